@@ -7,21 +7,21 @@
  * fail.
  */
 import { describe, expect, it } from "vitest";
-import { BASE_URL, CALLBACK, type Exchange, PLATFORMS, VENDOR_CLIENT } from "./support/cast.ts";
+import { BASE_URL, CALLBACK, type Exchange, PLATFORMS, VENDOR_CLIENT } from "./support/names.ts";
 import { createFakeVendor } from "./support/fake-vendor.ts";
-import { atCallback, createBackend, createBrowser, type Flow, parameter } from "./support/people.ts";
+import { atCallback, createBackend, createBrowser, type Flow, parameter } from "./support/actors.ts";
 import { createSeeded, type Seeded } from "./support/seeded.ts";
-import { createWorld } from "./support/world.ts";
+import { createFixture } from "./support/fixture.ts";
 
 async function setUp() {
   const honest = createFakeVendor({ ...VENDOR_CLIENT, origin: "https://honest.example", redirectUri: CALLBACK });
-  const world = await createWorld({ vendors: [honest] });
-  const [backend, victim] = [createBackend(world), createBrowser(world, "victim")];
+  const fixture = await createFixture({ vendors: [honest] });
+  const [backend, victim] = [createBackend(fixture), createBrowser(fixture, "victim")];
   const toCallback = async (form = {}) => {
     const flow = await backend.push(form);
     return { flow, ...(await victim.visit(backend.startUrl(flow), atCallback)) };
   };
-  return { world, backend, victim, toCallback };
+  return { fixture, backend, victim, toCallback };
 }
 
 describe("bar#CB-11 an answer that is not one code or one error", () => {
@@ -36,7 +36,7 @@ describe("bar#CB-11 an answer that is not one code or one error", () => {
     ["a profile", (query: URLSearchParams) => query.set("profile", '{"sub":"admin"}')],
     ["a user", (query: URLSearchParams) => query.set("user", '{"name":"admin"}')],
   ])("is refused with %s, and the vendor is not asked", async (_what, change) => {
-    const { world, victim, toCallback } = await setUp();
+    const { fixture, victim, toCallback } = await setUp();
     const { url } = await toCallback();
     const code = parameter(url, "code");
     change(url.searchParams);
@@ -44,7 +44,7 @@ describe("bar#CB-11 an answer that is not one code or one error", () => {
     expect(page?.status).toBe(400);
     expect(page?.body).toMatch(/malformed_response|invalid_request/);
     expect(page?.body).not.toMatch(new RegExp(`planted|admin|${code}`));
-    expect(world.vendors[0]?.tokenRequests).toEqual([]);
+    expect(fixture.vendors[0]?.tokenRequests).toEqual([]);
   });
 
   it("may carry parameters that vendors add, which are not read", async () => {
@@ -96,7 +96,7 @@ describe("bar#CB-10 what a vendor says about its error", () => {
   );
 
   it.each(["%", "%ff", "%c0%ae", "%00", "%zz", "a%0d%0ab"])("survives %s, which is no text", async (raw) => {
-    const { world, victim, toCallback } = await setUp();
+    const { fixture, victim, toCallback } = await setUp();
     const { url } = await toCallback();
     const query = new URLSearchParams({
       state: parameter(url, "state"),
@@ -104,7 +104,7 @@ describe("bar#CB-10 what a vendor says about its error", () => {
       error: "access_denied",
     });
     const headers = { cookie: victim.jar.header(url) ?? "" };
-    const answer = await world.request(`/v1/callback?${query.toString()}&error_description=${raw}`, { headers });
+    const answer = await fixture.request(`/v1/callback?${query.toString()}&error_description=${raw}`, { headers });
     expect(answer.status).toBe(303);
     expect(new URL(answer.headers.get("location") ?? "").searchParams.get("error")).toBe("access_denied");
   });
@@ -171,13 +171,13 @@ describe("bar#CB-11 bar#HT-6 noise around a good request", () => {
   const ROUNDS = 500;
 
   it("does not change where /v1/authorize sends the browser, or with which parameters", async () => {
-    const { world, backend } = await setUp();
+    const { fixture, backend } = await setUp();
     const seeded = createSeeded(11);
     for (let round = 0; round < ROUNDS; round += 1) {
       const flow = await backend.push();
       const { query, headers, cookies } = noise(seeded, ["client_id", "request_uri"]);
       const url = `${backend.startUrl(flow).href}${query}`;
-      const answer = await world.request(url, { headers: { ...headers, cookie: cookies.join("; ") } });
+      const answer = await fixture.request(url, { headers: { ...headers, cookie: cookies.join("; ") } });
       expectTo(answer, "https://honest.example/authorize", {
         response_type: "code",
         client_id: VENDOR_CLIENT.clientId,
@@ -192,14 +192,14 @@ describe("bar#CB-11 bar#HT-6 noise around a good request", () => {
   });
 
   it("does not change where /v1/callback sends the browser, or with which parameters", async () => {
-    const { world, victim, toCallback } = await setUp();
+    const { fixture, victim, toCallback } = await setUp();
     const seeded = createSeeded(12);
     for (let round = 0; round < ROUNDS; round += 1) {
       const { url, flow } = await toCallback();
       const { query, headers, cookies } = noise(seeded, ["code", "state", "iss", "error"]);
       const own = `__Host-flow-${flow.flowId}=${victim.jar.get(url, `__Host-flow-${flow.flowId}`)}`;
       const cookie = seeded.shuffled([...cookies, own]).join("; ");
-      expectBack(await world.request(`${url.href}${query}`, { headers: { ...headers, cookie } }), flow);
+      expectBack(await fixture.request(`${url.href}${query}`, { headers: { ...headers, cookie } }), flow);
     }
   });
 

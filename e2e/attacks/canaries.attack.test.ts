@@ -5,10 +5,10 @@
  * function, so there is no twin.
  */
 import { describe, expect, it } from "vitest";
-import { BASE_URL, CALLBACK, type Exchange, PLATFORMS, VENDOR_CLIENT } from "./support/cast.ts";
+import { BASE_URL, CALLBACK, type Exchange, PLATFORMS, VENDOR_CLIENT } from "./support/names.ts";
 import { createFakeVendor } from "./support/fake-vendor.ts";
-import { atCallback, createBackend, createBrowser, encode, parameter } from "./support/people.ts";
-import { createWorld } from "./support/world.ts";
+import { atCallback, createBackend, createBrowser, encode, parameter } from "./support/actors.ts";
+import { createFixture } from "./support/fixture.ts";
 
 const FORM = "application/x-www-form-urlencoded";
 const BASIC = `Basic ${Buffer.from(`platform:${PLATFORMS.platform.secret}`).toString("base64")}`;
@@ -16,7 +16,7 @@ const BASIC = `Basic ${Buffer.from(`platform:${PLATFORMS.platform.secret}`).toSt
 /** The values that each path may show: the ones that were sent in fields it may repeat. */
 async function setUp() {
   const honest = createFakeVendor({ ...VENDOR_CLIENT, origin: "https://honest.example", redirectUri: CALLBACK });
-  const world = await createWorld({ vendors: [honest] });
+  const fixture = await createFixture({ vendors: [honest] });
   const canaries = new Map<string, string>();
   const plant = (where: string, form: (canary: string) => string = (canary) => canary): string => {
     const canary = `canary${canaries.size}canary${"x".repeat(20)}`;
@@ -27,7 +27,7 @@ async function setUp() {
     const text = texts.join("\n").toLowerCase();
     return [...canaries].flatMap(([canary, where]) => (text.includes(canary) ? [where] : []));
   };
-  return { world, backend: createBackend(world), victim: createBrowser(world, "victim"), plant, hits };
+  return { fixture, backend: createBackend(fixture), victim: createBrowser(fixture, "victim"), plant, hits };
 }
 
 function textsOf(exchanges: readonly Exchange[]): string[] {
@@ -85,11 +85,11 @@ const HEADERS = [
 
 describe("bar#OB-2 a canary in every input", () => {
   it("of a backend stands in no answer and no line of the log", async () => {
-    const { world, plant, hits } = await setUp();
+    const { fixture, plant, hits } = await setUp();
     for (const [path, form] of Object.entries(FORMS)) {
       const send = async (members: object, headers: object = {}): Promise<void> => {
         const sent = { authorization: BASIC, "content-type": FORM, ...headers };
-        await world.request(path, { method: "POST", headers: sent, body: encode({ ...form, ...members }) });
+        await fixture.request(path, { method: "POST", headers: sent, body: encode({ ...form, ...members }) });
       };
       for (const name of [...Object.keys(form), ...EVERYWHERE]) {
         // /v1/explain shows on purpose which client we would be at the vendor.
@@ -102,7 +102,7 @@ describe("bar#OB-2 a canary in every input", () => {
       for (const name of HEADERS) await send({}, { [name]: plant(`header ${name} at ${path}`) });
       await send({}, { authorization: plant(`Basic at ${path}`, (canary) => `Basic ${btoa(`${canary}:${canary}`)}`) });
       await send({ [plant(`a name at ${path}`)]: "x" });
-      await world.request(
+      await fixture.request(
         `${path}${path.includes("?") ? "&" : "?"}${plant(`query name at ${path}`)}=${plant(`query at ${path}`)}`,
         {
           method: "POST",
@@ -117,15 +117,19 @@ describe("bar#OB-2 a canary in every input", () => {
         name === "resource" ? `https://api.example/${canary}` : canary,
       );
       const body = encode({ ...FORMS["/v1/par"], [name]: value });
-      await world.request("/v1/par", { method: "POST", headers: { authorization: BASIC, "content-type": FORM }, body });
+      await fixture.request("/v1/par", {
+        method: "POST",
+        headers: { authorization: BASIC, "content-type": FORM },
+        body,
+      });
     }
-    expect(hits(textsOf(world.exchanges))).toEqual([]);
-    expect(hits(world.logLines)).toEqual([]);
-    expect(world.exchanges.length).toBeGreaterThan(500);
+    expect(hits(textsOf(fixture.exchanges))).toEqual([]);
+    expect(hits(fixture.logLines)).toEqual([]);
+    expect(fixture.exchanges.length).toBeGreaterThan(500);
   });
 
   it("of a browser stands on no page, in no redirect and in no line of the log", async () => {
-    const { world, backend, victim, plant, hits } = await setUp();
+    const { fixture, backend, victim, plant, hits } = await setUp();
     const page = { accept: "text/html" };
     const paths = [
       "/v1/authorize",
@@ -151,17 +155,17 @@ describe("bar#OB-2 a canary in every input", () => {
     for (const path of paths) {
       for (const name of names) {
         const value = plant(`${name} at ${path}`);
-        await world.request(`${path}?${name}=${value}`, { headers: page });
-        await world.request(path, { method: "POST", headers: { ...page, "content-type": FORM }, body: `x=${value}` });
+        await fixture.request(`${path}?${name}=${value}`, { headers: page });
+        await fixture.request(path, { method: "POST", headers: { ...page, "content-type": FORM }, body: `x=${value}` });
       }
       for (const name of HEADERS)
-        await world.request(path, { headers: { ...page, [name]: plant(`header ${name} at ${path}`) } });
-      await world.request(`${path}/${plant(`path below ${path}`)}`, { headers: page });
-      await world.request(`${path}?${plant(`query name at ${path}`)}`, { headers: page });
+        await fixture.request(path, { headers: { ...page, [name]: plant(`header ${name} at ${path}`) } });
+      await fixture.request(`${path}/${plant(`path below ${path}`)}`, { headers: page });
+      await fixture.request(`${path}?${plant(`query name at ${path}`)}`, { headers: page });
     }
-    await world.request(`/v1/vendors/${plant("vendor id")}`, { headers: { authorization: BASIC } });
+    await fixture.request(`/v1/vendors/${plant("vendor id")}`, { headers: { authorization: BASIC } });
     const request_uri = (await backend.push()).requestUri;
-    await world.request(
+    await fixture.request(
       `/v1/authorize?${encode({ request_uri, client_id: plant("client_id with a good request_uri") })}`,
     );
 
@@ -188,8 +192,8 @@ describe("bar#OB-2 a canary in every input", () => {
     // A form_post is returned to the browser unchanged.
     const handedBack = ({ method, url }: Exchange): boolean =>
       method === "POST" && url.startsWith(`${BASE_URL}/v1/callback`);
-    expect(hits(textsOf(world.exchanges.filter((exchange) => !handedBack(exchange))))).toEqual([]);
-    expect(hits(world.logLines)).toEqual([]);
-    expect((await world.request("/metrics")).body).toContain("broker_refusals_total");
+    expect(hits(textsOf(fixture.exchanges.filter((exchange) => !handedBack(exchange))))).toEqual([]);
+    expect(hits(fixture.logLines)).toEqual([]);
+    expect((await fixture.request("/metrics")).body).toContain("broker_refusals_total");
   });
 });

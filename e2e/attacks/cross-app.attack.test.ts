@@ -9,9 +9,9 @@ import { loadConfig } from "@oauth-broker/broker/src/config.ts";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { createFakeVendor, type FakeVendor, ownerOf, withParameters } from "./support/fake-vendor.ts";
 import { expectRefusalPage, without } from "./support/outcomes.ts";
-import { atCallback, awayFromBroker, type Browser, createBackend, createBrowser, parameter } from "./support/people.ts";
-import { BASE_URL, CALLBACK, VENDOR_CLIENT } from "./support/cast.ts";
-import { createWorld, type World } from "./support/world.ts";
+import { atCallback, awayFromBroker, type Browser, createBackend, createBrowser, parameter } from "./support/actors.ts";
+import { BASE_URL, CALLBACK, VENDOR_CLIENT } from "./support/names.ts";
+import { createFixture, type Fixture } from "./support/fixture.ts";
 
 const off = vi.hoisted(() => new Set<string>());
 afterEach(() => off.clear());
@@ -52,8 +52,8 @@ function evilVendor(plan: Plan): FakeVendor {
   });
 }
 
-interface Stage {
-  readonly world: World;
+interface Harness {
+  readonly fixture: Fixture;
   readonly honest: FakeVendor;
   readonly evil: FakeVendor;
   readonly plan: Plan;
@@ -61,18 +61,18 @@ interface Stage {
   readonly victim: Browser;
 }
 
-async function setUp(entries?: Record<string, object>, sendsIss = true): Promise<Stage> {
+async function setUp(entries?: Record<string, object>, sendsIss = true): Promise<Harness> {
   const plan = { codeChallenge: "" };
   const honest = createFakeVendor({ ...VENDOR_CLIENT, origin: HONEST, redirectUri: CALLBACK, sendsIss });
   const evil = evilVendor(plan);
-  const world = await createWorld({ vendors: [honest, evil], ...(entries === undefined ? {} : { entries }) });
+  const fixture = await createFixture({ vendors: [honest, evil], ...(entries === undefined ? {} : { entries }) });
   return {
-    world,
+    fixture,
     honest,
     evil,
     plan,
-    attacker: createBrowser(world, "attacker"),
-    victim: createBrowser(world, "victim"),
+    attacker: createBrowser(fixture, "attacker"),
+    victim: createBrowser(fixture, "victim"),
   };
 }
 
@@ -81,21 +81,27 @@ async function setUp(entries?: Record<string, object>, sendsIss = true): Promise
  * challenge. The victim connects to the evil vendor, is bounced to the honest one with that
  * challenge, and comes back with an honest code in a flow of the evil one.
  */
-async function crossApp({ world, plan, attacker, victim, evil }: Stage) {
-  const backend = createBackend(world);
+async function crossApp({ fixture, plan, attacker, victim, evil }: Harness) {
+  const backend = createBackend(fixture);
   const own = await backend.push({ vendor: "honest" });
   const { url: ownVendorUrl } = await attacker.visit(backend.startUrl(own), awayFromBroker);
   plan.codeChallenge = parameter(ownVendorUrl, "code_challenge");
 
   const lured = await backend.push({ vendor: "evil" });
   const { url: answer } = await victim.visit(backend.startUrl(lured), atCallback);
-  const arrived = await victim.visit(answer);
+  const destination = await victim.visit(answer);
   // The victim's platform redeems the code as usual.
-  const code = arrived.url.searchParams.get("code");
+  const code = destination.url.searchParams.get("code");
   if (code !== null) await backend.redeem(code, lured.codeVerifier);
 
   const stolen = evil.tokenRequests[0]?.form.get("code") ?? undefined;
-  return { arrived, lured, answer, stolen, redeemStolen: () => redeemStolen(stolen, parameter(ownVendorUrl, "state")) };
+  return {
+    destination,
+    lured,
+    answer,
+    stolen,
+    redeemStolen: () => redeemStolen(stolen, parameter(ownVendorUrl, "state")),
+  };
 
   /** The attacker pastes the code into their own flow at the honest vendor. */
   async function redeemStolen(code: string | undefined, state: string) {
@@ -107,35 +113,35 @@ async function crossApp({ world, plan, attacker, victim, evil }: Stage) {
 
 describe("X-1 an honest code comes back in a flow of the evil vendor", () => {
   it("bar#XA-1 X-1 is refused: nothing reaches the evil token endpoint, the flow is burned, the code is in no log", async () => {
-    const stage = await setUp();
-    const { arrived, answer, lured } = await crossApp(stage);
+    const harness = await setUp();
+    const { destination, answer, lured } = await crossApp(harness);
     const code = parameter(answer, "code");
-    expectRefusalPage(arrived.page, "issuer_mismatch", [code, parameter(answer, "state")]);
-    expect(stage.evil.tokenRequests).toEqual([]);
-    expect(stage.world.logLines.join("")).not.toContain(code);
-    const record = await stage.world.broker.deps.records.get({ kind: "flow", id: lured.flowId });
+    expectRefusalPage(destination.page, "issuer_mismatch", [code, parameter(answer, "state")]);
+    expect(harness.evil.tokenRequests).toEqual([]);
+    expect(harness.fixture.logLines.join("")).not.toContain(code);
+    const record = await harness.fixture.broker.deps.records.get({ kind: "flow", id: lured.flowId });
     expect(record?.stage).toBe("failed");
-    expectRefusalPage((await stage.victim.visit(answer)).page, "state_replayed");
+    expectRefusalPage((await harness.victim.visit(answer)).page, "state_replayed");
   });
 
   it("X-1 twin: without requireIssuer the evil vendor gets the code and our secret, and the attacker the victim's tokens", async () => {
-    const stage = await setUp();
+    const harness = await setUp();
     await without(off, "requireIssuer", async () => {
-      const { stolen, redeemStolen } = await crossApp(stage);
-      expect(stage.honest.codes).toContain(stolen);
-      expect(stage.evil.tokenRequests[0]?.headers.get("authorization")).toMatch(/^Basic /);
+      const { stolen, redeemStolen } = await crossApp(harness);
+      expect(harness.honest.codes).toContain(stolen);
+      expect(harness.evil.tokenRequests[0]?.headers.get("authorization")).toMatch(/^Basic /);
       expect(ownerOf((await redeemStolen())?.body["access_token"])).toBe("victim");
     });
   });
 
   it("X-1 is refused too where the evil vendor's entry names no issuer at all", async () => {
-    const stage = await setUp({
+    const harness = await setUp({
       honest: { name: "Honest", issuer: HONEST },
       evil: { name: "Evil", authorization_endpoint: `${EVIL}/authorize`, token_endpoint: `${EVIL}/token` },
     });
-    const { arrived } = await crossApp(stage);
-    expectRefusalPage(arrived.page, "issuer_mismatch");
-    expect(stage.evil.tokenRequests).toEqual([]);
+    const { destination } = await crossApp(harness);
+    expectRefusalPage(destination.page, "issuer_mismatch");
+    expect(harness.evil.tokenRequests).toEqual([]);
   });
 
   describe("where the honest vendor sends no iss", () => {
@@ -144,53 +150,53 @@ describe("X-1 an honest code comes back in a flow of the evil vendor", () => {
       token_endpoint: `${origin}/token`,
     });
     const HONEST_ENTRY = { name: "Honest", ...endpointsAt(HONEST) };
-    const warningsOf = ({ world }: Stage) =>
-      loadConfig({}, world.folder).warnings.filter((warning) => warning.startsWith("Vendor evil is one of your own"));
+    const warningsOf = ({ fixture }: Harness) =>
+      loadConfig({}, fixture.folder).warnings.filter((warning) => warning.startsWith("Vendor evil is one of your own"));
 
     it("X-1 is refused all the same where the evil vendor's answers must carry it", async () => {
       const evil = { name: "Evil", issuer: EVIL, ...endpointsAt(EVIL), iss_required: true };
-      const stage = await setUp({ honest: HONEST_ENTRY, evil }, false);
-      const { arrived } = await crossApp(stage);
-      expectRefusalPage(arrived.page, "missing_issuer");
-      expect([stage.evil.tokenRequests, warningsOf(stage)]).toEqual([[], []]);
+      const harness = await setUp({ honest: HONEST_ENTRY, evil }, false);
+      const { destination } = await crossApp(harness);
+      expectRefusalPage(destination.page, "missing_issuer");
+      expect([harness.evil.tokenRequests, warningsOf(harness)]).toEqual([[], []]);
     });
 
     // No other defence applies here, neither state nor context hash: the code comes back in the
     // very flow of the evil vendor.
     it("X-1 succeeds where they need not: what the operator is warned of at start (docs/exceptions.md)", async () => {
-      const stage = await setUp({ honest: HONEST_ENTRY, evil: { name: "Evil", ...endpointsAt(EVIL) } }, false);
-      expect(warningsOf(stage)).toEqual([expect.stringContaining("shares the callback with honest")]);
-      const { stolen, redeemStolen } = await crossApp(stage);
-      expect(stage.honest.codes).toContain(stolen);
+      const harness = await setUp({ honest: HONEST_ENTRY, evil: { name: "Evil", ...endpointsAt(EVIL) } }, false);
+      expect(warningsOf(harness)).toEqual([expect.stringContaining("shares the callback with honest")]);
+      const { stolen, redeemStolen } = await crossApp(harness);
+      expect(harness.honest.codes).toContain(stolen);
       expect(ownerOf((await redeemStolen())?.body["access_token"])).toBe("victim");
     });
   });
 
   it("bar#XA-1 X-1 is refused on every path but the one the flow is for", async () => {
-    const stage = await setUp();
-    const backend = createBackend(stage.world);
-    const { url } = await stage.victim.visit(backend.startUrl(await backend.push()), atCallback);
+    const harness = await setUp();
+    const backend = createBackend(harness.fixture);
+    const { url } = await harness.victim.visit(backend.startUrl(await backend.push()), atCallback);
     for (const path of ["x", "honest", "evil", "A".repeat(22), "..%2fcallback%3f", "callback%3f"]) {
       const elsewhere = new URL(`${BASE_URL}/v1/custom/${path}/callback${url.search}`);
-      expectRefusalPage((await stage.victim.visit(elsewhere)).page, "path_mismatch", [parameter(url, "code")]);
+      expectRefusalPage((await harness.victim.visit(elsewhere)).page, "path_mismatch", [parameter(url, "code")]);
     }
-    expect(stage.honest.tokenRequests).toEqual([]);
-    expect(parameter((await stage.victim.visit(url)).url, "code")).not.toBe("");
+    expect(harness.honest.tokenRequests).toEqual([]);
+    expect(parameter((await harness.victim.visit(url)).url, "code")).not.toBe("");
   });
 });
 
 describe("X-13 the challenge in the victim's request is the attacker's", () => {
   it("X-13 stops here: the attacker's challenge is bound to the code, but the attacker does not have the code", async () => {
-    const stage = await setUp();
-    const { answer, stolen } = await crossApp(stage);
+    const harness = await setUp();
+    const { answer, stolen } = await crossApp(harness);
     expect(ownerOf(parameter(answer, "code").replace("code-", "token-"))).toBe("victim");
     expect(stolen).toBeUndefined();
   });
 
   it("X-13 twin: PKCE alone does not help, the relayed challenge fits the attacker's own verifier", async () => {
-    const stage = await setUp();
+    const harness = await setUp();
     await without(off, "requireIssuer", async () => {
-      const { redeemStolen } = await crossApp(stage);
+      const { redeemStolen } = await crossApp(harness);
       expect(await redeemStolen()).toMatchObject({ status: 200, body: { vendor: "honest" } });
     });
   });
@@ -206,8 +212,11 @@ describe("X-2 X-3 endpoints that the attacker chose beside credentials of the op
       { vendor: undefined, issuer: HONEST, token_endpoint: `${EVIL}/token` },
     ],
   ])("%s is refused, and nothing is sent", async (_name, form) => {
-    const { world } = await setUp();
-    expect(await createBackend(world).par(form)).toMatchObject({ status: 400, body: { error: "unauthorized_client" } });
-    expect(world.outbound).toEqual([]);
+    const { fixture } = await setUp();
+    expect(await createBackend(fixture).par(form)).toMatchObject({
+      status: 400,
+      body: { error: "unauthorized_client" },
+    });
+    expect(fixture.outbound).toEqual([]);
   });
 });

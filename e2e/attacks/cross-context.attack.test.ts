@@ -5,7 +5,7 @@
  * its vendor (requireIssuer), and every leg compares the connection context (connectionContext).
  */
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { BASE_URL, CALLBACK, PLATFORMS, VENDOR_CLIENT } from "./support/cast.ts";
+import { BASE_URL, CALLBACK, PLATFORMS, VENDOR_CLIENT } from "./support/names.ts";
 import { createFakeVendor, type FakeVendorOptions, ownerOf, withParameters } from "./support/fake-vendor.ts";
 import { expectRefusalPage, without } from "./support/outcomes.ts";
 import {
@@ -16,8 +16,8 @@ import {
   createBrowser,
   type Form,
   parameter,
-} from "./support/people.ts";
-import { createWorld } from "./support/world.ts";
+} from "./support/actors.ts";
+import { createFixture } from "./support/fixture.ts";
 
 const off = vi.hoisted(() => new Set<string>());
 afterEach(() => off.clear());
@@ -58,28 +58,28 @@ function vendorAt(origin: string, options: Partial<FakeVendorOptions> = {}) {
 
 async function setUp(options?: Partial<FakeVendorOptions>) {
   const [honest, evil] = [vendorAt(HONEST, options), vendorAt(EVIL)];
-  const world = await createWorld({ vendors: [honest, evil] });
-  return { world, evil, victim: createBrowser(world, "victim") };
+  const fixture = await createFixture({ vendors: [honest, evil] });
+  return { fixture, evil, victim: createBrowser(fixture, "victim") };
 }
-type Stage = Awaited<ReturnType<typeof setUp>>;
+type Harness = Awaited<ReturnType<typeof setUp>>;
 
 describe("X-5 a value of one flow, client or vendor used on another", () => {
   it("bar#XA-5 X-5 a cookie opens its own flow only, whatever name it is sent under", async () => {
-    const { world, victim } = await setUp();
-    const backend = createBackend(world);
+    const { fixture, victim } = await setUp();
+    const backend = createBackend(fixture);
     const [one, two] = [await backend.push(), await backend.push({ vendor: "evil" })];
     const first = await victim.visit(backend.startUrl(one), atCallback);
-    const other = createBrowser(world, "other");
+    const other = createBrowser(fixture, "other");
     await other.visit(backend.startUrl(two), awayFromBroker);
     const value = other.jar.get(new URL(CALLBACK), `__Host-flow-${two.flowId}`) ?? "";
-    const answer = await world.request(first.url, { headers: { cookie: `__Host-flow-${one.flowId}=${value}` } });
+    const answer = await fixture.request(first.url, { headers: { cookie: `__Host-flow-${one.flowId}=${value}` } });
     expectRefusalPage(answer, "browser_mismatch", [value]);
     expect(parameter((await victim.visit(first.url)).url, "state")).toBe(one.state);
   });
 
   it("bar#XA-5 X-5 a request_uri and a code are good for the client they were made for, and harmless elsewhere", async () => {
-    const { world, victim } = await setUp();
-    const [backend, foreign] = [createBackend(world), createBackend(world, "other")];
+    const { fixture, victim } = await setUp();
+    const [backend, foreign] = [createBackend(fixture), createBackend(fixture, "other")];
     const flow = await backend.push();
     expectRefusalPage((await victim.visit(foreign.startUrl(flow))).page, "request_uri_unknown");
     const { url } = await victim.visit(backend.startUrl(flow));
@@ -92,8 +92,8 @@ describe("X-5 a value of one flow, client or vendor used on another", () => {
     expect((await backend.redeem(code, flow.codeVerifier)).status).toBe(200);
   });
 
-  async function refreshByAnother({ world, victim }: Stage) {
-    const [backend, foreign] = [createBackend(world), createBackend(world, "other")];
+  async function refreshByAnother({ fixture, victim }: Harness) {
+    const [backend, foreign] = [createBackend(fixture), createBackend(fixture, "other")];
     const flow = await backend.push();
     const { url } = await victim.visit(backend.startUrl(flow));
     const { body } = await backend.redeem(parameter(url, "code"), flow.codeVerifier);
@@ -106,9 +106,9 @@ describe("X-5 a value of one flow, client or vendor used on another", () => {
   });
 
   it("X-5 twin: without the context in its seal any client opens any connection", async () => {
-    const stage = await setUp();
+    const harness = await setUp();
     await without(off, "associatedData", async () => {
-      expect(ownerOf((await refreshByAnother(stage)).body["access_token"])).toBe("victim");
+      expect(ownerOf((await refreshByAnother(harness)).body["access_token"])).toBe("victim");
     });
   });
 });
@@ -118,8 +118,8 @@ describe("X-5 a flow under way is given to another client by an attacker with wr
    * The attacker has no key of the broker: `state` cannot be forged, and it names the context the
    * flow began in.
    */
-  async function moveToAnother({ world, victim }: Stage) {
-    const [backend, foe] = [createBackend(world), createBackend(world, "other")];
+  async function moveToAnother({ fixture, victim }: Harness) {
+    const [backend, foe] = [createBackend(fixture), createBackend(fixture, "other")];
     const flow = await backend.push();
     const { url } = await victim.visit(backend.startUrl(flow), atCallback);
     const codeVerifier = "v".repeat(43);
@@ -129,57 +129,57 @@ describe("X-5 a flow under way is given to another client by an attacker with wr
       codeChallenge: challengeOf(codeVerifier),
     };
     const key = { kind: "flow", id: flow.flowId };
-    const { records } = world.broker.deps;
+    const { records } = fixture.broker.deps;
     const moved = await records.advance(
       key,
       { stage: "started", expect: { clientId: "platform" } },
       { stage: "started", set },
     );
     expect(moved.outcome).toBe("moved");
-    const arrived = await victim.visit(url);
-    const redeem = async () => foe.redeem(parameter(arrived.url, "code"), codeVerifier);
-    return { arrived, redeem };
+    const destination = await victim.visit(url);
+    const redeem = async () => foe.redeem(parameter(destination.url, "code"), codeVerifier);
+    return { destination, redeem };
   }
 
   it("bar#XA-5 X-5 is refused at the callback: the client is part of the context (connectionContext)", async () => {
-    const stage = await setUp();
-    const { arrived } = await moveToAnother(stage);
-    expectRefusalPage(arrived.page, "context_mismatch");
-    expect(stage.world.vendors.flatMap(({ tokenRequests }) => tokenRequests)).toEqual([]);
+    const harness = await setUp();
+    const { destination } = await moveToAnother(harness);
+    expectRefusalPage(destination.page, "context_mismatch");
+    expect(harness.fixture.vendors.flatMap(({ tokenRequests }) => tokenRequests)).toEqual([]);
   });
 
   it("X-5 twin: without the client in connectionContext the other client gets the victim's tokens", async () => {
-    const stage = await setUp();
+    const harness = await setUp();
     await without(off, "client of connectionContext", async () => {
-      const { redeem } = await moveToAnother(stage);
+      const { redeem } = await moveToAnother(harness);
       expect(ownerOf((await redeem()).body["access_token"])).toBe("victim");
     });
   });
 });
 
 describe("X-9 an error of the evil vendor in a flow of the honest one", () => {
-  async function errorFromElsewhere({ world, victim }: Stage) {
-    const backend = createBackend(world);
+  async function errorFromElsewhere({ fixture, victim }: Harness) {
+    const backend = createBackend(fixture);
     const flow = await backend.push();
     const { url } = await victim.visit(backend.startUrl(flow), atCallback);
     const parameters = { state: parameter(url, "state"), iss: EVIL, error: "access_denied" };
     const prose = { error_description: "Call this number", error_uri: `${EVIL}/help` };
-    return { flow, arrived: await victim.visit(withParameters(CALLBACK, { ...parameters, ...prose })) };
+    return { flow, destination: await victim.visit(withParameters(CALLBACK, { ...parameters, ...prose })) };
   }
 
   it("bar#CB-9 X-9 is neither shown nor relayed, and ends the flow", async () => {
-    const stage = await setUp();
-    const { flow, arrived } = await errorFromElsewhere(stage);
-    expectRefusalPage(arrived.page, "issuer_mismatch", ["access_denied", "Call this number", EVIL]);
-    const record = await stage.world.broker.deps.records.get({ kind: "flow", id: flow.flowId });
-    expect(record).toMatchObject({ stage: "failed", data: { failed: { reason: "issuer_mismatch" } } });
+    const harness = await setUp();
+    const { flow, destination } = await errorFromElsewhere(harness);
+    expectRefusalPage(destination.page, "issuer_mismatch", ["access_denied", "Call this number", EVIL]);
+    const record = await harness.fixture.broker.deps.records.get({ kind: "flow", id: flow.flowId });
+    expect(record).toMatchObject({ harness: "failed", data: { failed: { reason: "issuer_mismatch" } } });
   });
 
   it("X-9 twin: without requireIssuer the platform receives the error that the evil vendor made up", async () => {
-    const stage = await setUp();
+    const harness = await setUp();
     await without(off, "requireIssuer", async () => {
-      const { arrived } = await errorFromElsewhere(stage);
-      expect(parameter(arrived.url, "error")).toBe("access_denied");
+      const { destination } = await errorFromElsewhere(harness);
+      expect(parameter(destination.url, "error")).toBe("access_denied");
     });
   });
 });
@@ -197,31 +197,31 @@ describe("X-12 the vendor's metadata names other endpoints between start and cal
   async function flip(form: Form) {
     let current: Record<string, string> = {};
     const isTenants = form["vendor_client_id"] === TENANTS;
-    const { world, evil, victim } = await setUp({
+    const { fixture, evil, victim } = await setUp({
       metadata: () => current,
       ...(isTenants ? { clientId: TENANTS, isRegistered: (sent) => sent.startsWith(`${BASE_URL}/v1/custom/`) } : {}),
     });
-    const backend = createBackend(world);
+    const backend = createBackend(fixture);
     // The metadata has been cached for nearly its whole lifetime; it is read again while the user
     // is at the vendor.
     await backend.push(form);
-    world.now.advance(400);
+    fixture.now.advance(400);
     const flow = await backend.push(form);
     const { url } = await victim.visit(backend.startUrl(flow), atCallback);
     current = { token_endpoint: `${EVIL}/token` };
-    world.now.advance(300);
-    const arrived = await victim.visit(url);
-    const code = arrived.url.searchParams.get("code");
-    const isBack = arrived.page === undefined && code !== null;
-    return { evil, arrived, redeemed: isBack ? await backend.redeem(code, flow.codeVerifier) : undefined };
+    fixture.now.advance(300);
+    const destination = await victim.visit(url);
+    const code = destination.url.searchParams.get("code");
+    const isBack = destination.page === undefined && code !== null;
+    return { evil, destination, redeemed: isBack ? await backend.redeem(code, flow.codeVerifier) : undefined };
   }
 
   it.each([
     ["an entry", ENTRY],
     ["an issuer a request names", ISSUER_ALONE],
   ])("bar#DI-3 bar#XA-5 X-12 V-67 is refused for %s, and nothing reaches the new endpoint", async (_, form) => {
-    const { evil, arrived } = await flip(form);
-    expectRefusalPage(arrived.page, "context_mismatch");
+    const { evil, destination } = await flip(form);
+    expectRefusalPage(destination.page, "context_mismatch");
     expect(evil.tokenRequests).toEqual([]);
   });
 

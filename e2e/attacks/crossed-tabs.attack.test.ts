@@ -7,11 +7,11 @@
 import { afterEach, expect, it, vi } from "vitest";
 import { createFakeVendor, type FakeVendor, ownerOf, withParameters } from "./support/fake-vendor.ts";
 import { without } from "./support/outcomes.ts";
-import { atCallback, createBackend, createBrowser, type Flow, parameter, type Visit } from "./support/people.ts";
+import { atCallback, createBackend, createBrowser, type Flow, parameter, type Visit } from "./support/actors.ts";
 import { createScheduler, scheduleStore } from "./support/scheduler.ts";
 import { createSeeded } from "./support/seeded.ts";
-import { CALLBACK, VENDOR_CLIENT } from "./support/cast.ts";
-import { createWorld } from "./support/world.ts";
+import { CALLBACK, VENDOR_CLIENT } from "./support/names.ts";
+import { createFixture } from "./support/fixture.ts";
 
 const off = vi.hoisted(() => new Set<string>());
 afterEach(() => off.clear());
@@ -52,14 +52,14 @@ async function rounds(count: number, seed: number, crossings: readonly Crossing[
   const vendors = ["honest", "second"].map((name) =>
     createFakeVendor({ ...VENDOR_CLIENT, origin: `https://${name}.example`, redirectUri: CALLBACK }),
   );
-  const world = await createWorld({ vendors });
+  const fixture = await createFixture({ vendors });
   const scheduler = createScheduler(seeded);
-  scheduleStore(world.broker.deps.records, scheduler);
-  const backend = createBackend(world);
+  scheduleStore(fixture.broker.deps.records, scheduler);
+  const backend = createBackend(fixture);
 
   const round = async (): Promise<Round> => {
     const crossing = seeded.pick(crossings);
-    const browser = createBrowser(world, "victim");
+    const browser = createBrowser(fixture, "victim");
     const flows: Flow[] = [];
     const answers: URL[] = [];
     const results: (string | undefined)[] = [];

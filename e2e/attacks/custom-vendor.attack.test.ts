@@ -8,11 +8,11 @@
  * not know (callbackContext) and where alone its answers count.
  */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { BASE_URL, CALLBACK, PLATFORMS, VENDOR_CLIENT } from "./support/cast.ts";
+import { BASE_URL, CALLBACK, PLATFORMS, VENDOR_CLIENT } from "./support/names.ts";
 import { createFakeVendor, type FakeVendor, ownerOf, withParameters } from "./support/fake-vendor.ts";
 import { expectRefusalPage, without } from "./support/outcomes.ts";
-import { atCallback, awayFromBroker, createBackend, createBrowser, parameter } from "./support/people.ts";
-import { createWorld } from "./support/world.ts";
+import { atCallback, awayFromBroker, createBackend, createBrowser, parameter } from "./support/actors.ts";
+import { createFixture } from "./support/fixture.ts";
 
 const off = vi.hoisted(() => new Set<string>());
 afterEach(() => off.clear());
@@ -67,7 +67,7 @@ const EVIL_ENDPOINTS = { authorization_endpoint: `${EVIL}/authorize`, token_endp
 /** Public: it is in every URL that the honest vendor's users see. */
 const ANOTHERS = { authorization_endpoint: `${HONEST}/authorize`, vendor_client_id: VENDOR_CLIENT.clientId };
 
-interface Stage {
+interface Harness {
   /** Where the honest vendor sends users of the client the attacker names. */
   readonly registered?: string;
   readonly sendsIss?: boolean;
@@ -75,7 +75,7 @@ interface Stage {
   readonly tenantsClientId?: string;
 }
 
-async function setUp({ registered: first = CALLBACK, sendsIss = false, tenantsClientId }: Stage = {}) {
+async function setUp({ registered: first = CALLBACK, sendsIss = false, tenantsClientId }: Harness = {}) {
   const plan = { codeChallenge: "" };
   let registered = first;
   const honest = createFakeVendor({
@@ -105,17 +105,17 @@ async function setUp({ registered: first = CALLBACK, sendsIss = false, tenantsCl
     token: () => Response.json({ error: "invalid_grant" }, { status: 400 }),
   });
   const entries = { honest: { name: "Honest", issuer: HONEST, iss_required: sendsIss } };
-  const world = await createWorld({ vendors: [honest, evil], entries });
-  const [attacker, victim] = [createBrowser(world, "attacker"), createBrowser(world, "victim")];
+  const fixture = await createFixture({ vendors: [honest, evil], entries });
+  const [attacker, victim] = [createBrowser(fixture, "attacker"), createBrowser(fixture, "victim")];
   return {
-    world,
+    fixture,
     honest,
     evil,
     plan,
     attacker,
     victim,
-    platform: createBackend(world),
-    foe: createBackend(world, "other"),
+    platform: createBackend(fixture),
+    foe: createBackend(fixture, "other"),
     /** From now on the honest vendor accepts only this redirect URI. */
     register: (redirectUri: unknown) => {
       registered = String(redirectUri);
@@ -133,30 +133,30 @@ describe("X-1 X-13 an honest code comes back in a flow of a custom vendor", () =
    * and an honest one that sends no `iss`.
    */
   async function crossApp() {
-    const stage = await setUp();
-    const { world, plan, attacker, victim, platform, foe, evil } = stage;
+    const harness = await setUp();
+    const { fixture, plan, attacker, victim, platform, foe, evil } = harness;
     const own = await platform.push();
     const { url: ownVendorUrl } = await attacker.visit(platform.startUrl(own), awayFromBroker);
     plan.codeChallenge = parameter(ownVendorUrl, "code_challenge");
     const lured = await foe.push({ vendor: undefined, ...EVIL_ENDPOINTS, ...ATTACKERS });
     const { url: answer } = await victim.visit(foe.startUrl(lured), atCallback);
-    const arrived = await victim.visit(answer);
-    const code = arrived.url.searchParams.get("code");
+    const destination = await victim.visit(answer);
+    const code = destination.url.searchParams.get("code");
     if (code !== null) await foe.redeem(code, lured.codeVerifier);
     const redeemStolen = async () => {
       const state = parameter(ownVendorUrl, "state");
       const back = await attacker.visit(withParameters(CALLBACK, { code: stolenBy(evil) ?? "", state }));
       return platform.redeem(parameter(back.url, "code"), own.codeVerifier);
     };
-    return { ...stage, world, arrived, answer, redeemStolen };
+    return { ...harness, fixture, destination, answer, redeemStolen };
   }
 
   it("bar#XA-1 X-1 X-13 is refused by the path of its callback, and nothing reaches the evil token endpoint", async () => {
-    const { arrived, answer, evil, world } = await crossApp();
+    const { destination, answer, evil, fixture } = await crossApp();
     expect(whose(parameter(answer, "code"))).toBe("victim");
-    expectRefusalPage(arrived.page, "path_mismatch", [parameter(answer, "code"), parameter(answer, "state")]);
+    expectRefusalPage(destination.page, "path_mismatch", [parameter(answer, "code"), parameter(answer, "state")]);
     expect(evil.tokenRequests).toEqual([]);
-    expect(world.logLines.join("")).not.toContain(parameter(answer, "code"));
+    expect(fixture.logLines.join("")).not.toContain(parameter(answer, "code"));
   });
 
   it("X-1 X-13 twin: if an answer counted on any path, the attacker would redeem the victim's code with the relayed challenge", async () => {
@@ -173,18 +173,18 @@ describe("X-1 X-13 an honest code comes back in a flow of a custom vendor", () =
 
 describe("X-2 a token endpoint of the attacker's beside credentials of the operator", () => {
   async function ask() {
-    const stage = await setUp();
-    const answer = await stage.foe.par({ token_endpoint: `${EVIL}/token` });
-    return { ...stage, answer };
+    const harness = await setUp();
+    const answer = await harness.foe.par({ token_endpoint: `${EVIL}/token` });
+    return { ...harness, answer };
   }
 
   it("bar#XA-2 X-2 is refused, and nothing is sent", async () => {
-    const { answer, world } = await ask();
+    const { answer, fixture } = await ask();
     expect(answer).toMatchObject({
       status: 400,
       body: { error: "unauthorized_client", reason: "override_not_allowed" },
     });
-    expect(world.outbound).toEqual([]);
+    expect(fixture.outbound).toEqual([]);
   });
 
   it("X-2 twin: without requireOwnCredentials the operator's secret goes to the evil token endpoint", async () => {
@@ -205,7 +205,7 @@ describe("X-3 the honest issuer with a token endpoint of the attacker's", () => 
   const CLAIM = { vendor: undefined, issuer: HONEST, token_endpoint: `${EVIL}/token` };
 
   it("bar#XA-3 X-3 is refused, also with the attacker's own credentials, and nothing is sent", async () => {
-    const { foe, world } = await setUp({ sendsIss: true });
+    const { foe, fixture } = await setUp({ sendsIss: true });
     for (const form of [
       CLAIM,
       { ...CLAIM, vendor: "honest" },
@@ -216,7 +216,7 @@ describe("X-3 the honest issuer with a token endpoint of the attacker's", () => 
         body: { error: "unauthorized_client", reason: "endpoint_not_from_issuer" },
       });
     }
-    expect(world.outbound).toEqual([]);
+    expect(fixture.outbound).toEqual([]);
   });
 
   it("X-3 twin: without readTarget's rule the honest vendor vouches for codes that go to the evil one", async () => {
@@ -240,24 +240,24 @@ describe("X-4 another's client id at the honest vendor with the attacker's token
   const FORM = { vendor: undefined, ...ANOTHERS, token_endpoint: `${EVIL}/token` };
 
   /** @param prepare what the other tenant has registered there, when that is not the callback */
-  async function lure(prepare: (stage: Awaited<ReturnType<typeof setUp>>) => unknown = () => CALLBACK) {
-    const stage = await setUp();
-    const { foe, victim } = stage;
-    stage.register(await prepare(stage));
+  async function lure(prepare: (harness: Awaited<ReturnType<typeof setUp>>) => unknown = () => CALLBACK) {
+    const harness = await setUp();
+    const { foe, victim } = harness;
+    harness.register(await prepare(harness));
     const flow = await foe.push(FORM);
-    const arrived = await victim.visit(foe.startUrl(flow)).catch((error: unknown) => error);
-    const code = arrived instanceof Error ? null : (arrived as { url: URL }).url.searchParams.get("code");
+    const destination = await victim.visit(foe.startUrl(flow)).catch((error: unknown) => error);
+    const code = destination instanceof Error ? null : (destination as { url: URL }).url.searchParams.get("code");
     if (code !== null) await foe.redeem(code, flow.codeVerifier);
-    return { ...stage, arrived };
+    return { ...harness, destination };
   }
 
   it("bar#XA-4 X-4 the broker's own client is refused before anything is sent", async () => {
-    const { foe, world } = await setUp();
+    const { foe, fixture } = await setUp();
     expect(await foe.par(FORM)).toMatchObject({
       status: 400,
       body: { error: "unauthorized_client", reason: "override_not_allowed" },
     });
-    expect(world.outbound).toEqual([]);
+    expect(fixture.outbound).toEqual([]);
   });
 
   // From here on it is another tenant's client. The fixture has only one, which is the operator's
@@ -266,13 +266,13 @@ describe("X-4 another's client id at the honest vendor with the attacker's token
     beforeEach(() => void off.add("requireForeignClient"));
 
     it("bar#XA-4 X-4 is refused by the honest vendor: it does not know the redirect URI", async () => {
-      const { arrived, evil } = await lure();
-      expect(String(arrived)).toContain("redirect_uri is not registered");
+      const { destination, evil } = await lure();
+      expect(String(destination)).toContain("redirect_uri is not registered");
       expect(evil.tokenRequests).toEqual([]);
     });
 
     it("bar#XA-4 X-4 is refused too where the other tenant has a custom vendor with the same client there", async () => {
-      const { arrived, evil } = await lure(async ({ platform }) => {
+      const { destination, evil } = await lure(async ({ platform }) => {
         const { body } = await platform.post("/v1/explain", {
           ...ANOTHERS,
           token_endpoint: `${HONEST}/token`,
@@ -280,7 +280,7 @@ describe("X-4 another's client id at the honest vendor with the attacker's token
         });
         return body["redirect_uri"];
       });
-      expect(String(arrived)).toContain("redirect_uri is not registered");
+      expect(String(destination)).toContain("redirect_uri is not registered");
       expect(evil.tokenRequests).toEqual([]);
     });
 
@@ -307,8 +307,8 @@ describe("X-4 another tenant's public client at its own custom vendor, named as 
    * of the attacker.
    */
   async function lure() {
-    const stage = await setUp({ tenantsClientId: PUBLIC });
-    const { platform, foe, victim, register } = stage;
+    const harness = await setUp({ tenantsClientId: PUBLIC });
+    const { platform, foe, victim, register } = harness;
     register((await platform.post("/v1/explain", FORM)).body["redirect_uri"]);
     const connect = async (backend: typeof foe) => {
       const flow = await backend.push(FORM);
@@ -316,7 +316,7 @@ describe("X-4 another tenant's public client at its own custom vendor, named as 
       return ownerOf((await backend.redeem(parameter(url, "code"), flow.codeVerifier)).body["access_token"]);
     };
     expect(await connect(platform)).toBe("victim");
-    return { ...stage, stolen: await connect(foe).catch(String) };
+    return { ...harness, stolen: await connect(foe).catch(String) };
   }
 
   it("bar#XA-4 bar#XA-5 X-4 is refused by the vendor: the path is another client's (callbackContext)", async () => {
@@ -334,7 +334,7 @@ describe("X-4 another tenant's public client at its own custom vendor, named as 
 
 describe("X-5 values of a custom vendor used on another", () => {
   it("bar#XA-5 X-5 an answer counts on the path of its own flow only; the flow goes on", async () => {
-    const { world, foe, victim } = await setUp();
+    const { fixture, foe, victim } = await setUp();
     const forms = ["one", "two"].map((id) => ({ vendor: undefined, ...EVIL_ENDPOINTS, vendor_client_id: id }));
     const flows = await Promise.all(forms.map((form) => foe.push(form)));
     const at = await Promise.all(flows.map((flow) => victim.visit(foe.startUrl(flow), awayFromBroker)));
@@ -345,7 +345,7 @@ describe("X-5 values of a custom vendor used on another", () => {
     }
     const { url } = await victim.visit(withParameters(one?.path ?? "", answer));
     expect(url.href.startsWith(PLATFORMS.other.redirectUri)).toBe(true);
-    expect(world.outbound).toEqual([]);
+    expect(fixture.outbound).toEqual([]);
   });
 
   it("bar#BY-4 X-5 a connection of one client's own credentials is no other client's, and takes no other credentials", async () => {

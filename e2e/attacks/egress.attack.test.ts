@@ -12,12 +12,12 @@ import { Pool } from "undici";
 import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { EGRESS_CORPUS } from "../../packages/oauth-core/src/testing/egress-corpus.ts";
 import { recordingNetwork } from "../../packages/oauth-core/src/testing/recording-network.ts";
-import { CALLBACK, VENDOR_CLIENT } from "./support/cast.ts";
+import { CALLBACK, VENDOR_CLIENT } from "./support/names.ts";
 import { createFakeVendor, type FakeVendor } from "./support/fake-vendor.ts";
 import { without } from "./support/outcomes.ts";
-import { atCallback, createBackend, createBrowser, parameter } from "./support/people.ts";
-import { IAT, register } from "./support/registration-stage.ts";
-import { createWorld, idOf, requestOf } from "./support/world.ts";
+import { atCallback, createBackend, createBrowser, parameter } from "./support/actors.ts";
+import { IAT, register } from "./support/registration-fixture.ts";
+import { createFixture, idOf, requestOf } from "./support/fixture.ts";
 
 const off = vi.hoisted(() => new Set<string>());
 afterEach(() => off.clear());
@@ -87,7 +87,7 @@ describe("bar#EG-6 bar#EG-12 a vendor that sends our request elsewhere", () => {
     const elsewhere = await startHost({ status: 200 });
     const vendor = await startHost({ status, location: `${elsewhere.origin}/take` });
     const page = createFakeVendor({ ...VENDOR_CLIENT, origin: vendor.origin, redirectUri: CALLBACK, sendsIss: false });
-    const world = await createWorld({
+    const fixture = await createFixture({
       vendors: [page],
       entries: {
         honest: {
@@ -101,13 +101,13 @@ describe("bar#EG-6 bar#EG-12 a vendor that sends our request elsewhere", () => {
       config: { egress: { allow_loopback: true } },
       egress: createEgress({ allowLoopback: true, allowCidrs: [], timeoutMs: 5_000 }),
     });
-    const backend = createBackend(world);
+    const backend = createBackend(fixture);
     const flow = await backend.push();
-    const { url } = await createBrowser(world, "victim").visit(backend.startUrl(flow));
+    const { url } = await createBrowser(fixture, "victim").visit(backend.startUrl(flow));
     const redeemed = await backend.redeem(parameter(url, "code"), flow.codeVerifier);
     const refresh = { grant_type: "refresh_token", refresh_token: "refresh-of-victim", vendor: "honest" };
     const refreshed = await backend.post("/v1/token", refresh);
-    const registered = await register(world, { vendor: "honest" });
+    const registered = await register(fixture, { vendor: "honest" });
     return { vendor, elsewhere, redeemed, refreshed, registered };
   }
 
@@ -155,7 +155,7 @@ const ANSWERS = new Map(
 
 describe("bar#DI-2 metadata that points behind the broker", () => {
   /** One vendor for each URL, which its metadata names as `endpoint`. */
-  async function worldOf(urls: readonly string[], endpoint: string) {
+  async function fixtureOf(urls: readonly string[], endpoint: string) {
     const network = recordingNetwork(ANSWERS);
     const guarded = createEgress({ allowLoopback: false, allowCidrs: [], timeoutMs: 2_000 }, network.deps);
     const vendors = urls.map((url, index) =>
@@ -166,8 +166,8 @@ describe("bar#DI-2 metadata that points behind the broker", () => {
         metadata: () => ({ [endpoint]: url }),
       }),
     );
-    const world = await createWorld({ vendors, egress: onlyMetadataOf(vendors, guarded) });
-    return { world, network, backend: createBackend(world), vendors };
+    const fixture = await createFixture({ vendors, egress: onlyMetadataOf(vendors, guarded) });
+    return { fixture, network, backend: createBackend(fixture), vendors };
   }
 
   /**
@@ -189,29 +189,29 @@ describe("bar#DI-2 metadata that points behind the broker", () => {
    * Runs the flow as far as it goes: pushed, at the vendor, back, redeemed.
    * @returns the status it ended with
    */
-  async function runFlow({ world, backend }: Awaited<ReturnType<typeof worldOf>>, vendor: FakeVendor) {
+  async function runFlow({ fixture, backend }: Awaited<ReturnType<typeof fixtureOf>>, vendor: FakeVendor) {
     const pushed = await backend.par({ vendor: idOf(vendor.origin) });
     if (pushed.status !== 201) return pushed;
     const flow = await backend.push({ vendor: idOf(vendor.origin) });
-    const browser = createBrowser(world, "victim");
+    const browser = createBrowser(fixture, "victim");
     const { url } = await browser.visit(backend.startUrl(flow), atCallback);
     const back = await browser.visit(url);
     return backend.redeem(parameter(back.url, "code"), flow.codeVerifier);
   }
 
   it("is refused as token endpoint, at the latest before a socket is opened", async () => {
-    const stage = await worldOf(
+    const harness = await fixtureOf(
       EGRESS_CORPUS.map(({ url }) => url),
       "token_endpoint",
     );
     const wrong: string[] = [];
     for (const [index, { label, stoppedBy }] of EGRESS_CORPUS.entries()) {
-      const { status, body } = await runFlow(stage, stage.vendors[index]!);
+      const { status, body } = await runFlow(harness, harness.vendors[index]!);
       const expected = stoppedBy === "answer" ? ["temporarily_unavailable"] : ["vendor_response_invalid"];
       if (!expected.includes(String(body["error"]))) wrong.push(`${label}: ${status} ${String(body["error"])}`);
     }
     expect(wrong).toEqual([]);
-    expect(stage.network.sockets).toEqual([]);
+    expect(harness.network.sockets).toEqual([]);
     expect(EGRESS_CORPUS.length).toBeGreaterThan(300);
   });
 
@@ -220,7 +220,7 @@ describe("bar#DI-2 metadata that points behind the broker", () => {
     async (endpoint) => {
       const listed = EGRESS_CORPUS.filter(({ stoppedBy, url }) => stoppedBy !== "answer" && url !== "");
       const urls = [...listed.map(({ url }) => url), ...NOT_FOR_BROWSERS];
-      const { world, network, backend, vendors } = await worldOf(urls, endpoint);
+      const { fixture, network, backend, vendors } = await fixtureOf(urls, endpoint);
       const taken: string[] = [];
       for (const [index, { origin }] of vendors.entries()) {
         const { status, body } = await backend.par({ vendor: idOf(origin) });
@@ -229,7 +229,7 @@ describe("bar#DI-2 metadata that points behind the broker", () => {
       }
       expect(taken).toEqual([]);
       expect(network.sockets).toEqual([]);
-      expect(world.exchanges.filter(({ headers }) => headers.has("location"))).toEqual([]);
+      expect(fixture.exchanges.filter(({ headers }) => headers.has("location"))).toEqual([]);
     },
   );
 
@@ -241,9 +241,9 @@ describe("bar#DI-2 metadata that points behind the broker", () => {
       "https://[fd00:ec2::254]/token",
     ];
     await without(off, "isPublicAddress", async () => {
-      const stage = await worldOf(urls, "token_endpoint");
-      for (const vendor of stage.vendors) await runFlow(stage, vendor);
-      expect(new Set(stage.network.sockets)).toEqual(
+      const harness = await fixtureOf(urls, "token_endpoint");
+      for (const vendor of harness.vendors) await runFlow(harness, vendor);
+      expect(new Set(harness.network.sockets)).toEqual(
         new Set(["169.254.169.254", "10.0.0.1", "127.0.0.1", "fd00:ec2::254"]),
       );
     });

@@ -8,11 +8,11 @@
 import { generateKeyPairSync, type KeyObject } from "node:crypto";
 import { compactDecrypt, type JWK } from "jose";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { CALLBACK, type Exchange, PLATFORMS, VENDOR_CLIENT } from "./support/cast.ts";
+import { CALLBACK, type Exchange, PLATFORMS, VENDOR_CLIENT } from "./support/names.ts";
 import { createFakeVendor, type FakeVendor } from "./support/fake-vendor.ts";
 import { without } from "./support/outcomes.ts";
-import { createBackend, createBrowser, encode, type Form, parameter } from "./support/people.ts";
-import { createWorld } from "./support/world.ts";
+import { createBackend, createBrowser, encode, type Form, parameter } from "./support/actors.ts";
+import { createFixture } from "./support/fixture.ts";
 
 const off = vi.hoisted(() => new Set<string>());
 afterEach(() => off.clear());
@@ -48,17 +48,17 @@ const decrypting = newPair({ use: "enc", kid: "enc" });
 async function setUp(keys: object, others: readonly FakeVendor[] = []) {
   const honest = createFakeVendor({ ...VENDOR_CLIENT, origin: "https://honest.example", redirectUri: CALLBACK });
   const client = { client_id: "platform", redirect_uris: [redirectUri], token_encrypted_response_alg: "ECDH-ES" };
-  const world = await createWorld({
+  const fixture = await createFixture({
     vendors: [honest, ...others],
     entries: { honest: { name: "Honest", issuer: honest.origin } },
     config: { clients: [{ ...client, client_secret: secret, ...keys }] },
   });
-  const backend = createBackend(world);
+  const backend = createBackend(fixture);
   const flow = await backend.push();
-  const { url } = await createBrowser(world, "victim").visit(backend.startUrl(flow));
+  const { url } = await createBrowser(fixture, "victim").visit(backend.startUrl(flow));
   const form = { grant_type: "authorization_code", redirect_uri: redirectUri, code_verifier: flow.codeVerifier };
   const post = async (body: Form): Promise<Exchange> =>
-    world.request("/v1/token", {
+    fixture.request("/v1/token", {
       method: "POST",
       headers: {
         authorization: `Basic ${Buffer.from(`platform:${secret}`).toString("base64")}`,

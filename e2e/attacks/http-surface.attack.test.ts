@@ -6,19 +6,24 @@
  * must pass. Bodies, heads and slow clients: e2e/scenarios/http*.test.ts.
  */
 import { describe, expect, it } from "vitest";
-import { BASE_URL, CALLBACK, type Exchange, PLATFORMS, VENDOR_CLIENT } from "./support/cast.ts";
+import { BASE_URL, CALLBACK, type Exchange, PLATFORMS, VENDOR_CLIENT } from "./support/names.ts";
 import { createFakeVendor } from "./support/fake-vendor.ts";
-import { atCallback, createBackend, createBrowser, encode, parameter } from "./support/people.ts";
+import { atCallback, createBackend, createBrowser, encode, parameter } from "./support/actors.ts";
 import { openWire } from "./support/wire.ts";
-import { createWorld } from "./support/world.ts";
+import { createFixture } from "./support/fixture.ts";
 
 const FORM = "application/x-www-form-urlencoded";
 const BASIC = `Basic ${Buffer.from(`platform:${PLATFORMS.platform.secret}`).toString("base64")}`;
 
 async function setUp() {
   const honest = createFakeVendor({ ...VENDOR_CLIENT, origin: "https://honest.example", redirectUri: CALLBACK });
-  const world = await createWorld({ vendors: [honest] });
-  return { world, wire: await openWire(world), backend: createBackend(world), victim: createBrowser(world, "victim") };
+  const fixture = await createFixture({ vendors: [honest] });
+  return {
+    fixture,
+    wire: await openWire(fixture),
+    backend: createBackend(fixture),
+    victim: createBrowser(fixture, "victim"),
+  };
 }
 
 describe("bar#HT-6 headers that claim to come from a proxy", () => {
@@ -39,7 +44,7 @@ describe("bar#HT-6 headers that claim to come from a proxy", () => {
   };
 
   it("reach no URL, cookie or page of ours, on any leg", async () => {
-    const { world, wire, backend, victim } = await setUp();
+    const { fixture, wire, backend, victim } = await setUp();
     const send = async (path: string, cookie = ""): Promise<Exchange> =>
       wire.send({ path, headers: { ...FORGED, cookie } });
     const post = async (path: string, body: string): Promise<Exchange> =>
@@ -62,7 +67,7 @@ describe("bar#HT-6 headers that claim to come from a proxy", () => {
       expect(`${JSON.stringify([...headers])}${body}`).not.toMatch(/evil|http:\/\/broker/);
     }
     expect(JSON.parse(answers[0]?.body ?? "{}")).toMatchObject({ issuer: BASE_URL });
-    expect(world.vendors[0]?.codes).toHaveLength(1);
+    expect(fixture.vendors[0]?.codes).toHaveLength(1);
   });
 });
 
@@ -83,12 +88,12 @@ describe("bar#HT-7 requests without credentials", () => {
   ];
 
   it("get only what is public, on every route by every method", async () => {
-    const { world } = await setUp();
+    const { fixture } = await setUp();
     const open = new Set<string>();
-    for (const route of new Set(world.broker.app.routes.map(({ path }) => path))) {
+    for (const route of new Set(fixture.broker.app.routes.map(({ path }) => path))) {
       for (const method of ["GET", "POST", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE2"]) {
         const body = method === "GET" || method === "HEAD" ? {} : { body: "a=b", headers: { "content-type": FORM } };
-        const { status } = await world.request(route.replaceAll(/:\w+/g, "honest"), { method, ...body });
+        const { status } = await fixture.request(route.replaceAll(/:\w+/g, "honest"), { method, ...body });
         if (status < 400) open.add(`${status} ${route}`);
       }
     }
@@ -139,7 +144,7 @@ describe("bar#HT-7 requests without credentials", () => {
 
 describe("bar#HT-8 bar#HT-10 the headers of every kind of answer", () => {
   it("let no other site read it, frame it, keep it, or learn from where we came", async () => {
-    const { world, backend, victim } = await setUp();
+    const { fixture, backend, victim } = await setUp();
     const origin = { origin: "https://evil.example", "access-control-request-method": "POST" };
     await victim.visit(backend.startUrl(await backend.push()));
     for (const path of [
@@ -150,11 +155,11 @@ describe("bar#HT-8 bar#HT-10 the headers of every kind of answer", () => {
       "/metrics",
       "/v1/token",
     ]) {
-      await world.request(path, { headers: { ...origin, accept: "text/html" } });
-      await world.request(path, { method: "OPTIONS", headers: origin });
+      await fixture.request(path, { headers: { ...origin, accept: "text/html" } });
+      await fixture.request(path, { method: "OPTIONS", headers: origin });
     }
     await backend.post("/v1/token", { grant_type: "nothing" });
-    for (const { headers, body } of world.exchanges) {
+    for (const { headers, body } of fixture.exchanges) {
       expect([...headers.keys()].filter((name) => name.startsWith("access-control-"))).toEqual([]);
       expect(Object.fromEntries(headers)).toMatchObject({
         "cache-control": "no-store",
@@ -171,9 +176,9 @@ describe("bar#HT-8 bar#HT-10 the headers of every kind of answer", () => {
 });
 
 it("bar#VR-8 accepts a vendor's answer without cache headers, and answers no-store itself", async () => {
-  const { world, backend, victim } = await setUp();
+  const { fixture, backend, victim } = await setUp();
   const flow = await backend.push();
   const { url } = await victim.visit(backend.startUrl(flow));
   expect((await backend.redeem(parameter(url, "code"), flow.codeVerifier)).status).toBe(200);
-  expect(world.exchanges.at(-1)?.headers.get("cache-control")).toBe("no-store");
+  expect(fixture.exchanges.at(-1)?.headers.get("cache-control")).toBe("no-store");
 });

@@ -8,7 +8,7 @@
 import { startIngress, type TestIngress } from "@oauth-broker/platform/src/testing/test-ingress.ts";
 import { type CookieJar, createCookieJar } from "@oauth-broker/simulators";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { createVisitor, type PlatformStage, startPlatform, type Visitor } from "../support/platform-stage.ts";
+import { createVisitor, type PlatformHarness, startPlatform, type Visitor } from "../support/platform-harness.ts";
 import { without } from "./support/outcomes.ts";
 
 const off = vi.hoisted(() => new Set<string>());
@@ -24,7 +24,7 @@ vi.mock("../../apps/platform/src/ingress/cookies.ts", async (original) => {
 });
 
 const FLOW_COOKIE = "flow-1";
-let platform: PlatformStage;
+let platform: PlatformHarness;
 let honest: Deployed;
 let evil: Deployed;
 /** The cookies of the victim's browser. */

@@ -10,7 +10,7 @@ import type { RecordStore, StoredRecord } from "@oauth-broker/oauth-core";
 import { dynamodbRecordStore } from "@oauth-broker/token-store/dynamodb";
 import { sqliteRecordStore } from "@oauth-broker/token-store/sqlite";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
-import { type AwsStage, startAws } from "../support/aws.ts";
+import { type AwsHarness, startAws } from "../support/aws.ts";
 import { runBrokerCommand, startBrokerProcess, temporaryFolder } from "../support/broker-process.ts";
 import { brokerYaml, createSecrets } from "../support/configuration.ts";
 import { freePort } from "../support/free-port.ts";
@@ -20,7 +20,7 @@ const KEYSET = { kind: "keyset", id: "broker" };
 const now = (): number => Math.floor(Date.now() / 1000);
 const secrets = createSecrets();
 
-interface Stage {
+interface Harness {
   readonly records: RecordStore;
   readonly folder: string;
   /** Starts a process, checks whether it is ready, and kills it. */
@@ -30,15 +30,15 @@ interface Stage {
   ): Promise<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }>;
 }
 
-async function stageOn(
+async function harnessOn(
   places: { readonly store: string; readonly keys?: string },
   open: (folder: string) => RecordStore,
   env: Readonly<Record<string, string>> = {},
-): Promise<Stage> {
+): Promise<Harness> {
   const folder = temporaryFolder();
   const own = `http://127.0.0.1:${await freePort()}`;
   const entry = "src";
-  const readyz: Stage["readyz"] = async (more = "", baseUrl = own) => {
+  const readyz: Harness["readyz"] = async (more = "", baseUrl = own) => {
     const yaml = brokerYaml({ baseUrl, secrets, issuer: "http://127.0.0.1:9", ...places, more });
     const broker = await startBrokerProcess({ yaml, folder, entry, env });
     try {
@@ -57,11 +57,11 @@ async function stageOn(
   return { folder, records, readyz, command: async (...args) => runBrokerCommand(args, folder, { entry, env }) };
 }
 
-async function recordIn({ records }: Stage): Promise<StoredRecord> {
+async function recordIn({ records }: Harness): Promise<StoredRecord> {
   return (await records.get(KEYSET))!;
 }
 
-async function putBack({ records }: Stage, { stage, data, expiresAt }: StoredRecord): Promise<void> {
+async function putBack({ records }: Harness, { stage, data, expiresAt }: StoredRecord): Promise<void> {
   await records.delete(KEYSET);
   await records.create({ key: KEYSET, stage, data, expiresAt });
 }
@@ -69,48 +69,48 @@ async function putBack({ records }: Stage, { stage, data, expiresAt }: StoredRec
 const REFUSED = { status: 503, text: expect.stringContaining('"keys_unavailable"') };
 
 describe("a keyset in a SQLite file", () => {
-  const start = (): Promise<Stage> =>
-    stageOn({ store: "sqlite:./broker.sqlite" }, (folder) =>
+  const start = (): Promise<Harness> =>
+    harnessOn({ store: "sqlite:./broker.sqlite" }, (folder) =>
       sqliteRecordStore({ path: join(folder, "broker.sqlite"), now }),
     );
 
   it("bar#TS-19 an older one put back is refused after a restart; without the file beside the key it is taken (#11)", async () => {
-    const stage = await start();
-    const old = await recordIn(stage);
-    const rotated = await stage.command("keys", "rotate");
+    const harness = await start();
+    const old = await recordIn(harness);
+    const rotated = await harness.command("keys", "rotate");
     expect(rotated).toMatchObject({
       code: 0,
       stdout: expect.stringContaining("Revision 2; keysets below 2 are refused."),
     });
-    await putBack(stage, old);
-    expect(await stage.readyz()).toMatchObject(REFUSED);
-    const { stderr } = await stage.command("keys", "list");
+    await putBack(harness, old);
+    expect(await harness.readyz()).toMatchObject(REFUSED);
+    const { stderr } = await harness.command("keys", "list");
     expect(stderr).toContain("of revision 1, and 2 was in use");
     expect(stderr).toContain("main.js keys adopt 1");
 
-    const floor = join(stage.folder, "broker.sqlite.key.revision");
+    const floor = join(harness.folder, "broker.sqlite.key.revision");
     expect(existsSync(floor)).toBe(true);
     rmSync(floor);
-    expect((await stage.readyz()).status).toBe(200);
-    expect((await stage.command("keys", "list")).stdout.trim().split("\n")).toHaveLength(1);
+    expect((await harness.readyz()).status).toBe(200);
+    expect((await harness.command("keys", "list")).stdout.trim().split("\n")).toHaveLength(1);
   });
 
   it("a backup restored on purpose serves again after the command that the error names", async () => {
-    const stage = await start();
-    const old = await recordIn(stage);
-    await stage.command("keys", "rotate");
-    await putBack(stage, old);
-    const adopted = await stage.command("keys", "adopt", "1");
+    const harness = await start();
+    const old = await recordIn(harness);
+    await harness.command("keys", "rotate");
+    await putBack(harness, old);
+    const adopted = await harness.command("keys", "adopt", "1");
     expect(adopted).toMatchObject({
       code: 0,
       stdout: expect.stringContaining("Revision 3; keysets below 3 are refused"),
     });
-    expect((await stage.readyz()).status).toBe(200);
+    expect((await harness.readyz()).status).toBe(200);
   });
 });
 
 describe("a keyset in a table, under KMS", () => {
-  let aws: AwsStage;
+  let aws: AwsHarness;
   beforeAll(async () => {
     aws = await startAws();
     for (const [name, value] of Object.entries(aws.env)) vi.stubEnv(name, value);
@@ -119,34 +119,34 @@ describe("a keyset in a table, under KMS", () => {
     vi.unstubAllEnvs();
     await aws.close();
   });
-  const start = async (): Promise<Stage> => {
+  const start = async (): Promise<Harness> => {
     const { region, endpoint } = aws.engine;
     const table = await aws.engine.createTable();
     const store = `dynamodb:${table}?region=${region}&endpoint=${endpoint}`;
-    return stageOn({ store, keys: aws.keys }, () => dynamodbRecordStore({ table, region, endpoint, now }), aws.env);
+    return harnessOn({ store, keys: aws.keys }, () => dynamodbRecordStore({ table, region, endpoint, now }), aws.env);
   };
 
   it("bar#TS-19 an older one put back is refused after a restart by keys_min_revision; without it, it is taken (#11)", async () => {
-    const stage = await start();
-    const old = await recordIn(stage);
-    const rotated = await stage.command("keys", "rotate");
+    const harness = await start();
+    const old = await recordIn(harness);
+    const rotated = await harness.command("keys", "rotate");
     const [line] = /keys_min_revision: 2$/m.exec(rotated.stdout) ?? [];
-    expect((await stage.readyz(line)).status).toBe(200);
-    await putBack(stage, old);
-    expect(await stage.readyz(line)).toMatchObject(REFUSED);
-    expect((await stage.command("keys", "list")).stderr).toContain("main.js keys adopt 1");
-    expect((await stage.readyz()).status).toBe(200);
-    expect((await stage.command("keys", "list")).stdout.trim().split("\n")).toHaveLength(1);
+    expect((await harness.readyz(line)).status).toBe(200);
+    await putBack(harness, old);
+    expect(await harness.readyz(line)).toMatchObject(REFUSED);
+    expect((await harness.command("keys", "list")).stderr).toContain("main.js keys adopt 1");
+    expect((await harness.readyz()).status).toBe(200);
+    expect((await harness.command("keys", "list")).stdout.trim().split("\n")).toHaveLength(1);
   });
 
   it("bar#TS-3 one of another base_url does not open, though both may use the key; the error names the command (#11)", async () => {
-    const stage = await start();
+    const harness = await start();
     const production = `http://127.0.0.1:${await freePort()}`;
-    expect(await stage.readyz("", production)).toMatchObject(REFUSED);
-    expect((await stage.command("keys", "list")).stderr).toMatch(/belongs to http.*main\.js keys adopt 1$/m);
-    expect((await stage.command("keys", "adopt", "1")).code).toBe(0);
-    expect((await stage.readyz("", production)).status).toBe(200);
-    expect(await stage.readyz()).toMatchObject(REFUSED);
+    expect(await harness.readyz("", production)).toMatchObject(REFUSED);
+    expect((await harness.command("keys", "list")).stderr).toMatch(/belongs to http.*main\.js keys adopt 1$/m);
+    expect((await harness.command("keys", "adopt", "1")).code).toBe(0);
+    expect((await harness.readyz("", production)).status).toBe(200);
+    expect(await harness.readyz()).toMatchObject(REFUSED);
   });
 
   it("bar#TS-3 one of another table does not open", async () => {

@@ -8,11 +8,11 @@
  * (callbackPath).
  */
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { BASE_URL, CALLBACK, VENDOR_CLIENT } from "./support/cast.ts";
+import { BASE_URL, CALLBACK, VENDOR_CLIENT } from "./support/names.ts";
 import { createFakeVendor, type FakeVendorOptions, ownerOf, withParameters } from "./support/fake-vendor.ts";
 import { expectRefusalPage, without } from "./support/outcomes.ts";
-import { createBackend, createBrowser, type Form, parameter } from "./support/people.ts";
-import { createWorld } from "./support/world.ts";
+import { createBackend, createBrowser, type Form, parameter } from "./support/actors.ts";
+import { createFixture } from "./support/fixture.ts";
 
 const off = vi.hoisted(() => new Set<string>());
 afterEach(() => off.clear());
@@ -80,15 +80,19 @@ async function lure({ isRegistered, bounceTo, form }: Attack) {
     token: () => Response.json({ error: "invalid_grant" }, { status: 400 }),
   });
   const entries = { honest: { name: "Honest", issuer: HONEST } };
-  const world = await createWorld({ vendors: [honest, evil], entries });
-  const foe = createBackend(world, "other");
+  const fixture = await createFixture({ vendors: [honest, evil], entries });
+  const foe = createBackend(fixture, "other");
   const flow = await foe.push({ ...ATTACKERS, ...form });
-  const visit = createBrowser(world, "victim").visit(foe.startUrl(flow));
-  const arrived = await visit.catch((error: unknown) => ({ refused: String(error), url: undefined, page: undefined }));
-  const code = arrived.url?.searchParams.get("code") ?? "";
-  if (arrived.page === undefined && code !== "") await foe.redeem(code, flow.codeVerifier);
+  const visit = createBrowser(fixture, "victim").visit(foe.startUrl(flow));
+  const destination = await visit.catch((error: unknown) => ({
+    refused: String(error),
+    url: undefined,
+    page: undefined,
+  }));
+  const code = destination.url?.searchParams.get("code") ?? "";
+  if (destination.page === undefined && code !== "") await foe.redeem(code, flow.codeVerifier);
   const stolen = evil.tokenRequests[0]?.form.get("code") ?? undefined;
-  return { honest, evil, arrived, owner: ownerOf(stolen?.replace("code-", "token-")) };
+  return { honest, evil, destination, owner: ownerOf(stolen?.replace("code-", "token-")) };
 }
 
 describe("a vendor that takes a query appended to the registered redirect URI", () => {
@@ -101,9 +105,9 @@ describe("a vendor that takes a query appended to the registered redirect URI", 
   };
 
   it("bar#XA-1 bar#XA-4 delivers its code to a path that is not the attacker's, and nothing is sent", async () => {
-    const { honest, evil, arrived } = await lure(ATTACK);
+    const { honest, evil, destination } = await lure(ATTACK);
     expect(honest.codes).toHaveLength(1);
-    expectRefusalPage(arrived.page, "path_mismatch", honest.codes);
+    expectRefusalPage(destination.page, "path_mismatch", honest.codes);
     expect(evil.tokenRequests).toEqual([]);
   });
 
@@ -122,8 +126,8 @@ describe("a vendor that takes every redirect URI beneath the registered one", ()
   };
 
   it("bar#XA-4 gives no code for the attacker's path: it lies beneath no other", async () => {
-    const { honest, evil, arrived } = await lure(ATTACK);
-    expect(arrived).toMatchObject({ refused: expect.stringContaining("redirect_uri is not registered") });
+    const { honest, evil, destination } = await lure(ATTACK);
+    expect(destination).toMatchObject({ refused: expect.stringContaining("redirect_uri is not registered") });
     expect([honest.codes, evil.tokenRequests]).toEqual([[], []]);
   });
 
@@ -139,10 +143,10 @@ describe("a vendor that takes every redirect URI beneath the registered one", ()
   });
 
   it("bar#XA-4 explain shows the redirect URI to register, and no two of them lie beneath each other", async () => {
-    const world = await createWorld({ vendors: [], entries: { honest: { name: "Honest", issuer: HONEST } } });
+    const fixture = await createFixture({ vendors: [], entries: { honest: { name: "Honest", issuer: HONEST } } });
     const shown = await Promise.all(
       (["platform", "other"] as const).map(async (client) => {
-        const { body } = await createBackend(world, client).post("/v1/explain", { ...ATTACKERS, ...ATTACK.form });
+        const { body } = await createBackend(fixture, client).post("/v1/explain", { ...ATTACKERS, ...ATTACK.form });
         return String(body["redirect_uri"]);
       }),
     );

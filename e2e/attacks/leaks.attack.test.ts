@@ -10,12 +10,12 @@ import { join } from "node:path";
 import { readTimeline } from "@oauth-broker/broker/src/cli/timeline.ts";
 import { deriveKey, localKeyWrapper, open } from "@oauth-broker/token-store";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { CALLBACK, type Exchange, PLATFORMS, VENDOR_CLIENT } from "./support/cast.ts";
+import { CALLBACK, type Exchange, PLATFORMS, VENDOR_CLIENT } from "./support/names.ts";
 import { textMember } from "../support/text-member.ts";
 import { createFakeVendor } from "./support/fake-vendor.ts";
 import { without } from "./support/outcomes.ts";
-import { atCallback, createBackend, createBrowser, parameter } from "./support/people.ts";
-import { createWorld, type World } from "./support/world.ts";
+import { atCallback, createBackend, createBrowser, parameter } from "./support/actors.ts";
+import { createFixture, type Fixture } from "./support/fixture.ts";
 
 const off = vi.hoisted(() => new Set<string>());
 afterEach(() => off.clear());
@@ -31,17 +31,17 @@ vi.mock("../../packages/token-store/src/crypto/envelope.ts", async (original) =>
 
 async function setUp({ entry = {} }: { entry?: object } = {}) {
   const honest = createFakeVendor({ ...VENDOR_CLIENT, origin: "https://honest.example", redirectUri: CALLBACK });
-  const world = await createWorld({
+  const fixture = await createFixture({
     vendors: [honest],
     entries: { honest: { name: "Honest", issuer: honest.origin, ...entry } },
     config: { store: "sqlite:./broker.sqlite" },
   });
-  return { world, honest, backend: createBackend(world), victim: createBrowser(world, "victim") };
+  return { fixture, honest, backend: createBackend(fixture), victim: createBrowser(fixture, "victim") };
 }
 
 /** A flow, leg by leg, and every secret of it that exists so far. */
-async function runFlow(stage: Awaited<ReturnType<typeof setUp>>, afterLeg: (leg: string, secrets: Secrets) => void) {
-  const { world, honest, backend, victim } = stage;
+async function runFlow(harness: Awaited<ReturnType<typeof setUp>>, afterLeg: (leg: string, secrets: Secrets) => void) {
+  const { fixture, honest, backend, victim } = harness;
   const secrets: Secrets = new Map([
     ["client secret", PLATFORMS.platform.secret],
     ["vendor secret", VENDOR_CLIENT.clientSecret],
@@ -70,7 +70,7 @@ async function runFlow(stage: Awaited<ReturnType<typeof setUp>>, afterLeg: (leg:
   keepTokens(honest.tokens);
   secrets.set("connection after refresh", String(refreshed.body["connection"]));
   afterLeg("refreshed", secrets);
-  await world.request("/metrics");
+  await fixture.request("/metrics");
   return { flow, code, secrets, refreshToken };
 
   function keepTokens(tokens: readonly string[]): void {
@@ -93,7 +93,7 @@ function found(text: string, secrets: Secrets): string[] {
 }
 
 /** All files of the store as text, without the key beside it. */
-function dumpStore({ folder }: World): string {
+function dumpStore({ folder }: Fixture): string {
   const files = readdirSync(folder).filter((name) => name.startsWith("broker.sqlite") && !name.endsWith(".key"));
   return files.map((name) => readFileSync(join(folder, name), "latin1")).join("\n");
 }
@@ -103,22 +103,22 @@ describe("what the store holds", () => {
     ["a vendor's code", {}],
     ["a vendor's tokens, where its codes die too fast to wait", { redeem_at: "callback" }],
   ])("bar#OB-2 is no secret after any leg, while it keeps %s", async (_what, entry) => {
-    const stage = await setUp({ entry });
+    const harness = await setUp({ entry });
     const leaks: string[] = [];
     const legs: string[] = [];
-    await runFlow(stage, (leg, secrets) => {
-      const dump = dumpStore(stage.world);
+    await runFlow(harness, (leg, secrets) => {
+      const dump = dumpStore(harness.fixture);
       legs.push(leg);
       leaks.push(...found(dump, secrets).map((name) => `${name} after ${leg}`));
     });
     expect(legs).toEqual(["pushed", "started", "parked", "spent", "refreshed"]);
     expect(leaks).toEqual([]);
-    expect(dumpStore(stage.world)).toContain("honest");
+    expect(dumpStore(harness.fixture)).toContain("honest");
   });
 
   it("bar#OB-2 is no secret either after a flow that was refused, cancelled or given the wrong verifier", async () => {
-    const stage = await setUp();
-    const { backend, victim, world, honest } = stage;
+    const harness = await setUp();
+    const { backend, victim, fixture, honest } = harness;
     const flows = await Promise.all([backend.push(), backend.push(), backend.push()]);
     const secrets: Secrets = new Map();
     for (const [index, flow] of flows.entries()) {
@@ -130,15 +130,15 @@ describe("what the store holds", () => {
       if (code !== null) await backend.redeem(code, "w".repeat(43));
       secrets.set(`verifier ${index}`, flow.codeVerifier).set(`code ${index}`, honest.codes[index] ?? "");
     }
-    expect(found(dumpStore(world) + world.logLines.join(""), secrets)).toEqual([]);
+    expect(found(dumpStore(fixture) + fixture.logLines.join(""), secrets)).toEqual([]);
   });
 
   it("bar#OB-2 twin: without seal a copy of the store has the vendor's code in clear", async () => {
-    const stage = await setUp();
-    const { backend, victim, world, honest } = stage;
+    const harness = await setUp();
+    const { backend, victim, fixture, honest } = harness;
     await without(off, "seal", async () => {
       await victim.visit(backend.startUrl(await backend.push()));
-      expect(dumpStore(world)).toContain(honest.codes[0]);
+      expect(dumpStore(fixture)).toContain(honest.codes[0]);
     });
   });
 });
@@ -153,7 +153,7 @@ describe("what store and keys together open", () => {
    * Everything from which a thief of both could derive keys: the keyset's secrets, and every text
    * found.
    */
-  async function thiefsKeys({ broker, folder }: World, records: readonly object[]): Promise<Buffer[]> {
+  async function thiefsKeys({ broker, folder }: Fixture, records: readonly object[]): Promise<Buffer[]> {
     const keyset = await broker.deps.records.get({ kind: "keyset", id: "broker" });
     const {
       wrapped,
@@ -197,20 +197,20 @@ describe("what store and keys together open", () => {
 
   /** A flow before its last leg, and what a thief has then. */
   async function parked(entry: object) {
-    const stage = await setUp({ entry });
-    const { backend, victim, world } = stage;
+    const harness = await setUp({ entry });
+    const { backend, victim, fixture } = harness;
     const flow = await backend.push();
     const code = parameter((await victim.visit(backend.startUrl(flow))).url, "code");
-    const record = await world.broker.deps.records.get({ kind: "flow", id: flow.flowId });
+    const record = await fixture.broker.deps.records.get({ kind: "flow", id: flow.flowId });
     if (record === undefined) throw new Error("no record");
     const sealed = textMember(record.data, "sealed");
     const dot = sealed.indexOf(".");
     const context = ["flow", flow.flowId, dot < 0 ? "code" : "tokens"];
     return {
-      ...stage,
+      ...harness,
       code,
       kid: sealed.slice(0, Math.max(dot, 0)),
-      keys: await thiefsKeys(world, [record]),
+      keys: await thiefsKeys(fixture, [record]),
       sealed: { value: sealed.slice(dot + 1), context },
     };
   }
@@ -223,23 +223,23 @@ describe("what store and keys together open", () => {
   });
 
   it("are not the parked tokens of a vendor that redeems at the callback", async () => {
-    const { keys, sealed, code, kid, world, honest } = await parked({ redeem_at: "callback" });
+    const { keys, sealed, code, kid, fixture, honest } = await parked({ redeem_at: "callback" });
     expect(opened(keys, sealed)).toBeUndefined();
-    const ours = (await world.broker.deps.keyset.find("parked-tokens", kid)) ?? Buffer.alloc(0);
+    const ours = (await fixture.broker.deps.keyset.find("parked-tokens", kid)) ?? Buffer.alloc(0);
     const both = deriveKey(Buffer.concat([ours, Buffer.from(code)]), "parked-tokens");
     expect(opened([both], sealed)).toContain(honest.tokens[0]);
   });
 
   it("is not the answer kept for a repeated refresh: that takes the refresh token", async () => {
-    const stage = await setUp();
-    const { records } = stage.world.broker.deps;
+    const harness = await setUp();
+    const { records } = harness.fixture.broker.deps;
     const created = vi.spyOn(records, "create");
-    const { refreshToken } = await runFlow(stage, () => undefined);
+    const { refreshToken } = await runFlow(harness, () => undefined);
     const id = created.mock.calls.find(([{ key }]) => key.kind === "refresh")?.[0].key.id ?? "";
     const record = await records.get({ kind: "refresh", id });
     const sealed = { value: textMember(record?.data ?? {}, "sealed"), context: ["refresh", id] };
-    expect(opened(await thiefsKeys(stage.world, [record ?? {}]), sealed)).toBeUndefined();
-    expect(opened([deriveKey(refreshToken, "refresh-replay")], sealed)).toContain(stage.honest.tokens.at(-1));
+    expect(opened(await thiefsKeys(harness.fixture, [record ?? {}]), sealed)).toBeUndefined();
+    expect(opened([deriveKey(refreshToken, "refresh-replay")], sealed)).toContain(harness.honest.tokens.at(-1));
   });
 
   it("bar#OB-2 twin: with a deriveKey that does not need the broker's code the thief has the vendor's", async () => {
@@ -268,14 +268,14 @@ describe("what is written and answered", () => {
   }
 
   it("bar#OB-2 holds a secret only where it is due: not in the log, the metrics, the timeline, or another answer", async () => {
-    const stage = await setUp();
-    const { world } = stage;
-    const { secrets, flow } = await runFlow(stage, () => undefined);
-    expect(leaksOf(world.exchanges, secrets)).toEqual([]);
-    expect(found(world.logLines.join(""), secrets)).toEqual([]);
-    const timeline = JSON.stringify(await readTimeline(flow.flowId, world.broker.deps.records));
+    const harness = await setUp();
+    const { fixture } = harness;
+    const { secrets, flow } = await runFlow(harness, () => undefined);
+    expect(leaksOf(fixture.exchanges, secrets)).toEqual([]);
+    expect(found(fixture.logLines.join(""), secrets)).toEqual([]);
+    const timeline = JSON.stringify(await readTimeline(flow.flowId, fixture.broker.deps.records));
     expect(timeline).toContain("spent");
     expect(found(timeline, secrets)).toEqual([]);
-    expect(world.logLines.length).toBeGreaterThan(4);
+    expect(fixture.logLines.length).toBeGreaterThan(4);
   });
 });

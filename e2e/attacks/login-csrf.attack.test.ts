@@ -15,9 +15,9 @@ import {
   createBrowser,
   type Flow,
   parameter,
-} from "./support/people.ts";
-import { BASE_URL, CALLBACK, VENDOR_CLIENT } from "./support/cast.ts";
-import { createWorld, type World } from "./support/world.ts";
+} from "./support/actors.ts";
+import { BASE_URL, CALLBACK, VENDOR_CLIENT } from "./support/names.ts";
+import { createFixture, type Fixture } from "./support/fixture.ts";
 
 const off = vi.hoisted(() => new Set<string>());
 afterEach(() => off.clear());
@@ -36,72 +36,72 @@ vi.mock("../../packages/oauth-core/src/authorization-server/browser-binding.ts",
   return { ...actual, readBindingCookie };
 });
 
-interface Stage {
-  readonly world: World;
+interface Harness {
+  readonly fixture: Fixture;
   readonly attacker: Browser;
   readonly victim: Browser;
 }
 
-async function setUp(): Promise<Stage> {
+async function setUp(): Promise<Harness> {
   const honest = createFakeVendor({ ...VENDOR_CLIENT, origin: "https://honest.example", redirectUri: CALLBACK });
-  const world = await createWorld({ vendors: [honest] });
-  return { world, attacker: createBrowser(world, "attacker"), victim: createBrowser(world, "victim") };
+  const fixture = await createFixture({ vendors: [honest] });
+  return { fixture, attacker: createBrowser(fixture, "attacker"), victim: createBrowser(fixture, "victim") };
 }
 
 /**
  * The attacker's own flow up to the vendor's answer, which the attacker keeps instead of opening
  * it.
  */
-async function attackersAnswer({ world, attacker }: Stage): Promise<{ flow: Flow; link: URL }> {
-  const backend = createBackend(world);
+async function attackersAnswer({ fixture, attacker }: Harness): Promise<{ flow: Flow; link: URL }> {
+  const backend = createBackend(fixture);
   const flow = await backend.push();
   return { flow, link: (await attacker.visit(backend.startUrl(flow), atCallback)).url };
 }
 
-async function stageOf({ world }: Stage, { flowId }: Flow): Promise<string | undefined> {
-  return (await world.broker.deps.records.get({ kind: "flow", id: flowId }))?.stage;
+async function stageOf({ fixture }: Harness, { flowId }: Flow): Promise<string | undefined> {
+  return (await fixture.broker.deps.records.get({ kind: "flow", id: flowId }))?.stage;
 }
 
 describe("X-6 the attacker's answer is opened in the victim's browser", () => {
   it("bar#XA-6 bar#CB-7 X-6 is refused, and the attacker's flow is left as it was", async () => {
-    const stage = await setUp();
-    const { flow, link } = await attackersAnswer(stage);
-    const { page } = await stage.victim.visit(link);
+    const harness = await setUp();
+    const { flow, link } = await attackersAnswer(harness);
+    const { page } = await harness.victim.visit(link);
     expectRefusalPage(page, "browser_mismatch", [parameter(link, "code"), parameter(link, "state")]);
-    expect(await stageOf(stage, flow)).toBe("started");
-    expect((await stage.attacker.visit(link)).page).toBeUndefined();
+    expect(await stageOf(harness, flow)).toBe("started");
+    expect((await harness.attacker.visit(link)).page).toBeUndefined();
   });
 
   it("bar#XA-6 X-6 is refused while the victim has a flow of her own under way, which still finishes", async () => {
-    const stage = await setUp();
-    const backend = createBackend(stage.world);
+    const harness = await setUp();
+    const backend = createBackend(harness.fixture);
     const own = await backend.push();
-    const { url } = await stage.victim.visit(backend.startUrl(own), atCallback);
-    const { link } = await attackersAnswer(stage);
-    expectRefusalPage((await stage.victim.visit(link)).page, "browser_mismatch");
+    const { url } = await harness.victim.visit(backend.startUrl(own), atCallback);
+    const { link } = await attackersAnswer(harness);
+    expectRefusalPage((await harness.victim.visit(link)).page, "browser_mismatch");
 
-    const back = await stage.victim.visit(url);
+    const back = await harness.victim.visit(url);
     const { body } = await backend.redeem(parameter(back.url, "code"), own.codeVerifier);
     expect(ownerOf(body["access_token"])).toBe("victim");
   });
 
   it("bar#XA-6 X-6 with the attacker's code in the victim's own state meets the vendor's PKCE check", async () => {
-    const stage = await setUp();
-    const backend = createBackend(stage.world);
+    const harness = await setUp();
+    const backend = createBackend(harness.fixture);
     const own = await backend.push();
-    const { url } = await stage.victim.visit(backend.startUrl(own), atCallback);
-    const { link } = await attackersAnswer(stage);
-    const back = await stage.victim.visit(withParameters(url.href, { code: parameter(link, "code") }));
+    const { url } = await harness.victim.visit(backend.startUrl(own), atCallback);
+    const { link } = await attackersAnswer(harness);
+    const back = await harness.victim.visit(withParameters(url.href, { code: parameter(link, "code") }));
     const { body } = await backend.redeem(parameter(back.url, "code"), own.codeVerifier);
     expect(body).toMatchObject({ error: "invalid_grant" });
   });
 
   it("X-6 twin: without readBindingCookie a platform that does not look gives the victim the attacker's account", async () => {
-    const stage = await setUp();
+    const harness = await setUp();
     await without(off, "readBindingCookie", async () => {
-      const { flow, link } = await attackersAnswer(stage);
-      const { url } = await stage.victim.visit(link);
-      const { body } = await createBackend(stage.world).redeem(parameter(url, "code"), flow.codeVerifier);
+      const { flow, link } = await attackersAnswer(harness);
+      const { url } = await harness.victim.visit(link);
+      const { body } = await createBackend(harness.fixture).redeem(parameter(url, "code"), flow.codeVerifier);
       expect(ownerOf(body["access_token"])).toBe("attacker");
     });
   });
@@ -109,10 +109,10 @@ describe("X-6 the attacker's answer is opened in the victim's browser", () => {
 
 describe("bar#CB-7 what counts as the same browser", () => {
   it("is the cookie of this flow with its exact value and nothing similar; wrong ones burn nothing", async () => {
-    const stage = await setUp();
-    const { flow, link } = await attackersAnswer(stage);
+    const harness = await setUp();
+    const { flow, link } = await attackersAnswer(harness);
     const name = `__Host-flow-${flow.flowId}`;
-    const value = stage.attacker.jar.get(new URL(CALLBACK), name) ?? "";
+    const value = harness.attacker.jar.get(new URL(CALLBACK), name) ?? "";
     const wrong = [
       undefined,
       "",
@@ -135,26 +135,26 @@ describe("bar#CB-7 what counts as the same browser", () => {
       `$Version=1; ${name}=${"A".repeat(43)}`,
     ];
     for (const cookie of wrong) {
-      const answer = await stage.world.request(link, { headers: cookie === undefined ? {} : { cookie } });
+      const answer = await harness.fixture.request(link, { headers: cookie === undefined ? {} : { cookie } });
       expectRefusalPage(answer, "browser_mismatch", [value]);
     }
-    expect(await stageOf(stage, flow)).toBe("started");
-    expect((await stage.attacker.visit(link)).page).toBeUndefined();
+    expect(await stageOf(harness, flow)).toBe("started");
+    expect((await harness.attacker.visit(link)).page).toBeUndefined();
   });
 
   it("is no cookie that was valid once: it is cleared with the answer, and the flow is over", async () => {
-    const stage = await setUp();
-    const { flow, link } = await attackersAnswer(stage);
-    const held = stage.attacker.jar.copy();
-    await stage.attacker.visit(link);
-    expect(stage.attacker.jar.get(new URL(CALLBACK), `__Host-flow-${flow.flowId}`)).toBeUndefined();
-    expectRefusalPage((await createBrowser(stage.world, "attacker", held).visit(link)).page, "state_replayed");
+    const harness = await setUp();
+    const { flow, link } = await attackersAnswer(harness);
+    const held = harness.attacker.jar.copy();
+    await harness.attacker.visit(link);
+    expect(harness.attacker.jar.get(new URL(CALLBACK), `__Host-flow-${flow.flowId}`)).toBeUndefined();
+    expectRefusalPage((await createBrowser(harness.fixture, "attacker", held).visit(link)).page, "state_replayed");
   });
 
   it("is recognized by a cookie that no script reads and no other site sends, for this host alone", async () => {
-    const stage = await setUp();
-    const { flow } = await attackersAnswer(stage);
-    const set = stage.world.exchanges.flatMap(({ headers }) => headers.getSetCookie());
+    const harness = await setUp();
+    const { flow } = await attackersAnswer(harness);
+    const set = harness.fixture.exchanges.flatMap(({ headers }) => headers.getSetCookie());
     expect(set).toHaveLength(1);
     const [pair, ...attributes] = set[0]?.split("; ") ?? [];
     expect(pair).toMatch(new RegExp(`^__Host-flow-${flow.flowId}=[A-Za-z0-9_-]{43}$`));
@@ -163,12 +163,12 @@ describe("bar#CB-7 what counts as the same browser", () => {
 });
 
 describe("X-11 a sibling subdomain plants the attacker's cookie in the victim's browser", () => {
-  async function toss(stage: Stage) {
-    const { flow, link } = await attackersAnswer(stage);
-    const value = stage.attacker.jar.get(new URL(CALLBACK), `__Host-flow-${flow.flowId}`) ?? "";
+  async function toss(harness: Harness) {
+    const { flow, link } = await attackersAnswer(harness);
+    const value = harness.attacker.jar.get(new URL(CALLBACK), `__Host-flow-${flow.flowId}`) ?? "";
     const { host } = new URL(BASE_URL);
     const prefixed = `__Host-flow-${flow.flowId}=${value}`;
-    stage.victim.jar.store(new URL(`https://sibling.${host}/`), [
+    harness.victim.jar.store(new URL(`https://sibling.${host}/`), [
       `${prefixed}; Domain=${host}; Path=/; Secure`,
       `${prefixed}; Domain=.${host}; Path=/; Secure`,
       `${prefixed}; Path=/; Secure`,
@@ -177,33 +177,36 @@ describe("X-11 a sibling subdomain plants the attacker's cookie in the victim's 
       `flow-${flow.flowId}=${value}; Domain=${host}; Path=/; Secure`,
       `flow-${flow.flowId}=${value}; Domain=${host}; Path=/v1/callback; Secure`,
     ]);
-    expect(stage.victim.jar.header(new URL(CALLBACK))).toContain(value);
-    return { flow, arrived: await stage.victim.visit(link) };
+    expect(harness.victim.jar.header(new URL(CALLBACK))).toContain(value);
+    return { flow, destination: await harness.victim.visit(link) };
   }
 
   it("bar#CB-7 X-11 is refused: no other host can set a __Host- name in the browser, and no other name counts", async () => {
-    const { arrived } = await toss(await setUp());
-    expectRefusalPage(arrived.page, "browser_mismatch");
+    const { destination } = await toss(await setUp());
+    expectRefusalPage(destination.page, "browser_mismatch");
   });
 
   it("bar#CB-7 X-11 cannot get in the way of a flow of the victim's own either", async () => {
-    const stage = await setUp();
-    const backend = createBackend(stage.world);
+    const harness = await setUp();
+    const backend = createBackend(harness.fixture);
     const own = await backend.push();
-    await stage.victim.visit(backend.startUrl(own), awayFromBroker);
+    await harness.victim.visit(backend.startUrl(own), awayFromBroker);
     const name = `__Host-flow-${own.flowId}`;
-    stage.victim.jar.store(new URL("https://sibling.broker.example/"), [
+    harness.victim.jar.store(new URL("https://sibling.broker.example/"), [
       `${name}=evil; Domain=broker.example; Path=/v1/callback; Secure`,
       `flow-${own.flowId}=evil; Domain=broker.example; Path=/v1/callback; Secure`,
     ]);
-    expect((await stage.victim.visit(backend.startUrl(own))).page).toBeUndefined();
+    expect((await harness.victim.visit(backend.startUrl(own))).page).toBeUndefined();
   });
 
   it("X-11 twin: with a readBindingCookie that does not insist on the prefix the planted cookie opens the flow", async () => {
-    const stage = await setUp();
+    const harness = await setUp();
     await without(off, "__Host-", async () => {
-      const { flow, arrived } = await toss(stage);
-      const { body } = await createBackend(stage.world).redeem(parameter(arrived.url, "code"), flow.codeVerifier);
+      const { flow, destination } = await toss(harness);
+      const { body } = await createBackend(harness.fixture).redeem(
+        parameter(destination.url, "code"),
+        flow.codeVerifier,
+      );
       expect(ownerOf(body["access_token"])).toBe("attacker");
     });
   });

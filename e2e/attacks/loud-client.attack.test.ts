@@ -5,11 +5,11 @@
  * the broker together. Defence: a limit per client and minute (createRateLimit).
  */
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { CALLBACK, VENDOR_CLIENT } from "./support/cast.ts";
+import { CALLBACK, VENDOR_CLIENT } from "./support/names.ts";
 import { createFakeVendor } from "./support/fake-vendor.ts";
 import { without } from "./support/outcomes.ts";
-import { createBackend } from "./support/people.ts";
-import { createWorld, type World } from "./support/world.ts";
+import { createBackend } from "./support/actors.ts";
+import { createFixture, type Fixture } from "./support/fixture.ts";
 
 const off = vi.hoisted(() => new Set<string>());
 afterEach(() => off.clear());
@@ -25,9 +25,9 @@ vi.mock("../../packages/oauth-core/src/service/rate-limit.ts", async (original) 
 
 const HONEST = "https://honest.example";
 
-function setUp(limits: Readonly<Record<string, number>>): Promise<World> {
+function setUp(limits: Readonly<Record<string, number>>): Promise<Fixture> {
   const honest = createFakeVendor({ ...VENDOR_CLIENT, origin: HONEST, redirectUri: CALLBACK });
-  return createWorld({ vendors: [honest], config: { limits } });
+  return createFixture({ vendors: [honest], config: { limits } });
 }
 
 const statusesOf = (answers: readonly { readonly status: number }[]): Record<number, number> =>
@@ -40,23 +40,23 @@ const statusesOf = (answers: readonly { readonly status: number }[]): Record<num
 
 describe("bar#ST-8 300 explanations of hosts of the caller's choice", () => {
   async function explainAll() {
-    const world = await setUp({ explain_per_minute: 60 });
-    const backend = createBackend(world);
+    const fixture = await setUp({ explain_per_minute: 60 });
+    const backend = createBackend(fixture);
     const answers = await Promise.all(
       Array.from({ length: 300 }, (_, at) =>
         backend.post("/v1/explain", { issuer: `https://h${at}.example`, vendor_client_id: "mine" }),
       ),
     );
-    const hosts = new Set(world.outbound.map(({ url }) => new URL(url).host));
-    return { world, statuses: statusesOf(answers), hosts: hosts.size };
+    const hosts = new Set(fixture.outbound.map(({ url }) => new URL(url).host));
+    return { fixture, statuses: statusesOf(answers), hosts: hosts.size };
   }
 
   it("ask sixty of them, and say to the rest when to come back", async () => {
-    const { world, statuses, hosts } = await explainAll();
+    const { fixture, statuses, hosts } = await explainAll();
     expect([statuses, hosts]).toEqual([{ 429: 240, 503: 60 }, 60]);
-    const { headers } = world.exchanges.find(({ status }) => status === 429) ?? {};
+    const { headers } = fixture.exchanges.find(({ status }) => status === 429) ?? {};
     expect(Number(headers?.get("retry-after"))).toBeGreaterThan(0);
-    expect((await createBackend(world, "other").post("/v1/explain", { vendor: "honest" })).status).toBe(200);
+    expect((await createBackend(fixture, "other").post("/v1/explain", { vendor: "honest" })).status).toBe(200);
   });
 
   it("twin: without the limit ask 300", async () => {
@@ -68,21 +68,21 @@ describe("bar#ST-8 made-up refresh tokens at a vendor that counts all our calls 
   const PER_MINUTE = 20;
 
   async function refreshAll() {
-    const world = await setUp({ vendor_calls_per_minute: PER_MINUTE });
-    const backend = createBackend(world);
+    const fixture = await setUp({ vendor_calls_per_minute: PER_MINUTE });
+    const backend = createBackend(fixture);
     const answers = await Promise.all(
       Array.from({ length: 100 }, (_, at) =>
         backend.post("/v1/token", { grant_type: "refresh_token", vendor: "honest", refresh_token: `junk-${at}` }),
       ),
     );
-    return { world, statuses: statusesOf(answers), calls: world.vendors[0]?.tokenRequests.length };
+    return { fixture, statuses: statusesOf(answers), calls: fixture.vendors[0]?.tokenRequests.length };
   }
 
   it("use up the minute of the client that made them up, and leave the vendor to the others", async () => {
-    const { world, statuses, calls } = await refreshAll();
+    const { fixture, statuses, calls } = await refreshAll();
     expect([statuses, calls]).toEqual([{ 400: PER_MINUTE, 429: 80 }, PER_MINUTE]);
     const theirs = { grant_type: "refresh_token", vendor: "honest", refresh_token: "another" };
-    expect((await createBackend(world, "other").post("/v1/token", theirs)).body["error"]).toBe("invalid_grant");
+    expect((await createBackend(fixture, "other").post("/v1/token", theirs)).body["error"]).toBe("invalid_grant");
   });
 
   it("twin: without the limit all reach the vendor", async () => {

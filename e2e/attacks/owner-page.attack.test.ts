@@ -6,7 +6,7 @@
  * its own, and that only the browser it was shown to can answer it (isFormToken).
  */
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { BASE_URL, CALLBACK, type Exchange, PLATFORMS, VENDOR_CLIENT } from "./support/cast.ts";
+import { BASE_URL, CALLBACK, type Exchange, PLATFORMS, VENDOR_CLIENT } from "./support/names.ts";
 import { createFakeVendor, ownerOf } from "./support/fake-vendor.ts";
 import { expectRefusalPage, without } from "./support/outcomes.ts";
 import {
@@ -17,8 +17,8 @@ import {
   type Flow,
   type Form,
   parameter,
-} from "./support/people.ts";
-import { createWorld, type World } from "./support/world.ts";
+} from "./support/actors.ts";
+import { createFixture, type Fixture } from "./support/fixture.ts";
 
 const off = vi.hoisted(() => new Set<string>());
 afterEach(() => off.clear());
@@ -39,8 +39,8 @@ vi.mock("@oauth-broker/oauth-core/server", async (original) => {
   return { ...actual, isFormToken };
 });
 
-interface Stage {
-  readonly world: World;
+interface Harness {
+  readonly fixture: Fixture;
   readonly victim: Browser;
   readonly flow: Flow;
   /** The URL that the attacker makes the victim open. */
@@ -51,7 +51,7 @@ interface Stage {
 const HONEST = "https://honest.example";
 
 /** @param form what the attacker pushes */
-async function setUp(form: Form = {}): Promise<Stage> {
+async function setUp(form: Form = {}): Promise<Harness> {
   const isPublic = form["vendor_client_id"] !== undefined;
   const honest = createFakeVendor({ ...VENDOR_CLIENT, origin: HONEST, redirectUri: CALLBACK, isPublic });
   const credentials = { id: "first", client_id: VENDOR_CLIENT.clientId };
@@ -67,12 +67,16 @@ async function setUp(form: Form = {}): Promise<Stage> {
     owners: [{ id: "acme" }, { id: "mallory", name: "Mallory Ltd" }],
     clients: [clientOf("platform", "acme", "Reports"), clientOf("other", "mallory", "Free Prizes")],
   };
-  const world = await createWorld({ vendors: [honest], config, ...(isPublic ? { entries: { honest: open } } : {}) });
-  const backend = createBackend(world, "other");
+  const fixture = await createFixture({
+    vendors: [honest],
+    config,
+    ...(isPublic ? { entries: { honest: open } } : {}),
+  });
+  const backend = createBackend(fixture, "other");
   const flow = await backend.push(form);
   return {
-    world,
-    victim: createBrowser(world, "victim"),
+    fixture,
+    victim: createBrowser(fixture, "victim"),
     flow,
     link: backend.startUrl(flow),
     redeem: async (url) =>
@@ -80,20 +84,20 @@ async function setUp(form: Form = {}): Promise<Stage> {
   };
 }
 
-async function stageOf({ world, flow }: Stage): Promise<string | undefined> {
-  return (await world.broker.deps.records.get({ kind: "flow", id: flow.flowId }))?.stage;
+async function stageOf({ fixture, flow }: Harness): Promise<string | undefined> {
+  return (await fixture.broker.deps.records.get({ kind: "flow", id: flow.flowId }))?.stage;
 }
 
 /**
  * A form of the attacker that the victim's browser posts, with values from a page the attacker was
  * shown.
  */
-async function postForVictim({ world, victim, link }: Stage): Promise<Exchange> {
-  const own = await createBrowser(world, "attacker").visit(link);
+async function postForVictim({ fixture, victim, link }: Harness): Promise<Exchange> {
+  const own = await createBrowser(fixture, "attacker").visit(link);
   const csrf = /name="csrf" value="([^"]+)"/.exec(own.page?.body ?? "")?.[1];
   const authorize = new URL(`${BASE_URL}/v1/authorize`);
   const cookie = victim.jar.header(authorize);
-  return world.request(authorize, {
+  return fixture.request(authorize, {
     method: "POST",
     headers: { "content-type": "application/x-www-form-urlencoded", ...(cookie === undefined ? {} : { cookie }) },
     body: encode({ ...Object.fromEntries(link.searchParams), csrf, decision: "approve" }),
@@ -102,20 +106,20 @@ async function postForVictim({ world, victim, link }: Stage): Promise<Exchange> 
 
 describe("XA-9 a user is lured through the client of another owner", () => {
   it("bar#XA-9 sees which client asks before the browser leaves, and nothing is spent", async () => {
-    const stage = await setUp();
-    const { page } = await stage.victim.visit(stage.link);
+    const harness = await setUp();
+    const { page } = await harness.victim.visit(harness.link);
     expect(page?.status).toBe(200);
     for (const name of ["Free Prizes", "Mallory Ltd"]) expect(page?.body).toContain(name);
     expect(page?.headers.get("content-security-policy")).toContain("frame-ancestors 'none'");
-    expect(await stageOf(stage)).toBe("pushed");
+    expect(await stageOf(harness)).toBe("pushed");
   });
 
   it("bar#XA-9 twin: without needsOwnerPage the attacker holds the victim's tokens, and the user was not asked", async () => {
-    const stage = await setUp();
+    const harness = await setUp();
     await without(off, "needsOwnerPage", async () => {
-      const { url, page } = await stage.victim.visit(stage.link);
+      const { url, page } = await harness.victim.visit(harness.link);
       expect(page).toBeUndefined();
-      expect(await stage.redeem(url)).toBe("victim");
+      expect(await harness.redeem(url)).toBe("victim");
     });
   });
 });
@@ -132,17 +136,17 @@ describe("XA-9 the attacker sends our public client id at the vendor as one of i
   ];
 
   it.each(FORMS)("bar#XA-9 %s the user still sees which client asks, and nothing is spent", async (_, form) => {
-    const stage = await setUp(form);
-    const { page } = await stage.victim.visit(stage.link);
+    const harness = await setUp(form);
+    const { page } = await harness.victim.visit(harness.link);
     expect(page?.status).toBe(200);
     for (const name of ["Free Prizes", "Mallory Ltd"]) expect(page?.body).toContain(name);
-    expect(await stageOf(stage)).toBe("pushed");
-    expect(stage.world.vendors[0]?.codes).toEqual([]);
+    expect(await stageOf(harness)).toBe("pushed");
+    expect(harness.fixture.vendors[0]?.codes).toEqual([]);
   });
 
   it("bar#XA-9 bar#XA-4 by issuer or by endpoints alone it is refused before a browser is sent anywhere", async () => {
-    const { world } = await setUp(OURS);
-    const backend = createBackend(world, "other");
+    const { fixture } = await setUp(OURS);
+    const backend = createBackend(fixture, "other");
     for (const form of [{ issuer: HONEST }, FORMS[2]?.[1] ?? {}]) {
       expect(await backend.par({ vendor: undefined, ...OURS, ...form })).toMatchObject({
         status: 400,
@@ -154,11 +158,11 @@ describe("XA-9 the attacker sends our public client id at the vendor as one of i
   it.each(FORMS.filter(([name]) => name !== "in capitals"))(
     "bar#XA-9 twin: where BYOC needs no page (needsOwnerPage), %s, the attacker holds the victim's tokens",
     async (_, form) => {
-      const stage = await setUp(form);
+      const harness = await setUp(form);
       await without(off, "of BYOC", async () => {
-        const { url, page } = await stage.victim.visit(stage.link);
+        const { url, page } = await harness.victim.visit(harness.link);
         expect(page).toBeUndefined();
-        expect(await stage.redeem(url)).toBe("victim");
+        expect(await harness.redeem(url)).toBe("victim");
       });
     },
   );
@@ -166,20 +170,20 @@ describe("XA-9 the attacker sends our public client id at the vendor as one of i
 
 describe("XA-9 the page is answered for the user", () => {
   it("bar#XA-9 is refused with the attacker's token, with and without the victim's cookie, and burns nothing", async () => {
-    const stage = await setUp();
-    expectRefusalPage(await postForVictim(stage), "browser_mismatch");
-    await stage.victim.visit(stage.link);
-    expectRefusalPage(await postForVictim(stage), "csrf_mismatch");
-    expect(await stageOf(stage)).toBe("pushed");
+    const harness = await setUp();
+    expectRefusalPage(await postForVictim(harness), "browser_mismatch");
+    await harness.victim.visit(harness.link);
+    expectRefusalPage(await postForVictim(harness), "csrf_mismatch");
+    expect(await stageOf(harness)).toBe("pushed");
   });
 
   it("bar#XA-9 twin: without isFormToken a form of the attacker's approves for the victim", async () => {
-    const stage = await setUp();
-    await stage.victim.visit(stage.link);
+    const harness = await setUp();
+    await harness.victim.visit(harness.link);
     await without(off, "isFormToken", async () => {
-      const { headers } = await postForVictim(stage);
-      const { url } = await stage.victim.visit(new URL(headers.get("location") ?? ""));
-      expect(await stage.redeem(url)).toBe("victim");
+      const { headers } = await postForVictim(harness);
+      const { url } = await harness.victim.visit(new URL(headers.get("location") ?? ""));
+      expect(await harness.redeem(url)).toBe("victim");
     });
   });
 });

@@ -6,12 +6,12 @@
  * however spelt (isReservedAuthorizationParameter).
  */
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { CALLBACK, type Exchange, VENDOR_CLIENT } from "./support/cast.ts";
+import { CALLBACK, type Exchange, VENDOR_CLIENT } from "./support/names.ts";
 import { createFakeVendor } from "./support/fake-vendor.ts";
 import { expectRefusalPage, without } from "./support/outcomes.ts";
-import { createBackend } from "./support/people.ts";
+import { createBackend } from "./support/actors.ts";
 import { createSeeded } from "./support/seeded.ts";
-import { createWorld } from "./support/world.ts";
+import { createFixture } from "./support/fixture.ts";
 
 const off = vi.hoisted(() => new Set<string>());
 afterEach(() => off.clear());
@@ -36,8 +36,8 @@ vi.mock("../../packages/oauth-core/src/protocol/parameters.ts", async (original)
 
 async function setUp() {
   const honest = createFakeVendor({ ...VENDOR_CLIENT, origin: "https://honest.example", redirectUri: CALLBACK });
-  const world = await createWorld({ vendors: [honest] });
-  return { world, backend: createBackend(world) };
+  const fixture = await createFixture({ vendors: [honest] });
+  return { fixture, backend: createBackend(fixture) };
 }
 
 const CHALLENGE = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
@@ -58,8 +58,8 @@ describe("bar#ST-3 an invalid challenge", () => {
     ["a line break", { code_challenge: `${CHALLENGE}\n` }],
     ["all missing", { code_challenge: undefined, code_challenge_method: undefined }],
   ])("is refused when it is %s", async (_what, form) => {
-    const { world, backend } = await setUp();
-    const created = vi.spyOn(world.broker.deps.records, "create");
+    const { fixture, backend } = await setUp();
+    const created = vi.spyOn(fixture.broker.deps.records, "create");
     expect(await backend.par(form)).toMatchObject({ status: 400, body: { error: "invalid_request" } });
     expect(created).not.toHaveBeenCalled();
   });
@@ -108,8 +108,8 @@ const SPELLINGS: readonly ((name: string) => string)[] = [
 
 describe("bar#ST-4 parameters of ours among the caller's", () => {
   it.each(OURS)("refuses %s in every spelling, and nothing is stored", async (name) => {
-    const { world, backend } = await setUp();
-    const created = vi.spyOn(world.broker.deps.records, "create");
+    const { fixture, backend } = await setUp();
+    const created = vi.spyOn(fixture.broker.deps.records, "create");
     for (const spelt of SPELLINGS) {
       const vendor_params = JSON.stringify({ [spelt(name)]: "https://evil.example/" });
       expect(await backend.par({ vendor_params })).toMatchObject({ status: 400, body: { error: "invalid_request" } });
@@ -126,7 +126,7 @@ describe("bar#ST-4 parameters of ours among the caller's", () => {
   });
 
   it("sends the vendor each parameter exactly once, and the broker's own unchanged, whatever else is requested", async () => {
-    const { world, backend } = await setUp();
+    const { fixture, backend } = await setUp();
     const seeded = createSeeded(4);
     const names = [
       ...OURS,
@@ -161,7 +161,7 @@ describe("bar#ST-4 parameters of ours among the caller's", () => {
       const { status, body } = await backend.par({ vendor_params: JSON.stringify(Object.fromEntries(wished)) });
       if (status === 400) continue;
       const startUrl = backend.startUrl({ requestUri: String(body["request_uri"]) });
-      const { headers } = await world.request(startUrl);
+      const { headers } = await fixture.request(startUrl);
       expectOursOnce(headers.get("location") ?? "");
       sent += 1;
     }
@@ -169,13 +169,13 @@ describe("bar#ST-4 parameters of ours among the caller's", () => {
   });
 
   it("bar#ST-4 twin: without isReservedAuthorizationParameter the vendor is made to fetch the attacker's request", async () => {
-    const { world, backend } = await setUp();
+    const { fixture, backend } = await setUp();
     await without(off, "isReservedAuthorizationParameter", async () => {
       const vendor_params = JSON.stringify({
         request_uri: "https://evil.example/request",
         "redirect.uri": "https://evil.example",
       });
-      const { headers } = await world.request(backend.startUrl(await backend.push({ vendor_params })));
+      const { headers } = await fixture.request(backend.startUrl(await backend.push({ vendor_params })));
       const url = new URL(headers.get("location") ?? "");
       expect(url.searchParams.get("request_uri")).toBe("https://evil.example/request");
       expect(() => expectOursOnce(url.href)).toThrow(/to deeply equal/);
@@ -209,7 +209,7 @@ function expectOursOnce(location: string): void {
 
 describe("bar#VR-10 resource", () => {
   it("is an absolute URI without fragment, and reaches the vendor as it was given", async () => {
-    const { world, backend } = await setUp();
+    const { fixture, backend } = await setUp();
     for (const resource of [
       "api",
       "/api",
@@ -221,7 +221,7 @@ describe("bar#VR-10 resource", () => {
       expect(await backend.par({ resource })).toMatchObject({ status: 400, body: { error: "invalid_request" } });
     }
     const resource = "https://api.example/v1?tenant=a&b=c";
-    const { headers } = await world.request(backend.startUrl(await backend.push({ resource })));
+    const { headers } = await fixture.request(backend.startUrl(await backend.push({ resource })));
     expect(new URL(headers.get("location") ?? "").searchParams.getAll("resource")).toEqual([resource]);
   });
 });
@@ -237,7 +237,7 @@ describe("bar#HT-3 a parameter given twice", () => {
   ];
 
   it("is refused wherever parameters are read, known or not", async () => {
-    const { world, backend } = await setUp();
+    const { fixture, backend } = await setUp();
     const names = [
       "redirect_uri",
       "client_id",
@@ -252,9 +252,9 @@ describe("bar#HT-3 a parameter given twice", () => {
     const answers: Exchange[] = [];
     for (const query of names.flatMap(repeated)) {
       for (const path of ["/v1/par", "/v1/token", "/v1/revoke", "/v1/explain", "/v1/callback"]) {
-        answers.push(await world.request(path, { method: "POST", headers: { "content-type": form }, body: query }));
+        answers.push(await fixture.request(path, { method: "POST", headers: { "content-type": form }, body: query }));
       }
-      for (const path of ["/v1/authorize", "/v1/callback"]) answers.push(await world.request(`${path}?${query}`));
+      for (const path of ["/v1/authorize", "/v1/callback"]) answers.push(await fixture.request(`${path}?${query}`));
     }
     expect(answers.filter(({ status }) => status !== 400)).toEqual([]);
     expect(answers.filter(({ body }) => !body.includes("invalid_request"))).toEqual([]);
@@ -262,7 +262,7 @@ describe("bar#HT-3 a parameter given twice", () => {
   });
 
   it("changes no prototype: names of objects are names", async () => {
-    const { world, backend } = await setUp();
+    const { fixture, backend } = await setUp();
     const before = Reflect.ownKeys(Object.prototype);
     const nasty = [
       "__proto__",
@@ -277,18 +277,18 @@ describe("bar#HT-3 a parameter given twice", () => {
       expect((await backend.par({ [name]: "polluted" })).status).toBe(201);
       await backend.par({ vendor_params: `{${JSON.stringify(name)}:"polluted"}` });
       await backend.par({ vendor_params: `{"a":{${JSON.stringify(name)}:"polluted"}}` });
-      await world.request(`/v1/callback?${encodeURIComponent(name)}=polluted`);
+      await fixture.request(`/v1/callback?${encodeURIComponent(name)}=polluted`);
     }
     expect(Reflect.ownKeys(Object.prototype)).toEqual(before);
   });
 
   it("bar#HT-3 twin: without parseParameters' refusal two layers may each believe another redirect_uri", async () => {
-    const { world, backend } = await setUp();
+    const { fixture, backend } = await setUp();
     const flow = await backend.push();
     const twice = `${backend.startUrl(flow).href}&request_uri=evil&request_uri=${encodeURIComponent(flow.requestUri)}`;
-    expectRefusalPage(await world.request(twice), "invalid_request");
+    expectRefusalPage(await fixture.request(twice), "invalid_request");
     await without(off, "parseParameters", async () => {
-      expect((await world.request(twice)).status).toBe(303);
+      expect((await fixture.request(twice)).status).toBe(303);
     });
   });
 });

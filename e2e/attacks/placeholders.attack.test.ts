@@ -6,11 +6,11 @@
  * path and never the operator's credentials (fillsRegistrableDomain).
  */
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { CALLBACK, VENDOR_CLIENT } from "./support/cast.ts";
+import { CALLBACK, VENDOR_CLIENT } from "./support/names.ts";
 import { createFakeVendor, type FakeVendor, ownerOf } from "./support/fake-vendor.ts";
 import { without } from "./support/outcomes.ts";
-import { createBackend, createBrowser, parameter } from "./support/people.ts";
-import { createWorld } from "./support/world.ts";
+import { createBackend, createBrowser, parameter } from "./support/actors.ts";
+import { createFixture } from "./support/fixture.ts";
 
 const off = vi.hoisted(() => new Set<string>());
 afterEach(() => off.clear());
@@ -32,8 +32,8 @@ const EVIL = "https://evil.example";
 async function setUp(entry: object) {
   const at = (origin: string) => createFakeVendor({ ...VENDOR_CLIENT, origin, redirectUri: CALLBACK, sendsIss: false });
   const [evil, honest] = [at(EVIL), at("https://blue.honest.example")];
-  const world = await createWorld({ vendors: [evil, honest], entries: { honest: { name: "Honest", ...entry } } });
-  return { world, evil, honest, backend: createBackend(world), victim: createBrowser(world, "victim") };
+  const fixture = await createFixture({ vendors: [evil, honest], entries: { honest: { name: "Honest", ...entry } } });
+  return { fixture, evil, honest, backend: createBackend(fixture), victim: createBrowser(fixture, "victim") };
 }
 
 const TENANT = {
@@ -95,11 +95,11 @@ function expectAllOf({ tokenRequests: [request] }: FakeVendor): void {
 
 describe("X-2 a placeholder value that is more than its gap", () => {
   it.each(CORPUS)("bar#XA-2 does not move the host: %j", async (tenant) => {
-    const { backend, world } = await setUp(TENANT);
+    const { backend, fixture } = await setUp(TENANT);
     const answer = await backend.par({ placeholders: JSON.stringify({ tenant }) });
     if (FITS_HOST.has(tenant)) return expect(answer.status).toBe(201);
     expect(answer).toMatchObject({ status: 400, body: { error: "invalid_request" } });
-    expect(world.outbound).toEqual([]);
+    expect(fixture.outbound).toEqual([]);
   });
 
   it("does not move path or query: the result has the shape of the template, or there is none", async () => {
@@ -154,11 +154,11 @@ describe("X-2 a placeholder that can fill a whole domain", () => {
   const FORM = { placeholders: JSON.stringify({ host: "evil.example" }) };
 
   it("bar#XA-2 never gets the operator's credentials, and with one's own a callback path of its own", async () => {
-    const { backend, world } = await setUp(WHOLE);
+    const { backend, fixture } = await setUp(WHOLE);
     expect(await backend.par(FORM)).toMatchObject({ status: 400, body: { error: "unauthorized_client" } });
     const { body } = await backend.post("/v1/explain", { vendor: "honest", ...FORM, vendor_client_id: "own" });
     expect(body["redirect_uri"]).toMatch(/\/v1\/custom\/[\w-]{22}\/callback$/);
-    expect(world.outbound).toEqual([]);
+    expect(fixture.outbound).toEqual([]);
   });
 
   it("X-2 twin: without fillsRegistrableDomain the operator's secret goes to the evil token endpoint", async () => {

@@ -8,7 +8,7 @@
  */
 import { type OpenIdProvider, startOpenIdProvider } from "@oauth-broker/simulators";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import { type PlatformStage, startPlatform, type Visitor } from "../support/platform-stage.ts";
+import { type PlatformHarness, startPlatform, type Visitor } from "../support/platform-harness.ts";
 import { type BouncingServer, startBouncingServer } from "./support/bouncing-server.ts";
 import { without } from "./support/outcomes.ts";
 
@@ -39,7 +39,7 @@ const PLATFORMS_CLIENT = "the-platform-at-the-vendor";
 const SERVERS_CLIENT = "an-honest-server-at-the-vendor";
 const HOSTED = { authentication: "oauth_2_1", registration: "hosted_server" } as const;
 
-let platform: PlatformStage;
+let platform: PlatformHarness;
 let vendor: OpenIdProvider;
 let victim: Visitor;
 let evil: BouncingServer | undefined;

@@ -9,9 +9,9 @@ import { redirectUriNearMisses } from "../../packages/oauth-core/src/testing/red
 import { faultsOf } from "./support/every-answer.ts";
 import { createFakeVendor, withParameters } from "./support/fake-vendor.ts";
 import { without } from "./support/outcomes.ts";
-import { atCallback, createBackend, createBrowser, parameter } from "./support/people.ts";
-import { BASE_URL, CALLBACK, PLATFORMS, VENDOR_CLIENT } from "./support/cast.ts";
-import { createWorld } from "./support/world.ts";
+import { atCallback, createBackend, createBrowser, parameter } from "./support/actors.ts";
+import { BASE_URL, CALLBACK, PLATFORMS, VENDOR_CLIENT } from "./support/names.ts";
+import { createFixture } from "./support/fixture.ts";
 
 const off = vi.hoisted(() => new Set<string>());
 afterEach(() => off.clear());
@@ -37,16 +37,16 @@ const EVIL = "https://evil.example/take";
 
 async function setUp() {
   const honest = createFakeVendor({ ...VENDOR_CLIENT, origin: "https://honest.example", redirectUri: CALLBACK });
-  const world = await createWorld({ vendors: [honest] });
-  return { world, backend: createBackend(world), victim: createBrowser(world, "victim") };
+  const fixture = await createFixture({ vendors: [honest] });
+  return { fixture, backend: createBackend(fixture), victim: createBrowser(fixture, "victim") };
 }
-type Stage = Awaited<ReturnType<typeof setUp>>;
+type Harness = Awaited<ReturnType<typeof setUp>>;
 
 describe("bar#ST-2 a redirect URI that nearly is the client's", () => {
   const misses = redirectUriNearMisses(redirectUri);
 
   it.each(["/v1/par", "/v1/explain"])("is refused at %s in all its forms, and nothing redirects", async (path) => {
-    const { world, backend } = await setUp();
+    const { fixture, backend } = await setUp();
     const taken: string[] = [];
     for (const { name, uri } of misses) {
       const { status, body } = await backend.post(path, { ...ACCEPTABLE, redirect_uri: uri });
@@ -56,7 +56,7 @@ describe("bar#ST-2 a redirect URI that nearly is the client's", () => {
     }
     expect(taken).toEqual([]);
     expect(misses.length).toBeGreaterThan(200);
-    expect(world.exchanges.filter(({ headers }) => headers.has("location"))).toEqual([]);
+    expect(fixture.exchanges.filter(({ headers }) => headers.has("location"))).toEqual([]);
   });
 
   it("is refused at /v1/token, and the code stays good for the right one", async () => {
@@ -106,7 +106,7 @@ const DESTINATIONS =
 
 describe("bar#CB-14 where browsers are sent", () => {
   /** Every outcome a browser may meet, in both ways a vendor may answer. */
-  async function crawl({ world, backend, victim }: Stage): Promise<void> {
+  async function crawl({ fixture, backend, victim }: Harness): Promise<void> {
     const outcome = async (change: (url: URL) => URL, method = "GET", form = {}): Promise<void> => {
       const flow = await backend.push(form);
       const { url } = await victim.visit(backend.startUrl(flow), atCallback);
@@ -114,7 +114,7 @@ describe("bar#CB-14 where browsers are sent", () => {
       if (method === "GET") return void (await victim.visit(answer));
       const headers = { "content-type": "application/x-www-form-urlencoded", origin: "https://honest.example" };
       const body = answer.search.slice(1);
-      const back = await world.request("/v1/callback", { method: "POST", headers, body });
+      const back = await fixture.request("/v1/callback", { method: "POST", headers, body });
       const location = back.headers.get("location");
       if (location !== null) await victim.visit(new URL(location, BASE_URL));
     };
@@ -138,16 +138,16 @@ describe("bar#CB-14 where browsers are sent", () => {
   }
 
   it("is the vendor, the client's own redirect URI or our callback, always by 303", async () => {
-    const stage = await setUp();
-    await crawl(stage);
-    const { exchanges } = stage.world;
+    const harness = await setUp();
+    await crawl(harness);
+    const { exchanges } = harness.fixture;
     expect(exchanges.filter(({ status }) => status === 303).length).toBeGreaterThan(100);
-    expect(faultsOf(exchanges, stage.world)).toEqual([]);
+    expect(faultsOf(exchanges, harness.fixture)).toEqual([]);
   });
 
   it("is nowhere else for any method on any path, whatever stands in query, path and headers", async () => {
-    const { world } = await setUp();
-    const routes = new Set(world.broker.app.routes.map(({ path }) => path.replaceAll(/:\w+/g, "x")));
+    const { fixture } = await setUp();
+    const routes = new Set(fixture.broker.app.routes.map(({ path }) => path.replaceAll(/:\w+/g, "x")));
     const paths = [
       ...routes,
       "//evil.example",
@@ -173,20 +173,20 @@ describe("bar#CB-14 where browsers are sent", () => {
     };
     for (const path of paths) {
       for (const method of ["GET", "POST", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS"]) {
-        await world.request(`${BASE_URL}${path}?${query}`, { method, headers });
+        await fixture.request(`${BASE_URL}${path}?${query}`, { method, headers });
       }
     }
-    expect(world.exchanges.filter((exchange) => exchange.headers.has("location"))).toEqual([]);
-    expect(world.exchanges.filter(({ status }) => status >= 500 && status !== 503)).toEqual([]);
+    expect(fixture.exchanges.filter((exchange) => exchange.headers.has("location"))).toEqual([]);
+    expect(fixture.exchanges.filter(({ status }) => status >= 500 && status !== 503)).toEqual([]);
   });
 
   it("bar#CB-14 twin: a redirectAnswer by 307 is noticed, and takes the form of a form_post along", async () => {
-    const stage = await setUp();
+    const harness = await setUp();
     await without(off, "redirectAnswer", async () => {
-      await crawl(stage);
-      expect(faultsOf(stage.world.exchanges, stage.world).filter((fault) => fault.endsWith("not a 303"))).not.toEqual(
-        [],
-      );
+      await crawl(harness);
+      expect(
+        faultsOf(harness.fixture.exchanges, harness.fixture).filter((fault) => fault.endsWith("not a 303")),
+      ).not.toEqual([]);
     });
   });
 });

@@ -12,8 +12,8 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { EGRESS_CORPUS } from "../../packages/oauth-core/src/testing/egress-corpus.ts";
 import { recordingNetwork } from "../../packages/oauth-core/src/testing/recording-network.ts";
 import { without } from "./support/outcomes.ts";
-import { hostOf, IAT, metadataOf, register, setUpRegistration } from "./support/registration-stage.ts";
-import { createWorld } from "./support/world.ts";
+import { hostOf, IAT, metadataOf, register, setUpRegistration } from "./support/registration-fixture.ts";
+import { createFixture } from "./support/fixture.ts";
 
 const off = vi.hoisted(() => new Set<string>());
 afterEach(() => off.clear());
@@ -60,7 +60,7 @@ describe("bar#EG-1 bar#DI-2 a registration endpoint in metadata that points behi
       if (index === undefined || !pathname.startsWith("/.well-known/")) return guarded.fetch(input, init);
       return Response.json({ ...metadataOf(origin), registration_endpoint: urls[Number(index)] });
     };
-    const world = await createWorld({
+    const fixture = await createFixture({
       vendors: [],
       entries: Object.fromEntries(
         urls.map((_, index) => [`v${index}`, { name: "V", issuer: `https://v${index}.example` }]),
@@ -69,14 +69,14 @@ describe("bar#EG-1 bar#DI-2 a registration endpoint in metadata that points behi
     });
     const errors: string[] = [];
     for (const index of urls.keys()) {
-      const { body } = await register(world, { vendor: `v${index}` });
+      const { body } = await register(fixture, { vendor: `v${index}` });
       errors.push(String((JSON.parse(body) as { error: string }).error));
     }
-    return { network, errors, world };
+    return { network, errors, fixture };
   }
 
   it("bar#EG-9 is refused, at the latest before a socket is opened, and the attacker learns nothing of the network", async () => {
-    const { network, errors, world } = await registerAtAll(EGRESS_CORPUS.map(({ url }) => url));
+    const { network, errors, fixture } = await registerAtAll(EGRESS_CORPUS.map(({ url }) => url));
     const wrong = EGRESS_CORPUS.flatMap(({ label, stoppedBy, url }, index) => {
       const expected =
         url === "" ? "invalid_request" : stoppedBy === "answer" ? "temporarily_unavailable" : "vendor_response_invalid";
@@ -84,7 +84,7 @@ describe("bar#EG-1 bar#DI-2 a registration endpoint in metadata that points behi
     });
     expect(wrong).toEqual([]);
     expect(network.sockets).toEqual([]);
-    expect(new Set(world.exchanges.map(({ body }) => body)).size).toBeLessThanOrEqual(3);
+    expect(new Set(fixture.exchanges.map(({ body }) => body)).size).toBeLessThanOrEqual(3);
   });
 
   it("bar#EG-1 twin: without isPublicAddress our request is on its way to the metadata service", async () => {

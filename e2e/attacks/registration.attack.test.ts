@@ -6,10 +6,10 @@
  * (parseJsonStrict), and each registration is new (registerClient).
  */
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { CALLBACK } from "./support/cast.ts";
+import { CALLBACK } from "./support/names.ts";
 import type { VendorRequest } from "./support/fake-vendor.ts";
 import { without } from "./support/outcomes.ts";
-import { hostOf, IAT, setUpRegistration } from "./support/registration-stage.ts";
+import { hostOf, IAT, setUpRegistration } from "./support/registration-fixture.ts";
 
 const off = vi.hoisted(() => new Set<string>());
 /** What the caller sent, for the twin that forwards it. */
@@ -110,12 +110,12 @@ describe("bar#HT-3 a vendor named twice, past a gateway that reads the first nam
 
 describe("credentials that were made for one caller", () => {
   async function registerTwo() {
-    const { register, outbound, world } = await setUpRegistration();
+    const { register, outbound, fixture } = await setUpRegistration();
     const made = [await register({ vendor: "honest" }), await register({ vendor: "honest" }, "other")];
     return {
       secrets: made.map(({ body }) => (JSON.parse(body) as { client_secret: string }).client_secret),
       outbound,
-      world,
+      fixture,
     };
   }
 
@@ -132,15 +132,15 @@ describe("credentials that were made for one caller", () => {
   });
 
   it("bar#BY-1 bar#OB-2 stand in no line of the log, in no other answer, and in no metric", async () => {
-    const { register, world } = await setUpRegistration();
+    const { register, fixture } = await setUpRegistration();
     await register({ vendor: "honest", initial_access_token: "iat-of-the-caller-s3cret" });
     await register({ vendor: "unknown", initial_access_token: "iat-of-the-caller-s3cret" });
-    const made = world.exchanges.length;
+    const made = fixture.exchanges.length;
     for (const path of ["/metrics", "/v1/vendors", "/v1/vendors/honest", "/openapi.json", "/"])
-      await world.request(path);
-    const output = [...world.logLines, ...world.exchanges.slice(made - 1).map(({ body }) => body)].join("\n");
+      await fixture.request(path);
+    const output = [...fixture.logLines, ...fixture.exchanges.slice(made - 1).map(({ body }) => body)].join("\n");
     expect(output).not.toMatch(/s3cret|client-1/);
     expect(output).not.toContain(IAT);
-    expect(world.logLines.join("")).toContain('"route":"/register"');
+    expect(fixture.logLines.join("")).toContain('"route":"/register"');
   });
 });

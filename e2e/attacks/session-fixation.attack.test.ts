@@ -18,10 +18,10 @@ import {
   createBrowser,
   type Flow,
   parameter,
-} from "./support/people.ts";
+} from "./support/actors.ts";
 import { createSeeded } from "./support/seeded.ts";
-import { CALLBACK, VENDOR_CLIENT } from "./support/cast.ts";
-import { createWorld, type World } from "./support/world.ts";
+import { CALLBACK, VENDOR_CLIENT } from "./support/names.ts";
+import { createFixture, type Fixture } from "./support/fixture.ts";
 
 const off = vi.hoisted(() => new Set<string>());
 afterEach(() => off.clear());
@@ -68,8 +68,8 @@ function guessOf(flowId: string, number: number): string {
  * A platform that finds the flow by `state`; the verifier is in the session that started it, or is
  * looked up anywhere.
  */
-function createPlatform(world: World, keepsVerifierIn: "session" | "database") {
-  const backend = createBackend(world);
+function createPlatform(fixture: Fixture, keepsVerifierIn: "session" | "database") {
+  const backend = createBackend(fixture);
   const accounts = new Map<string, string>();
   const drawers = new Map<Browser | "database", Map<string, string>>();
   /** Where verifiers are stored, by `state` and as the latest. */
@@ -101,68 +101,68 @@ function createPlatform(world: World, keepsVerifierIn: "session" | "database") {
 
 async function setUp() {
   const honest = createFakeVendor({ ...VENDOR_CLIENT, origin: "https://honest.example", redirectUri: CALLBACK });
-  const world = await createWorld({ vendors: [honest] });
-  return { world, honest, attacker: createBrowser(world, "attacker"), victim: createBrowser(world, "victim") };
+  const fixture = await createFixture({ vendors: [honest] });
+  return { fixture, honest, attacker: createBrowser(fixture, "attacker"), victim: createBrowser(fixture, "victim") };
 }
-type Stage = Awaited<ReturnType<typeof setUp>>;
+type Harness = Awaited<ReturnType<typeof setUp>>;
 
 describe("X-7 (i) the victim is sent the vendor URL of the attacker's flow", () => {
-  async function sendVendorUrl({ world, attacker, victim }: Stage) {
+  async function sendVendorUrl({ fixture, attacker, victim }: Harness) {
     // Even for a platform that checks nothing.
-    const platform = createPlatform(world, "database");
+    const platform = createPlatform(fixture, "database");
     const flow = await platform.connect("attacker's account", attacker);
     const { url: vendorUrl } = await attacker.visit(platform.backend.startUrl(flow), awayFromBroker);
-    return { platform, arrived: await victim.visit(vendorUrl) };
+    return { platform, destination: await victim.visit(vendorUrl) };
   }
 
   it("bar#XA-7 X-7 is refused at the callback: the victim's code is neither stored nor redeemed", async () => {
-    const stage = await setUp();
-    const { arrived } = await sendVendorUrl(stage);
-    expectRefusalPage(arrived.page, "browser_mismatch", stage.honest.codes);
-    expect(stage.honest.codes).toHaveLength(1);
-    expect(stage.honest.tokenRequests).toEqual([]);
+    const harness = await setUp();
+    const { destination } = await sendVendorUrl(harness);
+    expectRefusalPage(destination.page, "browser_mismatch", harness.honest.codes);
+    expect(harness.honest.codes).toHaveLength(1);
+    expect(harness.honest.tokenRequests).toEqual([]);
   });
 
   it("X-7 (i) twin: without readBindingCookie the victim's tokens land in the attacker's account", async () => {
-    const stage = await setUp();
+    const harness = await setUp();
     await without(off, "readBindingCookie", async () => {
-      const { platform, arrived } = await sendVendorUrl(stage);
-      const { account, answer } = await platform.arrive(stage.victim, arrived.url);
+      const { platform, destination } = await sendVendorUrl(harness);
+      const { account, answer } = await platform.arrive(harness.victim, destination.url);
       expect([account, ownerOf(answer.body["access_token"])]).toEqual(["attacker's account", "victim"]);
     });
   });
 });
 
 describe("X-7 (ii) the victim is sent the start URL of the attacker's flow", () => {
-  async function sendStartUrl({ world, attacker, victim }: Stage, { victimIsBusy }: { victimIsBusy: boolean }) {
-    const platform = createPlatform(world, "session");
+  async function sendStartUrl({ fixture, attacker, victim }: Harness, { victimIsBusy }: { victimIsBusy: boolean }) {
+    const platform = createPlatform(fixture, "session");
     const flow = await platform.connect("attacker's account", attacker);
     if (victimIsBusy) await platform.connect("victim's account", victim);
-    const arrived = await victim.visit(platform.backend.startUrl(flow));
-    return { platform, flow, arrived, result: await platform.arrive(victim, arrived.url) };
+    const destination = await victim.visit(platform.backend.startUrl(flow));
+    return { platform, flow, destination, result: await platform.arrive(victim, destination.url) };
   }
 
   it("bar#XA-7 X-7 passes the cookie, which is why the cookie is not enough, and ends at the verifier", async () => {
-    const stage = await setUp();
-    const { result, flow, arrived, platform } = await sendStartUrl(stage, { victimIsBusy: true });
+    const harness = await setUp();
+    const { result, flow, destination, platform } = await sendStartUrl(harness, { victimIsBusy: true });
     expect(result).toMatchObject({ account: "attacker's account", answer: { body: { error: "invalid_grant" } } });
-    expect(stage.honest.tokenRequests).toEqual([]);
+    expect(harness.honest.tokenRequests).toEqual([]);
     // Burned: not even the attacker's own verifier opens it now.
-    const late = await platform.backend.redeem(parameter(arrived.url, "code"), flow.codeVerifier);
+    const late = await platform.backend.redeem(parameter(destination.url, "code"), flow.codeVerifier);
     expect(late.body).toMatchObject({ error: "invalid_grant" });
   });
 
   it("bar#XA-7 X-7 ends there too when the victim's session holds no verifier at all", async () => {
-    const stage = await setUp();
-    const { result } = await sendStartUrl(stage, { victimIsBusy: false });
+    const harness = await setUp();
+    const { result } = await sendStartUrl(harness, { victimIsBusy: false });
     expect(result.answer).toMatchObject({ status: 400, body: { error: "invalid_request" } });
-    expect(stage.honest.tokenRequests).toEqual([]);
+    expect(harness.honest.tokenRequests).toEqual([]);
   });
 
   it("X-7 (ii) twin: without verifyCodeVerifier the victim's tokens land in the attacker's account", async () => {
-    const stage = await setUp();
+    const harness = await setUp();
     await without(off, "verifyCodeVerifier", async () => {
-      const { result } = await sendStartUrl(stage, { victimIsBusy: true });
+      const { result } = await sendStartUrl(harness, { victimIsBusy: true });
       expect([result.account, ownerOf(result.answer.body["access_token"])]).toEqual(["attacker's account", "victim"]);
     });
   });
@@ -173,8 +173,8 @@ describe("X-8 the attacker has the verifier, and the code is in the victim's bro
    * Guesses codes at the platform's endpoint, which calls the broker.
    * @returns what the first hit gave
    */
-  async function guess({ world, attacker, victim }: Stage, guesses: (flowId: string) => Iterable<string>) {
-    const platform = createPlatform(world, "session");
+  async function guess({ fixture, attacker, victim }: Harness, guesses: (flowId: string) => Iterable<string>) {
+    const platform = createPlatform(fixture, "session");
     const flow = await platform.connect("attacker's account", attacker);
     const { url } = await victim.visit(platform.backend.startUrl(flow));
     const answers = new Map<string, number>();
@@ -188,10 +188,10 @@ describe("X-8 the attacker has the verifier, and the code is in the victim's bro
   }
 
   it("bar#XA-7 X-8 gets one answer for every guess, which spends nothing", async () => {
-    const stage = await setUp();
+    const harness = await setUp();
     const seeded = createSeeded(8);
     const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-    const { hit, answers, url, flow, platform } = await guess(stage, (flowId) =>
+    const { hit, answers, url, flow, platform } = await guess(harness, (flowId) =>
       Array.from({ length: 5000 }, () => `${flowId}.${seeded.text(alphabet, 43)}`),
     );
     expect(hit).toBeUndefined();
@@ -201,11 +201,11 @@ describe("X-8 the attacker has the verifier, and the code is in the victim's bro
   });
 
   it("bar#XA-7 X-8 gets nothing with what the attacker does know: the flow, its request_uri, other codes, the content of the store", async () => {
-    const stage = await setUp();
-    const backend = createBackend(stage.world);
+    const harness = await setUp();
+    const backend = createBackend(harness.fixture);
     const other = await backend.push();
-    const own = parameter((await stage.attacker.visit(backend.startUrl(other))).url, "code");
-    const { hit } = await guess(stage, (flowId) => [
+    const own = parameter((await harness.attacker.visit(backend.startUrl(other))).url, "code");
+    const { hit } = await guess(harness, (flowId) => [
       flowId,
       `${flowId}.`,
       `${flowId}.${own.split(".")[1]}`,
@@ -219,9 +219,9 @@ describe("X-8 the attacker has the verifier, and the code is in the victim's bro
   });
 
   it("X-8 twin: with a createHandle that makes only 500 codes the attacker finds it", async () => {
-    const stage = await setUp();
+    const harness = await setUp();
     await without(off, "createHandle", async () => {
-      const { hit } = await guess(stage, (flowId) => Array.from({ length: GUESSABLE }, (_, n) => guessOf(flowId, n)));
+      const { hit } = await guess(harness, (flowId) => Array.from({ length: GUESSABLE }, (_, n) => guessOf(flowId, n)));
       expect(ownerOf(hit?.["access_token"])).toBe("victim");
     });
   });
@@ -258,8 +258,8 @@ describe("bar#ST-10 ids and codes of ours", () => {
   });
 
   it("reveal nothing of time, user or order", async () => {
-    const { world, victim } = await setUp();
-    const backend = createBackend(world);
+    const { fixture, victim } = await setUp();
+    const backend = createBackend(fixture);
     const one = await backend.push();
     const two = await backend.push();
     const shared = Array.from(one.flowId).filter((character, position) => character === two.flowId[position]);

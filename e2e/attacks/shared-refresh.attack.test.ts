@@ -7,11 +7,11 @@
  */
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { CALLBACK, NOW, VENDOR_CLIENT } from "./support/cast.ts";
+import { CALLBACK, NOW, VENDOR_CLIENT } from "./support/names.ts";
 import { createFakeVendor, type FakeVendor, type FakeVendorOptions, ownerOf } from "./support/fake-vendor.ts";
 import { without } from "./support/outcomes.ts";
-import { type Backend, createBackend, createBrowser, parameter } from "./support/people.ts";
-import { createWorld, type World } from "./support/world.ts";
+import { type Backend, createBackend, createBrowser, parameter } from "./support/actors.ts";
+import { createFixture, type Fixture } from "./support/fixture.ts";
 
 const off = vi.hoisted(() => new Set<string>());
 afterEach(() => off.clear());
@@ -32,9 +32,9 @@ vi.mock("../../packages/oauth-core/src/vendor-client/id-token/verify.ts", async 
 const HONEST = "https://honest.example";
 
 /** The answer that the platform gets when `user` connects. */
-async function connect(world: World, backend: Backend, user: string): Promise<Record<string, string>> {
+async function connect(fixture: Fixture, backend: Backend, user: string): Promise<Record<string, string>> {
   const flow = await backend.push();
-  const { url } = await createBrowser(world, user).visit(backend.startUrl(flow));
+  const { url } = await createBrowser(fixture, user).visit(backend.startUrl(flow));
   return (await backend.redeem(parameter(url, "code"), flow.codeVerifier)).body as Record<string, string>;
 }
 
@@ -57,9 +57,9 @@ describe("bar#RF-1 a refresh token of one client, spent, in the hands of another
   async function replay() {
     const vendor = rotatingVendor();
     const entry = { name: "Honest", issuer: HONEST };
-    const world = await createWorld({ vendors: [vendor], entries: { honest: entry } });
-    const [victim, attacker] = [createBackend(world), createBackend(world, "other")];
-    const { refresh_token } = await connect(world, victim, "victim");
+    const fixture = await createFixture({ vendors: [vendor], entries: { honest: entry } });
+    const [victim, attacker] = [createBackend(fixture), createBackend(fixture, "other")];
+    const { refresh_token } = await connect(fixture, victim, "victim");
     const form = { grant_type: "refresh_token", vendor: "honest", refresh_token };
     const theirs = await victim.post("/v1/token", form);
     expect(ownerOf(theirs.body["access_token"])).toBe("victim");
@@ -104,10 +104,10 @@ describe("bar#RF-6 the attacker's refresh token beside the victim's connection",
   }
 
   async function plant(isShared: boolean) {
-    const world = await createWorld({ vendors: [await namingVendor()] });
-    const backend = createBackend(world);
-    const { connection } = await connect(world, backend, "victim");
-    const { refresh_token } = await connect(world, backend, "attacker");
+    const fixture = await createFixture({ vendors: [await namingVendor()] });
+    const backend = createBackend(fixture);
+    const { connection } = await connect(fixture, backend, "victim");
+    const { refresh_token } = await connect(fixture, backend, "attacker");
     const form = { grant_type: "refresh_token", refresh_token };
     // The call is made for a caller that names the vendor alone, so it has no subject to compare.
     if (isShared) await backend.post("/v1/token", { ...form, vendor: "honest" });

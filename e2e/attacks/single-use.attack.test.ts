@@ -4,11 +4,11 @@
  * store's advance).
  */
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { CALLBACK, type Exchange, VENDOR_CLIENT } from "./support/cast.ts";
+import { CALLBACK, type Exchange, VENDOR_CLIENT } from "./support/names.ts";
 import { createFakeVendor } from "./support/fake-vendor.ts";
 import { expectRefusalPage, without } from "./support/outcomes.ts";
-import { atCallback, createBackend, createBrowser, parameter } from "./support/people.ts";
-import { createWorld } from "./support/world.ts";
+import { atCallback, createBackend, createBrowser, parameter } from "./support/actors.ts";
+import { createFixture } from "./support/fixture.ts";
 
 const off = vi.hoisted(() => new Set<string>());
 afterEach(() => off.clear());
@@ -29,40 +29,40 @@ vi.mock("../../packages/token-store/src/storage/memory/record-store.ts", async (
 
 async function setUp() {
   const honest = createFakeVendor({ ...VENDOR_CLIENT, origin: "https://honest.example", redirectUri: CALLBACK });
-  const world = await createWorld({ vendors: [honest] });
-  const victim = createBrowser(world, "victim");
-  const backend = createBackend(world);
+  const fixture = await createFixture({ vendors: [honest] });
+  const victim = createBrowser(fixture, "victim");
+  const backend = createBackend(fixture);
   const flow = await backend.push();
   // The vendor's answer, not opened yet.
-  return { world, victim, flow, url: (await victim.visit(backend.startUrl(flow), atCallback)).url };
+  return { fixture, victim, flow, url: (await victim.visit(backend.startUrl(flow), atCallback)).url };
 }
-type Stage = Awaited<ReturnType<typeof setUp>>;
+type Harness = Awaited<ReturnType<typeof setUp>>;
 
 describe("bar#CB-3 a true state used again", () => {
-  async function fiftyAtOnce({ world, url, victim }: Stage): Promise<Exchange[]> {
+  async function fiftyAtOnce({ fixture, url, victim }: Harness): Promise<Exchange[]> {
     const headers = { cookie: victim.jar.header(url) ?? "" };
-    return Promise.all(Array.from({ length: 50 }, async () => world.request(url, { headers })));
+    return Promise.all(Array.from({ length: 50 }, async () => fixture.request(url, { headers })));
   }
 
   it("is taken once of 50 at the same time, and never afterwards", async () => {
-    const stage = await setUp();
-    const answers = await fiftyAtOnce(stage);
+    const harness = await setUp();
+    const answers = await fiftyAtOnce(harness);
     expect(answers.filter(({ status }) => status === 303)).toHaveLength(1);
     for (const answer of answers.filter(({ status }) => status !== 303)) expectRefusalPage(answer, "state_replayed");
-    expect((await fiftyAtOnce(stage)).map(({ status }) => status)).toEqual(Array(50).fill(400));
+    expect((await fiftyAtOnce(harness)).map(({ status }) => status)).toEqual(Array(50).fill(400));
   });
 
   it("is accepted from no browser once its 600 seconds are over", async () => {
-    const { world, url, victim } = await setUp();
-    world.now.advance(600);
+    const { fixture, url, victim } = await setUp();
+    fixture.now.advance(600);
     const { page } = await victim.visit(url);
     expect(page?.status).toBe(400);
   });
 
   it("bar#CB-3 twin: with an advance that never says replayed each of them comes back with a code", async () => {
-    const stage = await setUp();
+    const harness = await setUp();
     await without(off, "advance", async () => {
-      const answers = await fiftyAtOnce(stage);
+      const answers = await fiftyAtOnce(harness);
       const codes = answers.map(({ headers }) => new URL(headers.get("location") ?? "about:").searchParams.get("code"));
       expect(new Set(codes.filter((code) => code !== null)).size).toBeGreaterThan(1);
     });
@@ -70,36 +70,36 @@ describe("bar#CB-3 a true state used again", () => {
 });
 
 describe("bar#XA-8 a broker's code used again", () => {
-  async function redeemFiftyTimes({ world, url, victim, flow }: Stage) {
-    const backend = createBackend(world);
+  async function redeemFiftyTimes({ fixture, url, victim, flow }: Harness) {
+    const backend = createBackend(fixture);
     const code = parameter((await victim.visit(url)).url, "code");
     const answers = await Promise.all(Array.from({ length: 50 }, async () => backend.redeem(code, flow.codeVerifier)));
     return { answers, again: async () => backend.redeem(code, flow.codeVerifier) };
   }
 
   it("gives tokens once of 50 at the same time, and the vendor hears of one", async () => {
-    const stage = await setUp();
-    const { answers, again } = await redeemFiftyTimes(stage);
+    const harness = await setUp();
+    const { answers, again } = await redeemFiftyTimes(harness);
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(answers.filter(({ body }) => body["error"] === "invalid_grant")).toHaveLength(49);
     expect((await again()).body["error"]).toBe("invalid_grant");
-    expect(stage.world.vendors[0]?.tokenRequests).toHaveLength(1);
+    expect(harness.fixture.vendors[0]?.tokenRequests).toHaveLength(1);
   });
 
   it("gives no tokens after 60 seconds, although the record still exists", async () => {
-    const { world, url, victim, flow } = await setUp();
+    const { fixture, url, victim, flow } = await setUp();
     const code = parameter((await victim.visit(url)).url, "code");
-    world.now.advance(60);
-    const answer = await createBackend(world).redeem(code, flow.codeVerifier);
+    fixture.now.advance(60);
+    const answer = await createBackend(fixture).redeem(code, flow.codeVerifier);
     expect(answer).toMatchObject({ status: 400, body: { error: "invalid_grant", reason: "vendor_code_expired" } });
-    expect(world.vendors[0]?.tokenRequests).toEqual([]);
+    expect(fixture.vendors[0]?.tokenRequests).toEqual([]);
   });
 
   it("bar#XA-8 twin: with an advance that never says replayed the vendor's code is sent many times", async () => {
-    const stage = await setUp();
+    const harness = await setUp();
     await without(off, "advance", async () => {
-      await redeemFiftyTimes(stage);
-      expect(stage.world.vendors[0]?.tokenRequests.length).toBeGreaterThan(1);
+      await redeemFiftyTimes(harness);
+      expect(harness.fixture.vendors[0]?.tokenRequests.length).toBeGreaterThan(1);
     });
   });
 });

@@ -11,8 +11,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createEgress } from "@oauth-broker/oauth-core/egress";
 import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { without } from "./support/outcomes.ts";
-import { type Answer, createBackend, type Form } from "./support/people.ts";
-import { createWorld } from "./support/world.ts";
+import { type Answer, createBackend, type Form } from "./support/actors.ts";
+import { createFixture } from "./support/fixture.ts";
 
 const off = vi.hoisted(() => new Set<string>());
 afterEach(() => off.clear());
@@ -83,8 +83,8 @@ async function setUp(host: Host, vendor?: object) {
     token_endpoint: `${host.origin}/token`,
   };
   const egress = createEgress({ allowLoopback: true, allowCidrs: [], timeoutMs: TIMEOUT_MS });
-  const world = await createWorld({ vendors: [], entries: { shared: entry }, config, egress });
-  return { attacker: createBackend(world), victim: createBackend(world, "other"), now: world.now };
+  const fixture = await createFixture({ vendors: [], entries: { shared: entry }, config, egress });
+  return { attacker: createBackend(fixture), victim: createBackend(fixture, "other"), now: fixture.now };
 }
 
 /** The victim's call waited until one of the attacker's calls was abandoned. */

@@ -7,10 +7,10 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { stateForgeries, validState } from "../../packages/oauth-core/src/testing/state-corpus.ts";
 import { createFakeVendor } from "./support/fake-vendor.ts";
 import { expectRefusalPage, without } from "./support/outcomes.ts";
-import { atCallback, type Browser, createBackend, createBrowser, type Flow, parameter } from "./support/people.ts";
+import { atCallback, type Browser, createBackend, createBrowser, type Flow, parameter } from "./support/actors.ts";
 import { CUT, openWire } from "./support/wire.ts";
-import { CALLBACK, type Exchange, NOW, VENDOR_CLIENT } from "./support/cast.ts";
-import { createWorld, type World } from "./support/world.ts";
+import { CALLBACK, type Exchange, NOW, VENDOR_CLIENT } from "./support/names.ts";
+import { createFixture, type Fixture } from "./support/fixture.ts";
 
 const off = vi.hoisted(() => new Set<string>());
 afterEach(() => off.clear());
@@ -35,29 +35,29 @@ vi.mock("../../packages/oauth-core/src/vendor-client/authorization/context.ts", 
 const CORPUS_FLOW = "Zm9vYmFyYmF6cXV4Zm9vYg";
 const CORPUS_CONTEXT = "Y29udGV4dA";
 
-interface Stage {
-  readonly world: World;
+interface Harness {
+  readonly fixture: Fixture;
   readonly victim: Browser;
   readonly flow: Flow;
   /** The vendor's answer, not opened yet. */
   readonly url: URL;
 }
 
-async function setUp(): Promise<Stage> {
+async function setUp(): Promise<Harness> {
   const honest = createFakeVendor({ ...VENDOR_CLIENT, origin: "https://honest.example", redirectUri: CALLBACK });
-  const world = await createWorld({ vendors: [honest] });
-  const victim = createBrowser(world, "victim");
-  const backend = createBackend(world);
+  const fixture = await createFixture({ vendors: [honest] });
+  const victim = createBrowser(fixture, "victim");
+  const backend = createBackend(fixture);
   const flow = await backend.push();
-  return { world, victim, flow, url: (await victim.visit(backend.startUrl(flow), atCallback)).url };
+  return { fixture, victim, flow, url: (await victim.visit(backend.startUrl(flow), atCallback)).url };
 }
 
 /**
  * A second flow of the same browser, under the id of the corpus.
  * @returns its cookie
  */
-async function corpusFlow({ world, victim, flow }: Stage): Promise<string> {
-  const { records } = world.broker.deps;
+async function corpusFlow({ fixture, victim, flow }: Harness): Promise<string> {
+  const { records } = fixture.broker.deps;
   const started = await records.get({ kind: "flow", id: flow.flowId });
   if (started === undefined) throw new Error("the flow is gone");
   const { stage, expiresAt, data } = started;
@@ -72,15 +72,15 @@ const HEAD_TOO_LONG = 15_000;
 
 describe("bar#CB-1 a state that was not made here", () => {
   it("is refused in every one of its shapes, over the wire, by GET and by POST: nothing sent, stored or shown", async () => {
-    const stage = await setUp();
-    const { world } = stage;
-    const cookie = await corpusFlow(stage);
-    const wire = await openWire(world);
-    const { kid, key } = world.broker.deps.keyset.active("state");
+    const harness = await setUp();
+    const { fixture } = harness;
+    const cookie = await corpusFlow(harness);
+    const wire = await openWire(fixture);
+    const { kid, key } = fixture.broker.deps.keyset.active("state");
     const target = { kid, key, audience: CALLBACK, now: NOW };
-    const records = vi.spyOn(world.broker.deps.records, "advance");
-    const created = vi.spyOn(world.broker.deps.records, "create");
-    const asked = world.outbound.length;
+    const records = vi.spyOn(fixture.broker.deps.records, "advance");
+    const created = vi.spyOn(fixture.broker.deps.records, "create");
+    const asked = fixture.outbound.length;
 
     const get = async (query: string): Promise<Exchange> =>
       wire.send({ path: `/v1/callback?${query}`, headers: { cookie } });
@@ -107,7 +107,7 @@ describe("bar#CB-1 a state that was not made here", () => {
     expect(forgeries.length).toBeGreaterThan(300);
     expect(records).not.toHaveBeenCalled();
     expect(created).not.toHaveBeenCalled();
-    expect(world.outbound.length).toBe(asked);
+    expect(fixture.outbound.length).toBe(asked);
 
     // The valid state they were all derived from is accepted: nothing else was wrong with them.
     const valid = new URLSearchParams({ state: validState(target), code: "c", iss: "https://honest.example" });
@@ -119,7 +119,7 @@ describe("bar#CB-1 a state that was not made here", () => {
   });
 
   it("is refused when it is missing, empty or there twice", async () => {
-    const { world, url, victim } = await setUp();
+    const { fixture, url, victim } = await setUp();
     const [state, code] = [parameter(url, "state"), parameter(url, "code")];
     const cookie = victim.jar.header(url) ?? "";
     for (const query of [
@@ -130,7 +130,9 @@ describe("bar#CB-1 a state that was not made here", () => {
       `error=access_denied`,
       `iss=${url.origin}`,
     ]) {
-      expectRefusalPage(await world.request(`/v1/callback?${query}`, { headers: { cookie } }), "state_missing", [code]);
+      expectRefusalPage(await fixture.request(`/v1/callback?${query}`, { headers: { cookie } }), "state_missing", [
+        code,
+      ]);
     }
     for (const query of [
       `state=${state}&state=${state}`,
@@ -138,14 +140,14 @@ describe("bar#CB-1 a state that was not made here", () => {
       `state=&state=${state}`,
       `state=x&st%61te=${state}`,
     ]) {
-      const answer = await world.request(`/v1/callback?${query}&code=${code}`, { headers: { cookie } });
+      const answer = await fixture.request(`/v1/callback?${query}&code=${code}`, { headers: { cookie } });
       expectRefusalPage(answer, "invalid_request", [code, state]);
     }
     expect((await victim.visit(url)).page).toBeUndefined();
   });
 
   it("bar#CB-2 is refused in the forms others accept for flows under way: a bare id, an unsigned object, a session", async () => {
-    const { world, url, flow, victim } = await setUp();
+    const { fixture, url, flow, victim } = await setUp();
     const cookie = victim.jar.header(url) ?? "";
     const [header = "", payload = ""] = parameter(url, "state").split(".");
     const claims = Buffer.from(payload, "base64url").toString();
@@ -163,7 +165,7 @@ describe("bar#CB-1 a state that was not made here", () => {
     ];
     for (const state of legacy) {
       const query = new URLSearchParams({ state, code: "attackers-code" }).toString();
-      const answer = await world.request(`/v1/callback?${query}`, { headers: { cookie } });
+      const answer = await fixture.request(`/v1/callback?${query}`, { headers: { cookie } });
       expectRefusalPage(answer, "state_invalid", [state]);
     }
     expect((await victim.visit(url)).page).toBeUndefined();
@@ -173,9 +175,9 @@ describe("bar#CB-1 a state that was not made here", () => {
    * Flow ids are public, and key id and context stand in the attacker's own state: only the key is
    * missing.
    */
-  async function forgeFor({ world, url, flow, victim }: Stage) {
-    const backend = createBackend(world);
-    const attacker = createBrowser(world, "attacker");
+  async function forgeFor({ fixture, url, flow, victim }: Harness) {
+    const backend = createBackend(fixture);
+    const attacker = createBrowser(fixture, "attacker");
     const { url: own } = await attacker.visit(backend.startUrl(await backend.push()), atCallback);
     const [header = "", payload = ""] = parameter(own, "state").split(".");
     const claims = JSON.parse(Buffer.from(payload, "base64url").toString()) as object;
@@ -191,11 +193,11 @@ describe("bar#CB-1 a state that was not made here", () => {
   });
 
   it("bar#CB-1 twin: without isSameText the attacker's code enters the victim's flow", async () => {
-    const stage = await setUp();
+    const harness = await setUp();
     await without(off, "isSameText", async () => {
-      const { url, page } = await forgeFor(stage);
+      const { url, page } = await forgeFor(harness);
       expect(page).toBeUndefined();
-      expect(parameter(url, "state")).toBe(stage.flow.state);
+      expect(parameter(url, "state")).toBe(harness.flow.state);
     });
   });
 });

@@ -8,9 +8,9 @@
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { describe, expect, it } from "vitest";
 import { createFakeVendor } from "./support/fake-vendor.ts";
-import { atCallback, createBackend, createBrowser, encode, type Form, parameter } from "./support/people.ts";
-import { BASE_URL, CALLBACK, NOW, PLATFORMS, VENDOR_CLIENT } from "./support/cast.ts";
-import { createWorld } from "./support/world.ts";
+import { atCallback, createBackend, createBrowser, encode, type Form, parameter } from "./support/actors.ts";
+import { BASE_URL, CALLBACK, NOW, PLATFORMS, VENDOR_CLIENT } from "./support/names.ts";
+import { createFixture } from "./support/fixture.ts";
 
 const REQUEST_URI = "urn:ietf:params:oauth:request_uri:";
 
@@ -20,9 +20,9 @@ async function setUp() {
   const jwks = { keys: [{ ...(await exportJWK(publicKey)), kid: "first", alg: "ES256" }] };
   const honest = createFakeVendor({ ...VENDOR_CLIENT, origin: "https://honest.example", redirectUri: CALLBACK });
   const keyed = { client_id: "keyed", jwks, redirect_uris: [PLATFORMS.platform.redirectUri] };
-  const world = await createWorld({ vendors: [honest], clients: [keyed] });
-  const backend = createBackend(world);
-  const browser = createBrowser(world, "victim");
+  const fixture = await createFixture({ vendors: [honest], clients: [keyed] });
+  const backend = createBackend(fixture);
+  const browser = createBrowser(fixture, "victim");
 
   /** A flow before the callback, and one that is back at the platform. */
   const started = async () => {
@@ -39,7 +39,7 @@ async function setUp() {
     return (await backend.redeem(code, flow.codeVerifier)).body as Record<string, string>;
   };
   const assertion = async (): Promise<string> =>
-    new SignJWT({ jti: String(world.exchanges.length) })
+    new SignJWT({ jti: String(fixture.exchanges.length) })
       .setProtectedHeader({ alg: "ES256", kid: "first" })
       .setIssuer("keyed")
       .setSubject("keyed")
@@ -65,26 +65,26 @@ async function setUp() {
     "client secret": async () => PLATFORMS.platform.secret,
     "flow id": async () => (await pushed()).slice(REQUEST_URI.length).split(".")[0] ?? "",
   };
-  return { world, backend, browser, started, parked, connected, kinds };
+  return { fixture, backend, browser, started, parked, connected, kinds };
 }
 
-type Stage = Awaited<ReturnType<typeof setUp>>;
-type Kind = keyof Stage["kinds"];
+type Harness = Awaited<ReturnType<typeof setUp>>;
+type Kind = keyof Harness["kinds"];
 
 /**
  * Puts a value where a kind of value is expected, everything else valid.
  * @returns the status
  */
-type Place = (stage: Stage, value: string) => Promise<number>;
+type Place = (harness: Harness, value: string) => Promise<number>;
 
-async function form(stage: Stage, path: string, members: Form): Promise<number> {
-  return (await stage.backend.post(path, members)).status;
+async function form(harness: Harness, path: string, members: Form): Promise<number> {
+  return (await harness.backend.post(path, members)).status;
 }
 
 /** Without Basic credentials. */
-async function bare({ world }: Stage, path: string, members: Form): Promise<number> {
+async function bare({ fixture }: Harness, path: string, members: Form): Promise<number> {
   const headers = { "content-type": "application/x-www-form-urlencoded" };
-  return (await world.request(path, { method: "POST", headers, body: encode(members) })).status;
+  return (await fixture.request(path, { method: "POST", headers, body: encode(members) })).status;
 }
 
 const EXPLAIN = { vendor: "honest" };
@@ -108,42 +108,42 @@ const PLACES: Readonly<Record<string, readonly [due: readonly Kind[], place: Pla
   ],
   "cookie at /v1/callback": [
     [],
-    async ({ world, started }, value) => {
+    async ({ fixture, started }, value) => {
       const { flow, url } = await started();
-      return (await world.request(url, { headers: { cookie: `__Host-flow-${flow.flowId}=${value}` } })).status;
+      return (await fixture.request(url, { headers: { cookie: `__Host-flow-${flow.flowId}=${value}` } })).status;
     },
   ],
   "code at /v1/token": [
     [],
-    async (stage, value) => {
-      const { flow } = await stage.parked();
-      return (await stage.backend.redeem(value, flow.codeVerifier)).status;
+    async (harness, value) => {
+      const { flow } = await harness.parked();
+      return (await harness.backend.redeem(value, flow.codeVerifier)).status;
     },
   ],
   "code_verifier at /v1/token": [
     [],
-    async (stage, value) => (await stage.backend.redeem((await stage.parked()).code, value)).status,
+    async (harness, value) => (await harness.backend.redeem((await harness.parked()).code, value)).status,
   ],
   "refresh_token at /v1/token": [
     ["refresh token"],
-    async (stage, value) =>
-      form(stage, "/v1/token", { grant_type: "refresh_token", refresh_token: value, vendor: "honest" }),
+    async (harness, value) =>
+      form(harness, "/v1/token", { grant_type: "refresh_token", refresh_token: value, vendor: "honest" }),
   ],
   "connection at /v1/token": [
     ["connection"],
-    async (stage, value) => {
-      const refresh_token = (await stage.connected())["refresh_token"];
-      return form(stage, "/v1/token", { grant_type: "refresh_token", refresh_token, connection: value });
+    async (harness, value) => {
+      const refresh_token = (await harness.connected())["refresh_token"];
+      return form(harness, "/v1/token", { grant_type: "refresh_token", refresh_token, connection: value });
     },
   ],
   "connection at /v1/explain": [
     ["connection"],
-    async (stage, value) => form(stage, "/v1/explain", { connection: value }),
+    async (harness, value) => form(harness, "/v1/explain", { connection: value }),
   ],
   "client_assertion at /v1/explain": [
     ["client assertion"],
-    async (stage, value) =>
-      bare(stage, "/v1/explain", {
+    async (harness, value) =>
+      bare(harness, "/v1/explain", {
         ...EXPLAIN,
         client_assertion: value,
         client_assertion_type: "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
@@ -151,14 +151,14 @@ const PLACES: Readonly<Record<string, readonly [due: readonly Kind[], place: Pla
   ],
   "client_secret at /v1/explain": [
     ["client secret"],
-    async (stage, value) => bare(stage, "/v1/explain", { ...EXPLAIN, client_id: "platform", client_secret: value }),
+    async (harness, value) => bare(harness, "/v1/explain", { ...EXPLAIN, client_id: "platform", client_secret: value }),
   ],
   "Basic credentials at /v1/explain": [
     ["client secret"],
-    async ({ world }, value) => {
+    async ({ fixture }, value) => {
       const authorization = `Basic ${Buffer.from(`platform:${value}`).toString("base64")}`;
       const headers = { authorization, "content-type": "application/x-www-form-urlencoded" };
-      return (await world.request("/v1/explain", { method: "POST", headers, body: encode(EXPLAIN) })).status;
+      return (await fixture.request("/v1/explain", { method: "POST", headers, body: encode(EXPLAIN) })).status;
     },
   ],
 };
@@ -170,11 +170,11 @@ function statusOf({ page }: { readonly page?: { readonly status: number } }): nu
 
 describe("bar#CB-5 every kind of value in every place that takes one", () => {
   it.each(Object.entries(PLACES))("%s accepts only the value that is due there", async (_name, [due, place]) => {
-    const stage = await setUp();
+    const harness = await setUp();
     const taken: string[] = [];
     const faults: string[] = [];
-    for (const [kind, make] of Object.entries(stage.kinds)) {
-      const status = await place(stage, await make());
+    for (const [kind, make] of Object.entries(harness.kinds)) {
+      const status = await place(harness, await make());
       if (status < 400) taken.push(kind);
       if (status >= 500) faults.push(`${kind}: ${status}`);
     }
@@ -183,21 +183,21 @@ describe("bar#CB-5 every kind of value in every place that takes one", () => {
   });
 
   it("takes cookie, code and verifier of the flow in question, where only that flow's own will do", async () => {
-    const stage = await setUp();
-    const { flow, url, cookie } = await stage.started();
+    const harness = await setUp();
+    const { flow, url, cookie } = await harness.started();
     const headers = { cookie: `__Host-flow-${flow.flowId}=${cookie}` };
-    const answer = await stage.world.request(url, { headers });
+    const answer = await harness.fixture.request(url, { headers });
     const code = parameter(new URL(answer.headers.get("location") ?? ""), "code");
-    expect((await stage.backend.redeem(code, flow.codeVerifier)).status).toBe(200);
+    expect((await harness.backend.redeem(code, flow.codeVerifier)).status).toBe(200);
   });
 
   it("sends the vendor only refresh tokens where those are due, and the vendor's own codes", async () => {
-    const stage = await setUp();
-    const ours = [stage.kinds.state, stage.kinds.code, stage.kinds["request_uri"], stage.kinds["cookie value"]];
+    const harness = await setUp();
+    const ours = [harness.kinds.state, harness.kinds.code, harness.kinds["request_uri"], harness.kinds["cookie value"]];
     for (const make of ours) {
-      const { flow } = await stage.parked();
-      await stage.backend.redeem(await make(), flow.codeVerifier);
+      const { flow } = await harness.parked();
+      await harness.backend.redeem(await make(), flow.codeVerifier);
     }
-    expect(stage.world.vendors[0]?.tokenRequests).toEqual([]);
+    expect(harness.fixture.vendors[0]?.tokenRequests).toEqual([]);
   });
 });

@@ -4,7 +4,7 @@
  */
 import { type Spread, spreadOf } from "./figures.ts";
 import type { McpMeasurement } from "./mcp-measure.ts";
-import { MCP_SUBJECTS, type McpSubject } from "./mcp-stage.ts";
+import { MCP_SUBJECTS, type McpSubject } from "./mcp-harness.ts";
 
 export const TOOLS = ["nothing", "token"] as const;
 type ToolName = (typeof TOOLS)[number];

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Connection, openConnection } from "./connection.ts";
 import { cpuMicroseconds } from "./cpu-time.ts";
 import { callTool, connect, connectAtVendor, refresh, type Session, userName } from "./mcp-client.ts";
-import type { McpStage, McpSubject } from "./mcp-stage.ts";
+import type { McpHarness, McpSubject } from "./mcp-harness.ts";
 import { CONNECTIONS, type Measurement } from "./measure.ts";
 
 /**
@@ -32,13 +32,14 @@ export interface Driver {
 const SETTLE_MS = 150;
 
 /** Connects one user for each connection. */
-export async function openDriver(stage: McpStage, subject: McpSubject): Promise<Driver> {
-  const { url, pid } = stage.servers[subject];
+export async function openDriver(harness: McpHarness, subject: McpSubject): Promise<Driver> {
+  const { url, pid } = harness.servers[subject];
   const lanes = await Promise.all(
     Array.from({ length: CONNECTIONS }, async (_, number): Promise<Lane> => {
       const connection = openConnection(url);
       const user = userName(number);
-      const session = subject === "preRegistered" ? connectAtVendor(stage.vendorUrl, user) : connect(connection, user);
+      const session =
+        subject === "preRegistered" ? connectAtVendor(harness.vendorUrl, user) : connect(connection, user);
       return { connection, session: await session };
     }),
   );

@@ -6,7 +6,7 @@
  */
 import { type Connection, openConnection } from "./connection.ts";
 import { callTool, connect, refresh, type Session, userName } from "./mcp-client.ts";
-import type { McpStage } from "./mcp-stage.ts";
+import type { McpHarness } from "./mcp-harness.ts";
 
 const STORES = ["sqlite", "dynamodb"] as const;
 type Store = (typeof STORES)[number];
@@ -34,7 +34,7 @@ const DYNAMODB_PART = 0.1;
  * @throws Error when a call fails; a wrong answer is counted
  */
 export async function runMixed(
-  { servers }: Pick<McpStage, "servers">,
+  { servers }: Pick<McpHarness, "servers">,
   count: number,
   say: (line: string) => void,
 ): Promise<Mixed> {

@@ -7,7 +7,7 @@ import { describeMachine } from "./machine.ts";
 import { type McpFigures, mcpFiguresOf, type McpRound, MCP_LABELS, REFRESHERS, TOOLS } from "./mcp-figures.ts";
 import { type Driver, type McpMeasurement, openDriver } from "./mcp-measure.ts";
 import { type Mixed, runMixed } from "./mcp-mixed.ts";
-import { MCP_SUBJECTS, type McpStage, type McpSubject, startMcpStage } from "./mcp-stage.ts";
+import { MCP_SUBJECTS, type McpHarness, type McpSubject, startMcpHarness } from "./mcp-harness.ts";
 import { CONNECTIONS } from "./measure.ts";
 
 export interface McpBenchOptions {
@@ -41,10 +41,10 @@ const REFRESH_PART = 0.25;
  * @throws Error when a process ends, or an answer is wrong
  */
 export async function runMcpBench(options: McpBenchOptions, say: (line: string) => void): Promise<McpResults> {
-  const stage = await startMcpStage(options.profileFolder);
+  const harness = await startMcpHarness(options.profileFolder);
   try {
-    const measurements = await runRounds(stage, options, say);
-    const mixed = options.mixedCalls === 0 ? undefined : await runMixed(stage, options.mixedCalls, say);
+    const measurements = await runRounds(harness, options, say);
+    const mixed = options.mixedCalls === 0 ? undefined : await runMixed(harness, options.mixedCalls, say);
     const { calls, rounds, callsWarmUp, profileFolder } = options;
     return {
       calls,
@@ -53,21 +53,25 @@ export async function runMcpBench(options: McpBenchOptions, say: (line: string) 
       connections: CONNECTIONS,
       node: process.version,
       machine: describeMachine(),
-      engine: stage.engine,
+      engine: harness.engine,
       profiled: profileFolder !== undefined,
       figures: mcpFiguresOf(measurements),
       mixed,
       measurements,
     };
   } finally {
-    await stage.stop();
+    await harness.stop();
   }
 }
 
 type Drivers = Readonly<Record<McpSubject, Driver>>;
 
-async function runRounds(stage: McpStage, options: McpBenchOptions, say: (line: string) => void): Promise<McpRound[]> {
-  const opened = await Promise.all(MCP_SUBJECTS.map(async (subject) => [subject, await openDriver(stage, subject)]));
+async function runRounds(
+  harness: McpHarness,
+  options: McpBenchOptions,
+  say: (line: string) => void,
+): Promise<McpRound[]> {
+  const opened = await Promise.all(MCP_SUBJECTS.map(async (subject) => [subject, await openDriver(harness, subject)]));
   const drivers = Object.fromEntries(opened) as Drivers;
   const measurements: McpRound[] = [];
   try {

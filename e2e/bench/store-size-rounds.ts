@@ -9,7 +9,7 @@ import { cpuMicroseconds } from "./cpu-time.ts";
 import { type Spread, spreadOf } from "./figures.ts";
 import type { SizedName } from "./store-client.ts";
 import { progress, type SizeFigures } from "./store-figures.ts";
-import type { StoreStage } from "./store-stage.ts";
+import type { StoreHarness } from "./store-harness.ts";
 import { LEAST_ROWS, READERS } from "./store-subjects.ts";
 
 export interface SizeOptions {
@@ -39,7 +39,7 @@ interface Reads {
 const CHUNK = 20_000;
 
 export async function measureSizes(
-  stage: StoreStage,
+  harness: StoreHarness,
   options: SizeOptions,
   say: (line: string) => void,
 ): Promise<SizeFigures[]> {
@@ -48,10 +48,10 @@ export async function measureSizes(
     const sizes = [...new Set([LEAST_ROWS, options.rows])];
     const tables: Table[] = [];
     for (const rows of sizes) {
-      tables.push(await dynamoDbTable(stage, rows, say));
-      tables.push(await sqliteTable(stage, rows, join(folder, `${rows}.sqlite`), say));
+      tables.push(await dynamoDbTable(harness, rows, say));
+      tables.push(await sqliteTable(harness, rows, join(folder, `${rows}.sqlite`), say));
     }
-    return figuresOf(tables, await runRounds(tables, stage, options, say));
+    return figuresOf(tables, await runRounds(tables, harness, options, say));
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -59,7 +59,7 @@ export async function measureSizes(
 
 /** In engines of its own: dynalite keeps all tables of a process in one tree. */
 async function dynamoDbTable(
-  { client, moreEngines }: StoreStage,
+  { client, moreEngines }: StoreHarness,
   rows: number,
   say: (line: string) => void,
 ): Promise<Table> {
@@ -71,7 +71,7 @@ async function dynamoDbTable(
 }
 
 async function sqliteTable(
-  { client, main: { engines } }: StoreStage,
+  { client, main: { engines } }: StoreHarness,
   rows: number,
   path: string,
   say: (line: string) => void,
@@ -83,7 +83,7 @@ async function sqliteTable(
 }
 
 async function fill(
-  { client }: Pick<StoreStage, "client">,
+  { client }: Pick<StoreHarness, "client">,
   name: SizedName,
   rows: number,
   say: (line: string) => void,
@@ -99,7 +99,7 @@ async function fill(
 
 async function runRounds(
   tables: readonly Table[],
-  { client }: StoreStage,
+  { client }: StoreHarness,
   { operations, rounds, storeWarmUp }: SizeOptions,
   say: (line: string) => void,
 ): Promise<Map<SizedName, Reads>[]> {

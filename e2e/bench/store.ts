@@ -17,7 +17,7 @@ import {
   type StoreRound,
 } from "./store-figures.ts";
 import { measureSizes, type SizeOptions } from "./store-size-rounds.ts";
-import { startStoreStage, type StoreStage } from "./store-stage.ts";
+import { startStoreHarness, type StoreHarness } from "./store-harness.ts";
 import { LANES, STORE_SUBJECTS, TOKEN_LENGTHS } from "./store-subjects.ts";
 
 export interface StoreBenchOptions extends SizeOptions {
@@ -48,13 +48,13 @@ const KMS_READS = 10_000;
  * @throws Error when a process ends, or an answer is wrong
  */
 export async function runStoreBench(options: StoreBenchOptions, say: (line: string) => void): Promise<StoreResults> {
-  const stage = await startStoreStage();
+  const harness = await startStoreHarness();
   try {
-    const { rowBytes } = await stage.client.call("open", stage.main.engines);
-    const measurements = await runRounds(stage, options, say);
-    const kms = await countKmsCalls(stage, options);
-    const sizes = await measureSizes(stage, options, say);
-    await profile(stage, options, say);
+    const { rowBytes } = await harness.client.call("open", harness.main.engines);
+    const measurements = await runRounds(harness, options, say);
+    const kms = await countKmsCalls(harness, options);
+    const sizes = await measureSizes(harness, options, say);
+    await profile(harness, options, say);
     const { operations, rounds, storeWarmUp, rows } = options;
     return {
       operations,
@@ -64,7 +64,7 @@ export async function runStoreBench(options: StoreBenchOptions, say: (line: stri
       rowBytes,
       node: process.version,
       machine: describeMachine(),
-      engine: stage.main.engines.name,
+      engine: harness.main.engines.name,
       lanes: LANES,
       tokenLengths: TOKEN_LENGTHS,
       figures: storeFiguresOf(measurements),
@@ -74,13 +74,13 @@ export async function runStoreBench(options: StoreBenchOptions, say: (line: stri
       measurements,
     };
   } finally {
-    await stage.stop();
+    await harness.stop();
   }
 }
 
 /** Each round measures everything once, every second one backwards, so that drift cancels out. */
 async function runRounds(
-  { client }: StoreStage,
+  { client }: StoreHarness,
   { operations, rounds, storeWarmUp }: StoreBenchOptions,
   say: (line: string) => void,
 ): Promise<StoreRound[]> {
@@ -102,7 +102,7 @@ async function runRounds(
 
 /** Cold: a store that has just been opened. Warm: the one of the rounds. */
 async function countKmsCalls(
-  { client, main: { worker, engines } }: StoreStage,
+  { client, main: { worker, engines } }: StoreHarness,
   { kmsReads: reads = KMS_READS }: StoreBenchOptions,
 ): Promise<KmsFigures> {
   const before = await worker.call("kmsCalls");
@@ -113,7 +113,7 @@ async function countKmsCalls(
 }
 
 async function profile(
-  { client }: StoreStage,
+  { client }: StoreHarness,
   { operations, profileFolder }: StoreBenchOptions,
   say: (line: string) => void,
 ): Promise<void> {

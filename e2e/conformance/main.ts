@@ -4,7 +4,7 @@
  * client; prints its output and ends with its exit code.
  */
 import { freePort } from "../support/free-port.ts";
-import { CLIENT_ID, openStage } from "./stage.ts";
+import { CLIENT_ID, openHarness } from "./harness.ts";
 import { runClientSuite, runSuite } from "./suite.ts";
 
 const [command = "server", ...options] = process.argv.slice(2);
@@ -13,14 +13,14 @@ process.stdout.write(output);
 process.exitCode = exitCode ?? 1;
 
 async function againstFixture(): ReturnType<typeof runSuite> {
-  const stage = await openStage();
+  const harness = await openHarness();
   try {
     const where =
       command === "authorization"
-        ? [stage.url, "--client-id", CLIENT_ID, "--resource", `${stage.url}/mcp`, "-p", String(await freePort())]
-        : [`${stage.url}/mcp`];
+        ? [harness.url, "--client-id", CLIENT_ID, "--resource", `${harness.url}/mcp`, "-p", String(await freePort())]
+        : [`${harness.url}/mcp`];
     return await runSuite(command, "--url", ...where, ...options);
   } finally {
-    await stage.close();
+    await harness.close();
   }
 }

@@ -9,12 +9,12 @@ import { OTHER_REDIRECT_URI, REDIRECT_URI } from "../support/configuration.ts";
 import { freePort } from "../support/free-port.ts";
 import { createGate } from "../support/gate.ts";
 import { describeConnectClient } from "../support/connect-contract.ts";
-import { startScene } from "../support/scene.ts";
+import { startHarness } from "../support/harness.ts";
 import { random } from "../support/platform.ts";
 
 describeConnectClient("through the broker", async () => {
   const port = await freePort();
-  const scene = await startScene((at, { vendor: secret }) => ({
+  const harness = await startHarness((at, { vendor: secret }) => ({
     vendors: `  gated:
     name: Behind a door
     issuer: ${at}
@@ -23,9 +23,9 @@ describeConnectClient("through the broker", async () => {
     rotates_refresh_tokens: true
     credentials: { client_id: broker, client_secret: ${secret} }`,
   }));
-  const gate = createGate(port, scene.vendor.port);
+  const gate = createGate(port, harness.vendor.port);
   await gate.open();
-  const { baseUrl: issuer, now, secrets, vendor } = scene;
+  const { baseUrl: issuer, now, secrets, vendor } = harness;
   const make = () =>
     createBrokerClient({
       issuer,
@@ -50,7 +50,7 @@ describeConnectClient("through the broker", async () => {
     now,
     close: async () => {
       await gate.shut();
-      await scene.close();
+      await harness.close();
     },
   };
 });

@@ -14,28 +14,28 @@ import { REDIRECT_URI, SCOPE } from "../support/configuration.ts";
 import { consent, plantTokens } from "../support/connect-contract.ts";
 import { majorOf, oldestNode } from "../support/node-20.ts";
 import { ROOT } from "../support/paths.ts";
-import { type Scene, startScene } from "../support/scene.ts";
+import { type Harness, startHarness } from "../support/harness.ts";
 
 const PACKAGE = join(ROOT, "packages", "broker-client");
 const node = oldestNode();
 if (majorOf(node) > 20) process.stderr.write(`There is no Node 20 here: broker-client is tried on ${node.version}\n`);
 
-let scene: Scene;
+let harness: Harness;
 let backend: ReturnType<typeof startBackend>;
 
 beforeAll(async () => {
   build();
-  scene = await startScene();
+  harness = await startHarness();
   backend = startBackend({
-    issuer: scene.baseUrl,
+    issuer: harness.baseUrl,
     clientId: "platform",
-    clientSecret: scene.secrets.platform,
+    clientSecret: harness.secrets.platform,
     redirectUri: REDIRECT_URI,
   });
 });
 afterAll(async () => {
   backend.stop();
-  await scene.close();
+  await harness.close();
 });
 
 /** Runs `npm run build` for it, unless it is current. */

@@ -5,12 +5,12 @@ import { decodeJwt } from "jose";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { REDIRECT_URI } from "../support/configuration.ts";
 import { consent, plantTokens } from "../support/connect-contract.ts";
-import { startVendorStage, type VendorStage } from "../support/vendor-stage.ts";
+import { startVendorHarness, type VendorHarness } from "../support/vendor-harness.ts";
 
 const GMAIL = "https://www.googleapis.com/auth/gmail.readonly";
 
 interface Case {
-  readonly start: () => Promise<VendorStage<VendorSimulator>>;
+  readonly start: () => Promise<VendorHarness<VendorSimulator>>;
   readonly scope: string;
   readonly rotates: boolean;
   readonly hasIdTokens: boolean;
@@ -19,14 +19,14 @@ interface Case {
 const CASES: Readonly<Record<string, Case>> = {
   github: {
     start: async () =>
-      startVendorStage({ vendor: await startGitHub(), scope: "read:user repo", client: { expiringTokens: true } }),
+      startVendorHarness({ vendor: await startGitHub(), scope: "read:user repo", client: { expiringTokens: true } }),
     scope: "read:user repo",
     rotates: true,
     hasIdTokens: false,
   },
   slack: {
     start: async () =>
-      startVendorStage({
+      startVendorHarness({
         vendor: await startSlack(),
         scope: "users:read search:read.public",
         client: { tokenRotation: true },
@@ -36,7 +36,7 @@ const CASES: Readonly<Record<string, Case>> = {
     hasIdTokens: false,
   },
   "google-workspace": {
-    start: async () => startVendorStage({ vendor: await startGoogleWorkspace(), scope: `openid ${GMAIL}` }),
+    start: async () => startVendorHarness({ vendor: await startGoogleWorkspace(), scope: `openid ${GMAIL}` }),
     scope: `openid ${GMAIL}`,
     rotates: false,
     hasIdTokens: true,
@@ -45,22 +45,22 @@ const CASES: Readonly<Record<string, Case>> = {
 
 describe.each(Object.keys(CASES))("at %s", (vendor) => {
   const { start, scope, rotates, hasIdTokens } = CASES[vendor]!;
-  let stage: VendorStage<VendorSimulator>;
+  let harness: VendorHarness<VendorSimulator>;
   let client: BrokerClient;
 
   beforeAll(async () => {
-    stage = await start();
-    const { baseUrl: issuer, clientSecret } = stage;
+    harness = await start();
+    const { baseUrl: issuer, clientSecret } = harness;
     client = createBrokerClient({ issuer, clientId: "platform", clientSecret, redirectUri: REDIRECT_URI });
   });
-  afterAll(() => stage.close());
+  afterAll(() => harness.close());
 
   it("a user connects, the tokens are refreshed and revoked, and then only the user can mend it", async () => {
     const { url, session } = await client.start({ vendor, scope });
     const tokens = plantTokens(await client.finish(await consent(url), session));
     expect(tokens).toMatchObject({ vendor, tokenType: "Bearer" });
     expect(tokens.scope?.split(" ").toSorted()).toEqual(scope.split(" ").toSorted());
-    expect(stage.vendor.isLive(tokens.accessToken)).toBe(true);
+    expect(harness.vendor.isLive(tokens.accessToken)).toBe(true);
     expect(tokens.expiresAt).toBeGreaterThan(session.expiresAt);
     expect(tokens.vendorIdToken !== undefined && decodeJwt(tokens.vendorIdToken).sub !== undefined).toBe(hasIdTokens);
 
@@ -68,14 +68,14 @@ describe.each(Object.keys(CASES))("at %s", (vendor) => {
     const refreshed = await client.refresh({ refreshToken, connection });
     if (refreshed.outcome !== "ok") throw new Error(refreshed.outcome);
     const fresh = plantTokens(refreshed.tokens);
-    expect(stage.vendor.isLive(fresh.accessToken)).toBe(true);
+    expect(harness.vendor.isLive(fresh.accessToken)).toBe(true);
     expect(fresh.refreshToken !== refreshToken).toBe(rotates);
 
     const revoked = await client.revoke({ token: fresh.accessToken, connection: fresh.connection });
     expect(revoked).toMatchObject({ outcome: "revoked" });
-    expect(stage.vendor.isLive(fresh.accessToken)).toBe(false);
+    expect(harness.vendor.isLive(fresh.accessToken)).toBe(false);
 
-    stage.vendor.disconnect("user", stage.client.clientId);
+    harness.vendor.disconnect("user", harness.client.clientId);
     // Within a minute an equal refresh gets the answer of the first, so the vendor is called again
     // only for another token.
     if (!rotates) return;
@@ -96,7 +96,7 @@ describe.each(Object.keys(CASES))("at %s", (vendor) => {
     const explained = await client.explain({ vendor, byoc: { clientId: "own", clientSecret: "a-secret-of-ours" } });
     expect(explained).toMatchObject({
       vendor,
-      redirect_uri: `${stage.baseUrl}/v1/callback`,
+      redirect_uri: `${harness.baseUrl}/v1/callback`,
       credentials: { source: "byoc", vendor_client_id: "own", client_secret: "[secret]" },
     });
     expect(JSON.stringify(explained)).not.toContain("a-secret-of-ours");

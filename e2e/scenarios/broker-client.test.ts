@@ -5,33 +5,33 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ClientKeys, createClientKeys } from "../support/client-keys.ts";
 import { REDIRECT_URI, SCOPE } from "../support/configuration.ts";
 import { consent, plantTokens } from "../support/connect-contract.ts";
-import { type Scene, startScene } from "../support/scene.ts";
+import { type Harness, startHarness } from "../support/harness.ts";
 import { plantSecret } from "../support/secrets.ts";
 
-let scene: Scene;
+let harness: Harness;
 let keys: ClientKeys;
 let opening: Awaited<ReturnType<typeof generateKeyPair>>;
 let client: BrokerClient;
 let keyed: BrokerClient;
 
 const request = { vendor: "op", scope: SCOPE };
-const common = () => ({ issuer: scene.baseUrl, redirectUri: REDIRECT_URI, now: scene.now });
+const common = () => ({ issuer: harness.baseUrl, redirectUri: REDIRECT_URI, now: harness.now });
 
 beforeAll(async () => {
   keys = await createClientKeys("first");
   opening = await generateKeyPair("ECDH-ES", { extractable: true });
   const encryptionKeys = JSON.stringify({ keys: [{ ...(await exportJWK(opening.publicKey)), use: "enc" }] });
-  scene = await startScene(
+  harness = await startHarness(
     (_issuer, secrets) => ({
       clients: `  - { client_id: keyed, jwks: ${keys.jwks}, redirect_uris: [${REDIRECT_URI}] }
   - { client_id: sealed, client_secret: ${secrets.other}, redirect_uris: [${REDIRECT_URI}], token_encrypted_response_alg: ECDH-ES, jwks: ${encryptionKeys} }`,
     }),
     { registration: {} },
   );
-  client = createBrokerClient({ ...common(), clientId: "platform", clientSecret: scene.secrets.platform });
+  client = createBrokerClient({ ...common(), clientId: "platform", clientSecret: harness.secrets.platform });
   keyed = createBrokerClient({ ...common(), clientId: "keyed", privateKey: { key: keys.privateKey, kid: keys.kid } });
 });
-afterAll(() => scene.close());
+afterAll(() => harness.close());
 
 async function connect(by: BrokerClient): Promise<Tokens> {
   const { url, session } = await by.start(request);
@@ -48,11 +48,11 @@ describe.each(["client_secret_basic", "private_key_jwt"])("a backend with %s", (
       tokenType: "Bearer",
       vendor: "op",
       scope: SCOPE,
-      expiresAt: scene.now() + 3600,
+      expiresAt: harness.now() + 3600,
       vendorData: {},
     });
     expect(decodeJwt(tokens.vendorIdToken ?? "")).toMatchObject({
-      iss: scene.vendor.issuer,
+      iss: harness.vendor.issuer,
       aud: "broker",
       sub: "user",
     });
@@ -108,7 +108,7 @@ describe("answers that only this client can open", () => {
     const sealed = createBrokerClient({
       ...common(),
       clientId: "sealed",
-      clientSecret: scene.secrets.other,
+      clientSecret: harness.secrets.other,
       encryption: encryption(),
     });
     const { refreshToken = "", connection } = await connect(sealed);
@@ -119,12 +119,12 @@ describe("answers that only this client can open", () => {
 
   it("are not taken in plain, and not opened without the key", async () => {
     const wants = { ...common(), encryption: encryption() };
-    const plain = createBrokerClient({ ...wants, clientId: "platform", clientSecret: scene.secrets.platform });
+    const plain = createBrokerClient({ ...wants, clientId: "platform", clientSecret: harness.secrets.platform });
     await expect(connect(plain)).rejects.toMatchObject({
       code: "answer_refused",
       details: { reason: "not_encrypted" },
     });
-    const keyless = createBrokerClient({ ...common(), clientId: "sealed", clientSecret: scene.secrets.other });
+    const keyless = createBrokerClient({ ...common(), clientId: "sealed", clientSecret: harness.secrets.other });
     await expect(connect(keyless)).rejects.toMatchObject({ details: { reason: "not_decryptable" } });
   });
 });

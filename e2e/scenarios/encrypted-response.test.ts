@@ -10,7 +10,7 @@ import { REDIRECT_URI } from "../support/configuration.ts";
 import { expectError } from "../support/expectations.ts";
 import { type Answer, createPlatform, encode, type Form, type Platform, send } from "../support/platform.ts";
 import { plantSecret } from "../support/secrets.ts";
-import { type Scene, startScene } from "../support/scene.ts";
+import { type Harness, startHarness } from "../support/harness.ts";
 import { textMember } from "../support/text-member.ts";
 
 const JWT_BEARER = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
@@ -52,12 +52,12 @@ function expectJwe({ status, headers, text }: Answer): void {
   expect(text).toMatch(/^[\w-]+(?:\.[\w-]*){4}$/);
 }
 
-let scene: Scene;
+let harness: Harness;
 let published: PublishedKeys;
 let signing: ClientKeys;
 let registered: Record<"ecdh" | "wrapped" | "rsa" | "keyed" | "elsewhere" | "next", Registered>;
 const platformOf = (clientId: string): Platform =>
-  createPlatform({ baseUrl: scene.baseUrl, clientId, clientSecret: SECRET });
+  createPlatform({ baseUrl: harness.baseUrl, clientId, clientSecret: SECRET });
 
 beforeAll(async () => {
   registered = {
@@ -74,7 +74,7 @@ beforeAll(async () => {
   const { ecdh, wrapped, rsa, keyed } = registered;
   const client = (id: string, alg: string, more: string, secret = `client_secret: ${SECRET}, `): string =>
     `  - { client_id: ${id}, ${secret}redirect_uris: [${REDIRECT_URI}], token_encrypted_response_alg: ${alg}, ${more} }`;
-  scene = await startScene({
+  harness = await startHarness({
     clients: [
       client("ecdh", "ECDH-ES", `jwks: ${setOf(...keysOf(signing), ecdh)}`),
       client("wrapped", '"ECDH-ES+A256KW"', `token_encrypted_response_enc: A256CBC-HS512, jwks: ${setOf(wrapped)}`),
@@ -86,7 +86,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await scene.close();
+  await harness.close();
   await published.close();
 });
 
@@ -122,9 +122,9 @@ describe("a client with a secret and a key for its answers", () => {
   it("bar#RF-1 gets a JWE for each of ten refreshes at once, all of one vendor call", async () => {
     const platform = platformOf("rsa");
     const tokens = await open(await platform.redeem(await platform.toPlatform()), registered.rsa);
-    const before = scene.vendorCalls("/token");
+    const before = harness.vendorCalls("/token");
     const answers = await Promise.all(Array.from({ length: 10 }, async () => refresh(platform, tokens)));
-    expect(scene.vendorCalls("/token") - before).toBe(1);
+    expect(harness.vendorCalls("/token") - before).toBe(1);
     for (const answer of answers) expectJwe(answer);
     expect(new Set(answers.map(({ text }) => text)).size).toBe(10);
     const opened = await Promise.all(answers.map(async (answer) => open(answer, registered.rsa)));
@@ -151,14 +151,14 @@ describe("a client with a secret and a key for its answers", () => {
   });
 
   it("leaves the answers of others as they are", async () => {
-    const { answer } = await scene.platform.connect();
+    const { answer } = await harness.platform.connect();
     expect(answer.headers.get("content-type")).toBe("application/json");
   });
 });
 
 describe("a client with keys alone", () => {
   it("signs with one and opens with the other", async () => {
-    const { refreshToken } = await scene.platform.connect();
+    const { refreshToken } = await harness.platform.connect();
     const form = { grant_type: "refresh_token", refresh_token: refreshToken, vendor: "op" };
     const answer = await postAsserted("keyed", form);
     expectJwe(answer);
@@ -173,13 +173,13 @@ describe("a client that publishes its keys", () => {
   it("gets an error that they cannot be read, and the code still works", async () => {
     published.publish();
     const flow = await toPlatform();
-    const before = scene.vendorCalls("/token");
+    const before = harness.vendorCalls("/token");
     const refused = await redeem(flow);
     expectError(refused, 503, "temporarily_unavailable");
     expect(refused.body).toMatchObject({ reason: "client_keys_unavailable", flow_id: flow.flowId });
     expect(refused.body).not.toHaveProperty("retry");
     expect(refused.headers.get("retry-after")).toBe("5");
-    expect(scene.vendorCalls("/token")).toBe(before);
+    expect(harness.vendorCalls("/token")).toBe(before);
     published.publish(setOf(registered.elsewhere));
     expect(await open(await redeem(flow), registered.elsewhere)).toMatchObject({ vendor: "op" });
   });
@@ -187,24 +187,24 @@ describe("a client that publishes its keys", () => {
   it("may replace its key: the new one in front, the old one until no answer uses it", async () => {
     published.publish(setOf(registered.next, registered.elsewhere));
     expect(await open(await redeem(await toPlatform()), registered.elsewhere)).toMatchObject({ vendor: "op" });
-    scene.now.advance(601);
+    harness.now.advance(601);
     expect(await open(await redeem(await toPlatform()), registered.next)).toMatchObject({ vendor: "op" });
     published.publish(setOf(registered.next));
-    scene.now.advance(601);
+    harness.now.advance(601);
     expect(await open(await redeem(await toPlatform()), registered.next)).toMatchObject({ vendor: "op" });
   });
 
   it("gets an error that none of them fits, and the code waits for one", async () => {
     published.publish(setOf(registered.rsa, ...keysOf(signing)));
-    scene.now.advance(601);
+    harness.now.advance(601);
     const flow = await toPlatform();
-    const before = scene.vendorCalls("/token");
+    const before = harness.vendorCalls("/token");
     const refused = await redeem(flow);
     expectError(refused, 503, "temporarily_unavailable");
     expect(refused.body).toMatchObject({ reason: "client_key_missing" });
-    expect(scene.vendorCalls("/token")).toBe(before);
+    expect(harness.vendorCalls("/token")).toBe(before);
     published.publish(setOf(registered.next));
-    scene.now.advance(31);
+    harness.now.advance(31);
     expect(await open(await redeem(flow), registered.next)).toMatchObject({ vendor: "op" });
   });
 });
@@ -219,10 +219,10 @@ async function refresh(platform: Platform, tokens: Answer["body"]): Promise<Answ
 
 /** With a client assertion signed by the `signing` key. */
 async function postAsserted(clientId: string, form: Form): Promise<Answer> {
-  const at = scene.now();
-  const claims = { iss: clientId, sub: clientId, aud: scene.baseUrl, jti: randomUUID(), iat: at, exp: at + 60 };
+  const at = harness.now();
+  const claims = { iss: clientId, sub: clientId, aud: harness.baseUrl, jti: randomUUID(), iat: at, exp: at + 60 };
   const header = { alg: "ES256", kid: signing.kid };
   const assertion = await new SignJWT(claims).setProtectedHeader(header).sign(signing.privateKey);
   const body = encode({ ...form, client_assertion_type: JWT_BEARER, client_assertion: assertion });
-  return send(`${scene.baseUrl}/v1/token`, { method: "POST", body });
+  return send(`${harness.baseUrl}/v1/token`, { method: "POST", body });
 }

@@ -7,16 +7,16 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { INITIATE_LOGIN_URI } from "../support/configuration.ts";
 import { expectError, expectPage, REFLECTED } from "../support/expectations.ts";
 import { browse, encode, send } from "../support/platform.ts";
-import { type Scene, startScene } from "../support/scene.ts";
+import { type Harness, startHarness } from "../support/harness.ts";
 
-let scene: Scene;
+let harness: Harness;
 
 beforeAll(async () => {
-  scene = await startScene();
+  harness = await startHarness();
 });
-afterAll(() => scene.close());
+afterAll(() => harness.close());
 
-const at = (query: string): string => `${scene.baseUrl}/v1/authorize?${query}`;
+const at = (query: string): string => `${harness.baseUrl}/v1/authorize?${query}`;
 const HANDLE = `${"a".repeat(22)}.${"b".repeat(43)}`;
 
 describe("GET /v1/authorize", () => {
@@ -54,21 +54,21 @@ describe("GET /v1/authorize", () => {
   });
 
   it("refuses another client's request_uri, and the right client goes on", async () => {
-    const pushed = await scene.platform.push();
+    const pushed = await harness.platform.push();
     expectPage(await browse(at(encode({ client_id: "other", request_uri: pushed.requestUri }).toString())), 400);
-    expect((await browse(scene.platform.authorizeUrl(pushed))).status).toBe(303);
+    expect((await browse(harness.platform.authorizeUrl(pushed))).status).toBe(303);
   });
 
   it("bar#ST-7 refuses a request_uri after 300 s", async () => {
-    const pushed = await scene.platform.push();
-    scene.now.advance(300);
-    expectPage(await browse(scene.platform.authorizeUrl(pushed)), 400, "request_uri_unknown");
+    const pushed = await harness.platform.push();
+    harness.now.advance(300);
+    expectPage(await browse(harness.platform.authorizeUrl(pushed)), 400, "request_uri_unknown");
   });
 
   it("rfc9126#2.2 gives the same browser the same redirect again, and another browser none", async () => {
-    const pushed = await scene.platform.push();
+    const pushed = await harness.platform.push();
     const jar = createCookieJar();
-    const url = scene.platform.authorizeUrl(pushed);
+    const url = harness.platform.authorizeUrl(pushed);
     const first = await browse(url, jar);
     const again = await browse(url, jar);
     expect(first.status).toBe(303);
@@ -78,16 +78,16 @@ describe("GET /v1/authorize", () => {
   });
 
   it("ignores parameters beside the two, whatever they claim", async () => {
-    const pushed = await scene.platform.push();
-    const url = `${scene.platform.authorizeUrl(pushed)}&${encode({ redirect_uri: REFLECTED, state: REFLECTED, vendor: "x" }).toString()}`;
+    const pushed = await harness.platform.push();
+    const url = `${harness.platform.authorizeUrl(pushed)}&${encode({ redirect_uri: REFLECTED, state: REFLECTED, vendor: "x" }).toString()}`;
     const answer = await browse(url);
     expect(answer.status).toBe(303);
     expect(answer.headers.get("location")).not.toContain("r3flect");
   });
 
   it("answers 405 to HEAD and others, a page to a POST that is no form, and spends nothing", async () => {
-    const pushed = await scene.platform.push();
-    const url = scene.platform.authorizeUrl(pushed);
+    const pushed = await harness.platform.push();
+    const url = harness.platform.authorizeUrl(pushed);
     const head = await send(url, { method: "HEAD" });
     expect(head.status).toBe(405);
     expect(head.headers.get("allow")).toBe("GET, POST");
@@ -105,12 +105,12 @@ describe("GET /v1/authorize", () => {
 describe("paths that do not exist", () => {
   it("answers JSON to a backend and a page to a browser", async () => {
     for (const path of ["/v2/par", "/v1", "/V1/authorize", "//v1/authorize", "/v1/token/r3flect"]) {
-      expectError(await send(`${scene.baseUrl}${path}`), 404, "not_found");
-      expectPage(await browse(`${scene.baseUrl}${path}`), 404);
+      expectError(await send(`${harness.baseUrl}${path}`), 404, "not_found");
+      expectPage(await browse(`${harness.baseUrl}${path}`), 404);
     }
     // A visitor there is a browser, whatever its Accept header says.
     for (const path of ["/v1/authorize/", "/v1/callback/a", "/v1/callback/a/b", "/v1/custom/a"]) {
-      expectPage(await send(`${scene.baseUrl}${path}`), 404);
+      expectPage(await send(`${harness.baseUrl}${path}`), 404);
     }
   });
 });

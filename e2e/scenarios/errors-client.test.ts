@@ -10,13 +10,13 @@ import { REDIRECT_URI } from "../support/configuration.ts";
 import { expectError, REFLECTED } from "../support/expectations.ts";
 import { type Answer, basic, challengeOf, encode, type Form, send } from "../support/platform.ts";
 import { plantSecret } from "../support/secrets.ts";
-import { type Scene, startScene } from "../support/scene.ts";
+import { type Harness, startHarness } from "../support/harness.ts";
 
 const JWT_BEARER = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 /** The characters that form-encoding and Basic commonly get wrong. */
 const ODD_SECRET = 'a:b c%2Fd+e/f?g&h=i"j-and-the-rest-of-it';
 
-let scene: Scene;
+let harness: Harness;
 let keys: ClientKeys;
 let foreignKeys: ClientKeys;
 
@@ -24,14 +24,14 @@ beforeAll(async () => {
   keys = await createClientKeys("first");
   foreignKeys = await createClientKeys("first");
   plantSecret("odd secret", ODD_SECRET);
-  scene = await startScene({
+  harness = await startHarness({
     clients: `  - { client_id: keyed, jwks: ${keys.jwks}, redirect_uris: [${REDIRECT_URI}] }
   - { client_id: odd, client_secret: '${ODD_SECRET}', redirect_uris: [${REDIRECT_URI}] }
   - { client_id: rotating, client_secret: [the-old-secret-of-rotating-0001, the-new-secret-of-rotating-0002], redirect_uris: [${REDIRECT_URI}] }`,
   });
 });
 
-afterAll(() => scene.close());
+afterAll(() => harness.close());
 
 async function par(clientId: string, form: Form, headers: Record<string, string> = {}): Promise<Answer> {
   const body = encode({
@@ -43,7 +43,7 @@ async function par(clientId: string, form: Form, headers: Record<string, string>
     code_challenge_method: "S256",
     ...form,
   });
-  return send(`${scene.baseUrl}/v1/par`, { method: "POST", headers, body });
+  return send(`${harness.baseUrl}/v1/par`, { method: "POST", headers, body });
 }
 
 interface Assertion {
@@ -53,11 +53,11 @@ interface Assertion {
 }
 
 async function assertion({ claims = {}, key = keys.privateKey, header = {} }: Assertion = {}): Promise<string> {
-  const at = scene.now();
+  const at = harness.now();
   const payload = {
     iss: "keyed",
     sub: "keyed",
-    aud: scene.baseUrl,
+    aud: harness.baseUrl,
     jti: randomUUID(),
     iat: at,
     exp: at + 60,
@@ -117,9 +117,9 @@ describe("client_secret_basic and client_secret_post", () => {
   });
 
   it("rfc6749#2.3 refuses two methods at once, and credentials of another client than client_id names", async () => {
-    const authorization = basic("platform", scene.secrets.platform);
+    const authorization = basic("platform", harness.secrets.platform);
     expectError(
-      await par("platform", { client_secret: scene.secrets.platform }, { authorization }),
+      await par("platform", { client_secret: harness.secrets.platform }, { authorization }),
       400,
       "invalid_request",
     );
@@ -135,15 +135,15 @@ describe("private_key_jwt", () => {
   });
 
   it("takes one that is 10 s ahead or behind", async () => {
-    const at = scene.now();
+    const at = harness.now();
     expect((await asserted(assertion({ claims: { iat: at + 9, exp: at + 69 } }))).status).toBe(201);
     expect((await asserted(assertion({ claims: { iat: at - 65, exp: at - 9 } }))).status).toBe(201);
   });
 
   it.each<[string, (at: number) => Assertion]>([
-    ["bar#VR-6 refuses a list as aud", () => ({ claims: { aud: [scene.baseUrl] } })],
-    ["bar#VR-6 refuses the token endpoint as aud", () => ({ claims: { aud: `${scene.baseUrl}/v1/token` } })],
-    ["bar#VR-6 refuses aud with a trailing slash", () => ({ claims: { aud: `${scene.baseUrl}/` } })],
+    ["bar#VR-6 refuses a list as aud", () => ({ claims: { aud: [harness.baseUrl] } })],
+    ["bar#VR-6 refuses the token endpoint as aud", () => ({ claims: { aud: `${harness.baseUrl}/v1/token` } })],
+    ["bar#VR-6 refuses aud with a trailing slash", () => ({ claims: { aud: `${harness.baseUrl}/` } })],
     ["refuses no aud", () => ({ claims: { aud: undefined } })],
     ["refuses a life over 60 s", (at) => ({ claims: { exp: at + 61 } })],
     ["refuses one that has expired", (at) => ({ claims: { iat: at - 90, exp: at - 30 } })],
@@ -160,13 +160,13 @@ describe("private_key_jwt", () => {
       () => ({ key: new TextEncoder().encode(keys.jwks), header: { alg: "HS256" } }),
     ],
   ])("%s", async (_, make) => {
-    expectError(await asserted(assertion(make(scene.now()))), 401, "invalid_client");
+    expectError(await asserted(assertion(make(harness.now()))), 401, "invalid_client");
   });
 
   it("refuses one that is not signed, is no JWT, or has another type", async () => {
-    const unsigned = new UnsecuredJWT({ iss: "keyed", sub: "keyed", aud: scene.baseUrl, jti: randomUUID() })
-      .setIssuedAt(scene.now())
-      .setExpirationTime(scene.now() + 30)
+    const unsigned = new UnsecuredJWT({ iss: "keyed", sub: "keyed", aud: harness.baseUrl, jti: randomUUID() })
+      .setIssuedAt(harness.now())
+      .setExpirationTime(harness.now() + 30)
       .encode();
     expectError(await asserted(Promise.resolve(unsigned)), 401, "invalid_client");
     expectError(await asserted(Promise.resolve("r3flect")), 401, "invalid_client");

@@ -6,12 +6,12 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { OTHER_REDIRECT_URI, REDIRECT_URI } from "../support/configuration.ts";
 import { expectError, REFLECTED } from "../support/expectations.ts";
 import { type Answer, basic, encode, type Form, send } from "../support/platform.ts";
-import { type Scene, startScene } from "../support/scene.ts";
+import { type Harness, startHarness } from "../support/harness.ts";
 
-let scene: Scene;
+let harness: Harness;
 
 beforeAll(async () => {
-  scene = await startScene((issuer) => ({
+  harness = await startHarness((issuer) => ({
     client: "    vendors: [op, closed, waiting, bare, down, liar]",
     vendors: `
   closed: { name: Closed, issuer: ${issuer}, accepts_new_authorizations: false, credentials: { client_id: b, client_secret: s3cret-of-closed } }
@@ -26,7 +26,7 @@ beforeAll(async () => {
   }));
 });
 
-afterAll(() => scene.close());
+afterAll(() => harness.close());
 
 /** Like `par`, but the form may contain anything, spelled as given. */
 async function raw(
@@ -34,10 +34,10 @@ async function raw(
   body: NonNullable<RequestInit["body"]>,
   headers: Record<string, string> = {},
 ): Promise<Answer> {
-  return send(`${scene.baseUrl}${path}`, {
+  return send(`${harness.baseUrl}${path}`, {
     method: "POST",
     headers: {
-      authorization: basic("platform", scene.secrets.platform),
+      authorization: basic("platform", harness.secrets.platform),
       "content-type": "application/x-www-form-urlencoded",
       ...headers,
     },
@@ -58,7 +58,7 @@ const GOOD: Form = {
 const BOTH = ["/v1/par", "/v1/explain"];
 
 describe.each(BOTH)("%s", (path) => {
-  const ask = (form: Form): Promise<Answer> => scene.platform.post(path, { ...GOOD, ...form });
+  const ask = (form: Form): Promise<Answer> => harness.platform.post(path, { ...GOOD, ...form });
 
   it("takes a good request, unknown parameters and empty ones", async () => {
     const answer = await ask({ nonsense: REFLECTED, vendor_client_id: "", issuer: "", scope: "", login_hint: "" });
@@ -174,7 +174,7 @@ describe.each(BOTH)("%s", (path) => {
   });
 
   it("answers 405 to another method", async () => {
-    const answer = await send(`${scene.baseUrl}${path}`);
+    const answer = await send(`${harness.baseUrl}${path}`);
     expectError(answer, 405, "method_not_allowed");
     expect(answer.headers.get("allow")).toBe("POST");
   });
@@ -201,19 +201,19 @@ describe("/v1/par alone", () => {
     ["refuses a request object", { request: "eyJhbGciOiJub25lIn0.e30." }, "invalid_request"],
     ["refuses response_mode=fragment", { response_mode: "fragment" }, "invalid_request"],
   ])("%s", async (_, form, error) => {
-    expectError(await scene.platform.post("/v1/par", { ...GOOD, ...form }), 400, error);
+    expectError(await harness.platform.post("/v1/par", { ...GOOD, ...form }), 400, error);
   });
 
   it("stores and sends nothing for a request it refuses", async () => {
-    const before = scene.vendor.requests().length;
-    expectError(await scene.platform.par({ redirect_uri: OTHER_REDIRECT_URI }), 400, "invalid_redirect_uri");
-    expect(scene.vendor.requests()).toHaveLength(before);
+    const before = harness.vendor.requests().length;
+    expectError(await harness.platform.par({ redirect_uri: OTHER_REDIRECT_URI }), 400, "invalid_redirect_uri");
+    expect(harness.vendor.requests()).toHaveLength(before);
   });
 });
 
 describe("/v1/explain alone", () => {
   it("shows what would happen, with every secret redacted", async () => {
-    const answer = await scene.platform.post("/v1/explain", {
+    const answer = await harness.platform.post("/v1/explain", {
       vendor: "op",
       scope: "openid api:write",
       login_hint: "user@acme.example",
@@ -223,10 +223,10 @@ describe("/v1/explain alone", () => {
     expect(answer.body).toMatchObject({
       vendor: "op",
       tier: 1,
-      redirect_uri: `${scene.baseUrl}/v1/callback`,
+      redirect_uri: `${harness.baseUrl}/v1/callback`,
       endpoints: {
-        authorization_endpoint: `${scene.vendor.issuer}/auth`,
-        token_endpoint: `${scene.vendor.issuer}/token`,
+        authorization_endpoint: `${harness.vendor.issuer}/auth`,
+        token_endpoint: `${harness.vendor.issuer}/token`,
       },
       credentials: { source: "shared", vendor_client_id: "broker", client_secret: "[secret]" },
       authorization_parameters: {
@@ -236,13 +236,13 @@ describe("/v1/explain alone", () => {
         code_challenge_method: { value: "S256", source: "broker" },
       },
     });
-    expect(answer.text).not.toContain(scene.secrets.vendor);
+    expect(answer.text).not.toContain(harness.secrets.vendor);
   });
 });
 
 describe("the rate limit", () => {
   it("bar#ST-8 answers 429 slow_down with Retry-After, to that client alone", async () => {
-    const limited = await startScene({ more: "limits: { par_per_minute: 3 }" });
+    const limited = await startHarness({ more: "limits: { par_per_minute: 3 }" });
     for (let count = 0; count < 3; count += 1) expect((await limited.platform.par()).status).toBe(201);
     expectError(await limited.platform.par(), 429, "slow_down");
     expect((await limited.other.par()).status).toBe(201);

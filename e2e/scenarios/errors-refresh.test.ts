@@ -5,14 +5,14 @@ import { expectError, REFLECTED } from "../support/expectations.ts";
 import { freePort } from "../support/free-port.ts";
 import { createGate, type Gate } from "../support/gate.ts";
 import { type Answer, type Form, readTokens, type Tokens } from "../support/platform.ts";
-import { type Scene, startScene } from "../support/scene.ts";
+import { type Harness, startHarness } from "../support/harness.ts";
 import { textMember } from "../support/text-member.ts";
 
-let scene: Scene;
+let harness: Harness;
 let gate: Gate;
 
 beforeAll(async () => {
-  scene = await startScene(async (issuer, secrets) => {
+  harness = await startHarness(async (issuer, secrets) => {
     gate = createGate(await freePort(), Number(new URL(issuer).port));
     const credentials = `credentials: { client_id: broker, client_secret: ${secrets.vendor} }`;
     return {
@@ -25,15 +25,15 @@ beforeAll(async () => {
   });
 });
 afterEach(() => {
-  scene.vendor.faults.clear();
+  harness.vendor.faults.clear();
 });
 afterAll(async () => {
   await gate.shut();
-  await scene.close();
+  await harness.close();
 });
 
 const refresh = (tokens: Pick<Tokens, "refreshToken" | "connection">, form: Form = {}): Promise<Answer> =>
-  scene.platform.post("/v1/token", {
+  harness.platform.post("/v1/token", {
     grant_type: "refresh_token",
     refresh_token: tokens.refreshToken,
     connection: tokens.connection,
@@ -41,7 +41,7 @@ const refresh = (tokens: Pick<Tokens, "refreshToken" | "connection">, form: Form
   });
 
 const revoke = (tokens: Pick<Tokens, "accessToken" | "connection">, form: Form = {}): Promise<Answer> =>
-  scene.platform.post("/v1/revoke", { token: tokens.accessToken, connection: tokens.connection, ...form });
+  harness.platform.post("/v1/revoke", { token: tokens.accessToken, connection: tokens.connection, ...form });
 
 const answer = (status: number, body: string, headers: Record<string, string> = {}): Fault => ({
   kind: "answer",
@@ -56,7 +56,7 @@ describe.each([
 ])("what %s gets as the origin of the token", (path, ask) => {
   let tokens: Tokens;
   beforeAll(async () => {
-    tokens = await scene.platform.connect();
+    tokens = await harness.platform.connect();
   });
 
   it.each<[string, Form, string]>([
@@ -72,9 +72,9 @@ describe.each([
     ["refuses a secret without its id", { vendor_client_secret: "r3flect" }, "invalid_request"],
     ["refuses no token", { refresh_token: "", token: "" }, "invalid_request"],
   ])("%s", async (_, form, error) => {
-    const before = scene.vendor.requests().length;
+    const before = harness.vendor.requests().length;
     expectError(await ask(tokens, form), 400, error);
-    expect(scene.vendor.requests()).toHaveLength(before);
+    expect(harness.vendor.requests()).toHaveLength(before);
   });
 
   it("bar#RF-7 refuses an altered connection, wherever it was altered", async () => {
@@ -96,13 +96,13 @@ describe.each([
       path === "/v1/token"
         ? { grant_type: "refresh_token", refresh_token: tokens.refreshToken }
         : { token: tokens.accessToken };
-    expectError(await scene.other.post(path, { ...form, connection: tokens.connection }), 400, "invalid_request");
+    expectError(await harness.other.post(path, { ...form, connection: tokens.connection }), 400, "invalid_request");
   });
 });
 
 describe("refresh", () => {
   it("rfc6749#6 answers new tokens and a new connection that goes on working", async () => {
-    let tokens: Pick<Tokens, "accessToken" | "refreshToken" | "connection"> = await scene.platform.connect();
+    let tokens: Pick<Tokens, "accessToken" | "refreshToken" | "connection"> = await harness.platform.connect();
     for (let round = 0; round < 3; round += 1) {
       const fresh: Answer = await refresh(tokens);
       expect(fresh.status, fresh.text).toBe(200);
@@ -113,15 +113,15 @@ describe("refresh", () => {
   });
 
   it("takes the vendor's id in place of a connection", async () => {
-    const tokens = await scene.platform.connect();
+    const tokens = await harness.platform.connect();
     const fresh = await refresh(tokens, { connection: undefined, vendor: "op" });
     expect(textMember(fresh.body, "connection")).not.toBe("");
     readTokens(fresh);
   });
 
   it("bar#RF-2 keeps the old refresh token when the vendor sends none", async () => {
-    const tokens = await scene.platform.connect();
-    scene.vendor.faults.next("/token", {
+    const tokens = await harness.platform.connect();
+    harness.vendor.faults.next("/token", {
       kind: "rewrite",
       rewrite: (tokenSet) => ({ ...tokenSet, refresh_token: undefined }),
     });
@@ -131,37 +131,37 @@ describe("refresh", () => {
   });
 
   it("bar#RF-1 replays one answer for 60 s, and asks again after that", async () => {
-    const tokens = await scene.platform.connect();
-    const before = scene.vendorCalls("/token");
+    const tokens = await harness.platform.connect();
+    const before = harness.vendorCalls("/token");
     const first = await refresh(tokens);
     readTokens(first);
-    scene.now.advance(59);
+    harness.now.advance(59);
     const replayed = await refresh(tokens);
     // The same tokens, with their remaining lifetime.
     expect(replayed.body).toEqual({ ...first.body, expires_in: 3600 - 59 });
-    expect(scene.vendorCalls("/token")).toBe(before + 1);
-    scene.now.advance(1);
+    expect(harness.vendorCalls("/token")).toBe(before + 1);
+    harness.now.advance(1);
     // The vendor rotates: the old refresh token is dead there by now, and the platform gets that
     // error.
     expectError(await refresh(tokens), 400, "invalid_grant");
-    expect(scene.vendorCalls("/token")).toBe(before + 2);
+    expect(harness.vendorCalls("/token")).toBe(before + 2);
   });
 
   it("bar#RF-1 does not replay to another client, for another scope, or by another credential", async () => {
-    const tokens = await scene.platform.connect();
+    const tokens = await harness.platform.connect();
     readTokens(await refresh(tokens));
-    const before = scene.vendorCalls("/token");
+    const before = harness.vendorCalls("/token");
     await refresh(tokens, { scope: "openid" });
-    await scene.other.post("/v1/token", {
+    await harness.other.post("/v1/token", {
       grant_type: "refresh_token",
       refresh_token: tokens.refreshToken,
       vendor: "op",
     });
-    expect(scene.vendorCalls("/token")).toBe(before + 2);
+    expect(harness.vendorCalls("/token")).toBe(before + 2);
   });
 
   it("distinguishes a dead refresh token from every other error", async () => {
-    const tokens = await scene.platform.connect();
+    const tokens = await harness.platform.connect();
     const body = expectError(await refresh(tokens, { refresh_token: "r3flect-refresh-token" }), 400, "invalid_grant");
     expect(body["vendor_error"]).toBe("invalid_grant");
   });
@@ -209,31 +209,31 @@ describe("refresh", () => {
     ],
     ["a refused scope is named", "op", answer(400, '{"error":"invalid_scope"}'), 400, "invalid_scope", undefined],
   ])("%s", async (_, vendor, fault, status, error, retry) => {
-    const tokens = await scene.platform.connect({ form: { vendor } });
-    scene.vendor.faults.next("/token", fault);
+    const tokens = await harness.platform.connect({ form: { vendor } });
+    harness.vendor.faults.next("/token", fault);
     const body = expectError(await refresh(tokens), status, error);
     expect(body["retry"]).toBe(retry);
     expect(body["credentials_source"]).toBe(error === "vendor_credentials_rejected" ? "shared" : undefined);
   });
 
   it("replays a failure no longer than its Retry-After", async () => {
-    const tokens = await scene.platform.connect();
-    scene.vendor.faults.next("/token", answer(503, "", { "Retry-After": "3" }));
-    const before = scene.vendorCalls("/token");
+    const tokens = await harness.platform.connect();
+    harness.vendor.faults.next("/token", answer(503, "", { "Retry-After": "3" }));
+    const before = harness.vendorCalls("/token");
     expectError(await refresh(tokens), 503, "temporarily_unavailable");
     expectError(await refresh(tokens), 503, "temporarily_unavailable");
-    expect(scene.vendorCalls("/token")).toBe(before + 1);
-    scene.now.advance(3);
+    expect(harness.vendorCalls("/token")).toBe(before + 1);
+    harness.now.advance(3);
     readTokens(await refresh(tokens));
-    expect(scene.vendorCalls("/token")).toBe(before + 2);
+    expect(harness.vendorCalls("/token")).toBe(before + 2);
   });
 
   it("works again with the same token after the vendor refused connections", async () => {
-    const tokens = await scene.platform.connect({ form: { vendor: "gated" } });
+    const tokens = await harness.platform.connect({ form: { vendor: "gated" } });
     const body = expectError(await refresh(tokens), 503, "temporarily_unavailable");
     expect(body).not.toHaveProperty("retry");
     await gate.open();
-    scene.now.advance(5);
+    harness.now.advance(5);
     const fresh = await refresh(tokens);
     expect(fresh.status, fresh.text).toBe(200);
     readTokens(fresh);
@@ -241,9 +241,9 @@ describe("refresh", () => {
   });
 
   it("bar#RF-6 refuses the tokens of another user", async () => {
-    const tokens = await scene.platform.connect();
-    const { body: theirs } = (await scene.platform.connect({ account: "operator" })).answer;
-    scene.vendor.faults.next("/token", {
+    const tokens = await harness.platform.connect();
+    const { body: theirs } = (await harness.platform.connect({ account: "operator" })).answer;
+    harness.vendor.faults.next("/token", {
       kind: "rewrite",
       rewrite: (tokenSet) => ({
         ...tokenSet,

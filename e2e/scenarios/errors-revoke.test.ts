@@ -3,15 +3,15 @@ import { type Fault, startStubVendor, type StubVendor } from "@oauth-broker/simu
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { expectError } from "../support/expectations.ts";
 import type { Answer, Form, Tokens } from "../support/platform.ts";
-import { type Scene, startScene } from "../support/scene.ts";
+import { type Harness, startHarness } from "../support/harness.ts";
 import { textMember } from "../support/text-member.ts";
 
-let scene: Scene;
+let harness: Harness;
 let stub: StubVendor;
 
 beforeAll(async () => {
   stub = await startStubVendor();
-  scene = await startScene((_, secrets) => ({
+  harness = await startHarness((_, secrets) => ({
     vendors: `
   mute:
     name: Mute
@@ -21,15 +21,15 @@ beforeAll(async () => {
   }));
 });
 afterEach(() => {
-  scene.vendor.faults.clear();
+  harness.vendor.faults.clear();
 });
 afterAll(async () => {
-  await scene.close();
+  await harness.close();
   await stub.close();
 });
 
 const revoke = (tokens: Pick<Tokens, "accessToken" | "connection">, form: Form = {}): Promise<Answer> =>
-  scene.platform.post("/v1/revoke", { token: tokens.accessToken, connection: tokens.connection, ...form });
+  harness.platform.post("/v1/revoke", { token: tokens.accessToken, connection: tokens.connection, ...form });
 
 const answer = (status: number, body: string, headers: Record<string, string> = {}): Fault => ({
   kind: "answer",
@@ -40,27 +40,27 @@ const answer = (status: number, body: string, headers: Record<string, string> = 
 
 describe("revoke", () => {
   it("rfc7009#2.1 ends the token at the vendor, and says so again when asked again", async () => {
-    const tokens = await scene.platform.connect();
+    const tokens = await harness.platform.connect();
     const first = await revoke(tokens, { token_type_hint: "access_token" });
     expect({ status: first.status, body: first.body }).toEqual({ status: 200, body: { revoked: "token" } });
     expect(first.headers.get("cache-control")).toBe("no-store");
     expect((await revoke(tokens)).status).toBe(200);
-    const userinfo = await fetch(`${scene.vendor.issuer}/me`, {
+    const userinfo = await fetch(`${harness.vendor.issuer}/me`, {
       headers: { authorization: `Bearer ${tokens.accessToken}` },
     });
     expect(userinfo.status).toBe(401);
   });
 
   it("rfc7009#2.1 ignores an unknown hint, and hands on a known one", async () => {
-    const tokens = await scene.platform.connect();
+    const tokens = await harness.platform.connect();
     expect((await revoke(tokens, { token: tokens.refreshToken, token_type_hint: "r3flect" })).status).toBe(200);
-    expect(scene.vendor.requests().at(-1)?.body).not.toHaveProperty("token_type_hint");
+    expect(harness.vendor.requests().at(-1)?.body).not.toHaveProperty("token_type_hint");
     expect((await revoke(tokens, { token_type_hint: "refresh_token" })).status).toBe(200);
-    expect(scene.vendor.requests().at(-1)?.body["token_type_hint"]).toBe("refresh_token");
+    expect(harness.vendor.requests().at(-1)?.body["token_type_hint"]).toBe("refresh_token");
   });
 
   it("bar#RV-2 says what the user can do where the vendor has no way to revoke", async () => {
-    const tokens = await scene.platform.connect({ form: { vendor: "mute" } });
+    const tokens = await harness.platform.connect({ form: { vendor: "mute" } });
     const body = expectError(await revoke(tokens), 400, "unsupported_token_type");
     expect(textMember(body, "help")).toContain("remove");
   });
@@ -77,15 +77,15 @@ describe("revoke", () => {
     ],
     ["refuses a wrong answer", answer(400, "<html>r3flect"), 502, "vendor_response_invalid"],
   ])("%s", async (_, fault, status, error) => {
-    const tokens = await scene.platform.connect();
-    scene.vendor.faults.next("/token/revocation", fault);
+    const tokens = await harness.platform.connect();
+    harness.vendor.faults.next("/token/revocation", fault);
     const body = expectError(await revoke(tokens), status, error);
     expect(body["retry"]).toBeUndefined();
   });
 
   it("calls a token the vendor does not know already revoked", async () => {
-    const tokens = await scene.platform.connect();
-    scene.vendor.faults.next("/token/revocation", answer(400, '{"error":"invalid_token"}'));
+    const tokens = await harness.platform.connect();
+    harness.vendor.faults.next("/token/revocation", answer(400, '{"error":"invalid_token"}'));
     expect((await revoke(tokens)).body).toEqual({ revoked: "already" });
   });
 });

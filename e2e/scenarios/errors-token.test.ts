@@ -8,13 +8,13 @@ import { expectError } from "../support/expectations.ts";
 import { freePort } from "../support/free-port.ts";
 import { createGate, type Gate } from "../support/gate.ts";
 import { type Form, random } from "../support/platform.ts";
-import { type Scene, startScene } from "../support/scene.ts";
+import { type Harness, startHarness } from "../support/harness.ts";
 
-let scene: Scene;
+let harness: Harness;
 let gate: Gate;
 
 beforeAll(async () => {
-  scene = await startScene(async (issuer, secrets) => {
+  harness = await startHarness(async (issuer, secrets) => {
     gate = createGate(await freePort(), Number(new URL(issuer).port));
     const credentials = `credentials: { client_id: broker, client_secret: ${secrets.vendor} }`;
     return {
@@ -25,21 +25,21 @@ beforeAll(async () => {
   });
 });
 afterEach(() => {
-  scene.vendor.faults.clear();
+  harness.vendor.faults.clear();
 });
 afterAll(async () => {
   await gate.shut();
-  await scene.close();
+  await harness.close();
 });
 
 /** The code still works afterwards. */
 async function expectAlive(flow: { code: string; codeVerifier: string }): Promise<void> {
-  const answer = await scene.platform.redeem(flow);
+  const answer = await harness.platform.redeem(flow);
   expect(answer.status, answer.text).toBe(200);
 }
 
 async function expectDead(flow: { code: string; codeVerifier: string }): Promise<void> {
-  expectError(await scene.platform.redeem(flow), 400, "invalid_grant");
+  expectError(await harness.platform.redeem(flow), 400, "invalid_grant");
 }
 
 describe("what keeps the code", () => {
@@ -54,23 +54,23 @@ describe("what keeps the code", () => {
     ["refuses another grant type", { grant_type: "password" }, "unsupported_grant_type"],
     ["refuses no grant type", { grant_type: undefined }, "invalid_request"],
   ])("%s", async (_, form, error) => {
-    const flow = await scene.platform.toPlatform();
-    expectError(await scene.platform.redeem(flow, form), 400, error);
+    const flow = await harness.platform.toPlatform();
+    expectError(await harness.platform.redeem(flow, form), 400, error);
     await expectAlive(flow);
   });
 
   it("bar#XA-8 refuses another client, which learns nothing", async () => {
-    const flow = await scene.platform.toPlatform();
-    const stolen = await scene.other.redeem(flow);
+    const flow = await harness.platform.toPlatform();
+    const stolen = await harness.other.redeem(flow);
     expectError(stolen, 400, "invalid_grant");
-    const unknown = await scene.other.redeem({ ...flow, code: `${"a".repeat(22)}.${"b".repeat(43)}` });
+    const unknown = await harness.other.redeem({ ...flow, code: `${"a".repeat(22)}.${"b".repeat(43)}` });
     expect(stolen.body["error_description"]).toBe(unknown.body["error_description"]);
     await expectAlive(flow);
   });
 
   it("bar#VR-5 answers 503 without retry while the vendor refuses connections, and then the same code works", async () => {
-    const flow = await scene.platform.toPlatform({ form: { vendor: "gated" } });
-    const body = expectError(await scene.platform.redeem(flow), 503, "temporarily_unavailable");
+    const flow = await harness.platform.toPlatform({ form: { vendor: "gated" } });
+    const body = expectError(await harness.platform.redeem(flow), 503, "temporarily_unavailable");
     expect(body).not.toHaveProperty("retry");
     expect(body["flow_id"]).toBe(flow.flowId);
     await gate.open();
@@ -81,21 +81,21 @@ describe("what keeps the code", () => {
 
 describe("what ends the code", () => {
   it("bar#XA-7 ends it at a well-formed wrong verifier", async () => {
-    const flow = await scene.platform.toPlatform();
+    const flow = await harness.platform.toPlatform();
     const body = expectError(
-      await scene.platform.redeem(flow, { code_verifier: random("wrong verifier") }),
+      await harness.platform.redeem(flow, { code_verifier: random("wrong verifier") }),
       400,
       "invalid_grant",
     );
     expect(body["flow_id"]).toBe(flow.flowId);
     await expectDead(flow);
-    expect(scene.vendor.requests().some((seen) => seen.body["code"] === flow.callback.searchParams.get("code"))).toBe(
+    expect(harness.vendor.requests().some((seen) => seen.body["code"] === flow.callback.searchParams.get("code"))).toBe(
       false,
     );
   });
 
   it("bar#XA-8 ends it at its first use", async () => {
-    const flow = await scene.platform.toPlatform();
+    const flow = await harness.platform.toPlatform();
     await expectAlive(flow);
     await expectDead(flow);
   });
@@ -104,19 +104,19 @@ describe("what ends the code", () => {
     ["op", 60],
     ["brief", 25],
   ])("of %s after %i s, and says that it came too late", async (vendor, seconds) => {
-    const early = await scene.platform.toPlatform({ form: { vendor } });
-    const late = await scene.platform.toPlatform({ form: { vendor } });
-    scene.now.advance(seconds - 1);
+    const early = await harness.platform.toPlatform({ form: { vendor } });
+    const late = await harness.platform.toPlatform({ form: { vendor } });
+    harness.now.advance(seconds - 1);
     await expectAlive(early);
-    scene.now.advance(1);
-    const body = expectError(await scene.platform.redeem(late), 400, "invalid_grant");
+    harness.now.advance(1);
+    const body = expectError(await harness.platform.redeem(late), 400, "invalid_grant");
     expect(body).toMatchObject({ reason: "vendor_code_expired", flow_id: late.flowId });
   });
 
   it("refuses codes that never were", async () => {
     for (const code of ["r3flect", `${"a".repeat(22)}.${"b".repeat(43)}`, "."]) {
-      expectError(await scene.platform.redeem({ code, codeVerifier: random("verifier") }), 400, "invalid_grant");
+      expectError(await harness.platform.redeem({ code, codeVerifier: random("verifier") }), 400, "invalid_grant");
     }
-    expectError(await scene.platform.redeem({ code: "", codeVerifier: random("verifier") }), 400, "invalid_request");
+    expectError(await harness.platform.redeem({ code: "", codeVerifier: random("verifier") }), 400, "invalid_request");
   });
 });

@@ -6,31 +6,31 @@ import type { Fault } from "@oauth-broker/simulators";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { expectError, expectErrorRedirect } from "../support/expectations.ts";
 import { type Answer, browse, random } from "../support/platform.ts";
-import { type Scene, startScene } from "../support/scene.ts";
+import { type Harness, startHarness } from "../support/harness.ts";
 import { textMember } from "../support/text-member.ts";
 
-let scene: Scene;
+let harness: Harness;
 
 beforeAll(async () => {
-  scene = await startScene((issuer, secrets) => ({
+  harness = await startHarness((issuer, secrets) => ({
     vendors: `
   hasty: { name: Hasty, issuer: ${issuer}, redeem_at: callback, credentials: { client_id: broker, client_secret: ${secrets.vendor} } }
   stale: { name: Stale, issuer: ${issuer}, credentials: { client_id: broker, client_secret: a-secret-that-was-replaced } }`,
   }));
 });
 afterEach(() => {
-  scene.vendor.faults.clear();
+  harness.vendor.faults.clear();
 });
-afterAll(() => scene.close());
+afterAll(() => harness.close());
 
 /** The code still works afterwards. */
 async function expectAlive(flow: { code: string; codeVerifier: string }): Promise<void> {
-  const answer = await scene.platform.redeem(flow);
+  const answer = await harness.platform.redeem(flow);
   expect(answer.status, answer.text).toBe(200);
 }
 
 async function expectDead(flow: { code: string; codeVerifier: string }): Promise<void> {
-  expectError(await scene.platform.redeem(flow), 400, "invalid_grant");
+  expectError(await harness.platform.redeem(flow), 400, "invalid_grant");
 }
 
 const answer = (status: number, body: string, headers: Record<string, string> = {}): Fault => ({
@@ -184,15 +184,15 @@ describe("what the vendor answers", () => {
       {},
     ],
   ])("%s", async (_, fault, status, error, members) => {
-    const flow = await scene.platform.toPlatform();
-    scene.vendor.faults.next("/token", fault);
-    const before = scene.vendorCalls("/token");
-    const body = expectError(await scene.platform.redeem(flow), status, error);
+    const flow = await harness.platform.toPlatform();
+    harness.vendor.faults.next("/token", fault);
+    const before = harness.vendorCalls("/token");
+    const body = expectError(await harness.platform.redeem(flow), status, error);
     expect(body).toMatchObject({ flow_id: flow.flowId, ...members });
     expect(body["retry"]).toBe(members["retry"]);
-    expect(scene.vendorCalls("/token")).toBe(before + 1);
+    expect(harness.vendorCalls("/token")).toBe(before + 1);
     await expectDead(flow);
-    expect(scene.vendorCalls("/token")).toBe(before + 1);
+    expect(harness.vendorCalls("/token")).toBe(before + 1);
   });
 
   it("hands on what the vendor's Retry-After says, and caps it", async () => {
@@ -201,25 +201,25 @@ describe("what the vendor answers", () => {
       ["86400", "60"],
       ["soon", "5"],
     ] as const) {
-      const flow = await scene.platform.toPlatform();
-      scene.vendor.faults.next("/token", answer(503, "", { "Retry-After": value }));
-      expect((await scene.platform.redeem(flow)).headers.get("retry-after")).toBe(expected);
+      const flow = await harness.platform.toPlatform();
+      harness.vendor.faults.next("/token", answer(503, "", { "Retry-After": value }));
+      expect((await harness.platform.redeem(flow)).headers.get("retry-after")).toBe(expected);
     }
   });
 
   it("reports that the shared credentials were really refused", async () => {
-    const flow = await scene.platform.toPlatform({ form: { vendor: "stale" } });
-    const body = expectError(await scene.platform.redeem(flow), 400, "vendor_credentials_rejected");
+    const flow = await harness.platform.toPlatform({ form: { vendor: "stale" } });
+    const body = expectError(await harness.platform.redeem(flow), 400, "vendor_credentials_rejected");
     expect(body).toMatchObject({ credentials_source: "shared", vendor_error: "invalid_client" });
   });
 
   it("rfc6749#5.1 normalises what vendors get nearly right, and hands on the rest as vendor_data", async () => {
-    const flow = await scene.platform.toPlatform();
-    scene.vendor.faults.next(
+    const flow = await harness.platform.toPlatform();
+    harness.vendor.faults.next(
       "/token",
       rewrite({ token_type: "bEARER", expires_in: "3600", instance_url: "https://i.example" }),
     );
-    const { body } = await scene.platform.redeem(flow);
+    const { body } = await harness.platform.redeem(flow);
     expect(body).toMatchObject({
       token_type: "Bearer",
       expires_in: 3600,
@@ -232,13 +232,17 @@ describe("what the vendor answers", () => {
 
 describe("a vendor whose codes die too fast (redeem_at: callback)", () => {
   it("bar#CB-17 is asked at the callback, and the verifier is still needed", async () => {
-    const before = scene.vendorCalls("/token");
-    const flow = await scene.platform.toPlatform({ form: { vendor: "hasty" } });
-    expect(scene.vendorCalls("/token")).toBe(before + 1);
-    expectError(await scene.platform.redeem(flow, { code_verifier: undefined }), 400, "invalid_request");
+    const before = harness.vendorCalls("/token");
+    const flow = await harness.platform.toPlatform({ form: { vendor: "hasty" } });
+    expect(harness.vendorCalls("/token")).toBe(before + 1);
+    expectError(await harness.platform.redeem(flow, { code_verifier: undefined }), 400, "invalid_request");
     await expectAlive(flow);
-    const stolen = await scene.platform.toPlatform({ form: { vendor: "hasty" } });
-    expectError(await scene.platform.redeem(stolen, { code_verifier: random("wrong verifier") }), 400, "invalid_grant");
+    const stolen = await harness.platform.toPlatform({ form: { vendor: "hasty" } });
+    expectError(
+      await harness.platform.redeem(stolen, { code_verifier: random("wrong verifier") }),
+      400,
+      "invalid_grant",
+    );
     await expectDead(stolen);
   });
 
@@ -247,15 +251,15 @@ describe("a vendor whose codes die too fast (redeem_at: callback)", () => {
     ["a wrong answer", answer(200, "r3flect"), "vendor_response_invalid"],
     ["refused credentials", answer(401, '{"error":"invalid_client"}'), "vendor_credentials_rejected"],
   ])("sends %s back to the platform in the redirect", async (_, fault, error) => {
-    const at = await scene.platform.toCallback({ form: { vendor: "hasty" } });
-    scene.vendor.faults.next("/token", fault);
+    const at = await harness.platform.toCallback({ form: { vendor: "hasty" } });
+    harness.vendor.faults.next("/token", fault);
     const back: Answer = await browse(at.callback, at.jar);
     const { state } = at;
     const query = expectErrorRedirect(back, {
-      redirectUri: scene.platform.redirectUri,
+      redirectUri: harness.platform.redirectUri,
       error,
       state,
-      iss: scene.baseUrl,
+      iss: harness.baseUrl,
     });
     expect(query["retry"]).toBe(error === "temporarily_unavailable" ? "restart" : undefined);
     expect(query["credentials_source"]).toBe(error === "vendor_credentials_rejected" ? "shared" : undefined);
@@ -264,7 +268,7 @@ describe("a vendor whose codes die too fast (redeem_at: callback)", () => {
 
 describe("a vendor that does not answer in time", () => {
   it("is a 503 that says start again", async () => {
-    const impatient = await startScene({ timeoutMs: 300 });
+    const impatient = await startHarness({ timeoutMs: 300 });
     const flow = await impatient.platform.toPlatform();
     impatient.vendor.faults.next("/token", { kind: "hang" });
     const body = expectError(await impatient.platform.redeem(flow), 503, "temporarily_unavailable");

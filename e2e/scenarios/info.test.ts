@@ -5,22 +5,22 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { expectError, expectPage } from "../support/expectations.ts";
 import { type Answer, basic, browse, send } from "../support/platform.ts";
-import { type Scene, startScene } from "../support/scene.ts";
+import { type Harness, startHarness } from "../support/harness.ts";
 
-let scene: Scene;
+let harness: Harness;
 
 beforeAll(async () => {
-  scene = await startScene((issuer) => ({
+  harness = await startHarness((issuer) => ({
     client: "    vendors: [op, waiting]\n    approved_vendors: [waiting]",
     vendors: `
   waiting: { name: "Waiting & <b>Sons</b>", issuer: ${issuer}, setup: vendor_approval, credentials: { client_id: b, client_secret: s3cret-of-waiting } }
   hidden: { name: Hidden, issuer: ${issuer}, enabled: false }`,
   }));
 });
-afterAll(() => scene.close());
+afterAll(() => harness.close());
 
 const get = (path: string, headers: Record<string, string> = {}): Promise<Answer> =>
-  send(`${scene.baseUrl}${path}`, { headers });
+  send(`${harness.baseUrl}${path}`, { headers });
 
 /** Every route, as OpenAPI spells it. */
 const ROUTES: Readonly<Record<string, readonly string[]>> = {
@@ -57,7 +57,7 @@ describe("/v1/vendors", () => {
     });
     expect(op).not.toHaveProperty("approved");
     expect(vendors.find(({ id }) => id === "hidden")).toMatchObject({ enabled: false });
-    expect(answer.text).not.toContain(scene.secrets.vendor);
+    expect(answer.text).not.toContain(harness.secrets.vendor);
     expect(answer.text).not.toContain("s3cret");
   });
 
@@ -91,15 +91,15 @@ describe("/v1/vendors", () => {
       agreeing_sources: 1,
       disagreements: expect.any(Array),
     });
-    expectError(await scene.other.par({ vendor: "github" }), 400, "unauthorized_client");
+    expectError(await harness.other.par({ vendor: "github" }), 400, "unauthorized_client");
   });
 
   it("answers one vendor, 404 for an unknown one, and approved to an authenticated client", async () => {
     expect((await get("/v1/vendors/op")).body["id"]).toBe("op");
     expectError(await get("/v1/vendors/r3flect"), 404, "not_found");
     expectError(await get("/v1/vendors/%E0%A4%A"), 404, "not_found");
-    const mine = { authorization: basic("platform", scene.secrets.platform) };
-    const others = { authorization: basic("other", scene.secrets.other) };
+    const mine = { authorization: basic("platform", harness.secrets.platform) };
+    const others = { authorization: basic("other", harness.secrets.other) };
     expect((await get("/v1/vendors/waiting", mine)).body["approved"]).toBe(true);
     expect((await get("/v1/vendors/waiting", others)).body["approved"]).toBe(false);
     expect((await get("/v1/vendors/op", others)).body["approved"]).toBe(true);
@@ -114,7 +114,7 @@ describe("health", () => {
   it("is alive and ready, and not ready while the store is down", async () => {
     expect((await get("/healthz")).status).toBe(200);
     expect((await get("/readyz")).status).toBe(200);
-    const down = await startScene();
+    const down = await startHarness();
     await down.broker.broker.deps.records.close();
     expectError(await send(`${down.baseUrl}/readyz`), 503, "temporarily_unavailable");
     expect((await send(`${down.baseUrl}/healthz`)).status).toBe(200);
@@ -123,7 +123,7 @@ describe("health", () => {
   });
 
   it("is not ready any more once it drains", async () => {
-    const draining = await startScene();
+    const draining = await startHarness();
     draining.broker.broker.drain();
     expectError(await send(`${draining.baseUrl}/readyz`), 503, "temporarily_unavailable");
     await draining.close();
@@ -132,10 +132,10 @@ describe("health", () => {
 
 describe("/metrics", () => {
   it("counts requests, refusals and vendor calls by labels that no caller can choose", async () => {
-    await scene.platform.connect();
-    await browse(`${scene.baseUrl}/v1/callback?state=r3flect`);
+    await harness.platform.connect();
+    await browse(`${harness.baseUrl}/v1/callback?state=r3flect`);
     await get("/r3flect/path?x=r3flect");
-    await send(`${scene.baseUrl}/v1/par`, { method: "PURGE" });
+    await send(`${harness.baseUrl}/v1/par`, { method: "PURGE" });
     const { status, headers, text } = await get("/metrics");
     expect(status).toBe(200);
     expect(headers.get("content-type")).toMatch(/^text\/plain/);
@@ -168,12 +168,12 @@ describe("/openapi.json", () => {
     for (const [path, methods] of Object.entries(ROUTES)) {
       const concrete = path.replace(/\{\w+\}/, "op");
       for (const method of ["get", "post", "put", "delete"].filter((name) => !methods.includes(name))) {
-        const answer = await send(`${scene.baseUrl}${concrete}`, { method: method.toUpperCase() });
+        const answer = await send(`${harness.baseUrl}${concrete}`, { method: method.toUpperCase() });
         expect({ method, path, status: answer.status }).toEqual({ method, path, status: 405 });
         expect(answer.headers.get("allow")).toBe(methods.map((name) => name.toUpperCase()).join(", "));
         expect(answer.headers.get("cache-control")).toBe("no-store");
       }
-      const first = await send(`${scene.baseUrl}${concrete}`, { method: methods[0]?.toUpperCase() ?? "GET" });
+      const first = await send(`${harness.baseUrl}${concrete}`, { method: methods[0]?.toUpperCase() ?? "GET" });
       expect([404, 405]).not.toContain(first.status);
     }
   });
@@ -191,11 +191,11 @@ describe("/openapi.json", () => {
 
 describe("/", () => {
   it("is a human-readable page that names the enabled vendors, escaped", async () => {
-    const html = expectPage(await browse(`${scene.baseUrl}/`), 200);
+    const html = expectPage(await browse(`${harness.baseUrl}/`), 200);
     expect(html).toContain("OpenID Provider");
     expect(html).toContain("Waiting &amp; &lt;b&gt;Sons&lt;/b&gt;");
     expect(html).not.toContain("Hidden");
-    expect(html).toContain(`${scene.baseUrl}/v1/callback`);
+    expect(html).toContain(`${harness.baseUrl}/v1/callback`);
     expect(html).not.toMatch(/<script|<img|<link|src=/);
   });
 

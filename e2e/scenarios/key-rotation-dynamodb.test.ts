@@ -3,43 +3,43 @@
  * rotates too.
  */
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { type AwsStage, startAws } from "../support/aws.ts";
+import { type AwsHarness, startAws } from "../support/aws.ts";
 import {
   expectUnknownKeyRefused,
   expectUnnoticedRotation,
   expectUnnoticedRotations,
-  type RotationStage,
-  startRotationStage,
-} from "../support/rotation-stage.ts";
+  type RotationHarness,
+  startRotationHarness,
+} from "../support/rotation-harness.ts";
 
-let aws: AwsStage;
-let stage: RotationStage;
+let aws: AwsHarness;
+let harness: RotationHarness;
 beforeAll(async () => {
   aws = await startAws();
   for (const [name, value] of Object.entries(aws.env)) vi.stubEnv(name, value);
-  stage = await startRotationStage({ store: aws.store, keys: aws.keys });
+  harness = await startRotationHarness({ store: aws.store, keys: aws.keys });
 });
 afterAll(async () => {
-  await stage.close();
+  await harness.close();
   await aws.close();
 });
 
 const calls = (): number => Object.values(aws.kms.calls()).reduce((sum, count) => sum + count, 0);
 
 describe("a rotation", () => {
-  it("is published 60 s before it signs, and what was signed before goes on", () => expectUnnoticedRotation(stage));
+  it("is published 60 s before it signs, and what was signed before goes on", () => expectUnnoticedRotation(harness));
 
   it("completes 110 flows over five rotations in a row, with two KMS calls for each", async () => {
     const before = calls();
-    await expectUnnoticedRotations(stage, { rotations: 5, flows: 10 });
+    await expectUnnoticedRotations(harness, { rotations: 5, flows: 10 });
     // One data key created, and one opened by the other process.
     expect(calls() - before).toBeLessThanOrEqual(2 * 5);
   });
 
   it("bar#TS-14 of the KMS key's own material affects no flow", async () => {
     aws.kms.rotateKey(aws.keyArn);
-    await expectUnnoticedRotation(stage);
+    await expectUnnoticedRotation(harness);
   });
 
-  it("refuses a state of an unknown key", () => expectUnknownKeyRefused(stage));
+  it("refuses a state of an unknown key", () => expectUnknownKeyRefused(harness));
 });

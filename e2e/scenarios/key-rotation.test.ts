@@ -7,23 +7,23 @@ import {
   expectUnknownKeyRefused,
   expectUnnoticedRotation,
   expectUnnoticedRotations,
-  type RotationStage,
-  startRotationStage,
-} from "../support/rotation-stage.ts";
+  type RotationHarness,
+  startRotationHarness,
+} from "../support/rotation-harness.ts";
 
 const folder = temporaryFolder();
-let stage: RotationStage;
+let harness: RotationHarness;
 beforeAll(async () => {
-  stage = await startRotationStage({ store: `sqlite:${join(folder, "broker.sqlite")}` });
+  harness = await startRotationHarness({ store: `sqlite:${join(folder, "broker.sqlite")}` });
 });
 afterAll(async () => {
-  await stage.close();
+  await harness.close();
   rmSync(folder, { recursive: true, force: true });
 });
 
 describe("a rotation", () => {
-  it("is published 60 s before it signs, and what was signed before goes on", () => expectUnnoticedRotation(stage));
+  it("is published 60 s before it signs, and what was signed before goes on", () => expectUnnoticedRotation(harness));
   it("completes 110 flows over five rotations in a row", () =>
-    expectUnnoticedRotations(stage, { rotations: 5, flows: 10 }));
-  it("refuses a state of an unknown key", () => expectUnknownKeyRefused(stage));
+    expectUnnoticedRotations(harness, { rotations: 5, flows: 10 }));
+  it("refuses a state of an unknown key", () => expectUnknownKeyRefused(harness));
 });

@@ -5,30 +5,30 @@
  */
 import { SignJWT } from "jose";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type AwsStage, startAws } from "../support/aws.ts";
+import { type AwsHarness, startAws } from "../support/aws.ts";
 import { browse, readTokens, send } from "../support/platform.ts";
-import { type RaceStage, startRaceStage } from "../support/race-stage.ts";
+import { type RaceHarness, startRaceHarness } from "../support/race-harness.ts";
 import { plantSecret } from "../support/secrets.ts";
 
 const FLOWS = 25;
 
-let aws: AwsStage;
-let stage: RaceStage;
+let aws: AwsHarness;
+let harness: RaceHarness;
 beforeAll(async () => {
   aws = await startAws();
   // From the first write on, which creates the keyset.
   aws.proxy.set({ loseAnswers: "conditional-writes-once" });
-  stage = await startRaceStage({ processes: 2, store: aws.store, keys: aws.keys, env: aws.env });
+  harness = await startRaceHarness({ processes: 2, store: aws.store, keys: aws.keys, env: aws.env });
 });
 afterAll(async () => {
-  await stage.close();
+  await harness.close();
   await aws.close();
 });
 
 const lost = (): number => aws.proxy.counts().lost;
 
 it("whole flows succeed, every write of them answered into the void once", async () => {
-  const { platform, at, url } = stage;
+  const { platform, at, url } = harness;
   const before = lost();
   for (let index = 0; index < FLOWS; index += 1) {
     const { callback, jar, codeVerifier } = await platform.toCallback();
@@ -46,7 +46,7 @@ it("whole flows succeed, every write of them answered into the void once", async
 });
 
 it("a refresh asks the vendor once, and a client assertion is taken once", async () => {
-  const { atProvider, vendor, keys, url } = stage;
+  const { atProvider, vendor, keys, url } = harness;
   const before = lost();
   const { refreshToken, connection } = await atProvider.connect();
   const asked = vendor.requests().length;
@@ -86,7 +86,7 @@ it("a refresh asks the vendor once, and a client assertion is taken once", async
 
 it("bar#CB-4 no broker took one of its own writes for another's", async () => {
   const refusals = await Promise.all(
-    stage.urls.map(async (url) => {
+    harness.urls.map(async (url) => {
       const { text } = await send(`${url}/metrics`);
       return text.split("\n").filter((line) => /^broker_refusals_total\{.*(replayed|used|unavailable)/.test(line));
     }),

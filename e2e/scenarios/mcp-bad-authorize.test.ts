@@ -4,11 +4,11 @@
  */
 import { describe, expect, it } from "vitest";
 import { expectPage, REFLECTED } from "../support/expectations.ts";
-import { useHostedStage, VERIFIER } from "../support/mcp-hosted-stage.ts";
+import { useHostedHarness, VERIFIER } from "../support/mcp-hosted-harness.ts";
 import { PLATFORM_CALLBACK } from "../support/mcp-process.ts";
 import { challengeOf, type Form } from "../support/platform.ts";
 
-const stage = useHostedStage();
+const harness = useHostedHarness();
 
 describe("GET /authorize", () => {
   it.each<[string, Form]>([
@@ -28,7 +28,7 @@ describe("GET /authorize", () => {
     ["a script", { redirect_uri: "javascript:alert(1)" }],
     ["none", { redirect_uri: undefined }],
   ])("bar#AS-1 with %s for client or redirect URI is a page, and no redirect", async (_, members) => {
-    expectPage(await stage().authorize(members), 400);
+    expectPage(await harness().authorize(members), 400);
   });
 
   it.each<[string, Form, string?]>([
@@ -48,8 +48,8 @@ describe("GET /authorize", () => {
     ["a scope that was not configured: invalid_scope", { scope: "read:user delete_repo" }],
     ["a malformed scope: invalid_scope", { scope: 'read:user "quoted"' }],
   ])("%s", async (title, members) => {
-    const resource = members["resource"]?.replace("RESOURCE", stage().server.mcp);
-    const answer = await stage().authorize({ ...members, ...(resource === undefined ? {} : { resource }) });
+    const resource = members["resource"]?.replace("RESOURCE", harness().server.mcp);
+    const answer = await harness().authorize({ ...members, ...(resource === undefined ? {} : { resource }) });
     expect(answer.status, answer.text).toBe(303);
     const location = new URL(answer.headers.get("location") ?? "");
     expect(location.origin + location.pathname).toBe(PLATFORM_CALLBACK);
@@ -65,11 +65,11 @@ describe("GET /authorize", () => {
     "&code_challenge=x",
     "&resource=x&resource=y",
   ])("a parameter twice (%s) is a page, and no redirect", async (more) => {
-    expectPage(await stage().authorize({}, more), 400);
+    expectPage(await harness().authorize({}, more), 400);
   });
 
   it("sends the vendor only its own parameters", async () => {
-    const answer = await stage().authorize({
+    const answer = await harness().authorize({
       prompt: "none",
       login_hint: "victim",
       allow_signup: "false",

@@ -4,13 +4,13 @@
  */
 import { describe, expect, it } from "vitest";
 import { callTool, connectClient, postWhoami } from "../support/mcp-client.ts";
-import { useHostedStage } from "../support/mcp-hosted-stage.ts";
+import { useHostedHarness } from "../support/mcp-hosted-harness.ts";
 import { exchange } from "../support/raw-http.ts";
 
-const stage = useHostedStage();
+const harness = useHostedHarness();
 
 describe("bar#HT-1 sizes", () => {
-  const port = (): number => Number(new URL(stage().server.url).port);
+  const port = (): number => Number(new URL(harness().server.url).port);
   const head = (line: string, ...headers: string[]): string =>
     [`${line} HTTP/1.1`, `Host: 127.0.0.1:${port()}`, ...headers, "", ""].join("\r\n");
   const form = "Content-Type: application/x-www-form-urlencoded";
@@ -22,7 +22,7 @@ describe("bar#HT-1 sizes", () => {
     ["POST /register", json, 65_537],
     ["POST /mcp", json, 1024 * 1024 + 1],
   ])("%s, %s, of %i bytes is 413, by its length or by counting", async (line, type, length) => {
-    const authorization = `Authorization: Bearer ${stage().tokens.accessToken}`;
+    const authorization = `Authorization: Bearer ${harness().tokens.accessToken}`;
     const declared = head(
       line,
       type,
@@ -53,12 +53,12 @@ describe("bar#HT-1 sizes", () => {
   it("headers beyond 16 kB are 431, and a token of 12 kB is just a wrong one", async () => {
     const long = head("POST /mcp", `Authorization: Bearer ${"a".repeat(20_000)}`, "Content-Length: 0");
     expect((await exchange({ port: port(), bytes: long, untilAnswer: true })).status).toBe(431);
-    expect((await postWhoami(stage().server.mcp, "a".repeat(12_000))).status).toBe(401);
+    expect((await postWhoami(harness().server.mcp, "a".repeat(12_000))).status).toBe(401);
   });
 
   it("a call of just under 1 MB is served", async () => {
-    const client = await connectClient(stage().server.mcp, stage().tokens.accessToken);
-    const url = `${stage().vendor.github.url}/user/repos?x=${"a".repeat(10_000)}`;
+    const client = await connectClient(harness().server.mcp, harness().tokens.accessToken);
+    const url = `${harness().vendor.github.url}/user/repos?x=${"a".repeat(10_000)}`;
     await callTool(client, "list_pages", { url, pages: 1 });
     await client.close();
     const body = JSON.stringify({
@@ -67,13 +67,13 @@ describe("bar#HT-1 sizes", () => {
       method: "tools/list",
       params: { _meta: { pad: "a".repeat(1_000_000) } },
     });
-    expect((await postWhoami(stage().server.mcp, stage().tokens.accessToken, { body })).status).toBe(200);
+    expect((await postWhoami(harness().server.mcp, harness().tokens.accessToken, { body })).status).toBe(200);
   });
 });
 
 describe("POST /mcp with a good token", () => {
   const call = (body: string, headers: Readonly<Record<string, string>> = {}) =>
-    postWhoami(stage().server.mcp, stage().tokens.accessToken, { body, headers });
+    postWhoami(harness().server.mcp, harness().tokens.accessToken, { body, headers });
 
   it.each([
     ["no JSON", "{"],
@@ -107,29 +107,29 @@ describe("POST /mcp with a good token", () => {
     ["a tab for the space", (token: string) => `Bearer\t${token}`],
     ["quotes", (token: string) => `Bearer "${token}"`],
   ])("bar#RS-2 the token as %s is 401", async (_, header) => {
-    const { status } = await postWhoami(stage().server.mcp, undefined, {
-      headers: { authorization: header(stage().tokens.accessToken) },
+    const { status } = await postWhoami(harness().server.mcp, undefined, {
+      headers: { authorization: header(harness().tokens.accessToken) },
     });
     expect(status).toBe(401);
   });
 
   it("bar#RS-5 a session id does not authenticate the caller, and opens nothing by itself", async () => {
-    const other = await stage().platform.connect("operator");
-    const first = await postWhoami(stage().server.mcp, other.accessToken);
+    const other = await harness().platform.connect("operator");
+    const first = await postWhoami(harness().server.mcp, other.accessToken);
     expect(first.headers.has("mcp-session-id")).toBe(false);
     for (const id of ["1", other.accessToken, "operator"]) {
       const headers = { "mcp-session-id": id };
-      expect((await postWhoami(stage().server.mcp, undefined, { headers })).status).toBe(401);
-      const mine = await postWhoami(stage().server.mcp, stage().tokens.accessToken, { headers });
+      expect((await postWhoami(harness().server.mcp, undefined, { headers })).status).toBe(401);
+      const mine = await postWhoami(harness().server.mcp, harness().tokens.accessToken, { headers });
       expect([mine.text.includes("sample-user"), mine.text.includes("sample-operator")]).toEqual([true, false]);
     }
   });
 
   it("two Authorization headers are one wrong one, in either order", async () => {
-    const { host, port } = new URL(stage().server.url);
+    const { host, port } = new URL(harness().server.url);
     for (const [first, second] of [
-      ["unknown-token", stage().tokens.accessToken],
-      [stage().tokens.accessToken, "unknown-token"],
+      ["unknown-token", harness().tokens.accessToken],
+      [harness().tokens.accessToken, "unknown-token"],
     ]) {
       const lines = [
         "POST /mcp HTTP/1.1",
@@ -153,7 +153,7 @@ describe("POST /mcp with a good token", () => {
   it("the progress a client asks for, by a token of any shape, breaks nothing", async () => {
     const shapes = ['"a"', "0", "-1", '"__proto__"', "1e300", '"\\u0000"'];
     for (const progressToken of shapes) {
-      const url = `${stage().vendor.github.url}/user/repos?per_page=1`;
+      const url = `${harness().vendor.github.url}/user/repos?per_page=1`;
       const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_pages","arguments":{"url":"${url}"},"_meta":{"progressToken":${progressToken}}}}`;
       expect((await call(body)).status).toBeLessThan(500);
     }

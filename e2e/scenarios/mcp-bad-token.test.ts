@@ -6,19 +6,19 @@
 import { describe, expect, it } from "vitest";
 import { expectError, REFLECTED } from "../support/expectations.ts";
 import { postWhoami } from "../support/mcp-client.ts";
-import { useHostedStage, VERIFIER } from "../support/mcp-hosted-stage.ts";
+import { useHostedHarness, VERIFIER } from "../support/mcp-hosted-harness.ts";
 import { PLATFORM_CALLBACK } from "../support/mcp-process.ts";
 import { type Answer, type Form, send } from "../support/platform.ts";
 import { textMember } from "../support/text-member.ts";
 
-const stage = useHostedStage();
+const harness = useHostedHarness();
 
 describe("POST /token", () => {
   const redeem = (members: Form): Promise<Answer> =>
-    stage().post("/token", { grant_type: "authorization_code", redirect_uri: PLATFORM_CALLBACK, ...members });
+    harness().post("/token", { grant_type: "authorization_code", redirect_uri: PLATFORM_CALLBACK, ...members });
 
   it("bar#AS-3 bar#AS-6 what the client can mend does not spend the code", async () => {
-    const { url, codeVerifier } = await stage().platform.toVendor();
+    const { url, codeVerifier } = await harness().platform.toVendor();
     const code = url.searchParams.get("code") ?? "";
     for (const [members, error] of [
       [{ code_verifier: codeVerifier, redirect_uri: "https://evil.example/" }, "invalid_grant"],
@@ -35,18 +35,18 @@ describe("POST /token", () => {
   });
 
   it("bar#AS-3 another client's verifier gets no tokens, and none from the vendor", async () => {
-    const { url } = await stage().platform.toVendor();
-    const live = stage().vendor.github.liveTokens();
+    const { url } = await harness().platform.toVendor();
+    const live = harness().vendor.github.liveTokens();
     expectError(
       await redeem({ code: url.searchParams.get("code") ?? "", code_verifier: VERIFIER }),
       400,
       "invalid_grant",
     );
-    expect(stage().vendor.github.liveTokens()).toEqual(live);
+    expect(harness().vendor.github.liveTokens()).toEqual(live);
   });
 
   it("bar#AS-4 fifty at the same time get one session, and a replay ends it", async () => {
-    const { url, codeVerifier } = await stage().platform.toVendor({ account: "operator" });
+    const { url, codeVerifier } = await harness().platform.toVendor({ account: "operator" });
     const members = { code: url.searchParams.get("code") ?? "", code_verifier: codeVerifier };
     const answers = await Promise.all(Array.from({ length: 50 }, () => redeem(members)));
     const good = answers.filter(({ status }) => status === 200);
@@ -54,27 +54,27 @@ describe("POST /token", () => {
     for (const answer of answers) if (answer.status !== 200) expectError(answer, 400, "invalid_grant");
     expectError(await redeem(members), 400, "invalid_grant");
     const token = textMember(good[0]?.body ?? {}, "access_token");
-    expect((await postWhoami(stage().server.mcp, token)).status).toBe(401);
+    expect((await postWhoami(harness().server.mcp, token)).status).toBe(401);
   });
 
   it("bar#AS-14 twenty refreshes at the same time give one and the same answer; a grandparent ends the family", async () => {
-    const first = await stage().platform.connect("operator");
+    const first = await harness().platform.connect("operator");
     const answers = await Promise.all(
       Array.from({ length: 20 }, () =>
-        stage().post("/token", { grant_type: "refresh_token", refresh_token: first.refreshToken }),
+        harness().post("/token", { grant_type: "refresh_token", refresh_token: first.refreshToken }),
       ),
     );
     expect(new Set(answers.map(({ status, body }) => `${status} ${String(body["refresh_token"])}`)).size).toBe(1);
     const second = String(answers[0]?.body["refresh_token"]);
-    const third = await stage().platform.refresh(second);
+    const third = await harness().platform.refresh(second);
     expectError(
-      await stage().post("/token", { grant_type: "refresh_token", refresh_token: first.refreshToken }),
+      await harness().post("/token", { grant_type: "refresh_token", refresh_token: first.refreshToken }),
       400,
       "invalid_grant",
     );
-    expect((await postWhoami(stage().server.mcp, third.accessToken)).status).toBe(401);
+    expect((await postWhoami(harness().server.mcp, third.accessToken)).status).toBe(401);
     expectError(
-      await stage().post("/token", { grant_type: "refresh_token", refresh_token: third.refreshToken }),
+      await harness().post("/token", { grant_type: "refresh_token", refresh_token: third.refreshToken }),
       400,
       "invalid_grant",
     );
@@ -83,13 +83,13 @@ describe("POST /token", () => {
   it.each<[string, () => Form, number, string]>([
     [
       "bar#AS-14 an access token for a refresh token",
-      () => ({ grant_type: "refresh_token", refresh_token: stage().tokens.accessToken }),
+      () => ({ grant_type: "refresh_token", refresh_token: harness().tokens.accessToken }),
       400,
       "invalid_grant",
     ],
     [
       "bar#AS-14 a wider scope",
-      () => ({ grant_type: "refresh_token", refresh_token: stage().tokens.refreshToken, scope: "read:user repo" }),
+      () => ({ grant_type: "refresh_token", refresh_token: harness().tokens.refreshToken, scope: "read:user repo" }),
       400,
       "invalid_scope",
     ],
@@ -97,7 +97,7 @@ describe("POST /token", () => {
       "bar#AS-16 another resource at refresh",
       () => ({
         grant_type: "refresh_token",
-        refresh_token: stage().tokens.refreshToken,
+        refresh_token: harness().tokens.refreshToken,
         resource: "https://other.example",
       }),
       400,
@@ -105,19 +105,19 @@ describe("POST /token", () => {
     ],
     [
       "bar#AS-20 another client",
-      () => ({ client_id: "another", grant_type: "refresh_token", refresh_token: stage().tokens.refreshToken }),
+      () => ({ client_id: "another", grant_type: "refresh_token", refresh_token: harness().tokens.refreshToken }),
       401,
       "invalid_client",
     ],
     [
       "bar#AS-20 no client",
-      () => ({ client_id: undefined, grant_type: "refresh_token", refresh_token: stage().tokens.refreshToken }),
+      () => ({ client_id: undefined, grant_type: "refresh_token", refresh_token: harness().tokens.refreshToken }),
       400,
       "invalid_request",
     ],
     [
       "bar#AS-20 a secret for a client without one",
-      () => ({ client_secret: "x", grant_type: "refresh_token", refresh_token: stage().tokens.refreshToken }),
+      () => ({ client_secret: "x", grant_type: "refresh_token", refresh_token: harness().tokens.refreshToken }),
       401,
       "invalid_client",
     ],
@@ -136,25 +136,25 @@ describe("POST /token", () => {
     ],
     ["no grant type", () => ({}), 400, "invalid_request"],
   ])("%s", async (_, members, status, error) => {
-    expectError(await stage().post("/token", members()), status, error);
+    expectError(await harness().post("/token", members()), status, error);
   });
 
   it("bar#AS-20 repeated parameters, JSON, and credentials in two places are refused", async () => {
-    const form = `client_id=platform&grant_type=refresh_token&refresh_token=${stage().tokens.refreshToken}`;
-    expectError(await stage().post("/token", `${form}&grant_type=refresh_token`), 400, "invalid_request");
+    const form = `client_id=platform&grant_type=refresh_token&refresh_token=${harness().tokens.refreshToken}`;
+    expectError(await harness().post("/token", `${form}&grant_type=refresh_token`), 400, "invalid_request");
     expectError(
-      await stage().post("/token", JSON.stringify({ grant_type: "refresh_token" }), {
+      await harness().post("/token", JSON.stringify({ grant_type: "refresh_token" }), {
         "content-type": "application/json",
       }),
       415,
       "invalid_request",
     );
     const basic = { authorization: `Basic ${Buffer.from("platform:x").toString("base64")}` };
-    expectError(await stage().post("/token", form, basic), 401, "invalid_client");
-    expectError(await stage().post("/token", `${form}&client_secret=x`, basic), 400, "invalid_request");
-    expect((await send(`${stage().server.url}/token?${form}`)).status).toBe(405);
+    expectError(await harness().post("/token", form, basic), 401, "invalid_client");
+    expectError(await harness().post("/token", `${form}&client_secret=x`, basic), 400, "invalid_request");
+    expect((await send(`${harness().server.url}/token?${form}`)).status).toBe(405);
     // The query is not read: without a body there are no parameters.
-    expectError(await stage().post(`/token?${form}`, ""), 400, "invalid_request");
+    expectError(await harness().post(`/token?${form}`, ""), 400, "invalid_request");
   });
 });
 
@@ -162,14 +162,14 @@ describe("POST /revoke and /register", () => {
   it("bar#AS-21 an unknown token is 200 and ends nothing", async () => {
     for (const token of [
       "unknown-token",
-      `${stage().tokens.accessToken}x`,
-      stage().tokens.accessToken.slice(0, -1),
+      `${harness().tokens.accessToken}x`,
+      harness().tokens.accessToken.slice(0, -1),
       REFLECTED,
     ]) {
-      expect((await stage().post("/revoke", { token })).status).toBe(200);
+      expect((await harness().post("/revoke", { token })).status).toBe(200);
     }
     expectError(
-      await stage().post("/revoke", { client_id: "another", token: stage().tokens.accessToken }),
+      await harness().post("/revoke", { client_id: "another", token: harness().tokens.accessToken }),
       401,
       "invalid_client",
     );
@@ -189,7 +189,7 @@ describe("POST /revoke and /register", () => {
     ["a list for an object", [{ redirect_uris: [PLATFORM_CALLBACK] }], "invalid_client_metadata"],
     ["null", null, "invalid_client_metadata"],
   ])("bar#AS-11 registration with %s is refused", async (_, metadata, error) => {
-    expectError(await stage().postJson("/register", metadata), 400, error);
+    expectError(await harness().postJson("/register", metadata), 400, error);
   });
 
   it("bar#AS-11 registration stores and repeats nothing that the caller sends", async () => {
@@ -200,7 +200,7 @@ describe("POST /revoke and /register", () => {
       client_secret: "mine",
       grant_types: ["password"],
     };
-    const answer = await stage().postJson("/register", metadata);
+    const answer = await harness().postJson("/register", metadata);
     expect([answer.status, answer.text.includes("r3flect"), answer.body]).toEqual([
       201,
       false,

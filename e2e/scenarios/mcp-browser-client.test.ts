@@ -12,7 +12,7 @@ import { type BrowserClient, type BrowserOutcome, serveBrowserClient } from "../
 import { CHROMIUM, launchChromium, NO_CHROMIUM } from "../support/chromium.ts";
 import { freePort } from "../support/free-port.ts";
 import { ERAS } from "../support/mcp-client.ts";
-import { type ServerCallbackStage, startServerCallback } from "../support/mcp-server-callback.ts";
+import { type ServerCallbackHarness, startServerCallback } from "../support/mcp-server-callback.ts";
 import { plantSecret } from "../support/secrets.ts";
 
 if (CHROMIUM === undefined) console.warn(NO_CHROMIUM);
@@ -26,17 +26,17 @@ interface Door {
 }
 
 async function openDirectly(allowedOrigins: string): Promise<Door> {
-  const stage = await startServerCallback(() => ({
+  const harness = await startServerCallback(() => ({
     ALLOWED_ORIGINS: allowedOrigins,
     OAUTH_DYNAMIC_REGISTRATION: "open",
   }));
-  return { url: stage.server.url, close: stage.close };
+  return { url: harness.server.url, close: harness.close };
 }
 
 async function openBehindIngress(allowedOrigins: string): Promise<Door> {
   const port = await freePort();
   let url = "";
-  const stage: ServerCallbackStage = await startServerCallback((baseUrl) => {
+  const harness: ServerCallbackHarness = await startServerCallback((baseUrl) => {
     url = baseUrl;
     return { ALLOWED_ORIGINS: allowedOrigins, OAUTH_DYNAMIC_REGISTRATION: "open", PORT: String(port) };
   });
@@ -55,7 +55,7 @@ async function openBehindIngress(allowedOrigins: string): Promise<Door> {
     url,
     close: async () => {
       await ingress.stop(0);
-      await stage.close();
+      await harness.close();
     },
   };
 }

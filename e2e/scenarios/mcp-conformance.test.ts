@@ -9,21 +9,21 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { CLIENT_ID, openStage, type Stage } from "../conformance/stage.ts";
+import { CLIENT_ID, openHarness, type Harness } from "../conformance/harness.ts";
 import { baselineOf, type Revision, runSuite, type SuiteRun, scoredScenarios } from "../conformance/suite.ts";
 import { freePort } from "../support/free-port.ts";
 import { hostedEnvironment, startMcpServer } from "../support/mcp-process.ts";
 import { startOpenIdVendor } from "../support/mcp-vendor.ts";
 
 const METADATA = "authorization-server-metadata-endpoint";
-let stage: Stage;
+let harness: Harness;
 let folder: string;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "oauth-broker-conformance-baselines-"));
-  stage = await openStage();
+  harness = await openHarness();
 });
 afterAll(async () => {
-  await stage.close();
+  await harness.close();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -58,7 +58,7 @@ describe("the server", () => {
     ["2025-11-25", { scenarios: 30, passed: 53, failed: 6, warnings: 1 }, { "json-schema-2020-12": 8 }],
   ])("meets %s but for its baseline", async (revision, score, beyond) => {
     const args = ["--requirements", revision, "--expected-failures", baselineOf(revision)];
-    const run = await runSuite("server", "--url", `${stage.url}/mcp`, ...args);
+    const run = await runSuite("server", "--url", `${harness.url}/mcp`, ...args);
     const found = scoreOf(run, scoredScenarios(revision));
     console.log(`MCP ${revision}, scored:`, found);
     expect(run.exitCode, run.output).toBe(0);
@@ -86,8 +86,8 @@ describe("the server", () => {
 
 describe("the authorization server", () => {
   it("passes metadata and code grant, with a user who consents", async () => {
-    const client = ["--client-id", CLIENT_ID, "--resource", `${stage.url}/mcp`, "-p", String(await freePort())];
-    const run = await runSuite("authorization", "--url", stage.url, ...client);
+    const client = ["--client-id", CLIENT_ID, "--resource", `${harness.url}/mcp`, "-p", String(await freePort())];
+    const run = await runSuite("authorization", "--url", harness.url, ...client);
     console.log("MCP authorization server:", scoreOf(run));
     expect(run.exitCode, run.output).toBe(0);
     expect(scoreOf(run), run.output).toEqual({ scenarios: 2, passed: 3, failed: 0, warnings: 0 });
@@ -105,7 +105,7 @@ describe("the authorization server", () => {
   });
 
   it("fails where the metadata names another issuer", async () => {
-    const metadata = await (await fetch(`${stage.url}/.well-known/oauth-authorization-server`)).text();
+    const metadata = await (await fetch(`${harness.url}/.well-known/oauth-authorization-server`)).text();
     const other = createServer((_, answer) => answer.setHeader("content-type", "application/json").end(metadata));
     await new Promise<void>((resolve) => {
       other.listen(0, "127.0.0.1", resolve);
@@ -119,7 +119,7 @@ describe("the authorization server", () => {
 });
 
 function scenarioArguments(scenario: string, revision: Revision): string[] {
-  return ["server", "--url", `${stage.url}/mcp`, "--scenario", scenario, "--spec-version", revision];
+  return ["server", "--url", `${harness.url}/mcp`, "--scenario", scenario, "--spec-version", revision];
 }
 
 function baseline(name: string, text: string): string {

@@ -8,14 +8,14 @@ import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CHROMIUM, launchChromium, NO_CHROMIUM, screenshotPath } from "../support/chromium.ts";
 import { freePort } from "../support/free-port.ts";
-import { type ServerCallbackStage, startServerCallback } from "../support/mcp-server-callback.ts";
+import { type ServerCallbackHarness, startServerCallback } from "../support/mcp-server-callback.ts";
 import { plantSecret } from "../support/secrets.ts";
 
 if (CHROMIUM === undefined) console.warn(NO_CHROMIUM);
 
 describe.skipIf(CHROMIUM === undefined)("the consent page in Chromium", () => {
   const shots = join(tmpdir(), `oauth-broker-consent-${process.pid}`);
-  let stage: ServerCallbackStage;
+  let harness: ServerCallbackHarness;
   /**
    * Stands in for the client's page: a page of the server itself, so that the browser stays on this
    * machine.
@@ -24,19 +24,19 @@ describe.skipIf(CHROMIUM === undefined)("the consent page in Chromium", () => {
   let browser: Browser;
 
   beforeAll(async () => {
-    stage = await startServerCallback((baseUrl) => ({
+    harness = await startServerCallback((baseUrl) => ({
       OAUTH_CLIENTS: JSON.stringify([
         { client_id: "desk", client_name: "Desk Assistant", redirect_uris: [`${baseUrl}/healthz`] },
       ]),
       OAUTH_DYNAMIC_REGISTRATION: "open",
     }));
-    back = `${stage.server.url}/healthz`;
+    back = `${harness.server.url}/healthz`;
     browser = await launchChromium(CHROMIUM ?? "");
     console.log(`Screenshots: ${shots}`);
   });
   afterAll(async () => {
     await browser.close();
-    await stage.close();
+    await harness.close();
   });
 
   /** @returns a page of a fresh browser, the addresses it visits, and its errors */
@@ -56,7 +56,7 @@ describe.skipIf(CHROMIUM === undefined)("the consent page in Chromium", () => {
   }
 
   const ask = (wishes: Record<string, string> = {}): string =>
-    stage.authorizeUrl({ client_id: "desk", redirect_uri: back, ...wishes });
+    harness.authorizeUrl({ client_id: "desk", redirect_uri: back, ...wishes });
 
   /** Signs in and consents there, without a pointer. */
   async function atVendor(page: Page): Promise<void> {
@@ -84,7 +84,7 @@ describe.skipIf(CHROMIUM === undefined)("the consent page in Chromium", () => {
       for (const text of ["the operator of this server", "openid profile offline_access", back])
         await page.getByText(text, { exact: true }).waitFor();
       await fits(page);
-      expect(visited.some(({ href }) => href.startsWith(stage.provider.issuer))).toBe(false);
+      expect(visited.some(({ href }) => href.startsWith(harness.provider.issuer))).toBe(false);
       await page.reload();
       await page.keyboard.press("Tab");
       expect(await page.evaluate("document.activeElement.textContent")).toBe("Continue to sandbox-op");
@@ -93,7 +93,7 @@ describe.skipIf(CHROMIUM === undefined)("the consent page in Chromium", () => {
       const { searchParams } = new URL(page.url());
       expect([searchParams.get("state"), searchParams.get("iss"), searchParams.has("code")]).toEqual([
         "of-the-client",
-        stage.server.url,
+        harness.server.url,
         true,
       ]);
       expect(complaints).toEqual([]);
@@ -108,8 +108,8 @@ describe.skipIf(CHROMIUM === undefined)("the consent page in Chromium", () => {
     await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");
     await page.waitForURL((url) => url.searchParams.get("error") === "access_denied");
-    expect(new URL(page.url()).searchParams.get("iss")).toBe(stage.server.url);
-    expect(visited.some(({ href }) => href.startsWith(stage.provider.issuer))).toBe(false);
+    expect(new URL(page.url()).searchParams.get("iss")).toBe(harness.server.url);
+    expect(visited.some(({ href }) => href.startsWith(harness.provider.issuer))).toBe(false);
     await context.close();
   });
 
@@ -129,7 +129,7 @@ describe.skipIf(CHROMIUM === undefined)("the consent page in Chromium", () => {
   });
 
   it("bar#AS-10 a name that wants to be more than a name is a name, on a telephone too", async () => {
-    const answer = await fetch(`${stage.server.url}/register`, {
+    const answer = await fetch(`${harness.server.url}/register`, {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify({
@@ -154,7 +154,7 @@ describe.skipIf(CHROMIUM === undefined)("the consent page in Chromium", () => {
     const { context, page, visited } = await open();
     await page.goto(ask());
     await page.getByRole("button", { name: "Continue to sandbox-op" }).click();
-    const vendor = visited.find(({ href }) => href.startsWith(stage.provider.issuer));
+    const vendor = visited.find(({ href }) => href.startsWith(harness.provider.issuer));
     const victim = await open({ viewport: { width: 360, height: 740 } });
     await victim.page.goto(vendor?.href ?? "");
     await victim.page.getByRole("button", { name: "Continue as Sample user" }).click();
@@ -172,7 +172,7 @@ describe.skipIf(CHROMIUM === undefined)("the consent page in Chromium", () => {
     const [form = ""] = /<form[\s\S]*<\/form>/.exec(await page.content()) ?? [];
     // Another port of the same host: for cookies the same site.
     const elsewhere = `http://127.0.0.1:${await freePort()}/`;
-    const stolen = form.replace('action="/authorize"', `action="${stage.server.url}/authorize"`);
+    const stolen = form.replace('action="/authorize"', `action="${harness.server.url}/authorize"`);
     await context.route(elsewhere, async (route) => {
       const body = `<iframe src="${ask().replaceAll("&", "&amp;")}"></iframe>${stolen}`;
       await route.fulfill({ contentType: "text/html", body });
@@ -180,7 +180,7 @@ describe.skipIf(CHROMIUM === undefined)("the consent page in Chromium", () => {
     await page.goto(elsewhere);
     expect(await page.frames()[1]?.locator("form").count()).toBe(0);
     const [answer] = await Promise.all([
-      page.waitForResponse((response) => response.url() === `${stage.server.url}/authorize`),
+      page.waitForResponse((response) => response.url() === `${harness.server.url}/authorize`),
       page.getByRole("button", { name: "Continue to sandbox-op" }).click(),
     ]);
     expect(answer.status()).toBe(403);

@@ -17,15 +17,15 @@ import {
   startOpenIdVendor,
 } from "../support/mcp-vendor.ts";
 
-interface Stage {
+interface Harness {
   readonly server: McpServer;
   readonly platform: McpPlatform;
   statusOf(tokens: PlatformTokens): Promise<number>;
 }
 
-async function startStage(env: Readonly<Record<string, string>>): Promise<Stage> {
+async function startHarness(env: Readonly<Record<string, string>>): Promise<Harness> {
   const server = await startMcpServer({ ...(await hostedEnvironment()), ...env });
-  const statusOf: Stage["statusOf"] = async ({ accessToken }) => (await postWhoami(server.mcp, accessToken)).status;
+  const statusOf: Harness["statusOf"] = async ({ accessToken }) => (await postWhoami(server.mcp, accessToken)).status;
   return { server, platform: await createMcpPlatform(server.url), statusOf };
 }
 
@@ -34,19 +34,19 @@ describe.each([
   ["expire", { expiringTokens: true }],
 ])("GitHub, whose tokens %s", (_, app) => {
   let vendor: GitHubVendor;
-  let stage: Stage;
+  let harness: Harness;
   beforeAll(async () => {
     vendor = await startGitHubVendor(app);
-    stage = await startStage(vendor.env);
+    harness = await startHarness(vendor.env);
   });
   afterAll(async () => {
     plantAll("live vendor token", vendor.github.liveTokens());
-    await stage.server.stop();
+    await harness.server.stop();
     await vendor.close();
   });
 
   it("ends one user's calls until they authorize again, and then all their sessions live", async () => {
-    const { platform, statusOf, server } = stage;
+    const { platform, statusOf, server } = harness;
     const first = await platform.connect();
     const second = await platform.connect();
     const other = await platform.connect("operator");
@@ -78,18 +78,18 @@ const LIFETIME_SECONDS = 3;
 
 describe("a vendor whose token has expired since the last call", () => {
   let vendor: OpenIdVendor;
-  let stage: Stage;
+  let harness: Harness;
   let tokens: PlatformTokens;
   beforeAll(async () => {
     vendor = await startOpenIdVendor({ accessTokenLifetimeSeconds: LIFETIME_SECONDS });
-    stage = await startStage(vendor.env);
+    harness = await startHarness(vendor.env);
   });
   afterAll(async () => {
-    await stage.server.stop();
+    await harness.server.stop();
     await vendor.close();
   });
   beforeEach(async () => {
-    tokens = await stage.platform.connect();
+    tokens = await harness.platform.connect();
     await setTimeout(LIFETIME_SECONDS * 1000);
     await setTimeout(1050 - (Date.now() % 1000));
   });
@@ -106,19 +106,19 @@ describe("a vendor whose token has expired since the last call", () => {
 
   it("is asked once for twenty calls at the same time", async () => {
     const before = refreshes();
-    const statuses = await Promise.all(Array.from({ length: 20 }, async () => stage.statusOf(tokens)));
+    const statuses = await Promise.all(Array.from({ length: 20 }, async () => harness.statusOf(tokens)));
     expect([new Set(statuses), refreshes() - before]).toEqual([new Set([200]), 1]);
   });
 
   it("and says the grant is over: 401 at once, and it is not asked again", async () => {
     vendor.provider.faults.next("/token", answer(400, "invalid_grant"));
-    expect(await stage.statusOf(tokens)).toBe(401);
+    expect(await harness.statusOf(tokens)).toBe(401);
     const asked = refreshes();
-    expect([await stage.statusOf(tokens), await stage.statusOf(tokens)]).toEqual([401, 401]);
-    expect(await errorOf(stage.platform.refresh(tokens.refreshToken))).toBe("400 invalid_grant");
+    expect([await harness.statusOf(tokens), await harness.statusOf(tokens)]).toEqual([401, 401]);
+    expect(await errorOf(harness.platform.refresh(tokens.refreshToken))).toBe("400 invalid_grant");
     expect(refreshes()).toBe(asked);
-    await stage.platform.connect();
-    expect(await stage.statusOf(tokens)).toBe(200);
+    await harness.platform.connect();
+    expect(await harness.statusOf(tokens)).toBe(200);
   });
 
   it.each([
@@ -132,14 +132,14 @@ describe("a vendor whose token has expired since the last call", () => {
     ["limits our requests", { kind: "answer", status: 429, headers: { "retry-after": "7" }, body: "" }],
   ] as const)("and %s: 503 with Retry-After, and the session lives", async (_, fault) => {
     vendor.provider.faults.next("/token", fault);
-    const down = await postWhoami(stage.server.mcp, tokens.accessToken);
+    const down = await postWhoami(harness.server.mcp, tokens.accessToken);
     expect([down.status, down.headers.get("retry-after")], down.text).toEqual([
       503,
       expect.stringMatching(/^[1-9]\d*$/),
     ]);
     // The server's own tokens are refreshed meanwhile: the link is not dead.
     vendor.provider.faults.clear();
-    const refreshed = await stage.platform.refresh(tokens.refreshToken);
-    await expect.poll(async () => stage.statusOf(refreshed), { timeout: 15_000, interval: 250 }).toBe(200);
+    const refreshed = await harness.platform.refresh(tokens.refreshToken);
+    await expect.poll(async () => harness.statusOf(refreshed), { timeout: 15_000, interval: 250 }).toBe(200);
   });
 });

@@ -6,7 +6,7 @@
 import { randomUUID } from "node:crypto";
 import { canaryCode, canaryEnvironment, type CanaryVendor, startCanaryVendor } from "@oauth-broker/simulators";
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from "vitest";
-import { type AwsStage, startAws } from "../support/aws.ts";
+import { type AwsHarness, startAws } from "../support/aws.ts";
 import { freePort } from "../support/free-port.ts";
 import { tableEnvironment } from "../support/mcp-aws.ts";
 import { type McpAnswer, postAt, postWhoamiAt } from "../support/mcp-client.ts";
@@ -21,7 +21,7 @@ const REFRESH_MS = 400;
 /** rfc7636 appendix B. */
 const VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 
-let aws: AwsStage;
+let aws: AwsHarness;
 let vendor: CanaryVendor;
 let env: Readonly<Record<string, string>>;
 let ports: readonly [string, string];

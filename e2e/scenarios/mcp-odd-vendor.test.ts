@@ -6,11 +6,11 @@
 import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { callTool, connectClient, postWhoami, type ToolAnswer } from "../support/mcp-client.ts";
-import { useHostedStage } from "../support/mcp-hosted-stage.ts";
+import { useHostedHarness } from "../support/mcp-hosted-harness.ts";
 import { exchange } from "../support/raw-http.ts";
 import { startTrap, type Trap } from "../support/trap.ts";
 
-const stage = useHostedStage();
+const harness = useHostedHarness();
 let trap: Trap;
 beforeAll(async () => {
   trap = await startTrap();
@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(async () => {
   expect(trap.requests()).toEqual([]);
   await trap.close();
-  expect(stage().server.stdout()).not.toContain('"level":"error"');
+  expect(harness().server.stdout()).not.toContain('"level":"error"');
 });
 
 interface Faulty {
@@ -32,7 +32,7 @@ async function during(
   path: "/user" | "/user/repos",
   { status = 200, headers = {}, body = "[]" }: Faulty,
 ): Promise<ToolAnswer> {
-  const { server, vendor, tokens } = stage();
+  const { server, vendor, tokens } = harness();
   vendor.github.faultNext(path, {
     kind: "answer",
     status,
@@ -72,7 +72,7 @@ describe("a list whose next page", () => {
   );
 
   it("is itself ends with the pages that were asked for", async () => {
-    const link = `<${stage().vendor.github.url}/user/repos>; rel="next"`;
+    const link = `<${harness().vendor.github.url}/user/repos>; rel="next"`;
     const { value } = await during("/user/repos", { headers: { link }, body: "[1]" });
     expect(value).toMatchObject({ hasMore: false, items: expect.arrayContaining([1]) });
   });
@@ -109,7 +109,7 @@ it.each<[Faulty, string]>([
 });
 
 it("a client that disconnects while the vendor is silent affects no other client", async () => {
-  const { server, vendor, tokens } = stage();
+  const { server, vendor, tokens } = harness();
   vendor.github.faultNext("/user", { kind: "hang" });
   const signal = AbortSignal.timeout(200);
   await expect(postWhoami(server.mcp, tokens.accessToken, { signal })).rejects.toThrow("abort");
@@ -118,7 +118,7 @@ it("a client that disconnects while the vendor is silent affects no other client
 });
 
 it("bar#RS-8 calls of two users in one packet, on one connection, are answered each for itself", async () => {
-  const { server, tokens, platform } = stage();
+  const { server, tokens, platform } = harness();
   const other = await platform.connect("operator");
   const { host, port } = new URL(server.url);
   const body = JSON.stringify({

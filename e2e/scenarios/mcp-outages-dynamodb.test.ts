@@ -5,7 +5,7 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { Faults } from "@oauth-broker/simulators/aws";
-import { type AwsStage, startAws } from "../support/aws.ts";
+import { type AwsHarness, startAws } from "../support/aws.ts";
 import { freePort } from "../support/free-port.ts";
 import { openTable, tableEnvironment, type TableHand } from "../support/mcp-aws.ts";
 import { postWhoami, postWhoamiAt } from "../support/mcp-client.ts";
@@ -23,7 +23,7 @@ import { type Answer, send } from "../support/platform.ts";
 /** The stores' own deadlines are seconds; a busy machine may be a little late. */
 const ANSWER_MS = 6_000;
 
-let aws: AwsStage;
+let aws: AwsHarness;
 let vendor: GitHubVendor;
 let env: Environment;
 let server: McpServer;

@@ -12,7 +12,7 @@ import { createTestAuthority } from "@oauth-broker/oauth-core/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { callTool, ERAS, postWhoami } from "../support/mcp-client.ts";
 import { authorizeClient, type StockClient } from "../support/mcp-client-oauth.ts";
-import { type ServerCallbackStage, startServerCallback } from "../support/mcp-server-callback.ts";
+import { type ServerCallbackHarness, startServerCallback } from "../support/mcp-server-callback.ts";
 import { temporaryFolder } from "../support/service-process.ts";
 
 const CALLBACK = "http://127.0.0.1/oauth/callback";
@@ -22,7 +22,7 @@ const WITH_PORT = "http://127.0.0.1:51000/oauth/callback";
 const ON_LOCALHOST = "http://localhost/callback";
 const DESK = { client_id: "desk", client_name: "Desk", redirect_uris: [CALLBACK] };
 
-let stage: ServerCallbackStage;
+let harness: ServerCallbackHarness;
 /** Where the client with a document publishes it. */
 let host: Server;
 let documentUrl: string;
@@ -51,7 +51,7 @@ beforeAll(async () => {
   localhostUrl = `https://${documentHost}/oauth/client-metadata`;
   const trusted = join(temporaryFolder(), "ca.pem");
   writeFileSync(trusted, authority.caPem);
-  stage = await startServerCallback(() => ({
+  harness = await startServerCallback(() => ({
     NODE_EXTRA_CA_CERTS: trusted,
     OAUTH_CLIENTS: JSON.stringify([DESK]),
     OAUTH_CLIENT_METADATA_HOSTS: documentHost,
@@ -60,12 +60,12 @@ beforeAll(async () => {
   }));
 });
 afterAll(async () => {
-  await stage.close();
+  await harness.close();
   host.close();
 });
 
 /** Credentials belong to one issuer. */
-const listed = () => ({ registered: { client_id: "desk", issuer: stage.server.url } });
+const listed = () => ({ registered: { client_id: "desk", issuer: harness.server.url } });
 
 const WAYS: Readonly<Record<string, () => Pick<StockClient, "known" | "callback"> & { readonly clientId: unknown }>> = {
   "is on the operator's list": () => ({ known: listed(), clientId: "desk" }),
@@ -82,7 +82,12 @@ describe.each(ERAS)("a stock %s client", (era) => {
   it.each(Object.entries(WAYS))("that %s connects, calls, and gets the account of its user", async (_, way) => {
     const { clientId, ...given } = way();
     const before = documents;
-    const connected = await authorizeClient(stage.server.mcp, { era, account: "user", callback: WITH_PORT, ...given });
+    const connected = await authorizeClient(harness.server.mcp, {
+      era,
+      account: "user",
+      callback: WITH_PORT,
+      ...given,
+    });
     expect(connected.clientId).toEqual(clientId);
     const { value } = await callTool(connected.client, "whoami");
     expect(value).toMatchObject({ sub: "user" });
@@ -120,7 +125,7 @@ describe("a client finds where to sign in", () => {
     ["at the root", { header: false, path: false }, RESOURCE],
   ])("%s", async (_, losses, expected) => {
     const { asked, ...network } = lossy(losses);
-    const { client } = await authorizeClient(stage.server.mcp, {
+    const { client } = await authorizeClient(harness.server.mcp, {
       era: "modern",
       account: "operator",
       callback: WITH_PORT,
@@ -134,23 +139,23 @@ describe("a client finds where to sign in", () => {
 });
 
 it("a client that reads the challenge by HEAD is led to the resource it asked for", async () => {
-  const answer = await fetch(stage.server.mcp, { method: "HEAD" });
+  const answer = await fetch(harness.server.mcp, { method: "HEAD" });
   const [, metadata = ""] = /resource_metadata="([^"]+)"/.exec(answer.headers.get("www-authenticate") ?? "") ?? [];
   const described = (await (await fetch(metadata)).json()) as { readonly resource: string };
-  expect([answer.status, described.resource]).toEqual([401, stage.server.mcp]);
+  expect([answer.status, described.resource]).toEqual([401, harness.server.mcp]);
 });
 
 it("two clients of two users get their own accounts, and signing out one keeps the other", async () => {
   const connect = (account: StockClient["account"]) =>
-    authorizeClient(stage.server.mcp, { era: "modern", account, callback: WITH_PORT });
+    authorizeClient(harness.server.mcp, { era: "modern", account, callback: WITH_PORT });
   const [one, two] = [await connect("user"), await connect("operator")];
   expect(one.clientId).not.toBe(two.clientId);
-  const revoked = await fetch(`${stage.server.url}/revoke`, {
+  const revoked = await fetch(`${harness.server.url}/revoke`, {
     method: "POST",
     body: new URLSearchParams({ client_id: one.clientId ?? "", token: one.tokens.refreshToken }),
   });
   expect(revoked.status).toBe(200);
-  expect((await postWhoami(stage.server.mcp, one.tokens.accessToken)).status).toBe(401);
+  expect((await postWhoami(harness.server.mcp, one.tokens.accessToken)).status).toBe(401);
   expect((await callTool(two.client, "whoami")).value).toMatchObject({ sub: "operator" });
   for (const { client } of [one, two]) await client.close();
 });

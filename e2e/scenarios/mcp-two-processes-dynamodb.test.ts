@@ -4,7 +4,7 @@
  * account.
  */
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
-import { type AwsStage, startAws } from "../support/aws.ts";
+import { type AwsHarness, startAws } from "../support/aws.ts";
 import { freePort } from "../support/free-port.ts";
 import { tableEnvironment } from "../support/mcp-aws.ts";
 import { type McpAnswer, postAt, postWhoami, postWhoamiAt } from "../support/mcp-client.ts";
@@ -15,7 +15,7 @@ import { type GitHubVendor, plantAll, startGitHubVendor } from "../support/mcp-v
 /** Longer than the lifetime of GitHub's tokens. */
 const NINE_HOURS = 9 * 3600;
 
-let aws: AwsStage;
+let aws: AwsHarness;
 let vendor: GitHubVendor;
 let first: McpServer;
 let second: McpServer;

@@ -6,26 +6,26 @@
 import { createCookieJar } from "@oauth-broker/simulators";
 import type { Faults } from "@oauth-broker/simulators/aws";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import { type AwsStage, startAws } from "../support/aws.ts";
+import { type AwsHarness, startAws } from "../support/aws.ts";
 import { expectError, expectPage } from "../support/expectations.ts";
 import { type Answer, browse, send } from "../support/platform.ts";
-import { type RaceStage, startRaceStage } from "../support/race-stage.ts";
+import { type RaceHarness, startRaceHarness } from "../support/race-harness.ts";
 
 /** The store's own deadline is 2.5 s; a busy machine may be a little late. */
 const ANSWER_MS = 4_000;
 
-let aws: AwsStage;
-let stage: RaceStage;
+let aws: AwsHarness;
+let harness: RaceHarness;
 beforeAll(async () => {
   aws = await startAws();
-  stage = await startRaceStage({ processes: 2, store: aws.store, keys: aws.keys, env: aws.env });
+  harness = await startRaceHarness({ processes: 2, store: aws.store, keys: aws.keys, env: aws.env });
 });
 afterEach(() => {
   aws.proxy.set({});
   aws.kms.fault(undefined);
 });
 afterAll(async () => {
-  await stage.close();
+  await harness.close();
   await aws.close();
 });
 
@@ -49,7 +49,7 @@ describe.each<[string, Faults]>([
   ["fails every request", { errorRate: 1 }],
 ])("a table that %s", (_, faults) => {
   it("is a 503 with Retry-After on each leg, and the flow finishes afterwards", async () => {
-    const { platform, at, url } = stage;
+    const { platform, at, url } = harness;
     const pushing = await duringAndAfter(faults, async () => platform.par());
     expectError(pushing.during, 503, "temporarily_unavailable");
     expect(pushing.after.status).toBe(201);
@@ -75,10 +75,10 @@ describe.each<[string, Faults]>([
   });
 
   it("is not ready meanwhile, and ready by itself afterwards", async () => {
-    const { during, after } = await duringAndAfter(faults, async () => send(`${stage.url(0)}/readyz`));
+    const { during, after } = await duringAndAfter(faults, async () => send(`${harness.url(0)}/readyz`));
     expect(during).toMatchObject({ status: 503, body: { reason: "store_unavailable" } });
     expect(after.status).toBe(200);
-    expect((await send(`${stage.url(0)}/healthz`)).status).toBe(200);
+    expect((await send(`${harness.url(0)}/healthz`)).status).toBe(200);
   });
 });
 
@@ -90,7 +90,7 @@ describe("a bad day", () => {
     // time.
     for (let round = 0; round < 5; round += 1) {
       const flows = await Promise.allSettled(
-        Array.from({ length: 4 }, async () => stage.platform.redeem(await stage.platform.toPlatform())),
+        Array.from({ length: 4 }, async () => harness.platform.redeem(await harness.platform.toPlatform())),
       );
       finished += flows.filter((flow) => flow.status === "fulfilled" && flow.value.status === 200).length;
     }
@@ -104,13 +104,13 @@ describe("brokers that start while", () => {
   let before: { readonly store: string; readonly ports: readonly number[] };
   beforeAll(async () => {
     const store = await aws.newStore();
-    const first = await startRaceStage({ processes: 1, store, keys: aws.keys, env: aws.env });
+    const first = await startRaceHarness({ processes: 1, store, keys: aws.keys, env: aws.env });
     before = { store, ports: first.urls.map((url) => Number(new URL(url).port)) };
     await first.close();
   });
-  const starting = async () => startRaceStage({ processes: 1, ...before, keys: aws.keys, env: aws.env });
-  const readiness = async ({ url }: RaceStage) => send(`${url(0)}/readyz`);
-  const expectRecovery = async (late: RaceStage, reason: string, recover: () => void): Promise<void> => {
+  const starting = async () => startRaceHarness({ processes: 1, ...before, keys: aws.keys, env: aws.env });
+  const readiness = async ({ url }: RaceHarness) => send(`${url(0)}/readyz`);
+  const expectRecovery = async (late: RaceHarness, reason: string, recover: () => void): Promise<void> => {
     expect((await send(`${late.url(0)}/healthz`)).status).toBe(200);
     expect(await readiness(late)).toMatchObject({ status: 503, body: { error: "temporarily_unavailable", reason } });
     expectError(await late.platform.par(), 503, "temporarily_unavailable");
@@ -140,7 +140,7 @@ describe("brokers that start while", () => {
 
   it("others run without KMS affect no flow there: a process that has the keys continues", async () => {
     aws.kms.fault({ kind: "unavailable" });
-    expect((await stage.platform.redeem(await stage.platform.toPlatform())).status).toBe(200);
-    expect((await send(`${stage.url(0)}/readyz`)).status).toBe(200);
+    expect((await harness.platform.redeem(await harness.platform.toPlatform())).status).toBe(200);
+    expect((await send(`${harness.url(0)}/readyz`)).status).toBe(200);
   });
 });

@@ -10,8 +10,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { CHROMIUM, launchChromium, NO_CHROMIUM, screenshotPath } from "../support/chromium.ts";
 import { hostedEnvironment, type McpServer, startMcpServer } from "../support/mcp-process.ts";
 import { type GitHubVendor, startGitHubVendor } from "../support/mcp-vendor.ts";
-import { openPerson, type Person } from "../support/platform-person.ts";
-import { type PlatformStage, startPlatform } from "../support/platform-stage.ts";
+import { openActor, type Actor } from "../support/platform-actor.ts";
+import { type PlatformHarness, startPlatform } from "../support/platform-harness.ts";
 
 if (CHROMIUM === undefined) console.warn(NO_CHROMIUM);
 
@@ -20,7 +20,7 @@ const HOSTED = { authentication: "oauth_2_1", registration: "hosted_server" } as
 
 describe.skipIf(CHROMIUM === undefined)("the platform in Chromium", () => {
   const shots = join(tmpdir(), `platform-screenshots-${process.pid}`);
-  let platform: PlatformStage;
+  let platform: PlatformHarness;
   let vendor: GitHubVendor;
   let browser: Browser;
 
@@ -40,7 +40,7 @@ describe.skipIf(CHROMIUM === undefined)("the platform in Chromium", () => {
   describe.each(WIDTHS)("at %i px", (width) => {
     const id = `hosted-${width}`;
     let server: McpServer;
-    let person: Person;
+    let actor: Actor;
     let page: Page;
 
     beforeAll(async () => {
@@ -50,12 +50,12 @@ describe.skipIf(CHROMIUM === undefined)("the platform in Chromium", () => {
     });
     afterAll(() => server.stop());
     beforeEach(async () => {
-      person = await openPerson(browser, platform.url, { viewport: { width, height: 900 } });
-      ({ page } = person);
+      actor = await openActor(browser, platform.url, { viewport: { width, height: 900 } });
+      ({ page } = actor);
     });
     afterEach(async () => {
-      await person.leave();
-      expect(person.complaints).toEqual([]);
+      await actor.leave();
+      expect(actor.complaints).toEqual([]);
     });
 
     const shot = async (name: string): Promise<void> => {
@@ -69,37 +69,37 @@ describe.skipIf(CHROMIUM === undefined)("the platform in Chromium", () => {
 
     it("a user cancels, connects, calls a tool and disconnects", async () => {
       await page.goto(platform.url);
-      await person.sees(/not an identity system/);
+      await actor.sees(/not an identity system/);
       await shot("1-users");
-      await person.click("First user");
-      await person.sees("Not connected");
+      await actor.click("First user");
+      await actor.sees("Not connected");
       await shot("2-connectors");
 
-      await person.follow(`The ${id} server`);
-      await person.click("Connect");
-      await person.answerVendor({ decision: "Cancel" });
-      await person.sees("You cancelled at the vendor. Nothing has changed.");
-      await person.sees("access_denied");
+      await actor.follow(`The ${id} server`);
+      await actor.click("Connect");
+      await actor.answerVendor({ decision: "Cancel" });
+      await actor.sees("You cancelled at the vendor. Nothing has changed.");
+      await actor.sees("access_denied");
       await shot("3-cancelled");
 
-      await person.click("Connect");
-      await person.answerVendor();
+      await actor.click("Connect");
+      await actor.answerVendor();
       await page.getByText("Connected", { exact: true }).first().waitFor();
       expect(new URL(page.url()).search).toBe("");
       await shot("4-connected");
 
-      expect(await person.callTool()).toContain('"login"');
+      expect(await actor.callTool()).toContain('"login"');
       await shot("5-answer");
 
-      await person.follow("Connection");
-      await person.click("Disconnect");
-      await person.sees("Not connected");
+      await actor.follow("Connection");
+      await actor.click("Disconnect");
+      await actor.sees("Not connected");
     });
 
     it("an administrator sees the problem at the field, by keyboard alone", async () => {
-      await person.signIn("Administrator");
-      await person.follow("A draft without a server");
-      await person.follow("Settings");
+      await actor.signIn("Administrator");
+      await actor.follow("A draft without a server");
+      await actor.follow("Settings");
       await page.getByLabel("Authentication").selectOption("OAuth 2.1");
       await page.getByLabel("Registration").selectOption("Pre-registered Client");
       await page.getByLabel("Token URL").fill("https://10.0.0.1/token");
@@ -116,7 +116,7 @@ describe.skipIf(CHROMIUM === undefined)("the platform in Chromium", () => {
       await page.getByLabel("Authorization URL").fill("https://vendor.example/authorize");
       await page.getByLabel("Client Secret").fill("a-secret-that-must-not-come-back");
       await page.keyboard.press("Enter");
-      await person.sees("Saved.");
+      await actor.sees("Saved.");
       expect(await page.content()).not.toContain("a-secret-that-must-not-come-back");
       await shot("7-saved");
       // Restores it for the other width.

@@ -15,12 +15,12 @@ import {
   startGitHubVendor,
   startOpenIdVendor,
 } from "../support/mcp-vendor.ts";
-import { type PlatformStage, startPlatform, type Visitor } from "../support/platform-stage.ts";
+import { type PlatformHarness, startPlatform, type Visitor } from "../support/platform-harness.ts";
 import { plantSecret } from "../support/secrets.ts";
 
 const BROKER_SECRET = "secret-of-the-platform-at-the-broker";
 const BROKER_CLIENT = "broker-at-the-vendor";
-let platform: PlatformStage;
+let platform: PlatformHarness;
 let vendor: GitHubVendor;
 let broker: InProcessBroker;
 let first: Visitor;

@@ -13,9 +13,9 @@ import { CHROMIUM, launchChromium, NO_CHROMIUM, screenshotPath } from "../suppor
 import { freePort } from "../support/free-port.ts";
 import { ROOT } from "../support/paths.ts";
 import { type GitHubVendor, OUR_CLIENT, startGitHubVendor } from "../support/mcp-vendor.ts";
-import { openPerson, type Person } from "../support/platform-person.ts";
+import { openActor, type Actor } from "../support/platform-actor.ts";
 import { type ProjectOptions, serverProject, type ServerProject } from "../support/platform-process.ts";
-import { createVisitor } from "../support/platform-stage.ts";
+import { createVisitor } from "../support/platform-harness.ts";
 import { plantSecret } from "../support/secrets.ts";
 import type { ServiceProcess } from "../support/service-process.ts";
 
@@ -58,7 +58,7 @@ afterEach(async () => {
 
 describe.skipIf(CHROMIUM === undefined)("in Chromium", () => {
   const shots = join(tmpdir(), `platform-journeys-${process.pid}`);
-  const people: Person[] = [];
+  const actors: Actor[] = [];
   let browser: Browser;
 
   beforeAll(async () => {
@@ -67,18 +67,18 @@ describe.skipIf(CHROMIUM === undefined)("in Chromium", () => {
   });
   afterAll(() => browser.close());
   afterEach(async () => {
-    const left = people.splice(0);
-    await Promise.all(left.map((person) => person.leave()));
+    const left = actors.splice(0);
+    await Promise.all(left.map((actor) => actor.leave()));
     expect(left.flatMap(({ complaints }) => complaints)).toEqual([]);
   });
 
-  const person = async (name: "Administrator" | "First user" | "Second user"): Promise<Person> => {
-    const opened = await openPerson(browser, platformUrl);
-    people.push(opened);
+  const actor = async (name: "Administrator" | "First user" | "Second user"): Promise<Actor> => {
+    const opened = await openActor(browser, platformUrl);
+    actors.push(opened);
     await opened.signIn(name);
     return opened;
   };
-  const shot = async ({ page }: Person, name: string): Promise<void> =>
+  const shot = async ({ page }: Actor, name: string): Promise<void> =>
     void (await page.screenshot({ path: screenshotPath(shots, name), fullPage: true }));
 
   it("a vendor through the broker, then with the customer's own client, then a cancel, then that client revoked", async () => {
@@ -88,7 +88,7 @@ describe.skipIf(CHROMIUM === undefined)("in Chromium", () => {
     const { VENDOR_CLIENT_ID: _, VENDOR_CLIENT_SECRET: byocSecret = "", ...rest } = vendor.env;
     const { VENDOR_INTROSPECTION_URL: __, ...env } = rest;
     await begin(PRE_REGISTERED, { env, platformEnv: broker.access });
-    const administrator = await person("Administrator");
+    const administrator = await actor("Administrator");
     await administrator.saveSettings("notes", {
       Authentication: "OAuth 2.1",
       Registration: "Through the broker",
@@ -97,7 +97,7 @@ describe.skipIf(CHROMIUM === undefined)("in Chromium", () => {
     });
     const running = await project.start();
 
-    const first = await person("First user");
+    const first = await actor("First user");
     await first.open("notes");
     await first.click("Connect");
     // The shared client serves several organizations: the broker names the client that asks.
@@ -143,7 +143,7 @@ describe.skipIf(CHROMIUM === undefined)("in Chromium", () => {
   it("a pre-registered server: a draft, its client under Settings, active, an agent's call", async () => {
     await begin(PRE_REGISTERED);
     expect((await project.deploy("run")).code).toBe(3);
-    const administrator = await person("Administrator");
+    const administrator = await actor("Administrator");
     await administrator.open("notes");
     await administrator.sees("This connector is a draft");
     await administrator.saveSettings("notes", {
@@ -159,7 +159,7 @@ describe.skipIf(CHROMIUM === undefined)("in Chromium", () => {
     await shot(administrator, "3-client-entered");
     const running = await project.start();
 
-    const first = await person("First user");
+    const first = await actor("First user");
     await first.open("notes");
     await first.sees("Active");
     await first.click("Connect");
@@ -171,10 +171,10 @@ describe.skipIf(CHROMIUM === undefined)("in Chromium", () => {
 
   it("a hosted server with a table: active at once, two users, an agent's call as each", async () => {
     await begin(HOSTED);
-    const first = await person("First user");
+    const first = await actor("First user");
     await first.sees("Draft");
     const running = await project.start();
-    const second = await person("Second user");
+    const second = await actor("Second user");
     await second.sees("Active");
     for (const [user, account] of [
       [first, "user"],
@@ -199,7 +199,7 @@ describe.skipIf(CHROMIUM === undefined)("in Chromium", () => {
     const env = { ...vendor.env, OAUTH_CALLBACK: "server", OAUTH_DYNAMIC_REGISTRATION: "open" };
     await begin(HOSTED.replace("/revoke]", "/revoke, /callback]"), { env });
     const running = await project.start();
-    const first = await person("First user");
+    const first = await actor("First user");
     await first.open("notes");
     await first.click("Connect");
     await first.click("Continue to GitHub");

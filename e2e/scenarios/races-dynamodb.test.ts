@@ -3,9 +3,9 @@
  * as on SQLite (races.test.ts), and afterwards nothing readable of any of those flows in the table.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type AwsStage, startAws } from "../support/aws.ts";
+import { type AwsHarness, startAws } from "../support/aws.ts";
 import { expectFlowsOverRotation, expectFlowOverProcesses } from "../support/moving-flows.ts";
-import { type RaceStage, startRaceStage } from "../support/race-stage.ts";
+import { type RaceHarness, startRaceHarness } from "../support/race-harness.ts";
 import {
   expectOneAssertion,
   expectOneRedeemer,
@@ -17,35 +17,35 @@ import {
 
 const ROUNDS = 40;
 
-let aws: AwsStage;
-let stage: RaceStage;
+let aws: AwsHarness;
+let harness: RaceHarness;
 beforeAll(async () => {
   aws = await startAws();
-  stage = await startRaceStage({ processes: 4, store: aws.store, keys: aws.keys, env: aws.env });
+  harness = await startRaceHarness({ processes: 4, store: aws.store, keys: aws.keys, env: aws.env });
 });
 afterAll(async () => {
-  await stage.close();
+  await harness.close();
   await aws.close();
 });
 
 describe("of 50 uses at once over four processes", () => {
-  it("rfc9126#2.2 exactly one browser leaves with a request_uri", () => expectOneBrowser(stage, ROUNDS));
-  it("bar#CB-3 exactly one use of a state comes back with a code", () => expectOneCallback(stage, ROUNDS));
+  it("rfc9126#2.2 exactly one browser leaves with a request_uri", () => expectOneBrowser(harness, ROUNDS));
+  it("bar#CB-3 exactly one use of a state comes back with a code", () => expectOneCallback(harness, ROUNDS));
   it("bar#XA-8 exactly one use of a code gets tokens, and the vendor is asked once", () =>
-    expectOneRedeemer(stage, ROUNDS));
+    expectOneRedeemer(harness, ROUNDS));
   it("bar#XA-7 a wrong verifier among right ones lets at most one of them through", () =>
-    expectRightVerifierOnly(stage, ROUNDS));
-  it("rfc7523#3 exactly one use of a client assertion is taken", () => expectOneAssertion(stage, ROUNDS));
+    expectRightVerifierOnly(harness, ROUNDS));
+  it("rfc7523#3 exactly one use of a client assertion is taken", () => expectOneAssertion(harness, ROUNDS));
 });
 
 describe("refresh over four processes", () => {
   it("bar#RF-1 makes one vendor call for 100 callers, who all get the same answer", () =>
-    expectOneVendorCall(stage, 5));
+    expectOneVendorCall(harness, 5));
 });
 
 describe("a flow over four processes", () => {
-  it("may visit another process at each leg", () => expectFlowOverProcesses(stage));
-  it("is finished after `keys rotate`, from whichever leg it was on", () => expectFlowsOverRotation(stage));
+  it("may visit another process at each leg", () => expectFlowOverProcesses(harness));
+  it("is finished after `keys rotate`, from whichever leg it was on", () => expectFlowsOverRotation(harness));
 });
 
 describe("KMS", () => {

@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => broker.stop());
 
 /** A user's browser at the sample platform. */
-interface Person {
+interface Actor {
   /** The platform's page. */
   page(): Promise<string>;
   /**
@@ -36,7 +36,7 @@ interface ConnectOptions {
   readonly form?: Readonly<Record<string, string>>;
 }
 
-function createPerson(jar: CookieJar = createCookieJar()): Person {
+function createActor(jar: CookieJar = createCookieJar()): Actor {
   const request = async (url: URL, body?: URLSearchParams): Promise<Response> => {
     const cookie = jar.header(url);
     const headers = cookie === undefined ? {} : { cookie };
@@ -48,16 +48,16 @@ function createPerson(jar: CookieJar = createCookieJar()): Person {
     jar.store(url, answer.headers.getSetCookie());
     return answer;
   };
-  const person: Person = {
+  const actor: Actor = {
     page: async () => (await request(new URL(home))).text(),
     async press(path, form = {}) {
-      const csrf = /name="csrf" value="([^"]+)"/.exec(await person.page())?.[1] ?? "";
+      const csrf = /name="csrf" value="([^"]+)"/.exec(await actor.page())?.[1] ?? "";
       const answer = await request(new URL(path, home), new URLSearchParams({ csrf, ...form }));
       return new URL(answer.headers.get("location") ?? "", home);
     },
     async connect(vendor, { decision = "approve", form } = {}) {
-      const start = await person.press("/connect", { vendor, ...form });
-      if (start.origin === home) return person.page();
+      const start = await actor.press("/connect", { vendor, ...form });
+      if (start.origin === home) return actor.page();
       const callback = await driveConsent(start, {
         cookieJar: jar,
         decision,
@@ -65,10 +65,10 @@ function createPerson(jar: CookieJar = createCookieJar()): Person {
       });
       plantSecret("broker's code", callback.searchParams.get("code"));
       await request(callback);
-      return person.page();
+      return actor.page();
     },
   };
-  return person;
+  return actor;
 }
 
 const NO_REVOCATION = "unsupported_token_type";
@@ -84,24 +84,24 @@ const CONNECTIONS: readonly [id: string, about: readonly string[], revoked: stri
 ];
 
 describe.each(CONNECTIONS)("%s in the sandbox", (vendor, about, revoked) => {
-  const person = createPerson();
+  const actor = createActor();
   const isRevocable = revoked.startsWith("(");
 
   it("connects with the values the page offers", async () => {
-    const shown = await person.connect(vendor);
+    const shown = await actor.connect(vendor);
     for (const part of ["Your tokens arrived", `<code>${vendor}</code>`, "Vendor data", ...about])
       expect(shown).toContain(part);
     expect(shown.match(/<code>\S{6}…<\/code>/g)).toHaveLength(3);
   });
 
   it("refreshes", async () => {
-    await person.press("/refresh", { vendor });
-    expect(await person.page()).toContain("Refreshed: a new access token arrived");
+    await actor.press("/refresh", { vendor });
+    expect(await actor.page()).toContain("Refreshed: a new access token arrived");
   });
 
-  it("revokes, or says what the person can do where it cannot", async () => {
-    await person.press("/revoke", { vendor, token: "access_token" });
-    const shown = await person.page();
+  it("revokes, or says what the actor can do where it cannot", async () => {
+    await actor.press("/revoke", { vendor, token: "access_token" });
+    const shown = await actor.page();
     expect(shown).toContain(revoked);
     expect(shown.includes(NO_REVOCATION)).toBe(!isRevocable);
     expect(shown.includes(`Revoked at the vendor ${revoked}`)).toBe(isRevocable);
@@ -110,7 +110,7 @@ describe.each(CONNECTIONS)("%s in the sandbox", (vendor, about, revoked) => {
   it("calls a cancel access_denied", async () => {
     // When an administrator has allowed the app for all users, no user is asked after signing in.
     const decision = vendor.startsWith("microsoft") ? "cancel-sign-in" : "cancel";
-    const shown = await createPerson().connect(vendor, { decision });
+    const shown = await createActor().connect(vendor, { decision });
     for (const part of ["access_denied", "You cancelled at the vendor"]) expect(shown).toContain(part);
     expect(shown).not.toContain("Your tokens arrived");
   });
@@ -118,11 +118,11 @@ describe.each(CONNECTIONS)("%s in the sandbox", (vendor, about, revoked) => {
 
 describe("what an organization has to do first", () => {
   it("shows a tenant whose administrator has not consented, and a placeholder that does not fit", async () => {
-    const person = createPerson();
-    const tenant = /value="([^"]+)"[^>]*>\s*New organization/.exec(await person.page())?.[1] ?? "";
-    const refused = await person.connect("microsoft-agent365", { form: { "placeholder.tenant": tenant } });
+    const actor = createActor();
+    const tenant = /value="([^"]+)"[^>]*>\s*New organization/.exec(await actor.page())?.[1] ?? "";
+    const refused = await actor.connect("microsoft-agent365", { form: { "placeholder.tenant": tenant } });
     for (const part of ["AADSTS90094", "administrator"]) expect(refused).toContain(part);
-    const misfit = await person.connect("microsoft-agent365", { form: { "placeholder.environment_id": "../x" } });
+    const misfit = await actor.connect("microsoft-agent365", { form: { "placeholder.environment_id": "../x" } });
     for (const part of ["invalid_request", "environment_id"]) expect(misfit).toContain(part);
   });
 });

@@ -7,7 +7,7 @@ import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { join } from "node:path";
 import { startStubVendor } from "@oauth-broker/simulators";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type AwsStage, startAws } from "../support/aws.ts";
+import { type AwsHarness, startAws } from "../support/aws.ts";
 import { runBrokerCommand, startBrokerProcess, temporaryFolder } from "../support/broker-process.ts";
 import { brokerYaml, createSecrets } from "../support/configuration.ts";
 import { freePort } from "../support/free-port.ts";
@@ -16,7 +16,7 @@ import { createPlatform, send } from "../support/platform.ts";
 
 const secrets = createSecrets();
 const folder = temporaryFolder();
-let aws: AwsStage;
+let aws: AwsHarness;
 beforeAll(async () => {
   aws = await startAws();
 });

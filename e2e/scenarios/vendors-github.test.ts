@@ -5,15 +5,15 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { INITIATE_LOGIN_URI } from "../support/configuration.ts";
 import { expectError } from "../support/expectations.ts";
 import { describeCancel, describeErrors } from "../support/vendor-errors.ts";
-import { startVendorStage, type VendorStage } from "../support/vendor-stage.ts";
+import { startVendorHarness, type VendorHarness } from "../support/vendor-harness.ts";
 
-let classic: VendorStage<GitHubSimulator>;
-let expiring: VendorStage<GitHubSimulator>;
+let classic: VendorHarness<GitHubSimulator>;
+let expiring: VendorHarness<GitHubSimulator>;
 
 beforeAll(async () => {
-  classic = await startVendorStage({ vendor: await startGitHub(), scope: "read:user repo" });
+  classic = await startVendorHarness({ vendor: await startGitHub(), scope: "read:user repo" });
   const client = { expiringTokens: true };
-  expiring = await startVendorStage({ vendor: await startGitHub(), scope: "read:user repo", client });
+  expiring = await startVendorHarness({ vendor: await startGitHub(), scope: "read:user repo", client });
 });
 afterAll(async () => {
   await classic.close();

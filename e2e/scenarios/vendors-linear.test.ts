@@ -4,23 +4,23 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { expectError, expectPage } from "../support/expectations.ts";
 import { browse } from "../support/platform.ts";
 import { describeCancel, describeErrors } from "../support/vendor-errors.ts";
-import { startVendorStage, type VendorStage } from "../support/vendor-stage.ts";
+import { startVendorHarness, type VendorHarness } from "../support/vendor-harness.ts";
 
-let stage: VendorStage<McpSimulator>;
-let strict: VendorStage<McpSimulator>;
+let harness: VendorHarness<McpSimulator>;
+let strict: VendorHarness<McpSimulator>;
 
 beforeAll(async () => {
-  stage = await startVendorStage({ vendor: await startLinear(), scope: "read write" });
-  strict = await startVendorStage({ vendor: await startLinear({ replayWindowSeconds: 0 }), scope: "read" });
+  harness = await startVendorHarness({ vendor: await startLinear(), scope: "read write" });
+  strict = await startVendorHarness({ vendor: await startLinear({ replayWindowSeconds: 0 }), scope: "read" });
 });
 afterAll(async () => {
-  await stage.close();
+  await harness.close();
   await strict.close();
 });
 
 describe("Linear", () => {
   it("connects", async () => {
-    const { body } = await stage.connect();
+    const { body } = await harness.connect();
     expect(body).toMatchObject({
       token_type: "Bearer",
       expires_in: 86_400,
@@ -32,23 +32,23 @@ describe("Linear", () => {
   });
 
   it("asks to read when the caller names no scope", async () => {
-    expect((await stage.connect({ form: { scope: undefined } })).body["scope"]).toBe("read");
+    expect((await harness.connect({ form: { scope: undefined } })).body["scope"]).toBe("read");
   });
 
   it("rfc9207#2.4 is taken at its word that every callback names it", async () => {
-    const { callback, jar } = await stage.platform.toCallback();
-    expect(callback.searchParams.get("iss")).toBe(stage.vendor.url);
+    const { callback, jar } = await harness.platform.toCallback();
+    expect(callback.searchParams.get("iss")).toBe(harness.vendor.url);
     callback.searchParams.delete("iss");
     expectPage(await browse(callback, jar), 400, "missing_issuer");
   });
 
   it("refreshes: there is a new pair, and within a while the old refresh token gives the very same", async () => {
-    const grant = await stage.connect();
-    const first = await stage.refresh(grant);
+    const grant = await harness.connect();
+    const first = await harness.refresh(grant);
     expect(first.body).toMatchObject({ token_type: "Bearer", vendor: "linear" });
     expect(first.body["refresh_token"]).not.toBe(grant.refreshToken);
     // Another scope is another request: the broker does not answer it from the replay.
-    const again = await stage.refresh(grant, { scope: "read" });
+    const again = await harness.refresh(grant, { scope: "read" });
     expect(again.body["access_token"]).toBe(first.body["access_token"]);
     const once = await strict.connect();
     expect((await strict.refresh(once)).status).toBe(200);
@@ -56,26 +56,26 @@ describe("Linear", () => {
   });
 
   it("is asked again with the same refresh token when an answer was lost", async () => {
-    const grant = await stage.connect();
-    stage.vendor.faultNext("/token", { kind: "lose" });
-    const lost = await stage.refresh(grant);
+    const grant = await harness.connect();
+    harness.vendor.faultNext("/token", { kind: "lose" });
+    const lost = await harness.refresh(grant);
     expectError(lost, 503, "temporarily_unavailable");
     expect(lost.body).not.toHaveProperty("retry");
-    expect((await stage.refresh(grant, { scope: "read" })).status).toBe(200);
+    expect((await harness.refresh(grant, { scope: "read" })).status).toBe(200);
   });
 
   it("bar#RV-2 revokes at the token endpoint; a refresh token takes its grant along", async () => {
-    const grant = await stage.connect();
-    expect((await stage.revoke(grant.accessToken, grant)).body).toEqual({ revoked: "token" });
-    expect(stage.vendor.isLive(grant.accessToken)).toBe(false);
-    const other = await stage.connect();
-    expect((await stage.revoke(other.refreshToken, other)).body).toEqual({ revoked: "token" });
-    expect(stage.vendor.isLive(other.accessToken)).toBe(false);
-    expectError(await stage.refresh(other), 400, "invalid_grant");
+    const grant = await harness.connect();
+    expect((await harness.revoke(grant.accessToken, grant)).body).toEqual({ revoked: "token" });
+    expect(harness.vendor.isLive(grant.accessToken)).toBe(false);
+    const other = await harness.connect();
+    expect((await harness.revoke(other.refreshToken, other)).body).toEqual({ revoked: "token" });
+    expect(harness.vendor.isLive(other.accessToken)).toBe(false);
+    expectError(await harness.refresh(other), 400, "invalid_grant");
   });
 
-  describeCancel(() => stage);
-  describeErrors(() => stage, {
+  describeCancel(() => harness);
+  describeErrors(() => harness, {
     token: {
       invalid_request: [502, "vendor_response_invalid"],
       invalid_client: [400, "vendor_credentials_rejected"],

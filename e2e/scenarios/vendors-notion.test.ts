@@ -3,18 +3,18 @@ import { type NotionSimulator, startNotion } from "@oauth-broker/simulators/vend
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { expectError } from "../support/expectations.ts";
 import { describeCancel, describeErrors } from "../support/vendor-errors.ts";
-import { startVendorStage, type VendorStage } from "../support/vendor-stage.ts";
+import { startVendorHarness, type VendorHarness } from "../support/vendor-harness.ts";
 
-let stage: VendorStage<NotionSimulator>;
+let harness: VendorHarness<NotionSimulator>;
 
 beforeAll(async () => {
-  stage = await startVendorStage({ vendor: await startNotion(), scope: "default" });
+  harness = await startVendorHarness({ vendor: await startNotion(), scope: "default" });
 });
-afterAll(() => stage.close());
+afterAll(() => harness.close());
 
 describe("Notion", () => {
   it("connects, with S256 although it would take plain too", async () => {
-    const { body } = await stage.connect();
+    const { body } = await harness.connect();
     expect(body).toMatchObject({
       token_type: "Bearer",
       expires_in: 3600,
@@ -23,40 +23,40 @@ describe("Notion", () => {
       vendor: "notion",
       vendor_data: {},
     });
-    const asked = stage.vendor.requests().find(({ path }) => path === "/authorize");
+    const asked = harness.vendor.requests().find(({ path }) => path === "/authorize");
     expect(asked?.query).toMatchObject({ code_challenge_method: "S256" });
   });
 
   it("takes the resource that its metadata names, the bare origin", async () => {
-    const { body } = await stage.connect({ form: { resource: stage.vendor.url } });
+    const { body } = await harness.connect({ form: { resource: harness.vendor.url } });
     expect(body).toHaveProperty("access_token");
-    expect(stage.vendor.requests().findLast(({ path }) => path === "/token")?.body).toMatchObject({
-      resource: stage.vendor.url,
+    expect(harness.vendor.requests().findLast(({ path }) => path === "/token")?.body).toMatchObject({
+      resource: harness.vendor.url,
     });
   });
 
   it("refreshes: the old refresh token is dead, and a lost answer is the end of it", async () => {
-    const grant = await stage.connect();
-    const answer = await stage.refresh(grant);
+    const grant = await harness.connect();
+    const answer = await harness.refresh(grant);
     expect(answer.body).toMatchObject({ token_type: "Bearer", expires_in: 3600, vendor: "notion" });
     expect(answer.body["refresh_token"]).not.toBe(grant.refreshToken);
-    expectError(await stage.refresh(grant, { scope: "default" }), 400, "invalid_grant");
+    expectError(await harness.refresh(grant, { scope: "default" }), 400, "invalid_grant");
 
-    const other = await stage.connect();
-    stage.vendor.faultNext("/token", { kind: "lose" });
-    const lost = await stage.refresh(other);
+    const other = await harness.connect();
+    harness.vendor.faultNext("/token", { kind: "lose" });
+    const lost = await harness.refresh(other);
     expectError(lost, 503, "temporarily_unavailable");
     expect(lost.body["retry"]).toBe("restart");
   });
 
   it("bar#RV-2 revokes at the token endpoint; a refresh token takes its grant along", async () => {
-    const grant = await stage.connect();
-    expect((await stage.revoke(grant.refreshToken, grant)).body).toEqual({ revoked: "token" });
-    expect(stage.vendor.isLive(grant.accessToken)).toBe(false);
+    const grant = await harness.connect();
+    expect((await harness.revoke(grant.refreshToken, grant)).body).toEqual({ revoked: "token" });
+    expect(harness.vendor.isLive(grant.accessToken)).toBe(false);
   });
 
-  describeCancel(() => stage);
-  describeErrors(() => stage, {
+  describeCancel(() => harness);
+  describeErrors(() => harness, {
     token: {
       invalid_request: [502, "vendor_response_invalid"],
       invalid_client: [400, "vendor_credentials_rejected"],

@@ -3,15 +3,15 @@ import { startSlack, type SlackSimulator } from "@oauth-broker/simulators/vendor
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { expectError } from "../support/expectations.ts";
 import { describeCancel, describeErrors } from "../support/vendor-errors.ts";
-import { startVendorStage, type VendorStage } from "../support/vendor-stage.ts";
+import { startVendorHarness, type VendorHarness } from "../support/vendor-harness.ts";
 
-let plain: VendorStage<SlackSimulator>;
-let rotating: VendorStage<SlackSimulator>;
+let plain: VendorHarness<SlackSimulator>;
+let rotating: VendorHarness<SlackSimulator>;
 
 beforeAll(async () => {
   const scope = "users:read search:read.public";
-  plain = await startVendorStage({ vendor: await startSlack(), scope });
-  rotating = await startVendorStage({ vendor: await startSlack(), scope, client: { tokenRotation: true } });
+  plain = await startVendorHarness({ vendor: await startSlack(), scope });
+  rotating = await startVendorHarness({ vendor: await startSlack(), scope, client: { tokenRotation: true } });
 });
 afterAll(async () => {
   await plain.close();

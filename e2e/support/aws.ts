@@ -13,7 +13,7 @@ import {
 } from "@oauth-broker/simulators/aws";
 import { findSecrets, plantedCount } from "./secrets.ts";
 
-export interface AwsStage {
+export interface AwsHarness {
   readonly engine: DynamoDbEngine;
   readonly kms: KmsServer;
   readonly keyArn: string;
@@ -36,7 +36,7 @@ export interface AwsStage {
   close(): Promise<void>;
 }
 
-export async function startAws(): Promise<AwsStage> {
+export async function startAws(): Promise<AwsHarness> {
   const engine = await startDynamoDb();
   const kms = await startKms();
   const proxy = await startFaultProxy({ target: engine.endpoint });
@@ -75,6 +75,6 @@ export async function startAws(): Promise<AwsStage> {
   };
 }
 
-function isBeforeCallback({ stage }: Readonly<Record<string, unknown>>): boolean {
-  return ["pushed", "started"].some((name) => JSON.stringify(stage) === `{"S":"${name}"}`);
+function isBeforeCallback({ harness }: Readonly<Record<string, unknown>>): boolean {
+  return ["pushed", "started"].some((name) => JSON.stringify(harness) === `{"S":"${name}"}`);
 }

@@ -11,7 +11,7 @@ import { REDIRECT_URI, SCOPE } from "./configuration.ts";
 import type { Gate } from "./gate.ts";
 import { plantSecret } from "./secrets.ts";
 
-export interface ConnectStage {
+export interface ConnectHarness {
   readonly client: ConnectClient;
   /** The same client in another process of the backend. */
   again(): ConnectClient;
@@ -59,26 +59,26 @@ function withParameters(url: URL, change: (parameters: URLSearchParams) => void)
   return changed;
 }
 
-export function describeConnectClient(name: string, open: () => Promise<ConnectStage>): void {
+export function describeConnectClient(name: string, open: () => Promise<ConnectHarness>): void {
   describe(`a connect client, ${name}`, () => {
-    let stage: ConnectStage;
+    let harness: ConnectHarness;
     beforeAll(async () => {
-      stage = await open();
+      harness = await open();
     });
     afterAll(async () => {
-      await stage.close();
+      await harness.close();
     });
-    const redeemed = (): number => stage.vendor.requests().filter(({ path }) => path === "/token").length;
+    const redeemed = (): number => harness.vendor.requests().filter(({ path }) => path === "/token").length;
 
     describe("start and finish", () => {
       it("connects two users at the same time, each to their own account", async () => {
         const [one, two] = await Promise.all([
-          arrive(stage.client, { account: "user" }),
-          arrive(stage.client, { account: "operator" }),
+          arrive(harness.client, { account: "user" }),
+          arrive(harness.client, { account: "operator" }),
         ]);
         const subjects = await Promise.all(
           [one, two].map(async ({ callback, session }) => {
-            const tokens = plantTokens(await stage.client.finish(callback, session));
+            const tokens = plantTokens(await harness.client.finish(callback, session));
             expect(tokens).toMatchObject({ tokenType: "Bearer", vendor: "op", scope: SCOPE, vendorData: {} });
             return decodeJwt(tokens.vendorIdToken ?? "").sub;
           }),
@@ -87,15 +87,15 @@ export function describeConnectClient(name: string, open: () => Promise<ConnectS
       });
 
       it("gives a session that JSON keeps whole, and takes the callback as path and query too", async () => {
-        const { session, callback } = await arrive(stage.client);
+        const { session, callback } = await arrive(harness.client);
         const kept = JSON.parse(JSON.stringify(session)) as Session;
         expect(kept).toEqual(session);
-        const tokens = await stage.again().finish(`${callback.pathname}${callback.search}`, kept);
+        const tokens = await harness.again().finish(`${callback.pathname}${callback.search}`, kept);
         expect(plantTokens(tokens).vendor).toBe("op");
       });
 
       it("makes state, verifier and nonce anew for each user, and puts only state into the URL", async () => {
-        const [one, two] = await Promise.all([stage.client.start(REQUEST), stage.client.start(REQUEST)]);
+        const [one, two] = await Promise.all([harness.client.start(REQUEST), harness.client.start(REQUEST)]);
         expect(one.session.state).not.toBe(two.session.state);
         expect(one.session.codeVerifier).not.toBe(two.session.codeVerifier);
         expect(one.session.codeVerifier).toMatch(/^[\w-]{43}$/);
@@ -105,43 +105,45 @@ export function describeConnectClient(name: string, open: () => Promise<ConnectS
 
     describe("the verifier lives in the session of the user who started", () => {
       it("bar#XA-7 refuses a callback in the session of another user, and without a session, and sends nothing", async () => {
-        const attacker = await arrive(stage.client);
-        const victim = await arrive(stage.client);
+        const attacker = await arrive(harness.client);
+        const victim = await arrive(harness.client);
         const before = redeemed();
-        await expect(stage.client.finish(attacker.callback, victim.session)).rejects.toMatchObject({
+        await expect(harness.client.finish(attacker.callback, victim.session)).rejects.toMatchObject({
           code: "session_refused",
           details: { reason: "state_mismatch" },
         });
         for (const none of [undefined, null]) {
-          await expect(stage.client.finish(attacker.callback, none)).rejects.toMatchObject({
+          await expect(harness.client.finish(attacker.callback, none)).rejects.toMatchObject({
             code: "session_refused",
             details: { reason: "missing" },
           });
         }
         expect(redeemed()).toBe(before);
         // The victim's own flow is unharmed.
-        plantTokens(await stage.client.finish(victim.callback, victim.session));
+        plantTokens(await harness.client.finish(victim.callback, victim.session));
       });
 
       it("bar#XA-7 gets no tokens for a code without its own verifier, even with a matching state", async () => {
-        const one = await arrive(stage.client);
-        const two = await arrive(stage.client);
+        const one = await arrive(harness.client);
+        const two = await arrive(harness.client);
         const forged = { ...two.session, state: one.session.state };
-        await expect(stage.client.finish(one.callback, forged)).rejects.toMatchObject({ code: "invalid_grant" });
+        await expect(harness.client.finish(one.callback, forged)).rejects.toMatchObject({ code: "invalid_grant" });
       });
 
       it("refuses a session that is invalid, of another client, or too old", async () => {
-        const { session, callback } = await arrive(stage.client);
+        const { session, callback } = await arrive(harness.client);
         for (const bad of [{}, "session", { ...session, v: 2 }, { ...session, state: "" }, { ...session, nonce: 1 }]) {
-          await expect(stage.client.finish(callback, bad)).rejects.toMatchObject({ details: { reason: "malformed" } });
+          await expect(harness.client.finish(callback, bad)).rejects.toMatchObject({
+            details: { reason: "malformed" },
+          });
         }
-        await expect(stage.other().finish(callback, session)).rejects.toMatchObject({
+        await expect(harness.other().finish(callback, session)).rejects.toMatchObject({
           details: { reason: "other_client" },
         });
-        await expect(stage.client.finish(callback, { ...session, context: "x" })).rejects.toMatchObject({
+        await expect(harness.client.finish(callback, { ...session, context: "x" })).rejects.toMatchObject({
           details: { reason: "other_client" },
         });
-        await expect(stage.client.finish(callback, { ...session, expiresAt: 1 })).rejects.toMatchObject({
+        await expect(harness.client.finish(callback, { ...session, expiresAt: 1 })).rejects.toMatchObject({
           details: { reason: "expired" },
         });
       });
@@ -149,20 +151,20 @@ export function describeConnectClient(name: string, open: () => Promise<ConnectS
 
     describe("a callback", () => {
       it("bar#XA-8 works once: a reload is stopped here, and in another process by the server", async () => {
-        const { session, callback } = await arrive(stage.client);
-        plantTokens(await stage.client.finish(callback, session));
+        const { session, callback } = await arrive(harness.client);
+        plantTokens(await harness.client.finish(callback, session));
         const before = redeemed();
-        await expect(stage.client.finish(callback, session)).rejects.toMatchObject({
+        await expect(harness.client.finish(callback, session)).rejects.toMatchObject({
           code: "session_refused",
           details: { reason: "used" },
         });
         expect(redeemed()).toBe(before);
-        await expect(stage.again().finish(callback, session)).rejects.toMatchObject({ code: "invalid_grant" });
+        await expect(harness.again().finish(callback, session)).rejects.toMatchObject({ code: "invalid_grant" });
       });
 
       it("works once of two at the same time", async () => {
-        const { session, callback } = await arrive(stage.client);
-        const both = await Promise.allSettled([1, 2].map(() => stage.client.finish(callback, session)));
+        const { session, callback } = await arrive(harness.client);
+        const both = await Promise.allSettled([1, 2].map(() => harness.client.finish(callback, session)));
         expect(both.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
       });
 
@@ -176,28 +178,28 @@ export function describeConnectClient(name: string, open: () => Promise<ConnectS
         ["bar#CB-11 without code", "malformed", (sent) => sent.delete("code")],
         ["bar#CB-11 with code and error", "malformed", (sent) => sent.append("error", "access_denied")],
       ])("%s is refused, and its code goes nowhere", async (_what, reason, change) => {
-        const { session, callback } = await arrive(stage.client);
+        const { session, callback } = await arrive(harness.client);
         const before = redeemed();
-        await expect(stage.client.finish(withParameters(callback, change), session)).rejects.toMatchObject({
+        await expect(harness.client.finish(withParameters(callback, change), session)).rejects.toMatchObject({
           code: "callback_refused",
           details: { reason },
         });
         expect(redeemed()).toBe(before);
-        plantTokens(await stage.client.finish(callback, session));
+        plantTokens(await harness.client.finish(callback, session));
       });
 
       it("rfc9700#4.4.2.2 at another path is refused", async () => {
-        const { session, callback } = await arrive(stage.client);
+        const { session, callback } = await arrive(harness.client);
         const elsewhere = new URL(`/another/callback${callback.search}`, callback);
-        await expect(stage.client.finish(elsewhere, session)).rejects.toMatchObject({
+        await expect(harness.client.finish(elsewhere, session)).rejects.toMatchObject({
           details: { reason: "wrong_path" },
         });
       });
 
       it("says that the user cancelled, at the consent and at the sign-in", async () => {
         for (const decision of ["cancel", "cancel-sign-in"] as const) {
-          const { session, callback } = await arrive(stage.client, { decision });
-          await expect(stage.client.finish(callback, session)).rejects.toMatchObject({
+          const { session, callback } = await arrive(harness.client, { decision });
+          await expect(harness.client.finish(callback, session)).rejects.toMatchObject({
             name: "BrokerClientError",
             code: "access_denied",
             details: { vendorError: "access_denied" },
@@ -206,30 +208,30 @@ export function describeConnectClient(name: string, open: () => Promise<ConnectS
       });
 
       it("believes no error that does not come with the state and iss of this flow", async () => {
-        const { session, callback } = await arrive(stage.client, { decision: "cancel" });
+        const { session, callback } = await arrive(harness.client, { decision: "cancel" });
         const foreign = withParameters(callback, (sent) => sent.set("state", "x"));
-        await expect(stage.client.finish(foreign, session)).rejects.toMatchObject({ code: "session_refused" });
+        await expect(harness.client.finish(foreign, session)).rejects.toMatchObject({ code: "session_refused" });
         const nameless = withParameters(callback, (sent) => sent.delete("iss"));
-        await expect(stage.client.finish(nameless, session)).rejects.toMatchObject({ code: "callback_refused" });
+        await expect(harness.client.finish(nameless, session)).rejects.toMatchObject({ code: "callback_refused" });
       });
 
       it("sends the user through a new flow where the code went to the vendor and the answer is lost", async () => {
-        const { session, callback } = await arrive(stage.client);
-        stage.vendor.faults.next("/token", { kind: "lose" });
-        await expect(stage.client.finish(callback, session)).rejects.toMatchObject({
+        const { session, callback } = await arrive(harness.client);
+        harness.vendor.faults.next("/token", { kind: "lose" });
+        await expect(harness.client.finish(callback, session)).rejects.toMatchObject({
           code: "temporarily_unavailable",
           details: { retry: "restart" },
         });
-        await expect(stage.client.finish(callback, session)).rejects.toMatchObject({ details: { reason: "used" } });
+        await expect(harness.client.finish(callback, session)).rejects.toMatchObject({ details: { reason: "used" } });
       });
 
       it("is refused with an ID token whose signature is wrong", async () => {
-        const { session, callback } = await arrive(stage.client);
-        stage.vendor.faults.next("/token", {
+        const { session, callback } = await arrive(harness.client);
+        harness.vendor.faults.next("/token", {
           kind: "rewrite",
           rewrite: (answer) => ({ ...answer, id_token: `${String(answer["id_token"]).slice(0, -4)}AAAA` }),
         });
-        await expect(stage.client.finish(callback, session)).rejects.toMatchObject({
+        await expect(harness.client.finish(callback, session)).rejects.toMatchObject({
           code: "vendor_response_invalid",
           details: { reason: "id_token_invalid" },
         });
@@ -238,69 +240,71 @@ export function describeConnectClient(name: string, open: () => Promise<ConnectS
 
     describe("refresh", () => {
       it("answers new tokens; the refresh token they replace is dead, and then the user has to authorize again", async () => {
-        const { refreshToken = "", connection } = await connectWith(stage.client);
-        const refreshed = await stage.client.refresh({ refreshToken, connection });
+        const { refreshToken = "", connection } = await connectWith(harness.client);
+        const refreshed = await harness.client.refresh({ refreshToken, connection });
         if (refreshed.outcome !== "ok") throw new Error(refreshed.outcome);
         const { tokens } = refreshed;
         plantTokens(tokens);
         expect(tokens.refreshToken).not.toBe(refreshToken);
         expect(tokens.expiresAt).toBeTypeOf("number");
-        stage.now.advance(61);
-        expect(await stage.client.refresh({ refreshToken, connection })).toEqual({
+        harness.now.advance(61);
+        expect(await harness.client.refresh({ refreshToken, connection })).toEqual({
           outcome: "reauthorize",
           reason: "invalid_grant",
         });
       });
 
       it("goes by the vendor's name where the connection was not kept", async () => {
-        const { refreshToken = "" } = await connectWith(stage.client);
-        const refreshed = await stage.client.refresh({ refreshToken, vendor: "op" });
+        const { refreshToken = "" } = await connectWith(harness.client);
+        const refreshed = await harness.client.refresh({ refreshToken, vendor: "op" });
         expect(refreshed.outcome).toBe("ok");
         if (refreshed.outcome === "ok") plantTokens(refreshed.tokens);
       });
 
       it("says when to try again while the vendor is down, and the refresh token is as good as before", async () => {
-        const { refreshToken = "", connection } = await connectWith(stage.client);
-        stage.vendor.faults.next("/token", { kind: "answer", status: 503, headers: { "Retry-After": "7" } });
-        expect(await stage.client.refresh({ refreshToken, connection })).toMatchObject({
+        const { refreshToken = "", connection } = await connectWith(harness.client);
+        harness.vendor.faults.next("/token", { kind: "answer", status: 503, headers: { "Retry-After": "7" } });
+        expect(await harness.client.refresh({ refreshToken, connection })).toMatchObject({
           outcome: "retry_later",
           retryAfterSeconds: 7,
         });
-        stage.now.advance(8);
-        const later = await stage.client.refresh({ refreshToken, connection });
+        harness.now.advance(8);
+        const later = await harness.client.refresh({ refreshToken, connection });
         expect(later.outcome).toBe("ok");
         if (later.outcome === "ok") plantTokens(later.tokens);
       });
 
       it("sends the user through a new flow where a rotating refresh token went and its answer is lost", async () => {
-        const { refreshToken = "", connection } = await connectWith(stage.client);
-        stage.vendor.faults.next("/token", { kind: "lose" });
-        expect(await stage.client.refresh({ refreshToken, connection })).toEqual({
+        const { refreshToken = "", connection } = await connectWith(harness.client);
+        harness.vendor.faults.next("/token", { kind: "lose" });
+        expect(await harness.client.refresh({ refreshToken, connection })).toEqual({
           outcome: "reauthorize",
           reason: "answer_lost",
         });
       });
 
       it("names whose credentials the vendor refuses", async () => {
-        const { refreshToken = "", connection } = await connectWith(stage.client);
-        stage.vendor.faults.next("/token", { kind: "answer", status: 401, body: '{"error":"invalid_client"}' });
-        const refused = await stage.client.refresh({ refreshToken, connection });
+        const { refreshToken = "", connection } = await connectWith(harness.client);
+        harness.vendor.faults.next("/token", { kind: "answer", status: 401, body: '{"error":"invalid_client"}' });
+        const refused = await harness.client.refresh({ refreshToken, connection });
         expect(refused).toEqual({ outcome: "credentials_rejected", source: expect.stringMatching(/^\w+$/) });
       });
 
       it("sends nothing when the vendor gave no refresh token", async () => {
-        const { connection } = await connectWith(stage.client);
+        const { connection } = await connectWith(harness.client);
         const before = redeemed();
         for (const refreshToken of [undefined, ""]) {
-          const refreshed = await stage.client.refresh({ refreshToken, connection });
+          const refreshed = await harness.client.refresh({ refreshToken, connection });
           expect(refreshed).toEqual({ outcome: "reauthorize", reason: "no_refresh_token" });
         }
-        await expect(stage.client.revoke({ token: "", connection })).rejects.toMatchObject({ code: "invalid_request" });
+        await expect(harness.client.revoke({ token: "", connection })).rejects.toMatchObject({
+          code: "invalid_request",
+        });
         expect(redeemed()).toBe(before);
       });
 
       it("throws for an invalid connection", async () => {
-        await expect(stage.client.refresh({ refreshToken: "x", connection: "none" })).rejects.toMatchObject({
+        await expect(harness.client.refresh({ refreshToken: "x", connection: "none" })).rejects.toMatchObject({
           code: "invalid_request",
         });
       });
@@ -308,19 +312,19 @@ export function describeConnectClient(name: string, open: () => Promise<ConnectS
 
     describe("revoke", () => {
       it("ends the grant, and says so when it is already gone", async () => {
-        const { accessToken, refreshToken = "", connection } = await connectWith(stage.client);
+        const { accessToken, refreshToken = "", connection } = await connectWith(harness.client);
         const token = { token: refreshToken, tokenTypeHint: "refresh_token", connection } as const;
-        expect(await stage.client.revoke(token)).toEqual({
+        expect(await harness.client.revoke(token)).toEqual({
           outcome: "revoked",
           revoked: expect.stringMatching(/^(token|grant)$/),
         });
-        expect(await stage.client.refresh({ refreshToken, connection })).toMatchObject({ outcome: "reauthorize" });
-        expect((await stage.client.revoke({ token: accessToken, connection })).outcome).toBe("revoked");
+        expect(await harness.client.refresh({ refreshToken, connection })).toMatchObject({ outcome: "reauthorize" });
+        expect((await harness.client.revoke({ token: accessToken, connection })).outcome).toBe("revoked");
       });
     });
 
     it("loses nothing while the vendor is down: the same callback works afterwards", async () => {
-      const { client, vendor, gate } = stage.gated;
+      const { client, vendor, gate } = harness.gated;
       const { session, callback } = await arrive(client, { vendor });
       await gate.shut();
       const down: unknown = await client.finish(callback, session).catch((error: unknown) => error);

@@ -9,12 +9,12 @@ import {
   type AttributeValue,
   UpdateItemCommand,
 } from "@aws-sdk/client-dynamodb";
-import type { AwsStage } from "./aws.ts";
+import type { AwsHarness } from "./aws.ts";
 import type { Environment } from "./mcp-process.ts";
 
 type Item = Record<string, AttributeValue>;
 
-export function tableEnvironment(aws: AwsStage): Environment {
+export function tableEnvironment(aws: AwsHarness): Environment {
   return {
     ...aws.env,
     AWS_ENDPOINT_URL_DYNAMODB: aws.proxy.endpoint,
@@ -40,7 +40,7 @@ export function openTable({
   engine,
   table,
 }: {
-  readonly engine: Pick<AwsStage["engine"], "endpoint" | "region">;
+  readonly engine: Pick<AwsHarness["engine"], "endpoint" | "region">;
   readonly table: string;
 }): TableHand {
   const client = new DynamoDBClient({

@@ -13,7 +13,7 @@ import { plantSecret } from "./secrets.ts";
 /** The verifier of `authorizeUrl`'s challenge. */
 export const VERIFIER = "v".repeat(43);
 
-export interface ServerCallbackStage {
+export interface ServerCallbackHarness {
   /** The process that runs now. */
   readonly server: McpServer;
   readonly provider: OpenIdProvider;
@@ -29,7 +29,7 @@ export interface ServerCallbackStage {
 }
 
 /** @param env gets the server's base URL; sets which clients may connect */
-export async function startServerCallback(env: (baseUrl: string) => Environment): Promise<ServerCallbackStage> {
+export async function startServerCallback(env: (baseUrl: string) => Environment): Promise<ServerCallbackHarness> {
   const port = String(await freePort());
   const baseUrl = `http://127.0.0.1:${port}`;
   const clientSecret = `vendor-secret-${randomBytes(16).toString("hex")}`;

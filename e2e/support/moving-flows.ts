@@ -5,10 +5,10 @@
 import { createCookieJar } from "@oauth-broker/simulators";
 import { expect } from "vitest";
 import { browse } from "./platform.ts";
-import type { RaceStage } from "./race-stage.ts";
+import type { RaceHarness } from "./race-harness.ts";
 
 /** Another process at each leg. */
-export async function expectFlowOverProcesses({ platform, at, url }: RaceStage): Promise<void> {
+export async function expectFlowOverProcesses({ platform, at, url }: RaceHarness): Promise<void> {
   const pushed = await platform.push();
   const jar = createCookieJar();
   const left = await browse(at(1, platform.authorizeUrl(pushed)), jar);
@@ -24,7 +24,7 @@ export async function expectFlowOverProcesses({ platform, at, url }: RaceStage):
  * `keys rotate` while one flow is on each leg: all of them finish, at another process than they
  * began.
  */
-export async function expectFlowsOverRotation({ platform, at, url, command }: RaceStage): Promise<void> {
+export async function expectFlowsOverRotation({ platform, at, url, command }: RaceHarness): Promise<void> {
   const pushed = await platform.push();
   const [first, second] = [await platform.toCallback(), await platform.toPlatform()];
   const rotated = await command("keys", "rotate");

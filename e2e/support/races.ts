@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { SignJWT } from "jose";
 import { expect } from "vitest";
 import { type Answer, browse, readTokens, send } from "./platform.ts";
-import type { RaceStage } from "./race-stage.ts";
+import type { RaceHarness } from "./race-harness.ts";
 import { plantSecret } from "./secrets.ts";
 
 /** Concurrent uses, spread over the processes. */
@@ -45,7 +45,7 @@ async function eachRound(rounds: number, run: (round: number) => Promise<void>):
 }
 
 /** One browser leaves with a request_uri. */
-export async function expectOneBrowser({ platform, at }: RaceStage, rounds: number): Promise<void> {
+export async function expectOneBrowser({ platform, at }: RaceHarness, rounds: number): Promise<void> {
   await eachRound(rounds, async () => {
     const url = platform.authorizeUrl(await platform.push());
     expect(await race((index) => browse(at(index, url)))).toEqual({ "303": 1, "400 request_uri_used": TRIES - 1 });
@@ -53,7 +53,7 @@ export async function expectOneBrowser({ platform, at }: RaceStage, rounds: numb
 }
 
 /** One callback comes back with a code. */
-export async function expectOneCallback({ platform, at }: RaceStage, rounds: number): Promise<void> {
+export async function expectOneCallback({ platform, at }: RaceHarness, rounds: number): Promise<void> {
   await eachRound(rounds, async () => {
     const { callback, jar } = await platform.toCallback();
     const counts = await race((index) => browse(at(index, callback), jar.copy()));
@@ -62,7 +62,7 @@ export async function expectOneCallback({ platform, at }: RaceStage, rounds: num
 }
 
 /** One redeemer gets tokens, and the vendor is called once. */
-export async function expectOneRedeemer({ platform, stub, url }: RaceStage, rounds: number): Promise<void> {
+export async function expectOneRedeemer({ platform, stub, url }: RaceHarness, rounds: number): Promise<void> {
   await eachRound(rounds, async () => {
     const flow = await platform.toPlatform();
     const before = stub.counts()["/token"] ?? 0;
@@ -74,7 +74,7 @@ export async function expectOneRedeemer({ platform, stub, url }: RaceStage, roun
 }
 
 /** Every fifth try has a wrong verifier: at most one of the right ones gets tokens. */
-export async function expectRightVerifierOnly({ platform, url }: RaceStage, rounds: number): Promise<void> {
+export async function expectRightVerifierOnly({ platform, url }: RaceHarness, rounds: number): Promise<void> {
   await eachRound(rounds, async () => {
     const flow = await platform.toPlatform();
     const right = platform.redeemForm(flow);
@@ -86,7 +86,7 @@ export async function expectRightVerifierOnly({ platform, url }: RaceStage, roun
 }
 
 /** One use of a client assertion is accepted. */
-export async function expectOneAssertion({ keys, url }: RaceStage, rounds: number): Promise<void> {
+export async function expectOneAssertion({ keys, url }: RaceHarness, rounds: number): Promise<void> {
   await eachRound(rounds, async (round) => {
     const assertion = await new SignJWT({ jti: `round-${round}` })
       .setProtectedHeader({ alg: "ES256", kid: keys.kid })
@@ -111,7 +111,7 @@ export async function expectOneAssertion({ keys, url }: RaceStage, rounds: numbe
  * Of 100 equal refreshes one reaches the vendor, and all get its answer; the next round starts from
  * there.
  */
-export async function expectOneVendorCall({ atProvider, vendor, url }: RaceStage, rounds: number): Promise<void> {
+export async function expectOneVendorCall({ atProvider, vendor, url }: RaceHarness, rounds: number): Promise<void> {
   let tokens: { refreshToken: string; connection: string } = await atProvider.connect();
   await eachRound(rounds, async () => {
     const before = vendor.requests().length;

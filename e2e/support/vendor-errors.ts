@@ -6,7 +6,7 @@ import type { VendorSimulator } from "@oauth-broker/simulators/vendors";
 import { describe, expect, it } from "vitest";
 import { expectError } from "./expectations.ts";
 import { browse } from "./platform.ts";
-import type { VendorStage } from "./vendor-stage.ts";
+import type { VendorHarness } from "./vendor-harness.ts";
 
 /** Status and `error` of our answer. */
 export type TokenRow = readonly [number, string];
@@ -25,7 +25,7 @@ export interface ErrorTable {
   readonly vendorError?: Readonly<Record<string, string>>;
 }
 
-export function describeErrors(stageOf: () => VendorStage<VendorSimulator>, table: ErrorTable): void {
+export function describeErrors(stageOf: () => VendorHarness<VendorSimulator>, table: ErrorTable): void {
   const vendorErrorOf = (code: string): string => table.vendorError?.[code] ?? code;
 
   describe("errors", () => {
@@ -62,10 +62,10 @@ export function describeErrors(stageOf: () => VendorStage<VendorSimulator>, tabl
     });
 
     it.each(Object.entries(table.revocation ?? {}))("bar#RV-2 at revocation: %s is %j", async (code, expected) => {
-      const stage = stageOf();
-      const grant = await stage.connect();
-      stage.vendor.refuseNext("revocation", code);
-      const answer = await stage.revoke(grant.accessToken, grant);
+      const harness = stageOf();
+      const grant = await harness.connect();
+      harness.vendor.refuseNext("revocation", code);
+      const answer = await harness.revoke(grant.accessToken, grant);
       if (expected === "already") expect(answer.body).toEqual({ revoked: "already" });
       else expectError(answer, ...expected);
     });
@@ -74,7 +74,7 @@ export function describeErrors(stageOf: () => VendorStage<VendorSimulator>, tabl
 
 /** The user declines, at either of the two places. */
 export function describeCancel(
-  stageOf: () => VendorStage<VendorSimulator>,
+  stageOf: () => VendorHarness<VendorSimulator>,
   places: readonly ("cancel" | "cancel-sign-in")[] = ["cancel", "cancel-sign-in"],
 ): void {
   it.each(places)("reports to the platform that the user declined: %s", async (decision) => {

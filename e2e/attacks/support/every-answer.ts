@@ -5,7 +5,7 @@
  * purpose.
  */
 import { expect } from "vitest";
-import { BASE_URL, type Exchange, PLATFORMS, VENDOR_CLIENT } from "./cast.ts";
+import { BASE_URL, type Exchange, PLATFORMS, VENDOR_CLIENT } from "./names.ts";
 import type { FakeVendor } from "./fake-vendor.ts";
 
 const twins = { ran: 0 };
@@ -58,9 +58,9 @@ function isAllowed(location: string, vendors: readonly FakeVendor[]): boolean {
   return [...redirectUris, ...authorizationEndpoints].some((place) => location.startsWith(`${place}?`));
 }
 
-export function expectSafeAnswers(world: {
+export function expectSafeAnswers(fixture: {
   readonly exchanges: readonly Exchange[];
   readonly vendors: readonly FakeVendor[];
 }): void {
-  expect(faultsOf(world.exchanges, world)).toEqual([]);
+  expect(faultsOf(fixture.exchanges, fixture)).toEqual([]);
 }

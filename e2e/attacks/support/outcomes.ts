@@ -1,7 +1,7 @@
 /** What every refusal must look like. */
 import { expect } from "vitest";
 import { letTwinOff } from "./every-answer.ts";
-import type { Exchange } from "./cast.ts";
+import type { Exchange } from "./names.ts";
 
 /**
  * A browser is refused: a small page, no redirect, nothing cached, nothing of the request on it.

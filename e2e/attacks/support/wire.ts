@@ -5,8 +5,8 @@
 import { Agent, type IncomingMessage, request } from "node:http";
 import { listen } from "@oauth-broker/oauth-core/service";
 import { onTestFinished } from "vitest";
-import type { Exchange } from "./cast.ts";
-import type { World } from "./world.ts";
+import type { Exchange } from "./names.ts";
+import type { Fixture } from "./fixture.ts";
 
 export interface WireRequest {
   readonly method?: string;
@@ -27,8 +27,8 @@ export interface Wire {
  */
 export const CUT = 0;
 
-export async function openWire(world: World): Promise<Wire> {
-  const listening = await listen(world.broker.app, { host: "127.0.0.1", port: 0 });
+export async function openWire(fixture: Fixture): Promise<Wire> {
+  const listening = await listen(fixture.broker.app, { host: "127.0.0.1", port: 0 });
   const agent = new Agent({ keepAlive: true, maxSockets: 8 });
   onTestFinished(async () => {
     agent.destroy();

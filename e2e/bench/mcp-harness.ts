@@ -18,7 +18,7 @@ export const MCP_SUBJECTS = ["open", "sqlite", "dynamodb", "preRegistered"] as c
 /** `open`: no auth. `sqlite`, `dynamodb`: hosted mode. */
 export type McpSubject = (typeof MCP_SUBJECTS)[number];
 
-export interface McpStage {
+export interface McpHarness {
   readonly vendorUrl: string;
   readonly engine: Engines["name"];
   readonly servers: Readonly<Record<McpSubject, ServerProcess>>;
@@ -30,7 +30,7 @@ const SERVER = join(import.meta.dirname, "mcp-server.ts");
 const WITHOUT_AUTH = join(import.meta.dirname, "mcp-no-auth.ts");
 
 /** @param profileFolder each subject leaves a CPU profile there when it stops */
-export async function startMcpStage(profileFolder?: string): Promise<McpStage> {
+export async function startMcpHarness(profileFolder?: string): Promise<McpHarness> {
   const root = mkdtempSync(join(tmpdir(), "oauth-broker-mcp-bench-"));
   const started: { stop(): Promise<void> }[] = [];
   const stop = async (): Promise<void> => {

@@ -3,22 +3,24 @@
  * platforms of two owners, the first of which has an initial access token for the vendor `honest`.
  */
 import type { Egress } from "@oauth-broker/oauth-core/egress";
-import { type Exchange, type PlatformId, PLATFORMS } from "./cast.ts";
+import { type Exchange, type PlatformId, PLATFORMS } from "./names.ts";
 import type { VendorRequest } from "./fake-vendor.ts";
-import { createWorld, requestOf, type World } from "./world.ts";
+import { createFixture, requestOf, type Fixture } from "./fixture.ts";
 
 /** Of the owner `acme`, for the vendor `honest`. */
 export const IAT = "iat-of-acme-0123456789abcdefghijklmnop";
 
-export interface RegistrationStage {
-  readonly world: World;
+export interface RegistrationFixture {
+  readonly fixture: Fixture;
   /** Registrations that reached a vendor, oldest first. */
   readonly outbound: readonly VendorRequest[];
   register(body: string | object, who?: PlatformId): Promise<Exchange>;
 }
 
 /** @param metadata members over those of the vendor `honest` */
-export async function setUpRegistration(metadata: Readonly<Record<string, unknown>> = {}): Promise<RegistrationStage> {
+export async function setUpRegistration(
+  metadata: Readonly<Record<string, unknown>> = {},
+): Promise<RegistrationFixture> {
   const outbound: VendorRequest[] = [];
   const fetch: Egress["fetch"] = async (input, init = {}) => {
     const request = requestOf(input, init);
@@ -30,7 +32,7 @@ export async function setUpRegistration(metadata: Readonly<Record<string, unknow
     const made = { client_id: `client-${outbound.length}`, client_secret: `made-s3cret-${outbound.length}` };
     return Response.json({ ...(JSON.parse(request.body) as object), ...made }, { status: 201 });
   };
-  const world = await createWorld({
+  const fixture = await createFixture({
     vendors: [],
     entries: {
       honest: { name: "Honest", issuer: "https://honest.example" },
@@ -47,12 +49,12 @@ export async function setUpRegistration(metadata: Readonly<Record<string, unknow
     },
     egress: { fetch, fetchUntrusted: fetch, close: async () => {} },
   });
-  return { world, outbound, register: (body, who) => register(world, body, who) };
+  return { fixture, outbound, register: (body, who) => register(fixture, body, who) };
 }
 
 /** @param body text is sent unchanged */
-export function register(world: World, body: string | object, who: PlatformId = "platform"): Promise<Exchange> {
-  return world.request("/register", {
+export function register(fixture: Fixture, body: string | object, who: PlatformId = "platform"): Promise<Exchange> {
+  return fixture.request("/register", {
     method: "POST",
     headers: {
       authorization: `Basic ${Buffer.from(`${who}:${PLATFORMS[who].secret}`).toString("base64")}`,

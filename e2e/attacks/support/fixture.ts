@@ -14,11 +14,11 @@ import type { Fetch } from "@oauth-broker/oauth-core";
 import type { Egress } from "@oauth-broker/oauth-core/egress";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { onTestFinished } from "vitest";
-import { BASE_URL, type Exchange, NOW, PLATFORMS, VENDOR_CLIENT } from "./cast.ts";
+import { BASE_URL, type Exchange, NOW, PLATFORMS, VENDOR_CLIENT } from "./names.ts";
 import { expectSafeAnswers, twinsSoFar } from "./every-answer.ts";
 import type { FakeVendor, VendorRequest } from "./fake-vendor.ts";
 
-export interface WorldOptions {
+export interface FixtureOptions {
   readonly vendors: readonly FakeVendor[];
   /**
    * Entries by id, in the spelling of broker.yaml. Default of each vendor: named by the first label
@@ -33,7 +33,7 @@ export interface WorldOptions {
   readonly egress?: Egress;
 }
 
-export interface World {
+export interface Fixture {
   readonly broker: Broker;
   readonly now: ReturnType<typeof fixedClock>;
   readonly vendors: readonly FakeVendor[];
@@ -50,7 +50,7 @@ export interface World {
   readonly folder: string;
 }
 
-export async function createWorld(options: WorldOptions): Promise<World> {
+export async function createFixture(options: FixtureOptions): Promise<Fixture> {
   const folder = mkdtempSync(join(tmpdir(), "oauth-broker-attack-"));
   // JSON is YAML.
   writeFileSync(join(folder, "broker.yaml"), JSON.stringify(configurationOf(options)));
@@ -65,7 +65,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   });
   await broker.deps.keyset.load();
   const exchanges: Exchange[] = [];
-  const world: World = {
+  const fixture: Fixture = {
     broker,
     now,
     vendors: options.vendors,
@@ -85,12 +85,12 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   onTestFinished(async () => {
     await broker.close();
     rmSync(folder, { recursive: true, force: true });
-    if (twinsSoFar() === twins) expectSafeAnswers(world);
+    if (twinsSoFar() === twins) expectSafeAnswers(fixture);
   });
-  return world;
+  return fixture;
 }
 
-function configurationOf({ vendors, entries, clients = [], config }: WorldOptions): object {
+function configurationOf({ vendors, entries, clients = [], config }: FixtureOptions): object {
   const credentials = { id: "first", client_id: VENDOR_CLIENT.clientId, client_secret: VENDOR_CLIENT.clientSecret };
   const discovered = vendors.map(({ origin }) => [idOf(origin), { name: idOf(origin), issuer: origin }] as const);
   return {

@@ -3,7 +3,7 @@ import type { ClientCalls } from "./store-client.ts";
 import type { EngineCalls, Engines } from "./store-engines.ts";
 import { startWorker, type Worker } from "./store-worker.ts";
 
-export interface StoreStage {
+export interface StoreHarness {
   readonly client: Worker<ClientCalls>;
   /** Behind the client's subjects. */
   readonly main: EnginesProcess;
@@ -21,7 +21,7 @@ export interface EnginesProcess {
 /** For the SDK, which signs with them; the signature is not checked. */
 const CREDENTIALS = { AWS_ACCESS_KEY_ID: "bench", AWS_SECRET_ACCESS_KEY: "bench", AWS_EC2_METADATA_DISABLED: "true" };
 
-export async function startStoreStage(): Promise<StoreStage> {
+export async function startStoreHarness(): Promise<StoreHarness> {
   const started: { stop(): Promise<void> }[] = [];
   const stop = async (): Promise<void> => {
     // The client first: it has connections to the others.

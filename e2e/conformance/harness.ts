@@ -18,13 +18,13 @@ export const CLIENT_ID = "conformance";
 /** rfc8252#7.3: on loopback the client chooses the port. */
 const REDIRECT_URI = "http://127.0.0.1/callback";
 
-export interface Stage {
+export interface Harness {
   /** The issuer and the base of all URLs. */
   readonly url: string;
   close(): Promise<void>;
 }
 
-export async function openStage(): Promise<Stage> {
+export async function openHarness(): Promise<Harness> {
   const port = await freePort();
   const proxyPort = await freePort();
   const url = `http://127.0.0.1:${proxyPort}`;

@@ -9,7 +9,7 @@ import { type InProcessBroker, startInProcessBroker } from "./in-process-broker.
 import { type Answer, createPlatform, type Form, type Journey, type Platform } from "./platform.ts";
 import { plantSecret } from "./secrets.ts";
 
-export interface VendorStage<Simulator extends VendorSimulator> {
+export interface VendorHarness<Simulator extends VendorSimulator> {
   readonly vendor: Simulator;
   readonly platform: Platform;
   readonly broker: InProcessBroker;
@@ -37,7 +37,7 @@ export interface Grant {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-export interface VendorStageOptions<Simulator extends VendorSimulator> {
+export interface VendorHarnessOptions<Simulator extends VendorSimulator> {
   readonly vendor: Simulator;
   readonly scope: string;
   /** Further settings of the app at the vendor; `undefined` removes a default. */
@@ -52,14 +52,14 @@ export interface VendorStageOptions<Simulator extends VendorSimulator> {
 
 const CLIENT_ID = "broker-at-vendor";
 
-export async function startVendorStage<Simulator extends VendorSimulator>({
+export async function startVendorHarness<Simulator extends VendorSimulator>({
   vendor,
   scope,
   client = {},
   credentials,
   form = {},
   approvedVendors = [vendor.id],
-}: VendorStageOptions<Simulator>): Promise<VendorStage<Simulator>> {
+}: VendorHarnessOptions<Simulator>): Promise<VendorHarness<Simulator>> {
   const secrets = createSecrets();
   const baseUrl = `http://127.0.0.1:${await freePort()}`;
   const app: SimulatedClient = {

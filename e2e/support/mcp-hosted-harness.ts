@@ -13,7 +13,7 @@ import { type Answer, challengeOf, type Form, send } from "./platform.ts";
 /** rfc7636 appendix B. */
 export const VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 
-export interface HostedStage {
+export interface HostedHarness {
   readonly vendor: GitHubVendor;
   readonly server: McpServer;
   readonly platform: McpPlatform;
@@ -30,14 +30,14 @@ export interface HostedStage {
 }
 
 /** @returns the harness, once the file's tests run */
-export function useHostedStage(): () => HostedStage {
-  let stage: HostedStage | undefined;
-  const current = (): HostedStage => {
-    if (stage === undefined) throw new Error("the stage is not set up yet");
-    return stage;
+export function useHostedHarness(): () => HostedHarness {
+  let harness: HostedHarness | undefined;
+  const current = (): HostedHarness => {
+    if (harness === undefined) throw new Error("the harness is not set up yet");
+    return harness;
   };
   beforeAll(async () => {
-    stage = await startHostedStage();
+    harness = await startHostedHarness();
   });
   afterEach(async () => {
     const { server, tokens } = current();
@@ -52,12 +52,12 @@ export function useHostedStage(): () => HostedStage {
   return current;
 }
 
-async function startHostedStage(): Promise<HostedStage> {
+async function startHostedHarness(): Promise<HostedHarness> {
   const vendor = await startGitHubVendor();
   const server = await startMcpServer({ ...(await hostedEnvironment()), ...vendor.env });
   const platform = await createMcpPlatform(server.url);
   const tokens = await platform.connect();
-  const post: HostedStage["post"] = async (path, members, headers = {}) => {
+  const post: HostedHarness["post"] = async (path, members, headers = {}) => {
     const body = typeof members === "string" ? members : encode({ client_id: "platform", ...members });
     const type = { "content-type": "application/x-www-form-urlencoded" };
     return send(`${server.url}${path}`, { method: "POST", body, headers: { ...type, ...headers } });

@@ -13,7 +13,7 @@ export interface Answer {
   readonly decision?: "Allow" | "Cancel";
 }
 
-export interface Person {
+export interface Actor {
   readonly page: Page;
   /** Errors of the browser, on any page. */
   readonly complaints: readonly string[];
@@ -40,11 +40,11 @@ export interface Person {
 const CHOICES: ReadonlySet<string> = new Set(["Authentication", "Registration"]);
 
 /** @param platform its URL, without a trailing slash */
-export async function openPerson(
+export async function openActor(
   browser: Browser,
   platform: string,
   options: BrowserContextOptions = {},
-): Promise<Person> {
+): Promise<Actor> {
   const context = await browser.newContext(options);
   context.setDefaultTimeout(15_000);
   const complaints: string[] = [];
@@ -59,9 +59,9 @@ export async function openPerson(
   });
   const page = await context.newPage();
 
-  const click: Person["click"] = (name) => page.getByRole("button", { name, exact: true }).click();
-  const follow: Person["follow"] = (name) => page.getByRole("link", { name, exact: true }).click();
-  const open: Person["open"] = async (connector) => {
+  const click: Actor["click"] = (name) => page.getByRole("button", { name, exact: true }).click();
+  const follow: Actor["follow"] = (name) => page.getByRole("link", { name, exact: true }).click();
+  const open: Actor["open"] = async (connector) => {
     await page.goto(`${platform}/connectors`);
     await follow(connector);
   };
@@ -89,9 +89,9 @@ export async function openPerson(
     },
     answerVendor: async ({ account = "user", decision = "Allow" } = {}) => {
       const asked = page.getByRole("button", { name: new RegExp(`^${decision}`) });
-      const person = page.getByRole("button", { name: new RegExp(`Sample ${account}`) });
-      await asked.or(person).first().waitFor();
-      if ((await person.count()) > 0) await person.first().click();
+      const actor = page.getByRole("button", { name: new RegExp(`Sample ${account}`) });
+      await asked.or(actor).first().waitFor();
+      if ((await actor.count()) > 0) await actor.first().click();
       await asked.click();
       await page.waitForURL((url) => url.origin === platform);
     },

@@ -4,8 +4,8 @@
  */
 import { createHash, randomBytes } from "node:crypto";
 import { createCookieJar, type CookieJar } from "@oauth-broker/simulators";
-import { BASE_URL, type Exchange, type PlatformId, PLATFORMS } from "./cast.ts";
-import type { World } from "./world.ts";
+import { BASE_URL, type Exchange, type PlatformId, PLATFORMS } from "./names.ts";
+import type { Fixture } from "./fixture.ts";
 
 export type Form = Readonly<Record<string, string | undefined>>;
 
@@ -55,17 +55,17 @@ export interface Visit {
 const MAX_HOPS = 12;
 
 /** @param user the user who is signed in at the vendors: lower-case letters */
-export function createBrowser(world: World, user: string, jar: CookieJar = createCookieJar()): Browser {
+export function createBrowser(fixture: Fixture, user: string, jar: CookieJar = createCookieJar()): Browser {
   const step = async (url: URL): Promise<URL | Exchange | undefined> => {
     if (url.origin === BASE_URL) {
       const cookie = jar.header(url);
       const headers = { accept: "text/html", ...(cookie === undefined ? {} : { cookie }) };
-      const answer = await world.request(url, { headers });
+      const answer = await fixture.request(url, { headers });
       jar.store(url, answer.headers.getSetCookie());
       const location = answer.headers.get("location");
       return location === null ? answer : new URL(location, url);
     }
-    return world.vendors.find(({ origin }) => origin === url.origin)?.authorize(url, user);
+    return fixture.vendors.find(({ origin }) => origin === url.origin)?.authorize(url, user);
   };
   return {
     jar,
@@ -90,11 +90,11 @@ export const atCallback = (url: URL): boolean =>
 /** For `visit`: stops before the vendor is requested. */
 export const awayFromBroker = (url: URL): boolean => url.origin !== BASE_URL;
 
-export function createBackend(world: World, clientId: PlatformId = "platform"): Backend {
+export function createBackend(fixture: Fixture, clientId: PlatformId = "platform"): Backend {
   const { secret, redirectUri } = PLATFORMS[clientId];
   const authorization = `Basic ${Buffer.from(`${clientId}:${secret}`).toString("base64")}`;
   const post: Backend["post"] = async (path, form) => {
-    const { status, body } = await world.request(path, {
+    const { status, body } = await fixture.request(path, {
       method: "POST",
       headers: { authorization, "content-type": "application/x-www-form-urlencoded" },
       body: encode(form),

@@ -12,7 +12,7 @@ import { type InProcessBroker, startInProcessBroker } from "./in-process-broker.
 import { type AtCallback, browse, createPlatform, type Platform, readTokens } from "./platform.ts";
 import { plantVendorSecrets, startVendor } from "./vendor.ts";
 
-export interface RotationStage {
+export interface RotationHarness {
   readonly now: ReturnType<typeof fixedClock>;
   readonly one: InProcessBroker;
   readonly two: InProcessBroker;
@@ -23,10 +23,10 @@ export interface RotationStage {
   close(): Promise<void>;
 }
 
-export async function startRotationStage(places: {
+export async function startRotationHarness(places: {
   readonly store: string;
   readonly keys?: string;
-}): Promise<RotationStage> {
+}): Promise<RotationHarness> {
   const ports = [await freePort(), await freePort()] as const;
   const baseUrl = `http://127.0.0.1:${ports[0]}`;
   const secrets = createSecrets();
@@ -54,16 +54,16 @@ export async function startRotationStage(places: {
 const kidOf = (state: string | null): unknown =>
   (JSON.parse(Buffer.from(state?.split(".")[0] ?? "", "base64url").toString()) as Record<string, unknown>)["kid"];
 
-function atTwo(url: URL, { urlOfTwo }: RotationStage): URL {
+function atTwo(url: URL, { urlOfTwo }: RotationHarness): URL {
   const moved = new URL(url);
   moved.host = new URL(urlOfTwo).host;
   return moved;
 }
 
 /** The browser comes back at the second broker, and the code is redeemed there. */
-async function expectFinishAtTwo(flow: AtCallback, stage: RotationStage): Promise<void> {
-  const { atOne, urlOfTwo } = stage;
-  const returned = await browse(atTwo(flow.callback, stage), flow.jar);
+async function expectFinishAtTwo(flow: AtCallback, harness: RotationHarness): Promise<void> {
+  const { atOne, urlOfTwo } = harness;
+  const returned = await browse(atTwo(flow.callback, harness), flow.jar);
   const code = new URL(returned.headers.get("location") ?? "about:blank").searchParams.get("code") ?? "";
   const answer = await atOne.post("/v1/token", atOne.redeemForm({ ...flow, code }), urlOfTwo);
   expect(answer.status, answer.text).toBe(200);
@@ -71,8 +71,8 @@ async function expectFinishAtTwo(flow: AtCallback, stage: RotationStage): Promis
 }
 
 /** Published 60 s before it signs; what was signed before stays valid, and so do connections. */
-export async function expectUnnoticedRotation(stage: RotationStage): Promise<void> {
-  const { atOne, now, one, urlOfTwo } = stage;
+export async function expectUnnoticedRotation(harness: RotationHarness): Promise<void> {
+  const { atOne, now, one, urlOfTwo } = harness;
   await one.broker.deps.keyset.load(); // as every 20 s in a process
   const connected = await atOne.connect();
   const before = await atOne.toCallback();
@@ -85,7 +85,7 @@ export async function expectUnnoticedRotation(stage: RotationStage): Promise<voi
   const after = await atOne.toCallback();
   expect(kidOf(after.callback.searchParams.get("state"))).toBe(kid);
   // The other process has not read the new key yet: it reads the storage before it refuses.
-  for (const flow of [after, before, during]) await expectFinishAtTwo(flow, stage);
+  for (const flow of [after, before, during]) await expectFinishAtTwo(flow, harness);
   const form = {
     grant_type: "refresh_token",
     refresh_token: connected.refreshToken,
@@ -101,24 +101,24 @@ export async function expectUnnoticedRotation(stage: RotationStage): Promise<voi
  * finished after each.
  */
 export async function expectUnnoticedRotations(
-  stage: RotationStage,
+  harness: RotationHarness,
   { rotations, flows }: { readonly rotations: number; readonly flows: number },
 ): Promise<void> {
   const begin = async (): Promise<AtCallback[]> =>
-    Promise.all(Array.from({ length: flows }, async () => stage.atOne.toCallback()));
+    Promise.all(Array.from({ length: flows }, async () => harness.atOne.toCallback()));
   let open = await begin();
   for (let rotation = 0; rotation < rotations; rotation += 1) {
-    const { keyset } = (rotation % 2 === 0 ? stage.two : stage.one).broker.deps;
+    const { keyset } = (rotation % 2 === 0 ? harness.two : harness.one).broker.deps;
     const [, begun] = await Promise.all([keyset.rotate(), begin()]);
-    stage.now.advance(60);
-    await Promise.all(open.map((flow) => expectFinishAtTwo(flow, stage)));
+    harness.now.advance(60);
+    await Promise.all(open.map((flow) => expectFinishAtTwo(flow, harness)));
     open = [...begun, ...(await begin())];
   }
-  await Promise.all(open.map((flow) => expectFinishAtTwo(flow, stage)));
+  await Promise.all(open.map((flow) => expectFinishAtTwo(flow, harness)));
 }
 
-export async function expectUnknownKeyRefused(stage: RotationStage): Promise<void> {
-  const flow = await stage.atOne.toCallback();
+export async function expectUnknownKeyRefused(harness: RotationHarness): Promise<void> {
+  const flow = await harness.atOne.toCallback();
   const state = flow.callback.searchParams.get("state") ?? "";
   const [header = "", ...rest] = state.split(".");
   const forged = Buffer.from(header, "base64url")
@@ -126,5 +126,5 @@ export async function expectUnknownKeyRefused(stage: RotationStage): Promise<voi
     .replace(/"kid":"[^"]+"/, '"kid":"AAAAAAAA"');
   const url = new URL(flow.callback);
   url.searchParams.set("state", [Buffer.from(forged).toString("base64url"), ...rest].join("."));
-  expectPage(await browse(atTwo(url, stage), flow.jar), 400, "state_invalid");
+  expectPage(await browse(atTwo(url, harness), flow.jar), 400, "state_invalid");
 }

@@ -15,7 +15,7 @@ import { freePort } from "./free-port.ts";
 import { findSecrets } from "./secrets.ts";
 import { temporaryFolder } from "./service-process.ts";
 
-export interface PlatformStage extends Pick<Storage, "connectors"> {
+export interface PlatformHarness extends Pick<Storage, "connectors"> {
   readonly url: string;
   /** The redirect URI of every connector that is not hosted. */
   readonly callback: string;
@@ -57,7 +57,7 @@ export interface Visitor {
   callTool(connector: string, tool?: string): Promise<string>;
 }
 
-export async function startPlatform(options: Pick<PlatformOptions, "broker"> = {}): Promise<PlatformStage> {
+export async function startPlatform(options: Pick<PlatformOptions, "broker"> = {}): Promise<PlatformHarness> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const callback = `${url}/oauth/callback`;

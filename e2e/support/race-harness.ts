@@ -11,7 +11,7 @@ import { freePort } from "./free-port.ts";
 import { createPlatform, type Platform } from "./platform.ts";
 import { plantVendorSecrets, startVendor } from "./vendor.ts";
 
-export interface RaceStageOptions {
+export interface RaceHarnessOptions {
   readonly processes: number;
   /** As in broker.yaml; relative paths start in the harness's folder. */
   readonly store: string;
@@ -25,7 +25,7 @@ export interface RaceStageOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-export interface RaceStage {
+export interface RaceHarness {
   /** The addresses of the processes. The first is the broker's base_url. */
   readonly urls: readonly string[];
   readonly brokers: readonly BrokerProcess[];
@@ -48,7 +48,7 @@ export interface RaceStage {
 }
 
 /** Starts all processes at the same moment, on an empty store. */
-export async function startRaceStage(options: RaceStageOptions): Promise<RaceStage> {
+export async function startRaceHarness(options: RaceHarnessOptions): Promise<RaceHarness> {
   const { processes, store, keys: keyset = "store", env = {} } = options;
   const secrets = createSecrets();
   const folder = temporaryFolder();

@@ -17,7 +17,7 @@ import { type InProcessBroker, startInProcessBroker } from "./in-process-broker.
 import { createPlatform, type Platform } from "./platform.ts";
 import { plantVendorSecrets, startVendor } from "./vendor.ts";
 
-export interface Scene {
+export interface Harness {
   readonly baseUrl: string;
   readonly secrets: Secrets;
   readonly vendor: OpenIdProvider;
@@ -34,10 +34,10 @@ export interface Scene {
 type Extra = Partial<Omit<ConfigurationParts, "baseUrl" | "secrets" | "issuer">>;
 
 /** @param extra further configuration besides two clients and the vendor `op` */
-export async function startScene(
+export async function startHarness(
   extra: Extra | ((issuer: string, secrets: Secrets) => Extra | Promise<Extra>) = {},
   vendorOptions: Partial<OpenIdProviderOptions> = {},
-): Promise<Scene> {
+): Promise<Harness> {
   const secrets = createSecrets();
   const baseUrl = `http://127.0.0.1:${await freePort()}`;
   const vendor = await startVendor({ baseUrl, secrets }, vendorOptions);
