@@ -90,6 +90,7 @@ describe("a client of the user's own at the vendor", () => {
     expect(await client.refresh({ refreshToken: next, connection: newer, byoc: stale })).toEqual({
       outcome: "credentials_rejected",
       source: "byoc",
+      error: expect.objectContaining({ code: "vendor_credentials_rejected" }),
     });
     expect(await client.revoke({ token, connection: newer, byoc })).toMatchObject({ outcome: "revoked" });
   });

@@ -251,6 +251,7 @@ export function describeConnectClient(name: string, open: () => Promise<ConnectH
         expect(await harness.client.refresh({ refreshToken, connection })).toEqual({
           outcome: "reauthorize",
           reason: "invalid_grant",
+          error: expect.objectContaining({ code: "invalid_grant" }),
         });
       });
 
@@ -280,6 +281,7 @@ export function describeConnectClient(name: string, open: () => Promise<ConnectH
         expect(await harness.client.refresh({ refreshToken, connection })).toEqual({
           outcome: "reauthorize",
           reason: "answer_lost",
+          error: expect.objectContaining({ details: expect.objectContaining({ retry: "restart" }) }),
         });
       });
 
@@ -287,7 +289,11 @@ export function describeConnectClient(name: string, open: () => Promise<ConnectH
         const { refreshToken = "", connection } = await connectWith(harness.client);
         harness.vendor.faults.next("/token", { kind: "answer", status: 401, body: '{"error":"invalid_client"}' });
         const refused = await harness.client.refresh({ refreshToken, connection });
-        expect(refused).toEqual({ outcome: "credentials_rejected", source: expect.stringMatching(/^\w+$/) });
+        expect(refused).toEqual({
+          outcome: "credentials_rejected",
+          source: expect.stringMatching(/^\w+$/),
+          error: expect.objectContaining({ code: "vendor_credentials_rejected" }),
+        });
       });
 
       it("sends nothing when the vendor gave no refresh token", async () => {

@@ -21,16 +21,16 @@ export const NOTHING_TO_REFRESH: Refreshed = { outcome: "reauthorize", reason: "
 export function refreshFailure(error: BrokerClientError): Exclude<Refreshed, { readonly outcome: "ok" }> {
   const { code, details } = error;
   const { reason = code, retryAfterSeconds, credentialsSource } = details;
-  if (details.retry === "restart") return { outcome: "reauthorize", reason: details.reason ?? "answer_lost" };
-  if (code === "invalid_grant") return { outcome: "reauthorize", reason };
+  if (details.retry === "restart") return { outcome: "reauthorize", reason: details.reason ?? "answer_lost", error };
+  if (code === "invalid_grant") return { outcome: "reauthorize", reason, error };
   if (code === "vendor_credentials_rejected") {
-    return { outcome: "credentials_rejected", source: credentialsSource ?? "unknown" };
+    return { outcome: "credentials_rejected", source: credentialsSource ?? "unknown", error };
   }
   if (isOutage(error)) {
-    return { outcome: "retry_later", retryAfterSeconds: retryAfterSeconds ?? DEFAULT_RETRY_SECONDS, reason };
+    return { outcome: "retry_later", retryAfterSeconds: retryAfterSeconds ?? DEFAULT_RETRY_SECONDS, reason, error };
   }
   if (BROKEN.has(code)) {
-    return { outcome: "retry_later", retryAfterSeconds: retryAfterSeconds ?? BROKEN_RETRY_SECONDS, reason };
+    return { outcome: "retry_later", retryAfterSeconds: retryAfterSeconds ?? BROKEN_RETRY_SECONDS, reason, error };
   }
   throw error;
 }

@@ -3,6 +3,7 @@
  * vendor itself (`direct`). docs: README.md of this package.
  */
 import type { EpochSeconds, JsonObject } from "@oauth-broker/oauth-core";
+import type { BrokerClientError } from "./error.ts";
 import type { Session } from "./session.ts";
 
 /**
@@ -82,19 +83,30 @@ export type RefreshRequest = GrantTarget & {
   readonly scope?: string;
 };
 
-/** What a backend does next. */
+/**
+ * What a backend does next. `error` is what the broker or the vendor said: for a log, or for the page
+ * that asks the user to connect again.
+ */
 export type Refreshed =
   /** Store these in place of the old ones, the refresh token and the connection too. */
   | { readonly outcome: "ok"; readonly tokens: Tokens }
   /** The old tokens are still valid. */
-  | { readonly outcome: "retry_later"; readonly retryAfterSeconds: number; readonly reason: string }
-  /** The refresh token is dead: the user must authorize again, by a new `start()`. */
-  | { readonly outcome: "reauthorize"; readonly reason: string }
+  | {
+      readonly outcome: "retry_later";
+      readonly retryAfterSeconds: number;
+      readonly reason: string;
+      readonly error: BrokerClientError;
+    }
+  /**
+   * The refresh token is dead: the user must authorize again, by a new `start()`. `error` is absent
+   * when there was no refresh token to send.
+   */
+  | { readonly outcome: "reauthorize"; readonly reason: string; readonly error?: BrokerClientError }
   /**
    * The user's grant may still be valid: the owner of the client credentials at the vendor has to
    * renew them.
    */
-  | { readonly outcome: "credentials_rejected"; readonly source: string };
+  | { readonly outcome: "credentials_rejected"; readonly source: string; readonly error: BrokerClientError };
 
 /** Which token is to be revoked (RFC 7009). */
 export type RevokeRequest = GrantTarget & {
@@ -110,7 +122,7 @@ export type Revoked =
    */
   | { readonly outcome: "revoked"; readonly revoked: "token" | "grant" | "already" }
   /** The vendor has no way to revoke it. `help`: what the user can do by hand. */
-  | { readonly outcome: "unsupported"; readonly help: string };
+  | { readonly outcome: "unsupported"; readonly help: string; readonly error: BrokerClientError };
 
 /**
  * What a backend calls for its users' vendor tokens, whether the broker answers or the vendor

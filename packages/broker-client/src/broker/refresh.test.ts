@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
+import { BrokerClientError } from "../error.ts";
 import { createFakeBroker, type FakeBroker, networkFailure, PLATFORM, refusal } from "../testing/fake-broker.ts";
 import { type BrokerClient, createBrokerClient } from "./client.ts";
 
@@ -78,9 +79,21 @@ describe("refresh", () => {
       refusal(400, { error: "vendor_credentials_rejected", credentials_source: "byoc" }),
       { outcome: "credentials_rejected", source: "byoc" },
     ],
-  ])("says what to do after %s", async (_what, answer, outcome) => {
+  ])("says what to do after %s, and what was said", async (_what, answer, outcome) => {
     broker.answers.set("/v1/token", answer);
-    expect(await client.refresh(request)).toEqual(outcome);
+    expect(await client.refresh(request)).toEqual({ ...outcome, error: expect.any(BrokerClientError) });
+  });
+
+  it("hands on what the broker said of a dead token, for the log", async () => {
+    const said = { error: "invalid_grant", error_description: "The vendor refused", vendor_error: "bad_refresh_token" };
+    broker.answers.set("/v1/token", refusal(400, said));
+    expect(await client.refresh(request)).toMatchObject({
+      error: {
+        code: "invalid_grant",
+        description: "The vendor refused",
+        details: { vendorError: "bad_refresh_token" },
+      },
+    });
   });
 
   it.each(["invalid_client", "invalid_request", "unauthorized_client", "invalid_scope"])(
@@ -111,6 +124,7 @@ describe("revoke", () => {
     expect(await client.revoke({ token: "t", connection: "c" })).toEqual({
       outcome: "unsupported",
       help: "Open the settings",
+      error: expect.objectContaining({ code: "unsupported_token_type" }),
     });
   });
 

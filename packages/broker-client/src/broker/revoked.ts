@@ -17,7 +17,7 @@ export async function readRevoked(answer: Response): Promise<Revoked> {
     if (!(error instanceof BrokerClientError)) throw error;
     //= rfc7009#2.2.1
     if (error.code !== "unsupported_token_type") throw error;
-    return { outcome: "unsupported", help: error.details.help ?? error.description };
+    return { outcome: "unsupported", help: error.details.help ?? error.description, error };
   }
   throw new BrokerClientError("answer_refused", "The broker does not say what it revoked", { reason: "malformed" });
 }

@@ -137,7 +137,7 @@ export function direct(options: DirectOptions): DirectClient {
           return { outcome: "revoked", revoked };
         } catch (error) {
           if (!(error instanceof OAuthError) || error.code !== "unsupported_token_type") throw error;
-          return { outcome: "unsupported", help: error.extras.help ?? error.description };
+          return { outcome: "unsupported", help: error.extras.help ?? error.description, error: problem(error) };
         }
       }),
 
