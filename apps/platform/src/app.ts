@@ -2,9 +2,9 @@
  * Composes the platform's pages: takes storage and outbound clients, returns a Hono app. The
  * ingress is a separate app (routes/ingress.ts).
  */
-import { defined } from "@oauth-broker/oauth-core";
-import type { Clock } from "@oauth-broker/oauth-core";
+import { type Clock, defined } from "@oauth-broker/oauth-core";
 import { createEgress, type Egress } from "@oauth-broker/oauth-core/egress";
+import { isOwnHost } from "@oauth-broker/oauth-core/server";
 import { errorPageWith, type Log, mount } from "@oauth-broker/oauth-core/service";
 import { Hono } from "hono";
 import { createAgent } from "./agent/agent.ts";
@@ -14,7 +14,6 @@ import type { BrokerAccess } from "./oauth/client-of-connector.ts";
 import { createConnections } from "./oauth/connections.ts";
 import { connectRoutes } from "./routes/connect.ts";
 import type { PageDeps } from "./routes/deps.ts";
-import { isOwnHost } from "./routes/own-host.ts";
 import { pageRoutes } from "./routes/pages.ts";
 import { settingsRoutes } from "./routes/settings.ts";
 import { tryRoutes } from "./routes/try.ts";

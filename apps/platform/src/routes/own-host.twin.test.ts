@@ -5,7 +5,10 @@
 import { expect, it, vi } from "vitest";
 import { openTestPlatform } from "../testing/test-visitor.ts";
 
-vi.mock("./own-host.ts", () => ({ isOwnHost: () => true }));
+vi.mock("@oauth-broker/oauth-core/server", async (original) => ({
+  ...(await original<typeof import("@oauth-broker/oauth-core/server")>()),
+  isOwnHost: () => true,
+}));
 
 it("a rebound name is served the pages, and its script can use them", async () => {
   const test = await openTestPlatform("http://127.0.0.1:8789");

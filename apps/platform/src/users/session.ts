@@ -3,8 +3,7 @@
  * gets another cookie, so that a flow that one user started cannot be finished for the other.
  */
 import type { Clock, RecordStore } from "@oauth-broker/oauth-core";
-import { randomToken } from "@oauth-broker/oauth-core/protocol";
-import { type BindingCookie, hashOf } from "@oauth-broker/oauth-core/server";
+import { type BindingCookie, createBindingCookie, formatCookie, readCookie } from "@oauth-broker/oauth-core/server";
 import { findUser, type User } from "./users.ts";
 
 export interface SignedIn {
@@ -28,7 +27,6 @@ export interface Sessions {
 
 const KIND = "browser-session";
 const SESSION_SECONDS = 12 * 3600;
-const VALUE = /^[A-Za-z0-9_-]{43}$/;
 
 /** @param deps.isHttps binds the cookie to exactly this host */
 export function createSessions({
@@ -41,13 +39,7 @@ export function createSessions({
   readonly isHttps: boolean;
 }): Sessions {
   const name = isHttps ? "__Host-platform-session" : "platform-session";
-  const header = (value: string, maxAgeSeconds: number): string =>
-    `${name}=${value}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${isHttps ? "; Secure" : ""}`;
-  const cookieOf: Sessions["cookieOf"] = (sent) => {
-    const pair = sent?.split("; ").find((part) => part.startsWith(`${name}=`));
-    const value = pair?.slice(name.length + 1) ?? "";
-    return VALUE.test(value) ? { value, hash: hashOf(value) } : undefined;
-  };
+  const cookieOf: Sessions["cookieOf"] = (sent) => readCookie(sent, name);
   return {
     cookieOf,
     find: async (sent) => {
@@ -57,19 +49,19 @@ export function createSessions({
       return cookie === undefined || user === undefined ? undefined : { user, sessionId: cookie.hash, cookie };
     },
     greet: () => {
-      const value = randomToken(32);
-      return { cookie: { value, hash: hashOf(value) }, setCookie: header(value, SESSION_SECONDS) };
+      const cookie = createBindingCookie();
+      return { cookie, setCookie: formatCookie(name, cookie.value, SESSION_SECONDS) };
     },
     signIn: async (user) => {
-      const value = randomToken(32);
+      const { value, hash } = createBindingCookie();
       const data = { v: 1, user: user.id };
-      const key = { kind: KIND, id: hashOf(value) };
+      const key = { kind: KIND, id: hash };
       await records.create({ key, stage: "signed-in", data, expiresAt: now() + SESSION_SECONDS });
-      return header(value, SESSION_SECONDS);
+      return formatCookie(name, value, SESSION_SECONDS);
     },
     signOut: async ({ sessionId }) => {
       await records.delete({ kind: KIND, id: sessionId });
-      return header("", 0);
+      return formatCookie(name, "", 0);
     },
   };
 }

@@ -1,7 +1,8 @@
 /**
- * Ties a flow to the browser that started it: a random cookie per flow, its hash in the record (bar
- * CB-7). Per-flow names, so that two tabs work; `__Host-` on https, so that a sibling subdomain
- * cannot plant one.
+ * Binds a request to the browser it comes from: a random cookie whose hash is in a record, and form
+ * tokens derived from it. Each flow has its own cookie (bar CB-7), so that two tabs work; a
+ * platform's session has one per browser. Pages without passwords also check the host name of the
+ * request.
  */
 import { createHmac } from "node:crypto";
 import { isSameText } from "../protocol/mac.ts";
@@ -38,33 +39,44 @@ function cookieName(issuer: string, flowId: string): string {
  */
 //= rfc9700#4.7
 export function setBindingCookie(issuer: string, flowId: string, value: string): Record<string, string> {
-  return cookieHeader(issuer, flowId, value, BINDING_SECONDS);
+  return { "set-cookie": formatCookie(cookieName(issuer, flowId), value, BINDING_SECONDS) };
 }
 
 /** @returns the `set-cookie` header that ends the flow's cookie */
 export function clearBindingCookie(issuer: string, flowId: string): Record<string, string> {
-  return cookieHeader(issuer, flowId, "", 0);
-}
-
-function cookieHeader(issuer: string, flowId: string, value: string, maxAgeSeconds: number): Record<string, string> {
-  const secure = issuer.startsWith("https:") ? "; Secure" : "";
-  const cookie = `${cookieName(issuer, flowId)}=${value}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${secure}`;
-  return { "set-cookie": cookie };
+  return { "set-cookie": formatCookie(cookieName(issuer, flowId), "", 0) };
 }
 
 /**
- * @param header the Cookie header as received; undefined where the browser holds no cookie of this
- *   flow
+ * @param name `__Host-…` on https, so that a sibling subdomain cannot plant one
+ * @param maxAgeSeconds 0 ends it
+ * @returns the value of Set-Cookie, kept from scripts and from forms of other sites
+ */
+export function formatCookie(name: string, value: string, maxAgeSeconds: number): string {
+  const secure = name.startsWith("__Host-") ? "; Secure" : "";
+  return `${name}=${value}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${secure}`;
+}
+
+/**
+ * @param header the Cookie header as received
+ * @returns undefined when the browser holds no cookie of this flow
  */
 export function readBindingCookie(
   header: string | undefined,
   issuer: string,
   flowId: string,
 ): BindingCookie | undefined {
-  const name = `${cookieName(issuer, flowId)}=`;
-  const pair = header?.split("; ").find((part) => part.startsWith(name));
-  const value = pair?.slice(name.length) ?? "";
-  // Only what we could have set: the value goes back into a header.
+  return readCookie(header, cookieName(issuer, flowId));
+}
+
+/**
+ * @param header the Cookie header as received
+ * @returns undefined where the browser holds no cookie of this name that we could have set
+ */
+export function readCookie(header: string | undefined, name: string): BindingCookie | undefined {
+  const pair = header?.split("; ").find((part) => part.startsWith(`${name}=`));
+  const value = pair?.slice(name.length + 1) ?? "";
+  // The value goes back into a header.
   return COOKIE_VALUE.test(value) ? bindingCookie(value) : undefined;
 }
 
@@ -85,4 +97,13 @@ export function formToken(what: string, { value }: BindingCookie): string {
  */
 export function isFormToken(sent: string | undefined, what: string, cookie: BindingCookie): boolean {
   return isSameText(sent, formToken(what, cookie));
+}
+
+/**
+ * Whether a request is addressed to this app by name. An attacker whose host name resolves to
+ * loopback could otherwise read pages that have no passwords there: to the browser the attacker's
+ * script and our pages would have one origin.
+ */
+export function isOwnHost(requestUrl: string, ownUrl: string): boolean {
+  return new URL(requestUrl).host === new URL(ownUrl).host;
 }

@@ -3,9 +3,12 @@ export {
   type BindingCookie,
   clearBindingCookie,
   createBindingCookie,
+  formatCookie,
   formToken,
   isFormToken,
+  isOwnHost,
   readBindingCookie,
+  readCookie,
   setBindingCookie,
 } from "./browser-binding.ts";
 export type { AssertionDeps } from "./client-assertion.ts";

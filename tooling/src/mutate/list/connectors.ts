@@ -159,13 +159,6 @@ export const CONNECTOR_DEFENCES: readonly Mutation[] = [
     tests: ["apps/platform/src/ingress/ingress.test.ts"],
   },
   {
-    defence: "Pages answer to the platform's own name alone",
-    file: "apps/platform/src/routes/own-host.ts",
-    find: "  return new URL(requestUrl).host === new URL(platformUrl).host;",
-    replace: '  return new URL(requestUrl).host !== new URL(platformUrl).host + "x";',
-    tests: ["apps/platform/src/routes/routes.test.ts"],
-  },
-  {
     defence: "A form of the platform counts only from the browser it was shown to",
     file: "apps/platform/src/routes/guard.ts",
     find: '  if (cookie !== undefined && isFormToken(fields.get("csrf"), path, cookie)) return;',

@@ -55,11 +55,11 @@ export const PLATFORM_DEFENCES: readonly Mutation[] = [
     tests: [ROUTES],
   },
   {
-    defence: "The platform answers to its own name",
+    defence: "A platform answers to its own name",
     rows: ["RS-7"],
-    file: `${SRC}/routes/own-host.ts`,
-    find: "return new URL(requestUrl).host === new URL(platformUrl).host;",
-    replace: "return new URL(requestUrl).host !== new URL(platformUrl).hash;",
+    file: "packages/oauth-core/src/authorization-server/browser-binding.ts",
+    find: "return new URL(requestUrl).host === new URL(ownUrl).host;",
+    replace: "return new URL(requestUrl).host !== new URL(ownUrl).hash;",
     tests: [ROUTES],
   },
   {
