@@ -3,6 +3,6 @@ import { bundle } from "@oauth-broker/oauth-core/bundle";
 
 export default bundle({
   name: "The broker",
-  // The sandbox's vendors are not bundled; sandbox.ts reports when they are missing.
-  external: ["@oauth-broker/simulators"],
+  // The sandbox's vendors and platform are not bundled; sandbox.ts reports when they are missing.
+  external: ["@oauth-broker/simulators", "./sample-platform/app.ts"],
 });

@@ -51,7 +51,8 @@ function createActor(jar: CookieJar = createCookieJar()): Actor {
   const actor: Actor = {
     page: async () => (await request(new URL(home))).text(),
     async press(path, form = {}) {
-      const csrf = /name="csrf" value="([^"]+)"/.exec(await actor.page())?.[1] ?? "";
+      const csrfInput = new RegExp(`action="${path}">\\s*<input type="hidden" name="csrf" value="([^"]+)"`);
+      const csrf = csrfInput.exec(await actor.page())?.[1] ?? "";
       const answer = await request(new URL(path, home), new URLSearchParams({ csrf, ...form }));
       return new URL(answer.headers.get("location") ?? "", home);
     },

@@ -38,6 +38,8 @@ describe("arrows", () => {
     [`${BROKER}/app.ts`, `import { x } from "@oauth-broker/simulators";`],
     [`${BROKER}/main.ts`, `const x = await import("@oauth-broker/simulators");`],
     [`${BROKER}/sandbox.ts`, `import { x } from "@oauth-broker/simulators";`],
+    [`${BROKER}/sandbox.ts`, `import { x } from "./sample-platform/app.ts";`],
+    [`${BROKER}/start.ts`, `const x = await import("./sample-platform/app.ts");`],
   ])("refuse %s: %s", (path, code) => {
     expect(rulesBroken(path, code)).toContain("arrows");
   });
@@ -51,6 +53,8 @@ describe("arrows", () => {
     ["packages/token-store/src/a.test.ts", `import { fixedClock } from "@oauth-broker/oauth-core/testing";`],
     [`${BROKER}/sandbox.ts`, `import type { X } from "@oauth-broker/simulators";`],
     [`${BROKER}/sandbox.ts`, `const { x } = await import("@oauth-broker/simulators");`],
+    [`${BROKER}/sandbox.ts`, `const { x } = await import("./sample-platform/app.ts");`],
+    [`${BROKER}/sample-platform/page.ts`, `import { x } from "@oauth-broker/simulators";`],
     [`${BROKER}/start.ts`, `import { startSandbox } from "./sandbox.ts";`],
     [`${BROKER}/testing/test-broker.ts`, `import { fixedClock } from "@oauth-broker/oauth-core/testing";`],
     [`${BROKER}/app.test.ts`, `import { x } from "@oauth-broker/simulators";`],

@@ -60,7 +60,8 @@ function arrows(file: SourceFile, target: Target): Violation[] {
     if (isForTests(path)) return refuse("this is for tests only");
     if (to === undefined || to === from) return [];
     if (!from.mayImport.includes(to.zone)) return refuse(`${from.zone} must not import ${to.zone}`);
-    if (ON_DEMAND.includes(to.zone) && !one.dynamic && one.values.length > 0) {
+    const isLoaded = ON_DEMAND.includes(from.zone);
+    if (ON_DEMAND.includes(to.zone) && !isLoaded && !one.dynamic && one.values.length > 0) {
       return refuse(`${to.zone} is loaded by import() only`);
     }
     return [];

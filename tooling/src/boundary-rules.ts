@@ -107,12 +107,29 @@ export const ZONES: readonly {
     mayImport: ["core index", "protocol", "vendors", "vendor-client", "brokered-code"],
   },
   { zone: "simulators", files: /^packages\/simulators\//, mayImport: [] },
+  // The broker's other side in its sandbox: a platform around broker-client, shown in the simulators' frame.
+  {
+    zone: "sample platform",
+    files: /^apps\/broker\/src\/sample-platform\//,
+    mayImport: [
+      "simulators",
+      "broker-client",
+      "core index",
+      "protocol",
+      "vendor-client",
+      "authorization-server",
+      "service",
+      "egress",
+      "app",
+    ],
+  },
   {
     zone: "sandbox",
     files: /^apps\/[^/]+\/src\/sandbox\.ts$/,
     mayImport: [
       "app",
       "simulators",
+      "sample platform",
       "mcp-auth",
       "broker-client",
       "token-store",
@@ -150,8 +167,11 @@ export const ZONES: readonly {
   },
 ];
 
-/** Zones that load only on demand: `import()` of them is fine, a static import of values is not. */
-export const ON_DEMAND: readonly string[] = ["simulators"];
+/**
+ * Zones that load only on demand: `import()` of them is fine, a static import of values from outside
+ * of them is not.
+ */
+export const ON_DEMAND: readonly string[] = ["simulators", "sample platform"];
 
 /** What the packages' root entries must not reach, over any number of imports. */
 export const UNREACHABLE: readonly { readonly entry: string; readonly specifier: RegExp }[] = [
@@ -184,6 +204,7 @@ export const CONFINED_MODULES: readonly Confined[] = [
       /^packages\/oauth-core\/src\/(http|service)\//,
       /^(apps|packages)\/[^/]+\/src\/app\.ts$/,
       /^apps\/[^/]+\/src\/(routes|pages)\//,
+      /^apps\/broker\/src\/sample-platform\/app\.ts$/,
     ],
     instead: "decide in a function of plain values and call it from http/, app.ts or routes/",
   },

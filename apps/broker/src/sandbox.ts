@@ -1,16 +1,17 @@
 /**
  * The sandbox: a real OpenID provider, a simulator of every first-class vendor and a sample
  * platform beside the broker, all on loopback, so that a newcomer clicks through whole flows
- * without an account anywhere. The only file that knows the simulators.
+ * without an account anywhere. The only file that knows the simulators and the platform.
  */
 import { createHash, randomBytes } from "node:crypto";
 import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { requireRegistrableRedirectUri } from "@oauth-broker/oauth-core/protocol";
-import type { SandboxPlatform, SandboxVendor } from "@oauth-broker/simulators";
+import type { SandboxVendor } from "@oauth-broker/simulators";
 import { buildVendors, type ClientConfig, type Config, configError, type VendorConfig } from "./config.ts";
 import { readTimeline } from "./cli/timeline.ts";
 import type { Broker } from "./app.ts";
+import type { SamplePlatform } from "./sample-platform/app.ts";
 
 export interface Sandbox {
   /** The configuration with the sandbox's vendors and client in it. */
@@ -41,11 +42,11 @@ interface SandboxClient {
 
 /** @throws Error saying that the sandbox needs the repository, when the simulators are not there */
 export async function startSandbox(config: Config, clientFile: string): Promise<Sandbox> {
-  const { startSandboxVendors, startSandboxPlatform } = await loadSimulators();
+  const [{ startSandboxVendors }, { startSamplePlatform }] = await loadParts();
   const client = await loadOrMakeClient(clientFile);
   let vendors: readonly SandboxVendor[] = [];
   let broker: Broker | undefined;
-  const platform = await startSandboxPlatform({
+  const platform = await startSamplePlatform({
     brokerUrl: config.baseUrl,
     clientId: client.client_id,
     clientSecret: client.client_secret,
@@ -75,7 +76,7 @@ export async function startSandbox(config: Config, clientFile: string): Promise<
 
 function sandboxClient(
   { client_id, client_secret, more_redirect_uris }: SandboxClient,
-  platform: SandboxPlatform,
+  platform: SamplePlatform,
   approvedVendors: readonly string[],
 ): ClientConfig {
   return {
@@ -108,11 +109,12 @@ function configuredVendors(
   return built.vendors;
 }
 
-/** Left out of the built file: every configured mode runs without it. */
-async function loadSimulators(): Promise<typeof import("@oauth-broker/simulators")> {
-  const name = "@oauth-broker/simulators";
+type Parts = [typeof import("@oauth-broker/simulators"), typeof import("./sample-platform/app.ts")];
+
+/** Left out of the built file: every configured mode runs without them. */
+async function loadParts(): Promise<Parts> {
   try {
-    return (await import(name)) as typeof import("@oauth-broker/simulators");
+    return await Promise.all([import("@oauth-broker/simulators"), import("./sample-platform/app.ts")]);
   } catch (cause) {
     throw new Error(
       "The sandbox needs the repository: run `npm start` there. To run this file alone, write a broker.yaml (see broker.example.yaml).",
@@ -151,7 +153,7 @@ async function readClientFile(path: string): Promise<Readonly<Record<string, unk
 async function writeClientFile(
   path: string,
   client: SandboxClient,
-  platform: SandboxPlatform,
+  platform: SamplePlatform,
   about: Readonly<Record<string, unknown>>,
 ): Promise<void> {
   await mkdir(dirname(path), { recursive: true });

@@ -18,7 +18,8 @@ export interface Page {
   readonly brand: string;
   /** One line under the brand: what this page is, and that it is not the real thing. */
   readonly note: string;
-  readonly main: Markup;
+  /** Escaped already, as `html` makes it. */
+  readonly main: { readonly isEscaped: true } | Promise<{ readonly isEscaped: true }>;
 }
 
 /** Unformatted, because the hash covers every character between the tags. */

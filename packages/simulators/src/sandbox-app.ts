@@ -1,6 +1,27 @@
 /** The broker's app at a vendor of the sandbox, and what such a vendor is to those who start it. */
 import { randomBytes } from "node:crypto";
-import type { VendorOffer } from "./platform/offer.ts";
+
+/** A vendor as a platform shows it: a line about it, and what its request takes. */
+export interface VendorOffer {
+  /** The vendor's id at the broker. */
+  readonly id: string;
+  readonly name: string;
+  /** One line: what a newcomer sees there that is different elsewhere. */
+  readonly about: string;
+  /** Of each authorization request. */
+  readonly request: { readonly scope: string; readonly prompt?: string; readonly resource?: string };
+  /** What the user who connects has to say first; each has a value that works. */
+  readonly placeholders?: readonly PlaceholderOffer[];
+}
+
+export interface PlaceholderOffer {
+  /** As the vendor's entry calls it. */
+  readonly name: string;
+  readonly label: string;
+  readonly value: string;
+  /** Left out: any text. */
+  readonly choices?: readonly { readonly value: string; readonly label: string }[];
+}
 
 export interface SandboxVendorOptions {
   /** The broker's: what its app is registered with at each vendor. */

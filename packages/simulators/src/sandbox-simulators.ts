@@ -2,8 +2,13 @@
  * The first-class vendors in the sandbox: each a simulator with one app for the broker. What the real ones ask of an
  * organization beforehand is done here: the preview is approved, and an administrator has consented.
  */
-import type { VendorOffer } from "./platform/offer.ts";
-import { credentialsOf, newApp, type SandboxVendor, type SandboxVendorOptions } from "./sandbox-app.ts";
+import {
+  credentialsOf,
+  newApp,
+  type SandboxVendor,
+  type SandboxVendorOptions,
+  type VendorOffer,
+} from "./sandbox-app.ts";
 import {
   startAtlassian,
   startGitHub,

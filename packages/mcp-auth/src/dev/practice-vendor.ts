@@ -91,7 +91,7 @@ function placesOf(
     ...(isStandIn ? {} : ownEndpoints(offer.id, entry["token_endpoint"])),
     ...Object.fromEntries(places),
     ...(isStandIn
-      ? { VENDOR: offer.id, VENDOR_SCOPES: offer.request["scope"] ?? "", VENDOR_PLACEHOLDERS: "" }
+      ? { VENDOR: offer.id, VENDOR_SCOPES: offer.request.scope, VENDOR_PLACEHOLDERS: "" }
       : { VENDOR_PLACEHOLDERS: given["VENDOR_PLACEHOLDERS"] ?? JSON.stringify(placeholders) }),
   };
 }
