@@ -259,9 +259,12 @@ describe("pre-registered mode, by the built command", () => {
         await expect.poll(() => server.said(), { timeout: 5_000 }).toContain("Ctrl-C ends it");
         const [, token = ""] = /Authorization: Bearer ([^'\s]+)/.exec(server.said()) ?? [];
         expect(await whoami(server.endpoint, token)).toEqual(expect.any(String));
-        // A new tool is one new file.
+        // A new tool is a file, an import and a place in the list.
         const tool = readFileSync(join(preRegistered, "src/tools/whoami.ts"), "utf8").replaceAll("whoami", "hello");
         writeFileSync(join(preRegistered, "src/tools/hello.ts"), tool);
+        const list = join(preRegistered, "src/tools/index.ts");
+        const more = readFileSync(list, "utf8").replace("tools = [", "tools = [hello, ");
+        writeFileSync(list, `import { hello } from "./hello.ts";\n${more}`);
         const tools = async (): Promise<string[]> => {
           const client = await connectClient(server.endpoint, token);
           const listed = await client.listTools();

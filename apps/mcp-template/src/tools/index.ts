@@ -1,4 +1,4 @@
-// Generated from the files of this folder by `mcp-tools`, which dev, test and build run first. A tool is one file here.
+/** The tools of the server. A new one is a file here, an import and a place in the list. */
 import { listPages } from "./list-pages.ts";
 import { whoami } from "./whoami.ts";
 

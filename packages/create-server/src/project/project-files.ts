@@ -24,9 +24,9 @@ export function packageJson({ name, mode }: Choices, { versions }: Pick<Material
     type: "module",
     engines: { node: ">=20" },
     scripts: {
-      dev: "mcp-tools && mcp-dev",
-      test: "mcp-tools && tsc && vitest run",
-      build: "mcp-tools && rolldown -c rolldown.config.mjs",
+      dev: "mcp-dev",
+      test: "tsc && vitest run",
+      build: "rolldown -c rolldown.config.mjs",
       start: "node dist/main.js",
     },
     dependencies: { ...Object.fromEntries(CORE.map(packed)), ...versions.dependencies },

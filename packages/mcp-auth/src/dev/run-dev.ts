@@ -1,22 +1,19 @@
 /**
  * `npm run dev` of a server: the practice vendor, the environment of service.yaml adapted to this
- * machine, and main.ts unchanged, restarted when a file changes. The list of tools follows the
- * files of src/tools.
+ * machine, and main.ts unchanged, restarted when a file changes.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync, watch } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { type Environment, loadSettings } from "../config.ts";
-import { writeToolsList } from "../tools-list/write-list.ts";
 import { type Desk, deskEnvironment } from "./environment.ts";
 import { nextSteps } from "./next-steps.ts";
 import { type PracticeVendor, startPracticeVendor } from "./practice-vendor.ts";
 import { parseServiceFile } from "./service-file.ts";
 import { fetchTestToken } from "./test-token.ts";
 
-const TOOLS = join("src", "tools");
 const FOLLOW_PARENT_MS = 250;
 
 export interface DevDeps {
@@ -46,7 +43,7 @@ export async function runDev({ environment, print, say }: DevDeps): Promise<numb
       return undefined;
     });
     const greeting = nextSteps({ name: service.name, url, mode, about: vendor.about, token });
-    return await runWatched(own, { print, greet: () => say(greeting), say });
+    return await runWatched(own, { print, greet: () => say(greeting) });
   } finally {
     await vendor.close();
   }
@@ -74,11 +71,9 @@ interface Watched {
   readonly print: (line: string) => void;
   /** Once, when it listens for the first time. */
   readonly greet: () => void;
-  readonly say: (text: string) => void;
 }
 
-async function runWatched(environment: Environment, { print, greet, say }: Watched): Promise<number> {
-  const watcher = watch(TOOLS, () => followTools(say));
+async function runWatched(environment: Environment, { print, greet }: Watched): Promise<number> {
   const child = spawn(process.execPath, ["--watch", "--watch-preserve-output", join("src", "main.ts")], {
     env: { ...environment },
     stdio: ["inherit", "pipe", "inherit"],
@@ -101,16 +96,6 @@ async function runWatched(environment: Environment, { print, greet, say }: Watch
     return code ?? 0;
   } finally {
     clearInterval(follow);
-    watcher.close();
     for (const signal of signals) process.off(signal, end);
-  }
-}
-
-/** A file that is half written has no export yet: its next change is read again. */
-function followTools(say: (text: string) => void): void {
-  try {
-    writeToolsList(TOOLS);
-  } catch (error) {
-    say(error instanceof Error ? error.message : "The list of tools could not be written.");
   }
 }
