@@ -147,15 +147,14 @@ describe("the command line", () => {
       registryRuns: 15,
       operations: 2000,
       storeWarmUp: 5000,
-      rows: 100_000,
       calls: 2000,
       callsWarmUp: 5000,
       mixedCalls: 5000,
     };
     expect(parseCommandLine([])).toMatchObject(defaults);
-    expect(parseCommandLine(["--only", "store", "--rows=1000000"])).toMatchObject({
+    expect(parseCommandLine(["--only", "store", "--operations=100"])).toMatchObject({
       parts: ["store"],
-      rows: 1_000_000,
+      operations: 100,
     });
   });
 
@@ -166,7 +165,6 @@ describe("the command line", () => {
     ["--speed"],
     ["--only=vendor"],
     ["--operations=0"],
-    ["--rows=999"],
     ["--calls=0"],
     ["--mixed-calls=all"],
   ])("refuses %s", (argument) => {

@@ -14,7 +14,7 @@ import { type McpResults, runMcpBench } from "./mcp.ts";
 import { type CommandLine, HELP, parseCommandLine, RESULTS_FOLDER } from "./options.ts";
 import { registryTable, registryVerdict, runRegistryBench } from "./registry.ts";
 import { runStoreBench, type StoreResults } from "./store.ts";
-import { sizesTable, storeTable, storeVerdicts } from "./store-figures.ts";
+import { storeTable, storeVerdicts } from "./store-figures.ts";
 
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
@@ -72,8 +72,8 @@ function describeStore(results: StoreResults): string {
   const { engine, operations, rounds, storeWarmUp, lanes, tokenLengths, rowBytes, node, machine } = results;
   const row = `tokens of ${tokenLengths.access} and ${tokenLengths.refresh} characters, ${rowBytes} bytes a row`;
   const settings = `store: ${rounds} rounds of ${operations} operations after ${storeWarmUp} of each, ${lanes} at once, ${engine}, ${row}, Node.js ${node}, ${machine}`;
-  const { figures, comparisons, kms, sizes } = results;
-  return [settings, storeTable(figures), storeVerdicts(comparisons, kms), sizesTable(sizes)].join("\n\n");
+  const { figures, comparisons, kms } = results;
+  return [settings, storeTable(figures), storeVerdicts(comparisons, kms)].join("\n\n");
 }
 
 function describeMcp(results: McpResults): string {

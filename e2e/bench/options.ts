@@ -1,15 +1,13 @@
 /** The command line of the bench. */
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { LEAST_ROWS } from "./store-subjects.ts";
 
 export const HELP = `Usage: npm run bench -- [OPTIONS]
 
 The broker: CPU time per whole flow, and per refresh, of the built broker with memory and with SQLite, beside a bare
 node:http + node:crypto server that takes the same wire steps.
-The store: CPU time per call of the token store and the record store on DynamoDB, beside the bare requests of the SDK; how
-often KMS is asked; and a read in a small table and in a large one, of DynamoDB and of SQLite. The engine is dynalite, or
-the DynamoDB Local at DYNAMODB_LOCAL_ENDPOINT. No AWS account is used.
+The store: CPU time per call of the token store and the record store on DynamoDB, beside the bare requests of the SDK; and
+how often KMS is asked. The engine is dynalite, or the DynamoDB Local at DYNAMODB_LOCAL_ENDPOINT. No AWS account is used.
 The MCP server: CPU time per tool call with a bearer token and a stored vendor token, hosted on SQLite and on DynamoDB, and
 pre-registered, beside the same server without auth; how fast a refresh and a call are; and calls of 200 users at once, each
 checked for what is another's.
@@ -22,8 +20,6 @@ Prints tables and ratios, and writes them as JSON.
   --warm-up N          flows, and refreshes, per server beforehand (default 30000): the engine compiles for that long
   --operations N       operations of each kind on the store, per round (default 2000)
   --store-warm-up N    operations of each kind on the store beforehand (default 5000)
-  --rows N             rows of the large table, from 1000 (default 100000). 1000000 take minutes, and some 5 GB of memory
-                       and of disk
   --calls N            tool calls per server, tool and round (default 2000)
   --calls-warm-up N    tool calls per server and tool beforehand (default 5000)
   --mixed-calls N      calls of 200 users at once on SQLite, a tenth by 20 on DynamoDB (default 5000; 0 = none; 100000 take
@@ -46,7 +42,6 @@ export interface CommandLine {
   readonly warmUp: number;
   readonly operations: number;
   readonly storeWarmUp: number;
-  readonly rows: number;
   readonly calls: number;
   readonly callsWarmUp: number;
   readonly mixedCalls: number;
@@ -70,7 +65,6 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
       "warm-up": { type: "string", default: "30000" },
       operations: { type: "string", default: "2000" },
       "store-warm-up": { type: "string", default: "5000" },
-      rows: { type: "string", default: "100000" },
       calls: { type: "string", default: "2000" },
       "calls-warm-up": { type: "string", default: "5000" },
       "mixed-calls": { type: "string", default: "5000" },
@@ -87,7 +81,6 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
     warmUp: wholeNumber("--warm-up", values["warm-up"], 0),
     operations: wholeNumber("--operations", values.operations),
     storeWarmUp: wholeNumber("--store-warm-up", values["store-warm-up"], 0),
-    rows: wholeNumber("--rows", values.rows, LEAST_ROWS),
     calls: wholeNumber("--calls", values.calls),
     callsWarmUp: wholeNumber("--calls-warm-up", values["calls-warm-up"], 0),
     mixedCalls: wholeNumber("--mixed-calls", values["mixed-calls"], 0),

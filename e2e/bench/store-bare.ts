@@ -4,13 +4,10 @@
  */
 import {
   type AttributeValue,
-  BatchWriteItemCommand,
-  type BatchWriteItemCommandOutput,
   DynamoDBClient,
   GetItemCommand,
   PutItemCommand,
   UpdateItemCommand,
-  type WriteRequest,
 } from "@aws-sdk/client-dynamodb";
 import type { NewRecord, RecordKey } from "@oauth-broker/oauth-core";
 import type { Engines } from "./store-engines.ts";
@@ -36,16 +33,8 @@ export interface Bare {
    * @throws Error when it did not advance
    */
   advance(key: Key, move: { readonly from: string; readonly to: string; readonly client: string }): Promise<void>;
-  /**
-   * BatchWriteItem, repeated until nothing is left over.
-   * @param items of different keys
-   */
-  fill(items: readonly Item[]): Promise<void>;
   close(): void;
 }
-
-/** The limit of DynamoDB for one request. */
-const BATCH = 25;
 
 /**
  * As in token-store/src/storage/dynamodb/table.ts, except for the retry strategy: the SDK's own
@@ -112,19 +101,6 @@ export function openBare({ endpoint, region, table }: Pick<Engines, "endpoint" |
         }),
       );
       if (item?.["stage"]?.S !== to) throw new Error("the item did not move");
-    },
-    fill: async (items) => {
-      for (let at = 0; at < items.length; at += BATCH) {
-        let left: WriteRequest[] | undefined = items
-          .slice(at, at + BATCH)
-          .map((item) => ({ PutRequest: { Item: item } }));
-        while (left !== undefined && left.length > 0) {
-          const answer: BatchWriteItemCommandOutput = await client.send(
-            new BatchWriteItemCommand({ RequestItems: { [table]: left } }),
-          );
-          left = answer.UnprocessedItems?.[table];
-        }
-      }
     },
     close: () => client.destroy(),
   };

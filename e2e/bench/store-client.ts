@@ -4,7 +4,6 @@ import { Session } from "node:inspector/promises";
 import { dirname } from "node:path";
 import type { Engines } from "./store-engines.ts";
 import { type Operation, openOperations } from "./store-operations.ts";
-import { openSized, type SizedTable } from "./store-sizes.ts";
 import { LANES, READERS, type StoreSubject } from "./store-subjects.ts";
 import { keyOf, openStore, readUser } from "./store-tokens.ts";
 import { answerCalls } from "./store-worker.ts";
@@ -20,24 +19,14 @@ export interface StoreMeasurement {
 // oxlint-disable-next-line typescript/consistent-type-definitions
 export type ClientCalls = {
   readonly open: (engines: Engines) => Promise<{ readonly rowBytes: number }>;
-  readonly measure: (subject: StoreSubject | SizedName, count: number) => Promise<StoreMeasurement>;
+  readonly measure: (subject: StoreSubject, count: number) => Promise<StoreMeasurement>;
   /** @param path of the CPU profile that it writes */
   readonly profile: (subject: StoreSubject, count: number, path: string) => Promise<void>;
   /** By a store that has just been opened. */
   readonly readCold: (engines: Engines, count: number) => Promise<void>;
-  /**
-   * @param rows the number of rows to fill
-   * @param sqlitePath for SQLite
-   */
-  readonly openSized: (name: SizedName, engines: Engines, rows: number, sqlitePath?: string) => Promise<void>;
-  readonly fill: (name: SizedName, from: number, to: number) => Promise<number>;
 };
 
-/** A table of a given size, under the caller's name for it. */
-export type SizedName = `${string} rows`;
-
 const operations = new Map<string, Operation>();
-const sized = new Map<SizedName, SizedTable>();
 const closing: (() => Promise<void>)[] = [];
 
 const calls: ClientCalls = {
@@ -65,13 +54,6 @@ const calls: ClientCalls = {
     await repeat(() => readUser(store, keyOf(`reader-${(at += 1) % READERS}`)), count);
     await store.close();
   },
-  openSized: async (name, engines, rows, sqlitePath) => {
-    const table = await openSized(engines, rows, sqlitePath);
-    closing.push(table.close);
-    sized.set(name, table);
-    operations.set(name, table.read);
-  },
-  fill: (name, from, to) => sized.get(name)!.fill(from, to),
 };
 
 function operationOf(name: string): Operation {

@@ -4,7 +4,7 @@
  */
 import { type Spread, spreadOf } from "./figures.ts";
 import type { StoreMeasurement } from "./store-client.ts";
-import { READERS, STORE_SUBJECTS, type StoreSubject } from "./store-subjects.ts";
+import { STORE_SUBJECTS, type StoreSubject } from "./store-subjects.ts";
 
 export type StoreRound = Readonly<Record<StoreSubject, StoreMeasurement>>;
 
@@ -35,19 +35,6 @@ export interface JudgedComparison extends Comparison {
 
 /** Per operation, of the client's process. */
 export type StoreFigures = Readonly<Record<StoreSubject, { readonly cpuMicroseconds: Spread; readonly busy: number }>>;
-
-/** Reads of tables that differ only in the number of rows. */
-export interface SizeFigures {
-  /** SQLite runs in the client's own process: its work is in `cpuMicroseconds`. */
-  readonly engine: "dynalite" | "DynamoDB Local" | "SQLite";
-  readonly rows: number;
-  /** Of the client's process, per read. */
-  readonly cpuMicroseconds: Spread;
-  /** Of the engine's process, per read; only for an engine of this run. */
-  readonly engineCpuMicroseconds?: Spread;
-  /** Relative to the smallest table of the same engine, same round. */
-  readonly ratio: Spread;
-}
 
 export interface KmsFigures {
   readonly reads: number;
@@ -103,18 +90,6 @@ export function storeTable(figures: StoreFigures): string {
     return `${STORE_LABELS[subject].padEnd(34)}${numbers(cpuMicroseconds)}${`${(busy * 100).toFixed(0)} %`.padStart(8)}`;
   });
   return [`CPU of the client's process, µs         min   median      max    busy`, ...lines].join("\n");
-}
-
-export function sizesTable(sizes: readonly SizeFigures[]): string {
-  const lines = sizes.map(({ engine, rows, cpuMicroseconds, engineCpuMicroseconds: behind, ratio }) => {
-    const name = `${engine}, ${rows} rows`.padEnd(34);
-    const engineCpu = behind === undefined ? "" : behind.median.toFixed(0);
-    return `${name}${numbers(cpuMicroseconds)}${ratio.median.toFixed(2).padStart(8)}${engineCpu.padStart(10)}`;
-  });
-  return [
-    `${`TokenStore.get of ${READERS} users, CPU in µs`.padEnd(34)}      min   median      max × least    engine`,
-    ...lines,
-  ].join("\n");
 }
 
 export function storeVerdicts(comparisons: readonly JudgedComparison[], kms: KmsFigures): string {

@@ -5,17 +5,11 @@ import { startWorker, type Worker } from "./store-worker.ts";
 
 export interface StoreHarness {
   readonly client: Worker<ClientCalls>;
-  /** Behind the client's subjects. */
-  readonly main: EnginesProcess;
-  /** Another process, with an empty table. */
-  moreEngines(): Promise<EnginesProcess>;
-  /** Stops them all. */
-  stop(): Promise<void>;
-}
-
-export interface EnginesProcess {
   readonly worker: Worker<EngineCalls>;
+  /** Of the worker, behind the client's subjects. */
   readonly engines: Engines;
+  /** Ends them all. */
+  stop(): Promise<void>;
 }
 
 /** For the SDK, which signs with them; the signature is not checked. */
@@ -27,20 +21,14 @@ export async function startStoreHarness(): Promise<StoreHarness> {
     // The client first: it has connections to the others.
     for (const worker of started) await worker.stop();
   };
-  const moreEngines = async (): Promise<EnginesProcess> => {
-    const local = process.env["DYNAMODB_LOCAL_ENDPOINT"];
-    const worker = startWorker<EngineCalls>("store-engines.ts", {
-      // dynalite keeps its tables in memory.
-      flags: ["--max-old-space-size=16384"],
-      ...(local === undefined ? {} : { env: { DYNAMODB_LOCAL_ENDPOINT: local } }),
-    });
-    started.push(worker);
-    return { worker, engines: await worker.call("open") };
-  };
   try {
     const client = startWorker<ClientCalls>("store-client.ts", { flags: ["--expose-gc"], env: CREDENTIALS });
     started.push(client);
-    return { client, main: await moreEngines(), moreEngines, stop };
+    const local = process.env["DYNAMODB_LOCAL_ENDPOINT"];
+    const env = local === undefined ? {} : { env: { DYNAMODB_LOCAL_ENDPOINT: local } };
+    const worker = startWorker<EngineCalls>("store-engines.ts", env);
+    started.push(worker);
+    return { client, worker, engines: await worker.call("open"), stop };
   } catch (error) {
     await stop();
     throw error;

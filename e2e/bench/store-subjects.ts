@@ -21,8 +21,6 @@ export type StoreSubject = (typeof STORE_SUBJECTS)[number];
 export const LANES = 32;
 /** Users whose tokens are read, in turn. */
 export const READERS = 250;
-/** Of the small table. */
-export const LEAST_ROWS = 1000;
 /** As long as a JWT and an opaque token commonly are. */
 export const TOKEN_LENGTHS = { access: 1000, refresh: 200 };
 /** Per call of the stores: an engine that has just started is slow, and that is not measured. */

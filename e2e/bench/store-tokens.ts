@@ -3,7 +3,7 @@
  * keys from KMS.
  */
 import { Secret } from "@oauth-broker/oauth-core";
-import { createTokenStore, type TokenKey, type TokenRows, type TokenStore } from "@oauth-broker/token-store";
+import { createTokenStore, type TokenKey, type TokenStore } from "@oauth-broker/token-store";
 import { kmsKeyWrapper } from "@oauth-broker/token-store/kms";
 import { dynamodbTokenRows } from "@oauth-broker/token-store/dynamodb";
 import type { Key } from "./store-bare.ts";
@@ -20,12 +20,9 @@ export const TOKENS = {
 
 const VENDOR = "github";
 
-/** @param rows default: the engines' table */
-export function openStore(
-  engines: Engines,
-  rows: TokenRows = dynamodbTokenRows({ ...engines, deadlineMs: DEADLINE_MS }),
-): TokenStore {
+export function openStore(engines: Engines): TokenStore {
   const { region, kmsEndpoint, keyArn } = engines;
+  const rows = dynamodbTokenRows({ ...engines, deadlineMs: DEADLINE_MS });
   const keys = kmsKeyWrapper({ keyId: keyArn, endpoint: kmsEndpoint });
   const now = (): number => Math.floor(Date.now() / 1000);
   return createTokenStore({ rows, keys, mode: "encrypted", environment: region, now });

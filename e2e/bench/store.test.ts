@@ -5,17 +5,17 @@
 import { describe, expect, it } from "vitest";
 import { runStoreBench } from "./store.ts";
 import type { ClientCalls } from "./store-client.ts";
-import { judgeStore, sizesTable, storeFiguresOf, type StoreRound, storeTable, storeVerdicts } from "./store-figures.ts";
+import { judgeStore, storeFiguresOf, type StoreRound, storeTable, storeVerdicts } from "./store-figures.ts";
 import { STORE_SUBJECTS, type StoreSubject } from "./store-subjects.ts";
 import { requireSealed } from "./store-tokens.ts";
 import { startWorker } from "./store-worker.ts";
 
 describe("a run on the store", () => {
-  it("measures every call beside its requests, counts KMS calls, and reads tables of two sizes", async () => {
+  it("measures every call beside its requests, and counts KMS calls", async () => {
     const lines: string[] = [];
-    const options = { operations: 40, rounds: 2, storeWarmUp: 0, rows: 1200, kmsReads: 1000 };
+    const options = { operations: 40, rounds: 2, storeWarmUp: 0, kmsReads: 1000 };
     const results = await runStoreBench(options, (line) => lines.push(line));
-    expect(lines).toHaveLength(2 * (STORE_SUBJECTS.length + 4));
+    expect(lines).toHaveLength(2 * STORE_SUBJECTS.length);
     for (const subject of STORE_SUBJECTS) {
       expect(results.figures[subject].cpuMicroseconds.min).toBeGreaterThan(0);
       expect(results.figures[subject].busy).toBeGreaterThan(0);
@@ -23,12 +23,6 @@ describe("a run on the store", () => {
     expect(results.comparisons.every(({ ratio }) => ratio.min > 0)).toBe(true);
     // All rows are under one data key.
     expect(results.kms).toEqual({ reads: 1000, cold: 1, warm: 0 });
-    expect(results.sizes.map(({ engine, rows }) => [engine, rows])).toEqual([
-      [results.engine, 1000],
-      [results.engine, 1200],
-      ["SQLite", 1000],
-      ["SQLite", 1200],
-    ]);
     expect(results.rowBytes).toBeGreaterThan(1600);
   });
 
@@ -80,14 +74,9 @@ describe("figures of the store", () => {
     expect(storeVerdicts([], { ...kms, warm: 2 })).toMatch(/^aim not met/);
   });
 
-  it("are printed one line per subject and per table", () => {
+  it("are printed one line per subject", () => {
     expect(storeTable(storeFiguresOf(rounds)).split("\n")[2]).toBe(
       "TokenStore.get                          110      120      190    50 %",
-    );
-    const spread = { min: 1, median: 2, max: 3 };
-    const size = { engine: "dynalite", rows: 1000, cpuMicroseconds: spread, ratio: spread } as const;
-    expect(sizesTable([{ ...size, engineCpuMicroseconds: spread }]).split("\n")[1]).toBe(
-      "dynalite, 1000 rows                       1        2        3    2.00         2",
     );
   });
 });

@@ -1,7 +1,6 @@
 /**
  * The store's bench: what a call of the token store and of the record store costs on DynamoDB
- * beside the requests it cannot do without, how often KMS is called, and what a read costs in a
- * table of many rows (store-size-rounds.ts).
+ * beside the requests it cannot do without, and how often KMS is called.
  */
 import { describeMachine } from "./machine.ts";
 import type { Engines } from "./store-engines.ts";
@@ -10,24 +9,27 @@ import {
   judgeStore,
   type KmsFigures,
   progress,
-  type SizeFigures,
   STORE_LABELS,
   type StoreFigures,
   storeFiguresOf,
   type StoreRound,
 } from "./store-figures.ts";
-import { measureSizes, type SizeOptions } from "./store-size-rounds.ts";
 import { startStoreHarness, type StoreHarness } from "./store-harness.ts";
 import { LANES, STORE_SUBJECTS, TOKEN_LENGTHS } from "./store-subjects.ts";
 
-export interface StoreBenchOptions extends SizeOptions {
+export interface StoreBenchOptions {
+  /** Per subject and round. */
+  readonly operations: number;
+  readonly rounds: number;
+  /** Operations per subject before the first round. */
+  readonly storeWarmUp: number;
   /** Reads whose calls to KMS are counted, cold and warm; default 10,000. */
   readonly kmsReads?: number;
   /** After the rounds each subject runs once more and writes a CPU profile there. */
   readonly profileFolder?: string;
 }
 
-export interface StoreResults extends SizeOptions {
+export interface StoreResults extends Pick<StoreBenchOptions, "operations" | "rounds" | "storeWarmUp"> {
   readonly node: string;
   readonly machine: string;
   readonly engine: Engines["name"];
@@ -38,7 +40,6 @@ export interface StoreResults extends SizeOptions {
   readonly figures: StoreFigures;
   readonly comparisons: readonly JudgedComparison[];
   readonly kms: KmsFigures;
-  readonly sizes: readonly SizeFigures[];
   readonly measurements: readonly StoreRound[];
 }
 
@@ -50,27 +51,24 @@ const KMS_READS = 10_000;
 export async function runStoreBench(options: StoreBenchOptions, say: (line: string) => void): Promise<StoreResults> {
   const harness = await startStoreHarness();
   try {
-    const { rowBytes } = await harness.client.call("open", harness.main.engines);
+    const { rowBytes } = await harness.client.call("open", harness.engines);
     const measurements = await runRounds(harness, options, say);
     const kms = await countKmsCalls(harness, options);
-    const sizes = await measureSizes(harness, options, say);
     await profile(harness, options, say);
-    const { operations, rounds, storeWarmUp, rows } = options;
+    const { operations, rounds, storeWarmUp } = options;
     return {
       operations,
       rounds,
       storeWarmUp,
-      rows,
       rowBytes,
       node: process.version,
       machine: describeMachine(),
-      engine: harness.main.engines.name,
+      engine: harness.engines.name,
       lanes: LANES,
       tokenLengths: TOKEN_LENGTHS,
       figures: storeFiguresOf(measurements),
       comparisons: judgeStore(measurements),
       kms,
-      sizes,
       measurements,
     };
   } finally {
@@ -102,7 +100,7 @@ async function runRounds(
 
 /** Cold: a store that has just been opened. Warm: the one of the rounds. */
 async function countKmsCalls(
-  { client, main: { worker, engines } }: StoreHarness,
+  { client, worker, engines }: StoreHarness,
   { kmsReads: reads = KMS_READS }: StoreBenchOptions,
 ): Promise<KmsFigures> {
   const before = await worker.call("kmsCalls");
