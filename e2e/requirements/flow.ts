@@ -115,7 +115,7 @@ export const CALLBACK: readonly Requirement[] = [
   ),
   row(
     "CB-8",
-    "A platform's own domain proxies the callback, so that it carries no cookie. Only a client configured to bind the browser itself continues without one.",
+    "The callback is proxied through a platform's own domain, so no cookie arrives. Only a client configured to bind the browser itself can continue without one.",
     `${FLOWS}/finish-legs.test.ts`,
   ),
   row(
@@ -204,12 +204,12 @@ export const ACROSS: readonly Requirement[] = [
   ),
   row(
     "XA-6",
-    "An attacker pushes the answer of an own flow into a victim's browser. It is refused, and the victim's own flow goes on.",
+    "An attacker pushes the answer of an own flow into a victim's browser. It is refused, and the victim's own flow continues.",
     attack("login-csrf"),
   ),
   row(
     "XA-7",
-    "An attacker starts a flow and has a victim finish it. Tokens need the verifier, which lies in the session of the user who started.",
+    "An attacker starts a flow and has a victim finish it. Tokens need the verifier, which is in the session of the user who started the flow.",
     attack("session-fixation"),
     `${FLOWS}/finish-legs.test.ts`,
     // This part belongs to the platform.
@@ -252,7 +252,7 @@ export const SCRIPTS: readonly Requirement[] = [
   twin("X-1", "An honest vendor's code comes back in a flow of the hostile one.", attack("cross-app")),
   twin(
     "X-2",
-    "A token endpoint of the attacker's stands beside shared credentials.",
+    "The attacker's token endpoint is combined with shared credentials.",
     attack("custom-vendor"),
     attack("placeholders"),
     attack("cross-app"),

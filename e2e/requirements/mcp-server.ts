@@ -19,7 +19,7 @@ export const AUTHORIZATION_SERVER: readonly Requirement[] = [
   ),
   row(
     "AS-2",
-    "An authorization request has no PKCE challenge, or one of another method. The client hears of it, and no flow begins.",
+    "An authorization request has no PKCE challenge, or one of another method. The client gets an error, and no flow begins.",
     `${OWN_CALLBACK}/authorize-errors.test.ts`,
     `${SCENARIOS}/mcp-bad-authorize.test.ts`,
   ),
@@ -48,7 +48,7 @@ export const AUTHORIZATION_SERVER: readonly Requirement[] = [
   ),
   twin(
     "AS-7",
-    "A client with a redirect URI of the attacker's relies on a vendor that no longer asks. Our page names the client, its host and scopes, and nothing goes on without the user's form.",
+    "A client with a redirect URI of the attacker's relies on a vendor that no longer asks. Our page names the client, its host and scopes, and nothing continues without the user's consent.",
     `${OWN_CALLBACK}/server-callback.twin.test.ts`,
     `${OWN_CALLBACK}/attacks.test.ts`,
     `${OWN_CALLBACK}/consent-page.test.ts`,
@@ -56,14 +56,14 @@ export const AUTHORIZATION_SERVER: readonly Requirement[] = [
   ),
   twin(
     "AS-8",
-    "An attacker agrees in an own browser and sends the victim the vendor's URL. Only the browser that agreed comes back from the vendor.",
+    "An attacker consents in the attacker's own browser and sends the victim the vendor's URL. Only the browser in which consent was given can continue after the vendor.",
     `${OWN_CALLBACK}/server-callback.twin.test.ts`,
     `${OWN_CALLBACK}/attacks.test.ts`,
     `${SCENARIOS}/mcp-consent.test.ts`,
   ),
   twin(
     "AS-9",
-    "What a user agreed to for one client is used by another, or by the same with other redirect URIs. The user is asked again.",
+    "A user's consent for one client is used by another client, or by the same one with other redirect URIs. The user is asked again.",
     `${OWN_CALLBACK}/server-callback.twin.test.ts`,
     `${OWN_CALLBACK}/attacks.test.ts`,
     `${HOSTED}/clients/metadata-document.test.ts`,
@@ -86,7 +86,7 @@ export const AUTHORIZATION_SERVER: readonly Requirement[] = [
   ),
   twin(
     "AS-13",
-    "A client's metadata document lies at an odd or private address, redirects, is too large, or is another's. It is refused, and failures are not remembered.",
+    "A client's metadata document is at an invalid or private address, redirects, is too large, or is another's. It is refused, and failures are not remembered.",
     `${OWN_CALLBACK}/server-callback.twin.test.ts`,
     `${HOSTED}/clients/metadata-document.test.ts`,
     `${HOSTED}/clients/metadata-document-network.test.ts`,
@@ -144,7 +144,7 @@ export const AUTHORIZATION_SERVER: readonly Requirement[] = [
   ),
   row(
     "AS-22",
-    "The user says no, or the vendor does. The client hears `access_denied` with its own state.",
+    "The user or the vendor declines. The client gets `access_denied` with its own state.",
     `${OWN_CALLBACK}/connect.test.ts`,
     `${SCENARIOS}/mcp-hosted.test.ts`,
   ),

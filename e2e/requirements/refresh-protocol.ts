@@ -31,7 +31,7 @@ export const REFRESH_PROTOCOL: readonly Requirement[] = [
   ),
   twin(
     "8.2-3",
-    "A process stands still after it took its lease. It looks at the time before it asks, and a lease outlives every request made under it.",
+    "A process is suspended after it took its lease. It checks the time before it calls the vendor, and a lease outlives every request made under it.",
     TWIN,
     ATTEMPT,
   ),
@@ -55,7 +55,7 @@ export const REFRESH_PROTOCOL: readonly Requirement[] = [
   row("8.2-F2", "It dies with the lease, before it asks. The next caller succeeds when the lease has ended.", CRASH),
   row(
     "8.2-F3",
-    "It dies when the vendor has rotated and the answer is not there. The refresh token before is tried; where it is dead, the user is asked again.",
+    "It dies after the vendor has rotated and before the response arrives. The previous refresh token is tried; if it is no longer valid, the user is asked again.",
     CRASH,
   ),
   row("8.2-F4", "It dies with the answer read. As F3.", CRASH),
@@ -64,7 +64,11 @@ export const REFRESH_PROTOCOL: readonly Requirement[] = [
   row("8.2-F7", "It dies after the write, before its reply. The next caller reads the new token.", CRASH),
   row("8.2-F8", "It dies with half of its reply sent. As F7.", CRASH),
   row("8.2-F9", "It dies with 500 callers waiting. All are answered alike, with two vendor calls at most.", CRASH),
-  row("8.2-F10", "It stands still for longer than its lease. It is fenced, and the row never goes backwards.", CRASH),
+  row(
+    "8.2-F10",
+    "It is suspended for longer than its lease. Its write is fenced out, and the row never goes back to older tokens.",
+    CRASH,
+  ),
   row(
     "8.2-F11",
     "Clocks of processes differ. By seconds there is still one call; by minutes nothing is committed twice, and there is an alarm.",

@@ -29,7 +29,7 @@ export const SURFACE: readonly Requirement[] = [
   ),
   row(
     "HT-5",
-    "Clients send headers or bodies slowly, or nothing. They lose their connection, and other clients are not affected.",
+    "Clients send headers or bodies slowly, or nothing. Their connections are closed, and other clients are not affected.",
     `${SCENARIOS}/http-slow.test.ts`,
   ),
   row(

@@ -52,7 +52,7 @@ export const AT_REST: readonly Requirement[] = [
   ),
   row(
     "TS-11",
-    "Processes of both modes share a table. Plaintext never comes back into a row that has lost it.",
+    "Processes of both modes share a table. Plaintext is never added again to a row from which it was removed.",
     `${STORE}/modes/bridge.test.ts`,
   ),
   row(
@@ -74,7 +74,7 @@ export const AT_REST: readonly Requirement[] = [
   ),
   row(
     "TS-15",
-    "A migration is killed at any moment. No row is lost or unreadable, and it goes on where it was.",
+    "A migration is killed at any moment. No row is lost or unreadable, and the migration continues where it was.",
     `${STORE}/testing/migration.test.ts`,
     `${STORE}/cli/migrate.test.ts`,
   ),
@@ -139,7 +139,7 @@ export const REFRESH: readonly Requirement[] = [
   ),
   row(
     "RF-7",
-    "A client refreshes a connection that is another's, altered or made up. It is refused, and nothing reaches the vendor.",
+    "A client refreshes a connection that is another client's, altered or made up. It is refused, and nothing is sent to the vendor.",
     `${FLOWS}/grants.test.ts`,
     `${SCENARIOS}/errors-refresh.test.ts`,
   ),
@@ -149,7 +149,7 @@ export const REFRESH: readonly Requirement[] = [
     "packages/mcp-auth/src/hosted/sessions/session-attacks.test.ts",
     "packages/mcp-auth/src/hosted/sessions/issued-token.test.ts",
   ),
-  row("RF-9", "The vendor is down during a refresh. No grant is believed dead.", `${STORE}/refresh/outage.test.ts`),
+  row("RF-9", "The vendor is down during a refresh. No grant is treated as ended.", `${STORE}/refresh/outage.test.ts`),
   row(
     "RV-1",
     "A user disconnects while the vendor is slow. The record ends here first, then the token is revoked at the vendor.",
@@ -163,7 +163,7 @@ export const REFRESH: readonly Requirement[] = [
   ),
   row(
     "RV-3",
-    "A client revokes a connection that is another's. It is refused, and nothing reaches the vendor.",
+    "A client revokes another client's connection. It is refused, and nothing is sent to the vendor.",
     `${FLOWS}/grants.test.ts`,
   ),
   twin(

@@ -44,7 +44,7 @@ export const REQUESTS: readonly Requirement[] = [
   ),
   row(
     "VR-8",
-    "A vendor's token answer has no cache headers. It is accepted; our own answers always forbid caching.",
+    "A vendor's token response does not forbid caching. It is accepted; our own responses always forbid caching.",
     attack("http-surface"),
   ),
   row(
@@ -103,12 +103,12 @@ export const ANSWERS: readonly Requirement[] = [
   ),
   row(
     "DI-1",
-    "Metadata names another issuer than it was asked for, also by a slash or a letter's case. It is refused.",
+    "Metadata names another issuer than the requested one, even if only a slash or a letter's case differs. It is refused.",
     `${VENDOR}/discovery/discover.test.ts`,
   ),
   twin(
     "DI-2",
-    "Metadata names endpoints that are scripts, files, plain http, with user information, or inside our network. They are neither requested nor given to a browser.",
+    "Metadata names endpoints that are scripts, files, plain http, with user information, or inside our network. They are neither called nor given to a browser.",
     attack("egress"),
     `${VENDOR}/discovery/discover.test.ts`,
   ),
@@ -126,7 +126,7 @@ const ACCOUNT_TWIN = `${VENDOR}/userinfo/userinfo.twin.test.ts`;
 export const USERINFO: readonly Requirement[] = [
   twin(
     "UI-1",
-    "Userinfo has no `sub`, or another than the ID token that came with the access token. It is ignored.",
+    "Userinfo has no `sub`, or another than the ID token that came with the access token. None of it is used.",
     ACCOUNT_TWIN,
     ACCOUNT,
     `${VENDOR}/userinfo/identify.test.ts`,
@@ -227,15 +227,11 @@ const HOSTED_CLIENT = "apps/platform/src/oauth/hosted-server/client.test.ts";
 export const CREDENTIALS: readonly Requirement[] = [
   twin(
     "DC-1",
-    "A registration is asked for with redirect URIs of the caller's. What is registered has our callback and no other.",
+    "A registration is requested with the caller's redirect URIs. Only our callback is registered.",
     attack("registration"),
     `${VENDOR}/registration/register.test.ts`,
   ),
-  notOurs(
-    "DC-2",
-    "A registration's own address lies on another host or inside our network. It is not asked.",
-    NOT_READ,
-  ),
+  notOurs("DC-2", "The registration endpoint is on another host or inside our network. It is not called.", NOT_READ),
   row(
     "DC-3",
     "A registered secret ends, or has ended. The platform registers anew when it does, and takes none that has; at the broker the vendor's answer is the caller's.",
