@@ -90,7 +90,7 @@ export const VARIABLES = [
     name: "VENDOR_USERINFO_URL",
     type: URL_TYPE,
     description:
-      "The endpoint that identifies the user of a token. For a registry vendor with an account endpoint of its own kind, that endpoint.",
+      "Identifies the user of a token. For a registry vendor with its own kind of account endpoint, that endpoint.",
     example: "https://vendor.example/userinfo",
   },
   {
@@ -103,7 +103,7 @@ export const VARIABLES = [
     name: "VENDOR_INTROSPECTION_URL",
     type: URL_TYPE,
     description:
-      "The endpoint that says whether a token is valid; it needs the client secret. For a registry vendor with a token check of its own kind, that check.",
+      "Validates a token, for a caller with the client secret. For a registry vendor with its own kind of token check, that check.",
     example: "https://vendor.example/introspect",
   },
   {
@@ -115,7 +115,7 @@ export const VARIABLES = [
   {
     name: "VENDOR_PKCE",
     type: "S256 or none",
-    description: "The PKCE method the vendor supports.",
+    description: "The vendor's support for PKCE.",
     example: "S256",
     default: "as the registry says; S256 for a vendor of your own",
   },
@@ -157,7 +157,7 @@ export const VARIABLES = [
     name: "ALLOW_VENDOR_WITHOUT_PKCE",
     type: "true or false",
     description:
-      "Accepts a vendor with neither PKCE nor ID tokens, although an attacker who steals a code can then use it.",
+      "Takes a vendor with neither PKCE nor ID tokens, although a stolen code of that vendor can then be used by the thief.",
     example: "true",
     default: "false",
     use: "hosted",
@@ -319,7 +319,7 @@ export const VARIABLES = [
     name: "TRUSTED_PROXIES",
     type: CIDRS_TYPE,
     description:
-      "Proxies whose `X-Forwarded-For` is trusted for the address of a caller. Behind a proxy that is not listed here all callers share one address, and its limits.",
+      "Proxies whose `X-Forwarded-For` is trusted for a caller's address. Behind a proxy that is not named here all callers share one address, and its limits.",
     example: "10.0.0.0/8",
     default: "none",
   },

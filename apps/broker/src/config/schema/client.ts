@@ -136,7 +136,7 @@ export function clientSchema(rules: UrlRules) {
     initiate_login_uri: text(
       {
         type: "absolute https URL",
-        description: "Where a user is sent who comes from a vendor without having started a flow.",
+        description: "The link for a user who arrives from a vendor without having started a flow.",
         example: "https://acme.platform.example/connect",
       },
       checkRedirectUri,

@@ -16,7 +16,7 @@ export const credentialsSchema = section({
     (value) => (/^[\x21-\x7e]{1,128}$/.test(value) ? undefined : "must be at most 128 printable ASCII characters"),
   ).optional(),
   client_id: text(
-    { type: "text", description: "What the vendor calls us.", example: "env:GITHUB_CLIENT_ID" },
+    { type: "text", description: "Our client id at the vendor.", example: "env:GITHUB_CLIENT_ID" },
     checkVisible,
   ),
   client_secret: text(
@@ -102,7 +102,7 @@ export const placeholderSchema = section({
   pattern: text(
     {
       type: "regular expression",
-      description: "The whole value must match it, on top of what its place demands.",
+      description: "The whole value must match it, in addition to the rules of its place in the URL.",
       example: '"[a-z0-9-]{3,40}"',
     },
     checkPattern,

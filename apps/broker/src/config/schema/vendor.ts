@@ -60,12 +60,12 @@ export function vendorSchema(rules: UrlRules) {
       "https://vendor.example/revoke",
     ),
     registration_endpoint: endpoint(rules, {
-      description: "Where POST /register registers clients; absent, its metadata says so.",
+      description: "Where POST /register registers clients; if absent, the endpoint from the vendor's metadata.",
       example: "https://vendor.example/register",
     }).optional(),
     jwks_uri: url("The keys of its ID tokens.", "https://vendor.example/jwks"),
     userinfo_endpoint: url(
-      "Says whose account a token is of: asked once per flow whose tokens come without an ID token, so that `connection` names the account.",
+      "Identifies the account of a token: called once per flow whose tokens come without an ID token, so that `connection` names the account.",
       "https://vendor.example/userinfo",
     ),
     pkce: choice({ description: "What the vendor does with PKCE.", example: "S256", default: "S256" }, [
@@ -101,7 +101,7 @@ export function vendorSchema(rules: UrlRules) {
       3600,
     ).optional(),
     redeem_at: choice(
-      { description: "`callback` for codes that die too fast to be parked.", example: "token", default: "token" },
+      { description: "`callback` for codes that expire too soon to be parked.", example: "token", default: "token" },
       ["token", "callback"],
     ).optional(),
     token_endpoint_auth_method: choice(
@@ -182,12 +182,12 @@ export function vendorSchema(rules: UrlRules) {
       ["none", "vendor_approval", "environment_id"],
     ).optional(),
     enabled: flag({
-      description: "`false` hides the vendor: requests that name it are refused as for an unknown vendor.",
+      description: "`false` hides the vendor, as if it were unknown.",
       example: "true",
       default: "true",
     }).optional(),
     accepts_new_authorizations: flag({
-      description: "`false` refuses new flows; refresh and revoke go on.",
+      description: "`false` refuses new flows; refresh and revoke still work.",
       example: "true",
       default: "true",
     }).optional(),
