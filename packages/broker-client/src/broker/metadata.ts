@@ -67,7 +67,7 @@ async function discover(issuer: string, fetch: Fetch): Promise<BrokerMetadata> {
     metadata.code_challenge_methods_supported?.includes("S256") === true &&
     metadata.authorization_response_iss_parameter_supported === true;
   if (metadata.issuer !== issuer || authorizationEndpoint === undefined || !areOwn || !isBroker) {
-    throw new BrokerClientError("answer_refused", "The metadata at the issuer is not that of a broker", {
+    throw new BrokerClientError("answer_refused", "The metadata at the issuer does not belong to a broker", {
       reason: "not_a_broker",
     });
   }

@@ -39,7 +39,7 @@ export function connectionOf(
 export function requireConnection(connection: string, vendor: ResolvedVendor, clientId: string): DirectConnection {
   const found = parse(connection);
   if (found?.vendor !== vendor.id || found.clientId !== clientId) {
-    throw new OAuthError("invalid_request", "The connection is not of this vendor and client");
+    throw new OAuthError("invalid_request", "The connection belongs to another vendor or client");
   }
   return found;
 }

@@ -54,7 +54,7 @@ export function authorizationRequest(
  */
 export function requireTarget({ vendor, byoc, issuer, endpoints, placeholders }: VendorTarget, id: string): void {
   if (vendor !== undefined && vendor !== id) {
-    throw new OAuthError("invalid_request", "This client is of another vendor");
+    throw new OAuthError("invalid_request", "This client is for another vendor");
   }
   if ((byoc ?? issuer ?? endpoints ?? placeholders) !== undefined) {
     throw new OAuthError(

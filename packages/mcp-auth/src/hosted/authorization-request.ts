@@ -57,8 +57,8 @@ export function readAuthorizationRequest(parameters: Parameters, settings: Hoste
 
 //= bar#AS-19
 function refuseUnsupported(parameters: Parameters): void {
-  if (parameters.has("request")) throw new OAuthError("request_not_supported", "Request objects are not taken");
-  if (parameters.has("request_uri")) throw new OAuthError("request_uri_not_supported", "request_uri is not taken");
+  if (parameters.has("request")) throw new OAuthError("request_not_supported", "Request objects are not supported");
+  if (parameters.has("request_uri")) throw new OAuthError("request_uri_not_supported", "request_uri is not supported");
   //= rfc6749#3.1.1
   if (parameters.require("response_type") !== "code") {
     throw new OAuthError("unsupported_response_type", "response_type must be code");

@@ -35,7 +35,7 @@ async function linkOf(
   } catch (thrown) {
     const error = toOAuthError(thrown);
     if (error.code === "invalid_grant") return undefined;
-    throw asOutage(error);
+    throw toOutage(error);
   }
 }
 
@@ -43,7 +43,7 @@ async function linkOf(
  * A vendor that refuses our client, or responds wrongly, is no fault of the caller, and the link
  * stays.
  */
-function asOutage(error: OAuthError): OAuthError {
+function toOutage(error: OAuthError): OAuthError {
   if (error.code !== "vendor_credentials_rejected" && error.code !== "vendor_response_invalid") return error;
   return new OAuthError("temporarily_unavailable", "The vendor token cannot be renewed now", {
     reason: error.extras.reason ?? error.code,
@@ -67,13 +67,15 @@ function callerOf(session: LiveSession, read: StoredTokens, deps: GateDeps): Cal
     vendorToken: async () => {
       if (isYoung(first, deps.now)) return vendorToken(first.tokens);
       const tokens = await linkOf(user, deps);
-      if (tokens !== undefined) return vendorToken(asChecked(tokens, scopes));
+      if (tokens !== undefined) return vendorToken(requireCheckedScope(tokens, scopes));
       throw new OAuthError("invalid_grant", "The user must authorize again", { reason: "reauthorization_required" });
     },
     refused: async ({ version }) => {
       first.until = 0;
       const tokens = await linkOf(user, deps, { refused: version });
-      return tokens === undefined || tokens.version === version ? undefined : vendorToken(asChecked(tokens, scopes));
+      return tokens === undefined || tokens.version === version
+        ? undefined
+        : vendorToken(requireCheckedScope(tokens, scopes));
     },
   };
 }
@@ -96,9 +98,9 @@ export function scopesOf(
  * Another sign-in may have widened the link while the call ran: the call was admitted for the
  * link's scope at that time.
  */
-function asChecked(tokens: StoredTokens, { vendorScope = [] }: Pick<Caller, "vendorScope">): StoredTokens {
+function requireCheckedScope(tokens: StoredTokens, { vendorScope = [] }: Pick<Caller, "vendorScope">): StoredTokens {
   if (linkScope(tokens)?.every((token) => vendorScope.includes(token)) !== false) return tokens;
-  throw new OAuthError("temporarily_unavailable", "The user's link permits more by now: call again");
+  throw new OAuthError("temporarily_unavailable", "The user's link has changed: call again");
 }
 
 function isYoung({ until }: { readonly until: number }, now: Clock): boolean {

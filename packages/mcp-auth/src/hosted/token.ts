@@ -37,7 +37,7 @@ export async function answerToken(
   trace.clientId = client.clientId;
   const tokens = await grant(parameters, client, deps, trace);
   await deps.markUsed?.(client);
-  return jsonAnswer(200, asResponse(tokens));
+  return jsonAnswer(200, toTokenResponse(tokens));
 }
 
 //= rfc6749#5.2
@@ -82,7 +82,12 @@ async function requireLink(user: string, deps: HostedDeps): Promise<void> {
 }
 
 //= rfc6749#5.1
-function asResponse({ accessToken, refreshToken, expiresInSeconds, scope }: IssuedTokens): Record<string, unknown> {
+function toTokenResponse({
+  accessToken,
+  refreshToken,
+  expiresInSeconds,
+  scope,
+}: IssuedTokens): Record<string, unknown> {
   return {
     access_token: accessToken,
     token_type: "Bearer",

@@ -145,7 +145,7 @@ function encrypt(
 }
 
 function noKey(detail: string, cause?: unknown): OAuthError {
-  return new OAuthError("temporarily_unavailable", "The client has no key that the answer could be encrypted to", {
+  return new OAuthError("temporarily_unavailable", "The key set of the client has no key to encrypt the response to", {
     reason: "client_key_missing",
     detail,
     cause,

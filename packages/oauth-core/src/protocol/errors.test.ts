@@ -143,6 +143,6 @@ describe("errorText", () => {
   });
 
   it("keeps a sentence as it is", () => {
-    expect(errorText("The user said no.")).toBe("The user said no.");
+    expect(errorText("The user declined.")).toBe("The user declined.");
   });
 });

@@ -223,5 +223,5 @@ function nowhere(surface: Route["surface"]): Route {
 }
 
 function methodNotAllowed(allow: string): OAuthError {
-  return new OAuthError("method_not_allowed", "This path does not take this method", { allow });
+  return new OAuthError("method_not_allowed", "This path does not support this method", { allow });
 }

@@ -5,7 +5,14 @@
  */
 import { defined, OAuthError, type Secret } from "@oauth-broker/oauth-core";
 import { TokenStoreError } from "../errors.ts";
-import { type Attempt, isOutage, type Outcome, type RefreshCall, type RefreshContext, standing } from "./context.ts";
+import {
+  type Attempt,
+  isOutage,
+  type Outcome,
+  type RefreshCall,
+  type RefreshContext,
+  activeRecord,
+} from "./context.ts";
 import { type Orphans, type PendingCommit, type PendingDeps, writePending } from "./orphans.ts";
 import { giveBack, isStolen } from "./lease.ts";
 import type { CurrentRecord, SealedChange } from "../tokens/token-records.ts";
@@ -105,7 +112,7 @@ async function afterConflict(
 ): Promise<Outcome | "own"> {
   const { vendor } = call.key;
   const { lease } = attempt;
-  const current = standing(await records.read(call.key));
+  const current = activeRecord(await records.read(call.key));
   if (current === undefined) {
     // Revocation wins. Its own call to the vendor did not cover these tokens.
     //= bar#RV-4

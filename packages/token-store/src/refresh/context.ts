@@ -86,7 +86,7 @@ export interface RefreshContext {
 }
 
 /** @returns undefined when there is nothing left to refresh: no record, or a revoked one */
-export function standing(current: CurrentRecord | undefined): CurrentRecord | undefined {
+export function activeRecord(current: CurrentRecord | undefined): CurrentRecord | undefined {
   return current?.stored.status === "revoked" ? undefined : current;
 }
 

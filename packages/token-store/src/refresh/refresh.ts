@@ -28,7 +28,7 @@ import {
   type Refresh,
   type RefreshCall,
   type RefreshEvent,
-  standing,
+  activeRecord,
 } from "./context.ts";
 import { isAlive, refreshDue } from "./due.ts";
 import { createGate, type Gate } from "./gate.ts";
@@ -146,7 +146,7 @@ async function freshTokens(
   deps: Deps,
 ): Promise<StoredTokens | undefined> {
   const { now, times, clockWatch, sharedRead, gate } = deps;
-  const current = standing(await sharedRead(call.key));
+  const current = activeRecord(await sharedRead(call.key));
   if (current === undefined) return undefined;
   clockWatch(current);
   requireGrant(current);
@@ -189,7 +189,7 @@ async function refreshOnce(
     if (outcome.kind === "gone") return undefined;
     isLastLook = timer.elapsedMs() >= until;
     if (!isLastLook) await timer.sleep(withJitter(times.pollMs));
-    const next = standing(await records.read(call.key));
+    const next = activeRecord(await records.read(call.key));
     if (next === undefined) return undefined;
     current = next;
   }

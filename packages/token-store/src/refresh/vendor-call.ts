@@ -16,7 +16,7 @@ import {
   type RefreshableTokens,
   type RefreshCall,
   type RefreshContext,
-  standing,
+  activeRecord,
 } from "./context.ts";
 import { giveBack, isStolen, takeLease } from "./lease.ts";
 
@@ -86,7 +86,7 @@ async function afterRefusal(attempt: Attempt, call: RefreshCall, deps: CommitDep
   const { records, onEvent } = deps;
   const { over, lease, afterCrash } = attempt;
   //= bar#RF-4
-  const current = standing(await records.read(call.key));
+  const current = activeRecord(await records.read(call.key));
   if (current === undefined) return { kind: "gone" };
   if (!isStillOurs(current, attempt)) {
     if (isStolen(attempt, current, deps)) onEvent({ name: "clock_skew", vendor: call.key.vendor });

@@ -155,7 +155,7 @@ export function createTokenRecords(options: TokenRecordsOptions): TokenRecords {
     read: (key) =>
       translated(async () => {
         for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-          const current = await readOnce(key).catch(ofOlderBuild);
+          const current = await readOnce(key).catch(throwUnreadable);
           if (current !== "changed") return current;
         }
         throw keptChanging();
@@ -232,7 +232,7 @@ function keptChanging(): OAuthError {
  * Tokens that an older build stored and that exceed the limits of a row: the caller gets the error
  * of a row that cannot be read.
  */
-function ofOlderBuild(error: unknown): never {
+function throwUnreadable(error: unknown): never {
   const isOdd = error instanceof TokenStoreError && (error.code === "too_large" || error.code === "input_invalid");
   throw isOdd ? new TokenStoreError("unreadable", { cause: error, detail: error.message }) : error;
 }

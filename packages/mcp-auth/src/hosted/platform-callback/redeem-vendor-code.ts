@@ -83,7 +83,7 @@ async function redeem(redemption: Redemption, deps: HostedDeps): Promise<VendorT
   } catch (thrown) {
     const isReleased = await releaseCode(code, deps);
     const error = toOAuthError(thrown);
-    throw isReleased ? asRefusal(error, secrets) : withRestart(error);
+    throw isReleased ? toInvalidGrant(error, secrets) : withRestart(error);
   }
 }
 
@@ -91,8 +91,8 @@ async function redeem(redemption: Redemption, deps: HostedDeps): Promise<VendorT
  * Without PKCE only the nonce binds the code to its verifier: an ID token of another flow means a
  * wrong verifier.
  */
-function asRefusal(error: OAuthError, { codeVerifier, nonce }: FlowSecrets): OAuthError {
+function toInvalidGrant(error: OAuthError, { codeVerifier, nonce }: FlowSecrets): OAuthError {
   const isTiedByNonce = codeVerifier === undefined && nonce !== undefined;
   if (!isTiedByNonce || error.code !== "vendor_response_invalid") return error;
-  return new OAuthError("invalid_grant", "The code is not of this verifier", { cause: error });
+  return new OAuthError("invalid_grant", "The code was issued for another code_verifier", { cause: error });
 }

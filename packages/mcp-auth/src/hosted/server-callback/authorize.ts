@@ -106,7 +106,7 @@ function requireApproval(parameters: Parameters): void {
     case "approve":
       return;
     case "deny":
-      throw new OAuthError("access_denied", "The user said no");
+      throw new OAuthError("access_denied", "The user declined");
     default:
       throw new OAuthError("invalid_request", "decision must be approve or deny");
   }

@@ -45,7 +45,7 @@ export interface Authorization extends FlowRecord {
 export function asAuthorization({ data }: StoredRecord): Authorization {
   const authorization = data as unknown as Authorization;
   if (data["v"] === 3) return authorization;
-  if (data["v"] !== 2) throw new OAuthError("server_error", "This sign-in was written by another release");
+  if (data["v"] !== 2) throw new OAuthError("server_error", "This sign-in was started by another release: start again");
   return { ...authorization, v: 3, purpose: "client", path: PATHS.callback };
 }
 

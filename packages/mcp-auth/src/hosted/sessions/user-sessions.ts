@@ -110,7 +110,7 @@ export function createUserSessions(deps: UserSessionsDeps): UserSessions {
         const others = entries.filter((entry) => entry.id !== id);
         const kept = others.slice(-(MAX_SESSIONS_OF_USER - 1));
         const tooMany = others.slice(0, others.length - kept.length);
-        await Promise.all(tooMany.map((entry) => endOrForestall(entry.id, deps)));
+        await Promise.all(tooMany.map((entry) => endOrPreempt(entry.id, deps)));
         return { entries: [...kept, { id, startedAt, until }], result: until };
       }),
     remove: async (user, id) => {
@@ -123,7 +123,7 @@ export function createUserSessions(deps: UserSessionsDeps): UserSessions {
     endAll: async (user) => {
       let count = 0;
       await change(user, async ({ entries }) => {
-        const ended = await Promise.all(entries.map((entry) => endOrForestall(entry.id, deps)));
+        const ended = await Promise.all(entries.map((entry) => endOrPreempt(entry.id, deps)));
         count += ended.filter(Boolean).length;
         return { entries: [], result: undefined };
       });
@@ -176,7 +176,7 @@ async function isAnyLive(entries: readonly Entry[], deps: IndexDeps): Promise<bo
  *
  * @returns whether it was live
  */
-async function endOrForestall(id: string, deps: IndexDeps): Promise<boolean> {
+async function endOrPreempt(id: string, deps: IndexDeps): Promise<boolean> {
   const ended = await endStored(id, deps);
   if (ended !== "absent") return ended === "ended";
   const expiresAt = deps.now() + ENDED_SESSION_SECONDS;

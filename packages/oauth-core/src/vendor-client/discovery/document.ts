@@ -95,7 +95,7 @@ async function requireMetadataOf(issuer: string, document: JsonObject): Promise<
   if (typeof document.issuer !== "string")
     throw invalidVendorResponse("discovery: no issuer", { reason: "issuer_missing" });
   if (document.issuer !== issuer) {
-    throw new OAuthError("vendor_response_invalid", "The metadata found is that of another issuer", {
+    throw new OAuthError("vendor_response_invalid", "The metadata belongs to another issuer", {
       reason: "issuer_mismatch",
     });
   }

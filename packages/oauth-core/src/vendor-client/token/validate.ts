@@ -149,7 +149,7 @@ function toTokenResponse({ accessToken, expiresInSeconds, refreshToken, scope, i
  */
 function spent(error: unknown, { spends }: VendorCall): unknown {
   if (!spends || !(error instanceof OAuthError) || error.code !== "temporarily_unavailable") return error;
-  return new OAuthError("temporarily_unavailable", "The vendor's signing keys cannot be had now", {
+  return new OAuthError("temporarily_unavailable", "The vendor's signing keys cannot be fetched now", {
     cause: error,
     retry: "restart",
     ...(error.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: error.retryAfterSeconds }),

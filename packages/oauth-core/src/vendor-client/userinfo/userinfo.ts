@@ -53,7 +53,7 @@ export async function account(
 }
 
 export function accountUnknown(): OAuthError {
-  return new OAuthError("server_error", "This vendor has no endpoint that tells whose a token is", {
+  return new OAuthError("server_error", "This vendor has no endpoint that identifies the user of a token", {
     reason: "account_unknown",
   });
 }
