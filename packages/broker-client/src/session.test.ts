@@ -20,7 +20,7 @@ function refusal(reason: string): unknown {
 }
 
 describe("a session", () => {
-  it("is taken as it was given, to the second it ends", () => {
+  it("is accepted as returned by start, until the second it expires", () => {
     expect(requireSession(session, owner, now)).toBe(session);
     const at = (seconds: number) => () => now() + seconds;
     expect(requireSession(session, owner, at(SESSION_SECONDS - 1))).toBe(session);

@@ -54,12 +54,12 @@ describe.each(MODES)("%s", (_, environment, open) => {
   ): Promise<Response> =>
     server.app.request(`${origin}${path}`, { method, headers: { host: new URL(origin).host, ...headers } });
 
-  it("has these paths and no others", () => {
+  it("has exactly these paths", () => {
     const paths = new Set(routes().map(({ path }) => path));
     expect([...paths].toSorted()).toEqual([...PROBES, ...open, "/mcp"].toSorted());
   });
 
-  it("bar#RS-1 wants a bearer token at /mcp alone", async () => {
+  it("bar#RS-1 requires a bearer token only at /mcp", async () => {
     const wanting: string[] = [];
     for (const route of routes()) {
       for (const headers of [{}, { authorization: "Bearer unknown" }]) {

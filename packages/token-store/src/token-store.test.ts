@@ -48,7 +48,7 @@ async function listOf<T>(items: AsyncIterable<T>): Promise<T[]> {
 }
 
 describe("the token store", () => {
-  it("keeps, refreshes under a lease, and gives out", async () => {
+  it("stores, refreshes under a lease, and returns tokens", async () => {
     const { store, clock } = inMemory();
     expect(await store.get(KEY)).toBeUndefined();
     await store.put(KEY, TOKENS);

@@ -8,7 +8,7 @@ const now = fixedClock(1_700_000_000);
 const common = { issuer: ISSUER, clientId: "platform", redirectUri: REDIRECT_URI, now };
 
 describe("register", () => {
-  it("hands on status, type and body as they came, whatever they are", async () => {
+  it("passes on status, type and body unchanged", async () => {
     const broker = createFakeBroker();
     const body = Uint8Array.of(0xff, 0x00, 0x7b);
     broker.answers.set("/register", () => new Response(body, { status: 418, headers: { "content-type": "text/x" } }));

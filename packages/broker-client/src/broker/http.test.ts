@@ -23,7 +23,7 @@ describe("the way out to the broker", () => {
     expect((await fetch("https://broker.example/")).status).toBe(status);
   });
 
-  it("gives up on a broker that does not answer", async () => {
+  it("times out when the broker does not respond", async () => {
     const silent = brokerFetch(
       (_url, init) =>
         new Promise((_resolve, reject) => {
@@ -34,7 +34,7 @@ describe("the way out to the broker", () => {
     await expect(silent("https://broker.example/")).rejects.toMatchObject(UNREACHABLE);
   });
 
-  it("takes half an answer for none, and says nothing of the request", async () => {
+  it("treats half a response as a failure, and reports nothing of the request", async () => {
     const half = new ReadableStream({
       start: (controller) => {
         controller.enqueue(new TextEncoder().encode('{"access_token":"half'));

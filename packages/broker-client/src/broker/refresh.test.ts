@@ -79,12 +79,12 @@ describe("refresh", () => {
       refusal(400, { error: "vendor_credentials_rejected", credentials_source: "byoc" }),
       { outcome: "credentials_rejected", source: "byoc" },
     ],
-  ])("says what to do after %s, and what was said", async (_what, answer, outcome) => {
+  ])("returns what to do after %s, and the error behind it", async (_what, answer, outcome) => {
     broker.answers.set("/v1/token", answer);
     expect(await client.refresh(request)).toEqual({ ...outcome, error: expect.any(BrokerClientError) });
   });
 
-  it("hands on what the broker said of a dead token, for the log", async () => {
+  it("returns the broker's description of a refused token, for the log", async () => {
     const said = { error: "invalid_grant", error_description: "The vendor refused", vendor_error: "bad_refresh_token" };
     broker.answers.set("/v1/token", refusal(400, said));
     expect(await client.refresh(request)).toMatchObject({

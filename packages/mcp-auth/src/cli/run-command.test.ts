@@ -120,7 +120,7 @@ describe("links revoke", () => {
 });
 
 describe("the command line", () => {
-  it.each([[["--help"]], [["-h"]], [["help"]], [["links", "--help"]]])("explains itself for %j", async (args) => {
+  it.each([[["--help"]], [["-h"]], [["help"]], [["links", "--help"]]])("prints its help for %j", async (args) => {
     const { run, out } = command();
     expect(await run(...args)).toBe(0);
     expect(out[0]).toMatch(/^Usage: node main\.js/);

@@ -186,7 +186,7 @@ describe("a vendor of the operator's own", () => {
     });
   });
 
-  it("takes us for a public client without a secret", () => {
+  it("treats us as a public client without a secret", () => {
     const { vendor } = hosted({ ...HOSTED, VENDOR_CLIENT_SECRET: "" });
     expect(vendor.vendor.tokenEndpointAuthMethod).toBe("none");
     expect(vendor.credentials).not.toHaveProperty("clientSecret");
@@ -203,7 +203,7 @@ describe("a vendor of the operator's own", () => {
     expect(loadSettings(introspection).warnings).toEqual([]);
   });
 
-  it("rfc9700#2.1.1 may be without PKCE where its ID tokens carry a nonce", () => {
+  it("rfc9700#2.1.1 may have no PKCE where its ID tokens carry a nonce", () => {
     const oidc = { VENDOR_PKCE: "none", VENDOR_ISSUER: "https://vendor.example.com", VENDOR_SCOPES: "openid" };
     expect(hosted({ ...HOSTED, ...oidc })).toMatchObject({ allowVendorWithoutPkce: false, warnings: [] });
   });

@@ -87,7 +87,7 @@ describe("a practice vendor", () => {
     await onDesk({ VENDOR: "my-own" }, async ({ about }) => expect(about).toContain("no practice copy of my-own"));
   });
 
-  it("makes room for the vendor itself once there is an app of ours", async () => {
+  it("is replaced by the real vendor once VENDOR_CLIENT_ID is set", async () => {
     await onDesk({ OAUTH_MODE: "hosted", VENDOR: "github", VENDOR_CLIENT_ID: "ours" }, async (desk) => {
       expect(desk.about).toMatch(/^github itself/);
       expect(desk.environment).not.toHaveProperty("VENDOR_TOKEN_URL");

@@ -27,7 +27,7 @@ const worksAtVendor = async (token: string | undefined): Promise<boolean> =>
   (await fetch(`${fixture.provider.issuer}/me`, { headers: { authorization: `Bearer ${token}` } })).ok;
 
 describe("the gate of hosted mode", () => {
-  it("bar#RS-2 knows access tokens of ours, and no other token", async () => {
+  it("bar#RS-2 accepts our access tokens, and no other token", async () => {
     const { body } = await fixture.connect();
     const stored = await fixture.tokens.get(linkKey("user", fixture));
     const { accessToken, refreshToken, idToken } = stored?.tokens ?? {};
@@ -60,7 +60,7 @@ describe("the gate of hosted mode", () => {
     expect(refreshes()).toBe(1);
   });
 
-  it("gives a call that comes late a token that is good then", async () => {
+  it("gives a late call a token that is valid then", async () => {
     const caller = await fixture.gate.identify((await fixture.connect()).body["access_token"] ?? "");
     const early = await vendorTokenOf(caller);
     fixture.clock.advance(LIFETIME_SECONDS + 1);

@@ -39,7 +39,7 @@ describe("POST /revoke", () => {
     expect((await fixture.refresh(two["refresh_token"] ?? "")).body["error"]).toBe("invalid_grant");
   });
 
-  it("can be repeated where the link could not be ended", async () => {
+  it("can be repeated when the link could not be ended", async () => {
     const { body } = await fixture.connect();
     fixture.down.add("tokens");
     expect((await fixture.revoke(body["refresh_token"] ?? "")).status).toBe(503);

@@ -27,7 +27,7 @@ describe.each(Object.keys(RECORD_STORES))("the server key over %s", (kind) => {
   });
   afterAll(() => stores.close());
 
-  it("is one for all processes, also when fifty start at once", async () => {
+  it("is the same for all processes, also when fifty start at once", async () => {
     const keys = wrapper();
     const records = [await stores.fresh(now), stores.again(now)];
     const derived = await Promise.all(

@@ -52,7 +52,7 @@ it("asks once more with a renewed token, and no second time", async () => {
   expect(refusals).toEqual(["alice/0", "bob/0"]);
 });
 
-it("gives up on a vendor that refuses the renewed token too", async () => {
+it("fails when the vendor refuses the renewed token too", async () => {
   const { alice, sent } = await apiOf(unauthorized);
   await expect(alice.fetch("https://api.example.com/a")).rejects.toBeInstanceOf(ToolError);
   expect(sent).toHaveLength(2);

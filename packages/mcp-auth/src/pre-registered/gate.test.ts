@@ -91,7 +91,7 @@ describe("the gate of pre-registered mode", () => {
     expect(await gate.identify("t")).toBeUndefined();
   });
 
-  it("keeps nothing of an outage: the next call asks again", async () => {
+  it("caches no outage: the next call asks again", async () => {
     let isDown = true;
     const { gate, asked } = fixture(() => (isDown ? new OAuthError("temporarily_unavailable", "Down") : good()));
     await expect(gate.identify("t")).rejects.toMatchObject({ code: "temporarily_unavailable" });

@@ -81,7 +81,7 @@ describe("names", () => {
     expect(await answer.text()).toBe("ok");
   });
 
-  it("bar#EG-5 does not believe DNS about localhost", async () => {
+  it("bar#EG-5 does not use DNS for localhost", async () => {
     const { deps, names, sockets } = recordingNetwork(new Map([["localhost", ["8.8.8.8"]]]));
     const egress = track(createEgress({ ...OPTIONS, allowLoopback: true }, deps));
     await egress.fetch("http://localhost:9/").catch(() => undefined);
@@ -95,7 +95,7 @@ describe("names", () => {
     expect(sockets).toEqual([]);
   });
 
-  it("bar#EG-5 refuses our own hosts to strangers only", async () => {
+  it("bar#EG-5 refuses our own hosts through fetchUntrusted only", async () => {
     const { deps, sockets } = recordingNetwork();
     const egress = track(createEgress({ ...OPTIONS, refusedHosts: ["broker.example"] }, deps));
     await expect(egress.fetchUntrusted("https://BROKER.example/")).rejects.toMatchObject(REFUSED);

@@ -181,7 +181,7 @@ describe("redirects, cookies, proxies", () => {
     expect(server.received.join("").toLowerCase()).not.toContain("cookie");
   });
 
-  it("bar#EG-11 knows no proxy of the environment", async () => {
+  it("bar#EG-11 ignores proxies of the environment", async () => {
     const proxy = await start((socket) => socket.write(httpAnswer("from the proxy")));
     for (const name of ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY"])
       vi.stubEnv(name, proxy.origin);
@@ -194,7 +194,7 @@ describe("redirects, cookies, proxies", () => {
 });
 
 describe("errors", () => {
-  it("bar#EG-9 say the same for refused, closed, timed out and broken, and keep URL and body to themselves", async () => {
+  it("bar#EG-9 have one message for refused, closed, timed out and broken, without URL and body", async () => {
     const silent = await start(() => undefined);
     const closing = await start((socket) => socket.destroy());
     const garbage = await start((socket) => socket.end("canary-answer\r\n\r\n"));
@@ -221,7 +221,7 @@ describe("errors", () => {
     expect(errors.map((error) => inspect(error, { depth: 9, showHidden: true })).join()).not.toContain("canary");
   });
 
-  it("bar#EG-9 of untrusted calls are held back for an unforeseeable moment", async () => {
+  it("bar#EG-9 of untrusted calls are delayed by a random time", async () => {
     const { deps } = recordingNetwork();
     const jitterMs = vi.fn<() => number>(() => 0);
     const egress = open({}, { ...deps, jitterMs });

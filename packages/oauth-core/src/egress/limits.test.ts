@@ -127,7 +127,7 @@ describe("time", () => {
     await expect(egress.fetch("https://vendor.example/")).rejects.toMatchObject({ kind: "timeout", sent: false });
   });
 
-  it("obeys the caller's signal before, while connecting, and while waiting for the answer", async () => {
+  it("follows the caller's signal before, while connecting, and while waiting for the answer", async () => {
     const server = await start(() => abort.abort());
     const egress = open({}, { connectTimeoutMs: 100, lookup: () => new Promise(() => undefined) });
     const aborted = { name: "EgressError", kind: "timeout" };

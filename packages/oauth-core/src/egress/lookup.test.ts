@@ -7,7 +7,7 @@ import { askDns, DNS_LIMITS, shared } from "./lookup.ts";
 const ANSWER = [{ address: "8.8.8.8", family: 4 }];
 
 describe("shared", () => {
-  it("asks once for callers that come while the question is open, and anew afterwards", async () => {
+  it("shares one look-up among concurrent callers, and starts a new one afterwards", async () => {
     const asked: string[] = [];
     const release: (() => void)[] = [];
     const lookup = shared((host) => {

@@ -82,7 +82,7 @@ describe("bar#ST-8 the calls to one origin", () => {
     expect(begun).toHaveLength(51);
   });
 
-  it("are given up when their signal fires, and take no place then", async () => {
+  it("end when their signal fires, and free their place", async () => {
     hold("loud", 50);
     const controller = new AbortController();
     const waiting = call("loud", { ...TURN, signal: controller.signal });
@@ -101,7 +101,7 @@ describe("bar#ST-8 the calls to one origin", () => {
     expect(begun).toHaveLength(50);
   });
 
-  it("are waited for until none is under way or waiting", async () => {
+  it("are awaited until none is under way or waiting", async () => {
     await turns.idle();
     hold("loud", 51);
     let isIdle = false;
@@ -115,7 +115,7 @@ describe("bar#ST-8 the calls to one origin", () => {
 });
 
 describe("a caller", () => {
-  it("is the client of the request, from when it is known, also in what the request has started", async () => {
+  it("is the client of the request as soon as it is known, including for work the request started", async () => {
     const trace: { clientId?: string } = {};
     const names = await onBehalfOf(trace, async () => {
       const before = callerName();

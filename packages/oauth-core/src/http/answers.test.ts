@@ -19,7 +19,7 @@ const to = { redirect: verifyRedirectUri(URI, [URI]), state: "s&t", issuer: "htt
 const parameters = (location: string | undefined) => Object.fromEntries(new URL(location ?? "").searchParams);
 
 describe("answers", () => {
-  it("rfc6749#5.1 never lets a cache keep one, and gives sniffers nothing to guess", () => {
+  it("rfc6749#5.1 forbids caching and content sniffing", () => {
     for (const answer of [
       jsonAnswer(200, {}),
       jwtAnswer(200, "a.b.c.d.e"),
@@ -85,7 +85,7 @@ describe("answers", () => {
     });
   });
 
-  it("keeps detail and cause to itself", () => {
+  it("does not expose detail and cause", () => {
     const error = new OAuthError("server_error", "Something went wrong", {
       detail: "canary",
       cause: new Error("canary"),
@@ -97,7 +97,7 @@ describe("answers", () => {
 describe("formPageAnswer", () => {
   const { headers, status } = formPageAnswer("<form>", "'sha256-x'", { "set-cookie": "a=b" });
 
-  it("lets its form lead on to other sites, and its own server know that the form is its own", () => {
+  it("allows its form to lead to other sites, and sends the Origin to its own server", () => {
     expect([status, headers["set-cookie"], headers["x-frame-options"]]).toEqual([200, "a=b", "DENY"]);
     expect(headers["content-security-policy"]).not.toContain("form-action");
     // Chromium posts from `Origin: null` under no-referrer.
@@ -123,14 +123,14 @@ describe("foreignAnswer", () => {
     });
   });
 
-  it("names no type where none was named, and has no body where the status allows none", () => {
+  it("leaves out the type when the other server sent none, and the body when the status allows none", () => {
     expect(foreignAnswer(200, undefined, page).headers).not.toHaveProperty("content-type");
     expect(new Response(foreignAnswer(204, undefined, page).body, { status: 204 }).status).toBe(204);
   });
 });
 
 describe("bearerChallenge", () => {
-  it("rfc6750#3 names no error to a request without a token, and leads to the metadata", () => {
+  it("rfc6750#3 names no error to a request without a token, and refers to the metadata", () => {
     expect(bearerChallenge({})).toMatchObject({ status: 401, headers: { "www-authenticate": "Bearer" } });
     const resourceMetadata = "https://server.example/.well-known/oauth-protected-resource";
     expect(bearerChallenge({ resourceMetadata, scope: "mcp" }).headers["www-authenticate"]).toBe(

@@ -4,7 +4,7 @@ import { createExpiringMap } from "./expiring-map.ts";
 
 const START = 1_700_000_000;
 
-it("has an entry until its second, and no longer", () => {
+it("returns an entry until its expiry, and not after it", () => {
   const now = fixedClock(START);
   const map = createExpiringMap<string>(10, now);
   map.set("a", "kept", START + 10);
@@ -14,7 +14,7 @@ it("has an entry until its second, and no longer", () => {
   expect(map.get("a")).toBeUndefined();
 });
 
-it("keeps nothing whose second has come, and drops what stood there", () => {
+it("does not store an expired entry, and drops the previous one", () => {
   const now = fixedClock(START);
   const map = createExpiringMap<string>(10, now);
   map.set("a", "kept", START + 10);

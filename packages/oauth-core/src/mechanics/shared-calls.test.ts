@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { createSharedCalls } from "./shared-calls.ts";
 
-it("calls once for those who come while it is under way, and again afterwards", async () => {
+it("calls once for concurrent callers, and again afterwards", async () => {
   const calls = createSharedCalls<number>();
   let made = 0;
   const call = async (): Promise<number> => (made += 1);
@@ -10,7 +10,7 @@ it("calls once for those who come while it is under way, and again afterwards", 
   expect(await calls.run("a", call)).toBe(3);
 });
 
-it("keeps no failure", async () => {
+it("does not cache a failure", async () => {
   const calls = createSharedCalls<number>();
   const failing = async (): Promise<number> => Promise.reject(new Error("down"));
   const both = [calls.run("a", failing), calls.run("a", async () => 1)];

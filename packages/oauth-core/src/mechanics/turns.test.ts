@@ -26,7 +26,7 @@ function harness(turns: Turns) {
   return { begun, call, end };
 }
 
-it("begins as many as its lane may have, in the order they came", async () => {
+it("starts as many calls as its lane allows, in order", async () => {
   const { begun, call, end } = harness(createTurns({ mostOfLane: () => 2, refusal }));
   const all = ["1", "2", "3", "4"].map((name) => call(name, "a"));
   void call("other", "b");
@@ -43,7 +43,7 @@ it("serves the lanes in turn, so that none waits for all of another", async () =
   expect(begun).toEqual(["a1", "a2", "b1", "c1", "a3"]);
 });
 
-it("begins all that have room when a bound has grown, and refuses all that wait in a lane whose bound says so", async () => {
+it("starts waiting calls when a limit grows, and refuses those of a lane whose limit throws", async () => {
   const room: Record<string, number> = { a: 1, b: 1 };
   const mostOfLane = (lane: string): number => {
     if (room[lane] === 0) throw new Error(`none left for ${lane}`);

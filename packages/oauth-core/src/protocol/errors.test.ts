@@ -36,30 +36,30 @@ describe("OAuthError", () => {
   const wireCode = (code: OAuthErrorCode): string | undefined =>
     errorMembers(new OAuthError(code, "Sentence"))["error"];
 
-  it("rfc6749#4.1.2.1 spells what an authorization redirect says as registered", () => {
+  it("rfc6749#4.1.2.1 uses the registered error codes of the authorization redirect", () => {
     const codes = ["access_denied", "unsupported_response_type", "server_error", "temporarily_unavailable"] as const;
     expect(codes.map(wireCode)).toEqual(codes);
   });
 
-  it("rfc7591#3.2.2 spells what a registration is refused for as registered", () => {
+  it("rfc7591#3.2.2 uses the registered error codes of a client registration", () => {
     const codes = ["invalid_redirect_uri", "invalid_client_metadata"] as const;
     expect(codes.map(wireCode)).toEqual(codes);
   });
 
-  it("rfc8707#2 spells a resource that is not served here as registered", () => {
+  it("rfc8707#2 uses the registered error code for an unknown resource", () => {
     expect(wireCode("invalid_target")).toBe("invalid_target");
   });
 
-  it("oidc-core#3.1.2.6 spells request objects that are not taken as registered", () => {
+  it("oidc-core#3.1.2.6 uses the registered error codes for request objects", () => {
     const codes = ["request_not_supported", "request_uri_not_supported"] as const;
     expect(codes.map(wireCode)).toEqual(codes);
   });
 
-  it("rfc7009#2.2.1 spells a token that cannot be revoked as registered", () => {
+  it("rfc7009#2.2.1 uses the registered error code for a token that cannot be revoked", () => {
     expect(wireCode("unsupported_token_type")).toBe("unsupported_token_type");
   });
 
-  it("rfc8628#3.5 spells a client that asks too often as registered", () => {
+  it("rfc8628#3.5 uses the registered error code for a client that polls too fast", () => {
     expect(wireCode("slow_down")).toBe("slow_down");
   });
 

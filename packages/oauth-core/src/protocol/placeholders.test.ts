@@ -103,13 +103,13 @@ describe("requireKnownPlaceholders", () => {
     expect(() => requireKnownPlaceholders({ a: "1", b: "2", c: "3" }, templates, { c: {} })).not.toThrow();
   });
 
-  it("names a misspelt one", () => {
+  it("names a misspelt placeholder", () => {
     expect(() => requireKnownPlaceholders({ a: "1", bb: "2" }, templates, {})).toThrow(
       expect.objectContaining({ code: "invalid_request", description: "placeholder bb is not one of this vendor" }),
     );
   });
 
-  it("does not repeat what is no name", () => {
+  it("does not repeat a text that is not a name", () => {
     expect(() => requireKnownPlaceholders({ "<script>": "1" }, templates, {})).toThrow(
       expect.objectContaining({ description: "placeholder is not one of this vendor" }),
     );

@@ -114,7 +114,7 @@ describe("a state that is not ours", () => {
     }
   });
 
-  it("says the same to the sender whatever was wrong", async () => {
+  it("has one message for every fault", async () => {
     const answers = await Promise.all(
       forgeries.map(({ state }) => codec.verify(state).catch((error: OAuthError) => error)),
     );
@@ -207,7 +207,7 @@ describe("purpose and audience", () => {
 describe("keys", () => {
   const before = createStateCodec({ keys: keysOf("k0", { k0: OLD_KEY }), audience: AUDIENCE, now: () => NOW });
 
-  it("verifies what an older key signed, and asks for it once", async () => {
+  it("verifies a signature of an older key, and looks it up once", async () => {
     const rotated = keysOf("k1", { k1: KEY, k0: OLD_KEY });
     const after = createStateCodec({ keys: rotated, audience: AUDIENCE, now: () => NOW });
     await expect(after.verify(before.sign(CLAIMS))).resolves.toEqual(CLAIMS);
@@ -233,7 +233,7 @@ describe("keys", () => {
     await expect(codec.verify(stranger.sign(CLAIMS))).rejects.toThrow(REFUSED);
   });
 
-  it("rfc8725#3.1 never asks for the key of a header it would not have written", async () => {
+  it("rfc8725#3.1 never looks up the key of a header it would not have written", async () => {
     const watched = keysOf("k1", { k1: KEY });
     const watching = createStateCodec({ keys: watched, audience: AUDIENCE, now: () => NOW });
     const state = compact({ ...headerOf(TARGET), kid: "k0", alg: "none" }, payloadOf(TARGET), KEY);
@@ -241,7 +241,7 @@ describe("keys", () => {
     expect(watched.asked).toEqual([]);
   });
 
-  it("lets an unreachable key store say so itself", async () => {
+  it("passes on the error of an unreachable key store", async () => {
     const down = new OAuthError("temporarily_unavailable", "Keys are unreachable");
     const failing: MacKeys = { active: () => keys.active(), find: () => Promise.reject(down) };
     const waiting = createStateCodec({ keys: failing, audience: AUDIENCE, now: () => NOW });

@@ -160,7 +160,7 @@ describe("a route with it", () => {
     expect(answer.headers.has("access-control-allow-credentials")).toBe(false);
   });
 
-  it("what is no preflight of a page on the list is 405, which such a page can read", async () => {
+  it("any other OPTIONS request is 405, which a page on the list can read", async () => {
     for (const headers of [{}, { origin: APP }, { ...PREFLIGHT, origin: OTHER }] as Record<string, string>[]) {
       const answer = await ask("/401", "OPTIONS", headers);
       expect([answer.status, answer.headers.get("allow")]).toEqual([405, "POST"]);
@@ -170,7 +170,7 @@ describe("a route with it", () => {
     expect([removed.status, removed.headers.get("access-control-allow-origin")]).toEqual([405, APP]);
   });
 
-  it("a route without it says nothing of origins", async () => {
+  it("a route without it sends no CORS headers", async () => {
     for (const [method, status] of [
       ["POST", 200],
       ["OPTIONS", 405],

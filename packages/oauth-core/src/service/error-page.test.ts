@@ -11,7 +11,7 @@ it("an unknown client is a page with 400: browsers answer a challenge by asking 
   expect(answer.body).toContain("invalid_client");
 });
 
-it("an outage says when to come back, and a wrong method which there are", async () => {
+it("an outage says when to retry, and a wrong method which methods there are", async () => {
   const outage = await page(new OAuthError("temporarily_unavailable", "Down", { retryAfterSeconds: 7 }), {});
   expect([outage.status, outage.headers["retry-after"]]).toEqual([503, "7"]);
   expect(outage.body).toContain("reload this page");

@@ -133,7 +133,7 @@ describe("createLog", () => {
 });
 
 describe("errorFields", () => {
-  it("bar#OB-2 tells name, code, our detail and causes, never a message", () => {
+  it("bar#OB-2 logs name, code, our detail and causes, never a message", () => {
     const root = Object.assign(new Error(`connect to https://vendor.example/?token=${CANARY}`), {
       code: "ECONNREFUSED",
     });
@@ -181,7 +181,7 @@ describe("errorFields", () => {
     expect(errorFields(error).stackTop).toBe("app/main.js:3 < node:internal/x:1");
   });
 
-  it("does not trust names and codes of others", () => {
+  it("does not log names and codes of foreign errors unchecked", () => {
     const error = Object.assign(new Error("x"), {
       name: `Bad ${CANARY}`,
       code: `E ${CANARY}`,

@@ -30,7 +30,7 @@ const raw = (bytes: string): Promise<string> =>
     socket.on("error", reject);
   });
 
-it("bar#HT-5 refuses headers beyond 16 KiB and requests that mean two things", async () => {
+it("bar#HT-5 refuses headers beyond 16 KiB and ambiguous requests", async () => {
   expect(await raw(`GET / HTTP/1.1\r\nhost: x\r\nx-large: ${"a".repeat(20_000)}\r\n\r\n`)).toContain("431");
   expect(
     await raw("POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 3\r\ntransfer-encoding: chunked\r\n\r\nabc"),
@@ -42,7 +42,7 @@ it("bar#HT-1 ends a GET that carries a body at once, endless ones included", asy
   expect(await raw("GET / HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\nabc")).toContain("400");
 });
 
-it("finishes what is in flight before it stops, and takes nothing new", async () => {
+it("finishes requests in flight before it stops, and accepts no new ones", async () => {
   const inFlight = fetch(url("/slow"));
   await slow.entered.promise;
   const stopped = server.stop(0);
@@ -52,7 +52,7 @@ it("finishes what is in flight before it stops, and takes nothing new", async ()
   await stopped;
 });
 
-it("says which port is taken", async () => {
+it("reports the port that is in use", async () => {
   await expect(listen(new Hono(), { host: "127.0.0.1", port: server.port })).rejects.toMatchObject({
     code: "EADDRINUSE",
   });

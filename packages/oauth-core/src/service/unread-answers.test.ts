@@ -83,7 +83,7 @@ const bufferedMiB = async (): Promise<number> => {
 };
 
 describe("bar#HT-5 a connection that reads nothing of its answer", () => {
-  it("is ended within the time a write may stall, and what it held is free", async () => {
+  it("is ended within the time a write may stall, and its buffers are freed", async () => {
     const before = await bufferedMiB();
     await Promise.all(Array.from({ length: 8 }, () => open(get("/large"))));
     while (asking.length < 8) await sleep(20);
@@ -121,7 +121,7 @@ describe("bar#HT-5 a connection that asks ahead", () => {
     expect(answer).toMatch(/late$/);
   });
 
-  it("has nothing begun that cannot go out", async () => {
+  it("has no request started whose response cannot be sent", async () => {
     const socket = await open(get("/large") + get("/small").repeat(10));
     await sleep(100);
     expect([socket.destroyed, begun]).toEqual([false, 0]);

@@ -91,7 +91,7 @@ describe("client authentication", () => {
   });
 
   it.each(["client_secret_basic", "client_secret_post", "none"] as const)(
-    "of a public client is its id alone, whatever the entry says: %s",
+    "of a public client is its id alone, for the entry's method %s",
     async (method) => {
       const { headers, body } = await redeem({ tokenEndpointAuthMethod: method }, {});
       expect(headers.has("authorization")).toBe(false);

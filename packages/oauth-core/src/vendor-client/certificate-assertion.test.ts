@@ -60,7 +60,7 @@ describe("rfc7523#3 rfc7515#4.1.8 a certificate in place of a secret", () => {
     expect(form().has("client_secret")).toBe(false);
   });
 
-  it("leaves a secret of a caller's own what it is", async () => {
+  it("sends a caller's own secret unchanged", async () => {
     await refresh(ENTRY, { id: "byoc", source: "byoc", clientId: "theirs", clientSecret: new Secret("their-secret") });
     expect(form().get("client_secret")).toBe("their-secret");
     expect(form().has("client_assertion")).toBe(false);

@@ -50,7 +50,7 @@ describe("the deadline of an operation", () => {
     expect(deadlines).toHaveLength(1);
   });
 
-  it("bar#VR-5 that is over before anything is sent spends nothing", async () => {
+  it("bar#VR-5 that fires before anything is sent spends nothing", async () => {
     const over = { deadline: () => AbortSignal.abort() };
     const late = createVendorClient({ fetch: egress.fetch, now: lab.clock, allowLoopback: true }, over);
     const vendor = await late.resolve(lab.vendor.entry);
@@ -92,7 +92,7 @@ describe("the deadline of an operation", () => {
     expect(times("/token")).toBe(1);
   });
 
-  it("bar#RF-9 ends a refresh: a new flow is due only where the vendor rotates", async () => {
+  it("bar#RF-9 ends a refresh: a new flow is required only where the vendor rotates", async () => {
     hangAt("/token");
     await expect(refresh(true)).rejects.toMatchObject(RESTART);
     await expect(refresh(false)).rejects.toMatchObject({ code: "temporarily_unavailable", extras: {} });
@@ -108,7 +108,7 @@ describe("the deadline of an operation", () => {
     });
   });
 
-  it("does not end what others wait for", async () => {
+  it("does not end work that other callers wait for", async () => {
     const sound = lab.vendor.answers.get("/jwks");
     const asked = Promise.withResolvers<() => void>();
     lab.vendor.answers.set("/jwks", (response, request) => {
@@ -163,7 +163,7 @@ describe("createDeadline", () => {
 });
 
 describe("waitUntil", () => {
-  it("hands on what comes in time, and nothing later", async () => {
+  it("returns a result in time, and none later", async () => {
     const { signal } = new AbortController();
     await expect(waitUntil(signal, Promise.resolve(7))).resolves.toBe(7);
     await expect(waitUntil(signal, Promise.reject(new Error("broken")))).rejects.toThrow("broken");

@@ -33,7 +33,7 @@ describe("the authorization request", () => {
     return Object.fromEntries(new URL(url).searchParams);
   };
 
-  it("asks for what makes the vendor send a refresh token, once", () => {
+  it("requests once the scope for which the vendor issues a refresh token", () => {
     const offlineScopes = ["offline_access"];
     expect(sent({ offlineScopes }).scope).toBe("a offline_access");
     expect(sent({ offlineScopes }, ["offline_access", "a"]).scope).toBe("offline_access a");
@@ -142,13 +142,13 @@ describe("bar#VR-7 a token answer", () => {
     expect(answer.expiresInSeconds).toBe(expected);
   });
 
-  it("believes expires_in before a point in time", async () => {
+  it("prefers expires_in to a point in time", async () => {
     const tokenExpiry = { member: "expires_at", unit: "seconds" } as const;
     const body = { access_token: "t", expires_in: 60, expires_at: NOW + 3600 };
     expect((await read(body, { tokenExpiry })).expiresInSeconds).toBe(60);
   });
 
-  it("V-70 may say in a member of its own that it is no success", async () => {
+  it("V-70 may report a failure in a member of its own", async () => {
     const fields: Partial<Vendor> = {
       tokenResult: { member: "status", success: [0, "0000"] },
       tokenErrors: { "503": "invalid_grant", "601": "temporarily_unavailable" },
@@ -171,7 +171,7 @@ describe("bar#VR-7 a token answer", () => {
     });
   });
 
-  it("drops what a vendor without ID tokens calls one", async () => {
+  it("drops the id_token of a vendor without ID tokens", async () => {
     const body = { access_token: "t", id_token: "x.y.z" };
     expect(await read(body, { issuer: "https://v.example" })).toHaveProperty("idToken");
     const answer = await read(body, { issuer: "https://v.example", issuesIdTokens: false });
@@ -180,7 +180,7 @@ describe("bar#VR-7 a token answer", () => {
 });
 
 describe("bar#VR-9 an error code of the vendor's own", () => {
-  it("means what its file says, before what it says elsewhere", async () => {
+  it("has the meaning of its file, not that of the common table", async () => {
     const tokenErrors = { "no such code": "invalid_grant", invalid_scope: "vendor_credentials_rejected" } as const;
     await expect(read({ error: "no such code" }, { tokenErrors })).rejects.toMatchObject({ code: "invalid_grant" });
     await expect(read({ error: "invalid_scope" }, { tokenErrors }, 400)).rejects.toMatchObject({

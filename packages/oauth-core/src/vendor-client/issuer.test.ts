@@ -152,7 +152,7 @@ describe("requireIssuer", () => {
     }
   });
 
-  it("does not repeat what it was sent", () => {
+  it("does not repeat the received value", () => {
     expect(() => requireIssuer(KNOWN, "https://canary.example")).toThrow(
       expect.not.objectContaining({ description: expect.stringContaining("canary") }),
     );

@@ -93,7 +93,7 @@ describe("rfc7519#4.1 a signed client secret", () => {
     expect(form().get("client_secret")).toBe("their.own.jwt");
   });
 
-  it("is sent to no vendor that takes plain secrets", async () => {
+  it("is not used at a vendor with plain secrets", async () => {
     lab.vendor.answers.set("/token", { body: soundAnswer() });
     await refresh({ tokenEndpointAuthMethod: "client_secret_post" });
     expect(form().has("client_secret")).toBe(false);

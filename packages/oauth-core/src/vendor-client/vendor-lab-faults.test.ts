@@ -128,7 +128,7 @@ describe("an answer without ID token", () => {
     expect(lab.vendor.received.at(-1)?.form.has("code_verifier")).toBe(false);
   });
 
-  it("is fine where openid was not granted, and where the vendor has no issuer", async () => {
+  it("is accepted where openid was not granted, and where the vendor has no issuer", async () => {
     lab.vendor.answers.set("/token", { body: { ...soundAnswer(), scope: "email" } });
     await expect(lab.redeem()).resolves.not.toHaveProperty("idToken");
     lab.vendor.answers.set("/token", { body: soundAnswer() });
@@ -145,7 +145,7 @@ describe("an answer without ID token", () => {
 });
 
 describe("what a vendor puts into its errors", () => {
-  it("V-66 bar#VR-9 goes nowhere but its code", async () => {
+  it("V-66 bar#VR-9 is dropped except for its code", async () => {
     const body = {
       error: 'invalid_grant"\r\n<script>',
       error_description: "the secret of another tenant",

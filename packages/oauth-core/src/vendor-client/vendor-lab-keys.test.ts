@@ -43,7 +43,7 @@ describe("keys", () => {
     expect(times("/jwks")).toBe(2);
   });
 
-  it("bar#JW-2 unknown ones are asked for at most once in thirty seconds", async () => {
+  it("bar#JW-2 unknown ones are requested at most once in thirty seconds", async () => {
     await lab.redeem();
     await rotate(NEW_KEY, { isPublished: false });
     for (let count = 0; count < 5; count += 1) {
@@ -70,7 +70,7 @@ describe("keys", () => {
     expect(times("/jwks")).toBe(2);
   });
 
-  it("bar#JW-4 are good for an hour when their endpoint is down, and no longer", async () => {
+  it("bar#JW-4 are used for an hour when their endpoint is down, and no longer", async () => {
     const vendor = await lab.resolve();
     const redeem = async (): Promise<unknown> => {
       await lab.vendor.grant();

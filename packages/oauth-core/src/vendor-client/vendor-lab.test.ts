@@ -87,7 +87,7 @@ describe("an ID token that is sound", () => {
     ["bar#ID-6", { iat: at(10), nbf: at(10) }],
     ["bar#ID-6", { iat: at(60), nbf: at(60) }],
     ["bar#ID-6", { exp: at(-59) }],
-  ])("%s a clock that is a little off is fine: %o", async (_row, claims) => {
+  ])("%s a small clock skew is accepted: %o", async (_row, claims) => {
     await lab.vendor.grant({ claims });
     await expect(lab.redeem()).resolves.toHaveProperty("idToken");
   });
@@ -212,7 +212,7 @@ describe("bar#ID-2 an ID token with a wrong signature is refused, and the tokens
   });
 
   it.each(["a.b.c.d.e", "a.b", "", "x".repeat(70_000), "Zm9v.Zm9v.Zm9v"].map((text) => [text.slice(0, 16), text]))(
-    "bar#ID-5 it is no JWS: %s",
+    "bar#ID-5 it is not a JWS: %s",
     async (_title, idToken) => {
       answerWith(idToken);
       await expect(lab.redeem()).rejects.toMatchObject({ code: "vendor_response_invalid" });

@@ -34,7 +34,7 @@ describe("a 3LO app of the console", () => {
     );
   });
 
-  it("has tokens the MCP server refuses, and the other way round, except for who the person is", async () => {
+  it("has tokens the MCP server refuses, and the other way round, except at the account endpoint", async () => {
     const [rest, mcp] = [await harness.rest.connect(), await harness.mcp.connect()];
     expect((await postJson(atlassian.mcpServer, {}, bearer(rest["access_token"]))).status).toBe(401);
     const sites = `${atlassian.url}/oauth/token/accessible-resources`;

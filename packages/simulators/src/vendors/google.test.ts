@@ -70,7 +70,7 @@ describe("connect", () => {
     expect(payload.sub).toMatch(/^\d{21}$/);
   });
 
-  it("says who it is at userinfo, to a live token only", async () => {
+  it("names the user at userinfo, to a live token only", async () => {
     const { access_token: accessToken } = await harness.connect({ scope: "openid profile" });
     const userinfo = google.endpoints["userinfo_endpoint"]!;
     expect((await getJson(userinfo, bearer(accessToken))).body).toEqual({

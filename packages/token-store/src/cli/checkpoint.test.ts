@@ -30,7 +30,7 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
 describe("a checkpoint file", () => {
-  it("gives back what was saved last, to a run with the same table and issuers", async () => {
+  it("returns the last saved state, to a run with the same table and issuers", async () => {
     const checkpoint = fileCheckpoint(file, IDENTITY);
     expect(await checkpoint.load()).toBeUndefined();
     await checkpoint.save(STANDING);
@@ -43,7 +43,7 @@ describe("a checkpoint file", () => {
     await checkpoint.remove();
   });
 
-  it("is for this user alone, and leaves nothing beside it", async () => {
+  it("is readable by its owner only, and leaves no other file", async () => {
     await fileCheckpoint(file, IDENTITY).save(STANDING);
     if (process.platform !== "win32") expect((await stat(file)).mode & 0o777).toBe(0o600);
     expect(await readdir(folder)).toEqual(["run.json"]);
@@ -72,7 +72,7 @@ describe("a checkpoint file", () => {
     },
   );
 
-  it("that cannot be written says what to do", async () => {
+  it("that cannot be written reports what to do", async () => {
     const checkpoint = fileCheckpoint(join(folder, "none", "run.json"), IDENTITY);
     await expect(checkpoint.save(STANDING)).rejects.toThrow("(ENOENT): name another file");
   });

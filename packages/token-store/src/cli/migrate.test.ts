@@ -99,7 +99,7 @@ describe("migrate", () => {
     expect(endless.next[0]).toContain("end them, then run it again");
   });
 
-  it("leaves rows of vendors without an issuer, and says so", async () => {
+  it("leaves rows of vendors without an issuer, and reports them", async () => {
     const fixture = cliFixture();
     await olderRows(fixture, 2);
     await fixture.older("x", olderRow("x"), "another");
@@ -124,7 +124,7 @@ describe("migrate", () => {
     expect(await fixture.attributes("expired")).not.toHaveProperty("data_key");
   });
 
-  it("does not wait for a row that cannot be written, but says so", async () => {
+  it("does not wait for a row that cannot be written, but reports it", async () => {
     const fixture = cliFixture();
     await olderRows(fixture, 20);
     const change = fixture.rows.change;
@@ -149,7 +149,7 @@ describe("migrate", () => {
     expect(await fixture.attributes("u")).toMatchObject({ data_key: expect.stringMatching(/^two\./), version: 1 });
   });
 
-  it("dry: says what it would do, and does nothing", async () => {
+  it("dry run: reports what it would do, and changes nothing", async () => {
     const fixture = cliFixture();
     await olderRows(fixture, 4);
     await fixture.older("x", olderRow("x"), "another");

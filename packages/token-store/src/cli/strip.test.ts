@@ -123,7 +123,7 @@ describe("strip", () => {
     expect(fixture.clock()).toBeGreaterThanOrEqual(NOW + 30);
   });
 
-  it("says so where a lease does not end", async () => {
+  it("reports a lease that does not end", async () => {
     const fixture = cliFixture();
     await copies(fixture, 1);
     await fixture.older("u0", { lease_until: NOW + 10 ** 8, lease_owner: "x", lease_attempt: "y" });
@@ -131,7 +131,7 @@ describe("strip", () => {
     expect(result).toMatchObject({ ending: "plaintext_left", counts: { in_use: 1, passes: 5 } });
   });
 
-  it("says so where copies come back all the time", async () => {
+  it("reports copies that come back all the time", async () => {
     const fixture = cliFixture();
     await copies(fixture, 1);
     const scan = fixture.rows.scan;
@@ -163,7 +163,7 @@ describe("strip", () => {
     expect(await text(fixture)).not.toContain("plain-");
   });
 
-  it("dry: says what it would do, and does nothing", async () => {
+  it("dry run: reports what it would do, and changes nothing", async () => {
     const fixture = cliFixture();
     await copies(fixture, 3);
     const before = await text(fixture);

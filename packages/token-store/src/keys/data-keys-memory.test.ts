@@ -37,7 +37,7 @@ describe("bar#TS-13 the way to the key service", () => {
     expect(service.state).toMatchObject({ opened: 200, made: 1, peak: 20 });
   });
 
-  it("bar#TS-13 is for as few as is said", async () => {
+  it("bar#TS-13 allows as few as configured", async () => {
     start({ maxConcurrency: 3 });
     await Promise.all(times(50, (at) => dataKeys.toOpen(`a/${at}`, 1)));
     expect(service.state).toMatchObject({ opened: 50, peak: 3 });
@@ -81,7 +81,7 @@ describe("bar#TS-13 the way to the key service", () => {
 describe("keys in memory", () => {
   const isZero = (key: Buffer): boolean => key.every((byte) => byte === 0);
 
-  it("bar#TS-13 are overwritten when they are let go of, but not before the code that waited for them has run", async () => {
+  it("bar#TS-13 are overwritten when they are dropped, but not before the code that waited for them has run", async () => {
     const key = await dataKeys.toOpen("a/7", 1);
     expect(isZero(key)).toBe(false);
     clock.advance(300);
@@ -93,7 +93,7 @@ describe("keys in memory", () => {
     expect(isZero(await anew)).toBe(false);
   });
 
-  it("are whole for a caller that was answered just before they are let go of", async () => {
+  it("are intact for a caller that received them just before they are dropped", async () => {
     await dataKeys.toOpen("a/7", 1);
     const answered = dataKeys.toOpen("a/7", 1);
     clock.advance(300);
@@ -106,7 +106,7 @@ describe("keys in memory", () => {
     await anew;
   });
 
-  it("are whole for every caller that waited, also where others arrive with no room for them", async () => {
+  it("are intact for every caller that waited, even when newer keys evict them", async () => {
     start({ maxEntries: 1 });
     const whole = await Promise.all(
       times(200, async (at) =>

@@ -34,7 +34,7 @@ describe("sealing", () => {
     expect(service.state.made).toBe(1);
   });
 
-  it("bar#TS-13 changes the key when it is as old as may be, to the second", async () => {
+  it("bar#TS-13 replaces the key at its maximum age, to the second", async () => {
     expect((await dataKeys.toSeal(1)).wrapped).toBe("a/1");
     clock.advance(299);
     expect((await dataKeys.toSeal(1)).wrapped).toBe("a/1");
@@ -44,7 +44,7 @@ describe("sealing", () => {
     expect((await dataKeys.toSeal(1)).wrapped).toBe("a/3");
   });
 
-  it("bar#TS-13 changes the key when it was used as often as may be, sealing and opening together", async () => {
+  it("bar#TS-13 replaces the key at its maximum number of uses, sealing and opening together", async () => {
     start({ maxUses: 10 });
     expect((await dataKeys.toSeal(4)).wrapped).toBe("a/1");
     await dataKeys.toOpen("a/1", 4);
@@ -94,11 +94,11 @@ describe("opening", () => {
     expect(service.state.opened).toBe(30);
   });
 
-  it("takes a row without fields, cold and warm", async () => {
+  it("accepts a row without fields, cold and warm", async () => {
     for (const uses of [0, 0]) expect((await dataKeys.toOpen("a/1", uses))[0]).toBe(1);
   });
 
-  it("does not ask for what was just sealed with", async () => {
+  it("does not request a key that was just used for sealing", async () => {
     const { dataKey, wrapped } = await dataKeys.toSeal(1);
     expect(await dataKeys.toOpen(wrapped, 1)).toBe(dataKey);
     expect(service.state.opened).toBe(0);
@@ -115,7 +115,7 @@ describe("opening", () => {
     await dataKeys.toOpen("a/1", 1);
   });
 
-  it("bar#TS-13 keeps as many keys as it may, and lets go of the one used longest ago", async () => {
+  it("bar#TS-13 keeps as many keys as configured, and evicts the least recently used one", async () => {
     start({ maxEntries: 3 });
     for (const at of [1, 2, 3]) await dataKeys.toOpen(`a/${at}`, 1);
     await dataKeys.toOpen("a/1", 1);

@@ -168,7 +168,7 @@ describe("the wrapped form", () => {
     expect((await wrapper.newDataKey(CONTEXT)).wrapped).toBe(WRAPPED_FORMAT_1);
   });
 
-  it("of a later format is said to be one", async () => {
+  it("of a later format is reported as such", async () => {
     const wrapper = await wrapperAnswered(() => ANSWER);
     const bytes = Buffer.from(WRAPPED_FORMAT_1, "base64url");
     bytes[0] = 2;

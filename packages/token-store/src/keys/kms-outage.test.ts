@@ -131,7 +131,7 @@ describe("bar#TS-12 an outage of KMS", () => {
     },
   );
 
-  it("bar#TS-12 no permission: unavailable to callers, with the permission to give; a start is refused", async () => {
+  it("bar#TS-12 no permission: unavailable to callers, with the missing permission; a start is refused", async () => {
     const wrapper = wrapperOf(arn);
     const { dataKey, wrapped } = await wrapper.newDataKey(CONTEXT);
     kms.permit();
@@ -150,18 +150,15 @@ describe("bar#TS-12 an outage of KMS", () => {
     ["of another region", () => arn.replace(":eu-west-1:", ":us-east-1:"), {}],
     ["of another account", () => arn.replace(":000000000000:", ":111111111111:"), {}],
     ["whose alias does not exist", () => "alias/unknown", { region: "eu-west-1" }],
-  ])(
-    "bar#TS-12 a key %s: unavailable to callers, and a start is refused with what to do",
-    async (_w, keyId, options) => {
-      const wrapper = wrapperOf(keyId(), options);
-      const detail = /NotFoundException: .*compare the configured key id/;
-      await refusal(wrapper.newDataKey(CONTEXT), unavailable(detail));
-      await refusal(
-        wrapper.check(CONTEXT),
-        expect.objectContaining({ code: "key_service_refused", detail: expect.stringMatching(detail) }),
-      );
-    },
-  );
+  ])("bar#TS-12 a key %s: unavailable to callers, and a start is refused with a remedy", async (_w, keyId, options) => {
+    const wrapper = wrapperOf(keyId(), options);
+    const detail = /NotFoundException: .*compare the configured key id/;
+    await refusal(wrapper.newDataKey(CONTEXT), unavailable(detail));
+    await refusal(
+      wrapper.check(CONTEXT),
+      expect.objectContaining({ code: "key_service_refused", detail: expect.stringMatching(detail) }),
+    );
+  });
 
   it("bar#TS-12 a key that is gone leaves its rows closed, and the others open", async () => {
     const wrapper = wrapperOf(arn);

@@ -185,7 +185,7 @@ describe("bar#TS-14 rotation", () => {
     expect([here.isStale(madeThere.wrapped), there.isStale(made.wrapped)]).toEqual([false, false]);
   });
 
-  it("bar#TS-14 of the region without one: refused without asking, with what to do", async () => {
+  it("bar#TS-14 of the region without one: refused without a call, with a remedy", async () => {
     const { wrapped } = await wrapperOf(kms.createKey()).newDataKey(CONTEXT);
     const multi = kms.createKey({ multiRegion: true }).replace(":eu-west-1:", ":us-east-1:");
     const before = kms.calls();
@@ -198,7 +198,7 @@ describe("bar#TS-14 rotation", () => {
     expect(callsSince(before)).toEqual({});
   });
 
-  it("does not call a foreign value stale", async () => {
+  it("does not report a foreign value as stale", async () => {
     const wrapper = wrapperOf(kms.createKey());
     await wrapper.newDataKey(CONTEXT);
     expect(["", "AAAA", "!!", "a".repeat(1000)].map((value) => wrapper.isStale(value))).toEqual([

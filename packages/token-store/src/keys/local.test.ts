@@ -121,7 +121,7 @@ describe("the key file", () => {
     await wrapper.newDataKey(CONTEXT);
   });
 
-  it("is one for all that meet at a missing one in one process", async () => {
+  it("is created once for concurrent callers in one process", async () => {
     const wrappers = Array.from({ length: 20 }, () => localKeyWrapper({ path }));
     const files = await Promise.all(wrappers.map((wrapper) => wrapper.load()));
     expect(files.filter(({ created }) => created)).toHaveLength(1);

@@ -5,7 +5,7 @@ import { bridge } from "./bridge.ts";
 import { encrypted } from "./encrypted.ts";
 
 describe("bridge", () => {
-  it("leaves a copy that older readers know", async () => {
+  it("writes a copy for older readers", async () => {
     const { records, attributes } = fixture();
     await records(bridge).replace(KEY, TOKENS);
     expect(await attributes()).toMatchObject({
@@ -112,7 +112,7 @@ describe("bridge", () => {
     await expect(store.replace(KEY, TOKENS)).rejects.toEqual(UNREADABLE);
   });
 
-  it("seals a token that is longer than a row takes under no circumstances, and says that it cannot be read", async () => {
+  it("never seals a token that is longer than a row allows, and reports it as unreadable", async () => {
     const { records, older, attributes } = fixture();
     const long = { ...OLDER, access_token: "x".repeat(32 * 1024 + 1) };
     await older(long);
@@ -120,7 +120,7 @@ describe("bridge", () => {
     expect(await attributes()).toEqual(long);
   });
 
-  it("knows since when a copy is that counts, and frees it from a lease on the tokens before", async () => {
+  it("uses the time of the copy that counts, and removes a lease on the previous tokens", async () => {
     const { records, older, clock } = fixture();
     const store = records(bridge);
     await store.replace(KEY, TOKENS);

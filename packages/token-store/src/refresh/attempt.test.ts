@@ -60,7 +60,7 @@ describe("step 3: one request", () => {
     expect(fixture.vendor.live(KEY.user).refreshTokens).toHaveLength(1);
   });
 
-  it("keys that are away are noticed before the vendor rotates", async () => {
+  it("an outage of the keys is noticed before the vendor rotates", async () => {
     const fixture = refreshFixture();
     const old = (await fixture.link()).accessToken.reveal();
     fixture.time.advance(DUE);

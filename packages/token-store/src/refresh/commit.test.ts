@@ -149,7 +149,7 @@ describe("a store that is down", () => {
     expect(fixture.asked).toHaveLength(1);
   });
 
-  it("keys that go away after the vendor rotated are waited for, too", async () => {
+  it("an outage of the keys after the vendor rotated is waited for, too", async () => {
     const fixture = await dueFixture();
     fixture.at.after = () => {
       fixture.keys.down = true;

@@ -86,7 +86,7 @@ describe("the journal", () => {
     expect(events).toEqual([]);
   });
 
-  it("says where it cannot write or read", async () => {
+  it("reports the path it cannot write or read", async () => {
     const path = "/dev/null/journal";
     const impossible = createJournal({ folder: path, onEvent: (event) => void events.push(event) });
     expect(await impossible.write(ID, CHANGE)).toBe(false);

@@ -168,7 +168,7 @@ describe("step 2: one at a time", () => {
     expect(fixture.counts.reads - before.reads).toBeLessThanOrEqual(4 + 3);
   });
 
-  it("bar#8.2 many records at once: so many vendor calls at a time, and all get through", async () => {
+  it("bar#8.2 many records at once: so many vendor calls at a time, and all succeed", async () => {
     const fixture = refreshFixture();
     const keys = Array.from({ length: 60 }, (_, at) => ({ ...KEY, user: `user ${at}` }));
     for (const key of keys)

@@ -144,7 +144,7 @@ describe("the redirect to the vendor", () => {
     await elsewhere.close();
   });
 
-  it("asks for what the platform asks for", async () => {
+  it("requests the scope the platform requests", async () => {
     expect(location(await fixture.authorize({ scope: "api:read" })).searchParams.get("scope")).toBe("api:read");
   });
 

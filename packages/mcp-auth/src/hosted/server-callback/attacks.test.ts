@@ -42,7 +42,7 @@ describe("bar#AS-7 the page's form is taken from the browser that saw the page",
     expect((await victim.decide(theirs)).status).toBe(303);
   });
 
-  it("a request that is wrong has no page, so no form of it is taken", async () => {
+  it("an invalid request has no page, so no form for it is accepted", async () => {
     const browser = fixture.browser();
     const { fields } = await browser.ask();
     await expectPage(await browser.post("/authorize", { ...fields, response_type: "token", decision: "deny" }));
@@ -55,7 +55,7 @@ describe("bar#AS-7 the page's form is taken from the browser that saw the page",
     await expectPage(await fixture.browser().decide(page, "deny"));
   });
 
-  it("a planted cookie that is not one of ours is no cookie", async () => {
+  it("a planted cookie that is not ours is ignored", async () => {
     const answer = await fixture.request("/authorize?client_id=desk", {
       headers: { cookie: "__Host-flow-consent=x; y" },
     });
@@ -90,7 +90,7 @@ describe("bar#AS-7 the page's form is taken from the browser that saw the page",
     expect(errorOf(await browser.decide(page, "deny"))).toMatchObject({ error: "access_denied" });
   });
 
-  it("a request of 64 parameters has a form that can be answered", async () => {
+  it("the form of a request with 64 parameters can be posted", async () => {
     const browser = fixture.browser();
     const many = Object.fromEntries(Array.from({ length: 58 }, (_, index) => [`x${index}`, "1"]));
     expect((await browser.decide(await browser.ask(many))).status).toBe(303);

@@ -63,7 +63,7 @@ describe("bar#AS-10 shown text", () => {
     ["marks without end", `a${"\u0301".repeat(50)}b`, "a\u0301\u0301b"],
     ["nothing but fillers", "\u3164\u2800\u115f\uffa0", "An application without a name"],
     ["only white space", " \u3000\n", "An application without a name"],
-  ])("is rid of %s", (_what, text, shown) => {
+  ])("removes %s", (_what, text, shown) => {
     expect(shownText(text)).toBe(shown);
   });
 

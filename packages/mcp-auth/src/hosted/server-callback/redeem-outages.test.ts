@@ -130,7 +130,7 @@ describe("outages around a code", () => {
 });
 
 describe("restarts and sister containers", () => {
-  it("every leg may be another process's", async () => {
+  it("every leg can run in another process", async () => {
     const one = await openOpenIdServerFixture();
     const two = await openOpenIdServerFixture({
       records: () => one.table,

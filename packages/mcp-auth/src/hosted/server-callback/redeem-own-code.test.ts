@@ -87,7 +87,7 @@ describe("bar#AS-4 a code is valid once", () => {
 });
 
 describe("bar#AS-5 a code lives a minute", () => {
-  it("and is too old after 61 s", async () => {
+  it("and has expired after 61 s", async () => {
     const [young, old] = [await codeOf(), await codeOf()];
     fixture.clock.advance(59);
     expect((await fixture.redeem(young)).status).toBe(200);

@@ -80,7 +80,7 @@ describe.each(Object.keys(RECORD_STORES))("sessions over %s", (kind) => {
     await expect(there.refresh(answer?.refreshToken ?? "", SAME)).resolves.toMatchObject({ expiresInSeconds: 3600 });
   });
 
-  it("keep what refreshed within an hour, at most eight", async () => {
+  it("keep the access tokens of the last hour, at most eight", async () => {
     let { tokens } = await here.start(WHO);
     const seen = [tokens.accessToken];
     for (let count = 0; count < 9; count += 1) {
@@ -114,7 +114,7 @@ describe.each(Object.keys(RECORD_STORES))("sessions over %s", (kind) => {
     expect(await here.revoke(tokens.refreshToken, "platform")).toBeUndefined();
   });
 
-  it("one of two revoked at once is the last", async () => {
+  it("of two concurrent revocations one is the last", async () => {
     const [first, second] = [await here.start(WHO), await there.start(WHO)];
     const revoked = await Promise.all([
       here.revoke(first.tokens.refreshToken, "platform"),

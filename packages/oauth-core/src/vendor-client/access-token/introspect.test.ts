@@ -31,7 +31,7 @@ const says = (changes: object = {}): void => {
 };
 
 describe("introspection", () => {
-  it("rfc7662#2.1 shows the token in the body and us by Basic", async () => {
+  it("rfc7662#2.1 sends the token in the body and our credentials by Basic", async () => {
     says();
     await validate({ ...introspection(), tokenRequestBody: "json", parameterNames: { token: "t" } });
     const [asked] = lab.vendor.received.filter(({ path }) => path === "/token-info");
@@ -67,7 +67,7 @@ describe("introspection", () => {
     expect(await validate(introspection())).toEqual({ active: false, reason: "refused" });
   });
 
-  it("rfc7662#2.2 wants a true or false", async () => {
+  it("rfc7662#2.2 requires active to be true or false", async () => {
     says({ active: "true" });
     await expect(validate(introspection())).rejects.toMatchObject({ code: "vendor_response_invalid" });
   });
@@ -92,7 +92,7 @@ describe("introspection", () => {
     await expect(validate(alone)).rejects.toMatchObject({ extras: { reason: "identity_missing" } });
   });
 
-  it("that names no client is about a token of some other client (#11)", async () => {
+  it("that names no client counts as one for another client (#11)", async () => {
     says({ client_id: undefined });
     expect(await validate(introspection())).toEqual({ active: false, reason: "other_client" });
   });

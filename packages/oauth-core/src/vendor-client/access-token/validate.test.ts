@@ -56,7 +56,7 @@ const TELLING: readonly [string, Way][] = [
 const CLIENT_UNKNOWN = { code: "server_error", extras: { reason: "client_unknown" } };
 
 describe.each(TELLING)("a token validated by %s", (_title, way) => {
-  it("is good, and says whose, for which client, for what and until when", async () => {
+  it("is valid, with its user, client, scope and expiry", async () => {
     says();
     const validation = {
       active: true,
@@ -74,7 +74,7 @@ describe.each(TELLING)("a token validated by %s", (_title, way) => {
     expect(await validate(way())).toEqual({ active: false, reason: "other_client" });
   });
 
-  it("that has run out is not good, whatever the vendor says", async () => {
+  it("that has expired is not valid, whatever the vendor says", async () => {
     says({ exp: NOW });
     expect(await validate(way())).toEqual({ active: false, reason: "expired" });
   });
@@ -99,19 +99,19 @@ describe.each(TELLING)("a token validated by %s", (_title, way) => {
     ["403", { status: 403, body: {} }],
     ["nothing to say", { body: {} }],
     ["a member twice", { body: '{"active":true,"active":true}' }],
-  ])("is not good by an answer that is %s", async (_answer, answer) => {
+  ])("is not valid by a response that is %s", async (_answer, answer) => {
     lab.vendor.answers.set("/token-info", answer);
     await expect(validate(way())).rejects.toMatchObject({ code: "vendor_response_invalid" });
   });
 
-  it("tells that our own credentials are refused", async () => {
+  it("reports that our own credentials are refused", async () => {
     lab.vendor.answers.set("/token-info", { status: 401, body: "" });
     await expect(validate(way())).rejects.toMatchObject({ code: "vendor_credentials_rejected" });
   });
 });
 
 describe("a vendor's own check", () => {
-  it("is asked at our own address, by Basic, with the token in the body", async () => {
+  it("is requested at our own URL, by Basic, with the token in the body", async () => {
     lab.vendor.answers.set(`/applications/${CLIENT_ID}/token`, { body: sound() });
     expect(await validate(check({ endpoint: at("/applications/{client_id}/token") }))).toMatchObject({ active: true });
     const asked = lab.vendor.received.at(-1);
@@ -119,7 +119,7 @@ describe("a vendor's own check", () => {
     expect(asked?.headers.authorization).toMatch(/^Basic /);
   });
 
-  it("shows the token itself where it is asked by it, and no secret is needed", async () => {
+  it("authenticates with the token itself where the entry says so, and needs no secret", async () => {
     says();
     const { tokenParameter: _none, ...bearer } = tokenCheck({ authentication: "bearer" });
     expect(await validate({ tokenCheck: bearer }, publicClient)).toMatchObject({ active: true, clientId: CLIENT_ID });
@@ -149,7 +149,7 @@ describe("a vendor's own check", () => {
     }
   });
 
-  it("leaves it to the account where it names no user", async () => {
+  it("falls back to the account where it names no user", async () => {
     lab.vendor.answers.set("/me", { body: { sub: "by-userinfo" } });
     says({ sub: undefined });
     expect(await validate({ ...check(), ...userinfo() })).toMatchObject({ user: "by-userinfo" });
@@ -158,7 +158,7 @@ describe("a vendor's own check", () => {
 });
 
 describe("a token validated by the account", () => {
-  it("is good where the account is given, and of which client is not known", async () => {
+  it("is valid where the account is returned, and its client is unknown", async () => {
     lab.vendor.answers.set("/me", { body: { sub: SUBJECT } });
     expect(await validateForAnyClient(userinfo())).toEqual({ active: true, user: SUBJECT });
     lab.vendor.answers.set("/me", { body: { id: 42 } });
@@ -173,7 +173,7 @@ describe("a token validated by the account", () => {
     expect(lab.vendor.asked()).not.toContain("/me");
   });
 
-  it("is not good where it is refused", async () => {
+  it("is not valid where the account is refused", async () => {
     lab.vendor.answers.set("/me", { status: 401 });
     expect(await validateForAnyClient(userinfo())).toEqual({ active: false, reason: "no_account" });
   });
@@ -202,7 +202,7 @@ it("a token cannot be validated now by a vendor that is silent, whichever way is
 });
 
 it.each(["", " ", "a b", "a\r\nx: y", "ключ", "\u0000", "x".repeat(16_385)])(
-  "rfc6750#2.1 what cannot travel as a Bearer token is never shown to the vendor",
+  "rfc6750#2.1 a text that cannot be sent as a Bearer token is never sent to the vendor",
   async (token) => {
     const validation = await lab.client.validateAccessToken(await lab.resolve(userinfo()), token);
     expect(validation).toEqual({ active: false, reason: "malformed" });

@@ -38,11 +38,11 @@ describe("connectionContext", () => {
     ["revocation endpoint", hash({}, { revocationEndpoint: "https://w.example/r" })],
     ["key set", hash({}, { jwksUri: "https://w.example/k" })],
     ["PKCE method", hash({}, { pkce: "none" })],
-  ])("bar#XA-5 bar#DI-3 is another for another %s", (_field, other) => {
+  ])("bar#XA-5 bar#DI-3 differs for another %s", (_field, other) => {
     expect(other).not.toBe(hash());
   });
 
-  it("is the same for the same placeholders in any order, and for none as before there were any", () => {
+  it("is the same for the same placeholders in any order, and without any as in earlier releases", () => {
     expect(hash({ placeholders: {} })).toBe(hash());
     expect(hash({ placeholders: { a: "1", b: "2" } })).toBe(hash({ placeholders: { b: "2", a: "1" } }));
     expect(hash({ placeholders: { a: "1", b: "2" } })).not.toBe(hash({ placeholders: { a: "2", b: "1" } }));

@@ -65,7 +65,7 @@ describe("authorizationUrl", () => {
     expect(authorizationUrl(vendor({ pkce: "none" }), REQUEST)).not.toContain("code_challenge");
   });
 
-  it("bar#VR-1 makes no URL without the challenge that is owed", () => {
+  it("bar#VR-1 creates no URL without a required challenge", () => {
     const { codeChallenge: _codeChallenge, ...unbound } = REQUEST;
     expect(() => authorizationUrl(vendor(), unbound)).toThrow(expect.objectContaining({ code: "server_error" }));
   });

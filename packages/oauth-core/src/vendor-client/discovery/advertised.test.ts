@@ -110,7 +110,7 @@ describe("resolve, of an entry with both endpoints and an issuer", () => {
     timeout.mockRestore();
   });
 
-  it("bar#CB-16 stands by what was advertised when the metadata cannot be had for a while", async () => {
+  it("bar#CB-16 keeps what was advertised while the metadata is unavailable", async () => {
     publish(OIDC, SOUND, { authorization_response_iss_parameter_supported: true });
     const before = await discovery.resolve(known);
     answers.set(OIDC, () => Promise.reject(egressError("connect", false, "")));

@@ -69,7 +69,7 @@ describe("resolve", () => {
     expect(asked).toEqual([]);
   });
 
-  it("lets the entry win over the metadata", async () => {
+  it("prefers the entry to the metadata", async () => {
     const resolved = await discovery.resolve(
       entry({ tokenEndpoint: "https://x.example/t", jwksUri: "https://x.example/k", issRequired: true }),
     );
@@ -81,7 +81,7 @@ describe("resolve", () => {
     });
   });
 
-  it("rfc9207#2.4 expects iss where the metadata advertises it, unless the entry knows better", async () => {
+  it("rfc9207#2.4 expects iss where the metadata advertises it, unless the entry says otherwise", async () => {
     publish(OIDC, SOUND, { authorization_response_iss_parameter_supported: true });
     expect(await discovery.resolve(entry())).toHaveProperty("issExpected", true);
     expect(await discovery.resolve(entry({ issRequired: false }))).toHaveProperty("issExpected", false);
@@ -121,7 +121,7 @@ describe("resolve", () => {
     await expect(discovery.resolve(entry())).rejects.toMatchObject(INVALID);
   });
 
-  it("says so when an endpoint is nowhere", async () => {
+  it("reports a missing endpoint", async () => {
     publish(OIDC, SOUND, { token_endpoint: undefined });
     await expect(discovery.resolve(entry())).rejects.toMatchObject(INVALID);
     const { issuer: _issuer, ...nameless } = entry({ tokenEndpoint: "https://v.example/t" });
@@ -147,7 +147,7 @@ describe("the well-known places", () => {
     ]);
   });
 
-  it("may hold something else, which is passed over", async () => {
+  it("may hold another document, which is skipped", async () => {
     answers.set(OIDC, () => new Response("<html>", { headers: { "content-type": "text/html" } }));
     publish(OAUTH, SOUND);
     await expect(discovery.resolve(entry())).resolves.toHaveProperty("tokenEndpoint", "https://t.example/t");
@@ -159,7 +159,7 @@ describe("the well-known places", () => {
     expect(asked).toEqual([OIDC, OAUTH]);
   });
 
-  it.each([503, 500, 429])("an outage, %i, is not passed over", async (status) => {
+  it.each([503, 500, 429])("an outage, %i, is not skipped", async (status) => {
     answers.set(OIDC, () => new Response("", { status, headers: { "retry-after": "9" } }));
     publish(OAUTH, SOUND);
     await expect(discovery.resolve(entry())).rejects.toMatchObject({
@@ -282,14 +282,14 @@ describe("metadata", () => {
     await expect(discovery.resolve(one)).rejects.toMatchObject({ code: "temporarily_unavailable" });
   });
 
-  it("does not stand in for metadata that became another's", async () => {
+  it("does not stand in for metadata with another issuer", async () => {
     await discovery.resolve(entry());
     publish(OIDC, SOUND, { issuer: "https://w.example" });
     clock.advance(600);
     await expect(discovery.resolve(entry())).rejects.toMatchObject(INVALID);
   });
 
-  it("bar#DI-1 that became another's is refused until it is sound again, every time", async () => {
+  it("bar#DI-1 with another issuer is refused every time until it is valid again", async () => {
     await discovery.resolve(entry());
     publish(OIDC, SOUND, { issuer: "https://w.example" });
     clock.advance(700);

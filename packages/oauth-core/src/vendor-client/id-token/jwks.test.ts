@@ -58,7 +58,7 @@ describe("usableKeys", () => {
     expect(() => usableKeys(set)).toThrow(expect.objectContaining({ code: "vendor_response_invalid" }));
   });
 
-  it("keeps what a client may be encrypted to, and says so of nothing that signs", () => {
+  it("keeps keys for encryption to a client, and no signing keys", () => {
     const enc = { ...without(EC, "alg"), use: "enc" };
     const unlabelled = { ...without(without(RSA, "alg"), "use"), kid: "any" };
     const operations = [["deriveKey", "deriveBits"], ["wrapKey"], ["encrypt"], []];

@@ -191,13 +191,13 @@ describe("the answer", () => {
       (response) =>
         void response.writeHead(201, { "content-length": "99" }).write("{", () => response.socket?.destroy()),
     ],
-  ])("is asked for once, also where it %s", async (_title, answer) => {
+  ])("is requested once, also where it %s", async (_title, answer) => {
     offer(answer);
     await expect(register()).rejects.toMatchObject({ code: "temporarily_unavailable", status: 503 });
     expect(sent()).toHaveLength(1);
   });
 
-  it("cannot come from a vendor that is not there", async () => {
+  it("is an outage when the vendor cannot be reached", async () => {
     await lab.vendor.close();
     await expect(register({ registrationEndpoint: `${lab.vendor.issuer}/register` })).rejects.toMatchObject({
       code: "temporarily_unavailable",

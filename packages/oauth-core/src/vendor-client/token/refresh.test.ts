@@ -84,7 +84,7 @@ describe("refreshTokens", () => {
       (response) => void response.writeHead(200, { "content-length": "99" }).write("{", () => response.destroy()),
     ],
     ["no answer comes", () => undefined],
-  ])("bar#RF-9 %s: a new flow is due only where the vendor rotates", async (_title, answer) => {
+  ])("bar#RF-9 %s: a new flow is required only where the vendor rotates", async (_title, answer) => {
     lab.vendor.answers.set("/token", answer);
     const lost = { code: "temporarily_unavailable", status: 503 };
     await expect(lab.refresh({ entry: { rotatesRefreshTokens: true } })).rejects.toMatchObject({
@@ -127,7 +127,7 @@ describe("refreshTokens", () => {
     ["the ID token fails", "vendor_response_invalid", () => lab.vendor.grant({ claims: { aud: "another" } }, ROTATED)],
     ["the user is another", "vendor_response_invalid", () => lab.vendor.grant({ claims: { sub: "user-0" } }, ROTATED)],
   ])(
-    "bar#RF-9 an answer with another refresh token says that the old one is spent: restart when %s",
+    "bar#RF-9 an answer with another refresh token means that the old one is spent: restart when %s",
     async (_title, code, fail) => {
       const entries = [{}, { rotatesRefreshTokens: false }];
       for (const [index, entry] of entries.entries()) {
@@ -161,7 +161,7 @@ describe("refreshTokens", () => {
     await expect(lab.refresh()).rejects.toMatchObject({ code, extras: { vendorError: error } });
   });
 
-  it("ends with the signal of who holds a lease, and says that the refresh token may be spent", async () => {
+  it("ends with the signal of the lease holder, and reports that the refresh token may be spent", async () => {
     lab.vendor.answers.set("/token", () => undefined);
     const lease = new AbortController();
     const asked = lab.refresh({ entry: { rotatesRefreshTokens: true }, request: { signal: lease.signal } });

@@ -30,7 +30,7 @@ describe("revokeToken", () => {
     ["400 invalid_token", { status: 400, body: { error: "invalid_token" } }, "already"],
     ["200 that says token_revoked", { status: 200, body: { ok: false, error: "token_revoked" } }, "already"],
     ["404", { status: 404 }, "already"],
-  ])("bar#RV-2 rfc7009#2.2 takes %s as the end of it", async (_title, answer, outcome) => {
+  ])("bar#RV-2 rfc7009#2.2 treats %s as revoked", async (_title, answer, outcome) => {
     lab.vendor.answers.set("/revoke", answer);
     await expect(revoke()).resolves.toBe(outcome);
   });
@@ -117,7 +117,7 @@ describe("revokeToken", () => {
       { method: "POST", authorization: undefined, body: "token=t" },
       "grant",
     ],
-  ])("speaks a vendor's own way: %s", async (_title, changes, seen, outcome) => {
+  ])("sends a vendor's own revocation request: %s", async (_title, changes, seen, outcome) => {
     lab.vendor.answers.set(`/apps/${CLIENT_ID}/token`, { status: 204 });
     await expect(revokeBy(changes)).resolves.toBe(outcome);
     const { method, path = "", headers, body } = lab.vendor.received.at(-1) ?? {};
@@ -134,7 +134,7 @@ describe("revokeToken", () => {
     [{ body: { ok: true, revoked: true } }, { outcome: "grant" }],
     [{ status: 503 }, { code: "temporarily_unavailable" }],
     [{ status: 307, headers: { location: "/x" } }, { code: "vendor_response_invalid" }],
-  ])("reads the answer of a vendor's own way: %o is %o", async (answer, expected) => {
+  ])("reads the response to a vendor's own request: %o is %o", async (answer, expected) => {
     lab.vendor.answers.set(`/apps/${CLIENT_ID}/token`, answer);
     const seen = await revokeBy({ ends: "grant" }).then(
       (outcome) => ({ outcome }),

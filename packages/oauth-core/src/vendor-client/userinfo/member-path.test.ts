@@ -46,7 +46,7 @@ describe("an identity", () => {
     expect(() => identityOf({ ...members }, ["id"])).toThrow(expect.objectContaining(MISSING));
   });
 
-  it("is not the same for two pairs: a part of a joined one has no joint in it", () => {
+  it("differs for two different pairs: a part of a joined one must not contain the separator", () => {
     expect(() => identityOf({ a: "x:y", b: "z" }, ["a", "b"])).toThrow(expect.objectContaining(MISSING));
     expect(() => identityOf({ a: "x", b: "y:z" }, ["a", "b"])).toThrow(expect.objectContaining(MISSING));
   });

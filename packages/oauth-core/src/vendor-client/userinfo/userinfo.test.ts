@@ -52,14 +52,14 @@ describe.each(WAYS)("the account by %s", (_title, way) => {
     ["403 over its limit", { status: 403, headers: { "x-ratelimit-remaining": "0" } }],
     ["403 with Retry-After", { status: 403, headers: { "retry-after": "7" } }],
     ["half an answer", (response) => void response.writeHead(200).write("{", () => response.destroy())],
-  ])("is not to be had now from a vendor that answers %s", async (_answer, answer) => {
+  ])("is an outage when the vendor answers %s", async (_answer, answer) => {
     lab.vendor.answers.set("/me", answer);
     const error: unknown = await ask(way()).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: "temporarily_unavailable", status: 503 });
     expect(error).not.toMatchObject({ extras: { retry: "restart" } });
   });
 
-  it("is not to be had now from a vendor that is silent", async () => {
+  it("is an outage when the vendor does not respond", async () => {
     await lab.close();
     const silent = await openSilentLab();
     lab = silent.lab;
@@ -128,7 +128,7 @@ describe("the account", () => {
     expect(await ask()).toEqual({ sub: "1" });
   });
 
-  it("is a clear error where the vendor has none", async () => {
+  it("is a server_error where the vendor has none", async () => {
     await expect(ask()).rejects.toMatchObject({ code: "server_error", extras: { reason: "account_unknown" } });
   });
 
@@ -164,7 +164,7 @@ describe("the account", () => {
     await expect(ask(refusing())).rejects.toMatchObject({ code: "vendor_response_invalid" });
   });
 
-  it("has the token in no error", async () => {
+  it("puts the token into no error", async () => {
     lab.vendor.answers.set("/me", { status: 404, body: { token: ACCESS_TOKEN } });
     const error: unknown = await ask(own()).catch((thrown: unknown) => thrown);
     expect(JSON.stringify(error)).not.toContain(ACCESS_TOKEN);

@@ -40,7 +40,7 @@ afterEach(async () => {
   await lab.close();
 });
 
-it("whose access token it is decides alone, where subjects are not compared (twin of bar#UI-1)", async () => {
+it("only the access token decides the user, where subjects are not compared (twin of bar#UI-1)", async () => {
   const entry = { identity: "unknown", userinfoEndpoint: `${lab.vendor.issuer}/me` } as const;
   const tokens = await lab.redeem({ entry });
   lab.vendor.answers.set("/me", { body: { sub: "another-person" } });

@@ -95,7 +95,7 @@ describe("what a KeyId names", () => {
     }
   });
 
-  it("is nothing in another Region or account, or misspelt", async () => {
+  it("is unknown in another Region or account, or misspelt", async () => {
     const unknown = "00000000-0000-4000-8000-000000000000";
     const names = [
       arn.replace("eu-west-1", "us-east-1"),

@@ -41,7 +41,7 @@ const outcome = (made: Promise<unknown>): Promise<string> =>
   );
 
 describe("startFaultProxy", () => {
-  it("passes everything on a good day", async () => {
+  it("forwards everything without faults", async () => {
     await put("a");
     expect(await get("a")).toEqual({ Item: item("a") });
     expect(await outcome(create("a"))).toBe("ConditionalCheckFailedException");

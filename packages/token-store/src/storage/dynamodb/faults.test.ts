@@ -71,7 +71,7 @@ describe("a throttled table", () => {
     expect(faulty.proxy.counts().throttled).toBeGreaterThan(500);
   });
 
-  it("all the time: refused in time, and the operator reads why", async () => {
+  it("all the time: refused in time, with the cause for the operator", async () => {
     faulty.proxy.set({ throttleRate: 1 });
     const { answer, milliseconds } = await timed(create("throttled"));
     expect(answer).toEqual(UNAVAILABLE);
@@ -109,7 +109,7 @@ describe("a table that is away", () => {
     await rows.close();
   });
 
-  it("does not gather calls: beyond the thousand that wait, one is refused at once", async () => {
+  it("does not accumulate calls: beyond a thousand waiting ones, the next is refused at once", async () => {
     // The engine and its proxy are in this process too, and a thousand and a half of their answers
     // take time.
     const hasty = dynamodbRecordStore({ ...faulty.options, now: () => NOW, deadlineMs: 1500 });
@@ -131,7 +131,7 @@ describe("a table that is away", () => {
 });
 
 describe("a table that hangs", () => {
-  it("is given up on in time", async () => {
+  it("times out", async () => {
     faulty.proxy.set({ hangMs: 60_000 });
     const { answer, milliseconds } = await timed(create("hangs"));
     expect(answer).toEqual(UNAVAILABLE);
@@ -150,7 +150,7 @@ describe("a table that hangs", () => {
 });
 
 describe("a table whose every answer is lost", () => {
-  it("is given up on in time, and what it did is there", async () => {
+  it("times out, and its write is there", async () => {
     faulty.proxy.set({ loseAnswers: "all" });
     const { answer, milliseconds } = await timed(create("lost for good"));
     expect(answer).toEqual(UNAVAILABLE);

@@ -78,7 +78,7 @@ describe("a record's item", () => {
       ]);
     }));
 
-  it("gives back numbers DynamoDB has not, and half a surrogate pair", () =>
+  it("returns numbers DynamoDB cannot store, and half a surrogate pair", () =>
     withStore(async (store) => {
       const data = { huge: 1e300, tiny: 5e-324, half: "a\udc00", deep: { ["__proto__"]: 1, "": 2 } };
       await store.create({ key: KEY, stage: "pushed", data, expiresAt: NOW + 60 });
@@ -96,7 +96,7 @@ describe("a record's item", () => {
     }),
   );
 
-  it("of another layout is not guessed at", () =>
+  it("of another layout is refused", () =>
     withStore(async (store, table) => {
       await store.create({ key: KEY, stage: "pushed", data: { code: "c1" }, expiresAt: NOW + 60 });
       const { dynamodbTokenRows } = await import("./token-rows.ts");

@@ -81,7 +81,7 @@ describe("requests to DynamoDB", () => {
     await rows.close();
   });
 
-  it("are none before the first call, and none after the store was closed", async () => {
+  it("are not sent before the first call, nor after the store was closed", async () => {
     const rows = dynamodbTokenRows(options);
     await rows.close();
     await expect(rows.get({ pk: "USER#u1", sk: "VENDOR#v" })).rejects.toMatchObject({

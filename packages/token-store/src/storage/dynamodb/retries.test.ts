@@ -5,7 +5,7 @@ const THROTTLED = { errorType: "THROTTLING", error: new Error("throttled") };
 const LOST = { errorType: "TRANSIENT", error: new Error("reset") };
 
 describe("retries of a request", () => {
-  it("are as many as said, then the error stands", async () => {
+  it("are as many as configured, then the error is thrown", async () => {
     const { strategy } = createRetries(3);
     let token = await strategy.acquireInitialRetryToken("");
     token = await strategy.refreshRetryTokenForRetry(token, THROTTLED);
@@ -14,7 +14,7 @@ describe("retries of a request", () => {
     await expect(strategy.refreshRetryTokenForRetry(token, THROTTLED)).rejects.toThrow("not tried again");
   });
 
-  it("wait anything from nothing to a bound that doubles from 25 to 400 ms", async () => {
+  it("wait between 0 and a limit that doubles from 25 to 400 ms", async () => {
     const { strategy } = createRetries(100);
     for (const [count, bound] of [25, 50, 100, 200, 400, 400, 400].entries()) {
       const token = { getRetryCount: () => count, getRetryDelay: () => 0, inDoubt: false };
@@ -29,7 +29,7 @@ describe("retries of a request", () => {
     }
   });
 
-  it("are none for what is wrong with the request, except where another writer was in the way", async () => {
+  it("are not made for an invalid request, except for a conflict with another writer", async () => {
     const { strategy } = createRetries(8);
     const first = await strategy.acquireInitialRetryToken("");
     const named = (name: string) => ({ errorType: "CLIENT_ERROR", error: Object.assign(new Error(name), { name }) });

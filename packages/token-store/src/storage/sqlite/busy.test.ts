@@ -72,7 +72,7 @@ function timeWrites(): number[] {
 }
 
 describe("a SQLite file that another process holds", () => {
-  it("is waited for, and the call works as soon as it is free", async () => {
+  it("is waited for, and the call succeeds as soon as it is free", async () => {
     lock();
     const created = store.create(RECORD);
     expect(await within(500, created)).toEqual(["pending"]);
@@ -137,7 +137,7 @@ describe("a SQLite file that another process holds", () => {
     expect(await within(100, waiting)).toEqual(["created"]);
   });
 
-  it("lets no more than a thousand wait: the next is refused at once", async () => {
+  it("lets at most a thousand calls wait: the next is refused at once", async () => {
     lock();
     const waiting = Array.from({ length: 1000 }, (_, at) => create(`f${at}`));
     await expect(store.create(RECORD)).rejects.toEqual(UNAVAILABLE);

@@ -68,7 +68,7 @@ describe("several processes on one SQLite file", () => {
     expect(winners.size).toBe(2);
   });
 
-  it("lose nothing that was answered when one is killed", { timeout: 60_000 }, async () => {
+  it("lose no acknowledged write when one is killed", { timeout: 60_000 }, async () => {
     const [child] = await start(1);
     const keys = Array.from({ length: 20 }, (_, at) => ({ kind: "code", id: `c${at}` }));
     for (const key of keys) {
