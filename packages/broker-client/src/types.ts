@@ -84,8 +84,8 @@ export type RefreshRequest = GrantTarget & {
 };
 
 /**
- * What a backend does next. `error` is what the broker or the vendor said: for a log, or for the page
- * that asks the user to connect again.
+ * What a backend does next. `error` is what the broker or the vendor said: for a log, or for the
+ * page that asks the user to connect again.
  */
 export type Refreshed =
   /** Store these in place of the old ones, the refresh token and the connection too. */

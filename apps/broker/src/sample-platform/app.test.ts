@@ -63,7 +63,11 @@ interface Visitor {
   readonly jar: CookieJar;
   request(path: string, form?: Fields): Promise<Response>;
   page(): Promise<string>;
-  /** Presses the first button of that address with these fields. @param typed over what the inputs hold */
+  /**
+   * Presses the first button of that address with these fields.
+   *
+   * @param typed over what the inputs hold
+   */
   submit(action: string, having?: Fields, typed?: Fields): Promise<Response>;
   /** @returns the page after it */
   press(action: string, having?: Fields, typed?: Fields): Promise<string>;
@@ -231,7 +235,7 @@ describe("problems are shown with code, sentence and flow", () => {
       refusal(503, { error: "temporarily_unavailable", error_description: "Vendor down" }),
       ["temporarily_unavailable", "Vendor down"],
     ],
-    ["an answer that is none", () => Response.json({}), ["answer_refused"]],
+    ["an answer without tokens", () => Response.json({}), ["answer_refused"]],
   ])("%s", async (_name, answer, parts) => {
     broker.answers.set("/v1/token", answer);
     expectAll(await connect(), parts);

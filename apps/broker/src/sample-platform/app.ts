@@ -1,8 +1,8 @@
 /**
  * The other side of the broker in the sandbox: a tiny platform with one button per vendor, around
- * broker-client as an MCP backend has it.
- * Flow: POST /connect → POST /v1/par → GET /v1/authorize → vendor → broker → GET /oauth/vendor-callback →
- * POST /v1/token. Loaded by sandbox.ts alone.
+ * broker-client as an MCP backend has it. Loaded by sandbox.ts alone.
+ * Flow: POST /connect → POST /v1/par → GET /v1/authorize → vendor → broker →
+ * GET /oauth/vendor-callback → POST /v1/token.
  */
 import type { Clock, Fetch } from "@oauth-broker/oauth-core";
 import { isFormToken, isOwnHost } from "@oauth-broker/oauth-core/server";
@@ -22,7 +22,10 @@ export interface SamplePlatformOptions {
   readonly brokerUrl: string;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** In the page's order. Asked at each page: a vendor may start after the platform, whose address it wants. */
+  /**
+   * In the page's order. Asked at each page: a vendor may start after the platform, whose address it
+   * wants.
+   */
   readonly vendors: () => readonly VendorOffer[];
   /** The broker's legs of a flow, from its record; the platform itself cannot see them. */
   readonly timeline: (flowId: string) => Promise<readonly Leg[]>;
@@ -138,7 +141,7 @@ export function createSamplePlatform(
   }
 
   /**
-   * One button: only for a form that was shown to this browser; what fails becomes the page's notice.
+   * One button: only for a form that was shown to this browser. What fails becomes the page's notice.
    *
    * @param run @returns where the browser goes next
    */
@@ -165,7 +168,11 @@ export function createSamplePlatform(
   return app;
 }
 
-/** What the form is about; the page is about it from then on. @returns undefined when nothing was connected there */
+/**
+ * What the form is about; the page is about it from then on.
+ *
+ * @returns undefined when nothing was connected there
+ */
 function connectionOf(session: Session, form: Readonly<Record<string, unknown>>): AtVendor | undefined {
   const id = typeof form["vendor"] === "string" ? form["vendor"] : "";
   const known = session.vendors.get(id);

@@ -1,7 +1,7 @@
 /**
- * What the platform does with the broker, for one user: start a flow, finish it, refresh, revoke. The
- * broker's contract is the affair of broker-client; here is what an MCP backend has around it, and
- * which checks were passed, for the page.
+ * What the platform does with the broker, for one user: start a flow, finish it, refresh, revoke.
+ * broker-client has the broker's contract. Here is what an MCP backend has around it, and which checks
+ * were passed, for the page.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import {
@@ -51,7 +51,7 @@ type Sent = Set<string>;
 export function createFlows(options: BrokerClientOptions & { readonly fetch: Fetch; readonly now: Clock }): Flows {
   const { now } = options;
   const sentBy = new AsyncLocalStorage<Sent>();
-  // The client is shared and the page tells of one flow, hence the storage.
+  // The client is shared and the page shows one flow, hence the storage.
   const observed: Fetch = (input, init) => {
     sentBy.getStore()?.add(new URL(input).pathname);
     return options.fetch(input, init);

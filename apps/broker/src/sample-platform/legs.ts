@@ -1,7 +1,7 @@
 /**
- * The legs of one flow and what each checked: the platform's own, which it knows, between the broker's,
- * which come from the broker's record. Times have one-second resolution, so the order is that of the
- * protocol, not of the clock.
+ * The legs of one flow and what each checked: the platform's own, which it knows, between the
+ * broker's, which come from the broker's record. Times have one-second resolution, so the order is
+ * that of the protocol, not of the clock.
  */
 import { html, type Markup } from "@oauth-broker/oauth-core/service";
 import type { Leg } from "./sessions.ts";

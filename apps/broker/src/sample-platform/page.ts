@@ -1,4 +1,4 @@
-/** The sample platform's one page: where one stands, what arrived, what was checked, and what can be done next. */
+/** The one page: where the user is, what arrived, what was checked, and what can be done next. */
 import { html, type Markup } from "@oauth-broker/oauth-core/service";
 import { type PlaceholderOffer, renderPage, type VendorOffer } from "@oauth-broker/simulators";
 import { arrived, button, csrfInput, stateTag } from "./connection.ts";

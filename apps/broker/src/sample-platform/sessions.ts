@@ -38,7 +38,7 @@ export interface AtVendor {
   /** The last flow that came back, whatever its end. */
   flow?: Flow;
   tokens?: ReceivedTokens;
-  /** The tokens were revoked here; they are shown so that a newcomer can try what they still open. */
+  /** The tokens were revoked here; they stay, so that a newcomer can try what they still open. */
   isRevoked?: boolean;
 }
 
@@ -94,7 +94,7 @@ export function createSessions(cookieName: string, now: Clock): Sessions {
   };
 }
 
-/** @returns the session's own object, to be changed; made when there is none yet */
+/** @returns the session's own object, to be changed; made at the first call */
 export function atVendor({ vendors }: Session, id: string): AtVendor {
   const known = vendors.get(id) ?? {};
   vendors.set(id, known);
