@@ -15,7 +15,7 @@ import { systemClock } from "./clock.ts";
 import type { Config } from "./config.ts";
 import type { Deps } from "./deps.ts";
 import { createFlows } from "./flows/policy.ts";
-import { createSingleFlight } from "./grants/single-flight.ts";
+import { createSingleFlight } from "./connections/single-flight.ts";
 import { createKeyset } from "./keys/keyset.ts";
 import { countedVendorClient, createMetrics } from "./metrics.ts";
 import { createWayBack } from "./pages/way-back.ts";

@@ -16,7 +16,7 @@ import { isIdTokenDue } from "@oauth-broker/oauth-core/brokered-code";
 import type { ClientConfig } from "../config.ts";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import type { Deps } from "../deps.ts";
-import { type GrantContext, readGrantContext } from "../grants/grant-context.ts";
+import { type GrantContext, readGrantContext } from "../connections/grant-context.ts";
 import { chooseVendor, type VendorChoice } from "../vendor/choose.ts";
 import { type AuthorizationParameters, readAuthorizationParameters } from "../vendor/request.ts";
 

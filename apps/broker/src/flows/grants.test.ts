@@ -2,7 +2,7 @@
 import type { VendorClient } from "@oauth-broker/oauth-core/client";
 import { describe, expect, it } from "vitest";
 import { ISSUER, testBroker, testVendor } from "../testing/test-broker.ts";
-import { openConnection, sealConnection } from "../grants/connection.ts";
+import { openConnection, sealConnection } from "../connections/connection.ts";
 
 /** A vendor that rotates refresh tokens: each refresh answers the next number. */
 function rotating() {

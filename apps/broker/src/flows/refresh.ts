@@ -9,10 +9,10 @@ import { type Parameters, parseScope } from "@oauth-broker/oauth-core/protocol";
 import type { ClientConfig } from "../config.ts";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import type { Deps } from "../deps.ts";
-import { type Connection, resealConnection, sealConnection } from "../grants/connection.ts";
-import { type GrantContext, readGrantContext } from "../grants/grant-context.ts";
-import { type SingleFlight, singleFlightId } from "../grants/single-flight.ts";
-import { type TokenAnswer, tokenAnswer } from "../grants/token-answer.ts";
+import { type Connection, resealConnection, sealConnection } from "../connections/connection.ts";
+import { type GrantContext, readGrantContext } from "../connections/grant-context.ts";
+import { type SingleFlight, singleFlightId } from "../connections/single-flight.ts";
+import { type TokenAnswer, tokenAnswer } from "../connections/token-answer.ts";
 
 /**
  * The client is authenticated.

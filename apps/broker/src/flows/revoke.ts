@@ -8,7 +8,7 @@ import type { Parameters } from "@oauth-broker/oauth-core/protocol";
 import type { ClientConfig } from "../config.ts";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import type { Deps } from "../deps.ts";
-import { readGrantContext } from "../grants/grant-context.ts";
+import { readGrantContext } from "../connections/grant-context.ts";
 
 /** @throws OAuthError unsupported_token_type with `help` when the vendor has no way to revoke */
 //= rfc7009#2.1

@@ -1,7 +1,6 @@
 /**
  * The OAuth client of a connector, towards a deployed server, a vendor, or the broker, behind one
- * interface. Created anew for each operation from the present settings. Before it: flows.ts,
- * tokens.ts.
+ * interface. Created anew for each operation from the present settings. Before it: connections.ts.
  */
 import {
   type ConnectClient,

@@ -77,7 +77,7 @@ export interface LogDestination {
 }
 
 const LONGEST = 256;
-/** By the name in code: the type, and the name on the wire, which is the contract's (`flow_id`). */
+/** By the name in code: the type, and the name in the log line (`flow_id`). */
 const WIRE: ReadonlyMap<string, { readonly type: string; readonly name: string }> = new Map(
   Object.entries(FIELDS).map(([name, type]) => [
     name,

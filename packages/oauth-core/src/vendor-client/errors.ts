@@ -37,7 +37,7 @@ const BY_VENDOR_CODE: ReadonlyMap<string, OAuthErrorCode> = new Map<string, OAut
   ["invalid_scope", "invalid_scope"],
   ["temporarily_unavailable", "temporarily_unavailable"],
   ["slow_down", "temporarily_unavailable"],
-  // Spellings seen in practice, most of them inside a 200 (quirk 25), that can mean one thing only:
+  // Spellings seen in practice, most of them inside a 200, that can mean one thing only:
   // vendors known by their endpoints alone have no file of their own. A code with a special meaning
   // at one vendor is in that vendor's file (`tokenErrors`).
   ["bad_verification_code", "invalid_grant"],

@@ -3,7 +3,7 @@
  * clients of the MCP server. Mistakes end on a page of Atlassian's; only the person's own no comes
  * back to the app.
  *
- * Seen: audience, prompt and scopes of 3LO (vendors/README.md 5, 2026-11), one consent per site;
+ * Seen: audience, prompt and scopes of 3LO (2026-11), one consent per site;
  * for the MCP server S256, and "Invalid context provided" without `resource`
  * (anthropics/claude-code #69035, 2026-06); "failed to retrieve client" (BerriAI/litellm #42678,
  * 2026-09); "Incorrect request parameters" after Accept where an admin allows no such redirect.

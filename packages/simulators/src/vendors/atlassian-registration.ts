@@ -3,7 +3,7 @@
  * asked who it is.
  *
  * Seen: the issuer's path, the insertion form of its metadata URL, S256 alone, open registration
- * that answers 201 (vendors/README.md 5, 2026-07-19; also public notes of 2026-09-08). The document
+ * that answers 201 (2026-07-19; also public notes of 2026-09-08). The document
  * left out the issuer's path in 2026-07 (atlassian/atlassian-mcp-server #205), is at the suffix
  * form too, published `/oauth/revoke` in 2026-09, and a secret came back for `none`
  * (agentic-community/mcp-gateway-registry #1519): each is a setting.

@@ -1,7 +1,7 @@
 /**
  * Google's authorization endpoint: `GET /o/oauth2/v2/auth`.
  *
- * Seen 2026-11 (vendors/README.md 6; catalogue `google`): access_type, prompt,
+ * Seen 2026-11 (catalogue `google`): access_type, prompt,
  * include_granted_scopes, S256, granted scopes may be fewer, a refresh token only with offline and
  * a consent page, the 403 page for people who are no test users.
  * Recalled: which mistakes end on a page (a wrong client, redirect URI or scope does), and `scope`,

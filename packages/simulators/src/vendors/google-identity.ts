@@ -1,8 +1,8 @@
 /**
  * Who a person is at Google: ID tokens, keys, userinfo and the metadata that names them.
  *
- * Seen 2026-11: RS256, `iss` with or without scheme, `hd` for a Workspace domain (vendors/README.md
- * 6; catalogue `google`).
+ * Seen 2026-11: RS256, `iss` with or without scheme, `hd` for a Workspace domain (catalogue
+ * `google`).
  * Seen (npm google-auth-library 10.9.1 oauth2client.js; kevinstrax/hanon-uta token-info.d.ts):
  * tokeninfo takes a POST with the token as Bearer and tells whose and for whom it is.
  * Recalled: the other claims, userinfo's and tokeninfo's refusals, that `sub` is included with

@@ -2,7 +2,7 @@
  * The Workspace MCP servers, their scopes, and how Google's APIs refuse: one error object with
  * `code`, `message`, `status`.
  *
- * Seen 2026-11: the five servers and their scopes (vendors/README.md 6). A project outside the
+ * Seen 2026-11: the five servers and their scopes. A project outside the
  * Developer Preview Program connects, lists tools, and is refused at the first call
  * (anthropics/claude-code #94834, CopilotKit/OpenBot #132).
  * Recalled: the texts of the other refusals, and `details`.

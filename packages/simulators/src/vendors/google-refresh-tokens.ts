@@ -2,7 +2,7 @@
  * How long a Google refresh token lasts: it is not replaced, but ends unused after six months,
  * after seven days while the app is in testing, or as the oldest of more than a hundred.
  *
- * Seen 2026-11 (vendors/README.md 6): six months, seven days.
+ * Seen 2026-11: six months, seven days.
  * Recalled: the hundred per account and app.
  */
 import type { Grant } from "./base/tokens.ts";

@@ -4,7 +4,7 @@
  * Seen 2026-11: form body, secret in the body or Basic, expires_in 3599, no rotation and no
  * refresh_token in a refresh answer, the body of `invalid_rapt`, revocation without client
  * authentication that ends the whole grant and answers 400 `invalid_token` "Token expired or
- * revoked" for a token that is gone (vendors/README.md 6, d, f; public code).
+ * revoked" for a token that is gone (public code).
  * Recalled: the texts and statuses of the other refusals, `refresh_token_expires_in`, an ID token
  * with each refresh.
  */

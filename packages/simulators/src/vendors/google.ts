@@ -2,8 +2,7 @@
  * A practice Google for the Workspace MCP servers, on one loopback origin instead of Google's
  * several hosts.
  *
- * Follows vendors/README.md (a) 6, (d), (e), (f) as of 2026-11; what is seen and what is recalled
- * stands in each part: google-authorize.ts, google-token.ts, google-refresh-tokens.ts,
+ * As the vendor was seen to answer in 2026-11. Each part says what was seen and what is recalled: google-authorize.ts, google-token.ts, google-refresh-tokens.ts,
  * google-identity.ts, google-products.ts.
  */
 import { createCodes } from "./base/codes.ts";

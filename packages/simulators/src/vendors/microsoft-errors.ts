@@ -7,7 +7,7 @@
  * 2026-09), numbers 65001, 65004, 90094, 900941, 50105, 50194, 901002, 9010010. The documented
  * codes for consent and interaction are `consent_required` and `interaction_required`; observed is
  * `invalid_grant` with a `suberror`: `settings.tokenErrors` chooses.
- * Recalled: `error_uri` on the callback; the other numbers (vendors/README.md f) and which `error`
+ * Recalled: `error_uri` on the callback; the other numbers and which `error`
  * each comes with where the above do not say.
  */
 import { randomUUID } from "node:crypto";

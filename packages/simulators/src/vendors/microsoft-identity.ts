@@ -2,7 +2,7 @@
  * Who a person is at Microsoft: metadata per tenant path, keys, and ID tokens.
  *
  * Seen: an ID token comes with openid (entra-docs).
- * Recalled (vendors/README.md 7): the issuer of `organizations` and `common` holds a literal
+ * Recalled: the issuer of `organizations` and `common` holds a literal
  * `{tenantid}`, an ID token the signed-in tenant's own, and `tid` with `oid` names the person while
  * `sub` differs by app.
  * Left out: userinfo, which is Graph's and takes no token of another resource.

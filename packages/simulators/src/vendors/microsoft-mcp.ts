@@ -1,7 +1,7 @@
 /**
  * The Agent 365 MCP servers, `POST /mcp/environments/{environment_id}/servers/{server_name}`.
  *
- * Seen 2026-11: the URL, the server names, -32006 CONSENT_REQUIRED (vendors/README.md 7). Asked for
+ * Seen 2026-11: the URL, the server names, -32006 CONSENT_REQUIRED. Asked for
  * by its Simulate line: 404 for a wrong environment, 403 for a tenant outside the preview.
  * Recalled: the bodies, `authorization_uri`, the claims challenge (`insufficient_claims`) when MFA
  * is now wanted.

@@ -1,7 +1,7 @@
 /**
  * Scopes at Microsoft: each belongs to a resource app, and one token is for one resource.
  *
- * Seen 2026-11: the GUID of "Agent 365 Tools" and its scopes (vendors/README.md 7), `/.default`.
+ * Seen 2026-11: the GUID of "Agent 365 Tools" and its scopes, `/.default`.
  * Recalled: that the answer names the resource's scopes alone.
  */
 export const AGENT_365_TOOLS = "ea9ffc3e-8a23-4a7d-836d-234d7c7565c1";

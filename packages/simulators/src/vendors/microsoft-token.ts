@@ -3,7 +3,7 @@
  *
  * Seen: expires_in 3599, a refresh token with offline_access and an ID token with openid, that
  * refreshing gives a new refresh token and leaves the old one as it was, one resource per token
- * (entra-docs v2-oauth2-auth-code-flow.md; vendors/README.md 7, e).
+ * (entra-docs v2-oauth2-auth-code-flow.md).
  * Recalled: 90 days sliding, `ext_expires_in`, and the AADSTS number of most refusals.
  */
 import { json, readMembers, type Members } from "./base/members.ts";

@@ -2,8 +2,7 @@
  * A practice Microsoft on one loopback origin: the directories of organizations, and the Agent 365
  * MCP servers. There is no revocation endpoint, and no registration of apps.
  *
- * Follows vendors/README.md (a) 7, (d), (e), (f) as of 2026-11; what is seen and what is recalled
- * stands in each part: microsoft-authorize.ts, -admin-consent.ts, -token.ts, -client-auth.ts,
+ * As the vendor was seen to answer in 2026-11. Each part says what was seen and what is recalled: microsoft-authorize.ts, -admin-consent.ts, -token.ts, -client-auth.ts,
  * -identity.ts, -scopes.ts, -errors.ts, -mcp.ts.
  */
 import { createCodes } from "./base/codes.ts";

@@ -44,7 +44,7 @@ export interface KeptKeys {
 }
 
 export interface KeptKeyLimits {
-  /** Default 300, the maximum the contract permits. */
+  /** Default 300, the maximum. */
   readonly maxAgeSeconds: number;
   /** Default 2^20, sealing and opening together. */
   readonly maxUses: number;

@@ -41,7 +41,7 @@ export interface DataKeyLimits extends KeptKeyLimits {
   readonly maxConcurrency: number;
 }
 
-/** The maximum the contract permits. */
+/** The maximum, also by configuration (docs/token-encryption.md). */
 const LONGEST_AGE_SECONDS = 300;
 const MOST_USES = 2 ** 20;
 const DEFAULTS: DataKeyLimits = {
@@ -56,7 +56,7 @@ const DEFAULTS: DataKeyLimits = {
  * same one share a call. A failure is not remembered. After the root moved, rows are sealed under
  * the new one when the current key is spent, `maxAgeSeconds` later at most.
  *
- * @throws TypeError for limits above the contract's, or below 1
+ * @throws TypeError for limits above the maximum, or below 1
  */
 export function createDataKeys({ keys, context, now, limits = {} }: DataKeysOptions): DataKeys {
   const { maxConcurrency, ...bounds } = checked({ ...DEFAULTS, ...limits });

@@ -27,7 +27,7 @@ const DEADLINE_MS = 4500;
 
 /** Which key of AWS KMS, and how it is reached. */
 export interface KmsKeyWrapperOptions {
-  /** ARN of a key (the contract) or of an alias; with `region` also a key id or `alias/name`. */
+  /** ARN of a key or of an alias; with `region` also a key id or `alias/name`. */
   readonly keyId: string;
   /** Used only when `keyId` names no region. */
   readonly region?: string;

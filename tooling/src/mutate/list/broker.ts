@@ -3,7 +3,7 @@ import type { Mutation } from "../mutation.ts";
 
 const FLOWS = "apps/broker/src/flows";
 const VENDOR = "apps/broker/src/vendor";
-const GRANT_FILES = "apps/broker/src/grants";
+const GRANT_FILES = "apps/broker/src/connections";
 const ENGINE = "packages/oauth-core/src/brokered-code";
 const OWN = "packages/mcp-auth/src/hosted/server-callback";
 const START = `${FLOWS}/start-legs.test.ts`;

@@ -26,7 +26,7 @@ export function clientMetadata(
     grant_types: ["authorization_code", "refresh_token"],
     response_types: ["code"],
     token_endpoint_auth_method: chooseAuthMethod(tokenEndpointAuthMethod, authMethods),
-    // Some vendors refuse a registration without it (quirk 49).
+    // Some vendors refuse a registration without it.
     application_type: "web",
     // Space-separated here, whatever the vendor expects in authorization requests.
     ...(defaultScopes.length === 0 ? {} : { scope: defaultScopes.join(" ") }),

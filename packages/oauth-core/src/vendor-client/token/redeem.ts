@@ -80,7 +80,7 @@ async function requestTokens(
       authenticate(vendor),
       callback,
       redirectUri,
-      // Some vendors refuse unknown parameters (quirk 38): their entries say `pkce: none`.
+      // Some vendors refuse unknown parameters: their entries say `pkce: none`.
       // oxlint-disable-next-line typescript/no-deprecated
       codeVerifier ?? nopkce,
       {

@@ -41,7 +41,7 @@ const ENV = {
 const KEY = { ...generateKeyPairSync("ec", { namedCurve: "P-256" }).publicKey.export({ format: "jwk" }), use: "enc" };
 const PARTS = { env: ENV, files: { "platform-jwks.json": JSON.stringify({ keys: [KEY] }) } };
 
-it("loads the sample of the contract, as an operator would copy it", () => {
+it("loads a complete sample, as an operator would copy it", () => {
   const config = load(SAMPLE, PARTS);
   expect(config).toMatchObject({
     baseUrl: "https://broker.example.com",
