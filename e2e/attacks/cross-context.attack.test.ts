@@ -172,7 +172,7 @@ describe("X-9 an error of the evil vendor in a flow of the honest one", () => {
     const { flow, destination } = await errorFromElsewhere(harness);
     expectRefusalPage(destination.page, "issuer_mismatch", ["access_denied", "Call this number", EVIL]);
     const record = await harness.fixture.broker.deps.records.get({ kind: "flow", id: flow.flowId });
-    expect(record).toMatchObject({ harness: "failed", data: { failed: { reason: "issuer_mismatch" } } });
+    expect(record).toMatchObject({ stage: "failed", data: { failed: { reason: "issuer_mismatch" } } });
   });
 
   it("X-9 twin: without requireIssuer the platform receives the error that the evil vendor made up", async () => {

@@ -156,6 +156,6 @@ describe("a deployed server that kept the shared redirect URI", () => {
   it("can do it still, which is what its page warns of", async () => {
     const { tokens, page } = await attack(preRegistered(), "shared");
     expect(tokens).toEqual(expect.any(String));
-    expect(page).toContain("its server could lead a user to the vendor of another one");
+    expect(page).toContain("Its server could lead a user to the vendor of another connector");
   });
 });

@@ -117,7 +117,9 @@ describe("a hosted server that registers no clients", () => {
     const hosted = { authentication: "oauth_2_1", registration: "hosted_server" } as const;
     await platform.addConnector("unregistered", server.mcp, hosted);
     await first.submit("/connectors/unregistered", "/connectors/unregistered/connect");
-    expect(await first.read("/connectors/unregistered")).toContain("has no OAuth client: an administrator enters one");
+    expect(await first.read("/connectors/unregistered")).toContain(
+      "has no OAuth client. An administrator has to enter one",
+    );
     const administrator = await platform.visitor("admin");
     const page = "/connectors/unregistered/settings";
     await administrator.submit(page, page, { ...hosted, clientId: "platform" });

@@ -94,7 +94,7 @@ describe("a hosted server with a table", () => {
     await project.deploy("init");
     const running = await project.start();
     expect(running.stderr()).toContain("Table notes-tokens, encrypted");
-    expect(running.stderr()).toContain("The authorization endpoint leads to the vendor");
+    expect(running.stderr()).toContain("The authorization endpoint redirects to the vendor");
     expect((await project.connector())?.state).toBe("active");
     const without = await postWhoami(running.mcp, undefined);
     expect([without.status, without.headers.get("www-authenticate")]).toEqual([
@@ -176,7 +176,7 @@ describe("a hosted server with the shared redirect URI", () => {
     await shared.stop();
 
     expect((await project.deploy("init", "--own-callback")).stderr).toContain(
-      `its redirect URI is ${OWN_CALLBACK} now`,
+      `its redirect URI is now ${OWN_CALLBACK}`,
     );
     const own = await project.start();
     expect(project.environment()["PLATFORM_OAUTH_CALLBACK_URL"]).toBe(OWN_CALLBACK);

@@ -218,7 +218,7 @@ describe("a server without OAuth", () => {
     await begin("name: notes\nmode: none", { env: {}, start: `node ${JSON.stringify(OPEN_SERVER)}` });
     const running = await project.start();
     const first = await createVisitor(platformUrl, "first-user");
-    expect(await first.read("/connectors/notes")).toContain("there is nothing to connect");
+    expect(await first.read("/connectors/notes")).toContain("This server needs no sign-in");
     expect(await first.callTool("notes", "look")).toBe("authorization: none");
     await running.stop();
   });

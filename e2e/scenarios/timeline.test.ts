@@ -105,7 +105,7 @@ describe("broker flow ID", () => {
     });
 
     const waiting = await platform.push();
-    expect(await timelineOf(waiting.flowId)).toMatchObject({ harness: "pushed", legs: [{ leg: "pushed" }] });
+    expect(await timelineOf(waiting.flowId)).toMatchObject({ stage: "pushed", legs: [{ leg: "pushed" }] });
   });
 
   it("says so when there is no such flow, or no such id", async () => {

@@ -65,7 +65,7 @@ describe("arrows", () => {
   });
 });
 
-describe("what touches the world stands in one place", () => {
+describe("access to the outside is in one place", () => {
   it.each([
     ["hono stays in the HTTP layer", `${CORE}/authorization-server/a.ts`, `import { Hono } from "hono";`],
     ["hono stays in the HTTP layer", `${BROKER}/flows/a.ts`, `import { getCookie } from "hono/cookie";`],

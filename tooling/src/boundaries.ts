@@ -1,6 +1,6 @@
 /**
- * Applies the tables of boundary-rules.ts to the sources. Run by `npm run check`, and by boundaries.test.ts on the
- * repository itself.
+ * Applies the tables of boundary-rules.ts to the sources. Run by `npm run check`, and by
+ * boundaries.test.ts on the repository itself.
  */
 import { posix } from "node:path";
 import {
@@ -25,7 +25,7 @@ export interface Violation {
   readonly path: string;
   readonly line: number;
   readonly message: string;
-  /** Shown, but no failure. */
+  /** Printed, but not a failure. */
   readonly warning?: true;
 }
 
@@ -98,7 +98,7 @@ function size(file: SourceFile): Violation[] {
     rule: "short files",
     path: file.path,
     line: lines,
-    message: `${lines} lines: a step wants its own file`,
+    message: `${lines} lines: split it into files of one step each`,
   };
   return [lines > MAX_LINES ? at : { ...at, warning: true }];
 }
@@ -138,7 +138,7 @@ function folders(files: readonly SourceFile[]): Violation[] {
   );
 }
 
-/** Imports of types count too: a reader of one file of a cycle has to read them all. */
+/** Type imports count too: a reader of one file in a cycle has to read all of them. */
 function cycles(files: readonly SourceFile[], target: Target): Violation[] {
   const byPath = new Map(files.filter(({ kind }) => kind === "product").map((file) => [file.path, file]));
   const isDone = new Set<string>();

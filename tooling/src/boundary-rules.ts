@@ -1,14 +1,15 @@
 /**
- * The structural rules, as tables: which folder may import which, and where each thing that touches the world may stand.
- * To permit something, add a line here and say why. boundaries.ts applies them; boundaries.test.ts plants a violation of each.
+ * The structural rules, as tables: which folder may import which, and where access to the outside
+ * is allowed. To permit something, add a line here with the reason. boundaries.ts applies the
+ * tables; boundaries.test.ts plants a violation of each.
  */
 
 const CORE = "packages/oauth-core/src";
 const CORE_ENTRIES = ["index", "protocol/index", "vendors/index", "vendor-client/index", "authorization-server/index"];
 
 /**
- * Zones, most specific first, and what product code of each may import. Its own zone is always allowed; tests and
- * testing/ may import anything.
+ * Zones, most specific first, and what product code of each may import. Its own zone is always
+ * allowed; tests and testing/ may import anything.
  */
 export const ZONES: readonly {
   readonly zone: string;
@@ -16,7 +17,8 @@ export const ZONES: readonly {
   readonly mayImport: readonly string[];
 }[] = [
   { zone: "ports", files: /^packages\/oauth-core\/src\/ports\.ts$/, mayImport: [] },
-  // No word of OAuth: what libraries and the language do nearly, under our Clock and our bounds.
+  // Nothing about OAuth: small additions to libraries and the language, with our Clock and our
+  // limits.
   { zone: "mechanics", files: /^packages\/oauth-core\/src\/mechanics\//, mayImport: ["ports"] },
   { zone: "protocol", files: /^packages\/oauth-core\/src\/protocol\//, mayImport: ["ports", "mechanics"] },
   { zone: "vendors", files: /^packages\/oauth-core\/src\/vendors\//, mayImport: ["ports", "mechanics", "protocol"] },
@@ -37,14 +39,14 @@ export const ZONES: readonly {
     files: /^packages\/oauth-core\/src\/http\//,
     mayImport: ["ports", "mechanics", "protocol", "vendors", "vendor-client", "authorization-server"],
   },
-  // The settings of a service or a command: plain values in, values or problems out.
+  // The configuration of a service or a command: plain values in, values or problems out.
   { zone: "configuration", files: /^packages\/oauth-core\/src\/configuration\//, mayImport: ["ports", "mechanics"] },
   {
     zone: "service",
     files: /^packages\/oauth-core\/src\/service\//,
     mayImport: ["ports", "mechanics", "protocol", "configuration", "http"],
   },
-  // The engine of both apps; of the service only the type of the trace.
+  // The engine of both apps; from the service it takes only the type of the trace.
   {
     zone: "brokered-code",
     files: /^packages\/oauth-core\/src\/brokered-code\//,
@@ -89,7 +91,8 @@ export const ZONES: readonly {
       "egress",
     ],
   },
-  // The registry and the settings' own checks; written into projects, never loaded with a server.
+  // The registry and the checks of the settings; they are written into projects and never loaded
+  // with a server.
   {
     zone: "create-server",
     files: /^packages\/create-server\//,
@@ -100,7 +103,8 @@ export const ZONES: readonly {
     files: /^packages\/broker-client\//,
     mayImport: ["core index", "protocol", "vendors", "vendor-client", "brokered-code", "egress"],
   },
-  // Records what vendors answer the vendor client; the simulators themselves know nothing of our code.
+  // Records the vendors' answers to the vendor client; the simulators themselves know nothing of
+  // our code.
   {
     zone: "fixtures",
     files: /^packages\/simulators\/src\/fixtures\//,
@@ -173,10 +177,10 @@ export const ZONES: readonly {
  */
 export const ON_DEMAND: readonly string[] = ["simulators", "sample platform"];
 
-/** What the packages' root entries must not reach, over any number of imports. */
+/** What the root entries of packages must not reach, over any number of imports. */
 export const UNREACHABLE: readonly { readonly entry: string; readonly specifier: RegExp }[] = [
   ...CORE_ENTRIES.map((entry) => ({ entry: `${CORE}/${entry}.ts`, specifier: /^(@?hono|node:sqlite|@aws-sdk)(\/|$)/ })),
-  // Runs on Node 20, for which oauth-core and undici are too new.
+  // Runs on Node 20, which is too old for oauth-core and undici.
   { entry: "packages/broker-client/src/index.ts", specifier: /^(@oauth-broker\/|undici|node:)/ },
 ];
 
@@ -188,11 +192,17 @@ export interface Confined {
 }
 
 const EGRESS = /^packages\/oauth-core\/src\/egress\/[^/]+\.ts$/;
-/** A library in another's program uses that program's `fetch`, unless it is given one: what it may reach is decided there. */
+/**
+ * A library uses the `fetch` of the program it runs in, unless it gets another one: that program
+ * decides what may be reached.
+ */
 const CALLERS_OWN = /^packages\/broker-client\/src\/broker\/http\.ts$/;
-/** Listens; opens nothing outbound. */
+/** Listens; opens no outbound connection. */
 const SERVES = /^packages\/oauth-core\/src\/service\/serve\.ts$/;
-/** Streams, which egress does not: event streams pass here. Reaches only the loopback address of a deployed server. */
+/**
+ * Streams, which egress cannot: event streams pass here. Reaches only the loopback address of a
+ * deployed server.
+ */
 const FORWARDS = /^apps\/platform\/src\/ingress\/forward\.ts$/;
 
 /** External modules and the files that may import them. Type imports are free. */
@@ -234,7 +244,7 @@ export const CONFINED_MODULES: readonly Confined[] = [
   },
 ];
 
-/** Names that read an address or compare one, and open nothing. */
+/** Names that read or compare an address and open nothing. */
 export const PURE_NAMES: ReadonlySet<string> = new Set(["isIP", "isIPv4", "isIPv6", "BlockList", "SocketAddress"]);
 
 /** Globals and the files that may use them. */
@@ -265,13 +275,15 @@ export const CONFINED_GLOBALS: readonly Confined[] = [
   },
 ];
 
-/** Redirects are 303: a 307 or 308 would send the browser's POST body on. */
+/** Redirects are 303: with a 307 or 308 the browser would send its POST body on. */
 export const FORBIDDEN_NUMBERS: ReadonlySet<string> = new Set(["307", "308"]);
 
-/** A file longer than this fails; longer than the next is a warning. */
+/** The limit of lines per file, and the number from which a file gets a warning. */
 export const MAX_LINES = 400;
 export const MANY_LINES = 250;
 
-/** A folder of more product files than this fails; vendors are one file each, and the simulators' with them. */
+/**
+ * The limit of product files per folder; vendors are one file each, and so are their simulators.
+ */
 export const MAX_FILES = 12;
 export const MAY_BE_LARGE = /(^|\/)vendors(\/|$)|^packages\/simulators\//;

@@ -41,7 +41,7 @@ describe("a bundle made with the broker's configuration", () => {
     expect(stdout.split("\n")).toEqual(['[{"one":1},true,"function"]', "ERR_MODULE_NOT_FOUND", ""]);
   });
 
-  it("imports nothing statically that an old Node.js could lack", () => {
+  it("imports no built-in statically that an old Node.js could lack", () => {
     const imports = readSyntax("main.js", readFileSync(file, "utf8")).imports.filter(({ dynamic }) => !dynamic);
     expect(imports.map(({ specifier }) => specifier).filter((specifier) => specifier !== "node:module")).toEqual([]);
   });

@@ -1,6 +1,7 @@
 /**
- * docs/flows.md shows each leg of a flow as a column of a table: hop by hop, the file and the symbol that does it.
- * This fails when a file or symbol is gone, and when a leg takes more than six files to read.
+ * docs/flows.md shows each leg of a flow as a column of a table: hop by hop, the file and the
+ * symbol that does it. Fails when a file or symbol does not exist, and when a leg takes more than
+ * six files to read.
  */
 import type { SourceFile } from "./sources.ts";
 
@@ -30,7 +31,8 @@ function checkLeg(at: string, cells: readonly string[], files: readonly SourceFi
         found.push(file);
         return [];
       }
-      // Symbols stand in the cell of their file; other words in backticks (parameters, stages) need no file.
+      // Symbols are in the cell of their file; other words in backticks (parameters, stages) need
+      // no file.
       const symbol = /^([A-Za-z_$][\w$]*)(?:\(\))?$/.exec(word)?.[1];
       if (symbol === undefined || found.length === 0 || found.some(({ names }) => names.has(symbol))) return [];
       return [`${at}: ${found.map(({ path }) => path).join(", ")} has no ${symbol}`];
@@ -46,7 +48,7 @@ interface HopTable {
   readonly columns: readonly { readonly title: string; readonly cells: readonly string[] }[];
 }
 
-/** Every table that names a file. The first row is the heads; each further column is a leg. */
+/** Every table that names a file. The first row is the header; each further column is a leg. */
 function hopTables(markdown: string): HopTable[] {
   const lines = markdown.split("\n");
   const isRow = (line: string | undefined): boolean => line?.trimStart().startsWith("|") === true;

@@ -17,9 +17,10 @@ const FILES = [
 
 it("counts the files that are reached by values, to where a name is declared, egress apart", () => {
   const legs = [{ name: "leg", start: "apps/a/src/leg.ts" }];
-  // leg.ts, one.ts, three.ts: neither the index, nor what is imported as a type, nor egress.
+  // leg.ts, one.ts, three.ts: without the index, without what is imported as a type, and without
+  // egress.
   expect(renderClosures(FILES, ENTRIES, legs)).toContain("| leg | `apps/a/src/leg.ts` | 3 | 7 |");
-  expect(() => renderClosures(FILES, ENTRIES, [{ name: "gone", start: "gone.ts" }])).toThrow("gone.ts is not there");
+  expect(() => renderClosures(FILES, ENTRIES, [{ name: "gone", start: "gone.ts" }])).toThrow("gone.ts does not exist");
 });
 
 it("is written between the marks of the page", () => {

@@ -1,6 +1,7 @@
 /**
- * How much a leg makes its reader read: the files it reaches by imports of values, egress and the stores apart. Names are followed
- * through index files to where they are declared. Written into docs/flows.md, between its two marks.
+ * How much code a leg makes its reader read: the files it reaches by imports of values, except
+ * egress and the stores. Names are followed through index files to their declarations. Written into
+ * docs/flows.md, between its two marks.
  */
 import { posix } from "node:path";
 import type { SourceFile } from "./sources.ts";
@@ -13,7 +14,7 @@ interface Leg {
 const BROKER = "apps/broker/src/flows";
 const HOSTED = "packages/mcp-auth/src/hosted";
 
-/** Each begins with the file that reads as the leg's list. */
+/** Each starts with the file that lists the steps of the leg. */
 export const LEGS: readonly Leg[] = [
   { name: "`POST /v1/par`", start: `${BROKER}/par.ts` },
   { name: "`/v1/authorize`", start: `${BROKER}/authorize.ts` },
@@ -25,7 +26,7 @@ export const LEGS: readonly Leg[] = [
   { name: "a deployed server, `POST /token`, code", start: `${HOSTED}/server-callback/redeem-own-code.ts` },
 ];
 
-/** Read on their own, whatever leg one comes from. */
+/** Read separately, whichever leg the reader comes from. */
 const APART = /^packages\/(oauth-core\/src\/egress|token-store)\//;
 
 export const FIRST_MARK = "<!-- closures: written by `npm run docs` -->";
@@ -47,7 +48,7 @@ export function renderClosures(
   return [FIRST_MARK, "", ...head, ...rows, "", LAST_MARK].join("\n");
 }
 
-/** @returns the page with its closures remade; as it is where it has no marks */
+/** @returns the page with new closures; unchanged when it has no marks */
 export function withClosures(page: string, closures: string): string {
   const [before, rest] = page.split(FIRST_MARK);
   const after = rest?.split(LAST_MARK)[1];
@@ -61,7 +62,7 @@ function closures(files: readonly SourceFile[], entries: ReadonlyMap<string, str
       specifier.startsWith(".") ? posix.join(posix.dirname(file.path), specifier) : (entries.get(specifier) ?? ""),
     );
 
-  /** Where a name is declared, followed through re-exports. */
+  /** The declaration of a name, followed through re-exports. */
   const homeOf = (file: SourceFile, name: string, seen = new Set<string>()): SourceFile | undefined => {
     if (file.declarations.some((declared) => declared.name === name)) return file;
     if (seen.has(file.path)) return undefined;
@@ -76,7 +77,7 @@ function closures(files: readonly SourceFile[], entries: ReadonlyMap<string, str
 
   return (start: string): SourceFile[] => {
     const first = byPath.get(start);
-    if (first === undefined) throw new Error(`${start} is not there: see LEGS in closures.ts`);
+    if (first === undefined) throw new Error(`${start} does not exist. Correct LEGS in closures.ts`);
     const reached = new Set([first]);
     for (const file of reached) {
       for (const { specifier, values } of file.imports) {

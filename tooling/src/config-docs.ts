@@ -1,6 +1,7 @@
 /**
- * docs/configuration.md, from the rows the broker's own schema gives (`describeConfiguration` in apps/broker/src/config.ts) and
- * the table of a server's variables (`describeVariables` in packages/mcp-auth/src/config.ts).
+ * docs/configuration.md, generated from the broker's own schema (`describeConfiguration` in
+ * apps/broker/src/config.ts) and the table of a server's variables (`describeVariables` in
+ * packages/mcp-auth/src/config.ts).
  */
 import { generated, table } from "./markdown.ts";
 
@@ -30,14 +31,14 @@ export function renderConfiguration(rows: readonly ConfigurationRow[], variables
     "Configuration",
     "## The broker",
     "`BROKER_CONFIG` names a YAML file; without it `broker.yaml` in the start directory is read. Any string in it may be `env:NAME` or `file:PATH`, and relative paths are relative to the file. Every problem is reported at once, and the process does not start.",
-    "`BASE_URL`, `HOST`, `PORT` and `STORE` override the settings that name them. `VENDOR_<ID>_CLIENT_ID` and `VENDOR_<ID>_CLIENT_SECRET` (the vendor's id in upper case, `-` as `_`) are its credentials if neither the request nor the file has any.",
+    "`BASE_URL`, `HOST`, `PORT` and `STORE` stand in for the settings that name them. `VENDOR_<ID>_CLIENT_ID` and `VENDOR_<ID>_CLIENT_SECRET` (the vendor's id in upper case, `-` as `_`) are its credentials when neither the request nor the file has any.",
     table(
       ["setting", "type", "default", "what it does", "example"],
       rows.map((row) => [code(row.path), row.type, code(row.default), row.description, code(row.example)]),
     ),
     "## Servers made from the template",
-    "A server is configured by environment variables alone. Every problem is reported at once, and the process does not start; an empty variable counts as unset. The server warns about variables with these prefixes (other than `DATA_`, `MAX_` and `TRUSTED_`) that are not in the table, and about variables that have no effect in its mode.",
-    "AWS endpoints and credentials come from the AWS SDK's own variables; the key's region comes from its ARN, otherwise from `DB_TABLE_REGION`.",
+    "A server is configured by its environment alone. Every problem is reported at once, and the process does not start; a variable that is set to nothing is not set. Names with these prefixes (other than `DATA_`, `MAX_` and `TRUSTED_`) that are not in the table, and variables that have no effect, cause a warning.",
+    "AWS endpoints and credentials come from the AWS SDK's own variables; the key's region from its ARN, else `DB_TABLE_REGION`.",
     table(
       ["variable", "where it counts", "shape", "default", "what it does", "example"],
       variables.map((row) => [

@@ -27,14 +27,14 @@ describe("documents", () => {
   });
 
   it.each([
-    ["[flow](../apps/gone.ts)", "there is no ../apps/gone.ts"],
-    ["`gone.ts`", "`gone.ts` stands nowhere in the sources"],
+    ["[flow](../apps/gone.ts)", "../apps/gone.ts does not exist"],
+    ["`gone.ts`", "`gone.ts` does not occur in the sources"],
     ["run `npm run gone`", "no package.json has the script of 'npm run gone'"],
     ["```\nnpm run gone\n```", "no package.json has the script of 'npm run gone'"],
-    ["`closeVendor`", "`closeVendor` stands nowhere in the sources"],
-    ["`GONE_VARIABLE`", "`GONE_VARIABLE` stands nowhere in the sources"],
-    ["`--gone`", "`--gone` stands nowhere in the sources"],
-    ["`/v2/par`", "`/v2/par` stands nowhere in the sources"],
+    ["`closeVendor`", "`closeVendor` does not occur in the sources"],
+    ["`GONE_VARIABLE`", "`GONE_VARIABLE` does not occur in the sources"],
+    ["`--gone`", "`--gone` does not occur in the sources"],
+    ["`/v2/par`", "`/v2/par` does not occur in the sources"],
   ])("must not say %s", (text, problem) => {
     expect(checkDocNames(repository({ "docs/x.md": text }, sources))).toEqual([`docs/x.md: ${problem}`]);
   });
@@ -58,7 +58,7 @@ describe("documents", () => {
     const conventions = "A scope is the name of a folder: `gone`.\n\n";
     expect(checkScopes(repository({ "CONVENTIONS.md": conventions }, sources))).toEqual([
       "CONVENTIONS.md does not list the scope broker",
-      "CONVENTIONS.md lists gone, which is no folder",
+      "CONVENTIONS.md lists gone, which is not a folder",
     ]);
   });
 });

@@ -1,7 +1,8 @@
 /**
- * Documents name only what there is: the files they link and mention, the scripts they call, and every single word in backticks
- * (symbols, settings, variables, metrics, endpoints, fields, options), which has to stand somewhere in the sources. What a sentence
- * says of them no tool can check. Decisions are left out: they tell of the day they were taken. Run by doc-names.test.ts.
+ * Documents name only what exists: the files they link and mention, the scripts they call, and
+ * every single word in backticks (symbols, settings, variables, metrics, endpoints, fields,
+ * options), which must occur in the sources. No tool can check the sentences around them. Decisions
+ * are left out, because they describe the day they were taken. Run by doc-names.test.ts.
  */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -9,15 +10,15 @@ import { join, posix } from "node:path";
 import { ROOT } from "./sources.ts";
 
 export interface Repository {
-  /** By path: the text of every file that is no document. */
+  /** By path: the text of every file that is not a document. */
   readonly sources: ReadonlyMap<string, string>;
   /** By path. */
   readonly documents: ReadonlyMap<string, string>;
-  /** Every file there is. */
+  /** Every file of the repository. */
   readonly paths: ReadonlySet<string>;
 }
 
-/** In backticks, and not of this repository: each with the reason. */
+/** Words in backticks that are not of this repository, each with the reason. */
 const FOREIGN: ReadonlySet<string> = new Set([
   // Examples of what an author writes.
   "myTool",
@@ -25,7 +26,7 @@ const FOREIGN: ReadonlySet<string> = new Set([
   // Of SQLite and of Node's own metrics.
   "VACUUM",
   "nodejs_eventloop_lag_p99_seconds",
-  // Headers of a version to come.
+  // Headers of a future version.
   "Deprecation",
   "Sunset",
 ]);
@@ -41,25 +42,25 @@ export function readRepository(root: string = ROOT): Repository {
   return { sources: new Map(read(TEXT)), documents: new Map(read(DOCUMENT)), paths: new Set(paths) };
 }
 
-/** @returns what is named and is not there, one sentence each */
+/** @returns what is named and does not exist, one sentence each */
 export function checkDocNames(repository: Repository): string[] {
   const everything = [...repository.sources].map(([path, text]) => `${path}\n${text}`).join("\n");
-  // Most are found as they are; the rest are looked for in the text.
+  // Most words are found directly; the others are searched in the text.
   const words = new Set(everything.match(/[\w$-]+/g));
   const scripts = scriptsOf(repository.sources);
-  // What is generated is made of what there is.
+  // Generated documents are made from the sources.
   const written = [...repository.documents].filter(([, text]) => !text.startsWith("<!-- Generated"));
   return written.flatMap(([path, text]) => {
     const prose = text.replace(/```[^]*?```/g, "");
     return [
-      ...deadLinks(path, prose, repository.paths).map((link) => `${path}: there is no ${link}`),
+      ...deadLinks(path, prose, repository.paths).map((link) => `${path}: ${link} does not exist`),
       ...[...text.matchAll(/\bnpm run (?:--silent )?([\w:-]+)/g)]
         .filter(([, script = ""]) => !scripts.has(script))
         .map(([call]) => `${path}: no package.json has the script of '${call}'`),
       ...[...prose.matchAll(/`([^`\n]+)`/g)]
         .map(([, word = ""]) => word)
         .filter((word) => !words.has(word) && !isKnown(word, everything, repository.paths))
-        .map((word) => `${path}: \`${word}\` stands nowhere in the sources`),
+        .map((word) => `${path}: \`${word}\` does not occur in the sources`),
     ];
   });
 }
@@ -74,7 +75,7 @@ function deadLinks(from: string, prose: string, paths: ReadonlySet<string>): str
     });
 }
 
-/** Of every package.json, and of those that are written into projects. */
+/** The scripts of every package.json, and of those that are written into projects. */
 function scriptsOf(sources: ReadonlyMap<string, string>): ReadonlySet<string> {
   const manifests = [...sources].filter(([path]) => path.endsWith("package.json"));
   return new Set(
@@ -97,7 +98,7 @@ function isKnown(word: string, everything: string, paths: ReadonlySet<string>): 
   if (ENDPOINT.test(word)) return everything.includes(word.replace(/\{[^]*$/, ""));
   if (!NAME.test(word)) return true;
   const name = word.replace("()", "");
-  // Fields of the log and of rows are written in camelCase, or put together from a prefix and the rest.
+  // Fields of the log and of rows are written in camelCase, or composed of a prefix and the rest.
   const camel = name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
   const rest = name.slice(name.indexOf("_") + 1);
   return (
@@ -105,7 +106,10 @@ function isKnown(word: string, everything: string, paths: ReadonlySet<string>): 
   );
 }
 
-/** A clone has this repository and nothing else: what refers to a document outside of it tells its reader nothing. */
+/**
+ * A clone contains only this repository: a reference to a document outside of it is useless to the
+ * reader.
+ */
 export function checkReferences({ sources, documents }: Repository): string[] {
   return [...sources, ...documents]
     .filter(([, text]) =>
@@ -116,7 +120,7 @@ export function checkReferences({ sources, documents }: Repository): string[] {
     .map(([path]) => `${path} refers to a document that is not in this repository`);
 }
 
-/** Where the least Node.js is said, and what is said. */
+/** The places that state the lowest supported Node.js, and the version they state. */
 export function checkNodeVersion(repository: Repository): string[] {
   const { sources, documents } = repository;
   const manifest = JSON.parse(sources.get("package.json") ?? "{}") as { engines?: { node?: string } };
@@ -131,7 +135,7 @@ export function checkNodeVersion(repository: Repository): string[] {
     .map(([path]) => `${path} does not say 'Node.js ${least} or newer', as engines in package.json does`);
 }
 
-/** The scopes CONVENTIONS.md lists, and the folders they are names of. */
+/** The scopes that CONVENTIONS.md lists, and the folders they name. */
 export function checkScopes({ documents, paths }: Repository): string[] {
   const [paragraph = ""] =
     /A scope is the name of a folder:[^]*?\n\n/.exec(documents.get("CONVENTIONS.md") ?? "") ?? [];
@@ -148,6 +152,6 @@ export function checkScopes({ documents, paths }: Repository): string[] {
       .map((name) => `CONVENTIONS.md does not list the scope ${name}`),
     ...[...scopes]
       .filter((scope) => !folders.has(scope))
-      .map((scope) => `CONVENTIONS.md lists ${scope}, which is no folder`),
+      .map((scope) => `CONVENTIONS.md lists ${scope}, which is not a folder`),
   ];
 }

@@ -85,7 +85,7 @@ export const acmeForms: RegistryEntry = {
 };
 `;
 
-/** What a broker does with a vendor of the registry, in a process that knows the copy alone. */
+/** What a broker does with a vendor of the registry, in a process that sees only the copy. */
 const CONNECT = `
 import { REGISTRY } from "./packages/oauth-core/src/vendors/registry.ts";
 import { authorizationUrl } from "./packages/oauth-core/src/vendor-client/authorization/url.ts";
@@ -126,7 +126,7 @@ it("a vendor's file that exports its entry under another name is refused, not le
   const folder = join(root, dirname(FIRST_CLASS_PATH));
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "acme-forms.ts"), NEW_VENDOR.replace("acmeForms", "acme"));
-  expect(() => renderFirstClass(root)).toThrow("acme-forms.ts must export one RegistryEntry, and as acmeForms");
+  expect(() => renderFirstClass(root)).toThrow("acme-forms.ts must export exactly one RegistryEntry, named acmeForms");
   writeFileSync(join(folder, "acme-forms.ts"), NEW_VENDOR);
   writeFileSync(join(folder, "acme-forms.test.ts"), NEW_VENDOR);
   writeFileSync(join(folder, "dialect.ts"), "export const nothing = 1;\n");

@@ -1,6 +1,7 @@
 /**
- * packages/oauth-core/src/vendors/first-class.ts: the list of the vendors' own files, so that a new vendor is its file and
- * nothing else. A file is a vendor's when it exports a RegistryEntry; the name of the export is the file's in camelCase.
+ * packages/oauth-core/src/vendors/first-class.ts: the list of the vendors' own files, so that a new
+ * vendor is only its file. A file is a vendor's when it exports a RegistryEntry; the export has the
+ * name of the file in camelCase.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -35,5 +36,5 @@ function vendorOf(file: string, text: string): { file: string; name: string }[] 
   const name = file.slice(0, -".ts".length).replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
   if (exported.length === 0) return [];
   if (exported.length === 1 && exported[0] === name) return [{ file, name }];
-  throw new Error(`${FOLDER}/${file} must export one RegistryEntry, and as ${name}`);
+  throw new Error(`${FOLDER}/${file} must export exactly one RegistryEntry, named ${name}`);
 }

@@ -49,12 +49,12 @@ describe("the lockfile", () => {
     ]);
   });
 
-  it("bar#OB-5 bar#RS-9 must lock no release with a known hole", () => {
+  it("bar#OB-5 bar#RS-9 must lock no release with a known vulnerability", () => {
     expect(
       checkLockfile(lock("hono@4.13.4", "hono@4.14.0", "@modelcontextprotocol/sdk@1.30.9", "jose@10.0.0")),
     ).toEqual([
-      "hono@4.13.4 has a known hole: 4.13.5 is the first without",
-      "@modelcontextprotocol/sdk@1.30.9 has a known hole: 1.31.0 is the first without",
+      "hono@4.13.4 has a known vulnerability: 4.13.5 is the first release without it",
+      "@modelcontextprotocol/sdk@1.30.9 has a known vulnerability: 1.31.0 is the first release without it",
     ]);
   });
 

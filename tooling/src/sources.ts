@@ -1,4 +1,7 @@
-/** Finds the TypeScript of the repository and says what each file is. Everything in this folder starts here. */
+/**
+ * Finds the TypeScript files of the repository and classifies them. Everything in this folder
+ * starts here.
+ */
 import { globSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -10,13 +13,15 @@ export interface SourceFile extends Syntax {
   /** From the root, with `/`. */
   readonly path: string;
   readonly text: string;
-  /** `product` ships; `testing` serves tests (contract suites, fakes, simulators); `test` is a test. */
+  /**
+   * `product` ships; `testing` serves tests (contract suites, fakes, simulators); `test` is a test.
+   */
   readonly kind: "product" | "testing" | "test";
 }
 
-/** Where product code lives. */
+/** The folders of product code. */
 export const PRODUCT: readonly string[] = ["packages/*/src/**/*.ts", "apps/*/src/**/*.ts"];
-/** Everything that may hold a test. */
+/** All folders that may contain a test. */
 export const EVERYTHING: readonly string[] = [...PRODUCT, "e2e/**/*.ts", "tooling/src/**/*.ts"];
 
 function kindOf(path: string): SourceFile["kind"] {
@@ -37,7 +42,10 @@ export function readSources(patterns: readonly string[], root: string = ROOT): S
     .map((path) => parseSource(path, readFileSync(join(root, path), "utf8")));
 }
 
-/** What each workspace package exports: "@oauth-broker/oauth-core/http" → "packages/oauth-core/src/http/index.ts". */
+/**
+ * The exports of each workspace package: "@oauth-broker/oauth-core/http" →
+ * "packages/oauth-core/src/hono/index.ts".
+ */
 export function readEntries(root: string = ROOT): Map<string, string> {
   const entries = new Map<string, string>();
   for (const manifest of globSync(["packages/*/package.json", "apps/*/package.json"], { cwd: root })) {

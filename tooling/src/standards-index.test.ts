@@ -72,7 +72,7 @@ describe("the check", () => {
       indexStandards([parseSource("packages/a/src/b.ts", "//= RFC 7636, 4.6\nf();")]),
       "",
     );
-    expect(complaint).toBe("packages/a/src/b.ts:1 //= RFC 7636, 4.6 is no citation: write name#section");
+    expect(complaint).toBe("packages/a/src/b.ts:1 //= RFC 7636, 4.6 is not a citation: write name#section");
   });
 });
 

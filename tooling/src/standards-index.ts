@@ -1,6 +1,7 @@
 /**
- * docs/standards.md: every cited section, where it is enforced and which tests prove it. A citation is a comment
- * `//= rfc7636#4.6` alone on its line; a test proves it by carrying the same token in its title.
+ * docs/standards.md: every cited section, where it is enforced and which tests prove it. A citation
+ * is a comment `//= rfc7636#4.6` alone on its line; a test proves it by the same token in its
+ * title.
  */
 import type { SourceFile } from "./sources.ts";
 import { generated, link, table } from "./markdown.ts";
@@ -8,7 +9,7 @@ import { generated, link, table } from "./markdown.ts";
 export interface StandardsIndex {
   /** Section → places that cite it, `path symbol`. */
   readonly cited: ReadonlyMap<string, readonly string[]>;
-  /** Section → test files whose titles carry it. */
+  /** Section → test files whose titles contain it. */
   readonly proved: ReadonlyMap<string, readonly string[]>;
   /** Citations that are not of the form `name#section`. */
   readonly malformed: readonly string[];
@@ -41,7 +42,7 @@ export function indexStandards(files: readonly SourceFile[]): StandardsIndex {
   return { cited: sorted(cited), proved: sorted(proved), malformed };
 }
 
-/** The top-level declaration a line lies in, else the next one below it. */
+/** The top-level declaration that contains a line, otherwise the next one below it. */
 function enclosing(file: SourceFile, line: number): string {
   return file.declarations.find(({ lastLine }) => lastLine >= line)?.name ?? "";
 }
@@ -58,7 +59,7 @@ function sorted(index: ReadonlyMap<string, ReadonlySet<string>>): Map<string, st
 export function checkStandards({ cited, proved, malformed }: StandardsIndex, exceptions: string): string[] {
   const excepted = new Set([...exceptions.matchAll(/`([^`]+)`/g)].map(([, token]) => token));
   return [
-    ...malformed.map((one) => `${one} is no citation: write name#section`),
+    ...malformed.map((one) => `${one} is not a citation: write name#section`),
     ...[...cited]
       .filter(([section]) => !proved.has(section) && !excepted.has(section))
       .map(([section, places]) => `${section} is cited in ${places.join(", ")} but no test title carries it`),

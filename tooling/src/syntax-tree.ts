@@ -1,4 +1,7 @@
-/** Walks an ESTree and knows which names each scope declares, so that a global is not confused with a parameter of the same name. */
+/**
+ * Walks an ESTree and knows the names that each scope declares, to distinguish a global from a
+ * parameter of the same name.
+ */
 
 export interface Node {
   readonly type: string;
@@ -13,7 +16,7 @@ export const isNode = (value: unknown): value is Node =>
 export const children = (node: Node): Node[] =>
   Object.values(node).flatMap((value) => (Array.isArray(value) ? value.filter(isNode) : isNode(value) ? [value] : []));
 
-/** The names a declaration binds, and the key of an object or class member. */
+/** The names that a declaration binds, and the key of an object or class member. */
 export function namesDeclaredBy(node: Node): string[] {
   switch (node.type) {
     case "VariableDeclaration":
@@ -35,7 +38,7 @@ export function namesDeclaredBy(node: Node): string[] {
   }
 }
 
-/** The names a pattern binds: `a`, `{ a, b: [c] }`, `a = 1`, `...a`. */
+/** The names that a pattern binds: `a`, `{ a, b: [c] }`, `a = 1`, `...a`. */
 function boundNames(pattern: unknown): string[] {
   if (!isNode(pattern)) return [];
   switch (pattern.type) {
@@ -57,7 +60,10 @@ function boundNames(pattern: unknown): string[] {
 const isFunction = ({ type }: Node): boolean =>
   /^(FunctionDeclaration|FunctionExpression|ArrowFunctionExpression)$/.test(type);
 
-/** Names declared in this scope: imports, variables, functions, classes, parameters, catch parameters; not those of inner functions. */
+/**
+ * The names declared in this scope: imports, variables, functions, classes, parameters, catch
+ * parameters; not those of inner functions.
+ */
 function scopeNames(scope: Node): string[] {
   const own = (node: Node): string[] => {
     if (node.type === "ImportDeclaration")
@@ -73,7 +79,7 @@ function scopeNames(scope: Node): string[] {
 }
 
 export interface Visit {
-  /** A name that no scope around it declares, with the members read from it. */
+  /** A name that no enclosing scope declares, with the members read from it. */
   global(node: Node, dotted: string): void;
   node(node: Node): void;
 }

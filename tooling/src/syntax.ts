@@ -1,14 +1,18 @@
 /**
- * Reads one TypeScript file into the few facts the structural rules ask about: imports, global references, numbers,
- * declarations and test titles. Uses the parser of rolldown (already here for the bundles), so a comment or a string
- * never looks like code. Callers: sources.ts; everything else in this folder works on its result.
+ * Reads one TypeScript file into the few facts that the structural rules need: imports, global
+ * references, numbers, declarations and test titles. Uses the parser of rolldown (already installed
+ * for the bundles), so that a comment or a string never looks like code. Callers: sources.ts;
+ * everything else in this folder works on its result.
  */
 import { parseSync } from "rolldown/utils";
 import { children, isNode, namesDeclaredBy, type Node, walkScoped } from "./syntax-tree.ts";
 
 export interface Import {
   readonly specifier: string;
-  /** Names imported at run time, `*` for the whole module or its side effects. Empty: types only, which the compiler erases. */
+  /**
+   * Names imported at run time, `*` for the whole module or its side effects. Empty: types only,
+   * which the compiler erases.
+   */
   readonly values: readonly string[];
   readonly dynamic: boolean;
   readonly line: number;
@@ -19,13 +23,19 @@ export interface Located {
   readonly line: number;
 }
 
-/** Two values that are held against each other: `a === b`, `a !== b`, `a.equals(b)`. Not with a literal, null or undefined. */
+/**
+ * Two values that are compared: `a === b`, `a !== b`, `a.equals(b)`. Not with a literal, null or
+ * undefined.
+ */
 export interface Comparison extends Located {
-  /** The last name of each side: `hash` of `cookie.hash`, `hashOf` of `hashOf(value)`; empty where there is none. */
+  /**
+   * The last name of each side: `hash` of `cookie.hash`, `hashOf` of `hashOf(value)`; empty without
+   * a name.
+   */
   readonly names: readonly string[];
 }
 
-/** A named top-level declaration and the lines it spans, `export` included. */
+/** A named top-level declaration and the lines it spans, including `export`. */
 export interface Declaration {
   readonly name: string;
   readonly firstLine: number;
@@ -34,16 +44,19 @@ export interface Declaration {
 
 export interface Syntax {
   readonly imports: readonly Import[];
-  /** Dotted paths of names nothing in the file declares: `process.env.HOME`, `Date.now`, `new Date()`, `fetch`. */
+  /**
+   * Dotted paths of names that the file does not declare: `process.env.HOME`, `Date.now`, `new
+   * Date()`, `fetch`.
+   */
   readonly globals: readonly Located[];
   readonly numbers: readonly Located[];
   readonly declarations: readonly Declaration[];
   readonly comparisons: readonly Comparison[];
-  /** What the module exports by name; of `export *` only that it is there, as `*`. */
+  /** The exports of the module by name; `export *` is represented by `*`. */
   readonly exports: readonly { readonly name: string; readonly isType: boolean }[];
-  /** Every name declared anywhere in the file, members of objects and classes included. */
+  /** Every name declared anywhere in the file, including members of objects and classes. */
   readonly names: ReadonlySet<string>;
-  /** Literal first arguments of `it`, `test` and `describe`, `.each(…)` and the like included. */
+  /** Literal first arguments of `it`, `test` and `describe`, including `.each(…)` and the like. */
   readonly titles: readonly Located[];
 }
 
@@ -141,7 +154,10 @@ function lineCounter(text: string): (offset: number) => number {
   };
 }
 
-/** The literal title of `it("…")`, `it.each(rows)("…")`, `describe(…)`; of a template the text before its first hole. */
+/**
+ * The literal title of `it("…")`, `it.each(rows)("…")`, `describe(…)`; of a template the text
+ * before its first placeholder.
+ */
 function testTitle(call: Node): string | undefined {
   let callee = call["callee"];
   while (isNode(callee) && /^(CallExpression|MemberExpression|TaggedTemplateExpression)$/.test(callee.type)) {
@@ -170,7 +186,7 @@ function sidesOf(node: Node): unknown[] {
   return (callee["property"] as Node)["name"] === "equals" ? [callee["object"], argument] : [];
 }
 
-/** Of a name, a member, or what is called. */
+/** The name of an identifier, a member, or a callee. */
 function lastName(node: Node): string {
   if (node.type === "Identifier") return node["name"] as string;
   const inner = node["property"] ?? node["callee"] ?? node["expression"] ?? node["argument"];

@@ -4,7 +4,7 @@ import { checkTrackedFile } from "./tracked-files.ts";
 const rules = (path: string, text: string): string[] =>
   checkTrackedFile(path, Buffer.from(text)).map(({ rule }) => rule);
 
-// Spelled in pieces, so that this file keeps the rules it tests.
+// Split into pieces, so that this file obeys the rules it tests.
 const ONLY = "on" + "ly";
 const MARK = "TO" + "DO";
 

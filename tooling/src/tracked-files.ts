@@ -1,6 +1,7 @@
 /**
- * Rules about every tracked file, whatever its language: nothing focused, skipped or left over, nothing that belongs to
- * one machine, nothing huge. Run by `npm run check` (gate "tracked files").
+ * Rules for every tracked file, whatever its language: no focused or skipped tests, no leftover
+ * marks, nothing specific to one machine, nothing huge. Run by `npm run check` (gate "tracked
+ * files").
  */
 import { spawnSync } from "node:child_process";
 import { readFileSync, statSync } from "node:fs";
@@ -10,7 +11,7 @@ import { ROOT } from "./sources.ts";
 
 const MAX_BYTES = 1024 * 1024;
 
-/** Patterns are spelled so that they do not match themselves. */
+/** The patterns are written so that they do not match themselves. */
 const FORBIDDEN: readonly { readonly rule: string; readonly files: RegExp; readonly text: RegExp }[] = [
   {
     rule: "no focused or skipped tests",
@@ -40,12 +41,12 @@ export function checkTrackedFile(path: string, bytes: Buffer): Violation[] {
     );
 }
 
-/** @returns violations of every file git tracks or would add */
+/** @returns violations of every file that git tracks or would add */
 export function checkTrackedFiles(root: string = ROOT): Violation[] {
   const { stdout, status } = spawnSync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], {
     cwd: root,
   });
-  if (status !== 0) throw new Error("git ls-files failed: this gate needs a git checkout");
+  if (status !== 0) throw new Error("git ls-files failed. This gate needs a git checkout");
   return stdout
     .toString("utf8")
     .split("\0")

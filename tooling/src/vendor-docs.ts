@@ -1,6 +1,6 @@
 /**
- * docs/vendors.md, from the registry: the vendors with a file of their own in detail, then the entries of the catalogue that
- * are on, then those that are off and why.
+ * docs/vendors.md, from the registry: the vendors with their own files in detail, then the enabled
+ * entries of the catalogue, then the disabled ones with the reason.
  */
 import { capabilitiesOf, type RegistryEntry } from "../../packages/oauth-core/src/vendors/registry-entry.ts";
 import { generated, table } from "./markdown.ts";
@@ -18,9 +18,9 @@ export function renderVendors(entries: readonly RegistryEntry[]): string {
   const off = others.filter(({ vendor }) => !vendor.enabled);
   return generated(
     "Vendors",
-    `The registry has ${entries.length} vendors. ${firstClass.length} are first-class: each has a file of its own and a simulator. ${on.length} more of the catalogue are on, because two sources agree on their endpoints, no source disagrees, and everything they need is implemented. ${off.length} are off until an operator writes \`enabled: true\` under \`vendors.ID\`. No entry of the catalogue was tested at the vendor; the dates say when the facts were read from the sources.`,
-    "`GET /v1/vendors/ID` of a broker shows one entry completely, with its sources and the operator's changes. How to add one: [adding-a-vendor.md](adding-a-vendor.md).",
-    "Capabilities: PKCE method (S256 is also sent if the vendor's support is unknown), `oidc` ID tokens are verified and returned, `dcr` clients can register themselves, `refresh`, `revocation` at the vendor, `byoc` the customer's own app.",
+    `The registry has ${entries.length} vendors. ${firstClass.length} are first-class: each has a file of its own and a simulator. ${on.length} more of the catalogue are on, because two sources agree on their endpoints, no source contradicts them and the broker supports everything they need. ${off.length} are off until an operator writes \`enabled: true\` under \`vendors.ID\`. The facts come from the sources, not from the vendors; the dates say when they were read.`,
+    "`GET /v1/vendors/ID` of a broker shows one complete entry, with its sources, and what the operator changed. How to add one: [adding-a-vendor.md](adding-a-vendor.md).",
+    "Capabilities: PKCE method (S256 is also sent to vendors without documentation about PKCE), `oidc` ID tokens are checked and handed on, `dcr` clients can register themselves, `refresh`, `revocation` at the vendor, `byoc` an app of the customer's own.",
     "## First-class",
     ...firstClass.map(firstClassSection),
     "## On",
@@ -84,7 +84,7 @@ function verified({ verification: { status, checkedOn, endpoints } }: RegistryEn
   return [status, ...sure, checkedOn].join(", ");
 }
 
-/** A repository, a host, or what kind of record; each once. */
+/** A repository, a host, or a kind of record; each once. */
 function shortSources({ verification: { sources } }: RegistryEntry): string {
   return [...new Set(sources.map(shortSource))].join(", ");
 }

@@ -1,6 +1,7 @@
 /**
- * Only a vendor's own file names that vendor: what is special about it is data there, never a branch somewhere else.
- * Reads ids and hosts out of the vendors' files and looks for both in all other product code. Run by vendor-names.test.ts.
+ * Only a vendor's own file names that vendor: its peculiarities are data there, never a branch
+ * elsewhere. Reads ids and hosts from the vendors' files and searches all other product code for
+ * them. Run by vendor-names.test.ts.
  */
 import type { Violation } from "./boundaries.ts";
 import type { SourceFile } from "./sources.ts";
@@ -8,10 +9,11 @@ import type { SourceFile } from "./sources.ts";
 const FOLDER = "packages/oauth-core/src/vendors/";
 
 /**
- * What names a vendor and decides nothing: each with the reason. A host of the list, or an id as it stands in the text.
+ * Names of vendors that decide nothing, each with the reason. A host of the list, or an id as it is
+ * written in the text.
  */
 const ALLOWED: readonly { readonly files: RegExp; readonly line: RegExp }[] = [
-  // Examples in the description of the configuration are for readers.
+  // Examples in the description of the configuration.
   { files: /^apps\/broker\/src\/config\/schema\/[a-z-]+\.ts$/, line: /\bexample: "/ },
 ];
 
@@ -21,7 +23,7 @@ interface VendorFile {
   readonly hosts: readonly string[];
 }
 
-/** @param files of the product; those of the vendors are among them */
+/** @param files of the product, including those of the vendors */
 export function checkVendorNames(files: readonly SourceFile[]): Violation[] {
   const product = files.filter(({ kind }) => kind === "product");
   const vendors = product.flatMap(vendorOf);
@@ -35,7 +37,7 @@ export function checkVendorNames(files: readonly SourceFile[]): Violation[] {
           rule: "vendors are named in their own files",
           path: file.path,
           line: index + 1,
-          message: `${id} is named here: what is special about it belongs into ${path}`,
+          message: `${id} is named here. Its peculiarities belong in ${path}`,
         }));
     });
   });
@@ -50,7 +52,9 @@ function vendorOf({ path, text }: SourceFile): VendorFile[] {
   return [{ path, id, hosts: [...new Set(hosts)] }];
 }
 
-/** Words of the language (linear, notion) are fine; the id as a text of its own, and the hosts, are not. */
+/**
+ * Ordinary words (linear, notion) are allowed; the id as a text of its own, and the hosts, are not.
+ */
 function names(line: string, { id, hosts }: VendorFile): boolean {
   const asText = new RegExp(`["'\`]${id}["'\`]`);
   return asText.test(line) || hosts.some((host) => line.includes(host));

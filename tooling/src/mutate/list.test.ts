@@ -1,4 +1,7 @@
-/** What can be said of the list without running it: `npm run mutate` takes long, and the list must not rot meanwhile. */
+/**
+ * Checks of the list that need no run: `npm run mutate` takes long, and the list must not become
+ * outdated meanwhile.
+ */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";

@@ -1,4 +1,7 @@
-/** Every defence that is taken out in turn. A new one goes into the list of its area; list.test.ts checks what can be checked quickly. */
+/**
+ * Every defence that is removed in turn. A new one goes into the list of its area; list.test.ts
+ * checks what can be checked quickly.
+ */
 import { BROKER_DEFENCES } from "./list/broker.ts";
 import { BROWSER_CLIENT_DEFENCES } from "./list/browser-clients.ts";
 import { CALLER_DEFENCES } from "./list/callers.ts";

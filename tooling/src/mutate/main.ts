@@ -1,6 +1,6 @@
 /**
- * `npm run mutate`: removes each defence in turn and says which tests notice. Opt-in; list.test.ts keeps the list fit to run.
- * options.ts says what there is to choose, run.ts does it.
+ * `npm run mutate`: removes each defence in turn and reports which tests notice. Opt-in;
+ * list.test.ts keeps the list in working order. options.ts reads the command line, run.ts runs it.
  */
 import { ROOT } from "../sources.ts";
 import { MUTATIONS } from "./list.ts";

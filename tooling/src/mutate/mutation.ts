@@ -1,9 +1,12 @@
-/** One defence and the text whose replacement removes it. The lists in list/ hold them; try-mutation.ts tries each. */
+/**
+ * One defence and the text whose replacement removes it. The lists in list/ contain them;
+ * try-mutation.ts tries each.
+ */
 
 export interface Mutation {
   /** One sentence: what the defence does. */
   readonly defence: string;
-  /** Rows of docs/security-requirements.md that rest on it, where there are any. */
+  /** Rows of docs/security-requirements.md that depend on it, if there are any. */
   readonly rows?: readonly string[];
   /** From the root. */
   readonly file: string;
@@ -11,11 +14,13 @@ export interface Mutation {
   readonly find: string;
   /** Without the defence; the workspace still compiles. */
   readonly replace: string;
-  /** Test files, from the root, each of which notices. No twin: a twin removes the defence itself. */
+  /**
+   * Test files, from the root, each of which notices. No twin: a twin removes the defence itself.
+   */
   readonly tests: readonly string[];
 }
 
-/** @returns the text without the defence, or what keeps it from being removed */
+/** @returns the text without the defence, or why it cannot be removed */
 export function mutate({ file, find, replace }: Mutation, text: string): { text: string } | { problem: string } {
   const count = text.split(find).length - 1;
   if (count !== 1) return { problem: `the text to find occurs ${count} times in ${file}, and must occur once` };

@@ -1,4 +1,4 @@
-/** The command line of `npm run mutate`. Runs nothing. */
+/** Parses the command line of `npm run mutate`. Runs nothing. */
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
 
@@ -21,7 +21,7 @@ export type MutateCommand =
   | { readonly name: "invalid"; readonly message: string }
   | { readonly name: "list" | "run"; readonly only: RegExp; readonly jobs: number };
 
-/** @param args without the program and the script */
+/** @param args the arguments without the program and the script */
 export function parseMutateCommand(args: readonly string[]): MutateCommand {
   try {
     const { values } = parseArgs({

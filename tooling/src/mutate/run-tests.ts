@@ -1,4 +1,7 @@
-/** Compiles a workspace of a working copy, and runs test files there, one process each. Called by try-mutation.ts and run.ts. */
+/**
+ * Compiles a workspace of a working copy, and runs test files in it, one process each. Called by
+ * try-mutation.ts and run.ts.
+ */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync, rmSync } from "node:fs";
@@ -10,27 +13,27 @@ export interface TestRun {
   /** The files they are in, from the root. */
   readonly failedFiles: readonly string[];
   readonly passed: number;
-  /** Why the run says nothing: a file that did not load, or no report. */
+  /** Why the run is not conclusive: a file that did not load, or no report. */
   readonly broken?: string;
 }
 
-/** A test that takes longer than this fails. Half of what `npm test` gives one. */
+/** A test that takes longer than this fails. Half the limit of `npm test`. */
 const TEST_LIMIT_MS = 45_000;
 
-/** After this a command is ended. */
+/** After this time a command is stopped. */
 const RUN_LIMIT_MS = 600_000;
 
-/** Twins replace the defence themselves: they say nothing about its absence. */
+/** Twins replace the defence themselves, so they cannot notice its absence. */
 const NO_TWIN = String.raw`^(?!.*\b[Tt]wins?\b)`;
 
-/** @returns the folder of the workspace a file lies in, from the root */
+/** @returns the folder of the workspace that contains a file, from the root */
 export function workspaceOf(root: string, path: string): string {
   let folder = posix.dirname(path);
   while (folder !== "." && !existsSync(join(root, folder, "package.json"))) folder = posix.dirname(folder);
   return folder;
 }
 
-/** @returns what the compiler complains about, or undefined */
+/** @returns the compiler's complaint, or undefined */
 export async function compile(root: string, workspace: string): Promise<string | undefined> {
   const { code, output } = await run(root, workspace, "tsc", ["-p", "."]);
   return code === 0 ? undefined : output.trim().slice(0, 2000);

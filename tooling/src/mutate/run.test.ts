@@ -1,4 +1,7 @@
-/** The tool can fail: a mutation that changes nothing survives. On a workspace of two files, in a folder of its own. */
+/**
+ * The tool itself can fail: a mutation that changes nothing survives. Runs on a workspace of two
+ * files, in its own folder.
+ */
 import {
   mkdirSync,
   mkdtempSync,
@@ -27,7 +30,7 @@ import { isAllowed } from "./door.ts";
 it("lets no child in", () => expect(isAllowed(17)).toBe(false));
 it("lets adults in", () => expect(isAllowed(18)).toBe(true));
 `;
-/** Fails without the defence, and by being a twin says nothing. */
+/** Fails without the defence, but as a twin it does not count. */
 const TWIN_ONLY = `import { expect, it } from "vitest";
 import { isAllowed } from "./door.ts";
 it("twin: a child is in", () => expect(isAllowed(17)).toBe(false));
@@ -82,7 +85,7 @@ describe("a mutation", () => {
     expect(readFileSync(join(root, "packages/door/src/door.ts"), "utf8")).toBe(SOURCE);
   });
 
-  it("survives where it changes nothing, and where only a twin fails", async () => {
+  it("survives when it changes nothing, and when only a twin fails", async () => {
     const nothing = door({ defence: "Nothing changes", replace: "if (age <= 17) return false;" });
     const onlyTwin = door({ defence: "Only the twin fails", tests: ["packages/door/src/twin-only.test.ts"] });
     expect(await run(nothing, onlyTwin)).toBe(2);

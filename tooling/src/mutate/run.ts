@@ -1,4 +1,4 @@
-/** Tries a list of mutations, several at a time, and says what came of each. Called by main.ts. */
+/** Tries a list of mutations, several at a time, and reports the results. Called by main.ts. */
 import type { Mutation } from "./mutation.ts";
 import { runTests, workspaceOf } from "./run-tests.ts";
 import { isNoticed, type Outcome, tryMutation } from "./try-mutation.ts";
@@ -10,7 +10,7 @@ export interface MutateRun {
   readonly say: (line: string) => void;
   /** Milliseconds, monotonic. */
   readonly elapsed: () => number;
-  /** Set when the program is told to stop: no further mutation begins. */
+  /** Aborted when the program should stop: no further mutation begins. */
   readonly stopped: AbortSignal;
 }
 
@@ -18,48 +18,51 @@ interface Timed extends Outcome {
   readonly seconds: number;
 }
 
-/** @returns how many of the mutations were not noticed, or could not be tried; every one of them when tests fail as it is */
-export async function runMutations(mutations: readonly Mutation[], world: MutateRun): Promise<number> {
+/**
+ * @returns how many of the mutations were not noticed, or could not be tried; all of them when
+ *   tests fail without a mutation
+ */
+export async function runMutations(mutations: readonly Mutation[], environment: MutateRun): Promise<number> {
   const copies: WorkingCopy[] = [];
   try {
-    for (let job = 0; job < Math.min(world.jobs, mutations.length); job += 1) copies.push(copyRepository(world.root));
+    for (let job = 0; job < Math.min(environment.jobs, mutations.length); job += 1)
+      copies.push(copyRepository(environment.root));
     const [first] = copies;
-    if (first === undefined || !(await isGreen(mutations, first, world))) return mutations.length;
+    if (first === undefined || !(await isGreen(mutations, first, environment))) return mutations.length;
 
     const outcomes: Timed[] = [];
     const waiting = [...mutations];
     const work = async (copy: WorkingCopy): Promise<void> => {
-      while (!world.stopped.aborted) {
+      while (!environment.stopped.aborted) {
         const mutation = waiting.shift();
         if (mutation === undefined) return;
-        const from = world.elapsed();
-        // One after the other in each copy: they share its files.
-        // oxlint-disable-next-line no-await-in-loop
+        const from = environment.elapsed();
+        // One after the other in each copy, because they share its files.
         const outcome = await tryMutation(mutation, copy);
-        const timed = { ...outcome, seconds: (world.elapsed() - from) / 1000 };
+        const timed = { ...outcome, seconds: (environment.elapsed() - from) / 1000 };
         outcomes.push(timed);
-        world.say(progress(timed, outcomes.length, mutations.length));
+        environment.say(progress(timed, outcomes.length, mutations.length));
       }
     };
     await Promise.all(copies.map(work));
 
-    for (const line of report(outcomes)) world.say(line);
+    for (const line of report(outcomes)) environment.say(line);
     const survivors = outcomes.filter((outcome) => !isNoticed(outcome)).length + waiting.length;
-    world.say(`${counted(mutations.length, "defence")}, ${counted(survivors, "survivor")}`);
+    environment.say(`${counted(mutations.length, "defence")}, ${counted(survivors, "survivor")}`);
     return survivors;
   } finally {
     for (const copy of copies) copy.remove();
   }
 }
 
-/** A test that fails anyway notices nothing. */
+/** A test that fails anyway proves nothing. */
 async function isGreen(
   mutations: readonly Mutation[],
   copy: WorkingCopy,
   { say, stopped }: MutateRun,
 ): Promise<boolean> {
   const paths = new Set(mutations.flatMap(({ tests }) => tests));
-  say(`${mutations.length} defences. First the ${paths.size} test files as they are.`);
+  say(`${mutations.length} defences. First the ${paths.size} test files without a mutation.`);
   const byWorkspace = Map.groupBy(paths, (path) => workspaceOf(copy.root, path));
   let green = true;
   for (const [workspace, files] of byWorkspace) {
@@ -70,11 +73,11 @@ async function isGreen(
     say(`${problems.length > 0 || passed === 0 ? "failed" : "ok    "}  ${workspace}: ${passed} passed`);
     for (const problem of problems) say(`        ${problem}`);
   }
-  if (!green) say("Tests fail without any mutation, so that none can be tried.");
+  if (!green) say("Tests fail without any mutation, so none can be tried. Correct them first.");
   return green;
 }
 
-/** What failed among others may have failed for want of time: it is run once more, file by file. */
+/** A failure in a parallel run may be a timeout: runs the file once more, alone. */
 async function runTwiceIfNeeded(
   files: readonly string[],
   copy: WorkingCopy,

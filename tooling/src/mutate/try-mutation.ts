@@ -1,4 +1,7 @@
-/** Removes one defence in a working copy, asks the compiler and the tests, and puts it back. Called by run.ts. */
+/**
+ * Removes one defence in a working copy, compiles and runs the tests, and restores it. Called by
+ * run.ts.
+ */
 import { mutate, type Mutation } from "./mutation.ts";
 import { compile, runTests, workspaceOf } from "./run-tests.ts";
 import type { WorkingCopy } from "./working-copy.ts";
@@ -7,13 +10,13 @@ export interface Outcome {
   readonly mutation: Mutation;
   /** By test file: the first test that fails without the defence. */
   readonly noticedBy: ReadonlyMap<string, string>;
-  /** The files named that do not notice. */
+  /** The named files that do not notice. */
   readonly silent: readonly string[];
   /** Why the mutation could not be tried. */
   readonly problem?: string;
 }
 
-/** Every test file it names notices. */
+/** Every named test file notices. */
 export function isNoticed({ noticedBy, silent, problem }: Outcome): boolean {
   return problem === undefined && silent.length === 0 && noticedBy.size > 0;
 }

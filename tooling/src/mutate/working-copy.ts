@@ -1,6 +1,7 @@
 /**
- * A copy of the repository that mutations are written into, so that the checkout is never touched. Installed packages are linked:
- * those of the root as a whole, those of a workspace one by one, which keeps the links between workspaces inside the copy.
+ * A copy of the repository for mutations, so that the checkout is never touched. Installed packages
+ * are linked: those of the root as a whole, those of a workspace one by one, which keeps the links
+ * between workspaces inside the copy.
  */
 import { cpSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,7 +14,7 @@ export interface WorkingCopy {
   remove(): void;
 }
 
-/** Made anew where they are wanted, or of no use here. */
+/** Recreated when needed, or useless in a copy. */
 const LEFT_OUT: ReadonlySet<string> = new Set([".git", "dist", "coverage", "data", ".turbo", ".vite"]);
 
 export function copyRepository(source: string): WorkingCopy {

@@ -1,4 +1,4 @@
-/** Where the vendor sends the browser back to during `vendor try`: one path on loopback, one answer. */
+/** Receives the callback of the vendor during `vendor try`: one path on loopback, one answer. */
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -6,7 +6,10 @@ import { refusal, WRONG } from "./refusal.ts";
 
 export interface CallbackServer {
   readonly port: number;
-  /** Settles with the parameters of the first callback. @throws Refusal when nobody has come in time */
+  /**
+   * Settles with the parameters of the first callback.
+   * @throws Refusal without a callback in time
+   */
   wait(path: string, seconds: number): Promise<URLSearchParams>;
   close(): Promise<void>;
 }
@@ -18,20 +21,23 @@ const HEADERS = {
   connection: "close",
 };
 
-/** @param port 0 for a free one @throws Refusal when it is taken */
+/**
+ * @param port 0 for a free one
+ * @throws Refusal when it is taken
+ */
 export async function startCallbackServer(port: number): Promise<CallbackServer> {
   let onCallback: ((url: URL) => boolean) | undefined;
   const server = createServer((request, response) => {
     const url = URL.parse(request.url ?? "/", "http://127.0.0.1");
     const isOurs = request.method === "GET" && url !== null && onCallback?.(url) === true;
     response.writeHead(isOurs ? 200 : 404, HEADERS);
-    response.end(isOurs ? "The answer has arrived. You can close this window.\n" : "There is nothing here.\n");
+    response.end(isOurs ? "The answer was received. You can close this window.\n" : "There is no page here.\n");
   });
   server.listen(port, "127.0.0.1");
   await once(server, "listening").catch((error: unknown) => {
     const reason = error instanceof Error && "code" in error ? String(error.code) : "unknown";
     throw refusal(
-      `Nothing can listen on 127.0.0.1:${port} (${reason}). Choose another with --port, and register that one`,
+      `Cannot listen on 127.0.0.1:${port} (${reason}). Choose another port with --port, and register that one`,
     );
   });
   return {
@@ -39,7 +45,7 @@ export async function startCallbackServer(port: number): Promise<CallbackServer>
     wait: (path, seconds) =>
       new Promise((resolve, reject) => {
         const late = setTimeout(
-          () => reject(refusal(`Nobody came back within ${seconds} seconds`, WRONG)),
+          () => reject(refusal(`No callback within ${seconds} seconds. Run the command again`, WRONG)),
           seconds * 1000,
         );
         onCallback = (url) => {

@@ -1,17 +1,18 @@
 /**
- * The operator's own client at a vendor, for one run of `vendor try`: from the variables the broker reads too, asked for at a
- * terminal, or registered for this run. Never an argument, which other users of the machine could read.
+ * The operator's own client at a vendor, for one run of `vendor try`: from the variables that the
+ * broker reads too, entered at a terminal, or registered for this run. Never an argument, which
+ * other users of the machine could read.
  */
 import { type JsonObject, Secret } from "@oauth-broker/oauth-core";
 import type { VendorClient } from "@oauth-broker/oauth-core/client";
 import { parseJsonStrict } from "@oauth-broker/oauth-core/protocol";
 import type { TokenEndpointAuthMethod, Vendor, VendorCredentials } from "@oauth-broker/oauth-core/registry";
-import type { World } from "./environment.ts";
+import type { Environment } from "./environment.ts";
 import { explain, refusal, WRONG } from "./refusal.ts";
 
 export interface OwnClient {
   readonly credentials: VendorCredentials;
-  /** Of a public client `none`, whatever the entry says. */
+  /** `none` for a public client, whatever the entry says. */
   readonly method: TokenEndpointAuthMethod;
 }
 
@@ -20,29 +21,32 @@ interface Names {
   readonly secret: string;
 }
 
-/** @throws Refusal naming every variable that is missing where nobody can be asked */
-export function requireSource({ id, tokenEndpointAuthMethod }: Vendor, { env, ask }: World): void {
+/** @throws Refusal naming every variable that is missing when there is no terminal */
+export function requireSource({ id, tokenEndpointAuthMethod }: Vendor, { env, ask }: Environment): void {
   const names = variables(id);
   const wanted = tokenEndpointAuthMethod === "none" ? [names.id] : [names.id, names.secret];
   const missing = wanted.filter((name) => given(env[name]) === undefined);
   if (missing.length > 0 && ask === undefined) {
     throw refusal(
-      `There is no terminal to ask at, and ${missing.join(" and ")} ${missing.length > 1 ? "are" : "is"} not set`,
+      `There is no terminal for input, and ${missing.join(" and ")} ${missing.length > 1 ? "are" : "is"} not set`,
     );
   }
 }
 
-export async function ownClient(vendor: Vendor, { env, ask }: World): Promise<OwnClient> {
+export async function ownClient(vendor: Vendor, { env, ask }: Environment): Promise<OwnClient> {
   const names = variables(vendor.id);
   const clientId = given(env[names.id]) ?? (await ask?.({ text: `${vendor.name}: client id`, isSecret: false }));
-  if (clientId === undefined || clientId === "") throw refusal("Without a client id there is nothing to try");
+  if (clientId === undefined || clientId === "") throw refusal("No client id was entered");
   const isPublic = vendor.tokenEndpointAuthMethod === "none";
   const text = `${vendor.name}: client secret (not shown; empty for a public client)`;
   const secret = isPublic ? undefined : (given(env[names.secret]) ?? (await ask?.({ text, isSecret: true })));
   return clientOf(clientId, given(secret), vendor.tokenEndpointAuthMethod);
 }
 
-/** A client made by dynamic registration, for this run alone. @throws Refusal where the vendor makes none */
+/**
+ * A client made by dynamic registration, for this run alone.
+ * @throws Refusal when the vendor registers none
+ */
 export async function registeredClient(
   vendor: Vendor,
   redirectUri: string,

@@ -1,6 +1,7 @@
 /**
- * A vendor's metadata as its issuer publishes it: found and checked by the vendor client, and here also as it was written,
- * because it says more than the vendor client takes. Used by new.ts and probe-metadata.ts.
+ * A vendor's metadata as its issuer publishes it: found and checked by the vendor client, and here
+ * also as it was written, because it contains more than the vendor client uses. Used by new.ts and
+ * probe-metadata.ts.
  */
 import { type Clock, type Fetch, type JsonObject, OAuthError } from "@oauth-broker/oauth-core";
 import { createVendorClient } from "@oauth-broker/oauth-core/client";
@@ -10,7 +11,7 @@ import { defineVendor, type ResolvedVendor } from "@oauth-broker/oauth-core/regi
 export interface Discovered {
   readonly resolved: ResolvedVendor;
   readonly document: JsonObject;
-  /** Where it was found. */
+  /** The URL it was found at. */
   readonly address: string;
 }
 
@@ -29,15 +30,15 @@ export async function discoverIssuer(issuer: string, { fetch, ...deps }: Discove
     last = { address: String(input), text: await response.text() };
     return new Response(last.text, { headers: response.headers });
   };
-  // Without PKCE of its own: what the document says about it is compared later, and is no reason to stop here.
+  // Without a PKCE method: the document's own is compared later and is no reason to stop here.
   const bare = defineVendor({ id: "discovered", name: "Discovered", issuer, pkce: "none" });
   const resolved = await createVendorClient({ fetch: remembering, ...deps }).resolve(bare);
-  if (last === undefined) throw new OAuthError("vendor_response_invalid", "There is no metadata of this issuer");
-  // The one that was taken is the last that was asked for.
+  if (last === undefined) throw new OAuthError("vendor_response_invalid", "This issuer publishes no metadata");
+  // The metadata in use is the last document that was requested.
   return { resolved, document: parseJsonStrict(last.text) as JsonObject, address: last.address };
 }
 
-/** @returns undefined where the document says nothing of it */
+/** @returns undefined when the document does not mention it */
 export function listIn(document: JsonObject, name: string): readonly string[] | undefined {
   const value = document[name];
   if (!Array.isArray(value)) return undefined;

@@ -1,22 +1,22 @@
-/** What the vendor tools need of the world, so that their tests can give another one. */
+/** The input and output of the vendor tools, which tests replace. */
 import type { Clock } from "@oauth-broker/oauth-core";
 import { createEgress, type Egress } from "@oauth-broker/oauth-core/egress";
 import type { Ask } from "./terminal.ts";
 
-export interface World {
+export interface Environment {
   readonly now: Clock;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The command's result. */
+  /** Prints the result of the command. */
   readonly print: (line: string) => void;
-  /** What goes on meanwhile, and what to do next. */
+  /** Prints progress, and what to do next. */
   readonly tell: (line: string) => void;
-  /** Absent where there is no terminal. */
+  /** Absent without a terminal. */
   readonly ask?: Ask;
 }
 
 const TIMEOUT_MS = 10_000;
 
-/** Runs `work` with connections of its own, which end with it. */
+/** Runs `work` with its own connections, which are closed afterwards. */
 export async function withEgress<T>(allowLoopback: boolean, work: (egress: Egress) => Promise<T>): Promise<T> {
   const egress = createEgress({ allowLoopback, allowCidrs: [], timeoutMs: TIMEOUT_MS });
   try {

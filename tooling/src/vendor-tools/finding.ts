@@ -1,11 +1,11 @@
-/** What a probe found, one line each. */
+/** The findings of a probe, one line each. */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { isEgressError } from "@oauth-broker/oauth-core/egress";
 import { explain } from "./refusal.ts";
 
 export interface Finding {
   readonly check: string;
-  /** `note`: it cannot be told, or says nothing against the entry; `unasked`: nobody answered. */
+  /** `note`: unknown, or no contradiction of the entry; `unasked`: there was no answer. */
   readonly verdict: "same" | "drift" | "note" | "unasked";
   readonly text: string;
 }
@@ -26,8 +26,8 @@ export function note(check: string, text: string): Finding {
 export function unasked(check: string, error: unknown): Finding | undefined {
   const cause = error instanceof OAuthError ? error.cause : error;
   if (isEgressError(cause) && cause.kind !== "too_large") {
-    return { check, verdict: "unasked", text: `could not be asked: ${cause.kind}, ${cause.detail}` };
+    return { check, verdict: "unasked", text: `could not be checked: ${cause.kind}, ${cause.detail}` };
   }
   if (!(error instanceof OAuthError) || error.code !== "temporarily_unavailable") return undefined;
-  return { check, verdict: "unasked", text: `could not be asked: ${explain(error)}` };
+  return { check, verdict: "unasked", text: `could not be checked: ${explain(error)}` };
 }

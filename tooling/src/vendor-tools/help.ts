@@ -1,13 +1,13 @@
-/** What `--help` of the vendor tools says. */
+/** The `--help` text of the vendor tools. */
 
 export const HELP = `Usage: npm run vendor -- COMMAND
 
 Commands
   new --issuer URL   writes a first-class vendor's file from what its issuer publishes
-  probe ID           asks a vendor, without credentials, whether it still is what its entry says
+  probe ID           checks, without credentials, whether a vendor still matches its entry
   try ID             a whole flow at the vendor with an app of your own, recorded for its simulator
 
-COMMAND --help says more. For contributors; no service needs them.`;
+COMMAND --help shows more. For contributors; no service needs these commands.`;
 
 export const NEW_HELP = `Usage: npm run vendor -- new --issuer URL [--id ID] [--name NAME]
 
@@ -19,7 +19,7 @@ Reads the metadata of an issuer and writes packages/oauth-core/src/vendors/ID.ts
   --out FOLDER   another folder to write into
   --loopback     permits http and any port on loopback
 
-Exit code: 0 written; 1 the metadata is not good; 2 wrong arguments, or nobody to be asked.`;
+Exit code: 0 written; 1 the metadata is not usable; 2 wrong arguments, or no answer.`;
 
 const ABOUT_VENDOR = `  --placeholder NAME=VALUE   fills a placeholder of its endpoints; may be repeated
   --endpoint NAME=URL        another endpoint, named as in broker.yaml (token_endpoint, …); may be repeated
@@ -27,30 +27,30 @@ const ABOUT_VENDOR = `  --placeholder NAME=VALUE   fills a placeholder of its en
 
 export const PROBE_HELP = `Usage: npm run vendor -- probe ID | --all-first-class
 
-Asks for metadata and signing keys, and whether its endpoints answer a client, a code and a token that never were in a way the
-broker understands. Prints each difference to the entry. Registers nothing and needs no account.
+Fetches metadata and signing keys, and checks that the broker understands how the endpoints refuse an unknown client, code and
+token. Prints each difference to the entry. Registers nothing and needs no account.
 
-  --all-first-class          every vendor with a file of its own
+  --all-first-class          every vendor with its own file
   --json                     the findings as JSON
 ${ABOUT_VENDOR}
 
-Exit code: 0 no drift; 1 drift; 2 no drift found, but not everything could be asked, or wrong arguments.`;
+Exit code: 0 no drift; 1 drift; 2 no drift found, but not everything could be checked, or wrong arguments.`;
 
 export const TRY_HELP = `Usage: npm run vendor -- try ID
 
 Connects to a vendor with an app and an account of your own: consent in your browser, code, refresh, revocation, by the functions
 the broker uses. Records the form of each answer in packages/simulators/src/vendors/fixtures/ID-YYYY-MM-DD.json: status, content
-type, members by name and type; no token, code, secret or anything of a person. Tokens are revoked at the end and never shown.
+type, members by name and type; no token, code, secret or personal data. Tokens are revoked at the end and never shown.
 
-The app: VENDOR_<ID>_CLIENT_ID and VENDOR_<ID>_CLIENT_SECRET, else asked for at the terminal, where the secret is not shown.
+The app: VENDOR_<ID>_CLIENT_ID and VENDOR_<ID>_CLIENT_SECRET, otherwise entered at the terminal, where the secret is not shown.
 
-  --register                 the vendor makes a client for this run (RFC 7591)
+  --register                 the vendor registers a client for this run (RFC 7591)
   --scope "A B"              default: those of the entry
-  --resource URI             for vendors that want one (RFC 8707)
-  --port N                   of the listener on loopback; default 8790
-  --redirect-uri URI         as registered, where a tunnel leads to the listener
+  --resource URI             for vendors that require one (RFC 8707)
+  --port N                   port of the listener on loopback; default 8790
+  --redirect-uri URI         as registered, when a tunnel leads to the listener
   --timeout SECONDS          how long to wait for the browser; default 600
   --out FOLDER               another folder to write into
 ${ABOUT_VENDOR}
 
-Exit code: 0 recorded; 1 cancelled, refused or nobody came back; 2 wrong arguments, or nobody to be asked.`;
+Exit code: 0 recorded; 1 cancelled, refused or no callback; 2 wrong arguments, or no answer.`;

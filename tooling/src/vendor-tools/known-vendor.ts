@@ -1,6 +1,6 @@
 /**
- * A vendor of the registry as a tool asks it: its templates filled by the broker's own rules, its endpoints elsewhere where the
- * person says so. Used by probe.ts and try.ts.
+ * A vendor of the registry as a tool calls it: its templates filled by the broker's own rules, and
+ * its endpoints replaced by the user's options. Used by probe.ts and try.ts.
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { expandVendor, requireFit, templatesOf, withDefaults } from "@oauth-broker/oauth-core/client";
@@ -13,7 +13,7 @@ import { explain, refusal } from "./refusal.ts";
 export interface Choice {
   readonly id: string;
   readonly placeholders: Readonly<Record<string, string>>;
-  /** `token_endpoint` and its like → URL. */
+  /** `token_endpoint` and the like → URL. */
   readonly endpoints: Readonly<Record<string, string>>;
   readonly loopback: boolean;
 }
@@ -54,7 +54,7 @@ export function knownVendor({ id, placeholders, endpoints, loopback }: Choice): 
 function unknownVendor(id: string): string {
   const like = [...REGISTRY.keys()].filter((known) => id.length > 1 && known.includes(id)).slice(0, 5);
   const hint = like.length === 0 ? "docs/vendors.md lists them" : `there is ${like.join(", ")}`;
-  return `There is no vendor ${id.slice(0, 64)}: ${hint}`;
+  return `The vendor ${id.slice(0, 64)} does not exist: ${hint}`;
 }
 
 const ENDPOINTS: readonly string[] = [

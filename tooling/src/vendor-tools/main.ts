@@ -1,6 +1,6 @@
 /**
- * Contributors' tools for vendors: `npm run vendor -- COMMAND`. They look at real vendors; no service needs them. options.ts
- * says what there is to do, run.ts does it.
+ * Contributors' tools for vendors: `npm run vendor -- COMMAND`. They call real vendors; no service
+ * needs them. options.ts reads the command line, run.ts runs it.
  */
 import { systemClock } from "./clock.ts";
 import { runVendor } from "./run.ts";

@@ -29,7 +29,7 @@ describe("vendor new", () => {
     const { issuer } = provider;
     const args = ["new", "--issuer", issuer, "--id", "my-vendor", "--out", out, "--loopback"];
     const { code, stdout, stderr } = await runVendorTool([...args, "--name", 'My "own" Vendor']);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: `Asking ${issuer} for its metadata\n` });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: `Fetching the metadata of ${issuer}\n` });
     const entry = await load(out, "my-vendor", "myVendor");
     expect(entry).toMatchObject({
       vendor: {
@@ -76,7 +76,7 @@ describe("vendor new", () => {
     expect(verification.sources).toEqual([`${linear.url}/.well-known/oauth-authorization-server`]);
   });
 
-  it("takes the methods that are offered, and names what is not told", async () => {
+  it("uses the methods that are offered, and lists what is unknown", async () => {
     const offers = (issuer: string) => ({
       ...goodMetadata(issuer),
       code_challenge_methods_supported: ["plain"],
@@ -103,10 +103,10 @@ describe("vendor new", () => {
     writeFileSync(join(out, "taken.ts"), "mine");
     const args = ["new", "--issuer", issuer, "--out", out, "--loopback", "--id"];
     const taken = await runInProcess([...args, "taken"]);
-    expect(taken).toMatchObject({ code: 2, stderr: expect.stringContaining("exists and is not overwritten") });
+    expect(taken).toMatchObject({ code: 2, stderr: expect.stringContaining("already exists and is not overwritten") });
     expect(await runInProcess([...args, "linear"])).toMatchObject({
       code: 2,
-      stderr: "linear is a first-class vendor already\n",
+      stderr: "linear is already a first-class vendor\n",
     });
     expect(readdirSync(out)).toEqual(["taken.ts"]);
     expect(readFileSync(join(out, "taken.ts"), "utf8")).toBe("mine");
@@ -114,7 +114,7 @@ describe("vendor new", () => {
 
   it.each<[string, number, string, ((issuer: string) => object | undefined)?]>([
     ["no metadata", 1, "no metadata in any of the well-known places", () => undefined],
-    ["another issuer", 1, "mind a slash at its end", (issuer) => goodMetadata(`${issuer}/`)],
+    ["another issuer", 1, "check the trailing slash", (issuer) => goodMetadata(`${issuer}/`)],
     [
       "no token endpoint",
       1,
@@ -136,10 +136,10 @@ describe("vendor new", () => {
     [
       "client authentication we lack",
       1,
-      "takes none of client_secret_basic",
+      "supports none of client_secret_basic",
       (issuer) => ({ ...goodMetadata(issuer), token_endpoint_auth_methods_supported: ["tls_client_auth"] }),
     ],
-  ])("writes nothing of metadata with %s", async (_, exitCode, sentence, make) => {
+  ])("writes no file for metadata with %s", async (_, exitCode, sentence, make) => {
     const { issuer } = await startMetadataServer(make);
     const out = temporaryFolder();
     const { code, stderr } = await runInProcess(["new", "--issuer", issuer, "--id", "bad", "--out", out, "--loopback"]);
@@ -148,7 +148,7 @@ describe("vendor new", () => {
     expect(readdirSync(out)).toEqual([]);
   });
 
-  it("asks nobody when the words are wrong", async () => {
+  it("sends nothing when the arguments are invalid", async () => {
     const issuer = ["--issuer", "https://vendor.example"];
     const wrong: [readonly string[], string][] = [
       [["new"], "new takes --issuer URL"],
@@ -163,7 +163,7 @@ describe("vendor new", () => {
       [["new", ...issuer, "--id", "custom"], "--id must be"],
       [["new", ...issuer, "--name", "a */ b"], "--name must have"],
       [["new", ...issuer, "--nmae", "a"], "Unknown option"],
-      [["invent"], "There is no command 'invent'"],
+      [["invent"], "The command 'invent' does not exist"],
     ];
     for (const [args, sentence] of wrong) {
       const { code, stdout, stderr } = await runInProcess(args);
@@ -173,7 +173,7 @@ describe("vendor new", () => {
     expect(existsSync(join(ROOT, "packages/oauth-core/src/vendors/vendor.example.ts"))).toBe(false);
   });
 
-  it("cannot ask where nobody listens", async () => {
+  it("fails when no server listens", async () => {
     const args = ["new", "--issuer", "http://127.0.0.1:9", "--id", "gone", "--out", temporaryFolder(), "--loopback"];
     expect(await runInProcess(args)).toMatchObject({ code: 2, stderr: expect.stringContaining("127.0.0.1:9") });
   });

@@ -1,4 +1,7 @@
-/** `vendor new`: the file of a first-class vendor from what its issuer publishes, and what is left to find out. */
+/**
+ * `vendor new`: writes the file of a first-class vendor from what its issuer publishes, and lists
+ * what is left to find out.
+ */
 import { existsSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { OAuthError } from "@oauth-broker/oauth-core";
@@ -7,7 +10,7 @@ import { requireEgressUrl } from "@oauth-broker/oauth-core/egress";
 import { ROOT } from "../sources.ts";
 import { dateOf } from "./clock.ts";
 import { discoverIssuer } from "./discovery.ts";
-import { withEgress, type World } from "./environment.ts";
+import { withEgress, type Environment } from "./environment.ts";
 import { explain, NOT_ASKED, refusal, WRONG } from "./refusal.ts";
 import { factsOf } from "./vendor-facts.ts";
 import { vendorFile } from "./vendor-file.ts";
@@ -15,38 +18,38 @@ import { vendorFile } from "./vendor-file.ts";
 export interface NewOptions {
   readonly issuer: string;
   readonly id?: string;
-  /** The vendor's name, for people. */
+  /** The vendor's display name. */
   readonly displayName?: string;
-  /** Folder to write into. */
+  /** The folder to write into. */
   readonly out: string;
   readonly loopback: boolean;
 }
 
 /** @returns the exit code */
-export async function runNew(options: NewOptions, world: World): Promise<number> {
+export async function runNew(options: NewOptions, environment: Environment): Promise<number> {
   const { issuer, out, loopback } = options;
   const url = requireIssuerUrl(issuer, loopback);
   const id = requireId(options.id ?? idOf(url));
   const name = requireName(options.displayName ?? nameOf(id));
   const path = join(out, `${id}.ts`);
   requireNew(id, path);
-  world.tell(`Asking ${url.origin} for its metadata`);
+  environment.tell(`Fetching the metadata of ${url.origin}`);
   const discovered = await withEgress(loopback, ({ fetchUntrusted: fetch }) =>
-    discoverIssuer(issuer, { fetch, now: world.now, allowLoopback: loopback }),
+    discoverIssuer(issuer, { fetch, now: environment.now, allowLoopback: loopback }),
   ).catch((error: unknown) => {
     throw refusal(notDiscovered(error), isUnreachable(error) ? NOT_ASKED : WRONG);
   });
   const { vendor, open } = factsOf(id, name, issuer, discovered);
-  const about = { checkedOn: dateOf(world.now), sources: [discovered.address] };
+  const about = { checkedOn: dateOf(environment.now), sources: [discovered.address] };
   writeFileSync(path, vendorFile(vendor, about), { flag: "wx" });
-  world.print(`Wrote ${relative(ROOT, path)} from ${discovered.address}`);
-  world.print(
-    "\nWhat metadata does not tell, to be looked up in the vendor's documentation, with its URL among the sources:",
+  environment.print(`Wrote ${relative(ROOT, path)} from ${discovered.address}`);
+  environment.print(
+    "\nThe metadata does not contain the following. Look it up in the vendor's documentation, and add its URL to the sources:",
   );
-  for (const field of open) world.print(`  ${field}`);
+  for (const field of open) environment.print(`  ${field}`);
   const isListed = REGISTRY.has(id);
-  if (isListed) world.print(`\nThe catalogue's entry ${id} is replaced by this file: compare the two first.`);
-  world.print(`
+  if (isListed) environment.print(`\nThe catalogue's entry ${id} is replaced by this file. Compare the two first.`);
+  environment.print(`
 Then
 - npm run docs: lists the file, and remakes docs/vendors.md
 - packages/simulators/src/vendors: a simulator that behaves as the facts say, and its line in ../testing/replay-fixture.ts
@@ -68,7 +71,7 @@ function requireIssuerUrl(issuer: string, allowLoopback: boolean): URL {
   }
 }
 
-/** Labels that say which of a vendor's servers it is, not which vendor. */
+/** Labels that name one of a vendor's servers, not the vendor. */
 const SERVERS: ReadonlySet<string> = new Set([
   "www",
   "auth",
@@ -83,17 +86,17 @@ const SERVERS: ReadonlySet<string> = new Set([
   "identity",
 ]);
 
-/** @throws Refusal where a host is an address */
+/** @throws Refusal when a host is an address */
 function idOf({ hostname }: URL): string {
   const labels = hostname.split(".").filter((label) => !SERVERS.has(label));
   const [label = ""] = labels;
   if (labels.length < 2 || !ID.test(label))
-    throw refusal(`--id is needed: ${hostname} does not say what to call the vendor`);
+    throw refusal(`--id is needed: ${hostname} does not contain a name for the vendor`);
   return label;
 }
 
 const ID = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
-/** No name of an export. */
+/** Reserved words, which cannot be the name of an export. */
 const WORDS: ReadonlySet<string> = new Set(
   `await break case catch class const continue debugger default delete do else enum export extends false finally for function if
   implements import in instanceof interface let new null package private protected public return static super switch this throw
@@ -104,13 +107,13 @@ const WORDS: ReadonlySet<string> = new Set(
 function requireId(id: string): string {
   if (ID.test(id) && id.length <= 63 && !WORDS.has(id) && id !== "custom") return id;
   throw refusal(
-    "--id must be lower case letters and digits with single - between, begin with a letter, and be no word of TypeScript",
+    "--id must be lower case letters and digits with single - between, begin with a letter, and not be a reserved word of TypeScript",
   );
 }
 
 function requireName(name: string): string {
   if (/^[^\p{Cc}*\\]{1,60}$/u.test(name)) return name;
-  throw refusal("--name must have 1 to 60 characters, none of them a control character, * or \\");
+  throw refusal("--name must have 1 to 60 characters, without control characters, * and \\");
 }
 
 function nameOf(id: string): string {
@@ -121,8 +124,8 @@ function nameOf(id: string): string {
 }
 
 function requireNew(id: string, path: string): void {
-  if (existsSync(path)) throw refusal(`${relative(ROOT, path)} exists and is not overwritten`);
-  if (REGISTRY.get(id)?.verification.status === "first-class") throw refusal(`${id} is a first-class vendor already`);
+  if (existsSync(path)) throw refusal(`${relative(ROOT, path)} already exists and is not overwritten`);
+  if (REGISTRY.get(id)?.verification.status === "first-class") throw refusal(`${id} is already a first-class vendor`);
 }
 
 function isUnreachable(error: unknown): boolean {
@@ -133,7 +136,7 @@ function notDiscovered(error: unknown): string {
   const reason = error instanceof OAuthError ? error.extras.reason : undefined;
   const hint =
     reason === "issuer_mismatch"
-      ? "\nAn issuer is compared byte for byte: mind a slash at its end, and give the one the metadata names."
+      ? "\nAn issuer is compared byte for byte: check the trailing slash, and give the one that the metadata names."
       : "";
-  return `No file is written. ${explain(error)}${hint}`;
+  return `No file was written. ${explain(error)}${hint}`;
 }

@@ -1,4 +1,4 @@
-/** The words of the vendor tools: which command with which options, or what is wrong with them. Runs nothing. */
+/** Parses the command line of the vendor tools. Runs nothing. */
 import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
 import { join } from "node:path";
 import { ROOT } from "../sources.ts";
@@ -24,7 +24,7 @@ const COMMON = {
   loopback: { type: "boolean", default: false },
 } as const;
 
-/** Of the commands about a vendor of the registry. */
+/** The options of the commands about a vendor of the registry. */
 const ABOUT_VENDOR = {
   ...COMMON,
   placeholder: { type: "string", multiple: true },
@@ -46,7 +46,7 @@ export function parseCommand([name, ...args]: readonly string[]): Command {
     case "try":
       return parseTry(args);
     default:
-      throw refusal(`There is no command '${name.slice(0, 40)}'.\n\n${HELP}`);
+      throw refusal(`The command '${name.slice(0, 40)}' does not exist.\n\n${HELP}`);
   }
 }
 
@@ -109,7 +109,7 @@ function parseTry(args: readonly string[]): Command {
   const [id] = positionals;
   if (id === undefined || positionals.length !== 1) throw refusal(`try takes one vendor.\n\n${TRY_HELP}`);
   if (out === undefined && (loopback || endpoint.length > 0)) {
-    throw refusal("What another server answers is no fixture of the vendor: give --out FOLDER");
+    throw refusal("Answers of another server are not a fixture of the vendor. Give --out FOLDER");
   }
   const redirectUri = values["redirect-uri"];
   return {
@@ -141,7 +141,7 @@ function pairs(option: string, given: readonly string[]): Record<string, string>
     return [name, value] as const;
   });
   const known = new Map(entries);
-  if (known.size !== entries.length) throw refusal(`${option} gives a name twice`);
+  if (known.size !== entries.length) throw refusal(`${option} repeats a name`);
   return Object.fromEntries(known);
 }
 
@@ -152,8 +152,8 @@ function read<const T extends ParseArgsOptionsConfig>(
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true });
   } catch (error) {
-    // Node's sentence, without its advice on positional arguments.
+    // Node's message without its advice on positional arguments.
     const [sentence = ""] = error instanceof Error ? error.message.split(/\. |\n/) : [];
-    throw refusal(`${sentence === "" ? "The options are not understood" : sentence}. --help says which there are.`);
+    throw refusal(`${sentence === "" ? "The options are not understood" : sentence}. --help lists the options.`);
   }
 }

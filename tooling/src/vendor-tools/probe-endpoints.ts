@@ -1,6 +1,6 @@
 /**
- * The vendor's endpoints, asked without credentials: a client nobody knows, a code and a token that never were. What counts is
- * that the broker would understand the refusal. Called by probe.ts.
+ * Calls the vendor's endpoints without credentials: with an unknown client, and with a code and a
+ * token that never existed. The broker must understand each refusal. Called by probe.ts.
  */
 import { type Fetch, type JsonObject, OAuthError, Secret } from "@oauth-broker/oauth-core";
 import { createVendorClient, usableKeys, type VendorClient } from "@oauth-broker/oauth-core/client";
@@ -25,12 +25,12 @@ export interface EndpointProbe {
 const REDIRECT_URI = "https://client.example/callback";
 const SCOPE_FOR_NOTHING: readonly string[] = [];
 
-/** What there is to be asked, in order. */
+/** The calls, in order. */
 export function endpointProbes(vendor: ResolvedVendor, deps: DiscoveryDeps): EndpointProbe[] {
   const { fetch, now, allowLoopback } = deps;
   const recorder = createRecorder(fetch, allowedFor(vendor, SCOPE_FOR_NOTHING));
   const vendorClient = createVendorClient({ fetch: recorder.fetch, now, allowLoopback });
-  const credentials = nobody();
+  const credentials = unknownClient();
   const refused = (check: string, ask: () => Promise<unknown>): EndpointProbe => ({
     check,
     ask: () => understood(check, ask, recorder.take),
@@ -55,13 +55,13 @@ export function endpointProbes(vendor: ResolvedVendor, deps: DiscoveryDeps): End
           refused("revocation endpoint", async () => {
             const tokenTypeHint = vendor.revokes === "refresh_token" ? "refresh_token" : "access_token";
             await vendorClient.revokeToken(vendor, credentials, { token: randomToken(24), tokenTypeHint });
-            throw new OAuthError("invalid_grant", "It takes a token nobody knows for one that has ended");
+            throw new OAuthError("invalid_grant", "It treats an unknown token as an expired one");
           }),
         ]),
   ];
 }
 
-function nobody(): VendorCredentials {
+function unknownClient(): VendorCredentials {
   return {
     id: "probe",
     source: "environment",
@@ -79,7 +79,7 @@ async function understood(
 ): Promise<Finding> {
   try {
     await ask();
-    return drift(check, "a code that never was is taken for a good one");
+    return drift(check, "a code that never existed is accepted");
   } catch (error) {
     const answer = take();
     const outage = unasked(check, error);
@@ -99,7 +99,7 @@ function keySet(jwksUri: string, fetch: Fetch): EndpointProbe {
       const keys = usableKeys(parseJsonStrict(await response.text()) as JsonObject);
       return keys.length > 0 ? same(check, `${keys.length} usable keys`) : drift(check, "no usable key");
     } catch (error) {
-      return unasked(check, error) ?? drift(check, `${jwksUri} is no key set`);
+      return unasked(check, error) ?? drift(check, `${jwksUri} is not a key set`);
     }
   };
   return { check, ask };
@@ -124,23 +124,26 @@ function authorization(
       const response = await fetch(url, { headers: { accept: "text/html" }, redirect: "manual" });
       return authorizationAnswer(check, url, response);
     } catch (error) {
-      // A page longer than we read is a page.
+      // A page longer than the limit is still a page.
       if (isEgressError(error) && error.kind === "too_large") return same(check, "answers with a page");
-      return unasked(check, error) ?? drift(check, "answers nothing that is HTTP");
+      return unasked(check, error) ?? drift(check, "does not answer with HTTP");
     }
   };
   return { check, ask };
 }
 
-/** With a client nobody knows: a refusal is an answer, only a place that is gone or has moved is not. */
+/**
+ * With an unknown client: a refusal is an answer; only an endpoint that is gone or has moved is a
+ * drift.
+ */
 function authorizationAnswer(check: string, asked: string, { status, headers }: Response): Finding {
   const location = URL.parse(headers.get("location") ?? "", asked);
   if ((status === 301 || status === 308) && location !== null) {
     return drift(check, `has moved to ${location.origin}${location.pathname}`);
   }
-  if (status === 404) return note(check, "404, which may be for a client nobody knows");
+  if (status === 404) return note(check, "404, which may be for an unknown client");
   if (status === 410) return drift(check, "410, gone");
   if (status === 429 || status >= 500)
-    return { check, verdict: "unasked", text: `could not be asked: status ${status}` };
+    return { check, verdict: "unasked", text: `could not be checked: status ${status}` };
   return same(check, `answers ${status}`);
 }

@@ -1,4 +1,7 @@
-/** The vendor's metadata against its entry: what the entry states must be what is published. Called by probe.ts. */
+/**
+ * Compares the vendor's metadata with its entry: what the entry states must be what is published.
+ * Called by probe.ts.
+ */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import type { ResolvedVendor, Vendor } from "@oauth-broker/oauth-core/registry";
 import { type Discovered, discoverIssuer, type DiscoveryDeps, listIn } from "./discovery.ts";
@@ -15,7 +18,7 @@ const CHECK = "metadata";
 export async function probeMetadata(vendor: Vendor, deps: DiscoveryDeps): Promise<MetadataProbe> {
   const { issuer } = vendor;
   if (issuer === undefined) return { findings: [note(CHECK, "the entry names no issuer")] };
-  if (issuer.includes("{")) return { findings: [note(CHECK, "not asked: the issuer is one per tenant")] };
+  if (issuer.includes("{")) return { findings: [note(CHECK, "not checked: the issuer is one per tenant")] };
   try {
     const discovered = await discoverIssuer(issuer, deps);
     return { discovered, findings: [same(CHECK, discovered.address), ...compare(vendor, discovered)] };
@@ -24,7 +27,9 @@ export async function probeMetadata(vendor: Vendor, deps: DiscoveryDeps): Promis
   }
 }
 
-/** An entry that states its endpoints goes without, unless what is there is somebody else's. */
+/**
+ * An entry that states its endpoints needs no metadata, but metadata of another issuer is an error.
+ */
 function unusable({ authorizationEndpoint, tokenEndpoint }: Vendor, error: unknown): Finding {
   const isNeeded = authorizationEndpoint === undefined || tokenEndpoint === undefined;
   const isWrong = error instanceof OAuthError && error.extras.reason !== undefined;
@@ -46,7 +51,7 @@ const STATED: readonly Named[] = [
   ["jwks_uri", "jwksUri"],
   ["userinfo_endpoint", "userinfoEndpoint"],
 ];
-/** What the vendor offers and an entry should use. */
+/** Capabilities that the vendor offers and an entry should use. */
 const OFFERED: readonly Named[] = [
   ["revocation_endpoint", "revocationEndpoint"],
   ["registration_endpoint", "registrationEndpoint"],
@@ -95,7 +100,7 @@ function among(name: string, wanted: readonly string[], document: Discovered["do
     : [drift(name, `the entry has ${lacking.join(" ")}, the metadata ${words(offered)}`)];
 }
 
-/** Where the entry leaves it open, flows go by the metadata. */
+/** When the entry leaves it open, flows use the metadata. */
 function iss({ issRequired }: Vendor, { issExpected }: ResolvedVendor): Finding[] {
   const name = "authorization_response_iss_parameter_supported";
   if (issRequired === undefined) return [same(name, String(issExpected))];
@@ -115,7 +120,7 @@ function algs({ issuesIdTokens, idTokenAlgs }: Vendor, offered: readonly string[
     : [drift(name, `the entry has ${idTokenAlgs.join(" ")}, the metadata ${words(offered)}`)];
 }
 
-/** Of a document that may be long. */
+/** Limits text of a document that may be long. */
 function words(list: readonly string[]): string {
   return list.length === 0 ? "none" : `${list.slice(0, 8).join(" ")}${list.length > 8 ? " …" : ""}`;
 }

@@ -33,7 +33,7 @@ describe("vendor probe", () => {
     ["microsoft-agent365", () => startMicrosoftAgent365()],
     ["notion", () => startNotion()],
     ["slack", () => startSlack()],
-  ])("finds no drift between %s and its simulator, and leaves nothing there", async (id, start) => {
+  ])("finds no drift between %s and its simulator, and leaves no state there", async (id, start) => {
     const vendor = await started(start);
     const { code, stdout, stderr } = await probe(vendor);
     expect(stdout).toContain(`${id}: no drift`);
@@ -56,7 +56,7 @@ describe("vendor probe", () => {
     expect(code).toBe(1);
   });
 
-  it("says what it is told as JSON", async () => {
+  it("prints its findings as JSON", async () => {
     const { code, stdout } = await probe(await started(startGitHub), {}, "--json");
     expect(JSON.parse(stdout)).toMatchObject({
       vendors: [{ vendor: "github", askedOn: "2026-11-21", verdict: "same", findings: expect.any(Array) }],
@@ -64,7 +64,7 @@ describe("vendor probe", () => {
     expect(code).toBe(0);
   });
 
-  it("tells a refusal that the broker would not understand", async () => {
+  it("reports a refusal that the broker would not understand", async () => {
     const vendor = await started(startLinear);
     const body = '{"error":"CANARY","scope":"CANARY"}';
     vendor.faultNext("/token", { kind: "answer", status: 400, headers: { "Content-Type": "application/json" }, body });
@@ -75,7 +75,7 @@ describe("vendor probe", () => {
     expect(code).toBe(1);
   });
 
-  it("tells an authorization endpoint that has moved, or is gone", async () => {
+  it("reports an authorization endpoint that has moved, or is gone", async () => {
     const vendor = await started(startLinear);
     const headers = { location: "/new/authorize?client_id=x" };
     vendor.faultNext("/authorize", { kind: "answer", status: 301, headers });
@@ -92,7 +92,7 @@ describe("vendor probe", () => {
     const fault = { kind: "answer", status: 503 } as const;
     vendor.faultNext("/token", fault);
     const down = await probe(vendor);
-    expect(down.stdout).toMatch(/^\? {6}token endpoint: could not be asked: .*status 503/m);
+    expect(down.stdout).toMatch(/^\? {6}token endpoint: could not be checked: .*status 503/m);
     expect(down.code).toBe(2);
     vendor.faultNext("/token", fault);
     expect((await probe(vendor, { registration_endpoint: `${vendor.url}/other` })).code).toBe(1);
@@ -112,7 +112,7 @@ describe("vendor probe", () => {
   it.each<[string, string, (issuer: string) => object | undefined]>([
     ["of another issuer", "issuer_mismatch", (issuer) => goodMetadata(`${issuer}/`)],
     [
-      "with an endpoint nobody may ask",
+      "with a forbidden endpoint",
       "endpoint_forbidden",
       (issuer) => ({ ...goodMetadata(issuer), jwks_uri: "https://10.0.0.1/" }),
     ],
@@ -163,19 +163,19 @@ describe("vendor probe", () => {
     });
   });
 
-  it("asks nobody when the words are wrong", async () => {
+  it("sends nothing when the arguments are invalid", async () => {
     const wrong: [readonly string[], string][] = [
       [["probe"], "probe takes one vendor"],
       [["probe", "linear", "github"], "probe takes one vendor"],
       [["probe", "linear", "--all-first-class"], "probe takes one vendor"],
       [["probe", "--all-first-class", "--placeholder", "a=b"], "probe takes one vendor"],
-      [["probe", "lineer"], "There is no vendor lineer: docs/vendors.md lists them"],
-      [["probe", "googl"], "There is no vendor googl: there is google"],
+      [["probe", "lineer"], "The vendor lineer does not exist: docs/vendors.md lists them"],
+      [["probe", "googl"], "The vendor googl does not exist: there is google"],
       [["probe", "okta"], "--placeholder subdomain=VALUE"],
       [["probe", "okta"], "--placeholder auth_server=VALUE"],
       [["probe", "linear", "--placeholder", "tenant=x"], "tenant"],
       [["probe", "linear", "--placeholder", "tenant"], "--placeholder takes name=value"],
-      [["probe", "okta", "--placeholder", "a=b", "--placeholder", "a=c"], "gives a name twice"],
+      [["probe", "okta", "--placeholder", "a=b", "--placeholder", "a=c"], "repeats a name"],
       [["probe", "linear", "--endpoint", "token=https://a.example"], "--endpoint token: there is issuer"],
       [["probe", "linear", "--endpoint", "issuer=http://127.0.0.1"], "An endpoint must use https"],
     ];

@@ -1,8 +1,8 @@
-/** `vendor probe`: asks a vendor, without credentials, whether it still is what its entry says. */
+/** `vendor probe`: checks without credentials whether a vendor still matches its entry. */
 import type { ResolvedVendor, Vendor } from "@oauth-broker/oauth-core/registry";
 import { dateOf } from "./clock.ts";
 import type { Discovered, DiscoveryDeps } from "./discovery.ts";
-import { withEgress, type World } from "./environment.ts";
+import { withEgress, type Environment } from "./environment.ts";
 import type { Finding } from "./finding.ts";
 import { type Choice, knownVendor } from "./known-vendor.ts";
 import { endpointProbes } from "./probe-endpoints.ts";
@@ -17,28 +17,34 @@ export interface ProbeOptions extends Omit<Choice, "id"> {
 interface Probed {
   readonly vendor: string;
   readonly askedOn: string;
-  /** When the entry's facts were checked. */
+  /** When the facts of the entry were checked. */
   readonly checkedOn: string;
   readonly verdict: "same" | "drift" | "unasked";
   readonly findings: readonly Finding[];
 }
 
-/** @returns the exit code: 1 where any vendor has drifted, else 2 where any could not be asked */
-export async function runProbe({ ids, json, ...choice }: ProbeOptions, world: World): Promise<number> {
-  // All of them first: wrong words ask nobody.
+/** @returns the exit code: 1 when any vendor has drifted, else 2 when any could not be checked */
+export async function runProbe({ ids, json, ...choice }: ProbeOptions, environment: Environment): Promise<number> {
+  // Resolves all vendors first: invalid arguments send nothing.
   const known = ids.map((id) => knownVendor({ ...choice, id }));
   const probed = await withEgress(choice.loopback, ({ fetch }) =>
     Promise.all(
       known.map(async ({ entry, vendor }): Promise<Probed> => {
-        const deps = { fetch, now: world.now, allowLoopback: choice.loopback };
-        const findings = await probe(vendor, deps, (check) => world.tell(`${vendor.id}: ${check}`));
+        const deps = { fetch, now: environment.now, allowLoopback: choice.loopback };
+        const findings = await probe(vendor, deps, (check) => environment.tell(`${vendor.id}: ${check}`));
         const { checkedOn } = entry.verification;
-        return { vendor: vendor.id, askedOn: dateOf(world.now), checkedOn, verdict: verdictOf(findings), findings };
+        return {
+          vendor: vendor.id,
+          askedOn: dateOf(environment.now),
+          checkedOn,
+          verdict: verdictOf(findings),
+          findings,
+        };
       }),
     ),
   );
-  if (json) world.print(JSON.stringify({ vendors: probed }, null, 2));
-  else for (const one of probed) show(one, world);
+  if (json) environment.print(JSON.stringify({ vendors: probed }, null, 2));
+  else for (const one of probed) show(one, environment);
   const verdicts = probed.map(({ verdict }) => verdict);
   return verdicts.includes("drift") ? WRONG : verdicts.includes("unasked") ? NOT_ASKED : 0;
 }
@@ -51,14 +57,17 @@ async function probe(vendor: Vendor, deps: DiscoveryDeps, onCheck: (check: strin
   const all = [...findings];
   for (const { check, ask } of endpointProbes(resolved, deps)) {
     onCheck(check);
-    // One after the other: the recorder tells answers apart by it, and a vendor is not to be hurried.
-    // oxlint-disable-next-line no-await-in-loop
+    // One after the other: the recorder assigns answers by order, and a vendor should not get
+    // bursts.
     all.push(await ask());
   }
   return all;
 }
 
-/** The entry, and what it leaves to discovery. @returns undefined where nobody knows where to ask */
+/**
+ * The entry, and what it leaves to discovery.
+ * @returns undefined when no address is known
+ */
 function withEndpoints(vendor: Vendor, discovered: Discovered | undefined): ResolvedVendor | undefined {
   const { authorizationEndpoint, tokenEndpoint } = { ...discovered?.resolved, ...vendor };
   if (authorizationEndpoint === undefined || tokenEndpoint === undefined) return undefined;
@@ -86,10 +95,10 @@ const MARKS: Readonly<Record<Finding["verdict"], string>> = {
 const CLOSING: Readonly<Record<Probed["verdict"], string>> = {
   same: "no drift",
   drift: "has drifted from its entry",
-  unasked: "could not be asked everything",
+  unasked: "could not be checked completely",
 };
 
-function show({ vendor, checkedOn, verdict, findings }: Probed, { print }: World): void {
+function show({ vendor, checkedOn, verdict, findings }: Probed, { print }: Environment): void {
   for (const { check, verdict: one, text } of findings) print(`${MARKS[one]}${check}: ${text}`);
   print(`${vendor}: ${CLOSING[verdict]} (facts of ${checkedOn})`);
 }

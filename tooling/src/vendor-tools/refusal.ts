@@ -1,10 +1,12 @@
-/** What ends a vendor tool before its work is done: a sentence for the person at the terminal, and an exit code. */
+/**
+ * What ends a vendor tool before its work is done: a message for the terminal, and an exit code.
+ */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { isEgressError } from "@oauth-broker/oauth-core/egress";
 
-/** Of all three commands: bad words, or nobody to be asked. */
+/** Of all three commands: invalid arguments, or no answer. */
 export const NOT_ASKED = 2;
-/** The vendor answered, and not as it should. */
+/** The vendor's answer was wrong. */
 export const WRONG = 1;
 
 export interface Refusal extends Error {
@@ -20,7 +22,10 @@ export function isRefusal(error: unknown): error is Refusal {
   return error instanceof Error && error.name === "Refusal";
 }
 
-/** What is wrong, in one line: our error, why, and what the vendor called it. Holds nothing of an answer beside that code. */
+/**
+ * What is wrong, in one line: our error, the cause, and the vendor's error code. Contains nothing
+ * else of the answer.
+ */
 export function explain(error: unknown): string {
   if (!(error instanceof OAuthError)) throw error;
   const { code, description, detail, extras, cause } = error;

@@ -1,32 +1,38 @@
-/** One run of the vendor tools: words in, lines and an exit code out. Called by main.ts. */
-import type { World } from "./environment.ts";
+/**
+ * One run of the vendor tools: takes arguments, prints lines and returns an exit code. Called by
+ * main.ts.
+ */
+import type { Environment } from "./environment.ts";
 import { runNew } from "./new.ts";
 import { type Command, parseCommand } from "./options.ts";
 import { runProbe } from "./probe.ts";
 import { isRefusal } from "./refusal.ts";
 import { runTry } from "./try.ts";
 
-/** @param args without program and script @returns the exit code; anything thrown is a mistake of ours */
-export async function runVendor(args: readonly string[], world: World): Promise<number> {
+/**
+ * @param args the arguments without program and script
+ * @returns the exit code; any other exception is a bug
+ */
+export async function runVendor(args: readonly string[], environment: Environment): Promise<number> {
   try {
-    return await run(parseCommand(args), world);
+    return await run(parseCommand(args), environment);
   } catch (error) {
     if (!isRefusal(error)) throw error;
-    world.tell(error.message);
+    environment.tell(error.message);
     return error.exitCode;
   }
 }
 
-async function run(command: Command, world: World): Promise<number> {
+async function run(command: Command, environment: Environment): Promise<number> {
   switch (command.name) {
     case "help":
-      world.print(command.text);
+      environment.print(command.text);
       return 0;
     case "new":
-      return runNew(command, world);
+      return runNew(command, environment);
     case "probe":
-      return runProbe(command, world);
+      return runProbe(command, environment);
     case "try":
-      return runTry(command, world);
+      return runTry(command, environment);
   }
 }

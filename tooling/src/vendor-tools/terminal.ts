@@ -1,4 +1,7 @@
-/** Asks the person at the terminal. A secret is not shown while it is typed. Used by main.ts, where there is a terminal. */
+/**
+ * Asks the user at the terminal. A secret is not shown while it is typed. Used by main.ts when
+ * there is a terminal.
+ */
 import { createInterface } from "node:readline/promises";
 import { type Readable, Writable } from "node:stream";
 import { refusal } from "./refusal.ts";
@@ -8,10 +11,10 @@ export interface Question {
   readonly isSecret: boolean;
 }
 
-/** @throws Refusal when the person leaves instead of answering */
+/** @throws Refusal when the user interrupts instead of answering */
 export type Ask = (question: Question) => Promise<string>;
 
-/** @param output where the questions are shown; what is typed is shown there too, unless it is a secret */
+/** @param output shows the questions and what is typed, except secrets */
 export function createAsk(input: Readable, output: Writable): Ask {
   return async ({ text, isSecret }) => {
     const shown = new Writable({
@@ -23,12 +26,12 @@ export function createAsk(input: Readable, output: Writable): Ask {
     const terminal = createInterface({ input, output: shown, terminal: true });
     try {
       const answer = terminal.question(isSecret ? "" : `${text}: `);
-      // Not as its prompt: of a secret the interface shows nothing at all.
+      // Printed here instead of as its prompt: for a secret the interface prints nothing at all.
       if (isSecret) output.write(`${text}: `);
       return (await answer).trim();
     } catch (error) {
       // Ctrl-C, Ctrl-D.
-      if (error instanceof Error && error.name === "AbortError") throw refusal("Stopped: nothing was tried");
+      if (error instanceof Error && error.name === "AbortError") throw refusal("Stopped. Nothing was tried");
       throw error;
     } finally {
       terminal.close();

@@ -17,7 +17,7 @@ import { systemClock } from "./clock.ts";
 import { createAsk } from "./terminal.ts";
 import { atSimulator } from "./testing/at-simulator.ts";
 import { type InProcess, runInProcess } from "./testing/in-process.ts";
-import { CLIENT_ID, CLIENT_SECRET, createPerson, personAt } from "./testing/person.ts";
+import { CLIENT_ID, CLIENT_SECRET, createUser, userAt } from "./testing/user.ts";
 import { runVendorTool, startVendorTool, temporaryFolder } from "./testing/vendor-process.ts";
 
 const own = (id: string): Record<string, string> => {
@@ -43,12 +43,12 @@ function fixtureIn(folder: string): Fixture {
 
 describe("vendor try", () => {
   it.each(Object.keys(SIMULATORS))("records %s, and its simulator replays it", async (id) => {
-    const stage = await started(id);
+    const harness = await started(id);
     const out = temporaryFolder();
-    const person = personAt(stage.simulator, stage.app);
-    const world: InProcess = { env: own(id), now: systemClock, onTell: person.hear };
-    const { code, stdout } = await runInProcess(argsFor(stage, out), world);
-    expect(await person.arrived).toContain("You can close this window");
+    const user = userAt(harness.simulator, harness.app);
+    const environment: InProcess = { env: own(id), now: systemClock, onTell: user.hear };
+    const { code, stdout } = await runInProcess(argsFor(harness, out), environment);
+    expect(await user.returned).toContain("You can close this window");
     expect(code).toBe(0);
     expect(stdout).toMatch(new RegExp(`^Recorded .*/${id}-\\d{4}-\\d\\d-\\d\\d\\.json\n$`));
     const fixture = fixtureIn(out);
@@ -71,10 +71,10 @@ describe("vendor try", () => {
     });
     vendor.faultNext("/token", { kind: "rewrite", rewrite });
     const tool = startVendorTool(argsFor({ simulator: vendor }, out), own("linear"));
-    const person = personAt(vendor);
-    person.hear((await tool.said(/^Redirect URI.*$/m))[0]);
-    person.hear((await tool.said(/^Open in a browser.*\nhttp.*$/m))[0]);
-    await person.arrived;
+    const user = userAt(vendor);
+    user.hear((await tool.said(/^Register this redirect URI.*$/m))[0]);
+    user.hear((await tool.said(/^Open in a browser.*\nhttp.*$/m))[0]);
+    await user.returned;
     const { code, stdout, stderr } = await tool.ended;
     expect({ code, stderr }).toEqual({
       code: 0,
@@ -110,12 +110,15 @@ describe("vendor try", () => {
     const out = temporaryFolder();
     const args = ["try", ...atSimulator({ id: "linear", endpoints }), "--port", "0", "--out", out, "--register"];
     const tool = startVendorTool([...args, "--scope", "openid api:read"]);
-    const person = createPerson(() => {});
-    person.hear((await tool.said(/^Redirect URI.*$/m))[0]);
-    person.hear((await tool.said(/^Open in a browser.*\nhttp.*$/m))[0]);
-    await person.arrived;
+    const user = createUser(() => {});
+    user.hear((await tool.said(/^Register this redirect URI.*$/m))[0]);
+    user.hear((await tool.said(/^Open in a browser.*\nhttp.*$/m))[0]);
+    await user.returned;
     const { code, stderr } = await tool.ended;
-    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining("has made a client for this run") });
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: expect.stringContaining("has registered a client for this run"),
+    });
     expect(fixtureIn(out).legs.map(({ leg, outcome, answer }) => [leg, outcome, answer?.status])).toEqual([
       ["callback", "code", undefined],
       ["code", "tokens", 200],
@@ -129,41 +132,43 @@ describe("vendor try", () => {
   });
 
   it("says what is left to do where a vendor has no revocation", async () => {
-    const stage = await started("microsoft-agent365");
-    const person = personAt(stage.simulator, stage.app);
-    const world: InProcess = { env: own("microsoft-agent365"), now: systemClock, onTell: person.hear };
-    const { stderr } = await runInProcess(argsFor(stage, temporaryFolder()), world);
+    const harness = await started("microsoft-agent365");
+    const user = userAt(harness.simulator, harness.app);
+    const environment: InProcess = { env: own("microsoft-agent365"), now: systemClock, onTell: user.hear };
+    const { stderr } = await runInProcess(argsFor(harness, temporaryFolder()), environment);
     expect(stderr).toContain("revoke: unsupported_token_type\n");
-    expect(stderr).toContain("The tokens of this run live on at Microsoft Agent 365. Open myapps.microsoft.com");
+    expect(stderr).toContain(
+      "The tokens of this run are still valid at Microsoft Agent 365. Open myapps.microsoft.com",
+    );
   });
 
   it.each<[string, "cancel" | "approve", (callback: URL) => void, string]>([
-    ["the person cancels", "cancel", () => {}, "Nothing is recorded. access_denied"],
+    ["the user cancels", "cancel", () => {}, "Nothing was recorded. access_denied"],
     ["the state is another", "approve", (url) => url.searchParams.set("state", "x"), "has another state"],
     ["another vendor answers", "approve", (url) => url.searchParams.set("iss", "https://a.example"), "issuer_mismatch"],
     ["the code is another", "approve", (url) => url.searchParams.set("code", "x"), "invalid_grant"],
   ])("records nothing when %s", async (_, decision, alter, sentence) => {
-    const stage = await started("linear");
+    const harness = await started("linear");
     const out = temporaryFolder();
-    const person = personAt(stage.simulator, {}, decision, alter);
-    const { code, stderr } = await runInProcess(argsFor(stage, out), { env: own("linear"), onTell: person.hear });
-    await person.arrived;
+    const user = userAt(harness.simulator, {}, decision, alter);
+    const { code, stderr } = await runInProcess(argsFor(harness, out), { env: own("linear"), onTell: user.hear });
+    await user.returned;
     expect(stderr).toContain(sentence);
     expect(code).toBe(1);
     expect(readdirSync(out)).toEqual([]);
   });
 
   it("records no outage, and revokes all the same", async () => {
-    const stage = await started("linear");
-    const { simulator } = stage;
+    const harness = await started("linear");
+    const { simulator } = harness;
     simulator.faultNext("/token", { kind: "rewrite", rewrite: (answer) => answer });
     simulator.faultNext("/token", { kind: "answer", status: 503 });
     const out = temporaryFolder();
-    const person = personAt(simulator);
-    const world: InProcess = { env: own("linear"), now: systemClock, onTell: person.hear };
-    const { code, stderr } = await runInProcess(argsFor(stage, out), world);
+    const user = userAt(simulator);
+    const environment: InProcess = { env: own("linear"), now: systemClock, onTell: user.hear };
+    const { code, stderr } = await runInProcess(argsFor(harness, out), environment);
     expect(stderr).toContain(
-      "refresh: temporarily_unavailable\nrevoke: token\nNothing is recorded. temporarily_unavailable",
+      "refresh: temporarily_unavailable\nrevoke: token\nNothing was recorded. temporarily_unavailable",
     );
     expect(code).toBe(2);
     expect(readdirSync(out)).toEqual([]);
@@ -171,15 +176,15 @@ describe("vendor try", () => {
   });
 
   it("goes on waiting when something else comes to the listener", async () => {
-    const stage = await started("linear");
-    const person = personAt(stage.simulator);
+    const harness = await started("linear");
+    const user = userAt(harness.simulator);
     const stray: Promise<number>[] = [];
     const onTell = (line: string): void => {
-      const uri = /^Redirect URI.*: (http\S+)$/m.exec(line)?.[1];
+      const uri = /^Register this redirect URI.*: (http\S+)$/m.exec(line)?.[1];
       if (uri !== undefined) stray.push(...[uri, `${uri}/x?code=a`].map(async (url) => (await fetch(url)).status));
-      person.hear(line);
+      user.hear(line);
     };
-    const { code } = await runInProcess(argsFor(stage, temporaryFolder()), {
+    const { code } = await runInProcess(argsFor(harness, temporaryFolder()), {
       env: own("linear"),
       now: systemClock,
       onTell,
@@ -189,42 +194,42 @@ describe("vendor try", () => {
   });
 
   it("asks at the terminal for what no variable says, and never shows a secret", async () => {
-    const stage = await started("linear");
+    const harness = await started("linear");
     const input = new PassThrough();
     const output = new PassThrough();
     let shown = "";
     output.setEncoding("utf8").on("data", (text: string) => {
       shown += text;
-      // Typed after the question is there.
+      // Typed after the question is printed.
       if (text.includes("client id")) input.write(`${CLIENT_ID}\r`);
       if (text.includes("client secret")) input.write(`${CLIENT_SECRET}\r`);
     });
-    const person = personAt(stage.simulator);
-    const world: InProcess = { ask: createAsk(input, output), now: systemClock, onTell: person.hear };
-    expect((await runInProcess(argsFor(stage, temporaryFolder()), world)).code).toBe(0);
+    const user = userAt(harness.simulator);
+    const environment: InProcess = { ask: createAsk(input, output), now: systemClock, onTell: user.hear };
+    expect((await runInProcess(argsFor(harness, temporaryFolder()), environment)).code).toBe(0);
     expect(shown).toContain(CLIENT_ID);
     expect(shown).toContain("client secret (not shown; empty for a public client): ");
     expect(shown).not.toContain("CANARY");
   });
 
-  it("leaves when the person does, and says nothing of it but that", async () => {
-    const stage = await started("linear");
+  it("stops when the user interrupts, and reports only that", async () => {
+    const harness = await started("linear");
     const input = new PassThrough();
     const output = new PassThrough();
     output.on("data", (text: Buffer) => void (text.includes("client id") && input.write("\u0003")));
-    const { code, stderr } = await runInProcess(argsFor(stage, temporaryFolder()), { ask: createAsk(input, output) });
+    const { code, stderr } = await runInProcess(argsFor(harness, temporaryFolder()), { ask: createAsk(input, output) });
     expect({ code, stderr }).toEqual({
       code: 2,
-      stderr: expect.stringMatching(/callback\nStopped: nothing was tried\n$/),
+      stderr: expect.stringMatching(/callback\nStopped. Nothing was tried\n$/),
     });
   });
 
-  it("waits no longer than it was told, and says so", async () => {
-    const stage = await started("linear");
-    const args = [...argsFor(stage, temporaryFolder()), "--timeout", "0"];
+  it("waits no longer than its timeout, and reports that", async () => {
+    const harness = await started("linear");
+    const args = [...argsFor(harness, temporaryFolder()), "--timeout", "0"];
     expect(await runInProcess(args, { env: own("linear") })).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining("Nobody came back within 0 seconds"),
+      stderr: expect.stringContaining("No callback within 0 seconds"),
     });
   });
 
@@ -234,28 +239,28 @@ describe("vendor try", () => {
     onTestFinished(() => void taken.close());
     const { port } = taken.address() as AddressInfo;
     const out = temporaryFolder();
-    const stage = await started("linear");
-    const args = argsFor(stage, out).map((arg) => (arg === "0" ? String(port) : arg));
+    const harness = await started("linear");
+    const args = argsFor(harness, out).map((arg) => (arg === "0" ? String(port) : arg));
     expect(await runInProcess(args, { env: own("linear") })).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining(`Nothing can listen on 127.0.0.1:${port} (EADDRINUSE)`),
+      stderr: expect.stringContaining(`Cannot listen on 127.0.0.1:${port} (EADDRINUSE)`),
     });
     writeFileSync(join(out, "linear-2026-11-21.json"), "mine");
-    expect(await runInProcess(argsFor(stage, out), { env: own("linear") })).toMatchObject({
+    expect(await runInProcess(argsFor(harness, out), { env: own("linear") })).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining("linear-2026-11-21.json exists and is not overwritten"),
+      stderr: expect.stringContaining("linear-2026-11-21.json already exists and is not overwritten"),
     });
   });
 
-  it("asks nobody when the words are wrong, or the credentials are missing", async () => {
+  it("sends nothing when the arguments are invalid, or the credentials are missing", async () => {
     const elsewhere = ["--endpoint", "token_endpoint=https://a.example"];
     const wrong: [readonly string[], string][] = [
       [["try"], "try takes one vendor"],
-      [["try", "nobody"], "There is no vendor nobody"],
+      [["try", "unknown"], "The vendor unknown does not exist"],
       [["try", "github"], "VENDOR_GITHUB_CLIENT_ID and VENDOR_GITHUB_CLIENT_SECRET are not set"],
       [["try", "microsoft-agent365"], "VENDOR_MICROSOFT_AGENT365_CLIENT_ID"],
       [["try", "okta"], "--placeholder subdomain=VALUE"],
-      [["try", "github", ...elsewhere], "give --out FOLDER"],
+      [["try", "github", ...elsewhere], "Give --out FOLDER"],
       [["try", "github", "--port", "70000"], "--port takes a number from 0 to 65535"],
       [["try", "github", "--client-secret", "x"], "Unknown option"],
     ];
@@ -265,7 +270,7 @@ describe("vendor try", () => {
       expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     }
     const half = await runInProcess(["try", "github"], { env: { VENDOR_GITHUB_CLIENT_ID: "a" } });
-    expect(half.stderr).toBe("There is no terminal to ask at, and VENDOR_GITHUB_CLIENT_SECRET is not set\n");
+    expect(half.stderr).toBe("There is no terminal for input, and VENDOR_GITHUB_CLIENT_SECRET is not set\n");
     const foreign = [...argsFor(await started("linear"), temporaryFolder()), "--redirect-uri", "ftp://a.example"];
     expect((await runInProcess(foreign, { env: own("linear") })).stderr).toContain(
       "--redirect-uri: An endpoint must be",

@@ -1,6 +1,7 @@
 /**
- * `vendor try`: one connection at the vendor itself, with the operator's own client and account, from consent to revocation. What
- * the vendor answered is recorded, without anything of the person or a secret, for the simulator to be held to.
+ * `vendor try`: one connection at the vendor itself, with the operator's own client and account,
+ * from consent to revocation. Records the vendor's answers without personal data and secrets, so
+ * that the simulator can be compared with them.
  */
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
@@ -21,7 +22,7 @@ import { ROOT } from "../sources.ts";
 import { type CallbackServer, startCallbackServer } from "./callback-server.ts";
 import { dateOf } from "./clock.ts";
 import { ownClient, registeredClient, requireSource } from "./credentials.ts";
-import { withEgress, type World } from "./environment.ts";
+import { withEgress, type Environment } from "./environment.ts";
 import { type Choice, knownVendor } from "./known-vendor.ts";
 import { explain, isRefusal, NOT_ASKED, refusal, WRONG } from "./refusal.ts";
 
@@ -29,42 +30,42 @@ export interface TryOptions extends Choice {
   /** Default: those of the entry. */
   readonly scope?: readonly string[];
   readonly resource?: string;
-  /** Of the listener on loopback; 0 for a free one. */
+  /** The port of the listener on loopback; 0 for a free one. */
   readonly port: number;
-  /** As registered at the vendor, where that is not the listener's own address. */
+  /** As registered at the vendor, when that is not the listener's own address. */
   readonly redirectUri?: string;
-  /** The vendor makes a client for this run. */
+  /** The vendor registers a client for this run. */
   readonly register: boolean;
   readonly timeoutSeconds: number;
-  /** Folder to write into. */
+  /** The folder to write into. */
   readonly out: string;
 }
 
 /** @returns the exit code */
-export async function runTry(options: TryOptions, world: World): Promise<number> {
+export async function runTry(options: TryOptions, environment: Environment): Promise<number> {
   const { vendor } = knownVendor(options);
-  const about = { vendor: vendor.id, recordedOn: dateOf(world.now) };
+  const about = { vendor: vendor.id, recordedOn: dateOf(environment.now) };
   const path = join(options.out, fixtureName(about));
-  if (existsSync(path)) throw refusal(`${relative(ROOT, path)} exists and is not overwritten`);
-  if (!options.register) requireSource(vendor, world);
+  if (existsSync(path)) throw refusal(`${relative(ROOT, path)} already exists and is not overwritten`);
+  if (!options.register) requireSource(vendor, environment);
   const server = await startCallbackServer(options.port);
   try {
     const scope = options.scope ?? vendor.defaultScopes;
     const legs = await withEgress(options.loopback, ({ fetch }) =>
-      connect({ vendor, scope, server, options, fetch }, world),
+      connect({ vendor, scope, server, options, fetch }, environment),
     );
     const fixture: Fixture = { format: FORMAT, ...about, scope, legs };
     mkdirSync(options.out, { recursive: true });
     writeFileSync(path, `${JSON.stringify(fixture, null, 2)}\n`, { flag: "wx" });
-    world.print(`Recorded ${relative(ROOT, path)}`);
-    world.tell(
-      "Read it before you commit it. Its vendor's simulator is held to it by packages/simulators/src/vendors/fixtures.test.ts.",
+    environment.print(`Recorded ${relative(ROOT, path)}`);
+    environment.tell(
+      "Read it before you commit it. The vendor's simulator is compared with it by packages/simulators/src/vendors/fixtures.test.ts.",
     );
     return 0;
   } catch (error) {
     if (isRefusal(error) || !(error instanceof OAuthError)) throw error;
     const isOutage = error.code === "temporarily_unavailable";
-    throw refusal(`Nothing is recorded. ${explain(error)}`, isOutage ? NOT_ASKED : WRONG);
+    throw refusal(`Nothing was recorded. ${explain(error)}`, isOutage ? NOT_ASKED : WRONG);
   } finally {
     await server.close();
   }
@@ -78,28 +79,32 @@ interface Connection {
   readonly fetch: Parameters<typeof createRecorder>[0];
 }
 
-async function connect({ vendor, scope, server, options, fetch }: Connection, world: World): Promise<Leg[]> {
+async function connect(
+  { vendor, scope, server, options, fetch }: Connection,
+  environment: Environment,
+): Promise<Leg[]> {
   const { loopback, resource, timeoutSeconds } = options;
   const redirectUri = redirectUriOf(options, server);
   const allowed = allowedFor(vendor, scope);
   const recorder = createRecorder(fetch, allowed);
-  const vendorClient = createVendorClient({ fetch: recorder.fetch, now: world.now, allowLoopback: loopback });
-  world.tell(`Redirect URI, to be registered at ${vendor.name}: ${redirectUri}`);
+  const vendorClient = createVendorClient({ fetch: recorder.fetch, now: environment.now, allowLoopback: loopback });
+  environment.tell(`Register this redirect URI at ${vendor.name}: ${redirectUri}`);
   const { credentials, method } = options.register
     ? await registeredClient({ ...vendor, defaultScopes: scope }, redirectUri, vendorClient)
-    : await ownClient(vendor, world);
-  if (options.register) world.tell(`${vendor.name} has made a client for this run: ${credentials.clientId}`);
-  // The registration is no leg.
+    : await ownClient(vendor, environment);
+  if (options.register)
+    environment.tell(`${vendor.name} has registered a client for this run: ${credentials.clientId}`);
+  // The registration is not a leg.
   recorder.take();
   const resolved = await vendorClient.resolve({ ...vendor, tokenEndpointAuthMethod: method });
   const browse = (url: string): Promise<URLSearchParams> => {
     const callback = server.wait(new URL(redirectUri).pathname, timeoutSeconds);
-    world.tell(`Open in a browser, within ${timeoutSeconds} seconds:\n${url}`);
+    environment.tell(`Open in a browser, within ${timeoutSeconds} seconds:\n${url}`);
     return callback;
   };
   const onLeg = ({ leg, outcome }: Leg): void => {
-    world.tell(`${leg}: ${outcome}`);
-    if (leg === "revoke" && !ENDED.has(outcome)) world.tell(leftAlive(vendor));
+    environment.tell(`${leg}: ${outcome}`);
+    if (leg === "revoke" && !ENDED.has(outcome)) environment.tell(leftAlive(vendor));
   };
   const journey = { vendor: resolved, credentials, redirectUri, scope, browse };
   return runLegs(
@@ -124,5 +129,5 @@ function redirectUriOf({ redirectUri }: TryOptions, { port }: CallbackServer): s
 const ENDED: ReadonlySet<string> = new Set(["token", "grant", "already"]);
 
 function leftAlive({ name, revocationHelp = "Remove the app in your account's settings there" }: Vendor): string {
-  return `The tokens of this run live on at ${name}. ${revocationHelp}.`;
+  return `The tokens of this run are still valid at ${name}. ${revocationHelp}.`;
 }

@@ -1,5 +1,6 @@
 /**
- * What metadata says of a vendor, in the fields of `Vendor`, and which fields it leaves open. Written down by vendor-file.ts.
+ * What metadata says of a vendor, in the fields of `Vendor`, and which fields it leaves open.
+ * vendor-file.ts writes them.
  */
 import {
   DEFAULT_ID_TOKEN_ALGS,
@@ -10,16 +11,16 @@ import {
 import { type Discovered, listIn } from "./discovery.ts";
 import { refusal, WRONG } from "./refusal.ts";
 
-/** Fields that are not their default. */
+/** Fields that differ from their default. */
 export type VendorFacts = Pick<Vendor, "id" | "name" | "issuer"> & Partial<Vendor>;
 
 export interface Facts {
   readonly vendor: VendorFacts;
-  /** What metadata does not tell: the field, and what to find out. */
+  /** What metadata does not contain: the field, and what to find out. */
   readonly open: readonly string[];
 }
 
-/** @throws Refusal where the vendor offers nothing the broker could use */
+/** @throws Refusal when the vendor offers nothing that the broker supports */
 export function factsOf(id: string, name: string, issuer: string, { resolved, document }: Discovered): Facts {
   requireCodeFlow(listIn(document, "response_types_supported"), listIn(document, "grant_types_supported"));
   const challenges = listIn(document, "code_challenge_methods_supported");
@@ -47,16 +48,16 @@ export function factsOf(id: string, name: string, issuer: string, { resolved, do
       : []),
     `defaultScopes: which scopes a flow asks for when its caller names none${scopes === undefined ? "" : ` (metadata lists ${scopes.length})`}`,
     ...(vendor.offlineScopes === undefined
-      ? ["offlineScopes, authorizationParams: what makes a refresh token come"]
+      ? ["offlineScopes, authorizationParams: what makes the vendor issue a refresh token"]
       : []),
     "rotatesRefreshTokens: whether a refresh ends the old refresh token",
-    "authorizationCodeLifetimeSeconds: how long a code lives, where that is less than a minute",
+    "authorizationCodeLifetimeSeconds: the lifetime of a code, if it is less than a minute",
     revocationEndpoint === undefined
-      ? "revocationHelp: what a person can do by hand, as metadata names no revocation endpoint"
+      ? "revocationHelp: what a user can do by hand, because metadata names no revocation endpoint"
       : "revokes, revocation: which tokens it takes, and whether it is RFC 7009",
-    "tokenErrors, callbackErrors: error codes of the vendor's own",
-    "callbackParams, userinfoEndpoint: what else comes with the callback, and who the user is",
-    "placeholders, setup, byoc, serverUrl: what has to be arranged first, and where its MCP server is",
+    "tokenErrors, callbackErrors: the vendor's own error codes",
+    "callbackParams, userinfoEndpoint: further callback parameters, and the endpoint that names the user",
+    "placeholders, setup, byoc, serverUrl: the setup that is required first, and where its MCP server is",
   ];
   return { vendor, open };
 }
@@ -69,7 +70,7 @@ function requireCodeFlow(responses: readonly string[] | undefined, grants: reado
   if (lacks.length > 0) throw refusal(`The metadata does not offer ${lacks.join(" and ")}`, WRONG);
 }
 
-/** @returns undefined for S256, and where nothing is said */
+/** @returns undefined for S256, and without any statement */
 function pkceOf(methods: readonly string[] | undefined): PkceMethod | undefined {
   if (methods === undefined || methods.includes("S256")) return undefined;
   return methods.includes("plain") ? "plain" : "none";
@@ -77,24 +78,24 @@ function pkceOf(methods: readonly string[] | undefined): PkceMethod | undefined 
 
 const AUTH_METHODS: readonly TokenEndpointAuthMethod[] = ["client_secret_basic", "client_secret_post", "none"];
 
-/** @returns undefined for Basic, and where nothing is said */
+/** @returns undefined for Basic, and without any statement */
 function authMethodOf(methods: readonly string[] | undefined): TokenEndpointAuthMethod | undefined {
   if (methods === undefined) return undefined;
   const ours = AUTH_METHODS.find((method) => methods.includes(method));
   if (ours === undefined) {
     throw refusal(
-      `The token endpoint takes none of ${AUTH_METHODS.join(", ")}, which are the ways a Vendor has`,
+      `The token endpoint supports none of ${AUTH_METHODS.join(", ")}, which are the methods of a Vendor`,
       WRONG,
     );
   }
   return ours === "client_secret_basic" ? undefined : ours;
 }
 
-/** @returns undefined where the default fits: every one that is offered is on it */
+/** @returns undefined when the default fits: it contains every offered algorithm */
 function algsOf(offered: readonly string[]): readonly string[] | undefined {
   const ours = offered.filter((alg) => DEFAULT_ID_TOKEN_ALGS.includes(alg));
   if (ours.length === 0) {
-    throw refusal(`ID tokens are signed by none of ${DEFAULT_ID_TOKEN_ALGS.join(", ")}`, WRONG);
+    throw refusal(`ID tokens are signed with none of ${DEFAULT_ID_TOKEN_ALGS.join(", ")}`, WRONG);
   }
   return ours;
 }

@@ -1,4 +1,4 @@
-/** The text of a first-class vendor's file, in the form of those that are there. Called by new.ts. */
+/** The text of a first-class vendor's file, in the form of the existing ones. Called by new.ts. */
 import type { VendorFacts } from "./vendor-facts.ts";
 
 export interface FileAbout {
@@ -9,7 +9,7 @@ export interface FileAbout {
 
 const WIDTH = 120;
 
-/** @returns TypeScript that oxfmt leaves alone */
+/** @returns TypeScript that oxfmt does not change */
 export function vendorFile(vendor: VendorFacts, { checkedOn, sources }: FileAbout): string {
   const fields = Object.entries(vendor).map(([name, value]) => field(name, value));
   return `/**
@@ -36,7 +36,7 @@ ${fields.join("\n")}
 `;
 }
 
-/** As tooling/src/first-class.ts wants it: the id in camelCase. */
+/** As tooling/src/first-class.ts requires it: the id in camelCase. */
 export function exportName(id: string): string {
   return id.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
 }

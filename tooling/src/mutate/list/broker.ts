@@ -1,4 +1,7 @@
-/** Defences of the broker's flows: who may go on with a flow, once, with which vendor and secret. Part of list.ts. */
+/**
+ * Defences of the broker's flows: who may continue a flow, once, with which vendor and secret. Part
+ * of list.ts.
+ */
 import type { Mutation } from "../mutation.ts";
 
 const FLOWS = "apps/broker/src/flows";
@@ -14,7 +17,7 @@ const attack = (family: string): string => `e2e/attacks/${family}.attack.test.ts
 
 export const BROKER_DEFENCES: readonly Mutation[] = [
   {
-    defence: "The vendor's answer comes to the browser that left",
+    defence: "The vendor's answer counts only in the browser that started",
     rows: ["CB-7", "XA-6"],
     file: `${ENGINE}/callback.ts`,
     find: "if (policy.bindsBrowser(flow) && !isSameBrowser) throw",
@@ -30,7 +33,7 @@ export const BROKER_DEFENCES: readonly Mutation[] = [
     tests: [attack("single-use")],
   },
   {
-    defence: "The callback asks whether iss is the vendor's",
+    defence: "The callback checks that iss is the vendor's",
     rows: ["CB-16", "X-1"],
     file: `${ENGINE}/answer.ts`,
     find: "  requireIssuer({ ...vendor,",
@@ -38,7 +41,7 @@ export const BROKER_DEFENCES: readonly Mutation[] = [
     tests: [FINISH, `${OWN}/connect.test.ts`],
   },
   {
-    defence: "iss stays due when metadata stops saying so",
+    defence: "iss stays required when metadata no longer advertises it",
     rows: ["X-12", "CB-16"],
     file: `${ENGINE}/answer.ts`,
     find: "vendor.issExpected || issExpected }",
@@ -63,7 +66,7 @@ export const BROKER_DEFENCES: readonly Mutation[] = [
     tests: [FINISH, `${OWN}/connect.test.ts`],
   },
   {
-    defence: "A code is its own client's, and no other client burns it",
+    defence: "A code belongs to one client, and no other client burns it",
     rows: ["XA-8"],
     file: `${ENGINE}/redeem.ts`,
     find: "if (flow.clientId !== clientId) throw",
@@ -95,7 +98,7 @@ export const BROKER_DEFENCES: readonly Mutation[] = [
     tests: [FINISH],
   },
   {
-    defence: "A code that comes too late is not redeemed",
+    defence: "An expired code is not redeemed",
     rows: ["XA-8"],
     file: `${ENGINE}/redeem.ts`,
     find: "if (own.record.expiresAt > engine.deps.now()) return;",
@@ -111,7 +114,7 @@ export const BROKER_DEFENCES: readonly Mutation[] = [
     tests: [FINISH],
   },
   {
-    defence: "A request_uri is its own client's",
+    defence: "A request_uri belongs to its client",
     rows: ["ST-1"],
     file: `${ENGINE}/start.ts`,
     find: "    flow.clientId !== clientId\n",
@@ -119,7 +122,7 @@ export const BROKER_DEFENCES: readonly Mutation[] = [
     tests: [START],
   },
   {
-    defence: "A request_uri is used once, or again by the browser that started",
+    defence: "A request_uri is used once, and again only by the browser that started",
     rows: ["CB-7"],
     file: `${ENGINE}/start.ts`,
     find: 'return stage === "pushed" || (stage === "started" &&',
@@ -127,7 +130,7 @@ export const BROKER_DEFENCES: readonly Mutation[] = [
     tests: [START],
   },
   {
-    defence: "PKCE #2 of one flow is not that of another",
+    defence: "PKCE #2 differs for each flow",
     rows: ["VR-1"],
     file: `${ENGINE}/secrets.ts`,
     find: "deriveCodeVerifier(keys.pkce, name);",
@@ -135,7 +138,7 @@ export const BROKER_DEFENCES: readonly Mutation[] = [
     tests: [`${ENGINE}/secrets.test.ts`],
   },
   {
-    defence: "The nonce of one flow is not that of another",
+    defence: "The nonce differs for each flow",
     rows: ["VR-3"],
     file: `${ENGINE}/secrets.ts`,
     find: ".update(`nonce\\0${name}`)",
@@ -160,7 +163,7 @@ export const BROKER_DEFENCES: readonly Mutation[] = [
     tests: [`${FLOWS}/byoc.test.ts`],
   },
   {
-    defence: "An issuer of a caller's beside an entry is the entry's",
+    defence: "An issuer that a caller sends beside an entry must be the entry's",
     rows: ["XA-3", "X-3"],
     file: `${VENDOR}/endpoints.ts`,
     find: "if (issuer !== undefined && issuer !== vendor.issuer)",
@@ -168,7 +171,7 @@ export const BROKER_DEFENCES: readonly Mutation[] = [
     tests: [MANUAL],
   },
   {
-    defence: "A client names endpoints only where the operator lets it",
+    defence: "A client names endpoints only when the operator allows it",
     rows: ["XA-2"],
     file: `${VENDOR}/entry.ts`,
     find: "if (isManual(target) && !client.allowOverrides) {",
@@ -176,7 +179,7 @@ export const BROKER_DEFENCES: readonly Mutation[] = [
     tests: [MANUAL],
   },
   {
-    defence: "A vendor that is off is off on every leg",
+    defence: "A disabled vendor is disabled on every leg",
     rows: ["BY-5", "OB-3"],
     file: `${VENDOR}/entry.ts`,
     find: "if (entry === undefined || !entry.vendor.enabled) {",
@@ -200,7 +203,7 @@ export const BROKER_DEFENCES: readonly Mutation[] = [
     tests: [`${FLOWS}/byoc.test.ts`],
   },
   {
-    defence: "The answer of a refresh is replayed to who has the refresh token",
+    defence: "The answer of a refresh is replayed only to a holder of the refresh token",
     rows: ["RF-1", "RF-7"],
     file: `${GRANT_FILES}/single-flight.ts`,
     find: 'return deriveKey(secret, "refresh-replay");',
@@ -216,7 +219,7 @@ export const BROKER_DEFENCES: readonly Mutation[] = [
     tests: [`${GRANT_FILES}/single-flight.test.ts`],
   },
   {
-    defence: "An id of a flight has lengths, so that two lists of parts are two ids",
+    defence: "The id of a single flight includes the lengths of its parts, so that different parts give different ids",
     rows: ["RF-1"],
     file: `${GRANT_FILES}/single-flight.ts`,
     find: 'parts.map((part) => `${Buffer.byteLength(part)}:${part}`).join("")',
@@ -224,7 +227,7 @@ export const BROKER_DEFENCES: readonly Mutation[] = [
     tests: [`${GRANT_FILES}/single-flight.test.ts`],
   },
   {
-    defence: "An initial access token is the owner's it was entered for",
+    defence: "An initial access token serves only the owner it was entered for",
     rows: ["BY-4"],
     file: `${VENDOR}/entry.ts`,
     find: "return client.initialAccessTokens?.get(vendor.id) ?? initialAccessToken;",

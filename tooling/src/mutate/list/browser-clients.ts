@@ -1,9 +1,12 @@
-/** Defences towards clients in browsers and native clients: origins, preflights, the redirect URIs of programs. Part of list.ts. */
+/**
+ * Defences towards clients in browsers and native clients: origins, preflights, redirect URIs of
+ * programs. Part of list.ts.
+ */
 import type { Mutation } from "../mutation.ts";
 
 export const BROWSER_CLIENT_DEFENCES: readonly Mutation[] = [
   {
-    defence: "/mcp asks for the token before it says which methods there are",
+    defence: "/mcp requires the token before it reveals the methods",
     file: "packages/mcp-auth/src/mcp/endpoint.ts",
     find: 'return "challenge" in found ? found.challenge : undefined;',
     replace: 'return "challenge" in found && found.challenge.status === 0 ? found.challenge : undefined;',
@@ -30,7 +33,7 @@ export const BROWSER_CLIENT_DEFENCES: readonly Mutation[] = [
     ],
   },
   {
-    defence: "The port of localhost is free (a client that must be let in)",
+    defence: "The port of localhost is free (this client must be accepted)",
     file: "packages/oauth-core/src/protocol/redirect-uri.ts",
     find: "(127\\.0\\.0\\.1|\\[::1\\]|localhost)(?::",
     replace: "(127\\.0\\.0\\.1|\\[::1\\])(?::",
@@ -40,7 +43,7 @@ export const BROWSER_CLIENT_DEFENCES: readonly Mutation[] = [
     ],
   },
   {
-    defence: "The loopback port is one there is, without leading zeros",
+    defence: "The loopback port is a valid port without leading zeros",
     file: "packages/oauth-core/src/protocol/redirect-uri.ts",
     find: " && Number(portB ?? 80) <= 65_535",
     replace: ' && portB !== "0"',
@@ -85,7 +88,7 @@ export const BROWSER_CLIENT_DEFENCES: readonly Mutation[] = [
     tests: ["packages/oauth-core/src/service/cors.test.ts", "packages/mcp-auth/src/origins.test.ts"],
   },
   {
-    defence: "Null is no origin, with * neither",
+    defence: "Null is not an origin, not even with *",
     file: "packages/oauth-core/src/service/cors.ts",
     find: "(isOpen && isSerializedOrigin(origin))",
     replace: "isOpen",
@@ -99,14 +102,14 @@ export const BROWSER_CLIENT_DEFENCES: readonly Mutation[] = [
     tests: ["packages/oauth-core/src/service/cors.test.ts"],
   },
   {
-    defence: "An entry that is no serialized origin is refused at start",
+    defence: "An entry that is not a serialized origin is refused at start",
     file: "packages/oauth-core/src/configuration/values.ts",
     find: "return entry === ANY_ORIGIN || isSerializedOrigin(entry)",
     replace: "return entry.length > 0",
     tests: ["packages/oauth-core/src/service/cors.test.ts", "packages/mcp-auth/src/config/refusals.test.ts"],
   },
   {
-    defence: "Answers to other origins differ, and say so to caches",
+    defence: "Answers that depend on the origin carry Vary",
     file: "packages/oauth-core/src/service/cors.ts",
     find: 'const VARY = { vary: "Origin" } as const;',
     replace: "const VARY = {} as const;",
@@ -120,42 +123,42 @@ export const BROWSER_CLIENT_DEFENCES: readonly Mutation[] = [
     tests: ["packages/oauth-core/src/service/cors.test.ts", "packages/mcp-auth/src/origins.test.ts"],
   },
   {
-    defence: "A preflight of an origin that is not on the list is answered nothing",
+    defence: "A preflight of an origin that is not on the list gets no permission",
     file: "packages/oauth-core/src/service/cors.ts",
     find: "return origin !== undefined && cors.allows(origin);",
     replace: 'return origin !== undefined && (cors.allows(origin) || origin !== "");',
     tests: ["packages/oauth-core/src/service/cors.test.ts"],
   },
   {
-    defence: "Errors are for a page on the list to read too",
+    defence: "A page on the list may read errors too",
     file: "packages/oauth-core/src/service/http-layer.ts",
     find: '...route.cors?.headersFor(c.req.header("origin")) };',
     replace: '...(answer.status < 400 ? route.cors?.headersFor(c.req.header("origin")) : {}) };',
     tests: ["packages/oauth-core/src/service/cors.test.ts", "packages/mcp-auth/src/origins.test.ts"],
   },
   {
-    defence: "Our own pages and callbacks are for no other origin, whatever the list says",
+    defence: "No other origin may read our own pages and callbacks, whatever the list says",
     file: "packages/mcp-auth/src/origins.ts",
     find: "if (!CALLED_BY_CLIENTS.has(route.path)) return onlyForUs(route, isOurs);",
     replace: "if (!CALLED_BY_CLIENTS.has(route.path)) return onlyForUs(route, isClient);",
     tests: ["packages/mcp-auth/src/origins.test.ts"],
   },
   {
-    defence: "A foreign Origin is 403 at what clients call",
+    defence: "A foreign Origin gets 403 at the endpoints for clients",
     file: "packages/mcp-auth/src/origins.ts",
     find: "withCors(route, cors), isClient);",
     replace: "withCors(route, cors), (host, origin) => isClient(host, origin) || isOurHost(host, origin));",
     tests: ["packages/mcp-auth/src/origins.test.ts", "packages/mcp-auth/src/app.test.ts"],
   },
   {
-    defence: "A Host that is not ours is 403, an allowed Origin or not",
+    defence: "A foreign Host gets 403, even with an allowed Origin",
     file: "packages/mcp-auth/src/mcp/known-host.ts",
     find: "host?.toLowerCase() === expected && (origin",
     replace: "(host?.toLowerCase() === expected || host !== undefined) && (origin",
     tests: ["packages/mcp-auth/src/mcp/known-host.test.ts", "packages/mcp-auth/src/app.test.ts"],
   },
   {
-    defence: "Methods that a path does not serve are behind the check of Host and Origin too",
+    defence: "Methods that a path does not serve are checked for Host and Origin too",
     file: "packages/mcp-auth/src/mcp/known-host.ts",
     find: "      requireKnown(c);\n      return route.otherMethods?.(c, trace);",
     replace: "      return route.otherMethods?.(c, trace);",

@@ -1,4 +1,7 @@
-/** Defences towards clients of ours: authentication, cookies and forms, pushed requests, the HTTP surface, the log. Part of list.ts. */
+/**
+ * Defences towards clients: authentication, cookies and forms, pushed requests, the HTTP surface,
+ * the log. Part of list.ts.
+ */
 import type { Mutation } from "../mutation.ts";
 
 const SERVER = "packages/oauth-core/src/authorization-server";
@@ -8,7 +11,7 @@ const AUTHENTICATION = `${SERVER}/client-authentication.test.ts`;
 
 export const CLIENT_DEFENCES: readonly Mutation[] = [
   {
-    defence: "A client secret is right",
+    defence: "A client secret is compared",
     rows: ["ST-1"],
     file: `${SERVER}/client-authentication.ts`,
     find: "if (client === undefined || !matches) throw",
@@ -24,7 +27,7 @@ export const CLIENT_DEFENCES: readonly Mutation[] = [
     tests: [AUTHENTICATION],
   },
   {
-    defence: "The client named is the client authenticated",
+    defence: "The named client is the authenticated client",
     rows: ["ST-1"],
     file: `${SERVER}/client-authentication.ts`,
     find: 'if ((parameters.get("client_id") ?? client.clientId) !== client.clientId) {',
@@ -40,7 +43,7 @@ export const CLIENT_DEFENCES: readonly Mutation[] = [
     tests: [AUTHENTICATION],
   },
   {
-    defence: "An assertion is for us",
+    defence: "An assertion is addressed to our issuer",
     rows: ["VR-6"],
     file: `${SERVER}/client-assertion.ts`,
     find: "    audience: issuer,\n",
@@ -64,7 +67,7 @@ export const CLIENT_DEFENCES: readonly Mutation[] = [
     tests: [AUTHENTICATION],
   },
   {
-    defence: "A form token is that of this form and this browser",
+    defence: "A form token belongs to this form and this browser",
     rows: ["XA-9", "AS-7"],
     file: `${SERVER}/browser-binding.ts`,
     find: "return isSameText(sent, formToken(what, cookie));",
@@ -72,7 +75,7 @@ export const CLIENT_DEFENCES: readonly Mutation[] = [
     tests: ["apps/broker/src/flows/owner-page.test.ts", "apps/platform/src/routes/routes.test.ts"],
   },
   {
-    defence: "A form token is of one form",
+    defence: "A form token belongs to one form",
     rows: ["XA-9", "AS-7"],
     file: `${SERVER}/browser-binding.ts`,
     find: 'return createHmac("sha256", value).update(what).digest("base64url");',
@@ -96,7 +99,7 @@ export const CLIENT_DEFENCES: readonly Mutation[] = [
     tests: ["apps/broker/src/flows/start-legs.test.ts"],
   },
   {
-    defence: "A pushed request brings no request object",
+    defence: "A pushed request contains no request object",
     rows: ["AS-19"],
     file: `${SERVER}/pushed-request.ts`,
     find: 'if (parameters.has("request_uri") || parameters.has("request")) {',
@@ -104,7 +107,7 @@ export const CLIENT_DEFENCES: readonly Mutation[] = [
     tests: [`${SERVER}/pushed-request.test.ts`],
   },
   {
-    defence: "A pushed request is of the client that authenticated",
+    defence: "A pushed request belongs to the client that authenticated",
     rows: ["ST-1"],
     file: `${SERVER}/pushed-request.ts`,
     find: 'if (parameters.require("client_id") !== client.clientId) {',
@@ -120,7 +123,7 @@ export const CLIENT_DEFENCES: readonly Mutation[] = [
     tests: [`${HONO}/answers.test.ts`],
   },
   {
-    defence: "No answer is kept by a cache",
+    defence: "No answer is cached",
     rows: ["HT-10", "VR-8"],
     file: `${HONO}/answers.ts`,
     find: '  "cache-control": "no-store",\n',
@@ -136,7 +139,7 @@ export const CLIENT_DEFENCES: readonly Mutation[] = [
     tests: ["e2e/scenarios/http.test.ts"],
   },
   {
-    defence: "A body is counted as it comes",
+    defence: "A body is counted while it is received",
     rows: ["HT-1"],
     file: `${HONO}/body.ts`,
     find: `      if (size > bodyBytes) {
@@ -146,7 +149,7 @@ export const CLIENT_DEFENCES: readonly Mutation[] = [
     tests: ["e2e/scenarios/http.test.ts"],
   },
   {
-    defence: "A body is of the content type that is read",
+    defence: "A body has the content type that is parsed",
     rows: ["HT-2"],
     file: `${HONO}/body.ts`,
     find: "if (type.trim() === expected && isUtf8) return;",
@@ -162,7 +165,7 @@ export const CLIENT_DEFENCES: readonly Mutation[] = [
     tests: ["e2e/scenarios/errors-authorize.test.ts"],
   },
   {
-    defence: "A log line has fields of the list only",
+    defence: "A log line has only fields of the list",
     rows: ["OB-2", "TS-17"],
     file: `${SERVICE}/log.ts`,
     find: `    if (field === undefined || typeof value !== field.type) continue;
@@ -172,7 +175,7 @@ export const CLIENT_DEFENCES: readonly Mutation[] = [
     tests: [`${SERVICE}/log.test.ts`],
   },
   {
-    defence: "A log line has no query of a URL",
+    defence: "A log line contains no query of a URL",
     rows: ["OB-2"],
     file: `${SERVICE}/log.ts`,
     find: '    .replace(QUERY_OR_FRAGMENT, "?[cut]")\n',

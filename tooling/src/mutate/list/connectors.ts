@@ -4,14 +4,14 @@ import type { Mutation } from "../mutation.ts";
 export const CONNECTOR_DEFENCES: readonly Mutation[] = [
   {
     defence:
-      "A refresh replaces the tokens it began with whatever else is noted of the connection (tokens have a revision of their own)",
+      "A refresh replaces the tokens it began with whatever else changes in the connection (tokens have their own revision)",
     file: "apps/platform/src/oauth/connections.ts",
     find: "        if (kept?.data.tokensRevision !== replacing) return undefined;",
     replace: "        if (kept?.data.revision !== replacing) return undefined;",
     tests: ["apps/platform/src/oauth/connections.test.ts"],
   },
   {
-    defence: "A new authorization that is completed during a refresh wins over the tokens the refresh brings",
+    defence: "A new authorization that completes during a refresh wins over the refreshed tokens",
     file: "apps/platform/src/oauth/connections.ts",
     find: "        if (kept?.data.tokensRevision !== replacing) return undefined;",
     replace: "        if (kept === undefined) return undefined;",
@@ -25,7 +25,7 @@ export const CONNECTOR_DEFENCES: readonly Mutation[] = [
     tests: ["apps/platform/src/oauth/connections.test.ts"],
   },
   {
-    defence: "A connection is ended only where the tokens that did not work are still the ones it has",
+    defence: "A connection is ended only if it still has the tokens that did not work",
     file: "apps/platform/src/oauth/connections.ts",
     find: "        if (kept?.data.tokensRevision !== used) return undefined;",
     replace: '        if (kept === undefined || used === "") return undefined;',
@@ -39,7 +39,7 @@ export const CONNECTOR_DEFENCES: readonly Mutation[] = [
     tests: ["apps/platform/src/oauth/redirect-uri.test.ts"],
   },
   {
-    defence: "A server whose own endpoints were entered as those of a vendor has a redirect URI of its own",
+    defence: "A server whose own endpoints were entered as those of a vendor has its own redirect URI",
     file: "apps/platform/src/oauth/redirect-uri.ts",
     find: "return origin !== undefined && [",
     replace: 'return origin === "" && [',
@@ -53,7 +53,7 @@ export const CONNECTOR_DEFENCES: readonly Mutation[] = [
     tests: ["packages/broker-client/src/callback.test.ts"],
   },
   {
-    defence: "A connector of an earlier release, or with --shared-callback, is warned of",
+    defence: "A connector of an earlier release, or with --shared-callback, causes a warning",
     file: "apps/platform/src/oauth/redirect-uri.ts",
     find: '  if (!isHosted(connector) || connector.callback === "own") return undefined;',
     replace: '  if (!isHosted(connector) || connector.id !== "") return undefined;',
@@ -68,14 +68,14 @@ export const CONNECTOR_DEFENCES: readonly Mutation[] = [
     tests: ["apps/platform/src/oauth/redirect-uri.test.ts"],
   },
   {
-    defence: "The ingress lets in only cookies that carry the connector's name",
+    defence: "The ingress forwards only cookies that carry the connector's name",
     file: "apps/platform/src/ingress/cookies.ts",
     find: '  return name !== "" && marked(name, connectorId) === received ? name : undefined;',
     replace: '  return name === "" ? undefined : received;',
     tests: ["apps/platform/src/ingress/cookies.test.ts"],
   },
   {
-    defence: "A cookie without the conditions of __Host- is never let in as a __Host- cookie",
+    defence: "A cookie without the conditions of __Host- is never forwarded as a __Host- cookie",
     file: "apps/platform/src/ingress/cookies.ts",
     find: '  return name !== "" && marked(name, connectorId) === received ? name : undefined;',
     replace: '  return name !== "" && received.startsWith(prefix + connectorId + MARK) ? name : undefined;',
@@ -124,21 +124,21 @@ export const CONNECTOR_DEFENCES: readonly Mutation[] = [
     tests: ["apps/platform/src/oauth/connect.test.ts"],
   },
   {
-    defence: "Tokens of a client that is no longer the connector's are not kept as those of the new one",
+    defence: "Tokens of a client that is no longer the connector's are not stored as those of the new one",
     file: "apps/platform/src/oauth/connect.ts",
     find: "  if (recipient === recipientOfConnector(connector)) return;",
     replace: '  if (recipient !== recipientOfConnector(connector) || recipient !== "") return;',
     tests: ["apps/platform/src/oauth/connect.test.ts"],
   },
   {
-    defence: "Connections made with other credentials than the settings name now are not used",
+    defence: "Connections made with other credentials than the present settings are not used",
     file: "apps/platform/src/oauth/connections.ts",
     find: '  return state === "connected" && recipient !== recipientOfConnector(connector);',
     replace: '  return state === "connected" && recipient === recipientOfConnector(connector) + "x";',
     tests: ["apps/platform/src/oauth/connect.test.ts"],
   },
   {
-    defence: "Codes and tokens of a hosted server's users go to its own origin alone",
+    defence: "Codes and tokens of a hosted server's users are sent to its own origin only",
     file: "apps/platform/src/oauth/hosted-server/protected-resource.ts",
     find: "  if (URL.parse(url)?.origin === origin) return;",
     replace: '  if (URL.parse(url)?.origin === origin || origin !== "") return;',
@@ -152,7 +152,7 @@ export const CONNECTOR_DEFENCES: readonly Mutation[] = [
     tests: ["apps/platform/src/connectors/store-on-records.test.ts"],
   },
   {
-    defence: "The ingress answers to the server's own Host alone",
+    defence: "The ingress answers only to the server's own Host",
     file: "apps/platform/src/ingress/gate.ts",
     find: "  if (host?.toLowerCase() !== new URL(upstream.deploymentUrl).host) return foreignHost();",
     replace: '  if (host?.toLowerCase() === "") return foreignHost();',
@@ -166,7 +166,7 @@ export const CONNECTOR_DEFENCES: readonly Mutation[] = [
     tests: ["apps/platform/src/routes/routes.test.ts"],
   },
   {
-    defence: "Users are asked for no scope beyond those an administrator entered, whatever a server says",
+    defence: "Users are asked for no scope beyond those an administrator entered, whatever a server requests",
     file: "apps/platform/src/oauth/connect.ts",
     find: "  return scopes === undefined || isSubset(parseScope(scope), parseScope(scopes));",
     replace: '  return scopes === undefined || isSubset(parseScope(scope), parseScope(scopes)) || scope !== "";',

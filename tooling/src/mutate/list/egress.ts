@@ -29,7 +29,7 @@ export const EGRESS_DEFENCES: readonly Mutation[] = [
     tests: [`${EGRESS}/addresses.test.ts`],
   },
   {
-    defence: "A literal address is looked at before a socket is opened",
+    defence: "A literal address is checked before a socket is opened",
     rows: ["EG-1"],
     file: `${EGRESS}/connector.ts`,
     find: "if (isIP(hostname) === 0 || admits(hostname, target, policy)) return undefined;",
@@ -37,7 +37,7 @@ export const EGRESS_DEFENCES: readonly Mutation[] = [
     tests: [`${EGRESS}/connector.test.ts`],
   },
   {
-    defence: "Every address of an answer is admitted, not only the first",
+    defence: "Every address of a DNS answer is checked, not only the first",
     rows: ["EG-4"],
     file: `${EGRESS}/connector.ts`,
     find: "const bad = addresses.find(({ address }) => !admits(address, target, policy));",
@@ -45,7 +45,7 @@ export const EGRESS_DEFENCES: readonly Mutation[] = [
     tests: [`${EGRESS}/connector.test.ts`],
   },
   {
-    defence: "The peer of a connection is looked at again",
+    defence: "The peer of a connection is checked again",
     rows: ["EG-4"],
     file: `${EGRESS}/connector.ts`,
     find: "if (peer !== undefined && admits(peer, target, policy)) return callback(null, socket);",
@@ -53,7 +53,7 @@ export const EGRESS_DEFENCES: readonly Mutation[] = [
     tests: [`${EGRESS}/connector.test.ts`],
   },
   {
-    defence: "Hosts of our own are not reached for strangers",
+    defence: "Requests cannot reach our own hosts",
     rows: ["EG-5"],
     file: `${EGRESS}/connector.ts`,
     find: "if (policy.refusedHosts.has(hostname)) return",
@@ -77,7 +77,7 @@ export const EGRESS_DEFENCES: readonly Mutation[] = [
     tests: [`${EGRESS}/url.test.ts`],
   },
   {
-    defence: "Only port 443 is asked",
+    defence: "Only port 443 is used",
     rows: ["EG-7"],
     file: `${EGRESS}/url.ts`,
     find: 'if (url.port !== "") return "port";',
@@ -85,7 +85,7 @@ export const EGRESS_DEFENCES: readonly Mutation[] = [
     tests: [`${EGRESS}/url.test.ts`],
   },
   {
-    defence: "A URL says the host it means",
+    defence: "A URL with a misleading host is refused",
     rows: ["EG-1", "EG-7"],
     file: `${EGRESS}/url.ts`,
     find: "parsed !== null && isCanonicalAuthority(authority, parsed) ? parsed",
@@ -93,7 +93,7 @@ export const EGRESS_DEFENCES: readonly Mutation[] = [
     tests: [`${EGRESS}/url.test.ts`],
   },
   {
-    defence: "A redirect is followed by nobody",
+    defence: "A redirect is never followed",
     rows: ["EG-6"],
     file: `${EGRESS}/messages.ts`,
     find: 'if (redirect !== "manual") throw notSpoken("redirects are never followed");',
@@ -101,7 +101,7 @@ export const EGRESS_DEFENCES: readonly Mutation[] = [
     tests: [`${EGRESS}/index.test.ts`],
   },
   {
-    defence: "An answer that grows beyond its limit is cut",
+    defence: "An answer beyond its limit is aborted",
     rows: ["EG-8"],
     file: `${EGRESS}/exchange.ts`,
     find: "if (received > limits.maxBodyBytes) giveUp",
@@ -117,7 +117,7 @@ export const EGRESS_DEFENCES: readonly Mutation[] = [
     tests: [`${EGRESS}/limits.test.ts`],
   },
   {
-    defence: "A request is written once",
+    defence: "A request is sent once",
     rows: ["VR-5"],
     file: `${EGRESS}/exchange.ts`,
     find: 'if (settled || controller !== undefined) throw new Error("given up");',

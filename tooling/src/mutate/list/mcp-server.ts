@@ -1,4 +1,7 @@
-/** Defences of an MCP server: its gate, its codes, sessions and consent, the clients it takes. Part of list.ts. */
+/**
+ * Defences of an MCP server: its bearer check, its codes, sessions and consent, the clients it
+ * accepts. Part of list.ts.
+ */
 import type { Mutation } from "../mutation.ts";
 
 const SRC = "packages/mcp-auth/src";
@@ -9,7 +12,7 @@ const SESSIONS = `${HOSTED}/sessions/session-attacks.test.ts`;
 
 export const MCP_SERVER_DEFENCES: readonly Mutation[] = [
   {
-    defence: "The tag of a token is that of this server and this kind",
+    defence: "The tag of a token belongs to this server and this kind",
     rows: ["RS-2", "RF-8"],
     file: `${HOSTED}/sessions/issued-token.ts`,
     find: "if (!isTag(bytes.subarray(-TAG_BYTES), PREFIX[type], head, tagging)) return undefined;",
@@ -18,7 +21,7 @@ export const MCP_SERVER_DEFENCES: readonly Mutation[] = [
     tests: [`${HOSTED}/sessions/issued-token.test.ts`],
   },
   {
-    defence: "A token is of the server it is shown to",
+    defence: "A token belongs to the server that receives it",
     rows: ["RS-2"],
     file: `${HOSTED}/sessions/issued-token.ts`,
     find: ".update(`${prefix}\\0${audience}\\0`)",
@@ -26,7 +29,7 @@ export const MCP_SERVER_DEFENCES: readonly Mutation[] = [
     tests: [`${HOSTED}/sessions/issued-token.test.ts`],
   },
   {
-    defence: "An access token ends after its time",
+    defence: "An access token expires",
     rows: ["RS-2"],
     file: `${HOSTED}/sessions/record.ts`,
     find: "isSameText(hash, presented.hash) && expiresAt > now);",
@@ -34,7 +37,7 @@ export const MCP_SERVER_DEFENCES: readonly Mutation[] = [
     tests: [`${HOSTED}/sessions/session-revocation.test.ts`],
   },
   {
-    defence: "An access token is one that its session knows",
+    defence: "An access token is one that its session issued",
     rows: ["RS-2"],
     file: `${HOSTED}/sessions/record.ts`,
     find: "isSameText(hash, presented.hash) && expiresAt > now);",
@@ -52,7 +55,7 @@ export const MCP_SERVER_DEFENCES: readonly Mutation[] = [
     tests: [SESSIONS],
   },
   {
-    defence: "A refresh token is its own client's",
+    defence: "A refresh token belongs to its client",
     rows: ["AS-14"],
     file: `${HOSTED}/sessions/refresh.ts`,
     find: `if (session.clientId !== request.clientId) throw refused("the refresh token is another client's");`,
@@ -60,7 +63,7 @@ export const MCP_SERVER_DEFENCES: readonly Mutation[] = [
     tests: [SESSIONS],
   },
   {
-    defence: "A refresh token that was spent ends the session",
+    defence: "A spent refresh token ends the session",
     rows: ["AS-14"],
     file: `${HOSTED}/sessions/refresh.ts`,
     find: '  if (standing === "ancestor") return true;\n',
@@ -68,7 +71,7 @@ export const MCP_SERVER_DEFENCES: readonly Mutation[] = [
     tests: [SESSIONS],
   },
   {
-    defence: "A lost answer is repeated for thirty seconds, no longer",
+    defence: "A lost answer is repeated for thirty seconds only",
     rows: ["AS-14"],
     file: `${HOSTED}/sessions/refresh.ts`,
     find: "previous !== undefined && now > previous.until;",
@@ -76,7 +79,7 @@ export const MCP_SERVER_DEFENCES: readonly Mutation[] = [
     tests: [SESSIONS],
   },
   {
-    defence: "A refresh asks for no more than was granted",
+    defence: "A refresh requests no more than was granted",
     rows: ["AS-14"],
     file: `${HOSTED}/sessions/refresh.ts`,
     find: "if (!requested.every((token) => session.scope.includes(token))) {",
@@ -84,7 +87,7 @@ export const MCP_SERVER_DEFENCES: readonly Mutation[] = [
     tests: [SESSIONS],
   },
   {
-    defence: "Of several refreshes with one token one writes",
+    defence: "Of several refreshes with one token exactly one writes",
     rows: ["AS-14"],
     file: `${HOSTED}/sessions/refresh.ts`,
     find: '{ stage: "live", expect: { refreshHash: session.refreshHash } },',
@@ -116,7 +119,7 @@ export const MCP_SERVER_DEFENCES: readonly Mutation[] = [
     tests: [`${OWN}/redeem-own-code.test.ts`],
   },
   {
-    defence: "A resource is this server's",
+    defence: "A resource is this server",
     rows: ["AS-16"],
     file: `${HOSTED}/paths.ts`,
     find: "if (resource === undefined || resource === resourceOf(deploymentUrl)) return;",
@@ -124,7 +127,7 @@ export const MCP_SERVER_DEFENCES: readonly Mutation[] = [
     tests: [`${HOSTED}/platform-callback/redeem-vendor-code.test.ts`],
   },
   {
-    defence: "A client asks for no more scope than the server has",
+    defence: "A client requests no more scope than the server has",
     rows: ["RS-3"],
     file: `${HOSTED}/authorization-request.ts`,
     find: "if (!isSubset(requested, scopes)) throw",
@@ -140,7 +143,7 @@ export const MCP_SERVER_DEFENCES: readonly Mutation[] = [
     tests: [ATTACKS],
   },
   {
-    defence: "Consent is for what the client was when it was shown",
+    defence: "Consent is for the client as it was shown",
     rows: ["AS-9"],
     file: `${OWN}/authorize.ts`,
     find: 'return JSON.stringify(["consent", fieldsOf(parameters), clientName, knownBy, redirectUris, scope]);',
@@ -149,7 +152,7 @@ export const MCP_SERVER_DEFENCES: readonly Mutation[] = [
     tests: [`${HOSTED}/clients/metadata-document.test.ts`],
   },
   {
-    defence: "The browser that agreed comes back from the vendor",
+    defence: "The callback counts only in the browser that consented",
     rows: ["AS-8"],
     file: `${OWN}/policy.ts`,
     find: "bindsBrowser: () => true,",
@@ -165,7 +168,7 @@ export const MCP_SERVER_DEFENCES: readonly Mutation[] = [
     tests: [`${HOSTED}/clients/metadata-document.test.ts`],
   },
   {
-    defence: "A client's document lies at a host of the operator's list",
+    defence: "A client's document is on a host of the operator's list",
     rows: ["AS-13"],
     file: `${HOSTED}/clients/metadata-document.ts`,
     find: 'url.pathname !== "/" && hosts.includes(url.host);',
@@ -181,7 +184,7 @@ export const MCP_SERVER_DEFENCES: readonly Mutation[] = [
     tests: [`${HOSTED}/clients/metadata-document-network.test.ts`],
   },
   {
-    defence: "A registered redirect URI is of a host the operator names",
+    defence: "A registered redirect URI is on a host that the operator names",
     rows: ["AS-11"],
     file: `${HOSTED}/clients/registration.ts`,
     find: "return hosts.length === 0 || isNative || hosts.includes(host);",

@@ -1,4 +1,4 @@
-/** Defences of whose vendor client, callback path and account a flow is. Part of list.ts. */
+/** Defences of which vendor client, callback path and account a flow has. Part of list.ts. */
 import type { Mutation } from "../mutation.ts";
 
 export const OWNERSHIP_DEFENCES: readonly Mutation[] = [
@@ -10,8 +10,7 @@ export const OWNERSHIP_DEFENCES: readonly Mutation[] = [
     tests: ["apps/broker/src/flows/byoc.test.ts"],
   },
   {
-    defence:
-      "The owner of the asking client counts among the owners, also where it may not use the entry the id is from",
+    defence: "The owner of the asking client counts among the owners, even if it may not use the entry of the id",
     file: "apps/broker/src/vendor/registrations.ts",
     find: "  return same.length > 0 && new Set([owner, ...same",
     replace: "  void owner;\n  return same.length > 0 && new Set([...same",
@@ -61,14 +60,14 @@ export const OWNERSHIP_DEFENCES: readonly Mutation[] = [
     tests: ["apps/broker/src/flows/owner-page.test.ts"],
   },
   {
-    defence: "A browser that saw no owner page cannot approve",
+    defence: "A browser that was not shown the owner page cannot approve",
     file: "apps/broker/src/flows/authorize.ts",
     find: '  if (cookie === undefined) throw refusePage(trace, "browser_mismatch");',
     replace: '  if (cookie === undefined) return { value: "x", hash: "x" };',
     tests: ["apps/broker/src/flows/owner-page.test.ts"],
   },
   {
-    defence: "Whatever a caller names is tier 3, an issuer that sends iss too",
+    defence: "Every vendor that a caller names is tier 3, also an issuer that sends iss",
     file: "apps/broker/src/vendor/trust.ts",
     find: "    return { vendor: parkingCodes(resolved), tier: 3, vendorClient: untrusted };",
     replace:
@@ -83,7 +82,7 @@ export const OWNERSHIP_DEFENCES: readonly Mutation[] = [
     tests: ["apps/broker/src/flows/manual-mode.test.ts"],
   },
   {
-    defence: "An answer counts on the path of its own flow alone",
+    defence: "An answer counts only on the path of its own flow",
     file: "packages/oauth-core/src/brokered-code/callback.ts",
     find: "if (flow.path !== path) throw",
     replace: 'if (flow.path !== path && path === "") throw',
@@ -111,14 +110,14 @@ export const OWNERSHIP_DEFENCES: readonly Mutation[] = [
     tests: ["packages/oauth-core/src/vendor-client/authorization/context.test.ts"],
   },
   {
-    defence: "The connection context of record and today's configuration is one, on every leg",
+    defence: "The connection context of the record equals that of the present configuration, on every leg",
     file: "apps/broker/src/flows/policy.ts",
     find: "  if (choice.contextHash === flow.contextHash) return choice;",
     replace: '  if (choice.contextHash !== "") return choice;',
     tests: ["apps/broker/src/flows/earlier-release.test.ts", "apps/broker/src/flows/finish-legs.test.ts"],
   },
   {
-    defence: "Credentials of the operator go with no endpoint of the caller's",
+    defence: "Credentials of the operator are never sent to an endpoint of the caller",
     file: "apps/broker/src/vendor/endpoints.ts",
     find: "  if (isForeign(overrides.authorizationEndpoint, base) || overrides.tokenEndpoint !== undefined) {",
     replace: '  if (isForeign(overrides.authorizationEndpoint, base) && overrides.tokenEndpoint === "") {',
@@ -132,7 +131,7 @@ export const OWNERSHIP_DEFENCES: readonly Mutation[] = [
     tests: ["apps/broker/src/flows/manual-mode.test.ts"],
   },
   {
-    defence: "A vendor of one's own without iss beside another is warned of",
+    defence: "A vendor of the operator's own without iss beside another causes a warning",
     file: "apps/broker/src/config/build.ts",
     find: "[...warnings, ...mixUpWarnings(vendors, own)]",
     replace: "[...warnings, ...mixUpWarnings(vendors, new Set([...own].slice(0, 0)))]",
@@ -167,7 +166,7 @@ export const OWNERSHIP_DEFENCES: readonly Mutation[] = [
     tests: ["apps/broker/src/connections/account.test.ts"],
   },
   {
-    defence: "A refreshed ID token is of the account that the connection names",
+    defence: "A refreshed ID token names the account of the connection",
     file: "apps/broker/src/flows/refresh.ts",
     find: "  return iss === undefined || sub === undefined ? undefined : { issuer: iss, subject: sub };",
     replace: '  return iss === undefined || sub !== "" ? undefined : { issuer: iss, subject: sub };',

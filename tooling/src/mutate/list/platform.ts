@@ -1,4 +1,7 @@
-/** Defences of the reference platform: its ingress, its forms, whose a flow is, connectors' secrets. Part of list.ts. */
+/**
+ * Defences of the reference platform: its ingress, its forms, the owner of a flow, connectors'
+ * secrets. Part of list.ts.
+ */
 import type { Mutation } from "../mutation.ts";
 
 const SRC = "apps/platform/src";
@@ -7,7 +10,7 @@ const ROUTES = `${SRC}/routes/routes.test.ts`;
 
 export const PLATFORM_DEFENCES: readonly Mutation[] = [
   {
-    defence: "The ingress passes the server's own Host only",
+    defence: "The ingress forwards only the server's own Host",
     rows: ["RS-7"],
     file: `${SRC}/ingress/gate.ts`,
     find: "if (host?.toLowerCase() !== new URL(upstream.deploymentUrl).host) return foreignHost();",
@@ -15,7 +18,7 @@ export const PLATFORM_DEFENCES: readonly Mutation[] = [
     tests: [INGRESS],
   },
   {
-    defence: "Every path but the exposed wants a token",
+    defence: "Every path except the exposed ones requires a token",
     rows: ["HT-7", "RS-1"],
     file: `${SRC}/ingress/gate.ts`,
     find: "if (token === undefined) return challenge(upstream);",
@@ -32,7 +35,7 @@ export const PLATFORM_DEFENCES: readonly Mutation[] = [
     tests: [INGRESS],
   },
   {
-    defence: "A caller's forwarded headers are not believed",
+    defence: "A caller's forwarded headers are removed",
     rows: ["HT-6"],
     file: `${SRC}/ingress/forwarded-headers.ts`,
     find: "!OF_PROXIES.test(name) && ",
@@ -40,7 +43,7 @@ export const PLATFORM_DEFENCES: readonly Mutation[] = [
     tests: [INGRESS],
   },
   {
-    defence: "A form of the platform is one that this browser was shown",
+    defence: "A form of the platform counts only in the browser it was shown to",
     rows: ["AS-7"],
     file: `${SRC}/routes/guard.ts`,
     find: 'if (cookie !== undefined && isFormToken(fields.get("csrf"), path, cookie)) return;',
@@ -71,7 +74,7 @@ export const PLATFORM_DEFENCES: readonly Mutation[] = [
     tests: [`${SRC}/oauth/connect.test.ts`],
   },
   {
-    defence: "A connector's secret opens for what it was entered for",
+    defence: "A connector's secret opens only for what it was entered for",
     rows: ["BY-2", "BY-4"],
     file: `${SRC}/connectors/connector-secrets.ts`,
     find: "  ...secretRecipient(settings),\n",

@@ -37,7 +37,7 @@ export const PROTOCOL_DEFENCES: readonly Mutation[] = [
     tests: [`${PROTOCOL}/pkce.test.ts`],
   },
   {
-    defence: "The derived verifier of one flow is not that of another",
+    defence: "The derived verifier differs for each flow",
     rows: ["VR-1"],
     file: `${PROTOCOL}/pkce.ts`,
     find: "hmacSha256(key, `pkce\\0${flowId}`)",
@@ -54,7 +54,7 @@ export const PROTOCOL_DEFENCES: readonly Mutation[] = [
     tests: [`${PROTOCOL}/state.test.ts`],
   },
   {
-    defence: "The header of a state is compared with the bytes we would write",
+    defence: "The header of a state is compared with the canonical bytes",
     rows: ["CB-1"],
     file: `${PROTOCOL}/state.ts`,
     find: "if (kid === undefined || header !== encodeHeader(typ, kid)) throw",
@@ -89,7 +89,7 @@ export const PROTOCOL_DEFENCES: readonly Mutation[] = [
     tests: [`${PROTOCOL}/state.test.ts`],
   },
   {
-    defence: "A state has one spelling: its payload is the one we would write",
+    defence: "A state has one spelling: its payload is canonical",
     rows: ["CB-1", "CB-3"],
     file: `${PROTOCOL}/state.ts`,
     find: 'if (encodePayload(claims, audience) !== payload) throw invalid("payload is not canonical");',
@@ -162,7 +162,7 @@ export const PROTOCOL_DEFENCES: readonly Mutation[] = [
     tests: [`${PROTOCOL}/parameters.test.ts`],
   },
   {
-    defence: "A caller's further parameters are none of ours, however they are spelled",
+    defence: "A caller's further parameters contain no reserved name, however it is spelled",
     rows: ["ST-4"],
     file: `${PROTOCOL}/parameters.ts`,
     find: 'return folded.startsWith("code_challenge") || RESERVED_AUTHORIZATION_PARAMETERS.has(folded);',
@@ -194,7 +194,7 @@ export const PROTOCOL_DEFENCES: readonly Mutation[] = [
     tests: [`${PROTOCOL}/scope.test.ts`],
   },
   {
-    defence: "A secret does not show when it is serialised",
+    defence: "A secret is hidden when it is serialised",
     rows: ["TS-17", "OB-2"],
     file: `${PROTOCOL}/secret.ts`,
     find: `  toJSON(): string {
@@ -204,7 +204,7 @@ export const PROTOCOL_DEFENCES: readonly Mutation[] = [
     tests: [`${PROTOCOL}/secret.test.ts`],
   },
   {
-    defence: "A secret does not show when it is inspected",
+    defence: "A secret is hidden when it is inspected",
     rows: ["TS-17", "OB-2"],
     file: `${PROTOCOL}/secret.ts`,
     find: `  [inspect.custom](): string {

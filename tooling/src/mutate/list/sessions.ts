@@ -13,7 +13,7 @@ export const SESSION_DEFENCES: readonly Mutation[] = [
     ],
   },
   {
-    defence: "A row without a MAC is no record",
+    defence: "A row without a MAC is not a record",
     file: "packages/token-store/src/crypto/record-mac.ts",
     find: 'if (typeof mac !== "string") return false;',
     replace: 'if (typeof mac !== "string") return mac === undefined;',
@@ -70,7 +70,7 @@ export const SESSION_DEFENCES: readonly Mutation[] = [
     ],
   },
   {
-    defence: "The MAC does not depend on the order in which an engine gives fields back",
+    defence: "The MAC does not depend on the order in which an engine returns fields",
     file: "packages/token-store/src/crypto/record-mac.ts",
     find: "    .toSorted()\n",
     replace: "",
@@ -95,14 +95,14 @@ export const SESSION_DEFENCES: readonly Mutation[] = [
     tests: ["packages/token-store/src/storage/authenticated-records.test.ts"],
   },
   {
-    defence: "An advance is decided by one write on the MAC that was read",
+    defence: "An advance is one write on the condition of the MAC that was read",
     file: "packages/token-store/src/storage/authenticated-records.ts",
     find: "const expect = { ...from.expect, [MAC]: mac };",
     replace: 'const expect = { ...from.expect, ...(mac === "" ? { [MAC]: mac } : {}) };',
     tests: ["packages/token-store/src/storage/authenticated-records.test.ts"],
   },
   {
-    defence: "The row that was moved is verified again",
+    defence: "The advanced row is verified again",
     file: "packages/token-store/src/storage/authenticated-records.ts",
     find: 'advanced.outcome === "moved" ? await open(advanced.record) : undefined;',
     replace:
@@ -117,14 +117,14 @@ export const SESSION_DEFENCES: readonly Mutation[] = [
     tests: ["packages/token-store/src/storage/authenticated-records.test.ts"],
   },
   {
-    defence: "A session is worth nothing at another vendor",
+    defence: "A session is refused at another vendor",
     file: "packages/mcp-auth/src/hosted/vendor-links/identity-source.ts",
     find: "one.vendor === other.vendor && one.issuer",
     replace: "one.issuer",
     tests: ["packages/mcp-auth/src/hosted/another-vendor.test.ts"],
   },
   {
-    defence: "A session is worth nothing at another issuer",
+    defence: "A session is refused at another issuer",
     file: "packages/mcp-auth/src/hosted/vendor-links/identity-source.ts",
     find: "one.vendor === other.vendor && one.issuer === other.issuer",
     replace: "one.vendor === other.vendor",
@@ -138,7 +138,7 @@ export const SESSION_DEFENCES: readonly Mutation[] = [
     tests: ["packages/mcp-auth/src/hosted/another-vendor.test.ts"],
   },
   {
-    defence: "A callback and a code are taken only for a flow of the present vendor",
+    defence: "A callback and a code count only for a flow of the present vendor",
     file: "packages/mcp-auth/src/hosted/server-callback/policy.ts",
     find: "return isSameSource(authorization, identitySource(settings)) ? authorization : undefined;",
     replace:
@@ -163,14 +163,14 @@ export const SESSION_DEFENCES: readonly Mutation[] = [
     tests: ["packages/mcp-auth/src/storage.test.ts"],
   },
   {
-    defence: "A server key that lies unsealed is refused where there is a key to seal it",
+    defence: "An unsealed server key is refused when there is a key to seal it",
     file: "packages/mcp-auth/src/hosted/server-key.ts",
     find: "if (adoptUnsealed) return",
     replace: "if (adoptUnsealed || SERVER_KEY_BYTES > 0) return",
     tests: ["packages/mcp-auth/src/hosted/server-key.test.ts", "packages/mcp-auth/src/hosted/table-writer.test.ts"],
   },
   {
-    defence: "An unsealed server key is not taken over but gives way to a new one",
+    defence: "An unsealed server key is replaced, not adopted",
     file: "packages/mcp-auth/src/hosted/server-key.ts",
     find: "  const key = replaceUnsealed(options.adoptUnsealed === true);",
     replace:
@@ -192,35 +192,36 @@ export const SESSION_DEFENCES: readonly Mutation[] = [
     tests: ["packages/mcp-auth/src/hosted/vendor-links/shared-link.test.ts"],
   },
   {
-    defence: "A call has no more than session and link both have",
+    defence: "A call has only the scope of both session and link",
     file: "packages/mcp-auth/src/hosted/gate.ts",
     find: "return { scope: scope.filter((token) => vendorScope.includes(token)), vendorScope };",
     replace: "return { scope, vendorScope };",
     tests: ["packages/mcp-auth/src/hosted/vendor-links/shared-link.test.ts"],
   },
   {
-    defence: "A link that does not say what it permits may permit all that is asked for",
+    defence: "A link without a known scope may permit everything requested",
     file: "packages/mcp-auth/src/hosted/gate.ts",
     find: "return { scope, vendorScope: settings.vendor.scopes };",
     replace: "return { scope, vendorScope: settings.vendor.scopes.slice(0, 0) };",
     tests: ["packages/mcp-auth/src/hosted/vendor-links/shared-link.test.ts"],
   },
   {
-    defence: "A narrower sign-in leaves the link as it is",
+    defence: "A narrower sign-in does not change the link",
     file: "packages/mcp-auth/src/hosted/vendor-links/link.ts",
     find: "return isWithin && scope.some(",
     replace: "return isWithin && now < 0 && scope.some(",
     tests: ["packages/mcp-auth/src/hosted/vendor-links/shared-link.test.ts"],
   },
   {
-    defence: "At a silent vendor a narrower request with the platform's callback granted what it asked for",
+    defence:
+      "At a vendor that returns no scope, a narrower request with the platform's callback is granted what it requested",
     file: "packages/mcp-auth/src/hosted/platform-callback/narrow-request.ts",
     find: 'typeof narrow === "string" ?',
     replace: 'typeof narrow === "string" && narrow === "" ?',
     tests: ["packages/mcp-auth/src/hosted/platform-callback/narrow-request.test.ts"],
   },
   {
-    defence: "What a flow asked for is noted once",
+    defence: "The requested scope of a flow is recorded once",
     file: "packages/mcp-auth/src/hosted/platform-callback/narrow-request.ts",
     find: "  await records.create({",
     replace: "  await records.delete(keyOf(codeChallenge));\n  await records.create({",
@@ -234,14 +235,14 @@ export const SESSION_DEFENCES: readonly Mutation[] = [
     tests: ["packages/mcp-auth/src/hosted/vendor-links/shared-link.test.ts"],
   },
   {
-    defence: "A link that only has more by scopes no longer asked for is not kept",
+    defence: "A link that is wider only by scopes no longer requested is not kept",
     file: "packages/mcp-auth/src/hosted/vendor-links/link.ts",
     find: "vendorScopes.includes(token) && !granted",
     replace: "vendorScopes.length >= 0 && !granted",
     tests: ["packages/mcp-auth/src/hosted/vendor-links/shared-link.test.ts"],
   },
   {
-    defence: "A call gets no token that permits more than the link did when the call was admitted",
+    defence: "A call gets no token with more scope than the link had when the call was admitted",
     file: "packages/mcp-auth/src/hosted/gate.ts",
     find: "if (linkScope(tokens)?.every((token) => vendorScope.includes(token)) !== false) return tokens;",
     replace: "if (linkScope(tokens)?.every((token) => vendorScope.includes(token)) !== null) return tokens;",

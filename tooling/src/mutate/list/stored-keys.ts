@@ -3,7 +3,7 @@ import type { Mutation } from "../mutation.ts";
 
 export const STORED_KEY_DEFENCES: readonly Mutation[] = [
   {
-    defence: "Before the lease of a dead attempt is taken over, the journal is asked for that attempt's answer",
+    defence: "Before the lease of a dead attempt is taken over, the journal is searched for its answer",
     file: "packages/token-store/src/refresh/refresh.ts",
     find: "  await settleDeadAttempt(current, deps);\n",
     replace: "  if (deps.times.leaseSeconds < 0) await settleDeadAttempt(current, deps);\n",
@@ -38,7 +38,7 @@ export const STORED_KEY_DEFENCES: readonly Mutation[] = [
     tests: ["packages/token-store/src/cli/strip-file.test.ts"],
   },
   {
-    defence: "Strip does not end as done while the log could not be emptied",
+    defence: "Strip does not report success while the log could not be emptied",
     file: "packages/token-store/src/cli/strip.ts",
     find: "|| !isErased ||",
     replace: "|| (!isErased && dryRun) ||",
@@ -95,7 +95,7 @@ export const STORED_KEY_DEFENCES: readonly Mutation[] = [
     tests: ["apps/broker/src/keys/keyset-place.test.ts"],
   },
   {
-    defence: "Adopting takes the very revision the operator names",
+    defence: "Adopting accepts only the revision that the operator names",
     file: "apps/broker/src/keys/keyset.ts",
     find: "      if (stored.revision !== revision) {\n",
     replace: "      if (stored.revision < 0) {\n",
@@ -116,14 +116,14 @@ export const STORED_KEY_DEFENCES: readonly Mutation[] = [
     tests: ["packages/token-store/src/refresh/refresh.test.ts"],
   },
   {
-    defence: "A lease that is held is heeded",
+    defence: "A held lease is respected",
     file: "packages/token-store/src/refresh/lease.ts",
     find: "return lease !== undefined && now < lease.until;",
     replace: "return lease !== undefined && now < lease.until - 1e9;",
     tests: ["packages/token-store/src/refresh/refresh.test.ts"],
   },
   {
-    defence: "A process that stood still between lease and request gives the lease back",
+    defence: "A process that was suspended between lease and request gives the lease back",
     file: "packages/token-store/src/refresh/lease.ts",
     find: "if (isInTime(startedMs, { timer, times })) return attempt;",
     replace: "if (isInTime(startedMs, { timer, times }) || startedMs >= 0) return attempt;",
@@ -161,7 +161,7 @@ export const STORED_KEY_DEFENCES: readonly Mutation[] = [
     tests: ["packages/token-store/src/tokens/token-records.test.ts"],
   },
   {
-    defence: "The parts of an envelope's place have their lengths in front",
+    defence: "The parts of an envelope's place are length-prefixed",
     file: "packages/token-store/src/crypto/encoding.ts",
     find: "  const bytes = Buffer.allocUnsafe(length);\n",
     replace: '  if (length > 0) return Buffer.from(context.join(""));\n  const bytes = Buffer.allocUnsafe(length);\n',
@@ -197,7 +197,7 @@ export const STORED_KEY_DEFENCES: readonly Mutation[] = [
     tests: ["packages/token-store/src/refresh/commit.test.ts"],
   },
   {
-    defence: "An answer that is still to be written keeps its process from asking again",
+    defence: "A process with an unwritten answer makes no further request",
     file: "packages/token-store/src/refresh/refresh.ts",
     find: 'if (orphans.has(current.row.key)) return { kind: "fenced" };',
     replace: 'if (orphans.has(current.row.key) && current.stored.version < 0) return { kind: "fenced" };',

@@ -5,7 +5,7 @@ const STORE = "packages/token-store/src";
 
 export const TOKEN_STORE_DEFENCES: readonly Mutation[] = [
   {
-    defence: "Nothing opens before all of it was authenticated",
+    defence: "No plaintext is returned before all of it was authenticated",
     rows: ["TS-2"],
     file: `${STORE}/crypto/aes-gcm.ts`,
     find: "    decipher.final();\n",
@@ -13,7 +13,7 @@ export const TOKEN_STORE_DEFENCES: readonly Mutation[] = [
     tests: [`${STORE}/crypto/envelope.test.ts`],
   },
   {
-    defence: "A ciphertext opens under the key it names",
+    defence: "A ciphertext opens only under the key it names",
     rows: ["TS-5"],
     file: `${STORE}/crypto/key-commitment.ts`,
     find: "if (expected.length !== actual.length || !timingSafeEqual(expected, actual)) throw",
@@ -21,7 +21,7 @@ export const TOKEN_STORE_DEFENCES: readonly Mutation[] = [
     tests: [`${STORE}/crypto/key-commitment.test.ts`],
   },
   {
-    defence: "The parts of a place have their lengths before them",
+    defence: "The parts of a place are length-prefixed",
     rows: ["TS-3"],
     file: `${STORE}/crypto/encoding.ts`,
     find: "at = bytes.writeUInt32BE(written, at) + written;",
@@ -37,7 +37,7 @@ export const TOKEN_STORE_DEFENCES: readonly Mutation[] = [
     tests: [`${STORE}/crypto/envelope.test.ts`],
   },
   {
-    defence: "An IV comes once",
+    defence: "An IV is used once",
     rows: ["TS-6"],
     file: `${STORE}/crypto/aes-gcm.ts`,
     find: "  poolUsed += IV_BYTES;\n  return Buffer.from(pool.subarray(poolUsed - IV_BYTES, poolUsed));",
@@ -45,7 +45,7 @@ export const TOKEN_STORE_DEFENCES: readonly Mutation[] = [
     tests: [`${STORE}/crypto/aes-gcm.test.ts`],
   },
   {
-    defence: "A sealed field is of its row, user, issuer and version",
+    defence: "A sealed field is bound to its row, user, issuer and version",
     rows: ["TS-3", "TS-19"],
     file: `${STORE}/tokens/token-sealing.ts`,
     find: "environment, table, key.pk, key.sk, field, issuer, String(version), mark];",
@@ -61,7 +61,7 @@ export const TOKEN_STORE_DEFENCES: readonly Mutation[] = [
     tests: [`${STORE}/keys/kms.test.ts`],
   },
   {
-    defence: "A data key is of a KMS key of our own account",
+    defence: "A data key belongs to a KMS key of our own account",
     rows: ["TS-4"],
     file: `${STORE}/keys/kms-key-id.ts`,
     find: "return key.account === owner.account && key.partition === owner.partition;",
@@ -78,7 +78,7 @@ export const TOKEN_STORE_DEFENCES: readonly Mutation[] = [
     tests: [`${STORE}/modes/encrypted.test.ts`],
   },
   {
-    defence: "Mode bridge notices a copy that was changed",
+    defence: "Mode bridge detects a changed copy",
     rows: ["TS-8"],
     file: `${STORE}/modes/bridge.ts`,
     find: "if (copy === undefined || isSameCopy(sealed, copy)) return",
@@ -86,7 +86,7 @@ export const TOKEN_STORE_DEFENCES: readonly Mutation[] = [
     tests: [`${STORE}/modes/bridge.test.ts`],
   },
   {
-    defence: "Plaintext does not come back into a row that has lost it",
+    defence: "Plaintext does not return to a row without it",
     rows: ["TS-11"],
     file: `${STORE}/modes/bridge.ts`,
     find: 'writesCopy: (mark) => mark !== "encrypted",',
@@ -102,7 +102,7 @@ export const TOKEN_STORE_DEFENCES: readonly Mutation[] = [
     tests: [`${STORE}/keys/data-keys.test.ts`],
   },
   {
-    defence: "An old row put back is noticed by who has seen a newer one",
+    defence: "An old row put back is detected by a process that has seen a newer one",
     rows: ["TS-19"],
     file: `${STORE}/tokens/version-watch.ts`,
     find: "return version < highest;",
@@ -110,7 +110,7 @@ export const TOKEN_STORE_DEFENCES: readonly Mutation[] = [
     tests: [`${STORE}/tokens/token-records.test.ts`],
   },
   {
-    defence: "A lease that runs is heeded",
+    defence: "A running lease is respected",
     rows: ["RF-1", "8.2-2"],
     file: `${STORE}/refresh/lease.ts`,
     find: "return lease !== undefined && now < lease.until;",
@@ -118,7 +118,7 @@ export const TOKEN_STORE_DEFENCES: readonly Mutation[] = [
     tests: [`${STORE}/refresh/refresh.test.ts`],
   },
   {
-    defence: "A process that stood still after its lease does not ask",
+    defence: "A process that was suspended beyond its lease makes no request",
     rows: ["8.2-3"],
     file: `${STORE}/refresh/lease.ts`,
     find: "if (isInTime(startedMs, { timer, times })) return attempt;",
@@ -126,7 +126,7 @@ export const TOKEN_STORE_DEFENCES: readonly Mutation[] = [
     tests: [`${STORE}/refresh/attempt.test.ts`],
   },
   {
-    defence: "A refusal is believed when nobody else has refreshed",
+    defence: "A refusal counts only if no other process has refreshed",
     rows: ["RF-4"],
     file: `${STORE}/refresh/vendor-call.ts`,
     find: "  return isSame && lease?.owner === ours.owner;",

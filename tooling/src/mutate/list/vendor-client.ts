@@ -1,4 +1,7 @@
-/** Defences of packages/oauth-core/src/vendor-client but egress: callback, ID tokens, keys, metadata, tokens. Part of list.ts. */
+/**
+ * Defences of packages/oauth-core/src/vendor-client without egress: callback, ID tokens, keys,
+ * metadata, tokens. Part of list.ts.
+ */
 import type { Mutation } from "../mutation.ts";
 
 const VENDOR = "packages/oauth-core/src/vendor-client";
@@ -6,7 +9,7 @@ const LAB = `${VENDOR}/vendor-lab.test.ts`;
 
 export const VENDOR_CLIENT_DEFENCES: readonly Mutation[] = [
   {
-    defence: "iss is there where the vendor sends it",
+    defence: "iss is required when the vendor sends it",
     rows: ["CB-16"],
     file: `${VENDOR}/issuer.ts`,
     find: "if (!vendor.issExpected) return;",
@@ -22,7 +25,7 @@ export const VENDOR_CLIENT_DEFENCES: readonly Mutation[] = [
     tests: [`${VENDOR}/issuer.test.ts`],
   },
   {
-    defence: "iss of a vendor without an issuer is of its origin",
+    defence: "iss of a vendor without an issuer must be of its origin",
     rows: ["CB-16"],
     file: `${VENDOR}/issuer.ts`,
     find: "return URL.parse(iss)?.origin === new URL(authorizationEndpoint).origin;",
@@ -54,16 +57,16 @@ export const VENDOR_CLIENT_DEFENCES: readonly Mutation[] = [
     tests: [LAB],
   },
   {
-    defence: "An ID token is of the issuer that was asked",
+    defence: "An ID token is from the issuer that was called",
     rows: ["ID-1"],
     file: `${VENDOR}/id-token/verify.ts`,
-    // Ours and the library's check both compare with it.
+    // Our check and the library's both compare with it.
     find: "if (issuerTemplate === undefined) return issuer;",
     replace: "if (issuerTemplate === undefined) return String(claims.iss);",
     tests: [LAB],
   },
   {
-    defence: "We are the only audience of an ID token",
+    defence: "Our client is the only audience of an ID token",
     rows: ["ID-7"],
     file: `${VENDOR}/id-token/verify.ts`,
     find: "if (audiences.length !== 1 || audiences[0] !== clientId) throw",
@@ -71,7 +74,7 @@ export const VENDOR_CLIENT_DEFENCES: readonly Mutation[] = [
     tests: [LAB],
   },
   {
-    defence: "An ID token was issued to us",
+    defence: "An ID token was issued to our client",
     rows: ["ID-7"],
     file: `${VENDOR}/id-token/verify.ts`,
     find: 'if (azp !== undefined && azp !== clientId) throw refused("azp is not us");',
@@ -79,7 +82,7 @@ export const VENDOR_CLIENT_DEFENCES: readonly Mutation[] = [
     tests: [LAB],
   },
   {
-    defence: "An ID token was issued now",
+    defence: "An ID token was issued recently",
     rows: ["ID-6"],
     file: `${VENDOR}/id-token/verify.ts`,
     find: "if (issuedAt > at + MAX_AHEAD_SECONDS || issuedAt < at - MAX_AGE_SECONDS) throw",
@@ -95,7 +98,7 @@ export const VENDOR_CLIENT_DEFENCES: readonly Mutation[] = [
     tests: [LAB],
   },
   {
-    defence: "at_hash is that of the access token beside it",
+    defence: "at_hash belongs to the access token beside it",
     rows: ["ID-9"],
     file: `${VENDOR}/id-token/verify.ts`,
     find: "if (atHash === undefined) return;",
@@ -103,7 +106,7 @@ export const VENDOR_CLIENT_DEFENCES: readonly Mutation[] = [
     tests: [LAB],
   },
   {
-    defence: "The nonce of an ID token is that of its flow",
+    defence: "The nonce of an ID token belongs to its flow",
     rows: ["VR-3"],
     file: `${VENDOR}/token/validate.ts`,
     find: "const expectedNonce = nonce.sent ?? expectNoNonce;",
@@ -128,7 +131,7 @@ export const VENDOR_CLIENT_DEFENCES: readonly Mutation[] = [
     tests: [`${VENDOR}/token/refresh.test.ts`],
   },
   {
-    defence: "A published key that is private or symmetric is left out",
+    defence: "A published key that is private or symmetric is skipped",
     rows: ["JW-3"],
     file: `${VENDOR}/id-token/jwks.ts`,
     find: "if (!KEY_TYPES.has(kty) || SECRET_MEMBERS.some((member) => key[member] !== undefined)) return false;",
@@ -152,7 +155,7 @@ export const VENDOR_CLIENT_DEFENCES: readonly Mutation[] = [
     tests: [`${VENDOR}/id-token/jwks.test.ts`],
   },
   {
-    defence: "Unknown key ids fetch a key set twice a minute at most",
+    defence: "Unknown key ids cause at most two fetches of a key set per minute",
     rows: ["JW-2"],
     file: `${VENDOR}/discovery/cache.ts`,
     find: "if (held !== undefined && now() - (entry.reloadedAt ?? -Infinity) < RELOAD_SECONDS) return held.value;",
@@ -161,7 +164,7 @@ export const VENDOR_CLIENT_DEFENCES: readonly Mutation[] = [
     tests: [`${VENDOR}/vendor-lab-keys.test.ts`],
   },
   {
-    defence: "A document of a vendor that is down serves for an hour, no longer",
+    defence: "The cached document of a vendor that is down is used for an hour at most",
     rows: ["JW-4"],
     file: `${VENDOR}/discovery/cache.ts`,
     find: `      entry.failedAt = now();
@@ -171,7 +174,7 @@ export const VENDOR_CLIENT_DEFENCES: readonly Mutation[] = [
     tests: [`${VENDOR}/vendor-lab-keys.test.ts`],
   },
   {
-    defence: "Metadata is that of the issuer it was asked for",
+    defence: "Metadata belongs to the requested issuer",
     rows: ["DI-1"],
     file: `${VENDOR}/discovery/document.ts`,
     find: "if (document.issuer !== issuer) {",
@@ -179,7 +182,7 @@ export const VENDOR_CLIENT_DEFENCES: readonly Mutation[] = [
     tests: [`${VENDOR}/discovery/discover.test.ts`],
   },
   {
-    defence: "Metadata names endpoints that may be asked",
+    defence: "Metadata names only permitted endpoints",
     rows: ["DI-2"],
     file: `${VENDOR}/discovery/document.ts`,
     find: "    requireEndpoint(value, name, deps);\n",
@@ -195,7 +198,7 @@ export const VENDOR_CLIENT_DEFENCES: readonly Mutation[] = [
     tests: [`${VENDOR}/discovery/discover.test.ts`],
   },
   {
-    defence: "A redirect from an endpoint is no answer",
+    defence: "A redirect from an endpoint is refused",
     rows: ["EG-12", "EG-6"],
     file: `${VENDOR}/answer.ts`,
     find: "if (response.status < 200 || (response.status >= 300 && response.status < 400)) {",
@@ -203,7 +206,7 @@ export const VENDOR_CLIENT_DEFENCES: readonly Mutation[] = [
     tests: [`${VENDOR}/token/response.test.ts`],
   },
   {
-    defence: "HTML is no token answer",
+    defence: "HTML is not a token answer",
     rows: ["VR-7"],
     file: `${VENDOR}/answer.ts`,
     find: 'if (type === "text/html" || type === "application/xhtml+xml")',
@@ -243,7 +246,7 @@ export const VENDOR_CLIENT_DEFENCES: readonly Mutation[] = [
     tests: [`${VENDOR}/authorization/url.test.ts`],
   },
   {
-    defence: "A caller's further parameters name none of ours at the vendor",
+    defence: "A caller's further parameters contain no reserved name at the vendor",
     rows: ["ST-4"],
     file: `${VENDOR}/authorization/url.ts`,
     find: `    if (isReservedAuthorizationParameter(name)) {

@@ -1,4 +1,4 @@
-/** Options that point a vendor of the registry at its simulator, or at what a test put there. */
+/** Options that point a vendor of the registry at its simulator, or at a test's own server. */
 import type { VendorSimulator } from "@oauth-broker/simulators/vendors";
 
 export function atSimulator(

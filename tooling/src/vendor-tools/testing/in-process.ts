@@ -1,6 +1,9 @@
-/** The vendor tools without a process of their own: for the many ways in which words can be wrong, and a person at hand. */
+/**
+ * The vendor tools inside the test process: for the many invalid command lines, and for a user at
+ * the terminal.
+ */
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
-import type { World } from "../environment.ts";
+import type { Environment } from "../environment.ts";
 import { runVendor } from "../run.ts";
 import type { Ask } from "../terminal.ts";
 import type { Ended } from "./vendor-process.ts";
@@ -11,8 +14,8 @@ export const NOW = 1_795_219_200;
 export interface InProcess {
   readonly env?: Readonly<Record<string, string>>;
   readonly ask?: Ask;
-  readonly now?: World["now"];
-  /** Hears each line of stderr. */
+  readonly now?: Environment["now"];
+  /** Receives each line of stderr. */
   readonly onTell?: (line: string) => void;
 }
 

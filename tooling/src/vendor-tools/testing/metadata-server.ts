@@ -1,4 +1,7 @@
-/** An issuer on loopback that publishes whatever a test gives it, for the metadata no good server has. */
+/**
+ * An issuer on loopback that publishes any metadata of a test, including what no proper server
+ * publishes.
+ */
 import { createServer } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
@@ -6,7 +9,7 @@ import { onTestFinished } from "vitest";
 
 export interface MetadataServer {
   readonly issuer: string;
-  /** Its metadata; undefined: it has none. Anything else is answered 404. */
+  /** Its metadata; undefined: it has none. Any other path answers 404. */
   document: object | undefined;
 }
 

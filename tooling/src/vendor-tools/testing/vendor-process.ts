@@ -1,4 +1,4 @@
-/** The vendor tools as their users run them: as a process of its own. */
+/** The vendor tools as users run them: as a separate process. */
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,13 +14,16 @@ export interface Ended {
 
 export interface VendorProcess {
   readonly ended: Promise<Ended>;
-  /** @returns what it has said on stderr, once `pattern` is in there; rejects when it ends before */
+  /** @returns its stderr so far, once `pattern` is in it; rejects when the process ends before */
   said(pattern: RegExp): Promise<RegExpExecArray>;
 }
 
 const MAIN = fileURLToPath(new URL("../main.ts", import.meta.url));
 
-/** Without a terminal, and without any variable of the vendors but these. Killed after a minute, and with the test. */
+/**
+ * Without a terminal, and with only these variables of the vendors. Killed after a minute, and with
+ * the test.
+ */
 export function startVendorTool(args: readonly string[], env: Readonly<Record<string, string>> = {}): VendorProcess {
   const child = spawn(process.execPath, [MAIN, ...args], {
     env: { PATH: process.env["PATH"], ...env },

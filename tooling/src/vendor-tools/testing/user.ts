@@ -1,30 +1,33 @@
-/** The person `vendor try` waits for: registers the redirect URI at the vendor, goes there, and comes back. */
+/**
+ * The user that `vendor try` waits for: registers the redirect URI at the vendor, signs in there,
+ * and comes back.
+ */
 import { driveConsent, type DriveConsentOptions } from "@oauth-broker/simulators";
 import type { VendorSimulator } from "@oauth-broker/simulators/vendors";
 
 export const CLIENT_ID = "own-app";
 export const CLIENT_SECRET = "CANARY-own-secret";
 
-export interface Person {
-  /** Hears what the tool says. */
+export interface User {
+  /** Receives the output of the tool. */
   readonly hear: (line: string) => void;
-  /** What the listener answered; rejects when the way back was not found. */
-  readonly arrived: Promise<string>;
+  /** The answer of the listener; rejects when the callback was not found. */
+  readonly returned: Promise<string>;
 }
 
-/** @param register puts the redirect URI down at the vendor */
-export function createPerson(
+/** @param register registers the redirect URI at the vendor */
+export function createUser(
   register: (redirectUri: string) => void,
   decision: NonNullable<DriveConsentOptions["decision"]> = "approve",
   alter: (callback: URL) => void = () => {},
-): Person {
-  const { promise: arrived, resolve, reject } = Promise.withResolvers<string>();
+): User {
+  const { promise: returned, resolve, reject } = Promise.withResolvers<string>();
   let redirectUri = "";
   const hear = (line: string): void => {
-    const told = /^Redirect URI.*: (http\S+)$/m.exec(line)?.[1];
-    if (told !== undefined) {
-      redirectUri = told;
-      register(told);
+    const uri = /^Register this redirect URI.*: (http\S+)$/m.exec(line)?.[1];
+    if (uri !== undefined) {
+      redirectUri = uri;
+      register(uri);
     }
     const start = /^Open in a browser.*\n(http\S+)$/m.exec(line)?.[1];
     if (start !== undefined) visit(start).then(resolve, reject);
@@ -34,15 +37,15 @@ export function createPerson(
     alter(callback);
     return (await fetch(callback)).text();
   };
-  return { hear, arrived };
+  return { hear, returned };
 }
 
-export function personAt(
+export function userAt(
   vendor: VendorSimulator,
   app: object = {},
-  ...more: Parameters<typeof createPerson> extends [unknown, ...infer R] ? R : never
-): Person {
-  return createPerson(
+  ...more: Parameters<typeof createUser> extends [unknown, ...infer R] ? R : never
+): User {
+  return createUser(
     (redirectUri) => {
       vendor.addClient({ clientId: CLIENT_ID, clientSecret: CLIENT_SECRET, redirectUris: [redirectUri], ...app });
     },
