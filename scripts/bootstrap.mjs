@@ -1,6 +1,6 @@
 // Runs a command of this repository on a machine that has only Node.js 20 or newer and npm:
-// brings the pinned pnpm and the locked dependencies (the pinned Node.js is one of them), then
-// starts the command with both on PATH. Needs no dependency itself; every npm script goes through here.
+// installs the pinned pnpm and the locked dependencies (including the pinned Node.js), then starts
+// the command with both on PATH. Has no dependencies itself; every npm script goes through here.
 import { spawn, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
@@ -19,7 +19,8 @@ const env = {
 };
 const run = (command, args, stdio) => spawnSync(command, args, { cwd: root, env, stdio, encoding: "utf8", shell });
 
-// 1. pnpm: the one on PATH when its major version is the pinned one, else the pinned one through npx.
+// 1. pnpm: the one on PATH when its major version is the pinned one, else the pinned one through
+// npx.
 const { stdout: version, error: missing } = run("pnpm", ["--version"]);
 const found = missing === undefined ? version : "";
 if (found.split(".")[0] !== pin.split(".")[0]) {
@@ -29,20 +30,21 @@ if (found.split(".")[0] !== pin.split(".")[0]) {
     ["ignore", "pipe", "inherit"],
   );
   if (brought.status !== 0) {
-    console.error(`Could not bring pnpm ${pin}. Is the npm registry reachable? Try: npx --yes pnpm@${pin} --version`);
+    console.error(`Could not install pnpm ${pin}. Is the npm registry reachable? Try: npx --yes pnpm@${pin} --version`);
     process.exit(1);
   }
   env.PATH = brought.stdout.trim();
 }
 
-// 2. Locked dependencies. Silent when it works, with its whole report when it does not.
+// 2. Locked dependencies. Prints nothing on success, and the whole report on failure.
 const install = ["install", "--frozen-lockfile"];
 if (run("pnpm", [...install, "--silent"], "inherit").status !== 0) {
   if (run("pnpm", install, "inherit").status !== 0) process.exit(1);
 }
 env.PATH = join(root, "node_modules", ".bin") + delimiter + env.PATH;
 
-// 3. The command, with our signals and its exit code. npm ends only its own shell, so follow the parent down too.
+// 3. The command, with our signals and its exit code. npm ends only its own shell, so this ends
+// when its parent does.
 const [command, ...args] = process.argv.slice(2);
 const child = spawn(command, args, { cwd: root, env, stdio: "inherit", shell });
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));

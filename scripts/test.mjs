@@ -1,6 +1,7 @@
-// `npm test`: turbo runs the tests of every workspace; this adds up what they left in coverage/results.json.
-// Arguments go to turbo (`npm test -- --filter=@oauth-broker/oauth-core`, `npm test -- --force`).
-// The last line is always `N passed, N failed, N skipped`; the exit code is 0 only when something passed and nothing failed.
+// `npm test`: turbo runs the tests of every workspace; this adds up their results in
+// coverage/results.json. Arguments go to turbo (`npm test -- --filter=@oauth-broker/oauth-core`,
+// `npm test -- --force`). The last line is always `N passed, N failed, N skipped`; the exit code is
+// 0 only when at least one test passed and none failed.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, rmSync } from "node:fs";
@@ -10,7 +11,10 @@ import { join } from "node:path";
 const shell = process.platform === "win32";
 const line = ({ passed, failed, skipped }) => `${passed} passed, ${failed} failed, ${skipped} skipped`;
 
-/** One workspace's numbers from vitest's JSON report. A file that did not load, or an error outside any test, is a failure too. */
+/**
+ * One workspace's numbers from vitest's JSON report. A file that did not load, or an error outside
+ * any test, is a failure too.
+ */
 export function countTests(report) {
   const broken = report.testResults.filter(
     (file) => file.status === "failed" && !file.assertionResults.some((test) => test.status === "failed"),
@@ -23,7 +27,10 @@ export function countTests(report) {
   };
 }
 
-/** @returns the workspaces turbo will test with these arguments; none when it refuses them, which its run then explains */
+/**
+ * @returns the workspaces that turbo will test with these arguments; none when it refuses them,
+ *   which its run then explains
+ */
 function plannedWorkspaces(args) {
   const { stdout, status } = spawnSync("turbo", ["run", "test", "--dry=json", ...args], { encoding: "utf8", shell });
   if (status !== 0) return [];
@@ -34,8 +41,8 @@ function plannedWorkspaces(args) {
 
 /** @returns turbo's exit code */
 async function runTurbo(args) {
-  // Each vitest brings a worker per core. More than one at a time gains nothing on two cores, and makes tests that
-  // measure time fail for want of it.
+  // Each vitest starts a worker per core. More than one at a time gains nothing on two cores, and
+  // makes tests that measure time fail.
   const concurrency = Math.max(1, Math.floor(availableParallelism() / 4));
   const flags = [
     "--continue=dependencies-successful",
@@ -53,13 +60,13 @@ function readCounts(results) {
   try {
     return countTests(JSON.parse(readFileSync(results, "utf8")));
   } catch {
-    return undefined; // Not written, or not to its end.
+    return undefined; // Missing or incomplete.
   }
 }
 
 async function main(args) {
   const workspaces = plannedWorkspaces(args);
-  // What is there afterwards was made, or restored from turbo's cache, by this run.
+  // Every file that exists afterwards was written, or restored from turbo's cache, by this run.
   for (const { results } of workspaces) rmSync(results, { force: true });
   const code = await runTurbo(args);
 
