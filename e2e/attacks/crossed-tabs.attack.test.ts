@@ -79,8 +79,8 @@ async function rounds(count: number, seed: number, crossings: readonly Crossing[
       return vendor?.origin === `https://${String(body["vendor"])}.example` ? String(body["vendor"]) : "swapped";
     };
     const order = [await scheduler.run(Promise.all([start(0, "honest"), start(1, "second")]))];
-    const arriving = CROSSINGS[crossing](answers[0]!, answers[1]!);
-    order.push(await scheduler.run(Promise.all(arriving.map(async (url, tab) => finish(tab, url)))));
+    const crossed = CROSSINGS[crossing](answers[0]!, answers[1]!);
+    order.push(await scheduler.run(Promise.all(crossed.map(async (url, tab) => finish(tab, url)))));
     return { crossing, order: order.join(" | "), tabs: results };
   };
 

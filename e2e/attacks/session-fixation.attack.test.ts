@@ -91,7 +91,7 @@ function createPlatform(fixture: Fixture, keepsVerifierIn: "session" | "database
      * The browser is back.
      * @returns the account to connect, and the broker's answer
      */
-    arrive: async (browser: Browser, url: URL): Promise<{ account: string | undefined; answer: Answer }> => {
+    returnFromVendor: async (browser: Browser, url: URL): Promise<{ account: string | undefined; answer: Answer }> => {
       const state = parameter(url, "state");
       const codeVerifier = drawerOf(browser).get(state) ?? drawerOf(browser).get("latest");
       return { account: accounts.get(state), answer: await backend.redeem(parameter(url, "code"), codeVerifier) };
@@ -127,7 +127,7 @@ describe("X-7 (i) the victim is sent the vendor URL of the attacker's flow", () 
     const harness = await setUp();
     await without(off, "readBindingCookie", async () => {
       const { platform, destination } = await sendVendorUrl(harness);
-      const { account, answer } = await platform.arrive(harness.victim, destination.url);
+      const { account, answer } = await platform.returnFromVendor(harness.victim, destination.url);
       expect([account, ownerOf(answer.body["access_token"])]).toEqual(["attacker's account", "victim"]);
     });
   });
@@ -139,7 +139,7 @@ describe("X-7 (ii) the victim is sent the start URL of the attacker's flow", () 
     const flow = await platform.connect("attacker's account", attacker);
     if (victimIsBusy) await platform.connect("victim's account", victim);
     const destination = await victim.visit(platform.backend.startUrl(flow));
-    return { platform, flow, destination, result: await platform.arrive(victim, destination.url) };
+    return { platform, flow, destination, result: await platform.returnFromVendor(victim, destination.url) };
   }
 
   it("bar#XA-7 X-7 passes the cookie, which is why the cookie is not enough, and ends at the verifier", async () => {

@@ -9,7 +9,7 @@ import type { AddressInfo } from "node:net";
 import { describe, expect, it } from "vitest";
 import { runBench } from "./bench.ts";
 import { cpuMicroseconds } from "./cpu-time.ts";
-import { figuresOf, judge, type Round, spreadOf, table, verdicts } from "./figures.ts";
+import { figuresOf, compareWithAims, type Round, spreadOf, table, aimLines } from "./figures.ts";
 import { parseCommandLine } from "./options.ts";
 import { requireChecks } from "./probe.ts";
 import { SUBJECTS } from "./subjects.ts";
@@ -113,13 +113,13 @@ describe("figures", () => {
   });
 
   it("are compared with the aims", () => {
-    expect(judge(figures).map(({ work, subject, ratio, met }) => [work, subject, ratio, met])).toEqual([
+    expect(compareWithAims(figures).map(({ work, subject, ratio, met }) => [work, subject, ratio, met])).toEqual([
       ["flow", "memory", 1.3, true],
       ["flow", "sqlite", 2.5, false],
       ["refresh", "memory", 1.3, true],
       ["refresh", "sqlite", 2.5, false],
     ]);
-    expect(verdicts(judge(figures)).split("\n")[1]).toBe(
+    expect(aimLines(compareWithAims(figures)).split("\n")[1]).toBe(
       "aim not met  flow, broker, SQLite: 2.50 × the floor; aim: at most 2",
     );
   });

@@ -3,7 +3,7 @@
  * run side by side with the floor. Every process stays up for the whole run; each round measures
  * every subject once, in turn.
  */
-import { type Figures, figuresOf, judge, type JudgedAim, type Round } from "./figures.ts";
+import { type Figures, figuresOf, compareWithAims, type AimResult, type Round } from "./figures.ts";
 import { describeMachine } from "./machine.ts";
 import { CONNECTIONS, measure, type Measurement, type Work } from "./measure.ts";
 import { requireChecks } from "./probe.ts";
@@ -29,7 +29,7 @@ export interface BenchResults extends Pick<BenchOptions, "flows" | "rounds" | "w
   /** Under a profiler everything is slower, and not by the same factor. */
   readonly profiled: boolean;
   readonly figures: Figures;
-  readonly aims: readonly JudgedAim[];
+  readonly aims: readonly AimResult[];
   readonly measurements: readonly Round[];
 }
 
@@ -68,7 +68,7 @@ export async function runBench(options: BenchOptions, say: (line: string) => voi
     machine: describeMachine(),
     profiled: profileFolder !== undefined,
     figures,
-    aims: judge(figures),
+    aims: compareWithAims(figures),
     measurements,
   };
 }

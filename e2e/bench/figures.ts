@@ -56,12 +56,12 @@ export function figuresOf(rounds: readonly Round[]): Figures {
   return { flow: ofWork("flow"), refresh: ofWork("refresh") };
 }
 
-export interface JudgedAim extends Aim {
+export interface AimResult extends Aim {
   readonly ratio: number;
   readonly met: boolean;
 }
 
-export function judge(figures: Figures): JudgedAim[] {
+export function compareWithAims(figures: Figures): AimResult[] {
   return AIMS.map((aim) => {
     const ratio = figures[aim.work][aim.subject].ratio.median;
     return { ...aim, ratio, met: ratio <= aim.limit };
@@ -96,7 +96,7 @@ const LABELS: Readonly<Record<Subject, string>> = {
   sqlite: "broker, SQLite",
 };
 
-export function verdicts(aims: readonly JudgedAim[]): string {
+export function aimLines(aims: readonly AimResult[]): string {
   return aims
     .map(({ work, subject, limit, ratio, met }) => {
       const what = `${work}, ${LABELS[subject]}: ${ratio.toFixed(2)} × the floor`;

@@ -7,14 +7,14 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setup as buildBroker } from "../support/build-broker.ts";
 import { type BenchResults, runBench } from "./bench.ts";
-import { table, verdicts } from "./figures.ts";
-import { mcpTable, mcpVerdict } from "./mcp-figures.ts";
-import { mixedVerdict } from "./mcp-mixed.ts";
+import { table, aimLines } from "./figures.ts";
+import { mcpTable, mcpAimLine } from "./mcp-figures.ts";
+import { mixedLine } from "./mcp-mixed.ts";
 import { type McpResults, runMcpBench } from "./mcp.ts";
 import { type CommandLine, HELP, parseCommandLine, RESULTS_FOLDER } from "./options.ts";
-import { registryTable, registryVerdict, runRegistryBench } from "./registry.ts";
+import { registryTable, registryAimLine, runRegistryBench } from "./registry.ts";
 import { runStoreBench, type StoreResults } from "./store.ts";
-import { storeTable, storeVerdicts } from "./store-figures.ts";
+import { storeTable, storeAimLines } from "./store-figures.ts";
 
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
@@ -43,7 +43,7 @@ async function run(commandLine: CommandLine): Promise<void> {
   }
   if (parts.includes("registry")) {
     const registry = runRegistryBench({ runs: commandLine.registryRuns }, say);
-    texts.push(`${registryTable(registry.figures)}\n\n${registryVerdict(registry)}`);
+    texts.push(`${registryTable(registry.figures)}\n\n${registryAimLine(registry)}`);
     results = { ...results, registry };
   }
   mkdirSync(dirname(jsonPath), { recursive: true });
@@ -64,8 +64,8 @@ function describe({
   aims,
 }: BenchResults): string {
   const settings = `${rounds} rounds of ${flows} flows and ${flows} refreshes after ${warmUp} of each, ${connections} connections, Node.js ${node}, ${machine}`;
-  const judgement = profiled ? "Run under a profiler: compare nothing with these figures." : verdicts(aims);
-  return `${settings}\n\n${table(figures)}\n\n${judgement}`;
+  const conclusion = profiled ? "Run under a profiler: compare nothing with these figures." : aimLines(aims);
+  return `${settings}\n\n${table(figures)}\n\n${conclusion}`;
 }
 
 function describeStore(results: StoreResults): string {
@@ -73,14 +73,14 @@ function describeStore(results: StoreResults): string {
   const row = `tokens of ${tokenLengths.access} and ${tokenLengths.refresh} characters, ${rowBytes} bytes a row`;
   const settings = `store: ${rounds} rounds of ${operations} operations after ${storeWarmUp} of each, ${lanes} at once, ${engine}, ${row}, Node.js ${node}, ${machine}`;
   const { figures, comparisons, kms } = results;
-  return [settings, storeTable(figures), storeVerdicts(comparisons, kms)].join("\n\n");
+  return [settings, storeTable(figures), storeAimLines(comparisons, kms)].join("\n\n");
 }
 
 function describeMcp(results: McpResults): string {
   const { figures, mixed, calls, rounds, callsWarmUp, connections, engine, node, machine, profiled } = results;
   const settings = `mcp: ${rounds} rounds of ${calls} calls of each kind after ${callsWarmUp}, ${connections} connections, ${engine}, Node.js ${node}, ${machine}`;
-  const judgement = profiled ? "Run under a profiler: compare nothing with these figures." : mcpVerdict(figures);
-  const texts = [settings, mcpTable(figures), judgement, ...(mixed === undefined ? [] : [mixedVerdict(mixed)])];
+  const conclusion = profiled ? "Run under a profiler: compare nothing with these figures." : mcpAimLine(figures);
+  const texts = [settings, mcpTable(figures), conclusion, ...(mixed === undefined ? [] : [mixedLine(mixed)])];
   return texts.join("\n\n");
 }
 

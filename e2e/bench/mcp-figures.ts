@@ -108,9 +108,9 @@ function spread({ min, median, max }: Spread): string {
   return [min, median, max].map((value) => value.toFixed(0).padStart(7)).join("");
 }
 
-export function mcpVerdict({ calls }: McpFigures): string {
+export function mcpAimLine({ calls }: McpFigures): string {
   const { median, min, max } = calls.token.sqlite.ratio;
   const [middle, least, most] = [median, min, max].map((value) => value.toFixed(2));
-  const verdict = median <= MCP_LIMIT ? "aim met    " : "aim not met";
-  return `${verdict}  a call that takes the vendor token, hosted, SQLite: ${middle} (${least} to ${most}) × without auth; aim: at most ${MCP_LIMIT}`;
+  const outcome = median <= MCP_LIMIT ? "aim met    " : "aim not met";
+  return `${outcome}  a call that takes the vendor token, hosted, SQLite: ${middle} (${least} to ${most}) × without auth; aim: at most ${MCP_LIMIT}`;
 }

@@ -79,7 +79,7 @@ interface Answered {
   readonly sub: string;
 }
 
-export function mixedVerdict({ users, calls, crossed }: Mixed): string {
+export function mixedLine({ users, calls, crossed }: Mixed): string {
   const many = `${calls.sqlite} calls of ${users.sqlite} users at once on SQLite, ${calls.dynamodb} of ${users.dynamodb} on DynamoDB`;
   const what = `${many}: ${crossed} got what was another's`;
   return `${crossed === 0 ? "aim met    " : "aim not met"}  ${what}; aim: 0`;

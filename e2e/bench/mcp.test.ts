@@ -3,8 +3,8 @@
  * server answers wrongly.
  */
 import { describe, expect, it } from "vitest";
-import { mcpFiguresOf, type McpRound, mcpTable, mcpVerdict } from "./mcp-figures.ts";
-import { mixedVerdict } from "./mcp-mixed.ts";
+import { mcpFiguresOf, type McpRound, mcpTable, mcpAimLine } from "./mcp-figures.ts";
+import { mixedLine } from "./mcp-mixed.ts";
 import { runMcpBench } from "./mcp.ts";
 
 describe("a run", () => {
@@ -32,15 +32,15 @@ describe("figures", () => {
 
   it("take the median of each round's own ratio", () => {
     expect(figures.calls.token.sqlite.ratio).toEqual({ min: 1.1, median: 1.12, max: 1.3 });
-    expect(mcpVerdict(figures)).toMatch(/^aim met .*1\.12 \(1\.10 to 1\.30\)/);
-    expect(mcpVerdict(mcpFiguresOf([round(100, 116)]))).toMatch(/^aim not met/);
+    expect(mcpAimLine(figures)).toMatch(/^aim met .*1\.12 \(1\.10 to 1\.30\)/);
+    expect(mcpAimLine(mcpFiguresOf([round(100, 116)]))).toMatch(/^aim not met/);
     expect(mcpTable(figures).split("\n")).toHaveLength(13);
   });
 
   it("bar#RS-8 one call with what is another's is one too many", () => {
     const users = { sqlite: 200, dynamodb: 20 };
     const calls = { sqlite: 1000, dynamodb: 100 };
-    expect(mixedVerdict({ users, calls, crossed: 1 })).toMatch(/^aim not met/);
-    expect(mixedVerdict({ users, calls, crossed: 0 })).toMatch(/^aim met /);
+    expect(mixedLine({ users, calls, crossed: 1 })).toMatch(/^aim not met/);
+    expect(mixedLine({ users, calls, crossed: 0 })).toMatch(/^aim met /);
   });
 });

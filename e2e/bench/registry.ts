@@ -105,7 +105,7 @@ export function registryTable(figures: RegistryFigures): string {
   return lines.join("\n");
 }
 
-export function registryVerdict({ figures, isAimMet }: RegistryResults): string {
+export function registryAimLine({ figures, isAimMet }: RegistryResults): string {
   const { median } = figures.bundle.loadMilliseconds;
   const what = `the registry loads from the bundle in ${median.toFixed(1)} ms; aim: at most ${LOAD_LIMIT_MILLISECONDS}`;
   return `${isAimMet ? "aim met    " : "aim not met"}  ${what}`;

@@ -27,7 +27,7 @@ export const COMPARISONS: readonly Comparison[] = [
   { subject: "advance", to: "updateItem", limit: 1.25 },
 ];
 
-export interface JudgedComparison extends Comparison {
+export interface ComparisonResult extends Comparison {
   /** Each round's own. */
   readonly ratio: Spread;
   readonly met: boolean;
@@ -59,7 +59,7 @@ export function storeFiguresOf(rounds: readonly StoreRound[]): StoreFigures {
 }
 
 /** @param rounds at least one */
-export function judgeStore(rounds: readonly StoreRound[]): JudgedComparison[] {
+export function compareStoreWithAims(rounds: readonly StoreRound[]): ComparisonResult[] {
   return COMPARISONS.map((comparison) => {
     const { subject, to, limit } = comparison;
     const ratio = spreadOf(rounds.map((round) => round[subject].cpuMicroseconds / round[to].cpuMicroseconds));
@@ -92,18 +92,18 @@ export function storeTable(figures: StoreFigures): string {
   return [`CPU of the client's process, µs         min   median      max    busy`, ...lines].join("\n");
 }
 
-export function storeVerdicts(comparisons: readonly JudgedComparison[], kms: KmsFigures): string {
+export function storeAimLines(comparisons: readonly ComparisonResult[], kms: KmsFigures): string {
   const lines = comparisons.map(({ subject, to, limit, ratio, met }) => {
     const [median, min, max] = [ratio.median, ratio.min, ratio.max].map((value) => value.toFixed(2));
     const what = `${STORE_LABELS[subject]}: ${median} (${min} to ${max}) × ${STORE_LABELS[to]}`;
-    return `${verdict(met)}  ${what}; aim: at most ${limit}`;
+    return `${outcome(met)}  ${what}; aim: at most ${limit}`;
   });
   const met = (kms.warm * 10_000) / kms.reads <= KMS_LIMIT;
   const calls = `KMS calls for ${kms.reads} warm reads: ${kms.warm}, from a cold start ${kms.cold}`;
-  return [...lines, `${verdict(met)}  ${calls}; aim: at most ${KMS_LIMIT} for 10000`].join("\n");
+  return [...lines, `${outcome(met)}  ${calls}; aim: at most ${KMS_LIMIT} for 10000`].join("\n");
 }
 
-function verdict(met: boolean): string {
+function outcome(met: boolean): string {
   return met ? "aim met    " : "aim not met";
 }
 

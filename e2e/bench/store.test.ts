@@ -5,7 +5,7 @@
 import { describe, expect, it } from "vitest";
 import { runStoreBench } from "./store.ts";
 import type { ClientCalls } from "./store-client.ts";
-import { judgeStore, storeFiguresOf, type StoreRound, storeTable, storeVerdicts } from "./store-figures.ts";
+import { compareStoreWithAims, storeFiguresOf, type StoreRound, storeTable, storeAimLines } from "./store-figures.ts";
 import { STORE_SUBJECTS, type StoreSubject } from "./store-subjects.ts";
 import { requireSealed } from "./store-tokens.ts";
 import { startWorker } from "./store-worker.ts";
@@ -56,22 +56,24 @@ describe("figures of the store", () => {
 
   it("take the median of each round's own ratio, and compare it with the aim", () => {
     expect(storeFiguresOf(rounds).get.cpuMicroseconds).toEqual({ min: 110, median: 120, max: 190 });
-    expect(judgeStore(rounds).map(({ subject, to, ratio, met }) => [subject, to, ratio.median, met])).toEqual([
-      ["get", "getItem", 1.2, true],
-      ["put", "putItem", 2.5, false],
-      ["put", "getItemPutItem", 1.25, true],
-      ["create", "putNewItem", 1, true],
-      ["advance", "updateItem", 1, true],
-    ]);
+    expect(compareStoreWithAims(rounds).map(({ subject, to, ratio, met }) => [subject, to, ratio.median, met])).toEqual(
+      [
+        ["get", "getItem", 1.2, true],
+        ["put", "putItem", 2.5, false],
+        ["put", "getItemPutItem", 1.25, true],
+        ["create", "putNewItem", 1, true],
+        ["advance", "updateItem", 1, true],
+      ],
+    );
   });
 
   it("say what was compared with what", () => {
-    const lines = storeVerdicts(judgeStore(rounds), kms).split("\n");
+    const lines = storeAimLines(compareStoreWithAims(rounds), kms).split("\n");
     expect(lines[1]).toBe("aim not met  TokenStore.put: 2.50 (2.40 to 4.00) × PutItem; aim: at most 1.25");
     expect(lines.at(-1)).toBe(
       "aim met      KMS calls for 10000 warm reads: 1, from a cold start 2; aim: at most 1 for 10000",
     );
-    expect(storeVerdicts([], { ...kms, warm: 2 })).toMatch(/^aim not met/);
+    expect(storeAimLines([], { ...kms, warm: 2 })).toMatch(/^aim not met/);
   });
 
   it("are printed one line per subject", () => {

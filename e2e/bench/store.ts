@@ -5,8 +5,8 @@
 import { describeMachine } from "./machine.ts";
 import type { Engines } from "./store-engines.ts";
 import {
-  type JudgedComparison,
-  judgeStore,
+  type ComparisonResult,
+  compareStoreWithAims,
   type KmsFigures,
   progress,
   STORE_LABELS,
@@ -38,7 +38,7 @@ export interface StoreResults extends Pick<StoreBenchOptions, "operations" | "ro
   /** Of a sealed row. */
   readonly rowBytes: number;
   readonly figures: StoreFigures;
-  readonly comparisons: readonly JudgedComparison[];
+  readonly comparisons: readonly ComparisonResult[];
   readonly kms: KmsFigures;
   readonly measurements: readonly StoreRound[];
 }
@@ -67,7 +67,7 @@ export async function runStoreBench(options: StoreBenchOptions, say: (line: stri
       lanes: LANES,
       tokenLengths: TOKEN_LENGTHS,
       figures: storeFiguresOf(measurements),
-      comparisons: judgeStore(measurements),
+      comparisons: compareStoreWithAims(measurements),
       kms,
       measurements,
     };

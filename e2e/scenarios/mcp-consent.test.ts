@@ -55,8 +55,8 @@ describe.skipIf(CHROMIUM === undefined)("the consent page in Chromium", () => {
     return { context, page, visited, complaints };
   }
 
-  const ask = (wishes: Record<string, string> = {}): string =>
-    harness.authorizeUrl({ client_id: "desk", redirect_uri: back, ...wishes });
+  const ask = (parameters: Record<string, string> = {}): string =>
+    harness.authorizeUrl({ client_id: "desk", redirect_uri: back, ...parameters });
 
   /** Signs in and consents there, without a pointer. */
   async function atVendor(page: Page): Promise<void> {

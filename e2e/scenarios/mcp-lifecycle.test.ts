@@ -136,8 +136,8 @@ it("SIGTERM while a call waits for the vendor: it is answered, new connections a
     EGRESS_ALLOW_LOOPBACK: "true",
   });
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" });
-  const call = postWhoami(draining.mcp, "a-vendor-token-that-is-judged-slowly", { body });
-  await held.arrived;
+  const call = postWhoami(draining.mcp, "a-vendor-token-that-is-validated-slowly", { body });
+  await held.received;
   draining.signal("SIGTERM");
   await expect
     .poll(async () =>

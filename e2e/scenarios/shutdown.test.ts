@@ -54,7 +54,7 @@ describe("SIGTERM while the vendor has not answered yet", () => {
     const platform = createPlatform({ baseUrl, clientSecret: secrets.platform, vendor: "held" });
     const flow = await platform.toPlatform();
     const redeeming = platform.redeem(flow);
-    await held.arrived;
+    await held.received;
     expect(await readiness()).toBe(200);
     broker.signal("SIGTERM");
     await until(503);

@@ -32,7 +32,7 @@ export async function consent(url: string, options: Partial<DriveConsentOptions>
 }
 
 /** A user of the platform: a browser at the vendor, a session at the backend. */
-async function arrive(
+async function returnFromVendor(
   client: ConnectClient,
   { vendor, ...options }: Partial<DriveConsentOptions & typeof REQUEST> = {},
 ) {
@@ -42,7 +42,7 @@ async function arrive(
 }
 
 export async function connectWith(client: ConnectClient): Promise<Tokens> {
-  const { session, callback } = await arrive(client);
+  const { session, callback } = await returnFromVendor(client);
   return plantTokens(await client.finish(callback, session));
 }
 
@@ -73,8 +73,8 @@ export function describeConnectClient(name: string, open: () => Promise<ConnectH
     describe("start and finish", () => {
       it("connects two users at the same time, each to their own account", async () => {
         const [one, two] = await Promise.all([
-          arrive(harness.client, { account: "user" }),
-          arrive(harness.client, { account: "operator" }),
+          returnFromVendor(harness.client, { account: "user" }),
+          returnFromVendor(harness.client, { account: "operator" }),
         ]);
         const subjects = await Promise.all(
           [one, two].map(async ({ callback, session }) => {
@@ -87,7 +87,7 @@ export function describeConnectClient(name: string, open: () => Promise<ConnectH
       });
 
       it("gives a session that JSON keeps whole, and takes the callback as path and query too", async () => {
-        const { session, callback } = await arrive(harness.client);
+        const { session, callback } = await returnFromVendor(harness.client);
         const kept = JSON.parse(JSON.stringify(session)) as Session;
         expect(kept).toEqual(session);
         const tokens = await harness.again().finish(`${callback.pathname}${callback.search}`, kept);
@@ -105,8 +105,8 @@ export function describeConnectClient(name: string, open: () => Promise<ConnectH
 
     describe("the verifier lives in the session of the user who started", () => {
       it("bar#XA-7 refuses a callback in the session of another user, and without a session, and sends nothing", async () => {
-        const attacker = await arrive(harness.client);
-        const victim = await arrive(harness.client);
+        const attacker = await returnFromVendor(harness.client);
+        const victim = await returnFromVendor(harness.client);
         const before = redeemed();
         await expect(harness.client.finish(attacker.callback, victim.session)).rejects.toMatchObject({
           code: "session_refused",
@@ -124,14 +124,14 @@ export function describeConnectClient(name: string, open: () => Promise<ConnectH
       });
 
       it("bar#XA-7 gets no tokens for a code without its own verifier, even with a matching state", async () => {
-        const one = await arrive(harness.client);
-        const two = await arrive(harness.client);
+        const one = await returnFromVendor(harness.client);
+        const two = await returnFromVendor(harness.client);
         const forged = { ...two.session, state: one.session.state };
         await expect(harness.client.finish(one.callback, forged)).rejects.toMatchObject({ code: "invalid_grant" });
       });
 
       it("refuses a session that is invalid, of another client, or too old", async () => {
-        const { session, callback } = await arrive(harness.client);
+        const { session, callback } = await returnFromVendor(harness.client);
         for (const bad of [{}, "session", { ...session, v: 2 }, { ...session, state: "" }, { ...session, nonce: 1 }]) {
           await expect(harness.client.finish(callback, bad)).rejects.toMatchObject({
             details: { reason: "malformed" },
@@ -151,7 +151,7 @@ export function describeConnectClient(name: string, open: () => Promise<ConnectH
 
     describe("a callback", () => {
       it("bar#XA-8 works once: a reload is stopped here, and in another process by the server", async () => {
-        const { session, callback } = await arrive(harness.client);
+        const { session, callback } = await returnFromVendor(harness.client);
         plantTokens(await harness.client.finish(callback, session));
         const before = redeemed();
         await expect(harness.client.finish(callback, session)).rejects.toMatchObject({
@@ -163,7 +163,7 @@ export function describeConnectClient(name: string, open: () => Promise<ConnectH
       });
 
       it("works once of two at the same time", async () => {
-        const { session, callback } = await arrive(harness.client);
+        const { session, callback } = await returnFromVendor(harness.client);
         const both = await Promise.allSettled([1, 2].map(() => harness.client.finish(callback, session)));
         expect(both.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
       });
@@ -178,7 +178,7 @@ export function describeConnectClient(name: string, open: () => Promise<ConnectH
         ["bar#CB-11 without code", "malformed", (sent) => sent.delete("code")],
         ["bar#CB-11 with code and error", "malformed", (sent) => sent.append("error", "access_denied")],
       ])("%s is refused, and its code goes nowhere", async (_what, reason, change) => {
-        const { session, callback } = await arrive(harness.client);
+        const { session, callback } = await returnFromVendor(harness.client);
         const before = redeemed();
         await expect(harness.client.finish(withParameters(callback, change), session)).rejects.toMatchObject({
           code: "callback_refused",
@@ -189,7 +189,7 @@ export function describeConnectClient(name: string, open: () => Promise<ConnectH
       });
 
       it("rfc9700#4.4.2.2 at another path is refused", async () => {
-        const { session, callback } = await arrive(harness.client);
+        const { session, callback } = await returnFromVendor(harness.client);
         const elsewhere = new URL(`/another/callback${callback.search}`, callback);
         await expect(harness.client.finish(elsewhere, session)).rejects.toMatchObject({
           details: { reason: "wrong_path" },
@@ -198,7 +198,7 @@ export function describeConnectClient(name: string, open: () => Promise<ConnectH
 
       it("says that the user cancelled, at the consent and at the sign-in", async () => {
         for (const decision of ["cancel", "cancel-sign-in"] as const) {
-          const { session, callback } = await arrive(harness.client, { decision });
+          const { session, callback } = await returnFromVendor(harness.client, { decision });
           await expect(harness.client.finish(callback, session)).rejects.toMatchObject({
             name: "BrokerClientError",
             code: "access_denied",
@@ -208,7 +208,7 @@ export function describeConnectClient(name: string, open: () => Promise<ConnectH
       });
 
       it("believes no error that does not come with the state and iss of this flow", async () => {
-        const { session, callback } = await arrive(harness.client, { decision: "cancel" });
+        const { session, callback } = await returnFromVendor(harness.client, { decision: "cancel" });
         const foreign = withParameters(callback, (sent) => sent.set("state", "x"));
         await expect(harness.client.finish(foreign, session)).rejects.toMatchObject({ code: "session_refused" });
         const nameless = withParameters(callback, (sent) => sent.delete("iss"));
@@ -216,7 +216,7 @@ export function describeConnectClient(name: string, open: () => Promise<ConnectH
       });
 
       it("sends the user through a new flow where the code went to the vendor and the answer is lost", async () => {
-        const { session, callback } = await arrive(harness.client);
+        const { session, callback } = await returnFromVendor(harness.client);
         harness.vendor.faults.next("/token", { kind: "lose" });
         await expect(harness.client.finish(callback, session)).rejects.toMatchObject({
           code: "temporarily_unavailable",
@@ -226,7 +226,7 @@ export function describeConnectClient(name: string, open: () => Promise<ConnectH
       });
 
       it("is refused with an ID token whose signature is wrong", async () => {
-        const { session, callback } = await arrive(harness.client);
+        const { session, callback } = await returnFromVendor(harness.client);
         harness.vendor.faults.next("/token", {
           kind: "rewrite",
           rewrite: (answer) => ({ ...answer, id_token: `${String(answer["id_token"]).slice(0, -4)}AAAA` }),
@@ -331,7 +331,7 @@ export function describeConnectClient(name: string, open: () => Promise<ConnectH
 
     it("loses nothing while the vendor is down: the same callback works afterwards", async () => {
       const { client, vendor, gate } = harness.gated;
-      const { session, callback } = await arrive(client, { vendor });
+      const { session, callback } = await returnFromVendor(client, { vendor });
       await gate.shut();
       const down: unknown = await client.finish(callback, session).catch((error: unknown) => error);
       expect(down).toMatchObject({ code: "temporarily_unavailable", details: { retryAfterSeconds: 5 } });
@@ -343,7 +343,7 @@ export function describeConnectClient(name: string, open: () => Promise<ConnectH
     it("names the unreachable server when everything is down", async () => {
       const down = await open();
       const { refreshToken = "", connection } = await connectWith(down.client);
-      const { session, callback } = await arrive(down.client);
+      const { session, callback } = await returnFromVendor(down.client);
       await down.close();
       await expect(down.client.finish(callback, session)).rejects.toMatchObject({ code: "temporarily_unavailable" });
       expect(await down.client.refresh({ refreshToken, connection })).toMatchObject({ outcome: "retry_later" });

@@ -5,7 +5,7 @@ import { createServer, type ServerResponse } from "node:http";
 export interface HeldVendor {
   readonly tokenEndpoint: string;
   /** Resolves when a complete request was received. */
-  readonly arrived: Promise<void>;
+  readonly received: Promise<void>;
   /**
    * Answers it.
    * @param answer default: tokens
@@ -15,7 +15,7 @@ export interface HeldVendor {
 }
 
 export async function startHeldVendor(): Promise<HeldVendor> {
-  const { promise: arrived, resolve } = Promise.withResolvers<void>();
+  const { promise: received, resolve } = Promise.withResolvers<void>();
   const waiting: ServerResponse[] = [];
   const server = createServer((request, response) => {
     waiting.push(response);
@@ -27,7 +27,7 @@ export async function startHeldVendor(): Promise<HeldVendor> {
   if (address === null || typeof address === "string") throw new Error("The server has no port");
   return {
     tokenEndpoint: `http://127.0.0.1:${address.port}/token`,
-    arrived,
+    received,
     release: (answer = { access_token: "held-access-token", token_type: "bearer" }) => {
       for (const response of waiting.splice(0)) {
         response.writeHead(200, { "Content-Type": "application/json" });

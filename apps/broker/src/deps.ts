@@ -1,4 +1,7 @@
-/** What the flows need, bound once in app.ts. Functions take the part they use with `Pick`. */
+/**
+ * The dependencies of the flows, bound once in app.ts. Functions take the part they use with
+ * `Pick`.
+ */
 import type { Clock, RecordStore } from "@oauth-broker/oauth-core";
 import type { VendorClient } from "@oauth-broker/oauth-core/client";
 import type { StateCodec } from "@oauth-broker/oauth-core/protocol";
@@ -8,7 +11,7 @@ import type { Keyset } from "./keys/keyset.ts";
 import type { Registrations } from "./vendor/registrations.ts";
 
 export interface Deps {
-  /** `base_url`: our issuer and the front of every URL of ours. */
+  /** `base_url`: our issuer and the prefix of all our URLs. */
   readonly issuer: string;
   readonly cell: string | undefined;
   readonly now: Clock;
@@ -18,11 +21,13 @@ export interface Deps {
   readonly clients: ClientRegistry<ClientConfig>;
   readonly remoteKeys: AssertionDeps["remoteKeys"];
   readonly vendors: ReadonlyMap<string, VendorConfig>;
-  /** What the broker is at vendors, and whose clients use it. */
+  /** The broker's registrations at vendors, and the clients that share them. */
   readonly registrations: Registrations;
   /** For vendors whose hosts the operator or the registry vouches for. */
   readonly vendorClient: VendorClient;
-  /** For hosts a request named: public addresses only, and never a private network of the operator's. */
+  /**
+   * For hosts that a request named: public addresses only, never a private network of the operator.
+   */
   readonly untrustedVendorClient: VendorClient;
   /** Requests may name http endpoints on loopback too. */
   readonly allowLoopback: boolean;

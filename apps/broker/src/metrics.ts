@@ -27,7 +27,7 @@ export interface MetricsOptions {
    */
   readonly vendors?: Iterable<string>;
   /**
-   * CPU, memory, event loop and garbage collection of the process. Default true; off where many
+   * CPU, memory, event loop and garbage collection of the process. Default true; off when many
    * apps share one process.
    */
   readonly processMetrics?: boolean;
