@@ -1,6 +1,6 @@
 /**
  * Turns the command line into valid choices: wrong values are reported at once, missing ones are
- * asked for on a terminal, and reported where there is none.
+ * asked for on a terminal, and reported without one.
  */
 import { basename, resolve } from "node:path";
 import { parseScope } from "@oauth-broker/oauth-core/protocol";

@@ -93,7 +93,7 @@ export function bareHost(url: URL): string {
 }
 
 /**
- * The registrable domain of a URL's host, judged by its name alone. Decides to which further hosts
+ * The registrable domain of a URL's host, taken from its name alone. Decides to which further hosts
  * of the same party a token or a secret may go.
  *
  * @param url may hold {placeholders}

@@ -27,10 +27,7 @@ export interface RevokeRequest {
   readonly tokenTypeHint?: "access_token" | "refresh_token";
 }
 
-/**
- * `token`: this token was revoked; `grant`: with all tokens of its grant; `already`: the vendor
- * does not know it.
- */
+/** `token`: this token ended; `grant`: its whole grant; `already`: the vendor does not know it. */
 export type Revoked = "token" | "grant" | "already";
 
 export interface RevokeDeps extends Pick<VendorClientDeps, "now" | "fetch"> {
@@ -97,10 +94,7 @@ async function requestRevocation(
   });
 }
 
-/**
- * For vendors with a revocation request of their own: by method and place of the token
- * (`revocation`).
- */
+/** A revocation request of the vendor's own: method and place of the token (`revocation`). */
 interface DialectRequest {
   readonly dialect: RevocationDialect;
   readonly endpoint: string;

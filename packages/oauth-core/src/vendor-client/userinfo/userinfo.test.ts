@@ -98,7 +98,7 @@ describe("the account", () => {
     }
   });
 
-  it("by an endpoint of the entry's own is not compared: it has names of its own for people", async () => {
+  it("by an endpoint of the entry's own is not compared: it has names of its own for users", async () => {
     lab.vendor.answers.set("/me", { body: { id: 42 } });
     expect(await lab.client.account(await lab.resolve(own()), ACCESS_TOKEN, "1")).toEqual({ id: 42 });
   });
