@@ -85,7 +85,8 @@ function printRevocation(
   if (revocation === "unsupported") print(`${vendor.name} has no way to revoke tokens. ${byHand}.`);
   if (revocation === undefined)
     say(`The tokens could not be read, so nothing was revoked at ${vendor.name}. ${byHand}.`);
-  if (revocation === "failed") say(`${vendor.name} could not be reached, and may still accept the token. ${byHand}.`);
+  if (revocation === "failed")
+    say(`${vendor.name} could not revoke the token now, and may still accept it. ${byHand}.`);
   return revocation === undefined || revocation === "failed" ? 1 : 0;
 }
 

@@ -89,7 +89,7 @@ describe("links revoke", () => {
       0,
       "Slack has no way to revoke tokens. The user can remove this app in the account settings there.",
     ],
-    ["failed", 1, "Slack could not be reached, and may still accept the token."],
+    ["failed", 1, "Slack could not revoke the token now, and may still accept it."],
     [undefined, 1, "The tokens could not be read, so nothing was revoked at Slack."],
   ])("says that the vendor answered %s", async (revocation, exitCode, sentence) => {
     const { run, out, err } = command({ revocation });
