@@ -95,7 +95,7 @@ describe("bar#CB-10 what a vendor says about its error", () => {
     },
   );
 
-  it.each(["%", "%ff", "%c0%ae", "%00", "%zz", "a%0d%0ab"])("survives %s, which is no text", async (raw) => {
+  it.each(["%", "%ff", "%c0%ae", "%00", "%zz", "a%0d%0ab"])("survives %s, which is not text", async (raw) => {
     const { fixture, victim, toCallback } = await setUp();
     const { url } = await toCallback();
     const query = new URLSearchParams({

@@ -153,7 +153,7 @@ describe("X-1 an honest code comes back in a flow of the evil vendor", () => {
     const warningsOf = ({ fixture }: Harness) =>
       loadConfig({}, fixture.folder).warnings.filter((warning) => warning.startsWith("Vendor evil is one of your own"));
 
-    it("X-1 is refused all the same where the evil vendor's answers must carry it", async () => {
+    it("X-1 is still refused when the evil vendor's answers must carry it", async () => {
       const evil = { name: "Evil", issuer: EVIL, ...endpointsAt(EVIL), iss_required: true };
       const harness = await setUp({ honest: HONEST_ENTRY, evil }, false);
       const { destination } = await crossApp(harness);
@@ -172,7 +172,7 @@ describe("X-1 an honest code comes back in a flow of the evil vendor", () => {
     });
   });
 
-  it("bar#XA-1 X-1 is refused on every path but the one the flow is for", async () => {
+  it("bar#XA-1 X-1 is refused on every path except that of the flow", async () => {
     const harness = await setUp();
     const backend = createBackend(harness.fixture);
     const { url } = await harness.victim.visit(backend.startUrl(await backend.push()), atCallback);

@@ -348,7 +348,7 @@ describe("X-5 values of a custom vendor used on another", () => {
     expect(fixture.outbound).toEqual([]);
   });
 
-  it("bar#BY-4 X-5 a connection of one client's own credentials is no other client's, and takes no other credentials", async () => {
+  it("bar#BY-4 X-5 a connection with one client's own credentials is refused for another client and with other credentials", async () => {
     const { honest, platform, foe, victim, evil } = await setUp();
     const own = { vendor_client_id: VENDOR_CLIENT.clientId, vendor_client_secret: VENDOR_CLIENT.clientSecret };
     const flow = await platform.push(own);

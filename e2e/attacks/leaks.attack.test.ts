@@ -116,7 +116,7 @@ describe("what the store holds", () => {
     expect(dumpStore(harness.fixture)).toContain("honest");
   });
 
-  it("bar#OB-2 is no secret either after a flow that was refused, cancelled or given the wrong verifier", async () => {
+  it("bar#OB-2 contains no secret after a flow that was refused, cancelled or given the wrong verifier", async () => {
     const harness = await setUp();
     const { backend, victim, fixture, honest } = harness;
     const flows = await Promise.all([backend.push(), backend.push(), backend.push()]);

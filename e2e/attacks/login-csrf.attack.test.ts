@@ -142,7 +142,7 @@ describe("bar#CB-7 what counts as the same browser", () => {
     expect((await harness.attacker.visit(link)).page).toBeUndefined();
   });
 
-  it("is no cookie that was valid once: it is cleared with the answer, and the flow is over", async () => {
+  it("is not a cookie that was valid before: it is cleared with the answer, and the flow is over", async () => {
     const harness = await setUp();
     const { flow, link } = await attackersAnswer(harness);
     const held = harness.attacker.jar.copy();

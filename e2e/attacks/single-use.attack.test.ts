@@ -77,7 +77,7 @@ describe("bar#XA-8 a broker's code used again", () => {
     return { answers, again: async () => backend.redeem(code, flow.codeVerifier) };
   }
 
-  it("gives tokens once of 50 at the same time, and the vendor hears of one", async () => {
+  it("gives tokens to one of 50 concurrent requests, and the vendor receives one", async () => {
     const harness = await setUp();
     const { answers, again } = await redeemFiftyTimes(harness);
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);

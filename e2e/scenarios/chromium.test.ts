@@ -200,7 +200,7 @@ describe.skipIf(CHROMIUM === undefined)("the sandbox in Chromium", () => {
     await expectWayBack("13-callback-without-state", "This sign-in");
   });
 
-  it("lets two tabs finish on their own", async () => {
+  it("finishes two tabs independently", async () => {
     const other = await context.newPage();
     await toConsent();
     await toConsent(other);

@@ -85,7 +85,7 @@ describe("GET /v1/authorize", () => {
     expect(answer.headers.get("location")).not.toContain("r3flect");
   });
 
-  it("answers 405 to HEAD and others, a page to a POST that is no form, and spends nothing", async () => {
+  it("answers 405 to HEAD and others, a page to a POST that is not a form, and spends nothing", async () => {
     const pushed = await harness.platform.push();
     const url = harness.platform.authorizeUrl(pushed);
     const head = await send(url, { method: "HEAD" });

@@ -163,7 +163,7 @@ describe("private_key_jwt", () => {
     expectError(await asserted(assertion(make(harness.now()))), 401, "invalid_client");
   });
 
-  it("refuses one that is not signed, is no JWT, or has another type", async () => {
+  it("refuses one that is not signed, is not a JWT, or has another type", async () => {
     const unsigned = new UnsecuredJWT({ iss: "keyed", sub: "keyed", aud: harness.baseUrl, jti: randomUUID() })
       .setIssuedAt(harness.now())
       .setExpirationTime(harness.now() + 30)

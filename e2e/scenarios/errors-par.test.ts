@@ -169,7 +169,7 @@ describe.each(BOTH)("%s", (path) => {
     expect((await raw(path, encode(GOOD).toString(), headers)).status).toBeLessThan(300);
   });
 
-  it("refuses a body that is no UTF-8", async () => {
+  it("refuses a body that is not UTF-8", async () => {
     expectError(await raw(path, new Uint8Array([0x61, 0x3d, 0xff, 0xfe])), 400, "invalid_request");
   });
 

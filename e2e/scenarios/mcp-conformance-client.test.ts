@@ -20,7 +20,7 @@ describe("the client", () => {
     expect(found, run.output).toEqual(score);
   });
 
-  it("fails where it cannot do what a scenario wants", async () => {
+  it("fails when it cannot do what a scenario requires", async () => {
     const run = await runClientSuite("--scenario", "auth/client-credentials-basic");
     expect(run.exitCode).toBe(1);
     expect(run.scenarios.get("auth/client-credentials-basic")).toContain("FAILURE");

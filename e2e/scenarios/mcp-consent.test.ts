@@ -128,7 +128,7 @@ describe.skipIf(CHROMIUM === undefined)("the consent page in Chromium", () => {
     await context.close();
   });
 
-  it("bar#AS-10 a name that wants to be more than a name is a name, on a telephone too", async () => {
+  it("bar#AS-10 a name with markup is shown as text, on a phone too", async () => {
     const answer = await fetch(`${harness.server.url}/register`, {
       method: "POST",
       headers: { "content-type": "application/json" },

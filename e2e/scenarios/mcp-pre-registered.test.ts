@@ -43,7 +43,7 @@ describe.each(ERAS)("a stock %s client with the user's vendor token", (era) => {
     await client.close();
   });
 
-  it("lists what comes in pages, and hears of progress", async () => {
+  it("lists what comes in pages, and receives progress", async () => {
     const client = await connectClient(server.mcp, token, era);
     const heard: number[] = [];
     const result = await client.callTool(

@@ -92,7 +92,7 @@ describe("LIMITS_REFUSED_TOKENS_PER_MINUTE=5", () => {
   };
   const LIMIT = { LIMITS_REFUSED_TOKENS_PER_MINUTE: "5" };
 
-  it("bar#ST-8 ends the sixth token of an address that is refused; those in use pass, and no other address hears of it (#11)", async () => {
+  it("bar#ST-8 ends the sixth token of an address that is refused; those in use pass, and no other address is affected (#11)", async () => {
     const preRegistered = { OAUTH_MODE: "pre-registered", PORT: String(await freePort()), ...vendor.env, ...LIMIT };
     await serving({ ...preRegistered, TRUSTED_PROXIES: "127.0.0.0/8" }, async ({ mcp }) => {
       const [used, fresh] = [await vendor.obtainToken(), await vendor.obtainToken({ account: "operator" })];

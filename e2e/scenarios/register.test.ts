@@ -138,7 +138,7 @@ describe("at a vendor that is open to all", () => {
     expect(registrationsAt(open)).toHaveLength(before + 2);
   });
 
-  it("makes one that the vendor lets users and us in with", async () => {
+  it("registers a client that works at the vendor and through the broker", async () => {
     const { body } = await register({ vendor: "op" });
     const clientId = textMember(body, "client_id");
     const codeVerifier = random("code_verifier");
@@ -215,7 +215,7 @@ describe("at a vendor that is open to all", () => {
   });
 });
 
-describe("at a vendor that wants an initial access token", () => {
+describe("at a vendor that requires an initial access token", () => {
   it("rfc7591#3 presents the caller's, the owner's or the vendor's", async () => {
     expect((await register({ vendor: "gated", initial_access_token: iat }, OTHER)).status).toBe(201);
     expect((await register({ vendor: "gated" })).status).toBe(201);

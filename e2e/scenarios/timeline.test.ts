@@ -108,7 +108,7 @@ describe("broker flow ID", () => {
     expect(await timelineOf(waiting.flowId)).toMatchObject({ stage: "pushed", legs: [{ leg: "pushed" }] });
   });
 
-  it("says so when there is no such flow, or no such id", async () => {
+  it("reports a flow that does not exist, and a malformed id", async () => {
     const none = await runBrokerCommand(["flow", "AAAAAAAAAAAAAAAAAAAAAA"], folder);
     expect(none).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("No such flow") });
     const odd = await runBrokerCommand(["flow", "../../etc/passwd"], folder);

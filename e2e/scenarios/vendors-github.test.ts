@@ -30,7 +30,7 @@ describe("GitHub", () => {
     expect(asked).toMatchObject({ accept: "application/json", body: { code_verifier: "(secret)" } });
   });
 
-  it("refreshes where the app lets tokens expire: the old pair is dead, and there is a new one", async () => {
+  it("refreshes when the app has expiring tokens: the old pair is dead, and there is a new one", async () => {
     const grant = await expiring.connect();
     expect(grant.body).toMatchObject({ expires_in: 28_800, vendor_data: {} });
     const answer = await expiring.refresh(grant);

@@ -21,10 +21,7 @@ export interface Metrics extends RequestMetrics {
 export type VendorOperation = "discover" | "redeem" | "refresh" | "revoke" | "register" | "jwks" | "userinfo";
 
 export interface MetricsOptions {
-  /**
-   * CPU, memory, event loop and garbage collection of the process. Default true; off when many apps
-   * share one process.
-   */
+  /** Ids that may be a `vendor` label. */
   readonly vendors?: Iterable<string>;
   /**
    * CPU, memory, event loop and garbage collection of the process. Default true; off when many

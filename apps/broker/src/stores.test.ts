@@ -151,7 +151,7 @@ describe("a keyset that cannot be opened", () => {
     ).rejects.toMatchObject({ detail: "the keyset was sealed under another key file" });
   });
 
-  it("is not made anew where a key file should have been brought, and opens once it was", async () => {
+  it("is not created when the key file is missing, and opens once the file is there", async () => {
     const folder = mkdtempSync(join(tmpdir(), "stores-"));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     const config: Places = { ...places, keys: { kind: "file", path: join(folder, "keys.json") } };

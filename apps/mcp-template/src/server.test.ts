@@ -55,7 +55,7 @@ describe("list_pages", () => {
     expect(context.reported).toEqual(["1/2: 2 items so far", "2/2: 3 items so far"]);
   });
 
-  it("says what is wrong with an answer that is no list", async () => {
+  it("explains an answer that is not a list", async () => {
     const context = contextWith({ [url]: () => Response.json({ message: "hello" }) });
     await expect(listPages.run({ url, pages: 1 }, context)).rejects.toThrow("Give the URL of a list");
     await expect(listPages.run({ url: `${url}/none`, pages: 1 }, context)).rejects.toThrow("answered 404 to page 1");

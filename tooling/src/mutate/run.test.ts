@@ -98,7 +98,7 @@ describe("a mutation", () => {
     expect(lines.join("\n")).toMatch(/does not compile: [^]*ages[^]*occurs 2 times/);
   });
 
-  it("is not tried where the tests fail as it is", async () => {
+  it("is not tried when the tests fail without it", async () => {
     writeFileSync(join(root, "packages/door/src/door.test.ts"), TEST.replace("isAllowed(18)", "isAllowed(1)"));
     expect(await run(door({}))).toBe(1);
     expect(lines.at(-1)).toContain("Tests fail without any mutation");

@@ -158,7 +158,7 @@ describe("vendor try", () => {
     expect(readdirSync(out)).toEqual([]);
   });
 
-  it("records no outage, and revokes all the same", async () => {
+  it("records no outage, and still revokes", async () => {
     const harness = await started("linear");
     const { simulator } = harness;
     simulator.faultNext("/token", { kind: "rewrite", rewrite: (answer) => answer });

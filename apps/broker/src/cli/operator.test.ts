@@ -132,7 +132,7 @@ describe("a command on a table", () => {
     expect(await run({ name: "keys-list" }, config)).toMatchObject({ code: 1 });
   });
 
-  it("says what to do when there is no such table, or KMS will not have the key", async () => {
+  it("says what to do when the table does not exist, or KMS refuses the key", async () => {
     const store = await aws.newStore();
     for (const command of COMMANDS) {
       const { code, stdout, stderr } = await run(command, configOf({ ...store, table: "mistyped" }));

@@ -125,7 +125,7 @@ describe("limits and egress", () => {
 });
 
 describe("warnings", () => {
-  it("speak of what is allowed but dangerous", () => {
+  it("warn about what is allowed but dangerous", () => {
     const { warnings } = load({
       ...MINIMAL,
       store: "memory:",

@@ -143,7 +143,7 @@ it("twin: a holder that ends any lease lets a third caller send the token a seco
   expect(await lateFailure({ ...records, advance })).toBe(1);
 });
 
-it("a holder that could not keep its failure lets the next caller try at once", async () => {
+it("when a holder cannot store its failure, the next caller tries at once", async () => {
   const failing = createSingleFlight({ records: unanswering(records), now });
   const down = new OAuthError("temporarily_unavailable", "down");
   await expect(failing.run("id", SECRET, async () => Promise.reject(down))).rejects.toBe(down);
@@ -159,7 +159,7 @@ it("replays a token with the lifetime that is left, and not after its death", as
   expect(await flight().run("id", SECRET, short)).toMatchObject({ accessToken: "access-2", expiresInSeconds: 30 });
 });
 
-it("hands out an answer too large to be kept, and keeps others from using the spent token meanwhile", async () => {
+it("returns an answer too large to be stored, and keeps others from using the spent token meanwhile", async () => {
   const large = async (): Promise<VendorTokens> => ({ ...(await call()), vendorData: { blob: "x".repeat(400_000) } });
   expect((await flight().run("id", SECRET, large)).accessToken).toBe("access-1");
   const next = flight().run("id", SECRET, call);

@@ -91,7 +91,7 @@ describe("leg 3, GET /v1/callback", () => {
     expect(await callback({ state, code: "c" }, cookie)).toMatchObject(refusedPage("state_replayed"));
   });
 
-  it("bar#CB-16 wants iss where it was expected when the flow began, whatever the metadata says now", async () => {
+  it("bar#CB-16 requires iss when it was expected at the start of the flow, whatever the metadata says now", async () => {
     const issuer = "https://acme.example";
     const vendors = new Map([["acme", testVendor({ issuer, issRequired: true })]]);
     const { start, callback } = await testBroker({ config: { vendors } });

@@ -141,7 +141,7 @@ describe("refresh", () => {
 });
 
 describe("revoke", () => {
-  it("rfc7009#2.1 asks the vendor and says what ended; an unknown hint is no hint", async () => {
+  it("rfc7009#2.1 calls the vendor and reports what was revoked; an unknown hint is ignored", async () => {
     const vendor = { revocationEndpoint: "https://acme.example/revoke" };
     const vendorAnswers = async (input: string | URL) =>
       String(input).endsWith("/revoke")

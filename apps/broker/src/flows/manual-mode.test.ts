@@ -48,7 +48,7 @@ async function connected(form: Record<string, string>, options: TestBrokerOption
 }
 
 describe("both endpoints of the request's own", () => {
-  it("bar#XA-4 go with a callback path of their own, shown beforehand and the same every time", async () => {
+  it("bar#XA-4 have their own callback path, which explain shows and which is the same every time", async () => {
     const broker = await testBroker();
     const { body } = await broker.post("/v1/explain", { ...BOTH, vendor: "custom" });
     expect(body).toMatchObject({
@@ -219,7 +219,7 @@ describe("an issuer alone", () => {
     expect(back.location?.searchParams.get("code")).not.toBeNull();
   });
 
-  it("bar#DI-3 ends flows under way when its metadata names other endpoints, and wants iss although it no longer says so", async () => {
+  it("bar#DI-3 ends flows under way when its metadata names other endpoints, and requires iss although it no longer advertises it", async () => {
     for (const [change, answer, reason] of [
       [{ token_endpoint: "https://evil.example/token" }, { iss: THEIR_ISSUER }, "context_mismatch"],
       [{ authorization_response_iss_parameter_supported: false }, {}, "missing_issuer"],
@@ -338,7 +338,7 @@ describe("an endpoint beside a vendor of the configuration", () => {
     expect(seen.map(({ isUntrusted }) => isUntrusted)).toEqual([true]);
   });
 
-  it("is no longer accepted beside a connection that says another", async () => {
+  it("is no longer accepted beside a connection that names another", async () => {
     const { connection, refresh, seen } = await connected(BOTH);
     const before = seen.length;
     const other = { connection, ...OWN, token_endpoint: "https://evil.example/token" };

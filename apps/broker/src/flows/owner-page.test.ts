@@ -50,7 +50,7 @@ describe("bar#XA-9 the page before the browser leaves", () => {
     expect([await stage(), seen]).toEqual(["pushed", []]);
   });
 
-  it("bar#XA-9 may not be framed, runs nothing, and holds neither cookie nor secret", async () => {
+  it("bar#XA-9 may not be framed, runs no script, and contains neither cookie nor secret", async () => {
     const { shown } = await asked();
     expect(shown.response.headers.get("content-security-policy")).toMatch(/default-src 'none'; frame-ancestors 'none'/);
     expect(shown.response.headers.get("x-frame-options")).toBe("DENY");

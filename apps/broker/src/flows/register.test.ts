@@ -150,7 +150,7 @@ describe("the vendor's answer", () => {
     },
   );
 
-  it("travels byte for byte where it is no text", async () => {
+  it("is relayed byte for byte when it is not text", async () => {
     const bytes = Uint8Array.from([0xef, 0xbb, 0xbf, 0xff, 0xfe, 0x00, 0x0d, 0x0a, 0xc3, 0x28]);
     const { register } = await registeringBroker({ answer: () => new Response(bytes, { status: 201 }) });
     const response = await register();
@@ -163,7 +163,7 @@ describe("the vendor's answer", () => {
     expect((await register()).status).toBe(204);
   });
 
-  it.each([301, 307])("bar#EG-6 of %i is no answer", async (status) => {
+  it.each([301, 307])("bar#EG-6 of %i is not an answer", async (status) => {
     const { register } = await registeringBroker({
       answer: () => new Response(null, { status, headers: { location: "https://x.example" } }),
     });

@@ -153,7 +153,7 @@ describe("leg 2, GET /v1/authorize", () => {
     expect((await get(authorizePath(requestUri))).response.status).toBe(303);
   });
 
-  it("rfc9126#2.2 lets the same browser go back and reload, and no other use the request_uri again", async () => {
+  it("rfc9126#2.2 allows the same browser to go back and reload, and no other browser to use the request_uri again", async () => {
     const { start, get } = await testBroker();
     const { path, cookie, location } = await start();
     expect((await get(path, cookie)).location?.href).toBe(location?.href);

@@ -51,7 +51,7 @@ describe("keyset", () => {
     expect(await keyset.find("connection", first.kid)).toEqual(first.key);
   });
 
-  it("stops taking states of an old key once its successor is settled, but opens connections with it for ever", async () => {
+  it("stops accepting states of an old key once its successor is settled, but opens connections with it for ever", async () => {
     const now = fixedClock(NOW);
     const keyset = createKeyset({ storage: memoryKeysetStorage(), now });
     await keyset.load();
@@ -169,7 +169,7 @@ describe("a keyset record", () => {
     await expect(sealedBy(keyFile(), records).read()).rejects.toMatchObject(shut("format"));
   });
 
-  it("leaves an outage of the key service as it is, and forgets it", async () => {
+  it("passes on an outage of the key service unchanged, and does not cache it", async () => {
     const records = memoryRecordStore({ now: fixedClock(NOW) });
     await sealedBy(keyFile(), records).write(undefined, { text: "{}", revision: 1 });
     const outage = new OAuthError("temporarily_unavailable", "away", { reason: "kms_unavailable" });

@@ -31,7 +31,7 @@ describe("bar#XA-9 credentials of one vendor", () => {
     expect(shared(fields)).toEqual([]);
   });
 
-  it("bar#XA-9 are not shared under a second name: the vendor sees one client all the same", () => {
+  it("bar#XA-9 are not shared under a second name: the vendor still sees one client", () => {
     const again = { ...VENDORS.v, name: "Again", authorization_endpoint: "https://vendor.example/authorize?x=1" };
     const clients = [client("a", { owner: "acme", vendors: ["v"] }), client("g", { owner: "globex", vendors: ["w"] })];
     expect(shared({ owners: OWNERS, vendors: { ...VENDORS, w: again }, clients })).toEqual(["v", "w"]);

@@ -44,7 +44,7 @@ describe("a cookie that the server sets", () => {
     );
   });
 
-  it("keeps its value and its attributes but Domain: it is for this very host", async () => {
+  it("keeps its value and its attributes except Domain: it is for exactly this host", async () => {
     expect(
       await setBy(
         'quoted="a=b"; Max-Age=60; SameSite=Lax; Path=/x',

@@ -191,7 +191,7 @@ describe("the answer to a flow", () => {
     expect(await platform.connections.status(other, first.user.id)).toMatchObject({ state: "connected" });
   });
 
-  it.each(["", "?code=x", "?code=x&state=", "?code=x&state=a&state=b"])("wants one state: %j", async (query) => {
+  it.each(["", "?code=x", "?code=x&state=", "?code=x&state=a&state=b"])("requires one state: %j", async (query) => {
     await expect(finishConnect(REDIRECT_URI + query, first, platform)).rejects.toMatchObject({
       extras: { reason: "state_missing" },
     });

@@ -158,7 +158,7 @@ describe("a grant that ended", () => {
 });
 
 describe("a token the server refused", () => {
-  it("is tried anew although something else was noted of the connection (#11)", async () => {
+  it("is retried although the connection changed otherwise (#11)", async () => {
     await connected();
     const refused = await bearer();
     await connect("cancel");

@@ -71,7 +71,7 @@ describe("the redirect URI of a connector", () => {
     expect(said.join() + printed.join()).not.toContain("Warning");
   });
 
-  it("is the literal one where the client is registered beforehand, or at the broker", async () => {
+  it("is the shared one when the client is pre-registered, or at the broker", async () => {
     const platform = await open(PRE_REGISTERED_YAML);
     const connector = await platform.init();
     expect(said.join()).toContain(SHARED);

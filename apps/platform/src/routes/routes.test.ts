@@ -46,7 +46,7 @@ const save = (over: Record<string, string> = {}): Promise<Response> =>
   administrator.submit(`${PATH}/settings`, `${PATH}/settings`, fields(over));
 
 describe("signing in", () => {
-  it("says that this is no identity system, and sets a cookie no script and no other site can use", async () => {
+  it("says that this is not an identity system, and sets a cookie no script and no other site can use", async () => {
     const visitor = test.visitor();
     expect(await (await visitor.get("/")).text()).toContain("is not an identity system");
     const answer = await visitor.signIn("second-user");

@@ -68,7 +68,7 @@ describe("a client registered at a server", () => {
     },
   );
 
-  it("rfc7591#3.2.1 bar#DC-3 is registered anew when its secret has ended", async () => {
+  it("rfc7591#3.2.1 bar#DC-3 is registered anew when its secret has expired", async () => {
     const server = serverAt("https://renewing.example", ["client_secret_basic"]);
     Object.assign(registered, { client_secret: SECRET, client_secret_expires_at: platform.now() + 600 });
     await register("renewing", server);
@@ -86,7 +86,7 @@ describe("a client registered at a server", () => {
     await expect(register("late", server)).rejects.toMatchObject({ extras: { reason: "no_registration" } });
   });
 
-  it("bar#DC-5 is of one issuer: elsewhere the platform registers anew", async () => {
+  it("bar#DC-5 belongs to one issuer: elsewhere the platform registers anew", async () => {
     await register("moved", serverAt("https://before.example"));
     await register("moved", serverAt("https://after.example"));
     expect(asked.map(({ url }) => url)).toEqual(["https://before.example/register", "https://after.example/register"]);
