@@ -102,7 +102,10 @@ async function visitAs(authorizationUrl: string): Promise<void> {
   await fetch(back, { headers: { connection: "close" } });
 }
 
-/** Folders are called `server-SCENARIO-TIME`, and `SCENARIO-TIME` for others; a scenario of clients may have a `/` in its name. */
+/**
+ * Folders are called `server-SCENARIO-TIME`, and `SCENARIO-TIME` for clients, whose scenarios may
+ * have a `/` in their name.
+ */
 function readResults(folder: string): SuiteRun["scenarios"] {
   const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((path) =>
     path.endsWith("checks.json"),

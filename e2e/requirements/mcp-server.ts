@@ -1,4 +1,7 @@
-/** An MCP server made from the template: its own authorization server, and its resource server. Part of list.ts. */
+/**
+ * An MCP server made from the template: its authorization server, and its resource server. Part of
+ * list.ts.
+ */
 import { HOSTED, notOurs, type Requirement, row, SCENARIOS, twin } from "./requirement.ts";
 
 const OWN_CALLBACK = `${HOSTED}/server-callback`;

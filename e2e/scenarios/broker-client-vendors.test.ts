@@ -1,4 +1,7 @@
-/** A backend on @oauth-broker/broker-client at three vendors with three dialects, through the broker. */
+/**
+ * A backend on @oauth-broker/broker-client at three vendors with three dialects, through the
+ * broker.
+ */
 import { type BrokerClient, createBrokerClient } from "@oauth-broker/broker-client";
 import { startGitHub, startGoogleWorkspace, startSlack, type VendorSimulator } from "@oauth-broker/simulators/vendors";
 import { decodeJwt } from "jose";

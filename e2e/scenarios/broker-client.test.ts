@@ -1,4 +1,7 @@
-/** An MCP backend on @oauth-broker/broker-client, against the broker and a real OpenID provider: the whole life of a connection. */
+/**
+ * An MCP backend on @oauth-broker/broker-client, against the broker and a real OpenID provider: the
+ * whole life of a connection.
+ */
 import { type BrokerClient, createBrokerClient, type Tokens } from "@oauth-broker/broker-client";
 import { decodeJwt, exportJWK, generateKeyPair } from "jose";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

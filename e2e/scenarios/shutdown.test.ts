@@ -1,4 +1,7 @@
-/** SIGTERM: readiness fails first, new connections are refused after the grace, what is in flight is finished, exit 0. */
+/**
+ * SIGTERM: readiness fails first, new connections are refused after the grace period, requests in
+ * flight are finished, exit code 0.
+ */
 import { startStubVendor, type StubVendor } from "@oauth-broker/simulators";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type BrokerProcess, startBrokerProcess } from "../support/broker-process.ts";

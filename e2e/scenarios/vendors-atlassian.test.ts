@@ -1,4 +1,7 @@
-/** Atlassian's authorization server for its MCP server, from connect to disconnect, against its simulator. */
+/**
+ * Atlassian's authorization server for its MCP server, from connect to disconnect, against its
+ * simulator.
+ */
 import { type AtlassianSimulator, startAtlassian } from "@oauth-broker/simulators/vendors";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { expectError } from "../support/expectations.ts";

@@ -1,4 +1,7 @@
-/** Linear's authorization server for its MCP server, from connect to revoke, and every error, against its simulator. */
+/**
+ * Linear's authorization server for its MCP server, from connect to revoke, and every error,
+ * against its simulator.
+ */
 import { type McpSimulator, startLinear } from "@oauth-broker/simulators/vendors";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { expectError, expectPage } from "../support/expectations.ts";

@@ -1,4 +1,7 @@
-/** Microsoft Agent 365 from admin consent to disconnect, and every AADSTS error, against its simulator. */
+/**
+ * Microsoft Agent 365 from admin consent to disconnect, and every AADSTS error, against its
+ * simulator.
+ */
 import { createHash, generateKeyPairSync, X509Certificate } from "node:crypto";
 import { createTestAuthority } from "@oauth-broker/oauth-core/testing";
 import { type MicrosoftSimulator, startMicrosoftAgent365 } from "@oauth-broker/simulators/vendors";

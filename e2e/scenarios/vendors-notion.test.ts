@@ -1,4 +1,7 @@
-/** Notion's authorization server for its MCP server, from connect to revoke, and every error, against its simulator. */
+/**
+ * Notion's authorization server for its MCP server, from connect to revoke, and every error,
+ * against its simulator.
+ */
 import { type NotionSimulator, startNotion } from "@oauth-broker/simulators/vendors";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { expectError } from "../support/expectations.ts";

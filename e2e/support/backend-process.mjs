@@ -1,5 +1,6 @@
-// A platform's backend, in plain JavaScript, on whatever Node starts it. Reads one JSON command per line, answers one per line.
-// Started by broker-client-node-20.test.ts with the built package, the client's options and nothing else.
+// A platform's backend, in plain JavaScript, on the Node that starts it. Reads one JSON command per
+// line and answers one per line. broker-client-node-20.test.ts starts it with only the built
+// package and the client's options.
 import { createInterface } from "node:readline";
 
 const [entry, options] = process.argv.slice(2);

@@ -49,7 +49,9 @@ export interface ConfigurationParts {
   readonly more?: string;
 }
 
-/** Two clients, `platform` and `other`, and the vendor `op`: a real OpenID provider with discovery. */
+/**
+ * Two clients, `platform` and `other`, and the vendor `op`: a real OpenID provider with discovery.
+ */
 export function brokerYaml(parts: ConfigurationParts): string {
   const {
     baseUrl,

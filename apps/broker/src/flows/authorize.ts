@@ -38,7 +38,10 @@ interface PendingRequest extends PushedFlow<Flow> {
   readonly to: ClientReturn;
 }
 
-/** @throws OAuthError for the 400 page until client and request_uri are known; afterwards failures are redirects */
+/**
+ * @throws OAuthError for the 400 page until client and request_uri are known; afterwards failures
+ *   are redirects
+ */
 export async function authorize(
   parameters: Parameters,
   cookieHeader: string | undefined,

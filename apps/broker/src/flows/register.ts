@@ -16,7 +16,8 @@ import { requireUsableVendor } from "../vendor/entry.ts";
  * The client is authenticated and under its rate limit.
  *
  * @param text the body as received
- * @throws OAuthError invalid_request, unauthorized_client, vendor_response_invalid, temporarily_unavailable
+ * @throws OAuthError invalid_request, unauthorized_client, vendor_response_invalid,
+ *   temporarily_unavailable
  */
 export async function register(
   text: string,

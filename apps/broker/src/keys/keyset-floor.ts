@@ -1,8 +1,8 @@
 /**
  * The lowest revision of the keyset that this broker accepts. An attacker with write access to the
  * store can put an older keyset back, which would restore a key that was rotated away. The floor
- * therefore lies outside the store: in the configuration (`keys_min_revision`), in a file beside the
- * key file, and in this process. keyset.ts checks it before every read and raises it after.
+ * therefore lies outside the store: in the configuration (`keys_min_revision`), in a file beside
+ * the key file, and in this process. keyset.ts checks it before every read and raises it after.
  */
 import { randomUUID } from "node:crypto";
 import { readFile, rename, unlink, writeFile } from "node:fs/promises";

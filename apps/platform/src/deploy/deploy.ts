@@ -95,8 +95,8 @@ export async function deploy({ folder, service }: DeployRequest, deps: DeployDep
 }
 
 /**
- * Passed: active. Client missing: the state stays, and the deploy is kept. Otherwise nothing changes.
- * deploy is kept; else nothing.
+ * Passed: active. Client missing: the state stays, and the deploy is kept. Otherwise nothing
+ * changes.
  */
 async function settle(
   connector: Connector,

@@ -1,4 +1,7 @@
-/** Defences of a server by the address and the token of a caller, and of accounts from userinfo. Part of list.ts. */
+/**
+ * Defences of a server by the address and the token of a caller, and of accounts from userinfo.
+ * Part of list.ts.
+ */
 import type { Mutation } from "../mutation.ts";
 
 export const CALLER_DEFENCES: readonly Mutation[] = [

@@ -1,4 +1,7 @@
-/** Defences of the platform's connectors: redirect URIs, cookies, variables, tokens of a connection. Part of list.ts. */
+/**
+ * Defences of the platform's connectors: redirect URIs, cookies, variables, tokens of a connection.
+ * Part of list.ts.
+ */
 import type { Mutation } from "../mutation.ts";
 
 export const CONNECTOR_DEFENCES: readonly Mutation[] = [

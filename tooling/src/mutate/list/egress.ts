@@ -1,4 +1,6 @@
-/** Defences of outgoing requests: addresses, names, look-ups, redirects, limits. Part of list.ts. */
+/**
+ * Defences of outgoing requests: addresses, names, look-ups, redirects, limits. Part of list.ts.
+ */
 import type { Mutation } from "../mutation.ts";
 
 const EGRESS = "packages/oauth-core/src/egress";

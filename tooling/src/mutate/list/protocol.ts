@@ -1,4 +1,7 @@
-/** Defences of packages/oauth-core/src/protocol: PKCE, state, redirect URIs, parameters, JSON, secrets. Part of list.ts. */
+/**
+ * Defences of packages/oauth-core/src/protocol: PKCE, state, redirect URIs, parameters, JSON,
+ * secrets. Part of list.ts.
+ */
 import type { Mutation } from "../mutation.ts";
 
 const PROTOCOL = "packages/oauth-core/src/protocol";

@@ -1,4 +1,7 @@
-/** Defences that keep one client of the broker from another: limits, shares, equal refreshes. Part of list.ts. */
+/**
+ * Defences that isolate the broker's clients from each other: limits, shares, equal refreshes. Part
+ * of list.ts.
+ */
 import type { Mutation } from "../mutation.ts";
 
 export const RATE_LIMIT_DEFENCES: readonly Mutation[] = [

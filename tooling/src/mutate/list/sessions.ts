@@ -1,4 +1,7 @@
-/** Defences of a server's records and sessions: their MAC, their vendor, the scope of a session. Part of list.ts. */
+/**
+ * Defences of a server's records and sessions: their MAC, their vendor, the scope of a session.
+ * Part of list.ts.
+ */
 import type { Mutation } from "../mutation.ts";
 
 export const SESSION_DEFENCES: readonly Mutation[] = [
