@@ -1,4 +1,4 @@
-/** An app on the engine alone: one vendor, and both ways a flow can end. The vendor is three functions. */
+/** An app on the engine alone: one vendor (three functions), and both ways a flow can end. */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import * as engine from "@oauth-broker/oauth-core/brokered-code";
 import { redirectAnswer } from "@oauth-broker/oauth-core/http";

@@ -29,7 +29,10 @@ export interface Violation {
   readonly warning?: true;
 }
 
-/** @param entries package name and entry ("@oauth-broker/oauth-core/http") → path of the file it exports */
+/**
+ * @param entries package name and entry ("@oauth-broker/oauth-core/http") → path of the file it
+ *   exports
+ */
 export function checkBoundaries(files: readonly SourceFile[], entries: ReadonlyMap<string, string>): Violation[] {
   const target = (file: SourceFile, { specifier }: Import): string | undefined =>
     specifier.startsWith(".") ? posix.join(posix.dirname(file.path), specifier) : entries.get(specifier);

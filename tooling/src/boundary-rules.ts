@@ -111,7 +111,8 @@ export const ZONES: readonly {
     mayImport: ["core index", "protocol", "vendors", "vendor-client", "brokered-code"],
   },
   { zone: "simulators", files: /^packages\/simulators\//, mayImport: [] },
-  // The broker's other side in its sandbox: a platform around broker-client, shown in the simulators' frame.
+  // The broker's other side in its sandbox: a platform around broker-client, shown in the
+  // simulators' frame.
   {
     zone: "sample platform",
     files: /^apps\/broker\/src\/sample-platform\//,
@@ -172,8 +173,8 @@ export const ZONES: readonly {
 ];
 
 /**
- * Zones that load only on demand: `import()` of them is fine, a static import of values from outside
- * of them is not.
+ * Zones that load only on demand: `import()` of them is fine, a static import of values from
+ * outside of them is not.
  */
 export const ON_DEMAND: readonly string[] = ["simulators", "sample platform"];
 

@@ -91,7 +91,7 @@ const COMMANDS: Readonly<Record<string, () => string[] | Promise<string[]>>> = {
       ...checkBoundaries(files, readEntries()),
       ...checkVendorNames(files),
       ...checkSecretComparisons(files),
-      ...checkWords(files, read("docs/glossary.md")),
+      ...checkWords(readSources(EVERYTHING), read("docs/glossary.md")),
     ].map(show);
   },
   tracked: () => checkTrackedFiles().map(show),

@@ -1,6 +1,7 @@
 /**
- * The prose of every page: at most 100 columns wide, and without the words that docs/glossary.md refuses. Tables, code blocks,
- * headings and what has no space to break at may be wider. `npm run docs` wraps a page, `npm run check` refuses one that is not.
+ * The prose of every page: at most 100 columns wide, and without the words that docs/glossary.md
+ * refuses. Tables, code blocks, headings and what has no space to break at may be wider. `npm run
+ * docs` wraps a page, `npm run check` refuses one that is not.
  */
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -44,7 +45,10 @@ function refusedIn(text: string, refused: ReadonlyMap<string, string>): string[]
   );
 }
 
-/** Breaks the lines of paragraphs and list items that are too wide; nothing that is rendered changes. */
+/**
+ * Breaks the lines of paragraphs and list items that are too wide; nothing that is rendered
+ * changes.
+ */
 export function wrapProse(text: string): string {
   return blocksOf(text).flatMap(wrap).join("\n");
 }
@@ -75,7 +79,10 @@ function blocksOf(text: string): Block[] {
   return blocks;
 }
 
-/** What would be a list, a heading or the like at the start of a line stays behind the word before it. */
+/**
+ * What would be a list, a heading or the like at the start of a line stays behind the word before
+ * it.
+ */
 const GLUED = / (?=(?:[-+*]|-+|=+|#{1,6}|\d+[.)]|[|<>]\S*)(?: |$))/g;
 const NO_BREAK = "\u00A0";
 

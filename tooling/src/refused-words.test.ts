@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { checkWords, readRefusedWords } from "./refused-words.ts";
-import { parseSource, PRODUCT, readSources, ROOT } from "./sources.ts";
+import { EVERYTHING, parseSource, readSources, ROOT } from "./sources.ts";
 
 const GLOSSARY = "## Not these words\n\n| not | but |\n| --- | --- |\n| rim, verdict | layer |\n";
 const complaints = (code: string, path = "apps/broker/src/a.ts"): string[] =>
@@ -19,9 +19,15 @@ describe("words that the glossary refuses", () => {
     expect(() => checkWords([], "no table")).toThrow("has no table");
   });
 
-  it("stand in no name of this repository", () => {
+  it("are found in comments, of tests too, unless they are quoted", () => {
+    expect(complaints("// The rim of it", "apps/broker/src/a.test.ts")).toEqual(["comment: not rim but layer"]);
+    expect(complaints("/**\n * Its verdict\n */")).toEqual(["comment: not verdict but layer"]);
+    expect(complaints('//= rim#1\n// `rim` and "rim" are quoted, primary is another word')).toEqual([]);
+  });
+
+  it("stand in no name and no comment of this repository", () => {
     const glossary = readFileSync(join(ROOT, "docs/glossary.md"), "utf8");
     expect(readRefusedWords(glossary).get("rim")).toBe("HTTP layer, `http/`");
-    expect(checkWords(readSources(PRODUCT), glossary)).toEqual([]);
+    expect(checkWords(readSources(EVERYTHING), glossary)).toEqual([]);
   });
 });

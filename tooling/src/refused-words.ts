@@ -1,4 +1,7 @@
-/** Checks every name that product code declares against the words that docs/glossary.md refuses. */
+/**
+ * Checks every name that product code declares, and every comment, against the words that
+ * docs/glossary.md refuses.
+ */
 import type { Violation } from "./boundaries.ts";
 import type { SourceFile } from "./sources.ts";
 
@@ -22,18 +25,28 @@ export function readRefusedWords(glossary: string): Map<string, string> {
 export function checkWords(files: readonly SourceFile[], glossary: string): Violation[] {
   const refused = readRefusedWords(glossary);
   if (refused.size === 0) throw new Error(`docs/glossary.md has no table under "${HEADING}"`);
-  return files
-    .filter(({ kind }) => kind === "product")
-    .flatMap(({ path, names }) =>
-      [...names].flatMap((name) =>
-        wordsOf(name).flatMap((word) => {
-          const but = refused.get(word);
-          return but === undefined
-            ? []
-            : [{ rule: "words", path, line: 1, message: `${name}: not ${word} but ${but}` }];
-        }),
-      ),
-    );
+  const refuse = (path: string, line: number, where: string, words: readonly string[]): Violation[] =>
+    words.flatMap((word) => {
+      const but = refused.get(word);
+      return but === undefined ? [] : [{ rule: "words", path, line, message: `${where}: not ${word} but ${but}` }];
+    });
+  return files.flatMap(({ kind, path, names, text }) => [
+    ...(kind === "product" ? [...names].flatMap((name) => refuse(path, 1, name, wordsOf(name))) : []),
+    ...text.split("\n").flatMap((line, index) => refuse(path, index + 1, "comment", wordsOfComment(line))),
+  ]);
+}
+
+/** A comment of its own or a line of one; a citation (`//=`) has no words. What is quoted does not count. */
+const COMMENT = /^\s*(?:\/\*\*|\*|\/\/(?!=))(.*)$/;
+
+function wordsOfComment(line: string): string[] {
+  const [, comment = ""] = COMMENT.exec(line) ?? [];
+  return (
+    comment
+      .replace(/`[^`]*`|"[^"]*"/g, "")
+      .toLowerCase()
+      .match(/[a-z]+/g) ?? []
+  );
 }
 
 /** `isHTTPLayer` → is, http, layer; `MAX_FILES` → max, files. */

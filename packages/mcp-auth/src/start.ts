@@ -1,6 +1,6 @@
 /**
  * Runs an author's server: reads settings, listens, stops gracefully. `runServer` is all a
- * `main.ts` calls. stdout carries only JSON lines, the first of them with `url`; text for people
+ * `main.ts` calls. stdout carries only JSON lines, the first of them with `url`; text for a reader
  * goes to stderr, except for the operator's commands.
  */
 import { setTimeout as sleep } from "node:timers/promises";

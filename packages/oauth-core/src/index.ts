@@ -1,6 +1,7 @@
 /**
- * What every subpath speaks: the ports an app brings, errors, secrets that do not print, and mechanics without OAuth in them.
- * The rest is in the subpaths: protocol, registry, client, server, brokered-code, egress, http, configuration, service.
+ * What every subpath speaks: the ports an app brings, errors, secrets that do not print, and
+ * mechanics without OAuth in them. The rest is in the subpaths: protocol, registry, client, server,
+ * brokered-code, egress, http, configuration, service.
  */
 export type {
   Advanced,

@@ -26,7 +26,7 @@ export interface PlaceholderOffer {
 export interface SandboxVendorOptions {
   /** The broker's: what its app is registered with at each vendor. */
   readonly redirectUri: string;
-  /** Where people start, for the way back from a vendor's error pages. */
+  /** Where a user starts, for the way back from a vendor's error pages. */
   readonly homeUrl: string;
   /** Shown on consent pages. */
   readonly appName?: string;

@@ -1,6 +1,7 @@
 /**
- * The first-class vendors in the sandbox: each a simulator with one app for the broker. What the real ones ask of an
- * organization beforehand is done here: the preview is approved, and an administrator has consented.
+ * The first-class vendors in the sandbox: each a simulator with one app for the broker. What the
+ * real ones ask of an organization beforehand is done here: the preview is approved, and an
+ * administrator has consented.
  */
 import {
   credentialsOf,
@@ -117,7 +118,8 @@ async function startSandboxMicrosoft(options: SandboxVendorOptions): Promise<San
   return offered(
     {
       ...vendor,
-      // By tenant, as in the registry's entry; the issuer of ID tokens has a name of its own for it.
+      // By tenant, as in the registry's entry; the issuer of ID tokens has a name of its own for
+      // it.
       endpoints: { ...vendor.endpointsOf("{tenant}"), issuer: vendor.endpoints["issuer"] ?? "" },
     },
     {

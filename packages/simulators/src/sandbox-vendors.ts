@@ -1,6 +1,7 @@
 /**
- * All that can be connected in the sandbox: the OpenID provider, and the simulators of sandbox-simulators.ts, each with one
- * app for the broker. Called by the broker's sandbox.ts, which writes the entries into its configuration.
+ * All that can be connected in the sandbox: the OpenID provider, and the simulators of
+ * sandbox-simulators.ts, each with one app for the broker. Called by the broker's sandbox.ts, which
+ * writes the entries into its configuration.
  */
 import { startOpenIdProvider } from "./openid-provider.ts";
 import { credentialsOf, newApp, type SandboxVendor, type SandboxVendorOptions } from "./sandbox-app.ts";
@@ -9,14 +10,14 @@ const OPENID_SCOPES = ["openid", "profile", "email", "offline_access", "api:read
 
 /** @returns the OpenID provider first, then the simulators by name */
 export async function startSandboxVendors(options: SandboxVendorOptions): Promise<readonly SandboxVendor[]> {
-  // On demand: whoever wants this package for the OpenID provider loads none of them.
+  // On demand, so that an importer of the OpenID provider alone does not load them.
   const { startSandboxSimulators } = await import("./sandbox-simulators.ts");
   return Promise.all([startProvider(options), ...startSandboxSimulators(options)]);
 }
 
 /**
- * One of them, for a server under development. The OpenID provider stands in for a vendor that has no simulator: then
- * `offer.id` is `sandbox`.
+ * One of them, for a server under development. The OpenID provider stands in for a vendor that has
+ * no simulator: then `offer.id` is `sandbox`.
  */
 export async function startSandboxVendor(id: string, options: SandboxVendorOptions): Promise<SandboxVendor> {
   const { startSandboxSimulator } = await import("./sandbox-simulators.ts");

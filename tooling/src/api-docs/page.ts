@@ -1,7 +1,8 @@
 /**
- * docs/api/PACKAGE.md: every name a published package exports, by the entry it is imported from, with its signature and its docstring.
- * A name that comes or goes, and a signature that changes, show in the diff of its page. A declaration that several entries export is
- * written out once. oxfmt wraps the prose and the code. Callers: main.ts.
+ * docs/api/PACKAGE.md: every name a published package exports, by the entry it is imported from,
+ * with its signature and its docstring. A name that comes or goes, and a signature that changes,
+ * show in the diff of its page. A declaration that several entries export is written out once.
+ * oxfmt wraps the prose and the code. Callers: main.ts.
  */
 import { format } from "oxfmt";
 import { generated } from "../markdown.ts";
@@ -69,7 +70,10 @@ function arrange(published: PublishedPackage): Page {
   return { published, sections };
 }
 
-/** Declaration → where it is written out: in its own package if that exports it, else where it is met first. */
+/**
+ * Declaration → where it is written out: in its own package if that exports it, else where it is
+ * met first.
+ */
 type Homes = ReadonlyMap<Declaration, Home>;
 
 interface Home {

@@ -1,8 +1,9 @@
 /**
- * What the published packages export: every name of every entry of `publishConfig.exports`, with the declaration it comes from.
- * Re-exports are followed to that declaration, into another package too. Its text is the compiler's: rolldown's isolated
- * declarations, which keep types and docstrings as they are written and leave bodies and private members out.
- * page.ts writes and checks the pages.
+ * What the published packages export: every name of every entry of `publishConfig.exports`, with
+ * the declaration it comes from. Re-exports are followed to that declaration, into another package
+ * too. Its text is the compiler's: rolldown's isolated declarations, which keep types and
+ * docstrings as they are written and leave bodies and private members out. page.ts writes and
+ * checks the pages.
  */
 import { globSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";
@@ -18,11 +19,18 @@ export interface Declaration {
   readonly kind: Kind;
   /** From the root, with `/`. */
   readonly path: string;
-  /** Without `export`, `declare`, bodies and private members; the docstrings of members stay. One of each overload. */
+  /**
+   * Without `export`, `declare`, bodies and private members; the docstrings of members stay. One of
+   * each overload.
+   */
   readonly signatures: readonly string[];
-  /** Between the comment's marks, without the stars. Empty where the declaration has no docstring. */
+  /**
+   * Between the comment's marks, without the stars. Empty where the declaration has no docstring.
+   */
   readonly docstring: string;
-  /** Of a type that reads them off a constant (`keyof typeof STATUS`): the strings it stands for. */
+  /**
+   * Of a type that reads them off a constant (`keyof typeof STATUS`): the strings it stands for.
+   */
   readonly members: readonly string[];
   /** What the declaration cites, `rfc7636#4.6`, in the order of its lines. */
   readonly citations: readonly string[];
@@ -62,7 +70,9 @@ interface Manifest {
   readonly publishConfig?: { readonly exports?: Readonly<Record<string, unknown>> };
 }
 
-/** @throws Error when an entry's file is not there, does not parse, or exports what it does not name */
+/**
+ * @throws Error when an entry's file is not there, does not parse, or exports what it does not name
+ */
 export function readPublished(root: string = ROOT): PublishedPackage[] {
   const modules = createModules(root);
   return globSync("packages/*/package.json", { cwd: root })
@@ -204,7 +214,10 @@ const KINDS: Readonly<Record<string, Kind>> = {
   TSTypeAliasDeclaration: "type",
 };
 
-/** A member as `[inspect.custom]` is left out of the signature: the runtime calls it, no reader does. */
+/**
+ * A member as `[inspect.custom]` is left out of the signature: the runtime calls it, no reader
+ * does.
+ */
 const COMPUTED_NAME = "TS9038";
 
 function declarationsOf({ path, text, comments, program }: Source): Map<string, Declaration[]> {
@@ -268,14 +281,19 @@ function docstringAbove(start: number, text: string, comments: readonly Comment[
   return /^(?:\s*\/\/.*)*\s*$/.test(text.slice(last.end, start)) ? last : undefined;
 }
 
-/** The comment on the whole file: what it opens with, unless a declaration follows on the next line. */
+/**
+ * The comment on the whole file: what it opens with, unless a declaration follows on the next line.
+ */
 function headOf(text: string, comments: readonly Comment[]): Comment | undefined {
   const first = comments.find((comment) => isDocstring(comment));
   if (first === undefined || !/^(?:#!.*)?\s*$/.test(text.slice(0, first.start))) return undefined;
   return /^\r?\n(?:\r?\n|import\b|export [*{]|export type {)/.test(text.slice(first.end)) ? first : undefined;
 }
 
-/** The strings behind `keyof typeof NAME` and `(typeof NAME)[number]`, where the constant is in the same file. */
+/**
+ * The strings behind `keyof typeof NAME` and `(typeof NAME)[number]`, where the constant is in the
+ * same file.
+ */
 function membersOf(signature: string, program: Node): string[] {
   const [, keys, elements] = /^type \w+ = (?:keyof typeof (\w+)|\(?typeof (\w+)\)?\[number\]);$/.exec(signature) ?? [];
   const name = keys ?? elements;

@@ -6,28 +6,28 @@ import { explain } from "./refusal.ts";
 export interface Finding {
   readonly check: string;
   /** `note`: unknown, or no contradiction of the entry; `unasked`: there was no answer. */
-  readonly verdict: "same" | "drift" | "note" | "unasked";
+  readonly result: "same" | "drift" | "note" | "unasked";
   readonly text: string;
 }
 
 export function same(check: string, text: string): Finding {
-  return { check, verdict: "same", text };
+  return { check, result: "same", text };
 }
 
 export function drift(check: string, text: string): Finding {
-  return { check, verdict: "drift", text };
+  return { check, result: "drift", text };
 }
 
 export function note(check: string, text: string): Finding {
-  return { check, verdict: "note", text };
+  return { check, result: "note", text };
 }
 
 /** @returns a finding for an outage; undefined for an error that is an answer */
 export function unasked(check: string, error: unknown): Finding | undefined {
   const cause = error instanceof OAuthError ? error.cause : error;
   if (isEgressError(cause) && cause.kind !== "too_large") {
-    return { check, verdict: "unasked", text: `could not be checked: ${cause.kind}, ${cause.detail}` };
+    return { check, result: "unasked", text: `could not be checked: ${cause.kind}, ${cause.detail}` };
   }
   if (!(error instanceof OAuthError) || error.code !== "temporarily_unavailable") return undefined;
-  return { check, verdict: "unasked", text: `could not be checked: ${explain(error)}` };
+  return { check, result: "unasked", text: `could not be checked: ${explain(error)}` };
 }

@@ -144,6 +144,6 @@ function authorizationAnswer(check: string, asked: string, { status, headers }: 
   if (status === 404) return note(check, "404, which may be for an unknown client");
   if (status === 410) return drift(check, "410, gone");
   if (status === 429 || status >= 500)
-    return { check, verdict: "unasked", text: `could not be checked: status ${status}` };
+    return { check, result: "unasked", text: `could not be checked: status ${status}` };
   return same(check, `answers ${status}`);
 }

@@ -59,7 +59,7 @@ describe("vendor probe", () => {
   it("prints its findings as JSON", async () => {
     const { code, stdout } = await probe(await started(startGitHub), {}, "--json");
     expect(JSON.parse(stdout)).toMatchObject({
-      vendors: [{ vendor: "github", askedOn: "2026-11-21", verdict: "same", findings: expect.any(Array) }],
+      vendors: [{ vendor: "github", askedOn: "2026-11-21", result: "same", findings: expect.any(Array) }],
     });
     expect(code).toBe(0);
   });

@@ -19,7 +19,7 @@ interface Probed {
   readonly askedOn: string;
   /** When the facts of the entry were checked. */
   readonly checkedOn: string;
-  readonly verdict: "same" | "drift" | "unasked";
+  readonly result: "same" | "drift" | "unasked";
   readonly findings: readonly Finding[];
 }
 
@@ -37,7 +37,7 @@ export async function runProbe({ ids, json, ...choice }: ProbeOptions, environme
           vendor: vendor.id,
           askedOn: dateOf(environment.now),
           checkedOn,
-          verdict: verdictOf(findings),
+          result: resultOf(findings),
           findings,
         };
       }),
@@ -45,8 +45,8 @@ export async function runProbe({ ids, json, ...choice }: ProbeOptions, environme
   );
   if (json) environment.print(JSON.stringify({ vendors: probed }, null, 2));
   else for (const one of probed) show(one, environment);
-  const verdicts = probed.map(({ verdict }) => verdict);
-  return verdicts.includes("drift") ? WRONG : verdicts.includes("unasked") ? NOT_ASKED : 0;
+  const results = probed.map(({ result }) => result);
+  return results.includes("drift") ? WRONG : results.includes("unasked") ? NOT_ASKED : 0;
 }
 
 async function probe(vendor: Vendor, deps: DiscoveryDeps, onCheck: (check: string) => void): Promise<Finding[]> {
@@ -81,24 +81,24 @@ function withEndpoints(vendor: Vendor, discovered: Discovered | undefined): Reso
   };
 }
 
-function verdictOf(findings: readonly Finding[]): Probed["verdict"] {
-  const has = (verdict: Finding["verdict"]): boolean => findings.some((finding) => finding.verdict === verdict);
+function resultOf(findings: readonly Finding[]): Probed["result"] {
+  const has = (result: Finding["result"]): boolean => findings.some((finding) => finding.result === result);
   return has("drift") ? "drift" : has("unasked") ? "unasked" : "same";
 }
 
-const MARKS: Readonly<Record<Finding["verdict"], string>> = {
+const MARKS: Readonly<Record<Finding["result"], string>> = {
   same: "ok     ",
   drift: "drift  ",
   note: "-      ",
   unasked: "?      ",
 };
-const CLOSING: Readonly<Record<Probed["verdict"], string>> = {
+const CLOSING: Readonly<Record<Probed["result"], string>> = {
   same: "no drift",
   drift: "has drifted from its entry",
   unasked: "could not be checked completely",
 };
 
-function show({ vendor, checkedOn, verdict, findings }: Probed, { print }: Environment): void {
-  for (const { check, verdict: one, text } of findings) print(`${MARKS[one]}${check}: ${text}`);
-  print(`${vendor}: ${CLOSING[verdict]} (facts of ${checkedOn})`);
+function show({ vendor, checkedOn, result, findings }: Probed, { print }: Environment): void {
+  for (const { check, result: one, text } of findings) print(`${MARKS[one]}${check}: ${text}`);
+  print(`${vendor}: ${CLOSING[result]} (facts of ${checkedOn})`);
 }

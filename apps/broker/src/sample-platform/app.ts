@@ -23,8 +23,8 @@ export interface SamplePlatformOptions {
   readonly clientId: string;
   readonly clientSecret: string;
   /**
-   * In the page's order. Asked at each page: a vendor may start after the platform, whose address it
-   * wants.
+   * In the page's order. Asked at each page: a vendor may start after the platform, whose address
+   * it wants.
    */
   readonly vendors: () => readonly VendorOffer[];
   /** The broker's legs of a flow, from its record; the platform itself cannot see them. */
@@ -141,7 +141,8 @@ export function createSamplePlatform(
   }
 
   /**
-   * One button: only for a form that was shown to this browser. What fails becomes the page's notice.
+   * One button: only for a form that was shown to this browser. What fails becomes the page's
+   * notice.
    *
    * @param run @returns where the browser goes next
    */

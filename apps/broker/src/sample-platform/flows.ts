@@ -1,7 +1,7 @@
 /**
  * What the platform does with the broker, for one user: start a flow, finish it, refresh, revoke.
- * broker-client has the broker's contract. Here is what an MCP backend has around it, and which checks
- * were passed, for the page.
+ * broker-client has the broker's contract. Here is what an MCP backend has around it, and which
+ * checks were passed, for the page.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import {

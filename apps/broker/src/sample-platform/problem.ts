@@ -1,4 +1,7 @@
-/** What went wrong, as the page shows it: the code, the broker's sentence, the flow's id, what to do. */
+/**
+ * What went wrong, as the page shows it: the code, the broker's sentence, the flow's id, what to
+ * do.
+ */
 import { BrokerClientError } from "@oauth-broker/broker-client";
 import { defined } from "@oauth-broker/oauth-core";
 

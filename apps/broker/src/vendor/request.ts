@@ -13,7 +13,10 @@ import {
 } from "@oauth-broker/oauth-core/protocol";
 import type { ResolvedVendor, VendorCredentials } from "@oauth-broker/oauth-core/registry";
 
-/** The id of vendors that a request describes. It may stand in a client's list of vendors, and no entry may have it. */
+/**
+ * The id of vendors that a request describes. It may stand in a client's list of vendors, and no
+ * entry may have it.
+ */
 export const CUSTOM_VENDOR = "custom";
 
 export interface VendorTarget {

@@ -1,6 +1,6 @@
 /**
  * `links list` and `links revoke`: which users have connected an account, and how the operator ends
- * a link. Text for people.
+ * a link. Text for a reader.
  */
 import type { Link } from "@oauth-broker/token-store";
 import type { VendorRevocation } from "../hosted/vendor-links/link.ts";

@@ -13,7 +13,7 @@ export interface App {
 }
 
 export interface PracticeVendor {
-  /** For people: `a practice copy of …`. */
+  /** For the user: `a practice copy of …`. */
   readonly about: string;
   /** Applied over service.yaml's environment. */
   readonly environment: Readonly<Record<string, string>>;

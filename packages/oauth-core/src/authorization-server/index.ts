@@ -1,4 +1,7 @@
-/** What a client of ours may send, and how it is known: authentication, pushed requests, handles, the browser's cookie. */
+/**
+ * What a client of ours may send, and how it is known: authentication, pushed requests, handles,
+ * the browser's cookie.
+ */
 export {
   type BindingCookie,
   clearBindingCookie,

@@ -1,5 +1,6 @@
 /**
- * What the vendor's redirect says, read before anything in it is believed. Pure: the app knows by then whose flow it answers.
+ * Reads the vendor's redirect strictly, before any of it is used. Pure: the app has already found
+ * the flow.
  */
 import { defined } from "../mechanics/defined.ts";
 import { OAuthError } from "../protocol/errors.ts";
@@ -7,7 +8,7 @@ import type { Parameters } from "../protocol/parameters.ts";
 import { requireIssuer } from "../vendor-client/issuer.ts";
 import type { ResolvedVendor } from "../vendors/vendor.ts";
 
-/** The code of a vendor's redirect and what came with it. */
+/** The code in a vendor's redirect, and the parameters beside it. */
 export interface VendorAnswer {
   readonly code: string;
   readonly iss?: string;
@@ -15,14 +16,18 @@ export interface VendorAnswer {
   readonly callbackData: Readonly<Record<string, string>>;
 }
 
-/** Tokens and profiles of the front channel are never read; where one comes, the answer is not one to a code request. */
+/**
+ * Tokens and profiles in the front channel are never read. A redirect that has one is not an answer
+ * to a code request.
+ */
 const NEVER_IN_A_CODE_RESPONSE = ["access_token", "id_token", "profile", "user"];
 const MAX_CODE_LENGTH = 4096;
 
 /**
- * @param flow what was known when it began: the stricter of then and now counts
+ * @param flow the state when the flow began: the stricter of then and now applies
  * @returns the code, or the vendor's `error` as received
- * @throws OAuthError invalid_request, reason `missing_issuer`, `issuer_mismatch` or `malformed_response`
+ * @throws OAuthError invalid_request, reason `missing_issuer`, `issuer_mismatch` or
+ *   `malformed_response`
  */
 //= rfc9207#2.4
 //= bar#CB-16

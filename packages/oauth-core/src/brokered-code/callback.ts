@@ -1,6 +1,7 @@
 /**
- * The vendor sends the browser back. Everything is verified before anything is stored or sent. The vendor's code is parked under
- * a code of ours that the client will bring (redeem.ts), or the flow ends here. Before it: start.ts.
+ * The vendor's redirect. Everything is verified before anything is stored or sent. Then the
+ * vendor's code is parked under our code, which the client will bring (redeem.ts), or the flow ends
+ * here. Before it: start.ts.
  */
 import { clearBindingCookie, readBindingCookie } from "../authorization-server/browser-binding.ts";
 import { createHandle } from "../authorization-server/handle.ts";
@@ -19,22 +20,22 @@ import { flowData, type FlowRecord } from "./record.ts";
 export interface CallbackRequest {
   readonly parameters: Parameters;
   readonly cookieHeader: string | undefined;
-  /** The path of ours that the answer came to. */
+  /** Our path that the redirect came to. */
   readonly path: string;
 }
 
 interface StartedFlow {
   readonly flowId: string;
   readonly flow: FlowRecord;
-  /** What the record must still hold for us to move it. */
+  /** The fields that must be unchanged for a write. */
   readonly expect: Readonly<Record<string, string>>;
 }
 
-/** A flow that this very browser started, at the vendor it was sent to, and what the vendor says. */
+/** A flow that this browser started, with its vendor and the vendor's answer. */
 interface OpenFlow extends StartedFlow {
   readonly vendor: FlowVendor;
   readonly answer: VendorAnswer | { readonly error: string };
-  /** Absent where the flow ends here. */
+  /** The redirect to the client; absent when the flow ends here. */
   readonly to: ClientReturn | undefined;
 }
 
@@ -52,7 +53,7 @@ export async function answerCallback(request: CallbackRequest, engine: Engine, t
   return endWith(answer, open, engine, trace); //                                                     5b
 }
 
-/** A foreign browser is turned away before it can change anything, so that it cannot end a victim's flow. */
+/** Refuses another browser before anything is changed, so that it cannot end a victim's flow. */
 //= bar#CB-7
 async function findStarted(
   { parameters, cookieHeader, path }: CallbackRequest,
@@ -68,7 +69,7 @@ async function findStarted(
   if (state === undefined) throw policy.refuse(trace, "state_invalid");
   const { flowId } = state;
   trace.flowId = flowId;
-  // The expired ones too: the page can then lead back to the client they belonged to.
+  // Expired records too, so that the page can link back to their client.
   const record = await records.get(keyOf(flowId, engine), { includeExpired: true });
   const flow = record === undefined ? undefined : policy.parse(record);
   if (record === undefined || flow === undefined) throw policy.refuse(trace, "flow_unknown");
@@ -121,10 +122,10 @@ function refusalOf(error: unknown): FlowRefusal {
   return reason === "missing_issuer" || reason === "issuer_mismatch" ? reason : "malformed_response";
 }
 
-/** Not this flow's doing: the same answer may be tried again. */
+/** Failures that say nothing about the answer, which can be tried again. */
 const OUTAGES: ReadonlySet<string> = new Set(["temporarily_unavailable", "vendor_response_invalid", "server_error"]);
 
-/** An answer that is refused ends the flow of the browser that brought it: whatever sent it must not get a second try. */
+/** A refused answer ends the flow, so that its sender has no second try. */
 async function burnOnRefusal<Result>(
   started: StartedFlow,
   engine: Engine,
@@ -141,7 +142,7 @@ async function burnOnRefusal<Result>(
   }
 }
 
-/** @returns false where another answer was faster */
+/** @returns false when another answer was faster */
 async function fail(
   stage: "started" | "redeeming",
   { flowId, expect }: StartedFlow,
@@ -164,7 +165,7 @@ async function relayError(
   return refuseToClient(error, open, engine, trace);
 }
 
-/** @throws the error itself where there is no client to hear it: then the app's page says it */
+/** @throws the error itself when there is no client to redirect to; the app shows it as a page */
 function refuseToClient(
   error: OAuthError,
   { flowId, to }: OpenFlow,
@@ -199,7 +200,10 @@ async function endWith(answer: VendorAnswer, open: OpenFlow, engine: Engine, tra
   }
 }
 
-/** The state is spent before the vendor's code leaves us: a crash in between loses the flow and never uses the code twice. */
+/**
+ * Spends the state before the vendor's code is sent. A crash in between loses the flow but never
+ * uses the code twice.
+ */
 //= bar#CB-17
 async function spendState({ flowId, expect }: OpenFlow, engine: Engine, trace: Trace): Promise<void> {
   const spent = await engine.deps.records.advance(

@@ -1,11 +1,14 @@
-/** What the legs share: the app's policy, and the writes and words that are the same on each of them. */
+/**
+ * Shared by the legs: the app's policy, the record's key, the names in the log, and the end of a
+ * flow.
+ */
 import { defined } from "../mechanics/defined.ts";
 import type { EpochSeconds, RecordKey } from "../ports.ts";
 import type { Trace } from "../service/http-layer.ts";
 import type { FlowDeps, FlowPolicy, FlowVendor } from "./policy.ts";
 import { flowData, type FlowRecord } from "./record.ts";
 
-/** The app's own types come back at index.ts. */
+/** Without the app's own types, which index.ts restores. */
 export interface Engine {
   readonly deps: FlowDeps;
   readonly policy: FlowPolicy<FlowRecord, FlowVendor>;
@@ -15,21 +18,25 @@ export function keyOf(flowId: string, { policy: { kind } }: Engine): RecordKey {
   return { kind, id: flowId };
 }
 
-/** For the log: whose flow it is, as far as the record says. */
+/** Names the flow's client, vendor and credentials in the log line. */
 export function nameFlow(trace: Trace, { clientId, vendor, credentialsId }: FlowRecord): void {
   trace.vendor = vendor;
   if (clientId !== undefined) trace.clientId = clientId;
   if (credentialsId !== undefined) trace.credentialsId = credentialsId;
 }
 
-/** Where a record must be for us to end it. */
+/** The stage and fields that a record must have to be ended. */
 export interface Endable {
   readonly flowId: string;
   readonly stage: "pushed" | "started" | "redeeming" | "parked" | "spent";
   readonly expect: Readonly<Record<string, string>>;
 }
 
-/** → failed. @returns false where the record was moved by another request meanwhile */
+/**
+ * Moves the record to `failed`.
+ *
+ * @returns false when another request has moved it
+ */
 export async function failFlow(
   { flowId, stage, expect }: Endable,
   { leg, reason }: Pick<NonNullable<FlowRecord["failed"]>, "leg" | "reason">,

@@ -1,6 +1,7 @@
 /**
- * Our authorization request → the vendor's → its callback → our code → the vendor's tokens: the machine that a broker and an MCP
- * server's own authorization server both are. An app brings its policy (policy.ts) and its routes.
+ * Our authorization request → the vendor's → its callback → our code → the vendor's tokens. A
+ * broker and an MCP server with its own authorization server both run on this engine. An app brings
+ * its policy (policy.ts) and its routes.
  */
 import type { BindingCookie } from "../authorization-server/browser-binding.ts";
 import type { Answer } from "../http/answers.ts";
@@ -31,10 +32,10 @@ export type { FlowKeys, FlowSecrets } from "./secrets.ts";
 export type { PushedFlow } from "./start.ts";
 export { HANDLE_STATE } from "./state.ts";
 
-/** What an app calls in a flow, leg by leg. */
+/** The legs of a flow, as an app calls them. */
 export interface BrokeredCode<Flow extends FlowRecord, Vendor extends FlowVendor> {
   /**
-   * Keeps a request until its browser comes.
+   * Stores a request until its browser comes.
    *
    * @param keepUntil how long the row stays readable for the operator
    */
@@ -49,11 +50,24 @@ export interface BrokeredCode<Flow extends FlowRecord, Vendor extends FlowVendor
     cookieHeader: string | undefined,
     trace: Trace,
   ): Promise<PushedFlow<Flow>>;
-  /** The user said no before the browser left. @throws OAuthError for the 400 page where the flow went on meanwhile */
+  /**
+   * Ends the flow when the user declines before the browser leaves.
+   *
+   * @throws OAuthError for the 400 page when the flow has moved on in the meantime
+   */
   decline(pushed: PushedFlow<Flow>, trace: Trace): Promise<void>;
-  /** As the policy says. @throws OAuthError where it is not the one the flow began with any more */
+  /**
+   * Resolves the vendor by the policy.
+   *
+   * @throws OAuthError when vendor, endpoints or credentials have changed since the flow began
+   */
   vendorOf(question: VendorQuestion<Flow>, trace: Trace): Promise<Vendor>;
-  /** Sends the browser to the vendor. @param set what else the record keeps from now on @throws OAuthError for the 400 page */
+  /**
+   * Sends the browser to the vendor.
+   *
+   * @param set further fields for the record
+   * @throws OAuthError for the 400 page
+   */
   start(
     request: StartRequest<Flow>,
     vendor: Vendor,
@@ -63,21 +77,21 @@ export interface BrokeredCode<Flow extends FlowRecord, Vendor extends FlowVendor
   ): Promise<Answer>;
   /** @throws OAuthError for the 400 page; the vendor's own errors become redirects to the client */
   callback(request: CallbackRequest, trace: Trace): Promise<Answer>;
-  /** @throws OAuthError invalid_grant, invalid_request; what the vendor's answer is translated to */
+  /** @throws OAuthError invalid_grant, invalid_request; otherwise the vendor's error, translated */
   redeem(parameters: Parameters, clientId: string, trace: Trace): Promise<Redeemed<Flow, Vendor>>;
-  /** What the record of a redeemed code keeps, for `policy.replayed`. Best effort. */
+  /** Adds fields to the record of a redeemed code, for `policy.replayed`. Best effort. */
   remember(redeemed: Pick<Redeemed<Flow, Vendor>, "flowId" | "flow">, set: Partial<Flow>): Promise<void>;
 }
 
 /**
- * @param policy what this app decides for its flows
+ * @param policy the app's decisions
  * @returns the legs, bound to one store, clock and issuer
  */
 export function createBrokeredCode<Flow extends FlowRecord, Vendor extends FlowVendor>(
   deps: FlowDeps,
   policy: FlowPolicy<Flow, Vendor>,
 ): BrokeredCode<Flow, Vendor> {
-  // The legs know what all flows have; what they get from the app's policy they hand back to it.
+  // The legs use the fields of all flows, and return the app's own types unchanged.
   const engine = { deps, policy: policy as FlowPolicy<FlowRecord, FlowVendor> };
   return {
     push: (flowId, flow, keepUntil) => pushFlow(flowId, flow as Flow, keepUntil, engine),

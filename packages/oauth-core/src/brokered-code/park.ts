@@ -1,6 +1,7 @@
 /**
- * Between the callback and the client's token request the vendor's code waits in the record, sealed under a key that only our
- * code gives. Of that code only the hash is stored: store and server keys together do not open it.
+ * Between the callback and the client's token request the vendor's code waits in the record, sealed
+ * under a key derived from our code. Only the hash of our code is stored, so that store and server
+ * keys together cannot open it. redeem.ts opens it and removes it.
  */
 import type { Handle } from "../authorization-server/handle.ts";
 import { defined } from "../mechanics/defined.ts";
@@ -22,7 +23,7 @@ interface ToPark {
   readonly code: Handle;
 }
 
-/** Room for our own call before the vendor's code dies. */
+/** Leaves time for our call before the vendor's code expires. */
 const MARGIN_SECONDS = 5;
 
 /** @returns at least 1 */
@@ -33,7 +34,11 @@ export function codeLifetimeSeconds({
   return Math.max(1, Math.min(CODE_SECONDS, life - MARGIN_SECONDS));
 }
 
-/** started → parked. @throws OAuthError for the 400 page when another answer was faster */
+/**
+ * started → parked
+ *
+ * @throws OAuthError for the 400 page when another answer was faster
+ */
 export async function parkCode(
   { flowId, expect, vendor, answer, code }: ToPark,
   engine: Engine,
@@ -58,9 +63,11 @@ export async function parkCode(
 }
 
 /**
- * redeeming → parked, for vendors whose codes die before a client can come back: the tokens wait instead.
+ * redeeming → parked, for vendors whose codes expire before a client can come back. The tokens wait
+ * instead.
  *
- * @throws OAuthError temporarily_unavailable where the record could not be written: the tokens are revoked
+ * @throws OAuthError temporarily_unavailable when the record could not be written; the tokens are
+ *   then revoked
  */
 //= bar#CB-17
 export async function parkTokens(
@@ -90,7 +97,7 @@ function keptOf(vendor: FlowVendor, { keep }: Engine["policy"]): Pick<Parked, "k
   return defined({ kept: keep?.(vendor) });
 }
 
-/** Tokens that come to no client are revoked at the vendor, best effort. */
+/** Revokes tokens that no client will receive; best effort. */
 //= bar#XA-7
 export async function discardTokens(
   tokens: VendorTokens,
@@ -99,7 +106,11 @@ export async function discardTokens(
   await vendorClient.revokeToken(vendor, credentials, grantRevocation(vendor, tokens)).catch(() => undefined);
 }
 
-/** The one place of the engine where a vendor's code is spent. @throws OAuthError as VendorClient.redeemCode */
+/**
+ * The only place in the engine that sends a vendor's code.
+ *
+ * @throws OAuthError as VendorClient.redeemCode
+ */
 export async function redeemAtVendor(
   {
     flowId,

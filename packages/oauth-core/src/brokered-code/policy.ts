@@ -1,4 +1,7 @@
-/** What an app decides for its flows: everything here differs between a broker and an MCP server, nothing else does. */
+/**
+ * The decisions that an app makes for its flows. A broker and an MCP server differ in these and in
+ * nothing else.
+ */
 import type { Handle } from "../authorization-server/handle.ts";
 import type { Answer } from "../http/answers.ts";
 import type { OAuthError } from "../protocol/errors.ts";
@@ -11,11 +14,11 @@ import type { VendorAnswer } from "./answer.ts";
 import type { FlowRecord } from "./record.ts";
 import type { FlowSecrets } from "./secrets.ts";
 
-/** What the flows of an app stand on. */
+/** The store, clock and issuer of an app's flows. */
 export interface FlowDeps {
   readonly records: RecordStore;
   readonly now: Clock;
-  /** Our issuer: in the client's redirect, and in the names of cookies. */
+  /** Our issuer. It is in the redirect to the client and decides the names of the cookies. */
   readonly issuer: string;
 }
 
@@ -28,13 +31,16 @@ export interface FlowVendor {
   readonly redirectUri: string;
 }
 
-/** What waits for the client to bring our code. `kept`: what the app needs again then, such as a secret that the caller brought. */
+/**
+ * The content that waits for the client to bring our code. `kept` holds what the app needs again at
+ * that time, such as a client secret that the caller sent.
+ */
 export type Parked = { readonly kept?: Readonly<Record<string, string>> } & (
   | ({ readonly kind: "code" } & VendorAnswer)
   | { readonly kind: "tokens"; readonly tokens: VendorTokens; readonly callbackData: Readonly<Record<string, string>> }
 );
 
-/** A flow whose vendor has given its tokens. */
+/** A flow with the tokens that the vendor issued. */
 export interface Redeemed<Flow, Vendor> {
   readonly flowId: string;
   readonly flow: Flow;
@@ -43,7 +49,7 @@ export interface Redeemed<Flow, Vendor> {
   readonly callbackData: Readonly<Record<string, string>>;
 }
 
-/** Why a browser gets the 400 page: a closed set, so that each refusal is countable by itself. */
+/** The reason for a 400 page. A closed set, so that each refusal has its own counter. */
 //= bar#OB-1
 export type FlowRefusal =
   | "request_uri_unknown"
@@ -60,15 +66,18 @@ export type FlowRefusal =
   | "missing_issuer"
   | "malformed_response";
 
-/** `state` as the app writes it: signed, or a handle of which the record has the hash. */
+/** How an app writes `state`: signed, or as a handle whose hash is in the record. */
 export interface FlowState<Flow> {
-  /** @returns what goes to the vendor, and what the record keeps of it */
+  /** @returns the value sent to the vendor, and the fields that the record keeps */
   issue(
     flowId: string,
     flow: Flow,
     times: StateTimes,
   ): { readonly value: string; readonly kept?: Pick<FlowRecord, "stateHash"> };
-  /** @returns undefined where it cannot be one of ours. @throws OAuthError temporarily_unavailable without keys */
+  /**
+   * @returns undefined for a value that this app cannot have issued
+   * @throws OAuthError temporarily_unavailable without keys
+   */
   read(value: string): Promise<{ readonly flowId: string; isOf(flow: Flow): boolean } | undefined>;
 }
 
@@ -77,50 +86,69 @@ export interface StateTimes {
   readonly expiresAt: EpochSeconds;
 }
 
-/** Where a flow stands when the app says which vendor it is of. */
+/** The leg and the flow for which the app resolves the vendor. */
 export type VendorQuestion<Flow> =
   | { readonly leg: "authorize" | "callback"; readonly flowId: string; readonly flow: Flow }
   | { readonly leg: "token"; readonly flowId: string; readonly flow: Flow; readonly kept: Parked["kept"] };
 
-/** What an app decides for its flows. Methods throw OAuthError where a flow cannot go on. */
+/** The decisions of an app. Methods throw OAuthError when a flow cannot continue. */
 export interface FlowPolicy<Flow extends FlowRecord, Vendor extends FlowVendor> {
-  /** Of the records. */
+  /** The kind of the records in the store. */
   readonly kind: string;
   /**
-   * @returns the record's fields in the present format; undefined where it is not of this deployment
+   * @returns the record's fields in the present format; undefined for a record of another
+   *   deployment
    * @throws OAuthError server_error for a format that this release does not know
    */
   parse(record: StoredRecord): Flow | undefined;
   readonly state: FlowState<Flow>;
   /** @throws OAuthError temporarily_unavailable without keys */
   secrets(flowId: string, flow: Flow, vendor: ResolvedVendor): Promise<FlowSecrets>;
-  /** Seals under a key that only `code` gives. */
+  /** Seals under a key derived from `code`, which is not stored. */
   seal(parked: Parked, code: Handle): string | Promise<string>;
-  /** @throws where it was sealed under another code */
+  /** @throws when the value was sealed under another code */
   open(flow: Flow, code: Handle): Promise<Parked>;
-  /** The client is still ours, and so is its redirect URI. @throws OAuthError; undefined where there is no such client */
+  /**
+   * Checks the client and its redirect URI against the present registration.
+   *
+   * @returns undefined when the client no longer exists
+   * @throws OAuthError when the redirect URI is no longer registered
+   */
   redirectOf(flow: Flow): Promise<VerifiedRedirect | undefined>;
-  /** The same vendor, endpoints and credentials that the flow began with. @throws OAuthError where they are not the same any more */
+  /**
+   * Resolves the vendor, endpoints and credentials that the flow began with.
+   *
+   * @throws OAuthError when they have changed
+   */
   vendorOf(question: VendorQuestion<Flow>, trace: Trace): Promise<Vendor>;
-  /** Whether the browser that started must come back, by its cookie. Without it the client has to bind the browser itself. */
+  /**
+   * Whether the callback requires the cookie of the browser that started the flow. If not, the
+   * client has to bind the browser itself.
+   */
   bindsBrowser(flow: Flow): boolean;
-  /** What must wait with the code besides it. */
+  /** Further values to seal with the code. */
   keep?(vendor: Vendor): Parked["kept"];
-  /** Fields that are dropped once the browser is back, and once the flow has ended. */
+  /** Fields that are deleted when the browser is back, and when the flow has ended. */
   readonly forgotten: { readonly whenParked: readonly string[]; readonly atEnd: readonly string[] };
   /**
-   * Whether a well-formed wrong PKCE verifier ends the code. Of a confidential client it is an attack or a mixed-up session; of a
-   * public client anyone may send it.
+   * Whether a well-formed but wrong PKCE verifier ends the code. From a confidential client it
+   * means an attack or a mixed-up session; in the name of a public client anyone can send it.
    */
   readonly burnsOnWrongVerifier: boolean;
-  /** Whether a failure at the vendor gives the code back: the vendor then says whether its own still lives. */
+  /**
+   * Whether our code becomes usable again after this failure at the vendor. The vendor decides on
+   * the next try whether its own code is still valid.
+   */
   releases(error: OAuthError): boolean;
-  /** How long a code that was used stays known for one; absent: as long as the record is kept. */
+  /** How long a used code is remembered; absent: as long as the record is kept. */
   readonly rememberSeconds?: number;
-  /** A code came again. */
+  /** Called when a client presents a used code again. */
   replayed?(flow: Flow): Promise<void>;
-  /** Flows that end at the callback: keeps the tokens and answers the browser. Where it throws, it has ended what it did not keep. */
+  /**
+   * For flows that end at the callback: stores the tokens and answers the browser. If it throws, it
+   * has revoked the tokens that it did not store.
+   */
   finishAtCallback?(redeemed: Redeemed<Flow, Vendor>, trace: Trace): Promise<Answer>;
-  /** The 400 page: it says the same to everyone; the reason goes to the log and the counters. */
+  /** The 400 page. The page names no reason; log and counters do. */
   refuse(trace: Trace, reason: FlowRefusal, cause?: unknown): OAuthError;
 }

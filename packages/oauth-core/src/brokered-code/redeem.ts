@@ -1,7 +1,7 @@
 /**
- * A client brings our code with the verifier of PKCE #1. Only now is the vendor's code redeemed, unless the
- * vendor wants that at the callback (`redeem_at: callback`). The client is authenticated, or
- * named where it is public. Before it: callback.ts.
+ * A client brings our code with the verifier of PKCE #1. Only now is the vendor's code redeemed,
+ * unless its entry says `redeem_at: callback`. The caller has authenticated the client, or knows
+ * its name if it is public. Before it: callback.ts.
  */
 import { type Handle, parseHandle } from "../authorization-server/handle.ts";
 import { OAuthError, toOAuthError, withRestart } from "../protocol/errors.ts";
@@ -22,7 +22,7 @@ interface ParkedFlow {
   readonly flow: FlowRecord;
 }
 
-/** @throws OAuthError invalid_grant, invalid_request; what the vendor's answer is translated to */
+/** @throws OAuthError invalid_grant, invalid_request; otherwise the vendor's error, translated */
 export async function redeemCode(
   parameters: Parameters,
   clientId: string,
@@ -32,7 +32,7 @@ export async function redeemCode(
   const own = await findParked(parameters, clientId, engine, trace); //     1  one of ours, this client's, this very code
   requireSameRedirectUri(own, parameters); //                               2  wrong: the code stays usable
   await requireCodeVerifier(own, parameters, engine, trace); //             3  malformed: stays usable; wrong: the policy says
-  await requireUnused(own, engine); //                                      4  a second use is told to the app
+  await requireUnused(own, engine); //                                      4  a second use is reported to the app
   await requireInTime(own, engine, trace); //                               5  the vendor's code may be dead by now
   const parked = await open(own, engine); //                                6  sealed under the code just presented
   const vendor = await vendorOf(own, parked, engine, trace); //                    7  same vendor, endpoints, credentials
@@ -41,7 +41,7 @@ export async function redeemCode(
   return { flowId: own.code.flowId, flow: own.flow, vendor, tokens, callbackData: parked.callbackData };
 }
 
-/** For who holds the result: what the record of a spent code keeps from now on. Best effort. */
+/** Adds fields to the record of a spent code, for the app that has the result. Best effort. */
 export async function rememberSpent(
   flowId: string,
   { codeHash = "" }: FlowRecord,
@@ -113,17 +113,20 @@ async function requireInTime(own: ParkedFlow, engine: Engine, trace: Trace): Pro
   throw new OAuthError("invalid_grant", "The code came too late: start again", { reason: "vendor_code_expired" });
 }
 
-/** Where the tokens were fetched at the callback already, a code that ends unredeemed must not leave them alive. */
+/** Revokes tokens that were fetched at the callback when their code ends unredeemed. */
 async function discardParked(own: ParkedFlow, engine: Engine, trace: Trace): Promise<void> {
   try {
     const parked = await open(own, engine);
     if (parked.kind === "tokens") await discardTokens(parked.tokens, await vendorOf(own, parked, engine, trace));
   } catch {
-    // Best effort: what the caller must hear is why the code ended.
+    // Best effort: the caller must learn why the code ended.
   }
 }
 
-/** @throws OAuthError invalid_grant when it was sealed under another code: the record was tampered with */
+/**
+ * @throws OAuthError invalid_grant when the value was sealed under another code: the record was
+ *   altered
+ */
 async function open({ code, flow }: ParkedFlow, { policy }: Engine): Promise<Parked> {
   return policy.open(flow, code).catch((cause: unknown) => {
     throw new OAuthError("invalid_grant", "The code cannot be redeemed", {
@@ -150,7 +153,7 @@ async function spend(own: ParkedFlow, engine: Engine): Promise<void> {
   const spent = await deps.records.advance(
     keyOf(flowId, engine),
     { stage: "parked", expect },
-    // A process that dies here leaves a code that is used up.
+    // If the process dies here, the code is used up.
     {
       stage: "spent",
       set: flowData({ spentAt: deps.now() }),
@@ -174,12 +177,15 @@ async function redeem(own: ParkedFlow, parked: Parked, vendor: FlowVendor, engin
     const isReleasable = engine.policy.releases(error);
     if (isReleasable && (await unspend(own, engine))) throw error;
     await recordFailure(own, error, engine);
-    // The caller must not wait for this code: our own record could not be put back.
+    // Our record could not be restored, so the caller must not retry with this code.
     throw isReleasable ? withRestart(error) : error;
   }
 }
 
-/** The vendor's code still lives, as far as we know: the record is as it was, and the client may try again until its code expires. */
+/**
+ * Restores the record, because the vendor's code may still be valid. The client can retry until our
+ * code expires.
+ */
 //= bar#VR-5
 async function unspend({ code, record }: ParkedFlow, engine: Engine): Promise<boolean> {
   const dropped = engine.policy.forgotten.atEnd.filter((name) => Object.hasOwn(record.data, name));
@@ -194,14 +200,17 @@ async function unspend({ code, record }: ParkedFlow, engine: Engine): Promise<bo
   return restored?.outcome === "moved";
 }
 
-/** For the operator only; the code is gone either way, and the vendor's answer matters more than a store that is down. */
+/**
+ * For the operator. Best effort: the code is used up in any case, and the vendor's error must reach
+ * the client.
+ */
 async function recordFailure({ code }: ParkedFlow, error: OAuthError, engine: Engine): Promise<void> {
   const spent = { flowId: code.flowId, stage: "spent", expect: { codeHash: code.hash } } as const;
   const expiresAt = engine.deps.now() + (engine.policy.rememberSeconds ?? CODE_SECONDS);
   await failFlow(spent, { leg: "token", reason: error.code }, engine, expiresAt).catch(() => undefined);
 }
 
-/** What a parked record must still hold for us to move it. */
+/** The fields that must be unchanged for a write to a parked record. */
 function heldBy({ code, flow }: ParkedFlow): { readonly flowId: string; readonly expect: Record<string, string> } {
   return { flowId: code.flowId, expect: { codeHash: code.hash, clientId: flow.clientId ?? "" } };
 }
@@ -210,7 +219,7 @@ function rememberedUntil({ deps, policy: { rememberSeconds } }: Engine): { reado
   return rememberSeconds === undefined ? {} : { expiresAt: deps.now() + rememberSeconds };
 }
 
-/** One answer for unknown, foreign, used and malformed codes; the log knows which. */
+/** One error for unknown, foreign, used and malformed codes; the log has the difference. */
 function codeRefused(detail: string): OAuthError {
   return new OAuthError("invalid_grant", "The code is unknown, used or not yours", { detail });
 }

@@ -1,31 +1,31 @@
 /**
- * PKCE #2 and the OpenID nonce of a flow: derived from a server key and what names the flow, so that neither is ever stored,
- * a reload gives the same vendor URL, and every process derives the same.
+ * PKCE #2 and the OpenID nonce of a flow, derived from a server key and the name of the flow.
+ * Neither is stored, a reload gives the same URL, and every process derives the same values.
  */
 import { createHmac } from "node:crypto";
 import { deriveCodeChallenge, deriveCodeVerifier } from "../protocol/pkce.ts";
 import { hasIdTokens } from "../vendor-client/token/response.ts";
 import type { ResolvedVendor } from "../vendors/vendor.ts";
 
-/** What a flow shows the vendor and proves there: PKCE (RFC 7636) and the OpenID nonce. */
+/** PKCE (RFC 7636) and the OpenID nonce of one flow. */
 export interface FlowSecrets {
-  /** Absent where the vendor has no PKCE. */
+  /** Absent when the vendor does not support PKCE. */
   readonly codeVerifier?: string;
-  /** As the vendor wants it: for `plain` the verifier. */
+  /** By the vendor's method; for `plain` it is the verifier. */
   readonly codeChallenge?: string;
-  /** Present where an ID token is due. */
+  /** Present when the vendor must return an ID token. */
   readonly nonce?: string;
 }
 
-/** Server keys, at least 32 random bytes each, used for nothing else. */
+/** Server keys of at least 32 random bytes each, used for no other purpose. */
 export interface FlowKeys {
   readonly pkce: Buffer;
   readonly nonce: Buffer;
 }
 
 /**
- * @param name of the flow: its id, or PKCE #1 where no record exists
- * @param scope asked at the vendor
+ * @param name the flow's id, or PKCE #1 when there is no record
+ * @param scope requested at the vendor
  */
 //= bar#VR-1
 //= bar#VR-3
@@ -45,8 +45,8 @@ export function flowSecrets(
 }
 
 /**
- * Whether the vendor owes an ID token: it issues them, and `openid` is among the scopes (OpenID
- * Connect Core §3.1.2.1).
+ * Whether the vendor must return an ID token: it issues them, and `openid` is among the scopes
+ * (OpenID Connect Core §3.1.2.1).
  */
 export function isIdTokenDue(
   vendor: Pick<ResolvedVendor, "issuer" | "issuesIdTokens">,
@@ -55,7 +55,7 @@ export function isIdTokenDue(
   return hasIdTokens(vendor) && scope.includes("openid");
 }
 
-/** PKCE #2 as the vendor wants it. */
+/** PKCE #2 by the vendor's method. */
 export function challengeFor({ pkce }: Pick<ResolvedVendor, "pkce">, codeVerifier: string): string {
   return pkce === "plain" ? codeVerifier : deriveCodeChallenge(codeVerifier);
 }

@@ -1,6 +1,6 @@
 /**
- * The browser leaves for the vendor: with a record of now, or with one that waited for it (a pushed request). Single use; state,
- * PKCE #2 and nonce are made here. After it: callback.ts.
+ * Sends the browser to the vendor, with a new record or with that of a pushed request, which is
+ * used once. Creates state, PKCE #2 and nonce. After it: callback.ts.
  */
 import { type BindingCookie, readBindingCookie, setBindingCookie } from "../authorization-server/browser-binding.ts";
 import type { Handle } from "../authorization-server/handle.ts";
@@ -14,12 +14,12 @@ import { type Engine, failFlow, keyOf, nameFlow } from "./engine.ts";
 import type { FlowVendor } from "./policy.ts";
 import { FLOW_SECONDS, flowData, type FlowRecord, REQUEST_URI_SECONDS } from "./record.ts";
 
-/** A flow that waits for a browser with its request_uri. */
+/** A flow that waits for the browser with its request_uri. */
 export interface PushedFlow<Flow = FlowRecord> {
   readonly handle: Handle;
   readonly stage: string;
   readonly flow: Flow;
-  /** Absent where the browser brought none of this flow's name. */
+  /** The cookie of this flow; absent when the browser sent none. */
   readonly cookie: BindingCookie | undefined;
 }
 
@@ -43,7 +43,10 @@ export async function pushFlow(
   return { requestUri, lifetimeSeconds: REQUEST_URI_SECONDS };
 }
 
-/** @throws OAuthError for the 400 page: not one of ours, another client's, or used by another browser */
+/**
+ * @throws OAuthError for the 400 page, when the request_uri is unknown, of another client, or used
+ *   by another browser
+ */
 export async function findPushed(
   { requestUri, clientId }: { readonly requestUri: string; readonly clientId: string },
   cookieHeader: string | undefined,
@@ -54,7 +57,7 @@ export async function findPushed(
   const handle = parseRequestUri(requestUri);
   if (handle === undefined) throw policy.refuse(trace, "request_uri_unknown");
   trace.flowId = handle.flowId;
-  // The expired ones too: the page can then lead back to the client they belonged to.
+  // Expired records too, so that the page can link back to their client.
   const record = await deps.records.get(keyOf(handle.flowId, engine), { includeExpired: true });
   const flow = record === undefined ? undefined : policy.parse(record);
   if (
@@ -72,19 +75,26 @@ export async function findPushed(
   return { handle, stage: record.stage, flow, cookie };
 }
 
-/** The user said no before the browser left. @throws OAuthError for the 400 page where the flow went on meanwhile */
+/**
+ * Ends the flow when the user declines before the browser leaves.
+ *
+ * @throws OAuthError for the 400 page when the flow has moved on in the meantime
+ */
 export async function declinePushed({ handle, flow }: PushedFlow, engine: Engine, trace: Trace): Promise<void> {
   const pushed = { flowId: handle.flowId, stage: "pushed", expect: expected(handle, flow) } as const;
   const isDeclined = await failFlow(pushed, { leg: "authorize", reason: "access_denied" }, engine);
   if (!isDeclined) throw engine.policy.refuse(trace, "request_uri_used");
 }
 
-/** What a pushed record must still hold for us to move it. */
+/** The fields that must be unchanged for a write to a pushed record. */
 function expected({ hash }: Handle, { clientId }: FlowRecord): Record<string, string> {
   return { requestHash: hash, ...defined({ clientId }) };
 }
 
-/** Back and reload in the browser that started may repeat the redirect; everyone else finds the request_uri spent. */
+/**
+ * The browser that started the flow can repeat the redirect (back, reload). For all other browsers
+ * the request_uri is spent.
+ */
 function isUnusedOrSameBrowser(
   { stage }: StoredRecord,
   flow: FlowRecord | undefined,
@@ -96,14 +106,14 @@ function isUnusedOrSameBrowser(
 export interface StartRequest<Flow = FlowRecord> {
   readonly flowId: string;
   readonly flow: Flow;
-  /** Of the request_uri; absent where the record is made now. */
+  /** The handle of the request_uri; absent for a new record. */
   readonly handle?: Handle;
 }
 
 /**
- * @param set what else the record keeps from now on
- * @returns the redirect to the vendor, with the cookie that ties the flow to this browser
- * @throws OAuthError for the 400 page where the request_uri was used; temporarily_unavailable
+ * @param set further fields for the record
+ * @returns the redirect to the vendor, with the cookie that binds the flow to this browser
+ * @throws OAuthError for the 400 page when the request_uri is used; temporarily_unavailable
  */
 export async function startFlow(
   request: StartRequest,
@@ -121,7 +131,7 @@ export async function startFlow(
   const started = { ...set, ...state.kept, cookieHash: cookie.hash, startedAt: issuedAt };
   const record = await writeStarted(request, started, times.expiresAt, cookie, engine, trace);
   const flow = policy.parse(record) ?? request.flow;
-  // A reload gets the state of then, so that both tabs are at the same flow.
+  // A reload gets the first state again, so that both tabs are in the same flow.
   const isReload = flow.startedAt !== issuedAt;
   const { value } = isReload
     ? policy.state.issue(flowId, flow, { issuedAt: flow.startedAt ?? 0, expiresAt: record.expiresAt })

@@ -30,7 +30,10 @@ export class Secret {
   }
 }
 
-/** Bytes come from the system's generator, many at a time: a system call per value is a large part of what a flow costs. */
+/**
+ * Bytes come from the system's generator, many at a time: a system call per value is a large part
+ * of what a flow costs.
+ */
 const pool = Buffer.alloc(4096);
 let used = pool.length;
 

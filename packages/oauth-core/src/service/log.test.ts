@@ -17,7 +17,7 @@ function capture() {
   };
 }
 
-/** Values a caller could pass against the types: through a cast, a spread, or plain JavaScript. */
+/** Values a caller could pass against the types: through a type assertion, a spread, or plain JavaScript. */
 const untyped = (fields: object): LogFields => fields;
 
 describe("createLog", () => {

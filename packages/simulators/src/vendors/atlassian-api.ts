@@ -2,11 +2,11 @@
  * What a token opens at Atlassian: its list of sites, one site's API, the person, and the MCP
  * server.
  *
- * Seen: the list and the base of an API by cloud id (the list itself recalled), the MCP server's 401 with `resource_metadata` and `error="invalid_token"`, and that it
- * refuses tokens of 3LO (public probes, 2026-07).
- * Recalled: the shape of the list and of refusals; that a token lists only the site its consent was
- * for.
- * Assumed: that tokens for the MCP server open `/me`, whose scope they can have.
+ * Seen: the list and the base of an API by cloud id (the list itself recalled), the MCP server's
+ * 401 with `resource_metadata` and `error="invalid_token"`, and that it refuses tokens of 3LO
+ * (public probes, 2026-07). Recalled: the shape of the list and of refusals; that a token lists
+ * only the site its consent was for. Assumed: that tokens for the MCP server open `/me`, whose
+ * scope they can have.
  */
 import type { Context } from "hono";
 import { ACCOUNTS } from "../vendor-pages.ts";

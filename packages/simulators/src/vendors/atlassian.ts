@@ -3,8 +3,8 @@
  * broker's `atlassian`), and 3LO apps for the REST APIs on the same host. A revocation endpoint is
  * published, and not documented; it can be switched off.
  *
- * As the vendor was seen to answer in 2026-11. Each part says what was seen and what is recalled: atlassian-registration.ts, atlassian-authorize.ts, atlassian-token.ts,
- * atlassian-api.ts.
+ * As the vendor was seen to answer in 2026-11. Each part says what was seen and what is recalled:
+ * atlassian-registration.ts, atlassian-authorize.ts, atlassian-token.ts, atlassian-api.ts.
  */
 import { createCodes } from "./base/codes.ts";
 import { startVendorHost } from "./base/host.ts";

@@ -3,7 +3,7 @@
  *
  * Seen 2026-11 (catalogue `google`): access_type, prompt,
  * include_granted_scopes, S256, granted scopes may be fewer, a refresh token only with offline and
- * a consent page, the 403 page for people who are no test users.
+ * a consent page, the 403 page for users who are not test users.
  * Recalled: which mistakes end on a page (a wrong client, redirect URI or scope does), and `scope`,
  * `authuser` and `prompt` on the callback.
  */

@@ -2,8 +2,9 @@
  * A practice Google for the Workspace MCP servers, on one loopback origin instead of Google's
  * several hosts.
  *
- * As the vendor was seen to answer in 2026-11. Each part says what was seen and what is recalled: google-authorize.ts, google-token.ts, google-refresh-tokens.ts,
- * google-identity.ts, google-products.ts.
+ * As the vendor was seen to answer in 2026-11. Each part says what was seen and what is recalled:
+ * google-authorize.ts, google-token.ts, google-refresh-tokens.ts, google-identity.ts,
+ * google-products.ts.
  */
 import { createCodes } from "./base/codes.ts";
 import { startVendorHost } from "./base/host.ts";
