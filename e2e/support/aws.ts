@@ -75,6 +75,6 @@ export async function startAws(): Promise<AwsHarness> {
   };
 }
 
-function isBeforeCallback({ harness }: Readonly<Record<string, unknown>>): boolean {
-  return ["pushed", "started"].some((name) => JSON.stringify(harness) === `{"S":"${name}"}`);
+function isBeforeCallback({ stage }: Readonly<Record<string, unknown>>): boolean {
+  return ["pushed", "started"].some((name) => JSON.stringify(stage) === `{"S":"${name}"}`);
 }
