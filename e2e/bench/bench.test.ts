@@ -9,20 +9,32 @@ import type { AddressInfo } from "node:net";
 import { describe, expect, it } from "vitest";
 import { runBench } from "./bench.ts";
 import { cpuMicroseconds } from "./cpu-time.ts";
-import { figuresOf, compareWithAims, type Round, spreadOf, table, aimLines } from "./figures.ts";
+import {
+  aimLines,
+  compareBuilds,
+  compareWithAims,
+  comparisonLines,
+  figuresOf,
+  type Round,
+  spreadOf,
+  table,
+} from "./figures.ts";
 import { parseCommandLine } from "./options.ts";
 import { requireChecks } from "./probe.ts";
-import { SUBJECTS } from "./subjects.ts";
+import { BROKER_BUNDLE } from "../support/paths.ts";
+import { SUBJECTS, SUBJECTS_BEFORE } from "./subjects.ts";
 
 describe("a run", () => {
-  it("measures the floor and the built broker on both stores", async () => {
+  it("measures the floor, and two builds of the broker on both stores, in the same rounds", async () => {
     const lines: string[] = [];
-    const results = await runBench({ flows: 20, rounds: 1, warmUp: 0 }, (line) => lines.push(line));
-    expect(lines).toHaveLength(6);
+    const against = { commit: "0".repeat(40), bundle: BROKER_BUNDLE, remove: () => undefined };
+    const options = { flows: 20, rounds: 1, warmUp: 0, against };
+    const results = await runBench(options, (line) => lines.push(line));
+    expect(lines).toHaveLength(10);
     expect(results.measurements).toHaveLength(1);
     for (const work of ["flow", "refresh"] as const) {
-      for (const subject of SUBJECTS) {
-        const { cpuMicroseconds: cpu, ratio, busy } = results.figures[work][subject];
+      for (const subject of [...SUBJECTS, ...SUBJECTS_BEFORE]) {
+        const { cpuMicroseconds: cpu, ratio, busy } = results.figures[work][subject] ?? expect.fail(subject);
         expect(cpu.median).toBeGreaterThan(0);
         expect(ratio.median).toBeGreaterThan(0);
         expect(busy).toBeGreaterThan(0);
@@ -30,6 +42,7 @@ describe("a run", () => {
       expect(results.figures[work].floor.ratio.median).toBe(1);
     }
     expect(results.aims).toHaveLength(4);
+    expect(results.comparisons).toHaveLength(4);
   });
 });
 
@@ -98,8 +111,8 @@ describe("processor time", () => {
 });
 
 describe("figures", () => {
+  const of = (cpuMicroseconds: number) => ({ cpuMicroseconds, busy: 0.5 });
   const round = (floor: number, memory: number, sqlite: number): Round => {
-    const of = (cpuMicroseconds: number) => ({ cpuMicroseconds, busy: 0.5 });
     const work = { floor: of(floor), memory: of(memory), sqlite: of(sqlite) };
     return { flow: work, refresh: work };
   };
@@ -110,6 +123,23 @@ describe("figures", () => {
     expect(figures.flow.memory.cpuMicroseconds).toEqual({ min: 130, median: 150, max: 260 });
     expect(figures.flow.memory.ratio).toEqual({ min: 1.3, median: 1.3, max: 1.5 });
     expect(spreadOf([4, 1, 3, 2])).toEqual({ min: 1, median: 2.5, max: 4 });
+  });
+
+  it("compare two builds within each round", () => {
+    const twice = [round(100, 130, 250), round(200, 260, 500), round(100, 150, 190)].map((one, index) => {
+      const before = { "memory before": of(100 * (index + 1)), "sqlite before": of(250) };
+      return { flow: { ...one.flow, ...before }, refresh: one.refresh };
+    });
+    const comparisons = compareBuilds(twice);
+    expect(comparisons.map(({ work, store }) => [work, store])).toEqual([
+      ["flow", "memory"],
+      ["flow", "sqlite"],
+    ]);
+    expect(comparisons[0]?.quartiles).toEqual([0.9, 1.3, 1.3]);
+    expect(comparisonLines(comparisons).split("\n")[1]).toBe(
+      "flow, broker, SQLite: 1.000 × before (quartiles 0.880 to 1.500)",
+    );
+    expect(compareBuilds([round(100, 130, 250)])).toEqual([]);
   });
 
   it("are compared with the aims", () => {

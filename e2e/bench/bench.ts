@@ -3,11 +3,20 @@
  * run side by side with the floor. Every process stays up for the whole run; each round measures
  * every subject once, in turn.
  */
-import { type Figures, figuresOf, compareWithAims, type AimResult, type Round } from "./figures.ts";
+import {
+  type BuildComparison,
+  compareBuilds,
+  compareWithAims,
+  type AimResult,
+  type Figures,
+  figuresOf,
+  type Round,
+} from "./figures.ts";
+import type { OtherBuild } from "./against.ts";
 import { describeMachine } from "./machine.ts";
 import { CONNECTIONS, measure, type Measurement, type Work } from "./measure.ts";
 import { requireChecks } from "./probe.ts";
-import { startSubjects, type Subject, SUBJECTS, type Subjects } from "./subjects.ts";
+import { type BySubject, startSubjects, subjectsOf, type Subjects } from "./subjects.ts";
 
 export interface BenchOptions {
   /** Flows, and refreshes, per subject and round. */
@@ -20,6 +29,8 @@ export interface BenchOptions {
    */
   readonly warmUp: number;
   readonly profileFolder?: string;
+  /** Measured alternately with this one, in the same rounds. */
+  readonly against?: OtherBuild;
 }
 
 export interface BenchResults extends Pick<BenchOptions, "flows" | "rounds" | "warmUp"> {
@@ -30,6 +41,9 @@ export interface BenchResults extends Pick<BenchOptions, "flows" | "rounds" | "w
   readonly profiled: boolean;
   readonly figures: Figures;
   readonly aims: readonly AimResult[];
+  /** This build against that of another commit; empty without one. */
+  readonly comparisons: readonly BuildComparison[];
+  readonly against?: string;
   readonly measurements: readonly Round[];
 }
 
@@ -41,10 +55,11 @@ const WARM_UP_PARTS = 4;
  * @throws Error when a process ends, or an answer is wrong
  */
 export async function runBench(options: BenchOptions, say: (line: string) => void): Promise<BenchResults> {
-  const subjects = await startSubjects(options.profileFolder);
+  const { profileFolder, against } = options;
+  const subjects = await startSubjects({ profileFolder, bundleBefore: against?.bundle });
   const measurements: Round[] = [];
   try {
-    for (const name of SUBJECTS) await requireChecks(subjects.servers[name].url, subjects.parties);
+    for (const server of Object.values(subjects.servers)) await requireChecks(server.url, subjects.parties);
     for (let part = 1; part <= WARM_UP_PARTS && options.warmUp > 0; part += 1) {
       const count = Math.ceil(options.warmUp / WARM_UP_PARTS);
       await runRound(subjects, count, (line) => say(`warm-up ${part}/${WARM_UP_PARTS}  ${line}`));
@@ -58,7 +73,7 @@ export async function runBench(options: BenchOptions, say: (line: string) => voi
     await subjects.stop();
   }
   const figures = figuresOf(measurements);
-  const { flows, rounds, warmUp, profileFolder } = options;
+  const { flows, rounds, warmUp } = options;
   return {
     flows,
     rounds,
@@ -69,18 +84,23 @@ export async function runBench(options: BenchOptions, say: (line: string) => voi
     profiled: profileFolder !== undefined,
     figures,
     aims: compareWithAims(figures),
+    comparisons: compareBuilds(measurements),
+    ...(against === undefined ? {} : { against: against.commit }),
     measurements,
   };
 }
 
 async function runRound({ servers, parties }: Subjects, count: number, say: (line: string) => void): Promise<Round> {
-  const ofWork = async (work: Work): Promise<Record<Subject, Measurement>> => {
-    const ofSubject = async (name: Subject): Promise<Measurement> => {
-      const measured = await measure(servers[name], parties, { work, count });
-      say(`${work.padEnd(8)} ${name.padEnd(7)} ${measured.cpuMicroseconds.toFixed(0).padStart(6)} µs`);
-      return measured;
-    };
-    return { floor: await ofSubject("floor"), memory: await ofSubject("memory"), sqlite: await ofSubject("sqlite") };
+  const ofWork = async (work: Work): Promise<BySubject<Measurement>> => {
+    const measured: Record<string, Measurement> = {};
+    for (const name of subjectsOf(servers)) {
+      const server = servers[name];
+      if (server === undefined) continue;
+      const one = await measure(server, parties, { work, count });
+      say(`${work.padEnd(8)} ${name.padEnd(13)} ${one.cpuMicroseconds.toFixed(0).padStart(6)} µs`);
+      measured[name] = one;
+    }
+    return measured as BySubject<Measurement>;
   };
   return { flow: await ofWork("flow"), refresh: await ofWork("refresh") };
 }

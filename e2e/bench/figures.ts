@@ -3,14 +3,22 @@
  * and whether the aims are met.
  */
 import type { Measurement, Work } from "./measure.ts";
-import { type Subject, SUBJECTS } from "./subjects.ts";
+import { type BySubject, type Subject, subjectsOf } from "./subjects.ts";
 
-export type Round = Readonly<Record<Work, Readonly<Record<Subject, Measurement>>>>;
+export type Round = Readonly<Record<Work, BySubject<Measurement>>>;
 
 export interface Spread {
   readonly min: number;
   readonly median: number;
   readonly max: number;
+}
+
+/** This build against that of another commit: below 1 this one takes less. */
+export interface BuildComparison {
+  readonly work: Work;
+  readonly store: "memory" | "sqlite";
+  /** Of the processor times of one round: lower quartile, median, upper quartile. */
+  readonly quartiles: readonly [number, number, number];
 }
 
 export interface SubjectFigures {
@@ -25,11 +33,11 @@ export interface SubjectFigures {
   readonly busy: number;
 }
 
-export type Figures = Readonly<Record<Work, Readonly<Record<Subject, SubjectFigures>>>>;
+export type Figures = Readonly<Record<Work, BySubject<SubjectFigures>>>;
 
 export interface Aim {
   readonly work: Work;
-  readonly subject: Subject;
+  readonly subject: "memory" | "sqlite";
   /** Median ratio to the floor, at most. */
   readonly limit: number;
 }
@@ -45,15 +53,44 @@ export const AIMS: readonly Aim[] = [
 
 /** @param rounds at least one */
 export function figuresOf(rounds: readonly Round[]): Figures {
-  const ofWork = (work: Work) => {
-    const ofSubject = (subject: Subject): SubjectFigures => ({
-      cpuMicroseconds: spreadOf(rounds.map((round) => round[work][subject].cpuMicroseconds)),
-      ratio: spreadOf(rounds.map((round) => round[work][subject].cpuMicroseconds / round[work].floor.cpuMicroseconds)),
-      busy: spreadOf(rounds.map((round) => round[work][subject].busy)).median,
-    });
-    return { floor: ofSubject("floor"), memory: ofSubject("memory"), sqlite: ofSubject("sqlite") };
+  const ofWork = (work: Work): BySubject<SubjectFigures> => {
+    const ofSubject = (subject: Subject): SubjectFigures => {
+      const of = rounds.flatMap((round) => round[work][subject] ?? []);
+      const floor = rounds.map((round) => round[work].floor.cpuMicroseconds);
+      return {
+        cpuMicroseconds: spreadOf(of.map(({ cpuMicroseconds }) => cpuMicroseconds)),
+        ratio: spreadOf(of.map(({ cpuMicroseconds }, index) => cpuMicroseconds / (floor[index] ?? Number.NaN))),
+        busy: spreadOf(of.map(({ busy }) => busy)).median,
+      };
+    };
+    const [first] = rounds;
+    const subjects = first === undefined ? [] : subjectsOf(first[work]);
+    return Object.fromEntries(subjects.map((name) => [name, ofSubject(name)])) as BySubject<SubjectFigures>;
   };
   return { flow: ofWork("flow"), refresh: ofWork("refresh") };
+}
+
+/** @returns nothing for rounds without another build */
+export function compareBuilds(rounds: readonly Round[]): BuildComparison[] {
+  return WORKS.flatMap((work) =>
+    (["memory", "sqlite"] as const).flatMap((store) => {
+      const ratios = rounds.flatMap((round) => {
+        const before = round[work][`${store} before`];
+        return before === undefined ? [] : [round[work][store].cpuMicroseconds / before.cpuMicroseconds];
+      });
+      return ratios.length === 0 ? [] : [{ work, store, quartiles: quartilesOf(ratios) }];
+    }),
+  );
+}
+
+function quartilesOf(values: readonly number[]): [number, number, number] {
+  const sorted = [...values].sort((a, b) => a - b);
+  const at = (share: number): number => {
+    const place = (sorted.length - 1) * share;
+    const [low = Number.NaN, high = low] = [sorted[Math.floor(place)], sorted[Math.ceil(place)]];
+    return low + (high - low) * (place - Math.floor(place));
+  };
+  return [at(0.25), at(0.5), at(0.75)];
 }
 
 export interface AimResult extends Aim {
@@ -79,8 +116,10 @@ export function spreadOf(values: readonly number[]): Spread {
 export function table(figures: Figures): string {
   const lines = ["CPU of the server's process, µs     min   median      max   × floor    busy"];
   for (const work of WORKS) {
-    for (const subject of SUBJECTS) {
-      const { cpuMicroseconds: cpu, ratio, busy } = figures[work][subject];
+    for (const subject of subjectsOf(figures[work])) {
+      const of = figures[work][subject];
+      if (of === undefined) continue;
+      const { cpuMicroseconds: cpu, ratio, busy } = of;
       const name = `${work === "flow" ? "whole flow" : "refresh"}, ${LABELS[subject]}`;
       const numbers = [cpu.min, cpu.median, cpu.max].map((value) => value.toFixed(0).padStart(9)).join("");
       const times = subject === "floor" ? "" : ratio.median.toFixed(2);
@@ -94,7 +133,18 @@ const LABELS: Readonly<Record<Subject, string>> = {
   floor: "floor",
   memory: "broker, memory",
   sqlite: "broker, SQLite",
+  "memory before": "before, memory",
+  "sqlite before": "before, SQLite",
 };
+
+export function comparisonLines(comparisons: readonly BuildComparison[]): string {
+  return comparisons
+    .map(({ work, store, quartiles }) => {
+      const [lower, median, upper] = quartiles.map((value) => value.toFixed(3));
+      return `${work}, ${LABELS[store]}: ${median} × before (quartiles ${lower} to ${upper})`;
+    })
+    .join("\n");
+}
 
 export function aimLines(aims: readonly AimResult[]): string {
   return aims

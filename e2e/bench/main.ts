@@ -7,7 +7,8 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setup as buildBroker } from "../support/build-broker.ts";
 import { type BenchResults, runBench } from "./bench.ts";
-import { table, aimLines } from "./figures.ts";
+import { aimLines, comparisonLines, table } from "./figures.ts";
+import { buildAt } from "./against.ts";
 import { mcpTable, mcpAimLine } from "./mcp-figures.ts";
 import { mixedLine } from "./mcp-mixed.ts";
 import { type McpResults, runMcpBench } from "./mcp.ts";
@@ -27,9 +28,15 @@ async function run(commandLine: CommandLine): Promise<void> {
   if (parts.includes("broker")) {
     say("building the broker where it is older than its sources");
     buildBroker();
-    const broker = await runBench(options, say);
-    texts.push(describe(broker));
-    results = broker;
+    const { againstCommit } = commandLine;
+    const against = againstCommit === undefined ? undefined : buildAt(againstCommit, say);
+    try {
+      const broker = await runBench({ ...options, ...(against === undefined ? {} : { against }) }, say);
+      texts.push(describe(broker));
+      results = broker;
+    } finally {
+      against?.remove();
+    }
   }
   if (parts.includes("store")) {
     const store = await runStoreBench(options, say);
@@ -62,10 +69,13 @@ function describe({
   profiled,
   figures,
   aims,
+  comparisons,
+  against,
 }: BenchResults): string {
   const settings = `${rounds} rounds of ${flows} flows and ${flows} refreshes after ${warmUp} of each, ${connections} connections, Node.js ${node}, ${machine}`;
   const conclusion = profiled ? "Run under a profiler: compare nothing with these figures." : aimLines(aims);
-  return `${settings}\n\n${table(figures)}\n\n${conclusion}`;
+  const before = against === undefined ? [] : [`before: ${against}`, comparisonLines(comparisons)];
+  return [settings, table(figures), conclusion, ...before].join("\n\n");
 }
 
 function describeStore(results: StoreResults): string {

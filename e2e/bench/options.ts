@@ -14,6 +14,7 @@ checked for what is another's.
 The registry: how long its hundreds of vendors take to load, from source and from a bundle, and what a look-up costs.
 Prints tables and ratios, and writes them as JSON.
 
+  --against COMMIT     builds the broker of that commit too, and measures both alternately in one run
   --only PART          broker, store, mcp or registry (default: all)
   --rounds N           rounds (default 9)
   --flows N            flows, and refreshes, per server and round (default 2000)
@@ -47,6 +48,8 @@ export interface CommandLine {
   readonly mixedCalls: number;
   readonly registryRuns: number;
   readonly parts: readonly Part[];
+  /** A revision of git. */
+  readonly againstCommit?: string;
   /** Absolute. */
   readonly jsonPath: string;
   readonly profile: boolean;
@@ -70,6 +73,7 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
       "mixed-calls": { type: "string", default: "5000" },
       "registry-runs": { type: "string", default: "15" },
       only: { type: "string" },
+      against: { type: "string" },
       json: { type: "string", default: join(RESULTS_FOLDER, "latest.json") },
       profile: { type: "boolean", default: false },
     },
@@ -86,6 +90,7 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
     mixedCalls: wholeNumber("--mixed-calls", values["mixed-calls"], 0),
     registryRuns: wholeNumber("--registry-runs", values["registry-runs"]),
     parts: values.only === undefined ? PARTS : [part(values.only)],
+    ...(values.against === undefined ? {} : { againstCommit: values.against }),
     jsonPath: resolve(values.json),
     profile: values.profile,
   };

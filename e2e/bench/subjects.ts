@@ -13,23 +13,35 @@ import type { FloorOptions } from "./floor.ts";
 import { type ServerProcess, startServer } from "./server-process.ts";
 
 export const SUBJECTS = ["floor", "memory", "sqlite"] as const;
+/** The same of another commit (`--against`). */
+export const SUBJECTS_BEFORE = ["memory before", "sqlite before"] as const;
 /** `memory` and `sqlite`: the broker on that store. */
-export type Subject = (typeof SUBJECTS)[number];
+export type Subject = (typeof SUBJECTS)[number] | (typeof SUBJECTS_BEFORE)[number];
+/** Those of another commit are absent without one. */
+export type BySubject<T> = Readonly<Record<(typeof SUBJECTS)[number], T> & Partial<Record<Subject, T>>>;
 
 /** The driving client and the vendor behind: the same for every subject. */
 export type Parties = Omit<FloorOptions, "port">;
 
 export interface Subjects {
   readonly parties: Parties;
-  readonly servers: Readonly<Record<Subject, ServerProcess>>;
+  readonly servers: BySubject<ServerProcess>;
   stop(): Promise<void>;
 }
 
+const MEMORY = "memory:";
+const SQLITE = "sqlite:./broker.sqlite";
 const STUB_VENDOR = join(ROOT, "packages", "simulators", "src", "stub-vendor.ts");
 const FLOOR = join(import.meta.dirname, "floor.ts");
 
-/** @param profileFolder each subject writes a CPU profile there when it stops */
-export async function startSubjects(profileFolder?: string): Promise<Subjects> {
+export interface SubjectOptions {
+  /** Each subject writes a CPU profile there when it stops. */
+  readonly profileFolder?: string | undefined;
+  /** The bundle of another commit. */
+  readonly bundleBefore?: string | undefined;
+}
+
+export async function startSubjects({ profileFolder, bundleBefore }: SubjectOptions = {}): Promise<Subjects> {
   const root = mkdtempSync(join(tmpdir(), "oauth-broker-bench-"));
   const started: ServerProcess[] = [];
   const stop = async (): Promise<void> => {
@@ -54,12 +66,18 @@ export async function startSubjects(profileFolder?: string): Promise<Subjects> {
   try {
     const parties = createParties((await start("vendor", [STUB_VENDOR])).url);
     const floor: FloorOptions = { ...parties, port: await freePort() };
-    const broker = async (name: Subject, store: string): Promise<ServerProcess> =>
-      start(name, [...flags(name), BROKER_BUNDLE], brokerYaml(store, await freePort(), parties));
-    const servers = {
+    const broker = async (name: Subject, store: string, bundle = BROKER_BUNDLE): Promise<ServerProcess> =>
+      start(name, [...flags(name), bundle], brokerYaml(store, await freePort(), parties));
+    const servers: Subjects["servers"] = {
       floor: await start("floor", [...flags("floor"), FLOOR, JSON.stringify(floor)]),
-      memory: await broker("memory", "memory:"),
-      sqlite: await broker("sqlite", "sqlite:./broker.sqlite"),
+      memory: await broker("memory", MEMORY),
+      sqlite: await broker("sqlite", SQLITE),
+      ...(bundleBefore === undefined
+        ? {}
+        : {
+            "memory before": await broker("memory before", MEMORY, bundleBefore),
+            "sqlite before": await broker("sqlite before", SQLITE, bundleBefore),
+          }),
     };
     return { parties, servers, stop };
   } catch (error) {
@@ -106,4 +124,9 @@ vendors:
     pkce: S256
     credentials: { id: first, client_id: ${vendor.clientId}, client_secret: ${vendor.clientSecret} }
 `;
+}
+
+/** @returns the subjects of a run, in the order in which they are measured */
+export function subjectsOf(by: BySubject<unknown>): Subject[] {
+  return [...SUBJECTS, ...SUBJECTS_BEFORE].filter((name) => by[name] !== undefined);
 }

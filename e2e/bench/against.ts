@@ -1,0 +1,41 @@
+/**
+ * Builds the broker of another commit beside this one, so that one run measures both alternately.
+ * Two runs cannot be compared: the machine is never the same twice.
+ */
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ROOT } from "../support/paths.ts";
+
+export interface OtherBuild {
+  /** The full hash. */
+  readonly commit: string;
+  /** Path of its dist/main.js. */
+  readonly bundle: string;
+  /** Removes the checkout. */
+  remove(): void;
+}
+
+/**
+ * @param commit a revision that git knows here
+ * @param say prints a line of progress
+ * @throws Error when git does not know the revision, or the build of that commit fails
+ */
+export function buildAt(commit: string, say: (line: string) => void): OtherBuild {
+  const run = (file: string, args: readonly string[], cwd: string): string =>
+    execFileSync(file, args, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+  const hash = run("git", ["rev-parse", "--verify", "--end-of-options", `${commit}^{commit}`], ROOT).trim();
+  const folder = mkdtempSync(join(tmpdir(), "oauth-broker-against-"));
+  const remove = (): void => rmSync(folder, { recursive: true, force: true });
+  try {
+    say(`checking out ${hash.slice(0, 7)} and building its broker`);
+    run("git", ["clone", "--quiet", "--no-checkout", ROOT, folder], ROOT);
+    run("git", ["checkout", "--quiet", "--detach", hash], folder);
+    run(process.execPath, ["scripts/bootstrap.mjs", "turbo", "run", "build", "--filter=@oauth-broker/broker"], folder);
+  } catch (error) {
+    remove();
+    throw error;
+  }
+  return { commit: hash, bundle: join(folder, "apps", "broker", "dist", "main.js"), remove };
+}
