@@ -225,7 +225,7 @@ export const ACROSS: readonly Requirement[] = [
     "XA-9",
     "A client lures a user through credentials that other owners share, at a vendor that no longer asks. The broker's page names the client before the browser leaves, and only that browser can approve.",
     attack("owner-page"),
-    "apps/broker/src/config/vendors/registrations.test.ts",
+    "apps/broker/src/vendor/registrations.test.ts",
     `${FLOWS}/owner-page.test.ts`,
     `${SCENARIOS}/owner-page.test.ts`,
   ),

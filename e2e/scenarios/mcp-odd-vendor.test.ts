@@ -60,7 +60,7 @@ describe("a list whose next page", () => {
     ],
   ])("%s is not read, and gets no token", async (_, link) => {
     const answer = await during("/user/repos", { headers: { link: link() }, body: "[1]" });
-    expect([answer.isError, answer.text.includes("no host of GitHub")]).toEqual([true, true]);
+    expect([answer.isError, answer.text.includes("is not a host of GitHub")]).toEqual([true, true]);
   });
 
   it.each(['<http://[>; rel="next"', "<>", "next", `${"<".repeat(8_000)}; rel="next"`, '<a>; rel="prev next-but-one"'])(
@@ -80,7 +80,7 @@ describe("a list whose next page", () => {
 
 it.each(["{}", "[", "", "null", "[".repeat(100_000), "<html>"])("an invalid list (%#) is reported", async (body) => {
   const answer = await during("/user/repos", { body });
-  expect([answer.isError, answer.text]).toEqual([true, expect.stringContaining("no JSON list")]);
+  expect([answer.isError, answer.text]).toEqual([true, expect.stringContaining("did not answer with a JSON list")]);
 });
 
 it("a list of a million on one page is read", async () => {
