@@ -29,6 +29,9 @@ export interface Subjects {
   stop(): Promise<void>;
 }
 
+/** 0 is off. An unknown field keeps a broker from starting, and 0.1.0 knows the first alone. */
+const NO_LIMITS = "par_per_minute: 0, explain_per_minute: 0, vendor_calls_per_minute: 0";
+const NO_LIMITS_IN_0_1_0 = "par_per_minute: 0";
 const MEMORY = "memory:";
 const SQLITE = "sqlite:./broker.sqlite";
 const STUB_VENDOR = join(ROOT, "packages", "simulators", "src", "stub-vendor.ts");
@@ -53,7 +56,7 @@ export async function startSubjects({ profileFolder, bundleBefore }: SubjectOpti
   };
   const start = async (name: string, args: readonly string[], yaml?: string): Promise<ServerProcess> => {
     const folder = join(root, name);
-    mkdirSync(folder);
+    mkdirSync(folder, { recursive: true });
     if (yaml !== undefined) writeFileSync(join(folder, "broker.yaml"), yaml, { mode: 0o600 });
     const server = await startServer({ name, args, folder });
     started.push(server);
@@ -66,8 +69,14 @@ export async function startSubjects({ profileFolder, bundleBefore }: SubjectOpti
   try {
     const parties = createParties((await start("vendor", [STUB_VENDOR])).url);
     const floor: FloorOptions = { ...parties, port: await freePort() };
-    const broker = async (name: Subject, store: string, bundle = BROKER_BUNDLE): Promise<ServerProcess> =>
-      start(name, [...flags(name), bundle], brokerYaml(store, await freePort(), parties));
+    const broker = async (name: Subject, store: string, bundle = BROKER_BUNDLE): Promise<ServerProcess> => {
+      const attempt = async (limits: string): Promise<ServerProcess> =>
+        start(name, [...flags(name), bundle], brokerYaml(store, await freePort(), parties, limits));
+      return attempt(NO_LIMITS).catch(async (error: unknown) => {
+        if (bundle === BROKER_BUNDLE) throw error;
+        return attempt(NO_LIMITS_IN_0_1_0);
+      });
+    };
     const servers: Subjects["servers"] = {
       floor: await start("floor", [...flags("floor"), FLOOR, JSON.stringify(floor)]),
       memory: await broker("memory", MEMORY),
@@ -106,11 +115,16 @@ function createParties(vendorUrl: string): Parties {
  * Defaults wherever they exist, except the limit on pushed requests, which would end the run after
  * 600 flows.
  */
-function brokerYaml(store: string, port: number, { clientId, clientSecret, redirectUri, vendor }: Parties): string {
+function brokerYaml(
+  store: string,
+  port: number,
+  { clientId, clientSecret, redirectUri, vendor }: Parties,
+  limits: string,
+): string {
   return `base_url: http://127.0.0.1:${port}
 listen: { host: 127.0.0.1, port: ${port} }
 store: "${store}"
-limits: { par_per_minute: 0, explain_per_minute: 0, vendor_calls_per_minute: 0 }
+limits: { ${limits} }
 egress: { allow_loopback: true }
 clients:
   - client_id: ${clientId}
