@@ -149,4 +149,11 @@ export const TOKEN_STORE_DEFENCES: readonly Mutation[] = [
     replace: "...(answer.refreshToken === undefined ? {} : { refreshToken: sent }),",
     tests: [`${STORE}/refresh/attempt.test.ts`],
   },
+  {
+    defence: "Writes that share a transaction all fail where SQLite undid it",
+    file: "packages/token-store/src/storage/sqlite/engine.ts",
+    find: "if (isBusy(error) || !db.isTransaction) throw error;",
+    replace: "if (isBusy(error)) throw error;",
+    tests: ["packages/token-store/src/storage/sqlite/batch.test.ts"],
+  },
 ];

@@ -19,6 +19,18 @@ export interface SqliteEngine<Statements> {
    * @param deadline of `deadline()`, for several statements as one call
    */
   write<T>(operation: (statements: Statements) => T, deadline?: number): T | Promise<T>;
+  /**
+   * Tries several writes in one transaction. An operation that throws takes none of the others with
+   * it, unless SQLite ended the transaction.
+   *
+   * @returns by operation its result, or the error of that operation alone; undefined when nothing
+   *   was done because another process holds the write lock
+   */
+  tryAll(
+    operations: readonly ((statements: Statements) => unknown)[],
+  ): readonly PromiseSettledResult<unknown>[] | undefined;
+  /** Whether writes wait for a lock that another process holds. */
+  isContended(): boolean;
   /** When a call that begins now is refused. */
   deadline(): number;
   /**
@@ -96,6 +108,17 @@ export function createSqliteEngine<Statements>(
       return engine === undefined ? queue.run(attempt) : queue.runAhead(attempt);
     },
     write: (operation, deadline) => queue.run(() => use(({ statements }) => operation(statements)), deadline),
+    tryAll: (operations) => {
+      try {
+        return use(({ db, statements }) =>
+          inTransaction(db, () => operations.map((operation) => settled(db, () => operation(statements)))),
+        );
+      } catch (error) {
+        if (isBusy(error)) return undefined;
+        throw error;
+      }
+    },
+    isContended: queue.isWaiting,
     deadline: queue.deadline,
     transact: async (operation) =>
       queue.run(() => use(({ db, statements }) => inTransaction(db, () => operation(statements)))),
@@ -128,6 +151,16 @@ function inTransaction<T>(db: DatabaseSync, operation: () => T): T {
   } catch (error) {
     if (db.isTransaction) db.exec("rollback");
     throw error;
+  }
+}
+
+/** One statement that fails is undone alone, unless SQLite has rolled everything back (a full disk). */
+function settled(db: DatabaseSync, operation: () => unknown): PromiseSettledResult<unknown> {
+  try {
+    return { status: "fulfilled", value: operation() };
+  } catch (error) {
+    if (isBusy(error) || !db.isTransaction) throw error;
+    return { status: "rejected", reason: storeUnavailable(error) };
   }
 }
 

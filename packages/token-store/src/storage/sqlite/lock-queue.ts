@@ -24,6 +24,8 @@ const MOST_WAITING = 1000;
 const SERVE_FOR_MS = 2;
 
 export interface LockQueue {
+  /** Whether calls wait for the lock. */
+  isWaiting(): boolean;
   /** When a call that starts now has to be answered, in milliseconds of a monotonic clock. */
   deadline(): number;
   /**
@@ -120,6 +122,7 @@ export function createLockQueue({
   };
 
   return {
+    isWaiting: () => waiting.length > 0,
     deadline: deadlineOfNow,
     run: (attempt, deadline) => (waiting.length === 0 ? runAhead(attempt, deadline) : stand(attempt, deadline)),
     runAhead,
