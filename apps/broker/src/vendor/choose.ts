@@ -4,7 +4,7 @@
  * caller may use the vendor and the broker's credentials there. A client id of the broker's that a
  * caller brings to a vendor of its own is refused after discovery; no credential is sent.
  */
-import { connectionContext, withClientId } from "@oauth-broker/oauth-core/client";
+import { connectionContext, type VendorClient, withClientId } from "@oauth-broker/oauth-core/client";
 import type { Parameters } from "@oauth-broker/oauth-core/protocol";
 import type { VendorCredentials } from "@oauth-broker/oauth-core/registry";
 import type { ClientConfig, VendorConfig } from "../config.ts";
@@ -40,6 +40,13 @@ export type ChoiceDeps = Pick<
   Deps,
   "vendors" | "registrations" | "vendorClient" | "untrustedVendorClient" | "issuer" | "allowLoopback" | "keyset"
 >;
+
+/**
+ * Choices at tier 1 of entries without placeholders, with credentials of the operator. Such a choice
+ * depends on objects of the configuration, by which it is kept (the vendor client stands for the
+ * broker), and on the vendor's metadata, which is compared at each use.
+ */
+const KEPT = new WeakMap<VendorClient, WeakMap<VendorCredentials, WeakMap<ClientConfig, VendorChoice>>>();
 
 /** @throws OAuthError invalid_request, unauthorized_client; 502/503 when discovery fails */
 export async function chooseVendor(
@@ -84,6 +91,8 @@ export async function trustedChoice(
   client: ClientConfig,
   deps: ChoiceDeps,
 ): Promise<VendorChoice> {
+  const kept = await findKept(target, entry, credentials, client, deps);
+  if (kept !== undefined) return kept;
   const ofClient = entry === undefined ? undefined : asClient(entry, credentials);
   const endpoints = readEndpoints(target, ofClient, deps); //                a  where its endpoints are, as far as entry and caller say
   if (credentials.source !== "byoc") requireOwnCredentials(endpoints); //       the broker's credentials go nowhere else
@@ -100,7 +109,7 @@ export async function trustedChoice(
     redirectUri,
     placeholders: endpoints.target.placeholders ?? {},
   });
-  return {
+  const choice: VendorChoice = {
     ...trusted,
     credentials,
     target: endpoints.target,
@@ -109,6 +118,32 @@ export async function trustedChoice(
     callbackPath: path,
     contextHash: hash,
   };
+  if (tier === 1 && credentials.source !== "byoc" && endpoints.base === entry?.vendor) keep(choice, client, deps);
+  return choice;
+}
+
+/** @returns undefined when the request says more than a vendor, or the vendor's metadata has changed */
+async function findKept(
+  target: VendorTarget,
+  entry: VendorConfig | undefined,
+  credentials: VendorCredentials,
+  client: ClientConfig,
+  { vendorClient }: Pick<ChoiceDeps, "vendorClient">,
+): Promise<VendorChoice | undefined> {
+  const kept = KEPT.get(vendorClient)?.get(credentials)?.get(client);
+  if (kept === undefined || entry === undefined || kept.entry !== entry || saysMore(target)) return undefined;
+  return (await vendorClient.resolve(entry.vendor)) === kept.vendor ? kept : undefined;
+}
+
+function keep(choice: VendorChoice, client: ClientConfig, { vendorClient }: Pick<ChoiceDeps, "vendorClient">): void {
+  if (saysMore(choice.target)) return;
+  const byCredentials = KEPT.get(vendorClient) ?? new WeakMap<VendorCredentials, WeakMap<ClientConfig, VendorChoice>>();
+  const byClient = byCredentials.get(choice.credentials) ?? new WeakMap<ClientConfig, VendorChoice>();
+  KEPT.set(vendorClient, byCredentials.set(choice.credentials, byClient.set(client, choice)));
+}
+
+function saysMore({ placeholders, issuer, authorizationEndpoint, tokenEndpoint }: VendorTarget): boolean {
+  return (placeholders ?? issuer ?? authorizationEndpoint ?? tokenEndpoint) !== undefined;
 }
 
 function contextOf(

@@ -172,4 +172,19 @@ export const OWNERSHIP_DEFENCES: readonly Mutation[] = [
     replace: '  return iss === undefined || sub !== "" ? undefined : { issuer: iss, subject: sub };',
     tests: ["apps/broker/src/connections/account.test.ts"],
   },
+  {
+    defence: "A kept choice is not used for a request that names endpoints or placeholders",
+    file: "apps/broker/src/vendor/choose.ts",
+    find: "kept.entry !== entry || saysMore(target)) return undefined;",
+    replace: "kept.entry !== entry || (saysMore(target) && target.vendor === '')) return undefined;",
+    tests: ["apps/broker/src/vendor/choose.test.ts"],
+  },
+  {
+    defence: "A kept choice is not used after the vendor's metadata changed",
+    rows: ["XA-5"],
+    file: "apps/broker/src/vendor/choose.ts",
+    find: "=== kept.vendor ? kept : undefined",
+    replace: "!== undefined ? kept : undefined",
+    tests: ["apps/broker/src/vendor/choose.test.ts"],
+  },
 ];
