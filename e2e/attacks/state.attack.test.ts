@@ -72,6 +72,8 @@ const HEAD_TOO_LONG = 15_000;
 
 describe("bar#CB-1 a state that was not made here", () => {
   it("is refused in every one of its shapes, over the wire, by GET and by POST: nothing sent, stored or shown", async () => {
+    // From the beginning: the broker keeps a client's choice of a vendor, and its context with it.
+    off.add("the corpus");
     const harness = await setUp();
     const { fixture } = harness;
     const cookie = await corpusFlow(harness);
@@ -94,7 +96,6 @@ describe("bar#CB-1 a state that was not made here", () => {
       return wire.send({ path: location, headers: { cookie } });
     };
     const wrong: string[] = [];
-    off.add("the corpus");
     const forgeries = stateForgeries(target);
     for (const { name, state } of forgeries) {
       const query = new URLSearchParams({ state, code: "attackers-code", iss: "https://honest.example" }).toString();

@@ -7,6 +7,20 @@
 const CORE = "packages/oauth-core/src";
 const CORE_ENTRIES = ["index", "protocol/index", "vendors/index", "vendor-client/index", "authorization-server/index"];
 
+/** What a service may take of oauth-core. */
+const OAUTH_CORE = [
+  "core index",
+  "protocol",
+  "vendors",
+  "vendor-client",
+  "authorization-server",
+  "brokered-code",
+  "configuration",
+  "http",
+  "service",
+  "egress",
+];
+
 /**
  * Zones, most specific first, and what product code of each may import. Its own zone is always
  * allowed; tests and testing/ may import anything.
@@ -77,19 +91,7 @@ export const ZONES: readonly {
   {
     zone: "mcp-auth",
     files: /^packages\/mcp-auth\//,
-    mayImport: [
-      "token-store",
-      "core index",
-      "protocol",
-      "vendors",
-      "vendor-client",
-      "authorization-server",
-      "brokered-code",
-      "configuration",
-      "http",
-      "service",
-      "egress",
-    ],
+    mayImport: ["token-store", ...OAUTH_CORE],
   },
   // The registry and the checks of the settings; they are written into projects and never loaded
   // with a server.
@@ -131,44 +133,12 @@ export const ZONES: readonly {
   {
     zone: "sandbox",
     files: /^apps\/[^/]+\/src\/sandbox\.ts$/,
-    mayImport: [
-      "app",
-      "simulators",
-      "sample platform",
-      "mcp-auth",
-      "broker-client",
-      "token-store",
-      "core index",
-      "protocol",
-      "vendors",
-      "vendor-client",
-      "authorization-server",
-      "brokered-code",
-      "configuration",
-      "http",
-      "service",
-      "egress",
-    ],
+    mayImport: ["app", "simulators", "sample platform", "mcp-auth", "broker-client", "token-store", ...OAUTH_CORE],
   },
   {
     zone: "app",
     files: /^apps\//,
-    mayImport: [
-      "sandbox",
-      "mcp-auth",
-      "broker-client",
-      "token-store",
-      "core index",
-      "protocol",
-      "vendors",
-      "vendor-client",
-      "authorization-server",
-      "brokered-code",
-      "configuration",
-      "http",
-      "service",
-      "egress",
-    ],
+    mayImport: ["sandbox", "mcp-auth", "broker-client", "token-store", ...OAUTH_CORE],
   },
 ];
 

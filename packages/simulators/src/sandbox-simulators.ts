@@ -72,7 +72,7 @@ async function startSandboxGitHub(options: SandboxVendorOptions): Promise<Sandbo
     await startGitHub({ homeUrl: options.homeUrl }),
     {
       name: "GitHub",
-      about: "Tells errors with status 200. One token can be revoked.",
+      about: "Reports errors with status 200. One token can be revoked.",
       request: { scope: "read:user repo" },
     },
     { ...options, client: { expiringTokens: true } },
@@ -132,7 +132,7 @@ async function startSandboxMicrosoft(options: SandboxVendorOptions): Promise<San
           label: "Tenant",
           value: "organizations",
           choices: [
-            { value: "organizations", label: "The person's own (organizations)" },
+            { value: "organizations", label: "The user's own (organizations)" },
             ...tenants.map(({ id, name, adminConsent }) => ({
               value: id,
               label: adminConsent ? name : `${name}: no administrator has consented`,
@@ -164,7 +164,7 @@ async function startSandboxSlack(options: SandboxVendorOptions): Promise<Sandbox
     await startSlack({ homeUrl: options.homeUrl }),
     {
       name: "Slack",
-      about: "Tokens lie deeper in its answers; scopes have commas.",
+      about: "Tokens are nested in its responses; commas separate its scopes.",
       request: { scope: "users:read search:read.public" },
     },
     { ...options, client: { tokenRotation: true } },

@@ -1,5 +1,5 @@
 /**
- * `connection`: an opaque value in every token answer that names what minted the tokens, so that
+ * `connection`: an opaque value in every token answer that names the origin of the tokens, so that
  * refresh and revoke use exactly that and never guess. Sealed under the keyset and bound to the
  * client; nothing is stored.
  */

@@ -180,7 +180,7 @@ describe("leg 3, GET /v1/callback", () => {
 });
 
 describe("leg 4, POST /v1/token", () => {
-  it("rfc6749#5.1 rfc6749#4.1.3 hands out the vendor's tokens and what minted them", async () => {
+  it("rfc6749#5.1 rfc6749#4.1.3 returns the vendor's tokens and names their origin", async () => {
     const vendorAnswers = async () =>
       Response.json({
         access_token: "at",

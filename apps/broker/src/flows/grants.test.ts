@@ -1,4 +1,4 @@
-/** Refresh, revoke and explain: what minted a token decides where it is sent. */
+/** Refresh, revoke and explain: the origin of a token decides where it is sent. */
 import type { VendorClient } from "@oauth-broker/oauth-core/client";
 import { describe, expect, it } from "vitest";
 import { ISSUER, testBroker, testVendor } from "../testing/test-broker.ts";

@@ -64,7 +64,7 @@ const AUTHENTICATION: Record<string, Schema> = {
   client_assertion: text("private_key_jwt: aud is the issuer, exp - iat at most 60 s, jti used once"),
 };
 const WHAT_MINTED: Record<string, Schema> = {
-  connection: text("As answered with the tokens; names what minted them"),
+  connection: text("As returned with the tokens; names the vendor and the credentials that issued them"),
   vendor: text(
     "Instead of connection, for callers that kept only that; with the parameters below as the flow had them",
   ),

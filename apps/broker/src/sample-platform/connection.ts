@@ -41,7 +41,7 @@ export function arrived(
       <dt>Vendor data</dt>
       <dd>${vendorData(tokens)}</dd>
       <dt>Connection</dt>
-      <dd>${masked(connection, ", sealed: names what minted the tokens")}</dd>
+      <dd>${masked(connection, ", sealed: names the vendor and the credentials of the tokens")}</dd>
     </dl>
     <div class="row">
       ${isRevoked ? button(session, "/connect", "Connect again", about) : ""}
