@@ -153,7 +153,7 @@ export const TOKEN_STORE_DEFENCES: readonly Mutation[] = [
     defence: "Writes that share a transaction all fail where SQLite undid it",
     file: "packages/token-store/src/storage/sqlite/engine.ts",
     find: "if (isBusy(error) || !db.isTransaction) throw error;",
-    replace: "if (isBusy(error)) throw error;",
+    replace: "if (isBusy(error) || !db.isOpen) throw error;",
     tests: ["packages/token-store/src/storage/sqlite/batch.test.ts"],
   },
 ];
