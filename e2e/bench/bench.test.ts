@@ -200,4 +200,9 @@ describe("the command line", () => {
   ])("refuses %s", (argument) => {
     expect(() => parseCommandLine([argument])).toThrow(argument.split("=", 1)[0]);
   });
+
+  it("refuses --against where the broker is not measured", () => {
+    expect(parseCommandLine(["--against", "HEAD", "--only", "broker"])).toMatchObject({ againstCommit: "HEAD" });
+    expect(() => parseCommandLine(["--against", "HEAD", "--only", "store"])).toThrow("--against");
+  });
 });

@@ -78,6 +78,10 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
       profile: { type: "boolean", default: false },
     },
   });
+  const parts = values.only === undefined ? PARTS : [part(values.only)];
+  if (values.against !== undefined && !parts.includes("broker")) {
+    throw new Error("--against measures the broker: leave --only out, or say --only broker");
+  }
   return {
     help: values.help,
     flows: wholeNumber("--flows", values.flows),
@@ -89,7 +93,7 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
     callsWarmUp: wholeNumber("--calls-warm-up", values["calls-warm-up"], 0),
     mixedCalls: wholeNumber("--mixed-calls", values["mixed-calls"], 0),
     registryRuns: wholeNumber("--registry-runs", values["registry-runs"]),
-    parts: values.only === undefined ? PARTS : [part(values.only)],
+    parts,
     ...(values.against === undefined ? {} : { againstCommit: values.against }),
     jsonPath: resolve(values.json),
     profile: values.profile,

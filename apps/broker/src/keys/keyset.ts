@@ -46,7 +46,7 @@ const REREAD_SECONDS = 1;
 
 export interface Keyset {
   /**
-   * Reads the storage. Creates the first keyset when there is none, and binds one of release 0.1.0
+   * Reads the storage. Creates the first keyset when it is empty, and binds one of release 0.1.0
    * to its place.
    * @throws OAuthError temporarily_unavailable
    */

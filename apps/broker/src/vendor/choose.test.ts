@@ -25,7 +25,9 @@ describe("a choice of a plain entry", () => {
 
   it("is another one at another broker with the same configuration objects", async () => {
     const one = await testBroker();
-    const two = await testBroker({ config: { baseUrl: "https://two.example", vendors: one.deps.vendors } });
+    const client = (await one.deps.clients.find("platform")) ?? expect.fail("no client");
+    const config = { baseUrl: "https://two.example", vendors: one.deps.vendors, clients: [client] };
+    const two = await testBroker({ config });
     expect((await choose(one, "platform")).redirectUri).toContain(one.deps.issuer);
     expect((await choose(two, "platform")).redirectUri).toBe("https://two.example/v1/callback");
   });

@@ -4,7 +4,7 @@
  * caller may use the vendor and the broker's credentials there. A client id of the broker's that a
  * caller brings to a vendor of its own is refused after discovery; no credential is sent.
  */
-import { connectionContext, type VendorClient, withClientId } from "@oauth-broker/oauth-core/client";
+import { connectionContext, withClientId } from "@oauth-broker/oauth-core/client";
 import type { Parameters } from "@oauth-broker/oauth-core/protocol";
 import type { VendorCredentials } from "@oauth-broker/oauth-core/registry";
 import type { ClientConfig, VendorConfig } from "../config.ts";
@@ -12,7 +12,14 @@ import type { Deps } from "../deps.ts";
 import { callbackContext, callbackPath } from "./callback-path.ts";
 import { readEndpoints, requireOwnCredentials } from "./endpoints.ts";
 import { findCredentials, requireActiveCredentials, requireNewAuthorizationsAllowed, requireUsable } from "./entry.ts";
-import { ownCredentials, readOwnCredentials, readTarget, targetFields, type VendorTarget } from "./request.ts";
+import {
+  isManual,
+  ownCredentials,
+  readOwnCredentials,
+  readTarget,
+  targetFields,
+  type VendorTarget,
+} from "./request.ts";
 import { requireForeignClient } from "./registrations.ts";
 import { resolveTrusted, type TrustedVendor } from "./trust.ts";
 
@@ -43,10 +50,10 @@ export type ChoiceDeps = Pick<
 
 /**
  * Choices at tier 1 of entries without placeholders, with credentials of the operator. Such a choice
- * depends on objects of the configuration, by which it is kept (the vendor client stands for the
- * broker), and on the vendor's metadata, which is compared at each use.
+ * depends on objects of the configuration, by which it is kept, and on the vendor as this broker has
+ * resolved it, which is compared at each use.
  */
-const KEPT = new WeakMap<VendorClient, WeakMap<VendorCredentials, WeakMap<ClientConfig, VendorChoice>>>();
+const KEPT = new WeakMap<VendorCredentials, WeakMap<ClientConfig, VendorChoice>>();
 
 /** @throws OAuthError invalid_request, unauthorized_client; 502/503 when discovery fails */
 export async function chooseVendor(
@@ -118,7 +125,7 @@ export async function trustedChoice(
     callbackPath: path,
     contextHash: hash,
   };
-  if (tier === 1 && credentials.source !== "byoc" && endpoints.base === entry?.vendor) keep(choice, client, deps);
+  if (tier === 1 && credentials.source !== "byoc" && endpoints.base === entry?.vendor) keep(choice, client);
   return choice;
 }
 
@@ -130,20 +137,19 @@ async function findKept(
   client: ClientConfig,
   { vendorClient }: Pick<ChoiceDeps, "vendorClient">,
 ): Promise<VendorChoice | undefined> {
-  const kept = KEPT.get(vendorClient)?.get(credentials)?.get(client);
+  const kept = KEPT.get(credentials)?.get(client);
   if (kept === undefined || entry === undefined || kept.entry !== entry || saysMore(target)) return undefined;
   return (await vendorClient.resolve(entry.vendor)) === kept.vendor ? kept : undefined;
 }
 
-function keep(choice: VendorChoice, client: ClientConfig, { vendorClient }: Pick<ChoiceDeps, "vendorClient">): void {
+function keep(choice: VendorChoice, client: ClientConfig): void {
   if (saysMore(choice.target)) return;
-  const byCredentials = KEPT.get(vendorClient) ?? new WeakMap<VendorCredentials, WeakMap<ClientConfig, VendorChoice>>();
-  const byClient = byCredentials.get(choice.credentials) ?? new WeakMap<ClientConfig, VendorChoice>();
-  KEPT.set(vendorClient, byCredentials.set(choice.credentials, byClient.set(client, choice)));
+  const byClient = KEPT.get(choice.credentials) ?? new WeakMap<ClientConfig, VendorChoice>();
+  KEPT.set(choice.credentials, byClient.set(client, choice));
 }
 
-function saysMore({ placeholders, issuer, authorizationEndpoint, tokenEndpoint }: VendorTarget): boolean {
-  return (placeholders ?? issuer ?? authorizationEndpoint ?? tokenEndpoint) !== undefined;
+function saysMore(target: VendorTarget): boolean {
+  return target.placeholders !== undefined || isManual(target);
 }
 
 function contextOf(
