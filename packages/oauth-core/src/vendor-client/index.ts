@@ -15,7 +15,8 @@ import { validateAccessToken } from "./access-token/validate.ts";
 import { type RedeemRequest, redeemCode } from "./token/redeem.ts";
 import { type RefreshRequest, refreshTokens } from "./token/refresh.ts";
 import { registerClient, type RegistrationAnswer, type RegistrationRequest } from "./registration/register.ts";
-import { type Revoked, type RevokeRequest, revokeToken } from "./token/revoke.ts";
+import { discardTokens, type Revoked, type RevokeRequest, revokeToken } from "./token/revoke.ts";
+import type { TokenDeps } from "./token/validate.ts";
 import type { AccessTokenValidation } from "./access-token/validate.ts";
 import { createBindings, type VendorClientDeps } from "./binding.ts";
 
@@ -124,7 +125,11 @@ export function createVendorClient(
   const documents = withEgressErrors(options.fetchDocuments ?? options.fetch);
   const discovery = createDiscovery({ ...deps, fetch: documents });
   const keys = createSigningKeys({ fetch: documents, now });
-  const accept = { now, fetch, bindings, discovery, keys, deadline };
+  const common = { now, fetch, bindings, discovery, keys, deadline };
+  const accept: TokenDeps = {
+    ...common,
+    discard: (vendor, credentials, tokens) => discardTokens(vendor, credentials, tokens, common),
+  };
   return {
     resolve: discovery.resolve,
     authorizationUrl,

@@ -7,7 +7,6 @@ import type { ResolvedVendor, VendorCredentials, VendorTokens } from "../../vend
 import { type TokenDeps, validateTokenResponse } from "./validate.ts";
 import { askedResource } from "../authorization/url.ts";
 import { requireIssuer } from "../issuer.ts";
-import { discardTokens } from "./revoke.ts";
 import { hasIdTokens, readTokenAnswer, type TokenAnswer } from "./response.ts";
 import { invalidVendorResponse, translateVendorError, type VendorCall } from "../errors.ts";
 
@@ -57,7 +56,7 @@ export async function redeemCode(
       deps,
     );
   } catch (error) {
-    discardTokens(vendor, credentials, answer, deps);
+    deps.discard(vendor, credentials, answer);
     throw error;
   }
 }

@@ -9,7 +9,6 @@ import { formatScope } from "../../protocol/scope.ts";
 import type { ResolvedVendor, VendorCredentials, VendorTokens } from "../../vendors/vendor.ts";
 import { type TokenDeps, validateTokenResponse } from "./validate.ts";
 import { requireSameSubject } from "../id-token/verify.ts";
-import { discardTokens } from "./revoke.ts";
 import { readTokenAnswer, type TokenAnswer } from "./response.ts";
 import { translateVendorError, type VendorCall } from "../errors.ts";
 
@@ -58,7 +57,7 @@ export async function refreshTokens(
     // Where the old refresh token stays valid, revoking the new tokens could end the grant with
     // them.
     if (!spends) throw error;
-    discardTokens(vendor, credentials, answer, deps);
+    deps.discard(vendor, credentials, answer);
     throw withRestartHint(error);
   }
 }

@@ -38,6 +38,12 @@ export interface TokenDeps extends Pick<VendorClientDeps, "now" | "fetch"> {
   readonly keys: SigningKeys;
   readonly discovery: Discovery;
   readonly deadline: Deadline;
+  /** Revokes tokens that failed a check. Not awaited. */
+  readonly discard: (
+    vendor: ResolvedVendor,
+    credentials: VendorCredentials,
+    tokens: Pick<TokenAnswer, "accessToken" | "refreshToken">,
+  ) => void;
 }
 
 export interface TokenExchange {
