@@ -27,7 +27,7 @@ const vendor: engine.FlowVendor = {
       tokenType: "Bearer",
       vendorData: {},
     }),
-    revokeToken: async () => "token",
+    revokeGrant: async () => "token",
   },
   redirectUri: `${APP}/callback`,
 };

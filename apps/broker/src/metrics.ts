@@ -141,6 +141,7 @@ export function countedVendorClient(client: VendorClient, metrics: Metrics): Ven
     redeemCode: (vendor, ...rest) => counted(vendor.id, "redeem", client.redeemCode(vendor, ...rest)),
     refreshTokens: (vendor, ...rest) => counted(vendor.id, "refresh", client.refreshTokens(vendor, ...rest)),
     revokeToken: (vendor, ...rest) => counted(vendor.id, "revoke", client.revokeToken(vendor, ...rest)),
+    revokeGrant: (vendor, ...rest) => counted(vendor.id, "revoke", client.revokeGrant(vendor, ...rest)),
     identify: (vendor, ...rest) => counted(vendor.id, "userinfo", client.identify(vendor, ...rest)),
     registerClient: (vendor, request) =>
       counted(vendor.id, "register", client.registerClient(vendor, request), registrationOutcome),

@@ -72,7 +72,7 @@ describe("endLink", () => {
     const { vendorClient } = fixture;
     const meanwhile: typeof vendorClient = {
       ...vendorClient,
-      revokeToken: async () => {
+      revokeGrant: async () => {
         await fixture.connect();
         return "token";
       },

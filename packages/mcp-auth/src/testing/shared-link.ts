@@ -58,9 +58,9 @@ export async function openSharedLink(options: Partial<FixtureOptions> = {}): Pro
       ...real,
       identify: async () => "user",
       redeemCode: async () => next as VendorTokens,
-      revokeToken: async (_vendor, _credentials, { token }) => {
-        revoked.push(token);
-        return { revoked: "token" } as never;
+      revokeGrant: async (_vendor, _credentials, { accessToken, refreshToken }) => {
+        revoked.push(refreshToken ?? accessToken);
+        return "token";
       },
     }),
   });

@@ -7,7 +7,6 @@ import type { Handle } from "../authorization-server/handle.ts";
 import { defined } from "../mechanics/defined.ts";
 import { OAuthError } from "../protocol/errors.ts";
 import type { Trace } from "../service/http-layer.ts";
-import { grantRevocation } from "../vendor-client/token/revoke.ts";
 import type { ResolvedVendor, VendorTokens } from "../vendors/vendor.ts";
 import type { VendorAnswer } from "./answer.ts";
 import { type Engine, keyOf } from "./engine.ts";
@@ -103,7 +102,7 @@ export async function discardTokens(
   tokens: VendorTokens,
   { vendor, credentials, vendorClient }: FlowVendor,
 ): Promise<void> {
-  await vendorClient.revokeToken(vendor, credentials, grantRevocation(vendor, tokens)).catch(() => undefined);
+  await vendorClient.revokeGrant(vendor, credentials, tokens).catch(() => undefined);
 }
 
 /**

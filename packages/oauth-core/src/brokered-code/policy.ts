@@ -26,7 +26,7 @@ export interface FlowDeps {
 export interface FlowVendor {
   readonly vendor: ResolvedVendor;
   readonly credentials: VendorCredentials;
-  readonly vendorClient: Pick<VendorClient, "authorizationUrl" | "redeemCode" | "revokeToken">;
+  readonly vendorClient: Pick<VendorClient, "authorizationUrl" | "redeemCode" | "revokeGrant">;
   /** Where the vendor sends the browser back. */
   readonly redirectUri: string;
 }

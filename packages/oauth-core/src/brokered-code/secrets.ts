@@ -4,7 +4,7 @@
  */
 import { createHmac } from "node:crypto";
 import { deriveCodeChallenge, deriveCodeVerifier } from "../protocol/pkce.ts";
-import { hasIdTokens } from "../vendor-client/token/response.ts";
+import { hasIdTokens } from "../vendor-client/issuer.ts";
 import type { ResolvedVendor } from "../vendors/vendor.ts";
 
 /** PKCE (RFC 7636) and the OpenID nonce of one flow. */

@@ -15,7 +15,14 @@ import { validateAccessToken } from "./access-token/validate.ts";
 import { type RedeemRequest, redeemCode } from "./token/redeem.ts";
 import { type RefreshRequest, refreshTokens } from "./token/refresh.ts";
 import { registerClient, type RegistrationAnswer, type RegistrationRequest } from "./registration/register.ts";
-import { discardTokens, type Revoked, type RevokeRequest, revokeToken } from "./token/revoke.ts";
+import {
+  discardTokens,
+  grantRevocation,
+  type GrantTokens,
+  type Revoked,
+  type RevokeRequest,
+  revokeToken,
+} from "./token/revoke.ts";
 import type { TokenDeps } from "./token/validate.ts";
 import type { AccessTokenValidation } from "./access-token/validate.ts";
 import { createBindings, type VendorClientDeps } from "./binding.ts";
@@ -31,12 +38,11 @@ export { idTokenSubject, requireSameSubject } from "./id-token/verify.ts";
 export { noRegistration } from "./registration/endpoint.ts";
 export { expandVendor, namesInHost, requireFit, templatesOf, withClientId, withDefaults } from "./templates.ts";
 export { requireTokenHost, tokenHosts } from "./token/hosts.ts";
-export { hasIdTokens } from "./token/response.ts";
-export { grantRevocation } from "./token/revoke.ts";
+export { hasIdTokens } from "./issuer.ts";
 export type { RedeemRequest } from "./token/redeem.ts";
 export type { RefreshRequest } from "./token/refresh.ts";
 export type { RegistrationAnswer, RegistrationRequest } from "./registration/register.ts";
-export type { Revoked, RevokeRequest } from "./token/revoke.ts";
+export type { GrantTokens, Revoked, RevokeRequest } from "./token/revoke.ts";
 export type { AccessTokenValidation } from "./access-token/validate.ts";
 export type { VendorClientDeps } from "./binding.ts";
 
@@ -75,6 +81,13 @@ export interface VendorClient {
    *   vendor_response_invalid
    */
   revokeToken(vendor: ResolvedVendor, credentials: VendorCredentials, request: RevokeRequest): Promise<Revoked>;
+  /**
+   * The one request that ends as much of a grant as this vendor allows: by the refresh token, which
+   * ends its access tokens too, except where the vendor revokes by access token only.
+   *
+   * @throws OAuthError as revokeToken
+   */
+  revokeGrant(vendor: ResolvedVendor, credentials: VendorCredentials, tokens: GrantTokens): Promise<Revoked>;
   /**
    * The vendor's account of the token's user; undefined when the vendor refuses the token.
    *
@@ -136,6 +149,8 @@ export function createVendorClient(
     redeemCode: (vendor, credentials, request) => redeemCode(vendor, credentials, request, accept),
     refreshTokens: (vendor, credentials, request) => refreshTokens(vendor, credentials, request, accept),
     revokeToken: (vendor, credentials, request) => revokeToken(vendor, credentials, request, accept),
+    revokeGrant: (vendor, credentials, tokens) =>
+      revokeToken(vendor, credentials, grantRevocation(vendor, tokens), accept),
     account: (vendor, accessToken, subject) => account(vendor, { accessToken, subject }, accept),
     validateAccessToken: (vendor, accessToken, credentials) =>
       validateAccessToken(vendor, accessToken, credentials, accept),

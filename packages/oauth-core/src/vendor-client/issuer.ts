@@ -7,6 +7,11 @@ import { OAuthError } from "../protocol/errors.ts";
 import type { IssuerTemplate } from "../vendors/dialect.ts";
 import type { ResolvedVendor, Vendor } from "../vendors/vendor.ts";
 
+/** Whether the vendor issues ID tokens: it has an issuer, and its entry does not deny it. */
+export function hasIdTokens({ issuer, issuesIdTokens }: Pick<ResolvedVendor, "issuer" | "issuesIdTokens">): boolean {
+  return issuer !== undefined && issuesIdTokens !== false;
+}
+
 /**
  * @param iss as sent, after form decoding; an empty one is a wrong one, only `undefined` is absent
  * @throws OAuthError invalid_request, reason `missing_issuer` or `issuer_mismatch`

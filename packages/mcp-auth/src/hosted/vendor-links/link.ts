@@ -3,7 +3,7 @@
  * how the link ends. Independent of sessions: many clients may act for one user, over one link.
  */
 import { type EpochSeconds, OAuthError, Secret } from "@oauth-broker/oauth-core";
-import { grantRevocation, idTokenSubject } from "@oauth-broker/oauth-core/client";
+import { idTokenSubject } from "@oauth-broker/oauth-core/client";
 import { formatScope } from "@oauth-broker/oauth-core/protocol";
 import type { VendorTokens } from "@oauth-broker/oauth-core/registry";
 import type { Refresh, RefreshOptions, StoredTokens, TokenKey, TokenSet } from "@oauth-broker/token-store";
@@ -132,7 +132,7 @@ export async function revokeAtVendor(
   try {
     const vendor = await vendorClient.resolve(entry);
     const tokens = { accessToken: accessToken.reveal(), refreshToken: refreshToken?.reveal() };
-    return await vendorClient.revokeToken(vendor, credentials, grantRevocation(vendor, tokens));
+    return await vendorClient.revokeGrant(vendor, credentials, tokens);
   } catch (error) {
     const isUnsupported = error instanceof OAuthError && error.code === "unsupported_token_type";
     return isUnsupported ? "unsupported" : "failed";

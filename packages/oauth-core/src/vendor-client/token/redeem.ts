@@ -6,8 +6,8 @@ import { authorizationCodeGrantRequest, nopkce, skipStateCheck, validateAuthResp
 import type { ResolvedVendor, VendorCredentials, VendorTokens } from "../../vendors/vendor.ts";
 import { type TokenDeps, validateTokenResponse } from "./validate.ts";
 import { askedResource } from "../authorization/url.ts";
-import { requireIssuer } from "../issuer.ts";
-import { hasIdTokens, readTokenAnswer, type TokenAnswer } from "./response.ts";
+import { hasIdTokens, requireIssuer } from "../issuer.ts";
+import { readTokenAnswer, type TokenAnswer } from "./response.ts";
 import { invalidVendorResponse, translateVendorError, type VendorCall } from "../errors.ts";
 
 /** The parameters of the token request for a code (RFC 6749 §4.1.3). */

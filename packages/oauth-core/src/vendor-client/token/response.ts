@@ -8,6 +8,7 @@ import type { Clock, JsonObject, JsonValue } from "../../ports.ts";
 import type { AbsoluteExpiry } from "../../vendors/dialect.ts";
 import type { ResolvedVendor } from "../../vendors/vendor.ts";
 import { isObject, readObject, requireAnswer } from "../answer.ts";
+import { hasIdTokens } from "../issuer.ts";
 import {
   invalidVendorResponse,
   parseRetryAfter,
@@ -109,11 +110,6 @@ function normalise(answer: JsonObject, vendor: Dialect, now: Clock): TokenAnswer
     vendorData,
     ...defined({ expiresInSeconds, refreshToken, scope, idToken }),
   };
-}
-
-/** Whether the vendor issues ID tokens: it has an issuer, and its entry does not deny it. */
-export function hasIdTokens({ issuer, issuesIdTokens }: Pick<ResolvedVendor, "issuer" | "issuesIdTokens">): boolean {
-  return issuer !== undefined && issuesIdTokens !== false;
 }
 
 /**

@@ -10,7 +10,6 @@ import type { RevocationDialect } from "../../vendors/dialect.ts";
 import type { ResolvedVendor, VendorCredentials } from "../../vendors/vendor.ts";
 import type { Deadline } from "../deadline.ts";
 import { basicCredentials } from "../authentication.ts";
-import type { TokenAnswer } from "./response.ts";
 import { readObject, requireAnswer } from "../answer.ts";
 import type { Bindings, VendorClientDeps } from "../binding.ts";
 import {
@@ -25,6 +24,12 @@ import {
 export interface RevokeRequest {
   readonly token: string;
   readonly tokenTypeHint?: "access_token" | "refresh_token";
+}
+
+/** The tokens of one grant, of which one is sent to end it. */
+export interface GrantTokens {
+  readonly accessToken: string;
+  readonly refreshToken?: string | undefined;
 }
 
 /** `token`: this token ended; `grant`: its whole grant; `already`: the vendor does not know it. */
@@ -223,7 +228,7 @@ function noWay({ revocationHelp = HELP }: Pick<ResolvedVendor, "revocationHelp">
 //= rfc7009#2.1
 export function grantRevocation(
   { revokes }: Pick<ResolvedVendor, "revokes">,
-  { accessToken, refreshToken }: { readonly accessToken: string; readonly refreshToken?: string | undefined },
+  { accessToken, refreshToken }: GrantTokens,
 ): RevokeRequest {
   return refreshToken === undefined || revokes === "access_token"
     ? { token: accessToken, tokenTypeHint: "access_token" }
@@ -239,10 +244,10 @@ const DISCARD_MILLISECONDS = 5_000;
 export function discardTokens(
   vendor: ResolvedVendor,
   credentials: VendorCredentials,
-  { accessToken, refreshToken }: Pick<TokenAnswer, "accessToken" | "refreshToken">,
+  tokens: GrantTokens,
   deps: RevokeDeps,
 ): void {
   if (vendor.revocationEndpoint === undefined) return;
-  const request = grantRevocation(vendor, { accessToken, refreshToken });
+  const request = grantRevocation(vendor, tokens);
   revokeToken(vendor, credentials, request, deps, AbortSignal.timeout(DISCARD_MILLISECONDS)).catch(() => {});
 }

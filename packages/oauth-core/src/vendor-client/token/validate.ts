@@ -30,6 +30,7 @@ import {
 import { spelledIssuer } from "../issuer.ts";
 import type { SigningKeys } from "../id-token/jwks.ts";
 import type { TokenAnswer } from "./response.ts";
+import type { GrantTokens } from "./revoke.ts";
 import type { Bindings, VendorClientDeps } from "../binding.ts";
 import { type VendorCall, translateVendorError } from "../errors.ts";
 
@@ -39,11 +40,7 @@ export interface TokenDeps extends Pick<VendorClientDeps, "now" | "fetch"> {
   readonly discovery: Discovery;
   readonly deadline: Deadline;
   /** Revokes tokens that failed a check. Not awaited. */
-  readonly discard: (
-    vendor: ResolvedVendor,
-    credentials: VendorCredentials,
-    tokens: Pick<TokenAnswer, "accessToken" | "refreshToken">,
-  ) => void;
+  readonly discard: (vendor: ResolvedVendor, credentials: VendorCredentials, tokens: GrantTokens) => void;
 }
 
 export interface TokenExchange {

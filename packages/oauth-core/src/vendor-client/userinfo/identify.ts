@@ -3,7 +3,7 @@ import type { ResolvedVendor, VendorTokens } from "../../vendors/vendor.ts";
 import { account, type AccountDeps, accountIdentity } from "./userinfo.ts";
 import { parseIdToken } from "../id-token/verify.ts";
 import { identityMissing, identityOf } from "./member-path.ts";
-import { hasIdTokens } from "../token/response.ts";
+import { hasIdTokens } from "../issuer.ts";
 
 /**
  * Asks the vendor only when the tokens do not name the user.
