@@ -4,10 +4,10 @@
  */
 import { randomUUID } from "node:crypto";
 import { exportJWK, generateKeyPair, type JWK, jwtDecrypt, SignJWT } from "jose";
+import { expectError } from "@oauth-broker/oauth-core/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ClientKeys, createClientKeys, type PublishedKeys, publishKeys } from "../support/client-keys.ts";
 import { REDIRECT_URI } from "../support/configuration.ts";
-import { expectError } from "../support/expectations.ts";
 import { type Answer, createPlatform, encode, type Form, type Platform, send } from "../support/platform.ts";
 import { plantSecret } from "../support/secrets.ts";
 import { type Harness, startHarness } from "../support/harness.ts";

@@ -3,9 +3,9 @@
  * spends nothing.
  */
 import { createCookieJar } from "@oauth-broker/simulators";
+import { expectError, expectPage, REFLECTED } from "@oauth-broker/oauth-core/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { INITIATE_LOGIN_URI } from "../support/configuration.ts";
-import { expectError, expectPage, REFLECTED } from "../support/expectations.ts";
 import { browse, encode, send } from "../support/platform.ts";
 import { type Harness, startHarness } from "../support/harness.ts";
 

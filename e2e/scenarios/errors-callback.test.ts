@@ -3,9 +3,9 @@
  * the platform.
  */
 import { createCookieJar } from "@oauth-broker/simulators";
+import { expectErrorRedirect, expectPage } from "@oauth-broker/oauth-core/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { INITIATE_LOGIN_URI, OTHER_REDIRECT_URI, REDIRECT_URI } from "../support/configuration.ts";
-import { expectErrorRedirect, expectPage } from "../support/expectations.ts";
 import { type AtCallback, browse, createPlatform, encode, type Form, send } from "../support/platform.ts";
 import { type Harness, startHarness } from "../support/harness.ts";
 import { textMember } from "../support/text-member.ts";

@@ -4,10 +4,10 @@
  */
 import { randomUUID } from "node:crypto";
 import { SignJWT, UnsecuredJWT } from "jose";
+import { expectError, REFLECTED } from "@oauth-broker/oauth-core/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ClientKeys, createClientKeys } from "../support/client-keys.ts";
 import { REDIRECT_URI } from "../support/configuration.ts";
-import { expectError, REFLECTED } from "../support/expectations.ts";
 import { type Answer, basic, challengeOf, encode, type Form, send } from "../support/platform.ts";
 import { plantSecret } from "../support/secrets.ts";
 import { type Harness, startHarness } from "../support/harness.ts";

@@ -2,9 +2,9 @@
  * POST /v1/par and /v1/explain: the error table of docs/api.md, for each way in which a request can
  * be wrong.
  */
+import { expectError, REFLECTED } from "@oauth-broker/oauth-core/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { OTHER_REDIRECT_URI, REDIRECT_URI } from "../support/configuration.ts";
-import { expectError, REFLECTED } from "../support/expectations.ts";
 import { type Answer, basic, encode, type Form, send } from "../support/platform.ts";
 import { type Harness, startHarness } from "../support/harness.ts";
 

@@ -1,7 +1,7 @@
 /** POST /v1/token with a refresh token: one vendor call for equal requests, and no silent loss. */
 import type { Fault } from "@oauth-broker/simulators";
+import { expectError, REFLECTED } from "@oauth-broker/oauth-core/testing";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { expectError, REFLECTED } from "../support/expectations.ts";
 import { freePort } from "../support/free-port.ts";
 import { createGate, type Gate } from "../support/gate.ts";
 import { type Answer, type Form, readTokens, type Tokens } from "../support/platform.ts";

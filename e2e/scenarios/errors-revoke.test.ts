@@ -1,7 +1,7 @@
 /** POST /v1/revoke: what was revoked at the vendor, or why nothing could be. */
 import { type Fault, startStubVendor, type StubVendor } from "@oauth-broker/simulators";
+import { expectError } from "@oauth-broker/oauth-core/testing";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { expectError } from "../support/expectations.ts";
 import type { Answer, Form, Tokens } from "../support/platform.ts";
 import { type Harness, startHarness } from "../support/harness.ts";
 import { textMember } from "../support/text-member.ts";

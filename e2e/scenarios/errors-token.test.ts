@@ -2,9 +2,9 @@
  * POST /v1/token with a code: which failures keep the code, which end it, and what the platform
  * should do next.
  */
+import { expectError } from "@oauth-broker/oauth-core/testing";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { OTHER_REDIRECT_URI } from "../support/configuration.ts";
-import { expectError } from "../support/expectations.ts";
 import { freePort } from "../support/free-port.ts";
 import { createGate, type Gate } from "../support/gate.ts";
 import { type Form, random } from "../support/platform.ts";

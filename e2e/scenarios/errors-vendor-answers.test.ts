@@ -3,8 +3,8 @@
  * never the vendor's text.
  */
 import type { Fault } from "@oauth-broker/simulators";
+import { expectError, expectErrorRedirect } from "@oauth-broker/oauth-core/testing";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { expectError, expectErrorRedirect } from "../support/expectations.ts";
 import { type Answer, browse, random } from "../support/platform.ts";
 import { type Harness, startHarness } from "../support/harness.ts";
 import { textMember } from "../support/text-member.ts";

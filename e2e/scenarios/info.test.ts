@@ -2,8 +2,8 @@
  * The public endpoints: metadata, vendors, health, metrics, the description of the API, the
  * human-readable page.
  */
+import { expectError, expectPage } from "@oauth-broker/oauth-core/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { expectError, expectPage } from "../support/expectations.ts";
 import { type Answer, basic, browse, send } from "../support/platform.ts";
 import { type Harness, startHarness } from "../support/harness.ts";
 

@@ -4,8 +4,8 @@
  * then a user connects and the tokens are refreshed and revoked.
  */
 import { type OpenIdProvider, startOpenIdProvider } from "@oauth-broker/simulators";
+import { expectError, expectPage } from "@oauth-broker/oauth-core/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { expectError, expectPage } from "../support/expectations.ts";
 import { freePort } from "../support/free-port.ts";
 import { basic, browse, type Form, random, readTokens } from "../support/platform.ts";
 import { type Harness, startHarness } from "../support/harness.ts";

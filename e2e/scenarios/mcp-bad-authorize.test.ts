@@ -2,8 +2,8 @@
  * Requests to a hosted server's /authorize that no well-behaved client makes, and where each ends:
  * a page, or the platform's callback.
  */
+import { expectPage, REFLECTED } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
-import { expectPage, REFLECTED } from "../support/expectations.ts";
 import { useHostedHarness, VERIFIER } from "../support/mcp-hosted-harness.ts";
 import { PLATFORM_CALLBACK } from "../support/mcp-process.ts";
 import { challengeOf, type Form } from "../support/platform.ts";

@@ -3,8 +3,8 @@
  * every answer is one of the protocol's, echoes nothing, spends nothing, and the next request is
  * served.
  */
+import { expectError, REFLECTED } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
-import { expectError, REFLECTED } from "../support/expectations.ts";
 import { postWhoami } from "../support/mcp-client.ts";
 import { useHostedHarness, VERIFIER } from "../support/mcp-hosted-harness.ts";
 import { PLATFORM_CALLBACK } from "../support/mcp-process.ts";

@@ -5,9 +5,9 @@
  */
 import { createCookieJar } from "@oauth-broker/simulators";
 import type { Faults } from "@oauth-broker/simulators/aws";
+import { expectError, expectPage } from "@oauth-broker/oauth-core/testing";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { type AwsHarness, startAws } from "../support/aws.ts";
-import { expectError, expectPage } from "../support/expectations.ts";
 import { type Answer, browse, send } from "../support/platform.ts";
 import { type RaceHarness, startRaceHarness } from "../support/race-harness.ts";
 

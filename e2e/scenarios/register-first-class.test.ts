@@ -10,9 +10,9 @@ import {
   startNotion,
   type VendorSimulator,
 } from "@oauth-broker/simulators/vendors";
+import { expectError } from "@oauth-broker/oauth-core/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { brokerYaml, createSecrets } from "../support/configuration.ts";
-import { expectError } from "../support/expectations.ts";
 import { freePort } from "../support/free-port.ts";
 import { type InProcessBroker, startInProcessBroker } from "../support/in-process-broker.ts";
 import { type Answer, basic, createPlatform, type Platform, send } from "../support/platform.ts";

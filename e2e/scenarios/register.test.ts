@@ -7,11 +7,11 @@ import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import { driveConsent, type OpenIdProvider } from "@oauth-broker/simulators";
 import { SignJWT } from "jose";
+import { expectError } from "@oauth-broker/oauth-core/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type BrokerProcess, startBrokerProcess } from "../support/broker-process.ts";
 import { type ClientKeys, createClientKeys } from "../support/client-keys.ts";
 import { brokerYaml, createSecrets, REDIRECT_URI } from "../support/configuration.ts";
-import { expectError } from "../support/expectations.ts";
 import { freePort } from "../support/free-port.ts";
 import {
   type Answer,

@@ -1,9 +1,9 @@
 /** GitHub from connect to revoke, and every error it has, against its simulator. */
 import { driveConsent } from "@oauth-broker/simulators";
 import { startGitHub, type GitHubSimulator } from "@oauth-broker/simulators/vendors";
+import { expectError } from "@oauth-broker/oauth-core/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { INITIATE_LOGIN_URI } from "../support/configuration.ts";
-import { expectError } from "../support/expectations.ts";
 import { describeCancel, describeErrors } from "../support/vendor-errors.ts";
 import { startVendorHarness, type VendorHarness } from "../support/vendor-harness.ts";
 

@@ -1,7 +1,7 @@
 /** Google Workspace from approval to revoke, and every error it has, against its simulator. */
 import { type GoogleSimulator, startGoogleWorkspace } from "@oauth-broker/simulators/vendors";
+import { expectError } from "@oauth-broker/oauth-core/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { expectError } from "../support/expectations.ts";
 import { describeCancel, describeErrors } from "../support/vendor-errors.ts";
 import { startVendorHarness, type VendorHarness } from "../support/vendor-harness.ts";
 

@@ -3,8 +3,8 @@
  * against its simulator.
  */
 import { type McpSimulator, startLinear } from "@oauth-broker/simulators/vendors";
+import { expectError, expectPage } from "@oauth-broker/oauth-core/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { expectError, expectPage } from "../support/expectations.ts";
 import { browse } from "../support/platform.ts";
 import { describeCancel, describeErrors } from "../support/vendor-errors.ts";
 import { startVendorHarness, type VendorHarness } from "../support/vendor-harness.ts";

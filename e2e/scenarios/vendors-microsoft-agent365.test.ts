@@ -3,11 +3,10 @@
  * simulator.
  */
 import { createHash, generateKeyPairSync, X509Certificate } from "node:crypto";
-import { createTestAuthority } from "@oauth-broker/oauth-core/testing";
+import { createTestAuthority, expectError } from "@oauth-broker/oauth-core/testing";
 import { type MicrosoftSimulator, startMicrosoftAgent365 } from "@oauth-broker/simulators/vendors";
 import { decodeJwt, exportJWK } from "jose";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { expectError } from "../support/expectations.ts";
 import { browse } from "../support/platform.ts";
 import { plantSecret } from "../support/secrets.ts";
 import { describeCancel, describeErrors } from "../support/vendor-errors.ts";

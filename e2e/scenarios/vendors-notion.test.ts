@@ -3,8 +3,8 @@
  * against its simulator.
  */
 import { type NotionSimulator, startNotion } from "@oauth-broker/simulators/vendors";
+import { expectError } from "@oauth-broker/oauth-core/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { expectError } from "../support/expectations.ts";
 import { describeCancel, describeErrors } from "../support/vendor-errors.ts";
 import { startVendorHarness, type VendorHarness } from "../support/vendor-harness.ts";
 

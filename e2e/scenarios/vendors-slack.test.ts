@@ -1,7 +1,7 @@
 /** Slack's user tokens from connect to revoke, and every error it has, against its simulator. */
 import { startSlack, type SlackSimulator } from "@oauth-broker/simulators/vendors";
+import { expectError } from "@oauth-broker/oauth-core/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { expectError } from "../support/expectations.ts";
 import { describeCancel, describeErrors } from "../support/vendor-errors.ts";
 import { startVendorHarness, type VendorHarness } from "../support/vendor-harness.ts";
 

@@ -2,11 +2,10 @@
  * Two brokers in this process on one store, on a clock that the test moves: the keyset rotates
  * during flows.
  */
-import { fixedClock } from "@oauth-broker/oauth-core/testing";
+import { expectPage, fixedClock } from "@oauth-broker/oauth-core/testing";
 import type { OpenIdProvider } from "@oauth-broker/simulators";
 import { expect } from "vitest";
 import { brokerYaml, createSecrets } from "./configuration.ts";
-import { expectPage } from "./expectations.ts";
 import { freePort } from "./free-port.ts";
 import { type InProcessBroker, startInProcessBroker } from "./in-process-broker.ts";
 import { type AtCallback, browse, createPlatform, type Platform, readTokens } from "./platform.ts";

@@ -3,8 +3,8 @@
  * contains every error of the vendor's simulator.
  */
 import type { VendorSimulator } from "@oauth-broker/simulators/vendors";
+import { expectError } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
-import { expectError } from "./expectations.ts";
 import { browse } from "./platform.ts";
 import type { VendorHarness } from "./vendor-harness.ts";
 

@@ -3,7 +3,15 @@
  * read once.
  */
 import { expect } from "vitest";
-import type { Answer } from "./platform.ts";
+
+/** An answer that was read to its end. */
+export interface ReadAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** The body as JSON; empty when it is not JSON. */
+  readonly body: Readonly<Record<string, unknown>>;
+}
 
 /** Used in requests where a value is free: no answer may ever contain it. */
 export const REFLECTED = 'r3flect<script>alert("x")</script>';
@@ -24,7 +32,7 @@ const MEMBERS = new Set([
  * A JSON error of an endpoint for backends.
  * @returns its body
  */
-export function expectError(answer: Answer, status: number, error: string): Answer["body"] {
+export function expectError(answer: ReadAnswer, status: number, error: string): ReadAnswer["body"] {
   const { body, headers } = answer;
   expect({ status: answer.status, error: body["error"] }, answer.text).toEqual({ status, error });
   expect(headers.get("content-type")).toBe("application/json");
@@ -42,7 +50,7 @@ export function expectError(answer: Answer, status: number, error: string): Answ
  * A page where no redirect is allowed.
  * @returns its HTML
  */
-export function expectPage(answer: Answer, status: number, reason?: string): string {
+export function expectPage(answer: ReadAnswer, status: number, reason?: string): string {
   expect(answer.status, answer.text).toBe(status);
   expect(answer.headers.get("content-type")).toBe("text/html; charset=utf-8");
   expectSafe(answer);
@@ -57,7 +65,7 @@ export function expectPage(answer: Answer, status: number, reason?: string): str
  * @returns the redirect's query
  */
 export function expectErrorRedirect(
-  answer: Answer,
+  answer: ReadAnswer,
   to: { readonly redirectUri: string; readonly error: string; readonly state: string; readonly iss: string },
 ): Readonly<Record<string, string>> {
   expect(answer.status, answer.text).toBe(303);
@@ -72,7 +80,7 @@ export function expectErrorRedirect(
   return query;
 }
 
-function expectSafe({ headers, text }: Answer): void {
+function expectSafe({ headers, text }: ReadAnswer): void {
   expect(headers.get("cache-control")).toBe("no-store");
   expect(headers.get("x-content-type-options")).toBe("nosniff");
   expect(headers.has("location")).toBe(false);
