@@ -3,20 +3,15 @@
  * well-behaved library would not. Every secret that passes through is planted.
  */
 import { createHash, randomBytes } from "node:crypto";
+import { type ReadAnswer as Answer, readAnswer } from "@oauth-broker/oauth-core/testing";
 import { createCookieJar, driveConsent, type CookieJar, type DriveConsentOptions } from "@oauth-broker/simulators";
 import { REDIRECT_URI, SCOPE } from "./configuration.ts";
 import { plantSecret } from "./secrets.ts";
 import { textMember } from "./text-member.ts";
 
-export type Form = Readonly<Record<string, string | undefined>>;
+export type { Answer };
 
-export interface Answer {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly text: string;
-  /** The body as JSON; empty when it is not JSON. */
-  readonly body: Readonly<Record<string, unknown>>;
-}
+export type Form = Readonly<Record<string, string | undefined>>;
 
 export interface Pushed {
   readonly requestUri: string;
@@ -183,9 +178,7 @@ export async function browse(url: URL | string, jar?: CookieJar, init: RequestIn
 }
 
 export async function send(url: URL | string, init: RequestInit = {}): Promise<Answer> {
-  const answer = await fetch(url, { redirect: "manual", ...init });
-  const text = await answer.text();
-  return { status: answer.status, headers: answer.headers, text, body: jsonOf(text) };
+  return readAnswer(await fetch(url, { redirect: "manual", ...init }));
 }
 
 export function basic(clientId: string, clientSecret: string): string {
@@ -208,13 +201,4 @@ export function random(what: string): string {
 
 export function challengeOf(codeVerifier: string): string {
   return createHash("sha256").update(codeVerifier).digest("base64url");
-}
-
-function jsonOf(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
-  } catch {
-    return {};
-  }
 }

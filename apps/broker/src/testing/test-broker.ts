@@ -5,7 +5,8 @@
 import { createHash } from "node:crypto";
 import { type Fetch, Secret } from "@oauth-broker/oauth-core";
 import { defineVendor, type Vendor } from "@oauth-broker/oauth-core/registry";
-import { fixedClock } from "@oauth-broker/oauth-core/testing";
+import { expectRefusalShape, fixedClock, readAnswer } from "@oauth-broker/oauth-core/testing";
+import { expect } from "vitest";
 import { type Broker, createBroker } from "../app.ts";
 import type { ClientConfig, Config } from "../config.ts";
 import { createLog } from "@oauth-broker/oauth-core/service";
@@ -63,7 +64,7 @@ export async function testBroker(options: TestBrokerOptions = {}) {
   const egress = { fetch: fetchAs(false), fetchUntrusted: fetchAs(true), close: async () => {} };
   const broker = await createBroker(configuration(options), { now, log, egress });
   await broker.deps.keyset.load();
-  return { ...broker, ...requests(broker), now, lines, seen };
+  return { ...broker, ...requests(broker, lines), now, lines, seen };
 }
 
 function formOf(body: unknown): URLSearchParams {
@@ -121,22 +122,40 @@ export function testVendor(
   };
 }
 
-/** The four legs as requests. A browser is represented by its Cookie header. */
-function requests({ app }: Broker) {
-  const post = async (path: string, form: Record<string, string>, clientId = "platform") => {
+/** Parameters and members that no log line may hold. */
+const SECRET = /^(?:access_token|code|code_verifier|connection|cookie|refresh_token|request_uri|state|token|.*secret)$/;
+
+/**
+ * The four legs as requests. A browser is represented by its Cookie header. Whatever a test is
+ * about, a refusal has the shape of its kind, and the log holds no secret of request or response.
+ */
+function requests({ app }: Broker, lines: readonly string[]) {
+  const read = async (response: Response, sent: Readonly<Record<string, unknown>>) => {
+    const answer = await readAnswer(response);
+    expectRefusalShape(answer, ISSUER);
+    for (const [name, value] of Object.entries({ ...answer.body, ...sent })) {
+      const isSecret = SECRET.test(name) && typeof value === "string" && value.length > 8;
+      if (isSecret) expect(lines.join("")).not.toContain(value);
+    }
+    return answer;
+  };
+  /** @param form as text: exactly as it goes over the wire */
+  const post = async (path: string, form: Record<string, string> | string, clientId = "platform") => {
     const response = await app.request(`${ISSUER}${path}`, {
       method: "POST",
       headers: { authorization: basic(clientId, CLIENT_SECRET), "content-type": "application/x-www-form-urlencoded" },
-      body: new URLSearchParams(form).toString(),
+      body: typeof form === "string" ? form : new URLSearchParams(form).toString(),
     });
-    return { response, body: (await response.json()) as Record<string, unknown> };
+    return { response, body: (await read(response, typeof form === "string" ? {} : form)).body };
   };
-  const get = async (path: string, cookie?: string) => {
-    const response = await app.request(`${ISSUER}${path}`, cookie === undefined ? {} : { headers: { cookie } });
+  const get = async (path: string, cookie?: string, init: RequestInit = {}) => {
+    const headers = { accept: "text/html", ...(cookie === undefined ? {} : { cookie }), ...init.headers };
+    const response = await app.request(`${ISSUER}${path}`, { ...init, headers });
     const location = response.headers.get("location");
+    const sent = { ...Object.fromEntries(new URL(path, ISSUER).searchParams), cookie: cookie?.split("=")[1] };
     return {
       response,
-      html: await response.text(),
+      html: (await read(response, sent)).text,
       location: location === null ? undefined : new URL(location, ISSUER),
       cookie: response.headers.get("set-cookie")?.split(";")[0],
     };
@@ -174,7 +193,8 @@ function requests({ app }: Broker) {
   return { post, get, push, authorizePath, start, callback, park, redeem };
 }
 
-const PUSHED = {
+/** A good request. */
+export const PUSHED = {
   client_id: "platform",
   response_type: "code",
   vendor: "acme",

@@ -13,6 +13,20 @@ export interface ReadAnswer {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
+export async function readAnswer(response: Response): Promise<ReadAnswer> {
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, text, body: membersOf(text) };
+}
+
+function membersOf(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}
+
 /** Used in requests where a value is free: no answer may ever contain it. */
 export const REFLECTED = 'r3flect<script>alert("x")</script>';
 
@@ -66,18 +80,35 @@ export function expectPage(answer: ReadAnswer, status: number, reason?: string):
  */
 export function expectErrorRedirect(
   answer: ReadAnswer,
-  to: { readonly redirectUri: string; readonly error: string; readonly state: string; readonly iss: string },
+  to: { readonly redirectUri: string; readonly error: string; readonly state?: string; readonly iss: string },
 ): Readonly<Record<string, string>> {
   expect(answer.status, answer.text).toBe(303);
   const location = new URL(answer.headers.get("location") ?? "");
   expect(location.href.startsWith(`${to.redirectUri}?`)).toBe(true);
   const query = Object.fromEntries(location.searchParams);
-  expect(query).toMatchObject({ error: to.error, state: to.state, iss: to.iss, error_description: expect.any(String) });
+  const { redirectUri: _, ...members } = to;
+  expect(query).toMatchObject({ ...members, error_description: expect.any(String) });
   expect(query["flow_id"]).toMatch(/^[\w-]{22}$/);
   expect(query).not.toHaveProperty("code");
   expect(answer.headers.get("cache-control")).toBe("no-store");
   expect(answer.headers.get("referrer-policy")).toBe("no-referrer");
   return query;
+}
+
+/**
+ * A refusal, whatever it refuses: JSON, a page, or a redirect to the client.
+ *
+ * @param iss of the service
+ */
+export function expectRefusalShape(answer: ReadAnswer, iss: string): void {
+  const location = URL.parse(answer.headers.get("location") ?? "");
+  const error = location?.searchParams.get("error");
+  if (location !== null && typeof error === "string") {
+    expectErrorRedirect(answer, { redirectUri: location.origin + location.pathname, error, iss });
+  } else if (answer.status >= 400) {
+    if (answer.headers.get("content-type")?.startsWith("text/html") === true) expectPage(answer, answer.status);
+    else expectError(answer, answer.status, String(answer.body["error"]));
+  }
 }
 
 function expectSafe({ headers, text }: ReadAnswer): void {

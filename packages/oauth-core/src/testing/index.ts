@@ -1,7 +1,15 @@
 export { describeBrokeredCode, VENDOR_ISSUER } from "./brokered-code-contract.ts";
 export type { BrokeredCodeFixture } from "./brokered-code-contract.ts";
 export { createTestAuthority } from "./certificates.ts";
-export { expectError, expectErrorRedirect, expectPage, REFLECTED, type ReadAnswer } from "./expectations.ts";
+export {
+  expectError,
+  expectErrorRedirect,
+  expectPage,
+  expectRefusalShape,
+  readAnswer,
+  type ReadAnswer,
+  REFLECTED,
+} from "./expectations.ts";
 export { fixedClock } from "./fixed-clock.ts";
 export { describeKeyWrapper } from "./key-wrapper-contract.ts";
 export { describeRecordStore } from "./record-store-contract.ts";
