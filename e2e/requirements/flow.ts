@@ -111,18 +111,18 @@ export const CALLBACK: readonly Requirement[] = [
     "CB-7",
     "Another browser brings the vendor's answer than the one that left for the vendor. It is refused by a cookie per flow, and cannot end the flow.",
     attack("login-csrf"),
-    `${FLOWS}/finish-legs.test.ts`,
+    `${FLOWS}/callback.test.ts`,
   ),
   row(
     "CB-8",
     "The callback is proxied through a platform's own domain, so no cookie arrives. Only a client configured to bind the browser itself can continue without one.",
-    `${FLOWS}/finish-legs.test.ts`,
+    `${FLOWS}/callback.test.ts`,
   ),
   row(
     "CB-9",
     "An error is sent with a forged state, or by another issuer. It is neither shown nor relayed.",
     attack("cross-context"),
-    `${FLOWS}/finish-legs.test.ts`,
+    `${FLOWS}/callback.test.ts`,
   ),
   row(
     "CB-10",
@@ -137,12 +137,12 @@ export const CALLBACK: readonly Requirement[] = [
   row(
     "CB-12",
     "The callback is called with another method. It takes GET, and a `form_post` that becomes a GET by 303, so that cookies come along.",
-    `${FLOWS}/finish-legs.test.ts`,
+    `${FLOWS}/callback.test.ts`,
   ),
   row(
     "CB-13",
     "A code leaks by Referer, cache, frame or third-party content of a page. The answers forbid each of them.",
-    `${FLOWS}/finish-legs.test.ts`,
+    `${FLOWS}/callback.test.ts`,
   ),
   twin(
     "CB-14",
@@ -157,13 +157,13 @@ export const CALLBACK: readonly Requirement[] = [
   row(
     "CB-16",
     "`iss` is missing though the vendor sends it, empty, another's, or nearly the vendor's. It is the right one byte for byte, or the flow ends.",
-    `${FLOWS}/finish-legs.test.ts`,
+    `${FLOWS}/callback.test.ts`,
     `${VENDOR}/issuer.test.ts`,
   ),
   row(
     "CB-17",
     "The process dies between callback and redemption. The state is spent before the vendor's code is sent, so the flow is lost and nothing is used twice.",
-    `${FLOWS}/finish-legs.test.ts`,
+    `${FLOWS}/token.test.ts`,
   ),
 ];
 
@@ -174,7 +174,7 @@ export const ACROSS: readonly Requirement[] = [
     attack("cross-app"),
     attack("lax-redirect-uri"),
     attack("platform-mix-up"),
-    `${FLOWS}/finish-legs.test.ts`,
+    `${FLOWS}/callback.test.ts`,
   ),
   row(
     "XA-2",
@@ -211,7 +211,7 @@ export const ACROSS: readonly Requirement[] = [
     "XA-7",
     "An attacker starts a flow and has a victim finish it. Tokens need the verifier, which is in the session of the user who started the flow.",
     attack("session-fixation"),
-    `${FLOWS}/finish-legs.test.ts`,
+    `${FLOWS}/token.test.ts`,
     // This part belongs to the platform.
     "packages/broker-client/src/session.test.ts",
   ),
@@ -219,7 +219,7 @@ export const ACROSS: readonly Requirement[] = [
     "XA-8",
     "A broker's code is replayed, late, or used by another client or many at once. It gives tokens once, in time, to its own client.",
     attack("single-use"),
-    `${FLOWS}/finish-legs.test.ts`,
+    `${FLOWS}/token.test.ts`,
   ),
   twin(
     "XA-9",

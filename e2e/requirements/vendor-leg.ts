@@ -30,7 +30,7 @@ export const REQUESTS: readonly Requirement[] = [
     "VR-5",
     "The vendor's answer to a code is lost. The code is not sent again once a byte of it has left; unsent it stays good.",
     `${VENDOR}/vendor-lab-faults.test.ts`,
-    `${FLOWS}/finish-legs.test.ts`,
+    `${FLOWS}/token.test.ts`,
   ),
   row(
     "VR-6",

@@ -10,7 +10,8 @@ const GRANT_FILES = "apps/broker/src/connections";
 const ENGINE = "packages/oauth-core/src/brokered-code";
 const OWN = "packages/mcp-auth/src/hosted/server-callback";
 const START = `${FLOWS}/start-legs.test.ts`;
-const FINISH = `${FLOWS}/finish-legs.test.ts`;
+const CALLBACK = `${FLOWS}/callback.test.ts`;
+const TOKEN = `${FLOWS}/token.test.ts`;
 const GRANTS = `${FLOWS}/grants.test.ts`;
 const MANUAL = `${FLOWS}/manual-mode.test.ts`;
 const attack = (family: string): string => `e2e/attacks/${family}.attack.test.ts`;
@@ -22,7 +23,7 @@ export const BROKER_DEFENCES: readonly Mutation[] = [
     file: `${ENGINE}/callback.ts`,
     find: "if (policy.bindsBrowser(flow) && !isSameBrowser) throw",
     replace: "if (policy.bindsBrowser(flow) && isSameBrowser === undefined) throw",
-    tests: [FINISH, `${OWN}/attacks.test.ts`],
+    tests: [CALLBACK, `${OWN}/attacks.test.ts`],
   },
   {
     defence: "Of several answers to one state the first is parked",
@@ -38,7 +39,7 @@ export const BROKER_DEFENCES: readonly Mutation[] = [
     file: `${ENGINE}/answer.ts`,
     find: "  requireIssuer({ ...vendor,",
     replace: '  if (parameters.sent("iss") === "x") requireIssuer({ ...vendor,',
-    tests: [FINISH, `${OWN}/connect.test.ts`],
+    tests: [CALLBACK, `${OWN}/connect.test.ts`],
   },
   {
     defence: "iss stays required when metadata no longer advertises it",
@@ -46,7 +47,7 @@ export const BROKER_DEFENCES: readonly Mutation[] = [
     file: `${ENGINE}/answer.ts`,
     find: "vendor.issExpected || issExpected }",
     replace: "vendor.issExpected && issExpected }",
-    tests: [FINISH, `${OWN}/vendor-changes.test.ts`],
+    tests: [CALLBACK, `${OWN}/vendor-changes.test.ts`],
   },
   {
     defence: "An answer is one code or one error",
@@ -55,7 +56,7 @@ export const BROKER_DEFENCES: readonly Mutation[] = [
     find: "if (isSmuggled || (code?.length ?? 0) > MAX_CODE_LENGTH || (code === undefined) === (error === undefined)) {",
     replace:
       "if (isSmuggled && (code?.length ?? 0) > MAX_CODE_LENGTH && (code === undefined) === (error === undefined)) {",
-    tests: [FINISH, `${OWN}/connect.test.ts`, "packages/broker-client/src/direct/finish.test.ts"],
+    tests: [CALLBACK, `${OWN}/connect.test.ts`, "packages/broker-client/src/direct/finish.test.ts"],
   },
   {
     defence: "A refused answer ends its flow",
@@ -63,7 +64,7 @@ export const BROKER_DEFENCES: readonly Mutation[] = [
     file: `${ENGINE}/callback.ts`,
     find: "if (!OUTAGES.has(known.code)) await",
     replace: 'if (!OUTAGES.has(known.code) && trace.flowId === "") await',
-    tests: [FINISH, `${OWN}/connect.test.ts`],
+    tests: [CALLBACK, `${OWN}/connect.test.ts`],
   },
   {
     defence: "A code belongs to one client, and no other client burns it",
@@ -71,7 +72,7 @@ export const BROKER_DEFENCES: readonly Mutation[] = [
     file: `${ENGINE}/redeem.ts`,
     find: "if (flow.clientId !== clientId) throw",
     replace: 'if (clientId === "") throw',
-    tests: [FINISH, `${OWN}/redeem-own-code.test.ts`],
+    tests: [TOKEN, `${OWN}/redeem-own-code.test.ts`],
   },
   {
     defence: "A code is spent before the vendor's is",
@@ -87,7 +88,7 @@ export const BROKER_DEFENCES: readonly Mutation[] = [
     file: `${ENGINE}/redeem.ts`,
     find: 'if (parameters.require("redirect_uri") !== flow.redirectUri) throw',
     replace: 'if (parameters.require("redirect_uri") === flow.codeHash) throw',
-    tests: [FINISH, `${OWN}/redeem-own-code.test.ts`],
+    tests: [TOKEN, `${OWN}/redeem-own-code.test.ts`],
   },
   {
     defence: "A wrong verifier burns the code",
@@ -95,7 +96,7 @@ export const BROKER_DEFENCES: readonly Mutation[] = [
     file: `${ENGINE}/redeem.ts`,
     find: "if (engine.policy.burnsOnWrongVerifier) await",
     replace: 'if (engine.policy.burnsOnWrongVerifier && trace.flowId === "") await',
-    tests: [FINISH],
+    tests: [TOKEN],
   },
   {
     defence: "An expired code is not redeemed",
@@ -103,7 +104,7 @@ export const BROKER_DEFENCES: readonly Mutation[] = [
     file: `${ENGINE}/redeem.ts`,
     find: "if (own.record.expiresAt > engine.deps.now()) return;",
     replace: "if (own.record.expiresAt !== engine.deps.now() + 0.5) return;",
-    tests: [FINISH],
+    tests: [TOKEN],
   },
   {
     defence: "A parked code opens under the broker's code only",
@@ -111,7 +112,7 @@ export const BROKER_DEFENCES: readonly Mutation[] = [
     file: `${FLOWS}/policy.ts`,
     find: 'return seal(deriveKey(code.value, "parked-code"), text,',
     replace: 'return seal(deriveKey(code.flowId, "parked-code"), text,',
-    tests: [FINISH],
+    tests: [TOKEN],
   },
   {
     defence: "A request_uri belongs to its client",

@@ -86,7 +86,7 @@ export const OWNERSHIP_DEFENCES: readonly Mutation[] = [
     file: "packages/oauth-core/src/brokered-code/callback.ts",
     find: "if (flow.path !== path) throw",
     replace: 'if (flow.path !== path && path === "") throw',
-    tests: ["apps/broker/src/flows/manual-mode.test.ts", "apps/broker/src/flows/finish-legs.test.ts"],
+    tests: ["apps/broker/src/flows/manual-mode.test.ts", "apps/broker/src/flows/callback.test.ts"],
   },
   {
     defence: "The asking client is part of a callback path's context",
@@ -114,7 +114,7 @@ export const OWNERSHIP_DEFENCES: readonly Mutation[] = [
     file: "apps/broker/src/flows/policy.ts",
     find: "  if (choice.contextHash === flow.contextHash) return choice;",
     replace: '  if (choice.contextHash !== "") return choice;',
-    tests: ["apps/broker/src/flows/earlier-release.test.ts", "apps/broker/src/flows/finish-legs.test.ts"],
+    tests: ["apps/broker/src/flows/earlier-release.test.ts", "apps/broker/src/flows/callback.test.ts"],
   },
   {
     defence: "Credentials of the operator are never sent to an endpoint of the caller",

@@ -14,7 +14,7 @@ export const VENDOR_CLIENT_DEFENCES: readonly Mutation[] = [
     file: `${VENDOR}/issuer.ts`,
     find: "if (!vendor.issExpected) return;",
     replace: "if (vendor.issExpected || true) return;",
-    tests: [`${VENDOR}/issuer.test.ts`, "apps/broker/src/flows/finish-legs.test.ts"],
+    tests: [`${VENDOR}/issuer.test.ts`, "apps/broker/src/flows/callback.test.ts"],
   },
   {
     defence: "iss is the vendor's, byte for byte",
