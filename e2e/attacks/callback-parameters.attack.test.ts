@@ -114,7 +114,8 @@ describe("bar#CB-10 what a vendor says about its error", () => {
  * Names that have a meaning in frameworks, proxies and other OAuth servers, and names that are
  * easily misread.
  */
-const NAMES = `redirect_uri redirect return_to returnTo next url u dest callback callback_url client_id request_uri
+const NAMES =
+  `redirect_uri state redirect return_to returnTo next url u dest callback callback_url client_id request_uri
   response_type response_mode scope nonce code_challenge code_verifier login_hint prompt vendor connection context flow_id
   authuser hd session_state sub email _method X-HTTP-Method-Override utm_source expo-redirect RelayState SAMLResponse ticket
   jwt token csrf debug format jsonp __proto__ constructor a[b] a.b`.split(/\s+/);

@@ -13,7 +13,7 @@ export const SURFACE: readonly Requirement[] = [
   row(
     "HT-2",
     "A body is of another content type or charset. It is refused with 415.",
-    `${SCENARIOS}/errors-par.test.ts`,
+    "packages/oauth-core/src/http/body.test.ts",
   ),
   twin(
     "HT-3",

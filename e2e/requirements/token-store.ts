@@ -135,13 +135,12 @@ export const REFRESH: readonly Requirement[] = [
     "RF-6",
     "A refresh brings an ID token of another issuer or subject. The whole answer is discarded.",
     `${VENDOR}/token/refresh.test.ts`,
-    `${SCENARIOS}/errors-refresh.test.ts`,
+    `${SCENARIOS}/errors.test.ts`,
   ),
   row(
     "RF-7",
     "A client refreshes a connection that is another client's, altered or made up. It is refused, and nothing is sent to the vendor.",
     `${FLOWS}/grants.test.ts`,
-    `${SCENARIOS}/errors-refresh.test.ts`,
   ),
   row(
     "RF-8",
@@ -159,7 +158,7 @@ export const REFRESH: readonly Requirement[] = [
     "RV-2",
     "A vendor answers a revocation with 200, an error, or nothing. Each has one meaning, and the caller does not wait long.",
     `${VENDOR}/token/revoke.test.ts`,
-    `${SCENARIOS}/errors-revoke.test.ts`,
+    `${SCENARIOS}/errors.test.ts`,
   ),
   row(
     "RV-3",

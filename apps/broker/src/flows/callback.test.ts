@@ -2,12 +2,20 @@
  * Leg 3, and what it refuses. e2e/scenarios has a journey of it over the wire, with a real vendor.
  */
 import { describe, expect, it } from "vitest";
-import { ISSUER, REDIRECT_URI, testBroker, testVendor } from "../testing/test-broker.ts";
+import { ISSUER, lose, REDIRECT_URI, testBroker, testVendor } from "../testing/test-broker.ts";
 
 const refusedPage = (reason: string) => ({
   response: expect.objectContaining({ status: 400 }),
   location: undefined,
   html: expect.stringContaining(reason),
+});
+
+const flowIdOf = (cookie: string): string => /flow-([^=]+)=/.exec(cookie)?.[1] ?? "no flow";
+
+const formPost = (body: string): RequestInit => ({
+  method: "POST",
+  headers: { "content-type": "application/x-www-form-urlencoded" },
+  body,
 });
 
 describe("leg 3, GET /v1/callback", () => {
@@ -28,17 +36,31 @@ describe("leg 3, GET /v1/callback", () => {
   it("bar#CB-7 turns a foreign browser away without harm to the flow", async () => {
     const { start, callback } = await testBroker();
     const { state, cookie } = await start();
-    expect(await callback({ state, code: "evil" })).toMatchObject(refusedPage("browser_mismatch"));
+    const elsewhere = await callback({ state, code: "evil" });
+    expect(elsewhere).toMatchObject(refusedPage("browser_mismatch"));
+    expect(elsewhere.html).toContain(flowIdOf(cookie));
     expect(await callback({ state, code: "evil" }, cookie.replace(/.$/, "_"))).toMatchObject(
       refusedPage("browser_mismatch"),
     );
     expect((await callback({ state, code: "vendor-code" }, cookie)).response.status).toBe(303);
   });
 
+  it("bar#CB-3 refuses a replay by a page that names the flow, with the cookie and without", async () => {
+    const { start, callback } = await testBroker();
+    const { state, cookie } = await start();
+    await callback({ state, code: "c" }, cookie);
+    for (const browser of [cookie, undefined]) {
+      const replayed = await callback({ state, code: "c" }, browser);
+      expect(replayed).toMatchObject(refusedPage("state_replayed"));
+      expect(replayed.html).toContain(flowIdOf(cookie));
+    }
+  });
+
   it("bar#CB-8 leaves the binding to a platform that proxies the callback, when its client says so", async () => {
-    const { start, callback } = await testBroker({ client: { browserBinding: "platform" } });
+    const { start, callback, redeem } = await testBroker({ client: { browserBinding: "platform" } });
     const { state } = await start();
-    expect((await callback({ state, code: "vendor-code" })).response.status).toBe(303);
+    const { location } = await callback({ state, code: "vendor-code" });
+    expect((await redeem(location?.searchParams.get("code") ?? "")).body).toMatchObject({ vendor: "acme" });
   });
 
   it.each<[string, Record<string, string>]>([
@@ -102,12 +124,18 @@ describe("leg 3, GET /v1/callback", () => {
   });
 
   it("bar#XA-1 refuses an answer on another path", async () => {
-    const { start, get } = await testBroker();
+    const { start, get, seen } = await testBroker();
     const { state, cookie } = await start();
-    const path = `/v1/custom/${"x".repeat(22)}/callback?${new URLSearchParams({ state, code: "c" }).toString()}`;
-    const refused = await get(path, cookie);
-    expect(refused).toMatchObject(refusedPage("path_mismatch"));
-    expect(refused.html).toContain(/flow-([^=]+)=/.exec(cookie)?.[1]);
+    const query = new URLSearchParams({ state, code: "c" }).toString();
+    for (const context of ["c0ntext", "x".repeat(22)]) {
+      const refused = await get(`/v1/custom/${context}/callback?${query}`, cookie);
+      expect(refused).toMatchObject(refusedPage("path_mismatch"));
+      expect(refused.html).toContain(flowIdOf(cookie));
+    }
+    expect(await get("/v1/custom/c0ntext/callback", cookie, formPost("x=y"))).toMatchObject(
+      refusedPage("path_mismatch"),
+    );
+    expect(seen).toEqual([]);
   });
 
   it("bar#XA-5 refuses a flow whose vendor's endpoints changed meanwhile", async () => {
@@ -121,18 +149,42 @@ describe("leg 3, GET /v1/callback", () => {
   });
 
   it("bar#CB-12 turns form_post into a GET, so that the cookie is there", async () => {
-    const { start, app, get } = await testBroker();
+    const { start, get } = await testBroker();
     const { state, cookie } = await start();
-    const posted = await app.request(`${ISSUER}/v1/callback`, {
-      method: "POST",
-      headers: { "content-type": "application/x-www-form-urlencoded" },
-      body: new URLSearchParams({ state, code: "vendor-code" }).toString(),
-    });
-    expect(posted.status).toBe(303);
-    expect(posted.headers.get("set-cookie")).toBeNull();
-    expect((await get(posted.headers.get("location") ?? "", cookie)).location?.searchParams.has("code")).toBe(true);
-    const put = await app.request(`${ISSUER}/v1/callback`, { method: "PUT" });
-    expect([put.status, put.headers.get("allow")]).toEqual([405, "GET, POST"]);
+    const posted = await get("/v1/callback", undefined, formPost(`state=${state}&code=vendor-code`));
+    expect([posted.response.status, posted.location?.pathname, posted.cookie]).toEqual([
+      303,
+      "/v1/callback",
+      undefined,
+    ]);
+    const { pathname, search } = posted.location ?? new URL(ISSUER);
+    expect((await get(pathname + search, cookie)).location?.searchParams.has("code")).toBe(true);
+  });
+
+  it("bar#CB-12 bar#CB-16 keeps an empty iss of a form_post an empty one", async () => {
+    const { get } = await testBroker();
+    const { location } = await get("/v1/callback", undefined, formPost("state=s&code=c&iss="));
+    expect(location?.searchParams.get("iss")).toBe("");
+  });
+
+  it.each<[string, number, RequestInit]>([
+    ["that is JSON", 415, { ...formPost('{"code":"r3flect"}'), headers: { "content-type": "application/json" } }],
+    ["over the limit", 413, formPost(`code=${"r3flect".repeat(20_000)}`)],
+    ["that would not fit into a request line", 400, formPost(`code=${"r3flect".repeat(2000)}`)],
+    ["with a name twice", 400, formPost("code=r3flect&code=x")],
+  ])("refuses a form_post %s", async (_, status, init) => {
+    const { get } = await testBroker();
+    expect((await get("/v1/callback", undefined, init)).response.status).toBe(status);
+  });
+
+  it("bar#CB-12 spends nothing on another method", async () => {
+    const { start, get, callback } = await testBroker();
+    const { state, cookie } = await start();
+    for (const method of ["HEAD", "PUT", "DELETE"]) {
+      const { response } = await get(`/v1/callback?state=${state}&code=c`, cookie, { method });
+      expect([response.status, response.headers.get("allow")]).toEqual([405, "GET, POST"]);
+    }
+    expect((await callback({ state, code: "c" }, cookie)).response.status).toBe(303);
   });
 
   it.each([
@@ -158,9 +210,10 @@ describe("leg 3, GET /v1/callback", () => {
       state: "the platform's own state & more",
       iss: ISSUER,
       flow_id: expect.any(String),
-      ...(ours === "vendor_credentials_rejected" ? { credentials_source: "shared" } : {}),
     });
-    expect(location?.href).not.toContain("alert");
+    const source = ours === "vendor_credentials_rejected" ? "shared" : null;
+    expect(location?.searchParams.get("credentials_source")).toBe(source);
+    expect(location?.href).toMatch(/^https:\/\/platform\.example\/cb\?(?!.*alert)/);
     expect(await callback({ state, code: "c" }, cookie)).toMatchObject(refusedPage("state_replayed"));
   });
 
@@ -174,5 +227,24 @@ describe("leg 3, GET /v1/callback", () => {
       "referrer-policy": "no-referrer",
       "content-security-policy": expect.stringContaining("frame-ancestors 'none'"),
     });
+  });
+
+  it.each<[string, () => Response, Record<string, string>]>([
+    ["a lost answer", () => lose(), { error: "temporarily_unavailable", retry: "restart" }],
+    ["a wrong answer", () => new Response("r3flect"), { error: "vendor_response_invalid" }],
+    [
+      "refused credentials",
+      () => Response.json({ error: "invalid_client" }, { status: 401 }),
+      { error: "vendor_credentials_rejected", credentials_source: "shared" },
+    ],
+  ])("bar#CB-17 sends %s of a vendor that is asked at once back in the redirect", async (_, answer, members) => {
+    const { start, callback } = await testBroker({
+      vendor: { redeemAt: "callback" },
+      vendorAnswers: async () => answer(),
+    });
+    const { state, cookie } = await start();
+    const { location } = await callback({ state, code: "c" }, cookie);
+    const { error, retry, credentials_source } = Object.fromEntries(location?.searchParams ?? []);
+    expect({ error, retry, credentials_source }).toEqual(members);
   });
 });

@@ -1,7 +1,8 @@
 /** Refresh, revoke and explain: the origin of a token decides where it is sent. */
 import type { VendorClient } from "@oauth-broker/oauth-core/client";
+import { REFLECTED } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
-import { ISSUER, testBroker, testVendor } from "../testing/test-broker.ts";
+import { ISSUER, lose, testBroker, testVendor } from "../testing/test-broker.ts";
 import { openConnection, sealConnection } from "../connections/connection.ts";
 
 /** A vendor that rotates refresh tokens: each refresh answers the next number. */
@@ -9,6 +10,11 @@ function rotating() {
   let n = 0;
   return async () => Response.json({ access_token: `at-${++n}`, token_type: "bearer", refresh_token: `rt-${n}` });
 }
+
+const REVOCABLE = testVendor({ revocationEndpoint: "https://acme.example/revoke" });
+
+const refusal = (error: string, status = 400): Response =>
+  Response.json({ error, error_description: "r3flect" }, { status });
 
 async function connected(options: Parameters<typeof testBroker>[0] = {}) {
   const broker = await testBroker({ vendorAnswers: rotating(), ...options });
@@ -18,6 +24,45 @@ async function connected(options: Parameters<typeof testBroker>[0] = {}) {
     broker.post("/v1/token", { grant_type: "refresh_token", refresh_token: "rt-1", ...form }, clientId);
   return { ...broker, connection, refresh };
 }
+
+describe.each(["/v1/token", "/v1/revoke"])("bar#RF-7 bar#RV-3 what %s refuses as the origin of a token", (path) => {
+  const GOOD = { grant_type: "refresh_token", refresh_token: "rt-1", token: "at" };
+
+  it.each<[string, Record<string, string>, string]>([
+    ["neither connection nor vendor", { connection: "" }, "invalid_request"],
+    ["an invalid connection", { connection: REFLECTED }, "invalid_request"],
+    ["a connection of another key", { connection: "a.r3flect" }, "invalid_request"],
+    ["a connection without a key", { connection: ".r3flect" }, "invalid_request"],
+    ["a vendor that contradicts the connection", { vendor: "another" }, "invalid_request"],
+    ["an unknown vendor", { connection: "", vendor: REFLECTED }, "invalid_request"],
+    ["a vendor this client may not use", { connection: "", vendor: "another" }, "unauthorized_client"],
+    ["credentials of the caller's own", { vendor_client_id: "r3flect" }, "invalid_request"],
+    ["a secret without its id", { vendor_client_secret: "r3flect" }, "invalid_request"],
+    ["an endpoint", { token_endpoint: "https://r3flect.example" }, "unauthorized_client"],
+    ["an issuer", { issuer: "https://r3flect.example" }, "unauthorized_client"],
+    ["no token", { refresh_token: "", token: "" }, "invalid_request"],
+  ])("%s", async (_, form, error) => {
+    const { post, connection, seen } = await connected({
+      config: { vendors: new Map(["acme", "another"].map((id) => [id, REVOCABLE])) },
+      client: { vendors: ["acme"], allowOverrides: false },
+    });
+    const { response, body } = await post(path, { ...GOOD, connection, ...form });
+    expect([response.status, body["error"]]).toEqual([400, error]);
+    expect(seen).toHaveLength(1);
+  });
+
+  it("a connection altered anywhere, cut, longer, or another client's", async () => {
+    const { post, connection, seen } = await connected({ config: { vendors: new Map([["acme", REVOCABLE]]) } });
+    const altered = [0, connection.indexOf(".") + 1, connection.length >> 1, connection.length - 2].map(
+      (at) => connection.slice(0, at) + (connection[at] === "A" ? "B" : "A") + connection.slice(at + 1),
+    );
+    for (const wrong of [...altered, connection.slice(0, -1), `${connection}A`, connection.toUpperCase()]) {
+      expect((await post(path, { ...GOOD, connection: wrong })).body["error"]).toBe("invalid_request");
+    }
+    expect((await post(path, { ...GOOD, connection }, "other")).body["error"]).toBe("invalid_request");
+    expect(seen).toHaveLength(1);
+  });
+});
 
 describe("refresh", () => {
   it("rfc6749#6 answers new tokens and a connection again, and keeps the old refresh token when the vendor sends no new one", async () => {
@@ -59,10 +104,11 @@ describe("refresh", () => {
     expect((await refresh({ connection })).body["access_token"]).toBe("at-3");
   });
 
-  it("bar#RF-1 makes a call of its own for each client that sends one token", async () => {
+  it("bar#RF-1 makes a call of its own for each client that sends one token, and for another scope", async () => {
     const { refresh } = await connected();
     expect((await refresh({ vendor: "acme" })).body["access_token"]).toBe("at-2");
     expect((await refresh({ vendor: "acme" }, "other")).body["access_token"]).toBe("at-3");
+    expect((await refresh({ vendor: "acme", scope: "less" })).body["access_token"]).toBe("at-4");
   });
 
   it("bar#RF-6 compares the subject for each caller of one vendor call", async () => {
@@ -78,21 +124,35 @@ describe("refresh", () => {
     });
   });
 
-  it("bar#RF-7 refuses a connection that is altered, another client's, or contradicted", async () => {
-    const { refresh, connection, seen } = await connected();
-    const altered = `${connection.slice(0, -2)}${connection.endsWith("AA") ? "BB" : "AA"}`;
-    for (const wrong of [altered, "x", "a.b", connection.toUpperCase()]) {
-      expect((await refresh({ connection: wrong })).body["error"]).toBe("invalid_request");
-    }
-    expect((await refresh({ connection }, "other")).body["error"]).toBe("invalid_request");
-    expect((await refresh({ connection, vendor: "another" })).body["error"]).toBe("invalid_request");
-    expect((await refresh({})).body["error"]).toBe("invalid_request");
-    expect(seen).toHaveLength(1);
-  });
-
   it("takes the vendor in place of a connection", async () => {
     const { refresh } = await connected();
-    expect((await refresh({ vendor: "acme" })).body["access_token"]).toBe("at-2");
+    const { body } = await refresh({ vendor: "acme" });
+    expect(body).toMatchObject({ access_token: "at-2", connection: expect.any(String) });
+  });
+
+  it.each<[string, boolean, () => Response, number, Record<string, string>]>([
+    ["a lost answer where it rotates", true, lose, 503, { error: "temporarily_unavailable", retry: "restart" }],
+    ["a lost answer where it may not", false, lose, 503, { error: "temporarily_unavailable" }],
+    ["an outage", true, () => new Response("r3flect", { status: 503 }), 503, { error: "temporarily_unavailable" }],
+    ["a page", true, () => new Response("<html>r3flect"), 502, { error: "vendor_response_invalid" }],
+    ["a dead token", true, () => refusal("invalid_grant"), 400, { error: "invalid_grant" }],
+    ["a refused scope", true, () => refusal("invalid_scope"), 400, { error: "invalid_scope" }],
+    [
+      "refused credentials",
+      true,
+      () => refusal("invalid_client", 401),
+      400,
+      { error: "vendor_credentials_rejected", credentials_source: "shared" },
+    ],
+  ])("answers %s of the vendor by its own code", async (_, rotatesRefreshTokens, answer, status, members) => {
+    const { post } = await testBroker({ vendor: { rotatesRefreshTokens }, vendorAnswers: async () => answer() });
+    const { response, body } = await post("/v1/token", {
+      grant_type: "refresh_token",
+      refresh_token: "rt-1",
+      vendor: "acme",
+    });
+    const { error_description: _text, vendor_error: _code, ...rest } = body;
+    expect([response.status, rest]).toEqual([status, members]);
   });
 
   it("bar#BY-4 sends no refresh token to another host than the one that issued it", async () => {
@@ -151,20 +211,14 @@ describe("revoke", () => {
     const { response, body } = await post("/v1/revoke", { token: "at", token_type_hint: "id_token", connection });
     expect([response.status, body]).toEqual([200, { revoked: "token" }]);
     expect(Object.fromEntries(seen.at(-1)?.form ?? [])).toEqual({ token: "at" });
+    await post("/v1/revoke", { token: "at", token_type_hint: "refresh_token", connection });
+    expect(Object.fromEntries(seen.at(-1)?.form ?? [])).toEqual({ token: "at", token_type_hint: "refresh_token" });
   });
 
-  it("bar#RV-3 refuses a connection that is altered, another client's, or contradicted, and sends the vendor nothing", async () => {
-    const { post, connection, seen } = await connected({
-      vendor: { revocationEndpoint: "https://acme.example/revoke" },
-    });
-    const altered = `${connection.slice(0, -2)}${connection.endsWith("AA") ? "BB" : "AA"}`;
-    const revoke = async (parameters: Record<string, string>, client?: string): Promise<unknown> =>
-      (await post("/v1/revoke", { token: "at", ...parameters }, client)).body["error"];
-    expect(await revoke({ connection: altered })).toBe("invalid_request");
-    expect(await revoke({ connection }, "other")).toBe("invalid_request");
-    expect(await revoke({ connection, vendor: "another" })).toBe("invalid_request");
-    expect(await revoke({})).toBe("invalid_request");
-    expect(seen).toHaveLength(1);
+  it("bar#RV-2 reports a token that the vendor does not know as already revoked", async () => {
+    const config = { vendors: new Map([["acme", REVOCABLE]]) };
+    const { post } = await testBroker({ config, vendorAnswers: async () => refusal("invalid_token") });
+    expect((await post("/v1/revoke", { token: "at", vendor: "acme" })).body).toEqual({ revoked: "already" });
   });
 
   it("says what the user can do where the vendor cannot revoke", async () => {
@@ -179,7 +233,12 @@ describe("revoke", () => {
 describe("explain", () => {
   it("shows endpoints and where each parameter comes from, hides secrets, stores nothing, sends nothing", async () => {
     const { post, seen } = await testBroker({ vendor: { authorizationParams: { access_type: "offline" } } });
-    const { response, body } = await post("/v1/explain", { vendor: "acme", scope: "write", prompt: "consent" });
+    const { response, body } = await post("/v1/explain", {
+      vendor: "acme",
+      scope: "write",
+      prompt: "consent",
+      vendor_params: '{"audience":"api"}',
+    });
     expect(response.status).toBe(200);
     expect(body).toMatchObject({
       vendor: "acme",
@@ -192,6 +251,8 @@ describe("explain", () => {
         access_type: { value: "offline", source: "vendor" },
         client_id: { value: "ours", source: "configuration" },
         prompt: { value: "consent", source: "request" },
+        audience: { value: "api", source: "request" },
+        code_challenge_method: { value: "S256", source: "broker" },
       },
     });
     expect(JSON.stringify(body)).not.toContain("vendor secret");

@@ -1,14 +1,22 @@
 /**
- * Legs 1 and 2, and what each refuses. e2e/scenarios has the same over the wire and with real
- * counterparts.
+ * Legs 1 and 2, and what each refuses. e2e/scenarios has a journey of them over the wire, with a
+ * real vendor.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { OAuthError } from "@oauth-broker/oauth-core";
-import { describe, expect, it, onTestFinished } from "vitest";
-import type { ClientConfig } from "../config.ts";
-import { ISSUER, REDIRECT_URI, testBroker, testClient, testVendor } from "../testing/test-broker.ts";
+import { defineVendor } from "@oauth-broker/oauth-core/registry";
+import { expectError, readAnswer, REFLECTED } from "@oauth-broker/oauth-core/testing";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import type { ClientConfig, VendorConfig } from "../config.ts";
+import { ISSUER, PUSHED, REDIRECT_URI, testBroker, testClient, testVendor } from "../testing/test-broker.ts";
+
+const STRICT = { allowOverrides: false };
+const FOREIGN_ENDPOINTS = {
+  authorization_endpoint: "https://r3flect.example/a",
+  token_endpoint: "https://r3flect.example/t",
+};
 
 const refusedPage = (reason: string) => ({
   response: expect.objectContaining({ status: 400 }),
@@ -47,39 +55,137 @@ describe("leg 1, POST /v1/par", () => {
     expect((await post("/v1/par", { client_id: "other" }, "other")).response.status).toBe(400);
   });
 
-  it.each([
-    ["an unknown vendor", { vendor: "unknown" }, "invalid_request"],
+  it("bar#ST-1 answers the same whether the client or the secret is wrong, with a challenge", async () => {
+    const { app } = await testBroker();
+    const push = async (id: string) => {
+      const headers = { authorization: `Basic ${btoa(`${id}:${"x".repeat(43)}`)}` };
+      const body = new URLSearchParams({ ...PUSHED, client_id: id });
+      return readAnswer(await app.request(`${ISSUER}/v1/par`, { method: "POST", headers, body }));
+    };
+    const [unknown, wrong] = [await push("unknown"), await push("platform")];
+    expectError(wrong, 401, "invalid_client");
+    const challenge = wrong.headers.get("www-authenticate");
+    expect(challenge).toMatch(/^Basic realm="/);
+    expect([unknown.text, unknown.headers.get("www-authenticate")]).toEqual([wrong.text, challenge]);
+  });
+
+  it("keeps nothing of a request it refuses", async () => {
+    const { push, deps } = await testBroker();
+    const created = vi.spyOn(deps.records, "create");
+    expect((await push({ redirect_uri: "https://other.example/cb" })).body["error"]).toBe("invalid_redirect_uri");
+    expect(created).not.toHaveBeenCalled();
+  });
+});
+
+const ENTRY = testVendor();
+const discovered = (id: string, issuer: string): VendorConfig => ({
+  ...ENTRY,
+  vendor: defineVendor({ id, name: id, issuer }),
+});
+const VENDORS = new Map<string, VendorConfig>([
+  ["acme", ENTRY],
+  ["closed", testVendor({ acceptsNewAuthorizations: false })],
+  ["waiting", { ...ENTRY, setup: "vendor_approval" }],
+  ["hidden", testVendor({ enabled: false })],
+  ["foreign", ENTRY],
+  ["bare", { ...ENTRY, credentials: [] }],
+  ["down", discovered("down", "https://down.example")],
+  ["liar", discovered("liar", "https://liar.example/elsewhere")],
+]);
+
+describe.each(["/v1/par", "/v1/explain"])("leg 1, what %s refuses", (path) => {
+  const open = async (client: Partial<ClientConfig> = {}) => {
+    const vendors = [...VENDORS.keys()].filter((id) => id !== "foreign");
+    const broker = await testBroker({
+      config: { vendors: VENDORS },
+      client: { vendors: [...vendors, "custom"], ...client },
+      limits: { bodyBytes: 4096 },
+      vendorAnswers: async (input) => {
+        if (new URL(String(input)).host === "liar.example") return Response.json({ issuer: "https://liar.example" });
+        throw new Error("no vendor at this host");
+      },
+    });
+    const ask = (form: Record<string, string>) => broker.post(path, { ...PUSHED, ...form });
+    return { ...broker, ask };
+  };
+
+  it("takes a good request, unknown parameters and empty ones", async () => {
+    const { ask } = await open();
+    const empty = { vendor_client_id: "", issuer: "", scope: "", login_hint: "" };
+    const { response, body } = await ask({ nonsense: REFLECTED, ...empty });
+    expect([response.status, response.headers.get("cache-control")]).toEqual([
+      path === "/v1/par" ? 201 : 200,
+      "no-store",
+    ]);
+    expect(JSON.stringify(body)).not.toContain("r3flect");
+  });
+
+  it.each<[string, Record<string, string>, string, Partial<ClientConfig>?]>([
+    ["an unknown vendor", { vendor: REFLECTED }, "invalid_request"],
+    ["a vendor that is not enabled", { vendor: "hidden" }, "invalid_request"],
     ["no vendor", { vendor: "" }, "invalid_request"],
-    ["a secret without its client id", { vendor_client_secret: "s" }, "invalid_request"],
-    ["a client id with a line break", { vendor_client_id: "a\nb" }, "invalid_request"],
-    ["an override", { token_endpoint: "https://evil.example/token" }, "unauthorized_client"],
-    ["an issuer", { vendor: "", issuer: "https://other.example" }, "unauthorized_client"],
-    ["a scope with a quote", { scope: 'read "all"' }, "invalid_scope"],
-    ["a resource with a fragment", { resource: "https://api.example/#x" }, "invalid_request"],
-    ["a reserved parameter", { vendor_params: '{"redirect_uri":"https://evil.example"}' }, "invalid_request"],
+    ["a vendor this client may not use", { vendor: "foreign" }, "unauthorized_client"],
+    ["a vendor that takes no new authorizations", { vendor: "closed" }, "unauthorized_client"],
+    ["a vendor that waits for approval", { vendor: "waiting" }, "unauthorized_client"],
+    ["a vendor without credentials of ours", { vendor: "bare" }, "unauthorized_client"],
+    ["a secret without its client id", { vendor_client_secret: REFLECTED }, "invalid_request"],
+    ["a client id with a line break", { vendor_client_id: "r3flect\nb" }, "invalid_request"],
+    ["a client id of 2,049 characters", { vendor_client_id: "r3flect".repeat(300) }, "invalid_request"],
+    ["a token endpoint", { token_endpoint: "https://r3flect.example/t" }, "unauthorized_client"],
+    ["an issuer", { vendor: "", issuer: "https://r3flect.example" }, "unauthorized_client"],
     [
-      "a name that ends at a NUL",
-      { vendor_params: '{"redirect_uri\\u0000x":"https://evil.example"}' },
-      "invalid_request",
+      "an authorization endpoint",
+      { authorization_endpoint: "https://r3flect.example/a" },
+      "unauthorized_client",
+      STRICT,
     ],
-    ["a parameter with a place of its own", { vendor_params: '{"scope":"all"}' }, "invalid_request"],
-  ])("rfc8707#2 bar#ST-4 bar#ST-5 refuses %s", async (_, form, error) => {
-    const { push, seen } = await testBroker();
-    const { response, body } = await push(form);
+    ["a token endpoint", { token_endpoint: "https://r3flect.example/t" }, "unauthorized_client", STRICT],
+    ["an issuer", { vendor: "", issuer: "https://r3flect.example" }, "unauthorized_client", STRICT],
+    ["both endpoints", { vendor: "", ...FOREIGN_ENDPOINTS }, "unauthorized_client", STRICT],
+    ["placeholders of no endpoint", { placeholders: '{"tenant":"r3flect"}' }, "invalid_request"],
+    ["placeholders that are no JSON", { placeholders: "r3flect" }, "invalid_request"],
+    ["a redirect URI of another client", { redirect_uri: "https://other.example/cb" }, "invalid_redirect_uri"],
+    ["a redirect URI with more behind it", { redirect_uri: `${REDIRECT_URI}/r3flect` }, "invalid_redirect_uri"],
+    ["bar#ST-3 plain PKCE", { code_challenge_method: "plain" }, "invalid_request"],
+    ["bar#ST-3 a challenge without method", { code_challenge_method: "" }, "invalid_request"],
+    ["bar#ST-5 a scope with a quote", { scope: 'read "r3flect"' }, "invalid_scope"],
+    ["rfc8707#2 a resource with a fragment", { resource: "https://r3flect.example/#x" }, "invalid_request"],
+    ["rfc8707#2 a resource that is no URI", { resource: "r3flect" }, "invalid_request"],
+    ["vendor_params that are no JSON", { vendor_params: "r3flect" }, "invalid_request"],
+    ["bar#ST-4 a reserved parameter", { vendor_params: '{"redirect_uri":"r3flect"}' }, "invalid_request"],
+    ["bar#ST-4 a name that ends at a NUL", { vendor_params: '{"state\\u0000x":"r3flect"}' }, "invalid_request"],
+    ["bar#ST-4 a parameter with a place of its own", { vendor_params: '{"scope":"r3flect"}' }, "invalid_request"],
+  ])("%s", async (_, form, error, client = {}) => {
+    const { ask, seen } = await open(client);
+    const { response, body } = await ask(form);
     expect({ status: response.status, error: body["error"] }).toEqual({ status: 400, error });
     expect(seen).toEqual([]);
   });
 
-  it("keeps a vendor that takes no new authorizations, and one this client may not use, from starting", async () => {
-    const closed = await testBroker({ vendor: { acceptsNewAuthorizations: false } });
-    expect((await closed.push()).body["error"]).toBe("unauthorized_client");
-    const foreign = await testBroker({ client: { vendors: ["others"] } });
-    expect((await foreign.push()).body["error"]).toBe("unauthorized_client");
-    const disabled = await testBroker({ vendor: { enabled: false } });
-    expect((await disabled.push()).body["error"]).toBe("invalid_request");
-    const unapproved = { ...testVendor(), setup: "vendor_approval" as const };
-    const waiting = await testBroker({ config: { vendors: new Map([["acme", unapproved]]) } });
-    expect((await waiting.push()).body["error"]).toBe("unauthorized_client");
+  it("answers the same for a vendor that is unknown and one that is not enabled, and says how to get an approval", async () => {
+    const { ask } = await open();
+    expect((await ask({ vendor: "hidden" })).body).toEqual((await ask({ vendor: "unknown" })).body);
+    expect(JSON.stringify((await ask({ vendor: "waiting" })).body)).toContain("approved_vendors");
+  });
+
+  it.each([
+    ["a repeated parameter", "vendor=acme", 400],
+    ["broken percent-encoding", "x=%E0%A4%A", 400],
+    ["a NUL", "x=%00", 400],
+    ["a line break", "x=a%0d%0aSet-Cookie:x=r3flect", 400],
+    ["more parameters than anyone needs", Array.from({ length: 70 }, (_, i) => `p${i}=1`).join("&"), 400],
+    ["a body over the limit", `x=${"r3flect".repeat(600)}`, 413],
+  ])("bar#HT-3 bar#HT-4 %s", async (_, more, status) => {
+    const { post } = await open();
+    const { response, body } = await post(path, `${new URLSearchParams(PUSHED).toString()}&${more}`);
+    expect([response.status, body["error"]]).toEqual([status, "invalid_request"]);
+  });
+
+  it("a vendor that cannot be discovered, as 503, and one that lies, as 502", async () => {
+    const { ask } = await open();
+    const [down, liar] = [await ask({ vendor: "down" }), await ask({ vendor: "liar" })];
+    expect([down.response.status, down.body["error"]]).toEqual([503, "temporarily_unavailable"]);
+    expect([liar.response.status, liar.body["error"]]).toEqual([502, "vendor_response_invalid"]);
   });
 });
 
@@ -159,6 +265,7 @@ describe("leg 2, GET /v1/authorize", () => {
     expect((await get(path, cookie)).location?.href).toBe(location?.href);
     expect(await get(path)).toMatchObject(refusedPage("request_uri_used"));
     expect(await get(path, cookie.replace(/.$/, "_"))).toMatchObject(refusedPage("request_uri_used"));
+    expect((await get(path, cookie)).response.status).toBe(303);
   });
 
   it("rfc9700#4.7 sends the cookie Secure, HttpOnly, Lax and for this host only", async () => {
@@ -167,20 +274,42 @@ describe("leg 2, GET /v1/authorize", () => {
     expect(response.headers.get("set-cookie")).toMatch(/; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax; Secure$/);
   });
 
-  it("answers a page, and no redirect, until client and request_uri are known", async () => {
-    const { push, get, authorizePath } = await testBroker();
+  it.each<[string, string | undefined, (url: URL, query: URLSearchParams) => void]>([
+    ["no parameters", undefined, (url) => void (url.search = "")],
+    ["no request_uri", undefined, (_, query) => query.delete("request_uri")],
+    ["no client_id", undefined, (_, query) => query.delete("client_id")],
+    ["another client's", "request_uri_unknown", (_, query) => query.set("client_id", "other")],
+    ["an unknown client's", "request_uri_unknown", (_, query) => query.set("client_id", "r3flect")],
+    ["one that is cut", "request_uri_unknown", (url) => void (url.search = url.search.slice(0, -1))],
+    [
+      "one that is not ours",
+      "request_uri_unknown",
+      (_, query) => query.set("request_uri", "https://r3flect.example/r"),
+    ],
+    [
+      "one that never was",
+      "request_uri_unknown",
+      (_, query) => query.set("request_uri", `urn:ietf:params:oauth:request_uri:${"a".repeat(22)}.${"b".repeat(43)}`),
+    ],
+    [
+      "a request that was not pushed",
+      undefined,
+      (url) => void (url.search = "?client_id=platform&response_type=code&redirect_uri=https://r3flect.example/"),
+    ],
+    ["bar#HT-3 a repeated parameter", undefined, (_, query) => query.append("client_id", "platform")],
+    ["bar#HT-4 broken escapes", undefined, (url) => void (url.search += "&x=%E0%A4%A")],
+    ["bar#HT-4 a NUL", undefined, (url) => void (url.search += "%00")],
+    ["bar#HT-4 a line break", undefined, (url) => void (url.search += "%0d%0ar3flect:1")],
+  ])("answers a page that leads back, and no redirect, to %s", async (_, reason, change) => {
+    const { push, get, authorizePath } = await testBroker({
+      client: { initiateLoginUri: "https://platform.example/" },
+    });
     const path = authorizePath((await push()).body["request_uri"]);
-    for (const wrong of [
-      path.replace("platform", "other"),
-      path.slice(0, -1),
-      "/v1/authorize",
-      "/v1/authorize?client_id=platform",
-    ]) {
-      expect(await get(wrong)).toMatchObject({
-        location: undefined,
-        response: expect.objectContaining({ status: 400 }),
-      });
-    }
+    const wrong = new URL(path, ISSUER);
+    change(wrong, wrong.searchParams);
+    const refused = await get(`${wrong.pathname}${wrong.search}`);
+    expect(refused).toMatchObject(refusedPage(`<code>${reason ?? "invalid_request"}</code>`));
+    expect(refused.html).toContain('href="https://platform.example/"');
     expect((await get(path)).response.status).toBe(303);
   });
 
@@ -227,11 +356,14 @@ describe("leg 2, GET /v1/authorize", () => {
     expect(cookie).toMatch(/=[A-Za-z0-9_-]{43}$/);
   });
 
-  it("spends nothing on the HEAD of a link preview", async () => {
-    const { push, app, get, authorizePath } = await testBroker();
+  it("spends nothing on the HEAD of a link preview, on another method, or on a form of another type", async () => {
+    const { push, get, authorizePath } = await testBroker();
     const path = authorizePath((await push()).body["request_uri"]);
-    const head = await app.request(`${ISSUER}${path}`, { method: "HEAD" });
-    expect([head.status, head.headers.get("allow")]).toEqual([405, "GET, POST"]);
+    for (const method of ["HEAD", "PUT", "DELETE", "PATCH", "OPTIONS"]) {
+      const { response } = await get(path, undefined, { method });
+      expect([method, response.status, response.headers.get("allow")]).toEqual([method, 405, "GET, POST"]);
+    }
+    expect((await get(path, undefined, { method: "POST" })).response.status).toBe(415);
     expect((await get(path)).response.status).toBe(303);
   });
 

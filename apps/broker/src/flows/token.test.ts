@@ -2,8 +2,14 @@
  * Leg 4, and what it refuses. e2e/scenarios has a journey of it over the wire, with a real vendor.
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
+import { readAnswer } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
-import { CODE_VERIFIER, ISSUER, NOW, testBroker } from "../testing/test-broker.ts";
+import { CODE_VERIFIER, ISSUER, lose, NOW, testBroker } from "../testing/test-broker.ts";
+
+const RESTART = { retry: "restart" };
+const OURS = { credentials_source: "shared" };
+const refusal = (error: string, status = 400): Response =>
+  Response.json({ error, error_description: "r3flect" }, { status });
 
 describe("leg 4, POST /v1/token", () => {
   it("rfc6749#5.1 rfc6749#4.1.3 returns the vendor's tokens and names their origin", async () => {
@@ -70,6 +76,9 @@ describe("leg 4, POST /v1/token", () => {
     ["no redirect_uri", { redirect_uri: "" }, undefined, "invalid_request"],
     ["another client", {}, "other", "invalid_grant"],
     ["another client with a wrong verifier", { code_verifier: "a".repeat(43) }, "other", "invalid_grant"],
+    ["another client_id", { client_id: "other" }, undefined, "invalid_request"],
+    ["another grant type", { grant_type: "password" }, undefined, "unsupported_grant_type"],
+    ["no grant type", { grant_type: "" }, undefined, "invalid_request"],
   ])("keeps the code after %s", async (_, form, clientId, error) => {
     const { park, redeem } = await testBroker();
     const code = await park();
@@ -80,9 +89,23 @@ describe("leg 4, POST /v1/token", () => {
   it("bar#XA-7 burns the code on a wrong verifier", async () => {
     const { park, redeem, seen } = await testBroker();
     const code = await park();
-    expect((await redeem(code, { code_verifier: "a".repeat(43) })).body).toMatchObject({ error: "invalid_grant" });
-    expect((await redeem(code)).body).toMatchObject({ error: "invalid_grant", flow_id: expect.any(String) });
+    const refused = { error: "invalid_grant", flow_id: code.split(".")[0] };
+    expect((await redeem(code, { code_verifier: "a".repeat(43) })).body).toMatchObject(refused);
+    expect((await redeem(code)).body).toMatchObject(refused);
     expect(seen).toEqual([]);
+  });
+
+  it("bar#XA-8 tells another client no more of a code than of one that never was", async () => {
+    const { park, redeem } = await testBroker();
+    const code = await park();
+    const stolen = (await redeem(code, {}, "other")).body;
+    const unknown = `${"a".repeat(22)}.${"b".repeat(43)}`;
+    for (const never of [unknown, "r3flect", "."]) {
+      const { body } = await redeem(never, {}, "other");
+      expect([body["error"], body["error_description"]]).toEqual(["invalid_grant", stolen["error_description"]]);
+    }
+    expect((await redeem("")).body).toMatchObject({ error: "invalid_request" });
+    expect((await redeem(code)).response.status).toBe(200);
   });
 
   it("ends a code at 60 s, or earlier where the vendor's code dies earlier", async () => {
@@ -96,18 +119,15 @@ describe("leg 4, POST /v1/token", () => {
       now.advance(seconds - 1);
       expect((await redeem(early)).response.status).toBe(200);
       now.advance(1);
-      expect((await redeem(late)).body).toMatchObject({ error: "invalid_grant", reason: "vendor_code_expired" });
+      const expired = { error: "invalid_grant", reason: "vendor_code_expired", flow_id: late.split(".")[0] };
+      expect((await redeem(late)).body).toMatchObject(expired);
     }
   });
 
   it("bar#VR-5 keeps the code when nothing reached the vendor, and ends it once a byte was sent", async () => {
-    const failure = (sent: boolean) =>
-      Object.assign(new Error("no"), { name: "EgressError", kind: sent ? "broken" : "connect", sent });
-    let fail: Error | undefined = failure(false);
-    const vendorAnswers = async () => {
-      if (fail !== undefined) throw fail;
-      return Response.json({ access_token: "at", token_type: "bearer" });
-    };
+    let sent: boolean | undefined = false;
+    const vendorAnswers = async () =>
+      sent === undefined ? Response.json({ access_token: "at", token_type: "bearer" }) : lose(sent);
     const { park, redeem } = await testBroker({ vendorAnswers });
     const code = await park();
     const down = await redeem(code);
@@ -117,14 +137,38 @@ describe("leg 4, POST /v1/token", () => {
       undefined,
     ]);
     expect(down.response.headers.get("retry-after")).not.toBeNull();
-    fail = undefined;
+    sent = undefined;
     expect((await redeem(code)).response.status).toBe(200);
 
     const other = await park();
-    fail = failure(true);
+    sent = true;
     expect((await redeem(other)).body).toMatchObject({ error: "temporarily_unavailable", retry: "restart" });
-    fail = undefined;
+    sent = undefined;
     expect((await redeem(other)).body).toMatchObject({ error: "invalid_grant" });
+  });
+
+  it.each<[string, Response, number, string, Record<string, string>?]>([
+    ["an outage", new Response("r3flect", { status: 500 }), 503, "temporarily_unavailable", RESTART],
+    ["a bad gateway", new Response("<html>r3flect", { status: 502 }), 503, "temporarily_unavailable", RESTART],
+    ["an overload", new Response("", { status: 429 }), 503, "temporarily_unavailable", RESTART],
+    ["bar#VR-7 a page", new Response("<html>r3flect"), 502, "vendor_response_invalid"],
+    ["bar#EG-12 a redirect", Response.redirect("https://r3flect.example/", 307), 502, "vendor_response_invalid"],
+    ["an error in a 200", refusal("bad_verification_code", 200), 400, "invalid_grant"],
+    ["bar#VR-9 invalid_grant", refusal("invalid_grant"), 400, "invalid_grant"],
+    ["bar#VR-9 invalid_client", refusal("invalid_client", 401), 400, "vendor_credentials_rejected", OURS],
+    ["bar#VR-9 unauthorized_client", refusal("unauthorized_client"), 400, "vendor_credentials_rejected", OURS],
+    ["bar#VR-9 invalid_scope", refusal("invalid_scope"), 400, "invalid_scope"],
+    ["bar#VR-9 invalid_request", refusal("invalid_request"), 502, "vendor_response_invalid"],
+    ["bar#VR-9 an unknown error", refusal("something_else"), 502, "vendor_response_invalid"],
+  ])("answers %s of the vendor once, and the code is gone", async (_, answer, status, error, members = {}) => {
+    const { park, redeem, seen } = await testBroker({ vendorAnswers: async () => answer.clone() });
+    const code = await park();
+    const { response, body } = await redeem(code);
+    const { error_description: _text, vendor_error: vendorError, ...rest } = body;
+    expect([response.status, rest]).toEqual([status, { error, flow_id: code.split(".")[0], ...members }]);
+    expect(vendorError).toBe((await readAnswer(answer)).body["error"]);
+    expect((await redeem(code)).body).toMatchObject({ error: "invalid_grant" });
+    expect(seen).toHaveLength(1);
   });
 
   it("bar#CB-17 redeems at the callback for vendors whose codes die too fast, and still requires the verifier", async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { OAuthError } from "@oauth-broker/oauth-core";
+import { expectError, expectPage, readAnswer } from "@oauth-broker/oauth-core/testing";
 import { CLIENT_SECRET, ISSUER, testBroker, testVendor } from "../testing/test-broker.ts";
 
 const basic = { authorization: `Basic ${Buffer.from(`platform:${CLIENT_SECRET}`).toString("base64")}` };
@@ -54,20 +55,25 @@ describe("what anyone may ask", () => {
 
   it("answers JSON or a page by the Accept header, with Allow where the method is wrong", async () => {
     const { app } = await testBroker();
-    const api = await app.request(`${ISSUER}/nowhere`);
-    expect([api.status, (await bodyOf(api)).error]).toEqual([404, "not_found"]);
-    const page = await app.request(`${ISSUER}/nowhere`, { headers: { accept: "text/html" } });
-    expect([page.status, page.headers.get("content-type")]).toEqual([404, "text/html; charset=utf-8"]);
-    for (const path of ["/v1/callback/a", "/v1/callback/a/b", "/v1/custom/a", "/v1/custom/a/callback/b"]) {
-      const below = await app.request(`${ISSUER}${path}`);
-      expect([below.status, below.headers.get("content-type")]).toEqual([404, "text/html; charset=utf-8"]);
+    for (const path of ["/nowhere", "/v2/par", "/v1", "/V1/authorize", "//v1/authorize", "/v1/token/r3flect"]) {
+      expectError(await readAnswer(await app.request(`${ISSUER}${path}`)), 404, "not_found");
+      expectPage(await readAnswer(await app.request(`${ISSUER}${path}`, { headers: { accept: "text/html" } })), 404);
     }
-    const wrong = await app.request(`${ISSUER}/v1/par`);
-    expect([wrong.status, wrong.headers.get("allow"), (await bodyOf(wrong)).error]).toEqual([
-      405,
-      "POST",
-      "method_not_allowed",
-    ]);
+    // A visitor there is a browser, whatever its Accept header says.
+    for (const path of [
+      "/v1/authorize/",
+      "/v1/callback/a",
+      "/v1/callback/a/b",
+      "/v1/custom/a",
+      "/v1/custom/a/callback/b",
+    ]) {
+      expectPage(await readAnswer(await app.request(`${ISSUER}${path}`)), 404);
+    }
+    for (const path of ["/v1/par", "/v1/explain", "/v1/token", "/v1/revoke"]) {
+      const wrong = await readAnswer(await app.request(`${ISSUER}${path}`));
+      expectError(wrong, 405, "method_not_allowed");
+      expect(wrong.headers.get("allow")).toBe("POST");
+    }
   });
 
   it("counts requests by route pattern and refusals by reason", async () => {
@@ -87,10 +93,16 @@ describe("what anyone may ask", () => {
 
 describe("ways back from a dead end", () => {
   it("leads to initiate_login_uri where the client has one, else to its own front page", async () => {
-    const started = await testBroker({ client: { initiateLoginUri: "https://platform.example/connect" } });
-    expect(await (await started.app.request(`${ISSUER}/v1/callback?code=c`)).text()).toContain(
-      'href="https://platform.example/connect"',
-    );
+    const client = { initiateLoginUri: "https://platform.example/connect", name: "The Platform" };
+    const started = await testBroker({ client });
+    for (const query of ["", "?code=r3flect", "?state=", "?error=access_denied&error_description=r3flect"]) {
+      const { html } = await started.get(`/v1/callback${query}`);
+      expect(html).toContain('href="https://platform.example/connect"');
+      expect(html).toContain("<code>state_missing</code>");
+    }
+    const { state: late, cookie } = await started.start();
+    started.now.advance(600);
+    expect((await started.callback({ state: late, code: "c" }, cookie)).html).toContain("Back to The Platform");
     const { start, callback } = await testBroker();
     const { state } = await start();
     expect((await callback({ state, code: "c" })).html).toContain('href="https://platform.example/"');

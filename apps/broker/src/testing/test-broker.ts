@@ -37,6 +37,15 @@ export interface TestBrokerOptions {
   readonly vendorAnswers?: Fetch;
 }
 
+/**
+ * For `vendorAnswers`: no response comes.
+ *
+ * @param sent false: no connection comes about
+ */
+export function lose(sent = true): never {
+  throw Object.assign(new Error("no answer"), { name: "EgressError", kind: sent ? "broken" : "connect", sent });
+}
+
 export interface VendorRequest {
   readonly url: string;
   readonly form: URLSearchParams;
@@ -149,7 +158,11 @@ function requests({ app }: Broker, lines: readonly string[]) {
     return { response, body: (await read(response, typeof form === "string" ? {} : form)).body };
   };
   const get = async (path: string, cookie?: string, init: RequestInit = {}) => {
-    const headers = { accept: "text/html", ...(cookie === undefined ? {} : { cookie }), ...init.headers };
+    const headers = {
+      accept: "text/html",
+      ...(cookie === undefined ? {} : { cookie }),
+      ...(init.headers as Record<string, string>),
+    };
     const response = await app.request(`${ISSUER}${path}`, { ...init, headers });
     const location = response.headers.get("location");
     const sent = { ...Object.fromEntries(new URL(path, ISSUER).searchParams), cookie: cookie?.split("=")[1] };

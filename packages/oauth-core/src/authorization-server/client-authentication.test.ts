@@ -17,9 +17,12 @@ const keys = await generateKeyPair("ES256");
 const otherKeys = await generateKeyPair("ES256");
 const jwks = { keys: [{ ...(await exportJWK(keys.publicKey)), kid: "k1", alg: "ES256", use: "sig" }] };
 
+/** The characters that form-encoding and Basic commonly get wrong. */
+const ODD = 'a:b c%2Fd+e/f?g&h=i"j%+ü';
+
 const CLIENTS: Client[] = [
   { clientId: "platform", secretDigests: [digest("s3cret"), digest("next")], redirectUris: [] },
-  { clientId: "odd:%+ü", secretDigests: [digest("p:%+ü")], redirectUris: [] },
+  { clientId: "odd:%+ü", secretDigests: [digest(ODD)], redirectUris: [] },
   { clientId: "signer", secretDigests: [], jwks, redirectUris: [] },
   { clientId: "remote", secretDigests: [], jwksUri: "https://platform.example/jwks", redirectUris: [] },
 ];
@@ -53,7 +56,8 @@ const refused = (code: string) => expect.objectContaining({ code });
 describe("secrets", () => {
   it("rfc6749#2.3.1 takes Basic with form-encoded id and secret", async () => {
     expect((await authenticate(basic("platform", "s3cret"))).clientId).toBe("platform");
-    expect((await authenticate(basic("odd:%+ü", "p:%+ü"))).clientId).toBe("odd:%+ü");
+    expect((await authenticate(basic("odd:%+ü", ODD))).clientId).toBe("odd:%+ü");
+    expect((await authenticate(undefined, { client_id: "odd:%+ü", client_secret: ODD })).clientId).toBe("odd:%+ü");
   });
 
   it("rfc6749#2.3.1 takes client_id and client_secret in the body", async () => {
@@ -88,6 +92,8 @@ describe("secrets", () => {
     ["no colon", `Basic ${Buffer.from("platform").toString("base64")}`, {}],
     ["broken percent-encoding", `Basic ${Buffer.from("platform:%E0%A4").toString("base64")}`, {}],
     ["a secret without client_id", undefined, { client_secret: "s3cret" }],
+    ["a wrong secret in the body", undefined, { client_id: "platform", client_secret: "wrong" }],
+    ["a bearer token with broken escapes", "Bearer %E0%A4", { client_id: "platform" }],
   ])("bar#ST-1 answers %s with the same invalid_client", async (_, authorization, form) => {
     await expect(authenticate(authorization, form)).rejects.toMatchObject({
       code: "invalid_client",
@@ -110,6 +116,8 @@ describe("private_key_jwt", () => {
     expect((await present(await assertion({ iss: "remote", sub: "remote" }))).clientId).toBe("remote");
     expect((await present(await assertion(), { client_id: "signer" })).clientId).toBe("signer");
     expect((await present(await assertion({ iat: NOW - 0.5, exp: NOW + 30.25 }))).clientId).toBe("signer");
+    expect((await present(await assertion({ iat: NOW + 9, exp: NOW + 69 }))).clientId).toBe("signer");
+    expect((await present(await assertion({ iat: NOW - 65, exp: NOW - 9 }))).clientId).toBe("signer");
   });
 
   it("rfc7523#3 takes each jti once, 50 at the same time included", async () => {
@@ -138,7 +146,9 @@ describe("private_key_jwt", () => {
     ["an empty jti", { jti: "" }],
     ["no exp", { exp: undefined }],
     ["no iat", { iat: undefined }],
+    ["a jti that is a number", { jti: 7 }],
     ["another issuer", { iss: "platform" }],
+    ["another subject", { sub: "platform" }],
     ["an unknown client", { iss: "unregistered", sub: "unregistered" }],
     ["a client with a secret", { iss: "platform", sub: "platform" }],
   ])("rfc7523#3 refuses %s", async (_, overrides) => {
@@ -176,6 +186,10 @@ describe("private_key_jwt", () => {
       refused("invalid_client"),
     );
     await expect(present(await assertion(), { client_id: "platform" })).rejects.toEqual(refused("invalid_client"));
+    for (const wrong of [{ client_assertion_type: "urn:x" }, { client_assertion: "x.y.z" }]) {
+      await expect(present(await assertion(), wrong)).rejects.toEqual(refused("invalid_client"));
+    }
+    await expect(present(await assertion(), { client_secret: "x" })).rejects.toEqual(refused("invalid_request"));
     await expect(present("x.y")).rejects.toEqual(refused("invalid_client"));
     await expect(present("a".repeat(9000))).rejects.toEqual(refused("invalid_client"));
   });

@@ -154,7 +154,7 @@ export const CLIENT_DEFENCES: readonly Mutation[] = [
     file: `${HONO}/body.ts`,
     find: "if (type.trim() === expected && isUtf8) return;",
     replace: "if (type.trim() !== '-' && isUtf8) return;",
-    tests: ["e2e/scenarios/errors-par.test.ts"],
+    tests: [`${HONO}/body.test.ts`],
   },
   {
     defence: "A HEAD spends nothing that a GET would",
@@ -162,7 +162,7 @@ export const CLIENT_DEFENCES: readonly Mutation[] = [
     file: `${SERVICE}/http-layer.ts`,
     find: 'if (route.surface === "browser" && c.req.raw.method === "HEAD") throw',
     replace: 'if (route.surface === "browser" && c.req.raw.method === "") throw',
-    tests: ["e2e/scenarios/errors-authorize.test.ts"],
+    tests: ["apps/broker/src/flows/start-legs.test.ts", "apps/broker/src/flows/callback.test.ts"],
   },
   {
     defence: "A log line has only fields of the list",
