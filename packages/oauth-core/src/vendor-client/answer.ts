@@ -62,9 +62,13 @@ function parseForm(body: string): JsonObject {
 /** Node's own: the listener of @hono/node-server replaces it with a lazy one. */
 const NativeResponse = globalThis.Response;
 
-/** A parsed response as a Response again: oauth4webapi takes nothing else. */
+/**
+ * A parsed response as a Response again: oauth4webapi takes nothing else. Of a success it reads
+ * `json` alone, and once: no body is written and read for that.
+ */
 export function jsonResponse(answer: JsonObject, status = 200): Response {
-  return NativeResponse.json(answer, { status });
+  if (status !== 200) return NativeResponse.json(answer, { status });
+  return Object.assign(new NativeResponse(null), { json: async () => ({ ...answer }) });
 }
 
 export function isObject(value: JsonValue | undefined): value is JsonObject {
