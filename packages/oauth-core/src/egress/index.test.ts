@@ -26,6 +26,44 @@ afterEach(async () => {
   for (const one of running.splice(0)) await one.close();
 });
 
+describe("an answer", () => {
+  const answer = async (head: Record<string, string> = {}): Promise<Response> => {
+    const server = await start((socket) => socket.write(httpAnswer('\ufeff{"ok":true}', head)));
+    return open().fetch(`${server.origin}/token`);
+  };
+  const WAYS: Record<string, (response: Response) => Promise<unknown>> = {
+    text: (response) => response.text(),
+    json: (response) => response.json(),
+    arrayBuffer: (response) => response.arrayBuffer(),
+    blob: (response) => response.blob(),
+    bytes: (response) => response.bytes(),
+    body: async (response) => new Response(response.body).text(),
+    clone: (response) => response.clone().text(),
+    textStream: async (response) => {
+      let text = "";
+      for await (const part of response.textStream()) text += part;
+      return text;
+    },
+  };
+
+  it.each(Object.keys(WAYS))("is read by %s as the web reads it", async (way) => {
+    const head = { "content-type": "application/json" };
+    const web = new Response('\ufeff{"ok":true}', { headers: head });
+    const ours = await answer(head);
+    expect([ours.bodyUsed, ours.ok, ours.type, ours.statusText]).toEqual([web.bodyUsed, web.ok, web.type, ""]);
+    expect(await WAYS[way]?.(ours)).toEqual(await WAYS[way]?.(web));
+    expect(ours.bodyUsed).toBe(web.bodyUsed);
+  });
+
+  it.each(["text", "json", "arrayBuffer", "clone"])("is read by %s once only", async (way) => {
+    for (const first of ["text", "bytes"]) {
+      const response = await answer();
+      await WAYS[first]?.(response);
+      await expect((async () => WAYS[way]?.(response))()).rejects.toThrow(TypeError);
+    }
+  });
+});
+
 describe("a request", () => {
   it("posts a form and answers a Response with the whole body", async () => {
     const server = await start((socket) =>

@@ -94,14 +94,79 @@ function notSpoken(detail: string): Error {
 const NativeResponse = globalThis.Response;
 
 /** @param body decoded */
-export function toResponse({ status, headers }: Answer, body: Buffer<ArrayBuffer>): Response {
-  const handedOn = new Headers();
+export function toResponse({ status, headers }: Answer, body: Bytes): Response {
+  const handedOn: [string, string][] = [];
   for (const [name, value] of Object.entries(headers)) {
     if (value === undefined || NOT_HANDED_ON.has(name)) continue;
-    if (typeof value === "string") handedOn.append(name, value);
-    else for (const one of value) handedOn.append(name, one);
+    if (typeof value === "string") handedOn.push([name, value]);
+    else for (const one of value) handedOn.push([name, one]);
   }
-  return new NativeResponse(NULL_BODY_STATUS.has(status) ? null : body, { status, headers: handedOn });
+  const init = { status, headers: handedOn };
+  return NULL_BODY_STATUS.has(status) ? new NativeResponse(null, init) : new WholeResponse(body, init);
+}
+
+/** What a Response without a body has. */
+type Head = Pick<Response, "headers" | "ok" | "redirected" | "status" | "statusText" | "type" | "url">;
+const ResponseHead: new (body: null, init: ResponseInit) => Head = NativeResponse;
+
+/** As the encoding standard decodes: without a leading byte order mark. */
+const UTF8 = new TextDecoder();
+
+/**
+ * A Response whose body is all there. `text` and `json` read it without a stream, because a stream
+ * costs more than the rest of the exchange. Every other way to read goes through a Response of the
+ * web; a way that is missing here does not compile.
+ */
+class WholeResponse extends ResponseHead {
+  readonly #content: Bytes;
+  #isRead = false;
+  #web: Response | undefined;
+
+  constructor(content: Bytes, init: ResponseInit) {
+    super(null, init);
+    this.#content = content;
+  }
+
+  async text(): Promise<string> {
+    if (this.#isRead || this.#web !== undefined) return this.#asWeb().text();
+    this.#isRead = true;
+    return UTF8.decode(this.#content);
+  }
+  async json(): Promise<unknown> {
+    return JSON.parse(await this.text());
+  }
+  get bodyUsed(): boolean {
+    return this.#isRead || this.#web?.bodyUsed === true;
+  }
+  get body(): Response["body"] {
+    return this.#asWeb().body;
+  }
+  arrayBuffer(): Promise<ArrayBuffer> {
+    return this.#asWeb().arrayBuffer();
+  }
+  blob(): Promise<Blob> {
+    return this.#asWeb().blob();
+  }
+  bytes(): ReturnType<Response["bytes"]> {
+    return this.#asWeb().bytes();
+  }
+  formData(): ReturnType<Response["formData"]> {
+    return this.#asWeb().formData();
+  }
+  textStream(): ReturnType<Response["textStream"]> {
+    return this.#asWeb().textStream();
+  }
+  clone(): Response {
+    return this.#asWeb().clone();
+  }
+
+  /** Its body counts as used when this one is read already. */
+  #asWeb(): Response {
+    if (this.#web !== undefined) return this.#web;
+    this.#web = new NativeResponse(this.#content, this);
+    if (this.#isRead) void this.#web.text();
+    return this.#web;
+  }
 }
 
 type Bytes = Buffer<ArrayBuffer>;
