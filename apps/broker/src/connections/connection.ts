@@ -1,9 +1,10 @@
 /**
  * `connection`: an opaque value in every token answer that names the origin of the tokens, so that
  * refresh and revoke use exactly that and never guess. Sealed under the keyset and bound to the
- * client; nothing is stored.
+ * client; nothing is stored. Values that name no user are sealed and opened once for many calls
+ * (docs/decisions/0041).
  */
-import { OAuthError } from "@oauth-broker/oauth-core";
+import { createExpiringMap, type ExpiringMap, OAuthError } from "@oauth-broker/oauth-core";
 import { tokenHosts } from "@oauth-broker/oauth-core/client";
 import { open, seal } from "@oauth-broker/token-store";
 import type { Deps } from "../deps.ts";
@@ -51,6 +52,28 @@ export function connectionOf(
   };
 }
 
+/**
+ * Values without an account, by the choice of a vendor that they name. A choice that is made once
+ * for a client and an entry of the configuration gives all tokens of that client there one value.
+ */
+const SEALED = new WeakMap<VendorChoice, { readonly key: Buffer; readonly clientId: string; readonly value: string }>();
+
+/** The value for new tokens of this client. */
+export function issueConnection(
+  choice: VendorChoice,
+  account: Account | undefined,
+  clientId: string,
+  { keyset }: Pick<Deps, "keyset">,
+): string {
+  if (account !== undefined) return sealConnection(connectionOf(choice, account), clientId, { keyset });
+  const { key } = keyset.active("connection");
+  const sealed = SEALED.get(choice);
+  if (sealed?.key === key && sealed.clientId === clientId) return sealed.value;
+  const value = sealConnection(connectionOf(choice, undefined), clientId, { keyset });
+  SEALED.set(choice, { key, clientId, value });
+  return value;
+}
+
 export function sealConnection(connection: Connection, clientId: string, { keyset }: Pick<Deps, "keyset">): string {
   const { kid, key } = keyset.active("connection");
   return `${kid}.${seal(key, JSON.stringify(connection), ["connection", clientId])}`;
@@ -67,24 +90,55 @@ export function resealConnection(
   return isCurrent ? presented : sealConnection(connection, clientId, { keyset });
 }
 
+const MOST_OPENED = 1_000;
+const OPENED_SECONDS = 300;
+/** Opened values that name no user, by their key, then by client and value. */
+const OPENED = new WeakMap<Buffer, ExpiringMap<Connection>>();
+
 /** @throws OAuthError invalid_request when the value was altered or belongs to another client */
 export async function openConnection(
   value: string,
   clientId: string,
-  { keyset }: Pick<Deps, "keyset">,
+  { keyset, now }: Pick<Deps, "keyset" | "now">,
 ): Promise<Connection> {
   const dot = value.indexOf(".");
   const key = await keyset.find("connection", value.slice(0, Math.max(dot, 0)));
   if (key === undefined) throw notOurs("unknown key");
+  const opened = openedUnder(key, now);
+  // Prefixed with its length: no value of another client gives the same name.
+  const name = `${clientId.length}:${clientId}${value}`;
+  const known = opened.get(name);
+  if (known !== undefined) return known;
   let text: string;
   try {
     text = open(key, value.slice(dot + 1), ["connection", clientId]).toString("utf8");
   } catch (cause) {
     throw notOurs("does not open for this client", cause);
   }
-  const connection = JSON.parse(text) as { readonly v: number };
-  if (connection.v !== 1) throw notOurs("another format");
-  return connection as Connection;
+  const parsed = JSON.parse(text) as { readonly v: number };
+  if (parsed.v !== 1) throw notOurs("another format");
+  const connection = parsed as Connection;
+  if (namesNoUser(connection)) opened.set(name, connection, now() + OPENED_SECONDS);
+  return connection;
+}
+
+function openedUnder(key: Buffer, now: Deps["now"]): ExpiringMap<Connection> {
+  const known = OPENED.get(key);
+  if (known !== undefined) return known;
+  const made = createExpiringMap<Connection>(MOST_OPENED, now);
+  OPENED.set(key, made);
+  return made;
+}
+
+/**
+ * Whether everything in it comes from the operator's configuration: no account, and no value that a
+ * request brought, because a placeholder or an endpoint can name the user's own tenant.
+ */
+function namesNoUser(connection: Connection): boolean {
+  const { iss, sub, credentialsSource } = connection;
+  return (
+    (iss ?? sub) === undefined && credentialsSource !== "byoc" && Object.keys(targetFields(connection)).length === 0
+  );
 }
 
 function notOurs(detail: string, cause?: unknown): OAuthError {

@@ -8,6 +8,7 @@ import { OAuthError } from "@oauth-broker/oauth-core";
 import type { Parameters } from "@oauth-broker/oauth-core/protocol";
 import type { VendorCredentials } from "@oauth-broker/oauth-core/registry";
 import type { ClientConfig, VendorConfig } from "../config.ts";
+import type { Deps } from "../deps.ts";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import { type Connection, connectionOf, openConnection } from "./connection.ts";
 import { type ChoiceDeps, trustedChoice, type VendorChoice } from "../vendor/choose.ts";
@@ -36,7 +37,7 @@ export interface GrantContext extends VendorChoice {
 export async function readGrantContext(
   parameters: Parameters,
   client: ClientConfig,
-  deps: ChoiceDeps,
+  deps: ChoiceDeps & Pick<Deps, "now">,
   trace: Trace,
   { asksVendor }: { readonly asksVendor: boolean } = { asksVendor: true },
 ): Promise<GrantContext> {

@@ -7,7 +7,7 @@ import type { Parameters } from "@oauth-broker/oauth-core/protocol";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import type { ClientConfig } from "../config.ts";
 import { accountOf } from "../connections/account.ts";
-import { connectionOf, sealConnection } from "../connections/connection.ts";
+import { issueConnection } from "../connections/connection.ts";
 import type { LegDeps } from "./policy.ts";
 import { type TokenAnswer, tokenAnswer } from "../connections/token-answer.ts";
 
@@ -21,6 +21,6 @@ export async function redeemBrokerCode(
   const redeemed = await deps.flows.redeem(parameters, clientId, trace); //             1  the vendor's tokens, once
   const { tokens, vendor: choice, callbackData } = redeemed;
   const account = await accountOf(tokens, choice, trace); //                            2  whose they are, where it can be known
-  const connection = sealConnection(connectionOf(choice, account), clientId, deps); //  3  names the origin of the tokens
+  const connection = issueConnection(choice, account, clientId, deps); //          3  names the origin of the tokens
   return tokenAnswer(tokens, choice.vendor.id, connection, callbackData);
 }
