@@ -1,7 +1,7 @@
 /**
- * What every subpath speaks: the ports an app brings, errors, secrets that do not print, and
- * mechanics without OAuth in them. The rest is in the subpaths: protocol, registry, client, server,
- * brokered-code, egress, http, configuration, service.
+ * What every subpath speaks: the ports an app brings, errors, secrets that do not print, keyed
+ * hashes, and mechanics without OAuth in them. The rest is in the subpaths: protocol, registry,
+ * client, server, brokered-code, egress, http, configuration, service.
  */
 export type {
   Advanced,
@@ -34,4 +34,5 @@ export {
   toOAuthError,
   withRestart,
 } from "./protocol/errors.ts";
+export { hmacSha256, hmacSha512 } from "./protocol/mac.ts";
 export { Secret } from "./protocol/secret.ts";

@@ -4,8 +4,7 @@
  * platform's session has one per browser. Pages without passwords also check the host name of the
  * request.
  */
-import { createHmac } from "node:crypto";
-import { isSameText } from "../protocol/mac.ts";
+import { hmacSha256, isSameText } from "../protocol/mac.ts";
 import { randomToken } from "../protocol/secret.ts";
 import { hashOf } from "./handle.ts";
 
@@ -88,7 +87,7 @@ export function readCookie(header: string | undefined, name: string): BindingCoo
  * @returns 43 base64url characters, which do not reveal the cookie
  */
 export function formToken(what: string, { value }: BindingCookie): string {
-  return createHmac("sha256", value).update(what).digest("base64url");
+  return hmacSha256(Buffer.from(value), what).toString("base64url");
 }
 
 /**

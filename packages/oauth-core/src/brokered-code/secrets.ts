@@ -2,7 +2,7 @@
  * PKCE #2 and the OpenID nonce of a flow, derived from a server key and the name of the flow.
  * Neither is stored, a reload gives the same URL, and every process derives the same values.
  */
-import { createHmac } from "node:crypto";
+import { hmacSha256 } from "../protocol/mac.ts";
 import { deriveCodeChallenge, deriveCodeVerifier } from "../protocol/pkce.ts";
 import { hasIdTokens } from "../vendor-client/issuer.ts";
 import type { ResolvedVendor } from "../vendors/vendor.ts";
@@ -38,9 +38,7 @@ export function flowSecrets(
   const codeVerifier = vendor.pkce === "none" ? undefined : deriveCodeVerifier(keys.pkce, name);
   return {
     ...(codeVerifier === undefined ? {} : { codeVerifier, codeChallenge: challengeFor(vendor, codeVerifier) }),
-    ...(isIdTokenDue(vendor, scope)
-      ? { nonce: createHmac("sha256", keys.nonce).update(`nonce\0${name}`).digest("base64url") }
-      : {}),
+    ...(isIdTokenDue(vendor, scope) ? { nonce: hmacSha256(keys.nonce, `nonce\0${name}`).toString("base64url") } : {}),
   };
 }
 

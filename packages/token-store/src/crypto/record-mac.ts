@@ -2,8 +2,8 @@
  * Proves that a record was written by a holder of the key: an HMAC over its format, kind, id,
  * stage, expiry and every field. Used by storage/authenticated-records.ts.
  */
-import { createHmac, timingSafeEqual } from "node:crypto";
-import type { JsonObject, JsonValue, StoredRecord } from "@oauth-broker/oauth-core";
+import { timingSafeEqual } from "node:crypto";
+import { hmacSha256, type JsonObject, type JsonValue, type StoredRecord } from "@oauth-broker/oauth-core";
 import { associatedData } from "./encoding.ts";
 
 /** `keepUntil` is left out: only housekeeping uses it. */
@@ -22,7 +22,7 @@ export function recordMac({ key: { kind, id }, stage, expiresAt, data }: Authent
   // Every part is prefixed with its length: no two records give the same bytes.
   //= bar#TS-3
   const parts = [FORMAT, kind, id, stage, String(expiresAt), canonicalJson(data)];
-  return createHmac("sha256", key).update(associatedData(VERSION, parts)).digest("base64url");
+  return hmacSha256(key, associatedData(VERSION, parts)).toString("base64url");
 }
 
 /**

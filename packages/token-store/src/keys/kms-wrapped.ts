@@ -8,8 +8,8 @@
  * policy, proxy or replacement does not, a data key for one place must still not become one for
  * another.
  */
-import { createHmac, timingSafeEqual } from "node:crypto";
-import type { KeyContext } from "@oauth-broker/oauth-core";
+import { timingSafeEqual } from "node:crypto";
+import { hmacSha256, type KeyContext } from "@oauth-broker/oauth-core";
 import { associatedData, decodeCanonical } from "../crypto/encoding.ts";
 import { deriveKey } from "../crypto/envelope.ts";
 import { TokenStoreError } from "../errors.ts";
@@ -85,7 +85,7 @@ export function bindingOf(dataKey: Buffer, { format, arn, blob, context }: Bound
     .toSorted()
     .flatMap((name) => [name, context[name] ?? ""]);
   const place = associatedData(format, ["KMS data key", arn, ...members]);
-  return createHmac("sha256", deriveKey(dataKey, INFO)).update(place).update(blob).digest();
+  return hmacSha256(deriveKey(dataKey, INFO), Buffer.concat([place, blob]));
 }
 
 /**

@@ -142,8 +142,8 @@ export const BROKER_DEFENCES: readonly Mutation[] = [
     defence: "The nonce differs for each flow",
     rows: ["VR-3"],
     file: `${ENGINE}/secrets.ts`,
-    find: ".update(`nonce\\0${name}`)",
-    replace: ".update(`nonce\\0${typeof name}`)",
+    find: "`nonce\\0${name}`",
+    replace: "`nonce\\0${typeof name}`",
     tests: [`${ENGINE}/secrets.test.ts`],
   },
   {

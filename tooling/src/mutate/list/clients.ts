@@ -78,8 +78,8 @@ export const CLIENT_DEFENCES: readonly Mutation[] = [
     defence: "A form token belongs to one form",
     rows: ["XA-9", "AS-7"],
     file: `${SERVER}/browser-binding.ts`,
-    find: 'return createHmac("sha256", value).update(what).digest("base64url");',
-    replace: 'return createHmac("sha256", value).update(typeof what).digest("base64url");',
+    find: 'return hmacSha256(Buffer.from(value), what).toString("base64url");',
+    replace: 'return hmacSha256(Buffer.from(value), typeof what).toString("base64url");',
     tests: ["packages/mcp-auth/src/hosted/server-callback/attacks.test.ts"],
   },
   {

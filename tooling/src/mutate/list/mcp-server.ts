@@ -24,8 +24,8 @@ export const MCP_SERVER_DEFENCES: readonly Mutation[] = [
     defence: "A token belongs to the server that receives it",
     rows: ["RS-2"],
     file: `${HOSTED}/sessions/issued-token.ts`,
-    find: ".update(`${prefix}\\0${audience}\\0`)",
-    replace: ".update(`${prefix}\\0${typeof audience}\\0`)",
+    find: "`${prefix}\\0${audience}\\0`",
+    replace: "`${prefix}\\0${typeof audience}\\0`",
     tests: [`${HOSTED}/sessions/issued-token.test.ts`],
   },
   {

@@ -161,8 +161,8 @@ export const SESSION_DEFENCES: readonly Mutation[] = [
   {
     defence: "The index of a user's sessions is named under the server key",
     file: "packages/mcp-auth/src/hosted/sessions/user-sessions.ts",
-    find: 'createHmac("sha256", key).update(name)',
-    replace: 'createHmac("sha256", key.subarray(0, 0)).update(name)',
+    find: "hmacSha256(key, name)",
+    replace: "hmacSha256(key.subarray(0, 0), name)",
     tests: ["packages/mcp-auth/src/storage.test.ts"],
   },
   {

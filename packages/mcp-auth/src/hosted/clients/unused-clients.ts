@@ -12,8 +12,7 @@
  * The ids of these records are derived from the server key: with another server key, which makes
  * them unreadable, the slots are free again.
  */
-import { createHmac } from "node:crypto";
-import { type Clock, OAuthError, type RecordKey, type RecordStore } from "@oauth-broker/oauth-core";
+import { type Clock, hmacSha256, OAuthError, type RecordKey, type RecordStore } from "@oauth-broker/oauth-core";
 import type { ServerKey } from "../server-key.ts";
 import { forgetUnused, UNUSED_SECONDS } from "./registration.ts";
 
@@ -104,7 +103,7 @@ async function takeSlot(slot: string, clientId: string, deps: UnusedClientsDeps)
 /** @param slot its number, or `next` */
 async function slotKey(slot: string, { serverKey }: Pick<UnusedClientsDeps, "serverKey">): Promise<RecordKey> {
   const key = await serverKey.derive("client-slots");
-  return { kind: "client-slots", id: createHmac("sha256", key).update(slot).digest("base64url") };
+  return { kind: "client-slots", id: hmacSha256(key, slot).toString("base64url") };
 }
 
 function contended(what: string): OAuthError {

@@ -9,7 +9,8 @@
  * session's record, which holds the SHA-256 of valid tokens, decides whether it is valid now. The
  * secret is in the token alone, so the store and the key together still cannot forge a token.
  */
-import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { randomBytes, timingSafeEqual } from "node:crypto";
+import { hmacSha256 } from "@oauth-broker/oauth-core";
 import { hashOf } from "@oauth-broker/oauth-core/server";
 
 const PREFIX = { access: "mcp_at_", refresh: "mcp_rt_" } as const;
@@ -97,7 +98,7 @@ export function parseIssuedToken(
  * @returns TAG_BYTES bytes
  */
 function tokenTag(prefix: string, head: Buffer, { key, audience }: TokenTagging): Buffer {
-  return createHmac("sha256", key).update(`${prefix}\0${audience}\0`).update(head).digest().subarray(0, TAG_BYTES);
+  return hmacSha256(key, Buffer.concat([Buffer.from(`${prefix}\0${audience}\0`), head])).subarray(0, TAG_BYTES);
 }
 
 /** @param tag TAG_BYTES bytes, as presented */

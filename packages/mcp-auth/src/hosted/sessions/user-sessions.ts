@@ -3,8 +3,14 @@
  * session is listed here before it is created, so that ending all of a user's sessions misses none,
  * even after a crash; an entry without a session is harmless, and expires.
  */
-import { createHmac } from "node:crypto";
-import { type Clock, type EpochSeconds, type JsonObject, OAuthError, type RecordKey } from "@oauth-broker/oauth-core";
+import {
+  type Clock,
+  type EpochSeconds,
+  hmacSha256,
+  type JsonObject,
+  OAuthError,
+  type RecordKey,
+} from "@oauth-broker/oauth-core";
 import { randomToken } from "@oauth-broker/oauth-core/protocol";
 import type { ServerKey } from "../server-key.ts";
 import {
@@ -80,7 +86,7 @@ export async function indexKey(
 ): Promise<RecordKey> {
   const name = JSON.stringify([audience, source.vendor, source.issuer, user]);
   const key = await serverKey.derive("user-sessions");
-  return { kind: "user-sessions", id: createHmac("sha256", key).update(name).digest("base64url") };
+  return { kind: "user-sessions", id: hmacSha256(key, name).toString("base64url") };
 }
 
 /** All methods throw OAuthError temporarily_unavailable. */
