@@ -1,5 +1,6 @@
-import { execFileSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { OAuthError } from "../protocol/errors.ts";
 import { Secret } from "../protocol/secret.ts";
@@ -121,14 +122,70 @@ describe("createLog", () => {
     expect(() => log.flush()).not.toThrow();
   });
 
-  it("loses nothing that is still buffered when the process ends", () => {
-    const module = fileURLToPath(new URL("log.ts", import.meta.url));
-    const script = `const { createLog } = await import(${JSON.stringify(module)});
+  it.each([
+    ["process.exit()", "process.exit(0)", 0],
+    ["nothing left to do", "", 0],
+    ["an uncaught error", "setImmediate(() => { throw new Error('uncaught') })", 1],
+    ["a signal to a service", "await service(); process.kill(process.pid, 'SIGTERM')", 0],
+    ["an uncaught error of a service", "await service(); setImmediate(() => { throw new Error('uncaught') })", 1],
+  ])("loses nothing that is still buffered when the process ends by %s", (_name, end, exitCode) => {
+    const module = (name: string): string => JSON.stringify(fileURLToPath(new URL(name, import.meta.url)));
+    const script = `const { createLog } = await import(${module("log.ts")});
+      const { runService } = await import(${module("run-service.ts")});
       const log = createLog();
+      const service = () => runService(async () => ({ stop: async () => {} }), log);
       for (let count = 0; count < 500; count += 1) log.info("request", { count });
-      process.exit(0);`;
-    const stdout = execFileSync(process.execPath, ["--input-type=module", "-e", script], { encoding: "utf8" });
-    expect(stdout.trimEnd().split("\n")).toHaveLength(500);
+      ${end};`;
+    const { stdout, status } = spawnSync(process.execPath, ["--input-type=module", "-e", script], { encoding: "utf8" });
+    expect(status).toBe(exitCode);
+    expect(stdout.split("\n").filter((line) => line.includes('"request"'))).toHaveLength(500);
+  });
+});
+
+describe("a log line", () => {
+  const at = Date.UTC(2026, 1, 3, 4, 5, 6, 7);
+  const line = (event: string, fields: LogFields): string => {
+    let written = "";
+    createLog({ write: (text) => void (written += text) }, () => at).info(event, fields);
+    return written;
+  };
+  const anyText = fc.oneof(
+    fc.string(),
+    fc.string({ unit: "binary" }),
+    fc.string({ unit: fc.nat(0xffff).map((code) => String.fromCharCode(code)) }),
+    fc.string({ unit: fc.constantFrom('"', "\\", "/", "?", "#", "@", "=", "\u007f", "\u2028", "\ud800", "a") }),
+    fc.string({ minLength: 200, maxLength: 300 }),
+  );
+  const anyNumber = fc.oneof(fc.double({ noNaN: true, noDefaultInfinity: true }), fc.integer());
+
+  it("is what JSON.stringify makes of its object", () => {
+    fc.assert(
+      fc.property(anyText, anyText, anyNumber, fc.boolean(), (event, text, number, truth) => {
+        const written = line(event, { flowId: text, detail: text, durationMs: number, sandbox: truth });
+        expect(written).toBe(`${JSON.stringify(JSON.parse(written))}\n`);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it("keeps plain text, numbers and truth values, in the order given", () => {
+    const plain = fc.string({ maxLength: 256 }).map((text) => text.replace(/[?#@]/g, ""));
+    fc.assert(
+      fc.property(plain, plain, anyNumber, fc.boolean(), (event, reason, count, sandbox) => {
+        const object = { level: "info", time: new Date(at).toISOString(), event, reason, count, sandbox };
+        expect(line(event, { reason, count, sandbox })).toBe(`${JSON.stringify(object)}\n`);
+      }),
+    );
+  });
+
+  it("has the time to the millisecond, also backwards", () => {
+    const times = [0, 1, 999, 1000, 59_999, at, at + 1, at + 993, at - 1, at, at + 86_400_000];
+    const lines: string[] = [];
+    const log = createLog({ write: (text) => void lines.push(text) }, () => times[lines.length] ?? 0);
+    for (const _ of times) log.info("tick");
+    expect(lines.map((text) => (JSON.parse(text) as { time: string }).time)).toEqual(
+      times.map((time) => new Date(time).toISOString()),
+    );
   });
 });
 

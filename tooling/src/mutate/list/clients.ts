@@ -168,10 +168,10 @@ export const CLIENT_DEFENCES: readonly Mutation[] = [
     defence: "A log line has only fields of the list",
     rows: ["OB-2", "TS-17"],
     file: `${SERVICE}/log.ts`,
-    find: `    if (field === undefined || typeof value !== field.type) continue;
-    if (typeof value === "string") allowed[field.name] = plainText(value);`,
-    replace: `    if (typeof value === "string") allowed[field?.name ?? name] = plainText(value);
-    else if (field === undefined || typeof value !== field.type) continue;`,
+    find: `    if (member === undefined || typeof value !== member.type) continue;
+    if (typeof value === "string") line += member.start + jsonText(value);`,
+    replace: `    if (typeof value === "string") line += (member?.start ?? \`,"\${name}":\`) + jsonText(value);
+    else if (member === undefined || typeof value !== member.type) continue;`,
     tests: [`${SERVICE}/log.test.ts`],
   },
   {
