@@ -11,29 +11,29 @@ import {
   type Figures,
   figuresOf,
   type Round,
+  WORKS,
 } from "./figures.ts";
 import type { OtherBuild } from "./against.ts";
 import { describeMachine } from "./machine.ts";
 import { CONNECTIONS, measure, type Measurement, type Work } from "./measure.ts";
 import { requireChecks } from "./probe.ts";
 import { type BySubject, startSubjects, subjectsOf, type Subjects } from "./subjects.ts";
+import { warmUp } from "./warm-up.ts";
 
 export interface BenchOptions {
   /** Flows, and refreshes, per subject and round. */
   readonly flows: number;
   readonly rounds: number;
-  /**
-   * Flows, and refreshes, per subject before the first round. The engine continues to compile for
-   * some 30,000 flows, in threads of the server process; a service that runs for days has finished
-   * that.
-   */
+  /** Flows, and refreshes, per subject before the first round, at most: see warm-up.ts. */
   readonly warmUp: number;
   readonly profileFolder?: string;
   /** Measured alternately with this one, in the same rounds. */
   readonly against?: OtherBuild;
 }
 
-export interface BenchResults extends Pick<BenchOptions, "flows" | "rounds" | "warmUp"> {
+export interface BenchResults extends Pick<BenchOptions, "flows" | "rounds"> {
+  /** Flows, and refreshes, that it took. */
+  readonly warmUp: number;
   readonly connections: number;
   readonly node: string;
   readonly machine: string;
@@ -47,9 +47,6 @@ export interface BenchResults extends Pick<BenchOptions, "flows" | "rounds" | "w
   readonly measurements: readonly Round[];
 }
 
-/** Alternately, as in the rounds: optimizations for refreshes may undo those for flows. */
-const WARM_UP_PARTS = 4;
-
 /**
  * @param say prints a line of progress
  * @throws Error when a process ends, or an answer is wrong
@@ -58,12 +55,15 @@ export async function runBench(options: BenchOptions, say: (line: string) => voi
   const { profileFolder, against } = options;
   const subjects = await startSubjects({ profileFolder, bundleBefore: against?.bundle });
   const measurements: Round[] = [];
+  let warmedUp = 0;
   try {
     for (const server of Object.values(subjects.servers)) await requireChecks(server.url, subjects.parties);
-    for (let part = 1; part <= WARM_UP_PARTS && options.warmUp > 0; part += 1) {
-      const count = Math.ceil(options.warmUp / WARM_UP_PARTS);
-      await runRound(subjects, count, (line) => say(`warm-up ${part}/${WARM_UP_PARTS}  ${line}`));
-    }
+    // Alternately, as in the rounds: optimizations for refreshes may undo those for flows.
+    warmedUp = await warmUp(
+      options.warmUp,
+      async (count, report) => costsOf(await runRound(subjects, count, report)),
+      say,
+    );
     for (let round = 1; round <= options.rounds; round += 1) {
       measurements.push(
         await runRound(subjects, options.flows, (line) => say(`round ${round}/${options.rounds}  ${line}`)),
@@ -73,11 +73,11 @@ export async function runBench(options: BenchOptions, say: (line: string) => voi
     await subjects.stop();
   }
   const figures = figuresOf(measurements);
-  const { flows, rounds, warmUp } = options;
+  const { flows, rounds } = options;
   return {
     flows,
     rounds,
-    warmUp,
+    warmUp: warmedUp,
     connections: CONNECTIONS,
     node: process.version,
     machine: describeMachine(),
@@ -88,6 +88,15 @@ export async function runBench(options: BenchOptions, say: (line: string) => voi
     ...(against === undefined ? {} : { against: against.commit }),
     measurements,
   };
+}
+
+/** By work and subject, for the warm-up. */
+function costsOf(round: Round): Record<string, number> {
+  return Object.fromEntries(
+    WORKS.flatMap((work) =>
+      Object.entries(round[work]).map(([name, { cpuMicroseconds }]) => [`${work} ${name}`, cpuMicroseconds]),
+    ),
+  );
 }
 
 async function runRound({ servers, parties }: Subjects, count: number, say: (line: string) => void): Promise<Round> {

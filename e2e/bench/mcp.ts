@@ -1,7 +1,7 @@
 /**
  * The `/mcp` bench: what a tool call with a bearer token and a stored vendor token costs beside the
- * same server without auth, how fast a refresh and a call are, and that of many concurrent calls
- * none gets data of another user.
+ * same server without auth, how fast a refresh and a call are, and when asked for that of many
+ * concurrent calls none gets data of another user.
  */
 import { describeMachine } from "./machine.ts";
 import { type McpFigures, mcpFiguresOf, type McpRound, MCP_LABELS, REFRESHERS, TOOLS } from "./mcp-figures.ts";
@@ -9,11 +9,13 @@ import { type Driver, type McpMeasurement, openDriver } from "./mcp-measure.ts";
 import { type Mixed, runMixed } from "./mcp-mixed.ts";
 import { MCP_SUBJECTS, type McpHarness, type McpSubject, startMcpHarness } from "./mcp-harness.ts";
 import { CONNECTIONS } from "./measure.ts";
+import { warmUp } from "./warm-up.ts";
 
 export interface McpBenchOptions {
   /** Calls per server, tool and round; refreshes are a quarter of them. */
   readonly calls: number;
   readonly rounds: number;
+  /** Calls per server and tool before the first round, at most: see warm-up.ts. */
   readonly callsWarmUp: number;
   /**
    * Concurrent calls of 200 users, each with its answer checked: on SQLite, and a tenth on
@@ -23,7 +25,9 @@ export interface McpBenchOptions {
   readonly profileFolder?: string;
 }
 
-export interface McpResults extends Pick<McpBenchOptions, "calls" | "rounds" | "callsWarmUp"> {
+export interface McpResults extends Pick<McpBenchOptions, "calls" | "rounds"> {
+  /** Calls per server and tool that it took. */
+  readonly callsWarmUp: number;
   readonly connections: number;
   readonly node: string;
   readonly machine: string;
@@ -43,9 +47,9 @@ const REFRESH_PART = 0.25;
 export async function runMcpBench(options: McpBenchOptions, say: (line: string) => void): Promise<McpResults> {
   const harness = await startMcpHarness(options.profileFolder);
   try {
-    const measurements = await runRounds(harness, options, say);
+    const { measurements, callsWarmUp } = await runRounds(harness, options, say);
     const mixed = options.mixedCalls === 0 ? undefined : await runMixed(harness, options.mixedCalls, say);
-    const { calls, rounds, callsWarmUp, profileFolder } = options;
+    const { calls, rounds, profileFolder } = options;
     return {
       calls,
       rounds,
@@ -70,12 +74,15 @@ async function runRounds(
   harness: McpHarness,
   options: McpBenchOptions,
   say: (line: string) => void,
-): Promise<McpRound[]> {
+): Promise<{ readonly measurements: McpRound[]; readonly callsWarmUp: number }> {
   const opened = await Promise.all(MCP_SUBJECTS.map(async (subject) => [subject, await openDriver(harness, subject)]));
   const drivers = Object.fromEntries(opened) as Drivers;
   const measurements: McpRound[] = [];
+  let callsWarmUp: number;
   try {
-    if (options.callsWarmUp > 0) await runRound(drivers, options.callsWarmUp, 0, (line) => say(`warm-up    ${line}`));
+    const run = async (count: number, report: (line: string) => void) =>
+      costsOf(await runRound(drivers, count, 0, report));
+    callsWarmUp = await warmUp(options.callsWarmUp, run, say);
     for (let round = 1; round <= options.rounds; round += 1) {
       const report = (line: string): void => say(`round ${round}/${options.rounds}  ${line}`);
       measurements.push(await runRound(drivers, options.calls, round, report));
@@ -83,7 +90,16 @@ async function runRounds(
   } finally {
     await Promise.all(Object.values(drivers).map((driver) => driver.close()));
   }
-  return measurements;
+  return { measurements, callsWarmUp };
+}
+
+/** By tool and server, for the warm-up. */
+function costsOf({ calls }: McpRound): Record<string, number> {
+  return Object.fromEntries(
+    TOOLS.flatMap((tool) =>
+      MCP_SUBJECTS.map((subject) => [`${tool} ${subject}`, calls[tool][subject].cpuMicroseconds]),
+    ),
+  );
 }
 
 /** Every second round runs backwards, so that drift cancels out. */

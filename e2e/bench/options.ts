@@ -4,27 +4,28 @@ import { parseArgs } from "node:util";
 
 export const HELP = `Usage: npm run bench -- [OPTIONS]
 
+Four scenarios: a whole flow, a refresh, a call of /mcp, an operation of the store.
+
 The broker: CPU time per whole flow, and per refresh, of the built broker with memory and with SQLite, beside a bare
 node:http + node:crypto server that takes the same wire steps.
 The store: CPU time per call of the token store and the record store on DynamoDB, beside the bare requests of the SDK; and
 how often KMS is asked. The engine is dynalite, or the DynamoDB Local at DYNAMODB_LOCAL_ENDPOINT. No AWS account is used.
 The MCP server: CPU time per tool call with a bearer token and a stored vendor token, hosted on SQLite and on DynamoDB, and
-pre-registered, beside the same server without auth; how fast a refresh and a call are; and calls of 200 users at once, each
-checked for what is another's.
-The registry: how long its hundreds of vendors take to load, from source and from a bundle, and what a look-up costs.
-Prints tables and ratios, and writes them as JSON.
+pre-registered, beside the same server without auth; and how fast a refresh and a call are.
+The registry, only when it is named: how long its hundreds of vendors take to load, and what a look-up costs.
+Prints tables and ratios with their quartiles, and writes them as JSON. How cost grows: npm run scale.
 
   --against COMMIT     builds the broker of that commit too, and measures both alternately in one run
-  --only PART          broker, store, mcp or registry (default: all)
+  --only PART          broker, store, mcp or registry (default: broker, store and mcp)
   --rounds N           rounds (default 9)
   --flows N            flows, and refreshes, per server and round (default 2000)
-  --warm-up N          flows, and refreshes, per server beforehand (default 30000): the engine compiles for that long
+  --warm-up N          flows, and refreshes, per server beforehand, at most (default 30000): until CPU per flow is steady
   --operations N       operations of each kind on the store, per round (default 2000)
-  --store-warm-up N    operations of each kind on the store beforehand (default 5000)
+  --store-warm-up N    operations of each kind on the store beforehand, at most (default 15000)
   --calls N            tool calls per server, tool and round (default 2000)
-  --calls-warm-up N    tool calls per server and tool beforehand (default 5000)
-  --mixed-calls N      calls of 200 users at once on SQLite, a tenth by 20 on DynamoDB (default 5000; 0 = none; 100000 take
-                       minutes)
+  --calls-warm-up N    tool calls per server and tool beforehand, at most (default 15000)
+  --mixed-calls N      with mcp: calls of 200 users at once on SQLite, a tenth by 20 on DynamoDB, each checked for what is
+                       another's (default 0 = none; 100000 take minutes)
   --registry-runs N    processes that load the registry, of each kind (default 15)
   --json PATH          where the results go (default e2e/bench/results/latest.json)
   --profile            run the broker's servers under --cpu-prof, and the store's operations once more under a profiler,
@@ -34,6 +35,8 @@ Prints tables and ratios, and writes them as JSON.
 The machine should have nothing else to do. Linux or macOS.`;
 
 export const PARTS = ["broker", "store", "mcp", "registry"] as const;
+/** The four scenarios; the registry runs only when it is named. */
+const DEFAULT_PARTS: readonly Part[] = ["broker", "store", "mcp"];
 export type Part = (typeof PARTS)[number];
 
 export interface CommandLine {
@@ -67,10 +70,10 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
       rounds: { type: "string", default: "9" },
       "warm-up": { type: "string", default: "30000" },
       operations: { type: "string", default: "2000" },
-      "store-warm-up": { type: "string", default: "5000" },
+      "store-warm-up": { type: "string", default: "15000" },
       calls: { type: "string", default: "2000" },
-      "calls-warm-up": { type: "string", default: "5000" },
-      "mixed-calls": { type: "string", default: "5000" },
+      "calls-warm-up": { type: "string", default: "15000" },
+      "mixed-calls": { type: "string", default: "0" },
       "registry-runs": { type: "string", default: "15" },
       only: { type: "string" },
       against: { type: "string" },
@@ -78,7 +81,7 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
       profile: { type: "boolean", default: false },
     },
   });
-  const parts = values.only === undefined ? PARTS : [part(values.only)];
+  const parts = values.only === undefined ? DEFAULT_PARTS : [part(values.only)];
   if (values.against !== undefined && !parts.includes("broker")) {
     throw new Error("--against measures the broker: leave --only out, or say --only broker");
   }

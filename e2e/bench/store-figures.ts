@@ -2,7 +2,7 @@
  * Turns the store's measurements into figures: medians, ratios within a round, and whether the aims
  * are met.
  */
-import { type Spread, spreadOf } from "./figures.ts";
+import { type Spread, spreadOf, withQuartiles } from "./spread.ts";
 import type { StoreMeasurement } from "./store-client.ts";
 import { STORE_SUBJECTS, type StoreSubject } from "./store-subjects.ts";
 
@@ -94,8 +94,7 @@ export function storeTable(figures: StoreFigures): string {
 
 export function storeAimLines(comparisons: readonly ComparisonResult[], kms: KmsFigures): string {
   const lines = comparisons.map(({ subject, to, limit, ratio, met }) => {
-    const [median, min, max] = [ratio.median, ratio.min, ratio.max].map((value) => value.toFixed(2));
-    const what = `${STORE_LABELS[subject]}: ${median} (${min} to ${max}) × ${STORE_LABELS[to]}`;
+    const what = `${STORE_LABELS[subject]}: ${withQuartiles(ratio)} × ${STORE_LABELS[to]}`;
     return `${outcome(met)}  ${what}; aim: at most ${limit}`;
   });
   const met = (kms.warm * 10_000) / kms.reads <= KMS_LIMIT;

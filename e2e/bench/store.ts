@@ -16,12 +16,13 @@ import {
 } from "./store-figures.ts";
 import { startStoreHarness, type StoreHarness } from "./store-harness.ts";
 import { LANES, STORE_SUBJECTS, TOKEN_LENGTHS } from "./store-subjects.ts";
+import { warmUp } from "./warm-up.ts";
 
 export interface StoreBenchOptions {
   /** Per subject and round. */
   readonly operations: number;
   readonly rounds: number;
-  /** Operations per subject before the first round. */
+  /** Operations per subject before the first round, at most: see warm-up.ts. */
   readonly storeWarmUp: number;
   /** Reads whose calls to KMS are counted, cold and warm; default 10,000. */
   readonly kmsReads?: number;
@@ -29,7 +30,9 @@ export interface StoreBenchOptions {
   readonly profileFolder?: string;
 }
 
-export interface StoreResults extends Pick<StoreBenchOptions, "operations" | "rounds" | "storeWarmUp"> {
+export interface StoreResults extends Pick<StoreBenchOptions, "operations" | "rounds"> {
+  /** Operations per subject that it took. */
+  readonly storeWarmUp: number;
   readonly node: string;
   readonly machine: string;
   readonly engine: Engines["name"];
@@ -52,10 +55,10 @@ export async function runStoreBench(options: StoreBenchOptions, say: (line: stri
   const harness = await startStoreHarness();
   try {
     const { rowBytes } = await harness.client.call("open", harness.engines);
-    const measurements = await runRounds(harness, options, say);
+    const { measurements, storeWarmUp } = await runRounds(harness, options, say);
     const kms = await countKmsCalls(harness, options);
     await profile(harness, options, say);
-    const { operations, rounds, storeWarmUp } = options;
+    const { operations, rounds } = options;
     return {
       operations,
       rounds,
@@ -79,14 +82,20 @@ export async function runStoreBench(options: StoreBenchOptions, say: (line: stri
 /** Each round measures everything once, every second one backwards, so that drift cancels out. */
 async function runRounds(
   { client }: StoreHarness,
-  { operations, rounds, storeWarmUp }: StoreBenchOptions,
+  { operations, rounds, storeWarmUp: most }: StoreBenchOptions,
   say: (line: string) => void,
-): Promise<StoreRound[]> {
+): Promise<{ readonly measurements: StoreRound[]; readonly storeWarmUp: number }> {
   const measurements: StoreRound[] = [];
-  for (const subject of storeWarmUp > 0 ? STORE_SUBJECTS : []) {
-    const { cpuMicroseconds } = await client.call("measure", subject, storeWarmUp);
-    say(`warm-up    ${progress(STORE_LABELS[subject], cpuMicroseconds)}`);
-  }
+  const run = async (count: number, report: (line: string) => void): Promise<Record<string, number>> => {
+    const costs: Record<string, number> = {};
+    for (const subject of STORE_SUBJECTS) {
+      const { cpuMicroseconds } = await client.call("measure", subject, count);
+      report(progress(STORE_LABELS[subject], cpuMicroseconds));
+      costs[subject] = cpuMicroseconds;
+    }
+    return costs;
+  };
+  const storeWarmUp = await warmUp(most, run, say);
   for (let round = 1; round <= rounds; round += 1) {
     const measured: Partial<Record<keyof StoreRound, StoreRound[keyof StoreRound]>> = {};
     for (const subject of round % 2 === 1 ? STORE_SUBJECTS : STORE_SUBJECTS.toReversed()) {
@@ -95,7 +104,7 @@ async function runRounds(
     }
     measurements.push(measured as StoreRound);
   }
-  return measurements;
+  return { measurements, storeWarmUp };
 }
 
 /** Cold: a store that has just been opened. Warm: the one of the rounds. */

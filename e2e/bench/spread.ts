@@ -1,0 +1,31 @@
+/**
+ * How measurements of one thing spread. Ratios are printed with their quartiles: the extremes of a
+ * shared machine say more about its other work.
+ */
+
+/** Of at least one value. */
+export interface Spread {
+  readonly min: number;
+  /** Lower quartile. */
+  readonly lower: number;
+  readonly median: number;
+  /** Upper quartile. */
+  readonly upper: number;
+  readonly max: number;
+}
+
+/** @param values at least one */
+export function spreadOf(values: readonly number[]): Spread {
+  const sorted = [...values].sort((a, b) => a - b);
+  const at = (share: number): number => {
+    const place = (sorted.length - 1) * share;
+    const [low = Number.NaN, high = low] = [sorted[Math.floor(place)], sorted[Math.ceil(place)]];
+    return low + (high - low) * (place - Math.floor(place));
+  };
+  return { min: at(0), lower: at(0.25), median: at(0.5), upper: at(0.75), max: at(1) };
+}
+
+/** `1.52 (1.50 to 1.57)`: the median, and the quartiles. */
+export function withQuartiles({ lower, median, upper }: Spread): string {
+  return `${median.toFixed(2)} (${lower.toFixed(2)} to ${upper.toFixed(2)})`;
+}
