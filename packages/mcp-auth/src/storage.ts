@@ -43,7 +43,8 @@ function logEvent(event: TokenStoreEvent, log: Log): void {
     error: "code" in event ? event.code : undefined,
     reason: "reason" in event ? event.reason : undefined,
     file: "path" in event ? event.path : undefined,
+    count: "count" in event ? event.count : undefined,
   };
-  if (ORDINARY.has(event.name)) log.info(event.name, fields);
+  if (ORDINARY.has(event.name) || fields.count === 0) log.info(event.name, fields);
   else log.warn(event.name, fields);
 }

@@ -74,6 +74,8 @@ export type RefreshEvent = { readonly vendor: string } & (
   | { readonly name: "discard_failed" }
   /** Clocks are further apart than the lease allows for. */
   | { readonly name: "clock_skew" }
+  /** Records that are due and were not refreshed at their last attempt; 0: none is left. */
+  | { readonly name: "refresh_backlog"; readonly count: number }
 );
 export type ReauthorizeReason = "refused" | "refresh_lost" | "no_refresh_token";
 

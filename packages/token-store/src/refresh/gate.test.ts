@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createGate, type Gate } from "./gate.ts";
+import { createBacklog, createGate, type Gate } from "./gate.ts";
 import { virtualTime } from "../testing/refresh-time.ts";
 
 interface Fixture {
@@ -95,5 +95,55 @@ describe("places at a vendor", () => {
     const next = begin("1", { waitMs: 0 });
     await end("1");
     expect(await next).toBe("done");
+  });
+});
+
+describe("the queue of a vendor", () => {
+  const row = (number: number) => ({ pk: `USER#${number}`, sk: "VENDOR#a" });
+
+  function counted() {
+    const time = virtualTime(1_700_000_000);
+    const counts: number[] = [];
+    const backlog = createBacklog({
+      now: time.now,
+      onEvent: (event) => counts.push(event.name === "refresh_backlog" ? event.count : Number.NaN),
+    });
+    return { ...time, backlog, counts };
+  }
+
+  const add = ({ backlog }: ReturnType<typeof counted>, from: number, to: number): void => {
+    for (let number = from; number <= to; number += 1) backlog.add("a", row(number));
+  };
+
+  it("counts each record once, and reports every ten seconds", () => {
+    const queue = counted();
+    add(queue, 1, 9);
+    add(queue, 1, 9);
+    expect(queue.counts).toEqual([]);
+    add(queue, 10, 12);
+    expect(queue.counts).toEqual([10]);
+    queue.advance(10);
+    add(queue, 1, 1);
+    expect(queue.counts).toEqual([10, 12]);
+  });
+
+  it("reports once that it is empty", () => {
+    const queue = counted();
+    add(queue, 1, 2);
+    queue.backlog.remove("a", row(1));
+    queue.backlog.remove("a", row(2));
+    expect(queue.counts).toEqual([]);
+    add(queue, 1, 10);
+    for (let number = 1; number <= 10; number += 1) queue.backlog.remove("a", row(number));
+    queue.backlog.remove("a", row(1));
+    expect(queue.counts).toEqual([10, 0]);
+  });
+
+  it("forgets a record whose user does not come back", () => {
+    const queue = counted();
+    add(queue, 1, 10);
+    queue.advance(60);
+    add(queue, 11, 21);
+    expect(queue.counts).toEqual([10, 10]);
   });
 });

@@ -9,6 +9,7 @@ import {
   LIFE_SECONDS,
   outage,
   refreshFixture,
+  toTokens,
 } from "../testing/refresh-fixture.ts";
 import type { StoredTokens } from "../tokens/tokens.ts";
 
@@ -95,6 +96,28 @@ describe("a vendor that fails", () => {
     fixture.at.before = () => Promise.reject(bug);
     expect(await refusal(fixture, fixture.process())).toBe(bug);
     expect(fixture.events).toEqual([expect.objectContaining({ code: "server_error", spent: true })]);
+  });
+
+  it("the queue is reported while many records wait, and when none is left", async () => {
+    const fixture = refreshFixture();
+    const keys = Array.from({ length: 12 }, (_, number) => ({ ...KEY, user: `user-${number}` }));
+    for (const key of keys) {
+      await fixture.records.replace(key, toTokens(fixture.vendor.authorize(key.user), fixture.time.now()));
+    }
+    fixture.time.advance(LIFE_SECONDS);
+    const leases = fixture.process();
+    const callAll = async () => Promise.allSettled(keys.map((key) => leases.withRefreshLease(key, fixture.refresh)));
+    const counts = () => fixture.events.flatMap((event) => (event.name === "refresh_backlog" ? [event.count] : []));
+    fixture.at.before = () => Promise.reject(new OAuthError("temporarily_unavailable", "Slow down"));
+    await callAll();
+    expect(counts()).toEqual([10]);
+    fixture.time.advance(10);
+    await callAll();
+    expect(counts()).toEqual([10, 12]);
+    fixture.at.before = undefined;
+    await callAll();
+    expect(counts()).toEqual([10, 12, 0]);
+    expect(fixture.events.filter(({ name }) => name === "refreshed")).toHaveLength(keys.length);
   });
 
   it("no event holds a token or a user", async () => {

@@ -31,7 +31,7 @@ import {
   activeRecord,
 } from "./context.ts";
 import { isAlive, refreshDue } from "./due.ts";
-import { createGate, type Gate } from "./gate.ts";
+import { type Backlog, createBacklog, createGate, type Gate } from "./gate.ts";
 import { createFlights, type Flights } from "./flights.ts";
 import { createOrphans, settleDeadAttempt } from "./orphans.ts";
 import { shareReads } from "./reads.ts";
@@ -96,6 +96,7 @@ interface Deps extends CommitDeps {
   readonly clockWatch: (current: CurrentRecord) => void;
   readonly sharedRead: TokenRecords["read"];
   readonly gate: Gate;
+  readonly backlog: Backlog;
 }
 
 /**
@@ -113,7 +114,8 @@ export function createRefreshLeases(options: RefreshLeasesOptions, given: Refres
   const clockWatch = createClockWatch({ now, times, onEvent });
   const sharedRead = shareReads(records.read, ({ user, vendor, issuer }) => JSON.stringify([user, vendor, issuer]));
   const gate = createGate(options.concurrency ?? CONCURRENCY, { timer });
-  const deps: Deps = { ...shared, orphans, clockWatch, sharedRead, gate };
+  const backlog = createBacklog({ now, onEvent });
+  const deps: Deps = { ...shared, orphans, clockWatch, sharedRead, gate, backlog };
   const flights = createFlights<StoredTokens | undefined>({ now, times });
 
   let calls = 0;
@@ -145,25 +147,33 @@ async function freshTokens(
   flights: Flights<StoredTokens | undefined>,
   deps: Deps,
 ): Promise<StoredTokens | undefined> {
-  const { now, times, clockWatch, sharedRead, gate } = deps;
+  const { now, times, clockWatch, sharedRead, gate, backlog } = deps;
   const current = activeRecord(await sharedRead(call.key));
   if (current === undefined) return undefined;
   clockWatch(current);
   requireGrant(current);
   const { stored, row, lease } = current;
   const due = refreshDue(stored, row.key, now(), { times, refused: call.refused });
-  if (due === "fresh") return stored;
-  const refresh = async (waitMs: number): Promise<StoredTokens | undefined> =>
-    gate.run(call.key.vendor, waitMs, () => refreshOnce(current, call, waitMs, deps));
+  if (due === "fresh") {
+    backlog.remove(call.key.vendor, row.key);
+    return stored;
+  }
+  const refresh = async (waitMs: number): Promise<StoredTokens | undefined> => {
+    const fresh = await gate.run(call.key.vendor, waitMs, () => refreshOnce(current, call, waitMs, deps));
+    backlog.remove(call.key.vendor, row.key);
+    return fresh;
+  };
   try {
     if (due === "due") return await flights.join(row.key, () => refresh(times.waitMs));
     if (isHeld(lease, now())) return stored;
     return await flights.ahead(row.key, () => refresh(0), stored);
   } catch (error) {
+    const isOver = !(error instanceof OAuthError) || error.code === "invalid_grant";
+    backlog[isOver ? "remove" : "add"](call.key.vendor, row.key);
     // An outage is no reason to withhold a token that works.
     //= bar#RF-9
     const isUsable = isAlive(stored, now()) && stored.version !== call.refused;
-    if (isUsable && error instanceof OAuthError && error.code !== "invalid_grant") return stored;
+    if (isUsable && !isOver) return stored;
     throw error;
   }
 }
