@@ -36,6 +36,26 @@ describe("the canary vendor", () => {
     expect(vendor.counts()).toMatchObject({ codes: 1, refreshes: 3, replays: 1 });
   });
 
+  it("throttles refreshes beyond its limit, and spends nothing then", async () => {
+    const limited = await startCanaryVendor({ refreshesPerSecond: 1, firstLifetimeSeconds: 60 });
+    const ask = async (form: Record<string, string>) =>
+      fetch(`${limited.url}/token`, { method: "POST", body: new URLSearchParams(form) });
+    const first = (await (await ask({ code: canaryCode("alice") })).json()) as Record<string, string | number>;
+    expect(first["expires_in"]).toBe(60);
+    const form = { refresh_token: String(first["refresh_token"]) };
+    const statuses: number[] = [];
+    let refused: Response | undefined;
+    // Of three calls at once at most one in each of two seconds is within the limit.
+    for (const answer of await Promise.all([ask(form), ask({ refresh_token: "x" }), ask({ refresh_token: "y" })])) {
+      statuses.push(answer.status);
+      if (answer.status === 429) refused = answer;
+    }
+    expect(refused?.headers.get("retry-after")).toBe("1");
+    expect(limited.counts()).toMatchObject({ refreshes: 3, replays: 0 });
+    expect(limited.counts().throttled).toBe(statuses.filter((status) => status === 429).length);
+    await limited.close();
+  });
+
   it("answers nothing but an outage while it has one", async () => {
     const code = canaryCode("alice");
     vendor.outage(true);

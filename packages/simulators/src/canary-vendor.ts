@@ -24,6 +24,8 @@ export interface CanaryCounts {
   /** Requests with a code, whatever the outcome. */
   readonly codes: number;
   readonly refreshes: number;
+  /** Refreshes beyond `refreshesPerSecond`: answered 429, and nothing was spent. */
+  readonly throttled: number;
   /** Refresh tokens presented a second time: each ended its grant. */
   readonly replays: number;
   readonly accounts: number;
@@ -32,6 +34,10 @@ export interface CanaryCounts {
 export interface CanaryVendorOptions {
   /** Of access tokens; default an hour. */
   readonly lifetimeSeconds?: number;
+  /** Of an access token that a code is redeemed for; default `lifetimeSeconds`. */
+  readonly firstLifetimeSeconds?: number;
+  /** Further refreshes within a second get 429 with `Retry-After: 1`; default no limit. */
+  readonly refreshesPerSecond?: number;
   /** How long a refresh takes, so that concurrent callers overlap; default 0. */
   readonly refreshMs?: number;
 }
@@ -50,16 +56,17 @@ const KEEP_ALIVE_MS = 60_000;
  * authenticated.
  */
 export async function startCanaryVendor(options: CanaryVendorOptions = {}): Promise<CanaryVendor> {
-  const { lifetimeSeconds = HOUR_SECONDS, refreshMs = 0 } = options;
+  const { lifetimeSeconds = HOUR_SECONDS, firstLifetimeSeconds = lifetimeSeconds, refreshMs = 0 } = options;
+  const isWithinLimit = createLimit(options.refreshesPerSecond ?? Infinity);
   const { server, url, close } = await listen(0);
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   const spentCodes = new Set<string>();
   const grants = new Map<string, Grant>();
   const users = new Map<string, string>();
-  const counts = { codes: 0, refreshes: 0, replays: 0, accounts: 0 };
+  const counts = { codes: 0, refreshes: 0, throttled: 0, replays: 0, accounts: 0 };
   let isDown = false;
 
-  const issue = (grant: Grant): Reply => {
+  const issue = (grant: Grant, expiresIn = lifetimeSeconds): Reply => {
     const accessToken = `canary.${grant.user}.${random()}`;
     grant.refreshToken = `renew.${grant.user}.${random()}`;
     users.set(accessToken, grant.user);
@@ -67,7 +74,7 @@ export async function startCanaryVendor(options: CanaryVendorOptions = {}): Prom
     return json(200, {
       access_token: accessToken,
       token_type: "Bearer",
-      expires_in: lifetimeSeconds,
+      expires_in: expiresIn,
       refresh_token: grant.refreshToken,
       scope: "read",
     });
@@ -77,10 +84,14 @@ export async function startCanaryVendor(options: CanaryVendorOptions = {}): Prom
     const user = /^code\.([^.]+)\./.exec(code)?.[1];
     if (user === undefined || spentCodes.has(code)) return json(400, { error: "invalid_grant" });
     spentCodes.add(code);
-    return issue({ user, refreshToken: "", isOver: false });
+    return issue({ user, refreshToken: "", isOver: false }, firstLifetimeSeconds);
   };
   const refresh = async (refreshToken: string): Promise<Reply> => {
     counts.refreshes += 1;
+    if (!isWithinLimit()) {
+      counts.throttled += 1;
+      return { status: 429, headers: { "Retry-After": "1" }, body: "" };
+    }
     const grant = grants.get(refreshToken);
     if (grant !== undefined && grant.refreshToken !== refreshToken) {
       counts.replays += 1;
@@ -135,6 +146,22 @@ export function canaryEnvironment(url: string): Readonly<Record<string, string>>
     VENDOR_CLIENT_ID: "our-client",
     VENDOR_CLIENT_SECRET: "our-secret-at-the-vendor",
     EGRESS_ALLOW_LOOPBACK: "true",
+  };
+}
+
+/** @returns whether another call is within the limit of the current second; counts it if so */
+function createLimit(perSecond: number): () => boolean {
+  let second = 0;
+  let count = 0;
+  return () => {
+    const now = Math.floor(performance.now() / 1000);
+    if (now !== second) {
+      second = now;
+      count = 0;
+    }
+    if (count >= perSecond) return false;
+    count += 1;
+    return true;
   };
 }
 
