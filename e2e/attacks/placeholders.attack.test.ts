@@ -2,9 +2,11 @@
  * Attacker: a client of the broker, with the values it may choose for the {placeholders} of a
  * vendor that the operator has configured. Goal: users, their codes and the operator's secret at
  * another host, on another path, or with another query. Defence: a value fills exactly its gap
- * (expandTemplate), and where a value could fill a whole domain the vendor gets its own callback
- * path and never the operator's credentials (fillsRegistrableDomain).
+ * (expandTemplate), a host stays below the ends that the entry pins (suffix), and where a value could
+ * fill a whole domain the vendor gets its own callback path and never the operator's credentials
+ * (fillsRegistrableDomain).
  */
+import type { PlaceholderSpecs } from "@oauth-broker/oauth-core/protocol";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { CALLBACK, VENDOR_CLIENT } from "./support/names.ts";
 import { createFakeVendor, type FakeVendor, ownerOf } from "./support/fake-vendor.ts";
@@ -21,11 +23,19 @@ vi.mock("../../packages/oauth-core/src/protocol/placeholders.ts", async (origina
   const expandTemplate: typeof actual.expandTemplate = (template, values, specs) =>
     off.has("expandTemplate")
       ? template.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? specs[name]?.default ?? "")
-      : actual.expandTemplate(template, values, specs);
+      : actual.expandTemplate(template, values, off.has("suffix") ? withoutSuffix(specs) : specs);
   const fillsRegistrableDomain: typeof actual.fillsRegistrableDomain = (template, specs) =>
     off.has("fillsRegistrableDomain") ? false : actual.fillsRegistrableDomain(template, specs);
   return { ...actual, expandTemplate, fillsRegistrableDomain };
 });
+
+const withoutSuffix = (specs: PlaceholderSpecs): PlaceholderSpecs =>
+  Object.fromEntries(
+    Object.entries(specs).map(([name, spec]) => {
+      const { suffix: _, ...open } = spec;
+      return [name, open];
+    }),
+  );
 
 const EVIL = "https://evil.example";
 
@@ -165,6 +175,56 @@ describe("X-2 a placeholder that can fill a whole domain", () => {
     const { backend, victim, evil } = await setUp(WHOLE);
     await without(off, "fillsRegistrableDomain", async () => {
       const flow = await backend.push(FORM);
+      const { url } = await victim.visit(backend.startUrl(flow));
+      await backend.redeem(parameter(url, "code"), flow.codeVerifier);
+      expectAllOf(evil);
+    });
+  });
+});
+
+describe("X-2 a host whose end the entry pins", () => {
+  const PINNED = {
+    authorization_endpoint: "https://{host}/authorize",
+    token_endpoint: "https://{host}/token",
+    placeholders: { host: { kind: "host", suffix: [".honest.example"] } },
+  };
+  const OUTSIDE = [
+    "evil.example",
+    "honest.example",
+    "evilhonest.example",
+    "blue.honest.example.evil.example",
+    "blue.honest.example.",
+    ".honest.example",
+    "evil.example/.honest.example",
+    "evil.example#.honest.example",
+    "evil.example\\.honest.example",
+    "evil.example:443@blue.honest.example",
+    "blue.HONEST.example",
+    "evil.example%2f.honest.example",
+    "evil.example\u3002.honest.example",
+  ];
+
+  it.each(OUTSIDE)("bar#XA-2 is never %j: the refusal names the placeholder, and nothing is sent", async (host) => {
+    const { backend, fixture } = await setUp(PINNED);
+    const answer = await backend.par({ placeholders: JSON.stringify({ host }) });
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { error: "invalid_request", error_description: expect.stringContaining("placeholder host") },
+    });
+    expect(fixture.outbound).toEqual([]);
+  });
+
+  it("takes the operator's credentials and the shared callback below that end", async () => {
+    const { backend } = await setUp(PINNED);
+    const form = { vendor: "honest", placeholders: JSON.stringify({ host: "blue.honest.example" }) };
+    expect((await backend.par(form)).status).toBe(201);
+    expect((await backend.post("/v1/explain", form)).body["redirect_uri"]).toBe(CALLBACK);
+  });
+
+  it("X-2 twin: without the pinned end the victim's code and the operator's secret are at the evil token endpoint", async () => {
+    const { backend, victim, evil } = await setUp(PINNED);
+    await without(off, "suffix", async () => {
+      const flow = await backend.push({ placeholders: JSON.stringify({ host: "evil.example" }) });
       const { url } = await victim.visit(backend.startUrl(flow));
       await backend.redeem(parameter(url, "code"), flow.codeVerifier);
       expectAllOf(evil);

@@ -5,7 +5,12 @@
  */
 import { defined, OAuthError } from "@oauth-broker/oauth-core";
 import { expandVendor, namesInHost, requireFit, templatesOf, withDefaults } from "@oauth-broker/oauth-core/client";
-import { expandTemplate, fillsRegistrableDomain, requireKnownPlaceholders } from "@oauth-broker/oauth-core/protocol";
+import {
+  expandTemplate,
+  fillsRegistrableDomain,
+  isListed,
+  requireKnownPlaceholders,
+} from "@oauth-broker/oauth-core/protocol";
 import { defineVendor, type Vendor } from "@oauth-broker/oauth-core/registry";
 import { requireEgressUrl } from "@oauth-broker/oauth-core/egress";
 import type { VendorConfig } from "../config.ts";
@@ -83,7 +88,7 @@ function endpointsOfEntry(target: VendorTarget, entry: VendorConfig, deps: Endpo
     const url = expandTemplate(template, values, specs);
     return url === known ? undefined : requireForeignUrl(url, deps);
   };
-  const isChosen = (name: string) => specs[name]?.values === undefined && values[name] !== specs[name]?.default;
+  const isChosen = (name: string) => !isListed(specs[name]) && values[name] !== specs[name]?.default;
   const chosen = ofEntry.filter((template) => namesInHost(template).some(isChosen));
   for (const template of chosen) requireForeignUrl(expandTemplate(template, values, specs), deps);
   return {

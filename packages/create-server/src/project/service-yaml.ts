@@ -2,6 +2,7 @@
  * service.yaml of a project: what the platform reads. The paths are those the server has in its
  * mode, and no others.
  */
+import { givenNames } from "@oauth-broker/oauth-core/protocol";
 import { REGISTRY } from "@oauth-broker/oauth-core/registry";
 import type { Callback, Choices, Mode } from "../choices/choices.ts";
 
@@ -42,9 +43,10 @@ export function environmentOf({ mode, callback, vendor, scopes }: Choices): Reco
 function placeholdersOf(vendor: string): Record<string, string> | undefined {
   const entry = REGISTRY.get(vendor);
   if (entry === undefined) return undefined;
-  const endpoints = `${entry.vendor.authorizationEndpoint ?? ""} ${entry.vendor.tokenEndpoint ?? ""}`;
+  const { authorizationEndpoint = "", tokenEndpoint = "" } = entry.vendor;
+  const given = new Set([authorizationEndpoint, tokenEndpoint].flatMap((url) => givenNames(url, entry.placeholders)));
   const open = Object.entries(entry.placeholders).filter(
-    ([name, { default: usual }]) => usual === undefined && endpoints.includes(`{${name}}`),
+    ([name, { default: usual }]) => usual === undefined && given.has(name),
   );
   return open.length === 0 ? undefined : Object.fromEntries(open.map(([name]) => [name, ""]));
 }

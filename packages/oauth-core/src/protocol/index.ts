@@ -11,6 +11,8 @@ export {
 export {
   expandTemplate,
   fillsRegistrableDomain,
+  givenNames,
+  isListed,
   placeholderNames,
   type PlaceholderSpec,
   type PlaceholderSpecs,

@@ -1,5 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { expandTemplate, fillsRegistrableDomain, placeholderNames, requireKnownPlaceholders } from "./placeholders.ts";
+import {
+  expandTemplate,
+  fillsRegistrableDomain,
+  givenNames,
+  placeholderNames,
+  requireKnownPlaceholders,
+} from "./placeholders.ts";
 
 const REFUSED = expect.objectContaining({ code: "invalid_request", status: 400 });
 const OKTA = "https://{subdomain}.okta.com/oauth2/{auth_server}/v1/authorize";
@@ -86,6 +92,82 @@ describe("expandTemplate", () => {
     expect(() => expandTemplate("https://v.example/{x}", { x: "a" }, { x: { pattern: "(" } })).toThrow(
       expect.objectContaining({ code: "server_error" }),
     );
+  });
+});
+
+describe("a host whose end is pinned", () => {
+  const OKTA_HOST = {
+    okta_host: { kind: "host", suffix: [".okta.com", ".okta.mil"], pattern: "[a-z0-9-]+[.].*" },
+  } as const;
+  const WHOLE = "https://{okta_host}/oauth2/v1/token";
+
+  it.each(["acme.okta.com", "acme.okta.mil"])("takes %s", (value) => {
+    expect(expandTemplate(WHOLE, { okta_host: value }, OKTA_HOST)).toBe(`https://${value}/oauth2/v1/token`);
+  });
+
+  it.each(["okta.com", "evil.example", "acme.okta.com.evil.example", "evilokta.com", "a.okta.org"])(
+    "refuses %s by the name of its placeholder",
+    (value) => {
+      expect(() => expandTemplate(WHOLE, { okta_host: value }, OKTA_HOST)).toThrow(
+        expect.objectContaining({
+          code: "invalid_request",
+          description: expect.stringMatching(/^placeholder okta_host (leaves the vendor's domain|has a value)/),
+        }),
+      );
+    },
+  );
+
+  it("says which domains those are", () => {
+    expect(() => expandTemplate(WHOLE, { okta_host: "a.evil.example" }, OKTA_HOST)).toThrow(
+      expect.objectContaining({
+        description: "placeholder okta_host leaves the vendor's domain: .okta.com or .okta.mil",
+      }),
+    );
+  });
+
+  it("compares the host that was filled, also where the value is one label of it", () => {
+    const specs = { x: { suffix: [".vendor.example"] } };
+    expect(expandTemplate("https://{x}.vendor.example/", { x: "a" }, specs)).toBe("https://a.vendor.example/");
+    expect(() => expandTemplate("https://{x}.other.example/", { x: "a" }, specs)).toThrow(REFUSED);
+  });
+
+  it("is not chosen by the value, unless anyone can register a name below that end", () => {
+    expect(fillsRegistrableDomain(WHOLE, OKTA_HOST)).toBe(false);
+    for (const end of [".com", ".co.uk", ".github.io", "okta.com", "."]) {
+      const specs = { okta_host: { kind: "host", suffix: [".okta.com", end] } } as const;
+      expect(fillsRegistrableDomain(WHOLE, specs), end).toBe(true);
+    }
+    expect(fillsRegistrableDomain(WHOLE, { okta_host: { kind: "host", suffix: [] } })).toBe(true);
+  });
+});
+
+describe("a value that follows from another", () => {
+  const HOSTS = { eu: "app.eu.vendor.example", us: "app.vendor.example" };
+  const specs = {
+    region: { values: ["eu", "us"], default: "us" },
+    app_host: { follows: { placeholder: "region", values: HOSTS } },
+    api_host: { follows: { placeholder: "region", values: { eu: "api.eu.vendor.example", us: "api.vendor.example" } } },
+  };
+
+  it("fills two hosts from one", () => {
+    expect(expandTemplate("https://{app_host}/a", { region: "eu" }, specs)).toBe("https://app.eu.vendor.example/a");
+    expect(expandTemplate("https://{api_host}/t", { region: "eu" }, specs)).toBe("https://api.eu.vendor.example/t");
+    expect(expandTemplate("https://{api_host}/t", {}, specs)).toBe("https://api.vendor.example/t");
+    expect(fillsRegistrableDomain("https://{app_host}/a", specs)).toBe(false);
+  });
+
+  it("is never the caller's, and names the placeholder that it follows from", () => {
+    const values = { region: "eu", app_host: "evil.example" };
+    expect(expandTemplate("https://{app_host}/a", values, specs)).toBe("https://app.eu.vendor.example/a");
+    expect(() => requireKnownPlaceholders(values, ["https://{app_host}/a"], specs)).toThrow(
+      expect.objectContaining({ description: "placeholder app_host is not one of this vendor" }),
+    );
+    for (const region of ["jp", "constructor", "evil.example"]) {
+      expect(() => expandTemplate("https://{app_host}/a", { region }, specs)).toThrow(
+        expect.objectContaining({ description: "placeholder region has a value that does not fit" }),
+      );
+    }
+    expect(givenNames("https://{app_host}/{x}/{region}", specs)).toEqual(["region", "x"]);
   });
 });
 

@@ -21,6 +21,10 @@ export interface PlaceholderSpec {
    * in the query.
    */
   readonly kind?: "label" | "segment" | "host";
+  /** Ends with a leading dot, `.vendor.com`: a host that contains the value has one of them. */
+  readonly suffix?: readonly string[];
+  /** The value follows from that of another placeholder, by its value: a caller never gives it. */
+  readonly follows?: { readonly placeholder: string; readonly values: Readonly<Record<string, string>> };
 }
 
 /** By the name of the placeholder. */
@@ -48,6 +52,12 @@ export function placeholderNames(template: string): string[] {
   return [...new Set(Array.from(template.matchAll(PLACEHOLDER), ([, name = ""]) => name))];
 }
 
+/** The names a caller gives for a template: one that follows from another is replaced by that one. */
+export function givenNames(template: string, specs: PlaceholderSpecs): string[] {
+  const names = placeholderNames(template).map((name) => own(specs, name)?.follows?.placeholder ?? name);
+  return [...new Set(names)];
+}
+
 /**
  * Refuses values that no template uses and no specification names: a misspelt name would silently
  * fall back to the default.
@@ -55,7 +65,8 @@ export function placeholderNames(template: string): string[] {
  * @throws OAuthError invalid_request
  */
 export function requireKnownPlaceholders(values: object, templates: readonly string[], specs: PlaceholderSpecs): void {
-  const known = new Set([...Object.keys(specs), ...templates.flatMap(placeholderNames)]);
+  const stated = Object.keys(specs).filter((name) => own(specs, name)?.follows === undefined);
+  const known = new Set([...stated, ...templates.flatMap((template) => givenNames(template, specs))]);
   const unknown = Object.keys(values).find((name) => !known.has(name));
   if (unknown === undefined) return;
   // The name is repeated only if it looks like a name: anything else is the caller's text.
@@ -82,6 +93,7 @@ export function expandTemplate(
       fit(place, name, valueOf(name, values, specs), own(specs, name) ?? {}),
     );
   const filledHost = fill(host, "host");
+  for (const name of placeholderNames(host)) requireSuffix(name, filledHost, own(specs, name)?.suffix);
   const filledPath = fill(path, "path");
   const url = scheme + filledHost + port + filledPath + fill(query, "query") + fragment;
   requireSameShape(url, filledHost, filledPath);
@@ -91,13 +103,16 @@ export function expandTemplate(
 /**
  * Whether a value could choose the registrable domain, and so who receives the request: a
  * placeholder that is the whole host, or one with nothing but a public suffix to its right.
- * Placeholders whose values are listed cannot.
+ * Placeholders whose values are listed cannot, nor can any beside one that pins the end of the host
+ * to domains of the vendor.
  */
 export function fillsRegistrableDomain(template: string, specs: PlaceholderSpecs = {}): boolean {
   if (placeholderNames(template).length === 0) return false;
-  const labels = splitTemplate(template).host.split(".");
+  const { host } = splitTemplate(template);
+  if (placeholderNames(host).some((name) => isPinned(own(specs, name)))) return false;
+  const labels = host.split(".");
   const rightmost = labels.findLastIndex((label) =>
-    Array.from(label.matchAll(PLACEHOLDER)).some(([, name = ""]) => own(specs, name)?.values === undefined),
+    Array.from(label.matchAll(PLACEHOLDER)).some(([, name = ""]) => !isListed(own(specs, name))),
   );
   return (
     rightmost >= 0 &&
@@ -108,6 +123,16 @@ export function fillsRegistrableDomain(template: string, specs: PlaceholderSpecs
         .toLowerCase(),
     )
   );
+}
+
+/** Whether the entry itself names every value. */
+export function isListed(spec: PlaceholderSpec | undefined): boolean {
+  return spec?.values !== undefined || spec?.follows !== undefined;
+}
+
+/** An end below which anyone can register a name pins nothing. */
+function isPinned({ suffix = [] }: PlaceholderSpec = {}): boolean {
+  return suffix.length > 0 && suffix.every((end) => end.startsWith(".") && !isPublicSuffix(end.slice(1)));
 }
 
 type Place = "host" | "path" | "query";
@@ -125,6 +150,14 @@ function own<T>(record: Readonly<Record<string, T>>, name: string): T | undefine
 }
 
 function valueOf(name: string, values: Readonly<Record<string, string>>, specs: PlaceholderSpecs): string {
+  const follows = own(specs, name)?.follows;
+  if (follows === undefined) return givenOf(name, values, specs);
+  const value = own(follows.values, givenOf(follows.placeholder, values, specs));
+  if (value === undefined) throw misfit(follows.placeholder);
+  return value;
+}
+
+function givenOf(name: string, values: Readonly<Record<string, string>>, specs: PlaceholderSpecs): string {
   const given = own(values, name) ?? "";
   const value = given === "" ? own(specs, name)?.default : given;
   if (value === undefined || value === "") throw new OAuthError("invalid_request", `placeholder ${name} is missing`);
@@ -137,12 +170,21 @@ function fit(place: Place, name: string, value: string, spec: PlaceholderSpec): 
     (spec.kind === undefined || KINDS[spec.kind].test(value)) &&
     (spec.pattern === undefined || matches(spec.pattern, name, value)) &&
     fitsPlace(place, value, spec);
-  if (!allowed) throw new OAuthError("invalid_request", `placeholder ${name} has a value that does not fit`);
+  if (!allowed) throw misfit(name);
   return place === "query" ? encodeURIComponent(value) : value;
 }
 
-function fitsPlace(place: Place, value: string, { kind, values }: PlaceholderSpec): boolean {
-  if (place === "host") return (kind === "host" || values !== undefined ? KINDS.host : KINDS.label).test(value);
+function misfit(name: string): OAuthError {
+  return new OAuthError("invalid_request", `placeholder ${name} has a value that does not fit`);
+}
+
+function requireSuffix(name: string, filledHost: string, suffix: readonly string[] | undefined): void {
+  if (suffix === undefined || suffix.some((end) => end.startsWith(".") && filledHost.endsWith(end))) return;
+  throw new OAuthError("invalid_request", `placeholder ${name} leaves the vendor's domain: ${suffix.join(" or ")}`);
+}
+
+function fitsPlace(place: Place, value: string, spec: PlaceholderSpec): boolean {
+  if (place === "host") return (spec.kind === "host" || isListed(spec) ? KINDS.host : KINDS.label).test(value);
   if (place === "path") return KINDS.segment.test(value);
   return value.length <= 1024 && value.isWellFormed() && !/\p{Cc}/u.test(value);
 }

@@ -131,6 +131,18 @@ export const placeholderSchema = section({
     },
     ["label", "segment", "host"],
   ).optional(),
+  suffix: listOf(
+    text(
+      { type: "text", description: "An end of a host, with its leading dot.", example: ".vendor.example" },
+      (value) => (/^(?:\.[a-z0-9-]+)+$/.test(value) ? undefined : "must be labels in lower case, a dot before each"),
+    ),
+    {
+      type: "list of texts",
+      description: "A host that contains a value has one of these ends: the domains the vendor answers at.",
+      example: "[.vendor.example]",
+    },
+    (ends) => (ends.length === 0 ? "must have at least one entry" : undefined),
+  ).optional(),
 });
 
 export function checkPlaceholderName(value: string): string | undefined {

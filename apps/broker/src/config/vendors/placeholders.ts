@@ -33,11 +33,51 @@ interface PlaceholderProblem {
 
 export function placeholderSpecs({ placeholders = {} }: ParsedVendor): PlaceholderSpecs {
   return Object.fromEntries(
-    Object.entries(placeholders).map(([name, { pattern, values, default: standard, kind }]) => [
+    Object.entries(placeholders).map(([name, { pattern, values, default: standard, kind, suffix }]) => [
       name,
-      defined({ pattern, values, default: standard, kind }) satisfies PlaceholderSpec,
+      defined({ pattern, values, default: standard, kind, suffix }) satisfies PlaceholderSpec,
     ]),
   );
+}
+
+/**
+ * The operator's specifications over the registry's. What the registry pins of a host (`suffix`,
+ * `values`) stays pinned as long as one of its endpoints is in use.
+ */
+export function withRegistry(parsed: ParsedVendor, known: PlaceholderSpecs = {}): PlaceholderSpecs {
+  const own = placeholderSpecs(parsed);
+  if (isMoved(parsed)) return { ...known, ...own };
+  const pinned = Object.entries(own).map(([name, spec]) => {
+    const { suffix, values, follows, kind } = known[name] ?? {};
+    const pins = defined({ suffix, follows, kind: suffix === undefined ? undefined : kind });
+    return [name, { ...defined({ values }), ...spec, ...pins }] as const;
+  });
+  return { ...known, ...Object.fromEntries(pinned) };
+}
+
+function isMoved({ authorization_endpoint: authorization, token_endpoint: token }: ParsedVendor): boolean {
+  return authorization !== undefined && token !== undefined;
+}
+
+/** Values of the operator's that leave what the registry pins. */
+export function pinProblems(parsed: ParsedVendor, known: PlaceholderSpecs = {}): PlaceholderProblem[] {
+  if (isMoved(parsed)) return [];
+  return Object.entries(placeholderSpecs(parsed)).flatMap(([name, { values = [], default: usual }]) => {
+    const { [name]: pinned } = known;
+    const given = usual === undefined ? values : [...values, usual];
+    const leaves =
+      pinned?.follows !== undefined ||
+      given.some((value) => pinned?.values?.includes(value) === false) ||
+      (pinned?.suffix !== undefined && pinned.kind === "host" && given.some((value) => !endsIn(value, pinned)));
+    if (!leaves) return [];
+    const problem = "contradicts the registry, which pins the hosts of this vendor";
+    const expected = "values that the registry's entry allows, or an authorization_endpoint and a token_endpoint";
+    return [{ field: ["placeholders", name], problem, expected }];
+  });
+}
+
+function endsIn(value: string, { suffix = [] }: PlaceholderSpec): boolean {
+  return suffix.some((end) => value.endsWith(end));
 }
 
 /** @param specs those of the registry and of the operator */

@@ -10,7 +10,7 @@ import { formatPath, type Problem } from "../problems.ts";
 import type { Tree } from "../source.ts";
 import { CUSTOM_VENDOR } from "../../vendor/request.ts";
 import type { VendorConfig, VendorTemplate } from "../types.ts";
-import { choosesDomain, placeholderProblems, placeholderSpecs } from "./placeholders.ts";
+import { choosesDomain, pinProblems, placeholderProblems, withRegistry } from "./placeholders.ts";
 import { buildCredentials, credentialProblems } from "./credentials.ts";
 import type { ParsedVendor } from "../schema/vendor.ts";
 
@@ -78,10 +78,12 @@ export function buildVendor(
     );
   }
   problems.push(...credentialProblems(vendor, credentials, parsed.credentials, warnings));
-  const placeholders = { ...known?.placeholders, ...placeholderSpecs(parsed) };
-  for (const { field, problem, expected } of placeholderProblems(parsed, placeholders, vendor)) {
-    say(field, problem, expected);
-  }
+  const placeholders = withRegistry(parsed, known?.placeholders);
+  const ofPlaceholders = [
+    ...pinProblems(parsed, known?.placeholders),
+    ...placeholderProblems(parsed, placeholders, vendor),
+  ];
+  for (const { field, problem, expected } of ofPlaceholders) say(field, problem, expected);
   if (credentials.length > 0 && choosesDomain(vendor, placeholders)) {
     warnings.push(
       `Vendor ${id} has a placeholder that can fill a whole domain: clients must bring credentials of their own, because the broker never uses its own there`,
