@@ -9,21 +9,31 @@ import type { SourceFile } from "./sources.ts";
 interface Leg {
   readonly name: string;
   readonly start: string;
+  /** What the leg is given as a dependency and runs on, counted with it. */
+  readonly runsOn?: string;
 }
 
 const BROKER = "apps/broker/src/flows";
 const HOSTED = "packages/mcp-auth/src/hosted";
+const ENGINE = "packages/oauth-core/src/brokered-code/index.ts";
+
+/** A leg that asks more of its reader is to be cut. */
+const MOST_FILES = 32;
+const MOST_LINES = 4_000;
 
 /** Each starts with the file that lists the steps of the leg. */
 export const LEGS: readonly Leg[] = [
   { name: "`POST /v1/par`", start: `${BROKER}/par.ts` },
   { name: "`/v1/authorize`", start: `${BROKER}/authorize.ts` },
-  { name: "`/v1/callback`", start: `${BROKER}/callback.ts` },
-  { name: "`POST /v1/token`, code", start: `${BROKER}/token.ts` },
+  { name: "`/v1/callback`", start: `${BROKER}/callback.ts`, runsOn: ENGINE },
+  { name: "`POST /v1/token`, code", start: `${BROKER}/token.ts`, runsOn: ENGINE },
   { name: "`POST /v1/token`, refresh", start: `${BROKER}/refresh.ts` },
-  { name: "the engine that callback and token run on", start: "packages/oauth-core/src/brokered-code/index.ts" },
   { name: "a deployed server, `/authorize`", start: `${HOSTED}/server-callback/authorize.ts` },
-  { name: "a deployed server, `POST /token`, code", start: `${HOSTED}/server-callback/redeem-own-code.ts` },
+  {
+    name: "a deployed server, `POST /token`, code",
+    start: `${HOSTED}/server-callback/redeem-own-code.ts`,
+    runsOn: ENGINE,
+  },
 ];
 
 /** Read separately, whichever leg the reader comes from. */
@@ -39,13 +49,32 @@ export function renderClosures(
   legs: readonly Leg[] = LEGS,
 ): string {
   const closureOf = closures(files, entries);
-  const rows = legs.map(({ name, start }) => {
-    const reached = closureOf(start);
-    const lines = reached.reduce((sum, { text }) => sum + text.trimEnd().split("\n").length, 0);
-    return `| ${name} | \`${start}\` | ${reached.length} | ${lines} |`;
+  const rows = legs.map((leg) => {
+    const { count, lines } = measure(leg, closureOf);
+    return `| ${leg.name} | \`${leg.start}\` | ${count} | ${lines} |`;
   });
   const head = ["| leg | begins in | files | lines |", "| --- | --- | --- | --- |"];
   return [FIRST_MARK, "", ...head, ...rows, "", LAST_MARK].join("\n");
+}
+
+/** @returns a problem for each leg that makes its reader read too much */
+export function checkClosures(
+  files: readonly SourceFile[],
+  entries: ReadonlyMap<string, string>,
+  legs: readonly Leg[] = LEGS,
+): string[] {
+  const closureOf = closures(files, entries);
+  return legs.flatMap((leg) => {
+    const { count, lines } = measure(leg, closureOf);
+    if (count <= MOST_FILES && lines <= MOST_LINES) return [];
+    return `${leg.start}: reaches ${count} files with ${lines} lines; a leg has at most ${MOST_FILES} and ${MOST_LINES}`;
+  });
+}
+
+function measure({ start, runsOn }: Leg, closureOf: (start: string) => SourceFile[]): { count: number; lines: number } {
+  const reached = new Set([start, ...(runsOn === undefined ? [] : [runsOn])].flatMap(closureOf));
+  const lines = [...reached].reduce((sum, { text }) => sum + text.trimEnd().split("\n").length, 0);
+  return { count: reached.size, lines };
 }
 
 /** @returns the page with new closures; unchanged when it has no marks */

@@ -13,7 +13,7 @@ import { checkApi, renderApiPages } from "./api-docs/page.ts";
 import { readPublished } from "./api-docs/published.ts";
 import { checkBoundaries, type Violation } from "./boundaries.ts";
 import { checkFlows } from "./check-flows.ts";
-import { renderClosures, withClosures } from "./closures.ts";
+import { checkClosures, renderClosures, withClosures } from "./closures.ts";
 import { renderConfiguration } from "./config-docs.ts";
 import { FIRST_CLASS_PATH, renderFirstClass } from "./first-class.ts";
 import { checkLockfile } from "./lockfile.ts";
@@ -81,6 +81,7 @@ const COMMANDS: Readonly<Record<string, () => string[] | Promise<string[]>>> = {
       ...checkApi(readPublished()),
       ...checkStandards(indexStandards(readSources(EVERYTHING)), read("docs/exceptions.md")),
       // The table of closures is not a table of hops.
+      ...checkClosures(readSources(PRODUCT), readEntries()),
       ...checkFlows(withClosures(read("docs/flows.md"), ""), readSources(PRODUCT)),
       ...checkProse(readPages(), read("docs/glossary.md")),
     ];

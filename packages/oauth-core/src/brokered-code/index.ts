@@ -16,21 +16,11 @@ import { declinePushed, findPushed, type PushedFlow, pushFlow, startFlow, type S
 
 export { readVendorAnswer } from "./answer.ts";
 export type { VendorAnswer } from "./answer.ts";
-export type {
-  FlowDeps,
-  FlowPolicy,
-  FlowRefusal,
-  FlowState,
-  FlowVendor,
-  Parked,
-  Redeemed,
-  VendorQuestion,
-} from "./policy.ts";
+export type { FlowDeps, FlowPolicy, FlowRefusal, FlowVendor, Parked, Redeemed, VendorQuestion } from "./policy.ts";
 export type { FlowRecord } from "./record.ts";
-export { challengeFor, flowSecrets, isIdTokenDue } from "./secrets.ts";
-export type { FlowKeys, FlowSecrets } from "./secrets.ts";
+export { challengeFor, flowSecrets, HANDLE_STATE, isIdTokenDue } from "./secrets.ts";
+export type { FlowKeys, FlowSecrets, FlowState } from "./secrets.ts";
 export type { PushedFlow } from "./start.ts";
-export { HANDLE_STATE } from "./state.ts";
 
 /** The legs of a flow, as an app calls them. */
 export interface BrokeredCode<Flow extends FlowRecord, Vendor extends FlowVendor> {

@@ -6,13 +6,13 @@ import type { Handle } from "../authorization-server/handle.ts";
 import type { Answer } from "../http/answers.ts";
 import type { OAuthError } from "../protocol/errors.ts";
 import type { VerifiedRedirect } from "../protocol/redirect-uri.ts";
-import type { Clock, EpochSeconds, RecordStore, StoredRecord } from "../ports.ts";
+import type { Clock, RecordStore, StoredRecord } from "../ports.ts";
 import type { Trace } from "../service/http-layer.ts";
 import type { VendorClient } from "../vendor-client/index.ts";
 import type { ResolvedVendor, VendorCredentials, VendorTokens } from "../vendors/vendor.ts";
 import type { VendorAnswer } from "./answer.ts";
 import type { FlowRecord } from "./record.ts";
-import type { FlowSecrets } from "./secrets.ts";
+import type { FlowSecrets, FlowState } from "./secrets.ts";
 
 /** The store, clock and issuer of an app's flows. */
 export interface FlowDeps {
@@ -65,26 +65,6 @@ export type FlowRefusal =
   | "issuer_mismatch"
   | "missing_issuer"
   | "malformed_response";
-
-/** How an app writes `state`: signed, or as a handle whose hash is in the record. */
-export interface FlowState<Flow> {
-  /** @returns the value sent to the vendor, and the fields that the record keeps */
-  issue(
-    flowId: string,
-    flow: Flow,
-    times: StateTimes,
-  ): { readonly value: string; readonly kept?: Pick<FlowRecord, "stateHash"> };
-  /**
-   * @returns undefined for a value that this app cannot have issued
-   * @throws OAuthError temporarily_unavailable without keys
-   */
-  read(value: string): Promise<{ readonly flowId: string; isOf(flow: Flow): boolean } | undefined>;
-}
-
-export interface StateTimes {
-  readonly issuedAt: EpochSeconds;
-  readonly expiresAt: EpochSeconds;
-}
 
 /** The leg and the flow for which the app resolves the vendor. */
 export type VendorQuestion<Flow> =

@@ -1,11 +1,15 @@
 /**
- * PKCE #2 and the OpenID nonce of a flow, derived from a server key and the name of the flow.
- * Neither is stored, a reload gives the same URL, and every process derives the same values.
+ * The secrets of a flow, for an app's policy. PKCE #2 and the OpenID nonce are derived from a server
+ * key and the name of the flow: neither is stored, a reload gives the same URL, and every process
+ * derives the same values. An app without a key may issue `state` as a handle.
  */
-import { hmacSha256 } from "../protocol/mac.ts";
+import { createHandle, parseHandle } from "../authorization-server/handle.ts";
+import { hmacSha256, isSameText } from "../protocol/mac.ts";
 import { deriveCodeChallenge, deriveCodeVerifier } from "../protocol/pkce.ts";
 import { hasIdTokens } from "../vendor-client/issuer.ts";
+import type { EpochSeconds } from "../ports.ts";
 import type { ResolvedVendor } from "../vendors/vendor.ts";
+import type { FlowRecord } from "./record.ts";
 
 /** PKCE (RFC 7636) and the OpenID nonce of one flow. */
 export interface FlowSecrets {
@@ -57,3 +61,39 @@ export function isIdTokenDue(
 export function challengeFor({ pkce }: Pick<ResolvedVendor, "pkce">, codeVerifier: string): string {
   return pkce === "plain" ? codeVerifier : deriveCodeChallenge(codeVerifier);
 }
+
+/** How an app writes `state`: signed, or as a handle whose hash is in the record. */
+export interface FlowState<Flow> {
+  /** @returns the value sent to the vendor, and the fields that the record keeps */
+  issue(
+    flowId: string,
+    flow: Flow,
+    times: StateTimes,
+  ): { readonly value: string; readonly kept?: Pick<FlowRecord, "stateHash"> };
+  /**
+   * @returns undefined for a value that this app cannot have issued
+   * @throws OAuthError temporarily_unavailable without keys
+   */
+  read(value: string): Promise<{ readonly flowId: string; isOf(flow: Flow): boolean } | undefined>;
+}
+
+export interface StateTimes {
+  readonly issuedAt: EpochSeconds;
+  readonly expiresAt: EpochSeconds;
+}
+
+/**
+ * `state` as a handle: the flow's id and a secret whose hash is in the record. It needs no key. It
+ * does not work with pushed requests, because a reload would issue another value.
+ */
+export const HANDLE_STATE: FlowState<FlowRecord> = {
+  issue: (flowId) => {
+    const { value, hash } = createHandle(flowId);
+    return { value, kept: { stateHash: hash } };
+  },
+  read: async (value) => {
+    const state = parseHandle(value);
+    if (state === undefined) return undefined;
+    return { flowId: state.flowId, isOf: ({ stateHash }) => isSameText(stateHash, state.hash) };
+  },
+};

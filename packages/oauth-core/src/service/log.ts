@@ -90,7 +90,7 @@ const MEMBERS: ReadonlyMap<string, { readonly type: string; readonly start: stri
  * @param destination stdout unless given
  * @param milliseconds the wall clock; only tests pass one
  */
-export function createLog(destination: LogDestination = bufferedStdout(), milliseconds = wallClock): Log {
+export function createLog(destination: LogDestination = bufferedStdout(), milliseconds: () => number = wallClock): Log {
   const timestamp = createTimestamp(milliseconds);
   const write = (level: string, event: string, fields: LogFields | undefined): void => {
     destination.write(lineOf(`{"level":"${level}","time":"${timestamp()}"`, event, fields));
