@@ -18,20 +18,20 @@ export const AUTHORIZATION_SERVER: readonly Requirement[] = [
     `${HOSTED}/platform-callback/authorize.test.ts`,
     `${OWN_CALLBACK}/authorize-errors.test.ts`,
     `${OWN_CALLBACK}/attacks.test.ts`,
-    `${SCENARIOS}/mcp-bad-authorize.test.ts`,
+    `${SCENARIOS}/mcp-errors.test.ts`,
   ),
   row(
     "AS-2",
     "An authorization request has no PKCE challenge, or one of another method. The client gets an error, and no flow begins.",
     `${OWN_CALLBACK}/authorize-errors.test.ts`,
-    `${SCENARIOS}/mcp-bad-authorize.test.ts`,
+    `${SCENARIOS}/mcp-errors.test.ts`,
   ),
   twin(
     "AS-3",
     "A code is redeemed without its verifier, with a wrong one, or a malformed one. It is refused.",
     `${HOSTED}/platform-callback/platform-callback.twin.test.ts`,
     `${HOSTED}/platform-callback/redeem-vendor-code.test.ts`,
-    `${SCENARIOS}/mcp-bad-token.test.ts`,
+    `${SCENARIOS}/mcp-errors.test.ts`,
   ),
   twin(
     "AS-4",
@@ -39,7 +39,7 @@ export const AUTHORIZATION_SERVER: readonly Requirement[] = [
     `${HOSTED}/platform-callback/platform-callback.twin.test.ts`,
     `${HOSTED}/platform-callback/vendor-code.test.ts`,
     `${OWN_CALLBACK}/redeem-own-code.test.ts`,
-    `${SCENARIOS}/mcp-bad-token.test.ts`,
+    `${SCENARIOS}/mcp-errors.test.ts`,
   ),
   row("AS-5", "A code of the server is used after a minute. It is refused.", `${OWN_CALLBACK}/redeem-own-code.test.ts`),
   row(
@@ -47,7 +47,7 @@ export const AUTHORIZATION_SERVER: readonly Requirement[] = [
     "A token request fails for a reason the client can mend. The code stays good.",
     `${HOSTED}/platform-callback/redeem-vendor-code.test.ts`,
     `${OWN_CALLBACK}/redeem-own-code.test.ts`,
-    `${SCENARIOS}/mcp-bad-token.test.ts`,
+    `${SCENARIOS}/mcp-errors.test.ts`,
   ),
   twin(
     "AS-7",
@@ -80,7 +80,7 @@ export const AUTHORIZATION_SERVER: readonly Requirement[] = [
     "AS-11",
     "A client registers with redirect URIs that are scripts, plain http, have fragments, or with more than it may. The registration is refused.",
     `${HOSTED}/clients/registration.test.ts`,
-    `${SCENARIOS}/mcp-bad-token.test.ts`,
+    `${SCENARIOS}/mcp-errors.test.ts`,
   ),
   row(
     "AS-12",
@@ -99,7 +99,7 @@ export const AUTHORIZATION_SERVER: readonly Requirement[] = [
     "A refresh token is retried after a lost answer, replayed later, or brought by another client. The retry gets the same answer, an older one ends the session, another client gets nothing and ends nothing.",
     `${HOSTED}/sessions/sessions.twin.test.ts`,
     `${HOSTED}/sessions/session-attacks.test.ts`,
-    `${SCENARIOS}/mcp-bad-token.test.ts`,
+    `${SCENARIOS}/mcp-errors.test.ts`,
     `${SCENARIOS}/mcp-two-processes-dynamodb.test.ts`,
   ),
   notOurs(
@@ -111,8 +111,7 @@ export const AUTHORIZATION_SERVER: readonly Requirement[] = [
     "AS-16",
     "A request names no resource, another's, two, or one with a fragment. Ours is the default and the only one.",
     `${HOSTED}/platform-callback/redeem-vendor-code.test.ts`,
-    `${SCENARIOS}/mcp-bad-authorize.test.ts`,
-    `${SCENARIOS}/mcp-bad-token.test.ts`,
+    `${HOSTED}/platform-callback/authorize.test.ts`,
   ),
   row(
     "AS-17",
@@ -130,20 +129,19 @@ export const AUTHORIZATION_SERVER: readonly Requirement[] = [
     "AS-19",
     "A client sends request objects, other response types or modes. Each is refused by its name.",
     `${OWN_CALLBACK}/authorize-errors.test.ts`,
-    `${SCENARIOS}/mcp-bad-authorize.test.ts`,
+    `${HOSTED}/platform-callback/authorize.test.ts`,
   ),
   row(
     "AS-20",
     "A token request is a GET, JSON, or names its client twice. Only one form with one client is accepted.",
     `${HOSTED}/platform-callback/redeem-vendor-code.test.ts`,
-    `${SCENARIOS}/mcp-bad-token.test.ts`,
   ),
   row(
     "AS-21",
     "A client revokes another client's token, or an invalid one. The answer is 200 where the standard says so, and nothing else ends.",
     `${HOSTED}/revoke.test.ts`,
     `${HOSTED}/sessions/session-revocation.test.ts`,
-    `${SCENARIOS}/mcp-bad-token.test.ts`,
+    `${SCENARIOS}/mcp-errors.test.ts`,
   ),
   row(
     "AS-22",
@@ -168,7 +166,7 @@ export const RESOURCE_SERVER: readonly Requirement[] = [
     `${HOSTED}/sessions/session-attacks.test.ts`,
     GATE,
     `${SCENARIOS}/mcp-hosted.test.ts`,
-    `${SCENARIOS}/mcp-bad-calls.test.ts`,
+    `${MCP}/endpoint.test.ts`,
   ),
   row(
     "RS-3",
@@ -184,7 +182,7 @@ export const RESOURCE_SERVER: readonly Requirement[] = [
   row(
     "RS-5",
     "A caller guesses the session id of another. A session id is no authentication: the server issues none.",
-    `${SCENARIOS}/mcp-bad-calls.test.ts`,
+    `${SCENARIOS}/mcp-errors.test.ts`,
   ),
   row("RS-6", "One server object serves two callers. No two requests share one.", `${MCP}/endpoint.test.ts`),
   twin(

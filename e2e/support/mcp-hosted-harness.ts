@@ -8,7 +8,7 @@ import { postWhoami } from "./mcp-client.ts";
 import { createMcpPlatform, type McpPlatform, type PlatformTokens } from "./mcp-platform.ts";
 import { hostedEnvironment, type McpServer, PLATFORM_CALLBACK, startMcpServer } from "./mcp-process.ts";
 import { type GitHubVendor, plantAll, startGitHubVendor } from "./mcp-vendor.ts";
-import { type Answer, challengeOf, type Form, send } from "./platform.ts";
+import { type Answer, challengeOf, encode, type Form, send } from "./platform.ts";
 
 /** rfc7636 appendix B. */
 export const VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
@@ -21,12 +21,8 @@ export interface HostedHarness {
   readonly tokens: PlatformTokens;
   /** Sends a form, with the platform's client id; a text is sent unchanged. */
   post(path: string, members: Form | string, headers?: Readonly<Record<string, string>>): Promise<Answer>;
-  postJson(path: string, value: unknown): Promise<Answer>;
-  /**
-   * A valid request with these members changed.
-   * @param more appended to the query
-   */
-  authorize(members: Form, more?: string): Promise<Answer>;
+  /** A valid request with these members changed. */
+  authorize(members: Form): Promise<Answer>;
 }
 
 /** @returns the harness, once the file's tests run */
@@ -58,7 +54,7 @@ async function startHostedHarness(): Promise<HostedHarness> {
   const platform = await createMcpPlatform(server.url);
   const tokens = await platform.connect();
   const post: HostedHarness["post"] = async (path, members, headers = {}) => {
-    const body = typeof members === "string" ? members : encode({ client_id: "platform", ...members });
+    const body = typeof members === "string" ? members : encode({ client_id: "platform", ...members }).toString();
     const type = { "content-type": "application/x-www-form-urlencoded" };
     return send(`${server.url}${path}`, { method: "POST", body, headers: { ...type, ...headers } });
   };
@@ -68,9 +64,7 @@ async function startHostedHarness(): Promise<HostedHarness> {
     platform,
     tokens,
     post,
-    postJson: async (path, value) => post(path, JSON.stringify(value), { "content-type": "application/json" }),
-    authorize: async (members, more = "") =>
-      send(`${server.url}/authorize?${encode({ ...AUTHORIZE, ...members })}${more}`, { redirect: "manual" }),
+    authorize: async (members) => send(`${server.url}/authorize?${encode({ ...AUTHORIZE, ...members }).toString()}`),
   };
 }
 
@@ -82,8 +76,3 @@ const AUTHORIZE = {
   code_challenge: challengeOf(VERIFIER),
   code_challenge_method: "S256",
 };
-
-function encode(members: Form): string {
-  const given = Object.entries(members).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
-  return new URLSearchParams(given).toString();
-}

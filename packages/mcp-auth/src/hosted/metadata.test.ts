@@ -80,7 +80,7 @@ describe("POST /register", () => {
     return { status: answer.status, body: await answer.json() };
   };
 
-  it("rfc7591#3.2.1 returns the one public client to every caller with the platform's callback", async () => {
+  it("rfc7591#3.2.1 bar#AS-11 returns the one public client to every caller with the platform's callback", async () => {
     const expected = {
       status: 201,
       body: {
@@ -96,6 +96,9 @@ describe("POST /register", () => {
       client_name: "<b>Mine",
       token_endpoint_auth_method: "client_secret_post",
       application_type: "web",
+      client_id: "mine",
+      client_secret: "mine",
+      grant_types: ["password"],
     };
     expect(await register({ redirect_uris: [CALLBACK], ...parameters })).toEqual(expected);
   });
@@ -103,17 +106,22 @@ describe("POST /register", () => {
   it.each([
     ["another redirect URI", { redirect_uris: ["https://evil.example/cb"] }, "invalid_redirect_uri"],
     ["one more redirect URI", { redirect_uris: [CALLBACK, `${CALLBACK}/`] }, "invalid_redirect_uri"],
+    ["a hundred", { redirect_uris: Array(100).fill("https://evil.example/") }, "invalid_redirect_uri"],
     ["none", { redirect_uris: [] }, "invalid_redirect_uri"],
+    ["an object for a list", { redirect_uris: { 0: CALLBACK, length: 1 } }, "invalid_redirect_uri"],
+    ["a list in a list", { redirect_uris: [[CALLBACK]] }, "invalid_redirect_uri"],
     ["no list", { redirect_uris: CALLBACK }, "invalid_redirect_uri"],
     ["no redirect_uris", {}, "invalid_redirect_uri"],
     ["no object", [], "invalid_client_metadata"],
+    ["a list for an object", [{ redirect_uris: [CALLBACK] }], "invalid_client_metadata"],
+    ["null", null, "invalid_client_metadata"],
     ["no JSON", "{", "invalid_client_metadata"],
     [
       "a name twice",
       `{"redirect_uris":["${CALLBACK}"],"redirect_uris":["https://evil.example"]}`,
       "invalid_client_metadata",
     ],
-  ])("rfc7591#3.2.2 refuses %s", async (_what, body, error) => {
+  ])("rfc7591#3.2.2 bar#AS-11 refuses %s", async (_what, body, error) => {
     expect(await register(body)).toMatchObject({ status: 400, body: { error } });
   });
 

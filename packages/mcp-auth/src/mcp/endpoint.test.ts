@@ -139,6 +139,18 @@ describe("without a good token", () => {
     expect(answer.headers.get("strict-transport-security")).not.toBeNull();
   });
 
+  it.each([
+    "Bearer alice, Bearer alice",
+    "Bearer alice alice",
+    "Token alice",
+    `Basic ${btoa("platform:alice")}`,
+    "alice",
+    "Bearer\talice",
+    'Bearer "alice"',
+  ])("bar#RS-2 takes no token from the header %j", async (authorization) => {
+    expect((await post({ authorization })).status).toBe(401);
+  });
+
   it("bar#RS-4 reads no token from the query", async () => {
     expect((await post({}, "?access_token=alice")).status).toBe(401);
   });

@@ -9,6 +9,7 @@ import { deriveCodeChallenge } from "@oauth-broker/oauth-core/protocol";
 import { defineVendor, type Vendor, type VendorCredentials } from "@oauth-broker/oauth-core/registry";
 import { createEgress } from "@oauth-broker/oauth-core/egress";
 import { createLog, errorPageWith, mount } from "@oauth-broker/oauth-core/service";
+import { expectRefusalShape, readAnswer } from "@oauth-broker/oauth-core/testing";
 import { driveConsent, type OpenIdProvider, startOpenIdProvider } from "@oauth-broker/simulators";
 import { authenticatedRecords, createTokenStore } from "@oauth-broker/token-store";
 import { memoryRecordStore, memoryTokenRows } from "@oauth-broker/token-store/memory";
@@ -51,7 +52,7 @@ export interface HostedFixture extends HostedDeps {
   readonly clock: { advance(seconds: number): void };
   /** The stores named in this set do not respond. */
   readonly down: Set<"records" | "tokens">;
-  /** Sends a request as a browser or backend would. */
+  /** Sends a request as a browser or backend would. A refusal has the shape of its kind. */
   request(path: string, init?: RequestInit): Promise<Response>;
   authorize(parameters?: Record<string, string | undefined>): Promise<Response>;
   token(parameters: Record<string, string | undefined>): Promise<TokenAnswer>;
@@ -141,7 +142,11 @@ export function openHostedFixture({
   const log = createLog({ write: (line) => void lines.push(line) });
   const app = new Hono();
   mount(app, hostedRoutes(deps), { log, errorPage: errorPageWith(), isHttps: true });
-  const request: HostedFixture["request"] = async (path, init) => app.request(`${SERVER}${path}`, init);
+  const request: HostedFixture["request"] = async (path, init) => {
+    const response = await app.request(`${SERVER}${path}`, init);
+    if (response.status >= 400) expectRefusalShape(await readAnswer(response.clone()), SERVER);
+    return response;
+  };
   const post = (path: string, parameters: Record<string, string | undefined>): Promise<Response> =>
     request(path, { method: "POST", body: form({ client_id: "platform", ...parameters }) });
   const token: HostedFixture["token"] = async (parameters) => {

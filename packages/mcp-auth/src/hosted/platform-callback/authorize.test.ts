@@ -1,5 +1,6 @@
 import { deriveCodeChallenge } from "@oauth-broker/oauth-core/protocol";
 import { defineVendor } from "@oauth-broker/oauth-core/registry";
+import { REFLECTED } from "@oauth-broker/oauth-core/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { redirectUriNearMisses } from "../../../../oauth-core/src/testing/redirect-uri-corpus.ts";
 import {
@@ -44,7 +45,7 @@ describe("bar#AS-1 an unverified client or redirect URI gets a page and no redir
   });
 
   it.each([
-    ["an unknown client", { client_id: "another" }],
+    ["an unknown client", { client_id: REFLECTED }],
     ["a client id in another spelling", { client_id: "Platform" }],
     ["no client", { client_id: undefined }],
     ["no redirect URI", { redirect_uri: undefined }],
@@ -53,10 +54,13 @@ describe("bar#AS-1 an unverified client or redirect URI gets a page and no redir
     await expectPage(await fixture.authorize({ ...parameters, response_type: "token", code_challenge: undefined }));
   });
 
-  it("for a parameter given twice", async () => {
-    const once = form({ client_id: "platform", redirect_uri: CALLBACK }).toString();
-    await expectPage(await fixture.request(`/authorize?${once}&redirect_uri=${encodeURIComponent(CALLBACK)}`));
-  });
+  it.each(["client_id=platform", "redirect_uri=https%3A%2F%2Fevil.example", "state=b", "code_challenge=x"])(
+    "for a parameter given twice: %s",
+    async (more) => {
+      const once = form({ client_id: "platform", redirect_uri: CALLBACK, state: "a", code_challenge: "x" });
+      await expectPage(await fixture.request(`/authorize?${once.toString()}&${more}`));
+    },
+  );
 });
 
 describe("what is refused after that goes to the platform, with its state and without iss:", () => {
@@ -116,7 +120,8 @@ describe("what is refused after that goes to the platform, with its state and wi
 
 describe("the redirect to the vendor", () => {
   it("has the platform's redirect URI and state as they came, our client, and a challenge of our own", async () => {
-    const answer = await fixture.authorize({ resource: `${SERVER}/mcp`, scope: undefined });
+    const ignored = { prompt: "none", login_hint: "victim", allow_signup: "false", nonce: "mine", redirect_url: "x" };
+    const answer = await fixture.authorize({ ...ignored, resource: `${SERVER}/mcp`, scope: undefined });
     expect(answer.status).toBe(303);
     const url = location(answer);
     const { code_challenge: challenge, ...sent } = Object.fromEntries(url.searchParams);

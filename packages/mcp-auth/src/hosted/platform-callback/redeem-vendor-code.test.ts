@@ -1,3 +1,4 @@
+import { REFLECTED } from "@oauth-broker/oauth-core/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   CALLBACK,
@@ -37,6 +38,12 @@ describe("bar#AS-20 the token endpoint takes a form of a public client, and noth
   it("refuses GET", async () => {
     const answer = await fixture.request(`/token?${CODE.toString()}&client_id=platform`);
     expect([answer.status, answer.headers.get("allow")]).toEqual([405, "POST"]);
+    // The query is not read: without a body there are no parameters.
+    const posted = await fixture.request(`/token?${CODE.toString()}&client_id=platform`, {
+      method: "POST",
+      headers: { "content-type": "application/x-www-form-urlencoded" },
+    });
+    expect(await posted.json()).toMatchObject({ error: "invalid_request" });
   });
 
   it.each([
@@ -52,6 +59,14 @@ describe("bar#AS-20 the token endpoint takes a form of a public client, and noth
     ],
     ["no grant_type", "client_id=platform", {}, 400, "invalid_request"],
     ["another grant", "client_id=platform&grant_type=password", {}, 400, "unsupported_grant_type"],
+    [
+      "no such grant",
+      `client_id=platform&grant_type=${encodeURIComponent(REFLECTED)}`,
+      {},
+      400,
+      "unsupported_grant_type",
+    ],
+    ["no body", "", {}, 400, "invalid_request"],
   ])("%s", async (_what, body, headers, status, error) => {
     expect(await post(body, headers)).toMatchObject({ status, error });
   });
@@ -66,6 +81,22 @@ describe("bar#AS-20 the token endpoint takes a form of a public client, and noth
     expect(answer).toMatchObject({ status: 401, error: "invalid_client" });
     expect(answer.authenticate).toMatch(/^Basic /);
   });
+});
+
+it("bar#AS-14 bar#AS-16 a refresh that the platform can correct spends nothing", async () => {
+  const { body } = await fixture.connect();
+  const asked = { client_id: "platform", grant_type: "refresh_token", refresh_token: body["refresh_token"] };
+  for (const [changes, error] of [
+    [{ refresh_token: body["access_token"] }, "invalid_grant"],
+    [{ scope: "api:read admin" }, "invalid_scope"],
+    [{ resource: "https://other.example" }, "invalid_target"],
+    [{ client_id: "another" }, "invalid_client"],
+    [{ client_id: undefined }, "invalid_request"],
+    [{ client_secret: "x" }, "invalid_client"],
+  ] as const) {
+    expect(await post(form({ ...asked, ...changes }).toString())).toMatchObject({ error });
+  }
+  expect((await fixture.refresh(body["refresh_token"] ?? "")).status).toBe(200);
 });
 
 describe("errors the platform can correct do not spend the code", () => {
@@ -90,6 +121,7 @@ describe("errors the platform can correct do not spend the code", () => {
   it.each([
     ["none", undefined],
     ["of 42 characters", VERIFIER.slice(1)],
+    ["with a letter outside ASCII", `${VERIFIER.slice(0, -1)}é`],
   ])("bar#AS-3 a verifier, %s", (_what, verifier) => expectCodeKept({ code_verifier: verifier }, "invalid_request"));
 
   it("bar#AS-3 a wrong verifier is refused by the vendor, and does not spend the code for its owner", async () => {
