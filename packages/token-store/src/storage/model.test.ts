@@ -62,11 +62,13 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 describe("memory and SQLite", () => {
+  // Two connections, as two processes have: neither knows what the other has written since it read.
   it("give the same answer to any sequence of calls, at any time", { timeout: 60_000 }, async () => {
     const folder = mkdtempSync(join(tmpdir(), "model-"));
     const clock = fixedClock(NOW);
-    const sqlite = sqliteRecordStore({ path: join(folder, "records.sqlite"), now: clock });
-    const steps = fc.array(fc.tuple(step, fc.integer({ min: 0, max: 2 })), { maxLength: 30 });
+    const open = (): RecordStore => sqliteRecordStore({ path: join(folder, "records.sqlite"), now: clock });
+    const [sqlite, other] = [open(), open()];
+    const steps = fc.array(fc.tuple(step, fc.integer({ min: 0, max: 2 }), fc.boolean()), { maxLength: 30 });
     const seen = new Set<string>();
     const outcome = async (one: Step, store: RecordStore): Promise<string> => {
       const answer = await one(store, clock()).catch((error: Error) => error.name);
@@ -77,17 +79,17 @@ describe("memory and SQLite", () => {
         fc.asyncProperty(steps, async (sequence) => {
           const memory = memoryRecordStore({ now: clock });
           for (const name of ["a", "b"]) await sqlite.delete({ kind: "k", id: name });
-          for (const [one, seconds] of sequence) {
+          for (const [one, seconds, isOther] of sequence) {
             const expected = await outcome(one, memory);
             seen.add(/"outcome":"(\w+)"/.exec(expected)?.[1] ?? expected);
-            expect(await outcome(one, sqlite)).toBe(expected);
+            expect(await outcome(one, isOther ? other : sqlite)).toBe(expected);
             clock.advance(seconds);
           }
         }),
         { numRuns: 1000 },
       );
     } finally {
-      await sqlite.close();
+      await Promise.all([sqlite.close(), other.close()]);
       rmSync(folder, { recursive: true });
     }
     // Else the sequences above proved less than they seem to.

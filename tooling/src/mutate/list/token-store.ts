@@ -150,6 +150,13 @@ export const TOKEN_STORE_DEFENCES: readonly Mutation[] = [
     tests: [`${STORE}/refresh/attempt.test.ts`],
   },
   {
+    defence: "A record is changed only where it is still the one that was read",
+    file: "packages/token-store/src/storage/sqlite/statements.ts",
+    find: "and stage = ? and data = ? and expires_at = ? and keep_until = ?`",
+    replace: "and ? <> '-' and ? <> '-' and ? <> '-' and ? <> '-'`",
+    tests: ["packages/token-store/src/storage/model.test.ts"],
+  },
+  {
     defence: "Writes that share a transaction all fail where SQLite undid it",
     file: "packages/token-store/src/storage/sqlite/engine.ts",
     find: "if (isBusy(error) || !db.isTransaction) throw error;",

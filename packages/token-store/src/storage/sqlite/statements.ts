@@ -4,9 +4,10 @@
  * names.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { LRUCache } from "lru-cache";
 import type { From, JsonObject, NewRecord, Patch, RecordKey, StoredRecord } from "@oauth-broker/oauth-core";
 import { APPLICATION_ID, type Durability } from "./file.ts";
-import { keepUntilOf, toJson } from "../record-rules.ts";
+import { isAsExpected, keepUntilOf, patchedData, toJson } from "../record-rules.ts";
 
 export interface Statements {
   /** The stored record, expired or not. */
@@ -35,6 +36,17 @@ export interface Statements {
 
 type Value = string | number;
 
+/** As SQLite holds it: `data` is JSON. */
+interface Row {
+  readonly stage: string;
+  readonly data: string;
+  readonly expiresAt: number;
+  readonly keepUntil: number;
+}
+
+/** Enough for the calls under way: an advance comes soon after the read or write before it. */
+const MOST_ROWS = 1_000;
+
 /** @param durability of the connection, which `flush` changes only for the moment of its write */
 export function prepareStatements(db: DatabaseSync, durability: Durability): Statements {
   const read = prepare(db, "select stage, data, expires_at, keep_until from records where kind = ? and id = ?");
@@ -58,14 +70,57 @@ export function prepareStatements(db: DatabaseSync, durability: Durability): Sta
   const sweepRest = prepare(db, "delete from records where (kind, id) > (?, ?) and keep_until <= ?");
   let swept: readonly [string, string] = ["", ""];
   const advances = new Map<string, StatementSync>();
+  // Names every column that was read, so it changes nothing in a row that is another one by now.
+  const swap = prepare(
+    db,
+    `update records set stage = ?, data = ?, expires_at = ?, keep_until = ?
+     where kind = ? and id = ? and stage = ? and data = ? and expires_at = ? and keep_until = ?`,
+  );
+  const seen = new LRUCache<string, Row>({ max: MOST_ROWS });
+  const see = (key: RecordKey, row: unknown): StoredRecord | undefined => {
+    if (row === undefined) return undefined;
+    const [stage, data, expiresAt, keepUntil] = row as [string, string, number, number];
+    seen.set(nameOf(key), { stage, data, expiresAt, keepUntil });
+    return toRecord(key, { stage, data, expiresAt, keepUntil });
+  };
+  /**
+   * Most advances find the row as this process saw it last. Then the new text is made here, which
+   * costs less than SQLite's JSON functions, and written over exactly the text it was made of.
+   *
+   * @returns undefined when the row was not seen, does not match `from`, or has changed since
+   */
+  const swapSeen = (key: RecordKey, from: From, patch: Patch, now: number): StoredRecord | undefined => {
+    const name = nameOf(key);
+    const old = seen.get(name);
+    if (old === undefined || old.stage !== from.stage || old.expiresAt <= now) return undefined;
+    const data = JSON.parse(old.data) as JsonObject;
+    if (!isAsExpected(data, from)) return undefined;
+    const row = {
+      stage: patch.stage,
+      data: JSON.stringify(patchedData(data, patch)),
+      expiresAt: patch.expiresAt ?? old.expiresAt,
+      keepUntil: Math.max(old.keepUntil, patch.expiresAt ?? 0),
+    };
+    const next = [row.stage, row.data, row.expiresAt, row.keepUntil];
+    //= bar#CB-3
+    const { changes } = swap.run(...next, key.kind, key.id, old.stage, old.data, old.expiresAt, old.keepUntil);
+    if (changes === 1) seen.set(name, row);
+    else seen.delete(name);
+    return changes === 1 ? toRecord(key, row) : undefined;
+  };
 
   return {
-    read: (key) => toRecord(key, read.get(key.kind, key.id)),
+    read: (key) => see(key, read.get(key.kind, key.id)),
     insert: (record, data, now) => {
       const { key, stage, expiresAt } = record;
-      return insert.run(key.kind, key.id, stage, data, expiresAt, keepUntilOf(record), now).changes === 1;
+      const keepUntil = keepUntilOf(record);
+      const isNew = insert.run(key.kind, key.id, stage, data, expiresAt, keepUntil, now).changes === 1;
+      if (isNew) seen.set(nameOf(key), { stage, data, expiresAt, keepUntil });
+      return isNew;
     },
     advance: (key, from, patch, now) => {
+      const swapped = swapSeen(key, from, patch, now);
+      if (swapped !== undefined) return swapped;
       const expected = Object.entries(from.expect);
       const set = Object.entries(patch.set);
       const removed = patch.remove ?? [];
@@ -84,9 +139,12 @@ export function prepareStatements(db: DatabaseSync, durability: Durability): Sta
       //= bar#CB-3
       // all() runs to the end of the statement, so a commit that fails is noticed before the row is
       // used.
-      return toRecord(key, statement.all(...values)[0]);
+      return see(key, statement.all(...values)[0]);
     },
-    remove: (key) => (remove.all(key.kind, key.id)[0] as unknown as [number] | undefined)?.[0],
+    remove: (key) => {
+      seen.delete(nameOf(key));
+      return (remove.all(key.kind, key.id)[0] as unknown as [number] | undefined)?.[0];
+    },
     sweep: (now, rows) => {
       const upTo = ahead.get(...swept, rows - 1) as [string, string] | undefined;
       if (upTo === undefined) sweepRest.run(...swept, now);
@@ -125,10 +183,13 @@ function prepare(db: DatabaseSync, sql: string): StatementSync {
   return statement;
 }
 
-function toRecord(key: RecordKey, row: unknown): StoredRecord | undefined {
-  if (row === undefined) return undefined;
-  const [stage, data, expiresAt, keepUntil] = row as [string, string, number, number];
-  return { key: { kind: key.kind, id: key.id }, stage, data: JSON.parse(data) as JsonObject, expiresAt, keepUntil };
+function toRecord({ kind, id }: RecordKey, { stage, data, expiresAt, keepUntil }: Row): StoredRecord {
+  return { key: { kind, id }, stage, data: JSON.parse(data) as JsonObject, expiresAt, keepUntil };
+}
+
+/** Prefixed with the length: no two keys have one name. */
+function nameOf({ kind, id }: RecordKey): string {
+  return `${kind.length}:${kind}${id}`;
 }
 
 /** Names are letters, digits and `_` (requireFieldName), so nothing in them can end the quotes. */
