@@ -68,9 +68,7 @@ let calls = 0;
  */
 export async function callTool(connection: Connection, accessToken: string, tool: string): Promise<string> {
   const id = (calls += 1);
-  const request = { jsonrpc: "2.0", id, method: "tools/call", params: { name: tool, arguments: {}, _meta: META } };
-  const headers = { ...HEADERS, "mcp-name": tool, accept: ACCEPT, authorization: `Bearer ${accessToken}` };
-  const reply = await connection.postJson("/mcp", JSON.stringify(request), headers);
+  const reply = await sendCall(connection, accessToken, tool, id);
   if (reply.status !== 200) throw unexpected(tool, reply);
   const answer = JSON.parse(reply.body) as {
     readonly id: number;
@@ -78,6 +76,24 @@ export async function callTool(connection: Connection, accessToken: string, tool
   };
   if (answer.id !== id || answer.result === undefined || answer.result.isError === true) throw unexpected(tool, reply);
   return answer.result.content[0]?.text ?? "";
+}
+
+/** @returns how a call was answered, whatever it was; a result inside of which the tool failed throws */
+export async function tryTool(
+  connection: Connection,
+  accessToken: string,
+  tool: string,
+): Promise<{ readonly status: number; readonly retryAfterSeconds: number | undefined }> {
+  const reply = await sendCall(connection, accessToken, tool, (calls += 1));
+  if (reply.status === 200 && reply.body.includes('"isError":true')) throw unexpected(tool, reply);
+  const retryAfter = reply.header("retry-after");
+  return { status: reply.status, retryAfterSeconds: retryAfter === "" ? undefined : Number(retryAfter) };
+}
+
+async function sendCall(connection: Connection, accessToken: string, tool: string, id: number): Promise<Reply> {
+  const request = { jsonrpc: "2.0", id, method: "tools/call", params: { name: tool, arguments: {}, _meta: META } };
+  const headers = { ...HEADERS, "mcp-name": tool, accept: ACCEPT, authorization: `Bearer ${accessToken}` };
+  return connection.postJson("/mcp", JSON.stringify(request), headers);
 }
 
 function unexpected(what: string, { status, body }: Reply): Error {

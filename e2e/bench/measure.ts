@@ -24,6 +24,26 @@ export interface Measurement {
  */
 const SETTLE_MS = 150;
 
+/**
+ * @param pids of the processes whose processor time counts, together
+ * @param run makes this many operations
+ */
+export async function measureCpu(
+  pids: readonly number[],
+  count: number,
+  run: () => Promise<void>,
+): Promise<Measurement> {
+  const used = (): number => pids.reduce((sum, pid) => sum + cpuMicroseconds(pid), 0);
+  await sleep(SETTLE_MS);
+  const cpuAtStart = used();
+  const startedAt = performance.now();
+  await run();
+  const wallMicroseconds = (performance.now() - startedAt) * 1000;
+  const cpuAtEnd = used();
+  await sleep(SETTLE_MS);
+  return { cpuMicroseconds: (used() - cpuAtStart) / count, busy: (cpuAtEnd - cpuAtStart) / wallMicroseconds };
+}
+
 /** @param count of flows or refreshes; one more flow per connection opens it and is not counted */
 export async function measure(
   server: ServerProcess,
@@ -34,17 +54,7 @@ export async function measure(
   const connections = Array.from({ length: CONNECTIONS }, () => openConnection(server.url));
   try {
     const granted = await Promise.all(connections.map((connection) => actor.flow(connection)));
-    await sleep(SETTLE_MS);
-    const cpuAtStart = cpuMicroseconds(server.pid);
-    const startedAt = performance.now();
-    await repeat(count, actor, work, connections, granted);
-    const wallMicroseconds = (performance.now() - startedAt) * 1000;
-    const cpuAtEnd = cpuMicroseconds(server.pid);
-    await sleep(SETTLE_MS);
-    return {
-      cpuMicroseconds: (cpuMicroseconds(server.pid) - cpuAtStart) / count,
-      busy: (cpuAtEnd - cpuAtStart) / wallMicroseconds,
-    };
+    return await measureCpu([server.pid], count, () => repeat(count, actor, work, connections, granted));
   } finally {
     await Promise.all(connections.map((connection) => connection.close()));
   }

@@ -9,6 +9,8 @@ import { createInterface } from "node:readline";
 export interface ServerProcess {
   readonly url: string;
   readonly pid: number;
+  /** From the start of the process until it listened. */
+  readonly startMs: number;
   /**
    * Sends SIGTERM and waits.
    * @throws Error when it ended before, or ends in another way than requested
@@ -25,6 +27,8 @@ export interface ServerCommand {
   readonly folder: string;
   /** Besides PATH; nothing else is inherited. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Of its stdout, after it listens. */
+  readonly onLine?: (line: string) => void;
 }
 
 const START_MS = 20_000;
@@ -32,7 +36,8 @@ const STOP_MS = 20_000;
 const KEPT_CHARACTERS = 4_000;
 
 /** @throws Error with its stderr when it ends, or prints nothing, before it listens */
-export async function startServer({ name, args, folder, env }: ServerCommand): Promise<ServerProcess> {
+export async function startServer({ name, args, folder, env, onLine }: ServerCommand): Promise<ServerProcess> {
+  const startedAt = performance.now();
   const child = spawn(process.execPath, args, {
     cwd: folder,
     env: { PATH: process.env["PATH"], ...env },
@@ -65,11 +70,15 @@ export async function startServer({ name, args, folder, env }: ServerCommand): P
     kill();
     throw error;
   });
-  lines.close();
-  child.stdout.resume();
+  const startMs = performance.now() - startedAt;
+  if (onLine === undefined) {
+    lines.close();
+    child.stdout.resume();
+  } else lines.removeAllListeners("line").on("line", onLine);
   return {
     url,
     pid: child.pid ?? 0,
+    startMs,
     stop: async () => {
       if (child.exitCode !== null || child.signalCode !== null) return early;
       child.kill("SIGTERM");

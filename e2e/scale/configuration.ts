@@ -1,0 +1,74 @@
+/**
+ * What a flow costs, and how long a start takes, with one and with a thousand clients and vendors
+ * in the configuration. The flows use all of them in turn.
+ */
+import { cpuMicroseconds } from "../bench/cpu-time.ts";
+import { type Spread, spreadOf } from "../bench/spread.ts";
+import { type Brokers, startBrokers } from "./brokers.ts";
+import { compareSubjects, microseconds } from "./compare.ts";
+import { atMost, type Section } from "./section.ts";
+import type { Size } from "./size.ts";
+import { onStage, startStubVendor } from "./stage.ts";
+
+const LIMIT = 1.1;
+const START_LIMIT_MS = 1000;
+
+export async function measureConfiguration(size: Size, say: (line: string) => void): Promise<Section[]> {
+  return onStage(async (stage) => {
+    const vendorUrl = await startStubVendor(stage);
+    const counts = [1, size.entries];
+    const starts = new Map<number, { readonly wall: number[]; readonly cpu: number[] }>();
+    const running = new Map<number, Brokers>();
+    for (let start = 1; start <= size.starts; start += 1) {
+      for (const entries of counts) {
+        const folder = stage.folder(`${entries}-${start}`);
+        const brokers = await startBrokers({ folder, store: "memory:", vendorUrl, entries });
+        const [server] = brokers.servers;
+        const { wall, cpu } = starts.get(entries) ?? { wall: [], cpu: [] };
+        starts.set(entries, {
+          wall: [...wall, server?.startMs ?? 0],
+          cpu: [...cpu, cpuMilliseconds(server?.pid ?? 0)],
+        });
+        say(`start ${start}/${size.starts}  ${nameOf(entries)}: ${(server?.startMs ?? 0).toFixed(0)} ms`);
+        if (start === size.starts) running.set(entries, stage.add(brokers));
+        else await brokers.stop();
+      }
+    }
+    const subjects = [...running].map(([entries, { measure }]) => ({ name: nameOf(entries), processes: 1, measure }));
+    const compared = await compareSubjects(subjects, size, say);
+    return [
+      {
+        title: "Clients and vendors in the configuration: CPU per flow, memory store",
+        rows: compared.map(({ name, cpu, ratio }, index) => ({
+          what: name,
+          figure: microseconds(cpu),
+          ...(index === 0 ? {} : { ratio, aim: atMost(LIMIT, ratio) }),
+        })),
+      },
+      {
+        title: "Clients and vendors in the configuration: from the start of the process until it listens",
+        rows: [...starts].map(([entries, { wall, cpu }]) => {
+          const [time, used] = [spreadOf(wall), spreadOf(cpu)];
+          const met = time.median <= START_LIMIT_MS;
+          return {
+            what: `${nameOf(entries)}; of that on a processor: ${milliseconds(used)}`,
+            figure: milliseconds(time),
+            aim: { text: `at most ${START_LIMIT_MS} ms`, met },
+          };
+        }),
+      },
+    ];
+  });
+}
+
+function nameOf(entries: number): string {
+  return `${entries} + ${entries}`;
+}
+
+function cpuMilliseconds(pid: number): number {
+  return cpuMicroseconds(pid) / 1000;
+}
+
+function milliseconds({ median }: Spread): string {
+  return `${median.toFixed(0)} ms`;
+}

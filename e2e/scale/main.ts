@@ -1,0 +1,67 @@
+/**
+ * `npm run scale`: how cost grows. Prints one section for each part on stdout and progress on
+ * stderr. Exits with 0 whether or not the aims are met, because a busy machine is no defect; with 1
+ * when the run itself failed.
+ */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { setup as buildBroker } from "../support/build-broker.ts";
+import { describeMachine } from "../bench/machine.ts";
+import { PARTS, type Part, partNamed } from "./parts.ts";
+import { type Section, sectionText } from "./section.ts";
+import { FULL, SMALL } from "./size.ts";
+
+const HELP = `Usage: npm run scale -- [PART …] [--small] [--json PATH]
+
+How cost grows with records, processes, clients and vendors, connections, and users whose tokens end together.
+Everything runs on loopback, against a vendor and engines of this repository.
+
+${Object.entries(PARTS)
+  .map(([name, { about }]) => `  ${name.padEnd(16)}${about}`)
+  .join("\n")}
+
+  --small      small numbers: shows that it works, and says nothing about cost
+  --json PATH  where the sections go as JSON (default e2e/scale/results/latest.json)
+  --help       this text
+
+DYNAMODB_LOCAL_ENDPOINT names a DynamoDB Local to use instead of dynalite. The machine should have nothing else to do.`;
+
+const say = (line: string): void => void process.stderr.write(`${line}\n`);
+
+async function run(parts: readonly Part[], small: boolean, jsonPath: string): Promise<void> {
+  say("building the broker where it is older than its sources");
+  buildBroker();
+  process.stdout.write(`Node.js ${process.version}, ${describeMachine()}${small ? ", --small: no figures" : ""}\n`);
+  const sections: Record<string, readonly Section[]> = {};
+  for (const part of parts) {
+    const startedAt = performance.now();
+    const found = await PARTS[part].measure(small ? SMALL : FULL, (line) => say(`${part}  ${line}`));
+    sections[part] = found;
+    const seconds = ((performance.now() - startedAt) / 1000).toFixed(0);
+    process.stdout.write(`\n${found.map(sectionText).join("\n\n")}\n  (npm run scale -- ${part}: ${seconds} s)\n`);
+  }
+  mkdirSync(dirname(jsonPath), { recursive: true });
+  writeFileSync(
+    jsonPath,
+    `${JSON.stringify({ node: process.version, machine: describeMachine(), sections }, null, 2)}\n`,
+  );
+}
+
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
+try {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      help: { type: "boolean", short: "h", default: false },
+      small: { type: "boolean", default: false },
+      json: { type: "string", default: join(import.meta.dirname, "results", "latest.json") },
+    },
+  });
+  const parts = positionals.length === 0 ? (Object.keys(PARTS) as Part[]) : positionals.map(partNamed);
+  if (values.help) process.stdout.write(`${HELP}\n`);
+  else await run(parts, values.small, resolve(values.json));
+} catch (error) {
+  say(error instanceof Error ? (error.stack ?? error.message) : String(error));
+  process.exitCode = 1;
+}

@@ -1,0 +1,39 @@
+/** The parts of `npm run scale`, by name. */
+import { measureConfiguration } from "./configuration.ts";
+import { measureConnections } from "./connections.ts";
+import { measureDue } from "./due.ts";
+import { measureProcesses } from "./processes.ts";
+import { measureRecords } from "./records.ts";
+import type { Section } from "./section.ts";
+import type { Size } from "./size.ts";
+import { measureUnits } from "./units.ts";
+
+export type Part = "records" | "processes" | "configuration" | "connections" | "due" | "units";
+
+export interface PartOfRun {
+  /** One line for the help. */
+  readonly about: string;
+  /**
+   * @param say prints a line of progress
+   * @throws Error when a process ends, or an answer is wrong
+   */
+  readonly measure: (size: Size, say: (line: string) => void) => Promise<readonly Section[]>;
+}
+
+export const PARTS: Readonly<Record<Part, PartOfRun>> = {
+  records: { about: "1,000 to 1,000,000 records in the store: CPU per flow", measure: measureRecords },
+  processes: { about: "1 to 4 processes on one SQLite file and on one table: CPU per flow", measure: measureProcesses },
+  configuration: {
+    about: "1 to 1,000 clients and vendors: CPU per flow, time to start",
+    measure: measureConfiguration,
+  },
+  connections: { about: "32 to 1,000 connections: CPU per flow, memory of each", measure: measureConnections },
+  due: { about: "3,000 tokens that are due together, at vendors that allow 5 calls a second", measure: measureDue },
+  units: { about: "what DynamoDB and KMS charge for a flow, a refresh and a call of /mcp", measure: measureUnits },
+};
+
+/** @throws Error with a sentence for the user */
+export function partNamed(name: string): Part {
+  if (!Object.hasOwn(PARTS, name)) throw new Error(`'${name}' is no part; parts: ${Object.keys(PARTS).join(", ")}`);
+  return name as Part;
+}

@@ -1,0 +1,67 @@
+/** How much of everything a run has: `FULL` gives figures, `SMALL` only shows that all of it works. */
+
+export interface Size {
+  /** Flows per subject and round. */
+  readonly flows: number;
+  readonly rounds: number;
+  /** Flows per process before the first round, at most. */
+  readonly warmUp: number;
+  /** The same three for subjects on the DynamoDB engine of this machine, which is slow. */
+  readonly onEngine: { readonly flows: number; readonly rounds: number; readonly warmUp: number };
+  /** Records in the store at the start; the first is what the others are compared with. */
+  readonly records: readonly number[];
+  /** Processes on one store. */
+  readonly processes: number;
+  /** Clients, and as many vendors. */
+  readonly entries: number;
+  /** How often a broker starts for the time that takes. */
+  readonly starts: number;
+  readonly connections: number;
+  /** Of each kind of operation whose charges are counted. */
+  readonly charged: number;
+  readonly due: DueSize;
+}
+
+/** See due.ts. */
+export interface DueSize {
+  readonly users: number;
+  readonly vendors: number;
+  /** Refreshes that a vendor allows. */
+  readonly perSecond: number;
+  /** Of the first access tokens. */
+  readonly lifetimeSeconds: number;
+  /** A user whose call passed waits about so long before the next. */
+  readonly pauseMs: number;
+  /** The run fails after that. */
+  readonly mostSeconds: number;
+}
+
+/** Of the page on capacity. */
+export const FULL: Size = {
+  flows: 2000,
+  rounds: 9,
+  warmUp: 15_000,
+  onEngine: { flows: 300, rounds: 7, warmUp: 1500 },
+  records: [1_000, 10_000, 100_000, 1_000_000],
+  processes: 4,
+  entries: 1000,
+  starts: 5,
+  connections: 1000,
+  charged: 20,
+  due: { users: 1000, vendors: 3, perSecond: 5, lifetimeSeconds: 180, pauseMs: 4000, mostSeconds: 600 },
+};
+
+/** Of the tests. */
+export const SMALL: Size = {
+  flows: 32,
+  rounds: 1,
+  warmUp: 0,
+  onEngine: { flows: 32, rounds: 1, warmUp: 0 },
+  records: [50, 500],
+  processes: 2,
+  entries: 20,
+  starts: 1,
+  connections: 80,
+  charged: 5,
+  due: { users: 24, vendors: 2, perSecond: 3, lifetimeSeconds: 6, pauseMs: 1000, mostSeconds: 60 },
+};
