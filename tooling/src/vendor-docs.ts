@@ -18,7 +18,7 @@ export function renderVendors(entries: readonly RegistryEntry[]): string {
   const off = others.filter(({ vendor }) => !vendor.enabled);
   return generated(
     "Vendors",
-    `The registry has ${entries.length} vendors. ${firstClass.length} are first-class: each has a file of its own and a simulator. ${on.length} more of the catalogue are on, because two sources agree on their endpoints, no source contradicts them and the broker supports everything they need. ${off.length} are off until an operator writes \`enabled: true\` under \`vendors.ID\`. The facts come from the sources, not from the vendors; the dates say when they were read.`,
+    `The registry has ${entries.length} vendors. ${firstClass.length} are first-class: each has a file of its own and a simulator. ${on.length} more of the catalogue are on, because two sources agree on their endpoints, no other address in the sources is left unexplained, and the broker supports everything they need. ${off.length} are off until an operator writes \`enabled: true\` under \`vendors.ID\`. The facts come from the sources, not from the vendors; the dates say when they were read.`,
     "`GET /v1/vendors/ID` of a broker shows one complete entry, with its sources, and what the operator changed. How to add one: [adding-a-vendor.md](adding-a-vendor.md).",
     "Capabilities: PKCE method (S256 is also sent to vendors without documentation about PKCE), `oidc` ID tokens are checked and handed on, `dcr` clients can register themselves, `refresh`, `revocation` at the vendor, `byoc` an app of the customer's own.",
     "## First-class",

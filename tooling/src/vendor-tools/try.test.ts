@@ -259,7 +259,7 @@ describe("vendor try", () => {
       [["try", "unknown"], "The vendor unknown does not exist"],
       [["try", "github"], "VENDOR_GITHUB_CLIENT_ID and VENDOR_GITHUB_CLIENT_SECRET are not set"],
       [["try", "microsoft-agent365"], "VENDOR_MICROSOFT_AGENT365_CLIENT_ID"],
-      [["try", "okta"], "--placeholder subdomain=VALUE"],
+      [["try", "okta"], "--placeholder okta_host=VALUE"],
       [["try", "github", ...elsewhere], "Give --out FOLDER"],
       [["try", "github", "--port", "70000"], "--port takes a number from 0 to 65535"],
       [["try", "github", "--client-secret", "x"], "Unknown option"],

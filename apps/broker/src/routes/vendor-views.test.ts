@@ -88,7 +88,8 @@ describe("one vendor", () => {
     expect(vendorDetails(entry, undefined)["placeholders"]).toMatchObject({
       [name]: { description: expect.any(String) },
     });
-    expect(vendorSummary(entry, undefined)["placeholders"]).toEqual({ [name]: {} });
+    const { description: _, ...fits } = entry.placeholders[name] ?? {};
+    expect(vendorSummary(entry, undefined)["placeholders"]).toEqual({ [name]: fits });
   });
 
   it("shows no sources for a vendor of the operator's own", () => {

@@ -32,7 +32,7 @@ export function vendorDetails(entry: VendorConfig, client: ClientConfig | undefi
   const { placeholders, verification } = entry;
   const summary = { ...vendorSummary(entry, client), placeholders, ...reasonsOff(entry) };
   if (verification === undefined) return summary;
-  const { checkedOn, endpoints, quirks, sources } = verification;
+  const { checkedOn, endpoints, quirks, recalled, sources } = verification;
   return {
     ...summary,
     checked_on: checkedOn,
@@ -42,8 +42,9 @@ export function vendorDetails(entry: VendorConfig, client: ClientConfig | undefi
           confidence: endpoints.confidence,
           agreeing_sources: endpoints.agreeing,
           disagreements: endpoints.disagreements ?? [],
+          ...defined({ superseded: endpoints.superseded }),
         }),
-    ...defined({ quirks }),
+    ...defined({ quirks, recalled }),
     sources,
   };
 }

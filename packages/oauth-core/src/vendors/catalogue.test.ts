@@ -1,11 +1,17 @@
 import { readdirSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { expandTemplate, fillsRegistrableDomain, placeholderNames } from "../protocol/placeholders.ts";
+import {
+  expandTemplate,
+  fillsRegistrableDomain,
+  givenNames,
+  placeholderNames,
+  type PlaceholderSpec,
+} from "../protocol/placeholders.ts";
 import { authorizationUrl } from "../vendor-client/authorization/url.ts";
 import { CATALOGUE, type CatalogueEntry, catalogueEntry, reasonsOff } from "./catalogue.ts";
 import { REGISTRY } from "./registry.ts";
 
-const TEXTS = new Set(["name", "issuer", "scopeSeparator", "status", "id", "tokenResponseMember"]);
+const TEXTS = new Set(["name", "issuer", "scopeSeparator", "status", "id", "tokenResponseMember", "adjudicated"]);
 const URLS = new Set(
   ["authorization", "token", "refresh", "revocation", "registration", "userinfo"].map((name) => `${name}Endpoint`),
 )
@@ -20,14 +26,18 @@ const LISTS = new Set([
   "unsupported",
   "callbackParams",
   "quirks",
+  "superseded",
+  "recalled",
 ]);
-const RECORDS = new Set(["placeholders", "authorizationParams", "tokenResponseNames", "tokenErrors"]);
+const RECORDS = new Set(["authorizationParams", "tokenResponseNames", "tokenErrors"]);
 const VALUES: Readonly<Record<string, readonly unknown[]>> = {
   pkce: ["plain", "none"],
   tokenEndpointAuthMethod: ["client_secret_basic", "client_secret_post", "none"],
   tokenRequestBody: ["json"],
   rotatesRefreshTokens: [true, false],
   issuesRefreshTokens: [false],
+  issuesIdTokens: [false],
+  selfHosted: [true],
   issuerSpelling: ["bare"],
   revokes: ["access_token", "refresh_token"],
   confidence: ["high", "medium", "low"],
@@ -55,6 +65,20 @@ const SHAPES: Readonly<Record<string, Readonly<Record<string, readonly unknown[]
   tokenResult: { member: (value) => isText(value), success: (value) => Array.isArray(value) },
 };
 
+const areTexts = (value: unknown): boolean => Array.isArray(value) && value.length > 0 && value.every(isText);
+
+const PLACEHOLDER_SHAPE: (typeof SHAPES)[string] = {
+  description: (value) => isText(value),
+  kind: [undefined, "host"],
+  default: (value) => value === undefined || isText(value),
+  pattern: (value) => value === undefined || (typeof value === "string" && isText(value) && !/^\^|\$$/.test(value)),
+  values: (value) => value === undefined || areTexts(value),
+  suffix: (value) =>
+    value === undefined || (areTexts(value) && (value as string[]).every((end) => /^(\.[a-z0-9-]+)+$/.test(end))),
+  follows: (value) => value === undefined || typeof value === "object",
+};
+const isPlaceholder = (value: unknown): boolean => isText(value) || isOfShape(value, PLACEHOLDER_SHAPE);
+
 const isOfShape = (value: unknown, shape: (typeof SHAPES)[string]): boolean => {
   const members = value as Record<string, unknown>;
   const fits = Object.entries(shape).every(([name, allowed]) =>
@@ -79,6 +103,7 @@ function problemsOf(entry: object): string[] {
       return Object.values(value as object).every((name) => typeof name === "string") ? [] : [field];
     if (field === "clientSecret") return isSignedSecret(value) ? [] : [field];
     if (LISTS.has(field)) return Array.isArray(value) && value.length > 0 && value.every(isText) ? [] : [field];
+    if (field === "placeholders") return Object.values(value as object).every(isPlaceholder) ? [] : [field];
     if (RECORDS.has(field)) return Object.values(value as object).every(isText) ? [] : [field];
     return field === "agreeing" && Number.isInteger(value) ? [] : [field];
   });
@@ -92,7 +117,7 @@ const urlsOf = (entry: CatalogueEntry): string[] =>
 describe("the catalogue", () => {
   it("holds each vendor once", () => {
     expect(new Set(CATALOGUE.map(({ vendor }) => vendor.id)).size).toBe(CATALOGUE.length);
-    expect(CATALOGUE.length).toBe(376);
+    expect(CATALOGUE.length).toBe(410);
   });
 
   it.each(CATALOGUE)("is well formed at $vendor.id", (entry) => {
@@ -112,10 +137,16 @@ describe("the catalogue", () => {
       expect(naming).toContain(url);
       expect(url).toContain("/{client_id}");
     }
-    const names = urlsOf(entry)
-      .flatMap(placeholderNames)
-      .filter((name) => name !== "client_id");
-    expect(Object.keys(entry.placeholders ?? {}).toSorted()).toEqual([...new Set(names)].toSorted());
+    const { placeholders } = catalogueEntry(entry);
+    const names = urlsOf(entry).flatMap((url) => [...placeholderNames(url), ...givenNames(url, placeholders)]);
+    const own = new Set(names.filter((name) => name !== "client_id"));
+    expect(Object.keys(placeholders).toSorted()).toEqual([...own].toSorted());
+    // A value that another follows from has one of the values it follows by.
+    for (const { follows } of Object.values(placeholders)) {
+      if (follows === undefined) continue;
+      const source = placeholders[follows.placeholder];
+      expect([...(source?.values ?? [])].toSorted()).toEqual(Object.keys(follows.values).toSorted());
+    }
   });
 
   it("notices an unknown field, and a value that is not allowed", () => {
@@ -135,19 +166,56 @@ describe("the catalogue", () => {
 
   it("turns on what two sources agree on, and says of the rest why it is off", () => {
     for (const entry of CATALOGUE) {
-      const { vendor, verification } = catalogueEntry(entry);
+      const { vendor, placeholders, verification } = catalogueEntry(entry);
       expect(vendor.enabled, vendor.id).toBe(reasonsOff(entry).length === 0);
       expect(verification.status).toBe(vendor.enabled ? "two-sources" : "listed");
       if (!vendor.enabled) continue;
-      expect(entry.agreeing).toBeGreaterThan(1);
-      expect(entry.disagreements).toBeUndefined();
-      expect(fillsRegistrableDomain(vendor.tokenEndpoint ?? "")).toBe(false);
+      expect(entry.agreeing, vendor.id).toBeGreaterThan(1);
+      if (entry.adjudicated === undefined) expect(entry.disagreements).toBeUndefined();
+      else expect(entry.confidence, vendor.id).not.toBe("low");
+      if (entry.selfHosted === undefined) {
+        for (const url of urlsOf(entry).filter((url) => url !== entry.serverUrl))
+          expect(fillsRegistrableDomain(url, placeholders), `${vendor.id} ${url}`).toBe(false);
+      }
     }
+  });
+
+  it("leaves a vendor of certain endpoints off where a placeholder chooses the domain, unless customers run it", () => {
+    const [entry] = CATALOGUE.filter(({ selfHosted }) => selfHosted === true);
+    if (entry === undefined) throw new Error("no vendor is run by its customers");
+    expect(reasonsOff(entry)).toEqual([]);
+    const { selfHosted: _, ...hosted } = entry;
+    expect(reasonsOff(hosted)).toEqual(["a placeholder chooses the domain"]);
+    expect(reasonsOff({ ...entry, confidence: "low" })).toContain("a placeholder chooses the domain");
+    const { adjudicated: __, ...compiled } = entry;
+    expect(reasonsOff(compiled)).toContain("a placeholder chooses the domain");
+  });
+
+  it("compares sources before it overrules one, and needs certainty for that", () => {
+    const entry: CatalogueEntry = {
+      vendor: {
+        id: "v",
+        name: "V",
+        authorizationEndpoint: "https://v.example/a",
+        tokenEndpoint: "https://v.example/t",
+      },
+      sources: ["one"],
+      agreeing: 2,
+      confidence: "medium",
+      disagreements: ["other: https://w.example/a"],
+    };
+    expect(reasonsOff(entry)).toEqual(["another source has other endpoints"]);
+    expect(reasonsOff({ ...entry, adjudicated: "2026-11-22" })).toEqual([]);
+    expect(reasonsOff({ ...entry, adjudicated: "2026-11-22", confidence: "low" })).toEqual([
+      "another source has other endpoints",
+    ]);
   });
 
   it("can send a browser to each vendor that is on", () => {
     for (const { vendor, placeholders } of CATALOGUE.map(catalogueEntry).filter((entry) => entry.vendor.enabled)) {
-      const values = Object.fromEntries(Object.keys(placeholders).map((name) => [name, "acme"]));
+      const values = Object.fromEntries(
+        Object.entries(placeholders).map(([name, spec]) => [name, sampleOf(name, spec)]),
+      );
       const fill = (url = ""): string => expandTemplate(url, values, placeholders);
       const endpoints = {
         authorizationEndpoint: fill(vendor.authorizationEndpoint),
@@ -165,7 +233,7 @@ describe("the catalogue", () => {
       expect(url.origin).toBe(new URL(endpoints.authorizationEndpoint).origin);
       expect(Object.fromEntries(url.searchParams), vendor.id).toMatchObject({
         ...vendor.authorizationParams,
-        client_id: "c",
+        [vendor.parameterNames["client_id"] ?? "client_id"]: "c",
         state: "s",
         scope: ["a", "b", ...vendor.offlineScopes].join(vendor.scopeSeparator),
         ...(vendor.pkce === "none" ? {} : { code_challenge: "x" }),
@@ -190,6 +258,18 @@ describe("the vendors' own files", () => {
     for (const entry of found) expect(REGISTRY.get(entry.vendor.id)).toBe(entry);
   });
 });
+
+/** A value of the vendor's kind, where that is more than a word. */
+const SAMPLES: Readonly<Record<string, string>> = {
+  aws_region: "eu-west-1",
+  environment_id: "00000000-0000-4000-8000-000000000000",
+  shard: "eu1",
+};
+
+function sampleOf(name: string, { values, default: usual, suffix, kind }: PlaceholderSpec): string {
+  const whole = kind === "host" ? `acme${suffix?.[0] ?? ".example"}` : "acme";
+  return usual ?? values?.[0] ?? SAMPLES[name] ?? whole;
+}
 
 function isEntry(value: unknown): value is { vendor: { id: string } } {
   return typeof value === "object" && value !== null && "vendor" in value && "verification" in value;

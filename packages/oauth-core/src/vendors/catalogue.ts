@@ -1,12 +1,13 @@
 /**
  * The vendors known from lists of others, as data: catalogue.json, one entry a line, checked entry
- * by entry by catalogue.test.ts and only read here. An entry is on when two sources agree on its
- * endpoints, none disagrees, no placeholder chooses the domain, and `Vendor` can express everything
- * it needs; any other waits for an operator's `enabled: true`. A vendor that deserves more gets a
- * file of its own. Listed by registry.ts.
+ * by entry by catalogue.test.ts and only read here. An entry is on when its endpoints are certain
+ * (two sources agree and none disagrees, or the sources were compared one by one: `adjudicated`), no
+ * placeholder chooses the domain unless each customer runs an installation of its own, and `Vendor`
+ * can express everything it needs; any other waits for an operator's `enabled: true`
+ * (docs/decisions/0042). A vendor that deserves more gets a file of its own. Listed by registry.ts.
  */
 import { defined } from "../mechanics/defined.ts";
-import { fillsRegistrableDomain, type PlaceholderSpecs } from "../protocol/placeholders.ts";
+import { fillsRegistrableDomain, type PlaceholderSpec, type PlaceholderSpecs } from "../protocol/placeholders.ts";
 import data from "./catalogue.json" with { type: "json" };
 import type { EndpointVerification, RegistryEntry } from "./registry-entry.ts";
 import { defineVendor, type Vendor } from "./vendor.ts";
@@ -18,6 +19,7 @@ type VendorFacts = Pick<Vendor, "id" | "name"> &
       Vendor,
       | "issuer"
       | "issuerSpelling"
+      | "issuesIdTokens"
       | "refreshEndpoint"
       | "revocationEndpoint"
       | "revocation"
@@ -48,11 +50,20 @@ type VendorFacts = Pick<Vendor, "id" | "name"> &
 
 export interface CatalogueEntry extends EndpointVerification {
   readonly vendor: VendorFacts;
-  /** The meaning of each placeholder of its URLs, in words. */
-  readonly placeholders?: Readonly<Record<string, string>>;
+  /** The meaning of each placeholder of its URLs, in words, or with what may fill it. */
+  readonly placeholders?: Readonly<Record<string, string | PlaceholderSpec>>;
+  /** Each customer runs an installation of its own, at a host of its own. */
+  readonly selfHosted?: true;
   readonly serverUrl?: string;
   /** The repository and the path in it. */
   readonly sources: readonly string[];
+  /**
+   * The day its sources were compared one by one. Then `confidence` is the result, and `superseded`
+   * says why the other addresses lost.
+   */
+  readonly adjudicated?: string;
+  /** Members of `vendor` that no source was seen for. */
+  readonly recalled?: readonly string[];
   /** What speaks against the vendor's API. */
   readonly status?: string;
   /** What the vendor needs and no field of `Vendor` can express. */
@@ -76,19 +87,25 @@ export const CATALOGUE: readonly CatalogueEntry[] = data as unknown as readonly 
  * @returns the end of a sentence for each reason; empty when it is on
  */
 export function reasonsOff(entry: CatalogueEntry): string[] {
-  const { authorizationEndpoint, tokenEndpoint } = entry.vendor;
-  const choosesDomain = [authorizationEndpoint, tokenEndpoint].some((url) => fillsRegistrableDomain(url));
+  const { vendor, placeholders, adjudicated, confidence, agreeing, disagreements } = entry;
+  const isCertain = adjudicated !== undefined && confidence !== "low";
+  const choosesDomain =
+    placeholders !== undefined &&
+    [vendor.authorizationEndpoint, vendor.tokenEndpoint].some((url) =>
+      fillsRegistrableDomain(url, specs(placeholders, vendor)),
+    );
   return [
-    ...(entry.agreeing < 2 ? ["fewer than two sources agree on its endpoints"] : []),
-    ...(entry.disagreements === undefined ? [] : ["another source has other endpoints"]),
-    ...(choosesDomain ? ["a placeholder chooses the domain"] : []),
+    ...(isCertain || agreeing > 1 ? [] : ["fewer than two sources agree on its endpoints"]),
+    ...(isCertain || disagreements === undefined ? [] : ["another source has other endpoints"]),
+    ...(choosesDomain && !(isCertain && entry.selfHosted === true) ? ["a placeholder chooses the domain"] : []),
     ...(entry.status === undefined ? [] : [entry.status]),
     ...(entry.unsupported ?? []),
   ];
 }
 
 export function catalogueEntry(entry: CatalogueEntry): RegistryEntry {
-  const { vendor, placeholders, serverUrl, sources, confidence, agreeing, disagreements, quirks } = entry;
+  const { vendor, placeholders, serverUrl, sources, adjudicated, recalled, quirks } = entry;
+  const { confidence, agreeing, disagreements, superseded } = entry;
   const off = reasonsOff(entry);
   const enabled = off.length === 0;
   return {
@@ -99,22 +116,23 @@ export function catalogueEntry(entry: CatalogueEntry): RegistryEntry {
     ...defined({ serverUrl }),
     verification: {
       status: enabled ? "two-sources" : "listed",
-      checkedOn: COMPILED_ON,
+      checkedOn: adjudicated ?? COMPILED_ON,
       sources,
-      endpoints: { confidence, agreeing, ...defined({ disagreements }) },
-      ...defined({ quirks }),
+      endpoints: { confidence, agreeing, ...defined({ disagreements, superseded }) },
+      ...defined({ quirks, recalled }),
       ...(enabled ? {} : { reasonsOff: off }),
     },
   };
 }
 
 /** A placeholder that is a whole host takes a host; any other follows the rule of its place. */
-function specs(descriptions: Readonly<Record<string, string>>, facts: VendorFacts): PlaceholderSpecs {
+function specs(placeholders: Readonly<Record<string, string | PlaceholderSpec>>, facts: VendorFacts): PlaceholderSpecs {
   const urls = Object.values(facts).filter((value) => typeof value === "string");
   return Object.fromEntries(
-    Object.entries(descriptions).map(([name, description]) => {
+    Object.entries(placeholders).map(([name, stated]): [string, PlaceholderSpec] => {
+      if (typeof stated !== "string") return [name, stated];
       const isHost = urls.some((url) => url === `https://{${name}}` || url.startsWith(`https://{${name}}/`));
-      return [name, { description, ...(isHost ? { kind: "host" as const } : {}) }];
+      return [name, { description: stated, ...(isHost ? { kind: "host" as const } : {}) }];
     }),
   );
 }

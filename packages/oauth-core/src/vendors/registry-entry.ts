@@ -27,6 +27,8 @@ export interface Verification {
    * sources.
    */
   readonly quirks?: readonly string[];
+  /** For an entry of the catalogue: its facts that no source was seen for. */
+  readonly recalled?: readonly string[];
   /**
    * Why the entry is off until an operator turns it on: the end of a sentence for each reason.
    * Absent: it is on.
@@ -41,6 +43,8 @@ export interface EndpointVerification {
   readonly agreeing: number;
   /** Sources that have another endpoint, and which. */
   readonly disagreements?: readonly string[];
+  /** Other addresses in the sources, each with the reason against it. */
+  readonly superseded?: readonly string[];
 }
 
 /** A vendor of the registry, and what its operator has to know. */
