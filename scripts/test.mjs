@@ -1,12 +1,17 @@
 // `npm test`: turbo runs the tests of every workspace; this adds up their results in
-// coverage/results.json. Arguments go to turbo (`npm test -- --filter=@oauth-broker/oauth-core`,
+// coverage/results.json. `npm run test:soak` (`--soak`) does the same with the soak tests and
+// coverage/soak.json. Other arguments go to turbo (`npm test -- --filter=@oauth-broker/oauth-core`,
 // `npm test -- --force`). The last line is always `N passed, N failed, N skipped`; the exit code is
 // 0 only when at least one test passed and none failed.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, rmSync } from "node:fs";
-import { availableParallelism } from "node:os";
 import { join } from "node:path";
+
+// Each vitest starts a worker per core. Two at a time: one waits while the other computes, and while
+// it starts and ends. The soak measures rates, so it has the machine to itself.
+const TESTS = { name: "test", results: "results.json", concurrency: 2 };
+const SOAK = { name: "test:soak", results: "soak.json", concurrency: 1 };
 
 const shell = process.platform === "win32";
 const line = ({ passed, failed, skipped }) => `${passed} passed, ${failed} failed, ${skipped} skipped`;
@@ -31,26 +36,23 @@ export function countTests(report) {
  * @returns the workspaces that turbo will test with these arguments; none when it refuses them,
  *   which its run then explains
  */
-function plannedWorkspaces(args) {
-  const { stdout, status } = spawnSync("turbo", ["run", "test", "--dry=json", ...args], { encoding: "utf8", shell });
+function plannedWorkspaces({ name: planned, results }, args) {
+  const { stdout, status } = spawnSync("turbo", ["run", planned, "--dry=json", ...args], { encoding: "utf8", shell });
   if (status !== 0) return [];
   return JSON.parse(stdout)
-    .tasks.filter(({ task, command }) => task === "test" && command !== "<NONEXISTENT>")
-    .map(({ package: name, directory }) => ({ name, results: join(directory, "coverage", "results.json") }));
+    .tasks.filter(({ task, command }) => task === planned && command !== "<NONEXISTENT>")
+    .map(({ package: name, directory }) => ({ name, results: join(directory, "coverage", results) }));
 }
 
 /** @returns turbo's exit code */
-async function runTurbo(args) {
-  // Each vitest starts a worker per core. More than one at a time gains nothing on two cores, and
-  // makes tests that measure time fail.
-  const concurrency = Math.max(1, Math.floor(availableParallelism() / 4));
+async function runTurbo({ name, concurrency }, args) {
   const flags = [
     "--continue=dependencies-successful",
     "--ui=stream",
     "--output-logs=new-only",
     `--concurrency=${concurrency}`,
   ];
-  const turbo = spawn("turbo", ["run", "test", ...flags, ...args], { stdio: "inherit", shell });
+  const turbo = spawn("turbo", ["run", name, ...flags, ...args], { stdio: "inherit", shell });
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => turbo.kill(signal));
   const [code] = await once(turbo, "exit");
   return code ?? 1;
@@ -64,11 +66,11 @@ function readCounts(results) {
   }
 }
 
-async function main(args) {
-  const workspaces = plannedWorkspaces(args);
+async function main(task, args) {
+  const workspaces = plannedWorkspaces(task, args);
   // Every file that exists afterwards was written, or restored from turbo's cache, by this run.
   for (const { results } of workspaces) rmSync(results, { force: true });
-  const code = await runTurbo(args);
+  const code = await runTurbo(task, args);
 
   const total = { passed: 0, failed: 0, skipped: 0 };
   console.log("");
@@ -91,4 +93,12 @@ async function main(args) {
   return total.passed > 0 && total.failed === 0 ? 0 : 1;
 }
 
-if (import.meta.main) process.exit(await main(process.argv.slice(2)));
+if (import.meta.main) {
+  const args = process.argv.slice(2);
+  process.exit(
+    await main(
+      args.includes("--soak") ? SOAK : TESTS,
+      args.filter((arg) => arg !== "--soak"),
+    ),
+  );
+}

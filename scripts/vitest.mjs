@@ -1,15 +1,20 @@
-// Runs the tests of one workspace and writes coverage/results.json, which scripts/test.mjs adds up.
-// Deletes the old file first: a run that dies must not leave old numbers.
-import { spawnSync } from "node:child_process";
+// Runs the tests of one workspace and writes coverage/results.json, which scripts/test.mjs adds up;
+// with `--soak` its tests of volume at full size, and coverage/soak.json. Deletes the old file first: a run that dies
+// must not leave old numbers.
+import { spawn } from "node:child_process";
 import { rmSync } from "node:fs";
 
-rmSync("coverage/results.json", { force: true });
-const reporters = ["--reporter=default", "--reporter=json", "--outputFile.json=coverage/results.json"];
+const [isSoak, args] = process.argv[2] === "--soak" ? [true, process.argv.slice(3)] : [false, process.argv.slice(2)];
+const results = `coverage/${isSoak ? "soak" : "results"}.json`;
+rmSync(results, { force: true });
+const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${results}`];
 // Properties over hundreds of inputs, whole processes and browsers take longer than vitest's five
 // seconds, and on a busy machine much longer. These override a workspace's own configuration.
 const limits = ["--testTimeout=90000", "--hookTimeout=90000"];
-const { status } = spawnSync("vitest", ["run", ...reporters, ...limits, ...process.argv.slice(2)], {
+const vitest = spawn("vitest", ["run", ...reporters, ...limits, ...args], {
   stdio: "inherit",
+  env: isSoak ? { ...process.env, SOAK: "1" } : process.env,
   shell: process.platform === "win32",
 });
-process.exit(status ?? 1);
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => vitest.kill(signal));
+vitest.on("exit", (code) => process.exit(code ?? 1));

@@ -7,8 +7,8 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 
 const FIRST = 15_000;
-const STRETCH = 20;
-const STRETCHES = 800;
+const STRETCH = 200;
+const STRETCHES = 80;
 
 let next = FIRST + (process.pid % STRETCHES) * STRETCH;
 

@@ -9,7 +9,6 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { afterAll } from "vitest";
 import { findSecrets } from "./secrets.ts";
 
 export interface Service {
@@ -57,11 +56,19 @@ export interface Ended {
 const START_MS = 20_000;
 const EXIT_MS = 20_000;
 
+const folders = new Set<string>();
+
 /** Removed when the test file ends. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "oauth-broker-e2e-"));
   folders.add(folder);
   return folder;
+}
+
+/** For new-test-file.ts. */
+export function removeTemporaryFolders(): void {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+  folders.clear();
 }
 
 /** @throws Error with its stderr when the process ends, or prints nothing, before it listens */
@@ -102,27 +109,13 @@ export async function runService(service: Service & { readonly folder: string },
   return { code, stdout: output.stdout(), stderr: output.stderr() };
 }
 
-/**
- * A test that fails before `stop` must not leave its process behind: runs after the file's own
- * hooks.
- */
-const running = new Set<ChildProcess>();
-const folders = new Set<string>();
-afterAll(() => {
-  for (const child of running) child.kill("SIGKILL");
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
-});
-
 /** Only PATH and what the test names: a built file needs no more. */
 function spawnService({ file, env }: Service, args: readonly string[], folder: string): ChildProcess {
-  const child = spawn(process.execPath, [file, ...args], {
+  return spawn(process.execPath, [file, ...args], {
     cwd: folder,
     env: { PATH: process.env["PATH"], ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
-  running.add(child);
-  child.once("exit", () => running.delete(child));
-  return child;
 }
 
 function collect(child: ChildProcess): Pick<ServiceProcess, "stdout" | "stderr"> {

@@ -1,4 +1,3 @@
-import { defineConfig } from "vitest/config";
+import { testProjects } from "../../scripts/vitest-projects.ts";
 
-// The materials below dist/ include the template's tests, which only run inside a project.
-export default defineConfig({ test: { include: ["src/**/*.test.ts"] } });
+export default testProjects();

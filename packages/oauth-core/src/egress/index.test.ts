@@ -75,7 +75,8 @@ describe("a request", () => {
       body: new URLSearchParams({ code: "a b" }),
       redirect: "manual",
     });
-    expect(response).toBeInstanceOf(Response);
+    // By its tag: a web framework in the same process may have replaced the global class.
+    expect(Object.prototype.toString.call(response)).toBe("[object Response]");
     expect([response.status, response.headers.get("content-type"), response.headers.get("x-a")]).toEqual([
       201,
       "application/json",

@@ -14,3 +14,4 @@ export { fixedClock } from "./fixed-clock.ts";
 export { describeKeyWrapper } from "./key-wrapper-contract.ts";
 export { describeRecordStore } from "./record-store-contract.ts";
 export { type RanExample, readmeBlock, runReadmeExample } from "./readme-example.ts";
+export { volume } from "./volume.ts";

@@ -1,0 +1,46 @@
+/**
+ * How the tests of a workspace run: the vitest.config.ts of each calls this. There are two kinds of
+ * test files:
+ *
+ * - `shared` leaves the modules as they are. Such files run one after the other in the same worker,
+ *   which loads what they import once.
+ * - `isolated` replaces modules (`vi.mock`), or imports a fixture that does. Each file has a worker
+ *   of its own.
+ *
+ * With SOAK=1 only the files run whose size is a `volume`, at full size (docs/testing.md).
+ */
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { dirname, join } from "node:path";
+import { defineConfig, type ViteUserConfig } from "vitest/config";
+
+type TestOptions = NonNullable<ViteUserConfig["test"]>;
+
+const REPLACES_MODULES = /\bvi\.(?:mock|doMock|resetModules)\(/;
+const HAS_VOLUME = /\bvolume\(\{/;
+const RELATIVE_IMPORT = /\bfrom "(\.[^"]*)"/g;
+
+/** @param options what the workspace adds, for all its files */
+export function testProjects(options: TestOptions = {}): ViteUserConfig {
+  const isSoak = process.env.SOAK === "1";
+  const files = globSync("**/*.test.ts", { exclude: ["node_modules", "dist"] })
+    .map((path) => ({ path: path.replaceAll("\\", "/"), text: textOf(path) }))
+    .filter(({ text }) => !isSoak || HAS_VOLUME.test(text));
+  const kinds = Object.groupBy(files, ({ text }) => (REPLACES_MODULES.test(text) ? "isolated" : "shared"));
+  const projects = Object.entries(kinds).map(([name, ofKind]) => ({
+    extends: true as const,
+    test: { name, include: ofKind.map(({ path }) => path), isolate: name === "isolated" },
+  }));
+  const setupFiles = [join(import.meta.dirname, "end-children.ts"), ...[options.setupFiles ?? []].flat()];
+  const provide = { isSoak };
+  return defineConfig({ test: { maxWorkers: availableParallelism(), provide, ...options, setupFiles, projects } });
+}
+
+/** The text of a test file and of the fixtures it imports. */
+function textOf(path: string): string {
+  const text = readFileSync(path, "utf8");
+  const fixtures = [...text.matchAll(RELATIVE_IMPORT)]
+    .map(([, specifier = ""]) => join(dirname(path), specifier))
+    .filter((file) => /(^|\/)(testing|support)\//.test(file) && existsSync(file));
+  return [text, ...fixtures.map((file) => readFileSync(file, "utf8"))].join("\n");
+}
