@@ -18,15 +18,21 @@ export interface Users {
   readonly from: number;
   readonly to: number;
 }
-/** Written by older builds continuously, with PutItem and with UpdateItem. */
-export const OLDER_USERS: Users = { from: 0, to: 800 };
-/** Written by servers of this build: the first server's, the second server's. */
-export const SERVER_USERS: readonly Users[] = [
-  { from: 800, to: 1200 },
-  { from: 1200, to: 1600 },
-];
-/** Written by all of them at the same time. */
-export const CONTENDED_USERS: Users = { from: 1600, to: 1650 };
+
+export interface FleetUsers {
+  /** Written by older builds continuously, with PutItem and with UpdateItem. */
+  readonly older: Users;
+  /** Written by servers of this build: the first server's, the second server's. */
+  readonly servers: readonly Users[];
+  /** Written by all of them at the same time. */
+  readonly contended: Users;
+}
+
+/** @param scale 1: 1,650 users, the first ones of the table */
+export function fleetUsers(scale: number): FleetUsers {
+  const users = (from: number, to: number): Users => ({ from: from * scale, to: to * scale });
+  return { older: users(0, 800), servers: [users(800, 1200), users(1200, 1600)], contended: users(1600, 1650) };
+}
 
 /** Numbers in [0, 1), the same in every run. Mulberry32. */
 export function seeded(seed: number): () => number {
@@ -90,6 +96,7 @@ export interface FleetSettings {
   readonly kms: string;
   readonly keyId: string;
   readonly seed: number;
+  readonly users: FleetUsers;
   readonly mode: "bridge" | "encrypted";
   /** Which server it is, from 0. */
   readonly server: number;

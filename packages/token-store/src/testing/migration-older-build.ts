@@ -3,22 +3,13 @@
  * unconditionally. Started by migration.test.ts with its settings as JSON.
  */
 import { DynamoDBClient, GetItemCommand, PutItemCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
-import {
-  CONTENDED_USERS,
-  type FleetSettings,
-  OLDER_USERS,
-  olderItem,
-  seeded,
-  type Users,
-  workUntilStopped,
-  writeIn,
-} from "./migration-fleet.ts";
+import { type FleetSettings, olderItem, seeded, type Users, workUntilStopped, writeIn } from "./migration-fleet.ts";
 
 const STEPS_PER_SECOND = 25;
 const BY = "older";
 
 if (import.meta.main) {
-  const { table, region, dynamoDb, seed } = JSON.parse(process.argv[2] ?? "") as FleetSettings;
+  const { table, region, dynamoDb, seed, users: fleet } = JSON.parse(process.argv[2] ?? "") as FleetSettings;
   const client = new DynamoDBClient({ region, endpoint: dynamoDb });
   const random = seeded(seed);
   const last = new Map<number, number>();
@@ -58,18 +49,18 @@ if (import.meta.main) {
     const found = writeIn(item?.["access_token"]?.S);
     reads += 1;
     if (found === undefined) problems.push(`an older build finds no token of user ${index}`);
-    else if (users === OLDER_USERS && last.has(index) && found.write !== last.get(index)) {
+    else if (users === fleet.older && last.has(index) && found.write !== last.get(index)) {
       problems.push(`user ${index}: write ${found.write} by ${found.by}, not ${last.get(index)}`);
     }
   };
 
-  const all: Users = { from: 0, to: CONTENDED_USERS.to };
+  const all: Users = { from: 0, to: fleet.contended.to };
   await workUntilStopped(
     async () => {
       const choice = random();
-      if (choice < 0.35) await write(oneOf(OLDER_USERS));
-      else if (choice < 0.4) await write(oneOf(CONTENDED_USERS));
-      else if (choice < 0.7) await read(OLDER_USERS);
+      if (choice < 0.35) await write(oneOf(fleet.older));
+      else if (choice < 0.4) await write(oneOf(fleet.contended));
+      else if (choice < 0.7) await read(fleet.older);
       else await read(all);
     },
     () => ({ last: [...last], reads, writes, problems }),

@@ -8,11 +8,8 @@ import { systemClock } from "../clock.ts";
 import { dynamodbTokenRows } from "../storage/dynamodb/token-rows.ts";
 import { createTokenStore } from "../token-store.ts";
 import {
-  CONTENDED_USERS,
   type FleetSettings,
   keyOf,
-  OLDER_USERS,
-  SERVER_USERS,
   seeded,
   tokensOf,
   type Users,
@@ -25,13 +22,13 @@ const STEPS_PER_SECOND = 15;
 
 if (import.meta.main) {
   const settings = JSON.parse(process.argv[2] ?? "") as FleetSettings;
-  const { table, region, dynamoDb, kms, keyId, seed, mode, server } = settings;
+  const { table, region, dynamoDb, kms, keyId, seed, users, mode, server } = settings;
   const rows = dynamodbTokenRows({ table, region, endpoint: dynamoDb });
   const keys = kmsKeyWrapper({ keyId, region, endpoint: kms });
   const store = createTokenStore({ rows, keys, mode, environment: region, now: systemClock });
   const random = seeded(seed);
   const by = `server${server}`;
-  const mine = SERVER_USERS[server] ?? { from: 0, to: 0 };
+  const mine = users.servers[server] ?? { from: 0, to: 0 };
   const last = new Map<number, number>(settings.last);
   const seen = new Map<number, number>();
   const problems: string[] = [];
@@ -59,7 +56,7 @@ if (import.meta.main) {
     }
   };
   const readOlder = async (): Promise<void> => {
-    const index = oneOf(OLDER_USERS);
+    const index = oneOf(users.older);
     const found = await read(index);
     if (found?.by !== "older") return;
     if (found.write < (seen.get(index) ?? 0)) problems.push(`user ${index} went back to write ${found.write}`);
@@ -69,7 +66,7 @@ if (import.meta.main) {
   const step = async (): Promise<void> => {
     const choice = random();
     if (choice < 0.3) await write(oneOf(mine));
-    else if (choice < 0.35 && mode === "bridge") await write(oneOf(CONTENDED_USERS));
+    else if (choice < 0.35 && mode === "bridge") await write(oneOf(users.contended));
     else if (choice < 0.65) await readMine();
     else await readOlder();
   };

@@ -3,15 +3,16 @@
  * kind, and inspected.
  */
 import { BatchWriteItemCommand, DynamoDBClient, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
+import { volume } from "@oauth-broker/oauth-core/testing";
 import { knownRow, type RowKind } from "../cli/row-kinds.ts";
 import { memoryTokenRows } from "../storage/memory/token-rows.ts";
 import type { TokenRows } from "../storage/token-rows.ts";
 import type { TokenStore } from "../token-store.ts";
 import { CANARY, keyOf, olderItem, tokensOf, userOf, type Write, writeIn } from "./migration-fleet.ts";
 
-/** Plaintext only: 0 to 9,999. After them the other kinds. */
-export const OLDER_ROWS = 10_000;
-const OTHER_ROWS = 100;
+/** Plaintext only, the first ones. After them the other kinds. */
+export const OLDER_ROWS: number = volume({ test: 400, soak: 10_000 });
+export const OTHER_ROWS: number = volume({ test: 20, soak: 100 });
 const BOTH_FROM = OLDER_ROWS;
 export const ENCRYPTED_FROM: number = BOTH_FROM + OTHER_ROWS;
 const CHANGED_FROM: number = ENCRYPTED_FROM + OTHER_ROWS;

@@ -1,3 +1,4 @@
+import { volume } from "@oauth-broker/oauth-core/testing";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { startFaultyTable } from "../../testing/dynamo-faults.ts";
 import type { FaultyTable } from "../../testing/dynamo-faults.ts";
@@ -5,6 +6,11 @@ import { useWhileAnswersAreLost } from "../../testing/dynamo-lost-answers.ts";
 
 /** These tests check which caller wins, not how soon, on a machine that may be busy. */
 const GENEROUS = { maxAttempts: 20, deadlineMs: 20_000 };
+
+const ROUNDS = volume({ test: 15, soak: 150 });
+const THROTTLED_ROUNDS = volume({ test: 8, soak: 40 });
+/** Of one round. */
+const OPERATIONS = 14;
 
 let faulty: FaultyTable;
 beforeEach(async () => {
@@ -14,14 +20,14 @@ afterEach(() => faulty.close());
 
 it("bar#CB-4 every conditional write loses its answer once: no caller is taken for a replay, nothing is used twice", async () => {
   faulty.proxy.set({ loseAnswers: "conditional-writes-once" });
-  const counts = await useWhileAnswersAreLost({ ...faulty.options, ...GENEROUS }, 150);
-  expect(counts).toEqual({ operations: 2100, falseReplays: 0, doubleUses: 0 });
+  const counts = await useWhileAnswersAreLost({ ...faulty.options, ...GENEROUS }, ROUNDS);
+  expect(counts).toEqual({ operations: ROUNDS * OPERATIONS, falseReplays: 0, doubleUses: 0 });
   // Otherwise little was proved: each of the six wins of a round was a lost answer.
-  expect(faulty.proxy.counts().lost).toBeGreaterThanOrEqual(6 * 150);
+  expect(faulty.proxy.counts().lost).toBeGreaterThanOrEqual(6 * ROUNDS);
 });
 
 it("bar#CB-4 the same while three in ten requests are throttled and one in ten fails", async () => {
   faulty.proxy.set({ loseAnswers: "conditional-writes-once", throttleRate: 0.3, errorRate: 0.1 });
-  const counts = await useWhileAnswersAreLost({ ...faulty.options, ...GENEROUS }, 40);
-  expect(counts).toEqual({ operations: 560, falseReplays: 0, doubleUses: 0 });
+  const counts = await useWhileAnswersAreLost({ ...faulty.options, ...GENEROUS }, THROTTLED_ROUNDS);
+  expect(counts).toEqual({ operations: THROTTLED_ROUNDS * OPERATIONS, falseReplays: 0, doubleUses: 0 });
 });

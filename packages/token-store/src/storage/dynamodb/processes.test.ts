@@ -1,4 +1,5 @@
 import type { ChildProcess } from "node:child_process";
+import { volume } from "@oauth-broker/oauth-core/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startDynamoDb } from "@oauth-broker/simulators/aws";
 import type { DynamoDbEngine } from "@oauth-broker/simulators/aws";
@@ -9,7 +10,7 @@ import { dynamodbRecordStore } from "./record-store.ts";
 import type { DynamoDbOptions } from "./table.ts";
 
 const PROCESSES = 4;
-const ROUNDS = 12;
+const ROUNDS = volume({ test: 4, soak: 12 });
 const CALLS = 50;
 
 let engine: DynamoDbEngine;
