@@ -31,3 +31,13 @@ it("has no list when there is nothing to list", () => {
   expect(render([["acme", testVendor()]])).not.toContain("<details>");
   expect(render([["acme", testVendor({ enabled: false })]])).toContain("No vendor is enabled yet.");
 });
+
+it("names the enabled vendors, escaped, and the redirect URI, and loads nothing", () => {
+  const html = render([
+    ["odd", testVendor({ id: "odd", name: "Waiting & <b>Sons</b>" })],
+    ["hidden", testVendor({ id: "hidden", name: "Hidden", enabled: false })],
+  ]);
+  expect(html).toContain("Waiting &amp; &lt;b&gt;Sons&lt;/b&gt;");
+  expect(html).toContain(`${ISSUER}/v1/callback`);
+  expect(html).not.toMatch(/Hidden|<script|<img|<link|src=/);
+});

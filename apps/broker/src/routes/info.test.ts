@@ -17,19 +17,34 @@ describe("what anyone may ask", () => {
     const { app } = await testBroker({
       config: {
         vendors: new Map([
-          ["acme", testVendor()],
+          ["acme", testVendor({ issuer: "https://acme.example" })],
           ["later", unapproved],
+          ["hidden", testVendor({ id: "hidden", enabled: false })],
         ]),
       },
     });
     const anonymous = await bodyOf(await app.request(`${ISSUER}/v1/vendors`));
-    expect(anonymous.vendors.map(({ id }) => id)).toEqual(["acme", "later"]);
-    expect(anonymous.vendors[0]).not.toHaveProperty("approved");
+    expect(anonymous.vendors.map(({ id }) => id)).toEqual(["acme", "later", "hidden"]);
+    expect(anonymous.vendors[0]).toEqual({
+      id: "acme",
+      name: "Acme",
+      enabled: true,
+      accepts_new_authorizations: true,
+      verification: "operator",
+      capabilities: { pkce: "S256", oidc: true, dcr: false, refresh: true, revocation: true, byoc: true },
+      setup: "none",
+      placeholders: {},
+      default_scopes: ["read"],
+    });
+    expect(anonymous.vendors[2]).toMatchObject({ enabled: false });
+    expect(JSON.stringify(anonymous)).not.toContain("vendor secret");
     const known = await bodyOf(await app.request(`${ISSUER}/v1/vendors`, { headers: basic }));
-    expect(known.vendors.map(({ approved }) => approved)).toEqual([true, false]);
+    expect(known.vendors.map(({ approved }) => approved)).toEqual([true, false, true]);
     const wrong = await app.request(`${ISSUER}/v1/vendors`, { headers: { authorization: "Basic eDp5" } });
     expect(wrong.status).toBe(401);
-    expect((await app.request(`${ISSUER}/v1/vendors/unknown`)).status).toBe(404);
+    for (const id of ["r3flect", "%E0%A4%A"]) {
+      expectError(await readAnswer(await app.request(`${ISSUER}/v1/vendors/${id}`)), 404, "not_found");
+    }
   });
 
   it("is ready only while store and keys are, and never once it drains", async () => {
@@ -39,7 +54,7 @@ describe("what anyone may ask", () => {
     Object.assign(deps.records, {
       ping: async () => Promise.reject(new OAuthError("temporarily_unavailable", "down")),
     });
-    expect((await app.request(`${ISSUER}/readyz`)).status).toBe(503);
+    expectError(await readAnswer(await app.request(`${ISSUER}/readyz`)), 503, "temporarily_unavailable");
     expect((await app.request(`${ISSUER}/healthz`)).status).toBe(200);
     Object.assign(deps.records, { ping });
     Object.assign(deps.keyset, {
@@ -51,6 +66,14 @@ describe("what anyone may ask", () => {
     expect((await app.request(`${ISSUER}/readyz`)).status).toBe(200);
     drain();
     expect((await app.request(`${ISSUER}/readyz`)).status).toBe(503);
+  });
+
+  it("starts no flow while the store is closed, and is alive", async () => {
+    const { app, deps, push } = await testBroker();
+    await deps.records.close();
+    const { response, body } = await push();
+    expect([response.status, body["error"]]).toEqual([503, "temporarily_unavailable"]);
+    expect((await app.request(`${ISSUER}/healthz`)).status).toBe(200);
   });
 
   it("answers JSON or a page by the Accept header, with Allow where the method is wrong", async () => {
@@ -77,12 +100,20 @@ describe("what anyone may ask", () => {
   });
 
   it("counts requests by route pattern and refusals by reason", async () => {
-    const { app } = await testBroker();
+    const { app, park, redeem } = await testBroker();
     await app.request(`${ISSUER}/v1/callback?code=c&state=canary`);
-    const metrics = await (await app.request(`${ISSUER}/metrics`)).text();
+    await app.request(`${ISSUER}/canary/path?x=canary`);
+    await app.request(`${ISSUER}/v1/par`, { method: "PURGE" });
+    await redeem(await park());
+    const answer = await app.request(`${ISSUER}/metrics`);
+    expect([answer.status, answer.headers.get("content-type")]).toEqual([200, expect.stringMatching(/^text\/plain/)]);
+    const metrics = await answer.text();
+    expect(metrics).toContain('http_requests_total{route="/v1/token",method="POST",status="200"} 1');
+    expect(metrics).toContain('broker_vendor_calls_total{vendor="acme",operation="redeem",outcome="ok"} 1');
+    expect(metrics).toContain("http_request_duration_seconds_bucket");
     expect(metrics).toContain('broker_refusals_total{leg="callback",reason="state_invalid"} 1');
     expect(metrics).toContain('http_requests_total{route="/v1/callback",method="GET",status="400"} 1');
-    expect(metrics).not.toContain("canary");
+    expect(metrics).not.toMatch(/canary|PURGE/);
   });
 
   it("bar#HT-10 tells browsers to stay on https", async () => {

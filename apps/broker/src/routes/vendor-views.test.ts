@@ -38,6 +38,40 @@ describe("the list of vendors", () => {
     expect(list.length / entries.length).toBeLessThan(400);
   });
 
+  it("has the seven first-class vendors by itself", () => {
+    const known = entries.filter(({ verification }) => verification.status === "first-class").map(configured);
+    const views = known.map((entry) => vendorSummary(entry, undefined));
+    expect(
+      views.map(({ id, setup, enabled, capabilities }) => [
+        id,
+        setup,
+        enabled,
+        (capabilities as { byoc: boolean }).byoc,
+      ]),
+    ).toEqual(
+      expect.arrayContaining([
+        ["github", "none", true, true],
+        ["slack", "none", true, true],
+        ["linear", "none", true, false],
+        ["notion", "none", true, false],
+        ["atlassian", "none", true, false],
+        ["google-workspace", "vendor_approval", true, false],
+        ["microsoft-agent365", "environment_id", true, false],
+      ]),
+    );
+    expect(
+      vendorDetails(
+        find(({ vendor }) => vendor.id === "microsoft-agent365"),
+        undefined,
+      ),
+    ).toMatchObject({
+      checked_on: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
+      sources: expect.arrayContaining([expect.any(String)]),
+      server_url: expect.stringContaining("{environment_id}"),
+      placeholders: { environment_id: { pattern: expect.any(String) } },
+    });
+  });
+
   it("shows an authenticated client whether it is approved", () => {
     const entry = find(({ setup }) => setup === "vendor_approval");
     const client = testClient("platform");
