@@ -133,7 +133,9 @@ describe("ways back from a dead end", () => {
     }
     const { state: late, cookie } = await started.start();
     started.now.advance(600);
-    expect((await started.callback({ state: late, code: "c" }, cookie)).html).toContain("Back to The Platform");
+    expect((await started.callback({ state: late, code: "c" }, cookie)).html).toContain(
+      'href="https://platform.example/connect">Back to The Platform',
+    );
     const { start, callback } = await testBroker();
     const { state } = await start();
     expect((await callback({ state, code: "c" })).html).toContain('href="https://platform.example/"');
