@@ -80,6 +80,8 @@ export const REAL_NETWORK: EgressDeps = {
 };
 
 const MAX_POOLS = 256;
+/** The endpoints of the vendors in use. */
+const MAX_URLS = 1_000;
 const MAX_HEADER_BYTES = 32_768;
 const IDLE_MS = 4_000;
 
@@ -148,12 +150,25 @@ function createRealm(
     return origin;
   };
 
-  const fetch: Fetch = async (input, init = {}) => {
+  /** Texts that passed. What a text means does not change; addresses are checked at each connection. */
+  const passed = new LRUCache<string, URL>({ max: MAX_URLS });
+
+  /** @throws EgressError refused */
+  const requirePlain = (input: string | URL): URL => {
+    const known = typeof input === "string" ? passed.get(input) : undefined;
+    if (known !== undefined) return known;
     //= bar#EG-7
     const url = typeof input === "string" ? parseEgressUrl(input) : input;
     if (url === undefined) throw egressError("refused", false, "not a plain absolute URL");
     const fault = urlFault(url, policy);
     if (fault !== undefined) throw egressError("refused", false, `${url.host}: ${fault}`);
+    // A query may hold a token.
+    if (typeof input === "string" && url.search === "") passed.set(input, url);
+    return url;
+  };
+
+  const fetch: Fetch = async (input, init = {}) => {
+    const url = requirePlain(input);
     const request = readRequest(url, init);
     if (closed) throw egressError("connect", false, `${url.origin}: shutting down`);
     const { pool, turns } = originOf(url);

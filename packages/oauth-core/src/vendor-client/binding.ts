@@ -89,11 +89,18 @@ function bindVendor(vendor: ResolvedVendor, { fetch, allowLoopback }: VendorClie
   const send = sender(vendor, fetch);
   const secure: PostOptions = { [customFetch]: send, headers: { "user-agent": "oauth-broker" } };
   const insecure: PostOptions = { ...secure, [allowInsecureRequests]: true };
+  const ofEndpoint = new Map<string, PostOptions>();
   return {
     server,
     refreshServer:
       vendor.refreshEndpoint === undefined ? server : { ...server, token_endpoint: vendor.refreshEndpoint },
-    options: (endpoint) => (allowLoopback && isLoopbackHttp(endpoint) ? insecure : secure),
+    options: (endpoint) => {
+      const known = ofEndpoint.get(endpoint);
+      if (known !== undefined) return known;
+      const made = allowLoopback && isLoopbackHttp(endpoint) ? insecure : secure;
+      ofEndpoint.set(endpoint, made);
+      return made;
+    },
   };
 }
 

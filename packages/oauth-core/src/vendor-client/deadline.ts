@@ -14,17 +14,15 @@ const SHARED_MILLISECONDS = 1_000;
 
 /**
  * Operations that begin within the same second share a signal, because a signal for each costs more
- * than the rest of the bookkeeping. An operation therefore has between 19 and 20 seconds.
+ * than the rest of the bookkeeping. An operation therefore has between 19 and 20 seconds; less where
+ * the process was busy for longer than that second.
  */
 export function createDeadline(): Deadline {
   let signal: AbortSignal | undefined;
-  let madeAt = 0;
   return () => {
-    // Monotonic: changes of the wall clock have no effect.
-    const at = performance.now();
-    if (signal === undefined || at - madeAt >= SHARED_MILLISECONDS) {
+    if (signal === undefined) {
       signal = AbortSignal.timeout(VENDOR_OPERATION_SECONDS * 1000);
-      madeAt = at;
+      setTimeout(() => (signal = undefined), SHARED_MILLISECONDS).unref();
     }
     return signal;
   };

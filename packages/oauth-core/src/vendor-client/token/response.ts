@@ -142,7 +142,8 @@ function named(members: JsonObject, names: Readonly<Record<string, string>>): Js
 }
 
 function withoutStandard(members: JsonObject, names: Readonly<Record<string, string>>): JsonObject {
-  const taken = new Set([...STANDARD, ...Object.values(names)]);
+  const theirs = Object.values(names);
+  const taken = theirs.length === 0 ? STANDARD : new Set([...STANDARD, ...theirs]);
   return Object.fromEntries(Object.entries(members).filter(([name]) => !taken.has(name)));
 }
 
