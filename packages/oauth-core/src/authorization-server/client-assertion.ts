@@ -3,7 +3,7 @@
  * happen: `aud` is our issuer string and nothing else, the lifetime is at most 60 s, and `jti` is
  * single use across all processes.
  */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { createLocalJWKSet, decodeJwt, type JWTVerifyGetKey, jwtVerify } from "jose";
 import type { Clock, RecordStore } from "../ports.ts";
 import { toOAuthError } from "../protocol/errors.ts";
@@ -106,7 +106,7 @@ async function spendOnce(
   expiresAt: number,
   { records, now }: AssertionDeps,
 ): Promise<void> {
-  const id = createHash("sha256").update(`${client.clientId.length}:${client.clientId}${jti}`).digest("base64url");
+  const id = hash("sha256", `${client.clientId.length}:${client.clientId}${jti}`, "base64url");
   const outcome = await records.create({
     key: { kind: "assertion", id },
     stage: "spent",
