@@ -40,16 +40,17 @@ export function isRecordMac(mac: unknown, record: Authenticated, key: Buffer): m
 function canonicalJson(value: JsonValue): string {
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
   if (isList(value)) return `[${value.map(canonicalJson).join(",")}]`;
-  return `{${membersOf(value).join(",")}}`;
+  return `{${membersOf(value)}}`;
 }
 
-function membersOf(object: JsonObject): string[] {
-  return Object.keys(object)
-    .toSorted()
-    .flatMap((name) => {
-      const value = object[name];
-      return value === undefined ? [] : [`${JSON.stringify(name)}:${canonicalJson(value)}`];
-    });
+function membersOf(object: JsonObject): string {
+  let members = "";
+  for (const name of Object.keys(object).toSorted()) {
+    const value = object[name];
+    if (value === undefined) continue;
+    members += `${members === "" ? "" : ","}${JSON.stringify(name)}:${canonicalJson(value)}`;
+  }
+  return members;
 }
 
 function isList(value: JsonValue): value is readonly JsonValue[] {

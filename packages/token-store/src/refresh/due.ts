@@ -1,5 +1,5 @@
 /** When a set of tokens is due for a refresh. Pure; refresh.ts asks at every call. */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { EpochSeconds } from "@oauth-broker/oauth-core";
 import type { RefreshTimes } from "./times.ts";
 import type { RowKey } from "../storage/token-rows.ts";
@@ -63,6 +63,5 @@ export function refreshMoments(
 
 /** 0 to just under 1, constant for a row and spread evenly over rows. */
 function fractionOf({ pk, sk }: RowKey): number {
-  const hash = createHash("sha256").update(`${pk.length}:${pk}${sk}`).digest();
-  return hash.readUInt32BE(0) / 2 ** 32;
+  return Number.parseInt(hash("sha256", `${pk.length}:${pk}${sk}`, "hex").slice(0, 8), 16) / 2 ** 32;
 }

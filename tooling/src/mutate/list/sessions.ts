@@ -75,8 +75,8 @@ export const SESSION_DEFENCES: readonly Mutation[] = [
   {
     defence: "The MAC does not depend on the order in which an engine returns fields",
     file: "packages/token-store/src/crypto/record-mac.ts",
-    find: "    .toSorted()\n",
-    replace: "",
+    find: "Object.keys(object).toSorted()",
+    replace: "Object.keys(object)",
     tests: ["packages/token-store/src/crypto/record-mac.test.ts"],
   },
   {
