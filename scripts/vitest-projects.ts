@@ -32,8 +32,10 @@ export function testProjects(options: TestOptions = {}): ViteUserConfig {
     test: { name, include: ofKind.map(({ path }) => path), isolate: name === "isolated" },
   }));
   const setupFiles = [join(import.meta.dirname, "end-children.ts"), ...[options.setupFiles ?? []].flat()];
+  // Tests start hundreds of processes, which compile the same files.
+  const env = { NODE_COMPILE_CACHE: join(import.meta.dirname, "../node_modules/.cache/compiled"), ...options.env };
   const provide = { isSoak };
-  return defineConfig({ test: { maxWorkers: availableParallelism(), provide, ...options, setupFiles, projects } });
+  return defineConfig({ test: { maxWorkers: availableParallelism(), provide, ...options, env, setupFiles, projects } });
 }
 
 /** The text of a test file and of the fixtures it imports. */

@@ -32,17 +32,19 @@ const DYNAMODB_PART = 0.1;
 
 /**
  * @param count of calls on SQLite; a tenth as many on DynamoDB
+ * @param most concurrent users
  * @throws Error when a call fails; a wrong answer is counted
  */
 export async function runMixed(
   { servers }: Pick<McpHarness, "servers">,
   count: number,
   say: (line: string) => void,
+  most: Readonly<Record<Store, number>> = MIXED_USERS,
 ): Promise<Mixed> {
   let crossed = 0;
   const calls = { sqlite: count, dynamodb: Math.ceil(count * DYNAMODB_PART) };
   for (const store of STORES) {
-    const users = await connectAll(servers[store].url, MIXED_USERS[store]);
+    const users = await connectAll(servers[store].url, most[store]);
     let done = 0;
     const callAs = async ({ connection, session: first }: ConnectedUser): Promise<void> => {
       let session = first;
@@ -57,7 +59,7 @@ export async function runMixed(
     };
     await Promise.all(users.map(callAs));
   }
-  return { users: MIXED_USERS, calls, crossed };
+  return { users: most, calls, crossed };
 }
 
 interface ConnectedUser {

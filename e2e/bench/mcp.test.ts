@@ -2,22 +2,25 @@
  * Runs the `/mcp` bench: far too short to say anything about speed, long enough to fail when a
  * server answers wrongly.
  */
+import { volume } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
 import { mcpFiguresOf, type McpRound, mcpTable, mcpAimLine } from "./mcp-figures.ts";
-import { mixedLine } from "./mcp-mixed.ts";
+import { MIXED_USERS, mixedLine } from "./mcp-mixed.ts";
 import { runMcpBench } from "./mcp.ts";
 
 describe("a run", () => {
   it("bar#RS-8 measures every server, and finds no user with data of another", async () => {
     const lines: string[] = [];
-    const options = { calls: 32, rounds: 1, callsWarmUp: 0, mixedCalls: 400 };
+    const mixedUsers = volume({ test: { sqlite: 20, dynamodb: 5 }, soak: MIXED_USERS });
+    const mixedCalls = volume({ test: 100, soak: 400 });
+    const options = { calls: 32, rounds: 1, callsWarmUp: 0, mixedCalls, mixedUsers };
     const { figures, mixed } = await runMcpBench(options, (line) => lines.push(line));
     expect(lines).toHaveLength(10);
     for (const subject of ["open", "sqlite", "dynamodb", "preRegistered"] as const) {
       expect(figures.calls.token[subject].cpuMicroseconds.median).toBeGreaterThan(0);
     }
     expect(figures.refreshes.dynamodb.perSecond.median).toBeGreaterThan(0);
-    expect(mixed).toMatchObject({ calls: { sqlite: 400, dynamodb: 40 }, crossed: 0 });
+    expect(mixed).toMatchObject({ calls: { sqlite: mixedCalls, dynamodb: mixedCalls / 10 }, crossed: 0 });
   });
 });
 

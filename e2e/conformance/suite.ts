@@ -62,7 +62,13 @@ async function run(
 ): Promise<SuiteRun> {
   const results = mkdtempSync(join(tmpdir(), "oauth-broker-conformance-results-"));
   const child = spawn(process.execPath, [COMMAND, ...args, "-o", results], {
-    env: { PATH: process.env["PATH"], NO_COLOR: "1", ...environment },
+    env: {
+      PATH: process.env["PATH"],
+      // Set by the tests: every scenario is a process.
+      NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"],
+      NO_COLOR: "1",
+      ...environment,
+    },
     stdio: ["ignore", "pipe", "pipe"],
     timeout,
   });

@@ -2,6 +2,7 @@
  * Like key-rotation.test.ts, on a DynamoDB table with the keyset sealed under KMS; the KMS key
  * rotates too.
  */
+import { volume } from "@oauth-broker/oauth-core/testing";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { type AwsHarness, startAws } from "../support/aws.ts";
 import {
@@ -29,11 +30,12 @@ const calls = (): number => Object.values(aws.kms.calls()).reduce((sum, count) =
 describe("a rotation", () => {
   it("is published 60 s before it signs, and what was signed before goes on", () => expectUnnoticedRotation(harness));
 
-  it("completes 110 flows over five rotations in a row, with two KMS calls for each", async () => {
+  it("completes all flows over several rotations in a row, with two KMS calls for each rotation", async () => {
     const before = calls();
-    await expectUnnoticedRotations(harness, { rotations: 5, flows: 10 });
+    const size = volume({ test: { rotations: 3, flows: 3 }, soak: { rotations: 5, flows: 10 } });
+    await expectUnnoticedRotations(harness, size);
     // One data key created, and one opened by the other process.
-    expect(calls() - before).toBeLessThanOrEqual(2 * 5);
+    expect(calls() - before).toBeLessThanOrEqual(2 * size.rotations);
   });
 
   it("bar#TS-14 of the KMS key's own material affects no flow", async () => {

@@ -3,6 +3,7 @@
  * finds the condition broken by our own write. The store must recognize its own write, or every
  * flow would look replayed.
  */
+import { volume } from "@oauth-broker/oauth-core/testing";
 import { SignJWT } from "jose";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type AwsHarness, startAws } from "../support/aws.ts";
@@ -10,7 +11,7 @@ import { browse, readTokens, send } from "../support/platform.ts";
 import { type RaceHarness, startRaceHarness } from "../support/race-harness.ts";
 import { plantSecret } from "../support/secrets.ts";
 
-const FLOWS = 25;
+const FLOWS = volume({ test: 5, soak: 25 });
 
 let aws: AwsHarness;
 let harness: RaceHarness;

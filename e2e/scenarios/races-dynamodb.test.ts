@@ -2,6 +2,7 @@
  * Four broker processes on one DynamoDB table, their keys sealed under one KMS key: the same races
  * as on SQLite (races.test.ts), and afterwards nothing readable of any of those flows in the table.
  */
+import { volume } from "@oauth-broker/oauth-core/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type AwsHarness, startAws } from "../support/aws.ts";
 import { expectFlowsOverRotation, expectFlowOverProcesses } from "../support/moving-flows.ts";
@@ -15,7 +16,7 @@ import {
   expectRightVerifierOnly,
 } from "../support/races.ts";
 
-const ROUNDS = 40;
+const ROUNDS = volume({ test: 4, soak: 40 });
 
 let aws: AwsHarness;
 let harness: RaceHarness;
@@ -40,7 +41,7 @@ describe("of 50 uses at once over four processes", () => {
 
 describe("refresh over four processes", () => {
   it("bar#RF-1 makes one vendor call for 100 callers, who all get the same answer", () =>
-    expectOneVendorCall(harness, 5));
+    expectOneVendorCall(harness, volume({ test: 2, soak: 5 })));
 });
 
 describe("a flow over four processes", () => {

@@ -3,6 +3,7 @@
  * once: exactly one use of everything that may be used once, one vendor call for equal refreshes.
  * On a table: races-dynamodb.test.ts.
  */
+import { volume } from "@oauth-broker/oauth-core/testing";
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { expectFlowsOverRotation, expectFlowOverProcesses } from "../support/moving-flows.ts";
 import { type RaceHarness, startRaceHarness } from "../support/race-harness.ts";
@@ -15,7 +16,7 @@ import {
   expectRightVerifierOnly,
 } from "../support/races.ts";
 
-const ROUNDS = 40;
+const ROUNDS = volume({ test: 4, soak: 40 });
 
 let harness: RaceHarness;
 beforeAll(async () => {
@@ -35,7 +36,7 @@ describe("of 50 uses at once over two processes", () => {
 
 describe("refresh over two processes", () => {
   it("bar#RF-1 makes one vendor call for 100 callers, who all get the same answer", () =>
-    expectOneVendorCall(harness, 5));
+    expectOneVendorCall(harness, volume({ test: 2, soak: 5 })));
 });
 
 describe("a flow over two processes", () => {

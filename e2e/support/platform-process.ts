@@ -61,7 +61,9 @@ export interface ProjectOptions {
 
 export const DEPLOYERS_OWN = "canary-of-the-deploying-process";
 
-const TEMPLATE = `node ${JSON.stringify(MCP_SOURCE)}`;
+// The platform hands no variable of ours to a server.
+const CACHE = process.env["NODE_COMPILE_CACHE"];
+const TEMPLATE = `${CACHE === undefined ? "" : `NODE_COMPILE_CACHE=${JSON.stringify(CACHE)} `}node ${JSON.stringify(MCP_SOURCE)}`;
 
 export function serverProject({
   yaml,
@@ -107,7 +109,7 @@ export function serverProject({
     },
     serve: () => startService({ ...service, args: ["serve"] }),
     killWhen: async (said) => {
-      const env = { PATH: process.env["PATH"], ...service.env };
+      const env = { PATH: process.env["PATH"], NODE_COMPILE_CACHE: CACHE, ...service.env };
       const child = spawn(process.execPath, [service.file, "deploy", "run", ...allowed], {
         cwd: folder,
         env,

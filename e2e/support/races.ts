@@ -35,7 +35,7 @@ async function race(call: (index: number) => Promise<Answer>): Promise<Record<st
 async function answered(call: () => Promise<Answer>): Promise<Answer> {
   for (let tries = 1; ; tries += 1) {
     const answer = await call();
-    if (answer.status !== 503 || tries === 5) return answer;
+    if (answer.status !== 503 || tries === 20) return answer;
     await sleep(300);
   }
 }

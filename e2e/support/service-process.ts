@@ -109,11 +109,11 @@ export async function runService(service: Service & { readonly folder: string },
   return { code, stdout: output.stdout(), stderr: output.stderr() };
 }
 
-/** Only PATH and what the test names: a built file needs no more. */
+/** Only PATH, the cache of compiled files, and what the test names: a built file needs no more. */
 function spawnService({ file, env }: Service, args: readonly string[], folder: string): ChildProcess {
   return spawn(process.execPath, [file, ...args], {
     cwd: folder,
-    env: { PATH: process.env["PATH"], ...env },
+    env: { PATH: process.env["PATH"], NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"], ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
 }

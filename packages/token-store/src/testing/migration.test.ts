@@ -109,8 +109,6 @@ describe("a table with many users", () => {
         TOKEN_ENCRYPTION_KMS_KEY_ID: keyId,
         AWS_ENDPOINT_URL_DYNAMODB: endpoint,
         AWS_ENDPOINT_URL_KMS: kms.endpoint,
-        // Forty processes compile the same files.
-        NODE_COMPILE_CACHE: join(folder, "compiled"),
       };
       const command = (name: "audit" | "migrate" | "strip", kill?: Kill): Promise<Ended> => {
         const issuer = ["--issuer", `${VENDOR}=${ISSUER}`, "--rate", "5000"];
