@@ -6,7 +6,7 @@ export default testProjects({
   testTimeout: 90_000,
   hookTimeout: 90_000,
   setupFiles: ["./support/new-test-file.ts"],
-  globalSetup: ["./support/build-broker.ts"],
+  globalSetup: ["./support/build-broker.ts", "./support/chromium-of-this-run.ts"],
   // Most of these tests wait: for a process to drain, a slow client to be disconnected, a page to
   // load.
   maxWorkers: 3,

@@ -6,7 +6,7 @@
 import { describeMachine } from "./machine.ts";
 import { type McpFigures, mcpFiguresOf, type McpRound, MCP_LABELS, REFRESHERS, TOOLS } from "./mcp-figures.ts";
 import { type Driver, type McpMeasurement, openDriver } from "./mcp-measure.ts";
-import { type Mixed, MIXED_USERS, runMixed } from "./mcp-mixed.ts";
+import { type Mixed, type MIXED_USERS, runMixed } from "./mcp-mixed.ts";
 import { MCP_SUBJECTS, type McpHarness, type McpSubject, startMcpHarness } from "./mcp-harness.ts";
 import { CONNECTIONS } from "./measure.ts";
 import { warmUp } from "./warm-up.ts";

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { type BrokerProcess, startBrokerProcess } from "../support/broker-process.ts";
-import { CHROMIUM, launchChromium, NO_CHROMIUM, screenshotPath } from "../support/chromium.ts";
+import { CHROMIUM, connectChromium, NO_CHROMIUM, screenshotPath } from "../support/chromium.ts";
 import { freePort } from "../support/free-port.ts";
 import { plantSecret } from "../support/secrets.ts";
 
@@ -25,7 +25,7 @@ describe.skipIf(CHROMIUM === undefined)("the sandbox's vendors in Chromium", () 
   beforeAll(async () => {
     broker = await startBrokerProcess({ entry: "src", env: { PORT: String(await freePort()) } });
     home = await vi.waitUntil(() => /Open +(http:\S+)/.exec(broker.stderr())?.[1]);
-    browser = await launchChromium(CHROMIUM ?? "");
+    browser = await connectChromium();
     console.log(`Screenshots: ${shots}`);
   });
   afterAll(async () => {

@@ -9,7 +9,7 @@ import { createLog, listen, type Listening } from "@oauth-broker/oauth-core/serv
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type BrowserClient, type BrowserOutcome, serveBrowserClient } from "../support/browser-client.ts";
-import { CHROMIUM, launchChromium, NO_CHROMIUM } from "../support/chromium.ts";
+import { CHROMIUM, connectChromium, NO_CHROMIUM } from "../support/chromium.ts";
 import { freePort } from "../support/free-port.ts";
 import { ERAS } from "../support/mcp-client.ts";
 import { type ServerCallbackHarness, startServerCallback } from "../support/mcp-server-callback.ts";
@@ -65,7 +65,7 @@ describe.skipIf(CHROMIUM === undefined)("a client that is a web page", () => {
   let browser: Browser;
   beforeAll(async () => {
     client = await serveBrowserClient();
-    browser = await launchChromium(CHROMIUM ?? "");
+    browser = await connectChromium();
   });
   afterAll(async () => {
     await browser.close();

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { CHROMIUM, launchChromium, NO_CHROMIUM, screenshotPath } from "../support/chromium.ts";
+import { CHROMIUM, connectChromium, NO_CHROMIUM, screenshotPath } from "../support/chromium.ts";
 import { freePort } from "../support/free-port.ts";
 import { type ServerCallbackHarness, startServerCallback } from "../support/mcp-server-callback.ts";
 import { plantSecret } from "../support/secrets.ts";
@@ -31,7 +31,7 @@ describe.skipIf(CHROMIUM === undefined)("the consent page in Chromium", () => {
       OAUTH_DYNAMIC_REGISTRATION: "open",
     }));
     back = `${harness.server.url}/healthz`;
-    browser = await launchChromium(CHROMIUM ?? "");
+    browser = await connectChromium();
     console.log(`Screenshots: ${shots}`);
   });
   afterAll(async () => {

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { CHROMIUM, launchChromium, NO_CHROMIUM, screenshotPath } from "../support/chromium.ts";
+import { CHROMIUM, connectChromium, NO_CHROMIUM, screenshotPath } from "../support/chromium.ts";
 import { createSecrets } from "../support/configuration.ts";
 import { freePort } from "../support/free-port.ts";
 import { type InProcessBroker, startInProcessBroker } from "../support/in-process-broker.ts";
@@ -56,7 +56,7 @@ vendors:
       vendor: "stub",
       scope: "files:read files:write",
     });
-    browser = await launchChromium(CHROMIUM ?? "");
+    browser = await connectChromium();
     console.log(`Screenshots: ${shots}`);
   });
   afterAll(async () => {

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { CHROMIUM, launchChromium, NO_CHROMIUM, screenshotPath } from "../support/chromium.ts";
+import { CHROMIUM, connectChromium, NO_CHROMIUM, screenshotPath } from "../support/chromium.ts";
 import { hostedEnvironment, type McpServer, startMcpServer } from "../support/mcp-process.ts";
 import { type GitHubVendor, startGitHubVendor } from "../support/mcp-vendor.ts";
 import { openActor, type Actor } from "../support/platform-actor.ts";
@@ -28,7 +28,7 @@ describe.skipIf(CHROMIUM === undefined)("the platform in Chromium", () => {
     platform = await startPlatform();
     vendor = await startGitHubVendor({ redirectUris: WIDTHS.map((width) => platform.ownCallback(`hosted-${width}`)) });
     await platform.connectors.create({ id: "a-draft", name: "A draft without a server" });
-    browser = await launchChromium(CHROMIUM ?? "");
+    browser = await connectChromium();
     console.log(`Screenshots: ${shots}`);
   });
   afterAll(async () => {

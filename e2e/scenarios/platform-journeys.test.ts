@@ -9,7 +9,7 @@ import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { startBrokerProcess } from "../support/broker-process.ts";
-import { CHROMIUM, launchChromium, NO_CHROMIUM, screenshotPath } from "../support/chromium.ts";
+import { CHROMIUM, connectChromium, NO_CHROMIUM, screenshotPath } from "../support/chromium.ts";
 import { freePort } from "../support/free-port.ts";
 import { ROOT } from "../support/paths.ts";
 import { type GitHubVendor, OUR_CLIENT, startGitHubVendor } from "../support/mcp-vendor.ts";
@@ -62,7 +62,7 @@ describe.skipIf(CHROMIUM === undefined)("in Chromium", () => {
   let browser: Browser;
 
   beforeAll(async () => {
-    browser = await launchChromium(CHROMIUM ?? "");
+    browser = await connectChromium();
     console.log(`Screenshots: ${shots}`);
   });
   afterAll(() => browser.close());

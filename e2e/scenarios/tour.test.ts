@@ -10,7 +10,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { CHROMIUM, launchChromium, NO_CHROMIUM, screenshotPath } from "../support/chromium.ts";
+import { CHROMIUM, connectChromium, NO_CHROMIUM, screenshotPath } from "../support/chromium.ts";
 import { ROOT } from "../support/paths.ts";
 import { runService, type ServiceProcess, startService, temporaryFolder } from "../support/service-process.ts";
 
@@ -53,7 +53,7 @@ describe("npm run tour", () => {
     const clicked: string[] = [];
 
     beforeAll(async () => {
-      browser = await launchChromium(CHROMIUM ?? "");
+      browser = await connectChromium();
       const context = await browser.newContext({ viewport: { width: WIDTH, height: HEIGHT }, colorScheme: "light" });
       context.setDefaultTimeout(10_000);
       page = await context.newPage();

@@ -14,9 +14,18 @@ export const CHROMIUM: string | undefined = [process.env["CHROMIUM_PATH"] ?? "",
 export const NO_CHROMIUM =
   "No Chromium here: set CHROMIUM_PATH, or on Debian: apt-get install -y chromium fonts-liberation";
 
-export async function launchChromium(executablePath: string): Promise<Browser> {
-  // Its own sandbox needs rights that containers and root do not have; it only visits this machine.
-  return chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
+declare module "vitest" {
+  interface ProvidedContext {
+    /** The address of the Chromium of this run; empty without one. Set by chromium-of-this-run.ts. */
+    readonly chromium: string;
+  }
+}
+
+/** The Chromium that all test files of a run share: `close` ends only what this caller opened. */
+export async function connectChromium(): Promise<Browser> {
+  // Not at the top: the tour takes its screenshots outside a test.
+  const { inject } = await import("vitest");
+  return chromium.connect(inject("chromium"));
 }
 
 /** @returns the path for a screenshot of that name, in a folder that is created when needed */
