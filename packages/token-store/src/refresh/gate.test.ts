@@ -1,3 +1,4 @@
+import { OAuthError } from "@oauth-broker/oauth-core";
 import { describe, expect, it } from "vitest";
 import { createBacklog, createGate, type Gate } from "./gate.ts";
 import { virtualTime } from "../testing/refresh-time.ts";
@@ -15,7 +16,7 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 
 function fixture(most: number): Fixture {
   const time = virtualTime(0);
-  const gate = createGate(most, time);
+  const gate = createGate(most, { timer: time.timer, backlog: { isQueue: () => false } });
   const started: string[] = [];
   const ends = new Map<string, () => void>();
   return {
@@ -95,6 +96,69 @@ describe("places at a vendor", () => {
     const next = begin("1", { waitMs: 0 });
     await end("1");
     expect(await next).toBe("done");
+  });
+});
+
+describe("a vendor that refuses", () => {
+  const refusal = new OAuthError("temporarily_unavailable", "Slow down", { reason: "vendor_unavailable" });
+
+  function refusing(hasQueue: boolean) {
+    const time = virtualTime(0);
+    const gate = createGate(50, { timer: time.timer, backlog: { isQueue: () => hasQueue } });
+    const calls: string[] = [];
+    const ask = (vendor: string, error: Error | undefined = refusal): Promise<unknown> =>
+      gate
+        .run(vendor, 15_000, async () => {
+          calls.push(vendor);
+          if (error !== undefined) throw error;
+        })
+        .catch((thrown: OAuthError) => [thrown.extras.reason, thrown.retryAfterSeconds]);
+    return { ...time, gate, calls, ask };
+  }
+
+  it("is asked again a quarter of a second later, while it has a queue", async () => {
+    const { calls, ask, timer } = refusing(true);
+    await ask("a");
+    expect(await ask("a")).toEqual(["refresh_in_progress", 5]);
+    await ask("b");
+    expect(calls).toEqual(["a", "b"]);
+    await timer.sleep(250);
+    await ask("a");
+    expect(calls).toEqual(["a", "b", "a"]);
+  });
+
+  it("is asked by one refresh at a time, until it takes one", async () => {
+    const { gate, ask, timer } = refusing(true);
+    await ask("a");
+    await timer.sleep(250);
+    const answers = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    let begun = 0;
+    const asked = [0, 1, 2].map(() =>
+      gate.run("a", 15_000, async () => {
+        begun += 1;
+        await answers[begun - 1]?.promise;
+      }),
+    );
+    await turn();
+    expect(begun).toBe(1);
+    answers[0]?.resolve();
+    await turn();
+    expect(begun).toBe(3);
+    answers[1]?.resolve();
+    await Promise.all(asked);
+  });
+
+  it("holds up no other user without a queue, and never for an error that is not its own", async () => {
+    const alone = refusing(false);
+    await alone.ask("a");
+    await alone.ask("a");
+    expect(alone.calls).toHaveLength(2);
+    const queue = refusing(true);
+    const ours = new OAuthError("temporarily_unavailable", "Down", { reason: "store_unavailable" });
+    await queue.ask("a", ours);
+    await queue.ask("a", new OAuthError("invalid_grant", "Refused"));
+    await queue.ask("a", ours);
+    expect(queue.calls).toHaveLength(3);
   });
 });
 

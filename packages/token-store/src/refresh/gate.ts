@@ -14,16 +14,59 @@ export interface Gate {
    * Runs the work when there is a place.
    *
    * @param waitMs how long to wait for a place; 0 takes a free one or none
-   * @throws OAuthError temporarily_unavailable when there was none in time
+   * @throws OAuthError temporarily_unavailable when there was none in time, or the vendor takes no
+   *   more at the moment
    */
   run<T>(vendor: string, waitMs: number, work: () => Promise<T>): Promise<T>;
 }
 
-/** @param most places for each vendor */
+/**
+ * While a vendor has a queue and refuses, one refresh at a time, four a second, finds out when it
+ * takes more: each one costs a row two writes and the vendor a request, and thousands of users come
+ * back every second. Without a queue a refusal may be one user's own, and holds up no other.
+ */
+const PAUSE_MS = 250;
+
+/**
+ * @param most places for each vendor
+ * @param deps.backlog says which vendors have a queue
+ */
 //= bar#8.2
-export function createGate(most: number, { timer }: { readonly timer: Timer }): Gate {
-  const turns = createTurns({ mostOfLane: () => most, refusal: noPlace, elapsedMs: timer.elapsedMs });
-  return { run: (vendor, waitMs, work) => turns.run(vendor, { timeoutMs: waitMs }, work) };
+export function createGate(
+  most: number,
+  { timer, backlog }: { readonly timer: Timer; readonly backlog: Pick<Backlog, "isQueue"> },
+): Gate {
+  // By vendor, from its refusal until it takes a refresh again.
+  const closedUntil = new Map<string, number>();
+  const requireOpen = (vendor: string): void => {
+    if (timer.elapsedMs() < (closedUntil.get(vendor) ?? 0)) throw noPlace();
+  };
+  const turns = createTurns({
+    mostOfLane: (vendor) => (closedUntil.has(vendor) ? 1 : most),
+    refusal: noPlace,
+    elapsedMs: timer.elapsedMs,
+  });
+  return {
+    run: async (vendor, waitMs, work) => {
+      requireOpen(vendor);
+      return turns.run(vendor, { timeoutMs: waitMs }, async () => {
+        requireOpen(vendor);
+        try {
+          const result = await work();
+          closedUntil.delete(vendor);
+          return result;
+        } catch (error) {
+          if (!backlog.isQueue(vendor)) closedUntil.delete(vendor);
+          else if (isVendorOutage(error)) closedUntil.set(vendor, timer.elapsedMs() + PAUSE_MS);
+          throw error;
+        }
+      });
+    },
+  };
+}
+
+function isVendorOutage(error: unknown): boolean {
+  return error instanceof OAuthError && error.extras.reason === "vendor_unavailable";
 }
 
 function noPlace(): OAuthError {
@@ -40,12 +83,14 @@ function noPlace(): OAuthError {
 export interface Backlog {
   /** An attempt to refresh the record failed, and a later one may succeed. */
   add(vendor: string, row: RowKey): void;
+  /** Whether so many records wait that it is the vendor, and not their users. */
+  isQueue(vendor: string): boolean;
   /** The record needs no refresh any more. */
   remove(vendor: string, row: RowKey): void;
 }
 
-/** Fewer are no queue: each has a `refresh_failed` of its own. */
-const REPORTED_FROM = 10;
+/** Fewer records are no queue: each has a `refresh_failed` of its own. */
+const QUEUE_FROM = 10;
 /** At most so often for a vendor. */
 const REPORT_SECONDS = 10;
 const FORGET_SECONDS = 60;
@@ -71,9 +116,9 @@ export function createBacklog({
 
   const report = (vendor: string, waiting: Waiting): void => {
     const { until, reportedAt } = waiting;
-    if (until.size < REPORTED_FROM || Math.abs(now() - reportedAt) < REPORT_SECONDS) return;
+    if (until.size < QUEUE_FROM || Math.abs(now() - reportedAt) < REPORT_SECONDS) return;
     for (const [id, end] of until) if (end <= now()) until.delete(id);
-    if (until.size < REPORTED_FROM) return;
+    if (until.size < QUEUE_FROM) return;
     waiting.reportedAt = now();
     onEvent({ name: "refresh_backlog", vendor, count: until.size });
   };
@@ -86,6 +131,7 @@ export function createBacklog({
       if (waiting.until.size < MOST_COUNTED || waiting.until.has(id)) waiting.until.set(id, now() + FORGET_SECONDS);
       report(vendor, waiting);
     },
+    isQueue: (vendor) => (vendors.get(vendor)?.until.size ?? 0) >= QUEUE_FROM,
     remove: (vendor, row) => {
       const waiting = vendors.get(vendor);
       if (waiting === undefined) return;

@@ -115,6 +115,7 @@ describe("a vendor that fails", () => {
     await callAll();
     expect(counts()).toEqual([10, 12]);
     fixture.at.before = undefined;
+    fixture.time.advance(1);
     await callAll();
     expect(counts()).toEqual([10, 12, 0]);
     expect(fixture.events.filter(({ name }) => name === "refreshed")).toHaveLength(keys.length);

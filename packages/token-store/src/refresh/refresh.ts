@@ -113,8 +113,8 @@ export function createRefreshLeases(options: RefreshLeasesOptions, given: Refres
   const orphans = createOrphans(shared);
   const clockWatch = createClockWatch({ now, times, onEvent });
   const sharedRead = shareReads(records.read, ({ user, vendor, issuer }) => JSON.stringify([user, vendor, issuer]));
-  const gate = createGate(options.concurrency ?? CONCURRENCY, { timer });
   const backlog = createBacklog({ now, onEvent });
+  const gate = createGate(options.concurrency ?? CONCURRENCY, { timer, backlog });
   const deps: Deps = { ...shared, orphans, clockWatch, sharedRead, gate, backlog };
   const flights = createFlights<StoredTokens | undefined>({ now, times });
 
