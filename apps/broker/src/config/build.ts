@@ -15,7 +15,8 @@ import type { Config, KeysConfig, StoreConfig, VendorConfig } from "./types.ts";
 import type { UrlRules } from "./schema/endpoint.ts";
 import { vendorSchema } from "./schema/vendor.ts";
 import { environmentWarnings } from "./vendors/credentials.ts";
-import { buildVendor, type VendorRegistry } from "./vendors/vendors.ts";
+import { aliasesOf, vendorNamed } from "../vendor/names.ts";
+import { aliasTarget, buildVendor, type VendorRegistry } from "./vendors/vendors.ts";
 import { deploymentWarnings, mixUpWarnings, sharingWarnings } from "./warnings.ts";
 
 export interface BuiltVendors {
@@ -34,9 +35,8 @@ export function buildVendors(
   section: unknown,
   { env, registry, rules }: { env: Environment; registry: VendorRegistry; rules: UrlRules },
 ): BuiltVendors {
-  const entries = new Map<string, unknown>(
-    typeof section === "object" && section !== null ? Object.entries(section) : [],
-  );
+  const written: [string, unknown][] = typeof section === "object" && section !== null ? Object.entries(section) : [];
+  const entries = new Map(written.map(([id, entry]) => [aliasTarget(id, entry, registry) ?? id, entry]));
   const ids = [...new Set([...registry.keys(), ...entries.keys()])];
   const vendors = new Map<string, VendorConfig>();
   const problems: Problem[] = [];
@@ -46,19 +46,28 @@ export function buildVendors(
   for (const id of ids) {
     const { success, data } = schema.safeParse(entries.get(id) ?? {});
     if (!success) continue;
-    vendors.set(id, buildVendor(id, data, registry.get(id), { env, problems, warnings }));
+    const found = registry.get(id);
+    // A vendor of the operator's own may have an id that is an alias in the registry.
+    const known = found?.vendor.id === id ? found : undefined;
+    vendors.set(id, buildVendor(id, data, known, { env, problems, warnings }));
     const isWritten = (data.issuer ?? data.authorization_endpoint ?? data.token_endpoint) !== undefined;
-    if (isWritten || !registry.has(id)) own.add(id);
+    if (isWritten || known === undefined) own.add(id);
   }
   return { ids, vendors, problems, warnings: [...warnings, ...mixUpWarnings(vendors, own)] };
+}
+
+/** Every name that finds a vendor: ids and aliases. */
+export function namesOf({ ids, vendors }: Pick<BuiltVendors, "ids" | "vendors">): Set<string> {
+  return new Set([...ids, ...aliasesOf(vendors).keys()]);
 }
 
 export function buildConfig(
   parsed: ParsedConfiguration,
   { source, vendors, caPem }: { source: Source; vendors: BuiltVendors; caPem: string | undefined },
 ): Config {
-  const owners = parsed.owners.map(buildOwner);
-  const clients = parsed.clients.map((client) => buildClient(client, owners));
+  const idOf = (name: string): string => vendorNamed(name, vendors.vendors)?.vendor.id ?? name;
+  const owners = parsed.owners.map((owner) => buildOwner(owner, idOf));
+  const clients = parsed.clients.map((client) => buildClient(client, owners, idOf));
   const store = absoluteStore(parsed.store, source);
   const keys = absoluteKeys(parsed.keys, source);
   const { allow_loopback: allowLoopback, allow_cidrs: allowCidrs, timeout_ms: timeoutMs } = parsed.egress;
@@ -84,7 +93,7 @@ export function buildConfig(
     },
     egress: { allowLoopback, allowCidrs, timeoutMs, ...defined({ caPem }) },
     warnings: [
-      ...clientWarnings(parsed.clients, parsed.owners, new Set(vendors.ids)),
+      ...clientWarnings(parsed.clients, parsed.owners, namesOf(vendors)),
       ...vendors.warnings,
       ...sharingWarnings(vendors.vendors, indexRegistrations(clients, vendors.vendors)),
       ...(source.sandbox ? [] : deploymentWarnings(parsed, { store, keys })),

@@ -6,7 +6,7 @@ import { defined } from "@oauth-broker/oauth-core";
 import { REGISTRY } from "@oauth-broker/oauth-core/registry";
 import { checkCidr, type Environment, valueOf } from "@oauth-broker/oauth-core/configuration";
 import { checkClients } from "./clients/clients.ts";
-import { buildConfig, buildVendors, readCertificates } from "./build.ts";
+import { buildConfig, buildVendors, namesOf, readCertificates } from "./build.ts";
 import { describeConfiguration } from "./schema/describe.ts";
 import { problemsOfIssues, valueAt } from "./schema/issues.ts";
 import { checkKeysetPlace } from "./store-and-keys.ts";
@@ -45,7 +45,7 @@ export function loadConfig(
     ...(success ? [] : problemsOfIssues(error.issues, tree, describeConfiguration())),
     ...checkPresence(tree, source),
     ...checkKeysetPlace(tree, source),
-    ...checkClients(tree, new Set([...vendors.ids, CUSTOM_VENDOR])),
+    ...checkClients(tree, new Set([...namesOf(vendors), CUSTOM_VENDOR])),
     ...checkVendors(tree, registry),
     ...vendors.problems,
   ];

@@ -14,6 +14,7 @@ import { type Connection, connectionOf, openConnection } from "./connection.ts";
 import { type ChoiceDeps, trustedChoice, type VendorChoice } from "../vendor/choose.ts";
 import { findCredentials, requireActiveCredentials } from "../vendor/entry.ts";
 import { requireUsable } from "../vendor/entry.ts";
+import { vendorNamed } from "../vendor/names.ts";
 import {
   ownCredentials,
   readOwnCredentials,
@@ -44,9 +45,9 @@ export async function readGrantContext(
   const presented = parameters.get("connection");
   const own = readOwnCredentials(parameters);
   const connection = presented === undefined ? undefined : await openConnection(presented, client.clientId, deps);
-  const target = connection === undefined ? readTarget(parameters) : sameTarget(connection, parameters);
+  const target = connection === undefined ? readTarget(parameters) : sameTarget(connection, parameters, deps);
   const entry = requireUsable(target, client, deps);
-  trace.vendor = target.vendor;
+  trace.vendor = entry?.vendor.id ?? target.vendor;
   const credentials =
     connection === undefined
       ? (own ?? requireActiveCredentials(entry))
@@ -59,9 +60,14 @@ export async function readGrantContext(
 /**
  * Parameters beside a connection must agree with it: the broker does not choose between the two.
  */
-function sameTarget(connection: Connection, parameters: Parameters): VendorTarget {
+function sameTarget(
+  connection: Connection,
+  parameters: Parameters,
+  { vendors }: Pick<ChoiceDeps, "vendors">,
+): VendorTarget {
   const { vendor, placeholders = {}, issuer, authorizationEndpoint, tokenEndpoint } = connection;
-  if (vendor !== (parameters.get("vendor") ?? vendor)) {
+  const named = parameters.get("vendor") ?? vendor;
+  if (vendor !== named && vendor !== vendorNamed(named, vendors)?.vendor.id) {
     throw new OAuthError("invalid_request", "vendor and connection name different vendors");
   }
   const given = { issuer, authorization_endpoint: authorizationEndpoint, token_endpoint: tokenEndpoint };

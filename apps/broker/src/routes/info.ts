@@ -12,6 +12,7 @@ import type { Deps } from "../deps.ts";
 import type { Metrics } from "../metrics.ts";
 import { homePage } from "../pages/home-page.ts";
 import { type Route, STYLE_HASH } from "@oauth-broker/oauth-core/service";
+import { vendorNamed } from "../vendor/names.ts";
 import { openApiDocument } from "./openapi.ts";
 import { vendorDetails, vendorSummary } from "./vendor-views.ts";
 
@@ -51,7 +52,7 @@ export function infoRoutes(deps: InfoDeps): Route[] {
     }),
     get("/v1/vendors/:id", async (c) => {
       const client = await optionalClient(c, deps);
-      const entry = deps.vendors.get(c.req.param("id") ?? "");
+      const entry = vendorNamed(c.req.param("id") ?? "", deps.vendors);
       if (entry === undefined) throw new OAuthError("not_found", "There is no such vendor: see /v1/vendors");
       return jsonAnswer(200, vendorDetails(entry, client));
     }),

@@ -18,6 +18,7 @@ const REQUIRED_OF_VENDOR = [
 const VENDOR: Record<string, Schema> = {
   id: text("The vendor's id"),
   name: text("The vendor's name"),
+  aliases: texts("Other names that find this vendor wherever an id is taken"),
   enabled: { type: "boolean", description: "It may be used, with or without credentials of the broker's" },
   accepts_new_authorizations: { type: "boolean" },
   verification: text("Who vouches for the entry", { enum: ["first-class", "two-sources", "listed", "operator"] }),
@@ -80,6 +81,8 @@ export const SCHEMAS: Record<string, Schema> = {
       confidence: text("In the endpoints of an entry of the catalogue", { enum: ["high", "medium", "low"] }),
       agreeing_sources: { type: "integer", description: "How many sources agree on both endpoints" },
       disagreements: texts("Sources that have other endpoints, and which"),
+      superseded: texts("Other addresses in the sources, each with the reason against it"),
+      recalled: texts("Facts that no source was seen for"),
       quirks: texts("How the vendor departs from the standard, according to its sources"),
       sources: texts("Where the facts are from"),
     },

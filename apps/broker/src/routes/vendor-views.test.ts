@@ -22,6 +22,7 @@ describe("the list of vendors", () => {
       new Set([
         "id",
         "name",
+        "aliases",
         "enabled",
         "accepts_new_authorizations",
         "verification",

@@ -12,10 +12,11 @@ type View = Record<string, unknown>;
 
 /** @param client the caller, when it authenticated */
 export function vendorSummary(entry: VendorConfig, client: ClientConfig | undefined): View {
-  const { vendor, setup, placeholders, serverUrl, verification } = entry;
+  const { vendor, aliases, setup, placeholders, serverUrl, verification } = entry;
   return {
     id: vendor.id,
     name: vendor.name,
+    ...defined({ aliases }),
     enabled: vendor.enabled,
     accepts_new_authorizations: vendor.acceptsNewAuthorizations,
     verification: verification?.status ?? "operator",

@@ -92,7 +92,8 @@ function endpointsOfEntry(target: VendorTarget, entry: VendorConfig, deps: Endpo
   const chosen = ofEntry.filter((template) => namesInHost(template).some(isChosen));
   for (const template of chosen) requireForeignUrl(expandTemplate(template, values, specs), deps);
   return {
-    target: { vendor: target.vendor, ...targetFields({ ...target, placeholders: values }) },
+    // The entry's own id, where the caller used an alias.
+    target: { vendor: vendor.id, ...targetFields({ ...target, placeholders: values }) },
     base,
     overrides: defined({
       authorizationEndpoint: own(authorizationEndpoint, base.authorizationEndpoint),

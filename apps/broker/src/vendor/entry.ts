@@ -7,6 +7,7 @@ import { OAuthError, type Secret } from "@oauth-broker/oauth-core";
 import type { VendorCredentials } from "@oauth-broker/oauth-core/registry";
 import type { ClientConfig, VendorConfig } from "../config.ts";
 import type { Deps } from "../deps.ts";
+import { vendorNamed } from "./names.ts";
 import { CUSTOM_VENDOR, isManual, type VendorTarget } from "./request.ts";
 
 /**
@@ -37,12 +38,12 @@ export function requireUsableVendor(
   client: ClientConfig,
   { vendors }: Pick<Deps, "vendors">,
 ): VendorConfig {
-  const entry = vendors.get(id);
+  const entry = vendorNamed(id, vendors);
   //= bar#BY-5
   if (entry === undefined || !entry.vendor.enabled) {
     throw new OAuthError("invalid_request", "vendor is not known here: see /v1/vendors");
   }
-  requireListed(id, client);
+  requireListed(entry.vendor.id, client);
   return entry;
 }
 

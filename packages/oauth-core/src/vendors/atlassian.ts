@@ -44,6 +44,7 @@ export const atlassian: RegistryEntry = {
     },
     revocationHelp: "Open id.atlassian.com, look under Connected apps, and remove this app there",
   }),
+  aliases: ["jira", "confluence"],
   placeholders: {},
   setup: "none",
   byoc: false,

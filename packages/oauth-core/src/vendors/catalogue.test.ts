@@ -11,7 +11,16 @@ import { authorizationUrl } from "../vendor-client/authorization/url.ts";
 import { CATALOGUE, type CatalogueEntry, catalogueEntry, reasonsOff } from "./catalogue.ts";
 import { REGISTRY } from "./registry.ts";
 
-const TEXTS = new Set(["name", "issuer", "scopeSeparator", "status", "id", "tokenResponseMember", "adjudicated"]);
+const TEXTS = new Set([
+  "name",
+  "issuer",
+  "scopeSeparator",
+  "status",
+  "id",
+  "tokenResponseMember",
+  "adjudicated",
+  "ended",
+]);
 const URLS = new Set(
   ["authorization", "token", "refresh", "revocation", "registration", "userinfo"].map((name) => `${name}Endpoint`),
 )
@@ -27,6 +36,7 @@ const LISTS = new Set([
   "callbackParams",
   "quirks",
   "superseded",
+  "aliases",
   "recalled",
 ]);
 const RECORDS = new Set(["authorizationParams", "tokenResponseNames", "tokenErrors"]);
@@ -239,6 +249,17 @@ describe("the catalogue", () => {
         ...(vendor.pkce === "none" ? {} : { code_challenge: "x" }),
         ...(vendor.defaultResource === undefined ? {} : { resource: vendor.defaultResource }),
       });
+    }
+  });
+
+  it("is off where the vendor has ended it, and says since when", () => {
+    const ended = CATALOGUE.filter((entry) => entry.ended !== undefined);
+    expect(ended.map(({ vendor }) => vendor.id)).toEqual(["asana-mcp-v1", "fitbit"]);
+    for (const entry of ended) {
+      expect(entry.ended).toMatch(/^20\d\d-\d\d-\d\d$/);
+      const { vendor, verification } = catalogueEntry(entry);
+      expect(vendor.enabled).toBe(false);
+      expect(verification.reasonsOff).toContain(`the vendor ended it on ${entry.ended}`);
     }
   });
 

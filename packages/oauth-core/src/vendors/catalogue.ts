@@ -50,6 +50,7 @@ type VendorFacts = Pick<Vendor, "id" | "name"> &
 
 export interface CatalogueEntry extends EndpointVerification {
   readonly vendor: VendorFacts;
+  readonly aliases?: readonly string[];
   /** The meaning of each placeholder of its URLs, in words, or with what may fill it. */
   readonly placeholders?: Readonly<Record<string, string | PlaceholderSpec>>;
   /** Each customer runs an installation of its own, at a host of its own. */
@@ -64,6 +65,8 @@ export interface CatalogueEntry extends EndpointVerification {
   readonly adjudicated?: string;
   /** Members of `vendor` that no source was seen for. */
   readonly recalled?: readonly string[];
+  /** The day from which the vendor has switched its endpoints off. */
+  readonly ended?: string;
   /** What speaks against the vendor's API. */
   readonly status?: string;
   /** What the vendor needs and no field of `Vendor` can express. */
@@ -98,13 +101,14 @@ export function reasonsOff(entry: CatalogueEntry): string[] {
     ...(isCertain || agreeing > 1 ? [] : ["fewer than two sources agree on its endpoints"]),
     ...(isCertain || disagreements === undefined ? [] : ["another source has other endpoints"]),
     ...(choosesDomain && !(isCertain && entry.selfHosted === true) ? ["a placeholder chooses the domain"] : []),
+    ...(entry.ended === undefined ? [] : [`the vendor ended it on ${entry.ended}`]),
     ...(entry.status === undefined ? [] : [entry.status]),
     ...(entry.unsupported ?? []),
   ];
 }
 
 export function catalogueEntry(entry: CatalogueEntry): RegistryEntry {
-  const { vendor, placeholders, serverUrl, sources, adjudicated, recalled, quirks } = entry;
+  const { vendor, aliases, placeholders, serverUrl, sources, adjudicated, recalled, quirks } = entry;
   const { confidence, agreeing, disagreements, superseded } = entry;
   const off = reasonsOff(entry);
   const enabled = off.length === 0;
@@ -113,7 +117,7 @@ export function catalogueEntry(entry: CatalogueEntry): RegistryEntry {
     placeholders: placeholders === undefined ? {} : specs(placeholders, vendor),
     setup: "none",
     byoc: true,
-    ...defined({ serverUrl }),
+    ...defined({ aliases, serverUrl }),
     verification: {
       status: enabled ? "two-sources" : "listed",
       checkedOn: adjudicated ?? COMPILED_ON,

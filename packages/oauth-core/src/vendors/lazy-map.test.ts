@@ -16,6 +16,25 @@ describe("a lazy map", () => {
     expect(makers.one).not.toHaveBeenCalled();
   });
 
+  it("finds a value by an alias of its key, which it does not list", () => {
+    const { makers } = sample();
+    const aliases = new Map([
+      ["uno", "one"],
+      ["two", "one"],
+      ["lost", "nowhere"],
+    ]);
+    const map = lazyMap<{ n: number }>(new Map(Object.entries(makers)), aliases);
+    expect(map.get("uno")).toBe(map.get("one"));
+    expect([map.has("uno"), map.has("lost"), map.get("lost"), [...map.keys()]]).toEqual([
+      true,
+      false,
+      undefined,
+      ["one", "two"],
+    ]);
+    // A key is never another key's alias.
+    expect(map.get("two")).toEqual({ n: 2 });
+  });
+
   it("makes a value when it is asked for, once, and no other", () => {
     const { makers, map } = sample();
     expect(map.get("two")).toBe(map.get("two"));

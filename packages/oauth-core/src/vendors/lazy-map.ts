@@ -5,9 +5,14 @@
 
 /**
  * @param makers in the order the map has; each is called once at most
+ * @param aliases other names of keys: they are found and not listed
  * @returns a map in all but `instanceof`; iterating over its values makes them all
  */
-export function lazyMap<V extends object>(makers: ReadonlyMap<string, () => V>): ReadonlyMap<string, V> {
+export function lazyMap<V extends object>(
+  makers: ReadonlyMap<string, () => V>,
+  aliases: ReadonlyMap<string, string> = new Map(),
+): ReadonlyMap<string, V> {
+  const keyOf = (name: string): string => (makers.has(name) ? name : (aliases.get(name) ?? name));
   const made = new Map<string, V>();
   const make = (key: string, maker: () => V): V => {
     const known = made.get(key);
@@ -24,8 +29,9 @@ export function lazyMap<V extends object>(makers: ReadonlyMap<string, () => V>):
   }
   const map: ReadonlyMap<string, V> = {
     size: makers.size,
-    has: (key) => makers.has(key),
-    get: (key) => {
+    has: (name) => makers.has(keyOf(name)),
+    get: (name) => {
+      const key = keyOf(name);
       const maker = makers.get(key);
       return maker === undefined ? undefined : make(key, maker);
     },

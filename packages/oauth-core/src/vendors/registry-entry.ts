@@ -50,6 +50,8 @@ export interface EndpointVerification {
 /** A vendor of the registry, and what its operator has to know. */
 export interface RegistryEntry {
   readonly vendor: Vendor;
+  /** Other names users know the vendor by. Each finds this entry wherever an id is taken. */
+  readonly aliases?: readonly string[];
   /** The placeholders of its endpoint templates and of `serverUrl`. */
   readonly placeholders: PlaceholderSpecs;
   readonly setup: VendorSetup;

@@ -28,6 +28,23 @@ describe("the registry", () => {
     }
   });
 
+  it("finds a vendor by each of its aliases, which are no ids and no other vendor's", () => {
+    const named = [...REGISTRY.values()].flatMap(({ vendor, aliases = [] }) =>
+      aliases.map((alias) => [alias, vendor.id]),
+    );
+    expect(new Set(named.map(([alias]) => alias)).size).toBe(named.length);
+    const ids = new Set(REGISTRY.keys());
+    for (const [alias = "", id] of named) {
+      expect(alias).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*$/);
+      expect(ids.has(alias), alias).toBe(false);
+      expect(alias).not.toBe("custom");
+      expect(REGISTRY.get(alias)).toBe(REGISTRY.get(id ?? ""));
+      expect(REGISTRY.has(alias)).toBe(true);
+    }
+    const known = { stripe: "stripe-connect", twitter: "x", jira: "atlassian", gmail: "google", outlook: "microsoft" };
+    for (const [alias, id] of Object.entries(known)) expect(REGISTRY.get(alias)?.vendor.id).toBe(id);
+  });
+
   it.each(entries)("says of $vendor.id when and from what its facts are", ({ verification }) => {
     expect(verification.checkedOn).toMatch(/^20\d\d-\d\d-\d\d$/);
     expect(verification.sources.length).toBeGreaterThan(1);

@@ -18,10 +18,15 @@ export {
 } from "./registry-entry.ts";
 
 /**
- * By `vendor.id`, in the order they are listed. A catalogue entry is created when it is first
- * requested.
+ * By `vendor.id`, in the order they are listed; an alias of an entry finds it as well. A catalogue
+ * entry is created when it is first requested.
  */
-export const REGISTRY: ReadonlyMap<string, RegistryEntry> = lazyMap(entryMakers());
+export const REGISTRY: ReadonlyMap<string, RegistryEntry> = lazyMap(entryMakers(), aliases());
+
+function aliases(): Map<string, string> {
+  const named = [...FIRST_CLASS, ...CATALOGUE];
+  return new Map(named.flatMap(({ vendor, aliases: names = [] }) => names.map((name) => [name, vendor.id])));
+}
 
 function entryMakers(): Map<string, () => RegistryEntry> {
   const makers = new Map<string, () => RegistryEntry>(FIRST_CLASS.map((entry) => [entry.vendor.id, () => entry]));

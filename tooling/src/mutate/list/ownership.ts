@@ -215,4 +215,12 @@ export const OWNERSHIP_DEFENCES: readonly Mutation[] = [
     replace: "!== undefined ? kept : undefined",
     tests: ["apps/broker/src/vendor/choose.test.ts"],
   },
+  {
+    defence: "A client's list of vendors holds for a vendor under each of its names",
+    rows: ["BY-5"],
+    file: "apps/broker/src/vendor/entry.ts",
+    find: "  requireListed(entry.vendor.id, client);",
+    replace: "  requireListed(id, client);",
+    tests: ["apps/broker/src/vendor/names.test.ts"],
+  },
 ];

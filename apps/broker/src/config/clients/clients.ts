@@ -103,16 +103,24 @@ export function clientWarnings(
   return warnings;
 }
 
-export function buildOwner(parsed: ParsedOwner): OwnerConfig {
+/** @param idOf the id of a vendor by any of its names */
+export function buildOwner(parsed: ParsedOwner, idOf: (name: string) => string): OwnerConfig {
   return {
     id: parsed.id,
     ...defined({ name: parsed.name }),
-    approvedVendors: parsed.approved_vendors,
-    initialAccessTokens: new Map(Object.entries(parsed.initial_access_token ?? {})),
+    approvedVendors: parsed.approved_vendors.map(idOf),
+    initialAccessTokens: new Map(
+      Object.entries(parsed.initial_access_token ?? {}).map(([name, token]) => [idOf(name), token]),
+    ),
   };
 }
 
-export function buildClient(parsed: ParsedClient, owners: readonly OwnerConfig[]): ClientConfig {
+/** @param idOf the id of a vendor by any of its names */
+export function buildClient(
+  parsed: ParsedClient,
+  owners: readonly OwnerConfig[],
+  idOf: (name: string) => string,
+): ClientConfig {
   const owner = owners.find(({ id }) => id === parsed.owner);
   return {
     clientId: parsed.client_id,
@@ -120,13 +128,13 @@ export function buildClient(parsed: ParsedClient, owners: readonly OwnerConfig[]
     redirectUris: parsed.redirect_uris,
     browserBinding: parsed.browser_binding,
     allowOverrides: parsed.allow_overrides,
-    approvedVendors: owner?.approvedVendors ?? parsed.approved_vendors,
+    approvedVendors: owner?.approvedVendors ?? parsed.approved_vendors.map(idOf),
     ...buildKeys(parsed),
     ...defined({
       owner: parsed.owner,
       ownerName: owner?.name,
       name: parsed.name,
-      vendors: parsed.vendors,
+      vendors: parsed.vendors?.map(idOf),
       initiateLoginUri: parsed.initiate_login_uri,
       initialAccessTokens: owner?.initialAccessTokens,
     }),

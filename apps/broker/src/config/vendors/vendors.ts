@@ -31,9 +31,14 @@ export function checkVendors(tree: Tree, registry: VendorRegistry): Problem[] {
       const problem = "is the id of vendors that requests describe";
       return [{ path: formatPath(["vendors", id]), problem, expected: "another id" }];
     }
+    const { [id]: _, ...others } = vendors as Record<string, unknown>;
+    const alias = aliasTarget(id, entry, registry);
+    if (alias !== undefined && Object.hasOwn(others, alias)) {
+      const problem = `is another name of ${alias}, which is there as well`;
+      return [{ path: formatPath(["vendors", id]), problem, expected: `one entry, under ${alias}` }];
+    }
     if (registry.has(id) || typeof entry !== "object" || entry === null) return [];
-    const has = (name: string): boolean => Object.hasOwn(entry, name);
-    const located = has("issuer") || (has("authorization_endpoint") && has("token_endpoint"));
+    const { has, located } = presence(entry);
     if (has("name") && located) return [];
     const missing = [
       ...(has("name") ? [] : ["a name"]),
@@ -50,6 +55,23 @@ export function checkVendors(tree: Tree, registry: VendorRegistry): Problem[] {
       },
     ];
   });
+}
+
+function presence(entry: object) {
+  const has = (name: string): boolean => Object.hasOwn(entry, name);
+  return { has, located: has("issuer") || (has("authorization_endpoint") && has("token_endpoint")) };
+}
+
+/**
+ * The registry's vendor that an id of the file is another name of. An entry that is complete by
+ * itself is a vendor of the operator's own, whatever its id.
+ */
+export function aliasTarget(id: string, entry: unknown, registry: VendorRegistry): string | undefined {
+  const known = registry.get(id)?.vendor.id;
+  if (known === undefined || known === id) return undefined;
+  if (typeof entry !== "object" || entry === null) return known;
+  const { has, located } = presence(entry);
+  return has("name") && located ? undefined : known;
 }
 
 /**
@@ -99,6 +121,7 @@ export function buildVendor(
     ...(parsed.userinfo_endpoint === undefined ? {} : { asksUserinfo: true }),
     credentials,
     ...defined({
+      aliases: known?.aliases,
       serverUrl: known?.serverUrl,
       verification: known?.verification,
       initialAccessToken: parsed.initial_access_token,

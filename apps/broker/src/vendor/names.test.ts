@@ -1,0 +1,97 @@
+/** Other names of a vendor: each finds its entry, and weakens no check of it. */
+import { describe, expect, it } from "vitest";
+import type { VendorConfig } from "../config.ts";
+import { testBroker, testClient, testVendor } from "../testing/test-broker.ts";
+import { aliasesOf, vendorNamed } from "./names.ts";
+
+const VENDOR: VendorConfig = { ...testVendor(), aliases: ["roadrunner", "own"] };
+const OWN: VendorConfig = testVendor({ id: "own", name: "Own" });
+const VENDORS = new Map([
+  ["acme", VENDOR],
+  ["own", OWN],
+]);
+const ALIAS = { vendor: "roadrunner" };
+const BYOC = { vendor_client_id: "OURS", vendor_client_secret: "theirs" };
+
+const brokerOf = async (clients?: Parameters<typeof testClient>[0][], fields: object = {}) =>
+  testBroker({
+    config: {
+      vendors: VENDORS,
+      ...(clients === undefined ? {} : { clients: clients.map((id) => ({ ...testClient(id), owner: id, ...fields })) }),
+    },
+    vendorAnswers: async () => Response.json({ access_token: "at", token_type: "bearer", refresh_token: "rt" }),
+  });
+
+describe("another name of a vendor", () => {
+  it("finds its entry, and never stands for an entry that has that id", () => {
+    expect(vendorNamed("roadrunner", VENDORS)).toBe(VENDOR);
+    expect(vendorNamed("own", VENDORS)).toBe(OWN);
+    expect(vendorNamed("coyote", VENDORS)).toBeUndefined();
+    expect(vendorNamed("constructor", VENDORS)).toBeUndefined();
+    expect([...aliasesOf(VENDORS)]).toEqual([["roadrunner", "acme"]]);
+  });
+
+  it("runs a flow, whose connection names the vendor by its id and takes both names", async () => {
+    const { park, redeem, post } = await brokerOf();
+    const { body } = await redeem(await park(ALIAS));
+    expect(body).toMatchObject({ access_token: "at", connection: expect.any(String) });
+    const connection = String(body["connection"]);
+    const refresh = async (form: Record<string, string>) =>
+      post("/v1/token", { grant_type: "refresh_token", refresh_token: "rt", ...form });
+    for (const vendor of ["acme", "roadrunner"]) {
+      expect((await refresh({ connection, vendor })).response.status).toBe(200);
+      expect((await refresh({ vendor })).response.status).toBe(200);
+    }
+    expect(await refresh({ connection, vendor: "own" })).toMatchObject({
+      body: { error: "invalid_request", error_description: "vendor and connection name different vendors" },
+    });
+  });
+
+  it("is the vendor that a client's list allows, and no other", async () => {
+    const allowed = await brokerOf(["platform"], { vendors: ["acme"] });
+    expect((await allowed.push(ALIAS)).response.status).toBe(201);
+    const other = await brokerOf(["platform"], { vendors: ["own"] });
+    expect(await other.push(ALIAS)).toMatchObject({ body: { error: "unauthorized_client" } });
+    // A list names vendors by id: config/clients has replaced other names.
+    const literal = await brokerOf(["platform"], { vendors: ["roadrunner"] });
+    expect(await literal.push(ALIAS)).toMatchObject({ body: { error: "unauthorized_client" } });
+  });
+
+  it("bar#XA-9 shows the page for the broker's own client id, as the id does", async () => {
+    for (const vendor of ["acme", "roadrunner"]) {
+      const { push, get, authorizePath } = await brokerOf(["platform", "of globex"]);
+      const { body } = await push({ vendor, ...BYOC });
+      const { response, location } = await get(authorizePath(body["request_uri"]));
+      expect([response.status, location]).toEqual([200, undefined]);
+    }
+  });
+
+  it("bar#XA-4 refuses the broker's own client id at an endpoint of the caller's, as the id does", async () => {
+    for (const vendor of ["acme", "roadrunner"]) {
+      const { push, seen } = await brokerOf();
+      const answer = await push({ vendor, token_endpoint: "https://evil.example/token", ...BYOC });
+      expect(answer).toMatchObject({ body: { error: "unauthorized_client", reason: "override_not_allowed" } });
+      expect(seen).toEqual([]);
+    }
+  });
+
+  it("has the same context and callback as the id", async () => {
+    const { post } = await brokerOf();
+    const explain = async (vendor: string) => (await post("/v1/explain", { vendor })).body;
+    const { flow_id: _, ...byId } = await explain("acme");
+    const { flow_id: __, ...byAlias } = await explain("roadrunner");
+    expect(byAlias).toEqual(byId);
+  });
+
+  it("is shown in the list and finds the details", async () => {
+    const { app } = await brokerOf();
+    const read = async (path: string) => (await app.request(path)).json() as Promise<Record<string, unknown>>;
+    const { vendors } = (await read("/v1/vendors")) as { vendors: { id: string; aliases?: string[] }[] };
+    expect(vendors.map(({ id, aliases }) => [id, aliases])).toEqual([
+      ["acme", ["roadrunner", "own"]],
+      ["own", undefined],
+    ]);
+    expect(await read("/v1/vendors/roadrunner")).toMatchObject({ id: "acme", name: "Acme" });
+    expect(await read("/v1/vendors/own")).toMatchObject({ id: "own" });
+  });
+});
