@@ -3,11 +3,19 @@
 export const HELP = `Usage: npm run vendor -- COMMAND
 
 Commands
+  find WORD          lists the vendors whose id, name or alias contains a word
   new --issuer URL   writes a first-class vendor's file from what its issuer publishes
   probe ID           checks, without credentials, whether a vendor still matches its entry
   try ID             a whole flow at the vendor with an app of your own, recorded for its simulator
 
 COMMAND --help shows more. For contributors; no service needs these commands.`;
+
+export const FIND_HELP = `Usage: npm run vendor -- find WORD…
+
+Lists the vendors of the registry whose id, name or alias contains the words, best matches first: id, name, on or off, other
+names. A single vendor is shown with its endpoints, placeholders and sources. Sends nothing.
+
+Exit code: 0 found; 1 nothing found; 2 wrong arguments.`;
 
 export const NEW_HELP = `Usage: npm run vendor -- new --issuer URL [--id ID] [--name NAME]
 

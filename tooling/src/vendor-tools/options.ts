@@ -2,7 +2,7 @@
 import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
 import { join } from "node:path";
 import { ROOT } from "../sources.ts";
-import { HELP, NEW_HELP, PROBE_HELP, TRY_HELP } from "./help.ts";
+import { FIND_HELP, HELP, NEW_HELP, PROBE_HELP, TRY_HELP } from "./help.ts";
 import { firstClassIds } from "./known-vendor.ts";
 import type { NewOptions } from "./new.ts";
 import type { ProbeOptions } from "./probe.ts";
@@ -11,6 +11,7 @@ import type { TryOptions } from "./try.ts";
 
 export type Command =
   | { readonly name: "help"; readonly text: string }
+  | { readonly name: "find"; readonly query: string }
   | ({ readonly name: "new" } & NewOptions)
   | ({ readonly name: "probe" } & ProbeOptions)
   | ({ readonly name: "try" } & TryOptions);
@@ -39,6 +40,8 @@ export function parseCommand([name, ...args]: readonly string[]): Command {
     case "--help":
     case "-h":
       return { name: "help", text: HELP };
+    case "find":
+      return parseFind(args);
     case "new":
       return parseNew(args);
     case "probe":
@@ -48,6 +51,14 @@ export function parseCommand([name, ...args]: readonly string[]): Command {
     default:
       throw refusal(`The command '${name.slice(0, 40)}' does not exist.\n\n${HELP}`);
   }
+}
+
+function parseFind(args: readonly string[]): Command {
+  const { values, positionals } = read(args, { help: COMMON.help });
+  if (values.help) return { name: "help", text: FIND_HELP };
+  const query = positionals.join(" ");
+  if (!/[\p{L}\p{N}]/u.test(query)) throw refusal(`find takes a word.\n\n${FIND_HELP}`);
+  return { name: "find", query };
 }
 
 function parseNew(args: readonly string[]): Command {

@@ -3,6 +3,7 @@
  * main.ts.
  */
 import type { Environment } from "./environment.ts";
+import { runFind } from "./find.ts";
 import { runNew } from "./new.ts";
 import { type Command, parseCommand } from "./options.ts";
 import { runProbe } from "./probe.ts";
@@ -28,6 +29,8 @@ async function run(command: Command, environment: Environment): Promise<number> 
     case "help":
       environment.print(command.text);
       return 0;
+    case "find":
+      return runFind(command.query, environment);
     case "new":
       return runNew(command, environment);
     case "probe":

@@ -2,8 +2,9 @@
  * The public endpoints: metadata, vendors, health, metrics, the description of the API, and the
  * human-readable page.
  */
-import { OAuthError } from "@oauth-broker/oauth-core";
+import { defined, OAuthError } from "@oauth-broker/oauth-core";
 import { parseParameters } from "@oauth-broker/oauth-core/protocol";
+import { searchVendors } from "@oauth-broker/oauth-core/registry";
 import { authenticateClient, authorizationServerMetadata } from "@oauth-broker/oauth-core/server";
 import { type Answer, jsonAnswer, pageAnswer } from "@oauth-broker/oauth-core/http";
 import type { Context } from "hono";
@@ -12,7 +13,7 @@ import type { Deps } from "../deps.ts";
 import type { Metrics } from "../metrics.ts";
 import { homePage } from "../pages/home-page.ts";
 import { type Route, STYLE_HASH } from "@oauth-broker/oauth-core/service";
-import { vendorNamed } from "../vendor/names.ts";
+import { nearestName, vendorNamed } from "../vendor/names.ts";
 import { openApiDocument } from "./openapi.ts";
 import { vendorDetails, vendorSummary } from "./vendor-views.ts";
 
@@ -48,12 +49,14 @@ export function infoRoutes(deps: InfoDeps): Route[] {
     get("/.well-known/oauth-authorization-server", () => rawJson(metadata)),
     get("/v1/vendors", async (c) => {
       const client = await optionalClient(c, deps);
+      const query = readQuery(c);
+      if (query !== undefined) return jsonAnswer(200, found(query, client, deps));
       return rawJson(client === undefined ? (publicList ??= vendorList()) : vendorList(client));
     }),
     get("/v1/vendors/:id", async (c) => {
       const client = await optionalClient(c, deps);
       const entry = vendorNamed(c.req.param("id") ?? "", deps.vendors);
-      if (entry === undefined) throw new OAuthError("not_found", "There is no such vendor: see /v1/vendors");
+      if (entry === undefined) throw noVendor(c.req.param("id") ?? "", deps);
       return jsonAnswer(200, vendorDetails(entry, client));
     }),
     get("/healthz", () => jsonAnswer(200, { status: "ok" }), { quiet: true }),
@@ -62,6 +65,28 @@ export function infoRoutes(deps: InfoDeps): Route[] {
     get("/openapi.json", () => rawJson(openApi)),
     get("/", () => pageAnswer(200, homePage(deps, deps.sandboxUrl()), STYLE_HASH), { surface: "browser" }),
   ];
+}
+
+const LONGEST_QUERY = 64;
+
+/** @returns undefined for the whole list */
+function readQuery(c: Context): string | undefined {
+  const query = parseParameters(new URL(c.req.url).search.slice(1)).get("q");
+  if (query === undefined || query.length <= LONGEST_QUERY) return query;
+  throw new OAuthError("invalid_request", `q has more than ${LONGEST_QUERY} characters`);
+}
+
+/** The vendors of a search, best first; for a word that finds none, the nearest name. */
+function found(query: string, client: ClientConfig | undefined, { vendors }: Pick<Deps, "vendors">) {
+  const entries = searchVendors(vendors.values(), query);
+  const near = entries.length === 0 ? nearestName(query, vendors) : undefined;
+  return { vendors: entries.map((entry) => vendorSummary(entry, client)), ...defined({ did_you_mean: near }) };
+}
+
+function noVendor(id: string, { vendors }: Pick<Deps, "vendors">): OAuthError {
+  const near = nearestName(id, vendors);
+  const hint = near === undefined ? "" : `, did you mean ${near}`;
+  return new OAuthError("not_found", `There is no such vendor${hint}: see /v1/vendors`);
 }
 
 /** Ready: the store answers and the keys are open. */

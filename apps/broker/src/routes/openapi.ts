@@ -220,14 +220,27 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
           }),
         },
       ),
-      "/v1/vendors": open(
-        "All vendors",
-        json("Vendors", {
-          type: "object",
-          required: ["vendors"],
-          properties: { vendors: { type: "array", items: ref("Vendor") } },
-        }),
-      ),
+      "/v1/vendors": {
+        parameters: [
+          {
+            name: "q",
+            in: "query",
+            required: false,
+            schema: text("A part of an id, a name or an alias; the best matches come first", { maxLength: 64 }),
+          },
+        ],
+        ...open(
+          "All vendors, or those that a search finds",
+          json("Vendors", {
+            type: "object",
+            required: ["vendors"],
+            properties: {
+              vendors: { type: "array", items: ref("Vendor") },
+              did_you_mean: text("Only where a search finds none: the nearest name"),
+            },
+          }),
+        ),
+      },
       "/v1/vendors/{id}": {
         parameters: [{ name: "id", in: "path", required: true, schema: { type: "string" } }],
         get: {

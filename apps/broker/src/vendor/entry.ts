@@ -7,7 +7,7 @@ import { OAuthError, type Secret } from "@oauth-broker/oauth-core";
 import type { VendorCredentials } from "@oauth-broker/oauth-core/registry";
 import type { ClientConfig, VendorConfig } from "../config.ts";
 import type { Deps } from "../deps.ts";
-import { vendorNamed } from "./names.ts";
+import { nearestName, vendorNamed } from "./names.ts";
 import { CUSTOM_VENDOR, isManual, type VendorTarget } from "./request.ts";
 
 /**
@@ -41,10 +41,15 @@ export function requireUsableVendor(
   const entry = vendorNamed(id, vendors);
   //= bar#BY-5
   if (entry === undefined || !entry.vendor.enabled) {
-    throw new OAuthError("invalid_request", "vendor is not known here: see /v1/vendors");
+    throw new OAuthError("invalid_request", notKnown(id, vendors));
   }
   requireListed(entry.vendor.id, client);
   return entry;
+}
+
+function notKnown(id: string, vendors: Deps["vendors"]): string {
+  const near = nearestName(id, vendors);
+  return `vendor is not known here${near === undefined ? "" : `, did you mean ${near}`}: see /v1/vendors`;
 }
 
 /** A client with a list of vendors may use only those, `custom` included. */

@@ -95,3 +95,61 @@ describe("another name of a vendor", () => {
     expect(await read("/v1/vendors/own")).toMatchObject({ id: "own" });
   });
 });
+
+describe("a search", () => {
+  const search = async (q: string) => {
+    const { app } = await brokerOf();
+    const response = await app.request(`/v1/vendors?${new URLSearchParams({ q }).toString()}`);
+    return { status: response.status, body: (await response.json()) as { vendors: { id: string }[] } };
+  };
+
+  it("finds vendors by a part of a name, an id or an alias", async () => {
+    for (const [q, ids] of [
+      ["ACM", ["acme"]],
+      ["road runner", ["acme"]],
+      // An alias of the one, and the id of the other.
+      ["own", ["acme", "own"]],
+    ] as const) {
+      const { status, body } = await search(q);
+      expect([status, body.vendors.map(({ id }) => id)], q).toEqual([200, ids]);
+      expect(body).not.toHaveProperty("did_you_mean");
+    }
+  });
+
+  it("names the nearest where it finds none, and repeats nothing of the query", async () => {
+    expect((await search("acmee")).body).toEqual({ vendors: [], did_you_mean: "acme" });
+    expect((await search("<script>alert")).body).toEqual({ vendors: [] });
+    expect((await search("x".repeat(64))).body).toEqual({ vendors: [] });
+    expect(await search("x".repeat(65))).toMatchObject({
+      status: 400,
+      body: { error: "invalid_request", error_description: "q has more than 64 characters" },
+    });
+  });
+
+  it("is the whole list without a word", async () => {
+    expect((await search("")).body.vendors).toHaveLength(2);
+  });
+
+  it("stands behind every error about a name that no vendor has", async () => {
+    const { push, app } = await brokerOf();
+    expect((await push({ vendor: "roadruner" })).body).toMatchObject({
+      error: "invalid_request",
+      error_description: "vendor is not known here, did you mean roadrunner: see /v1/vendors",
+    });
+    expect((await push({ vendor: "nothing-like-it" })).body["error_description"]).toBe(
+      "vendor is not known here: see /v1/vendors",
+    );
+    const answer = await app.request("/v1/vendors/acm");
+    expect([answer.status, await answer.json()]).toMatchObject([
+      404,
+      { error_description: "There is no such vendor, did you mean acme: see /v1/vendors" },
+    ]);
+  });
+
+  it("suggests no vendor that is off", async () => {
+    const { push } = await testBroker({ vendor: { enabled: false } });
+    for (const vendor of ["acme", "acmee"]) {
+      expect((await push({ vendor })).body["error_description"]).toBe("vendor is not known here: see /v1/vendors");
+    }
+  });
+});

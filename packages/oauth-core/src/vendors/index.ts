@@ -8,6 +8,7 @@ export {
   type VendorSetup,
   type Verification,
 } from "./registry.ts";
+export { searchVendors } from "./search.ts";
 export {
   DEFAULT_ID_TOKEN_ALGS,
   defineVendor,
