@@ -1,7 +1,8 @@
 /**
  * packages/oauth-core/src/vendors/first-class.ts: the list of the vendors' own files, so that a new
  * vendor is only its file. A file is a vendor's when it exports a RegistryEntry; the export has the
- * name of the file in camelCase.
+ * name of the file in camelCase. And what these entries state, as data for the vendors that are
+ * simulated from it: those import nothing of the registry.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -37,4 +38,27 @@ function vendorOf(file: string, text: string): { file: string; name: string }[] 
   if (exported.length === 0) return [];
   if (exported.length === 1 && exported[0] === name) return [{ file, name }];
   throw new Error(`${FOLDER}/${file} must export exactly one RegistryEntry, named ${name}`);
+}
+
+/** Beside the simulators that read it. */
+export const FIRST_CLASS_FACTS_PATH = "packages/simulators/src/entry-vendor/first-class.json";
+
+/** What of an entry is data. */
+interface EntryFacts {
+  readonly vendor: object;
+  readonly placeholders: object;
+}
+
+/**
+ * @param entries of the vendors with a file of their own
+ * @param defaults what every entry has that states nothing; left out
+ * @returns one entry a line; functions are left out
+ */
+export function renderFirstClassFacts(entries: readonly EntryFacts[], defaults: object): string {
+  const usual = new Map(Object.entries(defaults).map(([name, value]) => [name, JSON.stringify(value)]));
+  const lines = entries.map(({ vendor, placeholders }) => {
+    const stated = Object.entries(vendor).filter(([name, value]) => usual.get(name) !== JSON.stringify(value));
+    return JSON.stringify({ vendor: Object.fromEntries(stated), placeholders });
+  });
+  return `{"//":"Generated. Remake: npm run docs","entries":[\n${lines.join(",\n")}\n]}\n`;
 }

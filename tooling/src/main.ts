@@ -15,7 +15,7 @@ import { checkBoundaries, type Violation } from "./boundaries.ts";
 import { checkFlows } from "./check-flows.ts";
 import { checkClosures, renderClosures, withClosures } from "./closures.ts";
 import { renderConfiguration } from "./config-docs.ts";
-import { FIRST_CLASS_PATH, renderFirstClass } from "./first-class.ts";
+import { FIRST_CLASS_FACTS_PATH, FIRST_CLASS_PATH, renderFirstClass, renderFirstClassFacts } from "./first-class.ts";
 import { checkLockfile } from "./lockfile.ts";
 import { checkSecretComparisons } from "./secret-comparisons.ts";
 import { checkWords } from "./refused-words.ts";
@@ -37,11 +37,14 @@ async function documents(): Promise<[path: string, content: string][]> {
   const { describeVariables } = await import("../../packages/mcp-auth/src/config.ts");
   const { renderRequirements } = await import("./requirements-page.ts");
   const { REGISTRY } = await import("../../packages/oauth-core/src/vendors/registry.ts");
+  const { FIRST_CLASS } = await import("../../packages/oauth-core/src/vendors/first-class.ts");
+  const { defineVendor } = await import("../../packages/oauth-core/src/vendors/vendor.ts");
   return [
     ["docs/standards.md", renderStandards(indexStandards(readSources(EVERYTHING)))],
     ["docs/configuration.md", renderConfiguration(describeConfiguration(), describeVariables())],
     ["docs/vendors.md", renderVendors([...REGISTRY.values()])],
     ["docs/security-requirements.md", renderRequirements()],
+    [FIRST_CLASS_FACTS_PATH, renderFirstClassFacts(FIRST_CLASS, defineVendor({ id: "", name: "" }))],
     ...(await renderApiPages(readPublished())),
     ["docs/flows.md", withClosures(read("docs/flows.md"), renderClosures(readSources(PRODUCT), readEntries()))],
   ];

@@ -1,0 +1,104 @@
+/**
+ * The vendor's authorization page: refuses every request that differs from what the entry says,
+ * and otherwise sends the user back at once. There is no page: the user has decided beforehand.
+ */
+import { SAMPLE_RESOURCE, SAMPLE_SCOPES, type IssuedCode, randomName, type VendorState } from "./state.ts";
+import { type Parameters, readParameters, refusal, type VendorRequest } from "./requests.ts";
+
+/** What the user decides on the page. */
+export interface Decision {
+  /** An error of the callback in place of a code. */
+  readonly error?: string;
+  /** The callback does not name the issuer, where the entry permits that. */
+  readonly withoutIss?: boolean;
+}
+
+/** @throws Refusal, which the user would see as a page of the vendor */
+export function answerAuthorization(request: VendorRequest, decision: Decision, state: VendorState): Response {
+  const { facts, client } = state;
+  const parameters = readParameters(withoutEndpointQuery(request, state), facts);
+  for (const [name, value] of Object.entries(facts.authorizationParams)) {
+    const given = parameters.take(name);
+    if (given !== value) throw refusal("invalid_request", `${name} is ${given ?? "missing"}, not ${value}`);
+  }
+  if (facts.parameterNames["response_type"] !== "" && parameters.require("response_type") !== "code") {
+    throw refusal("unsupported_response_type", "response_type is not code");
+  }
+  if (parameters.require("client_id") !== client.clientId) throw refusal("invalid_client", "client_id is not known");
+  const redirectUri = facts.parameterNames["redirect_uri"] === "" ? undefined : parameters.require("redirect_uri");
+  if (redirectUri !== undefined && redirectUri !== client.redirectUri) {
+    throw refusal("invalid_request", "redirect_uri is not registered");
+  }
+  const code: IssuedCode = {
+    scope: requireScope(parameters.take(facts.scopeParameter) ?? "", state),
+    expiresAt: state.now() + codeLifetimeSeconds(state),
+    ...(redirectUri === undefined ? {} : { redirectUri }),
+    ...takeChallenge(parameters, state),
+    ...takeResource(parameters, state),
+    ...optional("nonce", parameters.take("nonce")),
+  };
+  const callback = new URLSearchParams({ state: parameters.require("state") });
+  parameters.requireNoOther();
+  if (state.issuer !== undefined && decision.withoutIss !== true) callback.set("iss", state.issuer);
+  if (decision.error === undefined) {
+    const value = randomName("code");
+    state.codes.set(value, code);
+    callback.set("code", value);
+    for (const name of facts.callbackParams) callback.set(name, `${name} of the callback`);
+  } else callback.set("error", decision.error);
+  return sendBack(facts.authorizationParams["response_mode"] === "form_post", client.redirectUri, callback);
+}
+
+/** A query that the endpoint itself has comes with every request. */
+function withoutEndpointQuery({ url }: VendorRequest, { endpoints }: VendorState): [string, string][] {
+  const query = new URLSearchParams(url.search);
+  for (const [name, value] of endpoints.get("authorization")?.searchParams ?? []) {
+    if (query.get(name) !== value) throw refusal("invalid_request", `${name} of the endpoint is missing`);
+    query.delete(name, value);
+  }
+  return [...query];
+}
+
+function codeLifetimeSeconds({ facts }: VendorState): number {
+  return facts.redeemAt === "callback" ? 3 : (facts.authorizationCodeLifetimeSeconds ?? 600);
+}
+
+/** @throws Refusal invalid_scope for a scope that the app does not have */
+export function requireScope(text: string, { facts }: VendorState): readonly string[] {
+  const has = [...SAMPLE_SCOPES, ...facts.defaultScopes, ...facts.offlineScopes, "openid"];
+  const scope = text === "" ? [] : text.split(facts.scopeSeparator);
+  const unknown = scope.find((one) => !has.includes(one));
+  if (unknown === undefined) return scope;
+  throw refusal("invalid_scope", `the app has no scope "${unknown}" (they are separated by "${facts.scopeSeparator}")`);
+}
+
+function takeChallenge(parameters: Parameters, { facts }: VendorState): Pick<IssuedCode, "codeChallenge"> {
+  if (facts.pkce === "none") return {};
+  const codeChallenge = parameters.require("code_challenge");
+  const method = parameters.take("code_challenge_method") ?? "plain";
+  if (method !== facts.pkce) throw refusal("invalid_request", `code_challenge_method is ${method}, not ${facts.pkce}`);
+  return { codeChallenge };
+}
+
+function takeResource(parameters: Parameters, { facts }: VendorState): Pick<IssuedCode, "resource"> {
+  if (facts.resource === "omit") return {};
+  const resource = parameters.take("resource");
+  if (facts.defaultResource === undefined && resource === undefined) return {};
+  if (resource !== SAMPLE_RESOURCE && resource !== facts.defaultResource) {
+    throw refusal("invalid_target", `the resource is ${resource ?? "missing"}`);
+  }
+  return optional("resource", resource);
+}
+
+function optional<Name extends string>(name: Name, value: string | undefined): { readonly [N in Name]?: string } {
+  return (value === undefined ? {} : { [name]: value }) as { readonly [N in Name]?: string };
+}
+
+function sendBack(isPosted: boolean, redirectUri: string, callback: URLSearchParams): Response {
+  if (!isPosted) {
+    return new Response(null, { status: 303, headers: { location: `${redirectUri}?${callback.toString()}` } });
+  }
+  const inputs = [...callback].map(([name, value]) => `<input type="hidden" name="${name}" value="${value}">`);
+  const form = `<form method="post" action="${redirectUri}">${inputs.join("")}</form>`;
+  return new Response(form, { headers: { "content-type": "text/html" } });
+}

@@ -1,0 +1,325 @@
+/**
+ * Every fact of an entry, what the simulated vendor does about it, and how a wrong copy of it looks
+ * in the broker. A new member of the registry gets a row here, and its behaviour in the file that
+ * the row names. A member without a row is dropped from the broker's copy as its only mutation, and
+ * the proof names it.
+ */
+import type { Entry, Facts, Json, PlaceholderFacts } from "./facts.ts";
+
+/** A wrong copy of one fact. */
+export interface Mutant {
+  /** Which fact, e.g. `tokenEndpoint`. */
+  readonly fact: string;
+  /** What it counts as in the proof's table. */
+  readonly kind: string;
+  /** What is wrong in it. */
+  readonly what: string;
+  /** In place of the fact; undefined removes it. */
+  readonly value: unknown;
+}
+
+/** The wrong copies of one value, by what is wrong in them. */
+type Wrong = Readonly<Record<string, unknown>>;
+
+/** A row of the table. */
+export interface FactRow {
+  readonly kind: string;
+  /** What the simulated vendor does, and the file of this folder that does it. */
+  readonly behaviour: string;
+  /** Also a fact where the entry says nothing, because the default is one. */
+  readonly always?: true;
+  readonly wrong: (value: never, facts: Facts) => Wrong;
+}
+
+const row = (kind: string, behaviour: string, wrong: FactRow["wrong"]): FactRow => ({
+  kind,
+  behaviour,
+  wrong,
+});
+
+const endpoint = (behaviour: string): FactRow => row("endpoint", behaviour, wrongUrls);
+
+/** Rows by member of an entry. */
+export const FACT_TABLE: Readonly<Record<string, FactRow>> = {
+  authorizationEndpoint: endpoint("serves this host, path and query alone (vendor.ts)"),
+  tokenEndpoint: endpoint("serves this host, path and query alone (vendor.ts)"),
+  refreshEndpoint: endpoint("refreshes here, and not at the token endpoint (token.ts)"),
+  revocationEndpoint: endpoint("revokes here (revoke.ts)"),
+  registrationEndpoint: endpoint("registers clients here (identity.ts)"),
+  jwksUri: endpoint("publishes the keys of ID tokens here (identity.ts)"),
+  userinfoEndpoint: endpoint("names the user here (identity.ts)"),
+  introspectionEndpoint: endpoint("introspects here (identity.ts)"),
+  tokenEndpointAuthMethod: {
+    ...row("client authentication", "insists on it (requests.ts)", (method: string) =>
+      others(method, ["client_secret_basic", "client_secret_post", "none"]),
+    ),
+    always: true,
+  },
+  clientSecret: row("client authentication", "verifies the signed secret (requests.ts)", (form: object) => ({
+    ...without(form),
+    ...members(form, { audience: "https://other.example", lifetimeSeconds: 864_000 }),
+  })),
+  clientAssertion: row("client authentication", "verifies it (requests.ts)", without),
+  scopeSeparator: {
+    ...row("scope separator", "splits the requested scopes by it (authorize.ts)", (separator: string) =>
+      others(separator, [" ", ","]),
+    ),
+    always: true,
+  },
+  scopeParameter: row("scope parameter", "reads scopes there (authorize.ts)", () => ({ other: "scopes" })),
+  defaultScopes: row("default scopes", "grants what is asked for (authorize.ts)", (scopes: readonly string[]) => ({
+    ...(scopes.length > 0 ? { none: [] } : {}),
+    another: [...scopes.slice(1), "openid.of.another"],
+  })),
+  offlineScopes: row(
+    "offline scopes",
+    "issues no refresh token without them (state.ts)",
+    (scopes: readonly string[]) => ({
+      ...(scopes.length > 0 ? { none: [] } : {}),
+      another: ["offline.of.another"],
+    }),
+  ),
+  pkce: {
+    ...row("PKCE", "requires it, or refuses it (authorize.ts, token.ts)", (method: string) =>
+      others(method, ["S256", "plain", "none"]),
+    ),
+    always: true,
+  },
+  resource: {
+    ...row("resource", "takes the parameter on both legs, or refuses it (authorize.ts, token.ts)", (resource: string) =>
+      others(resource, ["send", "omit"]),
+    ),
+    always: true,
+  },
+  defaultResource: row("resource", "refuses a request without it (authorize.ts)", (resource: string) => ({
+    ...without(resource),
+    another: "https://resource-of-another.com",
+  })),
+  parameterNames: row(
+    "parameter names",
+    "reads parameters under these names alone (requests.ts)",
+    (names: Readonly<Record<string, string>>) => eachMember(names, "x_renamed"),
+  ),
+  authorizationParams: row(
+    "fixed parameters",
+    "refuses a request without them (authorize.ts)",
+    (parameters: Readonly<Record<string, string>>) => eachMember(parameters, "of_another"),
+  ),
+  authorizationCodeLifetimeSeconds: row("lifetimes", "ends codes after it (authorize.ts)", () => ({
+    short: 6,
+  })),
+  redeemAt: row("lifetimes", "ends codes within seconds for `callback` (authorize.ts)", (at: string) =>
+    others(at, ["token", "callback"]),
+  ),
+  tokenRequestBody: {
+    ...row("request body", "refuses any other (requests.ts)", (format: string) => others(format, ["form", "json"])),
+    always: true,
+  },
+  tokenResponseMember: row("answer shape", "wraps its tokens in it (token.ts)", (name: string) => ({
+    ...without(name),
+    another: "of_another",
+  })),
+  tokenResponseNames: row("answer shape", "uses these names (token.ts)", (names: Readonly<Record<string, string>>) =>
+    eachMember(names, "of_another"),
+  ),
+  tokenExpiry: row("lifetimes", "states a point in time (token.ts)", (expiry: object) => ({
+    ...without(expiry),
+    ...members(expiry, { member: "of_another" }),
+    ...differentUnit(expiry as { readonly unit: string }),
+  })),
+  tokenResult: row("error shape", "states its errors there (vendor.ts)", (result: object) => ({
+    ...without(result),
+    ...members(result, { member: "of_another" }),
+  })),
+  tokenErrors: row("error shape", "answers with each (vendor.ts)", otherMeanings),
+  callbackErrors: row("error shape", "sends the user back with each", otherMeanings),
+  issuesRefreshTokens: row("refresh tokens", "issues none, or some (state.ts)", (issues: boolean) => ({
+    opposite: !issues,
+  })),
+  rotatesRefreshTokens: row("rotation", "ends the old one, or keeps it (token.ts)", (rotates: boolean) => ({
+    opposite: !rotates,
+  })),
+  revocation: row("revocation", "takes revocations in this form alone (revoke.ts)", (dialect: object) => ({
+    ...without(dialect),
+    ...wrongRevocations(dialect as Readonly<Record<string, Json>>),
+  })),
+  revokes: row("revocation", "ends this type of token alone (revoke.ts)", (type: string) =>
+    others(type, ["access_token", "refresh_token", "either"]),
+  ),
+  revocationHelp: row("revocation", "has no revocation that it stands for", () => ({
+    another: "Ask another vendor",
+  })),
+  issuer: row(
+    "issuer",
+    "names itself in callbacks, ID tokens and metadata (authorize.ts, token.ts)",
+    (issuer: string) => ({
+      host: otherHost(issuer),
+      path: `${issuer}x`,
+    }),
+  ),
+  issuerSpelling: row("issuer", "leaves the scheme out of ID tokens (token.ts)", (spelling: string) =>
+    others(spelling, ["exact", "bare"]),
+  ),
+  issuerTemplate: row("issuer", "names the tenant in its issuer (state.ts)", (template: object) => ({
+    ...without(template),
+    ...members(template, { claim: "of_another", pattern: "of-another", placeholder: "of_another" }),
+  })),
+  issRequired: row("issuer", "leaves `iss` out where it may (authorize.ts)", (required: boolean) => ({
+    opposite: !required,
+  })),
+  issuesIdTokens: row("ID tokens", "sends one of its own kind (token.ts)", (issues: boolean) => ({
+    opposite: !issues,
+  })),
+  idTokenAlgs: row("ID tokens", "signs with the first (token.ts)", () => ({ another: ["ES512"] })),
+  identity: row("account", "names the user there (token.ts)", (identity: object | string) =>
+    typeof identity === "object" ? members(identity, { members: ["of_another"] }) : {},
+  ),
+  account: row("account", "answers this request alone (identity.ts)", (account: object) => ({
+    ...without(account),
+    ...urlMember(account),
+    ...members(account, { method: "PUT", identity: ["of_another"] }),
+    ...("body" in account ? members(account, { body: { of: "another" } }) : {}),
+    ...("headers" in account ? members(account, { headers: {} }) : {}),
+    ...("member" in account ? members(account, { member: "of_another" }) : {}),
+    ...("refusal" in account ? members(account, { refusal: { member: "of_another", values: [] } }) : {}),
+  })),
+  tokenCheck: row("account", "answers this request alone (identity.ts)", (check: object) => ({
+    ...without(check),
+    ...urlMember(check),
+    ...members(check, {
+      method: "PUT",
+      authentication: (check as { authentication: string }).authentication === "basic" ? "bearer" : "basic",
+      inactiveStatuses: [418],
+      client: ["of_another"],
+      identity: ["of_another"],
+    }),
+    ...("tokenParameter" in check ? members(check, { tokenParameter: "of_another" }) : {}),
+    ...("scope" in check ? members(check, { scope: "of_another" }) : {}),
+    ...("expiry" in check ? members(check, { expiry: { member: "of_another", unit: "seconds" } }) : {}),
+  })),
+  callbackParams: row("callback parameters", "sends them (authorize.ts)", (names: readonly string[]) =>
+    Object.fromEntries(names.map((name) => [`without ${name}`, names.filter((other) => other !== name)])),
+  ),
+};
+
+/** Members that say nothing of what a vendor does on the wire. */
+export const NOT_BEHAVIOUR: Readonly<Record<string, string>> = {
+  id: "names the entry here",
+  name: "is shown to users",
+  apiHosts: "limits where a deployed server sends tokens; the broker calls no API",
+};
+
+/**
+ * @returns the wrong copies of every fact of an entry, one at a time; `value` of a fact
+ *   `placeholders` is for all placeholders together
+ */
+export function mutantsOf({ facts, stated, placeholders }: Entry): readonly Mutant[] {
+  const always = Object.entries(FACT_TABLE).flatMap(([fact, { always }]) => (always === true ? [fact] : []));
+  const names = [...new Set([...Object.keys(stated), ...always])].filter((name) => NOT_BEHAVIOUR[name] === undefined);
+  const ofMembers = names.flatMap((fact) => {
+    const known = FACT_TABLE[fact];
+    if (known === undefined) return [{ fact, kind: `without a row: ${fact}`, what: "removed", value: undefined }];
+    const value = (facts as unknown as Readonly<Record<string, never>>)[fact] as never;
+    return Object.entries(known.wrong(value, facts)).map(([what, wrong]) => {
+      const kind = known.kind === "endpoint" ? `endpoint ${what}` : known.kind;
+      return { fact, kind, what, value: wrong };
+    });
+  });
+  return [...ofMembers, ...wrongPlaceholders(placeholders)];
+}
+
+/** A restriction of a placeholder is gone, or is another. */
+function wrongPlaceholders(placeholders: Entry["placeholders"]): Mutant[] {
+  return Object.entries(placeholders).flatMap(([name, spec]) => {
+    const wrong: (readonly [string, PlaceholderFacts])[] = [];
+    const { values, suffix, pattern, follows, ...rest } = spec;
+    if (values !== undefined) wrong.push(["values", { ...spec, values: ["of-another"] }]);
+    if (suffix !== undefined) wrong.push(["suffix", { ...rest, ...(pattern ? { pattern } : {}) }]);
+    if (pattern !== undefined) wrong.push(["pattern", { ...rest, ...(suffix ? { suffix } : {}) }]);
+    if (follows !== undefined) {
+      const moved = Object.fromEntries(Object.entries(follows.values).map(([key, value]) => [key, `x-${value}`]));
+      wrong.push(["follows", { ...spec, follows: { ...follows, values: moved } }]);
+    }
+    return wrong.map(([what, changed]) => {
+      return {
+        fact: "placeholders",
+        kind: "placeholders",
+        what: `${what} of ${name}`,
+        value: { ...placeholders, [name]: changed },
+      };
+    });
+  });
+}
+
+function others(value: string, all: readonly string[]): Wrong {
+  return Object.fromEntries(all.filter((other) => other !== value).map((other) => [`"${other}"`, other]));
+}
+
+function without(_value: unknown): Wrong {
+  return { removed: undefined };
+}
+
+/** @returns the object with one of these members changed, for each */
+function members(value: object, changes: Readonly<Record<string, unknown>>): Wrong {
+  return Object.fromEntries(Object.entries(changes).map(([name, changed]) => [name, { ...value, [name]: changed }]));
+}
+
+/** @returns the record without each of its members, and with each changed */
+function eachMember(record: Readonly<Record<string, string>>, changed: string): Wrong {
+  return Object.fromEntries(
+    Object.keys(record).flatMap((name) => {
+      const { [name]: _, ...rest } = record;
+      return [
+        [`without ${name}`, rest],
+        [`${name} changed`, { ...record, [name]: changed }],
+      ];
+    }),
+  );
+}
+
+function otherMeanings(meanings: Readonly<Record<string, unknown>>): Wrong {
+  return Object.fromEntries(
+    Object.entries(meanings).map(([code, meaning]) => {
+      const name = typeof meaning === "string" ? meaning : (meaning as { code: string }).code;
+      const other = name === "temporarily_unavailable" ? "invalid_scope" : "temporarily_unavailable";
+      return [`${code} means ${other}`, { ...meanings, [code]: other }];
+    }),
+  );
+}
+
+function differentUnit({ unit, ...rest }: { readonly unit: string }): Wrong {
+  const other = unit === "seconds" ? "milliseconds" : "seconds";
+  return { unit: { ...rest, unit: other } };
+}
+
+function wrongRevocations(dialect: Readonly<Record<string, Json>>): Wrong {
+  const { method, authentication, body, ends, goneStatuses, goneErrors } = dialect;
+  const isInBody = body !== "none";
+  return members(dialect, {
+    method: method === "POST" ? "DELETE" : "POST",
+    authentication: authentication === "basic" ? "none" : "basic",
+    body: body === "form" ? "json" : "form",
+    ends: ends === "token" ? "grant" : "token",
+    ...(isInBody ? { tokenParameter: "of_another" } : {}),
+    ...((goneStatuses as readonly number[]).some((status) => status !== 404) ? { goneStatuses: [418] } : {}),
+    ...(goneErrors === undefined ? {} : { goneErrors: [] }),
+  });
+}
+
+function wrongUrls(url: string): Wrong {
+  const [address = "", query] = url.split("?", 2);
+  return {
+    host: otherHost(url),
+    path: `${address.endsWith("/") ? address : `${address}-`}x${query === undefined ? "" : `?${query}`}`,
+    ...(query === undefined ? {} : { query: address }),
+  };
+}
+
+function otherHost(url: string): string {
+  return url.replace(/^https:\/\//, "https://x-");
+}
+
+function urlMember(value: object): Wrong {
+  const { host, path } = wrongUrls((value as { endpoint: string }).endpoint);
+  return { "endpoint host": { ...value, endpoint: host }, "endpoint path": { ...value, endpoint: path } };
+}

@@ -1,0 +1,186 @@
+/**
+ * What an entry of the registry says of a vendor, as the simulated vendor reads it: raw data, never
+ * the registry's own code, and frozen, so that a change of the broker's copy cannot reach it. A
+ * member that stands here without behaviour is a row of fact-table.ts. Read by every file of this
+ * folder.
+ */
+import firstClass from "./first-class.json" with { type: "json" };
+
+/** A JSON value as an entry holds it. */
+export type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json };
+
+/** A point in time in place of a lifetime. */
+export interface ExpiryFact {
+  readonly member: string;
+  readonly unit: "seconds" | "milliseconds" | "date";
+}
+
+/** What an error of the vendor means to the broker's client. */
+export type ErrorFacts = Readonly<Record<string, string | { readonly code: string; readonly reason?: string }>>;
+
+/** How the vendor takes a token to revoke, where that is not RFC 7009. */
+export interface RevocationFacts {
+  readonly method: string;
+  readonly authentication: "basic" | "bearer" | "none";
+  readonly body: "form" | "json" | "query" | "none";
+  readonly tokenParameter: string;
+  readonly ends: "token" | "grant";
+  readonly goneStatuses: readonly number[];
+  readonly goneErrors?: readonly string[];
+}
+
+/** The vendor's own account of a user. */
+export interface AccountFacts {
+  readonly endpoint: string;
+  readonly method: string;
+  readonly body?: Json;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly member?: string;
+  readonly refusal?: { readonly member: string; readonly values: readonly string[] };
+  readonly identity?: readonly string[];
+}
+
+/** The vendor's own check of an access token. */
+export interface TokenCheckFacts {
+  readonly endpoint: string;
+  readonly method: string;
+  readonly authentication: "basic" | "bearer";
+  readonly tokenParameter?: string;
+  readonly inactiveStatuses: readonly number[];
+  readonly client: readonly string[];
+  readonly identity?: readonly string[];
+  readonly scope?: string;
+  readonly expiry?: ExpiryFact;
+}
+
+/** The members of an entry that a vendor behaves by; an absent one has the default below. */
+export interface Facts {
+  readonly id: string;
+  readonly name: string;
+  readonly issuer?: string;
+  readonly issuerSpelling: "exact" | "bare";
+  readonly issuerTemplate?: { readonly placeholder: string; readonly claim: string; readonly pattern: string };
+  readonly issuesIdTokens?: boolean;
+  readonly issRequired?: boolean;
+  readonly idTokenAlgs: readonly string[];
+  readonly authorizationEndpoint: string;
+  readonly tokenEndpoint: string;
+  readonly refreshEndpoint?: string;
+  readonly revocationEndpoint?: string;
+  readonly registrationEndpoint?: string;
+  readonly jwksUri?: string;
+  readonly userinfoEndpoint?: string;
+  readonly introspectionEndpoint?: string;
+  readonly revocation?: RevocationFacts;
+  readonly revokes: "access_token" | "refresh_token" | "either";
+  readonly revocationHelp?: string;
+  readonly account?: AccountFacts;
+  readonly tokenCheck?: TokenCheckFacts;
+  readonly identity?: "unknown" | { readonly from: "id_token" | "token_response"; readonly members: readonly string[] };
+  readonly pkce: "S256" | "plain" | "none";
+  readonly scopeSeparator: string;
+  readonly scopeParameter: string;
+  readonly defaultScopes: readonly string[];
+  readonly offlineScopes: readonly string[];
+  readonly resource: "send" | "omit";
+  readonly defaultResource?: string;
+  readonly parameterNames: Readonly<Record<string, string>>;
+  readonly authorizationParams: Readonly<Record<string, string>>;
+  readonly authorizationCodeLifetimeSeconds?: number;
+  readonly redeemAt: "token" | "callback";
+  readonly tokenEndpointAuthMethod: "client_secret_basic" | "client_secret_post" | "none";
+  readonly clientSecret?: { readonly audience: string; readonly alg: string; readonly lifetimeSeconds: number };
+  readonly clientAssertion?: { readonly alg: string };
+  readonly tokenRequestBody: "form" | "json";
+  readonly tokenResponseMember?: string;
+  readonly tokenResponseNames: Readonly<Record<string, string>>;
+  readonly tokenExpiry?: ExpiryFact;
+  readonly tokenResult?: { readonly member: string; readonly success: readonly (string | number | boolean)[] };
+  readonly tokenErrors: ErrorFacts;
+  readonly callbackErrors: ErrorFacts;
+  readonly issuesRefreshTokens?: boolean;
+  readonly rotatesRefreshTokens?: boolean;
+  readonly callbackParams: readonly string[];
+}
+
+/** What an entry says of a `{placeholder}` of its URLs. */
+export interface PlaceholderFacts {
+  readonly values?: readonly string[];
+  readonly pattern?: string;
+  readonly default?: string;
+  readonly kind?: string;
+  /** Ends of hosts, with a leading dot. */
+  readonly suffix?: readonly string[];
+  readonly follows?: { readonly placeholder: string; readonly values: Readonly<Record<string, string>> };
+}
+
+/** One entry: its facts with the defaults filled in, and what it stated itself. */
+export interface Entry {
+  readonly facts: Facts;
+  readonly placeholders: Readonly<Record<string, PlaceholderFacts>>;
+  /** As written, without defaults. */
+  readonly stated: Readonly<Record<string, Json>>;
+  /** How the vendor departs from the standard in words of the sources. */
+  readonly quirks: readonly string[];
+}
+
+/** The standard's behaviour, and this registry's own convention where the standard has none. */
+const DEFAULTS = {
+  issuerSpelling: "exact",
+  idTokenAlgs: ["RS256"],
+  revokes: "either",
+  pkce: "S256",
+  scopeSeparator: " ",
+  scopeParameter: "scope",
+  defaultScopes: [],
+  offlineScopes: [],
+  resource: "send",
+  parameterNames: {},
+  authorizationParams: {},
+  redeemAt: "token",
+  tokenEndpointAuthMethod: "client_secret_basic",
+  tokenRequestBody: "form",
+  tokenResponseNames: {},
+  tokenErrors: {},
+  callbackErrors: {},
+  callbackParams: [],
+} as const;
+
+/** An entry as it is written down, in the catalogue or in first-class.json. */
+export interface WrittenEntry {
+  readonly vendor: Readonly<Record<string, unknown>>;
+  /** A text is the description of a placeholder that is free within its place. */
+  readonly placeholders?: Readonly<Record<string, unknown>>;
+  readonly quirks?: readonly string[];
+}
+
+/**
+ * @param catalogue the text of the catalogue, a JSON list of entries
+ * @returns the entries by id; the vendors with a file of their own come from the copy in this
+ *   folder
+ */
+export function readEntries(catalogue: string): ReadonlyMap<string, Entry> {
+  const listed = JSON.parse(catalogue) as WrittenEntry[];
+  const own = structuredClone(firstClass.entries) as unknown as WrittenEntry[];
+  return new Map([...listed, ...own].map((written) => [String(written.vendor["id"]), readEntry(written)]));
+}
+
+/** @throws Error when the entry has no id or lacks one of its two endpoints */
+export function readEntry({ vendor, placeholders = {}, quirks = [] }: WrittenEntry): Entry {
+  for (const name of ["id", "authorizationEndpoint", "tokenEndpoint"]) {
+    if (typeof vendor[name] !== "string") throw new Error(`${String(vendor["id"])}: the entry has no ${name}`);
+  }
+  const specs = Object.entries(placeholders).map(([name, spec]) => [name, typeof spec === "object" ? spec : {}]);
+  return freeze({
+    facts: { ...DEFAULTS, ...vendor } as unknown as Facts,
+    placeholders: Object.fromEntries(specs) as Record<string, PlaceholderFacts>,
+    stated: vendor as Record<string, Json>,
+    quirks,
+  });
+}
+
+function freeze<T>(value: T): T {
+  if (typeof value !== "object" || value === null) return value;
+  for (const member of Object.values(value)) freeze(member);
+  return Object.freeze(value);
+}

@@ -1,0 +1,143 @@
+/**
+ * The vendor's answers about itself and about a token's user: metadata, keys, userinfo or account,
+ * introspection or a check of its own, and the registration of clients.
+ */
+import type { Json } from "./facts.ts";
+import {
+  basic,
+  requireClient,
+  bearerToken,
+  merge,
+  nested,
+  readBody,
+  readParameters,
+  refusal,
+  type VendorRequest,
+} from "./requests.ts";
+import { type EndpointName, type IssuedToken, keyPair, LIFETIME_SECONDS, SUBJECT, type VendorState } from "./state.ts";
+import { pointInTime } from "./token.ts";
+
+type About = Extract<
+  EndpointName,
+  "metadata" | "jwks" | "userinfo" | "account" | "introspection" | "tokenCheck" | "registration"
+>;
+
+/** @throws Refusal */
+export const ABOUT: Readonly<Record<About, (request: VendorRequest, state: VendorState) => Promise<Response>>> = {
+  metadata: async (_, state) => Response.json(metadata(state)),
+  jwks: async (_, { facts }) => {
+    const keys = facts.idTokenAlgs.slice(0, 1).map((alg) => {
+      return { ...keyPair(alg).publicKey.export({ format: "jwk" }), kid: alg, use: "sig", alg };
+    });
+    return Response.json({ keys });
+  },
+  userinfo: async (request, state) => {
+    requireAccessToken(bearerToken(request), state);
+    return Response.json({ sub: SUBJECT });
+  },
+  account: async (request, state) => answerAccount(request, state),
+  introspection: async (request, state) => {
+    const { client, tokens, now } = state;
+    const parameters = readParameters(readBody(request, "form"), { ...state.facts, parameterNames: {} });
+    await requireClient(request, parameters, state);
+    const known = tokens.get(parameters.require("token"));
+    if (known?.kind !== "access_token") return Response.json({ active: false });
+    const { clientId } = client;
+    const exp = now() + LIFETIME_SECONDS;
+    return Response.json({ active: true, client_id: clientId, sub: SUBJECT, token_type: "bearer", exp });
+  },
+  tokenCheck: async (request, state) => answerTokenCheck(request, state),
+  registration: async (request, state) => answerRegistration(request, state),
+};
+
+function metadata({ facts, issuer, endpoints }: VendorState): Readonly<Record<string, Json>> {
+  const at = (name: EndpointName): Json => endpoints.get(name)?.href ?? null;
+  return {
+    issuer: issuer ?? "",
+    authorization_endpoint: at("authorization"),
+    token_endpoint: at("token"),
+    jwks_uri: at("jwks"),
+    response_types_supported: ["code"],
+    authorization_response_iss_parameter_supported: facts.issRequired !== false,
+    ...(facts.pkce === "none" ? {} : { code_challenge_methods_supported: [facts.pkce] }),
+  };
+}
+
+function requireAccessToken(token: string | undefined, { tokens }: VendorState): IssuedToken {
+  const known = token === undefined ? undefined : tokens.get(token);
+  if (known?.kind !== "access_token") throw refusal("invalid_token", "no live access token", 401);
+  return known;
+}
+
+function answerAccount(request: VendorRequest, state: VendorState): Response {
+  const { facts } = state;
+  const { account } = facts;
+  if (account === undefined) throw refusal("not_found", "no account", 404);
+  if (request.method !== account.method) throw refusal("invalid_request", `the account by ${request.method}`, 405);
+  for (const [name, value] of Object.entries(account.headers ?? {})) {
+    if (request.headers.get(name) !== value) throw refusal("invalid_request", `the header ${name} is missing`);
+  }
+  const body = account.body === undefined ? "" : JSON.stringify(account.body);
+  if (request.body !== body) throw refusal("invalid_request", "the account's request has another body");
+  const token = bearerToken(request);
+  if (account.refusal !== undefined && state.tokens.get(token ?? "")?.kind !== "access_token") {
+    return Response.json(nested(account.refusal.member, account.refusal.values[0] ?? ""));
+  }
+  requireAccessToken(token, state);
+  const found = members(account.identity ?? [], (path) => userOf(path));
+  return Response.json(account.member === undefined ? found : nested(account.member, found));
+}
+
+/** @returns the identity of the signed-in user under this member */
+export function userOf(path: string): string {
+  return `${path} of the user`;
+}
+
+function members(paths: readonly string[], valueOf: (path: string) => Json): Json {
+  let made: Json = {};
+  for (const path of paths) made = merge(made, nested(path, valueOf(path)));
+  return made;
+}
+
+function answerTokenCheck(request: VendorRequest, state: VendorState): Response {
+  const { facts, client, now } = state;
+  const { tokenCheck: check } = facts;
+  if (check === undefined) throw refusal("not_found", "no check of tokens", 404);
+  const header = request.headers.get("authorization");
+  if (request.method !== check.method) throw refusal("invalid_request", `the check by ${request.method}`, 405);
+  if (check.authentication === "basic" && header !== basic(client.clientId, client.clientSecret)) {
+    throw refusal("invalid_client", "the check without Basic", 401);
+  }
+  const token = check.tokenParameter === undefined ? bearerToken(request) : bodyMember(request, check.tokenParameter);
+  const known = token === undefined ? undefined : state.tokens.get(token);
+  if (known?.kind !== "access_token") return Response.json({}, { status: check.inactiveStatuses[0] ?? 404 });
+  const { expiry, scope } = check;
+  let answer = merge(
+    members(check.client, () => client.clientId),
+    members(check.identity ?? [], (path) => userOf(path)),
+  );
+  if (scope !== undefined) answer = merge(answer, nested(scope, [...known.grant.scope]));
+  if (expiry !== undefined) {
+    answer = merge(answer, nested(expiry.member, pointInTime(now() + LIFETIME_SECONDS, expiry.unit)));
+  }
+  return Response.json(answer);
+}
+
+function bodyMember(request: VendorRequest, name: string): string | undefined {
+  return readBody(request, "json").find(([one]) => one === name)?.[1];
+}
+
+function answerRegistration(request: VendorRequest, { facts, client }: VendorState): Response {
+  const wanted: Readonly<Record<string, Json>> = {
+    redirect_uris: [client.redirectUri],
+    token_endpoint_auth_method: facts.tokenEndpointAuthMethod,
+    ...(facts.defaultScopes.length === 0 ? {} : { scope: facts.defaultScopes.join(" ") }),
+  };
+  const given = JSON.parse(request.body) as Readonly<Record<string, Json>>;
+  for (const name of ["redirect_uris", "token_endpoint_auth_method", "scope"]) {
+    if (JSON.stringify(given[name]) !== JSON.stringify(wanted[name])) {
+      throw refusal("invalid_client_metadata", `the registration has another ${name}`);
+    }
+  }
+  return Response.json({ ...wanted, client_id: client.clientId }, { status: 201 });
+}

@@ -1,0 +1,23 @@
+export { type Entry, type Facts, type Json, type PlaceholderFacts, readEntries, readEntry } from "./facts.ts";
+export type { WrittenEntry } from "./facts.ts";
+export { FACT_TABLE, type FactRow, type Mutant, mutantsOf, NOT_BEHAVIOUR } from "./fact-table.ts";
+export { type Misfit, misfits, sampleValues } from "./placeholders.ts";
+export { createEntryVendor, type EntryFault, type EntryVendor, type FaultPoint } from "./vendor.ts";
+export { type EntryProxy, startEntryProxy } from "./proxy.ts";
+export type { Decision } from "./authorize.ts";
+export type { VendorRequest } from "./requests.ts";
+export {
+  type EndpointName,
+  type EntryClient,
+  type Grant,
+  hasIdTokens,
+  isRefreshable,
+  isRevocable,
+  keyPair,
+  LIFETIME_SECONDS,
+  namesUnknownTokens,
+  SAMPLE_RESOURCE,
+  SAMPLE_SCOPES,
+  SUBJECT,
+} from "./state.ts";
+export { userOf } from "./identity.ts";

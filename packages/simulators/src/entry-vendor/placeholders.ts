@@ -1,0 +1,100 @@
+/**
+ * A tenant of the vendor: a value for each placeholder of an entry, the URLs that follow from it,
+ * and values that the entry must refuse.
+ */
+import type { Entry, PlaceholderFacts } from "./facts.ts";
+
+const GUID = "3f2504e0-4f89-41d3-9a0c-0305e82c3301";
+/** The first one that fits is the tenant. A pattern that none fits needs another line here. */
+const SAMPLES: readonly string[] = [
+  "acme",
+  "acme7",
+  "acme-7",
+  "1234567",
+  "123",
+  GUID,
+  "eu1",
+  "us",
+  "na1",
+  "eu-1",
+  "us-east-1",
+  "US",
+  "ACME7",
+  "Acme",
+  "https",
+  "00D000000000001",
+  "login.acme-works.com",
+];
+
+/** @returns the values a client sends; none for a placeholder that follows from another */
+export function sampleValues({ facts, placeholders }: Entry): Record<string, string> {
+  const given = new Set(Object.entries(placeholders).flatMap(([name, { follows }]) => (follows ? [] : [name])));
+  return Object.fromEntries([...given].map((name) => [name, sampleValue(name, placeholders[name] ?? {}, facts.id)]));
+}
+
+function sampleValue(name: string, spec: PlaceholderFacts, id: string): string {
+  const [listed] = spec.values ?? [];
+  if (listed !== undefined) return listed;
+  const [end] = spec.suffix ?? [];
+  const hosts = end === undefined ? ["login.acme-works.com"] : ["acme", "acme7", "123"].map((label) => label + end);
+  const candidates = [...(spec.kind === "host" ? hosts : SAMPLES), ...SAMPLES, ...(spec.default ? [spec.default] : [])];
+  const value = candidates.find((candidate) => fits(candidate, spec));
+  if (value === undefined) throw new Error(`${id}: no sample of placeholders.ts fits the placeholder ${name}`);
+  return value;
+}
+
+function fits(value: string, { pattern, kind }: PlaceholderFacts): boolean {
+  if (kind === "host" ? !value.includes(".") : value.includes(".")) return false;
+  return pattern === undefined || new RegExp(`^(?:${pattern})$`).test(value);
+}
+
+/** A value of one placeholder that leaves what the entry allows. */
+export interface Misfit {
+  readonly placeholder: string;
+  readonly value: string;
+  readonly why: string;
+}
+
+/** @returns for each restriction of a placeholder, a value that only this restriction refuses */
+export function misfits({ placeholders }: Entry): readonly Misfit[] {
+  return Object.entries(placeholders).flatMap(([placeholder, spec]) => {
+    const { values, suffix, pattern, kind, follows } = spec;
+    const of = (value: string | undefined, why: string) => (value === undefined ? [] : [{ placeholder, value, why }]);
+    if (follows !== undefined) return [];
+    if (values !== undefined) return of("unlisted", "not one of its values");
+    const outside = suffix === undefined || kind !== "host" ? undefined : `acme.vendor-of-another.com`;
+    const [end = ""] = suffix ?? [];
+    const unfit = ["zz.zz", "-", "not", "not-9", "9", "x_y", "A", "Zz9"].map((start) =>
+      kind === "host" ? start + end : start,
+    );
+    return [
+      ...of(outside, "outside its domain"),
+      ...of(
+        pattern === undefined ? undefined : unfit.find((value) => !new RegExp(`^(?:${pattern})$`).test(value)),
+        "outside its pattern",
+      ),
+    ];
+  });
+}
+
+/** Where the vendor has one issuer per tenant, this is the tenant; the same as a placeholder's. */
+export const TENANT = GUID;
+
+/**
+ * @param template a URL of the entry
+ * @param values as `sampleValues` returned them
+ */
+export function fill(
+  template: string,
+  { facts, placeholders }: Entry,
+  values: Readonly<Record<string, string>>,
+  clientId: string,
+): string {
+  return template.replaceAll(/\{([\w-]+)\}/g, (whole, name: string) => {
+    const follows = placeholders[name]?.follows;
+    const value = follows === undefined ? values[name] : follows.values[values[follows.placeholder] ?? ""];
+    if (value !== undefined) return value;
+    if (name === "client_id") return clientId;
+    return name === facts.issuerTemplate?.placeholder ? TENANT : whole;
+  });
+}

@@ -1,0 +1,156 @@
+/**
+ * What one simulated vendor knows: its entry for one tenant, our client there, and the codes and
+ * tokens it has issued. Made by vendor.ts and passed to every endpoint.
+ */
+import { generateKeyPairSync, type KeyObject, randomBytes } from "node:crypto";
+import type { Entry, Facts, RevocationFacts } from "./facts.ts";
+import { fill, sampleValues } from "./placeholders.ts";
+
+/** Our client at the vendor, as on its developer pages. */
+export interface EntryClient {
+  readonly clientId: string;
+  /** Also where the vendor takes none: then it must not come. */
+  readonly clientSecret: string;
+  readonly redirectUri: string;
+  /** The public half of the key that signs secrets, where the vendor wants those. */
+  readonly secretKey?: { readonly teamId: string; readonly keyId: string; readonly key: KeyObject };
+  /** In place of the secret, where the vendor takes a certificate. */
+  readonly certificate?: { readonly key: KeyObject; readonly thumbprint: string };
+}
+
+/** What a user has allowed our client. */
+export interface Grant {
+  readonly scope: readonly string[];
+  readonly resource?: string;
+  readonly nonce?: string;
+}
+
+/** A code that was issued and not redeemed. */
+export interface IssuedCode extends Grant {
+  readonly redirectUri?: string;
+  readonly codeChallenge?: string;
+  readonly expiresAt: number;
+}
+
+/** A token that is live. */
+export interface IssuedToken {
+  readonly kind: "access_token" | "refresh_token";
+  readonly grant: Grant;
+}
+
+/** The endpoints of an entry, with the place of each in the entry. */
+export type EndpointName =
+  | "authorization"
+  | "token"
+  | "refresh"
+  | "revocation"
+  | "registration"
+  | "jwks"
+  | "userinfo"
+  | "introspection"
+  | "account"
+  | "tokenCheck"
+  | "metadata";
+
+/** One vendor while it runs. */
+export interface VendorState {
+  readonly entry: Entry;
+  readonly facts: Facts;
+  readonly client: EntryClient;
+  /** Whole seconds since 1970. */
+  readonly now: () => number;
+  readonly endpoints: ReadonlyMap<EndpointName, URL>;
+  /** For this tenant; undefined where the entry has none. */
+  readonly issuer: string | undefined;
+  readonly codes: Map<string, IssuedCode>;
+  readonly tokens: Map<string, IssuedToken>;
+  /** Requests by endpoint that were not refused. */
+  readonly served: Map<EndpointName, number>;
+}
+
+/** Scopes that every app has been given besides those of the entry. */
+export const SAMPLE_SCOPES: readonly string[] = ["sample.read", "sample.write"];
+/** A protected resource that every vendor knows. */
+export const SAMPLE_RESOURCE = "https://api.sample-resource.com/v1";
+/** How long access tokens live. */
+export const LIFETIME_SECONDS = 3_600;
+/** The user who is signed in. */
+export const SUBJECT = "user-1";
+
+export function createState(entry: Entry, client: EntryClient, now: () => number): VendorState {
+  const { facts } = entry;
+  const values = sampleValues(entry);
+  const filled = (template: string): string => fill(template, entry, values, client.clientId);
+  const issuer = facts.issuer === undefined ? undefined : filled(facts.issuer);
+  const named: readonly (readonly [EndpointName, string | undefined])[] = [
+    ["authorization", facts.authorizationEndpoint],
+    ["token", facts.tokenEndpoint],
+    ["refresh", facts.refreshEndpoint],
+    ["revocation", facts.revocationEndpoint],
+    ["registration", facts.registrationEndpoint],
+    ["jwks", facts.jwksUri ?? (issuer === undefined ? undefined : new URL("/sample/keys", issuer).href)],
+    ["userinfo", facts.userinfoEndpoint],
+    ["introspection", facts.introspectionEndpoint],
+    ["account", facts.account?.endpoint],
+    ["tokenCheck", facts.tokenCheck?.endpoint],
+    ["metadata", issuer === undefined ? undefined : wellKnown(issuer)],
+  ];
+  return {
+    entry,
+    facts,
+    client,
+    now,
+    issuer,
+    endpoints: new Map(named.flatMap(([name, url]) => (url === undefined ? [] : [[name, new URL(filled(url))]]))),
+    codes: new Map(),
+    tokens: new Map(),
+    served: new Map(),
+  };
+}
+
+function wellKnown(issuer: string): string {
+  const { origin, pathname } = new URL(issuer);
+  return `${origin}${pathname.replace(/\/$/, "")}/.well-known/openid-configuration`;
+}
+
+/** Whether ID tokens of this vendor are OpenID Connect's. */
+export function hasIdTokens({ facts: { issuer, issuesIdTokens } }: Entry): boolean {
+  return issuer !== undefined && issuesIdTokens !== false;
+}
+
+/** A refresh token comes only when everything that it needs was granted. */
+export function isRefreshable({ facts }: Entry, scope: readonly string[]): boolean {
+  return facts.issuesRefreshTokens !== false && facts.offlineScopes.every((offline) => scope.includes(offline));
+}
+
+/** @returns whether a token of this kind can be revoked here */
+export function isRevocable({ facts }: Entry, kind: IssuedToken["kind"]): boolean {
+  return facts.revocationEndpoint !== undefined && (facts.revokes === "either" || facts.revokes === kind);
+}
+
+/** The vendor says of an unknown token that it is unknown; the standard's answer does not. */
+export function namesUnknownTokens({ goneStatuses, goneErrors = [] }: RevocationFacts): boolean {
+  return goneStatuses.length + goneErrors.length > 0;
+}
+
+/** @returns a value that no other call returns */
+export function randomName(kind: string): string {
+  return `${kind}-${randomBytes(18).toString("base64url")}`;
+}
+
+/** Keys of all simulated vendors of a process: creating one takes longer than a whole journey. */
+export function keyPair(alg: string): { readonly publicKey: KeyObject; readonly privateKey: KeyObject } {
+  const kind = alg.startsWith("ES") ? "EC" : alg.startsWith("Ed") ? "OKP" : "RSA";
+  const known = KEYS.get(kind);
+  if (known !== undefined) return known;
+  const made =
+    kind === "EC"
+      ? generateKeyPairSync("ec", { namedCurve: "P-256" })
+      : kind === "OKP"
+        ? generateKeyPairSync("ed25519")
+        : generateKeyPairSync("rsa", { modulusLength: 2048 });
+  KEYS.set(kind, made);
+  return made;
+}
+
+const KEYS = new Map<string, { readonly publicKey: KeyObject; readonly privateKey: KeyObject }>();

@@ -1,0 +1,143 @@
+/**
+ * A vendor made from its entry: it does what the entry says, for one tenant and one client, and
+ * refuses everything else. Green against it says that a client does what the entry says, not that
+ * the entry is true. proxy.ts puts it on loopback.
+ */
+import { answerAuthorization, type Decision } from "./authorize.ts";
+import type { Entry } from "./facts.ts";
+import { ABOUT } from "./identity.ts";
+import { isRefusal, type Refusal, refusal, type VendorRequest } from "./requests.ts";
+import { answerRevocation } from "./revoke.ts";
+import { createState, type EndpointName, type EntryClient, type Grant, type VendorState } from "./state.ts";
+import { answerToken } from "./token.ts";
+
+/**
+ * - `error`: this error, in the vendor's own form.
+ * - `status`: an answer of a machine in front of the vendor.
+ * - `lose`: the vendor does its work, then the connection is cut.
+ */
+export type EntryFault =
+  | { readonly kind: "error"; readonly code: string; readonly status?: number }
+  | { readonly kind: "status"; readonly status: number; readonly headers?: Readonly<Record<string, string>> }
+  | { readonly kind: "lose" };
+
+/** Where a fault can be planted. */
+export type FaultPoint = "token" | "revocation";
+
+/** A simulated vendor, for the test that made it. */
+export interface EntryVendor {
+  readonly id: string;
+  /** For this tenant. */
+  readonly hosts: ReadonlySet<string>;
+  /** @returns undefined where the connection is cut */
+  handle(request: VendorRequest): Promise<Response | undefined>;
+  /** The next user decides this; the one after that agrees again. */
+  decide(decision: Decision): void;
+  /** The next request there fails; a token request at either endpoint for tokens. */
+  failNext(at: FaultPoint, fault: EntryFault): void;
+  isLive(token: string): boolean;
+  /** @returns what a live token stands for */
+  grantOf(token: string): Grant | undefined;
+  /** Requests that an endpoint did not refuse. */
+  served(at: EndpointName): number;
+  /** Requests of any kind. */
+  requestCount(): number;
+  /** Why requests were refused, oldest first; planted faults are not among them. */
+  refusals(): readonly string[];
+}
+
+/** @param now whole seconds since 1970 */
+export function createEntryVendor(entry: Entry, client: EntryClient, now: () => number): EntryVendor {
+  const state = createState(entry, client, now);
+  const refusals: string[] = [];
+  const faults: { readonly at: FaultPoint; readonly fault: EntryFault }[] = [];
+  const decisions: Decision[] = [];
+  let requests = 0;
+
+  const serve = async (request: VendorRequest): Promise<Response | undefined> => {
+    const at = endpointOf(request, state);
+    if (at === undefined) throw refusal("not_found", "there is no such endpoint", 404);
+    const fault = takeFault(faults, at);
+    if (fault?.kind === "status") return new Response(null, fault);
+    if (fault?.kind === "error") return errorAnswer(fault.code, fault.status ?? 400, at, state);
+    const answer = await answerAt(at, request, decisions, state);
+    state.served.set(at, (state.served.get(at) ?? 0) + 1);
+    return fault === undefined ? answer : undefined;
+  };
+
+  return {
+    id: entry.facts.id,
+    hosts: new Set([...state.endpoints.values()].map(({ host }) => host)),
+    async handle(request) {
+      requests += 1;
+      try {
+        return await serve(request);
+      } catch (error) {
+        if (!isRefusal(error)) throw error;
+        refusals.push(`${request.method} ${request.url.origin}${request.url.pathname}: ${error.message}`);
+        return refusalAnswer(error, endpointOf(request, state), state);
+      }
+    },
+    decide: (decision) => void decisions.push(decision),
+    failNext: (at, fault) => void faults.push({ at, fault }),
+    isLive: (token) => state.tokens.has(token),
+    grantOf: (token) => state.tokens.get(token)?.grant,
+    served: (at) => state.served.get(at) ?? 0,
+    requestCount: () => requests,
+    refusals: () => refusals,
+  };
+}
+
+/** One address can be several endpoints: method and body tell which. */
+function endpointOf(request: VendorRequest, { endpoints, facts }: VendorState): EndpointName | undefined {
+  const here = [...endpoints].flatMap(([name, url]) => (isAt(request.url, url) ? [name] : []));
+  const hasGrant = request.body.includes("grant_type");
+  return here.find((name) => {
+    if (name === "authorization" || name === "metadata" || name === "jwks") return request.method === "GET";
+    if (name === "token" || name === "refresh") return request.method === "POST" && (hasGrant || here.length === 1);
+    if (name === "revocation")
+      return (
+        !hasGrant && (here.length === 1 || request.method === facts.revocation?.method || !here.includes("tokenCheck"))
+      );
+    return true;
+  });
+}
+
+function isAt(url: URL, endpoint: URL): boolean {
+  if (url.host !== endpoint.host || url.pathname !== endpoint.pathname) return false;
+  return [...endpoint.searchParams].every(([name, value]) => url.searchParams.get(name) === value);
+}
+
+function takeFault(
+  faults: { readonly at: FaultPoint; readonly fault: EntryFault }[],
+  at: EndpointName,
+): EntryFault | undefined {
+  const point = at === "refresh" ? "token" : at;
+  const index = faults.findIndex((planted) => planted.at === point);
+  return index < 0 ? undefined : faults.splice(index, 1)[0]?.fault;
+}
+
+async function answerAt(
+  at: EndpointName,
+  request: VendorRequest,
+  decisions: Decision[],
+  state: VendorState,
+): Promise<Response> {
+  if (at === "authorization") return answerAuthorization(request, decisions.shift() ?? {}, state);
+  if (at === "token" || at === "refresh") return answerToken(request, at, state);
+  if (at === "revocation") return answerRevocation(request, state);
+  return ABOUT[at](request, state);
+}
+
+function refusalAnswer({ code, status }: Refusal, at: EndpointName | undefined, state: VendorState): Response {
+  if (at === "authorization") return new Response("The vendor refuses this request.", { status });
+  return errorAnswer(code, status, at, state);
+}
+
+function errorAnswer(code: string, status: number, at: EndpointName | undefined, { facts }: VendorState): Response {
+  const { tokenResult } = facts;
+  if (tokenResult === undefined || (at !== "token" && at !== "refresh")) {
+    return Response.json({ error: code, error_description: "Refused by the simulated vendor" }, { status });
+  }
+  return Response.json({ [tokenResult.member]: /^\d+$/.test(code) ? Number(code) : code }, { status });
+}
