@@ -1,0 +1,230 @@
+/**
+ * The broker with one vendor of its registry, in this process: the app, its vendor client and its
+ * egress are the real ones. Requests go to the app without sockets, to the vendor over loopback.
+ */
+import { createHash, createPrivateKey, type KeyObject } from "node:crypto";
+import { type Broker, createBroker } from "@oauth-broker/broker/src/app.ts";
+import type { Config, VendorConfig } from "@oauth-broker/broker/src/config/types.ts";
+import { Secret } from "@oauth-broker/oauth-core";
+import type { Egress } from "@oauth-broker/oauth-core/egress";
+import type { RegistryEntry, VendorCredentials } from "@oauth-broker/oauth-core/registry";
+import { createLog } from "@oauth-broker/oauth-core/service";
+import { type Entry, type EntryClient, keyPair } from "@oauth-broker/simulators/entry-vendor";
+
+export const ISSUER = "https://broker.prove-vendors.com";
+const PLATFORM = "https://platform.prove-vendors.com/cb";
+const CLIENT_SECRET = "s".repeat(43);
+const AUTHORIZATION = `Basic ${Buffer.from(`platform:${CLIENT_SECRET}`).toString("base64")}`;
+// The pair printed in rfc7636 appendix B.
+const CODE_VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
+const CODE_CHALLENGE = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
+
+/** A clock that moves on command. */
+export interface ProofClock {
+  (): number;
+  advance(seconds: number): void;
+}
+
+/** @returns at a time that no test of the broker depends on */
+export function proofClock(): ProofClock {
+  let at = 1_790_000_000;
+  return Object.assign(() => at, { advance: (seconds: number) => void (at += seconds) });
+}
+
+/** Our credentials at the vendor, and the vendor's side of them. */
+export interface ProofClient {
+  readonly credentials: VendorCredentials;
+  readonly atVendor: EntryClient;
+  /** Parameters that bring the credentials with each request, for vendors that an organization hosts. */
+  readonly form: Readonly<Record<string, string>>;
+}
+
+/**
+ * @param redirectUri the broker's callback
+ * @param kind `certificate` where the vendor takes one in place of a secret; `byoc`: the platform's
+ *   own
+ */
+export function createClient(
+  { facts }: Entry,
+  redirectUri: string,
+  kind: "secret" | "certificate" | "byoc",
+): ProofClient {
+  const clientId = "our.client-id_7";
+  // Characters that the form encoding of Basic changes.
+  const clientSecret = "our secret/+7~:%";
+  const base = { clientId, clientSecret, redirectUri };
+  if (facts.clientSecret !== undefined) {
+    const { publicKey, privateKey } = keyPair(facts.clientSecret.alg);
+    const names = { teamId: "TEAM", keyId: "KEY" };
+    const credentials = { id: "own", source: "shared", clientId, signingKey: { ...names, privateKey } } as const;
+    return { credentials, atVendor: { ...base, secretKey: { ...names, key: publicKey } }, form: {} };
+  }
+  if (kind === "certificate") {
+    const { publicKey, privateKey } = keyPair("PS256");
+    const thumbprint = createHash("sha256").update("certificate").digest("base64url");
+    const certificate = { privateKey: copyOf(privateKey), thumbprint };
+    const credentials = { id: "own", source: "shared", clientId, certificate } as const;
+    return { credentials, atVendor: { ...base, certificate: { key: publicKey, thumbprint } }, form: {} };
+  }
+  const credentials = { id: "own", source: "shared", clientId, clientSecret: new Secret(clientSecret) } as const;
+  const form = kind === "byoc" ? { vendor_client_id: clientId, vendor_client_secret: clientSecret } : {};
+  return { credentials, atVendor: base, form: Object.freeze(form) };
+}
+
+/** `toCryptoKey` of a key object that another algorithm has used is refused. */
+function copyOf(key: KeyObject): KeyObject {
+  return createPrivateKey(key.export({ format: "pem", type: "pkcs8" }));
+}
+
+/** The broker for one vendor. */
+export interface ProofBroker {
+  readonly deps: Broker["deps"];
+  /** @returns status and JSON body of an endpoint for clients */
+  post(path: string, form: Readonly<Record<string, string>>): Promise<ApiAnswer>;
+  register(vendor: string): Promise<ApiAnswer>;
+  /** @returns what `/v1/vendors/{id}` says */
+  view(vendor: string): Promise<Readonly<Record<string, unknown>>>;
+  /** A pushed request, up to where the browser leaves for the vendor. */
+  start(form: Readonly<Record<string, string>>): Promise<Started>;
+  /** The browser comes back from the vendor with this request. */
+  finish(callback: CallbackRequest, cookie: string): Promise<URL | string>;
+  redeem(code: string, form: Readonly<Record<string, string>>): Promise<ApiAnswer>;
+}
+
+/** An answer of the broker to its client. */
+export interface ApiAnswer {
+  readonly status: number;
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly retryAfter: string | null;
+}
+
+/** The browser is on its way to the vendor, or was refused before. */
+export type Started =
+  | { readonly pushed: ApiAnswer; readonly atVendor?: undefined }
+  | { readonly pushed: ApiAnswer; readonly atVendor: URL; readonly cookie: string };
+
+/** The request that the vendor makes the browser send to the callback. */
+export interface CallbackRequest {
+  readonly url: URL;
+  /** Of a form that the browser posts. */
+  readonly form?: URLSearchParams;
+}
+
+/**
+ * @param copy the registry's entry as this broker has it: perhaps a wrong one
+ * @param egress is not closed
+ */
+export async function startProofBroker(
+  copy: RegistryEntry,
+  client: ProofClient,
+  { now, egress }: { readonly now: ProofClock; readonly egress: Egress },
+): Promise<ProofBroker> {
+  const log = createLog({ write: () => undefined });
+  const { fetch, fetchUntrusted } = egress;
+  const options = { now, log, egress: { fetch, fetchUntrusted, close: async () => undefined } };
+  const { app, deps } = await createBroker(configuration(copy, client), options);
+  await deps.keyset.load();
+  const ask = async (path: string, init: RequestInit): Promise<ApiAnswer> => {
+    const response = await app.request(`${ISSUER}${path}`, init);
+    const text = await response.text();
+    const body = text.startsWith("{") ? (JSON.parse(text) as Record<string, unknown>) : { text };
+    return { status: response.status, body, retryAfter: response.headers.get("retry-after") };
+  };
+  const post = (path: string, form: Readonly<Record<string, string>>): Promise<ApiAnswer> =>
+    ask(path, {
+      method: "POST",
+      headers: { authorization: AUTHORIZATION, "content-type": "application/x-www-form-urlencoded" },
+      body: new URLSearchParams(form).toString(),
+    });
+  const browse = async (path: string, init: RequestInit = {}) => {
+    const response = await app.request(`${ISSUER}${path}`, init);
+    return { response, location: response.headers.get("location") };
+  };
+  return {
+    deps,
+    post,
+    register: (vendor) =>
+      ask("/register", {
+        method: "POST",
+        headers: { authorization: AUTHORIZATION, "content-type": "application/json" },
+        body: JSON.stringify({ vendor }),
+      }),
+    view: async (vendor) => (await ask(`/v1/vendors/${vendor}`, {})).body,
+    async start(form) {
+      const pushed = await post("/v1/par", { ...PUSHED, ...form });
+      const requestUri = pushed.body["request_uri"];
+      if (typeof requestUri !== "string") return { pushed };
+      const query = new URLSearchParams({ client_id: "platform", request_uri: requestUri });
+      const { response, location } = await browse(`/v1/authorize?${query.toString()}`);
+      const cookie = response.headers.get("set-cookie")?.split(";")[0] ?? "";
+      return location === null ? { pushed } : { pushed, atVendor: new URL(location), cookie };
+    },
+    async finish({ url, form }, cookie) {
+      const init = form === undefined ? { headers: { cookie } } : posted(form);
+      const first = await browse(`${url.pathname}${url.search}`, init);
+      // A posted form is repeated as a GET, with which the browser sends its cookie.
+      const again = form !== undefined && first.location?.startsWith("/") === true ? first.location : undefined;
+      const { response, location } = again === undefined ? first : await browse(again, { headers: { cookie } });
+      return location === null ? `${response.status} ${textOf(await response.text())}` : new URL(location, ISSUER);
+    },
+    redeem: (code, form) =>
+      post("/v1/token", {
+        grant_type: "authorization_code",
+        code,
+        redirect_uri: PLATFORM,
+        code_verifier: CODE_VERIFIER,
+        ...form,
+      }),
+  };
+}
+
+const PUSHED = {
+  client_id: "platform",
+  response_type: "code",
+  redirect_uri: PLATFORM,
+  code_challenge: CODE_CHALLENGE,
+  code_challenge_method: "S256",
+  state: "the platform's own",
+};
+
+function posted(form: URLSearchParams): RequestInit {
+  const headers = { "content-type": "application/x-www-form-urlencoded" };
+  return { method: "POST", headers, body: form.toString() };
+}
+
+/** What a page says, for a failure's line. */
+function textOf(page: string): string {
+  return page
+    .replace(/<style.*?<\/style>/s, "")
+    .replace(/<[^>]+>/g, " ")
+    .replace(/\s+/g, " ")
+    .slice(0, 200);
+}
+
+function configuration(copy: RegistryEntry, { credentials, form }: ProofClient): Config {
+  const isOurs = Object.keys(form).length === 0;
+  // As where an operator names the endpoint: then the broker asks it.
+  const vendor: VendorConfig = { ...copy, credentials: isOurs ? [credentials] : [] };
+  return {
+    sandbox: false,
+    baseUrl: ISSUER,
+    listen: { host: "127.0.0.1", port: 0 },
+    store: { kind: "memory" },
+    keys: { kind: "store" },
+    owners: [],
+    clients: [
+      {
+        clientId: "platform",
+        secretDigests: [createHash("sha256").update(CLIENT_SECRET).digest()],
+        redirectUris: [PLATFORM],
+        browserBinding: "required",
+        allowOverrides: true,
+        approvedVendors: [copy.vendor.id],
+      },
+    ],
+    vendors: new Map([[copy.vendor.id, vendor]]),
+    limits: { parPerMinute: 0, explainPerMinute: 0, vendorCallsPerMinute: 0, bodyBytes: 65_536 },
+    egress: { allowLoopback: false, allowCidrs: [], timeoutMs: 5_000 },
+    warnings: [],
+  };
+}

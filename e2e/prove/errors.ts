@@ -1,0 +1,150 @@
+/**
+ * The table of errors: the vendor refuses, is overloaded, or its answer is lost, at each leg; and
+ * what the platform has to receive. Planted faults, so none of them is a fault of the broker.
+ */
+import type { EntryFault, FaultPoint } from "@oauth-broker/simulators/entry-vendor";
+import type { ApiAnswer } from "./broker.ts";
+import { describe, expectSame, type Stage, tokensOf, toToken } from "./stage.ts";
+
+/** What the platform has to receive. */
+interface Expected {
+  readonly status: number;
+  readonly error: string;
+  readonly reason?: string;
+  /** Undefined: it must not be there. */
+  readonly retry?: "restart";
+  readonly retryAfter?: string;
+}
+
+interface Case {
+  readonly what: string;
+  readonly fault: EntryFault;
+  readonly expected: Expected;
+}
+
+const STATUS: Readonly<Record<string, number>> = {
+  invalid_grant: 400,
+  invalid_scope: 400,
+  vendor_credentials_rejected: 400,
+  temporarily_unavailable: 503,
+  vendor_response_invalid: 502,
+};
+
+const OVERLOAD = { kind: "status", status: 429, headers: { "retry-after": "7" } } as const;
+const OUTAGE = { kind: "status", status: 502 } as const;
+
+/** @throws Error naming leg, fault and what came of it */
+export async function errorTable(stage: Stage): Promise<void> {
+  const { facts } = stage.entry;
+  const ofCode: readonly Case[] = [
+    ...refusals({}),
+    { what: "429", fault: OVERLOAD, expected: unavailable({ retry: "restart", retryAfter: "7" }) },
+    { what: "502", fault: OUTAGE, expected: unavailable({ retry: "restart" }) },
+  ];
+  for (const one of ofCode) expectAnswer("code", one, await redeemWith(stage, one.fault));
+  const own = refusals(facts.tokenErrors, "restart");
+  const tokens = tokensOf((await toToken(stage)).answer);
+  if (tokens.refreshToken === undefined) {
+    for (const one of own) expectAnswer("code", one, await redeemWith(stage, one.fault));
+    return;
+  }
+  const lost = facts.rotatesRefreshTokens === true ? ({ retry: "restart" } as const) : {};
+  const ofRefresh: readonly Case[] = [
+    ...refusals(facts.tokenErrors),
+    { what: "invalid_grant", fault: { kind: "error", code: "invalid_grant" }, expected: refused("invalid_grant") },
+    { what: "429", fault: OVERLOAD, expected: unavailable({ retryAfter: "7" }) },
+    { what: "502", fault: OUTAGE, expected: unavailable({}) },
+    { what: "a lost answer", fault: { kind: "lose" }, expected: unavailable(lost) },
+  ];
+  const { refreshToken, connection } = tokens;
+  for (const one of ofRefresh) {
+    const form = { grant_type: "refresh_token", refresh_token: refreshToken, connection, ...stage.client.form };
+    expectAnswer(
+      "refresh",
+      one,
+      await withFault(stage, "token", one.fault, () => stage.broker.post("/v1/token", form)),
+    );
+  }
+  await revocationErrors(stage, tokens);
+}
+
+/** @param retry what an outage in a refusal's clothes has to say where a code is lost with it */
+function refusals(own: Readonly<Record<string, unknown>>, retry?: "restart"): readonly Case[] {
+  if (Object.keys(own).length === 0 && retry === undefined) {
+    return [
+      { what: "invalid_grant", fault: { kind: "error", code: "invalid_grant" }, expected: refused("invalid_grant") },
+      {
+        what: "invalid_client",
+        fault: { kind: "error", code: "invalid_client", status: 401 },
+        expected: refused("vendor_credentials_rejected"),
+      },
+    ];
+  }
+  return Object.entries(own).map(([code, meaning]) => {
+    const means = typeof meaning === "string" ? { code: meaning } : (meaning as { code: string; reason?: string });
+    const reason = means.reason === undefined ? {} : { reason: means.reason };
+    const spent = retry !== undefined && means.code === "temporarily_unavailable" ? { retry } : {};
+    return { what: code, fault: { kind: "error", code }, expected: { ...refused(means.code), ...reason, ...spent } };
+  });
+}
+
+function refused(error: string): Expected {
+  return { status: STATUS[error] ?? 400, error };
+}
+
+function unavailable(more: Partial<Expected>): Expected {
+  return { status: 503, error: "temporarily_unavailable", ...more };
+}
+
+async function redeemWith(stage: Stage, fault: EntryFault): Promise<ApiAnswer> {
+  return withFault(stage, "token", fault, async () => (await toToken(stage)).answer);
+}
+
+async function withFault(
+  { vendor, clock }: Stage,
+  at: FaultPoint,
+  fault: EntryFault,
+  ask: () => Promise<ApiAnswer>,
+): Promise<ApiAnswer> {
+  vendor.failNext(at, fault);
+  const answer = await ask();
+  // Longer than an answer is replayed to an equal request.
+  clock.advance(61);
+  return answer;
+}
+
+async function revocationErrors(stage: Stage, tokens: ReturnType<typeof tokensOf>): Promise<void> {
+  const { revocationEndpoint, revokes, revocation, revocationHelp } = stage.entry.facts;
+  const { accessToken, refreshToken = "", connection } = tokens;
+  if (revocationEndpoint === undefined) return;
+  const form = { token: revokes === "refresh_token" ? refreshToken : accessToken, connection, ...stage.client.form };
+  const ask = (fault: EntryFault) => withFault(stage, "revocation", fault, () => stage.broker.post("/v1/revoke", form));
+  expectAnswer("revocation", { what: "502", fault: OUTAGE, expected: unavailable({}) }, await ask(OUTAGE));
+  const noWay = { status: 400, error: "unsupported_token_type" };
+  const refusal = { kind: "error", code: "unsupported_token_type" } as const;
+  const refused = await ask(refusal);
+  expectAnswer("revocation", { what: refusal.code, fault: refusal, expected: noWay }, refused);
+  if (revocationHelp !== undefined) expectSame("the help", refused.body["help"], revocationHelp);
+  const gone: readonly EntryFault[] = [
+    ...(revocation?.goneStatuses ?? []).map((status) => ({ kind: "status", status }) as const),
+    ...(revocation?.goneErrors ?? []).map((code) => ({ kind: "error", code, status: 200 }) as const),
+  ];
+  for (const fault of gone) {
+    const { body } = await ask(fault);
+    if (body["revoked"] !== "already") throw new Error(`revocation, ${JSON.stringify(fault)}: ${JSON.stringify(body)}`);
+  }
+}
+
+function expectAnswer(leg: string, { what, expected }: Case, answer: ApiAnswer): void {
+  const { status, body, retryAfter } = answer;
+  const { reason, retry, error } = body;
+  const isRight =
+    status === expected.status &&
+    error === expected.error &&
+    (expected.reason === undefined || reason === expected.reason) &&
+    retry === expected.retry &&
+    (expected.retryAfter === undefined || retryAfter === expected.retryAfter);
+  if (isRight) return;
+  const wanted = [expected.status, expected.error, expected.reason, expected.retry && `retry ${expected.retry}`];
+  throw new Error(`${leg}, ${what}: ${describe(answer)}, not ${wanted.filter((part) => part !== undefined).join(" ")}`);
+}

@@ -1,0 +1,165 @@
+/**
+ * Proves vendors of the registry against simulators made from their entries: every step of the
+ * journey, and then the same journey with one fact of the broker's copy wrong at a time, which some
+ * step has to notice. Green says that the broker does what an entry says, not that the entry is
+ * true.
+ */
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { REGISTRY, type RegistryEntry, type Vendor } from "@oauth-broker/oauth-core/registry";
+import {
+  type Entry,
+  type Mutant,
+  mutantsOf,
+  readEntries,
+  startEntryProxy,
+} from "@oauth-broker/simulators/entry-vendor";
+import { ROOT } from "../support/paths.ts";
+import { errorTable } from "./errors.ts";
+import { createLoopbackEgress } from "./loopback-network.ts";
+import { setStage, type Stage, type Theatre, tokensOf, toToken } from "./stage.ts";
+import { type Seen, STEPS } from "./steps.ts";
+
+/** Where a journey ended that did not pass. */
+export interface Failure {
+  readonly vendor: string;
+  readonly step: string;
+  readonly why: string;
+  /** What the simulated vendor refused in that step. */
+  readonly refused: readonly string[];
+}
+
+/** How many wrong copies of one kind of fact some step noticed. */
+export interface KindCount {
+  readonly noticed: number;
+  readonly total: number;
+  /** Vendor, fact and what was wrong, of those that no step noticed. */
+  readonly missed: readonly string[];
+}
+
+/** The outcome for some vendors. */
+export interface Proof {
+  readonly vendors: readonly string[];
+  readonly failures: readonly Failure[];
+  /** By kind of fact; empty without mutations. */
+  readonly kinds: ReadonlyMap<string, KindCount>;
+}
+
+/** Which vendors, and how much. */
+export interface ProofOptions {
+  readonly vendors: readonly string[];
+  readonly mutations: boolean;
+  /** Receives a line now and then. */
+  readonly say?: (line: string) => void;
+}
+
+const CATALOGUE = join(ROOT, "packages/oauth-core/src/vendors/catalogue.json");
+
+/** @returns the ids of the vendors that are on, in alphabetical order */
+export function vendorsThatAreOn(): string[] {
+  return [...REGISTRY.values()].flatMap(({ vendor }) => (vendor.enabled ? [vendor.id] : [])).toSorted();
+}
+
+/**
+ * @param seed a text: the same one chooses the same vendors
+ * @returns that many of them
+ */
+export function sampleOf(vendors: readonly string[], count: number, seed: string): string[] {
+  const place = (id: string): string => createHash("sha256").update(`${seed} ${id}`).digest("hex");
+  return vendors.toSorted((a, b) => (place(a) < place(b) ? -1 : 1)).slice(0, count);
+}
+
+/** @throws Error for a vendor that the registry does not have */
+export async function proveVendors({ vendors, mutations, say = () => undefined }: ProofOptions): Promise<Proof> {
+  const entries = readEntries(readFileSync(CATALOGUE, "utf8"));
+  const proxy = await startEntryProxy();
+  const egress = createLoopbackEgress(proxy.port);
+  const theatre: Theatre = { proxy, egress };
+  const failures: Failure[] = [];
+  const kinds = new Map<string, KindCount>();
+  try {
+    for (const [index, id] of vendors.entries()) {
+      const [entry, copy] = [entries.get(id), REGISTRY.get(id)];
+      if (entry === undefined || copy === undefined) throw new Error(`the registry has no vendor ${id}`);
+      const failure = await travel(entry, copy, theatre);
+      if (failure !== undefined) failures.push(failure);
+      else if (mutations) await mutate(entry, copy, theatre, kinds);
+      if ((index + 1) % 20 === 0) say(`${index + 1} of ${vendors.length} vendors`);
+    }
+  } finally {
+    await egress.close();
+    await proxy.close();
+  }
+  return { vendors, failures, kinds };
+}
+
+async function mutate(
+  entry: Entry,
+  copy: RegistryEntry,
+  theatre: Theatre,
+  kinds: Map<string, KindCount>,
+): Promise<void> {
+  for (const mutant of mutantsOf(entry)) {
+    const failure = await travel(entry, wrongCopy(copy, mutant), theatre);
+    const { noticed, total, missed } = kinds.get(mutant.kind) ?? { noticed: 0, total: 0, missed: [] };
+    const name = `${entry.facts.id} ${mutant.fact}: ${mutant.what}`;
+    kinds.set(mutant.kind, {
+      noticed: noticed + (failure === undefined ? 0 : 1),
+      total: total + 1,
+      missed: failure === undefined ? [...missed, name] : missed,
+    });
+  }
+}
+
+/** The frozen facts stay as they are: the mutation is in the broker's copy alone. */
+function wrongCopy(copy: RegistryEntry, { fact, value }: Mutant): RegistryEntry {
+  if (fact === "placeholders") {
+    const specs = Object.entries(value as Readonly<Record<string, object>>).map(([name, spec]) => {
+      const { kind } = copy.placeholders[name] ?? {};
+      return [name, { ...(kind === undefined ? {} : { kind }), ...spec }] as const;
+    });
+    return { ...copy, placeholders: Object.fromEntries(specs) };
+  }
+  const { [fact as keyof Vendor]: _, ...rest } = copy.vendor;
+  return {
+    ...copy,
+    vendor: (value === undefined ? { ...emptyOf(fact), ...rest } : { ...rest, [fact]: value }) as Vendor,
+  };
+}
+
+/** Members that an entry always has are empty where they say nothing. */
+function emptyOf(fact: string): object {
+  const records = ["parameterNames", "authorizationParams", "tokenResponseNames", "tokenErrors", "callbackErrors"];
+  return records.includes(fact) ? { [fact]: {} } : {};
+}
+
+/** @returns the first step that fails; undefined when all pass */
+async function travel(entry: Entry, copy: RegistryEntry, theatre: Theatre): Promise<Failure | undefined> {
+  const { id } = entry.facts;
+  let stage: Stage | undefined;
+  let step = "start";
+  let refusedBefore = 0;
+  try {
+    stage = await setStage(entry, copy, theatre);
+    const seen: Seen = {};
+    for (const [name, run] of [...STEPS, ["errors", errorTable] as const]) {
+      step = name;
+      refusedBefore = stage.vendor.refusals().length;
+      await run(stage, seen);
+    }
+    step = "certificate";
+    refusedBefore = 0;
+    if (entry.facts.clientAssertion !== undefined) {
+      stage = await setStage(entry, copy, theatre, "certificate");
+      tokensOf((await toToken(stage)).answer);
+    }
+    return undefined;
+  } catch (error) {
+    const refused = [
+      ...(stage?.vendor.refusals().slice(refusedBefore) ?? []),
+      ...theatre.proxy.strangers().map((host) => `${host} is no host of this vendor`),
+    ];
+    return { vendor: id, step, why: error instanceof Error ? error.message : String(error), refused };
+  }
+}

@@ -1,0 +1,59 @@
+/** The proof as text, and whether it is good enough. */
+import { NOT_BEHAVIOUR } from "@oauth-broker/simulators/entry-vendor";
+import type { KindCount, Proof } from "./prove.ts";
+
+/** Of all wrong facts together, and of each kind. */
+const LEAST = { all: 0.95, kind: 0.8 } as const;
+
+/** @returns the outcome in lines; the last says what it does not prove */
+export function report({ vendors, failures, kinds }: Proof): string {
+  const failed = failures.flatMap(({ vendor, step, why, refused }) => [
+    `FAIL ${vendor}, ${step}: ${why}`,
+    ...refused.map((line) => `     the simulator refused: ${line}`),
+  ]);
+  const rows = [...kinds].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([kind, count]) => kindLine(kind, count));
+  const missed = [...kinds.values()].flatMap((count) => count.missed).map((name) => `  not noticed: ${name}`);
+  const mutations =
+    kinds.size === 0
+      ? []
+      : [
+          "",
+          "Wrong facts that some step notices, by kind:",
+          ...rows,
+          ...missed,
+          kindLine("all", allOf(kinds)),
+          ...notBehaviour(),
+        ];
+  return [
+    ...failed,
+    `${vendors.length - failures.length} of ${vendors.length} vendors pass`,
+    ...mutations,
+    "",
+    "This shows that the broker does what the entries say, not that the entries are true.",
+  ].join("\n");
+}
+
+function kindLine(kind: string, { noticed, total }: KindCount): string {
+  const share = total === 0 ? 0 : noticed / total;
+  return `  ${kind.padEnd(24)}${String(noticed).padStart(5)} of ${String(total).padStart(5)}  ${(share * 100).toFixed(1).padStart(5)} %`;
+}
+
+function notBehaviour(): string[] {
+  return Object.entries(NOT_BEHAVIOUR).map(([fact, why]) => `  not a fact of behaviour: ${fact} (${why})`);
+}
+
+function allOf(kinds: Proof["kinds"]): KindCount {
+  const counts = [...kinds.values()];
+  const sum = (of: (count: KindCount) => number): number => counts.reduce((total, count) => total + of(count), 0);
+  return { noticed: sum(({ noticed }) => noticed), total: sum(({ total }) => total), missed: [] };
+}
+
+/** Every vendor passes, and enough of the wrong facts are noticed. */
+export function isGoodEnough({ failures, kinds }: Proof): boolean {
+  const reaches = ({ noticed, total }: KindCount, least: number): boolean => noticed >= total * least;
+  return (
+    failures.length === 0 &&
+    reaches(allOf(kinds), LEAST.all) &&
+    [...kinds.values()].every((count) => reaches(count, LEAST.kind))
+  );
+}

@@ -1,0 +1,167 @@
+/**
+ * One vendor and one broker, face to face: what every step of the journey plays on, and the way of
+ * a user from the pushed request to the tokens.
+ */
+import type { Egress } from "@oauth-broker/oauth-core/egress";
+import type { RegistryEntry } from "@oauth-broker/oauth-core/registry";
+import {
+  createEntryVendor,
+  type Decision,
+  type Entry,
+  type EntryProxy,
+  type EntryVendor,
+  sampleValues,
+} from "@oauth-broker/simulators/entry-vendor";
+import {
+  type ApiAnswer,
+  type CallbackRequest,
+  createClient,
+  ISSUER,
+  type ProofBroker,
+  type ProofClient,
+  type ProofClock,
+  proofClock,
+  startProofBroker,
+} from "./broker.ts";
+
+/** What one journey plays on. */
+export interface Stage {
+  readonly entry: Entry;
+  readonly vendor: EntryVendor;
+  readonly broker: ProofBroker;
+  readonly client: ProofClient;
+  readonly clock: ProofClock;
+  readonly egress: Egress;
+  /** Names vendor, tenant and credentials in every request. */
+  readonly form: Readonly<Record<string, string>>;
+  /** The tenant. */
+  readonly values: Readonly<Record<string, string>>;
+}
+
+/** What all journeys of a process share. */
+export interface Theatre {
+  readonly proxy: EntryProxy;
+  readonly egress: Egress;
+}
+
+/**
+ * @param entry the vendor's side: the frozen facts
+ * @param copy the broker's side
+ */
+export async function setStage(
+  entry: Entry,
+  copy: RegistryEntry,
+  { proxy, egress }: Theatre,
+  kind: "secret" | "certificate" = "secret",
+): Promise<Stage> {
+  const clock = proofClock();
+  const client = createClient(entry, `${ISSUER}/v1/callback`, isSelfHosted(entry) ? "byoc" : kind);
+  const broker = await startProofBroker(copy, client, { now: clock, egress });
+  const values = sampleValues(entry);
+  const form = {
+    vendor: copy.vendor.id,
+    ...(Object.keys(values).length === 0 ? {} : { placeholders: JSON.stringify(values) }),
+    ...client.form,
+  };
+  const redirectUri = isSelfHosted(entry) ? await ownCallback(broker, form) : client.atVendor.redirectUri;
+  const vendor = createEntryVendor(entry, { ...client.atVendor, redirectUri }, clock);
+  proxy.serve([vendor]);
+  return { entry, vendor, broker, client, clock, egress, form, values };
+}
+
+/** The vendor's whole host is the organization's: it brings its own client, with its own callback. */
+function isSelfHosted({ facts, placeholders }: Entry): boolean {
+  const [, , host = ""] = facts.tokenEndpoint.split("/", 3);
+  const spec = placeholders[/^\{([\w-]+)\}$/.exec(host)?.[1] ?? ""];
+  return spec !== undefined && spec.values === undefined && spec.suffix === undefined && spec.follows === undefined;
+}
+
+async function ownCallback(broker: ProofBroker, form: Readonly<Record<string, string>>): Promise<string> {
+  const { body } = await broker.post("/v1/explain", form);
+  return String(body["redirect_uri"]);
+}
+
+/** Where one attempt to connect ended, at the latest at the broker's token endpoint. */
+export interface Connected {
+  readonly answer: ApiAnswer;
+  /** What the user's browser brought to the platform. */
+  readonly callback: URL;
+}
+
+/** @throws Error that says how far the user came */
+export async function toPlatform(
+  stage: Stage,
+  form: Readonly<Record<string, string>> = {},
+  decision: Decision = {},
+): Promise<URL> {
+  const { broker, vendor, egress } = stage;
+  const started = await broker.start({ ...stage.form, ...form });
+  if (started.atVendor === undefined) throw new Error(`the pushed request ended with ${describe(started.pushed)}`);
+  vendor.decide(decision);
+  const page = await egress.fetch(started.atVendor, { headers: { accept: "text/html" }, redirect: "manual" });
+  const request = callbackOf(page.headers.get("location"), await page.text());
+  if (request === undefined) throw new Error(`the vendor's page has status ${page.status}`);
+  const end = await broker.finish(request, started.cookie);
+  if (typeof end === "string") throw new Error(`the callback ended with the page ${end}`);
+  return end;
+}
+
+function callbackOf(location: string | null, html: string): CallbackRequest | undefined {
+  if (location !== null) return { url: new URL(location) };
+  const action = /<form method="post" action="([^"]+)">/.exec(html)?.[1];
+  if (action === undefined) return undefined;
+  const inputs = [...html.matchAll(/name="([^"]+)" value="([^"]*)"/g)].map(([, name = "", value = ""]) => [
+    name,
+    value,
+  ]);
+  return { url: new URL(action), form: new URLSearchParams(inputs) };
+}
+
+/** @throws Error as `toPlatform`, and when the user comes back without a code */
+export async function toToken(
+  stage: Stage,
+  form: Readonly<Record<string, string>> = {},
+  decision: Decision = {},
+): Promise<Connected> {
+  const callback = await toPlatform(stage, form, decision);
+  const code = callback.searchParams.get("code");
+  if (code === null) throw new Error(`the platform was given the error ${callback.searchParams.get("error")}`);
+  // As long as a platform may take; a vendor whose codes end sooner says so in its entry.
+  stage.clock.advance(5);
+  return { callback, answer: await stage.broker.redeem(code, stage.client.form) };
+}
+
+/** Tokens as the platform has them. */
+export interface Tokens {
+  readonly accessToken: string;
+  readonly refreshToken: string | undefined;
+  readonly connection: string;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** @throws Error unless the answer is a success */
+export function tokensOf(answer: ApiAnswer): Tokens {
+  if (answer.status !== 200) throw new Error(`the token endpoint answered ${describe(answer)}`);
+  const { access_token: accessToken, refresh_token: refreshToken, connection } = answer.body;
+  return {
+    accessToken: String(accessToken),
+    refreshToken: typeof refreshToken === "string" ? refreshToken : undefined,
+    connection: String(connection),
+    body: answer.body,
+  };
+}
+
+/** @returns status, code, reason and text of an answer */
+export function describe({ status, body }: ApiAnswer): string {
+  const named = ["error", "reason", "vendor_error", "retry", "error_description"].flatMap((name) => {
+    const value = body[name];
+    return typeof value === "string" ? [name === "error" ? value : `${name}: ${value}`] : [];
+  });
+  return [status, ...named].join(", ");
+}
+
+/** @throws Error that names both */
+export function expectSame(what: string, found: unknown, expected: unknown): void {
+  const [a, b] = [JSON.stringify(found), JSON.stringify(expected)];
+  if (a !== b) throw new Error(`${what} is ${a ?? "absent"}, not ${b ?? "absent"}`);
+}

@@ -1,0 +1,273 @@
+/**
+ * The journey: what a platform does at a vendor, step by step, and what has to come of it according
+ * to the frozen facts. errors.ts has the table of errors.
+ */
+import { expandVendor } from "@oauth-broker/oauth-core/client";
+import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
+import {
+  hasIdTokens,
+  isRefreshable,
+  isRevocable,
+  LIFETIME_SECONDS,
+  misfits,
+  namesUnknownTokens,
+  SAMPLE_RESOURCE,
+  SAMPLE_SCOPES,
+  SUBJECT,
+  userOf,
+} from "@oauth-broker/simulators/entry-vendor";
+import { describe, expectSame, type Stage, toPlatform, type Tokens, tokensOf, toToken } from "./stage.ts";
+
+/** One step: it throws an Error that says what differs. */
+export type Step = (stage: Stage, seen: Seen) => Promise<void>;
+
+/** What earlier steps have left for later ones. */
+export interface Seen {
+  tokens?: Tokens;
+  registered?: boolean;
+}
+
+const ordered = (scope: readonly string[]): readonly string[] => [...new Set(scope)].toSorted();
+
+async function connect(stage: Stage, seen: Seen): Promise<void> {
+  const { entry } = stage;
+  const { facts } = entry;
+  const asked = [...SAMPLE_SCOPES, ...(hasIdTokens(entry) ? ["openid"] : [])];
+  const resource = facts.resource === "send" ? SAMPLE_RESOURCE : undefined;
+  const { answer } = await toToken(stage, {
+    scope: asked.join(" "),
+    resource: resource ?? "https://resource.the-vendor-takes-none.com",
+  });
+  seen.tokens = tokensOf(answer);
+  expectTokens(seen.tokens, stage, { scope: [...asked, ...facts.offlineScopes], resource });
+}
+
+async function connectWithDefaults(stage: Stage, seen: Seen): Promise<void> {
+  const { facts } = stage.entry;
+  const { answer } = await toToken(stage, {}, { withoutIss: facts.issRequired === false });
+  seen.tokens = tokensOf(answer);
+  expectTokens(seen.tokens, stage, {
+    scope: [...facts.defaultScopes, ...facts.offlineScopes],
+    resource: facts.resource === "send" ? facts.defaultResource : undefined,
+  });
+}
+
+function expectTokens(
+  { accessToken, refreshToken, body }: Tokens,
+  { entry, vendor }: Stage,
+  expected: { readonly scope: readonly string[]; readonly resource: string | undefined },
+): void {
+  const { facts } = entry;
+  const grant = vendor.grantOf(accessToken);
+  if (grant === undefined) throw new Error("the access token is none of the vendor's");
+  expectSame("the scope at the vendor", ordered(grant.scope), ordered(expected.scope));
+  expectSame("the resource at the vendor", grant.resource, expected.resource);
+  const scope = typeof body["scope"] === "string" ? body["scope"].split(" ") : [];
+  expectSame("the scope of the answer", ordered(scope), ordered(expected.scope));
+  expectSame("the type of the answer's token", body["token_type"], "Bearer");
+  const lifetime = Number(body["expires_in"]);
+  if (!(lifetime > LIFETIME_SECONDS - 10 && lifetime <= LIFETIME_SECONDS)) {
+    throw new Error(`expires_in is ${String(body["expires_in"])}, not ${LIFETIME_SECONDS}`);
+  }
+  expectSame("that there is a refresh token", refreshToken !== undefined, isRefreshable(entry, grant.scope));
+  const hasIdToken = hasIdTokens(entry) && grant.scope.includes("openid");
+  expectSame("that there is an ID token", body["vendor_id_token"] !== undefined, hasIdToken);
+  const vendorData = body["vendor_data"] as Readonly<Record<string, unknown>>;
+  for (const name of facts.callbackParams) {
+    expectSame(`${name} in vendor_data`, vendorData[name], `${name} of the callback`);
+  }
+}
+
+async function refresh(stage: Stage, seen: Seen): Promise<void> {
+  const { entry, vendor, broker } = stage;
+  const { accessToken, refreshToken, connection } = required(seen);
+  if (refreshToken === undefined) return;
+  const form = { grant_type: "refresh_token", refresh_token: refreshToken, connection, ...stage.client.form };
+  const fresh = tokensOf(await broker.post("/v1/token", form));
+  expectSame("that the new access token is live", vendor.isLive(fresh.accessToken), true);
+  expectSame("that it is a new one", fresh.accessToken !== accessToken, true);
+  const rotates = entry.facts.rotatesRefreshTokens === true;
+  expectSame("that the refresh token was replaced", fresh.refreshToken !== refreshToken, rotates);
+  expectSame("that the refresh token is live", vendor.isLive(fresh.refreshToken ?? ""), true);
+  seen.tokens = fresh;
+}
+
+/** With the vendor client alone: a deployed server asks this, the broker mostly does not. */
+async function account(stage: Stage, seen: Seen): Promise<void> {
+  const { facts } = stage.entry;
+  const { vendorClient } = stage.broker.deps;
+  const { accessToken, body } = required(seen);
+  const resolved = await resolve(stage);
+  if ((facts.account ?? facts.userinfoEndpoint) !== undefined) {
+    const found = await vendorClient.account(resolved, accessToken);
+    if (found === undefined) throw new Error("the vendor refuses its own token at the account");
+  }
+  const members = identityOf(stage);
+  if (members === undefined) return;
+  const raw = body["vendor_id_token"];
+  const idToken = typeof raw === "string" ? { raw, issuer: resolved.issuer ?? "", subject: SUBJECT } : undefined;
+  const tokens = { accessToken, tokenType: "Bearer", vendorData: body["vendor_data"] as never };
+  const user = await vendorClient.identify(resolved, { ...tokens, ...(idToken === undefined ? {} : { idToken }) });
+  expectSame("the user", user, members.join(":"));
+}
+
+/** @returns the values that identify the user; undefined where the entry knows of none */
+function identityOf({ entry, values }: Stage): readonly string[] | undefined {
+  const { identity, account, userinfoEndpoint, issuerTemplate } = entry.facts;
+  const ofAccount =
+    account === undefined ? (userinfoEndpoint === undefined ? undefined : [SUBJECT]) : account.identity?.map(userOf);
+  if (identity === "unknown") return ofAccount;
+  if (identity?.from === "token_response") return identity.members.map(userOf);
+  if (identity?.from === "id_token") {
+    return identity.members.map((name) => (name === issuerTemplate?.claim ? (values["tenant"] ?? "") : userOf(name)));
+  }
+  return hasIdTokens(entry) && account === undefined ? [SUBJECT] : ofAccount;
+}
+
+async function tokenCheck(stage: Stage, seen: Seen): Promise<void> {
+  const { entry, broker, client, clock } = stage;
+  const { tokenCheck: check, introspectionEndpoint, account: own, identity, userinfoEndpoint } = entry.facts;
+  const isStandard = introspectionEndpoint !== undefined && own === undefined && identity === undefined;
+  if (check === undefined && !isStandard) return;
+  const resolved = await resolve(stage);
+  const { accessToken } = required(seen);
+  const found = await broker.deps.vendorClient.validateAccessToken(resolved, accessToken, client.credentials);
+  const user = check?.identity?.map(userOf) ?? own?.identity?.map(userOf) ?? [SUBJECT];
+  if (!found.active) throw new Error(`the vendor's check says: ${found.reason}`);
+  expectSame("the user of the check", found.user, user.join(":"));
+  expectSame("the client of the check", found.clientId, client.atVendor.clientId);
+  if (check?.expiry !== undefined) expectSame("the end of the check", found.expiresAt, clock() + LIFETIME_SECONDS);
+  const scope = check?.scope === undefined ? undefined : ordered(stage.vendor.grantOf(accessToken)?.scope ?? []);
+  if (scope !== undefined) expectSame("the scope of the check", ordered(found.scope ?? []), scope);
+  const dead = await broker.deps.vendorClient.validateAccessToken(resolved, "a-dead-token", client.credentials);
+  expectSame("that a dead token is active", dead.active, false);
+  if (check === undefined && userinfoEndpoint === undefined)
+    expectSame("introspected", stage.vendor.served("introspection") > 0, true);
+}
+
+/** As a deployed server does that expects no particular client. */
+async function accountCheck(stage: Stage, seen: Seen): Promise<void> {
+  const { account: own, userinfoEndpoint, tokenCheck: check } = stage.entry.facts;
+  const members =
+    own === undefined ? (userinfoEndpoint === undefined ? undefined : [SUBJECT]) : own.identity?.map(userOf);
+  if (members === undefined || check !== undefined) return;
+  const resolved = await resolve(stage);
+  const { vendorClient } = stage.broker.deps;
+  const found = await vendorClient.validateAccessToken(resolved, required(seen).accessToken);
+  if (!found.active) throw new Error(`the vendor's account says: ${found.reason}`);
+  expectSame("the user of the account", found.user, members.join(":"));
+  const dead = await vendorClient.validateAccessToken(resolved, "a-dead-token");
+  expectSame("that a dead token is active", dead.active, false);
+}
+
+async function resolve({ broker, form, values }: Stage): Promise<ResolvedVendor> {
+  const config = broker.deps.vendors.get(form["vendor"] ?? "");
+  if (config === undefined) throw new Error("the broker does not know the vendor");
+  return broker.deps.vendorClient.resolve(expandVendor(config.vendor, values, config.placeholders));
+}
+
+async function revokeAccess(stage: Stage, seen: Seen): Promise<void> {
+  const { accessToken, connection } = required(seen);
+  await revoke(stage, "access_token", accessToken, connection);
+}
+
+async function revokeRefresh(stage: Stage, seen: Seen): Promise<void> {
+  const { refreshToken, connection } = required(seen);
+  if (refreshToken !== undefined) await revoke(stage, "refresh_token", refreshToken, connection);
+}
+
+async function revoke(
+  stage: Stage,
+  kind: "access_token" | "refresh_token",
+  token: string,
+  connection: string,
+): Promise<void> {
+  const { entry, vendor, broker, client } = stage;
+  const { facts } = entry;
+  const form = { token, token_type_hint: kind, connection, ...client.form };
+  const before = vendor.requestCount();
+  const answer = await broker.post("/v1/revoke", form);
+  if (!isRevocable(entry, kind)) {
+    expectSame("the refusal", [answer.status, answer.body["error"]], [400, "unsupported_token_type"]);
+    expectSame("that nothing was sent", vendor.requestCount(), before);
+    expectSame("that the token is live", vendor.isLive(token), true);
+    if (facts.revocationHelp !== undefined && facts.revocationEndpoint === undefined) {
+      expectSame("the help", answer.body["help"], facts.revocationHelp);
+    }
+    return;
+  }
+  const ends = facts.revocation?.ends ?? "token";
+  if (answer.status !== 200) throw new Error(`the revocation ended with ${describe(answer)}`);
+  expectSame("what was revoked", answer.body["revoked"], ends);
+  expectSame("that the token is live", vendor.isLive(token), false);
+  const again = await broker.post("/v1/revoke", form);
+  const isNamed = facts.revocation !== undefined && namesUnknownTokens(facts.revocation);
+  expectSame("what a second revocation says", again.body["revoked"], isNamed ? "already" : ends);
+}
+
+async function register({ entry, broker, form }: Stage, seen: Seen): Promise<void> {
+  const { registrationEndpoint } = entry.facts;
+  if (registrationEndpoint === undefined || registrationEndpoint.includes("{")) return;
+  const answer = await broker.register(form["vendor"] ?? "");
+  expectSame("the status of a registration", answer.status, 201);
+  seen.registered = true;
+}
+
+/** What the list of vendors says, against what the vendor has then done. */
+async function offers({ entry, vendor, broker, form }: Stage, seen: Seen): Promise<void> {
+  const { facts } = entry;
+  const { capabilities, default_scopes: defaultScopes } = await broker.view(form["vendor"] ?? "");
+  const said = capabilities as Readonly<Record<string, unknown>>;
+  expectSame("pkce in /v1/vendors", said["pkce"], facts.pkce);
+  expectSame("refresh in /v1/vendors", said["refresh"], facts.issuesRefreshTokens !== false);
+  expectSame("revocation in /v1/vendors", said["revocation"], vendor.served("revocation") > 0);
+  expectSame("dcr in /v1/vendors", said["dcr"], facts.registrationEndpoint !== undefined);
+  expectSame("a registration", seen.registered === true, facts.registrationEndpoint !== undefined);
+  expectSame("oidc in /v1/vendors", said["oidc"], hasIdTokens(entry));
+  expectSame("default_scopes in /v1/vendors", defaultScopes, facts.defaultScopes);
+}
+
+async function refuseOtherTenants(stage: Stage): Promise<void> {
+  const { entry, values, vendor, broker } = stage;
+  for (const { placeholder, value, why } of misfits(entry)) {
+    const before = vendor.requestCount();
+    const placeholders = JSON.stringify({ ...values, [placeholder]: value });
+    const { pushed } = await broker.start({ ...stage.form, placeholders });
+    const isNamed = String(pushed.body["error_description"]).includes(placeholder);
+    expectSame(`the refusal of ${placeholder} ${why}`, [pushed.status, isNamed], [400, true]);
+    expectSame("that nothing was sent", vendor.requestCount(), before);
+  }
+}
+
+async function cancel(stage: Stage): Promise<void> {
+  const end = await toPlatform(stage, {}, { error: "access_denied" });
+  expectSame("the error of a cancel", end.searchParams.get("error"), "access_denied");
+  for (const [code, meaning] of Object.entries(stage.entry.facts.callbackErrors)) {
+    const { searchParams } = await toPlatform(stage, {}, { error: code });
+    const [expected, reason] = typeof meaning === "string" ? [meaning, undefined] : [meaning.code, meaning.reason];
+    expectSame(`the error ${code}`, searchParams.get("error"), expected);
+    if (reason !== undefined) expectSame(`the reason of ${code}`, searchParams.get("reason"), reason);
+  }
+}
+
+function required({ tokens }: Seen): Tokens {
+  if (tokens === undefined) throw new Error("there are no tokens");
+  return tokens;
+}
+
+/** In order: a later step plays on the tokens of an earlier one. */
+export const STEPS: readonly (readonly [name: string, step: Step])[] = [
+  ["connect", connect],
+  ["refresh", refresh],
+  ["account", account],
+  ["token check", tokenCheck],
+  ["account check", accountCheck],
+  ["revoke the access token", revokeAccess],
+  ["connect with the entry's scopes", connectWithDefaults],
+  ["refresh again", refresh],
+  ["revoke the refresh token", revokeRefresh],
+  ["register", register],
+  ["offers", offers],
+  ["other tenants", refuseOtherTenants],
+  ["cancel", cancel],
+];
