@@ -19,25 +19,38 @@ const FILLED = [
 ] as const;
 /**
  * These members may contain names of another meaning: `{tenantid}` of a token, `{client_id}`. They
- * are filled only when all their names are placeholders.
+ * are filled only when all their names are placeholders, except that `{client_id}` stays beside them
+ * until the request is made.
  */
 const FILLED_WHERE_KNOWN = ["issuer", "revocationEndpoint"] as const;
+
+const CLIENT_ID = "{client_id}";
+/** Stands for `{client_id}` while the rest is filled, so that no caller's value can fill it. */
+const CLIENT_ID_MARK = "~client_id~";
 
 /**
  * The URLs with placeholders that a caller may fill. Most vendors have none, and then the steps
  * below cost nothing.
  */
 export function templatesOf(vendor: Vendor, specs: PlaceholderSpecs): string[] {
-  const templates: string[] = [];
+  return fillableOf(vendor, specs).map(([, template]) => template);
+}
+
+type Field = (typeof FILLED)[number] | (typeof FILLED_WHERE_KNOWN)[number];
+
+function fillableOf(vendor: Vendor, specs: PlaceholderSpecs): (readonly [Field, string])[] {
+  const fillable: (readonly [Field, string])[] = [];
   for (const field of FILLED) {
     const template = vendor[field];
-    if (template?.includes("{") === true) templates.push(template);
+    if (template?.includes("{") === true) fillable.push([field, template]);
   }
   for (const field of FILLED_WHERE_KNOWN) {
-    const template = vendor[field];
-    if (template?.includes("{") === true && isOfSpecs(template, specs)) templates.push(template);
+    const written = vendor[field];
+    if (written?.includes("{") !== true) continue;
+    const template = Object.hasOwn(specs, "client_id") ? written : written.replace(CLIENT_ID, CLIENT_ID_MARK);
+    if (template.includes("{") && isOfSpecs(template, specs)) fillable.push([field, template]);
   }
-  return templates;
+  return fillable;
 }
 
 function isOfSpecs(template: string, specs: PlaceholderSpecs): boolean {
@@ -51,17 +64,14 @@ function isOfSpecs(template: string, specs: PlaceholderSpecs): boolean {
  */
 export function expandVendor(entry: Vendor, values: Values, specs: PlaceholderSpecs): Vendor {
   const vendor = pinTenant(entry, values);
-  const templates = new Set(templatesOf(vendor, specs));
-  if (templates.size === 0) return vendor;
+  const fillable = fillableOf(vendor, specs);
+  if (fillable.length === 0) return vendor;
   const filled: Record<string, string> = {};
-  for (const field of [...FILLED, ...FILLED_WHERE_KNOWN]) {
-    const template = vendor[field];
-    if (template !== undefined && templates.has(template)) filled[field] = expandTemplate(template, values, specs);
+  for (const [field, template] of fillable) {
+    filled[field] = expandTemplate(template, values, specs).replace(CLIENT_ID_MARK, CLIENT_ID);
   }
   return { ...vendor, ...filled };
 }
-
-const CLIENT_ID = "{client_id}";
 
 /**
  * `{client_id}` in the path of the authorization page stands for our client id at the vendor,

@@ -1,0 +1,40 @@
+import { describe, expect, it } from "vitest";
+import { defineVendor } from "../vendors/vendor.ts";
+import { expandVendor, templatesOf } from "./templates.ts";
+
+const SPECS = { host: { kind: "host" } } as const;
+const REVOCATION = "https://{host}/apps/{client_id}/token";
+const vendor = defineVendor({
+  id: "acme",
+  name: "Acme",
+  authorizationEndpoint: "https://{host}/authorize",
+  tokenEndpoint: "https://{host}/token",
+  revocationEndpoint: REVOCATION,
+});
+
+describe("expandVendor", () => {
+  it("fills a tenant's host beside our client id, which stays until the request is made", () => {
+    const { tokenEndpoint, revocationEndpoint } = expandVendor(vendor, { host: "git.acme.example" }, SPECS);
+    expect(tokenEndpoint).toBe("https://git.acme.example/token");
+    expect(revocationEndpoint).toBe("https://git.acme.example/apps/{client_id}/token");
+  });
+
+  it("takes no value of a caller for our client id", () => {
+    const values = { host: "git.acme.example", client_id: "another" };
+    expect(expandVendor(vendor, values, SPECS).revocationEndpoint).toContain("/apps/{client_id}/token");
+    expect(templatesOf(vendor, SPECS).join(" ")).not.toContain("{client_id}");
+  });
+
+  it("leaves an address alone that has our client id only, or a name that is no placeholder", () => {
+    const { host: _, ...rest } = SPECS;
+    const tenantless = {
+      ...vendor,
+      authorizationEndpoint: "https://a.example/a",
+      tokenEndpoint: "https://a.example/t",
+    };
+    for (const revocationEndpoint of ["https://a.example/{client_id}", "https://a.example/{tenantid}/{client_id}"]) {
+      const entry = { ...tenantless, revocationEndpoint };
+      expect(expandVendor(entry, {}, rest)).toBe(entry);
+    }
+  });
+});
