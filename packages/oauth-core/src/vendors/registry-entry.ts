@@ -84,7 +84,8 @@ export function capabilitiesOf(
   return {
     pkce: vendor.pkce,
     oidc: isDiscovered && vendor.issuesIdTokens !== false,
-    dcr: vendor.registrationEndpoint !== undefined,
+    // Registration comes before any tenant is known, so a template is no address for it.
+    dcr: vendor.registrationEndpoint?.includes("{") === false,
     refresh: vendor.issuesRefreshTokens !== false,
     revocation: vendor.revocationEndpoint !== undefined || (isDiscovered && verification === undefined),
     byoc,

@@ -1,7 +1,9 @@
 import { existsSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { expandTemplate, fillsRegistrableDomain, placeholderNames } from "../protocol/placeholders.ts";
-import { REGISTRY } from "./registry.ts";
+import { defined } from "../mechanics/defined.ts";
+import { capabilitiesOf, REGISTRY } from "./registry.ts";
+import { defineVendor } from "./vendor.ts";
 
 const entries = [...REGISTRY.values()].filter(({ verification }) => verification.status === "first-class");
 const endpointsOf = ({ vendor }: (typeof entries)[number]): string[] =>
@@ -84,6 +86,16 @@ describe("the registry", () => {
     expect(identity ?? account?.identity ?? (issuesIdTokens === false ? undefined : "sub")).toBeDefined();
     const members = [typeof identity === "object" ? identity.members : [], account?.identity ?? []].flat();
     for (const member of members) expect(member).not.toMatch(/mail|login|(?:^|[._])name$/);
+  });
+
+  it("offers registration only where it can be asked for: before a tenant is known", () => {
+    const dcr = (registrationEndpoint?: string): boolean => {
+      const vendor = defineVendor({ id: "acme", name: "Acme", ...defined({ registrationEndpoint }) });
+      return capabilitiesOf({ vendor, byoc: true }).dcr;
+    };
+    expect(dcr("https://acme.example/register")).toBe(true);
+    expect(dcr("https://{tenant}.acme.example/register")).toBe(false);
+    expect(dcr()).toBe(false);
   });
 
   it("fills the server's URL from what an organization gives", () => {
