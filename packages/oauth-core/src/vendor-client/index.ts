@@ -28,7 +28,7 @@ import type { AccessTokenValidation } from "./access-token/validate.ts";
 import { createBindings, type VendorClientDeps } from "./binding.ts";
 
 export { askedResource, askedScope, type AuthorizationRequest, parameterName } from "./authorization/url.ts";
-export { connectionContext, type ConnectionContextInput } from "./authorization/context.ts";
+export { connectionContext, type ConnectionContextInput, requireTokenHost, tokenHosts } from "./destinations.ts";
 export { VENDOR_OPERATION_SECONDS } from "./deadline.ts";
 export { canIdentify } from "./userinfo/identify.ts";
 export { canValidateAccessToken } from "./access-token/validate.ts";
@@ -37,7 +37,6 @@ export { createSigningKeys, usableKeys } from "./id-token/jwks.ts";
 export { idTokenSubject, requireSameSubject } from "./id-token/verify.ts";
 export { noRegistration } from "./registration/endpoint.ts";
 export { expandVendor, namesInHost, requireFit, templatesOf, withClientId, withDefaults } from "./templates.ts";
-export { requireTokenHost, tokenHosts } from "./token/hosts.ts";
 export { hasIdTokens } from "./issuer.ts";
 export type { RedeemRequest } from "./token/redeem.ts";
 export type { RefreshRequest } from "./token/refresh.ts";

@@ -232,10 +232,10 @@ export const VENDOR_CLIENT_DEFENCES: readonly Mutation[] = [
   {
     defence: "The context hash covers the token endpoint",
     rows: ["XA-5", "DI-3"],
-    file: `${VENDOR}/authorization/context.ts`,
+    file: `${VENDOR}/destinations.ts`,
     find: "    vendor.tokenEndpoint,\n",
     replace: "",
-    tests: [`${VENDOR}/authorization/context.test.ts`],
+    tests: [`${VENDOR}/destinations.test.ts`],
   },
   {
     defence: "A vendor with PKCE gets a challenge",

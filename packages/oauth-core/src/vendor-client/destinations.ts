@@ -1,10 +1,12 @@
 /**
- * Everything that decides where codes and secrets go, as one hash. Taken when a flow starts and
- * compared on every later leg: a flow that began with one client, vendor or set of endpoints cannot
- * continue with another.
+ * Where codes, secrets and tokens may go. A flow keeps a hash of everything that decides it and
+ * compares the hash on every later leg: a flow that began with one client, vendor or set of endpoints
+ * cannot continue with another. A grant keeps the hosts that were the vendor's when it was made: its
+ * tokens are sent to no other, whatever the configuration then says.
  */
 import { hash } from "node:crypto";
-import type { ResolvedVendor } from "../../vendors/vendor.ts";
+import { OAuthError } from "../protocol/errors.ts";
+import type { ResolvedVendor } from "../vendors/vendor.ts";
 
 /** What the hash of a connection context is made of. */
 export interface ConnectionContextInput {
@@ -51,4 +53,29 @@ export function connectionContext(input: ConnectionContextInput): { readonly has
     text += field === undefined ? "-:" : `${Buffer.byteLength(field)}:${field}`;
   }
   return { hash: hash("sha256", text, "base64url") };
+}
+
+type TokenEndpoints = Pick<ResolvedVendor, "tokenEndpoint" | "refreshEndpoint" | "revocationEndpoint">;
+
+/**
+ * @returns hosts, with a port that is not the scheme's own, of the token, refresh and revocation
+ *   endpoints, each once
+ */
+export function tokenHosts({ tokenEndpoint, refreshEndpoint, revocationEndpoint }: TokenEndpoints): string[] {
+  const endpoints = [tokenEndpoint, refreshEndpoint, revocationEndpoint].filter((endpoint) => endpoint !== undefined);
+  return [...new Set(endpoints.map((endpoint) => new URL(endpoint).host))];
+}
+
+/**
+ * @param hosts as `tokenHosts` returned them when the grant was made
+ * @param endpoint the one about to receive a token; undefined when the vendor has none, which the
+ *   caller refuses
+ * @throws OAuthError invalid_grant, reason `connection_endpoint_changed`
+ */
+//= bar#BY-4
+export function requireTokenHost(hosts: readonly string[], endpoint: string | undefined): void {
+  if (endpoint === undefined || hosts.includes(new URL(endpoint).host)) return;
+  throw new OAuthError("invalid_grant", "The vendor's endpoint moved: the user must authorize again", {
+    reason: "connection_endpoint_changed",
+  });
 }
