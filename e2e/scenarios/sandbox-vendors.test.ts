@@ -2,7 +2,13 @@
  * The sandbox's vendors as `npm start` offers them: each is connected, refreshed, revoked and
  * cancelled from the platform's page.
  */
-import { createCookieJar, driveConsent, type CookieJar, type DriveConsentOptions } from "@oauth-broker/simulators";
+import {
+  createCookieJar,
+  createVisitor,
+  driveConsent,
+  type CookieJar,
+  type DriveConsentOptions,
+} from "@oauth-broker/simulators";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { type BrokerProcess, startBrokerProcess } from "../support/broker-process.ts";
 import { freePort } from "../support/free-port.ts";
@@ -37,23 +43,12 @@ interface ConnectOptions {
 }
 
 function createActor(jar: CookieJar = createCookieJar()): Actor {
-  const request = async (url: URL, body?: URLSearchParams): Promise<Response> => {
-    const cookie = jar.header(url);
-    const headers = cookie === undefined ? {} : { cookie };
-    const answer = await fetch(url, {
-      redirect: "manual",
-      headers,
-      ...(body === undefined ? {} : { method: "POST", body }),
-    });
-    jar.store(url, answer.headers.getSetCookie());
-    return answer;
-  };
+  // The address is known once the broker has started.
+  const visitor = () => createVisitor(home, { jar });
   const actor: Actor = {
-    page: async () => (await request(new URL(home))).text(),
-    async press(path, form = {}) {
-      const csrfInput = new RegExp(`action="${path}">\\s*<input type="hidden" name="csrf" value="([^"]+)"`);
-      const csrf = csrfInput.exec(await actor.page())?.[1] ?? "";
-      const answer = await request(new URL(path, home), new URLSearchParams({ csrf, ...form }));
+    page: async () => (await visitor().get("/")).text(),
+    async press(path, form) {
+      const answer = await visitor().submit("/", path, form);
       return new URL(answer.headers.get("location") ?? "", home);
     },
     async connect(vendor, { decision = "approve", form } = {}) {
@@ -65,7 +60,7 @@ function createActor(jar: CookieJar = createCookieJar()): Actor {
         stopAt: (url) => url.href.startsWith(`${home}/oauth/vendor-callback`),
       });
       plantSecret("broker's code", callback.searchParams.get("code"));
-      await request(callback);
+      await visitor().get(callback.href);
       return actor.page();
     },
   };

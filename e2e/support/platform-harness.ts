@@ -10,7 +10,13 @@ import type { Connector } from "@oauth-broker/platform/src/connectors/connector.
 import type { SettingsChange } from "@oauth-broker/platform/src/connectors/store.ts";
 import { openStorage, type Storage } from "@oauth-broker/platform/src/storage.ts";
 import { activeConnector } from "@oauth-broker/platform/src/testing/active-connector.ts";
-import { type CookieJar, createCookieJar, driveConsent, type DriveConsentOptions } from "@oauth-broker/simulators";
+import {
+  type CookieJar,
+  createCookieJar,
+  createVisitor as createPageVisitor,
+  driveConsent,
+  type DriveConsentOptions,
+} from "@oauth-broker/simulators";
 import { freePort } from "./free-port.ts";
 import { findSecrets } from "./secrets.ts";
 import { temporaryFolder } from "./service-process.ts";
@@ -101,19 +107,10 @@ export async function createVisitor(
   user: string,
   cookieJar: CookieJar = createCookieJar(),
 ): Promise<Visitor> {
-  const send = async (path: string, init: RequestInit = {}): Promise<Response> => {
-    const url = new URL(path, platform);
-    const cookie = cookieJar.header(url);
-    const headers = cookie === undefined ? {} : { cookie };
-    const answer = await fetch(url, { redirect: "manual", ...init, headers });
-    cookieJar.store(url, answer.headers.getSetCookie());
-    return answer;
-  };
-  const read: Visitor["read"] = async (path) => (await send(path)).text();
-  const submit: Visitor["submit"] = async (page, action, fields = {}) => {
-    const [, csrf = ""] =
-      new RegExp(`action="${action}"><input type="hidden" name="csrf" value="([^"]+)"`).exec(await read(page)) ?? [];
-    const answer = await send(action, { method: "POST", body: new URLSearchParams({ csrf, ...fields }) });
+  const visitor = createPageVisitor(platform, { jar: cookieJar });
+  const read: Visitor["read"] = async (path) => (await visitor.get(path)).text();
+  const submit: Visitor["submit"] = async (page, action, fields) => {
+    const answer = await visitor.submit(page, action, fields);
     const location = answer.headers.get("location");
     return { html: await answer.text(), ...(location === null ? {} : { location }) };
   };
@@ -133,7 +130,7 @@ export async function createVisitor(
     submit,
     toCallback,
     connect: async (connector, options) => {
-      const answer = await send((await toCallback(connector, options)).href);
+      const answer = await visitor.get((await toCallback(connector, options)).href);
       return read(answer.headers.get("location") ?? "");
     },
     callTool: async (connector, tool = "whoami") => {

@@ -4,7 +4,13 @@
  */
 import { createHash, randomBytes } from "node:crypto";
 import { type ReadAnswer as Answer, readAnswer } from "@oauth-broker/oauth-core/testing";
-import { createCookieJar, driveConsent, type CookieJar, type DriveConsentOptions } from "@oauth-broker/simulators";
+import {
+  createCookieJar,
+  driveConsent,
+  type CookieJar,
+  type DriveConsentOptions,
+  sendWithCookies,
+} from "@oauth-broker/simulators";
 import { REDIRECT_URI, SCOPE } from "./configuration.ts";
 import { plantSecret } from "./secrets.ts";
 import { textMember } from "./text-member.ts";
@@ -169,12 +175,13 @@ export function readTokens({ body }: Answer): Pick<Tokens, "accessToken" | "refr
 }
 
 /** One request of a browser: with its cookies, without following redirects. */
-export async function browse(url: URL | string, jar?: CookieJar, init: RequestInit = {}): Promise<Answer> {
-  const cookie = jar?.header(new URL(url));
-  const headers = { accept: "text/html", ...(cookie === undefined ? {} : { cookie }) };
-  const answer = await send(url, { ...init, headers: { ...headers, ...(init.headers as Record<string, string>) } });
-  jar?.store(new URL(url), answer.headers.getSetCookie());
-  return answer;
+export async function browse(
+  url: URL | string,
+  jar: CookieJar = createCookieJar(),
+  init: RequestInit = {},
+): Promise<Answer> {
+  const headers = { accept: "text/html", ...(init.headers as Record<string, string>) };
+  return readAnswer(await sendWithCookies(fetch, jar, new URL(url), { ...init, headers }));
 }
 
 export async function send(url: URL | string, init: RequestInit = {}): Promise<Answer> {

@@ -3,7 +3,7 @@
  * fixture.ts.
  */
 import { createHash, randomBytes } from "node:crypto";
-import { createCookieJar, type CookieJar } from "@oauth-broker/simulators";
+import { createCookieJar, type CookieJar, sendWithCookies } from "@oauth-broker/simulators";
 import { BASE_URL, type Exchange, type PlatformId, PLATFORMS } from "./names.ts";
 import type { Fixture } from "./fixture.ts";
 
@@ -58,10 +58,7 @@ const MAX_HOPS = 12;
 export function createBrowser(fixture: Fixture, user: string, jar: CookieJar = createCookieJar()): Browser {
   const step = async (url: URL): Promise<URL | Exchange | undefined> => {
     if (url.origin === BASE_URL) {
-      const cookie = jar.header(url);
-      const headers = { accept: "text/html", ...(cookie === undefined ? {} : { cookie }) };
-      const answer = await fixture.request(url, { headers });
-      jar.store(url, answer.headers.getSetCookie());
+      const answer = await sendWithCookies(fixture.request, jar, url, { headers: { accept: "text/html" } });
       const location = answer.headers.get("location");
       return location === null ? answer : new URL(location, url);
     }

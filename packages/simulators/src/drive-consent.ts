@@ -7,6 +7,7 @@
 import { createCookieJar, type CookieJar } from "./cookie-jar.ts";
 import { parseForms, type Form, type Member } from "./html-forms.ts";
 import type { AccountId } from "./vendor-pages.ts";
+import { sendWithCookies } from "./visitor.ts";
 
 export interface DriveConsentOptions {
   /** The account to sign in with; default `user`. */
@@ -53,15 +54,9 @@ export async function driveConsent(startUrl: string | URL, options: DriveConsent
   throw new Error(`No end after ${MAX_STEPS} steps, the last at ${place(request.url)}`);
 }
 
-async function send({ url, form }: Request, jar: CookieJar): Promise<Response> {
-  const cookie = jar.header(url);
-  const answer = await fetch(url, {
-    redirect: "manual",
-    headers: { Accept: "text/html", ...(cookie === undefined ? {} : { Cookie: cookie }) },
-    ...(form === undefined ? {} : { method: "POST", body: form }),
-  });
-  jar.store(url, answer.headers.getSetCookie());
-  return answer;
+function send({ url, form }: Request, jar: CookieJar): Promise<Response> {
+  const headers = { accept: "text/html" };
+  return sendWithCookies(fetch, jar, url, form === undefined ? { headers } : { headers, method: "POST", body: form });
 }
 
 /** 307 and 308 repeat the form, everything else becomes a GET, as in a browser. */

@@ -2,6 +2,7 @@ export { canaryCode, canaryEnvironment, startCanaryVendor } from "./canary-vendo
 export type { CanaryCounts, CanaryVendor, CanaryVendorOptions } from "./canary-vendor.ts";
 export { createCookieJar } from "./cookie-jar.ts";
 export type { CookieJar } from "./cookie-jar.ts";
+export { createVisitor, sendWithCookies, type Visitor } from "./visitor.ts";
 export { driveConsent } from "./drive-consent.ts";
 export type { DriveConsentOptions } from "./drive-consent.ts";
 export { startOpenIdProvider } from "./openid-provider.ts";

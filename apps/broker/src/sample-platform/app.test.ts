@@ -8,7 +8,7 @@ import {
   TOKEN_ANSWER,
 } from "@oauth-broker/broker-client/testing";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
-import { type CookieJar, createCookieJar, type VendorOffer } from "@oauth-broker/simulators";
+import { type CookieJar, createCookieJar, sendWithCookies, type VendorOffer } from "@oauth-broker/simulators";
 import type { Hono } from "hono";
 import { beforeEach, describe, expect, it } from "vitest";
 import { createSamplePlatform } from "./app.ts";
@@ -78,12 +78,9 @@ function createVisitor(): Visitor {
   const visitor: Visitor = {
     jar,
     request: async (path, form) => {
-      const url = new URL(path, URL_OF_PLATFORM);
-      const cookie = jar.header(url);
       const sent = form === undefined ? {} : { method: "POST", body: new URLSearchParams(form) };
-      const answer = await platform.request(url.href, { ...sent, headers: cookie === undefined ? {} : { cookie } });
-      jar.store(url, answer.headers.getSetCookie());
-      return answer;
+      const send = (url: string, init: RequestInit) => platform.request(url, init);
+      return sendWithCookies(send, jar, new URL(path, URL_OF_PLATFORM), sent);
     },
     page: async () => (await visitor.request("/")).text(),
     submit: async (action, having = {}, typed = {}) => {

@@ -1,5 +1,5 @@
 /** The platform's pages with a browser without scripts, in one process. */
-import { createCookieJar, type CookieJar } from "@oauth-broker/simulators";
+import { createVisitor, type Visitor as PageVisitor } from "@oauth-broker/simulators";
 import { createLog } from "@oauth-broker/oauth-core/service";
 import { createPlatform, type Platform } from "../app.ts";
 import { openTestConnect, type TestConnect } from "./test-connect.ts";
@@ -14,12 +14,7 @@ export interface TestPlatform {
   close(): Promise<void>;
 }
 
-export interface Visitor {
-  readonly jar: CookieJar;
-  get(path: string): Promise<Response>;
-  post(path: string, fields: Record<string, string>): Promise<Response>;
-  /** Opens the page, reads the form's token from it, and sends the form. */
-  submit(page: string, path: string, fields?: Record<string, string>): Promise<Response>;
+export interface Visitor extends PageVisitor {
   signIn(userId: string): Promise<Response>;
 }
 
@@ -32,7 +27,7 @@ export async function openTestPlatform(platformUrl = PLATFORM_URL): Promise<Test
     platform,
     desk,
     log: lines,
-    visitor: () => createVisitor(platform, platformUrl),
+    visitor: () => visitorOf(platform, platformUrl),
     close: async () => {
       await platform.close();
       await desk.close();
@@ -40,22 +35,7 @@ export async function openTestPlatform(platformUrl = PLATFORM_URL): Promise<Test
   };
 }
 
-function createVisitor({ app }: Platform, platformUrl: string): Visitor {
-  const jar = createCookieJar();
-  const send = async (path: string, init: RequestInit = {}): Promise<Response> => {
-    const url = new URL(path, platformUrl);
-    const cookie = jar.header(url);
-    const answer = await app.request(url.href, { ...init, headers: cookie === undefined ? {} : { cookie } });
-    jar.store(url, answer.headers.getSetCookie());
-    return answer;
-  };
-  const get: Visitor["get"] = (path) => send(path);
-  const post: Visitor["post"] = (path, fields) => send(path, { method: "POST", body: new URLSearchParams(fields) });
-  const submit: Visitor["submit"] = async (page, path, fields = {}) => {
-    const html = await (await get(page)).text();
-    const [, csrf = ""] =
-      new RegExp(`action="${path}"><input type="hidden" name="csrf" value="([^"]+)"`).exec(html) ?? [];
-    return post(path, { csrf, ...fields });
-  };
-  return { jar, get, post, submit, signIn: (user) => submit("/", "/sign-in", { user }) };
+function visitorOf({ app }: Platform, platformUrl: string): Visitor {
+  const visitor = createVisitor(platformUrl, { send: (url, init) => app.request(url, init) });
+  return { ...visitor, signIn: (user) => visitor.submit("/", "/sign-in", { user }) };
 }

@@ -2,7 +2,6 @@
  * Hosted mode with the server's own callback: hosted-fixture.ts with three kinds of clients, and
  * browsers that keep cookies between our pages and the vendor's.
  */
-import { defined } from "@oauth-broker/oauth-core";
 import { deriveCodeChallenge } from "@oauth-broker/oauth-core/protocol";
 import { defineVendor, type Vendor } from "@oauth-broker/oauth-core/registry";
 import {
@@ -12,6 +11,7 @@ import {
   type DriveConsentOptions,
   type OpenIdProvider,
   startOpenIdProvider,
+  sendWithCookies,
   startStubVendor,
   type StubVendor,
 } from "@oauth-broker/simulators";
@@ -149,14 +149,8 @@ export async function expectPage(answer: Response, status = 400): Promise<string
 
 function browserOf(fixture: HostedFixture): TestBrowser {
   const jar = createCookieJar();
-  const send = async (path: string, init: RequestInit = {}): Promise<Response> => {
-    const url = new URL(path, SERVER);
-    const cookie = jar.header(url);
-    const headers = { ...(init.headers as object), ...defined({ cookie }) };
-    const answer = await fixture.request(url.pathname + url.search, { ...init, headers });
-    jar.store(url, answer.headers.getSetCookie());
-    return answer;
-  };
+  const request = (url: string, init: RequestInit) => fixture.request(url.slice(SERVER.length), init);
+  const send = (path: string, init?: RequestInit) => sendWithCookies(request, jar, new URL(path, SERVER), init);
   const browser: TestBrowser = {
     jar,
     get: (path) => send(path),
