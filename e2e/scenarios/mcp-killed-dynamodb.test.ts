@@ -10,16 +10,15 @@ import { type AwsHarness, startAws } from "../support/aws.ts";
 import { freePort } from "../support/free-port.ts";
 import { tableEnvironment } from "../support/mcp-aws.ts";
 import { type McpAnswer, postAt, postWhoamiAt } from "../support/mcp-client.ts";
+import { AUTHORIZE, VERIFIER } from "../support/mcp-hosted-harness.ts";
 import { hostedEnvironment, type McpServer, PLATFORM_CALLBACK, startMcpServer } from "../support/mcp-process.ts";
-import { challengeOf } from "../support/platform.ts";
+import { encode } from "../support/platform.ts";
 import { plantSecret } from "../support/secrets.ts";
 
 /** The lifetime of the vendor's tokens: they are refreshed in the second half of it. */
 const LIFETIME_SECONDS = 8;
 /** How long the vendor takes to refresh them. */
 const REFRESH_MS = 400;
-/** rfc7636 appendix B. */
-const VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 
 let aws: AwsHarness;
 let vendor: CanaryVendor;
@@ -76,7 +75,7 @@ async function redeem(index: 0 | 1): Promise<string> {
   const headers = { "content-type": "application/x-www-form-urlencoded" };
   const { status, text } = await postAt(deployment(index), "/token", {
     headers,
-    body: new URLSearchParams(form).toString(),
+    body: encode(form).toString(),
   });
   expect(status, text).toBe(200);
   const { access_token: token = "" } = JSON.parse(text) as Record<string, string>;
@@ -92,15 +91,7 @@ const untilDue = async (): Promise<void> => {
 const isOwn = ({ status, text }: McpAnswer): boolean => status === 200 && text.includes(user);
 
 it("between /authorize and /token: the other redeems the code", async () => {
-  const query = new URLSearchParams({
-    response_type: "code",
-    client_id: "platform",
-    redirect_uri: PLATFORM_CALLBACK,
-    state: "a state",
-    code_challenge: challengeOf(VERIFIER),
-    code_challenge_method: "S256",
-  });
-  const leaving = await fetch(`${servers[0].url}/authorize?${query.toString()}`, { redirect: "manual" });
+  const leaving = await fetch(`${servers[0].url}/authorize?${encode(AUTHORIZE).toString()}`, { redirect: "manual" });
   expect(leaving.status).toBe(303);
   await kill(0);
   const token = await redeem(1);

@@ -6,7 +6,7 @@ import { type McpSimulator, startLinear } from "@oauth-broker/simulators/vendors
 import { expectError, expectPage } from "@oauth-broker/oauth-core/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { browse } from "../support/platform.ts";
-import { describeCancel, describeErrors } from "../support/vendor-errors.ts";
+import { describeCancel, describeErrors, STANDARD_ERRORS } from "../support/vendor-errors.ts";
 import { startVendorHarness, type VendorHarness } from "../support/vendor-harness.ts";
 
 let harness: VendorHarness<McpSimulator>;
@@ -78,33 +78,5 @@ describe("Linear", () => {
   });
 
   describeCancel(() => harness);
-  describeErrors(() => harness, {
-    token: {
-      invalid_request: [502, "vendor_response_invalid"],
-      invalid_client: [400, "vendor_credentials_rejected"],
-      invalid_grant: [400, "invalid_grant"],
-      unauthorized_client: [400, "vendor_credentials_rejected"],
-      unsupported_grant_type: [502, "vendor_response_invalid"],
-      invalid_scope: [400, "invalid_scope"],
-      invalid_target: [502, "vendor_response_invalid"],
-      too_many_requests: [503, "temporarily_unavailable"],
-      server_error: [503, "temporarily_unavailable"],
-      temporarily_unavailable: [503, "temporarily_unavailable"],
-    },
-    authorization: {
-      access_denied: "access_denied",
-      invalid_request: "server_error",
-      invalid_scope: "invalid_scope",
-      invalid_target: "server_error",
-      unauthorized_client: "vendor_credentials_rejected",
-      unsupported_response_type: "server_error",
-      server_error: "server_error",
-      temporarily_unavailable: "temporarily_unavailable",
-    },
-    revocation: {
-      invalid_client: [400, "vendor_credentials_rejected"],
-      unsupported_token_type: [400, "unsupported_token_type"],
-      temporarily_unavailable: [503, "temporarily_unavailable"],
-    },
-  });
+  describeErrors(() => harness, STANDARD_ERRORS);
 });

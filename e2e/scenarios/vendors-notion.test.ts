@@ -5,7 +5,7 @@
 import { type NotionSimulator, startNotion } from "@oauth-broker/simulators/vendors";
 import { expectError } from "@oauth-broker/oauth-core/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { describeCancel, describeErrors } from "../support/vendor-errors.ts";
+import { describeCancel, describeErrors, STANDARD_ERRORS } from "../support/vendor-errors.ts";
 import { startVendorHarness, type VendorHarness } from "../support/vendor-harness.ts";
 
 let harness: VendorHarness<NotionSimulator>;
@@ -59,33 +59,5 @@ describe("Notion", () => {
   });
 
   describeCancel(() => harness);
-  describeErrors(() => harness, {
-    token: {
-      invalid_request: [502, "vendor_response_invalid"],
-      invalid_client: [400, "vendor_credentials_rejected"],
-      invalid_grant: [400, "invalid_grant"],
-      unauthorized_client: [400, "vendor_credentials_rejected"],
-      unsupported_grant_type: [502, "vendor_response_invalid"],
-      invalid_scope: [400, "invalid_scope"],
-      invalid_target: [502, "vendor_response_invalid"],
-      too_many_requests: [503, "temporarily_unavailable"],
-      server_error: [503, "temporarily_unavailable"],
-      temporarily_unavailable: [503, "temporarily_unavailable"],
-    },
-    authorization: {
-      access_denied: "access_denied",
-      invalid_request: "server_error",
-      invalid_scope: "invalid_scope",
-      invalid_target: "server_error",
-      unauthorized_client: "vendor_credentials_rejected",
-      unsupported_response_type: "server_error",
-      server_error: "server_error",
-      temporarily_unavailable: "temporarily_unavailable",
-    },
-    revocation: {
-      invalid_client: [400, "vendor_credentials_rejected"],
-      unsupported_token_type: [400, "unsupported_token_type"],
-      temporarily_unavailable: [503, "temporarily_unavailable"],
-    },
-  });
+  describeErrors(() => harness, STANDARD_ERRORS);
 });

@@ -68,7 +68,8 @@ async function startHostedHarness(): Promise<HostedHarness> {
   };
 }
 
-const AUTHORIZE = {
+/** A valid request. */
+export const AUTHORIZE = {
   response_type: "code",
   client_id: "platform",
   redirect_uri: PLATFORM_CALLBACK,

@@ -25,6 +25,37 @@ export interface ErrorTable {
   readonly vendorError?: Readonly<Record<string, string>>;
 }
 
+/** A vendor whose codes are those of RFC 6749, 7009 and 8707, and its rate limit. */
+export const STANDARD_ERRORS: ErrorTable = {
+  token: {
+    invalid_request: [502, "vendor_response_invalid"],
+    invalid_client: [400, "vendor_credentials_rejected"],
+    invalid_grant: [400, "invalid_grant"],
+    unauthorized_client: [400, "vendor_credentials_rejected"],
+    unsupported_grant_type: [502, "vendor_response_invalid"],
+    invalid_scope: [400, "invalid_scope"],
+    invalid_target: [502, "vendor_response_invalid"],
+    too_many_requests: [503, "temporarily_unavailable"],
+    server_error: [503, "temporarily_unavailable"],
+    temporarily_unavailable: [503, "temporarily_unavailable"],
+  },
+  authorization: {
+    access_denied: "access_denied",
+    invalid_request: "server_error",
+    invalid_scope: "invalid_scope",
+    invalid_target: "server_error",
+    unauthorized_client: "vendor_credentials_rejected",
+    unsupported_response_type: "server_error",
+    server_error: "server_error",
+    temporarily_unavailable: "temporarily_unavailable",
+  },
+  revocation: {
+    invalid_client: [400, "vendor_credentials_rejected"],
+    unsupported_token_type: [400, "unsupported_token_type"],
+    temporarily_unavailable: [503, "temporarily_unavailable"],
+  },
+};
+
 export function describeErrors(stageOf: () => VendorHarness<VendorSimulator>, table: ErrorTable): void {
   const vendorErrorOf = (code: string): string => table.vendorError?.[code] ?? code;
 

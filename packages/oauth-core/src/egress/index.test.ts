@@ -2,28 +2,15 @@ import { inspect } from "node:util";
 import { createRemoteJWKSet, customFetch, exportJWK, generateKeyPair, jwtVerify, SignJWT } from "jose";
 import * as oauth from "oauth4webapi";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { httpAnswer, type LoopbackServer, startLoopbackServer } from "../testing/loopback-server.ts";
+import { httpAnswer } from "../testing/loopback-server.ts";
 import { recordingNetwork } from "../testing/recording-network.ts";
-import {
-  createEgress,
-  type Egress,
-  type EgressDeps,
-  type EgressOptions,
-  isEgressError,
-  REAL_NETWORK,
-} from "./index.ts";
+import { closeAfterEach, open, start } from "../testing/test-egress.ts";
+import { isEgressError, REAL_NETWORK } from "./index.ts";
 
-const OPTIONS: EgressOptions = { allowLoopback: true, allowCidrs: [], timeoutMs: 5_000 };
-const running: (Egress | LoopbackServer)[] = [];
-const track = <T extends Egress | LoopbackServer>(one: T): T => (running.push(one), one);
-const start = async (...args: Parameters<typeof startLoopbackServer>): Promise<LoopbackServer> =>
-  track(await startLoopbackServer(...args));
-const open = (options: Partial<EgressOptions> = {}, deps: Partial<EgressDeps> = {}): Egress =>
-  track(createEgress({ ...OPTIONS, ...options }, { ...REAL_NETWORK, jitterMs: () => 0, ...deps }));
+closeAfterEach();
 
-afterEach(async () => {
+afterEach(() => {
   vi.unstubAllEnvs();
-  for (const one of running.splice(0)) await one.close();
 });
 
 describe("an answer", () => {

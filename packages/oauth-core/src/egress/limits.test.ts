@@ -1,21 +1,16 @@
 import { setImmediate } from "node:timers/promises";
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { httpAnswer, type LoopbackServer, startLoopbackServer } from "../testing/loopback-server.ts";
-import { createEgress, type Egress, type EgressDeps, type EgressOptions, REAL_NETWORK } from "./index.ts";
+import { httpAnswer, startLoopbackServer } from "../testing/loopback-server.ts";
+import { closeAfterEach, open, start } from "../testing/test-egress.ts";
+import { REAL_NETWORK } from "./index.ts";
 
-const OPTIONS: EgressOptions = { allowLoopback: true, allowCidrs: [], timeoutMs: 5_000 };
+closeAfterEach();
+
 const LIMIT = 262_144;
-const running: (Egress | LoopbackServer)[] = [];
-const track = <T extends Egress | LoopbackServer>(one: T): T => (running.push(one), one);
-const start = async (...args: Parameters<typeof startLoopbackServer>): Promise<LoopbackServer> =>
-  track(await startLoopbackServer(...args));
-const open = (options: Partial<EgressOptions> = {}, deps: Partial<EgressDeps> = {}): Egress =>
-  track(createEgress({ ...OPTIONS, ...options }, { ...REAL_NETWORK, jitterMs: () => 0, ...deps }));
 
-afterEach(async () => {
+afterEach(() => {
   vi.useRealTimers();
-  for (const one of running.splice(0)) await one.close();
 });
 
 describe("size", () => {

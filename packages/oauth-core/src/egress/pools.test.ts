@@ -1,27 +1,11 @@
 import type { Socket } from "node:net";
-import { afterEach, describe, expect, it } from "vitest";
-import { httpAnswer, type LoopbackServer, startLoopbackServer } from "../testing/loopback-server.ts";
+import { describe, expect, it } from "vitest";
+import { httpAnswer } from "../testing/loopback-server.ts";
 import { recordingNetwork } from "../testing/recording-network.ts";
-import {
-  createEgress,
-  type Egress,
-  type EgressDeps,
-  type EgressOptions,
-  isEgressError,
-  REAL_NETWORK,
-} from "./index.ts";
+import { closeAfterEach, open, start } from "../testing/test-egress.ts";
+import { isEgressError } from "./index.ts";
 
-const OPTIONS: EgressOptions = { allowLoopback: true, allowCidrs: [], timeoutMs: 5_000 };
-const running: (Egress | LoopbackServer)[] = [];
-const track = <T extends Egress | LoopbackServer>(one: T): T => (running.push(one), one);
-const start = async (...args: Parameters<typeof startLoopbackServer>): Promise<LoopbackServer> =>
-  track(await startLoopbackServer(...args));
-const open = (options: Partial<EgressOptions> = {}, deps: Partial<EgressDeps> = {}): Egress =>
-  track(createEgress({ ...OPTIONS, ...options }, { ...REAL_NETWORK, jitterMs: () => 0, ...deps }));
-
-afterEach(async () => {
-  for (const one of running.splice(0)) await one.close();
-});
+closeAfterEach();
 
 describe("pools", () => {
   it("are 256 at most: the one not used for longest is closed", async () => {

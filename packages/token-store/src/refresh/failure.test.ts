@@ -1,34 +1,17 @@
 import { Secret } from "@oauth-broker/oauth-core";
 import { describe, expect, it } from "vitest";
-import type { RefreshLeases } from "./refresh.ts";
 import {
   type Fixture,
+  crash,
   dueFixture,
   fresh,
   KEY,
   LIFE_SECONDS,
   outage,
+  REAUTHORIZE,
   refreshFixture,
+  refusal,
 } from "../testing/refresh-fixture.ts";
-
-const REAUTHORIZE = { code: "invalid_grant", extras: { reason: "reauthorization_required" } };
-
-const refusal = (fixture: Fixture, leases: RefreshLeases): Promise<unknown> =>
-  fresh(fixture, leases).then(
-    (stored) => stored,
-    (error: unknown) => error,
-  );
-/**
- * The vendor has rotated, its response is lost, and so is the process: only an expired lease is
- * left.
- */
-async function crash(fixture: Fixture): Promise<void> {
-  const over = (await fixture.records.read(KEY))!;
-  const until = fixture.time.now() + 30;
-  await fixture.records.note(over, { lease: { owner: "dead", until, attemptId: "dead" } });
-  fixture.vendor.refresh(over.stored.tokens.refreshToken!.reveal());
-  fixture.time.advance(30);
-}
 
 describe("invalid_grant", () => {
   it("bar#RF-4 ends the record, once: one event, no further call", async () => {

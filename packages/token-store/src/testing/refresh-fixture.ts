@@ -125,6 +125,25 @@ export function fresh(fixture: Fixture, leases: RefreshLeases): Promise<StoredTo
   return leases.withRefreshLease(KEY, fixture.refresh);
 }
 
+/** What a caller gets once only a new authorization by the user helps. */
+export const REAUTHORIZE = { code: "invalid_grant", extras: { reason: "reauthorization_required" } };
+
+/** @returns the error of `fresh`, or what it found */
+export function refusal(fixture: Fixture, leases: RefreshLeases): Promise<unknown> {
+  return fresh(fixture, leases).catch((error: unknown) => error);
+}
+
+/**
+ * The vendor has rotated, its response is lost, and so is the process: only an expired lease is
+ * left.
+ */
+export async function crash({ records, time, vendor }: Fixture): Promise<void> {
+  const over = (await records.read(KEY))!;
+  await records.note(over, { lease: { owner: "dead", until: time.now() + 30, attemptId: "dead" } });
+  vendor.refresh(over.stored.tokens.refreshToken!.reveal());
+  time.advance(30);
+}
+
 export function tokenOf(stored: StoredTokens | undefined): string | undefined {
   return stored?.tokens.accessToken.reveal();
 }
