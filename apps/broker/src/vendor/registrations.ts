@@ -112,13 +112,19 @@ export function foldClientId(clientId: string): string {
     .replace(/[^\p{L}\p{N}]/gu, "");
 }
 
-export function originsOf({
-  issuer,
-  authorizationEndpoint,
-  tokenEndpoint,
-}: Pick<Vendor, "issuer" | "authorizationEndpoint" | "tokenEndpoint">): string[] {
+type Endpoints = Pick<Vendor, "issuer" | "authorizationEndpoint" | "tokenEndpoint">;
+
+/** Asked for in every flow, of vendors that live as long as the configuration. */
+const ORIGINS = new WeakMap<Endpoints, readonly string[]>();
+
+export function originsOf(vendor: Endpoints): readonly string[] {
+  const known = ORIGINS.get(vendor);
+  if (known !== undefined) return known;
+  const { issuer, authorizationEndpoint, tokenEndpoint } = vendor;
   const origins = [issuer, authorizationEndpoint, tokenEndpoint].map((url) => URL.parse(url ?? "")?.origin);
-  return origins.filter((origin) => origin !== undefined);
+  const made = origins.filter((origin) => origin !== undefined);
+  ORIGINS.set(vendor, made);
+  return made;
 }
 
 export function isAt({ origins }: Pick<Registration, "origins">, others: readonly string[]): boolean {
