@@ -109,7 +109,8 @@ function part(name: string): Part {
   return found;
 }
 
-function wholeNumber(name: string, text: string, from = 1): number {
+/** @throws Error with a sentence for the user */
+export function wholeNumber(name: string, text: string, from = 1): number {
   const value = /^\d{1,7}$/.test(text) ? Number(text) : -1;
   if (value < from) throw new Error(`${name} takes a whole number from ${from}, not '${text}'`);
   return value;

@@ -8,11 +8,12 @@ import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { setup as buildBroker } from "../support/build-broker.ts";
 import { describeMachine } from "../bench/machine.ts";
+import { wholeNumber } from "../bench/options.ts";
 import { PARTS, type Part, partNamed } from "./parts.ts";
 import { type Section, sectionText } from "./section.ts";
-import { FULL, SMALL } from "./size.ts";
+import { FULL, type Size, sizeOf, SMALL } from "./size.ts";
 
-const HELP = `Usage: npm run scale -- [PART …] [--small] [--json PATH]
+const HELP = `Usage: npm run scale -- [PART …] [OPTIONS]
 
 How cost grows with records, processes, clients and vendors, connections, and users whose tokens end together.
 Everything runs on loopback, against a vendor and engines of this repository.
@@ -21,6 +22,9 @@ ${Object.entries(PARTS)
   .map(([name, { about }]) => `  ${name.padEnd(16)}${about}`)
   .join("\n")}
 
+  --flows N    flows per subject and round (default ${FULL.flows}; a seventh of it on the DynamoDB engine)
+  --rounds N   rounds (default ${FULL.rounds})
+  --warm-up N  flows per process beforehand, at most (default ${FULL.warmUp}; a tenth of it on the DynamoDB engine)
   --small      small numbers: shows that it works, and says nothing about cost
   --json PATH  where the sections go as JSON (default e2e/scale/results/latest.json)
   --help       this text
@@ -29,14 +33,16 @@ DYNAMODB_LOCAL_ENDPOINT names a DynamoDB Local to use instead of dynalite. The m
 
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
-async function run(parts: readonly Part[], small: boolean, jsonPath: string): Promise<void> {
+async function run(parts: readonly Part[], size: Size, jsonPath: string): Promise<void> {
   say("building the broker where it is older than its sources");
   buildBroker();
-  process.stdout.write(`Node.js ${process.version}, ${describeMachine()}${small ? ", --small: no figures" : ""}\n`);
+  process.stdout.write(
+    `Node.js ${process.version}, ${describeMachine()}${size === SMALL ? ", --small: no figures" : ""}\n`,
+  );
   const sections: Record<string, readonly Section[]> = {};
   for (const part of parts) {
     const startedAt = performance.now();
-    const found = await PARTS[part].measure(small ? SMALL : FULL, (line) => say(`${part}  ${line}`));
+    const found = await PARTS[part].measure(size, (line) => say(`${part}  ${line}`));
     sections[part] = found;
     const seconds = ((performance.now() - startedAt) / 1000).toFixed(0);
     process.stdout.write(`\n${found.map(sectionText).join("\n\n")}\n  (npm run scale -- ${part}: ${seconds} s)\n`);
@@ -54,13 +60,21 @@ try {
     allowPositionals: true,
     options: {
       help: { type: "boolean", short: "h", default: false },
+      flows: { type: "string", default: String(FULL.flows) },
+      rounds: { type: "string", default: String(FULL.rounds) },
+      "warm-up": { type: "string", default: String(FULL.warmUp) },
       small: { type: "boolean", default: false },
       json: { type: "string", default: join(import.meta.dirname, "results", "latest.json") },
     },
   });
   const parts = positionals.length === 0 ? (Object.keys(PARTS) as Part[]) : positionals.map(partNamed);
   if (values.help) process.stdout.write(`${HELP}\n`);
-  else await run(parts, values.small, resolve(values.json));
+  else {
+    const flows = wholeNumber("--flows", values.flows, 1);
+    const rounds = wholeNumber("--rounds", values.rounds, 1);
+    const warmUp = wholeNumber("--warm-up", values["warm-up"], 0);
+    await run(parts, values.small ? SMALL : sizeOf({ flows, rounds, warmUp }), resolve(values.json));
+  }
 } catch (error) {
   say(error instanceof Error ? (error.stack ?? error.message) : String(error));
   process.exitCode = 1;
