@@ -68,11 +68,12 @@ function isOpenToOthers(path: string): boolean {
  * @returns one line for each vendor that could do it
  */
 export function mixUpWarnings(vendors: ReadonlyMap<string, VendorConfig>, own: ReadonlySet<string>): string[] {
-  const silent = [...vendors].filter(([, entry]) => usesSharedPath(entry) && entry.vendor.issRequired !== true);
-  return silent.flatMap(([id, { vendor }]) => {
+  const silent = [...vendors]
+    .filter(([, entry]) => usesSharedPath(entry) && entry.vendor.issRequired !== true)
+    .map(([id, { vendor }]) => ({ id, vendor, origins: originsOf(vendor) }));
+  return silent.flatMap(({ id, vendor, origins }) => {
     if (!own.has(id) || !vendor.acceptsNewAuthorizations) return [];
-    const origins = originsOf(vendor);
-    const others = silent.filter(([, other]) => !isAt({ origins: originsOf(other.vendor) }, origins)).map(([it]) => it);
+    const others = silent.filter((other) => !isAt(other, origins)).map((other) => other.id);
     if (others.length === 0) return [];
     return [
       `Vendor ${id} is one of your own and shares the callback with ${others.join(", ")}, and their answers need not carry iss: if this vendor is malicious, it can obtain codes that those vendors issue to its users. Set iss_required: true where its answers carry iss; otherwise keep it only if you trust it as much as them`,
