@@ -138,7 +138,7 @@ function isOpen({ authorizationEndpoint, tokenEndpoint }: Vendor): boolean {
 function ownersAt(entry: VendorConfig, clients: readonly ClientConfig[]): Map<string | undefined, number> {
   const owners = new Map<string | undefined, number>();
   for (const [index, client] of clients.entries()) {
-    if (mayStart(client, entry) && !owners.has(client.owner)) owners.set(client.owner, index);
+    if (!owners.has(client.owner) && mayStart(client, entry)) owners.set(client.owner, index);
   }
   return owners;
 }
