@@ -78,13 +78,21 @@ export async function callTool(connection: Connection, accessToken: string, tool
   return answer.result.content[0]?.text ?? "";
 }
 
-/** @returns how a call was answered, whatever it was; a result inside of which the tool failed throws */
+/**
+ * A connection that was idle may be closed by the server just then: such a call is made once more.
+ *
+ * @returns how a call was answered, whatever it was; a result inside of which the tool failed throws
+ */
 export async function tryTool(
   connection: Connection,
   accessToken: string,
   tool: string,
 ): Promise<{ readonly status: number; readonly retryAfterSeconds: number | undefined }> {
-  const reply = await sendCall(connection, accessToken, tool, (calls += 1));
+  const send = (): Promise<Reply> => sendCall(connection, accessToken, tool, (calls += 1));
+  const reply = await send().catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== "ECONNRESET" && error.code !== "UND_ERR_SOCKET") throw error;
+    return send();
+  });
   if (reply.status === 200 && reply.body.includes('"isError":true')) throw unexpected(tool, reply);
   const retryAfter = reply.header("retry-after");
   return { status: reply.status, retryAfterSeconds: retryAfter === "" ? undefined : Number(retryAfter) };

@@ -31,7 +31,8 @@ export interface ServerCommand {
   readonly onLine?: (line: string) => void;
 }
 
-const START_MS = 20_000;
+/** A busy machine, and a store that is filled first, take long. */
+const START_MS = 120_000;
 const STOP_MS = 20_000;
 const KEPT_CHARACTERS = 4_000;
 

@@ -41,7 +41,8 @@ export interface Brokers {
   open(): Connection;
   /**
    * Whole flows, by clients and vendors in turn.
-   * @param connections as many flows at once; default 32
+   * @param connections as many flows at once; default 32 for each process, so that each has as much
+   *   to do as one alone
    */
   measure(flows: number, connections?: number): Promise<Measurement>;
   /**
@@ -88,7 +89,7 @@ export async function startBrokers(options: BrokersOptions): Promise<Brokers> {
     servers,
     actor: actors[0]!,
     open: () => openSpread(urls, 0),
-    measure: async (flows, connections = CONNECTIONS) => {
+    measure: async (flows, connections = CONNECTIONS * processes) => {
       const open = Array.from({ length: connections }, (_, number) => openSpread(urls, number));
       try {
         await Promise.all(open.map(flow));

@@ -22,9 +22,9 @@ ${Object.entries(PARTS)
   .map(([name, { about }]) => `  ${name.padEnd(16)}${about}`)
   .join("\n")}
 
-  --flows N    flows per subject and round (default ${FULL.flows}; a seventh of it on the DynamoDB engine)
+  --flows N    flows per subject and round (default ${FULL.flows}; 0.3 of it on the DynamoDB engine)
   --rounds N   rounds (default ${FULL.rounds})
-  --warm-up N  flows per process beforehand, at most (default ${FULL.warmUp}; a tenth of it on the DynamoDB engine)
+  --warm-up N  flows per process beforehand, at most (default ${FULL.warmUp}; 0.4 of it on the DynamoDB engine)
   --small      small numbers: shows that it works, and says nothing about cost
   --json PATH  where the sections go as JSON (default e2e/scale/results/latest.json)
   --help       this text

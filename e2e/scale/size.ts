@@ -41,7 +41,7 @@ export const FULL: Size = {
   flows: 2000,
   rounds: 9,
   warmUp: 15_000,
-  onEngine: { flows: 300, rounds: 9, warmUp: 1500 },
+  onEngine: { flows: 600, rounds: 9, warmUp: 6000 },
   records: [1_000, 10_000, 100_000, 1_000_000],
   processes: 4,
   entries: 1000,
@@ -53,7 +53,7 @@ export const FULL: Size = {
 
 /** @returns `FULL`, measured more or less often */
 export function sizeOf({ flows, rounds, warmUp }: Pick<Size, "flows" | "rounds" | "warmUp">): Size {
-  const onEngine = { flows: Math.ceil((flows * 3) / 20), rounds, warmUp: Math.ceil(warmUp / 10) };
+  const onEngine = { flows: Math.ceil(flows * 0.3), rounds, warmUp: Math.ceil(warmUp * 0.4) };
   return { ...FULL, flows, rounds, warmUp, onEngine };
 }
 
