@@ -15,7 +15,7 @@ import type { Config, KeysConfig, StoreConfig, VendorConfig } from "./types.ts";
 import type { UrlRules } from "./schema/endpoint.ts";
 import { vendorSchema } from "./schema/vendor.ts";
 import { environmentWarnings } from "./vendors/credentials.ts";
-import { aliasesOf, vendorNamed } from "../vendor/names.ts";
+import { aliasesOf, vendorNamed } from "../vendor/request.ts";
 import { aliasTarget, buildVendor, type VendorRegistry } from "./vendors/vendors.ts";
 import { deploymentWarnings, mixUpWarnings, sharingWarnings } from "./warnings.ts";
 

@@ -14,13 +14,13 @@ import { type Connection, connectionOf, openConnection } from "./connection.ts";
 import { type ChoiceDeps, trustedChoice, type VendorChoice } from "../vendor/choose.ts";
 import { findCredentials, requireActiveCredentials } from "../vendor/entry.ts";
 import { requireUsable } from "../vendor/entry.ts";
-import { vendorNamed } from "../vendor/names.ts";
 import {
   ownCredentials,
   readOwnCredentials,
   readPlaceholders,
   readTarget,
   targetFields,
+  vendorNamed,
   type VendorTarget,
 } from "../vendor/request.ts";
 

@@ -13,7 +13,8 @@ import type { Deps } from "../deps.ts";
 import type { Metrics } from "../metrics.ts";
 import { homePage } from "../pages/home-page.ts";
 import { type Route, STYLE_HASH } from "@oauth-broker/oauth-core/service";
-import { nearestName, vendorNamed } from "../vendor/names.ts";
+import { nearestName } from "../vendor/entry.ts";
+import { vendorNamed } from "../vendor/request.ts";
 import { openApiDocument } from "./openapi.ts";
 import { vendorDetails, vendorSummary } from "./vendor-views.ts";
 

@@ -4,11 +4,11 @@
  * access token of a registration. Sends no request.
  */
 import { OAuthError, type Secret } from "@oauth-broker/oauth-core";
+import { nearest } from "@oauth-broker/oauth-core/configuration";
 import type { VendorCredentials } from "@oauth-broker/oauth-core/registry";
 import type { ClientConfig, VendorConfig } from "../config.ts";
 import type { Deps } from "../deps.ts";
-import { nearestName, vendorNamed } from "./names.ts";
-import { CUSTOM_VENDOR, isManual, type VendorTarget } from "./request.ts";
+import { aliasesOf, CUSTOM_VENDOR, isManual, vendorNamed, type VendorTarget } from "./request.ts";
 
 /**
  * @returns undefined for a custom vendor
@@ -102,4 +102,14 @@ export function configuredToken(
   { vendor, initialAccessToken }: VendorConfig,
 ): Secret | undefined {
   return client.initialAccessTokens?.get(vendor.id) ?? initialAccessToken;
+}
+
+const NAME = /^[a-z0-9][a-z0-9 ._-]{1,39}$/i;
+
+/** @returns the name, of a vendor that is on, that a mistyped one is nearest to */
+export function nearestName(written: string, vendors: Deps["vendors"]): string | undefined {
+  if (!NAME.test(written)) return undefined;
+  const isOn = (id: string): boolean => vendors.get(id)?.vendor.enabled === true;
+  const aliases = [...aliasesOf(vendors)].flatMap(([alias, id]) => (isOn(id) ? [alias] : []));
+  return nearest(written, [...[...vendors.keys()].filter(isOn), ...aliases]);
 }

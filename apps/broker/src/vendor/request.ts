@@ -2,7 +2,8 @@
  * Reads the vendor parameters of a request: an entry's id, values for its {placeholders}, endpoints
  * of the caller's own (manual mode), the caller's own credentials (BYOC), scope and further
  * parameters of the authorization request. Reads and refuses; sends no request. The target is kept
- * in the flow record and in `connection`; neither holds a secret in plaintext.
+ * in the flow record and in `connection`; neither holds a secret in plaintext. At the end: the
+ * vendor that an id or another name stands for, wherever one is taken from a request or the file.
  */
 import { defined, OAuthError, Secret } from "@oauth-broker/oauth-core";
 import {
@@ -12,6 +13,7 @@ import {
   parseStringMap,
 } from "@oauth-broker/oauth-core/protocol";
 import type { ResolvedVendor, VendorCredentials } from "@oauth-broker/oauth-core/registry";
+import type { VendorConfig } from "../config/types.ts";
 
 /**
  * The id of vendors that a request describes. It may stand in a client's list of vendors, and no
@@ -182,4 +184,23 @@ function requireVendorParams(json: string): Record<string, string> {
     });
   }
   return given;
+}
+
+type Vendors = ReadonlyMap<string, VendorConfig>;
+
+const ALIASES = new WeakMap<Vendors, ReadonlyMap<string, string>>();
+
+/** @param name an id, or another name of the vendor; an id takes precedence */
+export function vendorNamed(name: string, vendors: Vendors): VendorConfig | undefined {
+  return vendors.get(name) ?? vendors.get(aliasesOf(vendors).get(name) ?? name);
+}
+
+/** The ids of the vendors by their other names. */
+export function aliasesOf(vendors: Vendors): ReadonlyMap<string, string> {
+  const known = ALIASES.get(vendors);
+  if (known !== undefined) return known;
+  const named = [...vendors].flatMap(([id, { aliases = [] }]) => aliases.map((alias) => [alias, id] as const));
+  const found = new Map(named.filter(([alias]) => !vendors.has(alias)));
+  ALIASES.set(vendors, found);
+  return found;
 }

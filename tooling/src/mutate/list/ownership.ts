@@ -221,6 +221,6 @@ export const OWNERSHIP_DEFENCES: readonly Mutation[] = [
     file: "apps/broker/src/vendor/entry.ts",
     find: "  requireListed(entry.vendor.id, client);",
     replace: "  requireListed(id, client);",
-    tests: ["apps/broker/src/vendor/names.test.ts"],
+    tests: ["apps/broker/src/vendor/request.names.test.ts"],
   },
 ];

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { VendorConfig } from "../config.ts";
 import { testBroker, testClient, testVendor } from "../testing/test-broker.ts";
-import { aliasesOf, vendorNamed } from "./names.ts";
+import { aliasesOf, vendorNamed } from "./request.ts";
 
 const VENDOR: VendorConfig = { ...testVendor(), aliases: ["roadrunner", "own"] };
 const OWN: VendorConfig = testVendor({ id: "own", name: "Own" });
