@@ -15,7 +15,7 @@ import type {
 } from "../vendors/vendor.ts";
 
 export type Authenticate = (
-  vendor: Pick<ResolvedVendor, "tokenEndpointAuthMethod" | "clientSecret" | "clientAssertion">,
+  vendor: Pick<ResolvedVendor, "tokenEndpointAuthMethod" | "clientSecret" | "clientAssertion" | "secretIsUserName">,
 ) => ClientAuth;
 
 export function clientAuthentication(
@@ -24,8 +24,9 @@ export function clientAuthentication(
 ): Authenticate {
   const methods = methodsWith(clientId, clientSecret?.reveal());
   const assertion = certificate === undefined ? undefined : certificateAssertion(certificate);
-  return ({ tokenEndpointAuthMethod: method, clientSecret: form, clientAssertion }) => {
+  return ({ tokenEndpointAuthMethod: method, clientSecret: form, clientAssertion, secretIsUserName }) => {
     if (assertion !== undefined && clientAssertion !== undefined) return assertion;
+    if (secretIsUserName === true && clientSecret !== undefined) return basicAuthentication(clientSecret.reveal(), "");
     if (signingKey === undefined || form === undefined) return methods[method];
     return async (...request) => {
       const secret = await signClientSecret(clientId, signingKey, form, now);

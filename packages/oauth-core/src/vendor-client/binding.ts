@@ -111,14 +111,29 @@ function isLoopbackHttp(endpoint: string): boolean {
 /** Rewrites the library's standard request in the vendor's dialect. */
 function sender(vendor: ResolvedVendor, fetch: Fetch): NonNullable<PostOptions[typeof customFetch]> {
   const isRenamed = Object.keys(vendor.parameterNames).length > 0;
-  const named = (init: TokenRequest): TokenRequest =>
-    isRenamed ? { ...init, body: renamed(init.body, vendor) } : init;
+  const addsMore = (vendor.codeExchangeParams ?? vendor.refreshParams) !== undefined;
+  const named = (given: TokenRequest): TokenRequest => {
+    const init = addsMore ? { ...given, body: withFixed(given.body, vendor) } : given;
+    return isRenamed ? { ...init, body: renamed(init.body, vendor) } : init;
+  };
   return vendor.tokenRequestBody === "json"
     ? (url, init) => fetch(url, asJson(named(init)))
     : (url, init) => fetch(url, named(init));
 }
 
 type TokenRequest = Parameters<NonNullable<PostOptions[typeof customFetch]>>[1];
+
+/** The entry's fixed parameters of the grant; none takes the place of ours. */
+function withFixed(
+  body: URLSearchParams,
+  { codeExchangeParams, refreshParams }: Pick<ResolvedVendor, "codeExchangeParams" | "refreshParams">,
+): URLSearchParams {
+  const grant = body.get("grant_type");
+  const fixed =
+    grant === "authorization_code" ? codeExchangeParams : grant === "refresh_token" ? refreshParams : undefined;
+  const more = Object.entries(fixed ?? {}).filter(([name]) => !body.has(name));
+  return more.length === 0 ? body : new URLSearchParams([...body, ...more]);
+}
 
 function renamed(body: URLSearchParams, vendor: ResolvedVendor): URLSearchParams {
   const parameters = new URLSearchParams();

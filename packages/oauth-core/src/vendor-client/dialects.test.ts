@@ -8,6 +8,7 @@ import { fixedClock } from "../testing/fixed-clock.ts";
 import { type Lab, openLab } from "../testing/vendor-lab.ts";
 import { defineVendor, type ResolvedVendor, type Vendor } from "../vendors/vendor.ts";
 import { authorizationUrl } from "./authorization/url.ts";
+import { expandVendor } from "./templates.ts";
 import { mapCallbackError } from "./authorization/error.ts";
 import { readTokenAnswer, type TokenAnswer } from "./token/response.ts";
 
@@ -57,6 +58,39 @@ describe("the authorization request", () => {
     expect(members).toMatchObject({ user_scope: "a", client_key: "us", constructor: "x" });
     for (const name of ["scope", "client_id", "response_type"]) expect(members).not.toHaveProperty(name);
   });
+
+  it("has the vendor's word for the response type", () => {
+    expect(sent({}).response_type).toBe("code");
+    expect(sent({ responseType: "auth_code" }).response_type).toBe("auth_code");
+  });
+
+  it("bar#ST-4 has a fixed request of the entry, and none of an endpoint's query", () => {
+    expect(sent({ authorizationParams: { request: "authorize" } }).request).toBe("authorize");
+    const endpoint = { ...vendor(), authorizationEndpoint: "https://v.example/a?request=x.y.z&page=1" };
+    const request = { clientId: "us", redirectUri: "https://b.example/cb", state: "s", scope: [], codeChallenge: "c" };
+    const url = new URL(authorizationUrl(endpoint, request));
+    expect([url.searchParams.get("page"), url.searchParams.get("request")]).toEqual(["1", null]);
+    for (const name of ["state", "redirect_uri", "client_id", "code_challenge"]) {
+      expect(sent({ authorizationParams: { [name]: "theirs" } })[name]).not.toBe("theirs");
+    }
+  });
+
+  it("has a fixed parameter that a placeholder of the entry fills, checked like any", () => {
+    const entry = defineVendor({
+      id: "v",
+      name: "V",
+      authorizationParams: { app: "{app}", fixed: "{other}", page: "1" },
+    });
+    const specs = { app: { pattern: "[a-z0-9.]+" } };
+    const filled = expandVendor(entry, { app: "amzn1.x" }, specs);
+    expect(filled.authorizationParams).toEqual({ app: "amzn1.x", fixed: "{other}", page: "1" });
+    expect(expandVendor(entry, {}, {})).toBe(entry);
+    for (const app of ["a&state=x", "A", ""]) {
+      expect(() => expandVendor(entry, { app }, specs)).toThrow(
+        expect.objectContaining({ code: "invalid_request", description: expect.stringContaining("placeholder app") }),
+      );
+    }
+  });
 });
 
 describe("a token request", () => {
@@ -86,6 +120,36 @@ describe("a token request", () => {
     const body = lab.vendor.received.filter(({ path }) => path === "/token").at(-1)?.body ?? "";
     expect(JSON.parse(body)).toMatchObject({ client_key: CLIENT_ID });
     expect(body).not.toContain("grant_type");
+  });
+
+  it("has the entry's fixed parameters, those of its grant alone, and none in the place of ours", async () => {
+    const entry = {
+      tokenEndpointAuthMethod: "client_secret_post",
+      codeExchangeParams: { expiring: "1", code: "theirs", client_id: "theirs" },
+      refreshParams: { action: "requesttoken", refresh_token: "theirs" },
+    } as const;
+    await lab.vendor.grant();
+    await lab.redeem({ entry });
+    const form = lab.vendor.received.find(({ path }) => path === "/token")?.form;
+    expect(form?.getAll("expiring")).toEqual(["1"]);
+    expect(form?.has("action")).toBe(false);
+    expect(form?.getAll("client_id")).toEqual([CLIENT_ID]);
+    expect(form?.getAll("code")).toEqual([lab.request.code]);
+    lab.vendor.answers.set("/token", { body: { access_token: "a", token_type: "bearer" } });
+    await lab.client.refreshTokens(await lab.resolve(entry), lab.vendor.credentials, { refreshToken: "rt" });
+    const refresh = lab.vendor.received.at(-1)?.form;
+    expect(Object.fromEntries(refresh ?? [])).toMatchObject({ action: "requesttoken", refresh_token: "rt" });
+    expect(refresh?.has("expiring")).toBe(false);
+  });
+
+  it("has the secret as the user name, with an empty password, where the entry says so", async () => {
+    lab.vendor.answers.set("/token", { body: { access_token: "a", token_type: "bearer" } });
+    const vendor = await lab.resolve({ secretIsUserName: true });
+    await lab.client.refreshTokens(vendor, lab.vendor.credentials, { refreshToken: "rt" });
+    const request = lab.vendor.received.at(-1);
+    const secret = lab.vendor.credentials.clientSecret?.reveal() ?? "";
+    expect(request?.headers.authorization).toBe(`Basic ${btoa(`${secret}:`)}`);
+    expect([request?.form.has("client_id"), request?.form.has("client_secret")]).toEqual([false, false]);
   });
 });
 
@@ -140,6 +204,12 @@ describe("bar#VR-7 a token answer", () => {
   ])("may give its lifetime as a point in time: %s", async (_title, unit, expiresAt, expected) => {
     const answer = await read({ access_token: "t", expiresAt }, { tokenExpiry: { member: "expiresAt", unit } });
     expect(answer.expiresInSeconds).toBe(expected);
+  });
+
+  it("may leave its lifetime out where the entry knows it", async () => {
+    const fields = { defaultLifetimeSeconds: 3600 };
+    expect((await read({ access_token: "t" }, fields)).expiresInSeconds).toBe(3600);
+    expect((await read({ access_token: "t", expires_in: 60 }, fields)).expiresInSeconds).toBe(60);
   });
 
   it("prefers expires_in to a point in time", async () => {
@@ -202,6 +272,30 @@ describe("bar#VR-9 an error code of the vendor's own", () => {
       extras: { vendorError: "E7" },
     });
     await expect(read({ error: "invalid_grant" }, fields, 400)).rejects.toMatchObject({ code: "invalid_grant" });
+  });
+
+  it("may stand at another member, a list's included", async () => {
+    const fields: Partial<Vendor> = { errorMember: "errors.0.field", tokenErrors: { refresh_token: "invalid_grant" } };
+    const refusal = { message: "Bad Request", errors: [{ resource: "RefreshToken", field: "refresh_token" }] };
+    await expect(read(refusal, fields, 400)).rejects.toMatchObject({
+      code: "invalid_grant",
+      extras: { vendorError: "refresh_token" },
+    });
+    const unknown = { errors: [{ field: "else" }] };
+    await expect(read(unknown, fields, 400)).rejects.toMatchObject({ code: "vendor_response_invalid" });
+    for (const other of [{}, { errors: [] }, { errors: [{ field: "" }] }, { errors: { field: {} } }]) {
+      await expect(read(other, fields, 400)).rejects.toMatchObject({ code: "vendor_response_invalid" });
+      await expect(read(other, fields, 401)).rejects.toMatchObject({ code: "vendor_credentials_rejected" });
+    }
+    const message = { errorMember: "message", tokenErrors: { "Invalid refresh token": "invalid_grant" } } as const;
+    const answer = { status: 400, message: "Invalid refresh token" };
+    await expect(read(answer, message, 400)).rejects.toMatchObject({ code: "invalid_grant" });
+    await expect(read({ error: "invalid_grant", message: "x" }, message, 400)).rejects.toMatchObject({
+      code: "invalid_grant",
+    });
+    await expect(
+      read({ code: 7 }, { errorMember: "code", tokenErrors: { "7": "invalid_scope" } }, 400),
+    ).rejects.toMatchObject({ code: "invalid_scope" });
   });
 
   it("means the same on the callback by a map of its own", () => {

@@ -65,12 +65,37 @@ function isOfSpecs(template: string, specs: PlaceholderSpecs): boolean {
 export function expandVendor(entry: Vendor, values: Values, specs: PlaceholderSpecs): Vendor {
   const vendor = pinTenant(entry, values);
   const fillable = fillableOf(vendor, specs);
-  if (fillable.length === 0) return vendor;
+  const parameters = filledParameters(vendor, values, specs);
+  if (fillable.length === 0 && parameters === undefined) return vendor;
   const filled: Record<string, string> = {};
   for (const [field, template] of fillable) {
     filled[field] = expandTemplate(template, values, specs).replace(CLIENT_ID_MARK, CLIENT_ID);
   }
-  return { ...vendor, ...filled };
+  return { ...vendor, ...filled, ...(parameters === undefined ? {} : { authorizationParams: parameters }) };
+}
+
+/** @returns the name of the placeholder that a fixed parameter is; undefined for any other value */
+function nameOf(value: string, specs: PlaceholderSpecs): string | undefined {
+  const name = /^\{([^{}]+)\}$/.exec(value)?.[1];
+  return name !== undefined && Object.hasOwn(specs, name) ? name : undefined;
+}
+
+/** @returns undefined when no fixed parameter of the authorization request is a placeholder */
+function filledParameters(
+  { authorizationParams }: Vendor,
+  values: Values,
+  specs: PlaceholderSpecs,
+): Record<string, string> | undefined {
+  const entries = Object.entries(authorizationParams);
+  if (!entries.some(([, value]) => nameOf(value, specs) !== undefined)) return undefined;
+  return Object.fromEntries(
+    entries.map(([parameter, value]) => {
+      const name = nameOf(value, specs);
+      if (name === undefined) return [parameter, value];
+      const filled = new URL(expandTemplate(`https://vendor.example/?value={${name}}`, values, specs));
+      return [parameter, filled.searchParams.get("value") ?? ""];
+    }),
+  );
 }
 
 /**

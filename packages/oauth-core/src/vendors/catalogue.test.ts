@@ -1,13 +1,13 @@
 import { readdirSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import {
-  expandTemplate,
   fillsRegistrableDomain,
   givenNames,
   placeholderNames,
   type PlaceholderSpec,
 } from "../protocol/placeholders.ts";
 import { authorizationUrl } from "../vendor-client/authorization/url.ts";
+import { expandVendor } from "../vendor-client/templates.ts";
 import { CATALOGUE, type CatalogueEntry, catalogueEntry, reasonsOff } from "./catalogue.ts";
 import { REGISTRY } from "./registry.ts";
 
@@ -20,6 +20,8 @@ const TEXTS = new Set([
   "tokenResponseMember",
   "adjudicated",
   "ended",
+  "responseType",
+  "errorMember",
 ]);
 const URLS = new Set(
   ["authorization", "token", "refresh", "revocation", "registration", "userinfo"].map((name) => `${name}Endpoint`),
@@ -39,7 +41,13 @@ const LISTS = new Set([
   "aliases",
   "recalled",
 ]);
-const RECORDS = new Set(["authorizationParams", "tokenResponseNames", "tokenErrors"]);
+const RECORDS = new Set([
+  "authorizationParams",
+  "codeExchangeParams",
+  "refreshParams",
+  "tokenResponseNames",
+  "tokenErrors",
+]);
 const VALUES: Readonly<Record<string, readonly unknown[]>> = {
   pkce: ["plain", "none"],
   tokenEndpointAuthMethod: ["client_secret_basic", "client_secret_post", "none"],
@@ -48,6 +56,8 @@ const VALUES: Readonly<Record<string, readonly unknown[]>> = {
   issuesRefreshTokens: [false],
   issuesIdTokens: [false],
   selfHosted: [true],
+  secretIsUserName: [true],
+  defaultLifetimeSeconds: [3600],
   issuerSpelling: ["bare"],
   revokes: ["access_token", "refresh_token"],
   confidence: ["high", "medium", "low"],
@@ -148,7 +158,8 @@ describe("the catalogue", () => {
       expect(url).toContain("/{client_id}");
     }
     const { placeholders } = catalogueEntry(entry);
-    const names = urlsOf(entry).flatMap((url) => [...placeholderNames(url), ...givenNames(url, placeholders)]);
+    const templates = [...urlsOf(entry), ...Object.values(entry.vendor.authorizationParams ?? {})];
+    const names = templates.flatMap((url) => [...placeholderNames(url), ...givenNames(url, placeholders)]);
     const own = new Set(names.filter((name) => name !== "client_id"));
     expect(Object.keys(placeholders).toSorted()).toEqual([...own].toSorted());
     // A value that another follows from has one of the values it follows by.
@@ -226,11 +237,9 @@ describe("the catalogue", () => {
       const values = Object.fromEntries(
         Object.entries(placeholders).map(([name, spec]) => [name, sampleOf(name, spec)]),
       );
-      const fill = (url = ""): string => expandTemplate(url, values, placeholders);
-      const endpoints = {
-        authorizationEndpoint: fill(vendor.authorizationEndpoint),
-        tokenEndpoint: fill(vendor.tokenEndpoint),
-      };
+      const filled = expandVendor(vendor, values, placeholders);
+      const { authorizationEndpoint = "", tokenEndpoint = "" } = filled;
+      const endpoints = { authorizationEndpoint, tokenEndpoint };
       const request = {
         clientId: "c",
         redirectUri: "https://broker.example/v1/callback",
@@ -238,11 +247,11 @@ describe("the catalogue", () => {
         scope: ["a", "b"],
       };
       const url = new URL(
-        authorizationUrl({ ...vendor, ...endpoints, issExpected: false }, { ...request, codeChallenge: "x" }),
+        authorizationUrl({ ...filled, ...endpoints, issExpected: false }, { ...request, codeChallenge: "x" }),
       );
       expect(url.origin).toBe(new URL(endpoints.authorizationEndpoint).origin);
       expect(Object.fromEntries(url.searchParams), vendor.id).toMatchObject({
-        ...vendor.authorizationParams,
+        ...filled.authorizationParams,
         [vendor.parameterNames["client_id"] ?? "client_id"]: "c",
         state: "s",
         scope: ["a", "b", ...vendor.offlineScopes].join(vendor.scopeSeparator),

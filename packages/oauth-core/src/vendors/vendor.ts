@@ -5,7 +5,7 @@
 import type { KeyObject } from "node:crypto";
 import type { JsonObject } from "../ports.ts";
 import type { Secret } from "../protocol/secret.ts";
-import type { AccountEndpoint, TokenCheck, TokenIdentity } from "./account.ts";
+import type { AccountEndpoint, MemberPath, TokenCheck, TokenIdentity } from "./account.ts";
 import type {
   AbsoluteExpiry,
   CallbackErrors,
@@ -91,13 +91,24 @@ export interface Vendor {
    * "client_key"`. Empty: left out.
    */
   readonly parameterNames: Readonly<Record<string, string>>;
-  /** Fixed parameters of every authorization request. */
+  /**
+   * Fixed parameters of every authorization request. A value that is one `{placeholder}` of the
+   * entry is filled like those of its URLs.
+   */
   readonly authorizationParams: Readonly<Record<string, string>>;
+  /** What the vendor calls the response type `code`. */
+  readonly responseType?: string;
+  /** Fixed parameters of the token request for a code. */
+  readonly codeExchangeParams?: Readonly<Record<string, string>>;
+  /** Fixed parameters of a refresh request. */
+  readonly refreshParams?: Readonly<Record<string, string>>;
   /** Lifetime of the vendor's codes, when it is known. */
   readonly authorizationCodeLifetimeSeconds?: number;
   /** `callback`: codes expire too fast to be parked, so the tokens are parked instead. */
   readonly redeemAt: "token" | "callback";
   readonly tokenEndpointAuthMethod: TokenEndpointAuthMethod;
+  /** With `client_secret_basic`: the secret is the user name, and the password is empty. */
+  readonly secretIsUserName?: true;
   /**
    * Its client secrets are signed, not issued: clients have a key. A secret that the caller signed
    * is sent unchanged.
@@ -113,7 +124,11 @@ export interface Vendor {
   /** Standard members under another name: `access_token: "accessToken"`. */
   readonly tokenResponseNames: Readonly<Record<string, string>>;
   readonly tokenExpiry?: AbsoluteExpiry;
+  /** Lifetime of access tokens whose response says none. */
+  readonly defaultLifetimeSeconds?: number;
   readonly tokenResult?: ResultMember;
+  /** Where the error code of a refusal is, when that is not `error`. */
+  readonly errorMember?: MemberPath;
   /**
    * Codes of this vendor alone; the standard's, and spellings many vendors share, are in
    * vendor-client/errors.ts.

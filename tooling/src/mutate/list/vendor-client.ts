@@ -255,4 +255,20 @@ export const VENDOR_CLIENT_DEFENCES: readonly Mutation[] = [
       throw`,
     tests: [`${VENDOR}/authorization/url.test.ts`],
   },
+  {
+    defence: "A vendor's fixed token parameter takes the place of none of ours",
+    rows: ["ST-4"],
+    file: "packages/oauth-core/src/vendor-client/binding.ts",
+    find: ".filter(([name]) => !body.has(name));",
+    replace: ".filter(([name]) => name !== '');",
+    tests: ["packages/oauth-core/src/vendor-client/dialects.test.ts"],
+  },
+  {
+    defence: "The query of an endpoint has no request object",
+    rows: ["ST-4"],
+    file: "packages/oauth-core/src/vendor-client/authorization/url.ts",
+    find: 'const OF_ENDPOINTS: ReadonlySet<string> = new Set(["response_mode"]);',
+    replace: "const OF_ENDPOINTS: ReadonlySet<string> = OF_ENTRIES;",
+    tests: ["packages/oauth-core/src/vendor-client/dialects.test.ts"],
+  },
 ];

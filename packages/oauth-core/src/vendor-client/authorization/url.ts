@@ -36,13 +36,13 @@ export function authorizationUrl(vendor: ResolvedVendor, request: AuthorizationR
   //= bar#ST-4
   const parameters = new Map<string, string>();
   if (questionMark >= 0) addFixed(parameters, new URLSearchParams(authorizationEndpoint.slice(questionMark + 1)));
-  addFixed(parameters, Object.entries(vendor.authorizationParams));
+  addFixed(parameters, Object.entries(vendor.authorizationParams), OF_ENTRIES);
   addExtra(parameters, request.extra);
   add(parameters, "login_hint", request.loginHint);
   add(parameters, "prompt", request.prompt);
   add(parameters, "resource", askedResource(vendor, request.resource));
   //= rfc6749#4.1.1
-  add(parameters, "response_type", "code");
+  add(parameters, "response_type", vendor.responseType ?? "code");
   add(parameters, "client_id", request.clientId);
   add(parameters, "redirect_uri", request.redirectUri);
   add(parameters, vendor.scopeParameter, formatScope(askedScope(vendor, request.scope), vendor.scopeSeparator));
@@ -98,11 +98,22 @@ function add(parameters: Map<string, string>, name: string, value: string | unde
 }
 
 /**
+ * What an entry may fix. A `request` is never ours, and one vendor's page is chosen by it; in the
+ * query of an endpoint, which a caller or metadata can name, it would replace all parameters.
+ */
+const OF_ENTRIES: ReadonlySet<string> = new Set(["response_mode", "request"]);
+const OF_ENDPOINTS: ReadonlySet<string> = new Set(["response_mode"]);
+
+/**
  * The vendor's fixed parameters. They may choose the response mode and nothing else that is ours.
  */
-function addFixed(parameters: Map<string, string>, fixed: Iterable<readonly [string, string]>): void {
+function addFixed(
+  parameters: Map<string, string>,
+  fixed: Iterable<readonly [string, string]>,
+  allowed: ReadonlySet<string> = OF_ENDPOINTS,
+): void {
   for (const [name, value] of fixed) {
-    if (name === "response_mode" || !isReservedAuthorizationParameter(name)) add(parameters, name, value);
+    if (allowed.has(name) || !isReservedAuthorizationParameter(name)) add(parameters, name, value);
   }
 }
 

@@ -8,6 +8,7 @@ import type { Clock, JsonObject, JsonValue } from "../../ports.ts";
 import type { AbsoluteExpiry } from "../../vendors/dialect.ts";
 import type { ResolvedVendor } from "../../vendors/vendor.ts";
 import { isObject, readObject, requireAnswer } from "../answer.ts";
+import { memberAt } from "../userinfo/member-path.ts";
 import { hasIdTokens } from "../issuer.ts";
 import {
   invalidVendorResponse,
@@ -36,6 +37,8 @@ type Dialect = Pick<
   | "tokenResponseMember"
   | "tokenResponseNames"
   | "tokenExpiry"
+  | "defaultLifetimeSeconds"
+  | "errorMember"
   | "tokenResult"
   | "readTokenResponse"
   | "classifyError"
@@ -66,13 +69,18 @@ export async function readTokenAnswer(
   return normalise(vendor.readTokenResponse?.(answer) ?? answer, vendor, now);
 }
 
-function errorCode(answer: JsonObject, { classifyError, tokenResult }: Dialect): string | undefined {
+function errorCode(answer: JsonObject, { classifyError, tokenResult, errorMember }: Dialect): string | undefined {
   const { error } = answer;
   return (
     classifyError?.(answer) ??
     (typeof error === "string" && error !== "" ? error : undefined) ??
+    (errorMember === undefined ? undefined : codeAt(memberAt(answer, errorMember))) ??
     (tokenResult === undefined ? undefined : failedResult(answer[tokenResult.member], tokenResult.success))
   );
+}
+
+function codeAt(value: JsonValue | undefined): string | undefined {
+  return typeof value === "number" || (typeof value === "string" && value !== "") ? String(value) : undefined;
 }
 
 /**
@@ -98,7 +106,10 @@ const STANDARD: ReadonlySet<string> = new Set([
 
 function normalise(answer: JsonObject, vendor: Dialect, now: Clock): TokenAnswer {
   const { members, vendorData } = unwrap(answer, vendor);
-  const expiresInSeconds = usableLifetime(members.expires_in) ?? lifetimeUntil(members, vendor.tokenExpiry, now);
+  const expiresInSeconds =
+    usableLifetime(members.expires_in) ??
+    lifetimeUntil(members, vendor.tokenExpiry, now) ??
+    vendor.defaultLifetimeSeconds;
   const refreshToken = optionalToken(members.refresh_token, "refresh_token");
   const scope = scopeList(members.scope, vendor.scopeSeparator);
   // Without an issuer the signature cannot be checked, and nothing unverified is passed on (quirk
