@@ -18,6 +18,24 @@ it("names every entry of the registry once, with the day of its facts", () => {
   }
 });
 
+it("groups what is on by kind, each row under one, and counts them", () => {
+  const [, on = ""] = page.split("## On");
+  const [groups = ""] = on.split("## Off");
+  const counts = [...groups.matchAll(/^### .+ \((\d+)\)$/gm)].map(([, count]) => Number(count));
+  const enabled = entries.filter(({ vendor, verification }) => vendor.enabled && verification.status !== "first-class");
+  expect(counts).toHaveLength(4);
+  expect(counts.reduce((sum, count) => sum + count, 0)).toBe(enabled.length);
+  const groupOf = (id: string): string => groups.split("### ").find((group) => group.includes(`| \`${id}\` |`)) ?? "";
+  for (const [id, title] of [
+    ["sanity-mcp", "MCP servers"],
+    ["keycloak", "Run by their customers"],
+    ["okta", "With a tenant"],
+    ["hubspot", "At fixed addresses"],
+  ] as const)
+    expect(groupOf(id).startsWith(title), id).toBe(true);
+  expect(groupOf("stripe-connect")).toContain("| `stripe-connect` | `stripe` |");
+});
+
 it("says of what is off why, and of what is on how sure it is", () => {
   const [entry] = entries.filter(({ verification }) => verification.status === "two-sources");
   if (entry === undefined) throw new Error("no entry of the catalogue is on");

@@ -1,8 +1,9 @@
 /**
  * docs/vendors.md, from the registry: the vendors with their own files in detail, then the enabled
- * entries of the catalogue, then the disabled ones with the reason.
+ * entries of the catalogue by kind, then the disabled ones with the reason. One line each.
  */
 import { capabilitiesOf, type RegistryEntry } from "../../packages/oauth-core/src/vendors/registry-entry.ts";
+import { fillsRegistrableDomain } from "../../packages/oauth-core/src/protocol/placeholders.ts";
 import { generated, table } from "./markdown.ts";
 
 const SETUP: Readonly<Record<RegistryEntry["setup"], string>> = {
@@ -24,19 +25,11 @@ export function renderVendors(entries: readonly RegistryEntry[]): string {
     "## First-class",
     ...firstClass.map(firstClassSection),
     "## On",
-    "Verification: the status, the confidence in the endpoints and how many sources agree on both, and the date.",
-    table(
-      ["vendor", "id", "verification", "setup", "capabilities", "placeholders", "sources"],
-      on.map((entry) => [
-        entry.vendor.name,
-        code(entry.vendor.id),
-        verified(entry),
-        entry.setup,
-        capabilities(entry),
-        Object.keys(entry.placeholders).map(code).join(", "),
-        shortSources(entry),
-      ]),
-    ),
+    "Each row is one vendor. Sources, endpoints and the addresses that lost: `npm run vendor -- find ID`. Verification: the status, the confidence in the endpoints and how many sources agree on both, and the date.",
+    ...KINDS.flatMap(({ title, text, has }, index) => {
+      const ofKind = on.filter((entry) => KINDS.findIndex((kind) => kind.has(entry)) === index && has(entry));
+      return [`### ${title} (${ofKind.length})`, text, onTable(ofKind)];
+    }),
     "## Off",
     table(
       ["vendor", "id", "why off", "verification", "setup", "capabilities", "sources"],
@@ -50,6 +43,51 @@ export function renderVendors(entries: readonly RegistryEntry[]): string {
         shortSources(entry),
       ]),
     ),
+  );
+}
+
+interface Kind {
+  readonly title: string;
+  readonly text: string;
+  readonly has: (entry: RegistryEntry) => boolean;
+}
+
+/** The first that an entry has is its kind. */
+const KINDS: readonly Kind[] = [
+  {
+    title: "MCP servers",
+    text: "Their tokens are for the vendor's MCP server.",
+    has: ({ vendor }) => /-mcp(?:-|$)/.test(vendor.id),
+  },
+  {
+    title: "Run by their customers",
+    text: "A placeholder is the host of the installation: clients bring an app of their own, and each has a callback path of its own.",
+    has: ({ vendor, placeholders }) =>
+      [vendor.authorizationEndpoint, vendor.tokenEndpoint].some((url = "") =>
+        fillsRegistrableDomain(url, placeholders),
+      ),
+  },
+  {
+    title: "With a tenant",
+    text: "Placeholders name the customer's account, region or app. A value that leaves the vendor's own domains is refused.",
+    has: ({ placeholders }) => Object.keys(placeholders).length > 0,
+  },
+  { title: "At fixed addresses", text: "Nothing has to be said but the vendor's id.", has: () => true },
+];
+
+function onTable(entries: readonly RegistryEntry[]): string {
+  return table(
+    ["vendor", "id", "also", "placeholders", "capabilities", "verification"],
+    entries.map((entry) => [
+      entry.vendor.name,
+      code(entry.vendor.id),
+      (entry.aliases ?? []).map(code).join(", "),
+      Object.entries(entry.placeholders)
+        .flatMap(([name, { follows }]) => (follows === undefined ? [code(name)] : []))
+        .join(", "),
+      capabilities(entry),
+      verified(entry),
+    ]),
   );
 }
 
