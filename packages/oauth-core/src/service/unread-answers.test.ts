@@ -86,8 +86,13 @@ describe("bar#HT-5 a connection that reads nothing of its answer", () => {
   it("is ended within the time a write may stall, and its buffers are freed", async () => {
     const before = await bufferedMiB();
     await Promise.all(Array.from({ length: 8 }, () => open(get("/large"))));
-    while (asking.length < 8) await sleep(20);
-    expect(await bufferedMiB()).toBeGreaterThan(before + 100);
+    // On a busy machine the first may be over before the last has asked.
+    let most = 0;
+    while (asking.length < 8) {
+      await sleep(20);
+      most = Math.max(most, process.memoryUsage().arrayBuffers / MIB);
+    }
+    expect(most).toBeGreaterThan(before + 100);
     for (const waited of await Promise.all(asking.map(untilOver))) expect(waited).toBeLessThan(STALLED_MS + 2_000);
     asking = [];
     expect(await bufferedMiB()).toBeLessThan(before + 20);
