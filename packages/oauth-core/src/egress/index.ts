@@ -150,7 +150,7 @@ function createRealm(
     return origin;
   };
 
-  /** Texts that passed. What a text means does not change; addresses are checked at each connection. */
+  // What a text means does not change; addresses are checked at each connection.
   const passed = new LRUCache<string, URL>({ max: MAX_URLS });
 
   /** @throws EgressError refused */

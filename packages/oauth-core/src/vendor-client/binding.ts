@@ -17,6 +17,7 @@ import { parameterName } from "./authorization/url.ts";
 import { clockSkewSeconds } from "./clock.ts";
 import { type Authenticate, clientAuthentication } from "./authentication.ts";
 import { bareHost, isLoopbackHost } from "../egress/url.ts";
+import { invalidVendorResponse } from "./errors.ts";
 
 /** What a vendor client reaches vendors with. */
 export interface VendorClientDeps {
@@ -35,12 +36,24 @@ export interface VendorClientDeps {
 
 export type PostOptions = HttpRequestOptions<"POST", URLSearchParams>;
 
+export interface FormOptions {
+  /** Of the client authentication, if it has such a header. */
+  readonly authorization: string | null;
+  readonly signal: AbortSignal;
+}
+
 export interface VendorBinding {
   readonly server: AuthorizationServer;
   /** The same with `refreshEndpoint` for its token endpoint. */
   readonly refreshServer: AuthorizationServer;
   /** @param endpoint the one about to be asked; http is allowed only where loopback is permitted */
   readonly options: (endpoint: string) => PostOptions;
+  /**
+   * Posts a form in the vendor's dialect.
+   *
+   * @throws OAuthError vendor_response_invalid for an endpoint that `options` would not allow
+   */
+  readonly postForm: (endpoint: string, form: URLSearchParams, more: FormOptions) => Promise<Response>;
 }
 
 export interface CredentialsBinding {
@@ -89,20 +102,42 @@ function bindVendor(vendor: ResolvedVendor, { fetch, allowLoopback }: VendorClie
   const send = sender(vendor, fetch);
   const secure: PostOptions = { [customFetch]: send, headers: { "user-agent": "oauth-broker" } };
   const insecure: PostOptions = { ...secure, [allowInsecureRequests]: true };
-  const ofEndpoint = new Map<string, PostOptions>();
+  const known = new Map<string, Endpoint>();
+  const read = (text: string): Endpoint => {
+    const isInsecure = allowLoopback && isLoopbackHttp(text);
+    const url = URL.parse(text);
+    const endpoint = { href: url?.protocol === "https:" || isInsecure ? url?.href : undefined, isInsecure };
+    known.set(text, endpoint);
+    return endpoint;
+  };
+  const endpointOf = (text: string): Endpoint => known.get(text) ?? read(text);
   return {
     server,
     refreshServer:
       vendor.refreshEndpoint === undefined ? server : { ...server, token_endpoint: vendor.refreshEndpoint },
-    options: (endpoint) => {
-      const known = ofEndpoint.get(endpoint);
-      if (known !== undefined) return known;
-      const made = allowLoopback && isLoopbackHttp(endpoint) ? insecure : secure;
-      ofEndpoint.set(endpoint, made);
-      return made;
+    options: (endpoint) => (endpointOf(endpoint).isInsecure ? insecure : secure),
+    postForm: async (endpoint, body, { authorization, signal }) => {
+      const { href } = endpointOf(endpoint);
+      if (href === undefined) throw invalidVendorResponse("an endpoint is not https");
+      const headers = authorization === null ? FORM : { ...FORM, authorization };
+      return send(href, { body, headers, method: "POST", redirect: "manual", signal });
     },
   };
 }
+
+/** An endpoint's text, read once. */
+interface Endpoint {
+  /** Undefined where nothing may be sent. */
+  readonly href: string | undefined;
+  readonly isInsecure: boolean;
+}
+
+/** What oauth4webapi sends. */
+const FORM = {
+  accept: "application/json",
+  "content-type": "application/x-www-form-urlencoded;charset=UTF-8",
+  "user-agent": "oauth-broker",
+};
 
 function isLoopbackHttp(endpoint: string): boolean {
   return endpoint.startsWith("http:") && isLoopbackHost(bareHost(new URL(endpoint)));

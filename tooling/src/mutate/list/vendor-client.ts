@@ -115,6 +115,13 @@ export const VENDOR_CLIENT_DEFENCES: readonly Mutation[] = [
     tests: [LAB],
   },
   {
+    defence: "Codes and refresh tokens go to https alone",
+    file: `${VENDOR}/binding.ts`,
+    find: 'url?.protocol === "https:" || isInsecure ? url?.href : undefined',
+    replace: 'url?.protocol !== "" || isInsecure ? url?.href : undefined',
+    tests: [`${VENDOR}/token/request.test.ts`],
+  },
+  {
     defence: "A vendor that granted openid answers with an ID token",
     rows: ["ID-1"],
     file: `${VENDOR}/token/redeem.ts`,

@@ -2,11 +2,12 @@
  * Redeems the vendor's code for the vendor's tokens: one request, never repeated, and nothing is
  * passed on unverified.
  */
-import { authorizationCodeGrantRequest, nopkce, skipStateCheck, validateAuthResponse } from "oauth4webapi";
+import { defined } from "../../mechanics/defined.ts";
 import type { ResolvedVendor, VendorCredentials, VendorTokens } from "../../vendors/vendor.ts";
 import { type TokenDeps, validateTokenResponse } from "./validate.ts";
 import { askedResource } from "../authorization/url.ts";
 import { hasIdTokens, requireIssuer } from "../issuer.ts";
+import { requestToken } from "./request.ts";
 import { readTokenAnswer, type TokenAnswer } from "./response.ts";
 import { invalidVendorResponse, translateVendorError, type VendorCall } from "../errors.ts";
 
@@ -68,27 +69,18 @@ async function requestTokens(
   { call, signal }: { readonly call: VendorCall; readonly signal: AbortSignal },
   { bindings, now }: TokenDeps,
 ): Promise<TokenAnswer> {
-  const { server, options } = bindings.ofVendor(vendor);
-  const { client, authenticate } = bindings.ofCredentials(credentials);
   const asked = askedResource(vendor, resource);
+  const parameters = {
+    //= rfc8707#2.2
+    ...defined({ resource: asked }),
+    redirect_uri: redirectUri,
+    code,
+    // Some vendors refuse unknown parameters: their entries say `pkce: none`.
+    ...defined({ code_verifier: codeVerifier }),
+    grant_type: "authorization_code",
+  };
   try {
-    const callback = validateAuthResponse(server, client, new URLSearchParams({ code }), skipStateCheck);
-    const response = await authorizationCodeGrantRequest(
-      server,
-      client,
-      authenticate(vendor),
-      callback,
-      redirectUri,
-      // Some vendors refuse unknown parameters: their entries say `pkce: none`.
-      // oxlint-disable-next-line typescript/no-deprecated
-      codeVerifier ?? nopkce,
-      {
-        ...options(vendor.tokenEndpoint),
-        signal,
-        //= rfc8707#2.2
-        ...(asked === undefined ? {} : { additionalParameters: { resource: asked } }),
-      },
-    );
+    const response = await requestToken(parameters, vendor, credentials, { leg: "code", signal }, bindings);
     return await readTokenAnswer(response, vendor, call, now);
   } catch (error) {
     throw translateVendorError(error, call);

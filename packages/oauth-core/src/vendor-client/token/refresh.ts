@@ -3,12 +3,12 @@
  * meanwhile: one request, never repeated.
  */
 import { defined } from "../../mechanics/defined.ts";
-import { refreshTokenGrantRequest } from "oauth4webapi";
 import { OAuthError } from "../../protocol/errors.ts";
 import { formatScope } from "../../protocol/scope.ts";
 import type { ResolvedVendor, VendorCredentials, VendorTokens } from "../../vendors/vendor.ts";
 import { type TokenDeps, validateTokenResponse } from "./validate.ts";
 import { requireSameSubject } from "../id-token/verify.ts";
+import { requestToken } from "./request.ts";
 import { readTokenAnswer, type TokenAnswer } from "./response.ts";
 import { translateVendorError, type VendorCall } from "../errors.ts";
 
@@ -81,16 +81,13 @@ async function requestTokens(
   { call, signal }: { readonly call: VendorCall; readonly signal: AbortSignal },
   { bindings, now }: TokenDeps,
 ): Promise<TokenAnswer> {
-  const { refreshServer, options } = bindings.ofVendor(vendor);
-  const { client, authenticate } = bindings.ofCredentials(credentials);
-  const additionalParameters: Record<string, string> =
-    scope.length === 0 ? {} : { scope: formatScope(scope, vendor.scopeSeparator) };
+  const parameters = {
+    ...(scope.length === 0 ? {} : { scope: formatScope(scope, vendor.scopeSeparator) }),
+    refresh_token: refreshToken,
+    grant_type: "refresh_token",
+  };
   try {
-    const response = await refreshTokenGrantRequest(refreshServer, client, authenticate(vendor), refreshToken, {
-      ...options(vendor.refreshEndpoint ?? vendor.tokenEndpoint),
-      signal,
-      additionalParameters,
-    });
+    const response = await requestToken(parameters, vendor, credentials, { leg: "refresh", signal }, bindings);
     return await readTokenAnswer(response, vendor, call, now);
   } catch (error) {
     throw translateVendorError(error, call);

@@ -1,0 +1,32 @@
+/**
+ * The token request (RFC 6749 §3.2): one POST of a form with client authentication. oauth4webapi's
+ * request functions put the same form together from several objects of the web and take them apart
+ * again, which costs a sixth of the call. The library still authenticates the client, and checks
+ * the answer (validate.ts).
+ */
+import type { ResolvedVendor, VendorCredentials } from "../../vendors/vendor.ts";
+import type { Bindings } from "../binding.ts";
+
+/**
+ * @param parameters of the grant, none of them empty
+ * @param at where and for how long: the vendor's refresh endpoint may be another one
+ * @throws OAuthError vendor_response_invalid unless the endpoint is https, or http on loopback
+ *   where that is permitted; EgressError
+ */
+export async function requestToken(
+  parameters: Readonly<Record<string, string>>,
+  vendor: ResolvedVendor,
+  credentials: VendorCredentials,
+  at: { readonly leg: "code" | "refresh"; readonly signal: AbortSignal },
+  { ofVendor, ofCredentials }: Bindings,
+): Promise<Response> {
+  if (Object.values(parameters).includes("")) throw new TypeError("a parameter of a token request is empty");
+  const { server, refreshServer, postForm } = ofVendor(vendor);
+  const { client, authenticate } = ofCredentials(credentials);
+  const asked = at.leg === "code" ? server : refreshServer;
+  const form = new URLSearchParams(parameters);
+  const headers = new Headers();
+  await authenticate(vendor)(asked, client, form, headers);
+  const endpoint = asked.token_endpoint ?? vendor.tokenEndpoint;
+  return postForm(endpoint, form, { authorization: headers.get("authorization"), signal: at.signal });
+}
