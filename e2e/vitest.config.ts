@@ -2,9 +2,6 @@
 import { testProjects } from "../scripts/vitest-projects.ts";
 
 export default testProjects({
-  // As in scripts/vitest.mjs, for a file run by hand.
-  testTimeout: 90_000,
-  hookTimeout: 90_000,
   setupFiles: ["./support/new-test-file.ts"],
   globalSetup: ["./support/build-broker.ts", "./support/chromium-of-this-run.ts"],
   // Most of these tests wait: for a process to drain, a slow client to be disconnected, a page to

@@ -1,6 +1,6 @@
 // Runs the tests of one workspace and writes coverage/results.json, which scripts/test.mjs adds up;
-// with `--soak` its tests of volume at full size, and coverage/soak.json. Deletes the old file first: a run that dies
-// must not leave old numbers.
+// with `--soak` its tests of volume at full size, and coverage/soak.json. Deletes the old file
+// first: a run that dies must not leave old numbers.
 import { spawn } from "node:child_process";
 import { rmSync } from "node:fs";
 
@@ -8,10 +8,7 @@ const [isSoak, args] = process.argv[2] === "--soak" ? [true, process.argv.slice(
 const results = `coverage/${isSoak ? "soak" : "results"}.json`;
 rmSync(results, { force: true });
 const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${results}`];
-// Properties over hundreds of inputs, whole processes and browsers take longer than vitest's five
-// seconds, and on a busy machine much longer. These override a workspace's own configuration.
-const limits = ["--testTimeout=90000", "--hookTimeout=90000"];
-const vitest = spawn("vitest", ["run", ...reporters, ...limits, ...args], {
+const vitest = spawn("vitest", ["run", ...reporters, ...args], {
   stdio: "inherit",
   env: isSoak ? { ...process.env, SOAK: "1" } : process.env,
   shell: process.platform === "win32",
