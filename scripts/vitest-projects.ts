@@ -31,7 +31,7 @@ export function testProjects(options: TestOptions = {}): ViteUserConfig {
     extends: true as const,
     test: { name, include: ofKind.map(({ path }) => path), isolate: name === "isolated" },
   }));
-  const setupFiles = [join(import.meta.dirname, "end-children.ts"), ...[options.setupFiles ?? []].flat()];
+  const setupFiles = [join(import.meta.dirname, "test-setup.ts"), ...[options.setupFiles ?? []].flat()];
   // Tests start hundreds of processes, which compile the same files.
   const env = { NODE_COMPILE_CACHE: join(import.meta.dirname, "../node_modules/.cache/compiled"), ...options.env };
   const provide = { isSoak };

@@ -1,0 +1,63 @@
+/**
+ * What a test file finds and leaves. Vitest loads this into each worker before every test file
+ * (`setupFiles`).
+ *
+ * - Each file finds the globals as Node.js made them, although a file before it in the same worker
+ *   replaced some.
+ * - A test that fails, also by running into its limit, ends the processes it started; a file ends
+ *   all that its tests left.
+ */
+import type { ChildProcess } from "node:child_process";
+import { subscribe } from "node:diagnostics_channel";
+import { afterAll, afterEach, beforeEach, vi } from "vitest";
+
+interface Worker {
+  readonly children: ReadonlySet<ChildProcess>;
+  /** The web framework replaces them when it opens a server. */
+  readonly globals: { readonly Request: typeof Request; readonly Response: typeof Response };
+}
+
+const KEY = Symbol.for("the worker of these test files");
+const shared = globalThis as { [KEY]?: Worker };
+
+/** A worker that is shared loads this file once for each test file. */
+function newWorker(): Worker {
+  const children = new Set<ChildProcess>();
+  subscribe("child_process", (message) => {
+    const { process: child } = message as { readonly process: ChildProcess };
+    children.add(child);
+    child.once("exit", () => children.delete(child));
+  });
+  // Vitest stops a worker with SIGTERM: after its last file, or in the midst of one.
+  process.once("SIGTERM", () => {
+    end(children);
+    process.exit(143);
+  });
+  return { children, globals: { Request, Response } };
+}
+
+function end(children: Iterable<ChildProcess>): void {
+  for (const child of children) child.kill("SIGKILL");
+}
+
+const { children, globals } = (shared[KEY] ??= newWorker());
+
+for (const [name, value] of Object.entries(globals)) {
+  Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
+}
+
+let before: ReadonlySet<ChildProcess> = new Set();
+beforeEach(() => {
+  before = new Set(children);
+});
+afterEach(({ task }) => {
+  if (task.result?.state === "fail") end(children.difference(before));
+});
+// After the file's own hooks.
+afterAll(() => {
+  end(children);
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+  vi.unstubAllEnvs();
+  vi.unstubAllGlobals();
+});
