@@ -15,7 +15,7 @@ import type { Config, KeysConfig, StoreConfig, VendorConfig } from "./types.ts";
 import type { UrlRules } from "./schema/endpoint.ts";
 import { vendorSchema } from "./schema/vendor.ts";
 import { environmentWarnings } from "./vendors/credentials.ts";
-import { aliasesOf, vendorNamed } from "../vendor/request.ts";
+import { aliasesOf, idNamed } from "../vendor/request.ts";
 import { aliasTarget, buildVendor, type VendorRegistry } from "./vendors/vendors.ts";
 import { deploymentWarnings, mixUpWarnings, sharingWarnings } from "./warnings.ts";
 
@@ -65,7 +65,7 @@ export function buildConfig(
   parsed: ParsedConfiguration,
   { source, vendors, caPem }: { source: Source; vendors: BuiltVendors; caPem: string | undefined },
 ): Config {
-  const idOf = (name: string): string => vendorNamed(name, vendors.vendors)?.vendor.id ?? name;
+  const idOf = (name: string): string => idNamed(name, vendors.vendors);
   const owners = parsed.owners.map((owner) => buildOwner(owner, idOf));
   const clients = parsed.clients.map((client) => buildClient(client, owners, idOf));
   const store = absoluteStore(parsed.store, source);

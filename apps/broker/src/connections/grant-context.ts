@@ -15,12 +15,12 @@ import { type ChoiceDeps, trustedChoice, type VendorChoice } from "../vendor/cho
 import { findCredentials, requireActiveCredentials } from "../vendor/entry.ts";
 import { requireUsable } from "../vendor/entry.ts";
 import {
+  idNamed,
   ownCredentials,
   readOwnCredentials,
   readPlaceholders,
   readTarget,
   targetFields,
-  vendorNamed,
   type VendorTarget,
 } from "../vendor/request.ts";
 
@@ -66,8 +66,7 @@ function sameTarget(
   { vendors }: Pick<ChoiceDeps, "vendors">,
 ): VendorTarget {
   const { vendor, placeholders = {}, issuer, authorizationEndpoint, tokenEndpoint } = connection;
-  const named = parameters.get("vendor") ?? vendor;
-  if (vendor !== named && vendor !== vendorNamed(named, vendors)?.vendor.id) {
+  if (vendor !== idNamed(parameters.get("vendor") ?? vendor, vendors)) {
     throw new OAuthError("invalid_request", "vendor and connection name different vendors");
   }
   const given = { issuer, authorization_endpoint: authorizationEndpoint, token_endpoint: tokenEndpoint };

@@ -8,7 +8,7 @@ import { nearest } from "@oauth-broker/oauth-core/configuration";
 import type { VendorCredentials } from "@oauth-broker/oauth-core/registry";
 import type { ClientConfig, VendorConfig } from "../config.ts";
 import type { Deps } from "../deps.ts";
-import { aliasesOf, CUSTOM_VENDOR, isManual, vendorNamed, type VendorTarget } from "./request.ts";
+import { aliasesOf, CUSTOM_VENDOR, idNamed, isManual, type VendorTarget } from "./request.ts";
 
 /**
  * @returns undefined for a custom vendor
@@ -34,16 +34,17 @@ export function requireUsable(
  *   vendor that this client may not use
  */
 export function requireUsableVendor(
-  id: string,
+  name: string,
   client: ClientConfig,
   { vendors }: Pick<Deps, "vendors">,
 ): VendorConfig {
-  const entry = vendorNamed(id, vendors);
+  const id = idNamed(name, vendors);
+  const entry = vendors.get(id);
   //= bar#BY-5
   if (entry === undefined || !entry.vendor.enabled) {
     throw new OAuthError("invalid_request", notKnown(id, vendors));
   }
-  requireListed(entry.vendor.id, client);
+  requireListed(id, client);
   return entry;
 }
 

@@ -192,7 +192,12 @@ const ALIASES = new WeakMap<Vendors, ReadonlyMap<string, string>>();
 
 /** @param name an id, or another name of the vendor; an id takes precedence */
 export function vendorNamed(name: string, vendors: Vendors): VendorConfig | undefined {
-  return vendors.get(name) ?? vendors.get(aliasesOf(vendors).get(name) ?? name);
+  return vendors.get(idNamed(name, vendors));
+}
+
+/** @returns the id that a name stands for; a name of no vendor as it is */
+export function idNamed(name: string, vendors: Vendors): string {
+  return vendors.has(name) ? name : (aliasesOf(vendors).get(name) ?? name);
 }
 
 /** The ids of the vendors by their other names. */

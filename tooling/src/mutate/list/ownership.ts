@@ -219,8 +219,8 @@ export const OWNERSHIP_DEFENCES: readonly Mutation[] = [
     defence: "A client's list of vendors holds for a vendor under each of its names",
     rows: ["BY-5"],
     file: "apps/broker/src/vendor/entry.ts",
-    find: "  requireListed(entry.vendor.id, client);",
-    replace: "  requireListed(id, client);",
+    find: "  requireListed(id, client);\n  return entry;",
+    replace: "  requireListed(name, client);\n  return entry;",
     tests: ["apps/broker/src/vendor/request.names.test.ts"],
   },
 ];
