@@ -79,6 +79,7 @@ export function direct(options: DirectOptions): DirectClient {
         const { codeVerifier, nonce, resource, scope } = session;
         const redeem = {
           ...callback,
+          callbackData,
           redirectUri,
           scope: scope === undefined ? [] : parseScope(scope),
           ...defined({ codeVerifier, nonce, resource }),

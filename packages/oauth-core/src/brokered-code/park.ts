@@ -129,6 +129,7 @@ export async function redeemAtVendor(
     code: answer.code,
     redirectUri,
     scope: flow.scope,
+    callbackData: answer.callbackData,
     ...defined({ resource: flow.resource, iss: answer.iss, codeVerifier, nonce }),
   });
 }

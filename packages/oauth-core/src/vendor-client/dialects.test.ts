@@ -79,12 +79,14 @@ describe("the authorization request", () => {
     const entry = defineVendor({
       id: "v",
       name: "V",
-      authorizationParams: { app: "{app}", fixed: "{other}", page: "1" },
+      authorizationParams: { app: "{app}", fixed: "{other}", page: "stores/{app}" },
     });
     const specs = { app: { pattern: "[a-z0-9.]+" } };
     const filled = expandVendor(entry, { app: "amzn1.x" }, specs);
-    expect(filled.authorizationParams).toEqual({ app: "amzn1.x", fixed: "{other}", page: "1" });
+    expect(filled.authorizationParams).toEqual({ app: "amzn1.x", fixed: "{other}", page: "stores/amzn1.x" });
     expect(expandVendor(entry, {}, {})).toBe(entry);
+    const json = defineVendor({ id: "v", name: "V", authorizationParams: { claims: '{"id_token":{"{":1}}' } });
+    expect(expandVendor(json, { app: "a" }, specs)).toBe(json);
     for (const app of ["a&state=x", "A", ""]) {
       expect(() => expandVendor(entry, { app }, specs)).toThrow(
         expect.objectContaining({ code: "invalid_request", description: expect.stringContaining("placeholder app") }),
@@ -140,6 +142,17 @@ describe("a token request", () => {
     const refresh = lab.vendor.received.at(-1)?.form;
     expect(Object.fromEntries(refresh ?? [])).toMatchObject({ action: "requesttoken", refresh_token: "rt" });
     expect(refresh?.has("expiring")).toBe(false);
+  });
+
+  it("repeats the callback parameters that the entry says, and no others", async () => {
+    const entry = { callbackParams: ["context", "shop", "code"], echoedCallbackParams: ["context", "code", "absent"] };
+    await lab.vendor.grant();
+    const callbackData = { context: "stores/1&x=y", shop: "other", code: "theirs", state: "s" };
+    await lab.redeem({ entry, request: { callbackData } });
+    const form = lab.vendor.received.find(({ path }) => path === "/token")?.form;
+    expect(form?.getAll("context")).toEqual(["stores/1&x=y"]);
+    expect(form?.getAll("code")).toEqual([lab.request.code]);
+    for (const name of ["shop", "state", "absent", "x"]) expect(form?.has(name), name).toBe(false);
   });
 
   it("has the secret as the user name, with an empty password, where the entry says so", async () => {

@@ -74,28 +74,24 @@ export function expandVendor(entry: Vendor, values: Values, specs: PlaceholderSp
   return { ...vendor, ...filled, ...(parameters === undefined ? {} : { authorizationParams: parameters }) };
 }
 
-/** @returns the name of the placeholder that a fixed parameter is; undefined for any other value */
-function nameOf(value: string, specs: PlaceholderSpecs): string | undefined {
-  const name = /^\{([^{}]+)\}$/.exec(value)?.[1];
-  return name !== undefined && Object.hasOwn(specs, name) ? name : undefined;
-}
-
-/** @returns undefined when no fixed parameter of the authorization request is a placeholder */
+/**
+ * A value may have braces of another meaning (JSON): only names of the entry's placeholders count.
+ *
+ * @returns undefined when no fixed parameter of the authorization request has a placeholder
+ */
 function filledParameters(
   { authorizationParams }: Vendor,
   values: Values,
   specs: PlaceholderSpecs,
 ): Record<string, string> | undefined {
   const entries = Object.entries(authorizationParams);
-  if (!entries.some(([, value]) => nameOf(value, specs) !== undefined)) return undefined;
-  return Object.fromEntries(
-    entries.map(([parameter, value]) => {
-      const name = nameOf(value, specs);
-      if (name === undefined) return [parameter, value];
-      const filled = new URL(expandTemplate(`https://vendor.example/?value={${name}}`, values, specs));
-      return [parameter, filled.searchParams.get("value") ?? ""];
-    }),
-  );
+  const names = Object.keys(specs).filter((name) => entries.some(([, value]) => value.includes(`{${name}}`)));
+  if (names.length === 0) return undefined;
+  const one = (name: string): string =>
+    new URL(expandTemplate(`https://vendor.example/?value={${name}}`, values, specs)).searchParams.get("value") ?? "";
+  const fill = (text: string, name: string): string =>
+    text.includes(`{${name}}`) ? text.replaceAll(`{${name}}`, () => one(name)) : text;
+  return Object.fromEntries(entries.map(([parameter, value]) => [parameter, names.reduce(fill, value)]));
 }
 
 /**

@@ -36,6 +36,7 @@ const LISTS = new Set([
   "disagreements",
   "unsupported",
   "callbackParams",
+  "echoedCallbackParams",
   "quirks",
   "superseded",
   "aliases",
@@ -156,6 +157,11 @@ describe("the catalogue", () => {
     for (const url of urlsOf(entry).filter((url) => url.includes("{client_id}"))) {
       expect(naming).toContain(url);
       expect(url).toContain("/{client_id}");
+    }
+    const { callbackParams = [], echoedCallbackParams = [] } = entry.vendor;
+    for (const name of echoedCallbackParams) {
+      expect(callbackParams).toContain(name);
+      expect(name).not.toMatch(/^(code|code_verifier|client_.*|redirect_uri|grant_type|state|iss)$/);
     }
     const { placeholders } = catalogueEntry(entry);
     const templates = [...urlsOf(entry), ...Object.values(entry.vendor.authorizationParams ?? {})];

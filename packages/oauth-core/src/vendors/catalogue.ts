@@ -51,6 +51,7 @@ type VendorFacts = Pick<Vendor, "id" | "name"> &
       | "issuesRefreshTokens"
       | "rotatesRefreshTokens"
       | "callbackParams"
+      | "echoedCallbackParams"
     >
   > & { readonly authorizationEndpoint: string; readonly tokenEndpoint: string };
 

@@ -92,8 +92,8 @@ export interface Vendor {
    */
   readonly parameterNames: Readonly<Record<string, string>>;
   /**
-   * Fixed parameters of every authorization request. A value that is one `{placeholder}` of the
-   * entry is filled like those of its URLs.
+   * Fixed parameters of every authorization request. The entry's `{placeholders}` in a value are
+   * filled like those of its URLs.
    */
   readonly authorizationParams: Readonly<Record<string, string>>;
   /** What the vendor calls the response type `code`. */
@@ -162,6 +162,8 @@ export interface Vendor {
   readonly rotatesRefreshTokens?: boolean;
   /** Further callback parameters passed on in `vendor_data`. */
   readonly callbackParams: readonly string[];
+  /** Those of `callbackParams` that the token request for the code repeats. */
+  readonly echoedCallbackParams?: readonly string[];
   readonly enabled: boolean;
   /** `false`: no new flows; refresh and revoke still work. */
   readonly acceptsNewAuthorizations: boolean;

@@ -24,6 +24,8 @@ export interface RedeemRequest {
   readonly scope: readonly string[];
   /** As in the authorization request: RFC 8707 wants it on both legs. */
   readonly resource?: string;
+  /** The further parameters of the callback that the entry declares. */
+  readonly callbackData?: Readonly<Record<string, string>>;
 }
 
 /**
@@ -65,12 +67,13 @@ export async function redeemCode(
 async function requestTokens(
   vendor: ResolvedVendor,
   credentials: VendorCredentials,
-  { code, redirectUri, codeVerifier, resource }: RedeemRequest,
+  { code, redirectUri, codeVerifier, resource, callbackData = {} }: RedeemRequest,
   { call, signal }: { readonly call: VendorCall; readonly signal: AbortSignal },
   { bindings, now }: TokenDeps,
 ): Promise<TokenAnswer> {
   const asked = askedResource(vendor, resource);
   const parameters = {
+    ...echoed(vendor, callbackData),
     //= rfc8707#2.2
     ...defined({ resource: asked }),
     redirect_uri: redirectUri,
@@ -85,6 +88,14 @@ async function requestTokens(
   } catch (error) {
     throw translateVendorError(error, call);
   }
+}
+
+function echoed(
+  { echoedCallbackParams = [] }: Pick<ResolvedVendor, "echoedCallbackParams">,
+  callbackData: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const sent = echoedCallbackParams.filter((name) => Object.hasOwn(callbackData, name));
+  return Object.fromEntries(sent.map((name) => [name, callbackData[name] ?? ""]));
 }
 
 /**
