@@ -14,7 +14,7 @@ const PUBLIC_ADDRESS = "93.184.216.34";
  */
 export function createLoopbackEgress(port: number): Egress {
   return createEgress(
-    { allowLoopback: false, allowCidrs: [], timeoutMs: 5_000 },
+    { allowLoopback: false, allowCidrs: [], timeoutMs: 30_000 },
     {
       ...REAL_NETWORK,
       jitterMs: () => 0,

@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { REGISTRY, type RegistryEntry, type Vendor } from "@oauth-broker/oauth-core/registry";
 import {
   type Entry,
+  idleFactsOf,
   type Mutant,
   mutantsOf,
   readEntries,
@@ -44,6 +45,10 @@ export interface Proof {
   readonly failures: readonly Failure[];
   /** By kind of fact; empty without mutations. */
   readonly kinds: ReadonlyMap<string, KindCount>;
+  /** How many wrong copies each step noticed. */
+  readonly steps: ReadonlyMap<string, number>;
+  /** Facts that change nothing in their entry, with the reason. */
+  readonly idle: readonly string[];
 }
 
 /** Which vendors, and how much. */
@@ -77,32 +82,40 @@ export async function proveVendors({ vendors, mutations, say = () => undefined }
   const egress = createLoopbackEgress(proxy.port);
   const theatre: Theatre = { proxy, egress };
   const failures: Failure[] = [];
-  const kinds = new Map<string, KindCount>();
+  const counts: Counts = { kinds: new Map(), steps: new Map(), idle: [] };
   try {
     for (const [index, id] of vendors.entries()) {
       const [entry, copy] = [entries.get(id), REGISTRY.get(id)];
       if (entry === undefined || copy === undefined) throw new Error(`the registry has no vendor ${id}`);
       const failure = await travel(entry, copy, theatre);
       if (failure !== undefined) failures.push(failure);
-      else if (mutations) await mutate(entry, copy, theatre, kinds);
+      else if (mutations) await mutate(entry, copy, theatre, counts);
       if ((index + 1) % 20 === 0) say(`${index + 1} of ${vendors.length} vendors`);
     }
   } finally {
     await egress.close();
     await proxy.close();
   }
-  return { vendors, failures, kinds };
+  return { vendors, failures, ...counts };
+}
+
+interface Counts {
+  readonly kinds: Map<string, KindCount>;
+  readonly steps: Map<string, number>;
+  readonly idle: string[];
 }
 
 async function mutate(
   entry: Entry,
   copy: RegistryEntry,
   theatre: Theatre,
-  kinds: Map<string, KindCount>,
+  { kinds, steps, idle }: Counts,
 ): Promise<void> {
+  idle.push(...idleFactsOf(entry));
   for (const mutant of mutantsOf(entry)) {
     const failure = await travel(entry, wrongCopy(copy, mutant), theatre);
     const { noticed, total, missed } = kinds.get(mutant.kind) ?? { noticed: 0, total: 0, missed: [] };
+    if (failure !== undefined) steps.set(failure.step, (steps.get(failure.step) ?? 0) + 1);
     const name = `${entry.facts.id} ${mutant.fact}: ${mutant.what}`;
     kinds.set(mutant.kind, {
       noticed: noticed + (failure === undefined ? 0 : 1),

@@ -6,7 +6,7 @@ import type { KindCount, Proof } from "./prove.ts";
 const LEAST = { all: 0.95, kind: 0.8 } as const;
 
 /** @returns the outcome in lines; the last says what it does not prove */
-export function report({ vendors, failures, kinds }: Proof): string {
+export function report({ vendors, failures, kinds, steps, idle }: Proof): string {
   const failed = failures.flatMap(({ vendor, step, why, refused }) => [
     `FAIL ${vendor}, ${step}: ${why}`,
     ...refused.map((line) => `     the simulator refused: ${line}`),
@@ -22,6 +22,8 @@ export function report({ vendors, failures, kinds }: Proof): string {
           ...rows,
           ...missed,
           kindLine("all", allOf(kinds)),
+          stepLine(steps),
+          ...idle.map((fact) => `  changes nothing: ${fact}`),
           ...notBehaviour(),
         ];
   return [
@@ -36,6 +38,11 @@ export function report({ vendors, failures, kinds }: Proof): string {
 function kindLine(kind: string, { noticed, total }: KindCount): string {
   const share = total === 0 ? 0 : noticed / total;
   return `  ${kind.padEnd(24)}${String(noticed).padStart(5)} of ${String(total).padStart(5)}  ${(share * 100).toFixed(1).padStart(5)} %`;
+}
+
+function stepLine(steps: Proof["steps"]): string {
+  const counts = [...steps].toSorted(([, a], [, b]) => b - a).map(([step, count]) => `${step} ${count}`);
+  return `  noticed by the steps: ${counts.join(", ")}`;
 }
 
 function notBehaviour(): string[] {

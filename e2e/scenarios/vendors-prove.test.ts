@@ -56,7 +56,8 @@ describe("vendors:prove", () => {
   });
 
   it("ends with what it does not show, and is not good enough when a vendor fails or a kind is missed", () => {
-    const good = { vendors: ["a"], failures: [], kinds: new Map([["PKCE", { noticed: 8, total: 8, missed: [] }]]) };
+    const kinds = new Map([["PKCE", { noticed: 8, total: 8, missed: [] }]]);
+    const good = { vendors: ["a"], failures: [], kinds, steps: new Map([["connect", 8]]), idle: [] };
     expect(isGoodEnough(good)).toBe(true);
     expect(report(good).split("\n").at(-1)).toMatch(/not that the entries are true\.$/);
     const failure = { vendor: "a", step: "connect", why: "x", refused: ["y"] };

@@ -5,6 +5,7 @@
  * the proof names it.
  */
 import type { Entry, Facts, Json, PlaceholderFacts } from "./facts.ts";
+import { choosesHost } from "./placeholders.ts";
 
 /** A wrong copy of one fact. */
 export interface Mutant {
@@ -28,6 +29,8 @@ export interface FactRow {
   readonly behaviour: string;
   /** Also a fact where the entry says nothing, because the default is one. */
   readonly always?: true;
+  /** Why the fact changes nothing in this entry; undefined where it does. */
+  readonly idle?: (facts: Facts) => string | undefined;
   readonly wrong: (value: never, facts: Facts) => Wrong;
 }
 
@@ -46,9 +49,9 @@ export const FACT_TABLE: Readonly<Record<string, FactRow>> = {
   refreshEndpoint: endpoint("refreshes here, and not at the token endpoint (token.ts)"),
   revocationEndpoint: endpoint("revokes here (revoke.ts)"),
   registrationEndpoint: endpoint("registers clients here (identity.ts)"),
-  jwksUri: endpoint("publishes the keys of ID tokens here (identity.ts)"),
+  jwksUri: { ...endpoint("publishes the keys of ID tokens here (identity.ts)"), idle: issuesNoIdTokens },
   userinfoEndpoint: endpoint("names the user here (identity.ts)"),
-  introspectionEndpoint: endpoint("introspects here (identity.ts)"),
+  introspectionEndpoint: { ...endpoint("introspects here (identity.ts)"), idle: namesNoUsers },
   tokenEndpointAuthMethod: {
     ...row("client authentication", "insists on it (requests.ts)", (method: string) =>
       others(method, ["client_secret_basic", "client_secret_post", "none"]),
@@ -56,10 +59,10 @@ export const FACT_TABLE: Readonly<Record<string, FactRow>> = {
     always: true,
   },
   clientSecret: row("client authentication", "verifies the signed secret (requests.ts)", (form: object) => ({
-    ...without(form),
+    ...gone(),
     ...members(form, { audience: "https://other.example", lifetimeSeconds: 864_000 }),
   })),
-  clientAssertion: row("client authentication", "verifies it (requests.ts)", without),
+  clientAssertion: row("client authentication", "verifies it (requests.ts)", gone),
   scopeSeparator: {
     ...row("scope separator", "splits the requested scopes by it (authorize.ts)", (separator: string) =>
       others(separator, [" ", ","]),
@@ -91,8 +94,8 @@ export const FACT_TABLE: Readonly<Record<string, FactRow>> = {
     ),
     always: true,
   },
-  defaultResource: row("resource", "refuses a request without it (authorize.ts)", (resource: string) => ({
-    ...without(resource),
+  defaultResource: row("resource", "refuses a request without it (authorize.ts)", () => ({
+    ...gone(),
     another: "https://resource-of-another.com",
   })),
   parameterNames: row(
@@ -115,20 +118,20 @@ export const FACT_TABLE: Readonly<Record<string, FactRow>> = {
     ...row("request body", "refuses any other (requests.ts)", (format: string) => others(format, ["form", "json"])),
     always: true,
   },
-  tokenResponseMember: row("answer shape", "wraps its tokens in it (token.ts)", (name: string) => ({
-    ...without(name),
+  tokenResponseMember: row("answer shape", "wraps its tokens in it (token.ts)", () => ({
+    ...gone(),
     another: "of_another",
   })),
   tokenResponseNames: row("answer shape", "uses these names (token.ts)", (names: Readonly<Record<string, string>>) =>
     eachMember(names, "of_another"),
   ),
   tokenExpiry: row("lifetimes", "states a point in time (token.ts)", (expiry: object) => ({
-    ...without(expiry),
+    ...gone(),
     ...members(expiry, { member: "of_another" }),
     ...differentUnit(expiry as { readonly unit: string }),
   })),
   tokenResult: row("error shape", "states its errors there (vendor.ts)", (result: object) => ({
-    ...without(result),
+    ...gone(),
     ...members(result, { member: "of_another" }),
   })),
   tokenErrors: row("error shape", "answers with each (vendor.ts)", otherMeanings),
@@ -140,7 +143,7 @@ export const FACT_TABLE: Readonly<Record<string, FactRow>> = {
     opposite: !rotates,
   })),
   revocation: row("revocation", "takes revocations in this form alone (revoke.ts)", (dialect: object) => ({
-    ...without(dialect),
+    ...gone(),
     ...wrongRevocations(dialect as Readonly<Record<string, Json>>),
   })),
   revokes: row("revocation", "ends this type of token alone (revoke.ts)", (type: string) =>
@@ -161,21 +164,24 @@ export const FACT_TABLE: Readonly<Record<string, FactRow>> = {
     others(spelling, ["exact", "bare"]),
   ),
   issuerTemplate: row("issuer", "names the tenant in its issuer (state.ts)", (template: object) => ({
-    ...without(template),
+    ...gone(),
     ...members(template, { claim: "of_another", pattern: "of-another", placeholder: "of_another" }),
   })),
   issRequired: row("issuer", "leaves `iss` out where it may (authorize.ts)", (required: boolean) => ({
     opposite: !required,
   })),
-  issuesIdTokens: row("ID tokens", "sends one of its own kind (token.ts)", (issues: boolean) => ({
-    opposite: !issues,
-  })),
+  issuesIdTokens: {
+    ...row("ID tokens", "sends one of its own kind (token.ts)", (issues: boolean) => ({
+      opposite: !issues,
+    })),
+    idle: ({ issuer }) => (issuer === undefined ? "without an issuer there are no ID tokens" : undefined),
+  },
   idTokenAlgs: row("ID tokens", "signs with the first (token.ts)", () => ({ another: ["ES512"] })),
   identity: row("account", "names the user there (token.ts)", (identity: object | string) =>
     typeof identity === "object" ? members(identity, { members: ["of_another"] }) : {},
   ),
   account: row("account", "answers this request alone (identity.ts)", (account: object) => ({
-    ...without(account),
+    ...gone(),
     ...urlMember(account),
     ...members(account, { method: "PUT", identity: ["of_another"] }),
     ...("body" in account ? members(account, { body: { of: "another" } }) : {}),
@@ -184,7 +190,7 @@ export const FACT_TABLE: Readonly<Record<string, FactRow>> = {
     ...("refusal" in account ? members(account, { refusal: { member: "of_another", values: [] } }) : {}),
   })),
   tokenCheck: row("account", "answers this request alone (identity.ts)", (check: object) => ({
-    ...without(check),
+    ...gone(),
     ...urlMember(check),
     ...members(check, {
       method: "PUT",
@@ -213,49 +219,74 @@ export const NOT_BEHAVIOUR: Readonly<Record<string, string>> = {
  * @returns the wrong copies of every fact of an entry, one at a time; `value` of a fact
  *   `placeholders` is for all placeholders together
  */
-export function mutantsOf({ facts, stated, placeholders }: Entry): readonly Mutant[] {
-  const always = Object.entries(FACT_TABLE).flatMap(([fact, { always }]) => (always === true ? [fact] : []));
-  const names = [...new Set([...Object.keys(stated), ...always])].filter((name) => NOT_BEHAVIOUR[name] === undefined);
-  const ofMembers = names.flatMap((fact) => {
+export function mutantsOf(entry: Entry): readonly Mutant[] {
+  const { facts } = entry;
+  const ofMembers = factsOf(entry).flatMap((fact) => {
     const known = FACT_TABLE[fact];
     if (known === undefined) return [{ fact, kind: `without a row: ${fact}`, what: "removed", value: undefined }];
+    if (known.idle?.(facts) !== undefined) return [];
     const value = (facts as unknown as Readonly<Record<string, never>>)[fact] as never;
     return Object.entries(known.wrong(value, facts)).map(([what, wrong]) => {
       const kind = known.kind === "endpoint" ? `endpoint ${what}` : known.kind;
       return { fact, kind, what, value: wrong };
     });
   });
-  return [...ofMembers, ...wrongPlaceholders(placeholders)];
+  return [...ofMembers, ...wrongPlaceholders(entry)];
+}
+
+/** @returns the facts of an entry that change nothing there, each with the reason */
+export function idleFactsOf(entry: Entry): readonly string[] {
+  return factsOf(entry).flatMap((fact) => {
+    const why = FACT_TABLE[fact]?.idle?.(entry.facts);
+    return why === undefined ? [] : [`${entry.facts.id} ${fact}: ${why}`];
+  });
+}
+
+function factsOf({ stated }: Entry): readonly string[] {
+  const always = Object.entries(FACT_TABLE).flatMap(([fact, { always }]) => (always === true ? [fact] : []));
+  return [...new Set([...Object.keys(stated), ...always])].filter((name) => NOT_BEHAVIOUR[name] === undefined);
+}
+
+function issuesNoIdTokens({ issuer, issuesIdTokens }: Facts): string | undefined {
+  return issuer === undefined || issuesIdTokens === false ? "there are no ID tokens to check" : undefined;
+}
+
+function namesNoUsers({ identity, account, userinfoEndpoint }: Facts): string | undefined {
+  const isUnknown = identity === "unknown" && account === undefined && userinfoEndpoint === undefined;
+  return isUnknown ? "no member is known to name its users" : undefined;
 }
 
 /** A restriction of a placeholder is gone, or is another. */
-function wrongPlaceholders(placeholders: Entry["placeholders"]): Mutant[] {
+function wrongPlaceholders(entry: Entry): Mutant[] {
+  const { placeholders } = entry;
   return Object.entries(placeholders).flatMap(([name, spec]) => {
     const wrong: (readonly [string, PlaceholderFacts])[] = [];
-    const { values, suffix, pattern, follows, ...rest } = spec;
+    const { values, suffix, pattern, follows } = spec;
     if (values !== undefined) wrong.push(["values", { ...spec, values: ["of-another"] }]);
-    if (suffix !== undefined) wrong.push(["suffix", { ...rest, ...(pattern ? { pattern } : {}) }]);
-    if (pattern !== undefined) wrong.push(["pattern", { ...rest, ...(suffix ? { suffix } : {}) }]);
+    if (choosesHost(name, entry)) wrong.push(["suffix", without(spec, "suffix")]);
+    if (pattern !== undefined) wrong.push(["pattern", without(spec, "pattern")]);
+    if (suffix !== undefined) wrong.push(["other suffix", { ...spec, suffix: [".vendor-of-another.com"] }]);
     if (follows !== undefined) {
       const moved = Object.fromEntries(Object.entries(follows.values).map(([key, value]) => [key, `x-${value}`]));
       wrong.push(["follows", { ...spec, follows: { ...follows, values: moved } }]);
     }
     return wrong.map(([what, changed]) => {
-      return {
-        fact: "placeholders",
-        kind: "placeholders",
-        what: `${what} of ${name}`,
-        value: { ...placeholders, [name]: changed },
-      };
+      const value = { ...placeholders, [name]: changed };
+      return { fact: "placeholders", kind: "placeholders", what: `${what} of ${name}`, value };
     });
   });
+}
+
+function without(spec: PlaceholderFacts, name: keyof PlaceholderFacts): PlaceholderFacts {
+  const { [name]: _, ...rest } = spec;
+  return rest;
 }
 
 function others(value: string, all: readonly string[]): Wrong {
   return Object.fromEntries(all.filter((other) => other !== value).map((other) => [`"${other}"`, other]));
 }
 
-function without(_value: unknown): Wrong {
+function gone(): Wrong {
   return { removed: undefined };
 }
 

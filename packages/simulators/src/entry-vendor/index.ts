@@ -1,6 +1,6 @@
 export { type Entry, type Facts, type Json, type PlaceholderFacts, readEntries, readEntry } from "./facts.ts";
 export type { WrittenEntry } from "./facts.ts";
-export { FACT_TABLE, type FactRow, type Mutant, mutantsOf, NOT_BEHAVIOUR } from "./fact-table.ts";
+export { FACT_TABLE, type FactRow, idleFactsOf, type Mutant, mutantsOf, NOT_BEHAVIOUR } from "./fact-table.ts";
 export { type Misfit, misfits, sampleValues } from "./placeholders.ts";
 export { createEntryVendor, type EntryFault, type EntryVendor, type FaultPoint } from "./vendor.ts";
 export { type EntryProxy, startEntryProxy } from "./proxy.ts";

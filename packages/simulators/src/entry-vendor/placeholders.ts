@@ -56,25 +56,26 @@ export interface Misfit {
 }
 
 /** @returns for each restriction of a placeholder, a value that only this restriction refuses */
-export function misfits({ placeholders }: Entry): readonly Misfit[] {
-  return Object.entries(placeholders).flatMap(([placeholder, spec]) => {
-    const { values, suffix, pattern, kind, follows } = spec;
+export function misfits(entry: Entry): readonly Misfit[] {
+  return Object.entries(entry.placeholders).flatMap(([placeholder, spec]) => {
+    const { values, pattern, kind, follows, suffix: [end = ""] = [] } = spec;
     const of = (value: string | undefined, why: string) => (value === undefined ? [] : [{ placeholder, value, why }]);
     if (follows !== undefined) return [];
     if (values !== undefined) return of("unlisted", "not one of its values");
-    const outside = suffix === undefined || kind !== "host" ? undefined : `acme.vendor-of-another.com`;
-    const [end = ""] = suffix ?? [];
-    const unfit = ["zz.zz", "-", "not", "not-9", "9", "x_y", "A", "Zz9"].map((start) =>
-      kind === "host" ? start + end : start,
-    );
+    const unfit = kind === "host" ? ["zz.zz", "not", "9"].map((start) => start + end) : ["not-a-fit", "9", "x", "zz9"];
+    const isUnfit = (value: string): boolean => pattern !== undefined && !new RegExp(`^(?:${pattern})$`).test(value);
     return [
-      ...of(outside, "outside its domain"),
-      ...of(
-        pattern === undefined ? undefined : unfit.find((value) => !new RegExp(`^(?:${pattern})$`).test(value)),
-        "outside its pattern",
-      ),
+      ...of(choosesHost(placeholder, entry) ? "acme.vendor-of-another.com" : undefined, "outside its domain"),
+      ...of(unfit.find(isUnfit), "outside its pattern"),
     ];
   });
+}
+
+/** A value is a whole host, of which the entry pins the end. */
+export function choosesHost(placeholder: string, { facts, placeholders }: Entry): boolean {
+  const { suffix, kind } = placeholders[placeholder] ?? {};
+  const hosts = [facts.authorizationEndpoint, facts.tokenEndpoint].map((url) => url.split("/", 3)[2]);
+  return suffix !== undefined && kind === "host" && hosts.includes(`{${placeholder}}`);
 }
 
 /** Where the vendor has one issuer per tenant, this is the tenant; the same as a placeholder's. */
