@@ -15,6 +15,7 @@ simulator made from its entry; then every fact of the broker's copy is made wron
   --sample COUNT   that many, chosen by the seed
   --seed TEXT      default: "fixed"
   --no-mutations   the journeys alone
+  --explain        a line for each wrong fact: which step noticed it, and by what
 `;
 
 const { values } = parseArgs({
@@ -24,6 +25,7 @@ const { values } = parseArgs({
     sample: { type: "string" },
     seed: { type: "string", default: "fixed" },
     mutations: { type: "boolean", default: true },
+    explain: { type: "boolean", default: false },
     help: { type: "boolean", default: false },
   },
 });
@@ -34,7 +36,8 @@ else {
   const chosen = values.vendor.length > 0 ? values.vendor : on;
   const vendors = values.sample === undefined ? chosen : sampleOf(chosen, Number(values.sample), values.seed);
   const say = (line: string): void => void process.stderr.write(`${line}\n`);
-  const proof = await proveVendors({ vendors, mutations: values.mutations, say });
+  const explain = values.explain ? { explain: (line: string) => void process.stdout.write(`${line}\n`) } : {};
+  const proof = await proveVendors({ vendors, mutations: values.mutations, say, ...explain });
   process.stdout.write(`${report(proof)}\n`);
   process.exitCode = isGoodEnough(proof) ? 0 : 1;
 }

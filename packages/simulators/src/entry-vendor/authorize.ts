@@ -16,13 +16,11 @@ export interface Decision {
 /** @throws Refusal, which the user would see as a page of the vendor */
 export function answerAuthorization(request: VendorRequest, decision: Decision, state: VendorState): Response {
   const { facts, client } = state;
+  const { responseType = "code" } = facts;
   const parameters = readParameters(withoutEndpointQuery(request, state), facts);
-  for (const [name, value] of Object.entries(facts.authorizationParams)) {
-    const given = parameters.take(name);
-    if (given !== value) throw refusal("invalid_request", `${name} is ${given ?? "missing"}, not ${value}`);
-  }
-  if (facts.parameterNames["response_type"] !== "" && parameters.require("response_type") !== "code") {
-    throw refusal("unsupported_response_type", "response_type is not code");
+  parameters.requireFixed(mapValues(facts.authorizationParams, state.fill));
+  if (facts.parameterNames["response_type"] !== "" && parameters.require("response_type") !== responseType) {
+    throw refusal("unsupported_response_type", `response_type is not ${responseType}`);
   }
   if (parameters.require("client_id") !== client.clientId) throw refusal("invalid_client", "client_id is not known");
   const redirectUri = facts.parameterNames["redirect_uri"] === "" ? undefined : parameters.require("redirect_uri");
@@ -44,9 +42,16 @@ export function answerAuthorization(request: VendorRequest, decision: Decision, 
     const value = randomName("code");
     state.codes.set(value, code);
     callback.set("code", value);
-    for (const name of facts.callbackParams) callback.set(name, `${name} of the callback`);
+    for (const name of facts.callbackParams) callback.set(name, callbackValue(name));
   } else callback.set("error", decision.error);
   return sendBack(facts.authorizationParams["response_mode"] === "form_post", client.redirectUri, callback);
+}
+
+function mapValues(
+  record: Readonly<Record<string, string>>,
+  map: (value: string) => string,
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, map(value)]));
 }
 
 /** A query that the endpoint itself has comes with every request. */
@@ -61,6 +66,11 @@ function withoutEndpointQuery({ url }: VendorRequest, { endpoints }: VendorState
 
 function codeLifetimeSeconds({ facts }: VendorState): number {
   return facts.redeemAt === "callback" ? 3 : (facts.authorizationCodeLifetimeSeconds ?? 600);
+}
+
+/** @returns what the vendor adds to the callback under this name */
+export function callbackValue(name: string): string {
+  return `${name} of the callback`;
 }
 
 /** @throws Refusal invalid_scope for a scope that the app does not have */

@@ -6,6 +6,19 @@
  */
 import type { Entry, Facts, Json, PlaceholderFacts } from "./facts.ts";
 import { choosesHost } from "./placeholders.ts";
+import {
+  differentUnit,
+  eachMember,
+  gone,
+  members,
+  otherHost,
+  otherMeanings,
+  others,
+  urlMember,
+  type Wrong,
+  wrongRevocations,
+  wrongUrls,
+} from "./wrong-values.ts";
 
 /** A wrong copy of one fact. */
 export interface Mutant {
@@ -18,9 +31,6 @@ export interface Mutant {
   /** In place of the fact; undefined removes it. */
   readonly value: unknown;
 }
-
-/** The wrong copies of one value, by what is wrong in them. */
-type Wrong = Readonly<Record<string, unknown>>;
 
 /** A row of the table. */
 export interface FactRow {
@@ -108,6 +118,18 @@ export const FACT_TABLE: Readonly<Record<string, FactRow>> = {
     "refuses a request without them (authorize.ts)",
     (parameters: Readonly<Record<string, string>>) => eachMember(parameters, "of_another"),
   ),
+  responseType: row("parameter names", "refuses any other response type (authorize.ts)", gone),
+  codeExchangeParams: row(
+    "fixed parameters",
+    "refuses a code without them (token.ts)",
+    (parameters: Readonly<Record<string, string>>) => eachMember(parameters, "of_another"),
+  ),
+  refreshParams: row(
+    "fixed parameters",
+    "refuses a refresh without them (token.ts)",
+    (parameters: Readonly<Record<string, string>>) => eachMember(parameters, "of_another"),
+  ),
+  secretIsUserName: row("client authentication", "takes the secret as user name (requests.ts)", gone),
   authorizationCodeLifetimeSeconds: row("lifetimes", "ends codes after it (authorize.ts)", () => ({
     short: 6,
   })),
@@ -134,6 +156,11 @@ export const FACT_TABLE: Readonly<Record<string, FactRow>> = {
     ...gone(),
     ...members(result, { member: "of_another" }),
   })),
+  defaultLifetimeSeconds: row("lifetimes", "states no lifetime (token.ts)", (lifetime: number) => ({
+    ...gone(),
+    another: lifetime * 2,
+  })),
+  errorMember: row("error shape", "states its errors there (vendor.ts)", () => ({ ...gone(), another: "of_another" })),
   tokenErrors: row("error shape", "answers with each (vendor.ts)", otherMeanings),
   callbackErrors: row("error shape", "sends the user back with each", otherMeanings),
   issuesRefreshTokens: row("refresh tokens", "issues none, or some (state.ts)", (issues: boolean) => ({
@@ -203,6 +230,7 @@ export const FACT_TABLE: Readonly<Record<string, FactRow>> = {
     ...("scope" in check ? members(check, { scope: "of_another" }) : {}),
     ...("expiry" in check ? members(check, { expiry: { member: "of_another", unit: "seconds" } }) : {}),
   })),
+  echoedCallbackParams: row("callback parameters", "wants them again with the code (token.ts)", gone),
   callbackParams: row("callback parameters", "sends them (authorize.ts)", (names: readonly string[]) =>
     Object.fromEntries(names.map((name) => [`without ${name}`, names.filter((other) => other !== name)])),
   ),
@@ -280,77 +308,4 @@ function wrongPlaceholders(entry: Entry): Mutant[] {
 function without(spec: PlaceholderFacts, name: keyof PlaceholderFacts): PlaceholderFacts {
   const { [name]: _, ...rest } = spec;
   return rest;
-}
-
-function others(value: string, all: readonly string[]): Wrong {
-  return Object.fromEntries(all.filter((other) => other !== value).map((other) => [`"${other}"`, other]));
-}
-
-function gone(): Wrong {
-  return { removed: undefined };
-}
-
-/** @returns the object with one of these members changed, for each */
-function members(value: object, changes: Readonly<Record<string, unknown>>): Wrong {
-  return Object.fromEntries(Object.entries(changes).map(([name, changed]) => [name, { ...value, [name]: changed }]));
-}
-
-/** @returns the record without each of its members, and with each changed */
-function eachMember(record: Readonly<Record<string, string>>, changed: string): Wrong {
-  return Object.fromEntries(
-    Object.keys(record).flatMap((name) => {
-      const { [name]: _, ...rest } = record;
-      return [
-        [`without ${name}`, rest],
-        [`${name} changed`, { ...record, [name]: changed }],
-      ];
-    }),
-  );
-}
-
-function otherMeanings(meanings: Readonly<Record<string, unknown>>): Wrong {
-  return Object.fromEntries(
-    Object.entries(meanings).map(([code, meaning]) => {
-      const name = typeof meaning === "string" ? meaning : (meaning as { code: string }).code;
-      const other = name === "temporarily_unavailable" ? "invalid_scope" : "temporarily_unavailable";
-      return [`${code} means ${other}`, { ...meanings, [code]: other }];
-    }),
-  );
-}
-
-function differentUnit({ unit, ...rest }: { readonly unit: string }): Wrong {
-  const other = unit === "seconds" ? "milliseconds" : "seconds";
-  return { unit: { ...rest, unit: other } };
-}
-
-function wrongRevocations(dialect: Readonly<Record<string, Json>>): Wrong {
-  const { method, authentication, body, ends, goneStatuses, goneErrors } = dialect;
-  const isInBody = body !== "none";
-  return members(dialect, {
-    method: method === "POST" ? "DELETE" : "POST",
-    authentication: authentication === "basic" ? "none" : "basic",
-    body: body === "form" ? "json" : "form",
-    ends: ends === "token" ? "grant" : "token",
-    ...(isInBody ? { tokenParameter: "of_another" } : {}),
-    ...((goneStatuses as readonly number[]).some((status) => status !== 404) ? { goneStatuses: [418] } : {}),
-    ...(goneErrors === undefined ? {} : { goneErrors: [] }),
-  });
-}
-
-function wrongUrls(url: string): Wrong {
-  const [address = "", query] = url.split("?", 2);
-  return {
-    host: otherHost(url),
-    path: `${address.endsWith("/") ? address : `${address}-`}x${query === undefined ? "" : `?${query}`}`,
-    ...(query === undefined ? {} : { query: address }),
-  };
-}
-
-function otherHost(url: string): string {
-  return url.replace(/^https:\/\//, "https://x-");
-}
-
-function urlMember(value: object): Wrong {
-  const { host, path } = wrongUrls((value as { endpoint: string }).endpoint);
-  return { "endpoint host": { ...value, endpoint: host }, "endpoint path": { ...value, endpoint: path } };
 }

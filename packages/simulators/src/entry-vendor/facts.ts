@@ -86,9 +86,13 @@ export interface Facts {
   readonly defaultResource?: string;
   readonly parameterNames: Readonly<Record<string, string>>;
   readonly authorizationParams: Readonly<Record<string, string>>;
+  readonly responseType?: string;
+  readonly codeExchangeParams?: Readonly<Record<string, string>>;
+  readonly refreshParams?: Readonly<Record<string, string>>;
   readonly authorizationCodeLifetimeSeconds?: number;
   readonly redeemAt: "token" | "callback";
   readonly tokenEndpointAuthMethod: "client_secret_basic" | "client_secret_post" | "none";
+  readonly secretIsUserName?: boolean;
   readonly clientSecret?: { readonly audience: string; readonly alg: string; readonly lifetimeSeconds: number };
   readonly clientAssertion?: { readonly alg: string };
   readonly tokenRequestBody: "form" | "json";
@@ -96,11 +100,14 @@ export interface Facts {
   readonly tokenResponseNames: Readonly<Record<string, string>>;
   readonly tokenExpiry?: ExpiryFact;
   readonly tokenResult?: { readonly member: string; readonly success: readonly (string | number | boolean)[] };
+  readonly defaultLifetimeSeconds?: number;
+  readonly errorMember?: string;
   readonly tokenErrors: ErrorFacts;
   readonly callbackErrors: ErrorFacts;
   readonly issuesRefreshTokens?: boolean;
   readonly rotatesRefreshTokens?: boolean;
   readonly callbackParams: readonly string[];
+  readonly echoedCallbackParams?: readonly string[];
 }
 
 /** What an entry says of a `{placeholder}` of its URLs. */

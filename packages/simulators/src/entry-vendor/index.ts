@@ -2,8 +2,8 @@ export { type Entry, type Facts, type Json, type PlaceholderFacts, readEntries, 
 export type { WrittenEntry } from "./facts.ts";
 export { FACT_TABLE, type FactRow, idleFactsOf, type Mutant, mutantsOf, NOT_BEHAVIOUR } from "./fact-table.ts";
 export { type Misfit, misfits, sampleValues } from "./placeholders.ts";
-export { createEntryVendor, type EntryFault, type EntryVendor, type FaultPoint } from "./vendor.ts";
-export { type EntryProxy, startEntryProxy } from "./proxy.ts";
+export { createEntryVendor, type EntryFault, type EntryProxy, type EntryVendor, type FaultPoint } from "./vendor.ts";
+export { startEntryProxy } from "./vendor.ts";
 export type { Decision } from "./authorize.ts";
 export type { VendorRequest } from "./requests.ts";
 export {

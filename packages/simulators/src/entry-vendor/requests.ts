@@ -40,6 +40,11 @@ export interface Parameters {
   take(standard: string): string | undefined;
   /** @throws Refusal invalid_request when it is absent */
   require(standard: string): string;
+  /**
+   * @param fixed by the vendor's own names
+   * @throws Refusal invalid_request when one is absent, or has another value
+   */
+  requireFixed(fixed: Readonly<Record<string, string>>): void;
   /** @throws Refusal invalid_request when a parameter was never taken */
   requireNoOther(): void;
 }
@@ -63,6 +68,13 @@ export function readParameters(pairs: Iterable<readonly [string, string]>, { par
       const value = take(standard);
       if (value !== undefined && value !== "") return value;
       throw refusal("invalid_request", `the parameter ${parameterNames[standard] ?? standard} is missing`);
+    },
+    requireFixed: (fixed) => {
+      for (const [name, value] of Object.entries(fixed)) {
+        const given = left.get(name);
+        left.delete(name);
+        if (given !== value) throw refusal("invalid_request", `${name} is ${given ?? "missing"}, not ${value}`);
+      }
     },
     requireNoOther: () => {
       if (left.size === 0) return;
@@ -95,11 +107,11 @@ export function bearerToken({ headers }: VendorRequest): string | undefined {
   return /^Bearer (\S+)$/.exec(headers.get("authorization") ?? "")?.[1];
 }
 
-/** @param path names from the outside in: `team.id` */
-export function nested(path: string, value: Json): { readonly [name: string]: Json } {
+/** @param path names from the outside in, a list's first position as 0: `team.id`, `errors.0.code` */
+export function nested(path: string, value: Json): Json {
   const [name = "", ...rest] = path.split(".");
   const inner = rest.length === 0 ? value : nested(rest.join("."), value);
-  return { [name]: inner };
+  return name === "0" ? [inner] : { [name]: inner };
 }
 
 /** @returns both objects in one, and members that both have merged likewise */
@@ -126,7 +138,9 @@ export async function requireClient(request: VendorRequest, parameters: Paramete
   }
   if (facts.tokenEndpointAuthMethod === "client_secret_basic") {
     if (header === null) throw refusedClient("no Authorization header: the entry says Basic");
-    if (header !== basic(client.clientId, client.clientSecret)) throw refusedClient("wrong Basic credentials");
+    const [user, password] =
+      facts.secretIsUserName === true ? [client.clientSecret, ""] : [client.clientId, client.clientSecret];
+    if (header !== basic(user, password)) throw refusedClient("wrong Basic credentials");
     return;
   }
   if (header !== null) throw refusedClient("an Authorization header: the entry says no Basic");

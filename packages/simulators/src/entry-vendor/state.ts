@@ -62,6 +62,8 @@ export interface VendorState {
   readonly endpoints: ReadonlyMap<EndpointName, URL>;
   /** For this tenant; undefined where the entry has none. */
   readonly issuer: string | undefined;
+  /** @returns a text of the entry for this tenant */
+  readonly fill: (text: string) => string;
   readonly codes: Map<string, IssuedCode>;
   readonly tokens: Map<string, IssuedToken>;
   /** Requests by endpoint that were not refused. */
@@ -101,6 +103,7 @@ export function createState(entry: Entry, client: EntryClient, now: () => number
     client,
     now,
     issuer,
+    fill: filled,
     endpoints: new Map(named.flatMap(([name, url]) => (url === undefined ? [] : [[name, new URL(filled(url))]]))),
     codes: new Map(),
     tokens: new Map(),

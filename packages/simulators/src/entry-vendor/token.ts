@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { SignJWT } from "jose";
-import { requireScope } from "./authorize.ts";
+import { callbackValue, requireScope } from "./authorize.ts";
 import type { ExpiryFact, Json } from "./facts.ts";
 import { TENANT } from "./placeholders.ts";
 import {
@@ -63,6 +63,10 @@ async function redeem(request: VendorRequest, parameters: Parameters, state: Ven
     throw refusal("invalid_grant", "redirect_uri is not the one of the authorization request");
   }
   requireVerifier(parameters, code.codeChallenge, facts.pkce);
+  parameters.requireFixed(facts.codeExchangeParams ?? {});
+  parameters.requireFixed(
+    Object.fromEntries((facts.echoedCallbackParams ?? []).map((name) => [name, callbackValue(name)])),
+  );
   if (facts.resource === "send" && parameters.take("resource") !== code.resource) {
     throw refusal("invalid_target", "the resource is not the one of the authorization request");
   }
@@ -82,6 +86,7 @@ async function refresh(request: VendorRequest, parameters: Parameters, state: Ve
   await requireClient(request, parameters, state);
   const value = parameters.require("refresh_token");
   const scope = parameters.take("scope");
+  parameters.requireFixed(facts.refreshParams ?? {});
   parameters.requireNoOther();
   const known = tokens.get(value);
   if (known?.kind !== "refresh_token") throw refusal("invalid_grant", "the refresh token is unknown or used");
@@ -109,7 +114,7 @@ async function issue(
   const standard: Record<string, Json> = {
     access_token: accessToken,
     token_type: "bearer",
-    ...lifetime(facts.tokenExpiry, state.now()),
+    ...(facts.defaultLifetimeSeconds === undefined ? lifetime(facts.tokenExpiry, state.now()) : {}),
     ...(refreshToken === undefined ? {} : { refresh_token: refreshToken }),
     scope: grant.scope.join(facts.scopeSeparator),
     ...(idToken === undefined ? {} : { id_token: idToken }),

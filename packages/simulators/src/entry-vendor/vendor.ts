@@ -1,12 +1,15 @@
 /**
  * A vendor made from its entry: it does what the entry says, for one tenant and one client, and
  * refuses everything else. Green against it says that a client does what the entry says, not that
- * the entry is true. proxy.ts puts it on loopback.
+ * the entry is true. The proxy puts it on loopback: the Host header says which vendor is asked.
  */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { buffer } from "node:stream/consumers";
+import { listen } from "../listen.ts";
 import { answerAuthorization, type Decision } from "./authorize.ts";
 import type { Entry } from "./facts.ts";
 import { ABOUT } from "./identity.ts";
-import { isRefusal, type Refusal, refusal, type VendorRequest } from "./requests.ts";
+import { isRefusal, nested, type Refusal, refusal, type VendorRequest } from "./requests.ts";
 import { answerRevocation } from "./revoke.ts";
 import { createState, type EndpointName, type EntryClient, type Grant, type VendorState } from "./state.ts";
 import { answerToken } from "./token.ts";
@@ -135,9 +138,63 @@ function refusalAnswer({ code, status }: Refusal, at: EndpointName | undefined, 
 }
 
 function errorAnswer(code: string, status: number, at: EndpointName | undefined, { facts }: VendorState): Response {
-  const { tokenResult } = facts;
-  if (tokenResult === undefined || (at !== "token" && at !== "refresh")) {
-    return Response.json({ error: code, error_description: "Refused by the simulated vendor" }, { status });
-  }
-  return Response.json({ [tokenResult.member]: /^\d+$/.test(code) ? Number(code) : code }, { status });
+  const { tokenResult, errorMember } = facts;
+  const path = at === "token" || at === "refresh" ? (errorMember ?? tokenResult?.member) : undefined;
+  if (path !== undefined) return Response.json(nested(path, /^\d+$/.test(code) ? Number(code) : code), { status });
+  return Response.json({ error: code, error_description: "Refused by the simulated vendor" }, { status });
+}
+
+/** The hosts of the vendors that are being served. */
+export interface EntryProxy {
+  readonly port: number;
+  /** In place of those served before. Their hosts are distinct. */
+  serve(vendors: readonly EntryVendor[]): void;
+  /** Hosts that were asked for and are none of a vendor served, since the last `serve`. */
+  strangers(): readonly string[];
+  close(): Promise<void>;
+}
+
+/**
+ * A listener on loopback. A host that no vendor here has gets 421, as from a server that is not the
+ * one.
+ */
+export async function startEntryProxy(): Promise<EntryProxy> {
+  const { server, port, close } = await listen(0);
+  let served: readonly EntryVendor[] = [];
+  let strangers = new Set<string>();
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const host = request.headers.host ?? "";
+    const body = (await buffer(request)).toString("utf8");
+    const vendor = served.find(({ hosts }) => hosts.has(host));
+    if (vendor === undefined) {
+      strangers.add(host);
+      response.writeHead(421).end();
+      return;
+    }
+    const url = new URL(request.url ?? "/", `https://${host}`);
+    const { method = "GET" } = request;
+    const made = await vendor.handle({ method, url, headers: new Headers(headersOf(request)), body });
+    if (made === undefined) {
+      response.destroy();
+      return;
+    }
+    response.writeHead(made.status, Object.fromEntries(made.headers));
+    response.end(Buffer.from(await made.arrayBuffer()));
+  };
+  server.on("request", (request, response) => {
+    answer(request, response).catch((error: unknown) => response.destroy(error as Error));
+  });
+  return {
+    port,
+    serve: (vendors) => {
+      served = vendors;
+      strangers = new Set();
+    },
+    strangers: () => [...strangers],
+    close,
+  };
+}
+
+function headersOf({ headers }: IncomingMessage): [string, string][] {
+  return Object.entries(headers).flatMap(([name, value]) => (typeof value === "string" ? [[name, value]] : []));
 }
