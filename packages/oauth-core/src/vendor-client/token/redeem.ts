@@ -94,8 +94,9 @@ function echoed(
   { echoedCallbackParams = [] }: Pick<ResolvedVendor, "echoedCallbackParams">,
   callbackData: Readonly<Record<string, string>>,
 ): Record<string, string> {
-  const sent = echoedCallbackParams.filter((name) => Object.hasOwn(callbackData, name));
-  return Object.fromEntries(sent.map((name) => [name, callbackData[name] ?? ""]));
+  const sent = Object.entries(callbackData).filter(([name]) => echoedCallbackParams.includes(name));
+  // An empty parameter counts as absent (rfc6749#3.2).
+  return Object.fromEntries(sent.filter(([, value]) => value !== ""));
 }
 
 /**
