@@ -31,6 +31,15 @@ describe("service.yaml", () => {
     });
   });
 
+  it.each([
+    ["shopify", { shop: "" }],
+    ["highlevel", { version_id: "" }],
+    ["intercom", undefined],
+  ])("leaves the placeholders of %s that have no default to the author", (vendor, open) => {
+    const { VENDOR_PLACEHOLDERS: text } = environmentOf({ ...CHOICES, vendor });
+    expect(text === undefined ? undefined : JSON.parse(text)).toEqual(open);
+  });
+
   it("has neither a table nor open paths in pre-registered mode", () => {
     const file = parse(serviceYaml({ ...CHOICES, mode: "pre-registered" })) as Record<string, unknown>;
     expect(Object.keys(file)).toEqual(["name", "mode", "environment"]);

@@ -37,16 +37,18 @@ export function environmentOf({ mode, callback, vendor, scopes }: Choices): Reco
 }
 
 /**
- * The placeholders of the vendor's OAuth endpoints without a default value: empty, for the author
- * to fill in.
+ * The placeholders of the vendor's OAuth endpoints and fixed parameters without a default value:
+ * empty, for the author to fill in.
  */
 function placeholdersOf(vendor: string): Record<string, string> | undefined {
   const entry = REGISTRY.get(vendor);
   if (entry === undefined) return undefined;
-  const { authorizationEndpoint = "", tokenEndpoint = "" } = entry.vendor;
+  const { authorizationEndpoint = "", tokenEndpoint = "", authorizationParams } = entry.vendor;
+  const isParameter = (name: string): boolean =>
+    Object.values(authorizationParams).some((value) => value.includes(`{${name}}`));
   const given = new Set([authorizationEndpoint, tokenEndpoint].flatMap((url) => givenNames(url, entry.placeholders)));
   const open = Object.entries(entry.placeholders).filter(
-    ([name, { default: usual }]) => usual === undefined && given.has(name),
+    ([name, { default: usual }]) => usual === undefined && (given.has(name) || isParameter(name)),
   );
   return open.length === 0 ? undefined : Object.fromEntries(open.map(([name]) => [name, ""]));
 }
