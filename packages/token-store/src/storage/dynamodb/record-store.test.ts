@@ -4,6 +4,9 @@ import { startDynamoDb } from "@oauth-broker/simulators/aws";
 import type { DynamoDbEngine } from "@oauth-broker/simulators/aws";
 import { dynamodbRecordStore } from "./record-store.ts";
 
+/** The engine is in this process, and the machine may be busy: a race is not a test of time. */
+const DEADLINE_MS = 30_000;
+
 let engine: DynamoDbEngine;
 beforeAll(async () => {
   engine = await startDynamoDb();
@@ -13,7 +16,7 @@ afterAll(() => engine.close());
 describeRecordStore("dynamodb", async (now) => {
   const { endpoint, region } = engine;
   const table = await engine.createTable();
-  const store = dynamodbRecordStore({ table, region, endpoint, now });
+  const store = dynamodbRecordStore({ table, region, endpoint, now, deadlineMs: DEADLINE_MS });
   return {
     store,
     dispose: async () => {

@@ -10,6 +10,9 @@ import { dynamodbTokenRows } from "./token-rows.ts";
 const KEY = { pk: "USER#u1", sk: "VENDOR#github" };
 const ITEM_KEY = { pk: { S: KEY.pk }, sk: { S: KEY.sk } };
 
+/** The engine is in this process, and the machine may be busy: a race is not a test of time. */
+const DEADLINE_MS = 30_000;
+
 let engine: DynamoDbEngine;
 beforeAll(async () => {
   engine = await startDynamoDb();
@@ -17,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => engine.close());
 
 const open = (table: string): ReturnType<typeof dynamodbTokenRows> =>
-  dynamodbTokenRows({ table, region: engine.region, endpoint: engine.endpoint });
+  dynamodbTokenRows({ table, region: engine.region, endpoint: engine.endpoint, deadlineMs: DEADLINE_MS });
 
 describeTokenRows("dynamodb", async () => {
   const table = await engine.createTable();
