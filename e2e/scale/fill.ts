@@ -20,10 +20,12 @@ const AT_ONCE = 512;
 
 /** @param now of the store's clock */
 export async function fill(store: Pick<RecordStore, "create">, count: number, now: number): Promise<void> {
+  // In order of their keys, which spares a file most of its writes.
+  const ids = Array.from({ length: count }, () => randomBytes(16).toString("base64url")).sort();
   for (let done = 0; done < count; done += AT_ONCE) {
-    const batch = Array.from({ length: Math.min(AT_ONCE, count - done) }, () =>
+    const batch = ids.slice(done, done + AT_ONCE).map((id) =>
       store.create({
-        key: { kind: "flow", id: randomBytes(16).toString("base64url") },
+        key: { kind: "flow", id },
         stage: "pushed",
         data: DATA,
         expiresAt: now + LIFE_SECONDS,
