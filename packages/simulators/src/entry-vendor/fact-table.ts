@@ -58,7 +58,11 @@ export const FACT_TABLE: Readonly<Record<string, FactRow>> = {
   tokenEndpoint: endpoint("serves this host, path and query alone (vendor.ts)"),
   refreshEndpoint: endpoint("refreshes here, and not at the token endpoint (token.ts)"),
   revocationEndpoint: endpoint("revokes here (revoke.ts)"),
-  registrationEndpoint: endpoint("registers clients here (identity.ts)"),
+  registrationEndpoint: {
+    ...endpoint("registers clients here (identity.ts)"),
+    idle: ({ registrationEndpoint: url }) =>
+      url?.includes("{") === true ? "registration comes before any tenant is known" : undefined,
+  },
   jwksUri: { ...endpoint("publishes the keys of ID tokens here (identity.ts)"), idle: issuesNoIdTokens },
   userinfoEndpoint: endpoint("names the user here (identity.ts)"),
   introspectionEndpoint: { ...endpoint("introspects here (identity.ts)"), idle: namesNoUsers },
@@ -67,6 +71,7 @@ export const FACT_TABLE: Readonly<Record<string, FactRow>> = {
       others(method, ["client_secret_basic", "client_secret_post", "none"]),
     ),
     always: true,
+    idle: ({ secretIsUserName }) => (secretIsUserName === true ? "the secret is the user name" : undefined),
   },
   clientSecret: row("client authentication", "verifies the signed secret (requests.ts)", (form: object) => ({
     ...gone(),

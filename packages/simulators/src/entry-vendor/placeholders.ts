@@ -48,6 +48,10 @@ function fits(value: string, { pattern, kind }: PlaceholderFacts): boolean {
   return pattern === undefined || new RegExp(`^(?:${pattern})$`).test(value);
 }
 
+/** The first one that a pattern does not fit is what it must refuse; each is right in its place. */
+const UNFIT: readonly string[] = ["not-a-fit", "9", "x", "zz9", "A_b", "a.b", "a~b"];
+const UNFIT_HOSTS: readonly string[] = ["zz.zz", "not", "9", "a.bcd", "a.b.c.d.e"];
+
 /** A value of one placeholder that leaves what the entry allows. */
 export interface Misfit {
   readonly placeholder: string;
@@ -62,7 +66,7 @@ export function misfits(entry: Entry): readonly Misfit[] {
     const of = (value: string | undefined, why: string) => (value === undefined ? [] : [{ placeholder, value, why }]);
     if (follows !== undefined) return [];
     if (values !== undefined) return of("unlisted", "not one of its values");
-    const unfit = kind === "host" ? ["zz.zz", "not", "9"].map((start) => start + end) : ["not-a-fit", "9", "x", "zz9"];
+    const unfit = kind === "host" ? UNFIT_HOSTS.map((start) => start + end) : UNFIT;
     const isUnfit = (value: string): boolean => pattern !== undefined && !new RegExp(`^(?:${pattern})$`).test(value);
     return [
       ...of(choosesHost(placeholder, entry) ? "acme.vendor-of-another.com" : undefined, "outside its domain"),
