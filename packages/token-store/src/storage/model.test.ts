@@ -49,11 +49,11 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       const patch = { stage: to, set, remove, ...(life === undefined ? {} : { expiresAt: now + life }) };
       return store.advance({ kind: "k", id }, { stage: from, expect }, patch);
     }),
-  fc.record({ id, includeExpired: fc.boolean() }).map(
-    ({ id, includeExpired }): Step =>
-      (store) =>
-        store.get({ kind: "k", id }, { includeExpired }),
-  ),
+  fc.record({ id, includeExpired: fc.boolean() }).map(({ id, includeExpired }): Step => async (store, now) => {
+    const record = await store.get({ kind: "k", id }, { includeExpired });
+    // From `keepUntil` on a store may have deleted the row, or not yet.
+    return record === undefined || record.keepUntil <= now ? undefined : record;
+  }),
   id.map(
     (id): Step =>
       (store) =>
