@@ -32,7 +32,7 @@ describe("a rotation", () => {
 
   it("completes all flows over several rotations in a row, with two KMS calls for each rotation", async () => {
     const before = calls();
-    const size = volume({ test: { rotations: 3, flows: 3 }, soak: { rotations: 5, flows: 10 } });
+    const size = volume({ test: { rotations: 2, flows: 3 }, soak: { rotations: 5, flows: 10 } });
     await expectUnnoticedRotations(harness, size);
     // One data key created, and one opened by the other process.
     expect(calls() - before).toBeLessThanOrEqual(2 * size.rotations);

@@ -81,6 +81,30 @@ describe("keyset", () => {
     expect(reads).toBe(1);
   });
 
+  it("finds it for each of several callers at once, with one read", async () => {
+    const now = fixedClock(NOW);
+    const storage = memoryKeysetStorage();
+    let reads = 0;
+    const slow: KeysetStorage = {
+      ...storage,
+      read: async (options) => {
+        reads += 1;
+        const stored = await storage.read(options);
+        await new Promise((resolve) => setTimeout(resolve, 10));
+        return stored;
+      },
+    };
+    const [one, other] = [createKeyset({ storage, now }), createKeyset({ storage: slow, now })];
+    await one.load();
+    await other.load();
+    const { kid } = await one.rotate();
+    now.advance(PUBLISH_SECONDS);
+    reads = 0;
+    const found = await Promise.all([1, 2, 3].map(async () => other.find("state", kid)));
+    expect(found.every((key) => key !== undefined)).toBe(true);
+    expect(reads).toBe(1);
+  });
+
   it("keeps both of two rotations at the same moment", async () => {
     const now = fixedClock(NOW);
     const storage = sealedBy(keyFile(), memoryRecordStore({ now }));

@@ -98,6 +98,7 @@ export function createKeyset({
   let held: Held | undefined;
   let contextKey: Buffer | undefined;
   let lastReadAt = 0;
+  let latestRead: Promise<unknown> | undefined;
   const derived = new Map<string, Buffer>();
 
   const loaded = (): KeysetDocument => holding().document;
@@ -111,8 +112,14 @@ export function createKeyset({
     if (held === undefined || held.revision <= next.revision) held = next;
   };
 
-  const read = async (): Promise<{ stored: StoredKeyset; document: KeysetDocument } | undefined> => {
+  const read = (): ReturnType<typeof readStorage> => {
     lastReadAt = now();
+    const reading = readStorage();
+    latestRead = reading;
+    return reading;
+  };
+
+  const readStorage = async (): Promise<{ stored: StoredKeyset; document: KeysetDocument } | undefined> => {
     // First, because another process raises the floor right after it has written.
     const lowest = await floor.lowest();
     const stored = await storage.read();
@@ -175,7 +182,10 @@ export function createKeyset({
     },
     async find(purpose, kid) {
       const known = (): Generation | undefined => loaded().generations.find((generation) => generation.kid === kid);
-      if (known() === undefined && now() - lastReadAt >= REREAD_SECONDS) await read();
+      if (known() === undefined) {
+        // Of several callers at once the first reads and all wait: none is refused meanwhile.
+        await (now() - lastReadAt >= REREAD_SECONDS ? read() : latestRead);
+      }
       const generation = known();
       if (generation === undefined) return undefined;
       if (purpose === "state" && isRetired(generation, loaded().generations)) return undefined;
