@@ -2,6 +2,7 @@
  * Runs every part of `npm run scale` with small numbers: too few to say anything about cost, enough
  * to fail when a part no longer runs, or something is lost, refused or charged that should not be.
  */
+import { volume } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
 import { spreadOf } from "../bench/spread.ts";
 import { compareSubjects } from "./compare.ts";
@@ -29,6 +30,16 @@ describe("a small run", () => {
     for (const figure of figures(sections)) expect(figure).toMatch(/^[1-9]\d* µs$/);
   });
 
+  it("bar#HT-5 has many connections, and none within the limit is refused", async () => {
+    const rows = rowsOf(await run("connections"));
+    expect(rows.map(({ what }) => what)).toContain("CPU per flow, 80 connections");
+    expect(rows.at(-1)).toMatchObject({ what: "refused, of 80 at once", figure: "0" });
+  });
+});
+
+// They start many processes, or wait for a vendor's limit.
+const SLOW = volume<readonly string[]>({ test: [], soak: ["the slow parts"] });
+describe.each(SLOW)("a small run of %s", () => {
   it("has several processes on one SQLite file, and on one table", async () => {
     const sections = await run("processes");
     expect(rowsOf(sections).map(({ what }) => what)).toEqual(["1 process", "2 processes", "1 process", "2 processes"]);
@@ -42,12 +53,6 @@ describe("a small run", () => {
       expect.stringMatching(/^[1-9]\d* ms$/),
       expect.stringMatching(/^[1-9]\d* ms$/),
     ]);
-  });
-
-  it("bar#HT-5 has many connections, and none within the limit is refused", async () => {
-    const rows = rowsOf(await run("connections"));
-    expect(rows.map(({ what }) => what)).toContain("CPU per flow, 80 connections");
-    expect(rows.at(-1)).toMatchObject({ what: "refused, of 80 at once", figure: "0" });
   });
 
   it("bar#8.2 has tokens that are due together: none is lost, valid ones work, the queue is visible", async () => {

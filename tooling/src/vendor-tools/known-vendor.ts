@@ -4,7 +4,7 @@
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { expandVendor, requireFit, templatesOf, withDefaults } from "@oauth-broker/oauth-core/client";
-import { givenNames, requireKnownPlaceholders } from "@oauth-broker/oauth-core/protocol";
+import { placeholderNames, requireKnownPlaceholders } from "@oauth-broker/oauth-core/protocol";
 import { REGISTRY, type RegistryEntry, type Vendor } from "@oauth-broker/oauth-core/registry";
 import { requireEgressUrl } from "@oauth-broker/oauth-core/egress";
 import { atEndpoints } from "@oauth-broker/simulators/fixtures";
@@ -37,7 +37,7 @@ export function knownVendor({ id, placeholders, endpoints, loopback }: Choice): 
   const vendor = atEndpoints(entry.vendor, endpoints);
   const values = withDefaults(placeholders, entry.placeholders);
   const templates = templatesOf(vendor, entry.placeholders);
-  const names = templates.flatMap((template) => givenNames(template, entry.placeholders));
+  const names = templates.flatMap((template) => placeholderNames(template, entry.placeholders));
   const missing = [...new Set(names)].filter((name) => !Object.hasOwn(values, name));
   if (missing.length > 0) {
     const options = missing.map((name) => `--placeholder ${name}=VALUE`).join(" ");

@@ -2,7 +2,7 @@
  * service.yaml of a project: what the platform reads. The paths are those the server has in its
  * mode, and no others.
  */
-import { givenNames } from "@oauth-broker/oauth-core/protocol";
+import { placeholderNames } from "@oauth-broker/oauth-core/protocol";
 import { REGISTRY } from "@oauth-broker/oauth-core/registry";
 import type { Callback, Choices, Mode } from "../choices/choices.ts";
 
@@ -46,7 +46,9 @@ function placeholdersOf(vendor: string): Record<string, string> | undefined {
   const { authorizationEndpoint = "", tokenEndpoint = "", authorizationParams } = entry.vendor;
   const isParameter = (name: string): boolean =>
     Object.values(authorizationParams).some((value) => value.includes(`{${name}}`));
-  const given = new Set([authorizationEndpoint, tokenEndpoint].flatMap((url) => givenNames(url, entry.placeholders)));
+  const given = new Set(
+    [authorizationEndpoint, tokenEndpoint].flatMap((url) => placeholderNames(url, entry.placeholders)),
+  );
   const open = Object.entries(entry.placeholders).filter(
     ([name, { default: usual }]) => usual === undefined && (given.has(name) || isParameter(name)),
   );

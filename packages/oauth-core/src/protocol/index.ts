@@ -11,7 +11,6 @@ export {
 export {
   expandTemplate,
   fillsRegistrableDomain,
-  givenNames,
   isListed,
   placeholderNames,
   type PlaceholderSpec,

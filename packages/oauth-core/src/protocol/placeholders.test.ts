@@ -1,11 +1,5 @@
 import { describe, expect, it } from "vitest";
-import {
-  expandTemplate,
-  fillsRegistrableDomain,
-  givenNames,
-  placeholderNames,
-  requireKnownPlaceholders,
-} from "./placeholders.ts";
+import { expandTemplate, fillsRegistrableDomain, placeholderNames, requireKnownPlaceholders } from "./placeholders.ts";
 
 const REFUSED = expect.objectContaining({ code: "invalid_request", status: 400 });
 const OKTA = "https://{subdomain}.okta.com/oauth2/{auth_server}/v1/authorize";
@@ -167,7 +161,7 @@ describe("a value that follows from another", () => {
         expect.objectContaining({ description: "placeholder region has a value that does not fit" }),
       );
     }
-    expect(givenNames("https://{app_host}/{x}/{region}", specs)).toEqual(["region", "x"]);
+    expect(placeholderNames("https://{app_host}/{x}/{region}", specs)).toEqual(["region", "x"]);
   });
 });
 

@@ -43,19 +43,16 @@ const KINDS = {
 /**
  * The names a template uses, each once, in order of appearance.
  *
+ * @param specs with them, the names that a caller gives: one that follows from another is replaced
+ *   by that one
  * @throws OAuthError invalid_request when braces enclose anything that is not a name
  */
-export function placeholderNames(template: string): string[] {
+export function placeholderNames(template: string, specs: PlaceholderSpecs = {}): string[] {
   if (/[{}]/.test(template.replace(PLACEHOLDER, ""))) {
     throw new OAuthError("invalid_request", "a URL template has braces that are no placeholder");
   }
-  return [...new Set(Array.from(template.matchAll(PLACEHOLDER), ([, name = ""]) => name))];
-}
-
-/** The names a caller gives for a template: one that follows from another is replaced by that one. */
-export function givenNames(template: string, specs: PlaceholderSpecs): string[] {
-  const names = placeholderNames(template).map((name) => own(specs, name)?.follows?.placeholder ?? name);
-  return [...new Set(names)];
+  const names = Array.from(template.matchAll(PLACEHOLDER), ([, name = ""]) => name);
+  return [...new Set(names.map((name) => own(specs, name)?.follows?.placeholder ?? name))];
 }
 
 /**
@@ -66,7 +63,7 @@ export function givenNames(template: string, specs: PlaceholderSpecs): string[] 
  */
 export function requireKnownPlaceholders(values: object, templates: readonly string[], specs: PlaceholderSpecs): void {
   const stated = Object.keys(specs).filter((name) => own(specs, name)?.follows === undefined);
-  const known = new Set([...stated, ...templates.flatMap((template) => givenNames(template, specs))]);
+  const known = new Set([...stated, ...templates.flatMap((template) => placeholderNames(template, specs))]);
   const unknown = Object.keys(values).find((name) => !known.has(name));
   if (unknown === undefined) return;
   // The name is repeated only if it looks like a name: anything else is the caller's text.

@@ -122,7 +122,7 @@ export function withDefaults(given: Values, specs: PlaceholderSpecs): Record<str
  * may be used later.
  */
 export function requireFit(values: Values, templates: readonly string[], specs: PlaceholderSpecs): void {
-  const used = new Set(templates.flatMap(placeholderNames));
+  const used = new Set(templates.flatMap((template) => placeholderNames(template)));
   for (const name of Object.keys(values)) {
     if (!used.has(name)) expandTemplate(`https://vendor.example/{${name}}`, values, specs);
   }

@@ -1,11 +1,6 @@
 import { readdirSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import {
-  fillsRegistrableDomain,
-  givenNames,
-  placeholderNames,
-  type PlaceholderSpec,
-} from "../protocol/placeholders.ts";
+import { fillsRegistrableDomain, placeholderNames, type PlaceholderSpec } from "../protocol/placeholders.ts";
 import { authorizationUrl } from "../vendor-client/authorization/url.ts";
 import { expandVendor } from "../vendor-client/templates.ts";
 import { CATALOGUE, type CatalogueEntry, catalogueEntry, reasonsOff } from "./catalogue.ts";
@@ -165,7 +160,7 @@ describe("the catalogue", () => {
     }
     const { placeholders } = catalogueEntry(entry);
     const templates = [...urlsOf(entry), ...Object.values(entry.vendor.authorizationParams ?? {})];
-    const names = templates.flatMap((url) => [...placeholderNames(url), ...givenNames(url, placeholders)]);
+    const names = templates.flatMap((url) => [...placeholderNames(url), ...placeholderNames(url, placeholders)]);
     const own = new Set(names.filter((name) => name !== "client_id"));
     expect(Object.keys(placeholders).toSorted()).toEqual([...own].toSorted());
     // A value that another follows from has one of the values it follows by.

@@ -64,7 +64,7 @@ describe("the registry", () => {
   it.each(entries)("specifies every placeholder of $vendor.id, and no value that could change the host", (entry) => {
     const templates = [...endpointsOf(entry), entry.serverUrl ?? ""].filter((url) => url !== "");
     const ours = ["client_id"];
-    const names = templates.flatMap(placeholderNames).filter((name) => !ours.includes(name));
+    const names = templates.flatMap((template) => placeholderNames(template)).filter((name) => !ours.includes(name));
     expect(Object.keys(entry.placeholders).toSorted()).toEqual([...new Set(names)].toSorted());
     if (entry.serverUrl === undefined) return;
     const hostile = Object.fromEntries(names.map((name) => [name, "evil.example"]));
