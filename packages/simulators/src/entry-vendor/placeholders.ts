@@ -23,6 +23,8 @@ const SAMPLES: readonly string[] = [
   "Acme",
   "https",
   "00D000000000001",
+  "v25.0",
+  "amzn1.sp.solution.acme",
   "login.acme-works.com",
 ];
 
@@ -44,7 +46,8 @@ function sampleValue(name: string, spec: PlaceholderFacts, id: string): string {
 }
 
 function fits(value: string, { pattern, kind }: PlaceholderFacts): boolean {
-  if (kind === "host" ? !value.includes(".") : value.includes(".")) return false;
+  // A version or an id may have dots, where a pattern says so.
+  if (kind === "host" ? !value.includes(".") : value.includes(".") && pattern === undefined) return false;
   return pattern === undefined || new RegExp(`^(?:${pattern})$`).test(value);
 }
 
