@@ -37,7 +37,8 @@ export function readVendorAnswer(
   { issExpected = false }: { readonly issExpected?: boolean | undefined },
 ): VendorAnswer | { readonly error: string } {
   requireIssuer({ ...vendor, issExpected: vendor.issExpected || issExpected }, parameters.sent("iss"));
-  const code = parameters.get("code");
+  const { callbackCodeName = "code" } = vendor;
+  const code = parameters.get(callbackCodeName);
   const error = parameters.get("error");
   //= bar#CB-11
   const isSmuggled = NEVER_IN_A_CODE_RESPONSE.some(
@@ -51,7 +52,7 @@ export function readVendorAnswer(
   if (error !== undefined) return { error };
   const iss = parameters.get("iss");
   return {
-    code: parameters.require("code"),
+    code: parameters.require(callbackCodeName),
     ...defined({ iss }),
     callbackData: declared(parameters, vendor),
   };

@@ -3,6 +3,8 @@
  * response.
  */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { readVendorAnswer } from "../brokered-code/answer.ts";
+import { parseParameters } from "../protocol/parameters.ts";
 import { CLIENT_ID } from "../testing/faulty-vendor.ts";
 import { fixedClock } from "../testing/fixed-clock.ts";
 import { type Lab, openLab } from "../testing/vendor-lab.ts";
@@ -92,6 +94,34 @@ describe("the authorization request", () => {
         expect.objectContaining({ code: "invalid_request", description: expect.stringContaining("placeholder app") }),
       );
     }
+  });
+
+  it("may have names of its own, and none of them is for a caller to set", () => {
+    const names = { parameterNames: { client_id: "app", redirect_uri: "" } };
+    const own = { ...names, authorizationParameterNames: { redirect_uri: "back_to", scope: "" } };
+    expect(sent(own)).toMatchObject({ app: "us", back_to: "https://b.example/cb", state: "s" });
+    for (const name of ["client_id", "redirect_uri", "scope"]) expect(sent(own)).not.toHaveProperty(name);
+    expect(sent(names)).not.toHaveProperty("back_to");
+    const request = { clientId: "us", redirectUri: "https://b.example/cb", state: "s", scope: [], codeChallenge: "c" };
+    for (const name of ["app", "back_to"]) {
+      expect(() => authorizationUrl(vendor(own), { ...request, extra: { [name]: "theirs" } })).toThrow(
+        expect.objectContaining({ code: "invalid_request" }),
+      );
+    }
+  });
+});
+
+describe("the callback", () => {
+  it("bar#CB-11 may name its code otherwise, and then has no other", () => {
+    const read = (query: string, fields: Partial<Vendor> = { callbackCodeName: "auth_code" }) =>
+      readVendorAnswer(parseParameters(query), vendor(fields), {});
+    expect(read("auth_code=theirs&code=other&state=s")).toMatchObject({ code: "theirs" });
+    expect(read("code=theirs", {})).toMatchObject({ code: "theirs" });
+    const malformed = expect.objectContaining({ extras: { reason: "malformed_response" } });
+    for (const query of ["code=theirs", "auth_code=", "auth_code=a&error=e", `auth_code=${"x".repeat(4097)}`]) {
+      expect(() => read(query), query.slice(0, 30)).toThrow(malformed);
+    }
+    expect(() => read("auth_code=theirs", {})).toThrow(malformed);
   });
 });
 

@@ -16,6 +16,7 @@ const TEXTS = new Set([
   "adjudicated",
   "ended",
   "responseType",
+  "callbackCodeName",
   "errorMember",
 ]);
 const URLS = new Set(
@@ -115,7 +116,7 @@ function problemsOf(entry: object): string[] {
     const shape = SHAPES[field];
     if (shape !== undefined) return isOfShape(value, shape) ? [] : [field];
     // An empty name leaves the parameter out.
-    if (field === "parameterNames")
+    if (field === "parameterNames" || field === "authorizationParameterNames")
       return Object.values(value as object).every((name) => typeof name === "string") ? [] : [field];
     if (field === "clientSecret") return isSignedSecret(value) ? [] : [field];
     if (LISTS.has(field)) return Array.isArray(value) && value.length > 0 && value.every(isText) ? [] : [field];
@@ -158,6 +159,14 @@ describe("the catalogue", () => {
       expect(callbackParams).toContain(name);
       expect(name).not.toMatch(/^(code|code_verifier|client_.*|redirect_uri|grant_type|state|iss)$/);
     }
+    expect(entry.vendor.callbackCodeName ?? "").not.toMatch(/^(code|state|iss|error.*|access_token|id_token)$/);
+    // Nothing fixed or repeated has the vendor's name of a parameter of ours, and state keeps its own.
+    const { parameterNames, authorizationParameterNames, authorizationParams, codeExchangeParams, refreshParams } =
+      entry.vendor;
+    const ours = Object.values({ ...parameterNames, ...authorizationParameterNames });
+    const more = Object.keys({ ...authorizationParams, ...codeExchangeParams, ...refreshParams });
+    for (const name of [...more, ...echoedCallbackParams]) expect(ours).not.toContain(name);
+    for (const names of [parameterNames, authorizationParameterNames]) expect(names ?? {}).not.toHaveProperty("state");
     const { placeholders } = catalogueEntry(entry);
     const templates = [...urlsOf(entry), ...Object.values(entry.vendor.authorizationParams ?? {})];
     const names = templates.flatMap((url) => [...placeholderNames(url), ...placeholderNames(url, placeholders)]);
@@ -251,11 +260,14 @@ describe("the catalogue", () => {
         authorizationUrl({ ...filled, ...endpoints, issExpected: false }, { ...request, codeChallenge: "x" }),
       );
       expect(url.origin).toBe(new URL(endpoints.authorizationEndpoint).origin);
+      const names: Record<string, string> = { ...vendor.parameterNames, ...vendor.authorizationParameterNames };
+      const clientId = names["client_id"] ?? "client_id";
+      const scope = ["a", "b", ...vendor.offlineScopes].join(vendor.scopeSeparator);
       expect(Object.fromEntries(url.searchParams), vendor.id).toMatchObject({
         ...filled.authorizationParams,
-        [vendor.parameterNames["client_id"] ?? "client_id"]: "c",
+        ...(clientId === "" ? {} : { [clientId]: "c" }),
         state: "s",
-        scope: ["a", "b", ...vendor.offlineScopes].join(vendor.scopeSeparator),
+        ...(names["scope"] === "" ? {} : { scope }),
         ...(vendor.pkce === "none" ? {} : { code_challenge: "x" }),
         ...(vendor.defaultResource === undefined ? {} : { resource: vendor.defaultResource }),
       });
@@ -292,6 +304,7 @@ describe("the vendors' own files", () => {
 
 /** A value of the vendor's kind, where that is more than a word. */
 const SAMPLES: Readonly<Record<string, string>> = {
+  application_id: "amzn1.sp.solution.acme",
   aws_region: "eu-west-1",
   environment_id: "00000000-0000-4000-8000-000000000000",
   shard: "eu1",

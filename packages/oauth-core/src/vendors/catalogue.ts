@@ -33,6 +33,7 @@ type VendorFacts = Pick<Vendor, "id" | "name"> &
       | "offlineScopes"
       | "defaultResource"
       | "parameterNames"
+      | "authorizationParameterNames"
       | "authorizationParams"
       | "responseType"
       | "codeExchangeParams"
@@ -50,6 +51,7 @@ type VendorFacts = Pick<Vendor, "id" | "name"> &
       | "tokenErrors"
       | "issuesRefreshTokens"
       | "rotatesRefreshTokens"
+      | "callbackCodeName"
       | "callbackParams"
       | "echoedCallbackParams"
     >

@@ -91,6 +91,8 @@ export interface Vendor {
    * "client_key"`. Empty: left out.
    */
   readonly parameterNames: Readonly<Record<string, string>>;
+  /** Names of the authorization request alone, where they differ from `parameterNames`. */
+  readonly authorizationParameterNames?: Readonly<Record<string, string>>;
   /**
    * Fixed parameters of every authorization request. The entry's `{placeholders}` in a value are
    * filled like those of its URLs.
@@ -160,6 +162,8 @@ export interface Vendor {
    * is issued and both stay valid.
    */
   readonly rotatesRefreshTokens?: boolean;
+  /** What the callback calls its `code`; a parameter `code` beside it is not read. */
+  readonly callbackCodeName?: string;
   /** Further callback parameters passed on in `vendor_data`. */
   readonly callbackParams: readonly string[];
   /** Those of `callbackParams` that the token request for the code repeats. */

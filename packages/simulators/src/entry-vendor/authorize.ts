@@ -3,6 +3,7 @@
  * and otherwise sends the user back at once. There is no page: the user has decided beforehand.
  */
 import { SAMPLE_RESOURCE, SAMPLE_SCOPES, type IssuedCode, randomName, type VendorState } from "./state.ts";
+import type { Facts } from "./facts.ts";
 import { type Parameters, readParameters, refusal, type VendorRequest } from "./requests.ts";
 
 /** What the user decides on the page. */
@@ -15,20 +16,23 @@ export interface Decision {
 
 /** @throws Refusal, which the user would see as a page of the vendor */
 export function answerAuthorization(request: VendorRequest, decision: Decision, state: VendorState): Response {
-  const { facts, client } = state;
+  const { client } = state;
+  const facts = namesOfPage(state.facts);
   const { responseType = "code" } = facts;
   const parameters = readParameters(withoutEndpointQuery(request, state), facts);
   parameters.requireFixed(mapValues(facts.authorizationParams, state.fill));
   if (facts.parameterNames["response_type"] !== "" && parameters.require("response_type") !== responseType) {
     throw refusal("unsupported_response_type", `response_type is not ${responseType}`);
   }
-  if (parameters.require("client_id") !== client.clientId) throw refusal("invalid_client", "client_id is not known");
+  const isNamed = facts.parameterNames["client_id"] !== "";
+  if (isNamed && parameters.require("client_id") !== client.clientId)
+    throw refusal("invalid_client", "client_id is not known");
   const redirectUri = facts.parameterNames["redirect_uri"] === "" ? undefined : parameters.require("redirect_uri");
   if (redirectUri !== undefined && redirectUri !== client.redirectUri) {
     throw refusal("invalid_request", "redirect_uri is not registered");
   }
   const code: IssuedCode = {
-    scope: requireScope(parameters.take(facts.scopeParameter) ?? "", state),
+    scope: takesScopes(facts) ? requireScope(parameters.take(facts.scopeParameter) ?? "", state) : SAMPLE_SCOPES,
     expiresAt: state.now() + codeLifetimeSeconds(state),
     ...(redirectUri === undefined ? {} : { redirectUri }),
     ...takeChallenge(parameters, state),
@@ -41,10 +45,19 @@ export function answerAuthorization(request: VendorRequest, decision: Decision, 
   if (decision.error === undefined) {
     const value = randomName("code");
     state.codes.set(value, code);
-    callback.set("code", value);
+    callback.set(facts.callbackCodeName ?? "code", value);
     for (const name of facts.callbackParams) callback.set(name, callbackValue(name));
   } else callback.set("error", decision.error);
   return sendBack(facts.authorizationParams["response_mode"] === "form_post", client.redirectUri, callback);
+}
+
+function namesOfPage(facts: Facts): Facts {
+  return { ...facts, parameterNames: { ...facts.parameterNames, ...facts.authorizationParameterNames } };
+}
+
+/** @returns `false`: the app has its scopes, and a request names none */
+export function takesScopes(facts: Facts): boolean {
+  return namesOfPage(facts).parameterNames[facts.scopeParameter] !== "";
 }
 
 function mapValues(

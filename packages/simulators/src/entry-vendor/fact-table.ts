@@ -4,6 +4,7 @@
  * the row names. A member without a row is dropped from the broker's copy as its only mutation, and
  * the proof names it.
  */
+import { takesScopes } from "./authorize.ts";
 import type { Entry, Facts, Json, PlaceholderFacts } from "./facts.ts";
 import { choosesHost } from "./placeholders.ts";
 import {
@@ -83,6 +84,7 @@ export const FACT_TABLE: Readonly<Record<string, FactRow>> = {
       others(separator, [" ", ","]),
     ),
     always: true,
+    idle: (facts) => (takesScopes(facts) ? undefined : "requests name no scopes"),
   },
   scopeParameter: row("scope parameter", "reads scopes there (authorize.ts)", () => ({ other: "scopes" })),
   defaultScopes: row("default scopes", "grants what is asked for (authorize.ts)", (scopes: readonly string[]) => ({
@@ -116,6 +118,11 @@ export const FACT_TABLE: Readonly<Record<string, FactRow>> = {
   parameterNames: row(
     "parameter names",
     "reads parameters under these names alone (requests.ts)",
+    (names: Readonly<Record<string, string>>) => eachMember(names, "x_renamed"),
+  ),
+  authorizationParameterNames: row(
+    "parameter names",
+    "reads parameters of the page under these names (authorize.ts)",
     (names: Readonly<Record<string, string>>) => eachMember(names, "x_renamed"),
   ),
   authorizationParams: row(
@@ -235,6 +242,7 @@ export const FACT_TABLE: Readonly<Record<string, FactRow>> = {
     ...("scope" in check ? members(check, { scope: "of_another" }) : {}),
     ...("expiry" in check ? members(check, { expiry: { member: "of_another", unit: "seconds" } }) : {}),
   })),
+  callbackCodeName: row("callback parameters", "names its code so (authorize.ts)", gone),
   echoedCallbackParams: row("callback parameters", "wants them again with the code (token.ts)", gone),
   callbackParams: row("callback parameters", "sends them (authorize.ts)", (names: readonly string[]) =>
     Object.fromEntries(names.map((name) => [`without ${name}`, names.filter((other) => other !== name)])),

@@ -85,6 +85,7 @@ export interface Facts {
   readonly resource: "send" | "omit";
   readonly defaultResource?: string;
   readonly parameterNames: Readonly<Record<string, string>>;
+  readonly authorizationParameterNames?: Readonly<Record<string, string>>;
   readonly authorizationParams: Readonly<Record<string, string>>;
   readonly responseType?: string;
   readonly codeExchangeParams?: Readonly<Record<string, string>>;
@@ -106,6 +107,7 @@ export interface Facts {
   readonly callbackErrors: ErrorFacts;
   readonly issuesRefreshTokens?: boolean;
   readonly rotatesRefreshTokens?: boolean;
+  readonly callbackCodeName?: string;
   readonly callbackParams: readonly string[];
   readonly echoedCallbackParams?: readonly string[];
 }

@@ -4,7 +4,7 @@ export { FACT_TABLE, type FactRow, idleFactsOf, type Mutant, mutantsOf, NOT_BEHA
 export { type Misfit, misfits, sampleValues } from "./placeholders.ts";
 export { createEntryVendor, type EntryFault, type EntryProxy, type EntryVendor, type FaultPoint } from "./vendor.ts";
 export { startEntryProxy } from "./vendor.ts";
-export type { Decision } from "./authorize.ts";
+export { type Decision, takesScopes } from "./authorize.ts";
 export type { VendorRequest } from "./requests.ts";
 export {
   type EndpointName,

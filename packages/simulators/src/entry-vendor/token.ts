@@ -38,7 +38,8 @@ export async function answerToken(
 ): Promise<Response> {
   const { facts, endpoints } = state;
   const parameters = readParameters(readBody(request, facts.tokenRequestBody), facts);
-  const grantType = parameters.require("grant_type");
+  // A vendor without a name for it has codes alone.
+  const grantType = facts.parameterNames["grant_type"] === "" ? "authorization_code" : parameters.require("grant_type");
   const refreshesAt = endpoints.has("refresh") && !isSameEndpoint(state) ? "refresh" : "token";
   if (grantType === "authorization_code" && at === "token") return redeem(request, parameters, state);
   if (grantType === "refresh_token" && (at === refreshesAt || isSameEndpoint(state))) {

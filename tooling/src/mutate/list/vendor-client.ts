@@ -256,11 +256,17 @@ export const VENDOR_CLIENT_DEFENCES: readonly Mutation[] = [
     defence: "A caller's further parameters contain no reserved name at the vendor",
     rows: ["ST-4"],
     file: `${VENDOR}/authorization/url.ts`,
-    find: `    if (isReservedAuthorizationParameter(name)) {
-      throw`,
-    replace: `    if (isReservedAuthorizationParameter(name) && name === "") {
-      throw`,
+    find: "if (isReservedAuthorizationParameter(name) || theirs.includes(name)) {",
+    replace: "if (theirs.includes(name)) {",
     tests: [`${VENDOR}/authorization/url.test.ts`],
+  },
+  {
+    defence: "A caller's further parameters contain no vendor's name of one of ours",
+    rows: ["ST-4"],
+    file: `${VENDOR}/authorization/url.ts`,
+    find: "const theirs = Object.values(parameterNames);",
+    replace: "const theirs = Object.values(parameterNames).filter((name) => name === '');",
+    tests: [`${VENDOR}/dialects.test.ts`],
   },
   {
     defence: "A vendor's fixed token parameter takes the place of none of ours",

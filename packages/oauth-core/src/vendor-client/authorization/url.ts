@@ -37,7 +37,8 @@ export function authorizationUrl(vendor: ResolvedVendor, request: AuthorizationR
   const parameters = new Map<string, string>();
   if (questionMark >= 0) addFixed(parameters, new URLSearchParams(authorizationEndpoint.slice(questionMark + 1)));
   addFixed(parameters, Object.entries(vendor.authorizationParams), OF_ENTRIES);
-  addExtra(parameters, request.extra);
+  const names = namesOf(vendor);
+  addExtra(parameters, request.extra, names);
   add(parameters, "login_hint", request.loginHint);
   add(parameters, "prompt", request.prompt);
   add(parameters, "resource", askedResource(vendor, request.resource));
@@ -62,13 +63,18 @@ export function authorizationUrl(vendor: ResolvedVendor, request: AuthorizationR
   let separator = "?";
   let url = base;
   for (const [standard, value] of parameters) {
-    const name = parameterName(vendor, standard);
+    const name = parameterName(names, standard);
     if (name === "") continue;
     // %20, not `+`: every server reads %20.
     url += `${separator}${encodeURIComponent(name)}=${encodeURIComponent(value)}`;
     separator = "&";
   }
   return url;
+}
+
+function namesOf(vendor: ResolvedVendor): Pick<ResolvedVendor, "parameterNames"> {
+  const { parameterNames, authorizationParameterNames: own } = vendor;
+  return own === undefined ? vendor : { parameterNames: { ...parameterNames, ...own } };
 }
 
 /** @returns `scope`, followed by what the vendor additionally requires for a refresh token */
@@ -117,9 +123,15 @@ function addFixed(
   }
 }
 
-function addExtra(parameters: Map<string, string>, extra: AuthorizationRequest["extra"]): void {
+function addExtra(
+  parameters: Map<string, string>,
+  extra: AuthorizationRequest["extra"],
+  { parameterNames }: Pick<ResolvedVendor, "parameterNames">,
+): void {
+  // The vendor's name of a parameter of ours is as reserved as ours.
+  const theirs = Object.values(parameterNames);
   for (const [name, value] of Object.entries(extra ?? {})) {
-    if (isReservedAuthorizationParameter(name)) {
+    if (isReservedAuthorizationParameter(name) || theirs.includes(name)) {
       throw new OAuthError("invalid_request", "a further authorization parameter has a reserved name");
     }
     add(parameters, name, value);

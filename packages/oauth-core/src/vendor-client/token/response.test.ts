@@ -176,6 +176,11 @@ describe("bar#VR-7 a scope list", () => {
     expect((await read({ ...SOUND, scope: ["x".repeat(1024)] })).scope).toHaveLength(1);
   });
 
+  it("may be of whole numbers", async () => {
+    expect((await read({ ...SOUND, scope: [4, 12] })).scope).toEqual(["4", "12"]);
+    await expect(read({ ...SOUND, scope: [0.5] })).rejects.toMatchObject(INVALID);
+  });
+
   it.each<[string, string | string[]]>([
     ["of 1,001", names(1001).join(" ")],
     ["of 1,001 in an array", names(1001)],

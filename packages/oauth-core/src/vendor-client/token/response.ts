@@ -221,14 +221,16 @@ const MAX_SCOPES = 1_000;
 const MAX_SCOPE_LENGTH = 1_024;
 
 /**
- * An array, a comma-separated list, or a list with the vendor's own separator. A comma separates
+ * An array of names or whole numbers, a comma-separated list, or a list with the vendor's own separator. A comma separates
  * only when there are no spaces.
  */
 export function scopeList(value: JsonValue | undefined, separator: string): readonly string[] | undefined {
   if (value === undefined || value === null) return undefined;
   const parts = typeof value === "string" ? splitScope(value, separator) : Array.isArray(value) ? value : [undefined];
   const scope = new Set<string>();
-  for (const part of parts) {
+  for (const one of parts) {
+    // Some vendors number their permissions.
+    const part = Number.isSafeInteger(one) ? String(one) : one;
     if (part === "") continue;
     if (typeof part !== "string" || part.length > MAX_SCOPE_LENGTH || !SCOPE_TOKEN.test(part)) {
       throw invalidVendorResponse("scope is not a scope");
