@@ -3,7 +3,7 @@
  * broker would do: the resolved endpoints, the redirect URI to register at the vendor, and each
  * value with its source.
  */
-import { askedResource, askedScope, parameterName } from "@oauth-broker/oauth-core/client";
+import { askedResource, askedScope, namesOf, parameterName } from "@oauth-broker/oauth-core/client";
 import {
   formatScope,
   type Parameters,
@@ -105,9 +105,10 @@ function authorizationParameters(
   return named(vendor, {
     ...fixed(vendor.authorizationParams, "vendor"),
     ...fixed(asks.vendorParams ?? {}, "request"),
-    response_type: made("code"),
+    response_type: made(vendor.responseType ?? "code"),
     client_id: { value: credentials.clientId, source: credentialsSource },
-    redirect_uri: made(redirectUri),
+    redirect_uri:
+      vendor.redirectUriAlias === undefined ? made(redirectUri) : { value: vendor.redirectUriAlias, source: "vendor" },
     ...(scopes.length === 0 ? {} : { [vendor.scopeParameter]: scope }),
     ...asked("login_hint", asks.loginHint),
     ...asked("prompt", asks.prompt),
@@ -126,7 +127,7 @@ function authorizationParameters(
 function named(vendor: VendorChoice["vendor"], standard: Record<string, Explained>): Record<string, Explained> {
   return Object.fromEntries(
     Object.entries(standard)
-      .map(([name, value]) => [parameterName(vendor, name), value] as const)
+      .map(([name, value]) => [parameterName(namesOf(vendor), name), value] as const)
       .filter(([name]) => name !== ""),
   );
 }

@@ -43,9 +43,9 @@ export function environmentOf({ mode, callback, vendor, scopes }: Choices): Reco
 function placeholdersOf(vendor: string): Record<string, string> | undefined {
   const entry = REGISTRY.get(vendor);
   if (entry === undefined) return undefined;
-  const { authorizationEndpoint = "", tokenEndpoint = "", authorizationParams } = entry.vendor;
-  const isParameter = (name: string): boolean =>
-    Object.values(authorizationParams).some((value) => value.includes(`{${name}}`));
+  const { authorizationEndpoint = "", tokenEndpoint = "", authorizationParams, redirectUriAlias = "" } = entry.vendor;
+  const texts = [...Object.values(authorizationParams), redirectUriAlias];
+  const isParameter = (name: string): boolean => texts.some((text) => text.includes(`{${name}}`));
   const given = new Set(
     [authorizationEndpoint, tokenEndpoint].flatMap((url) => placeholderNames(url, entry.placeholders)),
   );

@@ -12,6 +12,8 @@ import type { ResolvedVendor } from "../vendors/vendor.ts";
 export interface VendorAnswer {
   readonly code: string;
   readonly iss?: string;
+  /** Only where the token request repeats it. */
+  readonly state?: string;
   /** The callback parameters that the vendor's entry declares. */
   readonly callbackData: Readonly<Record<string, string>>;
 }
@@ -51,9 +53,10 @@ export function readVendorAnswer(
   }
   if (error !== undefined) return { error };
   const iss = parameters.get("iss");
+  const state = vendor.repeatsState === true ? parameters.get("state") : undefined;
   return {
     code: parameters.require(callbackCodeName),
-    ...defined({ iss }),
+    ...defined({ iss, state }),
     callbackData: declared(parameters, vendor),
   };
 }

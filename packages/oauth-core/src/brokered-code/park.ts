@@ -130,6 +130,6 @@ export async function redeemAtVendor(
     redirectUri,
     scope: flow.scope,
     callbackData: answer.callbackData,
-    ...defined({ resource: flow.resource, iss: answer.iss, codeVerifier, nonce }),
+    ...defined({ resource: flow.resource, iss: answer.iss, state: answer.state, codeVerifier, nonce }),
   });
 }

@@ -96,6 +96,16 @@ describe("the authorization request", () => {
     }
   });
 
+  it("names our address as the vendor does, by a name that a placeholder fills", () => {
+    const entry = defineVendor({ id: "v", name: "V", redirectUriAlias: "{ru_name}" });
+    const specs = { ru_name: { pattern: "[A-Za-z0-9_-]+" } };
+    const filled = expandVendor(entry, { ru_name: "Acme-App" }, specs);
+    expect(sent(filled)).toHaveProperty("redirect_uri", "Acme-App");
+    for (const values of [{}, { ru_name: "https://evil.example" }, { ru_name: "a&state=x" }]) {
+      expect(() => expandVendor(entry, values, specs)).toThrow(expect.objectContaining({ code: "invalid_request" }));
+    }
+  });
+
   it("may have names of its own, and none of them is for a caller to set", () => {
     const names = { parameterNames: { client_id: "app", redirect_uri: "" } };
     const own = { ...names, authorizationParameterNames: { redirect_uri: "back_to", scope: "" } };
@@ -117,6 +127,9 @@ describe("the callback", () => {
       readVendorAnswer(parseParameters(query), vendor(fields), {});
     expect(read("auth_code=theirs&code=other&state=s")).toMatchObject({ code: "theirs" });
     expect(read("code=theirs", {})).toMatchObject({ code: "theirs" });
+    expect(read("code=c&state=ours", { callbackParams: ["a"] })).toEqual({ code: "c", callbackData: {} });
+    const repeated = read("code=c&state=ours", { repeatsState: true });
+    expect(repeated).toEqual({ code: "c", state: "ours", callbackData: {} });
     const malformed = expect.objectContaining({ extras: { reason: "malformed_response" } });
     for (const query of ["code=theirs", "auth_code=", "auth_code=a&error=e", `auth_code=${"x".repeat(4097)}`]) {
       expect(() => read(query), query.slice(0, 30)).toThrow(malformed);
@@ -183,6 +196,18 @@ describe("a token request", () => {
     expect(form?.getAll("context")).toEqual(["stores/1&x=y"]);
     expect(form?.getAll("code")).toEqual([lab.request.code]);
     for (const name of ["shop", "state", "absent", "x"]) expect(form?.has(name), name).toBe(false);
+  });
+
+  it("repeats the state, and has the vendor's name of our address, where the entry says so", async () => {
+    const sent = async (entry: Partial<Vendor>) => {
+      await lab.vendor.grant();
+      await lab.redeem({ entry, request: { state: "ours" } });
+      const form = lab.vendor.received.findLast(({ path }) => path === "/token")?.form;
+      return [form?.getAll("state"), form?.getAll("redirect_uri")];
+    };
+    expect(await sent({})).toEqual([[], [lab.request.redirectUri]]);
+    expect(await sent({ repeatsState: true })).toEqual([["ours"], [lab.request.redirectUri]]);
+    expect(await sent({ redirectUriAlias: "Acme-App" })).toEqual([[], ["Acme-App"]]);
   });
 
   it("has the secret as the user name, with an empty password, where the entry says so", async () => {

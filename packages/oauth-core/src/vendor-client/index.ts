@@ -27,7 +27,7 @@ import type { TokenDeps } from "./token/validate.ts";
 import type { AccessTokenValidation } from "./access-token/validate.ts";
 import { createBindings, type VendorClientDeps } from "./binding.ts";
 
-export { askedResource, askedScope, type AuthorizationRequest, parameterName } from "./authorization/url.ts";
+export { askedResource, askedScope, type AuthorizationRequest, namesOf, parameterName } from "./authorization/url.ts";
 export { connectionContext, type ConnectionContextInput, requireTokenHost, tokenHosts } from "./destinations.ts";
 export { VENDOR_OPERATION_SECONDS } from "./deadline.ts";
 export { canIdentify } from "./userinfo/identify.ts";

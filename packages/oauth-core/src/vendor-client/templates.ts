@@ -71,27 +71,42 @@ export function expandVendor(entry: Vendor, values: Values, specs: PlaceholderSp
   for (const [field, template] of fillable) {
     filled[field] = expandTemplate(template, values, specs).replace(CLIENT_ID_MARK, CLIENT_ID);
   }
-  return { ...vendor, ...filled, ...(parameters === undefined ? {} : { authorizationParams: parameters }) };
+  return { ...vendor, ...filled, ...parameters };
 }
 
 /**
  * A value may have braces of another meaning (JSON): only names of the entry's placeholders count.
  *
- * @returns undefined when no fixed parameter of the authorization request has a placeholder
+ * @returns undefined when no fixed parameter has a placeholder
  */
 function filledParameters(
-  { authorizationParams }: Vendor,
+  vendor: Vendor,
   values: Values,
   specs: PlaceholderSpecs,
-): Record<string, string> | undefined {
+): Pick<Vendor, "authorizationParams" | "redirectUriAlias"> | undefined {
+  const { authorizationParams, redirectUriAlias: alias } = vendor;
   const entries = Object.entries(authorizationParams);
-  const names = Object.keys(specs).filter((name) => entries.some(([, value]) => value.includes(`{${name}}`)));
+  const names = parameterPlaceholders(vendor, specs);
   if (names.length === 0) return undefined;
   const one = (name: string): string =>
     new URL(expandTemplate(`https://vendor.example/?value={${name}}`, values, specs)).searchParams.get("value") ?? "";
   const fill = (text: string, name: string): string =>
     text.includes(`{${name}}`) ? text.replaceAll(`{${name}}`, () => one(name)) : text;
-  return Object.fromEntries(entries.map(([parameter, value]) => [parameter, names.reduce(fill, value)]));
+  return {
+    authorizationParams: Object.fromEntries(
+      entries.map(([parameter, value]) => [parameter, names.reduce(fill, value)]),
+    ),
+    ...(alias === undefined ? {} : { redirectUriAlias: names.reduce(fill, alias) }),
+  };
+}
+
+/** @returns the placeholders of an entry's fixed parameters */
+function parameterPlaceholders(
+  { authorizationParams, redirectUriAlias = "" }: Pick<Vendor, "authorizationParams" | "redirectUriAlias">,
+  specs: PlaceholderSpecs,
+): string[] {
+  const texts = [...Object.values(authorizationParams), redirectUriAlias];
+  return Object.keys(specs).filter((name) => texts.some((text) => text.includes(`{${name}}`)));
 }
 
 /**

@@ -17,6 +17,7 @@ const TEXTS = new Set([
   "ended",
   "responseType",
   "callbackCodeName",
+  "redirectUriAlias",
   "errorMember",
 ]);
 const URLS = new Set(
@@ -54,6 +55,7 @@ const VALUES: Readonly<Record<string, readonly unknown[]>> = {
   issuesIdTokens: [false],
   selfHosted: [true],
   secretIsUserName: [true],
+  repeatsState: [true],
   defaultLifetimeSeconds: [3600],
   issuerSpelling: ["bare"],
   revokes: ["access_token", "refresh_token"],
@@ -168,7 +170,8 @@ describe("the catalogue", () => {
     for (const name of [...more, ...echoedCallbackParams]) expect(ours).not.toContain(name);
     for (const names of [parameterNames, authorizationParameterNames]) expect(names ?? {}).not.toHaveProperty("state");
     const { placeholders } = catalogueEntry(entry);
-    const templates = [...urlsOf(entry), ...Object.values(entry.vendor.authorizationParams ?? {})];
+    const fixed = [...Object.values(entry.vendor.authorizationParams ?? {}), entry.vendor.redirectUriAlias ?? ""];
+    const templates = [...urlsOf(entry), ...fixed];
     const names = templates.flatMap((url) => [...placeholderNames(url), ...placeholderNames(url, placeholders)]);
     const own = new Set(names.filter((name) => name !== "client_id"));
     expect(Object.keys(placeholders).toSorted()).toEqual([...own].toSorted());

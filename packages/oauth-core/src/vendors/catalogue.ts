@@ -35,6 +35,7 @@ type VendorFacts = Pick<Vendor, "id" | "name"> &
       | "parameterNames"
       | "authorizationParameterNames"
       | "authorizationParams"
+      | "redirectUriAlias"
       | "responseType"
       | "codeExchangeParams"
       | "refreshParams"
@@ -52,6 +53,7 @@ type VendorFacts = Pick<Vendor, "id" | "name"> &
       | "issuesRefreshTokens"
       | "rotatesRefreshTokens"
       | "callbackCodeName"
+      | "repeatsState"
       | "callbackParams"
       | "echoedCallbackParams"
     >

@@ -98,6 +98,11 @@ export interface Vendor {
    * filled like those of its URLs.
    */
   readonly authorizationParams: Readonly<Record<string, string>>;
+  /**
+   * Sent as `redirect_uri` in both requests: the vendor's name of the address that is registered
+   * there. The entry's `{placeholders}` in it are filled.
+   */
+  readonly redirectUriAlias?: string;
   /** What the vendor calls the response type `code`. */
   readonly responseType?: string;
   /** Fixed parameters of the token request for a code. */
@@ -162,6 +167,8 @@ export interface Vendor {
    * is issued and both stay valid.
    */
   readonly rotatesRefreshTokens?: boolean;
+  /** The token request for the code repeats the `state` of the callback. */
+  readonly repeatsState?: true;
   /** What the callback calls its `code`; a parameter `code` beside it is not read. */
   readonly callbackCodeName?: string;
   /** Further callback parameters passed on in `vendor_data`. */

@@ -28,18 +28,21 @@ export function answerAuthorization(request: VendorRequest, decision: Decision, 
   if (isNamed && parameters.require("client_id") !== client.clientId)
     throw refusal("invalid_client", "client_id is not known");
   const redirectUri = facts.parameterNames["redirect_uri"] === "" ? undefined : parameters.require("redirect_uri");
-  if (redirectUri !== undefined && redirectUri !== client.redirectUri) {
+  const registered = facts.redirectUriAlias === undefined ? client.redirectUri : state.fill(facts.redirectUriAlias);
+  if (redirectUri !== undefined && redirectUri !== registered) {
     throw refusal("invalid_request", "redirect_uri is not registered");
   }
+  const clientState = parameters.require("state");
   const code: IssuedCode = {
     scope: takesScopes(facts) ? requireScope(parameters.take(facts.scopeParameter) ?? "", state) : SAMPLE_SCOPES,
     expiresAt: state.now() + codeLifetimeSeconds(state),
     ...(redirectUri === undefined ? {} : { redirectUri }),
+    ...(facts.repeatsState === true ? { state: clientState } : {}),
     ...takeChallenge(parameters, state),
     ...takeResource(parameters, state),
     ...optional("nonce", parameters.take("nonce")),
   };
-  const callback = new URLSearchParams({ state: parameters.require("state") });
+  const callback = new URLSearchParams({ state: clientState });
   parameters.requireNoOther();
   if (state.issuer !== undefined && decision.withoutIss !== true) callback.set("iss", state.issuer);
   if (decision.error === undefined) {

@@ -242,6 +242,8 @@ export const FACT_TABLE: Readonly<Record<string, FactRow>> = {
     ...("scope" in check ? members(check, { scope: "of_another" }) : {}),
     ...("expiry" in check ? members(check, { expiry: { member: "of_another", unit: "seconds" } }) : {}),
   })),
+  repeatsState: row("callback parameters", "wants the state again with the code (token.ts)", gone),
+  redirectUriAlias: row("parameter names", "knows the address by this name alone (authorize.ts)", gone),
   callbackCodeName: row("callback parameters", "names its code so (authorize.ts)", gone),
   echoedCallbackParams: row("callback parameters", "wants them again with the code (token.ts)", gone),
   callbackParams: row("callback parameters", "sends them (authorize.ts)", (names: readonly string[]) =>

@@ -108,6 +108,8 @@ export interface Facts {
   readonly issuesRefreshTokens?: boolean;
   readonly rotatesRefreshTokens?: boolean;
   readonly callbackCodeName?: string;
+  readonly repeatsState?: true;
+  readonly redirectUriAlias?: string;
   readonly callbackParams: readonly string[];
   readonly echoedCallbackParams?: readonly string[];
 }

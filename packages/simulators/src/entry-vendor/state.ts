@@ -28,6 +28,8 @@ export interface Grant {
 /** A code that was issued and not redeemed. */
 export interface IssuedCode extends Grant {
   readonly redirectUri?: string;
+  /** Where the token request must repeat it. */
+  readonly state?: string;
   readonly codeChallenge?: string;
   readonly expiresAt: number;
 }

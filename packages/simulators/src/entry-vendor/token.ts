@@ -65,6 +65,7 @@ async function redeem(request: VendorRequest, parameters: Parameters, state: Ven
   }
   requireVerifier(parameters, code.codeChallenge, facts.pkce);
   parameters.requireFixed(facts.codeExchangeParams ?? {});
+  if (code.state !== undefined) parameters.requireFixed({ state: code.state });
   parameters.requireFixed(
     Object.fromEntries((facts.echoedCallbackParams ?? []).map((name) => [name, callbackValue(name)])),
   );

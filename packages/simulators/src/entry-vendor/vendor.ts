@@ -93,7 +93,9 @@ export function createEntryVendor(entry: Entry, client: EntryClient, now: () => 
 
 /** One address can be several endpoints: method and body tell which. */
 function endpointOf(request: VendorRequest, { endpoints, facts }: VendorState): EndpointName | undefined {
-  const here = [...endpoints].flatMap(([name, url]) => (isAt(request.url, url) ? [name] : []));
+  // An endpoint with a query is asked for before one that is the same path without it.
+  const found = [...endpoints].filter(([, url]) => isAt(request.url, url));
+  const here = found.toSorted(([, a], [, b]) => b.searchParams.size - a.searchParams.size).map(([name]) => name);
   const hasGrant = request.body.includes("grant_type");
   return here.find((name) => {
     if (name === "authorization" || name === "metadata" || name === "jwks") return request.method === "GET";

@@ -45,7 +45,7 @@ export function authorizationUrl(vendor: ResolvedVendor, request: AuthorizationR
   //= rfc6749#4.1.1
   add(parameters, "response_type", vendor.responseType ?? "code");
   add(parameters, "client_id", request.clientId);
-  add(parameters, "redirect_uri", request.redirectUri);
+  add(parameters, "redirect_uri", vendor.redirectUriAlias ?? request.redirectUri);
   add(parameters, vendor.scopeParameter, formatScope(askedScope(vendor, request.scope), vendor.scopeSeparator));
   add(parameters, "state", request.state);
   add(parameters, "nonce", request.nonce);
@@ -72,7 +72,10 @@ export function authorizationUrl(vendor: ResolvedVendor, request: AuthorizationR
   return url;
 }
 
-function namesOf(vendor: ResolvedVendor): Pick<ResolvedVendor, "parameterNames"> {
+/** @returns the vendor's names of parameters in the authorization request */
+export function namesOf(
+  vendor: Pick<ResolvedVendor, "parameterNames" | "authorizationParameterNames">,
+): Pick<ResolvedVendor, "parameterNames"> {
   const { parameterNames, authorizationParameterNames: own } = vendor;
   return own === undefined ? vendor : { parameterNames: { ...parameterNames, ...own } };
 }

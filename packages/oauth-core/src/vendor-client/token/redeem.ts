@@ -24,6 +24,8 @@ export interface RedeemRequest {
   readonly scope: readonly string[];
   /** As in the authorization request: RFC 8707 wants it on both legs. */
   readonly resource?: string;
+  /** The `state` of the callback, already verified; sent where the entry says so. */
+  readonly state?: string;
   /** The further parameters of the callback that the entry declares. */
   readonly callbackData?: Readonly<Record<string, string>>;
 }
@@ -67,7 +69,7 @@ export async function redeemCode(
 async function requestTokens(
   vendor: ResolvedVendor,
   credentials: VendorCredentials,
-  { code, redirectUri, codeVerifier, resource, callbackData = {} }: RedeemRequest,
+  { code, redirectUri, codeVerifier, resource, state, callbackData = {} }: RedeemRequest,
   { call, signal }: { readonly call: VendorCall; readonly signal: AbortSignal },
   { bindings, now }: TokenDeps,
 ): Promise<TokenAnswer> {
@@ -76,7 +78,8 @@ async function requestTokens(
     ...echoed(vendor, callbackData),
     //= rfc8707#2.2
     ...defined({ resource: asked }),
-    redirect_uri: redirectUri,
+    ...defined({ state: vendor.repeatsState === true ? state : undefined }),
+    redirect_uri: vendor.redirectUriAlias ?? redirectUri,
     code,
     // Some vendors refuse unknown parameters: their entries say `pkce: none`.
     ...defined({ code_verifier: codeVerifier }),
