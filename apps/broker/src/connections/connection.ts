@@ -4,8 +4,8 @@
  * client; nothing is stored. Values that name no user are sealed and opened once for many calls
  * (docs/decisions/0041).
  */
-import { createExpiringMap, type ExpiringMap, OAuthError } from "@oauth-broker/oauth-core";
-import { tokenHosts } from "@oauth-broker/oauth-core/client";
+import { createExpiringMap, defined, type ExpiringMap, OAuthError } from "@oauth-broker/oauth-core";
+import { keptCallbackData, tokenHosts } from "@oauth-broker/oauth-core/client";
 import { open, seal } from "@oauth-broker/token-store";
 import type { Deps } from "../deps.ts";
 import type { Account } from "./account.ts";
@@ -33,11 +33,14 @@ export interface Connection extends VendorTarget {
    */
   readonly iss?: string;
   readonly sub?: string;
+  /** Parameters of the callback that the vendor wants again with every refresh. */
+  readonly callbackData?: Readonly<Record<string, string>>;
 }
 
 export function connectionOf(
   { vendor, credentials, target }: Pick<VendorChoice, "vendor" | "credentials" | "target">,
   account: Account | undefined,
+  callbackData: Readonly<Record<string, string>> = {},
 ): Connection {
   const { id, source, clientId, clientSecret } = credentials;
   return {
@@ -49,6 +52,7 @@ export function connectionOf(
     ...(source === "byoc" ? { vendorClientId: clientId, hadSecret: clientSecret !== undefined } : {}),
     hosts: tokenHosts(vendor),
     ...account,
+    ...defined({ callbackData: keptCallbackData(vendor, callbackData) }),
   };
 }
 
@@ -64,8 +68,11 @@ export function issueConnection(
   account: Account | undefined,
   clientId: string,
   { keyset }: Pick<Deps, "keyset">,
+  callbackData: Readonly<Record<string, string>> = {},
 ): string {
-  if (account !== undefined) return sealConnection(connectionOf(choice, account), clientId, { keyset });
+  if (account !== undefined || choice.vendor.refreshCallbackParams !== undefined) {
+    return sealConnection(connectionOf(choice, account, callbackData), clientId, { keyset });
+  }
   const { key } = keyset.active("connection");
   const sealed = SEALED.get(choice);
   if (sealed?.key === key && sealed.clientId === clientId) return sealed.value;
@@ -131,13 +138,16 @@ function openedUnder(key: Buffer, now: Deps["now"]): ExpiringMap<Connection> {
 }
 
 /**
- * Whether everything in it comes from the operator's configuration: no account, and no value that a
- * request brought, because a placeholder or an endpoint can name the user's own tenant.
+ * Whether everything in it comes from the operator's configuration: no account, nothing of a
+ * callback, and no value that a request brought, because a placeholder or an endpoint can name the
+ * user's own tenant.
  */
 function namesNoUser(connection: Connection): boolean {
-  const { iss, sub, credentialsSource } = connection;
+  const { iss, sub, callbackData, credentialsSource } = connection;
   return (
-    (iss ?? sub) === undefined && credentialsSource !== "byoc" && Object.keys(targetFields(connection)).length === 0
+    (iss ?? sub ?? callbackData) === undefined &&
+    credentialsSource !== "byoc" &&
+    Object.keys(targetFields(connection)).length === 0
   );
 }
 

@@ -65,6 +65,29 @@ describe.each(["/v1/token", "/v1/revoke"])("bar#RF-7 bar#RV-3 what %s refuses as
 });
 
 describe("refresh", () => {
+  it("repeats what the vendor wants of the callback, for the connection that it came with", async () => {
+    const bodies: string[] = [];
+    const names = { callbackParams: ["device_id"], refreshCallbackParams: ["device_id"] };
+    const broker = await testBroker({
+      config: { vendors: new Map([["acme", testVendor(names)]]) },
+      vendorAnswers: async (input, init) => {
+        bodies.push(await new Request(input, init).text());
+        return Response.json({ access_token: `at-${bodies.length}`, token_type: "bearer", refresh_token: "rt-1" });
+      },
+    });
+    const connect = async (device: string): Promise<string> => {
+      const { body } = await broker.redeem(await broker.park({}, { device_id: device }));
+      return String(body["connection"]);
+    };
+    const connections = [await connect("d1"), await connect("d2")];
+    for (const [at, connection] of connections.entries()) {
+      const form = { grant_type: "refresh_token", refresh_token: `rt-of-${at}`, connection };
+      expect((await broker.post("/v1/token", form)).response.status).toBe(200);
+    }
+    const sent = bodies.slice(-2).map((text) => new URLSearchParams(text).getAll("device_id"));
+    expect(sent).toEqual([["d1"], ["d2"]]);
+  });
+
   it("rfc6749#6 answers new tokens and a connection again, and keeps the old refresh token when the vendor sends no new one", async () => {
     let calls = 0;
     const vendorAnswers = async () => Response.json({ access_token: `at-${++calls}`, token_type: "bearer" });

@@ -38,7 +38,7 @@ export async function refresh(
   const request = {
     refreshToken,
     ...(scope === undefined ? {} : { scope: parseScope(scope) }),
-    ...defined({ expected }),
+    ...defined({ expected, callbackData: connection.callbackData }),
   };
   const tokens = await singleFlight.run(id, refreshToken, () =>
     vendorClient.refreshTokens(vendor, credentials, request),

@@ -191,10 +191,10 @@ function requests({ app }: Broker, lines: readonly string[]) {
   const callback = (parameters: Record<string, string>, cookie?: string, path = "/v1/callback") =>
     get(`${path}?${new URLSearchParams(parameters).toString()}`, cookie);
   /** Legs 1 to 3: the platform has the broker's code. */
-  const park = async (form: Record<string, string> = {}) => {
+  const park = async (form: Record<string, string> = {}, extra: Record<string, string> = {}) => {
     const { state, cookie, location: atVendor } = await start(form);
     const { pathname } = new URL(atVendor?.searchParams.get("redirect_uri") ?? ISSUER);
-    const { location } = await callback({ state, code: "vendor-code" }, cookie, pathname);
+    const { location } = await callback({ state, code: "vendor-code", ...extra }, cookie, pathname);
     return location?.searchParams.get("code") ?? "";
   };
   const redeem = (code: string, form: Record<string, string> = {}, clientId?: string) =>

@@ -89,7 +89,7 @@ export function direct(options: DirectOptions): DirectClient {
           async () => {
             const at = now();
             const tokens = await vendorClient.redeemCode(vendor, credentials, redeem);
-            const connection = connectionOf(vendor, clientId, tokens.idToken);
+            const connection = connectionOf(vendor, clientId, tokens.idToken, callbackData);
             return tokensOf(
               { ...tokens, vendorData: { ...callbackData, ...tokens.vendorData } },
               { vendor, connection, at },
@@ -112,7 +112,7 @@ export function direct(options: DirectOptions): DirectClient {
         const fresh = await vendorClient.refreshTokens(vendor, credentials, {
           refreshToken,
           ...(scope === undefined ? {} : { scope: parseScope(scope) }),
-          ...defined({ expected }),
+          ...defined({ expected, callbackData: known?.callbackData }),
         });
         //= rfc6749#6
         const tokens = { ...fresh, refreshToken: fresh.refreshToken ?? refreshToken };

@@ -4,7 +4,7 @@
  * store, as the tokens do.
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
-import { tokenHosts } from "@oauth-broker/oauth-core/client";
+import { keptCallbackData, tokenHosts } from "@oauth-broker/oauth-core/client";
 import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
 
 export interface DirectConnection {
@@ -17,6 +17,8 @@ export interface DirectConnection {
   /** Of the first ID token. */
   readonly iss?: string;
   readonly sub?: string;
+  /** Parameters of the callback that the vendor wants again with every refresh. */
+  readonly callbackData?: Readonly<Record<string, string>>;
 }
 
 /** @param first issuer and subject of the first ID token; undefined when there was none */
@@ -24,13 +26,16 @@ export function connectionOf(
   vendor: ResolvedVendor,
   clientId: string,
   first: { readonly issuer: string; readonly subject: string } | undefined,
+  callbackData: Readonly<Record<string, string>> = {},
 ): string {
+  const kept = keptCallbackData(vendor, callbackData);
   const connection: DirectConnection = {
     v: 2,
     vendor: vendor.id,
     clientId,
     hosts: tokenHosts(vendor),
     ...(first === undefined ? {} : { iss: first.issuer, sub: first.subject }),
+    ...(kept === undefined ? {} : { callbackData: kept }),
   };
   return Buffer.from(JSON.stringify(connection)).toString("base64url");
 }

@@ -41,7 +41,7 @@ describe("the vendor of a direct client", () => {
 
   it("is refused when the registry does not know it, has it off, or it requires secrets signed for each request", () => {
     expect(() => make("no-such-vendor")).toThrow("is not a vendor of the registry");
-    expect(() => make("vk-id")).toThrow("vk-id is off in the registry: wants more in token requests");
+    expect(() => make("wechat")).toThrow("wechat is off in the registry: takes token requests in the query");
     const signed = { form: { alg: "ES256" } };
     expect(() => make({ ...own, clientSecret: signed as never })).toThrow("signed for each request");
   });

@@ -39,7 +39,7 @@ export { noRegistration } from "./registration/endpoint.ts";
 export { expandVendor, namesInHost, requireFit, templatesOf, withClientId, withDefaults } from "./templates.ts";
 export { hasIdTokens } from "./issuer.ts";
 export type { RedeemRequest } from "./token/redeem.ts";
-export type { RefreshRequest } from "./token/refresh.ts";
+export { keptCallbackData, type RefreshRequest } from "./token/refresh.ts";
 export type { RegistrationAnswer, RegistrationRequest } from "./registration/register.ts";
 export type { GrantTokens, Revoked, RevokeRequest } from "./token/revoke.ts";
 export type { AccessTokenValidation } from "./access-token/validate.ts";

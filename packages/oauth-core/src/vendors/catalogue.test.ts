@@ -34,6 +34,7 @@ const LISTS = new Set([
   "unsupported",
   "callbackParams",
   "echoedCallbackParams",
+  "refreshCallbackParams",
   "quirks",
   "superseded",
   "aliases",
@@ -156,10 +157,11 @@ describe("the catalogue", () => {
       expect(naming).toContain(url);
       expect(url).toContain("/{client_id}");
     }
-    const { callbackParams = [], echoedCallbackParams = [] } = entry.vendor;
-    for (const name of echoedCallbackParams) {
+    const { callbackParams = [], echoedCallbackParams = [], refreshCallbackParams = [] } = entry.vendor;
+    const repeated = [...echoedCallbackParams, ...refreshCallbackParams];
+    for (const name of repeated) {
       expect(callbackParams).toContain(name);
-      expect(name).not.toMatch(/^(code|code_verifier|client_.*|redirect_uri|grant_type|state|iss)$/);
+      expect(name).not.toMatch(/^(code|code_verifier|client_.*|redirect_uri|grant_type|refresh_token|state|iss)$/);
     }
     expect(entry.vendor.callbackCodeName ?? "").not.toMatch(/^(code|state|iss|error.*|access_token|id_token)$/);
     // Nothing fixed or repeated has the vendor's name of a parameter of ours, and state keeps its own.
@@ -167,7 +169,7 @@ describe("the catalogue", () => {
       entry.vendor;
     const ours = Object.values({ ...parameterNames, ...authorizationParameterNames });
     const more = Object.keys({ ...authorizationParams, ...codeExchangeParams, ...refreshParams });
-    for (const name of [...more, ...echoedCallbackParams]) expect(ours).not.toContain(name);
+    for (const name of [...more, ...repeated]) expect(ours).not.toContain(name);
     for (const names of [parameterNames, authorizationParameterNames]) expect(names ?? {}).not.toHaveProperty("state");
     const { placeholders } = catalogueEntry(entry);
     const fixed = [...Object.values(entry.vendor.authorizationParams ?? {}), entry.vendor.redirectUriAlias ?? ""];

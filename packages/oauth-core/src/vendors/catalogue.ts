@@ -56,6 +56,7 @@ type VendorFacts = Pick<Vendor, "id" | "name"> &
       | "repeatsState"
       | "callbackParams"
       | "echoedCallbackParams"
+      | "refreshCallbackParams"
     >
   > & { readonly authorizationEndpoint: string; readonly tokenEndpoint: string };
 

@@ -175,6 +175,8 @@ export interface Vendor {
   readonly callbackParams: readonly string[];
   /** Those of `callbackParams` that the token request for the code repeats. */
   readonly echoedCallbackParams?: readonly string[];
+  /** Those of `callbackParams` that are kept with the tokens, and that every refresh repeats. */
+  readonly refreshCallbackParams?: readonly string[];
   readonly enabled: boolean;
   /** `false`: no new flows; refresh and revoke still work. */
   readonly acceptsNewAuthorizations: boolean;

@@ -245,6 +245,7 @@ export const FACT_TABLE: Readonly<Record<string, FactRow>> = {
   repeatsState: row("callback parameters", "wants the state again with the code (token.ts)", gone),
   redirectUriAlias: row("parameter names", "knows the address by this name alone (authorize.ts)", gone),
   callbackCodeName: row("callback parameters", "names its code so (authorize.ts)", gone),
+  refreshCallbackParams: row("callback parameters", "wants them again with each refresh (token.ts)", gone),
   echoedCallbackParams: row("callback parameters", "wants them again with the code (token.ts)", gone),
   callbackParams: row("callback parameters", "sends them (authorize.ts)", (names: readonly string[]) =>
     Object.fromEntries(names.map((name) => [`without ${name}`, names.filter((other) => other !== name)])),

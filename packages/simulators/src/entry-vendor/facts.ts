@@ -112,6 +112,7 @@ export interface Facts {
   readonly redirectUriAlias?: string;
   readonly callbackParams: readonly string[];
   readonly echoedCallbackParams?: readonly string[];
+  readonly refreshCallbackParams?: readonly string[];
 }
 
 /** What an entry says of a `{placeholder}` of its URLs. */

@@ -66,14 +66,16 @@ async function redeem(request: VendorRequest, parameters: Parameters, state: Ven
   requireVerifier(parameters, code.codeChallenge, facts.pkce);
   parameters.requireFixed(facts.codeExchangeParams ?? {});
   if (code.state !== undefined) parameters.requireFixed({ state: code.state });
-  parameters.requireFixed(
-    Object.fromEntries((facts.echoedCallbackParams ?? []).map((name) => [name, callbackValue(name)])),
-  );
+  parameters.requireFixed(ofCallback(facts.echoedCallbackParams));
   if (facts.resource === "send" && parameters.take("resource") !== code.resource) {
     throw refusal("invalid_target", "the resource is not the one of the authorization request");
   }
   parameters.requireNoOther();
   return issue(code, request, state);
+}
+
+function ofCallback(names: readonly string[] = []): Record<string, string> {
+  return Object.fromEntries(names.map((name) => [name, callbackValue(name)]));
 }
 
 function requireVerifier(parameters: Parameters, codeChallenge: string | undefined, pkce: string): void {
@@ -89,6 +91,7 @@ async function refresh(request: VendorRequest, parameters: Parameters, state: Ve
   const value = parameters.require("refresh_token");
   const scope = parameters.take("scope");
   parameters.requireFixed(facts.refreshParams ?? {});
+  parameters.requireFixed(ofCallback(facts.refreshCallbackParams));
   parameters.requireNoOther();
   const known = tokens.get(value);
   if (known?.kind !== "refresh_token") throw refusal("invalid_grant", "the refresh token is unknown or used");

@@ -274,7 +274,7 @@ export const VENDOR_CLIENT_DEFENCES: readonly Mutation[] = [
     file: "packages/oauth-core/src/vendor-client/binding.ts",
     find: ".filter(([name]) => !body.has(name));",
     replace: ".filter(([name]) => name !== '');",
-    tests: ["packages/oauth-core/src/vendor-client/dialects.test.ts"],
+    tests: ["packages/oauth-core/src/vendor-client/token/dialects.test.ts"],
   },
   {
     defence: "The query of an endpoint has no request object",

@@ -7,7 +7,7 @@ import type { ResolvedVendor, VendorCredentials, VendorTokens } from "../../vend
 import { type TokenDeps, validateTokenResponse } from "./validate.ts";
 import { askedResource } from "../authorization/url.ts";
 import { hasIdTokens, requireIssuer } from "../issuer.ts";
-import { requestToken } from "./request.ts";
+import { repeated, requestToken } from "./request.ts";
 import { readTokenAnswer, type TokenAnswer } from "./response.ts";
 import { invalidVendorResponse, translateVendorError, type VendorCall } from "../errors.ts";
 
@@ -75,7 +75,7 @@ async function requestTokens(
 ): Promise<TokenAnswer> {
   const asked = askedResource(vendor, resource);
   const parameters = {
-    ...echoed(vendor, callbackData),
+    ...repeated(vendor.echoedCallbackParams, callbackData),
     //= rfc8707#2.2
     ...defined({ resource: asked }),
     ...defined({ state: vendor.repeatsState === true ? state : undefined }),
@@ -91,15 +91,6 @@ async function requestTokens(
   } catch (error) {
     throw translateVendorError(error, call);
   }
-}
-
-function echoed(
-  { echoedCallbackParams = [] }: Pick<ResolvedVendor, "echoedCallbackParams">,
-  callbackData: Readonly<Record<string, string>>,
-): Record<string, string> {
-  const sent = Object.entries(callbackData).filter(([name]) => echoedCallbackParams.includes(name));
-  // An empty parameter counts as absent (rfc6749#3.2).
-  return Object.fromEntries(sent.filter(([, value]) => value !== ""));
 }
 
 /**

@@ -8,7 +8,7 @@ import { formatScope } from "../../protocol/scope.ts";
 import type { ResolvedVendor, VendorCredentials, VendorTokens } from "../../vendors/vendor.ts";
 import { type TokenDeps, validateTokenResponse } from "./validate.ts";
 import { requireSameSubject } from "../id-token/verify.ts";
-import { requestToken } from "./request.ts";
+import { repeated, requestToken } from "./request.ts";
 import { readTokenAnswer, type TokenAnswer } from "./response.ts";
 import { translateVendorError, type VendorCall } from "../errors.ts";
 
@@ -16,6 +16,8 @@ import { translateVendorError, type VendorCall } from "../errors.ts";
 export interface RefreshRequest {
   readonly refreshToken: string;
   readonly scope?: readonly string[];
+  /** What was kept of the callback, as `keptCallbackData` returned it. */
+  readonly callbackData?: Readonly<Record<string, string>>;
   /** The subject of the first ID token: a refreshed one must name the same. */
   readonly expected?: { readonly issuer: string; readonly subject: string };
   /** The signal of a caller whose lease may end before this call does. */
@@ -62,6 +64,15 @@ export async function refreshTokens(
   }
 }
 
+/** @returns what a refresh repeats of the callback; undefined when there is nothing to keep */
+export function keptCallbackData(
+  { refreshCallbackParams }: Pick<ResolvedVendor, "refreshCallbackParams">,
+  callbackData: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> | undefined {
+  const kept = repeated(refreshCallbackParams, callbackData);
+  return Object.keys(kept).length === 0 ? undefined : kept;
+}
+
 /** The old refresh token is spent and the new one is discarded. */
 function withRestartHint(error: unknown): unknown {
   if (!(error instanceof OAuthError)) return error;
@@ -77,11 +88,12 @@ function withRestartHint(error: unknown): unknown {
 async function requestTokens(
   vendor: ResolvedVendor,
   credentials: VendorCredentials,
-  { refreshToken, scope = [] }: RefreshRequest,
+  { refreshToken, scope = [], callbackData }: RefreshRequest,
   { call, signal }: { readonly call: VendorCall; readonly signal: AbortSignal },
   { bindings, now }: TokenDeps,
 ): Promise<TokenAnswer> {
   const parameters = {
+    ...repeated(vendor.refreshCallbackParams, callbackData),
     ...(scope.length === 0 ? {} : { scope: formatScope(scope, vendor.scopeSeparator) }),
     refresh_token: refreshToken,
     grant_type: "refresh_token",
