@@ -17,7 +17,7 @@ import { vendorSchema } from "./schema/vendor.ts";
 import { environmentWarnings } from "./vendors/credentials.ts";
 import { aliasesOf, idNamed } from "../vendor/request.ts";
 import { aliasTarget, buildVendor, type VendorRegistry } from "./vendors/vendors.ts";
-import { deploymentWarnings, mixUpWarnings, sharingWarnings } from "./warnings.ts";
+import { deploymentWarnings, mixUpWarnings, sharingWarnings, sunsetWarnings } from "./warnings.ts";
 
 export interface BuiltVendors {
   /** Every vendor in the result, including those whose entries have problems. */
@@ -53,7 +53,12 @@ export function buildVendors(
     const isWritten = (data.issuer ?? data.authorization_endpoint ?? data.token_endpoint) !== undefined;
     if (isWritten || known === undefined) own.add(id);
   }
-  return { ids, vendors, problems, warnings: [...warnings, ...mixUpWarnings(vendors, own)] };
+  return {
+    ids,
+    vendors,
+    problems,
+    warnings: [...warnings, ...mixUpWarnings(vendors, own), ...sunsetWarnings(vendors)],
+  };
 }
 
 /** Every name that finds a vendor: ids and aliases. */

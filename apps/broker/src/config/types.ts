@@ -91,7 +91,7 @@ export interface ClientConfig extends Client {
  * operator's own has fewer fields.
  */
 export type VendorTemplate = Pick<RegistryEntry, "vendor" | "placeholders" | "setup" | "byoc" | "serverUrl"> &
-  Partial<Pick<RegistryEntry, "verification" | "aliases">>;
+  Partial<Pick<RegistryEntry, "verification" | "aliases" | "sunsets">>;
 
 export interface VendorConfig extends VendorTemplate {
   /**

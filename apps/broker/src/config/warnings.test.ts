@@ -1,6 +1,6 @@
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
-import { defineVendor } from "@oauth-broker/oauth-core/registry";
+import { defineVendor, REGISTRY } from "@oauth-broker/oauth-core/registry";
 import { describe, expect, it } from "vitest";
 import { loadConfig } from "../config.ts";
 import { CLIENT, folderOf, load, MINIMAL, OWN_VENDOR } from "./testing/config-file.ts";
@@ -96,6 +96,52 @@ describe("what was relaxed is a warning", () => {
       ["one without new flows", { v: at("v.example", { accepts_new_authorizations: false }), known: { credentials } }],
     ])("does not warn about %s", (_, vendors) => {
       expect(warningsOf(vendors)).toEqual([]);
+    });
+  });
+
+  describe("what a vendor ends on an announced day", () => {
+    const endpoints = { authorizationEndpoint: "https://v.example/2/a", tokenEndpoint: "https://v.example/1/t" };
+    const vendor = defineVendor({ id: "v", name: "V", ...endpoints, userinfoEndpoint: "https://v.example/0/u" });
+    const sunset = { endsOn: "2027-02-16", what: "an API", source: "https://v.example/news" };
+    const at = (...urls: string[]) => ({ sunsets: [{ ...sunset, urls }] });
+    const credentials = { client_id: "c", client_secret: "s" };
+    const warningsAt = (entry: object, fields: object = { credentials }): readonly string[] => {
+      const known = { vendor, placeholders: {}, setup: "none", byoc: true, ...entry } as const;
+      return load({ ...MINIMAL, vendors: { v: fields } }, { registry: new Map([["v", known]]) }).warnings;
+    };
+    const DAY = "Vendor v ends an API on 2027-02-16 (https://v.example/news): ";
+
+    it.each<[string, object, string]>([
+      [
+        "an endpoint where flows start",
+        at("https://v.example/1/"),
+        "from then on the broker starts no new flow at https://v.example/1/t; refresh and revoke go on",
+      ],
+      ["another endpoint", at("https://v.example/0/"), "https://v.example/0/u is no longer there from then on"],
+      ["tokens", { sunsets: [sunset] }, "connections that have such a token must be made anew"],
+    ])("%s", (_, entry, expected) => {
+      expect(warningsAt(entry)).toEqual([DAY + expected]);
+    });
+
+    it("as the registry knows it: HubSpot's first OAuth API, Shopify's tokens without expiry", () => {
+      const vendors = {
+        hubspot: { credentials, token_endpoint: "https://api.hubapi.com/oauth/v1/token" },
+        shopify: { credentials },
+      };
+      expect(load({ ...MINIMAL, vendors }, { registry: REGISTRY }).warnings).toEqual(
+        expect.arrayContaining([
+          expect.stringMatching(
+            /^Vendor hubspot ends .* on 2027-02-16 .*no new flow at \S+\/oauth\/v1\/token; refresh/,
+          ),
+          expect.stringMatching(/^Vendor shopify ends .* on 2027-01-01 .*must be made anew$/),
+        ]),
+      );
+    });
+
+    it("not where nothing of the entry ends, or the broker has no credentials, or it is off", () => {
+      expect(warningsAt(at("https://v.example/3/"))).toEqual([]);
+      expect(warningsAt(at("https://v.example/1/"), {})).toEqual([]);
+      expect(warningsAt(at("https://v.example/1/"), { credentials, enabled: false })).toEqual([]);
     });
   });
 

@@ -5,6 +5,7 @@
  */
 import { statSync } from "node:fs";
 import { isLoopbackName } from "@oauth-broker/oauth-core/configuration";
+import { urlsThatEnd } from "@oauth-broker/oauth-core/registry";
 import { formatPath } from "./problems.ts";
 import type { ParsedConfiguration } from "./schema/configuration.ts";
 import type { KeysConfig, StoreConfig, VendorConfig } from "./types.ts";
@@ -87,6 +88,30 @@ export function mixUpWarnings(vendors: ReadonlyMap<string, VendorConfig>, own: R
  */
 function usesSharedPath({ vendor, credentials, placeholders }: VendorConfig): boolean {
   return vendor.enabled && credentials.length > 0 && !choosesDomain(vendor, placeholders);
+}
+
+/**
+ * What the vendors with credentials of the broker end on an announced day, as far as their entry
+ * uses it: the same before and after that day.
+ */
+export function sunsetWarnings(vendors: ReadonlyMap<string, VendorConfig>): string[] {
+  return [...vendors].flatMap(([id, { vendor, sunsets = [], credentials }]) => {
+    if (!vendor.enabled || credentials.length === 0) return [];
+    return sunsets.flatMap((sunset) => {
+      const { endsOn, what, urls, source } = sunset;
+      const day = `Vendor ${id} ends ${what} on ${endsOn} (${source}): `;
+      if (urls === undefined) return [`${day}connections that have such a token must be made anew`];
+      const starting = urlsThatEnd([vendor.authorizationEndpoint, vendor.tokenEndpoint], sunset);
+      if (starting.length > 0) {
+        return [
+          `${day}from then on the broker starts no new flow at ${starting.join(" and ")}; refresh and revoke go on`,
+        ];
+      }
+      const others = [vendor.refreshEndpoint, vendor.revocationEndpoint, vendor.userinfoEndpoint];
+      const ending = urlsThatEnd(others, sunset);
+      return ending.length === 0 ? [] : [`${day}${ending.join(" and ")} is no longer there from then on`];
+    });
+  });
 }
 
 /** One warning for each registration whose new flows show the owner page. */

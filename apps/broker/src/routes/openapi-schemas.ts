@@ -77,6 +77,11 @@ export const SCHEMAS: Record<string, Schema> = {
         additionalProperties: true,
       },
       reasons_off: texts("Why the entry is off, or was until the operator turned it on"),
+      sunsets: {
+        type: "array",
+        description: "What the vendor has announced to end: ends_on, what, source, and how the URLs begin that end",
+        items: { type: "object", additionalProperties: true },
+      },
       checked_on: text("YYYY-MM-DD: the day of the facts"),
       confidence: text("In the endpoints of an entry of the catalogue", { enum: ["high", "medium", "low"] }),
       agreeing_sources: { type: "integer", description: "How many sources agree on both endpoints" },

@@ -104,6 +104,19 @@ describe("one vendor", () => {
     });
   });
 
+  it("says what the vendor has announced to end", () => {
+    const { sunsets, ...entry } = find(({ vendor }) => vendor.id === "hubspot");
+    expect(vendorDetails({ ...entry, ...(sunsets === undefined ? {} : { sunsets }) }, undefined)["sunsets"]).toEqual([
+      {
+        ends_on: "2027-02-16",
+        what: expect.any(String),
+        urls: ["https://api.hubapi.com/oauth/v1/"],
+        source: expect.stringMatching(/^https:\/\//),
+      },
+    ]);
+    expect(vendorDetails(entry, undefined)).not.toHaveProperty("sunsets");
+  });
+
   it("keeps the reasons where the operator turned it on, and says where the operator turned it off", () => {
     const off = find(({ verification }) => verification.reasonsOff !== undefined);
     const on = find(({ verification }) => verification.status === "two-sources");

@@ -30,8 +30,19 @@ export function vendorSummary(entry: VendorConfig, client: ClientConfig | undefi
 }
 
 export function vendorDetails(entry: VendorConfig, client: ClientConfig | undefined): View {
-  const { placeholders, verification } = entry;
-  const summary = { ...vendorSummary(entry, client), placeholders, ...reasonsOff(entry) };
+  const { placeholders, verification, sunsets } = entry;
+  const ending = sunsets?.map(({ endsOn, what, urls, source }) => ({
+    ends_on: endsOn,
+    what,
+    ...defined({ urls }),
+    source,
+  }));
+  const summary = {
+    ...vendorSummary(entry, client),
+    placeholders,
+    ...reasonsOff(entry),
+    ...defined({ sunsets: ending }),
+  };
   if (verification === undefined) return summary;
   const { checkedOn, endpoints, quirks, recalled, sources } = verification;
   return {

@@ -11,7 +11,13 @@ import type { ClientConfig, VendorConfig } from "../config.ts";
 import type { Deps } from "../deps.ts";
 import { callbackContext, callbackPath } from "./callback-path.ts";
 import { readEndpoints, requireOwnCredentials } from "./endpoints.ts";
-import { findCredentials, requireActiveCredentials, requireNewAuthorizationsAllowed, requireUsable } from "./entry.ts";
+import {
+  findCredentials,
+  requireActiveCredentials,
+  requireNewAuthorizationsAllowed,
+  requireNotEnded,
+  requireUsable,
+} from "./entry.ts";
 import {
   isManual,
   ownCredentials,
@@ -59,12 +65,15 @@ const KEPT = new WeakMap<VendorCredentials, WeakMap<ClientConfig, VendorChoice>>
 export async function chooseVendor(
   parameters: Parameters,
   client: ClientConfig,
-  deps: ChoiceDeps,
+  deps: ChoiceDeps & Pick<Deps, "now">,
 ): Promise<VendorChoice> {
   const own = readOwnCredentials(parameters); //                             1  what the caller says
   const target = readTarget(parameters);
   const entry = requireUsable(target, client, deps); //                      2  which vendor, and may this client use it
-  if (entry !== undefined) requireNewAuthorizationsAllowed(entry, client);
+  if (entry !== undefined) {
+    requireNewAuthorizationsAllowed(entry, client);
+    requireNotEnded(entry, target, deps);
+  }
   const credentials = own ?? requireActiveCredentials(entry); //             3  whose credentials
   return trustedChoice(target, entry, credentials, client, deps); //         4  how far it is trusted
 }

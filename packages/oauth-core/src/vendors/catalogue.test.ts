@@ -97,6 +97,12 @@ const PLACEHOLDER_SHAPE: (typeof SHAPES)[string] = {
     value === undefined || (areTexts(value) && (value as string[]).every((end) => /^(\.[a-z0-9-]+)+$/.test(end))),
   follows: (value) => value === undefined || typeof value === "object",
 };
+const SUNSET_SHAPE: (typeof SHAPES)[string] = {
+  endsOn: (value) => isText(value),
+  what: (value) => isText(value),
+  urls: (value) => value === undefined || areTexts(value),
+  source: (value) => isText(value),
+};
 const isPlaceholder = (value: unknown): boolean => isText(value) || isOfShape(value, PLACEHOLDER_SHAPE);
 
 const isOfShape = (value: unknown, shape: (typeof SHAPES)[string]): boolean => {
@@ -116,6 +122,8 @@ function problemsOf(entry: object): string[] {
     if (allowed !== undefined) return allowed.includes(value) ? [] : [field];
     if (URLS.has(field)) return /^https:\/\/[^\s#:@/?]+([/?][^\s]*)?$/.test(String(value)) ? [] : [field];
     if (TEXTS.has(field)) return isText(value) ? [] : [field];
+    if (field === "sunsets")
+      return Array.isArray(value) && value.every((one) => isOfShape(one, SUNSET_SHAPE)) ? [] : [field];
     const shape = SHAPES[field];
     if (shape !== undefined) return isOfShape(value, shape) ? [] : [field];
     // An empty name leaves the parameter out.

@@ -10,6 +10,7 @@ import { defined } from "../mechanics/defined.ts";
 import { fillsRegistrableDomain, type PlaceholderSpec, type PlaceholderSpecs } from "../protocol/placeholders.ts";
 import data from "./catalogue.json" with { type: "json" };
 import type { EndpointVerification, RegistryEntry } from "./registry-entry.ts";
+import type { Sunset } from "./sunset.ts";
 import { defineVendor, type Vendor } from "./vendor.ts";
 
 /** What an entry may state of a vendor in the members of `Vendor`; absent: its default. */
@@ -79,6 +80,8 @@ export interface CatalogueEntry extends EndpointVerification {
   readonly recalled?: readonly string[];
   /** The day from which the vendor has switched its endpoints off. */
   readonly ended?: string;
+  /** What the vendor has announced to end. The entry stays on. */
+  readonly sunsets?: readonly Sunset[];
   /** What speaks against the vendor's API. */
   readonly status?: string;
   /** What the vendor needs and no field of `Vendor` can express. */
@@ -121,7 +124,7 @@ export function reasonsOff(entry: CatalogueEntry): string[] {
 
 export function catalogueEntry(entry: CatalogueEntry): RegistryEntry {
   const { vendor, aliases, placeholders, serverUrl, sources, adjudicated, recalled, quirks } = entry;
-  const { confidence, agreeing, disagreements, superseded } = entry;
+  const { confidence, sunsets, agreeing, disagreements, superseded } = entry;
   const off = reasonsOff(entry);
   const enabled = off.length === 0;
   return {
@@ -129,7 +132,7 @@ export function catalogueEntry(entry: CatalogueEntry): RegistryEntry {
     placeholders: placeholders === undefined ? {} : specs(placeholders, vendor),
     setup: "none",
     byoc: true,
-    ...defined({ aliases, serverUrl }),
+    ...defined({ aliases, serverUrl, sunsets }),
     verification: {
       status: enabled ? "two-sources" : "listed",
       checkedOn: adjudicated ?? COMPILED_ON,

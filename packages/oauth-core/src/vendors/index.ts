@@ -9,6 +9,7 @@ export {
   type Verification,
 } from "./registry.ts";
 export { searchVendors } from "./search.ts";
+export { hasEnded, type Sunset, urlsThatEnd } from "./sunset.ts";
 export {
   DEFAULT_ID_TOKEN_ALGS,
   defineVendor,

@@ -4,6 +4,7 @@
  * listed by registry.ts.
  */
 import type { PlaceholderSpecs } from "../protocol/placeholders.ts";
+import type { Sunset } from "./sunset.ts";
 import type { PkceMethod, Vendor } from "./vendor.ts";
 
 /**
@@ -59,6 +60,8 @@ export interface RegistryEntry {
   readonly byoc: boolean;
   /** The URL of the vendor's MCP server; may hold `{placeholders}`. */
   readonly serverUrl?: string;
+  /** What the vendor has announced to end. */
+  readonly sunsets?: readonly Sunset[];
   readonly verification: Verification;
 }
 

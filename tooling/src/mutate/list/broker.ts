@@ -188,6 +188,21 @@ export const BROKER_DEFENCES: readonly Mutation[] = [
     tests: [`${FLOWS}/byoc.test.ts`],
   },
   {
+    defence: "A vendor that has ended an endpoint gets no new flow there",
+    file: `${VENDOR}/entry.ts`,
+    find: "urlsThatEnd(used, sunset).length > 0 && hasEnded(sunset, now)",
+    replace: "urlsThatEnd(used, sunset).length > 0 && now() < 0 && hasEnded(sunset, now)",
+    tests: [`${VENDOR}/sunset.test.ts`],
+  },
+  {
+    defence: "Endpoints of the request count in place of the entry's among those that a vendor ends",
+    file: `${VENDOR}/entry.ts`,
+    find: "  const used = [authorizationEndpoint, tokenEndpoint];",
+    replace:
+      "  void [authorizationEndpoint, tokenEndpoint];\n  const used = [vendor.authorizationEndpoint, vendor.tokenEndpoint];",
+    tests: [`${VENDOR}/sunset.test.ts`],
+  },
+  {
     defence: "A client uses the vendors of its list",
     rows: ["BY-5"],
     file: `${VENDOR}/entry.ts`,

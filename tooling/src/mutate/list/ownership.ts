@@ -133,8 +133,8 @@ export const OWNERSHIP_DEFENCES: readonly Mutation[] = [
   {
     defence: "A vendor of the operator's own without iss beside another causes a warning",
     file: "apps/broker/src/config/build.ts",
-    find: "[...warnings, ...mixUpWarnings(vendors, own)]",
-    replace: "[...warnings, ...mixUpWarnings(vendors, new Set([...own].slice(0, 0)))]",
+    find: "...mixUpWarnings(vendors, own)",
+    replace: "...mixUpWarnings(vendors, new Set([...own].slice(0, 0)))",
     tests: ["apps/broker/src/config/warnings.test.ts"],
   },
   {

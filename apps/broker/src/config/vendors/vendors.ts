@@ -123,6 +123,7 @@ export function buildVendor(
     ...defined({
       aliases: known?.aliases,
       serverUrl: known?.serverUrl,
+      sunsets: known?.sunsets,
       verification: known?.verification,
       initialAccessToken: parsed.initial_access_token,
     }),
