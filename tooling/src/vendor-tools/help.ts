@@ -33,16 +33,19 @@ const ABOUT_VENDOR = `  --placeholder NAME=VALUE   fills a placeholder of its en
   --endpoint NAME=URL        another endpoint, named as in broker.yaml (token_endpoint, …); may be repeated
   --loopback                 permits http and any port on loopback`;
 
-export const PROBE_HELP = `Usage: npm run vendor -- probe ID | --all-first-class
+export const PROBE_HELP = `Usage: npm run vendor -- probe ID | --all-first-class | --all [--stale 90d]
 
 Fetches metadata and signing keys, and checks that the broker understands how the endpoints refuse an unknown client, code and
 token. Prints each difference to the entry. Registers nothing and needs no account.
 
   --all-first-class          every vendor with its own file
+  --all                      lists the vendors that should be looked at, and sends nothing: those whose facts are that old, or where
+                             something ends within that time
+  --stale DAYS               with --all: how old, default 90d
   --json                     the findings as JSON
 ${ABOUT_VENDOR}
 
-Exit code: 0 no drift; 1 drift; 2 no drift found, but not everything could be checked, or wrong arguments.`;
+Exit code: 0 no drift, or nothing to look at; 1 drift, or something; 2 no drift found, but not everything could be checked, or wrong arguments.`;
 
 export const TRY_HELP = `Usage: npm run vendor -- try ID
 

@@ -7,6 +7,7 @@ import { firstClassIds } from "./known-vendor.ts";
 import type { NewOptions } from "./new.ts";
 import type { ProbeOptions } from "./probe.ts";
 import { refusal } from "./refusal.ts";
+import type { StaleOptions } from "./stale.ts";
 import type { TryOptions } from "./try.ts";
 
 export type Command =
@@ -14,6 +15,7 @@ export type Command =
   | { readonly name: "find"; readonly query: string }
   | ({ readonly name: "new" } & NewOptions)
   | ({ readonly name: "probe" } & ProbeOptions)
+  | ({ readonly name: "stale" } & StaleOptions)
   | ({ readonly name: "try" } & TryOptions);
 
 const VENDORS = join(ROOT, "packages/oauth-core/src/vendors");
@@ -87,13 +89,17 @@ function parseProbe(args: readonly string[]): Command {
     ...ABOUT_VENDOR,
     json: { type: "boolean", default: false },
     "all-first-class": { type: "boolean", default: false },
+    all: { type: "boolean", default: false },
+    stale: { type: "string" },
   });
-  const { help, "all-first-class": isAll, placeholder = [], endpoint = [], loopback, json } = values;
+  const { help, all, stale, "all-first-class": isAll, placeholder = [], endpoint = [], loopback, json } = values;
   if (help) return { name: "help", text: PROBE_HELP };
+  if (stale !== undefined && !all) throw refusal("--stale goes with --all");
   const isOwn = positionals.length === 0 && placeholder.length === 0 && endpoint.length === 0;
-  if (isAll ? !isOwn : positionals.length !== 1) {
-    throw refusal(`probe takes one vendor, or --all-first-class alone.\n\n${PROBE_HELP}`);
+  if (isAll || all ? !isOwn || (isAll && all) : positionals.length !== 1) {
+    throw refusal(`probe takes one vendor, or --all-first-class or --all alone.\n\n${PROBE_HELP}`);
   }
+  if (all) return { name: "stale", staleDays: days(stale), json };
   return {
     name: "probe",
     ids: isAll ? firstClassIds() : positionals,
@@ -102,6 +108,12 @@ function parseProbe(args: readonly string[]): Command {
     loopback,
     json,
   };
+}
+
+function days(stale = "90d"): number {
+  const [, count] = /^([1-9]\d{0,3})d$/.exec(stale) ?? [];
+  if (count === undefined) throw refusal("--stale takes a number of days, such as 90d");
+  return Number(count);
 }
 
 function parseTry(args: readonly string[]): Command {

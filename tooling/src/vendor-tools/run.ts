@@ -8,6 +8,7 @@ import { runNew } from "./new.ts";
 import { type Command, parseCommand } from "./options.ts";
 import { runProbe } from "./probe.ts";
 import { isRefusal } from "./refusal.ts";
+import { runStale } from "./stale.ts";
 import { runTry } from "./try.ts";
 
 /**
@@ -35,6 +36,8 @@ async function run(command: Command, environment: Environment): Promise<number> 
       return runNew(command, environment);
     case "probe":
       return runProbe(command, environment);
+    case "stale":
+      return runStale(command, environment);
     case "try":
       return runTry(command, environment);
   }
