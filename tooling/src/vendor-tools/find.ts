@@ -35,6 +35,9 @@ function details(entry: RegistryEntry): string[] {
     `  authentication          ${vendor.tokenEndpointAuthMethod}, PKCE ${pkce}`,
     `  capabilities            ${able.join(", ")}`,
     `  checked on              ${verification.checkedOn}${confidence === undefined ? "" : `, confidence ${confidence}`}`,
+    ...Object.entries(verification.checks ?? {}).map(
+      ([name, { checkedOn, source }]) => `  ${name} checked on ${checkedOn}: ${source}`,
+    ),
     ...Object.entries(placeholders).map(([name, spec]) => `  {${name}}  ${placeholder(spec)}`),
     ...superseded.map((text) => `  not     ${text}`),
     ...verification.sources.map((source) => `  source  ${source}`),

@@ -25,6 +25,20 @@ describe("vendor probe --all", () => {
     expect(staleEntries(entries, 90, fixedClock(NOW - 1))).toMatchObject([{ vendor: "older" }]);
   });
 
+  it("names a single endpoint that was checked earlier than the rest", () => {
+    const source = "metadata";
+    const checks = {
+      registrationEndpoint: { checkedOn: "2026-07-19", source },
+      userinfoEndpoint: { checkedOn: "2026-11-01", source },
+    };
+    const one = entry("v", "2026-11-20");
+    const entries = [{ ...one, verification: { ...one.verification, checks } }];
+    expect(staleEntries(entries, 90, fixedClock(NOW))).toEqual([
+      { vendor: "v", reasons: ["registrationEndpoint of 2026-07-19"] },
+    ]);
+    expect(staleEntries(entries, 126, fixedClock(NOW))).toEqual([]);
+  });
+
   it("names entries of which something ends within that time, or has ended", () => {
     const entries = [entry("v", "2027-02-01", { sunsets: [sunset] })];
     // 2027-01-16 and the next day; a year later the day is over.

@@ -40,9 +40,12 @@ export function staleEntries(entries: Iterable<RegistryEntry>, staleDays: number
   const soon = dateOf(() => now() + staleDays * DAY_SECONDS);
   return [...entries]
     .toSorted((one, other) => compare(one.verification.checkedOn, other.verification.checkedOn))
-    .flatMap(({ vendor, verification: { checkedOn }, sunsets = [] }): Stale[] => {
+    .flatMap(({ vendor, verification: { checkedOn, checks = {} }, sunsets = [] }): Stale[] => {
       const reasons = [
         ...(checkedOn <= oldest ? [`facts of ${checkedOn}`] : []),
+        ...Object.entries(checks).flatMap(([name, check]) =>
+          check.checkedOn <= oldest ? [`${name} of ${check.checkedOn}`] : [],
+        ),
         ...sunsets.flatMap(({ endsOn, what }) => (endsOn <= soon ? [`ends ${what} on ${endsOn}`] : [])),
       ];
       return reasons.length === 0 ? [] : [{ vendor: vendor.id, reasons }];

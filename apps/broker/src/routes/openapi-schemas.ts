@@ -83,6 +83,11 @@ export const SCHEMAS: Record<string, Schema> = {
         items: { type: "object", additionalProperties: true },
       },
       checked_on: text("YYYY-MM-DD: the day of the facts"),
+      endpoint_checks: {
+        type: "object",
+        description: "For an endpoint that has a source of its own: its checked_on and source",
+        additionalProperties: true,
+      },
       confidence: text("In the endpoints of an entry of the catalogue", { enum: ["high", "medium", "low"] }),
       agreeing_sources: { type: "integer", description: "How many sources agree on both endpoints" },
       disagreements: texts("Sources that have other endpoints, and which"),

@@ -5,7 +5,7 @@
  */
 import { defined } from "@oauth-broker/oauth-core";
 import type { PlaceholderSpecs } from "@oauth-broker/oauth-core/protocol";
-import { capabilitiesOf } from "@oauth-broker/oauth-core/registry";
+import { capabilitiesOf, type EndpointCheck } from "@oauth-broker/oauth-core/registry";
 import type { ClientConfig, VendorConfig } from "../config.ts";
 
 type View = Record<string, unknown>;
@@ -44,10 +44,11 @@ export function vendorDetails(entry: VendorConfig, client: ClientConfig | undefi
     ...defined({ sunsets: ending }),
   };
   if (verification === undefined) return summary;
-  const { checkedOn, endpoints, quirks, recalled, sources } = verification;
+  const { checkedOn, checks, endpoints, quirks, recalled, sources } = verification;
   return {
     ...summary,
     checked_on: checkedOn,
+    ...defined({ endpoint_checks: checks && Object.fromEntries(Object.entries(checks).map(wireCheck)) }),
     ...(endpoints === undefined
       ? {}
       : {
@@ -59,6 +60,11 @@ export function vendorDetails(entry: VendorConfig, client: ClientConfig | undefi
     ...defined({ quirks, recalled }),
     sources,
   };
+}
+
+/** An endpoint by its name in the configuration: `userinfo_endpoint`. */
+function wireCheck([name, { checkedOn, source }]: [string, EndpointCheck]): [string, View] {
+  return [name.replace("Endpoint", "_endpoint"), { checked_on: checkedOn, source }];
 }
 
 /** Shows the registry's reasons also when an operator turned the entry on. */

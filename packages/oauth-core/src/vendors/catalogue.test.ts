@@ -97,6 +97,10 @@ const PLACEHOLDER_SHAPE: (typeof SHAPES)[string] = {
     value === undefined || (areTexts(value) && (value as string[]).every((end) => /^(\.[a-z0-9-]+)+$/.test(end))),
   follows: (value) => value === undefined || typeof value === "object",
 };
+const CHECK_SHAPE: (typeof SHAPES)[string] = {
+  checkedOn: (value) => /^20\d\d-[01]\d-[0-3]\d$/.test(String(value)),
+  source: (value) => isText(value),
+};
 const SUNSET_SHAPE: (typeof SHAPES)[string] = {
   endsOn: (value) => isText(value),
   what: (value) => isText(value),
@@ -122,6 +126,8 @@ function problemsOf(entry: object): string[] {
     if (allowed !== undefined) return allowed.includes(value) ? [] : [field];
     if (URLS.has(field)) return /^https:\/\/[^\s#:@/?]+([/?][^\s]*)?$/.test(String(value)) ? [] : [field];
     if (TEXTS.has(field)) return isText(value) ? [] : [field];
+    if (field === "checks")
+      return Object.values(value as object).every((one) => isOfShape(one, CHECK_SHAPE)) ? [] : [field];
     if (field === "sunsets")
       return Array.isArray(value) && value.every((one) => isOfShape(one, SUNSET_SHAPE)) ? [] : [field];
     const shape = SHAPES[field];
@@ -164,6 +170,11 @@ describe("the catalogue", () => {
     for (const url of urlsOf(entry).filter((url) => url.includes("{client_id}"))) {
       expect(naming).toContain(url);
       expect(url).toContain("/{client_id}");
+    }
+    for (const [name, { source }] of Object.entries(entry.checks ?? {})) {
+      expect(name).toMatch(/Endpoint$/);
+      expect(entry.vendor).toHaveProperty(name);
+      expect(entry.sources).toContain(source);
     }
     const { callbackParams = [], echoedCallbackParams = [], refreshCallbackParams = [] } = entry.vendor;
     const repeated = [...echoedCallbackParams, ...refreshCallbackParams];

@@ -9,7 +9,7 @@
 import { defined } from "../mechanics/defined.ts";
 import { fillsRegistrableDomain, type PlaceholderSpec, type PlaceholderSpecs } from "../protocol/placeholders.ts";
 import data from "./catalogue.json" with { type: "json" };
-import type { EndpointVerification, RegistryEntry } from "./registry-entry.ts";
+import type { EndpointVerification, RegistryEntry, Verification } from "./registry-entry.ts";
 import type { Sunset } from "./sunset.ts";
 import { defineVendor, type Vendor } from "./vendor.ts";
 
@@ -71,6 +71,8 @@ export interface CatalogueEntry extends EndpointVerification {
   readonly serverUrl?: string;
   /** The repository and the path in it. */
   readonly sources: readonly string[];
+  /** Endpoints with a day and a source of their own. */
+  readonly checks?: Verification["checks"];
   /**
    * The day its sources were compared one by one. Then `confidence` is the result, and `superseded`
    * says why the other addresses lost.
@@ -124,7 +126,7 @@ export function reasonsOff(entry: CatalogueEntry): string[] {
 
 export function catalogueEntry(entry: CatalogueEntry): RegistryEntry {
   const { vendor, aliases, placeholders, serverUrl, sources, adjudicated, recalled, quirks } = entry;
-  const { confidence, sunsets, agreeing, disagreements, superseded } = entry;
+  const { confidence, sunsets, checks, agreeing, disagreements, superseded } = entry;
   const off = reasonsOff(entry);
   const enabled = off.length === 0;
   return {
@@ -138,7 +140,7 @@ export function catalogueEntry(entry: CatalogueEntry): RegistryEntry {
       checkedOn: adjudicated ?? COMPILED_ON,
       sources,
       endpoints: { confidence, agreeing, ...defined({ disagreements, superseded }) },
-      ...defined({ quirks, recalled }),
+      ...defined({ checks, quirks, recalled }),
       ...(enabled ? {} : { reasonsOff: off }),
     },
   };

@@ -21,6 +21,8 @@ export interface Verification {
   readonly checkedOn: string;
   /** URLs, or a repository and the path in it. */
   readonly sources: readonly string[];
+  /** The endpoints that have a source of their own. `checkedOn` is for the others. */
+  readonly checks?: Readonly<Partial<Record<EndpointName, EndpointCheck>>>;
   /** For an entry of the catalogue: how certain its endpoints are. */
   readonly endpoints?: EndpointVerification;
   /**
@@ -35,6 +37,17 @@ export interface Verification {
    * Absent: it is on.
    */
   readonly reasonsOff?: readonly string[];
+}
+
+/** The endpoints of an entry, by their members of `Vendor`. */
+export type EndpointName = Extract<keyof Vendor, `${string}Endpoint`>;
+
+/** When an endpoint was checked where that was not with the rest of its entry, and by what. */
+export interface EndpointCheck {
+  /** YYYY-MM-DD */
+  readonly checkedOn: string;
+  /** One of the entry's sources. */
+  readonly source: string;
 }
 
 /** How sure the endpoints of an entry are. */

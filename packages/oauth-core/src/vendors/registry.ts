@@ -10,6 +10,8 @@ import type { RegistryEntry } from "./registry-entry.ts";
 
 export {
   capabilitiesOf,
+  type EndpointCheck,
+  type EndpointName,
   type EndpointVerification,
   type RegistryEntry,
   type VendorCapabilities,
