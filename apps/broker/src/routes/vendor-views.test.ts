@@ -104,6 +104,16 @@ describe("one vendor", () => {
     });
   });
 
+  it("says when and by what an endpoint was checked that has a source of its own", () => {
+    const entry = find(
+      ({ vendor, verification }) => vendor.enabled && verification.checks?.registrationEndpoint !== undefined,
+    );
+    const { checkedOn, source } = entry.verification?.checks?.registrationEndpoint ?? expect.fail();
+    const view = vendorDetails(entry, undefined);
+    expect(view["endpoint_checks"]).toMatchObject({ registration_endpoint: { checked_on: checkedOn, source } });
+    expect(view["sources"]).toContain(source);
+  });
+
   it("says what the vendor has announced to end", () => {
     const { sunsets, ...entry } = find(({ vendor }) => vendor.id === "hubspot");
     expect(vendorDetails({ ...entry, ...(sunsets === undefined ? {} : { sunsets }) }, undefined)["sunsets"]).toEqual([
