@@ -29,8 +29,8 @@ vi.mock("../../packages/oauth-core/src/vendor-client/issuer.ts", async (original
   return { ...actual, requireIssuer };
 });
 
-vi.mock("../../packages/oauth-core/src/vendor-client/destinations.ts", async (original) => {
-  const actual = await original<typeof import("../../packages/oauth-core/src/vendor-client/destinations.ts")>();
+vi.mock("../../packages/oauth-core/src/vendor-client/kept.ts", async (original) => {
+  const actual = await original<typeof import("../../packages/oauth-core/src/vendor-client/kept.ts")>();
   const connectionContext: typeof actual.connectionContext = (input) =>
     off.has("connectionContext")
       ? { hash: "the same for all" }

@@ -23,8 +23,8 @@ vi.mock("../../packages/oauth-core/src/protocol/mac.ts", async (original) => {
 
 // Not the tested defence: the states of the corpus name their own context, and only the state
 // itself must be refused.
-vi.mock("../../packages/oauth-core/src/vendor-client/destinations.ts", async (original) => {
-  const actual = await original<typeof import("../../packages/oauth-core/src/vendor-client/destinations.ts")>();
+vi.mock("../../packages/oauth-core/src/vendor-client/kept.ts", async (original) => {
+  const actual = await original<typeof import("../../packages/oauth-core/src/vendor-client/kept.ts")>();
   const connectionContext: typeof actual.connectionContext = (input) =>
     off.has("the corpus") ? { hash: CORPUS_CONTEXT } : actual.connectionContext(input);
   return { ...actual, connectionContext };

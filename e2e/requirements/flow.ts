@@ -200,7 +200,7 @@ export const ACROSS: readonly Requirement[] = [
     "XA-5",
     "A state or cookie of one vendor, client or configuration is used with another. Every leg compares a hash over all of them.",
     attack("cross-context"),
-    `${VENDOR}/destinations.test.ts`,
+    `${VENDOR}/kept.test.ts`,
   ),
   row(
     "XA-6",

@@ -28,7 +28,13 @@ import type { AccessTokenValidation } from "./access-token/validate.ts";
 import { createBindings, type VendorClientDeps } from "./binding.ts";
 
 export { askedResource, askedScope, type AuthorizationRequest, namesOf, parameterName } from "./authorization/url.ts";
-export { connectionContext, type ConnectionContextInput, requireTokenHost, tokenHosts } from "./destinations.ts";
+export {
+  connectionContext,
+  type ConnectionContextInput,
+  keptCallbackData,
+  requireTokenHost,
+  tokenHosts,
+} from "./kept.ts";
 export { VENDOR_OPERATION_SECONDS } from "./deadline.ts";
 export { canIdentify } from "./userinfo/identify.ts";
 export { canValidateAccessToken } from "./access-token/validate.ts";
@@ -39,7 +45,7 @@ export { noRegistration } from "./registration/endpoint.ts";
 export { expandVendor, namesInHost, requireFit, templatesOf, withClientId, withDefaults } from "./templates.ts";
 export { hasIdTokens } from "./issuer.ts";
 export type { RedeemRequest } from "./token/redeem.ts";
-export { keptCallbackData, type RefreshRequest } from "./token/refresh.ts";
+export type { RefreshRequest } from "./token/refresh.ts";
 export type { RegistrationAnswer, RegistrationRequest } from "./registration/register.ts";
 export type { GrantTokens, Revoked, RevokeRequest } from "./token/revoke.ts";
 export type { AccessTokenValidation } from "./access-token/validate.ts";

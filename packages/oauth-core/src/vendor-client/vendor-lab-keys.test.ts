@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { newIdTokenKey } from "../testing/id-tokens.ts";
 import { type Lab, openLab } from "../testing/vendor-lab.ts";
-import { connectionContext } from "./destinations.ts";
+import { connectionContext } from "./kept.ts";
 
 let lab: Lab;
 beforeEach(async () => {

@@ -104,10 +104,10 @@ export const OWNERSHIP_DEFENCES: readonly Mutation[] = [
   },
   {
     defence: "The asking client is part of the connection context",
-    file: "packages/oauth-core/src/vendor-client/destinations.ts",
+    file: "packages/oauth-core/src/vendor-client/kept.ts",
     find: "    input.platformClientId,\n",
     replace: "",
-    tests: ["packages/oauth-core/src/vendor-client/destinations.test.ts"],
+    tests: ["packages/oauth-core/src/vendor-client/kept.test.ts"],
   },
   {
     defence: "The connection context of the record equals that of the present configuration, on every leg",

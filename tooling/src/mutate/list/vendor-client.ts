@@ -239,10 +239,10 @@ export const VENDOR_CLIENT_DEFENCES: readonly Mutation[] = [
   {
     defence: "The context hash covers the token endpoint",
     rows: ["XA-5", "DI-3"],
-    file: `${VENDOR}/destinations.ts`,
+    file: `${VENDOR}/kept.ts`,
     find: "    vendor.tokenEndpoint,\n",
     replace: "",
-    tests: [`${VENDOR}/destinations.test.ts`],
+    tests: [`${VENDOR}/kept.test.ts`],
   },
   {
     defence: "A vendor with PKCE gets a challenge",

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { CLIENT_ID } from "../../testing/faulty-vendor.ts";
 import { type Lab, openLab } from "../../testing/vendor-lab.ts";
 import type { Vendor } from "../../vendors/vendor.ts";
-import { keptCallbackData } from "./refresh.ts";
+import { keptCallbackData } from "../kept.ts";
 
 describe("a token request", () => {
   let lab: Lab;

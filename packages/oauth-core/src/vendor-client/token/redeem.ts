@@ -7,9 +7,10 @@ import type { ResolvedVendor, VendorCredentials, VendorTokens } from "../../vend
 import { type TokenDeps, validateTokenResponse } from "./validate.ts";
 import { askedResource } from "../authorization/url.ts";
 import { hasIdTokens, requireIssuer } from "../issuer.ts";
-import { repeated, requestToken } from "./request.ts";
+import { requestToken } from "./request.ts";
 import { readTokenAnswer, type TokenAnswer } from "./response.ts";
 import { invalidVendorResponse, translateVendorError, type VendorCall } from "../errors.ts";
+import { repeated } from "../kept.ts";
 
 /** The parameters of the token request for a code (RFC 6749 §4.1.3). */
 export interface RedeemRequest {

@@ -8,9 +8,10 @@ import { formatScope } from "../../protocol/scope.ts";
 import type { ResolvedVendor, VendorCredentials, VendorTokens } from "../../vendors/vendor.ts";
 import { type TokenDeps, validateTokenResponse } from "./validate.ts";
 import { requireSameSubject } from "../id-token/verify.ts";
-import { repeated, requestToken } from "./request.ts";
+import { requestToken } from "./request.ts";
 import { readTokenAnswer, type TokenAnswer } from "./response.ts";
 import { translateVendorError, type VendorCall } from "../errors.ts";
+import { repeated } from "../kept.ts";
 
 /** The parameters of a refresh (RFC 6749 §6), and what the answer is held against. */
 export interface RefreshRequest {
@@ -62,15 +63,6 @@ export async function refreshTokens(
     deps.discard(vendor, credentials, answer);
     throw withRestartHint(error);
   }
-}
-
-/** @returns what a refresh repeats of the callback; undefined when there is nothing to keep */
-export function keptCallbackData(
-  { refreshCallbackParams }: Pick<ResolvedVendor, "refreshCallbackParams">,
-  callbackData: Readonly<Record<string, string>>,
-): Readonly<Record<string, string>> | undefined {
-  const kept = repeated(refreshCallbackParams, callbackData);
-  return Object.keys(kept).length === 0 ? undefined : kept;
 }
 
 /** The old refresh token is spent and the new one is discarded. */

@@ -30,13 +30,3 @@ export async function requestToken(
   const endpoint = asked.token_endpoint ?? vendor.tokenEndpoint;
   return postForm(endpoint, form, { authorization: headers.get("authorization"), signal: at.signal });
 }
-
-/** @returns the parameters of the callback that a token request repeats by these names */
-export function repeated(
-  names: readonly string[] = [],
-  callbackData: Readonly<Record<string, string>> = {},
-): Record<string, string> {
-  const sent = Object.entries(callbackData).filter(([name]) => names.includes(name));
-  // An empty parameter counts as absent (rfc6749#3.2).
-  return Object.fromEntries(sent.filter(([, value]) => value !== ""));
-}

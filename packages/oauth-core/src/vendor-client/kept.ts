@@ -1,8 +1,9 @@
 /**
- * Where codes, secrets and tokens may go. A flow keeps a hash of everything that decides it and
- * compares the hash on every later leg: a flow that began with one client, vendor or set of endpoints
+ * What a flow and a grant keep, to be compared or repeated later. A flow keeps a hash of everything
+ * that decides where codes and secrets go: one that began with one client, vendor or set of endpoints
  * cannot continue with another. A grant keeps the hosts that were the vendor's when it was made: its
- * tokens are sent to no other, whatever the configuration then says.
+ * tokens are sent to no other, whatever the configuration then says. Where the vendor wants
+ * parameters of the callback again with every refresh, it keeps those too.
  */
 import { hash } from "node:crypto";
 import { OAuthError } from "../protocol/errors.ts";
@@ -78,4 +79,23 @@ export function requireTokenHost(hosts: readonly string[], endpoint: string | un
   throw new OAuthError("invalid_grant", "The vendor's endpoint moved: the user must authorize again", {
     reason: "connection_endpoint_changed",
   });
+}
+
+/** @returns what a refresh repeats of the callback; undefined when there is nothing to keep */
+export function keptCallbackData(
+  { refreshCallbackParams }: Pick<ResolvedVendor, "refreshCallbackParams">,
+  callbackData: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> | undefined {
+  const kept = repeated(refreshCallbackParams, callbackData);
+  return Object.keys(kept).length === 0 ? undefined : kept;
+}
+
+/** @returns the parameters of the callback that a token request repeats by these names */
+export function repeated(
+  names: readonly string[] = [],
+  callbackData: Readonly<Record<string, string>> = {},
+): Record<string, string> {
+  const sent = Object.entries(callbackData).filter(([name]) => names.includes(name));
+  // An empty parameter counts as absent (rfc6749#3.2).
+  return Object.fromEntries(sent.filter(([, value]) => value !== ""));
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { defineVendor, type ResolvedVendor } from "../vendors/vendor.ts";
-import { connectionContext, type ConnectionContextInput, requireTokenHost, tokenHosts } from "./destinations.ts";
+import { connectionContext, type ConnectionContextInput, requireTokenHost, tokenHosts } from "./kept.ts";
 
 const VENDOR: ResolvedVendor = {
   ...defineVendor({ id: "vendor", name: "Vendor", issuer: "https://v.example", jwksUri: "https://v.example/k" }),
