@@ -8,12 +8,12 @@ import { searchVendors } from "@oauth-broker/oauth-core/registry";
 import { authenticateClient, authorizationServerMetadata } from "@oauth-broker/oauth-core/server";
 import { type Answer, jsonAnswer, pageAnswer } from "@oauth-broker/oauth-core/http";
 import type { Context } from "hono";
-import type { ClientConfig } from "../config.ts";
+import type { ClientConfig, VendorConfig } from "../config.ts";
 import type { Deps } from "../deps.ts";
 import type { Metrics } from "../metrics.ts";
 import { homePage } from "../pages/home-page.ts";
 import { type Route, STYLE_HASH } from "@oauth-broker/oauth-core/service";
-import { nearestName } from "../vendor/entry.ts";
+import { endedSunset, nearestName } from "../vendor/entry.ts";
 import { vendorNamed } from "../vendor/request.ts";
 import { openApiDocument } from "./openapi.ts";
 import { vendorDetails, vendorSummary } from "./vendor-views.ts";
@@ -36,9 +36,17 @@ export function infoRoutes(deps: InfoDeps): Route[] {
   );
   const openApi = JSON.stringify(openApiDocument(deps.issuer));
   const vendorList = (client?: ClientConfig): string =>
-    JSON.stringify({ vendors: [...deps.vendors.values()].map((entry) => vendorSummary(entry, client)) });
-  // The same for every unauthenticated caller, and hundreds of entries long.
-  let publicList: string | undefined;
+    JSON.stringify({ vendors: [...deps.vendors.values()].map((entry) => vendorSummary(asOfNow(entry, deps), client)) });
+  const ending = [...deps.vendors.values()].filter(({ sunsets }) => sunsets !== undefined);
+  const countEnded = (): number => ending.filter((entry) => endedSunset(entry, {}, deps) !== undefined).length;
+  // The same for every unauthenticated caller until a vendor ends something, and hundreds of
+  // entries long.
+  let publicList: { readonly ended: number; readonly text: string } | undefined;
+  const listForAll = (): string => {
+    const ended = countEnded();
+    if (publicList?.ended !== ended) publicList = { ended, text: vendorList() };
+    return publicList.text;
+  };
   const get = (path: string, handle: Route["handle"], options: Partial<Route> = {}): Route => ({
     method: "GET",
     path,
@@ -52,13 +60,13 @@ export function infoRoutes(deps: InfoDeps): Route[] {
       const client = await optionalClient(c, deps);
       const query = readQuery(c);
       if (query !== undefined) return jsonAnswer(200, found(query, client, deps));
-      return rawJson(client === undefined ? (publicList ??= vendorList()) : vendorList(client));
+      return rawJson(client === undefined ? listForAll() : vendorList(client));
     }),
     get("/v1/vendors/:id", async (c) => {
       const client = await optionalClient(c, deps);
       const entry = vendorNamed(c.req.param("id") ?? "", deps.vendors);
       if (entry === undefined) throw noVendor(c.req.param("id") ?? "", deps);
-      return jsonAnswer(200, vendorDetails(entry, client));
+      return jsonAnswer(200, vendorDetails(asOfNow(entry, deps), client));
     }),
     get("/healthz", () => jsonAnswer(200, { status: "ok" }), { quiet: true }),
     get("/readyz", () => readiness(deps), { quiet: true }),
@@ -78,10 +86,19 @@ function readQuery(c: Context): string | undefined {
 }
 
 /** The vendors of a search, best first; for a word that finds none, the nearest name. */
-function found(query: string, client: ClientConfig | undefined, { vendors }: Pick<Deps, "vendors">) {
+function found(query: string, client: ClientConfig | undefined, { vendors, now }: Pick<Deps, "vendors" | "now">) {
   const entries = searchVendors(vendors.values(), query);
   const near = entries.length === 0 ? nearestName(query, vendors) : undefined;
-  return { vendors: entries.map((entry) => vendorSummary(entry, client)), ...defined({ did_you_mean: near }) };
+  return {
+    vendors: entries.map((entry) => vendorSummary(asOfNow(entry, { now }), client)),
+    ...defined({ did_you_mean: near }),
+  };
+}
+
+/** From the day on which an endpoint of it ends, an entry starts no new flow. */
+function asOfNow(entry: VendorConfig, deps: Pick<Deps, "now">): VendorConfig {
+  if (endedSunset(entry, {}, deps) === undefined) return entry;
+  return { ...entry, vendor: { ...entry.vendor, acceptsNewAuthorizations: false } };
 }
 
 function noVendor(id: string, { vendors }: Pick<Deps, "vendors">): OAuthError {

@@ -5,7 +5,7 @@
  */
 import { OAuthError, type Secret } from "@oauth-broker/oauth-core";
 import { nearest } from "@oauth-broker/oauth-core/configuration";
-import { hasEnded, urlsThatEnd, type VendorCredentials } from "@oauth-broker/oauth-core/registry";
+import { hasEnded, type Sunset, urlsThatEnd, type VendorCredentials } from "@oauth-broker/oauth-core/registry";
 import type { ClientConfig, VendorConfig } from "../config.ts";
 import type { Deps } from "../deps.ts";
 import { aliasesOf, CUSTOM_VENDOR, idNamed, isManual, type VendorTarget } from "./request.ts";
@@ -76,22 +76,32 @@ export function requireNewAuthorizationsAllowed({ vendor, setup }: VendorConfig,
  * A vendor that ends an endpoint gets no new flow there from that day on: its users would consent
  * to a connection that cannot be made.
  *
- * @param target its own endpoints take the place of the entry's
  * @throws OAuthError unauthorized_client
  */
-export function requireNotEnded(
-  { vendor, sunsets = [] }: VendorConfig,
-  { authorizationEndpoint = vendor.authorizationEndpoint, tokenEndpoint = vendor.tokenEndpoint }: VendorTarget,
-  { now }: Pick<Deps, "now">,
-): void {
-  const used = [authorizationEndpoint, tokenEndpoint];
-  const over = sunsets.find((sunset) => urlsThatEnd(used, sunset).length > 0 && hasEnded(sunset, now));
+export function requireNotEnded(entry: VendorConfig, target: VendorTarget, deps: Pick<Deps, "now">): void {
+  const over = endedSunset(entry, target, deps);
   if (over === undefined) return;
   throw new OAuthError(
     "unauthorized_client",
     `The vendor has ended ${over.what} on ${over.endsOn}; refresh and revoke go on`,
     { detail: over.source },
   );
+}
+
+/**
+ * @param target its own endpoints take the place of the entry's
+ * @returns the first announced end that has come for an endpoint where flows start
+ */
+export function endedSunset(
+  { vendor, sunsets = [] }: VendorConfig,
+  {
+    authorizationEndpoint = vendor.authorizationEndpoint,
+    tokenEndpoint = vendor.tokenEndpoint,
+  }: Pick<VendorTarget, "authorizationEndpoint" | "tokenEndpoint">,
+  { now }: Pick<Deps, "now">,
+): Sunset | undefined {
+  const used = [authorizationEndpoint, tokenEndpoint];
+  return sunsets.find((sunset) => urlsThatEnd(used, sunset).length > 0 && hasEnded(sunset, now));
 }
 
 export function requireActiveCredentials(entry: VendorConfig | undefined): VendorCredentials {

@@ -50,6 +50,20 @@ describe("an endpoint that the vendor ends", () => {
     expect((await post("/v1/revoke", { token: "rt", connection })).response.status).toBe(200);
   });
 
+  it("is in every view of the vendor that takes no new authorizations, from the day on", async () => {
+    const { get, now } = await brokerWith(SUNSET);
+    const accepts = async (path: string): Promise<unknown> => {
+      const body = JSON.parse((await get(path)).html) as Record<string, unknown>;
+      const [one] = (body["vendors"] as Record<string, unknown>[] | undefined) ?? [body];
+      return one?.["accepts_new_authorizations"];
+    };
+    const paths = ["/v1/vendors", "/v1/vendors?q=acme", "/v1/vendors/acme"];
+    now.advance(SECONDS_LEFT - 1);
+    expect(await Promise.all(paths.map(accepts))).toEqual([true, true, true]);
+    now.advance(1);
+    expect(await Promise.all(paths.map(accepts))).toEqual([false, false, false]);
+  });
+
   it.each<[string, Sunset, Partial<VendorConfig["vendor"]>]>([
     ["has no endpoint among those that end", SUNSET, { authorizationEndpoint: "https://acme.example/v2/a" }],
     ["ends only what was issued earlier", { endsOn: "2023-11-15", what: "old tokens", source: SUNSET.source }, V1],

@@ -195,6 +195,13 @@ export const BROKER_DEFENCES: readonly Mutation[] = [
     tests: [`${VENDOR}/sunset.test.ts`],
   },
   {
+    defence: "The kept list of vendors ends on the day on which a vendor ends something",
+    file: "apps/broker/src/routes/info.ts",
+    find: "if (publicList?.ended !== ended) publicList",
+    replace: "if (publicList === undefined) publicList",
+    tests: [`${VENDOR}/sunset.test.ts`],
+  },
+  {
     defence: "Endpoints of the request count in place of the entry's among those that a vendor ends",
     file: `${VENDOR}/entry.ts`,
     find: "  const used = [authorizationEndpoint, tokenEndpoint];",
