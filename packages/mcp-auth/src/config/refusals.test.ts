@@ -83,6 +83,11 @@ describe("a server's environment is refused", () => {
       "needs VENDOR_ISSUER, or VENDOR_AUTHORIZATION_URL and VENDOR_TOKEN_URL",
     ],
     ["a misspelt vendor", { OAUTH_MODE: "pre-registered", VENDOR: "githib" }, "(did you mean github?)"],
+    [
+      "a vendor whose refresh repeats part of the callback",
+      { ...HOSTED, ...NO_URLS, VENDOR: "vk-id" },
+      "VENDOR wants part of the callback again with each refresh",
+    ],
     ["a vendor that is off", { ...HOSTED, ...NO_URLS, VENDOR: "23andme" }, "VENDOR is off in the registry: "],
     [
       "an http endpoint",

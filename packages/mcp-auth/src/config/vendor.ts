@@ -73,6 +73,11 @@ function withOwnSecret({ vendor }: VendorEntry, credentials: VendorCredentials |
     read.refuse("VENDOR", "takes a client secret that is signed for each request, which this server does not support");
     return vendor;
   }
+  if (vendor.refreshCallbackParams !== undefined) {
+    // Nothing of a callback is stored here, so that each refresh would be refused.
+    read.refuse("VENDOR", "wants part of the callback again with each refresh, which this server does not support");
+    return vendor;
+  }
   if (credentials.clientSecret === undefined) return { ...vendor, tokenEndpointAuthMethod: "none" };
   return vendor.tokenEndpointAuthMethod === "none"
     ? { ...vendor, tokenEndpointAuthMethod: "client_secret_basic" }
