@@ -173,6 +173,12 @@ describe("bar#VR-7 a token answer", () => {
       ...answer,
       vendorData: { data: { user: "u" }, code: 0 },
     });
+    const listed = { data: [nested.data, { token: "of another" }], code: 0 };
+    const path = { tokenResponseNames: names, tokenResponseMember: "data.0" };
+    const vendorData = { data: { user: "u" }, code: 0 };
+    expect(await read(listed, path)).toEqual({ ...answer, vendorData });
+    expect((await read({ token: "t" }, path)).accessToken).toBe("t");
+    await expect(read({ data: [] }, path)).rejects.toMatchObject({ code: "vendor_response_invalid" });
   });
 
   it.each<[string, "seconds" | "milliseconds" | "date", unknown, number | undefined]>([

@@ -125,9 +125,9 @@ export interface Vendor {
   readonly tokenRequestBody: "form" | "json";
   /**
    * The member of the token response that holds the token set, where that is not the response
-   * itself.
+   * itself, or a path to it: `data.0`.
    */
-  readonly tokenResponseMember?: string;
+  readonly tokenResponseMember?: MemberPath;
   /** Standard members under another name: `access_token: "accessToken"`. */
   readonly tokenResponseNames: Readonly<Record<string, string>>;
   readonly tokenExpiry?: AbsoluteExpiry;

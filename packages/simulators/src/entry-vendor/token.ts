@@ -147,9 +147,10 @@ function shaped(
   const named = Object.fromEntries(
     Object.entries(standard).map(([name, value]) => [facts.tokenResponseNames[name] ?? name, value] as const),
   );
-  let body: Json = facts.tokenResponseMember === undefined ? named : { [facts.tokenResponseMember]: named };
+  let body: Json = facts.tokenResponseMember === undefined ? named : nested(facts.tokenResponseMember, named);
   const [success] = facts.tokenResult?.success ?? [];
-  if (facts.tokenResult !== undefined && success !== undefined) body = { ...body, [facts.tokenResult.member]: success };
+  if (facts.tokenResult !== undefined && success !== undefined)
+    body = merge(body, { [facts.tokenResult.member]: success });
   if (typeof facts.identity === "object" && facts.identity.from === "token_response") {
     for (const path of facts.identity.members) body = merge(body, nested(path, `${path} of the user`));
   }

@@ -131,13 +131,15 @@ function unwrap(
   answer: JsonObject,
   { tokenResponseMember: wrapper, tokenResponseNames: names }: Dialect,
 ): { members: JsonObject; vendorData: JsonObject } {
-  const wrapped = wrapper === undefined ? undefined : answer[wrapper];
+  const wrapped = wrapper === undefined ? undefined : memberAt(answer, wrapper);
   if (wrapper === undefined || !isObject(wrapped) || named(wrapped, names).access_token === undefined) {
     return { members: named(answer, names), vendorData: withoutStandard(answer, names) };
   }
+  // In place of the whole member: nothing around the set is passed on, so no second token can be.
+  const [outermost = wrapper] = wrapper.split(".");
   return {
     members: named(wrapped, names),
-    vendorData: { ...withoutStandard(answer, names), [wrapper]: withoutStandard(wrapped, names) },
+    vendorData: { ...withoutStandard(answer, names), [outermost]: withoutStandard(wrapped, names) },
   };
 }
 
