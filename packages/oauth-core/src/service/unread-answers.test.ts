@@ -10,7 +10,7 @@ import { type Listening, listen, type ListenOptions } from "./serve.ts";
 const MIB = 1024 * 1024;
 /** More than the system itself buffers for a client that does not read. */
 const LARGE = 16 * MIB;
-const STALLED_MS = 1_000;
+const STALLED_MS = 2_000;
 
 let server: Listening;
 /** How many requests were begun. */
@@ -109,7 +109,7 @@ describe("bar#HT-5 a connection that reads nothing of its answer", () => {
     const since = performance.now();
     await new Promise((resolve) => socket.once("close", resolve));
     expect(received).toBeGreaterThan(LARGE);
-    expect(performance.now() - since).toBeGreaterThan(2 * STALLED_MS);
+    expect(performance.now() - since).toBeGreaterThan(STALLED_MS);
   });
 
   it("is not ended while it waits for an answer", async () => {
