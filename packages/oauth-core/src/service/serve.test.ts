@@ -1,4 +1,5 @@
 import { connect } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { Hono } from "hono";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { type Listening, listen } from "./serve.ts";
@@ -46,6 +47,7 @@ it("finishes requests in flight before it stops, and accepts no new ones", async
   const inFlight = fetch(url("/slow"));
   await slow.entered.promise;
   const stopped = server.stop(0);
+  await sleep(5); // the grace of 0 is over in a later turn
   await expect(fetch(url("/"))).rejects.toThrow("fetch failed");
   slow.release.resolve();
   expect(await (await inFlight).text()).toBe("done");
