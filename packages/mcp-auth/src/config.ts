@@ -8,7 +8,7 @@ import { readDeployment } from "./config/deployment.ts";
 import { checkTokenStore, readAdoption } from "./config/token-store.ts";
 import { unusedVariables } from "./config/unused.ts";
 import { createReader, type Variable, VARIABLES } from "./config/variables.ts";
-import { readVendor } from "./config/vendor.ts";
+import { checkPlatformCallback, readVendor } from "./config/vendor.ts";
 import type { Settings } from "./settings.ts";
 
 export type { Environment } from "@oauth-broker/oauth-core/configuration";
@@ -29,6 +29,7 @@ export function loadSettings(environment: Environment = process.env): Settings {
   const vendor = readVendor(read, { mode, egress, allowVendorWithoutPkce });
   if (mode !== "hosted") readPlatformUrl(read);
   const callback = mode === "hosted" ? readCallback(read, deployment) : undefined;
+  if (callback?.kind === "platform" && vendor !== undefined) checkPlatformCallback(read, vendor);
   if (mode === "hosted") checkTokenStore(read, environment);
   const adoptUnsealedServerKey = mode === "hosted" && readAdoption(read);
   if (read.problems.length > 0 || mode === undefined || vendor === undefined) throw errorOf(read.problems);

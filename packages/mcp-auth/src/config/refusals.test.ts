@@ -88,6 +88,11 @@ describe("a server's environment is refused", () => {
       { ...HOSTED, ...NO_URLS, VENDOR: "vk-id" },
       "VENDOR wants part of the callback again with each refresh",
     ],
+    [
+      "a vendor whose token request repeats part of the callback, at the platform's callback",
+      { ...HOSTED, ...NO_URLS, VENDOR: "dropbox-sign", ALLOW_VENDOR_WITHOUT_PKCE: "true" },
+      "OAUTH_CALLBACK must be server for VENDOR",
+    ],
     ["a vendor that is off", { ...HOSTED, ...NO_URLS, VENDOR: "23andme" }, "VENDOR is off in the registry: "],
     [
       "an http endpoint",

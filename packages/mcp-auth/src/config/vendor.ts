@@ -38,6 +38,17 @@ export function readVendor(read: Reader, rules: VendorRules): VendorSettings | u
   return settings;
 }
 
+/** The platform hands over the code alone. */
+export function checkPlatformCallback(read: Reader, { vendor }: Pick<VendorSettings, "vendor">): void {
+  const { callbackCodeName, echoedCallbackParams, repeatsState, refreshCallbackParams } = vendor;
+  if (refreshCallbackParams !== undefined) return; // refused at either callback
+  if ((callbackCodeName ?? echoedCallbackParams ?? repeatsState) === undefined) return;
+  read.refuse(
+    "OAUTH_CALLBACK",
+    "must be server for VENDOR: its token request needs more of its callback than the code",
+  );
+}
+
 function readCredentials(read: Reader, mode: VendorRules["mode"]): VendorCredentials | undefined {
   const clientId = read.text("VENDOR_CLIENT_ID", checkVisible);
   const secret = read.text("VENDOR_CLIENT_SECRET", checkVisible);
