@@ -18,9 +18,9 @@ export async function redeemBrokerCode(
   deps: LegDeps,
   trace: Trace,
 ): Promise<TokenAnswer> {
-  const redeemed = await deps.flows.redeem(parameters, clientId, trace); //             1  the vendor's tokens, once
+  const redeemed = await deps.flows.redeem(parameters, clientId, trace); //              1  the vendor's tokens, once
   const { tokens, vendor: choice, callbackData } = redeemed;
-  const account = await accountOf(tokens, choice, trace); //                            2  whose they are, where it can be known
-  const connection = issueConnection(choice, account, clientId, deps, callbackData); //          3  names the origin of the tokens
+  const account = await accountOf(tokens, choice, trace); //                             2  whose they are, where it can be known
+  const connection = issueConnection(choice, account, clientId, deps, callbackData); //  3  names the origin of the tokens
   return tokenAnswer(tokens, choice.vendor.id, connection, callbackData);
 }
