@@ -244,7 +244,7 @@ export const PROTOCOL_DEFENCES: readonly Mutation[] = [
     defence: "An operator's placeholder does not leave what the registry pins",
     file: "apps/broker/src/config/vendors/placeholders.ts",
     find: "if (isMoved(parsed)) return { ...known, ...own };",
-    replace: "if (isMoved(parsed) || known !== undefined) return { ...known, ...own };",
+    replace: "if (isMoved(parsed) || Object.keys(known).length > 0) return { ...known, ...own };",
     tests: ["apps/broker/src/config/vendors/pinned.test.ts"],
   },
 ];

@@ -154,7 +154,7 @@ export const TOKEN_STORE_DEFENCES: readonly Mutation[] = [
     file: "packages/token-store/src/storage/sqlite/statements.ts",
     find: "and stage = ? and data = ? and expires_at = ? and keep_until = ?`",
     replace: "and ? <> '-' and ? <> '-' and ? <> '-' and ? <> '-'`",
-    tests: ["packages/token-store/src/storage/model.test.ts"],
+    tests: ["packages/token-store/src/storage/sqlite/record-store.test.ts"],
   },
   {
     defence: "Writes that share a transaction all fail where SQLite undid it",
