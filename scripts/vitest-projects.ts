@@ -20,6 +20,18 @@ const REPLACES_MODULES = /\bvi\.(?:mock|doMock|resetModules)\(/;
 const HAS_VOLUME = /\bvolume\(\{/;
 const RELATIVE_IMPORT = /\bfrom "(\.[^"]*)"/g;
 
+/**
+ * For a workspace with the AWS SDK, which signs its requests even to the engines on loopback: it must
+ * not look for credentials elsewhere.
+ */
+export const AWS_ENVIRONMENT = {
+  AWS_ACCESS_KEY_ID: "test",
+  AWS_SECRET_ACCESS_KEY: "test",
+  AWS_EC2_METADATA_DISABLED: "true",
+  AWS_CONFIG_FILE: "/dev/null",
+  AWS_SHARED_CREDENTIALS_FILE: "/dev/null",
+};
+
 /** @param options what the workspace adds, for all its files */
 export function testProjects(options: TestOptions = {}): ViteUserConfig {
   const isSoak = process.env.SOAK === "1";

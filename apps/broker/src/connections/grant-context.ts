@@ -12,8 +12,7 @@ import type { Deps } from "../deps.ts";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import { type Connection, connectionOf, openConnection } from "./connection.ts";
 import { type ChoiceDeps, trustedChoice, type VendorChoice } from "../vendor/choose.ts";
-import { findCredentials, requireActiveCredentials } from "../vendor/entry.ts";
-import { requireUsable } from "../vendor/entry.ts";
+import { findCredentials, requireActiveCredentials, requireUsable } from "../vendor/entry.ts";
 import {
   idNamed,
   ownCredentials,

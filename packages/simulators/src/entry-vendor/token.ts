@@ -164,7 +164,10 @@ function shaped(
   });
 }
 
-/** @returns a JWT, a text that is none where the vendor's ID tokens are of its own kind, or none */
+/**
+ * @returns a JWT; a text that is not a JWT where the vendor's ID tokens are of its own kind; undefined
+ *   where the grant has no ID token
+ */
 async function idTokenOf({ scope, nonce }: Grant, state: VendorState): Promise<string | undefined> {
   const { facts, entry, client, issuer = "", now } = state;
   if (facts.issuesIdTokens === false) return "an ID token of its own kind";
