@@ -43,6 +43,7 @@ export function loadSettings(environment: Environment = process.env): Settings {
     mode,
     deploymentUrl,
     vendor: { ...vendor, credentials },
+    linking: undefined,
     callback,
     allowVendorWithoutPkce,
     adoptUnsealedServerKey,

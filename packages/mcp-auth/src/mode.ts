@@ -17,7 +17,77 @@ export interface VendorToken {
   readonly version: number;
 }
 
-export interface Caller {
+/** One user's tokens at one vendor, for the length of a call. */
+export interface VendorTokenSource {
+  /**
+   * @throws OAuthError temporarily_unavailable; invalid_grant when the user must authorize again
+   */
+  vendorToken(): Promise<VendorToken>;
+  /**
+   * The vendor answered this token with 401.
+   *
+   * @returns another to try, once; undefined when there is no other: then the next request with
+   *   this bearer token is a 401, or with `VENDORS` the link is dead
+   */
+  refused(token: VendorToken): Promise<VendorToken | undefined>;
+}
+
+/** A user's account at one vendor, as a call finds it. */
+export type UserLink =
+  | {
+      /** `missing`: never linked, or disconnected. `dead`: the vendor has ended the grant. */
+      readonly state: "missing" | "dead";
+    }
+  | (VendorTokenSource & {
+      readonly state: "usable";
+      /** As granted; undefined when the vendor does not report it. */
+      readonly scope: readonly string[] | undefined;
+      /** Requested of the user before and not granted: asked for again only on a reconnect. */
+      readonly notGranted: readonly string[];
+      /**
+       * The vendor's 403 names a scope that the link has.
+       *
+       * @returns false when that happened before at this link: the scope then counts as not granted
+       */
+      lacks(scope: string): Promise<boolean>;
+    });
+
+/** What the user is asked in the browser. */
+export interface LinkQuestion {
+  readonly vendor: string;
+  /** The vendor's own scope tokens, those that the link has included. */
+  readonly scopes: readonly string[];
+}
+
+/** A page of this server that waits for the user. */
+export interface Ticket {
+  /** Names the ticket in `requestState`; opens nothing. */
+  readonly id: string;
+  /** `DEPLOYMENT_URL/connect/<ticket>`. */
+  readonly url: string;
+  readonly expiresAt: EpochSeconds;
+}
+
+/**
+ * `open`: the user has not decided. `approved`: the browser is at the vendor. `linked`, `denied`:
+ * decided. `gone`: expired, cancelled, unknown, or another user's.
+ */
+export type TicketState = "open" | "approved" | "linked" | "denied" | "gone";
+
+/** The links of the calling user. All methods throw OAuthError temporarily_unavailable. */
+export interface CallerLinks {
+  /** What the session permits at a vendor, as that vendor's scope tokens. */
+  sessionScope(vendor: string): readonly string[];
+  /** Refreshed first when it is near its end. */
+  read(vendor: string): Promise<UserLink>;
+  /** The same question gets the ticket that is open for it, with the same URL. */
+  ask(question: LinkQuestion): Promise<Ticket>;
+  ticketState(id: string): Promise<TicketState>;
+  /** The client declined or cancelled on the user's behalf: the URL opens nothing any more. */
+  cancel(id: string): Promise<void>;
+}
+
+export interface Caller extends VendorTokenSource {
   /** Stable and globally unique at the vendor; never an e-mail address or a login. */
   readonly user: string;
   /**
@@ -34,17 +104,8 @@ export interface Caller {
   readonly expiresAt: EpochSeconds;
   /** The client the bearer token was issued to, where that is known. */
   readonly clientId: string | undefined;
-  /**
-   * @throws OAuthError temporarily_unavailable; invalid_grant when the user must authorize again
-   */
-  vendorToken(): Promise<VendorToken>;
-  /**
-   * The vendor answered this token with 401.
-   *
-   * @returns another to try, once; undefined when there is no other: then the next request with
-   *   this bearer token is a 401
-   */
-  refused(token: VendorToken): Promise<VendorToken | undefined>;
+  /** The user's links, with `VENDORS`. `vendorToken` and `refused` are then not called. */
+  readonly links?: CallerLinks;
 }
 
 /** The check of the bearer token. */

@@ -47,6 +47,23 @@ export interface VendorSettings {
   readonly apiHosts: readonly string[];
 }
 
+/** A vendor at which this deployment is a client of its own. */
+export type HostedVendorSettings = VendorSettings & { readonly credentials: VendorCredentials };
+
+/** Several vendors, each linked once, behind one sign-in. */
+export interface LinkingSettings {
+  /** `VENDORS`: by id, in the order listed. The sign-in vendor is among them. */
+  readonly vendors: ReadonlyMap<string, HostedVendorSettings>;
+  /** `ELICITATION_WAIT_SECONDS`: how long a retried call waits for the user in the browser. */
+  readonly elicitationWaitSeconds: number;
+  /** `SESSION_MAX_DAYS`, in seconds: a session ends this long after its sign-in. */
+  readonly sessionMaxSeconds: number;
+  /** `END_LINKS_WITH_LAST_SESSION`: a user's last session ends their links too. */
+  readonly endLinksWithLastSession: boolean;
+  /** `ADOPT_SIGN_IN`: starts although the table's sessions are of another sign-in vendor. */
+  readonly adoptSignIn: boolean;
+}
+
 export interface PreRegisteredSettings extends CommonSettings {
   readonly mode: "pre-registered";
 }
@@ -54,7 +71,10 @@ export interface PreRegisteredSettings extends CommonSettings {
 export interface HostedSettings extends CommonSettings {
   readonly mode: "hosted";
   readonly deploymentUrl: string;
-  readonly vendor: VendorSettings & { readonly credentials: VendorCredentials };
+  /** Signs users in: the only vendor, or with `VENDORS` the one that `SIGN_IN` names. */
+  readonly vendor: HostedVendorSettings;
+  /** `VENDORS`: users link further vendors. Absent with plain `VENDOR`. */
+  readonly linking: LinkingSettings | undefined;
   readonly callback: PlatformCallback | ServerCallback;
   /** `ALLOW_VENDOR_WITHOUT_PKCE`: accepts a vendor with neither PKCE nor ID tokens. */
   readonly allowVendorWithoutPkce: boolean;

@@ -114,6 +114,7 @@ export function openHostedFixture({
     callback: { kind: "platform", redirectUri: CALLBACK, registers: true },
     allowVendorWithoutPkce: false,
     adoptUnsealedServerKey: false,
+    linking: undefined,
     egress: { allowLoopback: true, allowCidrs: [] },
     limits: NO_LIMITS,
     warnings: [],
