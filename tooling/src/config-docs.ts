@@ -37,7 +37,7 @@ export function renderConfiguration(rows: readonly ConfigurationRow[], variables
       rows.map((row) => [code(row.path), row.type, code(row.default), row.description, code(row.example)]),
     ),
     "## Servers made from the template",
-    "A server is configured by its environment alone. Every problem is reported at once, and the process does not start; a variable that is set to nothing is not set. Names with these prefixes (other than `DATA_`, `MAX_` and `TRUSTED_`) that are not in the table, and variables that have no effect, cause a warning.",
+    "A server is configured by its environment alone. Every problem is reported at once, and the process does not start; a variable that is set to nothing is not set. Names with these prefixes (other than `DATA_`, `MAX_`, `METRICS_` and `SIGN_`) that are not in the table, and variables that have no effect, cause a warning.",
     "AWS endpoints and credentials come from the AWS SDK's own variables; the key's region from its ARN, else `DB_TABLE_REGION`.",
     table(
       ["variable", "where it counts", "shape", "default", "what it does", "example"],

@@ -2,13 +2,15 @@
  * The settings of a server from its environment variables, read once at start. The only reader of
  * process.env; the rest is in config/, where variables.ts describes each variable.
  */
-import { configError, type Environment } from "@oauth-broker/oauth-core/configuration";
+import { configError, type Environment, valueOf } from "@oauth-broker/oauth-core/configuration";
 import { readCallback, readPlatformUrl } from "./config/callback.ts";
 import { readDeployment } from "./config/deployment.ts";
 import { checkTokenStore, readAdoption } from "./config/token-store.ts";
 import { unusedVariables } from "./config/unused.ts";
-import { createReader, type Variable, VARIABLES } from "./config/variables.ts";
-import { checkPlatformCallback, readVendor } from "./config/vendor.ts";
+import { createReader } from "./config/reader.ts";
+import { type Variable, VARIABLES } from "./config/variables.ts";
+import { checkPlatformCallback } from "./config/vendor.ts";
+import { readVendors } from "./config/vendors.ts";
 import type { Settings } from "./settings.ts";
 
 export type { Environment } from "@oauth-broker/oauth-core/configuration";
@@ -26,14 +28,17 @@ export function loadSettings(environment: Environment = process.env): Settings {
   const deployment = readDeployment(read, mode);
   const { deploymentUrl, egress } = deployment;
   const allowVendorWithoutPkce = read.flag("ALLOW_VENDOR_WITHOUT_PKCE");
-  const vendor = readVendor(read, { mode, egress, allowVendorWithoutPkce });
+  const names = Object.keys(environment).filter((name) => valueOf(environment, name) !== undefined);
+  const vendors = readVendors(read, names, { mode, egress, allowVendorWithoutPkce });
   if (mode !== "hosted") readPlatformUrl(read);
   const callback = mode === "hosted" ? readCallback(read, deployment) : undefined;
-  if (callback?.kind === "platform" && vendor !== undefined) checkPlatformCallback(read, vendor);
+  if (callback?.kind === "platform" && vendors !== undefined) checkPlatformCallback(read, vendors.vendor);
   if (mode === "hosted") checkTokenStore(read, environment);
   const adoptUnsealedServerKey = mode === "hosted" && readAdoption(read);
-  if (read.problems.length > 0 || mode === undefined || vendor === undefined) throw errorOf(read.problems);
-  const warnings = [...read.warnings, ...unusedVariables(environment, mode, callback?.kind)];
+  if (read.problems.length > 0 || mode === undefined || vendors === undefined) throw errorOf(read.problems);
+  const { vendor, linking } = vendors;
+  const uses = { mode, callback: callback?.kind, vendors: [...(linking?.vendors.keys() ?? [])] };
+  const warnings = [...read.warnings, ...unusedVariables(environment, uses)];
   const common = { ...deployment, vendor, warnings };
   if (mode === "pre-registered") return { ...common, mode };
   const { credentials } = vendor;
@@ -43,7 +48,7 @@ export function loadSettings(environment: Environment = process.env): Settings {
     mode,
     deploymentUrl,
     vendor: { ...vendor, credentials },
-    linking: undefined,
+    linking,
     callback,
     allowVendorWithoutPkce,
     adoptUnsealedServerKey,

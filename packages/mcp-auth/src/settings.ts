@@ -7,6 +7,8 @@ import type { ListenOptions } from "@oauth-broker/oauth-core/service";
 
 export interface CommonSettings {
   readonly listen: ListenOptions;
+  /** `METRICS_PORT`: a port on loopback for `/metrics`; 0 takes a free one. Absent: no metrics. */
+  readonly metricsPort: number | undefined;
   /**
    * `DEPLOYMENT_URL`, byte for byte: no path, no trailing slash. Absent in pre-registered mode when
    * it is not set.
@@ -52,8 +54,13 @@ export type HostedVendorSettings = VendorSettings & { readonly credentials: Vend
 
 /** Several vendors, each linked once, behind one sign-in. */
 export interface LinkingSettings {
-  /** `VENDORS`: by id, in the order listed. The sign-in vendor is among them. */
+  /**
+   * `VENDORS`: by id as listed, in that order. The sign-in vendor is among them. An alias keeps its
+   * name here; rows have the registry's id, `vendor.id`.
+   */
   readonly vendors: ReadonlyMap<string, HostedVendorSettings>;
+  /** `SIGN_IN`: the id, as listed, of the vendor that signs users in. */
+  readonly signIn: string;
   /** `ELICITATION_WAIT_SECONDS`: how long a retried call waits for the user in the browser. */
   readonly elicitationWaitSeconds: number;
   /** `SESSION_MAX_DAYS`, in seconds: a session ends this long after its sign-in. */

@@ -2,7 +2,7 @@
 import type { CommonSettings, PlatformCallback, ServerCallback } from "../settings.ts";
 import { checkRedirectUri, parseStaticClients } from "./clients.ts";
 import { checkHost, checkReachableHost } from "./hosts.ts";
-import type { Reader } from "./variables.ts";
+import type { Reader } from "./reader.ts";
 
 /**
  * @returns undefined when DEPLOYMENT_URL, or what the callback needs, is missing or wrong: the
@@ -14,7 +14,12 @@ export function readCallback(
 ): PlatformCallback | ServerCallback | undefined {
   const platformUrl = readPlatformUrl(read);
   const isPlatformSet = read.value("PLATFORM_OAUTH_CALLBACK_URL") !== undefined;
-  const kind = read.choice("OAUTH_CALLBACK", ["platform", "server"]) ?? (isPlatformSet ? "platform" : "server");
+  const chosen = read.choice("OAUTH_CALLBACK", ["platform", "server"]);
+  const hasSeveral = read.value("VENDORS") !== undefined;
+  if (hasSeveral && chosen === "platform") {
+    read.refuse("OAUTH_CALLBACK", "must be server with VENDORS: users come back to this server from each of them");
+  }
+  const kind = hasSeveral ? "server" : (chosen ?? (isPlatformSet ? "platform" : "server"));
   if (kind === "platform") {
     if (!isPlatformSet) read.refuse("PLATFORM_OAUTH_CALLBACK_URL", "is missing, and OAUTH_CALLBACK is platform");
     const registers = read.choice("OAUTH_REGISTER", ["on", "off"]) !== "off";

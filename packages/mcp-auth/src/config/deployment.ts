@@ -9,9 +9,13 @@ import {
   parseOrigin,
 } from "@oauth-broker/oauth-core/configuration";
 import type { CommonSettings, Settings } from "../settings.ts";
-import type { Reader, VariableName } from "./variables.ts";
+import type { Reader } from "./reader.ts";
+import type { VariableName } from "./variables.ts";
 
-export type Deployment = Pick<CommonSettings, "listen" | "deploymentUrl" | "allowedOrigins" | "egress" | "limits">;
+export type Deployment = Pick<
+  CommonSettings,
+  "listen" | "metricsPort" | "deploymentUrl" | "allowedOrigins" | "egress" | "limits"
+>;
 
 const DEFAULT_HOST = "127.0.0.1";
 const DEFAULT_PORT = 8788;
@@ -30,6 +34,7 @@ export function readDeployment(read: Reader, mode: Settings["mode"] | undefined)
   const allowLoopback = read.flag("EGRESS_ALLOW_LOOPBACK");
   const deployment = {
     listen: { host, port, maxConnections },
+    metricsPort: readMetricsPort(read, port),
     deploymentUrl,
     allowedOrigins: read.list("ALLOWED_ORIGINS", checkAllowedOrigin),
     egress: { allowLoopback, allowCidrs: read.list("EGRESS_ALLOW_CIDRS", checkCidr) },
@@ -42,6 +47,14 @@ export function readDeployment(read: Reader, mode: Settings["mode"] | undefined)
   };
   warnOfOpenness(read, deployment);
   return deployment;
+}
+
+function readMetricsPort(read: Reader, port: number): number | undefined {
+  const metricsPort = read.integer("METRICS_PORT", { least: 0, most: 65_535 });
+  if (metricsPort !== undefined && metricsPort !== 0 && metricsPort === port) {
+    read.refuse("METRICS_PORT", "must be another port than PORT");
+  }
+  return metricsPort;
 }
 
 function readLimit(read: Reader, name: VariableName): number | undefined {

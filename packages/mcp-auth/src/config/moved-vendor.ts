@@ -5,7 +5,7 @@
  */
 import { registrableDomainOf } from "@oauth-broker/oauth-core/egress";
 import type { Vendor } from "@oauth-broker/oauth-core/registry";
-import type { Reader } from "./variables.ts";
+import type { Reader } from "./reader.ts";
 
 type UrlOfOperator = "VENDOR_TOKEN_URL" | "VENDOR_REVOCATION_URL" | "VENDOR_USERINFO_URL" | "VENDOR_INTROSPECTION_URL";
 

@@ -4,7 +4,8 @@
  */
 import type { Environment } from "@oauth-broker/oauth-core/configuration";
 import { readTokenStoreSettings, TokenStoreError } from "@oauth-broker/token-store";
-import { type Reader, VARIABLES } from "./variables.ts";
+import type { Reader } from "./reader.ts";
+import { VARIABLES } from "./variables.ts";
 
 /** `ADOPT_UNSEALED_SERVER_KEY`, meant for a single start. */
 export function readAdoption(read: Reader): boolean {

@@ -4,34 +4,37 @@
  */
 import { type Environment, nearest, valueOf } from "@oauth-broker/oauth-core/configuration";
 import type { PlatformCallback, ServerCallback, Settings } from "../settings.ts";
+import { prefixedNames } from "./reader.ts";
 import { type Use, type Variable, VARIABLES } from "./variables.ts";
 
 /** The prefixes of our variables. */
 const OURS =
-  /^(?:OAUTH|VENDOR|EGRESS|LIMITS|DEPLOYMENT|PLATFORM_OAUTH|TOKEN_ENCRYPTION|DB_TABLE|ALLOW_VENDOR|ALLOWED|ADOPT_UNSEALED|TRUSTED)_/;
+  /^(?:OAUTH|VENDOR|EGRESS|LIMITS|DEPLOYMENT|PLATFORM_OAUTH|TOKEN_ENCRYPTION|DB_TABLE|ALLOW_VENDOR|ALLOWED|ADOPT_UNSEALED|ADOPT_SIGN|ELICITATION|END_LINKS|SESSION_MAX|TRUSTED)_/;
 
-/** @param callback undefined in pre-registered mode */
-export function unusedVariables(
-  environment: Environment,
-  mode: Settings["mode"],
-  callback: (PlatformCallback | ServerCallback)["kind"] | undefined,
-): string[] {
+export interface Uses {
+  readonly mode: Settings["mode"];
+  /** Undefined in pre-registered mode. */
+  readonly callback: (PlatformCallback | ServerCallback)["kind"] | undefined;
+  /** The ids of `VENDORS`; empty without. */
+  readonly vendors: readonly string[];
+}
+
+export function unusedVariables(environment: Environment, { mode, callback, vendors }: Uses): string[] {
   const applies: readonly Use[] = callback === undefined ? [mode] : [mode, `${callback} callback`];
+  const prefixed = vendors.flatMap(prefixedNames);
   const where = callback === undefined ? `${mode} mode` : `hosted mode with the ${callback}'s callback`;
   const known: readonly Variable[] = VARIABLES;
   return Object.keys(environment).flatMap((name) => {
     if (valueOf(environment, name) === undefined) return [];
     const variable = known.find((one) => one.name === name);
-    if (variable === undefined) return OURS.test(name) ? [unknown(name)] : [];
+    if (variable === undefined) return OURS.test(name) && !prefixed.includes(name) ? [unknown(name, prefixed)] : [];
     const { use } = variable;
+    if (use === "VENDORS") return vendors.length > 0 ? [] : [`${name} is set, and not used without VENDORS`];
     return use === undefined || applies.includes(use) ? [] : [`${name} is set, and not used in ${where}`];
   });
 }
 
-function unknown(name: string): string {
-  const near = nearest(
-    name,
-    VARIABLES.map((one) => one.name),
-  );
+function unknown(name: string, prefixed: readonly string[]): string {
+  const near = nearest(name, [...VARIABLES.map((one) => one.name), ...prefixed]);
   return `${name} is set, and not known here${near === undefined ? "" : `: did you mean ${near}?`}`;
 }

@@ -2,16 +2,10 @@
  * Every environment variable of a server: meaning, format, and where it applies. One table for the
  * messages that refuse a value, the warnings about unused variables, and docs/configuration.md.
  */
-import {
-  createEnvironmentReader,
-  DEFAULT_MAX_CONNECTIONS,
-  type Environment,
-  type EnvironmentReader,
-  MOST_MAX_CONNECTIONS,
-} from "@oauth-broker/oauth-core/configuration";
+import { DEFAULT_MAX_CONNECTIONS, MOST_MAX_CONNECTIONS } from "@oauth-broker/oauth-core/configuration";
 
 /** Where a variable applies. Absent: everywhere. */
-export type Use = "pre-registered" | "hosted" | "platform callback" | "server callback";
+export type Use = "pre-registered" | "hosted" | "platform callback" | "server callback" | "VENDORS";
 
 /** One environment variable, as docs/configuration.md shows it. */
 export interface Variable {
@@ -67,6 +61,55 @@ export const VARIABLES = [
     description:
       "The vendor. One of your own comes with `VENDOR_ISSUER`, or with `VENDOR_AUTHORIZATION_URL` and `VENDOR_TOKEN_URL`.",
     example: "my-vendor",
+  },
+  {
+    name: "VENDORS",
+    type: "vendor ids as in `VENDOR`, separated by commas",
+    description:
+      "Several vendors behind one sign-in, in place of `VENDOR`; the callback is then the server's own. Every `VENDOR_X` is `VENDOR_<ID>_X` (the id in upper case, `-` as `_`): `VENDOR_MY_CHAT_CLIENT_ID`. The sign-in vendor's redirect URI is `DEPLOYMENT_URL/callback`, that of the others `DEPLOYMENT_URL/vendors/<id>/callback`.",
+    example: "my-vendor,my-chat",
+    use: "hosted",
+  },
+  {
+    name: "SIGN_IN",
+    type: "one of `VENDORS`",
+    description: "The vendor at which users sign in; it must identify its users. The others are linked when needed.",
+    example: "my-vendor",
+    default: "the first of VENDORS",
+    use: "VENDORS",
+  },
+  {
+    name: "ADOPT_SIGN_IN",
+    type: "true or false",
+    description:
+      "Starts although the table holds sessions of another sign-in vendor. They end, and links made under it no longer count.",
+    example: "true",
+    default: "false",
+    use: "VENDORS",
+  },
+  {
+    name: "ELICITATION_WAIT_SECONDS",
+    type: "whole number, 0 to 300",
+    description: "How long a repeated tool call waits for a user who is linking a vendor in the browser.",
+    example: "10",
+    default: "25",
+    use: "VENDORS",
+  },
+  {
+    name: "SESSION_MAX_DAYS",
+    type: "whole number, 1 to 365",
+    description: "A session ends this long after its sign-in, however often it is refreshed.",
+    example: "7",
+    default: "30",
+    use: "VENDORS",
+  },
+  {
+    name: "END_LINKS_WITH_LAST_SESSION",
+    type: "true or false",
+    description: "Whether the end of a user's last session at `/revoke` ends the user's links too.",
+    example: "true",
+    default: "false",
+    use: "VENDORS",
   },
   {
     name: "VENDOR_ISSUER",
@@ -284,6 +327,13 @@ export const VARIABLES = [
     default: "8788",
   },
   {
+    name: "METRICS_PORT",
+    type: "port, 0 to 65535",
+    description: "A port on loopback that serves `/metrics`; 0 takes a free one.",
+    example: "9464",
+    default: "none: no metrics",
+  },
+  {
     name: "MAX_CONNECTIONS",
     type: `whole number, 1 to ${MOST_MAX_CONNECTIONS}`,
     description: "Connections at a time; further ones are closed at once. A stream that a client keeps open is one.",
@@ -326,16 +376,3 @@ export const VARIABLES = [
 ] as const satisfies readonly Variable[];
 
 export type VariableName = (typeof VARIABLES)[number]["name"];
-
-function variableNamed(name: VariableName): Variable {
-  const found: Variable | undefined = VARIABLES.find((one) => one.name === name);
-  if (found === undefined) throw new TypeError(`no variable ${name}`);
-  return found;
-}
-
-/** Reads the variables of a server, and no others. */
-export type Reader = EnvironmentReader<VariableName>;
-
-export function createReader(environment: Environment): Reader {
-  return createEnvironmentReader(environment, variableNamed);
-}

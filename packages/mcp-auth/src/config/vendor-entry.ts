@@ -16,7 +16,8 @@ import { requireEgressUrl } from "@oauth-broker/oauth-core/egress";
 import { checkVendorId, nearest, problemOfThrown } from "@oauth-broker/oauth-core/configuration";
 import type { CommonSettings } from "../settings.ts";
 import { dropEndpointsOfReplacedHost } from "./moved-vendor.ts";
-import type { Reader, VariableName } from "./variables.ts";
+import type { Reader } from "./reader.ts";
+import type { VariableName } from "./variables.ts";
 
 /**
  * The field of `Vendor` that each variable sets. The vendor-specific ones (`account`, `tokenCheck`)

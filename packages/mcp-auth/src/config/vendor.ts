@@ -9,13 +9,15 @@ import type { ResolvedVendor, Vendor, VendorCredentials } from "@oauth-broker/oa
 import { checkVisible, problemOfThrown } from "@oauth-broker/oauth-core/configuration";
 import type { CommonSettings, Settings, VendorSettings } from "../settings.ts";
 import { checkHostOrDomain } from "./hosts.ts";
-import type { Reader } from "./variables.ts";
+import type { Reader } from "./reader.ts";
 import { readVendorEntry, type VendorEntry } from "./vendor-entry.ts";
 
 export interface VendorRules {
   readonly mode: Settings["mode"] | undefined;
   readonly egress: CommonSettings["egress"];
   readonly allowVendorWithoutPkce: boolean;
+  /** Among several vendors. Absent: the only one. */
+  readonly role?: "sign-in" | "linked";
 }
 
 /** @returns undefined when something about it is wrong: the reader holds the reasons */
@@ -33,7 +35,7 @@ export function readVendor(read: Reader, rules: VendorRules): VendorSettings | u
   if (rules.mode === "pre-registered") checkTokenValidation(read, settings);
   if (rules.mode === "hosted") {
     checkBinding(read, settings, rules);
-    checkIdentity(read, settings);
+    if (rules.role !== "linked") checkIdentity(read, settings, rules);
   }
   return settings;
 }
@@ -161,11 +163,15 @@ function checkBinding(
   );
 }
 
-function checkIdentity(read: Reader, { vendor, scopes }: Pick<VendorSettings, "vendor" | "scopes">): void {
+function checkIdentity(
+  read: Reader,
+  { vendor, scopes }: Pick<VendorSettings, "vendor" | "scopes">,
+  { role }: VendorRules,
+): void {
   // Without openid the vendor issues no ID token.
   const resolved = resolvedNow(scopes.includes("openid") ? vendor : { ...vendor, issuesIdTokens: false });
   if (resolved === undefined || canIdentify(resolved)) return;
-  read.warn(
-    "VENDOR does not identify its users, so every authorization will fail: set VENDOR_USERINFO_URL, or VENDOR_ISSUER with openid among VENDOR_SCOPES",
-  );
+  const way = "set VENDOR_USERINFO_URL, or VENDOR_ISSUER with openid among VENDOR_SCOPES";
+  if (role === "sign-in") read.refuse("VENDOR", `does not identify its users and is to sign them in: ${way}`);
+  else read.warn(`VENDOR does not identify its users, so every authorization will fail: ${way}`);
 }

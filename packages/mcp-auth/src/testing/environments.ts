@@ -26,5 +26,23 @@ export const HOSTED = {
 /** With the server's own callback. */
 export const SERVER = { ...HOSTED, OAUTH_CALLBACK: "server" };
 
+/** Several vendors: users sign in at `main`, which is of the operator's own, and link another. */
+export const SEVERAL = {
+  OAUTH_MODE: "hosted",
+  DEPLOYMENT_URL: "https://server.example.com",
+  OAUTH_CLIENT_METADATA_HOSTS: "client.example.com",
+  DATA_DIR: "/nowhere",
+  TRUSTED_PROXIES: "10.0.0.0/8",
+  VENDORS: "main,slack",
+  VENDOR_MAIN_ISSUER: "https://main.example.com",
+  VENDOR_MAIN_AUTHORIZATION_URL: "https://main.example.com/authorize",
+  VENDOR_MAIN_TOKEN_URL: "https://main.example.com/token",
+  VENDOR_MAIN_CLIENT_ID: "our-id",
+  VENDOR_MAIN_CLIENT_SECRET: "our-secret",
+  VENDOR_MAIN_SCOPES: "openid read",
+  VENDOR_SLACK_CLIENT_ID: "our-slack-id",
+  VENDOR_SLACK_CLIENT_SECRET: "our-slack-secret",
+};
+
 /** Applied over the others: the vendor is then one of the registry. */
 export const NO_URLS = { VENDOR_AUTHORIZATION_URL: "", VENDOR_TOKEN_URL: "", VENDOR_USERINFO_URL: "" };

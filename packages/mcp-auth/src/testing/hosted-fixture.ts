@@ -108,6 +108,7 @@ export function openHostedFixture({
   const settings: HostedSettings = {
     mode: "hosted",
     listen: { host: "127.0.0.1", port: 0 },
+    metricsPort: undefined,
     deploymentUrl: SERVER,
     allowedOrigins: [],
     vendor: { vendor, credentials: options.credentials ?? CREDENTIALS, scopes, apiHosts: [] },
