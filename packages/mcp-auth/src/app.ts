@@ -14,6 +14,7 @@ import { createHosted } from "./hosted/hosted.ts";
 import { documentEgress } from "./hosted/clients/metadata-document.ts";
 import { createMcpEndpoint } from "./mcp/endpoint.ts";
 import { limitRefusedTokens } from "./mcp/refused-tokens.ts";
+import { requireKnownVendors } from "./mcp/tool-vendors.ts";
 import type { Mode } from "./mode.ts";
 import { createOrigins } from "./origins.ts";
 import { createPreRegisteredGate, validationWarning } from "./pre-registered/gate.ts";
@@ -43,8 +44,11 @@ const OAUTH_TIMEOUT_MS = 10_000;
 /**
  * Opens no port and sends nothing: a vendor, store or key service that is down is noticed at the
  * first use.
+ *
+ * @throws ConfigError for tools that name a vendor or a scope that the settings do not have
  */
 export function createApp(definition: ServerDefinition, settings: Settings, options: AppOptions): McpApp {
+  requireKnownVendors(definition.tools, settings);
   const { now, log, storage } = options;
   const { vendor: entry, scopes, apiHosts } = settings.vendor;
   const { allowLoopback, allowCidrs } = settings.egress;

@@ -1,4 +1,14 @@
 /** The API for authors of servers. Named exports only. */
 export type { ServerDefinition } from "./server.ts";
 export { runServer } from "./start.ts";
-export { defineTool, type Tool, type ToolAnswer, type ToolContext, ToolError, type VendorApi } from "./tool.ts";
+export {
+  defineTool,
+  NeedsScope,
+  SIGN_IN_VENDOR,
+  type Tool,
+  type ToolAnswer,
+  type ToolContext,
+  ToolError,
+  type VendorApi,
+  type VendorNeeds,
+} from "./tool.ts";

@@ -13,7 +13,7 @@ import {
   type Log,
   runService,
 } from "@oauth-broker/oauth-core/service";
-import { createApp } from "./app.ts";
+import { createApp, type McpApp } from "./app.ts";
 import { runCommand } from "./cli/run-command.ts";
 import { systemClock } from "./clock.ts";
 import { loadSettings } from "./config.ts";
@@ -64,7 +64,7 @@ export interface StartOptions {
 
 /**
  * @throws Error with `code` EADDRINUSE and the like; TokenStoreError for a store or key that may
- *   not be used
+ *   not be used; ConfigError as createApp
  */
 export async function startServer(
   definition: ServerDefinition,
@@ -72,12 +72,13 @@ export async function startServer(
   { log, now = systemClock }: StartOptions,
 ): Promise<Running> {
   const storage = settings.mode === "hosted" ? await openStorage({ now, log }) : undefined;
-  const server = createApp(definition, settings, { now, log, storage });
+  let server: McpApp | undefined;
   let listening: Listening;
   try {
+    server = createApp(definition, settings, { now, log, storage });
     listening = await listen(server.app, settings.listen);
   } catch (error) {
-    await server.close();
+    await server?.close();
     await storage?.close();
     throw error;
   }

@@ -8,7 +8,7 @@ import type { z } from "zod";
 
 /** The vendor, called as the user. */
 export interface VendorApi {
-  /** `VENDOR`. */
+  /** `VENDOR`, or its id in `VENDORS`. */
   readonly id: string;
   readonly name: string;
   /**
@@ -16,7 +16,7 @@ export interface VendorApi {
    * vendor refuses the token with 401, it is refreshed and the call repeated once, where possible.
    *
    * @throws ToolError, which a tool may let pass: the model reads what happened and what the user
-   *   can do
+   *   can do. With `VENDORS`, NeedsScope where the vendor's 403 names the scopes it lacks
    */
   fetch(input: string | URL, init?: RequestInit): Promise<Response>;
   /**
@@ -33,12 +33,22 @@ export interface VendorApi {
   accessToken(): Promise<string>;
 }
 
-/** What a tool gets with each call: the vendor as the calling user, and the call's own signals. */
-export interface ToolContext {
-  readonly vendor: VendorApi;
+/**
+ * What a tool gets with each call: its vendors as the calling user, and the call's own signals.
+ *
+ * @typeParam Id the vendors that the tool names
+ */
+export interface ToolContext<Id extends string = string> {
   /**
-   * Stable identity of the calling user at the vendor. A tool stores what it keeps between calls
-   * under this key.
+   * The tool's only vendor: the one it names, or with plain `VENDOR` that one. Reading it throws
+   * where the tool names several, and with `VENDORS` where it names none.
+   */
+  readonly vendor: VendorApi;
+  /** The vendors that the tool names, under these names. A tool that names none has none. */
+  readonly vendors: { readonly [Name in Id]: VendorApi };
+  /**
+   * Stable identity of the calling user at the vendor, with `VENDORS` at the one that signs users
+   * in. A tool stores what it keeps between calls under this key.
    */
   readonly user: string;
   /** Fires when the client disconnects or cancels. Pass it on. */
@@ -53,25 +63,54 @@ export interface ToolContext {
  */
 export type ToolAnswer = JsonValue | CallToolResult;
 
-/** One tool: what the model reads about it, what it takes, what it does for the calling user. */
-export interface Tool<Input extends z.ZodObject = z.ZodObject> {
+/** What a tool needs of a vendor. */
+export interface VendorNeeds {
+  /** The vendor's own scope tokens. `[]`: none. */
+  readonly scopes: readonly string[];
+}
+
+/**
+ * In place of a vendor's id: the vendor that signs users in, which with plain `VENDOR` is the only
+ * one. For a tool that works at any vendor.
+ */
+export const SIGN_IN_VENDOR = "sign_in";
+
+/**
+ * One tool: what the model reads about it, what it takes, what it does for the calling user.
+ *
+ * @typeParam Id the vendors that the tool names
+ */
+export interface Tool<Input extends z.ZodObject = z.ZodObject, Id extends string = string> {
   readonly name: string;
   readonly title?: string;
   /** For the model: what it does, when to use it. */
   readonly description: string;
   readonly input: Input;
+  /**
+   * For the client. With `readOnlyHint` or `idempotentHint` a call that lacks something only after
+   * it has begun may be repeated.
+   */
   readonly annotations?: ToolAnnotations;
+  /**
+   * The vendors the tool works with, by id, each with the scopes the call needs. Before `run`, the
+   * bearer token permits these scopes and the user has linked each vendor with them.
+   */
+  readonly vendors?: { readonly [Name in Id]: VendorNeeds };
+  /** The short form for one vendor: `scopes` are then of this one. */
+  readonly vendor?: Id;
   /**
    * Vendor scopes the call needs; a bearer token without one of them is answered 403
    * `insufficient_scope`. `[]`: none. Left out: unknown, so the bearer token must permit everything
-   * the user's vendor token permits.
+   * the user's vendor token permits; with `VENDORS` a tool that names its vendor names its scopes.
    */
   readonly scopes?: readonly string[];
-  run(input: z.output<Input>, context: ToolContext): Promise<ToolAnswer>;
+  run(input: z.output<Input>, context: ToolContext<Id>): Promise<ToolAnswer>;
 }
 
-/** Ties `run`'s argument to `input`. */
-export function defineTool<Input extends z.ZodObject>(tool: Tool<Input>): Tool<Input> {
+/** Ties `run`'s arguments to `input` and to the vendors that the tool names. */
+export function defineTool<Input extends z.ZodObject, const Id extends string = never>(
+  tool: Tool<Input, Id>,
+): Tool<Input, Id> {
   return tool;
 }
 
@@ -80,5 +119,26 @@ export function defineTool<Input extends z.ZodObject>(tool: Tool<Input>): Tool<I
  * tool throws, the model sees only a reference.
  */
 export class ToolError extends Error {
-  override readonly name = "ToolError";
+  override readonly name: string = "ToolError";
+}
+
+/**
+ * The vendor refuses the call until the user grants these scopes, which only its response shows.
+ * With `VENDORS` the user is asked for them, where the tool lists them and the bearer token permits
+ * them; otherwise it is a ToolError.
+ */
+export class NeedsScope extends ToolError {
+  override readonly name = "NeedsScope";
+  readonly vendor: string;
+  readonly scopes: readonly string[];
+
+  /**
+   * @param vendor as the tool names it, or its `id`
+   * @param scopes the vendor's own scope tokens
+   */
+  constructor(vendor: string, scopes: readonly string[]) {
+    super(`${vendor} does not permit this without the scope ${scopes.join(" ")}`);
+    this.vendor = vendor;
+    this.scopes = scopes;
+  }
 }

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { Gate } from "../mode.ts";
 import { testGate } from "../testing/test-caller.ts";
-import { defineTool, ToolError } from "../tool.ts";
+import { defineTool, NeedsScope, ToolError } from "../tool.ts";
 import { createMcpEndpoint, type McpEndpoint } from "./endpoint.ts";
 
 const METADATA = "https://server.example/.well-known/oauth-protected-resource/mcp";
@@ -35,6 +35,29 @@ const tools = [
     run: async () => "ok",
   }),
   defineTool({
+    name: "named",
+    description: "n",
+    input: z.object({}),
+    vendors: { example: { scopes: ["api:write"] } },
+    run: async (_, { vendor, vendors }) => `${vendors.example.id} ${vendor === vendors.example}`,
+  }),
+  defineTool({
+    name: "unnamed",
+    description: "u",
+    input: z.object({}),
+    scopes: [],
+    run: async (_, { vendor, vendors }) => `${vendor.id} ${Object.keys(vendors).length}`,
+  }),
+  defineTool({
+    name: "needs",
+    description: "n",
+    input: z.object({}),
+    scopes: [],
+    run: async (_, { vendor }) => {
+      throw new NeedsScope(vendor.id, ["api:more"]);
+    },
+  }),
+  defineTool({
     name: "fail",
     description: "f",
     input: z.object({ how: z.enum(["error", "bug"]) }),
@@ -44,6 +67,8 @@ const tools = [
     },
   }),
 ];
+
+const NAMES = ["who", "spell", "write", "named", "unnamed", "needs", "fail"];
 
 const known = testGate({
   alice: { vendorTokens: [CANARY], scope: ["api:read"] },
@@ -187,7 +212,7 @@ describe("methods that are not served", () => {
 describe.each(["auto", "legacy"] as const)("a stock client, %s", (mode) => {
   it("bar#RS-6 lists and calls tools as the caller of each request", async () => {
     const [alice, writer] = await Promise.all([connect("alice", mode), connect("writer", mode)]);
-    expect((await alice.listTools()).tools.map(({ name }) => name)).toEqual(["who", "spell", "write", "fail"]);
+    expect((await alice.listTools()).tools.map(({ name }) => name)).toEqual(NAMES);
     const [first, second] = await Promise.all(
       [alice, writer].map((client) => client.callTool({ name: "who", arguments: {} })),
     );
@@ -278,6 +303,27 @@ it("bar#RS-3 answers 403 with every scope the call needs, in one challenge", asy
   expect(challenge).toContain('scope="api:read api:write"');
   expect(challenge).toContain(METADATA);
   for (const token of ["writer", "unsaid"]) expect((await call(token, "write")).status).toBe(200);
+});
+
+describe("the only vendor", () => {
+  it("may be named, and the call then needs the scopes named with it", async () => {
+    const answer = await call("alice", "named");
+    expect([answer.status, answer.headers.get("www-authenticate")]).toEqual([
+      403,
+      expect.stringContaining('scope="api:write"'),
+    ]);
+    expect(await (await call("writer", "named")).text()).toContain('"example true"');
+  });
+
+  it("need not be named: `vendors` is then empty", async () => {
+    expect(await (await call("alice", "unnamed")).text()).toContain('"example 0"');
+  });
+
+  it("that wants a further scope is reported to the model", async () => {
+    const text = await (await call("alice", "needs")).text();
+    expect(text).toContain("example does not permit this without the scope api:more");
+    expect(text).toContain('"isError":true');
+  });
 });
 
 it("bar#TS-17 writes no token into the log", () => {

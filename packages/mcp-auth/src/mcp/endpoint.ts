@@ -22,6 +22,7 @@ import type { Tool } from "../tool.ts";
 import { type BearerDeps, requireCaller } from "./bearer.ts";
 import { runTool, type RunToolDeps } from "./run-tool.ts";
 import { convertedOnce } from "./tool-schema.ts";
+import { type NamedVendor, vendorsOf } from "./tool-vendors.ts";
 import { callerIn, requireWholeToken } from "./whole-token.ts";
 
 export interface McpDeps extends BearerDeps, RunToolDeps {
@@ -41,13 +42,17 @@ export interface McpEndpoint {
 }
 
 export function createMcpEndpoint(definition: ServerDefinition, deps: McpDeps): McpEndpoint {
-  const tools = definition.tools.map((tool) => ({ tool, inputSchema: convertedOnce(tool.input) }));
+  const tools = definition.tools.map((tool) => ({
+    tool,
+    named: vendorsOf(tool, deps.names.id),
+    inputSchema: convertedOnce(tool.input),
+  }));
   const handler = createMcpHandler(() => createServer(definition, tools, deps), {
     legacy: "stateless",
     maxRequestBodySize: MAX_BODY_BYTES,
     onerror: (error) => deps.log.info("mcp_refused", { errorName: error.name }),
   });
-  const everyScope = definition.tools.flatMap(({ scopes = [] }) => scopes);
+  const everyScope = tools.flatMap((prepared) => scopesOf(prepared) ?? []);
   const callerOf = async (c: Context, trace: Trace): ReturnType<typeof requireCaller> => {
     trace.vendor = deps.names.id;
     return requireCaller(c.req.header("authorization"), deps.addressOf(c), deps);
@@ -93,6 +98,7 @@ function toAuthInfo(
 
 interface PreparedTool {
   readonly tool: Tool;
+  readonly named: readonly NamedVendor[];
   readonly inputSchema: ReturnType<typeof convertedOnce<Tool["input"]>>;
 }
 
@@ -127,9 +133,10 @@ function announceNoChanges({ server }: McpServer): void {
   });
 }
 
-function register({ tool, inputSchema }: PreparedTool, server: McpServer, deps: McpDeps): void {
+function register(prepared: PreparedTool, server: McpServer, deps: McpDeps): void {
+  const { tool, named, inputSchema } = prepared;
   const { name, title, description, annotations } = tool;
-  const scopeChallenge = challengeOf(tool, deps);
+  const scopeChallenge = challengeOf(prepared, deps);
   server.registerTool(
     name,
     {
@@ -139,14 +146,20 @@ function register({ tool, inputSchema }: PreparedTool, server: McpServer, deps: 
       //= bar#RS-3
       ...defined({ scopeChallenge }),
     },
-    (input, context) => runTool(tool, input, callerOf(context), context, deps),
+    (input, context) => runTool({ tool, named, input, caller: callerOf(context), context }, deps),
   );
 }
 
-function challengeOf({ scopes }: Tool, { scope }: Pick<McpDeps, "scope">): ScopeChallengeHandler | undefined {
+function challengeOf(prepared: PreparedTool, { scope }: Pick<McpDeps, "scope">): ScopeChallengeHandler | undefined {
+  const scopes = scopesOf(prepared);
   if (scopes === undefined) return requireWholeToken(scope === "" ? [] : scope.split(" "));
   const [first, ...others] = scopes;
   return first === undefined ? undefined : requireScopes(first, ...others);
+}
+
+/** What the bearer token must permit; undefined: everything that the vendor token does. */
+function scopesOf({ tool, named }: PreparedTool): readonly string[] | undefined {
+  return tool.vendors === undefined ? tool.scopes : named.flatMap(({ scopes = [] }) => scopes);
 }
 
 function callerOf({ http }: ServerContext): Caller {

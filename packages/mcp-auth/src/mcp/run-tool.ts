@@ -6,27 +6,27 @@ import { randomUUID } from "node:crypto";
 import type { CallToolResult, ServerContext } from "@modelcontextprotocol/server";
 import { errorFields, type Log } from "@oauth-broker/oauth-core/service";
 import type { Caller } from "../mode.ts";
-import { type Tool, type ToolAnswer, type ToolContext, ToolError } from "../tool.ts";
+import { type Tool, type ToolAnswer, type ToolContext, ToolError, type VendorApi } from "../tool.ts";
+import type { NamedVendor } from "./tool-vendors.ts";
 import { createVendorApi, type VendorApiDeps } from "./vendor-api.ts";
 
 export interface RunToolDeps extends VendorApiDeps {
   readonly log: Log;
 }
 
-export async function runTool(
-  tool: Tool,
-  input: Readonly<Record<string, unknown>>,
-  caller: Caller,
-  { mcpReq }: ServerContext,
-  deps: RunToolDeps,
-): Promise<CallToolResult> {
+/** A call that the bearer token permits. */
+export interface ToolCall {
+  readonly tool: Tool;
+  /** The vendors that the tool names. */
+  readonly named: readonly NamedVendor[];
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly caller: Caller;
+  readonly context: ServerContext;
+}
+
+export async function runTool(call: ToolCall, deps: RunToolDeps): Promise<CallToolResult> {
+  const { tool, named, input, caller, context } = call;
   const startedAt = performance.now();
-  const context: ToolContext = {
-    vendor: createVendorApi(caller, mcpReq.signal, deps),
-    user: caller.user,
-    signal: mcpReq.signal,
-    progress: (done, total, message) => notifyProgress({ progress: done, total, message }, mcpReq),
-  };
   const report = (fields: Parameters<Log["info"]>[1], level: "info" | "error" = "info"): void =>
     deps.log[level]("tool_call", {
       tool: tool.name,
@@ -35,8 +35,10 @@ export async function runTool(
       durationMs: Math.round((performance.now() - startedAt) * 100) / 100,
       ...fields,
     });
+  const vendor = createVendorApi(caller, context.mcpReq.signal, deps);
   try {
-    const result = toResult(await tool.run(input, context));
+    const vendors = Object.fromEntries(named.map(({ name }) => [name, vendor]));
+    const result = toResult(await tool.run(input, contextOf(call, vendor, vendors)));
     report({});
     return result;
   } catch (error) {
@@ -48,6 +50,20 @@ export async function runTool(
     report({ ...errorFields(error), referenceId, reason: "tool_failed" }, "error");
     return failure(`The tool failed. The server's log has the reason under ${referenceId}`);
   }
+}
+
+function contextOf(
+  { caller, context: { mcpReq } }: Pick<ToolCall, "caller" | "context">,
+  vendor: VendorApi,
+  vendors: Readonly<Record<string, VendorApi>>,
+): ToolContext {
+  return {
+    vendor,
+    vendors,
+    user: caller.user,
+    signal: mcpReq.signal,
+    progress: (done, total, message) => notifyProgress({ progress: done, total, message }, mcpReq),
+  };
 }
 
 interface Progress {

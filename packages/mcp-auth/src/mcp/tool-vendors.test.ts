@@ -1,0 +1,131 @@
+import { Secret } from "@oauth-broker/oauth-core";
+import { defineVendor } from "@oauth-broker/oauth-core/registry";
+import { createLog } from "@oauth-broker/oauth-core/service";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { createApp } from "../app.ts";
+import { systemClock } from "../clock.ts";
+import { loadSettings } from "../config.ts";
+import type { HostedVendorSettings, Settings } from "../settings.ts";
+import { PRE_REGISTERED, SERVER } from "../testing/environments.ts";
+import { SIGN_IN_VENDOR, type Tool } from "../tool.ts";
+import { requireKnownVendors, vendorsOf } from "./tool-vendors.ts";
+
+const tool = (name: string, members: Partial<Tool> = {}): Tool => ({
+  name,
+  description: name,
+  input: z.object({}),
+  run: async () => "",
+  ...members,
+});
+const vendor = (id: string, scopes: readonly string[]): HostedVendorSettings => ({
+  vendor: defineVendor({ id, name: id }),
+  credentials: { id, source: "environment", clientId: id, clientSecret: new Secret("s") },
+  scopes,
+  apiHosts: [],
+});
+const plain = loadSettings(PRE_REGISTERED);
+const hosted = loadSettings(SERVER);
+const several = {
+  ...hosted,
+  linking: {
+    vendors: new Map([
+      ["github", vendor("github", ["repo"])],
+      ["my-crm", vendor("my-crm", ["read", "write"])],
+    ]),
+    signIn: "github",
+    elicitationWaitSeconds: 25,
+    sessionMaxSeconds: 86_400,
+    endLinksWithLastSession: false,
+    adoptSignIn: false,
+  },
+} as Settings;
+
+/** The problems of the tools, in order. */
+function problems(tools: readonly Tool[], settings: Settings): readonly string[] {
+  try {
+    requireKnownVendors(tools, settings);
+    return [];
+  } catch (error) {
+    return (error as { problems: { path: string; problem: string }[] }).problems.map(
+      ({ path, problem }) => `${path} ${problem}`,
+    );
+  }
+}
+
+describe("with several vendors", () => {
+  it("tools may name each of them with its own scopes, in both forms, or none", () => {
+    const tools = [
+      tool("none"),
+      tool("empty", { vendors: {}, scopes: undefined as never }),
+      tool("one", { vendor: "my-crm", scopes: ["read"] }),
+      tool("me", { vendor: SIGN_IN_VENDOR, scopes: [] }),
+      tool("both", { vendors: { github: { scopes: ["repo"] }, "my-crm": { scopes: ["read", "write"] } } }),
+    ];
+    expect(problems(tools, several)).toEqual([]);
+  });
+
+  it("refuses all tools that can never run, at once and by name", () => {
+    const tools = [
+      tool("a", { vendor: "slack", scopes: [] }),
+      tool("b", { vendors: { slack: { scopes: ["chat:write"] }, "my-crm": { scopes: ["read", "admin", "root"] } } }),
+      tool("c", { vendor: "github" }),
+      tool("d", { scopes: ["repo"] }),
+      tool("e", { vendors: { github: { scopes: [] } }, vendor: "github" }),
+      tool("f", { vendors: { github: { scopes: [] } }, scopes: [] }),
+      tool("g", { vendors: { github: { scopes: [] }, [SIGN_IN_VENDOR]: { scopes: [] } } }),
+      tool("fine", { vendor: "github", scopes: ["repo"] }),
+    ];
+    expect(problems(tools, several)).toEqual([
+      "tool a names the vendor slack, which is not in VENDORS",
+      "tool b names the vendor slack, which is not in VENDORS",
+      "tool b needs the scope admin, which is not in VENDOR_MY_CRM_SCOPES",
+      "tool b needs the scope root, which is not in VENDOR_MY_CRM_SCOPES",
+      "tool c names the vendor github without `scopes`; [] says none",
+      "tool d names scopes and not their vendor",
+      "tool e has `vendors`, so it cannot have `vendor` or `scopes` beside it",
+      "tool f has `vendors`, so it cannot have `vendor` or `scopes` beside it",
+      "tool g names github twice, once as the vendor that signs users in",
+    ]);
+  });
+});
+
+describe.each([
+  ["pre-registered", plain],
+  ["hosted", hosted],
+])("with one vendor, %s", (_, settings) => {
+  it("tools may name that one, with or without scopes, or none", () => {
+    const tools = [
+      tool("none", { scopes: ["anything"] }),
+      tool("one", { vendor: "my-vendor" }),
+      tool("me", { vendor: SIGN_IN_VENDOR, scopes: ["read"] }),
+      tool("long", { vendors: { "my-vendor": { scopes: ["read"] } } }),
+    ];
+    expect(problems(tools, settings)).toEqual([]);
+  });
+
+  it("refuses tools that name another", () => {
+    const tools = [
+      tool("a", { vendor: "slack", scopes: [] }),
+      tool("b", { vendors: { slack: { scopes: [] }, "my-vendor": { scopes: [] } } }),
+    ];
+    expect(problems(tools, settings)).toEqual([
+      "tool a names the vendor slack, and VENDOR is my-vendor",
+      "tool b names the vendor slack, and VENDOR is my-vendor",
+    ]);
+  });
+});
+
+it("the app does not start with such a tool, and says what to do", () => {
+  const definition = { name: "test", version: "1", tools: [tool("a", { vendor: "slack", scopes: [] })] };
+  const log = createLog({ write: () => undefined });
+  expect(() => createApp(definition, plain, { now: systemClock, log, storage: undefined })).toThrow(
+    /^The server cannot start: 1 problem in its tools\n\n {2}tool a names the vendor slack, and VENDOR is my-vendor\n/,
+  );
+});
+
+it("the vendor that signs users in is known by its id", () => {
+  expect(vendorsOf(tool("me", { vendor: SIGN_IN_VENDOR, scopes: [] }), "github")).toEqual([
+    { name: "sign_in", id: "github", scopes: [] },
+  ]);
+});
