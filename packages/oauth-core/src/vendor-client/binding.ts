@@ -12,7 +12,7 @@ import {
   type HttpRequestOptions,
 } from "oauth4webapi";
 import type { Clock, Fetch } from "../ports.ts";
-import type { ResolvedVendor, VendorCredentials } from "../vendors/vendor.ts";
+import type { ResolvedVendor, Vendor, VendorCredentials } from "../vendors/vendor.ts";
 import { parameterName } from "./authorization/url.ts";
 import { clockSkewSeconds } from "./clock.ts";
 import { type Authenticate, clientAuthentication } from "./authentication.ts";
@@ -32,6 +32,11 @@ export interface VendorClientDeps {
   readonly allowLoopback: boolean;
   /** Private networks of the operator, for endpoints that metadata names. */
   readonly allowCidrs?: readonly string[];
+  /**
+   * Told when flows of a vendor use its stored endpoints because its metadata cannot be reached; at
+   * most once in ten minutes for one vendor.
+   */
+  readonly onStoredEndpoints?: (vendor: Pick<Vendor, "id">) => void;
 }
 
 export type PostOptions = HttpRequestOptions<"POST", URLSearchParams>;

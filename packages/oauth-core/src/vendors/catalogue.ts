@@ -28,6 +28,7 @@ type VendorFacts = Pick<Vendor, "id" | "name"> &
       | "registrationEndpoint"
       | "jwksUri"
       | "userinfoEndpoint"
+      | "endpointsFrom"
       | "pkce"
       | "scopeSeparator"
       | "defaultScopes"
@@ -130,7 +131,7 @@ export function catalogueEntry(entry: CatalogueEntry): RegistryEntry {
   const off = reasonsOff(entry);
   const enabled = off.length === 0;
   return {
-    vendor: defineVendor({ ...vendor, enabled }),
+    vendor: defineVendor({ ...vendor, ...(vendor.endpointsFrom === undefined ? {} : defined({ serverUrl })), enabled }),
     placeholders: placeholders === undefined ? {} : specs(placeholders, vendor),
     setup: "none",
     byoc: true,

@@ -15,6 +15,7 @@ export { hasEnded, type Sunset, urlsThatEnd } from "./sunset.ts";
 export {
   DEFAULT_ID_TOKEN_ALGS,
   defineVendor,
+  type EndpointSource,
   type PkceMethod,
   type ResolvedVendor,
   type TokenEndpointAuthMethod,

@@ -21,6 +21,11 @@ import type {
 export type PkceMethod = "S256" | "plain" | "none";
 /** How we authenticate at the vendor's token endpoint (RFC 7591 §2); `none`: as a public client. */
 export type TokenEndpointAuthMethod = "client_secret_basic" | "client_secret_post" | "none";
+/**
+ * Whose word the endpoints of an MCP server are: its live metadata's, and where an entry says so
+ * the stored ones while the metadata cannot be reached.
+ */
+export type EndpointSource = "metadata" | "metadata, else stored";
 
 /** An entry: where a vendor's endpoints are, and in which ways it departs from the standard. */
 export interface Vendor {
@@ -60,6 +65,13 @@ export interface Vendor {
   /** OpenID Connect's: another account endpoint is `account`. */
   readonly userinfoEndpoint?: string;
   readonly introspectionEndpoint?: string;
+  /**
+   * For an MCP server with an issuer. Then the endpoints above are what its metadata has said
+   * before. Unset: they are the vendor's, and only absent ones are discovered.
+   */
+  readonly endpointsFrom?: EndpointSource;
+  /** With `endpointsFrom`: the MCP server, whose own document has to name the issuer. */
+  readonly serverUrl?: string;
   readonly account?: AccountEndpoint;
   /** Takes precedence over introspection and the account, where it can be used. */
   readonly tokenCheck?: TokenCheck;

@@ -28,7 +28,8 @@ export interface RefreshingCache<T> {
   reload(key: string, deadline?: Deadline): Promise<T>;
 }
 
-const FRESH_SECONDS = 600;
+/** A document this old is loaded again. */
+export const FRESH_SECONDS = 600;
 const USABLE_SECONDS = 3600;
 /** After an outage the stale document is used for this long before the next attempt. */
 const RETRY_SECONDS = 30;

@@ -2,6 +2,7 @@
  * A vendor's endpoints from its issuer alone: its published metadata, read strictly and cached.
  * Runs when a flow starts, never at process start. An entry's own statements take precedence over
  * metadata; for a vendor whose entry states its endpoints, metadata is read when it is available.
+ * Of an MCP server whose entry says so, live metadata takes precedence (live.ts).
  */
 import { defined } from "../../mechanics/defined.ts";
 import { createExpiringMap } from "../../mechanics/expiring-map.ts";
@@ -13,6 +14,7 @@ import { loadMetadata, type VendorMetadata } from "./document.ts";
 import { createRefreshingCache, type RefreshingCache } from "./cache.ts";
 import type { VendorClientDeps } from "../binding.ts";
 import { invalidVendorResponse } from "../errors.ts";
+import { atHostsOf, createLiveMetadata, isLive, type LiveVendor } from "./live.ts";
 
 export interface Discovery {
   /** @throws OAuthError vendor_response_invalid, temporarily_unavailable */
@@ -22,6 +24,8 @@ export interface Discovery {
    * changes.
    */
   readonly resolve: (vendor: Vendor) => Promise<ResolvedVendor>;
+  /** The metadata of a vendor whose endpoints it decides; undefined while the stored ones are used. */
+  readonly live: (vendor: LiveVendor) => Promise<VendorMetadata | undefined>;
 }
 
 export function createDiscovery(deps: VendorClientDeps): Discovery {
@@ -31,21 +35,24 @@ export function createDiscovery(deps: VendorClientDeps): Discovery {
     now: deps.now,
   });
   const advertised = createAdvertised({ documents, now: deps.now });
+  const live = createLiveMetadata(deps);
   const resolved = new WeakMap<
     Vendor,
     { readonly from: VendorMetadata | undefined; readonly vendor: ResolvedVendor }
   >();
   const metadataFor = (vendor: Vendor): Promise<VendorMetadata | undefined> | undefined => {
+    if (isLive(vendor)) return live(vendor);
     if (needsDiscovery(vendor)) return documents.get(vendor.issuer);
     return hasAdvertised(vendor) ? advertised(vendor.issuer) : undefined;
   };
   return {
     metadata: documents.get,
+    live,
     resolve: async (vendor) => {
       const from = await metadataFor(vendor);
       const known = resolved.get(vendor);
       if (known !== undefined && known.from === from) return known.vendor;
-      const made = resolveWith(vendor, from);
+      const made = from !== undefined && isLive(vendor) ? resolveLive(vendor, from) : resolveWith(vendor, from);
       resolved.set(vendor, { from, vendor: made });
       return made;
     },
@@ -56,6 +63,22 @@ function needsDiscovery(vendor: Vendor): vendor is Vendor & { readonly issuer: s
   return (
     vendor.issuer !== undefined && (vendor.authorizationEndpoint === undefined || vendor.tokenEndpoint === undefined)
   );
+}
+
+/** An endpoint that the metadata leaves out is one the vendor does not have. */
+function resolveLive(vendor: LiveVendor, metadata: VendorMetadata): ResolvedVendor {
+  const {
+    authorizationEndpoint: _authorization,
+    tokenEndpoint: _token,
+    refreshEndpoint: _refresh,
+    revocationEndpoint: _revocation,
+    registrationEndpoint: _registration,
+    userinfoEndpoint: _userinfo,
+    introspectionEndpoint: _introspection,
+    jwksUri: _jwks,
+    ...rest
+  } = vendor;
+  return resolveWith(rest, atHostsOf(vendor, metadata));
 }
 
 function resolveWith(vendor: Vendor, metadata: VendorMetadata = { advertisesIss: false }): ResolvedVendor {

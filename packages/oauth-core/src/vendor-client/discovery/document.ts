@@ -28,18 +28,22 @@ export interface VendorMetadata {
   readonly advertisesIss: boolean;
 }
 
+/** Which document of an issuer is asked for first. */
+export type FirstPlace = "openid-configuration" | "oauth-authorization-server";
+
 /**
- * OpenID Connect's location first: its document usually says more. A location that has no document,
- * one that is not metadata, or the metadata of another issuer leads to the next location; an outage
- * does not.
+ * OpenID Connect's location first: its document usually says more. MCP clients begin with the other
+ * one. A location that has no document, one that is not metadata, or the metadata of another issuer
+ * leads to the next location; an outage does not.
  */
 //= oidc-discovery#4
 //= rfc8414#3
-function wellKnownUrls(issuer: URL): string[] {
+function wellKnownUrls(issuer: URL, first: FirstPlace): string[] {
   const path = issuer.pathname.replace(/\/$/, "");
+  const oidc = `${issuer.origin}${path}/.well-known/openid-configuration`;
+  const oauth = `${issuer.origin}/.well-known/oauth-authorization-server${path}`;
   return [
-    `${issuer.origin}${path}/.well-known/openid-configuration`,
-    `${issuer.origin}/.well-known/oauth-authorization-server${path}`,
+    ...(first === "openid-configuration" ? [oidc, oauth] : [oauth, oidc]),
     ...(path === "" ? [] : [`${issuer.origin}/.well-known/openid-configuration${path}`]),
   ];
 }
@@ -53,37 +57,65 @@ export async function loadMetadata(
   deps: VendorClientDeps,
   requireOwn: typeof requireMetadataOf = requireMetadataOf,
 ): Promise<VendorMetadata> {
+  const found = await findMetadata(issuer, "openid-configuration", deps, requireOwn);
+  if (found === undefined) throw nothingThere();
+  return found;
+}
+
+function nothingThere(): OAuthError {
+  return invalidVendorResponse("discovery: no metadata in any of the well-known places");
+}
+
+/**
+ * @param issuer compared byte for byte with the document's
+ * @returns undefined when the issuer answers at each well-known location that it has no document
+ * @throws OAuthError vendor_response_invalid, also for answers that are no documents;
+ *   temporarily_unavailable
+ */
+export async function findMetadata(
+  issuer: string,
+  first: FirstPlace,
+  deps: VendorClientDeps,
+  requireOwn: typeof requireMetadataOf = requireMetadataOf,
+): Promise<VendorMetadata | undefined> {
   const url = requireEndpoint(issuer, "issuer", deps);
   if (url.search !== "") throw invalidVendorResponse("discovery: the issuer has a query");
   const signal = AbortSignal.timeout(VENDOR_OPERATION_SECONDS * 1000);
-  let nothing: unknown = invalidVendorResponse("discovery: no metadata in any of the well-known places");
+  let refused: { readonly error: unknown } | undefined;
   try {
-    for (const address of wellKnownUrls(url)) {
+    for (const address of wellKnownUrls(url, first)) {
       const document = await loadDocument(address, signal, deps);
-      if (document === undefined) continue;
-      const foreign = await requireOwn(issuer, document).catch((error: unknown) => error);
-      if (foreign === undefined) return readMetadata(document, deps);
-      nothing = foreign;
+      if (document === "missing") continue;
+      const foreign =
+        document === "unusable"
+          ? (refused?.error ?? nothingThere())
+          : await requireOwn(issuer, document).catch((error: unknown) => error);
+      if (foreign === undefined) return readMetadata(document as JsonObject, deps);
+      refused = { error: foreign };
     }
-    throw nothing;
+    if (refused === undefined) return undefined;
+    throw refused.error;
   } catch (error) {
     throw translateVendorError(error, CALL);
   }
 }
 
-/** @returns undefined when there is no metadata at this address */
-async function loadDocument(
+/** Statuses by which a server says that it has no such document. */
+const MISSING_STATUSES: readonly number[] = [404, 410];
+
+/** @returns `unusable` for any other answer that is not a JSON object with status 200 */
+export async function loadDocument(
   address: string,
   signal: AbortSignal,
   { fetch, now }: VendorClientDeps,
-): Promise<JsonObject | undefined> {
+): Promise<JsonObject | "missing" | "unusable"> {
   const response = await fetch(address, { headers: { accept: "application/json" }, redirect: "manual", signal });
   if (response.status === 429 || response.status >= 500) requireAnswer(response, CALL, now);
-  if (response.status !== 200) return undefined;
+  if (response.status !== 200) return MISSING_STATUSES.includes(response.status) ? "missing" : "unusable";
   try {
     return await readObject(response, CALL);
   } catch (error) {
-    if (error instanceof OAuthError && error.code === "vendor_response_invalid") return undefined;
+    if (error instanceof OAuthError && error.code === "vendor_response_invalid") return "unusable";
     throw error;
   }
 }

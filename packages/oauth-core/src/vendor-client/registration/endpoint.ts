@@ -5,6 +5,7 @@ import type { Vendor } from "../../vendors/vendor.ts";
 import type { Deadline } from "../deadline.ts";
 import type { Discovery } from "../discovery/discover.ts";
 import type { VendorMetadata } from "../discovery/document.ts";
+import { isLive, type LiveVendor } from "../discovery/live.ts";
 import { registrableDomainOf } from "../../egress/url.ts";
 
 export interface RegistrationPlace {
@@ -22,17 +23,26 @@ export interface RegistrationPlaceDeps {
 const METADATA_TIMEOUT_MILLISECONDS = 2_000;
 
 /**
- * The entry's own endpoint, else the one its issuer's metadata names.
+ * The entry's own endpoint, else the one its issuer's metadata names; the other way round where live
+ * metadata decides.
  *
  * @throws OAuthError invalid_request when the vendor has no registration endpoint;
  *   vendor_response_invalid, temporarily_unavailable when discovery fails
  */
 export async function findRegistration(vendor: Vendor, deps: RegistrationPlaceDeps): Promise<RegistrationPlace> {
+  if (isLive(vendor)) return liveRegistration(vendor, deps);
   const metadata = await metadataOf(vendor, deps);
   const endpoint = vendor.registrationEndpoint ?? metadata?.registrationEndpoint;
   // A template is not an address: the tenant is not known yet.
   if (endpoint === undefined || isTemplate(endpoint)) throw noRegistration(vendor);
   const authMethods = metadata?.tokenEndpointAuthMethods;
+  return { endpoint, ...defined({ authMethods }) };
+}
+
+async function liveRegistration(vendor: LiveVendor, { discovery }: RegistrationPlaceDeps): Promise<RegistrationPlace> {
+  const { registrationEndpoint: endpoint } = await discovery.resolve(vendor);
+  const authMethods = (await discovery.live(vendor))?.tokenEndpointAuthMethods;
+  if (endpoint === undefined) throw noRegistration(vendor);
   return { endpoint, ...defined({ authMethods }) };
 }
 

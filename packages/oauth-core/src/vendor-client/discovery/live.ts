@@ -1,0 +1,191 @@
+/**
+ * The endpoints of an MCP server by its live metadata (docs/decisions/0043). The server's own
+ * document has to name the issuer that the entry pins; the issuer's document names the endpoints,
+ * which count at the vendor's own hosts alone. Called by discover.ts.
+ */
+import { registrableDomainOf } from "../../egress/url.ts";
+import { createExpiringMap } from "../../mechanics/expiring-map.ts";
+import type { JsonObject } from "../../ports.ts";
+import { OAuthError } from "../../protocol/errors.ts";
+import type { EndpointSource, Vendor } from "../../vendors/vendor.ts";
+import type { VendorClientDeps } from "../binding.ts";
+import { VENDOR_OPERATION_SECONDS } from "../deadline.ts";
+import { translateVendorError } from "../errors.ts";
+import { createRefreshingCache, FRESH_SECONDS } from "./cache.ts";
+import { findMetadata, loadDocument, requireEndpoint, type VendorMetadata } from "./document.ts";
+
+/** A vendor whose endpoints its live metadata decides. */
+export type LiveVendor = Vendor & {
+  readonly issuer: string;
+  readonly serverUrl: string;
+  readonly endpointsFrom: EndpointSource;
+};
+
+export function isLive(vendor: Vendor): vendor is LiveVendor {
+  const { endpointsFrom, issuer, serverUrl } = vendor;
+  return endpointsFrom !== undefined && issuer !== undefined && serverUrl !== undefined;
+}
+
+/** After a failure the stored endpoints are used without another attempt for this long. */
+const STORED_SECONDS = 60;
+const MAX_SERVERS = 256;
+
+/**
+ * @returns for a vendor, its issuer's metadata; undefined when it cannot be reached and the entry
+ *   says that the stored endpoints are used then
+ * @throws OAuthError vendor_response_invalid, `issuer_mismatch` when the server or the document
+ *   names another issuer; temporarily_unavailable when the metadata cannot be reached
+ */
+export function createLiveMetadata(
+  deps: VendorClientDeps,
+): (vendor: LiveVendor) => Promise<VendorMetadata | undefined> {
+  const { now, onStoredEndpoints } = deps;
+  const documents = createRefreshingCache<VendorMetadata>({
+    load: async (key) => loadLive(key, deps),
+    isOutage,
+    now,
+  });
+  const unreachable = createExpiringMap<true>(MAX_SERVERS, now);
+  const told = createExpiringMap<true>(MAX_SERVERS, now);
+
+  return async (vendor) => {
+    const key = keyOf(vendor);
+    const isFallBack = vendor.endpointsFrom === "metadata, else stored";
+    if (isFallBack && unreachable.get(key) === true) return undefined;
+    try {
+      return await documents.get(key);
+    } catch (error) {
+      // Metadata that was reached and is wrong is no reason to use other endpoints.
+      //= bar#DI-1
+      if (!isFallBack || !isOutage(error)) throw error;
+      unreachable.set(key, true, now() + STORED_SECONDS);
+      if (told.get(key) === undefined) {
+        told.set(key, true, now() + FRESH_SECONDS);
+        onStoredEndpoints?.(vendor);
+      }
+      return undefined;
+    }
+  };
+}
+
+function isOutage(error: unknown): boolean {
+  return error instanceof OAuthError && error.code === "temporarily_unavailable";
+}
+
+/** A URL has no space. */
+function keyOf({ issuer, serverUrl }: LiveVendor): string {
+  return `${issuer} ${serverUrl}`;
+}
+
+async function loadLive(key: string, deps: VendorClientDeps): Promise<VendorMetadata> {
+  const [issuer = "", serverUrl = ""] = key.split(" ");
+  const [server, metadata] = await Promise.allSettled([
+    requireIssuerOfServer(serverUrl, issuer, deps),
+    findMetadata(issuer, "oauth-authorization-server", deps),
+  ]);
+  // First: an outage of an issuer that the server has left must not lead to its stored endpoints.
+  if (server.status === "rejected") throw server.reason;
+  if (metadata.status === "rejected") throw metadata.reason;
+  if (metadata.value !== undefined) return metadata.value;
+  throw new OAuthError("temporarily_unavailable", "The vendor's metadata is not there", {
+    detail: "discovery: no metadata in any of the well-known places",
+  });
+}
+
+const RESOURCE = "/.well-known/oauth-protected-resource";
+
+/**
+ * The issuer is the entry's, whatever the server says: a server without a document about itself
+ * changes nothing, and one that names other issuers has moved.
+ *
+ * @throws OAuthError vendor_response_invalid, `issuer_mismatch`
+ */
+//= rfc9728#3.3
+async function requireIssuerOfServer(serverUrl: string, issuer: string, deps: VendorClientDeps): Promise<void> {
+  const server = requireEndpoint(serverUrl, "server_url", deps);
+  const path = server.pathname.replace(/\/$/, "");
+  const signal = AbortSignal.timeout(VENDOR_OPERATION_SECONDS * 1000);
+  for (const place of path === "" ? [RESOURCE] : [RESOURCE + path, RESOURCE]) {
+    const document = await loadDocument(server.origin + place, signal, deps).catch((error: unknown) => {
+      const known = translateVendorError(error, { what: "discovery", spends: false });
+      if (isOutage(known)) return "missing" as const;
+      throw known;
+    });
+    if (typeof document === "string" || !describes(document, server)) continue;
+    requireNamed(issuer, document);
+    return;
+  }
+}
+
+/** As MCP clients compare: the server's origin, and its path or one above it. */
+function describes({ resource }: JsonObject, server: URL): boolean {
+  const named = typeof resource === "string" ? URL.parse(resource) : null;
+  const below = (url: URL): string => (url.pathname.endsWith("/") ? url.pathname : `${url.pathname}/`);
+  return named !== null && named.origin === server.origin && below(server).startsWith(below(named));
+}
+
+/**
+ * A slash at the end of a bare origin makes no difference here: the entry's spelling is compared
+ * with the issuer's own document byte for byte.
+ */
+function requireNamed(issuer: string, { authorization_servers: named }: JsonObject): void {
+  if (!Array.isArray(named) || named.length === 0) return;
+  const { href } = new URL(issuer);
+  if (named.some((one) => typeof one === "string" && URL.parse(one)?.href === href)) return;
+  throw new OAuthError("vendor_response_invalid", "authorization_servers of the MCP server names another issuer", {
+    reason: "issuer_mismatch",
+  });
+}
+
+/** What a client sends codes, tokens or secrets to. Nothing of a user goes to `jwks_uri`. */
+const OPTIONAL = {
+  revocationEndpoint: "revocation_endpoint",
+  registrationEndpoint: "registration_endpoint",
+  userinfoEndpoint: "userinfo_endpoint",
+  introspectionEndpoint: "introspection_endpoint",
+} as const;
+
+/**
+ * The part of the metadata at hosts of the vendor: below the issuer's registrable domain, and the
+ * hosts that the entry itself names. A further endpoint elsewhere is left out.
+ *
+ * @throws OAuthError vendor_response_invalid, `credential_binding_mismatch`, when the authorization
+ *   or the token endpoint is elsewhere
+ */
+//= bar#BY-4
+export function atHostsOf(vendor: LiveVendor, metadata: VendorMetadata): VendorMetadata {
+  const isOwn = ownHosts(vendor);
+  for (const [name, url] of [
+    ["authorization_endpoint", metadata.authorizationEndpoint],
+    ["token_endpoint", metadata.tokenEndpoint],
+  ] as const) {
+    if (url === undefined || isOwn(url)) continue;
+    throw new OAuthError(
+      "vendor_response_invalid",
+      `The vendor's metadata has its ${name} at a host of another party`,
+      {
+        reason: "credential_binding_mismatch",
+        detail: `state vendors.${vendor.id}.${name} if it is right`,
+      },
+    );
+  }
+  const kept = Object.entries(metadata).filter(
+    ([name, url]) => !Object.hasOwn(OPTIONAL, name) || (typeof url === "string" && isOwn(url)),
+  );
+  return Object.fromEntries(kept) as unknown as VendorMetadata;
+}
+
+function ownHosts(vendor: LiveVendor): (url: string) => boolean {
+  const domain = registrableDomainOf(vendor.issuer);
+  const { authorizationEndpoint, tokenEndpoint, revocationEndpoint, registrationEndpoint } = vendor;
+  const { userinfoEndpoint, introspectionEndpoint } = vendor;
+  const stated = [
+    authorizationEndpoint,
+    tokenEndpoint,
+    revocationEndpoint,
+    registrationEndpoint,
+    userinfoEndpoint,
+    introspectionEndpoint,
+  ].flatMap((url) => URL.parse(url ?? "")?.host ?? []);
+  return (url) => registrableDomainOf(url) === domain || stated.includes(new URL(url).host);
+}
