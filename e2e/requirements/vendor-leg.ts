@@ -118,6 +118,13 @@ export const ANSWERS: readonly Requirement[] = [
     attack("cross-context"),
     `${VENDOR}/vendor-lab-keys.test.ts`,
   ),
+  twin(
+    "DI-4",
+    "Live metadata of an MCP server names another issuer or a host of another party, or its server has another issuer. Nothing is sent, to the stored endpoints neither.",
+    `${VENDOR}/discovery/live.twin.test.ts`,
+    `${VENDOR}/discovery/live.test.ts`,
+    `${FLOWS}/live-metadata.test.ts`,
+  ),
 ];
 
 const ACCOUNT = `${VENDOR}/userinfo/userinfo.test.ts`;

@@ -4,6 +4,7 @@
  */
 import type { Clock, Fetch } from "@oauth-broker/oauth-core";
 import { createSigningKeys, createVendorClient } from "@oauth-broker/oauth-core/client";
+import type { Vendor } from "@oauth-broker/oauth-core/registry";
 import { createStateCodec } from "@oauth-broker/oauth-core/protocol";
 import { createResponseEncryption } from "@oauth-broker/oauth-core/server";
 import { createEgress, type Egress, onBehalfOf } from "@oauth-broker/oauth-core/egress";
@@ -65,6 +66,10 @@ export async function createBroker(
   const { allowLoopback, allowCidrs } = config.egress;
   // Several clients can wait for one vendor's document, so that call counts for none of them.
   const fetchDocuments: Fetch = (input, init) => onBehalfOf({}, () => egress.fetch(input, init));
+  const onStoredEndpoints = ({ id }: Pick<Vendor, "id">): void => {
+    log.warn("stored_endpoints_used", { vendor: id });
+    metrics.countVendorCall(id, "discover", "stored");
+  };
   const deps: Deps = {
     issuer: config.baseUrl,
     cell: config.cell,
@@ -81,11 +86,11 @@ export async function createBroker(
     vendors: config.vendors,
     registrations: indexRegistrations(config.clients, config.vendors),
     vendorClient: countedVendorClient(
-      createVendorClient({ fetch: egress.fetch, fetchDocuments, now, allowLoopback, allowCidrs }),
+      createVendorClient({ fetch: egress.fetch, fetchDocuments, now, allowLoopback, allowCidrs, onStoredEndpoints }),
       metrics,
     ),
     untrustedVendorClient: countedVendorClient(
-      createVendorClient({ fetch: egress.fetchUntrusted, now, allowLoopback }),
+      createVendorClient({ fetch: egress.fetchUntrusted, now, allowLoopback, onStoredEndpoints }),
       metrics,
     ),
     allowLoopback,

@@ -55,7 +55,8 @@ export function createApp(definition: ServerDefinition, settings: Settings, opti
   const oauth = createEgress({ allowLoopback, allowCidrs, timeoutMs: OAUTH_TIMEOUT_MS });
   const api = createEgress({ allowLoopback, allowCidrs, timeoutMs: API_TIMEOUT_MS, maxBodyBytes: API_ANSWER_BYTES });
   const documents = createEgress(documentEgress(settings));
-  const vendorClient = createVendorClient({ fetch: oauth.fetch, now, allowLoopback, allowCidrs });
+  const onStoredEndpoints = (): void => log.warn("stored_endpoints_used", { vendor: entry.id });
+  const vendorClient = createVendorClient({ fetch: oauth.fetch, now, allowLoopback, allowCidrs, onStoredEndpoints });
   const vendor = (): Promise<ResolvedVendor> => vendorClient.resolve(entry);
   const mode = createMode(settings, {
     now,

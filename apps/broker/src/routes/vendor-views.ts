@@ -41,7 +41,7 @@ export function vendorDetails(entry: VendorConfig, client: ClientConfig | undefi
     ...vendorSummary(entry, client),
     placeholders,
     ...reasonsOff(entry),
-    ...defined({ sunsets: ending }),
+    ...defined({ endpoints_from: entry.vendor.endpointsFrom, sunsets: ending }),
   };
   if (verification === undefined) return summary;
   const { checkedOn, checks, endpoints, quirks, recalled, sources } = verification;

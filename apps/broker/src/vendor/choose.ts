@@ -75,7 +75,10 @@ export async function chooseVendor(
     requireNotEnded(entry, target, deps);
   }
   const credentials = own ?? requireActiveCredentials(entry); //             3  whose credentials
-  return trustedChoice(target, entry, credentials, client, deps); //         4  how far it is trusted
+  const choice = await trustedChoice(target, entry, credentials, client, deps); // 4  how far it is trusted
+  // Live metadata may name an endpoint that the vendor has ended.
+  if (entry?.vendor.endpointsFrom !== undefined) requireNotEnded(entry, choice.vendor, deps);
+  return choice;
 }
 
 /**

@@ -86,7 +86,8 @@ function endpointsOfEntry(target: VendorTarget, entry: VendorConfig, deps: Endpo
   const own = (template: string | undefined, known: string | undefined) => {
     if (template === undefined) return undefined;
     const url = expandTemplate(template, values, specs);
-    return url === known ? undefined : requireForeignUrl(url, deps);
+    // What live metadata decides is not known here, so that any endpoint of the request is its own.
+    return url === known && base.endpointsFrom === undefined ? undefined : requireForeignUrl(url, deps);
   };
   const isChosen = (name: string) => !isListed(specs[name]) && values[name] !== specs[name]?.default;
   const chosen = ofEntry.filter((template) => namesInHost(template).some(isChosen));
@@ -129,14 +130,18 @@ export function isForeign(endpoint: string | undefined, vendor: Vendor): boolean
   return endpoint !== undefined && !vettedOrigins(vendor).includes(new URL(endpoint).origin);
 }
 
+/** Before discovery, an entry whose endpoints live metadata decides has its issuer alone. */
 function vettedOrigins({
+  endpointsFrom,
   issuer,
   authorizationEndpoint,
   tokenEndpoint,
   refreshEndpoint,
   revocationEndpoint,
 }: Vendor): string[] {
-  return [issuer, authorizationEndpoint, tokenEndpoint, refreshEndpoint, revocationEndpoint].flatMap((url) => {
+  const endpoints =
+    endpointsFrom === undefined ? [authorizationEndpoint, tokenEndpoint, refreshEndpoint, revocationEndpoint] : [];
+  return [issuer, ...endpoints].flatMap((url) => {
     const origin = URL.parse(url ?? "")?.origin;
     return origin === undefined || origin === "null" ? [] : [origin];
   });

@@ -78,7 +78,11 @@ export function requireNewAuthorizationsAllowed({ vendor, setup }: VendorConfig,
  *
  * @throws OAuthError unauthorized_client
  */
-export function requireNotEnded(entry: VendorConfig, target: VendorTarget, deps: Pick<Deps, "now">): void {
+export function requireNotEnded(
+  entry: VendorConfig,
+  target: Pick<VendorTarget, "authorizationEndpoint" | "tokenEndpoint">,
+  deps: Pick<Deps, "now">,
+): void {
   const over = endedSunset(entry, target, deps);
   if (over === undefined) return;
   throw new OAuthError(
@@ -89,17 +93,18 @@ export function requireNotEnded(entry: VendorConfig, target: VendorTarget, deps:
 }
 
 /**
- * @param target its own endpoints take the place of the entry's
+ * @param target its own endpoints take the place of the entry's; those of an entry that live metadata
+ *   decides count only here, once they are resolved
  * @returns the first announced end that has come for an endpoint where flows start
  */
 export function endedSunset(
   { vendor, sunsets = [] }: VendorConfig,
-  {
-    authorizationEndpoint = vendor.authorizationEndpoint,
-    tokenEndpoint = vendor.tokenEndpoint,
-  }: Pick<VendorTarget, "authorizationEndpoint" | "tokenEndpoint">,
+  target: Pick<VendorTarget, "authorizationEndpoint" | "tokenEndpoint">,
   { now }: Pick<Deps, "now">,
 ): Sunset | undefined {
+  const known: Pick<VendorTarget, "authorizationEndpoint" | "tokenEndpoint"> =
+    vendor.endpointsFrom === undefined ? vendor : {};
+  const { authorizationEndpoint = known.authorizationEndpoint, tokenEndpoint = known.tokenEndpoint } = target;
   const used = [authorizationEndpoint, tokenEndpoint];
   return sunsets.find((sunset) => urlsThatEnd(used, sunset).length > 0 && hasEnded(sunset, now));
 }

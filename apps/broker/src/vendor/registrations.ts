@@ -18,8 +18,8 @@ export interface Registration {
   /** The origins the entry states: of its issuer, authorization endpoint and token endpoint. */
   readonly origins: readonly string[];
   /**
-   * The vendor has further origins: discovery supplies an endpoint, or a host contains a
-   * placeholder.
+   * The vendor has further origins: discovery supplies an endpoint, live metadata decides them, or a
+   * host contains a placeholder.
    */
   readonly isOpen: boolean;
   /**
@@ -131,7 +131,8 @@ export function isAt({ origins }: Pick<Registration, "origins">, others: readonl
   return origins.some((origin) => others.includes(origin));
 }
 
-function isOpen({ authorizationEndpoint, tokenEndpoint }: Vendor): boolean {
+function isOpen({ endpointsFrom, authorizationEndpoint, tokenEndpoint }: Vendor): boolean {
+  if (endpointsFrom !== undefined) return true;
   return [authorizationEndpoint, tokenEndpoint].some((url) => url === undefined || namesInHost(url).length > 0);
 }
 

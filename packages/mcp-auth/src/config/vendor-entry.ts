@@ -11,7 +11,13 @@ import {
   type PlaceholderSpecs,
   requireKnownPlaceholders,
 } from "@oauth-broker/oauth-core/protocol";
-import { defineVendor, REGISTRY, type RegistryEntry, type Vendor } from "@oauth-broker/oauth-core/registry";
+import {
+  defineVendor,
+  REGISTRY,
+  type RegistryEntry,
+  type Vendor,
+  withOperatorsFields,
+} from "@oauth-broker/oauth-core/registry";
 import { requireEgressUrl } from "@oauth-broker/oauth-core/egress";
 import { checkVendorId, nearest, problemOfThrown } from "@oauth-broker/oauth-core/configuration";
 import type { CommonSettings } from "../settings.ts";
@@ -116,7 +122,7 @@ function withUrls(vendor: Vendor, given: GivenUrls): Vendor {
       !(name === "VENDOR_INTROSPECTION_URL" && tokenCheck !== undefined),
   );
   const fields = plain.flatMap((name) => (given[name] === undefined ? [] : [[FIELDS[name], given[name]]]));
-  return { ...vendor, ...Object.fromEntries(fields), ...own };
+  return { ...withOperatorsFields(vendor, Object.fromEntries(fields)), ...own };
 }
 
 interface Filling {

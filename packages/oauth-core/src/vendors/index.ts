@@ -22,4 +22,5 @@ export {
   type Vendor,
   type VendorCredentials,
   type VendorTokens,
+  withOperatorsFields,
 } from "./vendor.ts";

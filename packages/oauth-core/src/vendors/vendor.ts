@@ -72,6 +72,8 @@ export interface Vendor {
   readonly endpointsFrom?: EndpointSource;
   /** With `endpointsFrom`: the MCP server, whose own document has to name the issuer. */
   readonly serverUrl?: string;
+  /** With `endpointsFrom`: those of the members above that precede the metadata. */
+  readonly operatorsEndpoints?: readonly (typeof FURTHER_ENDPOINTS)[number][];
   readonly account?: AccountEndpoint;
   /** Takes precedence over introspection and the account, where it can be used. */
   readonly tokenCheck?: TokenCheck;
@@ -195,7 +197,7 @@ export interface Vendor {
 }
 
 /** Endpoints of one vendor as they are used in a flow, after discovery. */
-export interface ResolvedVendor extends Vendor {
+export interface ResolvedVendor extends Omit<Vendor, "endpointsFrom" | "serverUrl" | "operatorsEndpoints"> {
   readonly authorizationEndpoint: string;
   readonly tokenEndpoint: string;
   /**
@@ -249,6 +251,30 @@ export interface VendorTokens {
   readonly idToken?: { readonly raw: string; readonly issuer: string; readonly subject: string };
   /** Every other member of the answer. */
   readonly vendorData: JsonObject;
+}
+
+const FURTHER_ENDPOINTS = [
+  "revocationEndpoint",
+  "registrationEndpoint",
+  "userinfoEndpoint",
+  "introspectionEndpoint",
+  "jwksUri",
+] as const;
+
+/**
+ * An entry with an operator's fields over its own. Where live metadata decides the endpoints, an
+ * operator who names the issuer or an endpoint of flows takes the rest from the entry too; any other
+ * endpoint takes precedence over the metadata alone.
+ *
+ * @param own what the operator names; no member is undefined
+ */
+export function withOperatorsFields(vendor: Vendor, own: Partial<Vendor>): Vendor {
+  if (vendor.endpointsFrom === undefined) return { ...vendor, ...own };
+  const { endpointsFrom: _from, serverUrl: _server, ...stored } = vendor;
+  const { issuer, authorizationEndpoint, tokenEndpoint, refreshEndpoint } = own;
+  if ((issuer ?? authorizationEndpoint ?? tokenEndpoint ?? refreshEndpoint) !== undefined) return { ...stored, ...own };
+  const operatorsEndpoints = FURTHER_ENDPOINTS.filter((name) => own[name] !== undefined);
+  return { ...vendor, ...own, ...(operatorsEndpoints.length === 0 ? {} : { operatorsEndpoints }) };
 }
 
 /** `Ed25519` is RFC 9864's name for `EdDSA` with that curve. */

@@ -4,7 +4,7 @@
  */
 import { defined } from "@oauth-broker/oauth-core";
 import { registrableDomainOf } from "@oauth-broker/oauth-core/egress";
-import { defineVendor, type Vendor } from "@oauth-broker/oauth-core/registry";
+import { defineVendor, type Vendor, withOperatorsFields } from "@oauth-broker/oauth-core/registry";
 import type { Environment } from "@oauth-broker/oauth-core/configuration";
 import { formatPath, type Problem } from "../problems.ts";
 import type { Tree } from "../source.ts";
@@ -84,7 +84,14 @@ export function buildVendor(
   known: VendorTemplate | undefined,
   { env, problems, warnings }: { env: Environment; problems: Problem[]; warnings: string[] },
 ): VendorConfig {
-  const configured = defineVendor({ id, name: id, ...known?.vendor, ...vendorFields(parsed) });
+  const fields = vendorFields(parsed);
+  const configured =
+    known === undefined ? defineVendor({ id, name: id, ...fields }) : withOperatorsFields(known.vendor, fields);
+  if (known?.vendor.endpointsFrom !== undefined && configured.endpointsFrom === undefined) {
+    warnings.push(
+      `Vendor ${id} has an issuer or endpoints of yours: the others are those of the registry, and no longer those of the vendor's live metadata`,
+    );
+  }
   const vendor = dropEndpointsOfReplacedHost(configured, parsed, known?.vendor, warnings);
   const credentials = buildCredentials(id, parsed.credentials, env);
   const say = (field: readonly (string | number)[], problem: string, expected: string): void => {
@@ -130,10 +137,11 @@ export function buildVendor(
   };
 }
 
-/** An issuer that the operator sets may publish what the registry does not know. */
+/** An issuer that the operator sets, or live metadata, may publish what the registry does not know. */
 function isKnownToRegisterNone(vendor: Vendor, { issuer }: ParsedVendor, known: VendorTemplate | undefined): boolean {
   return (
     known !== undefined &&
+    vendor.endpointsFrom === undefined &&
     vendor.registrationEndpoint === undefined &&
     (issuer ?? known.vendor.issuer) === known.vendor.issuer
   );

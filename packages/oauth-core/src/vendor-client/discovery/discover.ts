@@ -76,9 +76,11 @@ function resolveLive(vendor: LiveVendor, metadata: VendorMetadata): ResolvedVend
     userinfoEndpoint: _userinfo,
     introspectionEndpoint: _introspection,
     jwksUri: _jwks,
+    operatorsEndpoints = [],
     ...rest
   } = vendor;
-  return resolveWith(rest, atHostsOf(vendor, metadata));
+  const own = Object.fromEntries(operatorsEndpoints.map((name) => [name, vendor[name]]));
+  return resolveWith({ ...rest, ...own }, atHostsOf(vendor, metadata));
 }
 
 function resolveWith(vendor: Vendor, metadata: VendorMetadata = { advertisesIss: false }): ResolvedVendor {
@@ -103,8 +105,9 @@ function resolveWith(vendor: Vendor, metadata: VendorMetadata = { advertisesIss:
     introspectionEndpoint: vendor.introspectionEndpoint ?? metadata.introspectionEndpoint,
     jwksUri: vendor.jwksUri ?? metadata.jwksUri,
   };
+  const { endpointsFrom: _from, serverUrl: _server, operatorsEndpoints: _own, ...rest } = vendor;
   return {
-    ...vendor,
+    ...rest,
     ...defined(endpoints),
     authorizationEndpoint,
     tokenEndpoint,

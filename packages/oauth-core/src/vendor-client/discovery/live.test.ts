@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { Fetch } from "../../ports.ts";
 import { fixedClock } from "../../testing/fixed-clock.ts";
-import { defineVendor, type Vendor } from "../../vendors/vendor.ts";
+import { defineVendor, type Vendor, withOperatorsFields } from "../../vendors/vendor.ts";
 import { createDeadline } from "../deadline.ts";
 import { findRegistration } from "../registration/endpoint.ts";
 import { egressError } from "../../egress/errors.ts";
@@ -85,7 +85,7 @@ describe("the endpoints of an MCP server", () => {
   });
 
   it("are not those of the entry where the metadata has none", async () => {
-    const { revocation_endpoint: _, registration_endpoint: __, ...less } = SOUND;
+    const { revocation_endpoint: _revocation, registration_endpoint: _registration, ...less } = SOUND;
     publish(OAUTH, less);
     const resolved = await discovery.resolve({ ...strict, userinfoEndpoint: "https://auth.v.example/u" });
     for (const name of ["revocationEndpoint", "registrationEndpoint", "userinfoEndpoint"]) {
@@ -127,6 +127,24 @@ describe("the endpoints of an MCP server", () => {
   });
 });
 
+describe("an endpoint that an operator names", () => {
+  it("takes precedence over the metadata, which decides the others", async () => {
+    publish(OAUTH, SOUND, { userinfo_endpoint: "https://auth.v.example/live/u" });
+    const own = { userinfoEndpoint: "https://gateway.example/u" };
+    expect(await discovery.resolve(withOperatorsFields(strict, own))).toMatchObject({
+      ...own,
+      tokenEndpoint: SOUND.token_endpoint,
+      revocationEndpoint: SOUND.revocation_endpoint,
+    });
+  });
+
+  it("is the whole pair's end where it is one of a flow", async () => {
+    const own = { tokenEndpoint: "https://gateway.example/t" };
+    expect(await discovery.resolve(withOperatorsFields(strict, own))).toMatchObject({ ...STORED, ...own });
+    expect(asked).not.toContain(RESOURCE);
+  });
+});
+
 describe("metadata that cannot be reached", () => {
   const OUTAGES: [string, () => Response | Promise<Response>][] = [
     ["is not there", () => new Response("", { status: 404 })],
@@ -137,11 +155,12 @@ describe("metadata that cannot be reached", () => {
 
   it.each(OUTAGES)("leads to the stored endpoints where the entry says so: it %s", async (_, answer) => {
     answers.set(OAUTH, answer);
-    expect(await discovery.resolve(falling)).toEqual({ ...falling, issExpected: false });
+    const { endpointsFrom: _from, serverUrl: _server, ...stored } = falling;
+    expect(await discovery.resolve(falling)).toEqual({ ...stored, issExpected: false });
     expect(await discovery.live(falling as never)).toBeUndefined();
   });
 
-  it.each(OUTAGES)("bar#DI-1 is a clear refusal of any other entry: it %s", async (_, answer) => {
+  it.each(OUTAGES)("bar#DI-4 is a clear refusal of any other entry: it %s", async (_, answer) => {
     answers.set(OAUTH, answer);
     await expect(discovery.resolve(strict)).rejects.toMatchObject(UNAVAILABLE);
     expect(onStoredEndpoints).not.toHaveBeenCalled();
@@ -193,7 +212,7 @@ describe("metadata that was reached and is wrong", () => {
       { authorization_endpoint: "https://evil.example/a" },
       "credential_binding_mismatch",
     ],
-  ])("bar#DI-1 bar#BY-4 never leads to the stored endpoints: %s", async (_, changes, reason) => {
+  ])("bar#DI-4 never leads to the stored endpoints: %s", async (_, changes, reason) => {
     publish(OAUTH, SOUND, changes);
     for (const vendor of [falling, strict]) {
       const extras = reason === undefined ? {} : { reason };
@@ -207,19 +226,19 @@ describe("metadata that was reached and is wrong", () => {
     ["no JSON", () => new Response("{")],
     ["a redirect", () => new Response("", { status: 302, headers: { location: "https://evil.example/" } })],
     ["a refusal", () => new Response("", { status: 403 })],
-  ])("bar#DI-1 never leads to the stored endpoints: %s", async (_, answer) => {
+  ])("bar#DI-4 never leads to the stored endpoints: %s", async (_, answer) => {
     answers.set(OAUTH, answer);
     await expect(discovery.resolve(falling)).rejects.toMatchObject(INVALID);
   });
 
-  it("names the field that is at a host of another party", async () => {
+  it("bar#DI-4 names the field that is at a host of another party", async () => {
     publish(OAUTH, SOUND, { token_endpoint: "https://evil.example/t" });
     await expect(discovery.resolve(strict)).rejects.toThrow("token_endpoint");
   });
 });
 
 describe("hosts that live metadata may name", () => {
-  it("bar#BY-4 are below the issuer's registrable domain, or in the entry", async () => {
+  it("bar#DI-4 are below the issuer's registrable domain, or in the entry", async () => {
     publish(OAUTH, SOUND, {
       authorization_endpoint: "https://login.v.example/a",
       token_endpoint: "https://v-tokens.example/new/t",
@@ -232,7 +251,7 @@ describe("hosts that live metadata may name", () => {
     await expect(discovery.resolve(vendor)).rejects.toMatchObject(INVALID);
   });
 
-  it("bar#BY-4 leave out a further endpoint elsewhere, but not the keys: a request for them carries nothing", async () => {
+  it("bar#DI-4 leave out a further endpoint elsewhere, but not the keys: a request for them carries nothing", async () => {
     const elsewhere = "https://evil.example/x";
     publish(OAUTH, SOUND, {
       revocation_endpoint: elsewhere,
@@ -252,7 +271,7 @@ describe("hosts that live metadata may name", () => {
 describe("the server's own document", () => {
   const OTHERS = { authorization_servers: ["https://other.v.example"] };
 
-  it("bar#DI-1 rfc9728#3.3 that names another issuer is refused, also while the pinned one is down", async () => {
+  it("bar#DI-4 rfc9728#3.3 that names another issuer is refused, also while the pinned one is down", async () => {
     server(OTHERS);
     for (const vendor of [strict, falling]) {
       await expect(discovery.resolve(vendor)).rejects.toMatchObject({
