@@ -14,6 +14,8 @@ export type Order =
   | { readonly what: "open" }
   /** Advances one record over and over until that fails. */
   | { readonly what: "fill"; readonly key: RecordKey }
+  /** Makes so many records of its own, and moves each on, all at once. */
+  | { readonly what: "spend"; readonly round: string; readonly times: number }
   | { readonly what: "create" | "advance"; readonly key: RecordKey; readonly times: number };
 
 /** How many of the calls had which outcome; `error` for one that threw. */
@@ -38,8 +40,16 @@ if (import.meta.main) {
       if (outcome !== "moved") return { moved, [outcome]: 1 };
     }
   };
-  const obey = async (order: Exclude<Order, { what: "fill" }>): Promise<string> => {
+  const spend = async (id: string): Promise<string> => {
+    const key = { kind: "code", id };
+    const created = await store.create({ key, stage: "issued", data: { code: id }, expiresAt: RACE_NOW + 60 });
+    if (created !== "created") return created;
+    const from = { stage: "issued", expect: { code: id } };
+    return (await store.advance(key, from, { stage: "spent", set: { by: name } })).outcome;
+  };
+  const obey = async (order: Exclude<Order, { what: "fill" }>, at: number): Promise<string> => {
     if (order.what === "open") return store.ping().then(() => "open");
+    if (order.what === "spend") return spend(`${order.round} ${name} ${at}`);
     const { key } = order;
     if (order.what === "create") {
       return store.create({ key, stage: "issued", data: { by: name, code: "c1" }, expiresAt: RACE_NOW + 60 });
@@ -50,7 +60,9 @@ if (import.meta.main) {
 
   const repeat = async (order: Exclude<Order, { what: "fill" }>): Promise<Tally> => {
     const times = order.what === "open" ? 1 : order.times;
-    const all = Array.from({ length: times }, () => obey(order).catch((error: unknown) => `error ${String(error)}`));
+    const all = Array.from({ length: times }, (_, at) =>
+      obey(order, at).catch((error: unknown) => `error ${String(error)}`),
+    );
     const tally: Record<string, number> = {};
     for (const outcome of await Promise.all(all)) tally[outcome] = (tally[outcome] ?? 0) + 1;
     return tally;

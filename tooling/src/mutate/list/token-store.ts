@@ -161,6 +161,6 @@ export const TOKEN_STORE_DEFENCES: readonly Mutation[] = [
     file: "packages/token-store/src/storage/sqlite/engine.ts",
     find: "if (isBusy(error) || !db.isTransaction) throw error;",
     replace: "if (isBusy(error) || !db.isOpen) throw error;",
-    tests: ["packages/token-store/src/storage/sqlite/batch.test.ts"],
+    tests: ["packages/token-store/src/storage/sqlite/engine.test.ts"],
   },
 ];

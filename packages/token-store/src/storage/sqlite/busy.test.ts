@@ -56,17 +56,24 @@ async function within<T>(milliseconds: number, ...calls: Promise<T>[]): Promise<
   return answers;
 }
 
-/** How long each write of records took inside the engine, in real milliseconds. */
-function timeWrites(): number[] {
+/** How long each attempt to write took inside the engine, in real milliseconds. */
+function timeAttempts(): number[] {
   const took: number[] = [];
-  const run = StatementSync.prototype.run;
-  vi.spyOn(StatementSync.prototype, "run").mockImplementation(function (this: StatementSync, ...values) {
+  const time = <T>(attempt: () => T): T => {
     const start = process.hrtime.bigint();
     try {
-      return run.apply(this, values);
+      return attempt();
     } finally {
       took.push(Number(process.hrtime.bigint() - start) / 1e6);
     }
+  };
+  const { run } = StatementSync.prototype;
+  vi.spyOn(StatementSync.prototype, "run").mockImplementation(function (this: StatementSync, ...values) {
+    return time(() => run.apply(this, values));
+  });
+  const { exec } = DatabaseSync.prototype;
+  vi.spyOn(DatabaseSync.prototype, "exec").mockImplementation(function (this: DatabaseSync, sql) {
+    return sql === "begin immediate" ? time(() => exec.call(this, sql)) : exec.call(this, sql);
   });
   return took;
 }
@@ -108,7 +115,7 @@ describe("a SQLite file that another process holds", () => {
 
   it("blocks the process for no attempt, and only one waiting call tries", async () => {
     lock();
-    const tries = timeWrites();
+    const tries = timeAttempts();
     const all = Array.from({ length: 200 }, (_, at) => create(`f${at}`));
     await within(ANSWERED_WITHIN_MS, ...all);
     expect(tries.length).toBeLessThan(100);

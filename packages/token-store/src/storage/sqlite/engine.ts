@@ -20,17 +20,14 @@ export interface SqliteEngine<Statements> {
    */
   write<T>(operation: (statements: Statements) => T, deadline?: number): T | Promise<T>;
   /**
-   * Tries several writes in one transaction. An operation that throws takes none of the others with
-   * it, unless SQLite ended the transaction.
+   * One or several statements that share a transaction with the writes beside it, as a commit costs
+   * more than the statements in it. One that throws takes none of the others with it, unless SQLite
+   * ended the transaction.
    *
-   * @returns by operation its result, or the error of that operation alone; undefined when nothing
-   *   was done because another process holds the write lock
+   * @param deadline of `deadline()`
+   * @returns its result, once it is committed
    */
-  tryAll(
-    operations: readonly ((statements: Statements) => unknown)[],
-  ): readonly PromiseSettledResult<unknown>[] | undefined;
-  /** Whether writes wait for a lock that another process holds. */
-  isContended(): boolean;
+  writeTogether<T>(operation: (statements: Statements) => T, deadline: number): Promise<T>;
   /** When a call that begins now is refused. */
   deadline(): number;
   /**
@@ -90,7 +87,6 @@ export function createSqliteEngine<Statements>(
       // The error that closed the connection is the one to report; this one only repeats it.
     }
   };
-  const queue = createLockQueue({ isBusy, refusal: storeUnavailable });
   const use = <T>(operation: (engine: NonNullable<ReturnType<typeof opened>>) => T): T => {
     try {
       return operation(opened());
@@ -101,6 +97,16 @@ export function createSqliteEngine<Statements>(
     }
   };
 
+  type Operation = (statements: Statements) => unknown;
+  const attemptAll = (operations: readonly Operation[]): readonly PromiseSettledResult<unknown>[] =>
+    use(({ db, statements }) => {
+      const [only] = operations;
+      // A statement is a transaction by itself.
+      if (only !== undefined && operations.length === 1) return [{ status: "fulfilled", value: only(statements) }];
+      return inTransaction(db, () => operations.map((operation) => settled(db, () => operation(statements))));
+    });
+  const queue = createLockQueue({ isBusy, refusal: storeUnavailable, attemptAll });
+
   return {
     read: (operation) => {
       const attempt = () => use(({ statements }) => operation(statements));
@@ -108,17 +114,8 @@ export function createSqliteEngine<Statements>(
       return engine === undefined ? queue.run(attempt) : queue.runAhead(attempt);
     },
     write: (operation, deadline) => queue.run(() => use(({ statements }) => operation(statements)), deadline),
-    tryAll: (operations) => {
-      try {
-        return use(({ db, statements }) =>
-          inTransaction(db, () => operations.map((operation) => settled(db, () => operation(statements)))),
-        );
-      } catch (error) {
-        if (isBusy(error)) return undefined;
-        throw error;
-      }
-    },
-    isContended: queue.isWaiting,
+    writeTogether: <T>(operation: (statements: Statements) => T, deadline: number) =>
+      queue.runTogether(operation, deadline) as Promise<T>,
     deadline: queue.deadline,
     transact: async (operation) =>
       queue.run(() => use(({ db, statements }) => inTransaction(db, () => operation(statements)))),

@@ -1,8 +1,8 @@
 /**
- * Waits for a lock that another process holds, without blocking this one. Sits between the calls of
- * record-store.ts and the engine. One waiter per store: while a call waits, later ones queue behind
- * it and only the first of them retries, so the attempts do not grow with the calls. Every call is
- * refused in time, and any beyond a thousand at once.
+ * Waits for a lock that another process holds, without blocking this one, and lets the writes of
+ * one turn of the event loop share an attempt. Sits between the calls of record-store.ts and the
+ * engine. One queue per store: only its front is tried, so the attempts do not grow with the calls.
+ * Every call is refused in time, and any beyond a thousand as soon as the lock is known to be held.
  */
 
 /**
@@ -17,15 +17,17 @@ const GIVE_UP_AFTER_MS = 2500;
 const PAUSES_MS = [0, 0, 1, 2, 4, 8, 16, 32];
 const LONGEST_PAUSE_MS = 50;
 const MOST_WAITING = 1000;
+/** Longer transactions would block the process, and other processes, in turn. */
+const MOST_TOGETHER = 64;
 /**
  * Calls served without a pause once the lock is free, so that a thousand waiting calls do not block
  * the process in turn.
  */
 const SERVE_FOR_MS = 2;
+/** Of the event loop itself, also in a test that controls time. */
+const nextTurn = setImmediate;
 
-export interface LockQueue {
-  /** Whether calls wait for the lock. */
-  isWaiting(): boolean;
+export interface LockQueue<Operation> {
   /** When a call that starts now has to be answered, in milliseconds of a monotonic clock. */
   deadline(): number;
   /**
@@ -39,27 +41,45 @@ export interface LockQueue {
    * queues behind them.
    */
   runAhead<T>(attempt: () => T, deadline?: number): T | Promise<T>;
+  /**
+   * In the next turn of the event loop, in one attempt with those that stand next to it. While the
+   * lock is held, later calls join it.
+   *
+   * @returns what the operation returns; refused alone when only its own result is an error
+   */
+  runTogether(operation: Operation, deadline: number): Promise<unknown>;
 }
 
-interface Waiting {
+interface Waiting<Operation> {
   readonly deadline: number;
-  /** @returns false when the lock is still held */
-  readonly serve: () => boolean;
-  readonly refuse: () => void;
+  readonly work: Alone | Together<Operation>;
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+interface Alone {
+  readonly attempt: () => unknown;
+}
+
+interface Together<Operation> {
+  readonly operation: Operation;
 }
 
 /**
  * @param deps.isBusy whether an error means that the lock is held, and so that nothing was done
  * @param deps.refusal the error for a call that waited in vain
+ * @param deps.attemptAll tries several operations as one; returns by operation what became of it
  */
-export function createLockQueue({
+export function createLockQueue<Operation>({
   isBusy,
   refusal,
+  attemptAll,
 }: {
   readonly isBusy: (error: unknown) => boolean;
   readonly refusal: (busy: unknown) => Error;
-}): LockQueue {
-  let waiting: Waiting[] = [];
+  readonly attemptAll: (operations: readonly Operation[]) => readonly PromiseSettledResult<unknown>[];
+}): LockQueue<Operation> {
+  let waiting: Waiting<Operation>[] = [];
   let triesInVain = 0;
   /** The engine's error of the last attempt. */
   let busy: unknown;
@@ -70,61 +90,92 @@ export function createLockQueue({
     if (pause === 0) setImmediate(serveThem);
     else setTimeout(serveThem, pause);
   };
+  const refuse = (refused: readonly Waiting<Operation>[]): void => {
+    for (const { reject } of refused) reject(refusal(busy));
+  };
   const refuseTheLate = (): void => {
     const now = performance.now();
-    const late = waiting.filter(({ deadline }) => deadline <= now);
-    if (late.length === 0) return;
-    waiting = waiting.filter(({ deadline }) => deadline > now);
-    for (const { refuse } of late) refuse();
+    const isLate = ({ deadline }: Waiting<Operation>): boolean => deadline <= now;
+    if (!waiting.some(isLate)) return;
+    const late = waiting.filter(isLate);
+    waiting = waiting.filter((one) => !isLate(one));
+    refuse(late);
+  };
+  /** The calls from there on that one attempt serves: one alone, or several together. */
+  const frontAt = (from: number): readonly Waiting<Operation>[] => {
+    let end = from;
+    while (end - from < MOST_TOGETHER && isTogether(waiting[end]?.work)) end += 1;
+    return waiting.slice(from, Math.max(end, from + 1));
+  };
+  const tryFront = (front: readonly Waiting<Operation>[]): readonly PromiseSettledResult<unknown>[] => {
+    const [first] = front;
+    if (first === undefined || isTogether(first.work))
+      return attemptAll(front.flatMap(({ work }) => (isTogether(work) ? [work.operation] : [])));
+    return [{ status: "fulfilled", value: first.work.attempt() }];
+  };
+  /** @returns false when the lock is still held */
+  const serve = (front: readonly Waiting<Operation>[]): boolean => {
+    try {
+      for (const [at, result] of tryFront(front).entries()) {
+        if (result.status === "fulfilled") front[at]?.resolve(result.value);
+        else front[at]?.reject(result.reason);
+      }
+    } catch (error) {
+      if (isBusy(error)) {
+        busy = error;
+        return false;
+      }
+      for (const { reject } of front) reject(error instanceof Error ? error : refusal(error));
+    }
+    return true;
   };
   const serveThem = (): void => {
     refuseTheLate();
     const turnEnds = performance.now() + SERVE_FOR_MS;
     let served = 0;
-    while (waiting[served]?.serve() === true) {
-      served += 1;
+    let isHeld = false;
+    while (served < waiting.length && !isHeld) {
+      const front = frontAt(served);
+      if (serve(front)) served += front.length;
+      else isHeld = true;
       if (performance.now() >= turnEnds) break;
     }
     waiting.splice(0, served);
     triesInVain = served === 0 ? triesInVain + 1 : 0;
+    if (isHeld) refuse(waiting.splice(MOST_WAITING));
     if (waiting.length > 0) tryAgainLater();
   };
 
-  const stand = <T>(attempt: () => T, deadline = deadlineOfNow()): Promise<T> => {
-    if (waiting.length >= MOST_WAITING) throw refusal(busy);
+  const stand = (work: Waiting<Operation>["work"], deadline: number): Promise<unknown> => {
+    if (triesInVain > 0 && waiting.length >= MOST_WAITING) throw refusal(busy);
     return new Promise((resolve, reject) => {
-      const serve = (): boolean => {
-        try {
-          resolve(attempt());
-        } catch (error) {
-          if (isBusy(error)) {
-            busy = error;
-            return false;
-          }
-          reject(error instanceof Error ? error : refusal(error));
-        }
-        return true;
-      };
-      waiting.push({ deadline, serve, refuse: () => reject(refusal(busy)) });
+      waiting.push({ deadline, work, resolve, reject });
       if (waiting.length > 1) return;
       triesInVain = 0;
-      tryAgainLater();
+      if (isTogether(work)) nextTurn(serveThem);
+      else tryAgainLater();
     });
   };
+  const standAlone = <T>(attempt: () => T, deadline = deadlineOfNow()): Promise<T> =>
+    stand({ attempt }, deadline) as Promise<T>;
   const runAhead = <T>(attempt: () => T, deadline?: number): T | Promise<T> => {
     try {
       return attempt();
     } catch (error) {
       if (!isBusy(error)) throw error;
       busy = error;
-      return stand(attempt, deadline);
+      return standAlone(attempt, deadline);
     }
   };
 
   return {
-    isWaiting: () => waiting.length > 0,
     deadline: deadlineOfNow,
-    run: (attempt, deadline) => (waiting.length === 0 ? runAhead(attempt, deadline) : stand(attempt, deadline)),
+    run: (attempt, deadline) => (waiting.length === 0 ? runAhead(attempt, deadline) : standAlone(attempt, deadline)),
     runAhead,
+    runTogether: async (operation, deadline) => stand({ operation }, deadline),
   };
+}
+
+function isTogether<Operation>(work: Alone | Together<Operation> | undefined): work is Together<Operation> {
+  return work !== undefined && "operation" in work;
 }

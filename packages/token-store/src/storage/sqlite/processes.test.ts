@@ -68,6 +68,27 @@ describe("several processes on one SQLite file", () => {
     expect(winners.size).toBe(2);
   });
 
+  it("lose no write where each commits many together", { timeout: 60_000 }, async () => {
+    const children = await start(2);
+    const rounds = Array.from({ length: 10 }, (_, round) => `round ${round}`);
+    for (const round of rounds) {
+      const outcomes = await order(children, { what: "spend", round, times: 4 * CALLS });
+      expect(outcomes, round).toEqual({ moved: 2 * 4 * CALLS });
+    }
+    const store = sqliteRecordStore({ path, now: () => RACE_NOW });
+    const stages = new Map<string | undefined, number>();
+    for (const { pid } of children) {
+      for (const round of rounds) {
+        for (let at = 0; at < 4 * CALLS; at += 1) {
+          const stage = (await store.get({ kind: "code", id: `${round} ${pid} ${at}` }))?.stage;
+          stages.set(stage, (stages.get(stage) ?? 0) + 1);
+        }
+      }
+    }
+    await store.close();
+    expect([...stages]).toEqual([["spent", 10 * 2 * 4 * CALLS]]);
+  });
+
   it("lose no acknowledged write when one is killed", { timeout: 60_000 }, async () => {
     const [child] = await start(1);
     const keys = Array.from({ length: 20 }, (_, at) => ({ kind: "code", id: `c${at}` }));

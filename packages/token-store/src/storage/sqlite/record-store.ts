@@ -10,7 +10,6 @@
  * why that is enough for single-use objects.
  */
 import type { Clock, EpochSeconds, RecordStore } from "@oauth-broker/oauth-core";
-import { createBatch } from "./batch.ts";
 import { createSweeper } from "./housekeeping.ts";
 import { isAsExpected, requireAdvance, requireNewRecord, toJson } from "../record-rules.ts";
 import { createSqliteEngine, type SqliteEngine } from "./engine.ts";
@@ -46,8 +45,7 @@ export function sqliteRecordStore({ path, now, durability = "normal" }: SqliteRe
   const engine: SqliteEngine<Statements> = createSqliteEngine({ path, durability, onOpen, onClose }, (db) =>
     prepareStatements(db, durability),
   );
-  const { read, write } = engine;
-  const batch = createBatch(engine);
+  const { read, write, writeTogether } = engine;
   /**
    * Separate from the write itself: repeated with it, a write would find its own first attempt and
    * report a replay.
@@ -68,14 +66,14 @@ export function sqliteRecordStore({ path, now, durability = "normal" }: SqliteRe
       requireNewRecord(record);
       const data = toJson(record.data);
       const deadline = engine.deadline();
-      if (!(await batch.write((statements) => statements.insert(record, data, now()), deadline))) return "exists";
+      if (!(await writeTogether((statements) => statements.insert(record, data, now()), deadline))) return "exists";
       await settle(record.expiresAt, deadline);
       return "created";
     },
     advance: async (key, from, patch) => {
       requireAdvance(from, patch);
       const deadline = engine.deadline();
-      const advanced = await batch.write((statements) => {
+      const advanced = await writeTogether((statements) => {
         // The read comes after the write, so the record may have returned to `from` meanwhile (a
         // lease given back): then neither result would be true, and the write is tried again.
         for (let tries = 0; tries < 5; tries += 1) {

@@ -3,7 +3,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { createBatch, type Batch } from "./batch.ts";
 import { createSqliteEngine, type SqliteEngine } from "./engine.ts";
 
 const UNAVAILABLE = expect.objectContaining({ code: "temporarily_unavailable" });
@@ -11,7 +10,6 @@ const UNAVAILABLE = expect.objectContaining({ code: "temporarily_unavailable" })
 let folder: string;
 let path: string;
 let engine: SqliteEngine<DatabaseSync>;
-let batch: Batch<DatabaseSync>;
 let transactions: () => number;
 
 beforeEach(async () => {
@@ -22,7 +20,6 @@ beforeEach(async () => {
     return db;
   });
   await engine.ping();
-  batch = createBatch(engine);
   const exec = vi.spyOn(DatabaseSync.prototype, "exec");
   transactions = () => exec.mock.calls.filter(([sql]) => sql === "begin immediate").length;
 });
@@ -33,8 +30,8 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-const write = (operation: (db: DatabaseSync) => unknown): Promise<unknown> =>
-  batch.write(operation, engine.deadline()).then(
+const write = (operation: (db: DatabaseSync) => unknown, deadline = engine.deadline()): Promise<unknown> =>
+  engine.writeTogether(operation, deadline).then(
     () => "written",
     (error: unknown) => error,
   );
@@ -87,14 +84,53 @@ describe("writes of one turn of the event loop", () => {
     expect(await write(insert("c"))).toBe("written");
   });
 
-  it("wait one by one while another process holds the lock", async () => {
-    const other = new DatabaseSync(path);
+  it("run in the order of their calls, also around one that must be alone", async () => {
+    const order: string[] = [];
+    const run = (name: string) => () => void order.push(name);
+    await Promise.all([write(run("a")), write(run("b")), engine.write(run("c")), write(run("d"))]);
+    expect(order).toEqual(["a", "b", "c", "d"]);
+  });
+});
+
+describe("writes while another process holds the lock", () => {
+  let other: DatabaseSync;
+  beforeEach(() => {
+    other = new DatabaseSync(path);
     other.exec("begin immediate");
-    const all = ["a", "b", "c"].map((name) => write(insert(name)));
-    await vi.waitUntil(() => engine.isContended());
+  });
+  afterEach(() => other.close());
+  /** Until the waiting writes were tried in vain, so that the next ones meet a lock that is known. */
+  const triedInVain = (): Promise<unknown> => vi.waitUntil(() => transactions() > 2);
+
+  it("wait together, with those that come meanwhile, and share a transaction", async () => {
+    const all = ["a", "b"].map((name) => write(insert(name)));
+    await triedInVain();
+    all.push(...["c", "d"].map((name) => write(insert(name))));
+    const commits = vi.spyOn(DatabaseSync.prototype, "exec");
     other.exec("rollback");
-    other.close();
-    expect(await Promise.all(all)).toEqual(Array(3).fill("written"));
+    expect(await Promise.all(all)).toEqual(Array(4).fill("written"));
+    expect(commits.mock.calls.filter(([sql]) => sql === "commit")).toHaveLength(1);
+    expect(stored()).toEqual(["a", "b", "c", "d"]);
+  });
+
+  it("meet what that process wrote, and one that fails takes no other with it", async () => {
+    const all = ["a", "b", "c"].map((name) => write(insert(name)));
+    await triedInVain();
+    other.exec("insert into names values ('b'); commit");
+    expect(await Promise.all(all)).toEqual(["written", UNAVAILABLE, "written"]);
     expect(stored()).toEqual(["a", "b", "c"]);
+  });
+
+  it("are refused each at its own deadline, and the others are written", async () => {
+    const soon = performance.now() + 100;
+    const late = write(insert("late"), soon);
+    const all = ["a", "b"].map((name) => write(insert(name)));
+    const later = write(insert("later"), soon + 50);
+    expect(await late).toEqual(UNAVAILABLE);
+    expect(performance.now()).toBeGreaterThanOrEqual(soon);
+    expect(await later).toEqual(UNAVAILABLE);
+    other.exec("rollback");
+    expect(await Promise.all(all)).toEqual(["written", "written"]);
+    expect(stored()).toEqual(["a", "b"]);
   });
 });
