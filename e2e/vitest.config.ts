@@ -1,9 +1,9 @@
-/** Builds the bundle first if it is missing. */
+/** Builds what is missing of the services that tests start. */
 import { testProjects } from "../scripts/vitest-projects.ts";
 
 export default testProjects({
   setupFiles: ["./support/new-test-file.ts"],
-  globalSetup: ["./support/build-broker.ts", "./support/chromium-of-this-run.ts"],
+  globalSetup: ["./support/built-services.ts", "./support/chromium-of-this-run.ts"],
   // Most of these tests wait: for a process to drain, a slow client to be disconnected, a page to
   // load.
   maxWorkers: 3,

@@ -37,10 +37,9 @@ async function harnessOn(
 ): Promise<Harness> {
   const folder = temporaryFolder();
   const own = `http://127.0.0.1:${await freePort()}`;
-  const entry = "src";
   const readyz: Harness["readyz"] = async (more = "", baseUrl = own) => {
     const yaml = brokerYaml({ baseUrl, secrets, issuer: "http://127.0.0.1:9", ...places, more });
-    const broker = await startBrokerProcess({ yaml, folder, entry, env });
+    const broker = await startBrokerProcess({ entry: "short-waits", yaml, folder, env });
     try {
       return await send(`${baseUrl}/readyz`);
     } finally {
@@ -54,7 +53,7 @@ async function harnessOn(
     await records.close();
     rmSync(folder, { recursive: true, force: true });
   });
-  return { folder, records, readyz, command: async (...args) => runBrokerCommand(args, folder, { entry, env }) };
+  return { folder, records, readyz, command: async (...args) => runBrokerCommand(args, folder, { env }) };
 }
 
 async function recordIn({ records }: Harness): Promise<StoredRecord> {

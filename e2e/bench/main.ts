@@ -5,7 +5,7 @@
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { setup as buildBroker } from "../support/build-broker.ts";
+import { buildBroker } from "../support/built-services.ts";
 import { type BenchResults, runBench } from "./bench.ts";
 import { aimLines, comparisonLines, table } from "./figures.ts";
 import { buildAt } from "./against.ts";

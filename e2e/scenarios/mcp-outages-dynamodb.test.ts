@@ -20,8 +20,8 @@ import {
 import { type GitHubVendor, plantAll, startGitHubVendor } from "../support/mcp-vendor.ts";
 import { type Answer, send } from "../support/platform.ts";
 
-/** The stores' own deadlines are seconds; a busy machine may be a little late. */
-const ANSWER_MS = 6_000;
+/** The stores' own deadlines are seconds, the outages a minute. A busy machine may be late. */
+const ANSWER_MS = 8_000;
 
 let aws: AwsHarness;
 let vendor: GitHubVendor;
@@ -76,17 +76,21 @@ describe.each<[string, Faults]>([
   ["does not answer", { hangMs: 60_000 }],
   ["throttles every request", { throttleRate: 1 }],
 ])("a table that %s", (_, faults) => {
-  it("is a 503 with Retry-After at /mcp, /token and /revoke, and the session lives", async () => {
+  it("is a 503 with Retry-After at /mcp, /token and /revoke; the session lives, a vendor's code is as good as it was", async () => {
     const { accessToken, refreshToken } = tokens;
+    const returned = await platform.toVendor();
     aws.proxy.set(faults);
     const startedAt = performance.now();
-    const during = await Promise.all([
+    // At once: each waits for the store's deadline.
+    const [redeeming, ...during] = await Promise.all([
+      errorOf(platform.redeem(returned)),
       whoami(),
       form("/token", { grant_type: "refresh_token", refresh_token: refreshToken }),
       form("/revoke", { token: accessToken }),
       send(`${server.url}/readyz`),
     ]);
     expect(performance.now() - startedAt).toBeLessThan(ANSWER_MS);
+    expect(redeeming).toBe("503 retry-after");
     for (const answer of during) expectOutage(answer, "store_unavailable");
     expect((await send(`${server.url}/healthz`)).status).toBe(200);
     aws.proxy.set({});
@@ -94,13 +98,6 @@ describe.each<[string, Faults]>([
     expect((await send(`${server.url}/readyz`)).status).toBe(200);
     tokens = await platform.refresh(refreshToken);
     expect((await whoami()).status).toBe(200);
-  });
-
-  it("leaves a vendor's code as good as it was", async () => {
-    const returned = await platform.toVendor();
-    aws.proxy.set(faults);
-    expect(await errorOf(platform.redeem(returned))).toBe("503 retry-after");
-    aws.proxy.set({});
     tokens = await platform.redeem(returned);
     expect((await whoami()).status).toBe(200);
   });

@@ -35,7 +35,11 @@ describe.each(["memory:", "sqlite:./data/broker.sqlite"])("openid-client against
     edwardsKeys = await createClientKeys("edwards", "Ed25519");
     remoteKeys = await createClientKeys("by-reference");
     published = await publishKeys(remoteKeys.jwks);
-    broker = await startBrokerProcess({ yaml: yaml(), env: { PLATFORM_SECRET: secrets.platform } });
+    broker = await startBrokerProcess({
+      entry: "short-waits",
+      yaml: yaml(),
+      env: { PLATFORM_SECRET: secrets.platform },
+    });
   });
 
   afterAll(async () => {

@@ -256,7 +256,7 @@ vendors:
     credentials: { client_id: ${SHARED_CLIENT}, client_secret: env:VENDOR_SECRET }
 egress: { allow_loopback: true }
 `;
-  const broker = await startBrokerProcess({ yaml, env });
+  const broker = await startBrokerProcess({ entry: "short-waits", yaml, env });
   const revokeByocSecret = (): void => addClient(BYOC_CLIENT, randomBytes(16).toString("hex"));
   return { ...broker, revokeByocSecret, access: { BROKER_URL: url, BROKER_CLIENT_SECRET: secret } };
 }

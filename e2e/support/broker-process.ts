@@ -2,7 +2,7 @@
  * The broker as a process: a broker.yaml in a folder, the built file or the source.
  * service-process.ts runs the process.
  */
-import { BROKER_BUNDLE, BROKER_SOURCE } from "./paths.ts";
+import { BROKER_BUNDLE, BROKER_SOURCE, BROKER_WITH_SHORT_WAITS } from "./paths.ts";
 import { type Ended, runService, type Service, type ServiceProcess, startService } from "./service-process.ts";
 
 export { temporaryFolder } from "./service-process.ts";
@@ -15,14 +15,19 @@ export interface BrokerProcessOptions {
    * processes may share one.
    */
   readonly folder?: string;
-  /** `dist`: the built file. `src`: what `npm start` runs. */
-  readonly entry?: "dist" | "src";
+  /**
+   * Default `dist`: the built file. `src`: what `npm start` runs. `short-waits`: serves, as a built
+   * file too, but does not wait for load balancers when it stops, nor long for slow clients.
+   */
+  readonly entry?: keyof typeof FILES;
   /** Another built file than the repository's: a copy of it elsewhere. */
   readonly file?: string;
   readonly env?: Readonly<Record<string, string>>;
 }
 
 export type BrokerProcess = ServiceProcess;
+
+const FILES = { dist: BROKER_BUNDLE, src: BROKER_SOURCE, "short-waits": BROKER_WITH_SHORT_WAITS } as const;
 
 /** @throws Error with its stderr when the process ends, or prints nothing, before it listens */
 export async function startBrokerProcess(options: BrokerProcessOptions): Promise<BrokerProcess> {
@@ -42,7 +47,7 @@ export async function runBrokerCommand(
 function serviceOf({ entry = "dist", env, folder, file }: BrokerProcessOptions): Service {
   return {
     name: "broker",
-    file: file ?? (entry === "dist" ? BROKER_BUNDLE : BROKER_SOURCE),
+    file: file ?? FILES[entry],
     ...(folder === undefined ? {} : { folder }),
     ...(env === undefined ? {} : { env }),
   };

@@ -1,5 +1,5 @@
-/** The built broker, for tests that send it raw bytes. No flow begins, and no vendor is asked. */
-import { type BrokerProcess, startBrokerProcess } from "./broker-process.ts";
+/** The broker, for tests that send it raw bytes. No flow begins, and no vendor is asked. */
+import { type BrokerProcess, type BrokerProcessOptions, startBrokerProcess } from "./broker-process.ts";
 import { brokerYaml, createSecrets } from "./configuration.ts";
 import { freePort } from "./free-port.ts";
 import { send } from "./platform.ts";
@@ -19,11 +19,11 @@ export interface HttpBroker {
 
 export const FORM = "Content-Type: application/x-www-form-urlencoded";
 
-export async function startHttpBroker(): Promise<HttpBroker> {
+export async function startHttpBroker(entry: BrokerProcessOptions["entry"] = "short-waits"): Promise<HttpBroker> {
   const port = await freePort();
   const baseUrl = `http://127.0.0.1:${port}`;
   const yaml = brokerYaml({ baseUrl, secrets: createSecrets(), issuer: "http://127.0.0.1:9" });
-  const process = await startBrokerProcess({ yaml });
+  const process = await startBrokerProcess({ entry, yaml });
   return {
     process,
     port,

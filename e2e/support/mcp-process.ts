@@ -1,9 +1,9 @@
 /**
- * The template's server as a process: from source, with only the given environment variables. See
+ * The template's server as a process: the built file, with only the given environment variables. See
  * service-process.ts.
  */
 import { freePort } from "./free-port.ts";
-import { MCP_SOURCE } from "./paths.ts";
+import { MCP_BUNDLE } from "./paths.ts";
 import { type Ended, runService, type Service, type ServiceProcess, startService } from "./service-process.ts";
 
 /** The platform's redirect URI, registered at the vendor in both modes; no server listens there. */
@@ -38,5 +38,5 @@ export async function hostedEnvironment(): Promise<Environment> {
 }
 
 function serviceOf(env: Environment): Service {
-  return { name: "MCP server", file: MCP_SOURCE, env };
+  return { name: "MCP server", file: MCP_BUNDLE, env };
 }

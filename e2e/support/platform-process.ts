@@ -1,6 +1,6 @@
 /**
  * The platform's deploy command as an author runs it: a process in the server's project, whose
- * server is the template from source, configured by service.yaml. The data folder belongs to the
+ * server is the built template, configured by service.yaml. The data folder belongs to the
  * test, which can change what the Settings tab changes.
  */
 import { spawn } from "node:child_process";
@@ -11,7 +11,7 @@ import { systemClock } from "@oauth-broker/platform/src/clock.ts";
 import type { Connector } from "@oauth-broker/platform/src/connectors/connector.ts";
 import type { SettingsChange } from "@oauth-broker/platform/src/connectors/store.ts";
 import { openStorage } from "@oauth-broker/platform/src/storage.ts";
-import { MCP_SOURCE, PLATFORM_SOURCE } from "./paths.ts";
+import { MCP_BUNDLE, PLATFORM_BUNDLE } from "./paths.ts";
 import {
   type Ended,
   runService,
@@ -63,7 +63,7 @@ export const DEPLOYERS_OWN = "canary-of-the-deploying-process";
 
 // The platform hands no variable of ours to a server.
 const CACHE = process.env["NODE_COMPILE_CACHE"];
-const TEMPLATE = `${CACHE === undefined ? "" : `NODE_COMPILE_CACHE=${JSON.stringify(CACHE)} `}node ${JSON.stringify(MCP_SOURCE)}`;
+const TEMPLATE = `${CACHE === undefined ? "" : `NODE_COMPILE_CACHE=${JSON.stringify(CACHE)} `}node ${JSON.stringify(MCP_BUNDLE)}`;
 
 export function serverProject({
   yaml,
@@ -84,7 +84,7 @@ export function serverProject({
   const allowed = Object.keys(env).map((name) => `--env=${name}`);
   const service: Service & { readonly folder: string } = {
     name: "platform",
-    file: PLATFORM_SOURCE,
+    file: PLATFORM_BUNDLE,
     folder,
     // A variable that service.yaml does not name, which the server must not receive.
     env: { ...env, ...platformEnv, PLATFORM_URL: platformUrl, SECRET_OF_THE_DEPLOYER: DEPLOYERS_OWN },

@@ -76,7 +76,9 @@ export async function startRaceHarness(options: RaceHarnessOptions): Promise<Rac
     more: "limits: { par_per_minute: 0, explain_per_minute: 0, vendor_calls_per_minute: 0 }",
   });
   const brokers = await Promise.all(
-    ports.map((port) => startBrokerProcess({ yaml, folder, env: { ...env, PORT: String(port) } })),
+    ports.map((port) =>
+      startBrokerProcess({ entry: "short-waits", yaml, folder, env: { ...env, PORT: String(port) } }),
+    ),
   );
   return {
     urls,

@@ -7,15 +7,22 @@ import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Broker, createBroker } from "./app.ts";
 import type { Config } from "./config.ts";
-import { errorFields, listen, type Listening, type Log } from "@oauth-broker/oauth-core/service";
+import { errorFields, type HttpTimeouts, listen, type Listening, type Log } from "@oauth-broker/oauth-core/service";
 import { type Sandbox, startSandbox } from "./sandbox.ts";
 
-/** Load balancers have this long to notice that /readyz fails. */
-const GRACE_MS = 2_000;
 const CLOSE_MS = 2_000;
 const KEY_RETRY_MS = 1_000;
 /** Short enough that every process reads a rotation well before the new key becomes active. */
 const KEY_RELOAD_MS = 20_000;
+
+export interface StartOptions {
+  /** Where the sandbox writes its client. */
+  readonly clientFile?: string;
+  /** Default 2,000. Load balancers have this long to notice that /readyz fails. */
+  readonly graceMs?: number;
+  /** Others than `HTTP_TIMEOUTS`. */
+  readonly httpTimeouts?: Partial<HttpTimeouts>;
+}
 
 export interface Running {
   /** Text for stderr: the addresses to open. */
@@ -27,7 +34,7 @@ export interface Running {
 export async function start(
   config: Config,
   log: Log,
-  clientFile = resolve("data/sandbox-client.json"),
+  { clientFile = resolve("data/sandbox-client.json"), graceMs = 2_000, httpTimeouts }: StartOptions = {},
 ): Promise<Running> {
   const sandbox = config.sandbox ? await startSandbox(config, clientFile) : undefined;
   const broker = await createBroker(sandbox?.config ?? config, { log, sandboxUrl: () => sandbox?.url });
@@ -35,7 +42,7 @@ export async function start(
   const stopKeys = keepKeysLoaded(broker, log, await loadKeys(broker, log));
   let server: Listening;
   try {
-    server = await listen(broker.app, config.listen);
+    server = await listen(broker.app, config.listen, httpTimeouts);
   } catch (error) {
     stopKeys();
     await sandbox?.close();
@@ -57,7 +64,7 @@ export async function start(
     stop: async () => {
       stopKeys();
       broker.drain();
-      await server.stop(config.sandbox ? 0 : GRACE_MS);
+      await server.stop(config.sandbox ? 0 : graceMs);
       // Does not wait for vendor calls that outlast the drain: the whole stop takes less than 15 s.
       await Promise.race([Promise.all([sandbox?.close(), broker.close()]), sleep(CLOSE_MS, undefined, { ref: false })]);
       log.flush();

@@ -6,4 +6,4 @@ export { html, type Markup, page, STYLE_HASH } from "./page.ts";
 export { createRateLimit, type RateLimit } from "./rate-limit.ts";
 export { type HttpLayer, mount, type RequestMetrics, type Route, type Trace } from "./http-layer.ts";
 export { explainStartFailure, runService } from "./run-service.ts";
-export { listen, type Listening, type ListenOptions } from "./serve.ts";
+export { HTTP_TIMEOUTS, type HttpTimeouts, listen, type Listening, type ListenOptions } from "./serve.ts";

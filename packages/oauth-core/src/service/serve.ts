@@ -19,16 +19,30 @@ export interface Listening {
 
 const DRAIN_MS = 10_000;
 
+/** How long a client may take, in milliseconds. */
+export interface HttpTimeouts {
+  /** Default 10,000. Until the headers of a request have arrived. */
+  readonly headersMs: number;
+  /** Default 15,000. Until the whole request has arrived. */
+  readonly requestMs: number;
+  /** Default 5,000. Between two requests of a connection. */
+  readonly idleMs: number;
+  /** Default 2,000. Between two checks of these limits: a connection may exceed them by as much. */
+  readonly checkMs: number;
+  /** Default 30,000. How long a response may wait for a client that reads nothing of it. */
+  readonly stalledWriteMs: number;
+}
+
 //= bar#HT-5
-const LIMITS = {
-  headersTimeout: 10_000,
-  requestTimeout: 15_000,
-  keepAliveTimeout: 5_000,
-  connectionsCheckingInterval: 2_000,
-  maxHeaderSize: 16 * 1024,
+export const HTTP_TIMEOUTS: HttpTimeouts = {
+  headersMs: 10_000,
+  requestMs: 15_000,
+  idleMs: 5_000,
+  checkMs: 2_000,
+  stalledWriteMs: 30_000,
 };
+const MAX_HEADER_BYTES = 16 * 1024;
 const REQUESTS_PER_CONNECTION = 1_000;
-const STALLED_WRITE_MS = 30_000;
 
 /** Where a server listens, and how many connections it holds. */
 export interface ListenOptions {
@@ -39,17 +53,26 @@ export interface ListenOptions {
 }
 
 /**
- * @param stalledWriteMs how long a response may wait for a client that reads nothing of it
+ * @param timeouts others than `HTTP_TIMEOUTS`
  * @throws Error with `code` EADDRINUSE, EACCES, …
  */
 export async function listen(
   app: Hono,
   { host, port, maxConnections = DEFAULT_MAX_CONNECTIONS }: ListenOptions,
-  stalledWriteMs: number = STALLED_WRITE_MS,
+  timeouts: Partial<HttpTimeouts> = {},
 ): Promise<Listening> {
+  const { headersMs, requestMs, idleMs, checkMs, stalledWriteMs } = { ...HTTP_TIMEOUTS, ...timeouts };
   const answer = getRequestListener(app.fetch, { errorHandler: refuseMalformed });
   const inTurn = createTurnTaking();
-  const server = createServer(LIMITS, (request, response) =>
+  //= bar#HT-5
+  const limits = {
+    headersTimeout: headersMs,
+    requestTimeout: requestMs,
+    keepAliveTimeout: idleMs,
+    connectionsCheckingInterval: checkMs,
+    maxHeaderSize: MAX_HEADER_BYTES,
+  };
+  const server = createServer(limits, (request, response) =>
     inTurn(request, response, () => {
       if (isGetWithBody(request)) refuseBody(request, response);
       else void answer(request, response);

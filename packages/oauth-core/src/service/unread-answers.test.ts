@@ -36,7 +36,7 @@ const start = async (options: Partial<ListenOptions> = {}): Promise<void> => {
     await sleep(2 * STALLED_MS);
     return c.text("late");
   });
-  server = await listen(app, { host: "127.0.0.1", port: 0, ...options }, STALLED_MS);
+  server = await listen(app, { host: "127.0.0.1", port: 0, ...options }, { stalledWriteMs: STALLED_MS });
 };
 
 beforeEach(async () => {

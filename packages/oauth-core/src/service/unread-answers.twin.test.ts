@@ -46,7 +46,7 @@ async function ask(bytes: string): Promise<void> {
     begun += 1;
     return c.text("small");
   });
-  server = await listen(app, { host: "127.0.0.1", port: 0 }, STALLED_MS);
+  server = await listen(app, { host: "127.0.0.1", port: 0 }, { stalledWriteMs: STALLED_MS });
   const socket = connect(server.port, "127.0.0.1", () => socket.write(bytes));
   socket.on("error", () => undefined);
   sockets.push(socket);

@@ -186,8 +186,16 @@ export const CLIENT_DEFENCES: readonly Mutation[] = [
     defence: "A slow client loses its connection",
     rows: ["HT-5"],
     file: `${SERVICE}/serve.ts`,
-    find: "  headersTimeout: 10_000,\n  requestTimeout: 15_000,",
-    replace: "  headersTimeout: 60_000,\n  requestTimeout: 300_000,",
+    find: "  headersMs: 10_000,\n  requestMs: 15_000,",
+    replace: "  headersMs: 60_000,\n  requestMs: 300_000,",
+    tests: ["e2e/scenarios/http-slow.test.ts"],
+  },
+  {
+    defence: "The limits on slow clients reach the listener",
+    rows: ["HT-5"],
+    file: `${SERVICE}/serve.ts`,
+    find: "    headersTimeout: headersMs,\n    requestTimeout: requestMs,",
+    replace: "    headersTimeout: 60_000,\n    requestTimeout: 300_000,",
     tests: ["e2e/scenarios/http-slow.test.ts"],
   },
   {
