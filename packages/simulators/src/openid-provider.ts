@@ -43,8 +43,8 @@ export interface OpenIdProviderOptions {
    * grant.
    */
   readonly rotateRefreshTokens?: boolean;
-  /** Default 3600. */
-  readonly accessTokenLifetimeSeconds?: number;
+  /** Default 3600. A function is called for each token. */
+  readonly accessTokenLifetimeSeconds?: number | (() => number);
   /** Default 60. */
   readonly authorizationCodeLifetimeSeconds?: number;
   /**
