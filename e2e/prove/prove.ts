@@ -18,6 +18,7 @@ import {
 } from "@oauth-broker/simulators/entry-vendor";
 import { ROOT } from "../support/paths.ts";
 import { errorTable } from "./errors.ts";
+import { liveSteps } from "./live.ts";
 import { createLoopbackEgress } from "./loopback-network.ts";
 import { setStage, type Stage, type Theatre, tokensOf, toToken } from "./stage.ts";
 import { type Seen, STEPS } from "./steps.ts";
@@ -88,8 +89,10 @@ export async function proveVendors(options: ProofOptions): Promise<Proof> {
   const counts: Counts = { kinds: new Map(), steps: new Map(), idle: [] };
   try {
     for (const [index, id] of vendors.entries()) {
-      const [entry, copy] = [entries.get(id), REGISTRY.get(id)];
-      if (entry === undefined || copy === undefined) throw new Error(`the registry has no vendor ${id}`);
+      const [entry, known] = [entries.get(id), REGISTRY.get(id)];
+      if (entry === undefined || known === undefined) throw new Error(`the registry has no vendor ${id}`);
+      // One that is off is proved as an operator would turn it on.
+      const copy = { ...known, vendor: { ...known.vendor, enabled: true } };
       const failure = await travel(entry, copy, theatre);
       if (failure !== undefined) failures.push(failure);
       else if (mutations) await mutate(entry, copy, theatre, counts, explain);
@@ -163,7 +166,7 @@ async function travel(entry: Entry, copy: RegistryEntry, theatre: Theatre): Prom
   try {
     stage = await setStage(entry, copy, theatre);
     const seen: Seen = {};
-    for (const [name, run] of [...STEPS, ["errors", errorTable] as const]) {
+    for (const [name, run] of [...STEPS, ["errors", errorTable] as const, ...liveSteps(entry)]) {
       step = name;
       refusedBefore = stage.vendor.refusals().length;
       await run(stage, seen);

@@ -104,9 +104,9 @@ async function account(stage: Stage, seen: Seen): Promise<void> {
     const found = await vendorClient.account(resolved, accessToken);
     if (found === undefined) throw new Error("the vendor refuses its own token at the account");
   }
-  const members = identityOf(stage);
-  if (members === undefined) return;
   const raw = body["vendor_id_token"];
+  const members = identityOf(stage, raw !== undefined);
+  if (members === undefined) return;
   const idToken = typeof raw === "string" ? { raw, issuer: resolved.issuer ?? "", subject: SUBJECT } : undefined;
   const tokens = { accessToken, tokenType: "Bearer", vendorData: body["vendor_data"] as never };
   const user = await vendorClient.identify(resolved, { ...tokens, ...(idToken === undefined ? {} : { idToken }) });
@@ -114,7 +114,7 @@ async function account(stage: Stage, seen: Seen): Promise<void> {
 }
 
 /** @returns the values that identify the user; undefined where the entry knows of none */
-function identityOf({ entry, values }: Stage): readonly string[] | undefined {
+function identityOf({ entry, values }: Stage, hasIdToken: boolean): readonly string[] | undefined {
   const { identity, account, userinfoEndpoint, issuerTemplate } = entry.facts;
   const ofAccount =
     account === undefined ? (userinfoEndpoint === undefined ? undefined : [SUBJECT]) : account.identity?.map(userOf);
@@ -123,7 +123,7 @@ function identityOf({ entry, values }: Stage): readonly string[] | undefined {
   if (identity?.from === "id_token") {
     return identity.members.map((name) => (name === issuerTemplate?.claim ? (values["tenant"] ?? "") : userOf(name)));
   }
-  return hasIdTokens(entry) && account === undefined ? [SUBJECT] : ofAccount;
+  return hasIdToken && account === undefined ? [SUBJECT] : ofAccount;
 }
 
 async function tokenCheck(stage: Stage, seen: Seen): Promise<void> {
@@ -281,3 +281,20 @@ export const STEPS: readonly (readonly [name: string, step: Step])[] = [
   ["other tenants", refuseOtherTenants],
   ["cancel", cancel],
 ];
+
+/**
+ * Uses each endpoint of a vendor whose addresses are others than before.
+ *
+ * @param hasKeys the address of the keys of ID tokens is known
+ */
+export async function useEachEndpoint(stage: Stage, seen: Seen, hasKeys: boolean): Promise<void> {
+  const { facts } = stage.entry;
+  const asked = [...SAMPLE_SCOPES, ...(hasIdTokens(stage.entry) && hasKeys ? ["openid"] : [])];
+  const { answer } = await toToken(stage, { scope: asked.join(" ") });
+  seen.tokens = tokensOf(answer);
+  const resource = facts.resource === "send" ? facts.defaultResource : undefined;
+  expectTokens(seen.tokens, stage, { scope: [...asked, ...facts.offlineScopes], resource });
+  for (const step of [refresh, account, tokenCheck, accountCheck, revokeAccess, revokeRefresh, register]) {
+    await step(stage, seen);
+  }
+}

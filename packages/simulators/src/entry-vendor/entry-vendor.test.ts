@@ -125,6 +125,56 @@ describe("a simulated vendor at its token endpoint", () => {
   });
 });
 
+describe("an MCP server", () => {
+  const SERVER = "https://mcp.acme.example/v1";
+  const LIVE = { ...VENDOR, issuer: "https://acme.example", endpointsFrom: "metadata" };
+  const METADATA = "https://acme.example/.well-known/oauth-authorization-server";
+  const RESOURCE = "https://mcp.acme.example/.well-known/oauth-protected-resource/v1";
+  const open = () => {
+    const vendor = createEntryVendor(readEntry({ vendor: LIVE, serverUrl: SERVER }), CLIENT, () => 1_700_000_000);
+    const get = async (url: string): Promise<{ status: number; body: Record<string, unknown> }> => {
+      const answer = await vendor.handle({ method: "GET", url: new URL(url), headers: new Headers(), body: "" });
+      if (answer === undefined) throw new Error("the connection was cut");
+      return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
+    };
+    return { vendor, get };
+  };
+
+  it("names its issuer, which names the endpoints", async () => {
+    const { vendor, get } = open();
+    expect((await get(RESOURCE)).body).toEqual({ resource: SERVER, authorization_servers: [LIVE.issuer] });
+    const { authorizationEndpoint: authorization_endpoint, tokenEndpoint: token_endpoint } = VENDOR;
+    expect((await get(METADATA)).body).toMatchObject({ issuer: LIVE.issuer, authorization_endpoint, token_endpoint });
+    expect([...vendor.hosts]).toEqual(["acme.example", "mcp.acme.example"]);
+  });
+
+  it("moves its endpoints, and has them nowhere else", async () => {
+    const { vendor, get } = open();
+    vendor.publish("other endpoints");
+    expect((await get(METADATA)).body).toMatchObject({ token_endpoint: "https://acme.example/moved/token" });
+    expect((await get(VENDOR.authorizationEndpoint)).status).toBe(404);
+  });
+
+  it("publishes nothing, or names another issuer", async () => {
+    const { vendor, get } = open();
+    vendor.publish("nothing");
+    expect([(await get(METADATA)).status, (await get(RESOURCE)).status]).toEqual([404, 404]);
+    vendor.publish("another issuer");
+    expect((await get(RESOURCE)).body).toMatchObject({ authorization_servers: ["https://x-acme.example"] });
+    expect((await get(METADATA)).body).toMatchObject({ issuer: LIVE.issuer });
+    vendor.publish("another's metadata");
+    expect((await get(METADATA)).body).toMatchObject({ issuer: "https://x-acme.example" });
+  });
+
+  it("has stored endpoints that change nothing, unless its entry falls back on them", () => {
+    const facts = (endpointsFrom: string): string[] =>
+      mutantsOf(readEntry({ vendor: { ...LIVE, endpointsFrom }, serverUrl: SERVER })).map(({ fact }) => fact);
+    expect(facts("metadata")).not.toContain("tokenEndpoint");
+    expect(facts("metadata, else stored")).toContain("tokenEndpoint");
+    expect(facts("metadata")).toEqual(expect.arrayContaining(["serverUrl", "endpointsFrom", "issuer"]));
+  });
+});
+
 describe("the proxy", () => {
   it("knows a vendor by its Host header, and no other host", async () => {
     const proxy = await startEntryProxy();

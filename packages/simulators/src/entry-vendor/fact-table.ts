@@ -51,7 +51,7 @@ const row = (kind: string, behaviour: string, wrong: FactRow["wrong"]): FactRow 
   wrong,
 });
 
-const endpoint = (behaviour: string): FactRow => row("endpoint", behaviour, wrongUrls);
+const endpoint = (behaviour: string): FactRow => ({ ...row("endpoint", behaviour, wrongUrls), idle: isNeverUsed });
 
 /** Rows by member of an entry. */
 export const FACT_TABLE: Readonly<Record<string, FactRow>> = {
@@ -61,12 +61,20 @@ export const FACT_TABLE: Readonly<Record<string, FactRow>> = {
   revocationEndpoint: endpoint("revokes here (revoke.ts)"),
   registrationEndpoint: {
     ...endpoint("registers clients here (identity.ts)"),
-    idle: ({ registrationEndpoint: url }) =>
-      url?.includes("{") === true ? "registration comes before any tenant is known" : undefined,
+    idle: (facts) =>
+      facts.registrationEndpoint?.includes("{") === true
+        ? "registration comes before any tenant is known"
+        : isNeverUsed(facts),
   },
-  jwksUri: { ...endpoint("publishes the keys of ID tokens here (identity.ts)"), idle: issuesNoIdTokens },
+  jwksUri: {
+    ...endpoint("publishes the keys of ID tokens here (identity.ts)"),
+    idle: (facts) => issuesNoIdTokens(facts) ?? isNeverUsed(facts),
+  },
   userinfoEndpoint: endpoint("names the user here (identity.ts)"),
-  introspectionEndpoint: { ...endpoint("introspects here (identity.ts)"), idle: namesNoUsers },
+  introspectionEndpoint: {
+    ...endpoint("introspects here (identity.ts)"),
+    idle: (facts) => namesNoUsers(facts) ?? isNeverUsed(facts),
+  },
   tokenEndpointAuthMethod: {
     ...row("client authentication", "insists on it (requests.ts)", (method: string) =>
       others(method, ["client_secret_basic", "client_secret_post", "none"]),
@@ -199,6 +207,11 @@ export const FACT_TABLE: Readonly<Record<string, FactRow>> = {
       path: `${issuer}x`,
     }),
   ),
+  serverUrl: row("MCP server", "says there whose its authorization server is (identity.ts)", wrongUrls),
+  endpointsFrom: row("MCP server", "moves its endpoints, or publishes nothing (state.ts)", (source: string) => ({
+    ...gone(),
+    ...others(source, ["metadata", "metadata, else stored"]),
+  })),
   issuerSpelling: row("issuer", "leaves the scheme out of ID tokens (token.ts)", (spelling: string) =>
     others(spelling, ["exact", "bare"]),
   ),
@@ -289,6 +302,11 @@ export function idleFactsOf(entry: Entry): readonly string[] {
 function factsOf({ stated }: Entry): readonly string[] {
   const always = Object.entries(FACT_TABLE).flatMap(([fact, { always }]) => (always === true ? [fact] : []));
   return [...new Set([...Object.keys(stated), ...always])].filter((name) => NOT_BEHAVIOUR[name] === undefined);
+}
+
+/** The entry has its endpoints to be compared with, and its metadata has the vendor's. */
+function isNeverUsed({ endpointsFrom }: Facts): string | undefined {
+  return endpointsFrom === "metadata" ? "live metadata decides it, and nothing else" : undefined;
 }
 
 function issuesNoIdTokens({ issuer, issuesIdTokens }: Facts): string | undefined {

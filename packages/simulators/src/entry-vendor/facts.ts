@@ -71,6 +71,10 @@ export interface Facts {
   readonly jwksUri?: string;
   readonly userinfoEndpoint?: string;
   readonly introspectionEndpoint?: string;
+  /** The endpoints above are those of an MCP server that may move them. */
+  readonly endpointsFrom?: "metadata" | "metadata, else stored";
+  /** With `endpointsFrom`: where the MCP server is. */
+  readonly serverUrl?: string;
   readonly revocation?: RevocationFacts;
   readonly revokes: "access_token" | "refresh_token" | "either";
   readonly revocationHelp?: string;
@@ -161,6 +165,8 @@ const DEFAULTS = {
 /** An entry as it is written down, in the catalogue or in first-class.json. */
 export interface WrittenEntry {
   readonly vendor: Readonly<Record<string, unknown>>;
+  /** A fact of the vendor where its endpoints come from live metadata. */
+  readonly serverUrl?: string;
   /** A text is the description of a placeholder that is free within its place. */
   readonly placeholders?: Readonly<Record<string, unknown>>;
   readonly quirks?: readonly string[];
@@ -178,7 +184,8 @@ export function readEntries(catalogue: string): ReadonlyMap<string, Entry> {
 }
 
 /** @throws Error when the entry has no id or lacks one of its two endpoints */
-export function readEntry({ vendor, placeholders = {}, quirks = [] }: WrittenEntry): Entry {
+export function readEntry({ vendor: written, serverUrl, placeholders = {}, quirks = [] }: WrittenEntry): Entry {
+  const vendor = written["endpointsFrom"] === undefined ? written : { ...written, serverUrl };
   for (const name of ["id", "authorizationEndpoint", "tokenEndpoint"]) {
     if (typeof vendor[name] !== "string") throw new Error(`${String(vendor["id"])}: the entry has no ${name}`);
   }
@@ -189,6 +196,11 @@ export function readEntry({ vendor, placeholders = {}, quirks = [] }: WrittenEnt
     stated: vendor as Record<string, Json>,
     quirks,
   });
+}
+
+/** Whether the vendor's own metadata says where its endpoints are. */
+export function isLive({ endpointsFrom }: Facts): boolean {
+  return endpointsFrom !== undefined;
 }
 
 function freeze<T>(value: T): T {

@@ -2,7 +2,7 @@
  * The vendor's answers about itself and about a token's user: metadata, keys, userinfo or account,
  * introspection or a check of its own, and the registration of clients.
  */
-import type { Json } from "./facts.ts";
+import { isLive, type Json } from "./facts.ts";
 import {
   basic,
   requireClient,
@@ -16,15 +16,25 @@ import {
 } from "./requests.ts";
 import { type EndpointName, type IssuedToken, keyPair, LIFETIME_SECONDS, SUBJECT, type VendorState } from "./state.ts";
 import { pointInTime } from "./token.ts";
+import { otherHost } from "./wrong-values.ts";
 
 type About = Extract<
   EndpointName,
-  "metadata" | "jwks" | "userinfo" | "account" | "introspection" | "tokenCheck" | "registration"
+  "metadata" | "resource" | "jwks" | "userinfo" | "account" | "introspection" | "tokenCheck" | "registration"
 >;
 
 /** @throws Refusal */
 export const ABOUT: Readonly<Record<About, (request: VendorRequest, state: VendorState) => Promise<Response>>> = {
-  metadata: async (_, state) => Response.json(metadata(state)),
+  metadata: async (_, state) => {
+    if (state.publication === "nothing") throw refusal("not_found", "no metadata", 404);
+    return Response.json(metadata(state));
+  },
+  resource: async (_, state) => {
+    if (state.publication === "nothing") throw refusal("not_found", "no metadata", 404);
+    const { facts, issuer = "", publication } = state;
+    const named = publication === "another issuer" ? otherHost(issuer) : issuer;
+    return Response.json({ resource: facts.serverUrl ?? "", authorization_servers: [named] });
+  },
   jwks: async (_, { facts }) => {
     const keys = facts.idTokenAlgs.slice(0, 1).map((alg) => {
       return { ...keyPair(alg).publicKey.export({ format: "jwk" }), kid: alg, use: "sig", alg };
@@ -50,13 +60,22 @@ export const ABOUT: Readonly<Record<About, (request: VendorRequest, state: Vendo
   registration: async (request, state) => answerRegistration(request, state),
 };
 
-function metadata({ facts, issuer, endpoints }: VendorState): Readonly<Record<string, Json>> {
+function metadata({ facts, issuer = "", endpoints, publication }: VendorState): Readonly<Record<string, Json>> {
   const at = (name: EndpointName): Json => endpoints.get(name)?.href ?? null;
   return {
-    issuer: issuer ?? "",
+    issuer: publication === "another's metadata" ? otherHost(issuer) : issuer,
     authorization_endpoint: at("authorization"),
     token_endpoint: at("token"),
     jwks_uri: at("jwks"),
+    // Of any other vendor, clients take these from the entry.
+    ...(isLive(facts)
+      ? {
+          revocation_endpoint: at("revocation"),
+          registration_endpoint: at("registration"),
+          userinfo_endpoint: at("userinfo"),
+          introspection_endpoint: at("introspection"),
+        }
+      : {}),
     response_types_supported: ["code"],
     authorization_response_iss_parameter_supported: facts.issRequired !== false,
     ...(facts.pkce === "none" ? {} : { code_challenge_methods_supported: [facts.pkce] }),

@@ -1,4 +1,5 @@
-export { type Entry, type Facts, type Json, type PlaceholderFacts, readEntries, readEntry } from "./facts.ts";
+export { type Entry, type Facts, isLive, type Json, type PlaceholderFacts } from "./facts.ts";
+export { readEntries, readEntry } from "./facts.ts";
 export type { WrittenEntry } from "./facts.ts";
 export { FACT_TABLE, type FactRow, idleFactsOf, type Mutant, mutantsOf, NOT_BEHAVIOUR } from "./fact-table.ts";
 export { type Misfit, misfits, sampleValues } from "./placeholders.ts";
@@ -16,6 +17,7 @@ export {
   keyPair,
   LIFETIME_SECONDS,
   namesUnknownTokens,
+  type Publication,
   SAMPLE_RESOURCE,
   SAMPLE_SCOPES,
   SUBJECT,

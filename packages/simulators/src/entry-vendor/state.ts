@@ -3,7 +3,7 @@
  * tokens it has issued. Made by vendor.ts and passed to every endpoint.
  */
 import { generateKeyPairSync, type KeyObject, randomBytes } from "node:crypto";
-import type { Entry, Facts, RevocationFacts } from "./facts.ts";
+import { type Entry, type Facts, isLive, type RevocationFacts } from "./facts.ts";
 import { fill, sampleValues } from "./placeholders.ts";
 
 /** Our client at the vendor, as on its developer pages. */
@@ -52,7 +52,23 @@ export type EndpointName =
   | "introspection"
   | "account"
   | "tokenCheck"
-  | "metadata";
+  | "metadata"
+  | "resource";
+
+/**
+ * What an MCP server publishes of itself:
+ * - `the entry's endpoints`, which it then has
+ * - `other endpoints`, at other paths of its hosts; it has no longer those of the entry
+ * - `nothing`: it has the entry's endpoints, and no metadata
+ * - `another issuer`: its own document names another authorization server
+ * - `another's metadata`: its issuer's document is of another issuer
+ */
+export type Publication =
+  | "the entry's endpoints"
+  | "other endpoints"
+  | "nothing"
+  | "another issuer"
+  | "another's metadata";
 
 /** One vendor while it runs. */
 export interface VendorState {
@@ -61,7 +77,9 @@ export interface VendorState {
   readonly client: EntryClient;
   /** Whole seconds since 1970. */
   readonly now: () => number;
+  /** As published last. */
   readonly endpoints: ReadonlyMap<EndpointName, URL>;
+  publication: Publication;
   /** For this tenant; undefined where the entry has none. */
   readonly issuer: string | undefined;
   /** @returns a text of the entry for this tenant */
@@ -97,25 +115,51 @@ export function createState(entry: Entry, client: EntryClient, now: () => number
     ["introspection", facts.introspectionEndpoint],
     ["account", facts.account?.endpoint],
     ["tokenCheck", facts.tokenCheck?.endpoint],
-    ["metadata", issuer === undefined ? undefined : wellKnown(issuer)],
+    ["metadata", issuer === undefined ? undefined : wellKnown(issuer, facts)],
+    ["resource", isLive(facts) && facts.serverUrl !== undefined ? resourceMetadata(facts.serverUrl) : undefined],
   ];
+  const stored = new Map(
+    named.flatMap(([name, url]) => (url === undefined ? [] : [[name, new URL(filled(url))] as const])),
+  );
+  const moved = new Map([...stored].map(([name, url]) => [name, DOCUMENTS.has(name) ? url : otherPath(url)]));
   return {
+    publication: "the entry's endpoints",
+    get endpoints() {
+      return this.publication === "other endpoints" ? moved : stored;
+    },
     entry,
     facts,
     client,
     now,
     issuer,
     fill: filled,
-    endpoints: new Map(named.flatMap(([name, url]) => (url === undefined ? [] : [[name, new URL(filled(url))]]))),
     codes: new Map(),
     tokens: new Map(),
     served: new Map(),
   };
 }
 
-function wellKnown(issuer: string): string {
+/** Where clients look for them, wherever other endpoints are. */
+const DOCUMENTS: ReadonlySet<EndpointName> = new Set(["metadata", "resource"]);
+
+function otherPath(url: URL): URL {
+  const moved = new URL(url);
+  moved.pathname = `/moved${url.pathname}`;
+  return moved;
+}
+
+/** An MCP server has RFC 8414's document, and any other vendor OpenID Connect's. */
+function wellKnown(issuer: string, facts: Facts): string {
   const { origin, pathname } = new URL(issuer);
-  return `${origin}${pathname.replace(/\/$/, "")}/.well-known/openid-configuration`;
+  const path = pathname.replace(/\/$/, "");
+  return isLive(facts)
+    ? `${origin}/.well-known/oauth-authorization-server${path}`
+    : `${origin}${path}/.well-known/openid-configuration`;
+}
+
+function resourceMetadata(serverUrl: string): string {
+  const { origin, pathname } = new URL(serverUrl);
+  return `${origin}/.well-known/oauth-protected-resource${pathname.replace(/\/$/, "")}`;
 }
 
 /** Whether ID tokens of this vendor are OpenID Connect's. */

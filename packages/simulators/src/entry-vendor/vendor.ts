@@ -11,7 +11,14 @@ import type { Entry } from "./facts.ts";
 import { ABOUT } from "./identity.ts";
 import { isRefusal, nested, type Refusal, refusal, type VendorRequest } from "./requests.ts";
 import { answerRevocation } from "./revoke.ts";
-import { createState, type EndpointName, type EntryClient, type Grant, type VendorState } from "./state.ts";
+import {
+  createState,
+  type EndpointName,
+  type EntryClient,
+  type Grant,
+  type Publication,
+  type VendorState,
+} from "./state.ts";
 import { answerToken } from "./token.ts";
 
 /**
@@ -36,6 +43,8 @@ export interface EntryVendor {
   handle(request: VendorRequest): Promise<Response | undefined>;
   /** The next user decides this; the one after that agrees again. */
   decide(decision: Decision): void;
+  /** What an MCP server says of itself from now on; `the entry's endpoints` before. */
+  publish(publication: Publication): void;
   /** The next request there fails; a token request at either endpoint for tokens. */
   failNext(at: FaultPoint, fault: EntryFault): void;
   isLive(token: string): boolean;
@@ -81,6 +90,7 @@ export function createEntryVendor(entry: Entry, client: EntryClient, now: () => 
         return refusalAnswer(error, endpointOf(request, state), state);
       }
     },
+    publish: (publication) => void (state.publication = publication),
     decide: (decision) => void decisions.push(decision),
     failNext: (at, fault) => void faults.push({ at, fault }),
     isLive: (token) => state.tokens.has(token),
@@ -98,7 +108,7 @@ function endpointOf(request: VendorRequest, { endpoints, facts }: VendorState): 
   const here = found.toSorted(([, a], [, b]) => b.searchParams.size - a.searchParams.size).map(([name]) => name);
   const hasGrant = request.body.includes("grant_type");
   return here.find((name) => {
-    if (name === "authorization" || name === "metadata" || name === "jwks") return request.method === "GET";
+    if (["authorization", "metadata", "resource", "jwks"].includes(name)) return request.method === "GET";
     if (name === "token" || name === "refresh") return request.method === "POST" && (hasGrant || here.length === 1);
     if (name === "revocation")
       return (
