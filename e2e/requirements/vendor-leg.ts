@@ -105,6 +105,8 @@ export const ANSWERS: readonly Requirement[] = [
     "DI-1",
     "Metadata names another issuer than the requested one, even if only a slash or a letter's case differs. It is refused.",
     `${VENDOR}/discovery/discover.test.ts`,
+    `${VENDOR}/discovery/live.test.ts`,
+    `${FLOWS}/live-metadata.test.ts`,
   ),
   twin(
     "DI-2",
@@ -117,13 +119,6 @@ export const ANSWERS: readonly Requirement[] = [
     "Metadata names other endpoints than at the start of a flow. The flow ends by its context hash.",
     attack("cross-context"),
     `${VENDOR}/vendor-lab-keys.test.ts`,
-  ),
-  twin(
-    "DI-4",
-    "Live metadata of an MCP server names another issuer or a host of another party, or its server has another issuer. Nothing is sent, to the stored endpoints neither.",
-    `${VENDOR}/discovery/live.twin.test.ts`,
-    `${VENDOR}/discovery/live.test.ts`,
-    `${FLOWS}/live-metadata.test.ts`,
   ),
 ];
 
@@ -287,6 +282,8 @@ export const CREDENTIALS: readonly Requirement[] = [
     `${FLOWS}/grants.test.ts`,
     `${FLOWS}/byoc.test.ts`,
     `${FLOWS}/manual-mode.test.ts`,
+    `${FLOWS}/live-metadata.test.ts`,
+    `${VENDOR}/discovery/live.test.ts`,
     attack("custom-vendor"),
   ),
   row("BY-5", "A vendor is switched off. Refresh and revocation refuse it too.", `${FLOWS}/byoc.test.ts`),

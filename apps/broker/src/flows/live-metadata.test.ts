@@ -1,7 +1,7 @@
 /**
  * A vendor whose endpoints its live metadata decides: which pair a flow uses, what happens when it
  * moves or cannot be reached, and that nothing is sent where the metadata is wrong. The twin is in
- * live-metadata.twin.test.ts.
+ * oauth-core: vendor-client/discovery/live.twin.test.ts.
  */
 import type { Fetch } from "@oauth-broker/oauth-core";
 import type { Sunset, Vendor } from "@oauth-broker/oauth-core/registry";
@@ -153,7 +153,7 @@ describe("metadata that is wrong", () => {
       { resource: SERVER, authorization_servers: ["https://evil.example"] },
       RESOURCE,
     ],
-  ])("bar#DI-4 sends nothing to a token endpoint, stored or not: %s", async (_, changes, url) => {
+  ])("bar#DI-1 bar#BY-4 sends nothing to a token endpoint, stored or not: %s", async (_, changes, url) => {
     const { start, callback, publish, push, posted, seen, now } = await liveBroker("metadata, else stored");
     const { state, cookie } = await start();
     publish(changes, url);

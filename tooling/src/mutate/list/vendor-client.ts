@@ -198,7 +198,7 @@ export const VENDOR_CLIENT_DEFENCES: readonly Mutation[] = [
   },
   {
     defence: "Metadata of an MCP server that was reached and is wrong leads to no stored endpoints",
-    rows: ["DI-4"],
+    rows: ["DI-1"],
     file: `${VENDOR}/discovery/live.ts`,
     find: "if (!isFallBack || !isOutage(error)) throw error;",
     replace: "if (!isFallBack) throw error;",
@@ -206,7 +206,7 @@ export const VENDOR_CLIENT_DEFENCES: readonly Mutation[] = [
   },
   {
     defence: "Stored endpoints of an MCP server are used only where the entry says so",
-    rows: ["DI-4"],
+    rows: ["DI-1"],
     file: `${VENDOR}/discovery/live.ts`,
     find: 'const isFallBack = vendor.endpointsFrom === "metadata, else stored";',
     replace: "const isFallBack = vendor.endpointsFrom !== undefined;",
@@ -214,7 +214,7 @@ export const VENDOR_CLIENT_DEFENCES: readonly Mutation[] = [
   },
   {
     defence: "An MCP server that names another issuer than its entry is refused",
-    rows: ["DI-4"],
+    rows: ["DI-1"],
     file: `${VENDOR}/discovery/live.ts`,
     find: 'if (named.some((one) => typeof one === "string" && URL.parse(one)?.href === href)) return;',
     replace: 'if (href !== "" && named.length > 0) return;',
@@ -222,7 +222,7 @@ export const VENDOR_CLIENT_DEFENCES: readonly Mutation[] = [
   },
   {
     defence: "Live metadata names the authorization and the token endpoint at hosts of the vendor",
-    rows: ["DI-4"],
+    rows: ["BY-4"],
     file: `${VENDOR}/discovery/live.ts`,
     find: "if (url === undefined || isOwn(url)) continue;",
     replace: 'if (url === undefined || isOwn(url) || name !== "") continue;',
@@ -230,7 +230,7 @@ export const VENDOR_CLIENT_DEFENCES: readonly Mutation[] = [
   },
   {
     defence: "A further endpoint that live metadata names elsewhere gets no token",
-    rows: ["DI-4"],
+    rows: ["BY-4"],
     file: `${VENDOR}/discovery/live.ts`,
     find: '!Object.hasOwn(OPTIONAL, name) || (typeof url === "string" && isOwn(url)),',
     replace: '!Object.hasOwn(OPTIONAL, name) || (typeof url === "string" && isOwn !== undefined),',

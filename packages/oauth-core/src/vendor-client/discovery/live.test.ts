@@ -160,7 +160,7 @@ describe("metadata that cannot be reached", () => {
     expect(await discovery.live(falling as never)).toBeUndefined();
   });
 
-  it.each(OUTAGES)("bar#DI-4 is a clear refusal of any other entry: it %s", async (_, answer) => {
+  it.each(OUTAGES)("bar#DI-1 is a clear refusal of any other entry: it %s", async (_, answer) => {
     answers.set(OAUTH, answer);
     await expect(discovery.resolve(strict)).rejects.toMatchObject(UNAVAILABLE);
     expect(onStoredEndpoints).not.toHaveBeenCalled();
@@ -212,7 +212,7 @@ describe("metadata that was reached and is wrong", () => {
       { authorization_endpoint: "https://evil.example/a" },
       "credential_binding_mismatch",
     ],
-  ])("bar#DI-4 never leads to the stored endpoints: %s", async (_, changes, reason) => {
+  ])("bar#DI-1 bar#BY-4 never leads to the stored endpoints: %s", async (_, changes, reason) => {
     publish(OAUTH, SOUND, changes);
     for (const vendor of [falling, strict]) {
       const extras = reason === undefined ? {} : { reason };
@@ -226,19 +226,19 @@ describe("metadata that was reached and is wrong", () => {
     ["no JSON", () => new Response("{")],
     ["a redirect", () => new Response("", { status: 302, headers: { location: "https://evil.example/" } })],
     ["a refusal", () => new Response("", { status: 403 })],
-  ])("bar#DI-4 never leads to the stored endpoints: %s", async (_, answer) => {
+  ])("bar#DI-1 never leads to the stored endpoints: %s", async (_, answer) => {
     answers.set(OAUTH, answer);
     await expect(discovery.resolve(falling)).rejects.toMatchObject(INVALID);
   });
 
-  it("bar#DI-4 names the field that is at a host of another party", async () => {
+  it("bar#BY-4 names the field that is at a host of another party", async () => {
     publish(OAUTH, SOUND, { token_endpoint: "https://evil.example/t" });
     await expect(discovery.resolve(strict)).rejects.toThrow("token_endpoint");
   });
 });
 
 describe("hosts that live metadata may name", () => {
-  it("bar#DI-4 are below the issuer's registrable domain, or in the entry", async () => {
+  it("bar#BY-4 are below the issuer's registrable domain, or in the entry", async () => {
     publish(OAUTH, SOUND, {
       authorization_endpoint: "https://login.v.example/a",
       token_endpoint: "https://v-tokens.example/new/t",
@@ -251,7 +251,7 @@ describe("hosts that live metadata may name", () => {
     await expect(discovery.resolve(vendor)).rejects.toMatchObject(INVALID);
   });
 
-  it("bar#DI-4 leave out a further endpoint elsewhere, but not the keys: a request for them carries nothing", async () => {
+  it("bar#BY-4 leave out a further endpoint elsewhere, but not the keys: a request for them carries nothing", async () => {
     const elsewhere = "https://evil.example/x";
     publish(OAUTH, SOUND, {
       revocation_endpoint: elsewhere,
@@ -271,7 +271,7 @@ describe("hosts that live metadata may name", () => {
 describe("the server's own document", () => {
   const OTHERS = { authorization_servers: ["https://other.v.example"] };
 
-  it("bar#DI-4 rfc9728#3.3 that names another issuer is refused, also while the pinned one is down", async () => {
+  it("bar#DI-1 rfc9728#3.3 that names another issuer is refused, also while the pinned one is down", async () => {
     server(OTHERS);
     for (const vendor of [strict, falling]) {
       await expect(discovery.resolve(vendor)).rejects.toMatchObject({

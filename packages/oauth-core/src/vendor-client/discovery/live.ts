@@ -56,7 +56,7 @@ export function createLiveMetadata(
       return await documents.get(key);
     } catch (error) {
       // Metadata that was reached and is wrong is no reason to use other endpoints.
-      //= bar#DI-4
+      //= bar#DI-1
       if (!isFallBack || !isOutage(error)) throw error;
       unreachable.set(key, true, now() + STORED_SECONDS);
       if (told.get(key) === undefined) {
@@ -128,7 +128,7 @@ function describes({ resource }: JsonObject, server: URL): boolean {
  * A slash at the end of a bare origin makes no difference here: the entry's spelling is compared
  * with the issuer's own document byte for byte.
  */
-//= bar#DI-4
+//= bar#DI-1
 function requireNamed(issuer: string, { authorization_servers: named }: JsonObject): void {
   if (!Array.isArray(named) || named.length === 0) return;
   const { href } = new URL(issuer);
@@ -153,7 +153,7 @@ const OPTIONAL = {
  * @throws OAuthError vendor_response_invalid, `credential_binding_mismatch`, when the authorization
  *   or the token endpoint is elsewhere
  */
-//= bar#DI-4
+//= bar#BY-4
 export function atHostsOf(vendor: LiveVendor, metadata: VendorMetadata): VendorMetadata {
   const isOwn = ownHosts(vendor);
   for (const [name, url] of [

@@ -76,7 +76,7 @@ describe("without the check the attack succeeds, with it it does not:", () => {
       { issuer: ISSUER, authorization_endpoint: `${ISSUER}/a`, token_endpoint: "https://evil.example/t" },
       "https://evil.example/t",
     ],
-  ])("bar#DI-4 twin: %s", async (_, check, metadata, target) => {
+  ])("bar#DI-1 bar#BY-4 twin: %s", async (_, check, metadata, target) => {
     expect(await attack(metadata)).toEqual([]);
     off.add(check);
     expect(await attack(metadata)).toEqual([target]);
