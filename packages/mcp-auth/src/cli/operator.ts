@@ -36,6 +36,7 @@ export async function openLinks(environment?: Environment): Promise<OperatorLink
     now: systemClock,
     audience: resourceOf(settings.deploymentUrl),
     source: identitySource(settings),
+    linking: settings.linking,
   });
   const { id, name, revocationHelp } = settings.vendor.vendor;
   return {

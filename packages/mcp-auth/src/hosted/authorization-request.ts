@@ -16,6 +16,7 @@ import type { Trace } from "@oauth-broker/oauth-core/service";
 import type { HostedSettings } from "../settings.ts";
 import type { HostedClient } from "./clients/client.ts";
 import { requireOwnResource } from "./paths.ts";
+import { signInScopes, supportedScopes } from "./sessions/scope.ts";
 
 export interface ClientLookup<C extends HostedClient> {
   readonly findClient: (clientId: string) => Promise<C | undefined>;
@@ -43,8 +44,10 @@ export async function requireClientRedirect<C extends HostedClient>(
 export interface AuthorizationRequest {
   /** PKCE #1, S256. */
   readonly codeChallenge: string;
-  /** The scope requested at the vendor. */
+  /** Of the session, as the user is shown it. */
   readonly scope: readonly string[];
+  /** The scope requested at the vendor, which with `VENDOR` is the same. */
+  readonly vendorScope: readonly string[];
 }
 
 /** @throws OAuthError for the redirect */
@@ -52,7 +55,8 @@ export function readAuthorizationRequest(parameters: Parameters, settings: Hoste
   refuseUnsupported(parameters);
   const codeChallenge = requireS256Challenge(parameters.get("code_challenge"), parameters.get("code_challenge_method"));
   requireOwnResource(parameters, settings);
-  return { codeChallenge, scope: requireScope(parameters.get("scope"), settings) };
+  const scope = requireScope(parameters.get("scope"), settings);
+  return { codeChallenge, scope, vendorScope: signInScopes(scope, settings) };
 }
 
 //= bar#AS-19
@@ -70,17 +74,19 @@ function refuseUnsupported(parameters: Parameters): void {
 
 /**
  * @param scope as received; absent means all
- * @returns the scope to request at the vendor
- * @throws OAuthError invalid_scope for anything beyond `VENDOR_SCOPES`
+ * @throws OAuthError invalid_scope for anything beyond `scopes_supported`
  */
 //= rfc6749#3.3
 function requireScope(
   scope: string | undefined,
-  { vendor: { vendor, scopes } }: Pick<HostedSettings, "vendor">,
+  settings: Pick<HostedSettings, "vendor" | "linking">,
 ): readonly string[] {
   const requested = scope === undefined ? [] : parseScope(scope);
-  if (!isSubset(requested, scopes)) throw new OAuthError("invalid_scope", "scope is more than this server asks for");
-  if (requested.length === 0) return scopes;
+  const supported = supportedScopes(settings);
+  if (!isSubset(requested, supported)) throw new OAuthError("invalid_scope", "scope is more than this server asks for");
+  if (requested.length === 0) return supported;
+  if (settings.linking !== undefined) return requested;
+  const { vendor, scopes } = settings.vendor;
   // An ID token identifies the user where the vendor has them, so every request includes openid.
   const isOwed = hasIdTokens(vendor) && scopes.includes("openid") && !requested.includes("openid");
   return isOwed ? ["openid", ...requested] : requested;

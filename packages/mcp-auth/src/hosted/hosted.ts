@@ -36,7 +36,8 @@ export function createHosted(settings: HostedSettings, { storage, log, ...parts 
     onRefused: (kind) => log.warn("record_refused", { reason: kind }),
   });
   const audience = resourceOf(settings.deploymentUrl);
-  const sessions = createSessions({ records, serverKey, audience, source: identitySource(settings), now });
+  const { linking } = settings;
+  const sessions = createSessions({ records, serverKey, audience, source: identitySource(settings), now, linking });
   const deps: HostedDeps = { ...parts, settings, records, tokens, serverKey, sessions };
   return {
     gate: createHostedGate(deps),

@@ -8,6 +8,7 @@ import { type Answer, jsonAnswer } from "@oauth-broker/oauth-core/http";
 import type { HostedSettings } from "../settings.ts";
 import type { HostedDeps } from "./deps.ts";
 import { PATHS, resourceOf } from "./paths.ts";
+import { supportedScopes } from "./sessions/scope.ts";
 
 const READABLE = { "access-control-allow-origin": "*" };
 
@@ -28,7 +29,8 @@ export async function authorizationServerMetadata({
 
 //= rfc8414#2
 //= bar#AS-17
-function authorizationServer({ deploymentUrl, vendor, callback }: HostedSettings): Record<string, unknown> {
+function authorizationServer(settings: HostedSettings): Record<string, unknown> {
+  const { deploymentUrl, callback } = settings;
   const url = (path: string): string => deploymentUrl + path;
   return {
     issuer: deploymentUrl,
@@ -36,7 +38,7 @@ function authorizationServer({ deploymentUrl, vendor, callback }: HostedSettings
     token_endpoint: url(PATHS.token),
     revocation_endpoint: url(PATHS.revoke),
     ...(hasRegistration(callback) ? { registration_endpoint: url(PATHS.register) } : {}),
-    scopes_supported: vendor.scopes,
+    scopes_supported: supportedScopes(settings),
     response_types_supported: ["code"],
     response_modes_supported: ["query"],
     grant_types_supported: ["authorization_code", "refresh_token"],
@@ -77,13 +79,16 @@ export async function vendorIssuerWarning({
 }
 
 //= rfc9728#2
-export function protectedResourceMetadata({ deploymentUrl, vendor }: HostedSettings): Answer {
+export function protectedResourceMetadata(settings: HostedSettings): Answer {
+  const { deploymentUrl, linking } = settings;
+  // With `VENDORS` a vendor's own `offline_access` is asked of the user when the vendor is linked.
+  const isOfClient = (scope: string): boolean => linking === undefined && scope === "offline_access";
   const described = {
     resource: resourceOf(deploymentUrl),
     authorization_servers: [deploymentUrl],
     // A refresh token is between the client and the authorization server: the resource needs no
     // scope for it.
-    scopes_supported: vendor.scopes.filter((scope) => scope !== "offline_access"),
+    scopes_supported: supportedScopes(settings).filter((scope) => !isOfClient(scope)),
     bearer_methods_supported: ["header"],
   };
   return jsonAnswer(200, described, READABLE);

@@ -54,7 +54,8 @@ function grant(parameters: Parameters, client: HostedClient, deps: TokenDeps, tr
 
 /**
  * New tokens of ours, as long as the user's link to the vendor is alive. A dead link is an error
- * here too, so that clients stop and send the user through a new authorization.
+ * here too, so that clients stop and send the user through a new authorization. With `VENDORS` no
+ * link ends a session: the user is asked for it when a tool needs it.
  *
  * @throws OAuthError invalid_grant; invalid_scope; invalid_target; temporarily_unavailable, and the
  *   session stays
@@ -69,8 +70,10 @@ async function redeemRefreshToken(
   requireOwnResource(parameters, deps.settings);
   const requested = parameters.get("scope");
   const scope = requested === undefined ? undefined : parseScope(requested);
-  const session = await deps.sessions.find(refreshToken);
-  if (session?.clientId === clientId) await requireLink(session.user, deps);
+  if (deps.settings.linking === undefined) {
+    const session = await deps.sessions.find(refreshToken);
+    if (session?.clientId === clientId) await requireLink(session.user, deps);
+  }
   // Also for a token that was not found: there a replayed one ends its session.
   return deps.sessions.refresh(refreshToken, { clientId, scope });
 }

@@ -128,6 +128,7 @@ export function openHostedFixture({
     audience: `${SERVER}/mcp`,
     source: identitySource(settings),
     now,
+    linking: settings.linking,
   });
   const vendorClient = options.vendorClient?.(real) ?? real;
   const deps: HostedDeps = {

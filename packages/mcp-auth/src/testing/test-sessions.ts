@@ -6,6 +6,7 @@ import { memoryRecordStore } from "@oauth-broker/token-store/memory";
 import type { IdentitySource } from "../hosted/vendor-links/identity-source.ts";
 import { createServerKey, type ServerKey } from "../hosted/server-key.ts";
 import { createSessions, SESSION_CHECKS, type SessionChecks } from "../hosted/sessions/sessions.ts";
+import type { SessionLinking } from "../hosted/sessions/record.ts";
 import type { Sessions } from "../hosted/sessions/session.ts";
 
 export const NOW = 1_700_000_000;
@@ -35,6 +36,7 @@ export interface TestSessions {
     readonly audience?: string;
     readonly serverKey?: ServerKey;
     readonly source?: IdentitySource;
+    readonly linking?: SessionLinking;
   }): Sessions;
 }
 

@@ -82,8 +82,8 @@ export const MCP_SERVER_DEFENCES: readonly Mutation[] = [
     defence: "A refresh requests no more than was granted",
     rows: ["AS-14"],
     file: `${HOSTED}/sessions/refresh.ts`,
-    find: "if (!requested.every((token) => session.scope.includes(token))) {",
-    replace: "if (!requested.some((token) => session.scope.includes(token))) {",
+    find: "if (!asked.every((token) => session.scope.includes(token))) {",
+    replace: "if (!asked.some((token) => session.scope.includes(token))) {",
     tests: [SESSIONS],
   },
   {
@@ -130,8 +130,8 @@ export const MCP_SERVER_DEFENCES: readonly Mutation[] = [
     defence: "A client requests no more scope than the server has",
     rows: ["RS-3"],
     file: `${HOSTED}/authorization-request.ts`,
-    find: "if (!isSubset(requested, scopes)) throw",
-    replace: "if (!isSubset(requested, scopes) && requested.length === 0) throw",
+    find: "if (!isSubset(requested, supported)) throw",
+    replace: "if (!isSubset(requested, supported) && requested.length === 0) throw",
     tests: [`${HOSTED}/platform-callback/authorize.test.ts`],
   },
   {

@@ -24,7 +24,9 @@ import {
 import type { ServerClient } from "../clients/client.ts";
 import { PATHS } from "../paths.ts";
 import { identitySource } from "../vendor-links/identity-source.ts";
-import { consentPage } from "./consent-page.ts";
+import { scopesOfVendor } from "../sessions/scope.ts";
+import type { LinkingSettings } from "../../settings.ts";
+import { consentPage, type VendorPermissions } from "./consent-page.ts";
 import { refusePage, refuseToClient, type ServerCallbackDeps } from "./deps.ts";
 import { flowVendor, type LegDeps } from "./policy.ts";
 
@@ -51,7 +53,7 @@ export async function askConsent(
 ): Promise<Answer> {
   const { client, redirect, to, request } = await readRequest(parameters, deps, trace);
   if (request instanceof OAuthError) return refuseToClient(request, to, trace);
-  const { deploymentUrl, vendor } = deps.settings;
+  const { deploymentUrl, vendor, linking } = deps.settings;
   const cookie = readBindingCookie(cookieHeader, deploymentUrl, CONSENT_COOKIE) ?? createBindingCookie();
   const page = {
     client,
@@ -59,10 +61,23 @@ export async function askConsent(
     serverHost: new URL(deploymentUrl).host,
     vendorName: vendor.vendor.name,
     scope: request.scope,
+    ...(linking === undefined ? {} : { permissions: permissionsOf(request.scope, linking) }),
     fields: fieldsOf(parameters),
     csrf: formToken(formOf(parameters, client, request.scope), cookie),
   };
   return consentPage(page, setBindingCookie(deploymentUrl, CONSENT_COOKIE, cookie.value));
+}
+
+/**
+ * By vendor, in the operator's order. A vendor without scopes is part of every session; one with
+ * scopes where one of them was requested.
+ */
+function permissionsOf(scope: readonly string[], { vendors, signIn }: LinkingSettings): VendorPermissions[] {
+  return [...vendors].flatMap(([id, { vendor, scopes }]) => {
+    const requested = scopesOfVendor(scope, id);
+    const isPart = requested.length > 0 || scopes.length === 0 || id === signIn;
+    return isPart ? [{ vendorName: vendor.name, scope: requested, signsIn: id === signIn }] : [];
+  });
 }
 
 /**
@@ -115,7 +130,7 @@ function requireApproval(parameters: Parameters): void {
 //= bar#AS-8
 async function startFlow(
   { client, redirect, to: { flowId, state } }: ReceivedRequest,
-  { codeChallenge, scope }: AuthorizationRequest,
+  { codeChallenge, scope, vendorScope }: AuthorizationRequest,
   deps: LegDeps,
   trace: Trace,
 ): Promise<Answer> {
@@ -128,8 +143,8 @@ async function startFlow(
     ...identitySource(deps.settings),
     redirectUri: redirect.uri,
     codeChallenge,
-    scope,
-    ...defined({ state }),
+    scope: vendorScope,
+    ...defined({ state, sessionScope: deps.settings.linking === undefined ? undefined : scope }),
     issExpected: vendor.vendor.issExpected,
   } as const;
   return deps.flows.start({ flowId, flow }, vendor, createBindingCookie(), trace);

@@ -14,11 +14,23 @@ export interface ConsentPage {
   readonly redirect: VerifiedRedirect;
   /** Our host, as the user sees it in the address bar. */
   readonly serverHost: string;
+  /** Where the user signs in. */
   readonly vendorName: string;
   readonly scope: readonly string[];
+  /** With `VENDORS`: the scope by vendor. */
+  readonly permissions?: readonly VendorPermissions[];
   /** The request, which the form posts again unchanged. */
   readonly fields: readonly (readonly [name: string, value: string])[];
   readonly csrf: string;
+}
+
+/** What a session permits at one of several vendors. */
+export interface VendorPermissions {
+  readonly vendorName: string;
+  /** The vendor's own tokens. */
+  readonly scope: readonly string[];
+  /** Users sign in there. */
+  readonly signsIn: boolean;
 }
 
 const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/;
@@ -27,20 +39,20 @@ const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/;
 //= bar#AS-7
 //= bar#AS-10
 export function consentPage(shown: ConsentPage, headers: Record<string, string>, show = shownText): Answer {
-  const { client, serverHost, vendorName, scope, fields, csrf } = shown;
+  const { client, serverHost, vendorName, scope, permissions, fields, csrf } = shown;
   const { uri } = shown.redirect;
   const name = show(client.clientName);
   const { host } = new URL(uri);
-  const content = html`<p>${name} asks to use your ${vendorName} account through <strong>${serverHost}</strong>. Continue only if you came from this application and want it.</p>
+  const accounts = permissions === undefined ? `${vendorName} account` : accountsOf(permissions);
+  const content = html`<p>${name} asks to use your ${accounts} through <strong>${serverHost}</strong>. Continue only if you came from this application and want it.</p>
 ${LOOPBACK.test(host) ? LOOPBACK_WARNING : undefined}
 ${client.knownBy === "registration" ? NAME_WARNING : undefined}
 <dl>
 ${fact("Application", name)}
 ${fact("Known by", KNOWN_BY[client.knownBy](client))}
 ${fact("Leads back to", html`${host}<br><code class="quiet">${show(uri, LONGEST_URI)}</code>`)}
-${fact("Vendor", vendorName)}
-${scope.length === 0 ? undefined : fact("Permissions", scope.join(" "))}
-</dl>
+${permissions === undefined ? factsOfOne(vendorName, scope) : permissions.map(factOf)}
+</dl>${permissions?.some(({ signsIn }) => !signsIn) === true ? linkedLater(vendorName) : undefined}
 <form method="post" action="/authorize">
 ${fields.map(([field, value]) => hidden(field, value))}
 ${hidden("csrf", csrf)}
@@ -48,10 +60,31 @@ ${hidden("csrf", csrf)}
 <button class="button plain" type="submit" name="decision" value="deny">Cancel</button>
 </form>
 <p class="quiet">You will be asked again the next time an application wants to connect.</p>`;
-  return formPageAnswer(page(`Let ${name} use your ${vendorName} account?`, content), STYLE_HASH, headers);
+  return formPageAnswer(page(`Let ${name} use your ${accounts}?`, content), STYLE_HASH, headers);
 }
 
 const LONGEST_URI = 300;
+
+function factsOfOne(vendorName: string, scope: readonly string[]): Markup {
+  return html`${fact("Vendor", vendorName)}
+${scope.length === 0 ? undefined : fact("Permissions", scope.join(" "))}`;
+}
+
+function factOf({ vendorName, scope, signsIn }: VendorPermissions): Markup {
+  const none = signsIn ? "who you are" : "as you grant them there";
+  return fact(`Permissions at ${vendorName}`, scope.length === 0 ? none : scope.join(" "));
+}
+
+function accountsOf(permissions: readonly VendorPermissions[]): string {
+  const names = permissions.map(({ vendorName }) => vendorName);
+  const last = names.at(-1) ?? "";
+  return names.length === 1 ? `${last} account` : `${names.slice(0, -1).join(", ")} and ${last} accounts`;
+}
+
+function linkedLater(signInName: string): Markup {
+  return html`
+<p>You sign in at ${signInName} now. Your accounts at the others are linked later: you are asked for each when the application first needs it.</p>`;
+}
 
 const KNOWN_BY: Readonly<Record<ServerClient["knownBy"], (client: ServerClient) => string>> = {
   configuration: () => "the operator of this server",

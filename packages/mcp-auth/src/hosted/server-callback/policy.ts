@@ -31,6 +31,8 @@ export interface Authorization extends FlowRecord {
   readonly redirectUri: string;
   /** PKCE #1. */
   readonly codeChallenge: string;
+  /** With `VENDORS`: the session's, as the consent page showed it. `scope` is the vendor's. */
+  readonly sessionScope?: readonly string[];
   /** The session it produced. */
   readonly sessionId?: string;
   /** In format 2: the vendor's code alone, sealed under ours. */

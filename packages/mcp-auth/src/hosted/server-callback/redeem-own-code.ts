@@ -3,6 +3,7 @@
  * issued to, opens the parked vendor code; the vendor's tokens are stored for the user and the
  * client gets tokens of ours. The client is authenticated.
  */
+import { defined } from "@oauth-broker/oauth-core";
 import type { Parameters } from "@oauth-broker/oauth-core/protocol";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import type { HostedClient } from "../clients/client.ts";
@@ -24,7 +25,8 @@ export async function redeemOwnCode(
   requireOwnResource(parameters, deps.settings); //                                1  wrong: nothing is spent
   const redeemed = await deps.flows.redeem(parameters, client.clientId, trace); // 2  the vendor's tokens, once
   const { tokens, vendor, flow } = redeemed;
-  const granted = { tokens, vendor: vendor.vendor, requestedScope: flow.scope };
+  const { scope: requestedScope, sessionScope: consented } = flow;
+  const granted = { tokens, vendor: vendor.vendor, requestedScope, ...defined({ consented }) };
   const started = await openSession(granted, client, deps); //                     3  who it is; tokens kept, sealed; a session
   await deps.flows.remember(redeemed, { sessionId: started.session.id }); //       4  a second use ends it
   return started.tokens;

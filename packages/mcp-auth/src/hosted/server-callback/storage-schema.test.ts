@@ -7,6 +7,7 @@ import type { RecordStore } from "@oauth-broker/oauth-core";
 import { memoryRecordStore } from "@oauth-broker/token-store/memory";
 import { expect, it } from "vitest";
 import { openStubServerFixture } from "../../testing/server-fixture.ts";
+import { openStubLinkingFixture } from "../../testing/stub-linking.ts";
 
 const page = await readFile(new URL("../../../../../docs/storage-schema.md", import.meta.url), "utf8");
 
@@ -46,6 +47,9 @@ it("lists every field of an authorization and of a registered client", async () 
     const declined = fixture.browser();
     const state = (await declined.approve(client)).searchParams.get("state") ?? "";
     await declined.get(`/callback?${new URLSearchParams({ error: "access_denied", state }).toString()}`);
+    const several = await openStubLinkingFixture({ records: (now) => watched(memoryRecordStore({ now })) });
+    await several.browser().approve();
+    await several.close();
     for (const kind of ["authorization", "client", "client-slots"]) expect(seen.get(kind)).toEqual(documented(kind));
   } finally {
     await fixture.close();

@@ -12,8 +12,10 @@ import {
   type StoredRecord,
 } from "@oauth-broker/oauth-core";
 import { isSameText } from "@oauth-broker/oauth-core/protocol";
+import type { LinkingSettings } from "../../settings.ts";
 import { type IdentitySource, isSameSource } from "../vendor-links/identity-source.ts";
 import type { IssuedToken } from "./issued-token.ts";
+import { prefixScopes } from "./scope.ts";
 
 export const ACCESS_TOKEN_LIFETIME_SECONDS = 3600;
 /** Lifetime of an unused refresh token; each use restarts it. */
@@ -44,6 +46,8 @@ export type SessionData = {
   readonly issuer: string;
   readonly user: string;
   readonly clientId: string;
+  /** Begun with `VENDORS`: its scopes name their vendor. */
+  readonly linking?: true;
   /** As granted. Never widened. */
   readonly scope: readonly string[];
   /** Newest first. */
@@ -76,6 +80,14 @@ export type PreviousRefreshToken = {
 export interface StoredSession extends SessionData {
   readonly id: string;
   readonly isLive: boolean;
+  /** With `VENDORS` each token names its vendor, also in a session from before. */
+  readonly scope: readonly string[];
+  /**
+   * With `VENDORS`, of a session from before: the id of the vendor whose scopes its stored ones are.
+   */
+  readonly unprefixedOf?: string;
+  /** With `VENDORS`: when it ends, however often it is refreshed. */
+  readonly endsAt?: EpochSeconds;
 }
 
 export function sessionKey(id: string): RecordKey {
@@ -86,17 +98,42 @@ export interface SessionReading {
   readonly records: RecordStore;
   /** The identity source in the server's present settings. */
   readonly source: IdentitySource;
+  readonly now: Clock;
+  /** Absent with `VENDOR`. */
+  readonly linking?: SessionLinking | undefined;
 }
+
+/** What `VENDORS` changes about sessions. */
+export type SessionLinking = Pick<LinkingSettings, "signIn" | "sessionMaxSeconds">;
 
 /**
  * @returns undefined when it does not exist, has been deleted, or was opened at another vendor or
  *   issuer
  */
-export async function readSession(id: string, { records, source }: SessionReading): Promise<StoredSession | undefined> {
+export async function readSession(id: string, reading: SessionReading): Promise<StoredSession | undefined> {
+  const { records, source, linking } = reading;
   const record = await records.get(sessionKey(id));
   const session = record === undefined ? undefined : toSession(record);
   //= bar#RS-2
-  return session !== undefined && isSameSource(session, source) ? session : undefined;
+  if (session === undefined || !isSameSource(session, source)) return undefined;
+  if (linking !== undefined) return withLinking(session, linking, reading);
+  // A scope that names a vendor is not the vendor's own.
+  return session.linking === true ? undefined : session;
+}
+
+/**
+ * A session from before `VENDORS` is one of the sign-in vendor's, as its source is. Only the record
+ * says which it is: a vendor's own scope may look like one that names a vendor.
+ */
+function withLinking(
+  session: StoredSession,
+  { signIn, sessionMaxSeconds }: SessionLinking,
+  { now }: Pick<SessionReading, "now">,
+): StoredSession {
+  const endsAt = session.startedAt + sessionMaxSeconds;
+  const lasting = { ...session, endsAt, isLive: session.isLive && now() < endsAt };
+  if (session.linking === true) return lasting;
+  return { ...lasting, scope: prefixScopes(session.scope, signIn), unprefixedOf: signIn };
 }
 
 /**
@@ -142,7 +179,9 @@ export function liveAccessToken(
   now: EpochSeconds,
 ): { readonly scope: readonly string[]; readonly expiresAt: EpochSeconds } | undefined {
   const found = session.access.find(({ hash, expiresAt }) => isSameText(hash, presented.hash) && expiresAt > now);
-  return found === undefined ? undefined : { scope: found.scope ?? session.scope, expiresAt: found.expiresAt };
+  if (found === undefined) return undefined;
+  const scope = found.scope === undefined ? session.scope : prefixScopes(found.scope, session.unprefixedOf);
+  return { scope, expiresAt: Math.min(found.expiresAt, session.endsAt ?? Infinity) };
 }
 
 function toSession({ key, stage, data }: StoredRecord): StoredSession | undefined {

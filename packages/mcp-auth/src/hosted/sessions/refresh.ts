@@ -9,9 +9,10 @@
  * the session ends. Only a refresh spends the successor, not a call with its access token:
  * otherwise a second process of the client, slightly late, would end the session for both.
  */
-import { type Clock, OAuthError } from "@oauth-broker/oauth-core";
+import { OAuthError } from "@oauth-broker/oauth-core";
 import type { IssuedToken } from "./issued-token.ts";
 import { type IssueTokens, openAnswer, sealAnswer, toIssuedTokens } from "./token-pair.ts";
+import { prefixScopes, scopesOfVendor } from "./scope.ts";
 import type { IssuedTokens } from "./session.ts";
 import {
   MAX_ACCESS_TOKENS,
@@ -32,7 +33,6 @@ export interface RefreshRequest {
 }
 
 export interface RefreshDeps extends SessionReading {
-  readonly now: Clock;
   readonly standingOf: typeof standingOf;
   readonly issue: IssueTokens;
   /** Ends the session. */
@@ -91,11 +91,15 @@ function isReuse(standing: Standing, { previous }: StoredSession, now: number): 
 /** @throws OAuthError invalid_scope for more than was granted; nothing has been spent then */
 function requestedScope(requested: readonly string[] | undefined, session: StoredSession): readonly string[] {
   if (requested === undefined || requested.length === 0) return session.scope;
+  // The client of a session from before `VENDORS` may name scopes as they were then.
+  const asked = requested.map((token) =>
+    session.scope.includes(token) ? token : (prefixScopes([token], session.unprefixedOf)[0] ?? token),
+  );
   //= rfc6749#6
-  if (!requested.every((token) => session.scope.includes(token))) {
+  if (!asked.every((token) => session.scope.includes(token))) {
     throw new OAuthError("invalid_scope", "scope has more than was granted");
   }
-  return requested;
+  return asked;
 }
 
 /** @returns undefined when the record has changed since it was read: nothing was written */
@@ -107,9 +111,11 @@ async function rotate(
 ): Promise<IssuedTokens | undefined> {
   const { records, now, issue } = deps;
   const generation = session.generation + 1;
-  const expiresAt = now() + REFRESH_TOKEN_LIFETIME_SECONDS;
+  const { endsAt, unprefixedOf } = session;
+  const expiresAt = Math.min(now() + REFRESH_TOKEN_LIFETIME_SECONDS, endsAt ?? Infinity);
   const indexedUntil = session.indexedUntil < expiresAt ? await deps.index(session) : session.indexedUntil;
-  const { answer, access, refreshHash } = await issue({ sessionId: session.id, generation, scope });
+  const { answer, access, refreshHash } = await issue({ sessionId: session.id, generation, scope, endsAt });
+  const isWhole = scope === session.scope;
   const live = session.access.filter((one) => one.expiresAt > now());
   const { outcome } = await records.advance(
     sessionKey(session.id),
@@ -117,7 +123,10 @@ async function rotate(
     {
       stage: "live",
       set: {
-        access: [scope === session.scope ? access : { ...access, scope }, ...live].slice(0, MAX_ACCESS_TOKENS),
+        access: [isWhole ? access : { ...access, scope: scopesOfVendor(scope, unprefixedOf) }, ...live].slice(
+          0,
+          MAX_ACCESS_TOKENS,
+        ),
         refreshHash,
         generation,
         indexedUntil,

@@ -23,6 +23,7 @@ import {
   REFRESH_TOKEN_LIFETIME_SECONDS,
   type SessionData,
   sessionKey,
+  type SessionLinking,
   standingOf,
   type StoredSession,
 } from "./record.ts";
@@ -41,6 +42,8 @@ export interface SessionsDeps {
   /** The source of users' identities. Changing it invalidates every earlier session. */
   readonly source: IdentitySource;
   readonly now: Clock;
+  /** Absent with `VENDOR`. */
+  readonly linking?: SessionLinking | undefined;
 }
 
 /**
@@ -55,15 +58,15 @@ export interface SessionChecks {
 export const SESSION_CHECKS: SessionChecks = { isTokenTag, standingOf };
 
 export function createSessions(
-  { records, serverKey, audience, source, now }: SessionsDeps,
+  { records, serverKey, audience, source, now, linking }: SessionsDeps,
   checks: SessionChecks = SESSION_CHECKS,
 ): Sessions {
-  const reading = { records, source };
+  const reading = { records, source, now, linking };
   const tagging = async (): Promise<TokenTagging> => ({ key: await serverKey.derive("token-tag"), audience });
   const parse = async (type: TokenType, token: string): Promise<IssuedToken | undefined> =>
     looksIssued(type, token) ? parseIssuedToken(type, token, await tagging(), checks.isTokenTag) : undefined;
   const issue = createIssuer({ tagging, now });
-  const userSessions = createUserSessions({ ...reading, now, audience, serverKey });
+  const userSessions = createUserSessions({ ...reading, audience, serverKey });
   const end = async ({ id, user }: Session): Promise<void> => {
     await endStored(id, { records, now });
     await userSessions.remove(user, id);
@@ -72,7 +75,9 @@ export function createSessions(
   return {
     start: async ({ user, clientId, scope }) => {
       const id = createSessionId();
-      const { answer, access, refreshHash } = await issue({ sessionId: id, generation: 0, scope });
+      const startedAt = now();
+      const endsAt = linking === undefined ? undefined : startedAt + linking.sessionMaxSeconds;
+      const { answer, access, refreshHash } = await issue({ sessionId: id, generation: 0, scope, endsAt });
       // First: a session that the index does not list would survive the end of all sessions.
       const indexedUntil = await userSessions.add(user, id);
       const data: SessionData = {
@@ -80,14 +85,15 @@ export function createSessions(
         ...source,
         user,
         clientId,
+        ...(linking === undefined ? {} : { linking: true }),
         scope,
         access: [access],
         refreshHash,
         generation: 0,
-        startedAt: now(),
+        startedAt,
         indexedUntil,
       };
-      const expiresAt = now() + REFRESH_TOKEN_LIFETIME_SECONDS;
+      const expiresAt = Math.min(now() + REFRESH_TOKEN_LIFETIME_SECONDS, endsAt ?? Infinity);
       if ((await records.create({ key: sessionKey(id), stage: "live", data, expiresAt })) === "exists") {
         throw new OAuthError("invalid_grant", "The authorization was ended", {
           detail: "all sessions of the user were ended while this one began",
@@ -120,7 +126,7 @@ export function createSessions(
         throw new OAuthError("invalid_grant", "The refresh token is not valid", { detail: "it is not one of ours" });
       }
       const index = (session: StoredSession): Promise<number> => userSessions.add(session.user, session.id);
-      return refreshSession(refreshToken, presented, request, { ...reading, ...checks, now, issue, end, index });
+      return refreshSession(refreshToken, presented, request, { ...reading, ...checks, issue, end, index });
     },
 
     revoke: async (token, clientId) => {

@@ -32,6 +32,8 @@ export type IssueTokens = (of: {
   readonly generation: number;
   /** Of the access token. */
   readonly scope: readonly string[];
+  /** The access token ends no later. */
+  readonly endsAt: EpochSeconds | undefined;
 }) => Promise<IssuedPair>;
 
 export function createIssuer({
@@ -41,11 +43,11 @@ export function createIssuer({
   readonly tagging: () => Promise<TokenTagging>;
   readonly now: Clock;
 }): IssueTokens {
-  return async ({ scope, ...of }) => {
+  return async ({ scope, endsAt = Infinity, ...of }) => {
     const tags = await tagging();
     const access = issueToken("access", of, tags);
     const refresh = issueToken("refresh", of, tags);
-    const expiresAt = now() + ACCESS_TOKEN_LIFETIME_SECONDS;
+    const expiresAt = Math.min(now() + ACCESS_TOKEN_LIFETIME_SECONDS, endsAt);
     return {
       answer: { accessToken: access.token, refreshToken: refresh.token, expiresAt, scope },
       access: { hash: access.hash, expiresAt },

@@ -3,14 +3,7 @@
  * session is listed here before it is created, so that ending all of a user's sessions misses none,
  * even after a crash; an entry without a session is harmless, and expires.
  */
-import {
-  type Clock,
-  type EpochSeconds,
-  hmacSha256,
-  type JsonObject,
-  OAuthError,
-  type RecordKey,
-} from "@oauth-broker/oauth-core";
+import { type EpochSeconds, hmacSha256, type JsonObject, OAuthError, type RecordKey } from "@oauth-broker/oauth-core";
 import { randomToken } from "@oauth-broker/oauth-core/protocol";
 import type { ServerKey } from "../server-key.ts";
 import {
@@ -66,11 +59,7 @@ export interface UserSessions {
   endAll(user: string): Promise<number>;
 }
 
-interface IndexDeps extends SessionReading {
-  readonly now: Clock;
-}
-
-export interface UserSessionsDeps extends IndexDeps {
+export interface UserSessionsDeps extends SessionReading {
   /** The audience of the sessions' tokens: another server on the same table has its own indexes. */
   readonly audience: string;
   readonly serverKey: ServerKey;
@@ -138,7 +127,7 @@ export function createUserSessions(deps: UserSessionsDeps): UserSessions {
   };
 }
 
-async function readIndex(key: RecordKey, { records, now }: IndexDeps): Promise<Index> {
+async function readIndex(key: RecordKey, { records, now }: SessionReading): Promise<Index> {
   const record = await records.get(key);
   if (record === undefined) return { revision: undefined, entries: [] };
   const { v, revision, sessions } = record.data;
@@ -156,7 +145,7 @@ async function writeIndex(
   key: RecordKey,
   over: string | undefined,
   sessions: readonly Entry[],
-  { records, now }: IndexDeps,
+  { records, now }: SessionReading,
 ): Promise<boolean> {
   if (over === undefined && sessions.length === 0) return true;
   const expiresAt = Math.max(now() + EMPTY_SECONDS, ...sessions.map(({ until }) => until));
@@ -167,7 +156,7 @@ async function writeIndex(
   return (await records.advance(key, from, { stage, set: data, expiresAt })).outcome === "moved";
 }
 
-async function isAnyLive(entries: readonly Entry[], deps: IndexDeps): Promise<boolean> {
+async function isAnyLive(entries: readonly Entry[], deps: SessionReading): Promise<boolean> {
   for (const { id, startedAt } of entries.toReversed()) {
     const session = await readSession(id, deps);
     const isBeginning = session === undefined && startedAt + BEGINNING_SECONDS > deps.now();
@@ -182,7 +171,7 @@ async function isAnyLive(entries: readonly Entry[], deps: IndexDeps): Promise<bo
  *
  * @returns whether it was live
  */
-async function endOrPreempt(id: string, deps: IndexDeps): Promise<boolean> {
+async function endOrPreempt(id: string, deps: SessionReading): Promise<boolean> {
   const ended = await endStored(id, deps);
   if (ended !== "absent") return ended === "ended";
   const expiresAt = deps.now() + ENDED_SESSION_SECONDS;

@@ -9,6 +9,7 @@ import { type StoredTokens, type TokenKey, TokenStoreError } from "@oauth-broker
 import type { HostedClient } from "../clients/client.ts";
 import type { HostedDeps } from "../deps.ts";
 import { type LinkDeps, linkKey, outlasts, revokeAtVendor, tokenSetOf } from "./link.ts";
+import { grantedSessionScope } from "../sessions/scope.ts";
 import type { Session } from "../sessions/session.ts";
 
 export interface Redeemed {
@@ -16,17 +17,20 @@ export interface Redeemed {
   readonly vendor: ResolvedVendor;
   /** The scope that was requested. */
   readonly requestedScope: readonly string[];
+  /** With `VENDORS`: the session's scope, as the consent page showed it. */
+  readonly consented?: readonly string[];
 }
 
 /** @throws OAuthError as linkUser; temporarily_unavailable with `retry: "restart"` */
 export async function openSession(
-  { tokens, vendor, requestedScope }: Redeemed,
+  { tokens, vendor, requestedScope, consented }: Redeemed,
   { clientId }: Pick<HostedClient, "clientId">,
   deps: HostedDeps,
 ): ReturnType<HostedDeps["sessions"]["start"]> {
   const scope = grantedScope(tokens, requestedScope);
   const user = await linkUser({ tokens, vendor, scope }, deps);
-  return startSession({ user, clientId, scope }, deps.sessions);
+  const session = { user, clientId, scope: grantedSessionScope(scope, consented, deps.settings.linking) };
+  return startSession(session, deps.sessions);
 }
 
 /** The scope the vendor reports. RFC 6749 §5.1 lets it be absent when it is the requested one. */

@@ -1,0 +1,68 @@
+/**
+ * The scopes of sessions. With `VENDOR` they are the vendor's own. With `VENDORS` each names its
+ * vendor, `<id>:<vendor scope>`: an id has no colon, so the first one ends it.
+ */
+import { hasIdTokens } from "@oauth-broker/oauth-core/client";
+import type { HostedSettings, LinkingSettings, VendorSettings } from "../../settings.ts";
+
+type ScopeSettings = Pick<HostedSettings, "vendor"> & {
+  readonly linking: Pick<LinkingSettings, "signIn" | "vendors"> | undefined;
+};
+
+/** `scopes_supported`: all that a session can have. */
+export function supportedScopes({ vendor, linking }: ScopeSettings): readonly string[] {
+  if (linking === undefined) return vendor.scopes;
+  return [...linking.vendors].flatMap(([id, { scopes }]) => prefixScopes(scopes, id));
+}
+
+/** @param id undefined: they stay as they are */
+export function prefixScopes(vendorScopes: readonly string[], id: string | undefined): readonly string[] {
+  return id === undefined ? vendorScopes : vendorScopes.map((scope) => `${id}:${scope}`);
+}
+
+/**
+ * What a session permits at one vendor, as that vendor's own scopes.
+ *
+ * @param id undefined: the scopes name no vendor
+ */
+export function scopesOfVendor(sessionScope: readonly string[], id: string | undefined): readonly string[] {
+  if (id === undefined) return sessionScope;
+  const prefix = `${id}:`;
+  return sessionScope.flatMap((scope) => (scope.startsWith(prefix) ? [scope.slice(prefix.length)] : []));
+}
+
+/**
+ * What to request at the sign-in vendor so that it identifies the user, and no more. Never beyond
+ * the vendor's `VENDOR_<ID>_SCOPES`.
+ */
+export function identityScopes({ vendor, scopes }: Pick<VendorSettings, "vendor" | "scopes">): readonly string[] {
+  const { identity, defaultScopes } = vendor;
+  const isByIdToken = scopes.includes("openid") && (hasIdTokens(vendor) || vendor.userinfoEndpoint !== undefined);
+  // Some vendors put the members that identify a user behind `profile`.
+  const members = typeof identity === "object" && identity.from === "id_token" ? ["openid", "profile"] : ["openid"];
+  return (isByIdToken ? members : defaultScopes).filter((scope) => scopes.includes(scope));
+}
+
+/** The scope to request at the vendor for a session that is to have `sessionScope`. */
+export function signInScopes(sessionScope: readonly string[], { vendor, linking }: ScopeSettings): readonly string[] {
+  if (linking === undefined) return sessionScope;
+  return [...new Set([...identityScopes(vendor), ...scopesOfVendor(sessionScope, linking.signIn)])];
+}
+
+/**
+ * The scope of a session that begins. At the sign-in vendor it is what the user consented to and
+ * the vendor granted; at the others what the user consented to, which a link has to follow.
+ *
+ * @param granted by the sign-in vendor
+ * @param consented as the consent page showed it; undefined for a flow that began with `VENDOR`
+ */
+export function grantedSessionScope(
+  granted: readonly string[],
+  consented: readonly string[] | undefined,
+  linking: Pick<LinkingSettings, "signIn"> | undefined,
+): readonly string[] {
+  if (linking === undefined) return granted;
+  const atSignIn = prefixScopes(granted, linking.signIn);
+  if (consented === undefined) return atSignIn;
+  return consented.filter((scope) => !scope.startsWith(`${linking.signIn}:`) || atSignIn.includes(scope));
+}
