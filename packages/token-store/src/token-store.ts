@@ -2,18 +2,19 @@
  * The token store as servers use it: one user's tokens at one vendor, stored sealed, read fresh.
  * Its parts are connected here, once; config.ts builds it from the environment.
  */
-import { defined, type Clock, type KeyContext, type KeyWrapper, OAuthError } from "@oauth-broker/oauth-core";
+import type { Clock, KeyContext, KeyWrapper } from "@oauth-broker/oauth-core";
 import { createDataKeys } from "./keys/data-keys.ts";
 import { modeNamed } from "./modes/mode-choice.ts";
+import { describeLink, endLink, forgetLink, links, readLink, revoke } from "./links.ts";
 import { declareOlderReaders } from "./modes/older-readers.ts";
 import type { JournalEvent } from "./refresh/journal.ts";
 import type { Refresh, RefreshEvent } from "./refresh/context.ts";
 import { createRefreshLeases, type RefreshLeasesOptions, type RefreshOptions } from "./refresh/refresh.ts";
 import { createTokenRecords } from "./tokens/row-records.ts";
-import type { Row, TokenRows } from "./storage/token-rows.ts";
-import { type ModeName, namesOf, rowKeyOf, statusOf } from "./tokens/token-attributes.ts";
-import type { RecordEvent, TokenRecords } from "./tokens/token-records.ts";
-import type { StoredTokens, TokenKey, TokenSet, TokenStatus } from "./tokens/tokens.ts";
+import type { TokenRows } from "./storage/token-rows.ts";
+import { type ModeName, rowKeyOf } from "./tokens/token-attributes.ts";
+import type { RecordEvent } from "./tokens/token-records.ts";
+import type { LinkDetails, SignIn, StoredTokens, TokenKey, TokenSet, TokenStatus } from "./tokens/tokens.ts";
 
 /** The table, the keys and the mode that a token store is made of. */
 export interface TokenStoreOptions {
@@ -47,6 +48,23 @@ export interface Link {
   readonly user: string;
   readonly vendor: string;
   readonly status: TokenStatus;
+  /** Where `user` is an identity; absent: at `vendor`. */
+  readonly signIn?: SignIn;
+  /** Made under another sign-in than the one asked for: no link of the present server's users. */
+  readonly foreign?: true;
+}
+
+/** One user's link as a page shows it. */
+export interface LinkReading {
+  /**
+   * Raised by every link and disconnect, never by a refresh; 0 for a user who never linked. What a
+   * page shows is stored over this version alone.
+   */
+  readonly linkVersion: number;
+  /**
+   * `missing`: no tokens, or another sign-in's. `unreadable`: tokens that do not open here.
+   */
+  readonly stored: StoredTokens | "missing" | "unreadable";
 }
 
 /**
@@ -85,8 +103,40 @@ export interface TokenStore {
   revoke(key: TokenKey): Promise<StoredTokens | undefined>;
   /** Removes the record, readable or not. */
   delete(key: Pick<TokenKey, "user" | "vendor">): Promise<void>;
-  /** One user's links, or those of all users. */
-  links(user?: string): AsyncIterable<Link>;
+  /** Without a refresh. */
+  readLink(key: TokenKey): Promise<LinkReading>;
+  /**
+   * Stores a user's link over the version that the user was shown.
+   *
+   * @returns `conflict` when it was linked or ended since, and over another sign-in's link: that
+   *   one has to be ended first
+   * @throws TokenStoreError too_large, input_invalid
+   */
+  link(key: TokenKey, tokens: TokenSet, linkVersion: number): Promise<StoredTokens | "conflict">;
+  /**
+   * Changes what is known of a link.
+   *
+   * @param change undefined: leaves it
+   * @returns whether there is such a link
+   */
+  describeLink(
+    key: TokenKey,
+    change: (link: LinkDetails | undefined, linkVersion: number) => LinkDetails | undefined,
+  ): Promise<boolean>;
+  /**
+   * Ends a user's link here, as `revoke`: from now on nothing that began before stores tokens, not
+   * even where there was no link. The caller then revokes the tokens at the vendor, and calls
+   * `forgetLink`.
+   */
+  endLink(key: TokenKey): Promise<StoredTokens | undefined>;
+  /** Removes the tokens of an ended link; its version stays for a while. */
+  forgetLink(key: TokenKey): Promise<void>;
+  /**
+   * One user's links, or those of all users.
+   *
+   * @param signIn of the present server; absent: each vendor is its own
+   */
+  links(user?: string, signIn?: SignIn): AsyncIterable<Link>;
   ping(): Promise<void>;
   /**
    * Waits for refreshes under way, and for responses not yet stored, as long as `drainMs` (default
@@ -119,7 +169,12 @@ export function createTokenStore(options: TokenStoreOptions): TokenStore {
     withRefreshLease: leases.withRefreshLease,
     revoke: (key) => revoke(key, { records, rows }),
     delete: async (key) => void (await rows.delete(rowKeyOf(key), {})),
-    links: (user) => links(user, { rows }),
+    readLink: (key) => readLink(key, { records, rows, now }),
+    link: (key, tokens, linkVersion) => records.replaceLink(key, tokens, linkVersion),
+    describeLink: (key, change) => describeLink(key, change, { records, now }),
+    endLink: (key) => endLink(key, { records, rows, now }),
+    forgetLink: (key) => forgetLink(key, { rows, now }),
+    links: (user, signIn) => links(user, signIn, { rows, now }),
     ping: () => rows.ping(),
     close: async (drainMs = DRAIN_MS) => {
       declaration?.stop();
@@ -138,42 +193,4 @@ export function createTokenStore(options: TokenStoreOptions): TokenStore {
 //= bar#TS-4
 export function dataKeyContext(where: { readonly environment: string; readonly table: string }): KeyContext {
   return { purpose: "token-store", environment: where.environment, table: where.table };
-}
-
-async function revoke(
-  key: TokenKey,
-  { records, rows }: { readonly records: TokenRecords; readonly rows: TokenRows },
-): Promise<StoredTokens | undefined> {
-  for (;;) {
-    const current = await records.read(key).catch(async (error: unknown) => {
-      // Tokens that cannot be read are revoked all the same. The error of the write shows whether
-      // the store itself failed.
-      const isUnreadable = error instanceof OAuthError && error.extras.reason === "token_unreadable";
-      if (!isUnreadable) throw error;
-      await rows.change(rowKeyOf(key), { set: { status: "revoked" } }, {});
-      return undefined;
-    });
-    if (current === undefined || current.stored.status === "revoked") return undefined;
-    if ((await records.note(current, { status: "revoked" })) !== undefined) return current.stored;
-  }
-}
-
-async function* links(user: string | undefined, { rows }: { readonly rows: TokenRows }): AsyncIterable<Link> {
-  if (user !== undefined) {
-    yield* linksOf(await rows.partition(rowKeyOf({ user, vendor: "any" }).pk));
-    return;
-  }
-  let cursor: string | undefined;
-  do {
-    const page = await rows.scan({ limit: 100, ...defined({ cursor }) });
-    yield* linksOf(page.rows);
-    cursor = page.cursor;
-  } while (cursor !== undefined);
-}
-
-function linksOf(rows: readonly Row[]): Link[] {
-  return rows.flatMap(({ key, attributes }) => {
-    const names = namesOf(key);
-    return names === undefined ? [] : [{ ...names, status: statusOf(attributes) }];
-  });
 }

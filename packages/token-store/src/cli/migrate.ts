@@ -10,7 +10,7 @@ import type { MigrateOptions } from "./arguments.ts";
 import type { Checkpoint, Standing } from "./checkpoint.ts";
 import { lanesOf, type Outcome, runPasses, type Visitor } from "./passes.ts";
 import type { Result } from "./report.ts";
-import { inspect, type InspectDeps, type KnownRow } from "./row-kinds.ts";
+import { inspect, type InspectDeps, keyOf, type KnownRow } from "./row-kinds.ts";
 import { survey, type Tally } from "./survey.ts";
 import { type CommandDeps, type Pace, paceOf, type Retry } from "./walk.ts";
 
@@ -180,7 +180,7 @@ function migrateRows(
         if (!wanted) return undefined;
       }
       //= bar#TS-15
-      const read = await lanes[lane]?.read({ ...names, issuer }, row);
+      const read = await lanes[lane]?.read(keyOf(names, issuer, row), row);
       if (read?.record === "refused") return kind === "plaintext_only" ? REFUSED : undefined;
       if (read?.record === "unreadable") return unreadable;
       if (read?.record === "in_use") return IN_USE;

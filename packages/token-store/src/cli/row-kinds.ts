@@ -2,12 +2,14 @@
  * The kind of a table row, by its attributes alone: no value is opened and no key is needed. Every
  * command counts by these kinds. `inspect` opens rows.
  */
-import { type EpochSeconds, OAuthError } from "@oauth-broker/oauth-core";
+import { defined, type EpochSeconds, OAuthError } from "@oauth-broker/oauth-core";
 import { TokenStoreError } from "../errors.ts";
 import type { DataKeys } from "../keys/data-keys.ts";
 import type { Attributes, Row } from "../storage/token-rows.ts";
+import type { TokenKey } from "../tokens/tokens.ts";
 import { isExpired, markOf } from "../tokens/row-conditions.ts";
 import { COPY_ATTRIBUTES, copyOf, isSameCopy, namesOf, sealedHalfOf } from "../tokens/token-attributes.ts";
+import { signInOf } from "../tokens/link-attributes.ts";
 import { openHalf } from "../tokens/token-sealing.ts";
 
 /**
@@ -63,6 +65,11 @@ function isSealed(attributes: Attributes): boolean | "broken" {
   }
 }
 
+/** The key of a row's own tokens, whichever sign-in they were linked under. */
+export function keyOf(names: NonNullable<KnownRow["names"]>, issuer: string, { attributes }: Row): TokenKey {
+  return { ...names, issuer, ...defined({ signIn: signInOf(attributes) }) };
+}
+
 export interface InspectDeps {
   readonly dataKeys: DataKeys;
   readonly environment: string;
@@ -87,7 +94,8 @@ export async function inspect({ key, attributes }: Row, issuer: string, deps: In
   try {
     const half = sealedHalfOf(attributes);
     if (half === undefined) return "unreadable";
-    const { tokens } = await openHalf(half, { environment, table, key, issuer }, { dataKeys });
+    const place = { environment, table, key, issuer, signIn: signInOf(attributes) };
+    const { tokens } = await openHalf(half, place, { dataKeys });
     const copy = copyOf(attributes);
     return copy === undefined || isSameCopy(tokens, copy) ? "opens" : "differs";
   } catch (error) {

@@ -16,7 +16,7 @@ import type { WriteOptions } from "./arguments.ts";
 import type { Checkpoint, Standing } from "./checkpoint.ts";
 import { type Lane, lanesOf, type Outcome, runPasses, type Visitor } from "./passes.ts";
 import type { Result } from "./report.ts";
-import { inspect, type KnownRow, knownRow } from "./row-kinds.ts";
+import { inspect, keyOf, type KnownRow, knownRow } from "./row-kinds.ts";
 import { survey } from "./survey.ts";
 import { type CommandDeps, type Pace, paceOf, type Retry } from "./walk.ts";
 
@@ -145,7 +145,7 @@ function stripRows(
     // Servers ignore such a copy by now, and an attacker who can write the table may have planted
     // it. Migrate makes it count, on request.
     const inspection = await retry(() => inspect(row, issuer, { dataKeys, environment, table: rows.table }));
-    return inspection === "differs" ? COPY_DIFFERS : removeCopy({ ...names, issuer }, row, lane);
+    return inspection === "differs" ? COPY_DIFFERS : removeCopy(keyOf(names, issuer, row), row, lane);
   };
 
   const removeCopy = async (key: TokenKey, row: Row, lane: Lane): Promise<Outcome | undefined> => {

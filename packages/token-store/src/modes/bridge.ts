@@ -11,6 +11,7 @@
  * A ciphertext that does not open fails, copy or no copy: a fallback to the copy would let an
  * attacker who can write the table choose the tokens.
  */
+import { defined } from "@oauth-broker/oauth-core";
 import { isSameCopy } from "../tokens/token-attributes.ts";
 import type { Mode } from "./mode.ts";
 
@@ -21,8 +22,8 @@ export const bridge: Mode = {
     //= bar#TS-8
     if (copy === undefined || isSameCopy(sealed, copy)) return { tokens: sealed, reseal: false };
     // What a copy cannot hold stays: the older build did not change it.
-    const { vendorData } = sealed;
-    const tokens = vendorData === undefined ? copy : { ...copy, vendorData };
+    const { vendorData, link } = sealed;
+    const tokens = { ...copy, ...defined({ vendorData, link }) };
     return { tokens, reseal: true, finding: "copy_changed" };
   },
   //= bar#TS-11

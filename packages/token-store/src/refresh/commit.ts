@@ -76,9 +76,9 @@ export async function commitAnswer(
 /** Members that the response leaves out are carried over. */
 //= rfc6749#6
 function carriedOver(old: TokenSet, sent: Secret, answer: TokenSet): TokenSet {
-  const { idToken, scope, vendorData } = old;
+  const { idToken, scope, vendorData, link } = old;
   return {
-    ...defined({ idToken, scope, vendorData }),
+    ...defined({ idToken, scope, vendorData, link }),
     ...answer,
     //= bar#RF-2
     refreshToken: answer.refreshToken ?? sent,

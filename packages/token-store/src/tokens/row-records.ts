@@ -23,7 +23,18 @@ import {
 } from "./token-attributes.ts";
 import { type CurrentRecord, recordOf, type TokenRecords, type TokenRecordsOptions } from "./token-records.ts";
 import { openHalf, type Place, type Previous, sealHalf } from "./token-sealing.ts";
-import type { TokenKey, TokenSet, TokenStatus } from "./tokens.ts";
+import {
+  detailsText,
+  isForeign,
+  LINK_VERSION,
+  linkVersionOf,
+  nextLinkVersion,
+  PLAIN_DETAILS,
+  SIGN_IN_ATTRIBUTES,
+  signInAttributes,
+  signInOf,
+} from "./link-attributes.ts";
+import type { SignIn, StoredTokens, TokenKey, TokenSet, TokenStatus } from "./tokens.ts";
 import { createVersionWatch } from "./version-watch.ts";
 
 /** Another writer may write between a read and the write that depends on it, but not every time. */
@@ -33,8 +44,8 @@ export function createTokenRecords(options: TokenRecordsOptions): TokenRecords {
   const { rows, dataKeys, mode, environment, now, onEvent = () => undefined } = options;
   const watch = createVersionWatch();
 
-  const place = (key: TokenKey): Place => {
-    return { environment, table: rows.table, key: rowKeyOf(key), issuer: key.issuer };
+  const place = (key: TokenKey, signIn: SignIn | undefined): Place => {
+    return { environment, table: rows.table, key: rowKeyOf(key), issuer: key.issuer, signIn };
   };
 
   const requireReadable = (attributes: Attributes): void => {
@@ -49,7 +60,7 @@ export function createTokenRecords(options: TokenRecordsOptions): TokenRecords {
     const half = sealedHalfOf(attributes);
     const copy = copyOf(attributes);
     if (half === undefined || dataKeys === undefined) return copy === undefined ? {} : { copy };
-    const opened = await openHalf(half, place(key), { dataKeys });
+    const opened = await openHalf(half, place(key, signInOf(attributes)), { dataKeys });
     if (watch.wentBack(rowKey, half.version)) onEvent({ name: "version_went_back", vendor: key.vendor });
     return { ...opened, ...defined({ copy }) };
   };
@@ -58,10 +69,14 @@ export function createTokenRecords(options: TokenRecordsOptions): TokenRecords {
   const sealed = async (
     key: TokenKey,
     content: { readonly tokens: TokenSet; readonly previous?: Previous },
-    row: { readonly version: number; readonly mark: ModeName },
+    row: { readonly version: number; readonly mark: ModeName; readonly signIn: SignIn | undefined },
   ): Promise<RowChange> => {
-    if (dataKeys === undefined) return { set: { version: row.version } };
-    const set = await sealHalf(content, row, place(key), { dataKeys });
+    const { link } = content.tokens;
+    if (dataKeys === undefined) {
+      const details = link === undefined ? {} : { [PLAIN_DETAILS]: detailsText(link) };
+      return { set: { version: row.version, ...details } };
+    }
+    const set = await sealHalf(content, row, place(key, row.signIn), { dataKeys });
     return { set, remove: SEALED_FIELDS.map(sealedName).filter((name) => !Object.hasOwn(set, name)) };
   };
 
@@ -72,12 +87,16 @@ export function createTokenRecords(options: TokenRecordsOptions): TokenRecords {
   ): Promise<RowChange> => {
     const at = now();
     const mark = nextMark(attributes, mode.name);
-    const half = await sealed(key, content, { version: versionOf(attributes) + 1, mark });
+    const { signIn } = key;
+    const half = await sealed(key, content, { version: versionOf(attributes) + 1, mark, signIn });
+    const made = signInAttributes(signIn);
+    const next = { ...half.set, ...made };
+    const left = [...SIGN_IN_ATTRIBUTES, PLAIN_DETAILS].filter((name) => hasNoMore(name, attributes, next));
     const copy = mode.writesCopy(markOf(attributes)) ? copyAttributes(content.tokens, at) : {};
     const noCopy = COPY_ATTRIBUTES.filter((name) => !Object.hasOwn(copy, name));
     return {
-      set: { ...half.set, ...copy, status: "active", written_at: at },
-      remove: [...(half.remove ?? []), ...noCopy, ...LEASE_ATTRIBUTES],
+      set: { ...next, ...copy, status: "active", written_at: at },
+      remove: [...(half.remove ?? []), ...noCopy, ...left, ...LEASE_ATTRIBUTES],
     };
   };
 
@@ -91,12 +110,14 @@ export function createTokenRecords(options: TokenRecordsOptions): TokenRecords {
   ): Promise<CurrentRecord | undefined> => {
     const { attributes } = over.row;
     const { stored, previous } = over;
-    const half = await sealed(over.key, { tokens: stored.tokens, ...defined({ previous }) }, { version, mark });
+    const place = { version, mark, signIn: signInOf(attributes) };
+    const half = await sealed(over.key, { tokens: stored.tokens, ...defined({ previous }) }, place);
     const change: RowChange = {
       set: { ...half.set, written_at: stored.writtenAt, ...defined({ status }) },
       remove: [
         ...(half.remove ?? []),
         ...(mark === "encrypted" ? COPY_ATTRIBUTES : []),
+        ...[PLAIN_DETAILS].filter((name) => hasNoMore(name, attributes, half.set)),
         // A refresh of the previous tokens is fenced out by the version, so no caller needs to wait
         // for it.
         ...(version === versionOf(attributes) ? [] : LEASE_ATTRIBUTES),
@@ -112,7 +133,7 @@ export function createTokenRecords(options: TokenRecordsOptions): TokenRecords {
    */
   const readOnce = async (key: TokenKey): Promise<CurrentRecord | "changed" | undefined> => {
     const row = await rows.get(rowKeyOf(key));
-    if (row === undefined || isExpired(row.attributes, now())) return undefined;
+    if (row === undefined || isExpired(row.attributes, now()) || isForeign(row.attributes, key)) return undefined;
     const { tokens: fromSealed, previous, copy } = await open(key, row);
     if (fromSealed === undefined && copy === undefined) return undefined;
     const choice = mode.choose({ sealed: fromSealed, copy } as Parameters<Mode["choose"]>[0]);
@@ -136,6 +157,25 @@ export function createTokenRecords(options: TokenRecordsOptions): TokenRecords {
     }
     const current = recordOf(key, row, { tokens, previous });
     return isStale(attributes) ? ((await rewrapped(current)) ?? current) : current;
+  };
+
+  const replace = async (key: TokenKey, tokens: TokenSet, over?: number): Promise<StoredTokens | "conflict"> => {
+    const rowKey = rowKeyOf(key);
+    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+      const { attributes } = (await rows.get(rowKey)) ?? { attributes: {} };
+      const isOver = over === undefined || over === linkVersionOf(attributes, now());
+      if (!isOver || isForeign(attributes, key)) return "conflict";
+      // A sealed row is never replaced by an unsealed one.
+      requireReadable(attributes);
+      const { set, remove = [] } = await withTokens({ key, attributes }, { tokens });
+      const linked = key.signIn === undefined ? {} : { [LINK_VERSION]: nextLinkVersion(attributes) };
+      const change = { set: { ...set, ...linked }, remove: [...remove, "ttl"] };
+      const expected = expectAsRead(attributes, ["version", ...(key.signIn === undefined ? [] : LINK_CONDITIONS)]);
+      if ((await rows.change(rowKey, change, expected)) === "written") {
+        return recordOf(key, applied({ key: rowKey, attributes }, change), { tokens }).stored;
+      }
+    }
+    throw keptChanging();
   };
 
   const isStale = ({ data_key: wrapped }: Attributes): boolean =>
@@ -162,20 +202,17 @@ export function createTokenRecords(options: TokenRecordsOptions): TokenRecords {
       }),
     replace: (key, tokens) =>
       translated(async () => {
-        for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-          const rowKey = rowKeyOf(key);
-          const { attributes } = (await rows.get(rowKey)) ?? { attributes: {} };
-          // A sealed row is never replaced by an unsealed one.
-          requireReadable(attributes);
-          const { set, remove = [] } = await withTokens({ key, attributes }, { tokens });
-          const change = { set, remove: [...remove, "ttl"] };
-          const expected = expectAsRead(attributes, ["version"]);
-          if ((await rows.change(rowKey, change, expected)) === "written") {
-            return recordOf(key, applied({ key: rowKey, attributes }, change), { tokens }).stored;
-          }
-        }
-        throw keptChanging();
+        const stored = await replace(key, tokens);
+        if (stored === "conflict") throw keptChanging();
+        return stored;
       }),
+    replaceLink: (key, tokens, over) => translated(() => replace(key, tokens, over)),
+    redescribe: (over, link) => {
+      const { stored, row } = over;
+      const mark = markOf(row.attributes) ?? mode.name;
+      const described = { ...over, stored: { ...stored, tokens: { ...stored.tokens, link } } };
+      return translated(() => again(described, { version: stored.version, mark }));
+    },
     note: async (over, { lease, status }) => {
       const leased =
         lease === undefined || lease === null
@@ -208,6 +245,14 @@ export function createTokenRecords(options: TokenRecordsOptions): TokenRecords {
     },
   };
 }
+
+/** An attribute of the row that the next one must not have. */
+function hasNoMore(name: string, attributes: Attributes, next: Attributes): boolean {
+  return Object.hasOwn(attributes, name) && !Object.hasOwn(next, name);
+}
+
+/** A link may end without another version of its tokens. */
+const LINK_CONDITIONS = ["status", LINK_VERSION, ...SIGN_IN_ATTRIBUTES];
 
 interface Halves {
   readonly tokens: TokenSet;

@@ -45,6 +45,12 @@ it("lists every attribute a token row ever has", async () => {
   await look();
   await records.commit(await records.seal(held, tokens, { refreshToken: new Secret("r0"), until: NOW + 60 }));
   await look();
+  const linked = { ...key, signIn: { vendor: "s", issuer: "https://sign-in.example" } };
+  const link = { linkedAt: NOW, notGranted: [], lacked: {} };
+  await rows.delete(rowKeyOf(key), {});
+  const keyless = createTokenRecords({ rows, dataKeys: undefined, mode: bridge, environment: "test", now });
+  await keyless.replaceLink(linked, { ...tokens, link }, 0);
+  await look();
   rmSync(folder, { recursive: true });
 
   const section = page.split("\n## Token rows")[1] ?? "";

@@ -8,6 +8,7 @@
 import { defined, type EpochSeconds, Secret } from "@oauth-broker/oauth-core";
 import { TokenStoreError } from "../errors.ts";
 import type { Attribute, Attributes, RowKey } from "../storage/token-rows.ts";
+import { detailsOf, detailsText, PLAIN_DETAILS } from "./link-attributes.ts";
 import type { TokenKey, TokenSet, TokenStatus } from "./tokens.ts";
 
 /**
@@ -104,12 +105,14 @@ export function copyOf(attributes: Attributes): TokenSet | undefined {
   if (accessToken === undefined) return undefined;
   const scope = text(attributes["scope"]);
   const expiresAt = seconds(attributes["expires_at"]);
+  const details = text(attributes[PLAIN_DETAILS]);
   return {
     accessToken: new Secret(accessToken),
     ...secretMember("refreshToken", text(attributes["refresh_token"])),
     ...secretMember("idToken", text(attributes["id_token"])),
     tokenType: text(attributes["token_type"]) ?? "Bearer",
     ...defined({ scope, expiresAt }),
+    ...(details === undefined ? {} : { link: detailsOf(details) }),
   };
 }
 
@@ -141,7 +144,7 @@ export function isSameCopy(a: TokenSet, b: TokenSet): boolean {
  * @throws TokenStoreError too_large, input_invalid
  */
 export function textsOf(tokens: TokenSet): ReadonlyMap<SealedField, string> {
-  const { tokenType, scope = "", expiresAt = 0, vendorData } = tokens;
+  const { tokenType, scope = "", expiresAt = 0, vendorData, link } = tokens;
   const isWhole = Number.isSafeInteger(expiresAt) && tokenType.isWellFormed() && scope.isWellFormed();
   if (!isWhole)
     throw new TokenStoreError("input_invalid", { detail: "a token type, scope or expiry that no row can hold" });
@@ -150,6 +153,7 @@ export function textsOf(tokens: TokenSet): ReadonlyMap<SealedField, string> {
     scope: tokens.scope,
     expiresAt: tokens.expiresAt,
     vendorData: vendorData?.reveal(),
+    link: link === undefined ? undefined : detailsText(link),
   });
   const texts = new Map<SealedField, string>([["access_token", tokens.accessToken.reveal()]]);
   if (tokens.refreshToken !== undefined) texts.set("refresh_token", tokens.refreshToken.reveal());
@@ -169,11 +173,12 @@ export function tokensOf(texts: ReadonlyMap<SealedField, string>): TokenSet {
   if (accessToken === undefined || details === undefined) {
     throw new TokenStoreError("unreadable", { detail: "a part of the sealed row is missing" });
   }
-  const { tokenType, scope, expiresAt, vendorData } = JSON.parse(details) as {
+  const { tokenType, scope, expiresAt, vendorData, link } = JSON.parse(details) as {
     tokenType: string;
     scope?: string;
     expiresAt?: number;
     vendorData?: string;
+    link?: string;
   };
   return {
     accessToken: new Secret(accessToken),
@@ -182,6 +187,7 @@ export function tokensOf(texts: ReadonlyMap<SealedField, string>): TokenSet {
     tokenType,
     ...defined({ scope, expiresAt }),
     ...secretMember("vendorData", vendorData),
+    ...(link === undefined ? {} : { link: detailsOf(link) }),
   };
 }
 

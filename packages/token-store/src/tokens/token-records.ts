@@ -9,7 +9,7 @@ import type { Finding, Mode } from "../modes/mode.ts";
 import type { Expected, Row, RowChange, RowKey, TokenRows } from "../storage/token-rows.ts";
 import { COPY_ATTRIBUTES, type ModeName, statusOf, versionOf } from "./token-attributes.ts";
 import type { Previous } from "./token-sealing.ts";
-import type { StoredTokens, TokenKey, TokenSet, TokenStatus } from "./tokens.ts";
+import type { LinkDetails, StoredTokens, TokenKey, TokenSet, TokenStatus } from "./tokens.ts";
 
 /** Who may refresh a record, until when, and in which attempt. */
 export interface Lease {
@@ -68,15 +68,28 @@ export interface TokenRecords {
   /**
    * Consistent. A row whose copy counts is sealed before its tokens are returned.
    *
-   * @returns undefined when there is no row, or one past its `ttl`
+   * @returns undefined when there is no row, one past its `ttl`, or one made under another sign-in
    */
   read(key: TokenKey): Promise<CurrentRecord | undefined>;
   /**
    * A new authorization. Replaces the row, readable or not; a refresh under way is fenced out.
    *
-   * @throws TokenStoreError too_large, input_invalid
+   * @throws TokenStoreError too_large, input_invalid; OAuthError temporarily_unavailable, reason
+   *   `record_in_use`, also for a row made under another sign-in
    */
   replace(key: TokenKey, tokens: TokenSet): Promise<StoredTokens>;
+  /**
+   * The same over one link version.
+   *
+   * @returns `conflict` over any other, and for a row made under another sign-in
+   */
+  replaceLink(key: TokenKey, tokens: TokenSet, over: number): Promise<StoredTokens | "conflict">;
+  /**
+   * Seals the same tokens with other details.
+   *
+   * @returns undefined when the row has changed
+   */
+  redescribe(over: CurrentRecord, link: LinkDetails): Promise<CurrentRecord | undefined>;
   /**
    * Bookkeeping only, while version, status and lease are as in `over`.
    *

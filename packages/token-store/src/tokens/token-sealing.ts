@@ -1,6 +1,6 @@
 /**
  * Seals the fields of a token row and opens them, each bound to its place: environment, table,
- * keys, field, issuer, version and mark. A value moved to any other place does not open (bar TS-3).
+ * keys, field, issuer, version and mark, and with several vendors the sign-in. A value moved to any other place does not open (bar TS-3).
  */
 import { type EpochSeconds, Secret } from "@oauth-broker/oauth-core";
 import type { DataKeys } from "../keys/data-keys.ts";
@@ -15,7 +15,7 @@ import {
   textsOf,
   tokensOf,
 } from "./token-attributes.ts";
-import type { TokenSet } from "./tokens.ts";
+import type { SignIn, TokenSet } from "./tokens.ts";
 
 /** The place of a row's sealed half. */
 export interface Place {
@@ -23,6 +23,8 @@ export interface Place {
   readonly table: string;
   readonly key: RowKey;
   readonly issuer: string;
+  /** As the row names it. */
+  readonly signIn: SignIn | undefined;
 }
 
 /** The refresh token before the current one, for a vendor that accepts it a little longer. */
@@ -87,7 +89,19 @@ function contextOf(
   field: SealedField,
   row: { readonly version: number; readonly mark: ModeName },
 ): string[] {
-  const { environment, table, key, issuer } = place;
+  const { environment, table, key, issuer, signIn } = place;
   const { version, mark } = row;
-  return ["token row", String(ROW_FORMAT), environment, table, key.pk, key.sk, field, issuer, String(version), mark];
+  const at = [
+    "token row",
+    String(ROW_FORMAT),
+    environment,
+    table,
+    key.pk,
+    key.sk,
+    field,
+    issuer,
+    String(version),
+    mark,
+  ];
+  return signIn === undefined ? at : [...at, "sign-in", signIn.vendor, signIn.issuer];
 }

@@ -11,6 +11,33 @@ export interface TokenKey {
   readonly vendor: string;
   /** The vendor's issuer, or the host of its token endpoint where it has none. */
   readonly issuer: string;
+  /**
+   * With several vendors: where `user` is an identity. Absent: at this very vendor. Tokens stored
+   * under another sign-in are those of another person, and are not found.
+   */
+  readonly signIn?: SignIn;
+}
+
+/** Where users sign in: their identity is one there. */
+export interface SignIn {
+  readonly vendor: string;
+  readonly issuer: string;
+}
+
+/** What is known of a linked account. Stored, sealed and carried over by a refresh like a token. */
+export interface LinkDetails {
+  /** The account's identity at the vendor; absent when the vendor names none. */
+  readonly account?: string;
+  /** The account as its user knows it. */
+  readonly label?: Secret;
+  readonly linkedAt: EpochSeconds;
+  /** Requested of the user and not granted. */
+  readonly notGranted: readonly string[];
+  /**
+   * Granted scopes that the vendor then refused for want of, each with the link version at that
+   * time.
+   */
+  readonly lacked: Readonly<Record<string, number>>;
 }
 
 /**
@@ -31,6 +58,8 @@ export interface TokenSet {
   readonly expiresAt?: EpochSeconds;
   /** JSON text of the other members of the vendor's response. */
   readonly vendorData?: Secret;
+  /** Absent at a server with one vendor. */
+  readonly link?: LinkDetails;
 }
 
 /**

@@ -1,0 +1,242 @@
+/** Users' links at a server with several vendors: rows under a sign-in. Twins: links.twin.test.ts. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { OAuthError, type Secret } from "@oauth-broker/oauth-core";
+import { startDynamoDb } from "@oauth-broker/simulators/aws";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { audit } from "./cli/audit.ts";
+import { migrate } from "./cli/migrate.ts";
+import { strip } from "./cli/strip.ts";
+import { dynamodbTokenRows } from "./storage/dynamodb/token-rows.ts";
+import { memoryTokenRows } from "./storage/memory/token-rows.ts";
+import { sqliteTokenRows } from "./storage/sqlite/token-rows.ts";
+import type { TokenRows } from "./storage/token-rows.ts";
+import { cliFixture, ISSUER, VENDOR } from "./testing/cli-fixture.ts";
+import { CHAT, DETAILS, HOME, linksFixture, OTHER_SIGN_IN, SIGN_IN, tokensOf } from "./testing/links-fixture.ts";
+import { UNREADABLE } from "./testing/records-fixture.ts";
+import { rowKeyOf } from "./tokens/token-attributes.ts";
+
+async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
+  const found: Item[] = [];
+  for await (const item of items) found.push(item);
+  return found;
+}
+
+let folder: string;
+let engine: Awaited<ReturnType<typeof startDynamoDb>>;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "links-"));
+  engine = await startDynamoDb();
+});
+afterAll(async () => {
+  rmSync(folder, { recursive: true });
+  await engine.close();
+});
+
+const ENGINES: readonly [string, () => Promise<TokenRows>][] = [
+  ["sqlite", async () => sqliteTokenRows({ path: join(folder, `${Math.random()}.sqlite`) })],
+  [
+    "dynamodb",
+    async () =>
+      dynamodbTokenRows({
+        table: await engine.createTable(),
+        region: engine.region,
+        endpoint: engine.endpoint,
+        deadlineMs: 30_000,
+      }),
+  ],
+];
+const MODES = [
+  ["bridge", "keys"],
+  ["bridge", "keyless"],
+  ["encrypted", "keys"],
+] as const;
+const CASES = ENGINES.flatMap(([name, open]) => MODES.map(([mode, keys]) => [name, mode, keys, open] as const));
+
+describe.each(CASES)("a link in %s, mode %s, %s", (_name, mode, keys, open) => {
+  it("keeps sign-in, account, label, time and what was not granted, also over a refresh", async () => {
+    const { store, close } = linksFixture({ rows: await open(), mode, keyless: keys === "keyless" });
+    await store.link(CHAT, tokensOf("1", DETAILS), 0);
+    const read = await store.readLink(CHAT);
+    expect(read).toMatchObject({ linkVersion: 1, stored: { status: "active", tokens: { link: LINK } } });
+    await store.withRefreshLease(CHAT, async () => tokensOf("2"), { refused: 1 });
+    const stored = await store.get(CHAT);
+    expect(stored).toMatchObject({ version: 2, tokens: { link: LINK } });
+    expect(stored?.tokens.accessToken.reveal()).toBe("at-2");
+    expect(stored?.tokens.link?.label?.reveal()).toBe("ada@chat.example");
+    expect((await store.readLink(CHAT)).linkVersion).toBe(1);
+    await store.describeLink(CHAT, (link) => (link === undefined ? link : { ...link, lacked: { post: 1 } }));
+    expect((await store.get(CHAT))?.tokens.link?.lacked).toEqual({ post: 1 });
+    const signIn = { vendor: HOME.vendor, issuer: HOME.issuer };
+    expect(await all(store.links(CHAT.user, SIGN_IN))).toEqual([
+      { user: CHAT.user, vendor: "chat", status: "active", signIn },
+    ]);
+    await close();
+  });
+
+  it("is stored over the version that was shown, and never over a disconnect", async () => {
+    const { store, rows, close, clock } = linksFixture({ rows: await open(), mode, keyless: keys === "keyless" });
+    expect(await store.link(CHAT, tokensOf("1"), 1)).toBe("conflict");
+    await store.link(CHAT, tokensOf("1"), 0);
+    expect(await store.link(CHAT, tokensOf("2"), 0)).toBe("conflict");
+    const ended = await store.endLink(CHAT);
+    expect(ended?.tokens.accessToken.reveal()).toBe("at-1");
+    expect(await store.link(CHAT, tokensOf("2"), 1)).toBe("conflict");
+    // A process that died before it had revoked them leaves them to the next one.
+    expect((await store.endLink(CHAT))?.tokens.accessToken.reveal()).toBe("at-1");
+    await store.forgetLink(CHAT);
+    expect(await store.link(CHAT, tokensOf("2"), 1)).toBe("conflict");
+    expect(await store.readLink(CHAT)).toEqual({ linkVersion: 2, stored: "missing" });
+    expect(await all(store.links(CHAT.user))).toEqual([]);
+    expect(JSON.stringify(await rows.get(rowKeyOf(CHAT)))).not.toContain("at-1");
+    expect(await store.endLink(CHAT)).toBeUndefined();
+    expect(await store.link(CHAT, tokensOf("3"), 3)).toMatchObject({ version: 2 });
+    await store.endLink(CHAT);
+    await store.forgetLink(CHAT);
+    clock.advance(3600);
+    expect(await store.readLink(CHAT)).toEqual({ linkVersion: 0, stored: "missing" });
+    expect(await store.link(CHAT, tokensOf("4"), 0)).toMatchObject({ version: 3 });
+    expect((await store.readLink(CHAT)).linkVersion).toBe(6);
+    await close();
+  });
+});
+
+const LINK = { account: "C7", linkedAt: DETAILS.linkedAt, notGranted: ["post"], lacked: {} };
+
+describe("a disconnect", () => {
+  it("also fences out a user who never linked, and a refresh that began before, whose tokens are discarded", async () => {
+    const { store, close } = linksFixture({});
+    expect(await store.endLink(CHAT)).toBeUndefined();
+    expect(await store.link(CHAT, tokensOf("1"), 0)).toBe("conflict");
+    await store.link(CHAT, tokensOf("1"), 1);
+    const discarded: string[] = [];
+    const refresh = async () => {
+      await store.endLink(CHAT);
+      await store.forgetLink(CHAT);
+      return tokensOf("late");
+    };
+    const discard = ({ accessToken }: { readonly accessToken: Secret }) => void discarded.push(accessToken.reveal());
+    expect(await store.withRefreshLease(CHAT, refresh, { refused: 1, discard })).toBeUndefined();
+    await expect.poll(() => discarded).toEqual(["at-late"]);
+    expect(await store.readLink(CHAT)).toEqual({ linkVersion: 3, stored: "missing" });
+    await close();
+  });
+
+  it("leaves a link that was made in the meantime", async () => {
+    const { store, close } = linksFixture({});
+    await store.link(CHAT, tokensOf("1"), 0);
+    await store.endLink(CHAT);
+    await store.link(CHAT, tokensOf("2"), 2);
+    await store.forgetLink(CHAT);
+    expect((await store.get(CHAT))?.tokens.accessToken.reveal()).toBe("at-2");
+    await close();
+  });
+
+  it("ends tokens that do not open", async () => {
+    const { store, rows, close } = linksFixture({ mode: "encrypted" });
+    await store.link(CHAT, tokensOf("1"), 0);
+    await rows.change(rowKeyOf(CHAT), { set: { sealed_details: "x" } }, {});
+    expect(await store.readLink(CHAT)).toEqual({ linkVersion: 1, stored: "unreadable" });
+    await expect(store.describeLink(CHAT, (link) => link)).rejects.toEqual(UNREADABLE);
+    expect(await store.endLink(CHAT)).toBeUndefined();
+    await store.forgetLink(CHAT);
+    expect(await store.readLink(CHAT)).toEqual({ linkVersion: 2, stored: "missing" });
+    await close();
+  });
+});
+
+describe("a row made under another sign-in", () => {
+  it("without a sign-in counts at its own vendor alone, and is that vendor's link again", async () => {
+    const { store, close } = linksFixture({});
+    const { signIn: _, ...before } = CHAT;
+    await store.put(before, tokensOf("1"));
+    expect(await store.get(CHAT)).toBeUndefined();
+    expect(await store.withRefreshLease(CHAT, async () => tokensOf("2"))).toBeUndefined();
+    expect(await store.readLink(CHAT)).toEqual({ linkVersion: 0, stored: "missing" });
+    expect(await all(store.links(CHAT.user, SIGN_IN))).toMatchObject([{ foreign: true }]);
+    expect(await all(store.links(CHAT.user))).toEqual([{ user: CHAT.user, vendor: "chat", status: "active" }]);
+    const own = { ...before, signIn: { vendor: before.vendor, issuer: before.issuer } };
+    expect(await store.get(own)).toBeDefined();
+    await store.withRefreshLease(own, async () => tokensOf("2"), { refused: 1 });
+    expect(await store.get(before)).toMatchObject({ version: 2 });
+    await close();
+  });
+
+  it("is not overwritten, not ended and not described; its own key ends it", async () => {
+    const { store, close } = linksFixture({});
+    const theirs = { ...CHAT, signIn: OTHER_SIGN_IN };
+    await store.link(theirs, tokensOf("theirs"), 0);
+    expect(await store.link(CHAT, tokensOf("mine"), 1)).toBe("conflict");
+    await expect(store.put(CHAT, tokensOf("mine"))).rejects.toThrow(OAuthError);
+    expect(await store.endLink(CHAT)).toBeUndefined();
+    expect(await store.revoke(CHAT)).toBeUndefined();
+    expect(await store.describeLink(CHAT, () => DETAILS)).toBe(false);
+    expect((await store.get(theirs))?.tokens.accessToken.reveal()).toBe("at-theirs");
+    const [link] = await all(store.links(undefined, SIGN_IN));
+    expect(link).toMatchObject({ signIn: OTHER_SIGN_IN, foreign: true });
+    expect((await store.endLink(theirs))?.tokens.accessToken.reveal()).toBe("at-theirs");
+    await store.forgetLink(theirs);
+    const { linkVersion } = await store.readLink(CHAT);
+    expect(await store.link(CHAT, tokensOf("mine"), linkVersion)).toMatchObject({ status: "active" });
+    await close();
+  });
+});
+
+describe("a writer of the table", () => {
+  it.each(["bridge", "encrypted"] as const)(
+    "bar#TS-3 who moves a link to another user, vendor or sign-in gets nothing, in mode %s",
+    async (mode) => {
+      const { store, rows, close } = linksFixture({ mode, rows: memoryTokenRows() });
+      await store.link(CHAT, tokensOf("victim", DETAILS), 0);
+      const { attributes = {} } = (await rows.get(rowKeyOf(CHAT))) ?? {};
+      const sealed = Object.fromEntries(Object.entries(attributes).filter(([name]) => !name.endsWith("_token")));
+      const moved = { ...sealed, ...Object.fromEntries(SEALED.map((name) => [name, attributes[name] ?? ""])) };
+      await rows.change(rowKeyOf({ ...CHAT, user: "mallory" }), { set: moved }, {});
+      await expect(store.get({ ...CHAT, user: "mallory" })).rejects.toEqual(UNREADABLE);
+      await rows.change(rowKeyOf({ ...CHAT, vendor: "code" }), { set: moved }, {});
+      await expect(store.get({ ...CHAT, vendor: "code" })).rejects.toEqual(UNREADABLE);
+      const asked = { ...CHAT, signIn: OTHER_SIGN_IN };
+      expect(await store.get(asked)).toBeUndefined();
+      const { vendor: sign_in_vendor, issuer: sign_in_issuer } = OTHER_SIGN_IN;
+      await rows.change(rowKeyOf(CHAT), { set: { sign_in_vendor, sign_in_issuer } }, {});
+      await expect(store.get(asked)).rejects.toEqual(UNREADABLE);
+      await rows.change(rowKeyOf(CHAT), { set: {}, remove: ["sign_in_vendor", "sign_in_issuer"] }, {});
+      const { signIn: _, ...plain } = CHAT;
+      await expect(store.get(plain)).rejects.toEqual(UNREADABLE);
+      await rows.change(rowKeyOf(CHAT), { set: { sign_in_vendor: HOME.vendor } }, {});
+      expect(await store.get(CHAT)).toBeUndefined();
+      await close();
+    },
+  );
+});
+
+const SEALED = ["sealed_access_token", "sealed_refresh_token"];
+
+describe("the commands of the migration", () => {
+  const key = (user: string) => ({ user, vendor: VENDOR, issuer: ISSUER, signIn: SIGN_IN });
+  const options = { issuers: new Map([[VENDOR, ISSUER]]), rate: 100, dryRun: false };
+
+  it("open, seal and strip links as they do other rows, and keep what they do not know", async () => {
+    const fixture = cliFixture();
+    await fixture.records("bridge").replace(key("u1"), tokensOf("1", DETAILS));
+    const { store } = linksFixture({ rows: fixture.rows, keyless: true });
+    // The declaration of a server in mode bridge ends.
+    fixture.clock.advance(3600);
+    await store.link(key("u2"), tokensOf("2", DETAILS), 0);
+    const asked = { ...options, verify: true, byVendor: false, list: undefined };
+    expect(await audit(asked, fixture.deps)).toMatchObject({ counts: { opens: 1, plaintext_only: 1 } });
+    const sealing = { ...options, rewrap: false, skipIssuerCheck: false };
+    expect(await migrate(sealing, fixture.deps)).toMatchObject({ ending: "done", counts: { sealed: 1 } });
+    expect(await fixture.attributes("u2")).toMatchObject({ link_version: 1, sign_in_vendor: SIGN_IN.vendor });
+    expect(await fixture.attributes("u2")).not.toHaveProperty("link_details");
+    expect(await strip({ ...options, mode: "encrypted" }, fixture.deps)).toMatchObject({
+      ending: "done",
+      counts: { stripped: 2 },
+    });
+    for (const user of ["u1", "u2"]) {
+      const read = await fixture.records("encrypted").read(key(user));
+      expect(read?.stored.tokens.link).toMatchObject(LINK);
+    }
+  });
+});

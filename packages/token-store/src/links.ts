@@ -1,0 +1,186 @@
+/**
+ * Users' links over token records: what ends one, what a page shows of it, and who has which. Each
+ * decision is one conditional write; a link version fences out what began before.
+ */
+import { type Clock, defined, type EpochSeconds, OAuthError } from "@oauth-broker/oauth-core";
+import type { Row, TokenRows } from "./storage/token-rows.ts";
+import type { Link, LinkReading } from "./token-store.ts";
+import {
+  holdsTokens,
+  isForeign,
+  LINK_VERSION,
+  linkVersionOf,
+  nextLinkVersion,
+  PLAIN_DETAILS,
+  signInAttributes,
+  signInOf,
+} from "./tokens/link-attributes.ts";
+import { expectAsRead, isExpired } from "./tokens/row-conditions.ts";
+import {
+  COPY_ATTRIBUTES,
+  LEASE_ATTRIBUTES,
+  namesOf,
+  rowKeyOf,
+  SEALED_FIELDS,
+  sealedName,
+  statusOf,
+} from "./tokens/token-attributes.ts";
+import type { TokenRecords } from "./tokens/token-records.ts";
+import type { LinkDetails, SignIn, StoredTokens, TokenKey } from "./tokens/tokens.ts";
+
+interface LinksDeps {
+  readonly records: TokenRecords;
+  readonly rows: TokenRows;
+  readonly now: Clock;
+}
+
+/** A link's version outlives every flow and page that was shown an earlier one. */
+const ENDED_SECONDS = 3600;
+/** Another writer may write between a read and the write that depends on it, but not every time. */
+const MAX_TRIES = 8;
+
+/** As `TokenStore.revoke`. */
+export async function revoke(
+  key: TokenKey,
+  { records, rows }: Pick<LinksDeps, "records" | "rows">,
+): Promise<StoredTokens | undefined> {
+  for (;;) {
+    const current = await records.read(key).catch(async (error: unknown) => {
+      // Tokens that cannot be read are revoked all the same. The error of the write shows whether
+      // the store itself failed.
+      if (!isUnreadable(error)) throw error;
+      await rows.change(rowKeyOf(key), { set: { status: "revoked" } }, {});
+      return undefined;
+    });
+    if (current === undefined || current.stored.status === "revoked") return undefined;
+    if ((await records.note(current, { status: "revoked" })) !== undefined) return current.stored;
+  }
+}
+
+/** As `TokenStore.readLink`. */
+export async function readLink(key: TokenKey, { records, rows, now }: LinksDeps): Promise<LinkReading> {
+  // First: a link of a moment later is then refused as a conflict, and not overwritten.
+  const row = await rows.get(rowKeyOf(key));
+  const linkVersion = row === undefined ? 0 : linkVersionOf(row.attributes, now());
+  try {
+    const current = await records.read(key);
+    const isLinked = current !== undefined && current.stored.status !== "revoked";
+    return { linkVersion, stored: isLinked ? current.stored : "missing" };
+  } catch (error) {
+    if (isUnreadable(error)) return { linkVersion, stored: "unreadable" };
+    throw error;
+  }
+}
+
+/** As `TokenStore.describeLink`. */
+export async function describeLink(
+  key: TokenKey,
+  change: (link: LinkDetails | undefined, linkVersion: number) => LinkDetails | undefined,
+  { records, now }: Pick<LinksDeps, "records" | "now">,
+): Promise<boolean> {
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+    const current = await records.read(key);
+    if (current === undefined || current.stored.status === "revoked") return false;
+    const { row, stored } = current;
+    const link = change(stored.tokens.link, linkVersionOf(row.attributes, now()));
+    if (link === undefined || (await records.redescribe(current, link)) !== undefined) return true;
+  }
+  throw keptChanging();
+}
+
+/** As `TokenStore.endLink`. */
+//= bar#RV-1
+export async function endLink(key: TokenKey, { records, rows, now }: LinksDeps): Promise<StoredTokens | undefined> {
+  const rowKey = rowKeyOf(key);
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+    const { attributes } = (await rows.get(rowKey)) ?? { attributes: {} };
+    if (isForeign(attributes, key)) return undefined;
+    const ended = { status: "revoked", [LINK_VERSION]: nextLinkVersion(attributes), ...signInAttributes(key.signIn) };
+    const expected = expectAsRead(attributes, ["version", "status", LINK_VERSION]);
+    if (!holdsTokens(attributes)) {
+      const change = { set: { ...ended, ttl: now() + ENDED_SECONDS } };
+      if ((await rows.change(rowKey, change, expected)) === "written") return undefined;
+      continue;
+    }
+    const current = await records.read(key).catch((error: unknown) => {
+      if (isUnreadable(error)) return undefined;
+      throw error;
+    });
+    if (current?.stored.status === "revoked") return current.stored;
+    const { status, [LINK_VERSION]: linkVersion } = ended;
+    // Tokens that cannot be read are ended all the same; their sign-in is part of what was sealed.
+    const change = { set: { status, [LINK_VERSION]: linkVersion } };
+    if ((await rows.change(rowKey, change, expected)) === "written") return current?.stored;
+  }
+  throw keptChanging();
+}
+
+/** As `TokenStore.forgetLink`. */
+export async function forgetLink(key: TokenKey, { rows, now }: Pick<LinksDeps, "rows" | "now">): Promise<void> {
+  const row = await rows.get(rowKeyOf(key));
+  if (row === undefined || statusOf(row.attributes) !== "revoked") return;
+  const set = { ttl: now() + ENDED_SECONDS, ...signInAttributes(key.signIn) };
+  const remove = TOKEN_ATTRIBUTES.filter((name) => Object.hasOwn(row.attributes, name));
+  // Linked again in the meantime: that is another link.
+  await rows.change(row.key, { set, remove }, expectAsRead(row.attributes, ["version", "status", LINK_VERSION]));
+}
+
+/** All but what the next link counts on: `version`, `link_version` and `mode`. */
+const TOKEN_ATTRIBUTES = [
+  ...SEALED_FIELDS.map(sealedName),
+  ...COPY_ATTRIBUTES,
+  ...LEASE_ATTRIBUTES,
+  "data_key",
+  "format",
+  "written_at",
+  PLAIN_DETAILS,
+];
+
+/** As `TokenStore.links`. */
+export async function* links(
+  user: string | undefined,
+  signIn: SignIn | undefined,
+  deps: Pick<LinksDeps, "rows" | "now">,
+): AsyncIterable<Link> {
+  const { rows, now } = deps;
+  if (user !== undefined) {
+    yield* linksOf(await rows.partition(rowKeyOf({ user, vendor: "any" }).pk), signIn, now());
+    return;
+  }
+  let cursor: string | undefined;
+  do {
+    const page = await rows.scan({ limit: 100, ...defined({ cursor }) });
+    yield* linksOf(page.rows, signIn, now());
+    cursor = page.cursor;
+  } while (cursor !== undefined);
+}
+
+function linksOf(rows: readonly Row[], present: SignIn | undefined, now: EpochSeconds): Link[] {
+  return rows.flatMap(({ key, attributes }) => {
+    const names = namesOf(key);
+    const status = statusOf(attributes);
+    const isOver = isExpired(attributes, now) || (status === "revoked" && !holdsTokens(attributes));
+    if (names === undefined || isOver) return [];
+    const signIn = signInOf(attributes);
+    const foreign = isOfAnother(names.vendor, signIn, present) ? ({ foreign: true } as const) : {};
+    return [{ ...names, status, ...defined({ signIn }), ...foreign }];
+  });
+}
+
+/** A row that names no sign-in was made at its own vendor, whose issuer is not known here. */
+function isOfAnother(vendor: string, made: SignIn | undefined, present: SignIn | undefined): boolean {
+  if (made === undefined) return present !== undefined && present.vendor !== vendor;
+  if (present === undefined) return made.vendor !== vendor;
+  return made.vendor !== present.vendor || made.issuer !== present.issuer;
+}
+
+function isUnreadable(error: unknown): boolean {
+  return error instanceof OAuthError && error.extras.reason === "token_unreadable";
+}
+
+function keptChanging(): OAuthError {
+  return new OAuthError("temporarily_unavailable", "The link cannot be changed now", {
+    reason: "record_in_use",
+    detail: "the row kept changing",
+  });
+}

@@ -1,0 +1,79 @@
+/**
+ * What makes a token row a user's link: under which sign-in it was made, how often it was made or
+ * ended, and what is known of the linked account. Servers with one vendor write none of these.
+ */
+import { type EpochSeconds, Secret } from "@oauth-broker/oauth-core";
+import type { Attributes } from "../storage/token-rows.ts";
+import { isExpired } from "./row-conditions.ts";
+import type { LinkDetails, SignIn, TokenKey } from "./tokens.ts";
+
+/** Also in the authenticated data of every sealed field of the row. */
+export const SIGN_IN_ATTRIBUTES = ["sign_in_vendor", "sign_in_issuer"] as const;
+
+/** Raised when a user links or ends the link; a refresh leaves it as it is. */
+export const LINK_VERSION = "link_version";
+
+/** Only where nothing is encrypted; elsewhere the details are sealed with the tokens. */
+export const PLAIN_DETAILS = "link_details";
+
+/** @returns undefined for a row of a server with one vendor */
+export function signInOf({ sign_in_vendor: vendor, sign_in_issuer: issuer }: Attributes): SignIn | undefined {
+  if (vendor === undefined && issuer === undefined) return undefined;
+  // A row that has only one of them was written by another program, and matches no sign-in.
+  return { vendor: String(vendor ?? ""), issuer: String(issuer ?? "") };
+}
+
+export function signInAttributes(signIn: SignIn | undefined): Attributes {
+  return signIn === undefined ? {} : { sign_in_vendor: signIn.vendor, sign_in_issuer: signIn.issuer };
+}
+
+/**
+ * Whether the row's tokens were linked under another sign-in than the key's: its user is then
+ * another person with the same identity elsewhere. A row that names no sign-in was made at its own
+ * vendor.
+ */
+export function isForeign(attributes: Attributes, key: TokenKey): boolean {
+  if (!holdsTokens(attributes)) return false;
+  const own = { vendor: key.vendor, issuer: key.issuer };
+  const [made, asked] = [signInOf(attributes) ?? own, key.signIn ?? own];
+  return made.vendor !== asked.vendor || made.issuer !== asked.issuer;
+}
+
+/** False for what a link leaves behind when it has ended. */
+export function holdsTokens(attributes: Attributes): boolean {
+  return Object.keys(attributes).some(
+    (name) => name === "access_token" || name === "data_key" || name.startsWith("sealed_"),
+  );
+}
+
+/** @returns 0 where there was no link, or its end was long ago */
+export function linkVersionOf(attributes: Attributes, now: EpochSeconds): number {
+  const { [LINK_VERSION]: version } = attributes;
+  return typeof version === "number" && !isExpired(attributes, now) ? version : 0;
+}
+
+/** The next link version; counted on from an ended link whose row is still there. */
+export function nextLinkVersion({ [LINK_VERSION]: version }: Attributes): number {
+  return (typeof version === "number" ? version : 0) + 1;
+}
+
+export function detailsText({ account, label, linkedAt, notGranted, lacked }: LinkDetails): string {
+  return JSON.stringify({ account, label: label?.reveal(), linkedAt, notGranted, lacked });
+}
+
+export function detailsOf(text: string): LinkDetails {
+  const { account, label, linkedAt, notGranted, lacked } = JSON.parse(text) as {
+    readonly account?: string;
+    readonly label?: string;
+    readonly linkedAt: EpochSeconds;
+    readonly notGranted: readonly string[];
+    readonly lacked: Readonly<Record<string, number>>;
+  };
+  return {
+    linkedAt,
+    notGranted,
+    lacked,
+    ...(account === undefined ? {} : { account }),
+    ...(label === undefined ? {} : { label: new Secret(label) }),
+  };
+}
