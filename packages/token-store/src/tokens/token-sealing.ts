@@ -91,17 +91,7 @@ function contextOf(
 ): string[] {
   const { environment, table, key, issuer, signIn } = place;
   const { version, mark } = row;
-  const at = [
-    "token row",
-    String(ROW_FORMAT),
-    environment,
-    table,
-    key.pk,
-    key.sk,
-    field,
-    issuer,
-    String(version),
-    mark,
-  ];
+  const kind = ["token row", String(ROW_FORMAT)];
+  const at = [...kind, environment, table, key.pk, key.sk, field, issuer, String(version), mark];
   return signIn === undefined ? at : [...at, "sign-in", signIn.vendor, signIn.issuer];
 }

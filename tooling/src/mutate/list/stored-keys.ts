@@ -109,6 +109,27 @@ export const STORED_KEY_DEFENCES: readonly Mutation[] = [
     tests: ["packages/token-store/src/refresh/fence.test.ts"],
   },
   {
+    defence: "A link is sealed for the sign-in it was made under",
+    file: "packages/token-store/src/tokens/token-sealing.ts",
+    find: '[...at, "sign-in", signIn.vendor, signIn.issuer]',
+    replace: '[...at, "sign-in"]',
+    tests: ["packages/token-store/src/links.test.ts"],
+  },
+  {
+    defence: "A link of another sign-in is not found",
+    file: "packages/token-store/src/tokens/link-attributes.ts",
+    find: "  return made.vendor !== asked.vendor || made.issuer !== asked.issuer;",
+    replace: "  return made.vendor !== asked.vendor && made.issuer !== asked.issuer;",
+    tests: ["packages/token-store/src/links.test.ts"],
+  },
+  {
+    defence: "A link is stored over the version the user was shown",
+    file: "packages/token-store/src/tokens/row-records.ts",
+    find: "const isOver = over === undefined || over === linkVersionOf(attributes, now());",
+    replace: "const isOver = over === undefined || over <= linkVersionOf(attributes, now());",
+    tests: ["packages/token-store/src/links.test.ts"],
+  },
+  {
     defence: "A lease is taken on the row as it was read",
     file: "packages/token-store/src/tokens/row-records.ts",
     find: 'const expected = expectAsRead(over.row.attributes, ["version", "status", ...LEASE_ATTRIBUTES]);',
