@@ -2,7 +2,8 @@
  * The composition root: takes settings and a definition, returns a Hono app. All parts of a server
  * are connected here, once; the only file that knows both modes.
  */
-import { type Clock, type Fetch, OAuthError } from "@oauth-broker/oauth-core";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Clock, defined, type Fetch, OAuthError } from "@oauth-broker/oauth-core";
 import { createVendorClient, type VendorClient } from "@oauth-broker/oauth-core/client";
 import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
 import { createEgress } from "@oauth-broker/oauth-core/egress";
@@ -13,6 +14,7 @@ import { createCallerAddress } from "./caller-address.ts";
 import { createHosted } from "./hosted/hosted.ts";
 import { documentEgress } from "./hosted/clients/metadata-document.ts";
 import { createMcpEndpoint } from "./mcp/endpoint.ts";
+import type { LinkedVendor, LinkingDeps } from "./mcp/linking/deps.ts";
 import { limitRefusedTokens } from "./mcp/refused-tokens.ts";
 import { requireKnownVendors } from "./mcp/tool-vendors.ts";
 import type { Mode } from "./mode.ts";
@@ -50,7 +52,7 @@ const OAUTH_TIMEOUT_MS = 10_000;
 export function createApp(definition: ServerDefinition, settings: Settings, options: AppOptions): McpApp {
   requireKnownVendors(definition.tools, settings);
   const { now, log, storage } = options;
-  const { vendor: entry, scopes, apiHosts } = settings.vendor;
+  const { vendor: entry, apiHosts } = settings.vendor;
   const { allowLoopback, allowCidrs } = settings.egress;
   const oauth = createEgress({ allowLoopback, allowCidrs, timeoutMs: OAUTH_TIMEOUT_MS });
   const api = createEgress({ allowLoopback, allowCidrs, timeoutMs: API_TIMEOUT_MS, maxBodyBytes: API_ANSWER_BYTES });
@@ -70,7 +72,7 @@ export function createApp(definition: ServerDefinition, settings: Settings, opti
     gate: limitRefusedTokens(mode.gate, { ...settings.limits, now }),
     addressOf: createCallerAddress(settings.limits.trustedProxies),
     resourceMetadata: mode.resourceMetadata,
-    scope: scopes.join(" "),
+    scope: scopesSupported(settings).join(" "),
     vendor,
     names: { id: entry.id, name: entry.name },
     apiHosts,
@@ -78,6 +80,7 @@ export function createApp(definition: ServerDefinition, settings: Settings, opti
     fetch: api.fetch,
     vendorClient,
     log,
+    ...defined({ linking: linkingDeps(settings, { now, seals: mode.seals, vendorClient }) }),
   });
   let isDraining = false;
   const probes = probesOf({ mode, settings, isDraining: () => isDraining });
@@ -124,6 +127,34 @@ function createMode(settings: Settings, deps: ModeDeps): Mode {
   const { storage } = deps;
   if (storage === undefined) throw new TypeError("hosted mode needs storage");
   return createHosted(settings, { ...deps, storage });
+}
+
+/** What a client without a token is asked to request. */
+function scopesSupported(settings: Settings): readonly string[] {
+  const linking = settings.mode === "hosted" ? settings.linking : undefined;
+  if (linking === undefined) return settings.vendor.scopes;
+  return [...linking.vendors].flatMap(([id, { scopes }]) => scopes.map((scope) => `${id}:${scope}`));
+}
+
+function linkingDeps(
+  settings: Settings,
+  { now, seals, vendorClient }: Pick<ModeDeps, "now" | "vendorClient"> & { readonly seals: Mode["seals"] | undefined },
+): LinkingDeps | undefined {
+  if (settings.mode !== "hosted" || settings.linking === undefined || seals === undefined) return undefined;
+  const { vendors, signIn, elicitationWaitSeconds } = settings.linking;
+  const linked = [...vendors].map(([id, { vendor, scopes, apiHosts }]): [string, LinkedVendor] => [
+    id,
+    { vendor: () => vendorClient.resolve(vendor), names: { id, name: vendor.name }, apiHosts, scopes },
+  ]);
+  return {
+    vendors: new Map(linked),
+    signIn,
+    elicitationWaitSeconds,
+    connectionsUrl: `${settings.deploymentUrl}/connections`,
+    seals,
+    now,
+    pause: (milliseconds, signal) => sleep(milliseconds, undefined, { signal }).catch(() => undefined),
+  };
 }
 
 interface ProbeDeps {

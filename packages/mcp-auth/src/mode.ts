@@ -120,8 +120,16 @@ export interface Gate {
   identify(bearer: string): Promise<Caller | undefined>;
 }
 
+/** Keys of this server for values that a client holds and sends back. */
+export interface Seals {
+  /** @throws OAuthError temporarily_unavailable */
+  derive(purpose: "request-state" | "mcp-session"): Promise<Buffer>;
+}
+
 export interface Mode {
   readonly gate: Gate;
+  /** In hosted mode. */
+  readonly seals?: Seals;
   /** Routes without a bearer token. */
   readonly routes: readonly Route[];
   /**

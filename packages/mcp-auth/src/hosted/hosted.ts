@@ -41,6 +41,7 @@ export function createHosted(settings: HostedSettings, { storage, log, ...parts 
   const deps: HostedDeps = { ...parts, settings, records, tokens, serverKey, sessions };
   return {
     gate: createHostedGate(deps),
+    seals: serverKey,
     routes: hostedRoutes(deps),
     resourceMetadata: resourceMetadataUrl(settings.deploymentUrl),
     // Cached after the first read: the key service is not asked again.

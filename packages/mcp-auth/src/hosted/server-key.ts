@@ -30,6 +30,8 @@ export type ServerKeyPurpose =
   | "client-slots"
   | "state"
   | "csrf"
+  | "request-state"
+  | "mcp-session"
   | "parked-tokens";
 
 export interface ServerKey {

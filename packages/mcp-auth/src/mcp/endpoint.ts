@@ -11,7 +11,6 @@ import {
   McpServer,
   requireScopes,
   type ScopeChallengeHandler,
-  type ServerContext,
 } from "@modelcontextprotocol/server";
 import type { Route, Trace } from "@oauth-broker/oauth-core/service";
 import type { Context } from "hono";
@@ -20,13 +19,19 @@ import type { CallerAddress } from "../caller-address.ts";
 import type { ServerDefinition } from "../server.ts";
 import type { Tool } from "../tool.ts";
 import { type BearerDeps, requireCaller } from "./bearer.ts";
-import { runTool, type RunToolDeps } from "./run-tool.ts";
+import type { Era, LinkedRequest } from "./linking/call.ts";
+import type { LinkingDeps } from "./linking/deps.ts";
+import { createExchange } from "./linking/exchange.ts";
+import { createWaiting } from "./linking/waiting.ts";
+import { type RunDeps, runTool, type RunToolDeps } from "./run-tool.ts";
 import { convertedOnce } from "./tool-schema.ts";
 import { type NamedVendor, vendorsOf } from "./tool-vendors.ts";
 import { callerIn, requireWholeToken } from "./whole-token.ts";
 
 export interface McpDeps extends BearerDeps, RunToolDeps {
   readonly addressOf: CallerAddress;
+  /** With `VENDORS`. */
+  readonly linking?: LinkingDeps;
 }
 
 export const MCP_PATH = "/mcp";
@@ -42,19 +47,23 @@ export interface McpEndpoint {
 }
 
 export function createMcpEndpoint(definition: ServerDefinition, deps: McpDeps): McpEndpoint {
+  const { linking } = deps;
   const tools = definition.tools.map((tool) => ({
     tool,
-    named: vendorsOf(tool, deps.names.id),
+    named: vendorsOf(tool, linking?.signIn ?? deps.names.id),
     inputSchema: convertedOnce(tool.input),
   }));
-  const handler = createMcpHandler(() => createServer(definition, tools, deps), {
+  const runDeps: RunDeps = { ...deps, linked: linking && { ...linking, wait: createWaiting(linking) } };
+  const handler = createMcpHandler(({ era }) => createServer(definition, tools, era, { ...deps, ...runDeps }), {
     legacy: "stateless",
     maxRequestBodySize: MAX_BODY_BYTES,
     onerror: (error) => deps.log.info("mcp_refused", { errorName: error.name }),
   });
-  const everyScope = tools.flatMap((prepared) => scopesOf(prepared) ?? []);
+  const toolNames = new Set(definition.tools.map(({ name }) => name));
+  const exchange = linking && createExchange({ ...linking, toolNames, maxBodyBytes: MAX_BODY_BYTES });
+  const everyScope = tools.flatMap((prepared) => scopesOf(prepared, deps) ?? []);
   const callerOf = async (c: Context, trace: Trace): ReturnType<typeof requireCaller> => {
-    trace.vendor = deps.names.id;
+    if (linking === undefined) trace.vendor = deps.names.id;
     return requireCaller(c.req.header("authorization"), deps.addressOf(c), deps);
   };
   return {
@@ -67,7 +76,11 @@ export function createMcpEndpoint(definition: ServerDefinition, deps: McpDeps): 
         if ("challenge" in found) return found.challenge;
         const { caller } = found;
         if (caller.clientId !== undefined) trace.clientId = caller.clientId;
-        return handler.fetch(c.req.raw, { authInfo: toAuthInfo(caller, everyScope, deps) });
+        const authInfo = toAuthInfo(caller, everyScope, deps);
+        if (exchange === undefined) return handler.fetch(c.req.raw, { authInfo });
+        return exchange(c.req.raw, caller, (request, linked, parsedBody) =>
+          handler.fetch(request, { authInfo: { ...authInfo, extra: { caller, linked } }, ...defined({ parsedBody }) }),
+        );
       },
       // Clients request the challenge by HEAD or GET: the token is checked before the method.
       otherMethods: async (c, trace) => {
@@ -96,6 +109,8 @@ function toAuthInfo(
   };
 }
 
+type ServerDeps = McpDeps & RunDeps;
+
 interface PreparedTool {
   readonly tool: Tool;
   readonly named: readonly NamedVendor[];
@@ -103,7 +118,12 @@ interface PreparedTool {
 }
 
 //= bar#RS-6
-function createServer(definition: ServerDefinition, tools: readonly PreparedTool[], deps: McpDeps): McpServer {
+function createServer(
+  definition: ServerDefinition,
+  tools: readonly PreparedTool[],
+  era: Era,
+  deps: ServerDeps,
+): McpServer {
   const { name, version, title, instructions, configure, requestState } = definition;
   const server = new McpServer(
     { name, version, ...defined({ title }) },
@@ -113,7 +133,7 @@ function createServer(definition: ServerDefinition, tools: readonly PreparedTool
       cacheHints: { "tools/list": { ttlMs: LIST_TTL_MS, cacheScope: "private" } },
     },
   );
-  for (const prepared of tools) register(prepared, server, deps);
+  for (const prepared of tools) register(prepared, server, era, deps);
   configure?.(server);
   announceNoChanges(server);
   return server;
@@ -133,7 +153,7 @@ function announceNoChanges({ server }: McpServer): void {
   });
 }
 
-function register(prepared: PreparedTool, server: McpServer, deps: McpDeps): void {
+function register(prepared: PreparedTool, server: McpServer, era: Era, deps: ServerDeps): void {
   const { tool, named, inputSchema } = prepared;
   const { name, title, description, annotations } = tool;
   const scopeChallenge = challengeOf(prepared, deps);
@@ -146,22 +166,23 @@ function register(prepared: PreparedTool, server: McpServer, deps: McpDeps): voi
       //= bar#RS-3
       ...defined({ scopeChallenge }),
     },
-    (input, context) => runTool({ tool, named, input, caller: callerOf(context), context }, deps),
+    (input, context) => {
+      const authInfo = context.http?.authInfo;
+      const linked = authInfo?.extra?.["linked"] as LinkedRequest | undefined;
+      return runTool({ tool, named, input, caller: callerIn(authInfo), context, era, linked }, deps);
+    },
   );
 }
 
-function challengeOf(prepared: PreparedTool, { scope }: Pick<McpDeps, "scope">): ScopeChallengeHandler | undefined {
-  const scopes = scopesOf(prepared);
-  if (scopes === undefined) return requireWholeToken(scope === "" ? [] : scope.split(" "));
+function challengeOf(prepared: PreparedTool, deps: ServerDeps): ScopeChallengeHandler | undefined {
+  const scopes = scopesOf(prepared, deps);
+  if (scopes === undefined) return requireWholeToken(deps.scope === "" ? [] : deps.scope.split(" "));
   const [first, ...others] = scopes;
   return first === undefined ? undefined : requireScopes(first, ...others);
 }
 
 /** What the bearer token must permit; undefined: everything that the vendor token does. */
-function scopesOf({ tool, named }: PreparedTool): readonly string[] | undefined {
+function scopesOf({ tool, named }: PreparedTool, { linking }: Pick<McpDeps, "linking">): readonly string[] | undefined {
+  if (linking !== undefined) return named.flatMap(({ id, scopes = [] }) => scopes.map((scope) => `${id}:${scope}`));
   return tool.vendors === undefined ? tool.scopes : named.flatMap(({ scopes = [] }) => scopes);
-}
-
-function callerOf({ http }: ServerContext): Caller {
-  return callerIn(http?.authInfo);
 }

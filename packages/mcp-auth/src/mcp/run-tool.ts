@@ -3,44 +3,43 @@
  */
 import { defined } from "@oauth-broker/oauth-core";
 import { randomUUID } from "node:crypto";
-import type { CallToolResult, ServerContext } from "@modelcontextprotocol/server";
+import {
+  type CallToolResult,
+  type InputRequiredResult,
+  type ServerContext,
+  UrlElicitationRequiredError,
+} from "@modelcontextprotocol/server";
 import { errorFields, type Log } from "@oauth-broker/oauth-core/service";
-import type { Caller } from "../mode.ts";
-import { type Tool, type ToolAnswer, type ToolContext, ToolError, type VendorApi } from "../tool.ts";
-import type { NamedVendor } from "./tool-vendors.ts";
+import { type ToolAnswer, type ToolContext, ToolError, type VendorApi } from "../tool.ts";
+import { failure } from "./linking/asking.ts";
+import type { ToolCall } from "./linking/call.ts";
+import { type LinkedAnswer, runLinked, type RunLinkedDeps } from "./linking/run-linked.ts";
 import { createVendorApi, type VendorApiDeps } from "./vendor-api.ts";
 
 export interface RunToolDeps extends VendorApiDeps {
   readonly log: Log;
 }
 
-/** A call that the bearer token permits. */
-export interface ToolCall {
-  readonly tool: Tool;
-  /** The vendors that the tool names. */
-  readonly named: readonly NamedVendor[];
-  readonly input: Readonly<Record<string, unknown>>;
-  readonly caller: Caller;
-  readonly context: ServerContext;
+export interface RunDeps extends RunToolDeps {
+  /** With `VENDORS`; the vendor of VendorApiDeps is then the one that signs users in. */
+  readonly linked: Omit<RunLinkedDeps, "onAsked"> | undefined;
 }
 
-export async function runTool(call: ToolCall, deps: RunToolDeps): Promise<CallToolResult> {
-  const { tool, named, input, caller, context } = call;
+/** @throws UrlElicitationRequiredError where a client of 2025-11-25 has to show its user a URL */
+export async function runTool(call: ToolCall, deps: RunDeps): Promise<CallToolResult | InputRequiredResult> {
+  const { tool, named, caller } = call;
   const startedAt = performance.now();
   const report = (fields: Parameters<Log["info"]>[1], level: "info" | "error" = "info"): void =>
     deps.log[level]("tool_call", {
       tool: tool.name,
-      vendor: deps.names.id,
+      vendor: deps.linked === undefined ? deps.names.id : named.map(({ id }) => id).join(",") || undefined,
       clientId: caller.clientId,
       durationMs: Math.round((performance.now() - startedAt) * 100) / 100,
       ...fields,
     });
-  const vendor = createVendorApi(caller, context.mcpReq.signal, deps);
+  let outcome: LinkedAnswer;
   try {
-    const vendors = Object.fromEntries(named.map(({ name }) => [name, vendor]));
-    const result = toResult(await tool.run(input, contextOf(call, vendor, vendors)));
-    report({});
-    return result;
+    outcome = deps.linked === undefined ? await runPlain(call, deps) : await runWithLinks(call, deps.linked, deps);
   } catch (error) {
     if (error instanceof ToolError) {
       report({ ...errorFields(error), reason: "tool_error" });
@@ -50,20 +49,60 @@ export async function runTool(call: ToolCall, deps: RunToolDeps): Promise<CallTo
     report({ ...errorFields(error), referenceId, reason: "tool_failed" }, "error");
     return failure(`The tool failed. The server's log has the reason under ${referenceId}`);
   }
+  const { answer, reason } = outcome;
+  report({ reason });
+  if (answer instanceof UrlElicitationRequiredError) throw answer;
+  return answer;
 }
 
-function contextOf(
-  { caller, context: { mcpReq } }: Pick<ToolCall, "caller" | "context">,
-  vendor: VendorApi,
+/** With plain `VENDOR`, which the bearer token is for. */
+async function runPlain(call: ToolCall, deps: RunToolDeps): Promise<LinkedAnswer> {
+  const vendor = createVendorApi(call.caller, call.context.mcpReq.signal, deps);
+  const vendors = Object.fromEntries(call.named.map(({ name }) => [name, vendor]));
+  return { answer: await run(call, vendors, vendor) };
+}
+
+async function runWithLinks(
+  call: ToolCall,
+  linkedDeps: NonNullable<RunDeps["linked"]>,
+  deps: RunToolDeps,
+): Promise<LinkedAnswer> {
+  const { tool, named, caller, context, linked } = call;
+  if (linked === undefined) throw new TypeError("a call came without its links");
+  const onAsked: RunLinkedDeps["onAsked"] = (vendor, mode) =>
+    deps.log.info("link_asked", { tool: tool.name, vendor, clientId: caller.clientId, mode });
+  return runLinked({ ...call, linked }, { ...linkedDeps, onAsked }, (usable) => {
+    const apis = named.flatMap(({ name, id }) => {
+      const [link, vendor] = [usable.get(id), linkedDeps.vendors.get(id)];
+      if (link === undefined || vendor === undefined) return [];
+      // Its own token, for its own hosts.
+      const api = createVendorApi(link, context.mcpReq.signal, { ...deps, ...vendor, asksForScopes: true });
+      return [[name, api] as const];
+    });
+    return run(call, Object.fromEntries(apis), apis.length === 1 ? apis[0]?.[1] : undefined);
+  });
+}
+
+/** @param vendor the only one; undefined: reading it throws */
+async function run(
+  { tool, input, caller, context: { mcpReq } }: ToolCall,
   vendors: Readonly<Record<string, VendorApi>>,
-): ToolContext {
-  return {
-    vendor,
+  vendor: VendorApi | undefined,
+): Promise<CallToolResult> {
+  const context: Omit<ToolContext, "vendor"> = {
     vendors,
     user: caller.user,
     signal: mcpReq.signal,
     progress: (done, total, message) => notifyProgress({ progress: done, total, message }, mcpReq),
   };
+  const whole = Object.defineProperty(context, "vendor", {
+    enumerable: vendor !== undefined,
+    get: () => {
+      if (vendor !== undefined) return vendor;
+      throw new TypeError(`the tool ${tool.name} reads \`vendor\` and does not name exactly one: use \`vendors\``);
+    },
+  }) as ToolContext;
+  return toResult(await tool.run(input, whole));
 }
 
 interface Progress {
@@ -96,8 +135,4 @@ function toResult(answer: ToolAnswer): CallToolResult {
 
 function isResult(answer: ToolAnswer): answer is CallToolResult {
   return typeof answer === "object" && answer !== null && "content" in answer && Array.isArray(answer.content);
-}
-
-function failure(text: string): CallToolResult {
-  return { content: [{ type: "text", text }], isError: true };
 }

@@ -5,9 +5,10 @@
 import { type Fetch, type JsonObject, OAuthError } from "@oauth-broker/oauth-core";
 import { idTokenSubject, type VendorClient } from "@oauth-broker/oauth-core/client";
 import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
-import type { Caller, VendorToken } from "../mode.ts";
-import { ToolError, type VendorApi } from "../tool.ts";
+import type { VendorToken, VendorTokenSource } from "../mode.ts";
+import { NeedsScope, ToolError, type VendorApi } from "../tool.ts";
 import { isLoopback } from "./known-host.ts";
+import { scopesLacking } from "./linking/insufficient-scope.ts";
 
 export interface VendorApiDeps {
   readonly vendor: () => Promise<ResolvedVendor>;
@@ -17,10 +18,15 @@ export interface VendorApiDeps {
   /** The fetch of an egress with limits for API responses. */
   readonly fetch: Fetch;
   readonly vendorClient: Pick<VendorClient, "account">;
+  /** Whether the user can be asked for scopes that a 403 of the vendor names. */
+  readonly asksForScopes?: boolean;
 }
 
-/** @param signal of the call: it also ends the requests of a tool that passes no signal on */
-export function createVendorApi(caller: Caller, signal: AbortSignal, deps: VendorApiDeps): VendorApi {
+/**
+ * @param caller of this vendor's tokens
+ * @param signal of the call: it also ends the requests of a tool that passes no signal on
+ */
+export function createVendorApi(caller: VendorTokenSource, signal: AbortSignal, deps: VendorApiDeps): VendorApi {
   const { names, fetch } = deps;
   const asUser = async <T>(ask: (token: VendorToken) => Promise<T>, isRefusal: (answer: T) => boolean): Promise<T> => {
     const first = await tokenFor(caller, names);
@@ -41,6 +47,8 @@ export function createVendorApi(caller: Caller, signal: AbortSignal, deps: Vendo
         ({ status }) => status === 401,
       );
       if (answer.status === 401) throw new ToolError(refusal(names));
+      const scopes = deps.asksForScopes === true ? scopesLacking(answer) : [];
+      if (scopes.length > 0) throw new NeedsScope(names.id, scopes);
       return answer;
     },
     account: async () => {
@@ -62,7 +70,7 @@ export function createVendorApi(caller: Caller, signal: AbortSignal, deps: Vendo
   };
 }
 
-async function tokenFor(caller: Caller, names: VendorApiDeps["names"]): Promise<VendorToken> {
+async function tokenFor(caller: VendorTokenSource, names: VendorApiDeps["names"]): Promise<VendorToken> {
   return caller.vendorToken().catch((error: unknown) => {
     throw forTool(error, names);
   });

@@ -36,8 +36,13 @@ export function isRecordMac(mac: unknown, record: Authenticated, key: Buffer): m
   return expected.length === actual.length && timingSafeEqual(expected, actual);
 }
 
-/** One text for one value: engines may return the fields of an object in another order. */
-function canonicalJson(value: JsonValue): string {
+/**
+ * One text for one value, as RFC 8785 has it: engines and clients may send the members of an object
+ * in another order.
+ *
+ * @throws RangeError for a value nested deeper than the stack
+ */
+export function canonicalJson(value: JsonValue): string {
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
   if (isList(value)) return `[${value.map(canonicalJson).join(",")}]`;
   return `{${membersOf(value)}}`;

@@ -1,0 +1,104 @@
+/**
+ * What a client gets where its user has to link an account first, or did not want to: a request to
+ * show the user a URL in the client's own protocol era, or text for the model. The URL alone stands
+ * on the last line of the text.
+ */
+import {
+  type CallToolResult,
+  inputRequired,
+  type InputRequiredResult,
+  UrlElicitationRequiredError,
+} from "@modelcontextprotocol/server";
+import type { LinkQuestion, Ticket } from "../../mode.ts";
+import type { Tool } from "../../tool.ts";
+import type { LinkedRequest } from "./call.ts";
+import type { LinkingDeps } from "./deps.ts";
+
+/** How a client is asked. */
+export type AskMode = "result" | "error" | "text";
+
+/** What a call answers instead of its result. The error is thrown to the SDK. */
+export interface Asked {
+  readonly answer: CallToolResult | InputRequiredResult | UrlElicitationRequiredError;
+  readonly vendors: readonly string[];
+}
+
+type AskDeps = Pick<LinkingDeps, "vendors" | "connectionsUrl">;
+
+/** Open at once for one user and client: one more would end the first. */
+const MOST_TICKETS = 5;
+
+/** @param mode `text` where the call must not be repeated by the client itself */
+export async function ask(
+  questions: readonly LinkQuestion[],
+  {
+    tool,
+    mode,
+    mayRepeat,
+    linked,
+  }: { tool: Pick<Tool, "name" | "title">; mode: AskMode; mayRepeat: boolean; linked: LinkedRequest },
+  deps: AskDeps,
+): Promise<Asked> {
+  const asked: { readonly question: LinkQuestion; readonly ticket: Ticket; readonly message: string }[] = [];
+  // One after another: each is a write to the same record.
+  for (const question of questions.slice(0, mode === "text" ? 1 : MOST_TICKETS)) {
+    asked.push({ question, ticket: await linked.links.ask(question), message: messageOf(question, tool, deps) });
+  }
+  const vendors = asked.map(({ question: { vendor } }) => vendor);
+  if (mode === "result") {
+    const requests = asked.map(({ question, ticket: { url }, message }) => [
+      question.vendor,
+      inputRequired.elicitUrl({ message, url }),
+    ]);
+    const tickets = asked.map(({ question: { vendor }, ticket: { id } }) => ({ vendor, id }));
+    const expiresAt = Math.max(...asked.map(({ ticket }) => ticket.expiresAt));
+    const requestState = await linked.sealState(tickets, expiresAt);
+    return { vendors, answer: inputRequired({ inputRequests: Object.fromEntries(requests), requestState }) };
+  }
+  if (mode === "error") {
+    const list = asked.map(({ ticket, message }) => ({
+      mode: "url" as const,
+      elicitationId: ticket.id,
+      url: ticket.url,
+      message,
+    }));
+    return { vendors, answer: new UrlElicitationRequiredError(list) };
+  }
+  const next = mayRepeat
+    ? "Ask the user to open this page, and call the tool again when that is done:"
+    : "The call had already begun and may have had effects. Ask the user to open this page, and check what was done before calling the tool again:";
+  const lines = asked.map(({ ticket, message }) => `${message} ${next}\n${ticket.url}`);
+  return { vendors, answer: failure(lines.join("\n")) };
+}
+
+function messageOf(
+  { vendor, scopes }: LinkQuestion,
+  { name, title = name }: Pick<Tool, "name" | "title">,
+  deps: AskDeps,
+): string {
+  const permissions = scopes.length === 0 ? "" : ` with ${scopes.join(", ")}`;
+  return `${title} needs the user's ${nameOf(vendor, deps)} account, connected${permissions}.`;
+}
+
+/** The codes of what the user, or the client on the user's behalf, decided. */
+export type LinkRefusal = "link_declined" | "link_cancelled" | "scope_not_granted";
+
+/** A tool error whose first word is the code. */
+export function refusalOf(code: LinkRefusal, { vendor, scopes }: LinkQuestion, deps: AskDeps): CallToolResult {
+  const name = nameOf(vendor, deps);
+  const words = {
+    link_declined: `means that the user does not want to connect ${name}. Do not call the tool again unless the user asks for it`,
+    link_cancelled: `means that the user closed the request to connect ${name} without a decision. Ask the user before calling the tool again`,
+    scope_not_granted: `means that ${name} was asked for ${scopes.join(", ")} and it was not granted. The user can reconnect ${name} at ${deps.connectionsUrl}`,
+  } as const;
+  return { ...failure(`${code} ${words[code]}`), structuredContent: { error: code, vendor } };
+}
+
+function nameOf(vendor: string, { vendors }: AskDeps): string {
+  return vendors.get(vendor)?.names.name ?? vendor;
+}
+
+/** A tool error that the model reads. */
+export function failure(text: string): CallToolResult {
+  return { content: [{ type: "text", text }], isError: true };
+}

@@ -1,0 +1,190 @@
+/**
+ * One request of `/mcp` where users link several vendors, around the SDK: a `requestState` is
+ * checked in the body before the SDK sees it, and `initialize` is answered with `Mcp-Session-Id`.
+ * Sits between endpoint.ts and the SDK's handler.
+ */
+import { isJsonContentType } from "@modelcontextprotocol/server";
+import type { JsonObject, JsonValue } from "@oauth-broker/oauth-core";
+import type { Caller } from "../../mode.ts";
+import type { LinkedRequest } from "./call.ts";
+import type { LinkingDeps } from "./deps.ts";
+import { type AskedTicket, createRequestStates, STATE_PREFIX } from "./request-state.ts";
+import { createMcpSessions } from "./url-elicitation.ts";
+
+/** Passes a request on to the SDK. */
+export type Serve = (request: Request, linked: LinkedRequest, parsedBody: unknown) => Promise<Response>;
+
+export interface ExchangeDeps extends Pick<LinkingDeps, "seals" | "now"> {
+  /** The tools of the definition: no other `requestState` of theirs exists than ours. */
+  readonly toolNames: ReadonlySet<string>;
+  /** The SDK refuses larger ones. */
+  readonly maxBodyBytes: number;
+}
+
+export type Exchange = (request: Request, caller: Caller, serve: Serve) => Promise<Response>;
+
+/** @param createStates a twin passes weaker ones; so for `createSessions` */
+export function createExchange(
+  deps: ExchangeDeps,
+  createStates = createRequestStates,
+  createSessions = createMcpSessions,
+): Exchange {
+  const states = createStates(deps);
+  const sessions = createSessions(deps);
+  return async (request, caller, serve) => {
+    const { again, body } = await readBody(request, deps.maxBodyBytes);
+    const found = await openStates(body, caller, { states, toolNames: deps.toolNames });
+    if (found === undefined) return invalidState(body);
+    const { tool = "", arguments: given } = found;
+    const links = linksOf(caller);
+    const linked: LinkedRequest = {
+      links,
+      asked: found.asked,
+      sealState: (tickets, expiresAt) =>
+        states.seal({ tickets, expiresAt }, { user: caller.user, clientId: caller.clientId, tool, arguments: given }),
+      elicitsUrls: () => sessions.elicitsUrls(request.headers.get("mcp-session-id"), caller),
+    };
+    const answer = await serve(again, linked, found.body);
+    const capabilities = initializedWith(body);
+    if (capabilities === undefined || !answer.ok) return answer;
+    const headers = new Headers(answer.headers);
+    headers.set("mcp-session-id", await sessions.seal(capabilities.declared, caller));
+    return new Response(answer.body, { status: answer.status, headers });
+  };
+}
+
+function linksOf({ links }: Caller): LinkedRequest["links"] {
+  if (links === undefined) throw new TypeError("the gate gave a caller without links");
+  return links;
+}
+
+interface ReadBody {
+  /** For the SDK: with the same body where that was read and is not JSON. */
+  readonly again: Request;
+  /** Parsed; undefined where the SDK has to refuse the request. */
+  readonly body: JsonValue | undefined;
+}
+
+async function readBody(request: Request, maxBytes: number): Promise<ReadBody> {
+  const isTooLarge = Number(request.headers.get("content-length")) > maxBytes;
+  if (!isJsonContentType(request.headers.get("content-type")) || isTooLarge) return { again: request, body: undefined };
+  const bytes = await readBytes(request, maxBytes);
+  const text = new TextDecoder().decode(bytes);
+  try {
+    if (bytes.length <= maxBytes) return { again: request, body: JSON.parse(text) as JsonValue };
+  } catch {
+    // The SDK reports it.
+  }
+  const { method, headers, signal } = request;
+  return { again: new Request(request.url, { method, headers, signal, body: bytes }), body: undefined };
+}
+
+/** @returns one chunk more than `maxBytes` of a longer body; what came of one that was cut short */
+async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of (request.body ?? []) as AsyncIterable<Uint8Array>) {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size > maxBytes) break;
+    }
+  } catch {
+    // The SDK reports it.
+  }
+  return Buffer.concat(chunks);
+}
+
+interface OpenedStates {
+  /** Without a `requestState` of ours: the SDK would pass it to an author's own check. */
+  readonly body: JsonValue | undefined;
+  readonly asked: readonly AskedTicket[];
+  readonly tool?: string;
+  readonly arguments?: JsonValue | undefined;
+}
+
+/**
+ * @returns undefined when a `requestState` is not valid for its request
+ * @throws OAuthError temporarily_unavailable
+ */
+async function openStates(
+  body: JsonValue | undefined,
+  caller: Caller,
+  {
+    states,
+    toolNames,
+  }: { readonly states: ReturnType<typeof createRequestStates>; readonly toolNames: ReadonlySet<string> },
+): Promise<OpenedStates | undefined> {
+  const none = { body, asked: [] };
+  if (isList(body)) return body.every((message) => isOfOthers(message, toolNames)) ? none : undefined;
+  if (isOfOthers(body, toolNames)) return { ...none, ...callIn(body) };
+  const { requestState, ...params } = paramsOf(body);
+  const call = callIn(body);
+  if (typeof requestState !== "string" || call === undefined || !toolNames.has(call.tool)) return undefined;
+  const { user, clientId } = caller;
+  const asked = await openNested(() => states.open(requestState, { user, clientId, ...call }));
+  return asked === undefined ? undefined : { body: { ...(body as object), params } as JsonValue, asked, ...call };
+}
+
+/** Arguments nested deeper than the stack were never asked about. */
+async function openNested<T>(opened: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await opened();
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+/** @returns whether the message has no `requestState`, or one of a feature of the author's own */
+function isOfOthers(message: JsonValue | undefined, toolNames: ReadonlySet<string>): boolean {
+  const params = paramsOf(message);
+  if (!isRequest(message) || !Object.hasOwn(params, "requestState")) return true;
+  const { requestState } = params;
+  if (typeof requestState !== "string" || requestState === "" || requestState.startsWith(STATE_PREFIX)) return false;
+  const call = callIn(message);
+  return call === undefined || !toolNames.has(call.tool);
+}
+
+/** The SDK takes `requestState` from requests alone. */
+function isRequest(message: JsonValue | undefined): boolean {
+  return isObject(message) && Object.hasOwn(message, "method");
+}
+
+function callIn(
+  message: JsonValue | undefined,
+): { readonly tool: string; readonly arguments: JsonValue | undefined } | undefined {
+  if (!isObject(message) || message["method"] !== "tools/call") return undefined;
+  const { name, arguments: given } = paramsOf(message);
+  return typeof name === "string" ? { tool: name, arguments: given } : undefined;
+}
+
+/** @returns the declared capabilities where the message is `initialize` */
+function initializedWith(message: JsonValue | undefined): { readonly declared: unknown } | undefined {
+  if (!isObject(message) || message["method"] !== "initialize") return undefined;
+  return { declared: paramsOf(message)["capabilities"] };
+}
+
+function paramsOf(message: JsonValue | undefined): JsonObject {
+  const params = isObject(message) ? message["params"] : undefined;
+  return isObject(params) ? params : {};
+}
+
+function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isList(value: JsonValue | undefined): value is readonly JsonValue[] {
+  return Array.isArray(value);
+}
+
+/** The response that the SDK has for a state which an author's own check refuses. */
+function invalidState(body: JsonValue | undefined): Response {
+  const id = isObject(body) ? body["id"] : undefined;
+  const data = { reason: "invalid_request_state" };
+  return Response.json({
+    jsonrpc: "2.0",
+    error: { code: -32602, message: "Invalid or expired requestState", data },
+    id: typeof id === "string" || typeof id === "number" ? id : null,
+  });
+}

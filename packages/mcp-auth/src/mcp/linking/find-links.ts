@@ -1,0 +1,93 @@
+/**
+ * Whether the user has linked what a tool names, and what to ask for where not. Asked for is at
+ * most what the deployment, the session and the tool's own list all have, with what the link has.
+ */
+import type { CallerLinks, LinkQuestion, UserLink } from "../../mode.ts";
+import type { NeedsScope } from "../../tool.ts";
+import type { NamedVendor } from "../tool-vendors.ts";
+import type { LinkingDeps } from "./deps.ts";
+
+export type UsableLink = Extract<UserLink, { readonly state: "usable" }>;
+
+/** What is between a call and its vendors. */
+export interface FoundLinks {
+  /** By the vendor's id. */
+  readonly usable: ReadonlyMap<string, UsableLink>;
+  readonly questions: readonly LinkQuestion[];
+  /** The user was asked for these before and did not grant them. */
+  readonly notGranted: readonly LinkQuestion[];
+}
+
+type FindDeps = Pick<LinkingDeps, "vendors">;
+
+/** @param open vendors whose page is open: they are asked for again, as before */
+export async function findLinks(
+  named: readonly NamedVendor[],
+  open: ReadonlySet<string>,
+  links: CallerLinks,
+  deps: FindDeps,
+): Promise<FoundLinks> {
+  const usable = new Map<string, UsableLink>();
+  const questions: LinkQuestion[] = [];
+  const notGranted: LinkQuestion[] = [];
+  const read = await Promise.all(named.map(async (vendor) => ({ vendor, link: await links.read(vendor.id) })));
+  for (const { vendor, link } of read) {
+    const lacking = lackingIn(link, vendor.scopes ?? []);
+    const refused = link.state === "usable" ? lacking.filter((scope) => link.notGranted.includes(scope)) : [];
+    if (refused.length > 0) notGranted.push({ vendor: vendor.id, scopes: refused });
+    else if (link.state !== "usable" || lacking.length > 0 || open.has(vendor.id))
+      questions.push(questionOf(vendor, link, links, deps));
+    else usable.set(vendor.id, link);
+  }
+  return { usable, questions, notGranted };
+}
+
+/** A link of unknown scope may have all: the vendor's API decides. */
+function lackingIn(link: UserLink, scopes: readonly string[]): readonly string[] {
+  if (link.state !== "usable" || link.scope === undefined) return [];
+  const { scope } = link;
+  return scopes.filter((token) => !scope.includes(token));
+}
+
+function questionOf(vendor: NamedVendor, link: UserLink, links: CallerLinks, deps: FindDeps): LinkQuestion {
+  const linked = link.state === "usable" ? (link.scope ?? []) : [];
+  return { vendor: vendor.id, scopes: [...new Set([...linked, ...askableAt(vendor, links, deps)])] };
+}
+
+/** @returns the most a call of this tool may ask for at the vendor */
+export function askableAt(
+  { id, scopes = [] }: NamedVendor,
+  links: Pick<CallerLinks, "sessionScope">,
+  { vendors }: FindDeps,
+): readonly string[] {
+  const session = links.sessionScope(id);
+  const configured = vendors.get(id)?.scopes ?? [];
+  return scopes.filter((scope) => session.includes(scope) && configured.includes(scope));
+}
+
+/**
+ * After the vendor has refused a call for want of scopes.
+ *
+ * @returns what to ask; undefined when that may not be asked for here
+ */
+export async function findLacking(
+  { vendor: name, scopes }: Pick<NeedsScope, "vendor" | "scopes">,
+  named: readonly NamedVendor[],
+  links: CallerLinks,
+  deps: FindDeps,
+): Promise<Pick<FoundLinks, "questions" | "notGranted"> | undefined> {
+  const vendor = named.find((one) => one.name === name || one.id === name);
+  if (vendor === undefined || scopes.length === 0) return undefined;
+  const askable = askableAt(vendor, links, deps);
+  if (!scopes.every((scope) => askable.includes(scope))) return undefined;
+  const link = await links.read(vendor.id);
+  const asked = { questions: [questionOf(vendor, link, links, deps)], notGranted: [] };
+  if (link.state !== "usable") return asked;
+  const lacking = lackingIn(link, scopes);
+  const refused = lacking.filter((scope) => link.notGranted.includes(scope));
+  // The vendor says that the link lacks what it was granted with: asked for once more.
+  for (const scope of scopes) {
+    if (!lacking.includes(scope) && !(await link.lacks(scope))) refused.push(scope);
+  }
+  return refused.length === 0 ? asked : { questions: [], notGranted: [{ vendor: vendor.id, scopes: refused }] };
+}

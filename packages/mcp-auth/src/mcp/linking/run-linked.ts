@@ -1,0 +1,143 @@
+/**
+ * One call of a tool where users link several vendors: what the tool names is linked before it
+ * runs, and asked for otherwise. Nothing here ends the session. Called by run-tool.ts.
+ */
+import {
+  type CallToolResult,
+  type InputRequiredResult,
+  inputResponse,
+  type UrlElicitationRequiredError,
+} from "@modelcontextprotocol/server";
+import { OAuthError } from "@oauth-broker/oauth-core";
+import type { CallerLinks, LinkQuestion } from "../../mode.ts";
+import { NeedsScope, ToolError } from "../../tool.ts";
+import { ask, type AskMode, failure, type LinkRefusal, refusalOf } from "./asking.ts";
+import type { LinkedRequest, ToolCall } from "./call.ts";
+import type { LinkingDeps } from "./deps.ts";
+import { findLacking, findLinks, type UsableLink } from "./find-links.ts";
+import type { AskedTicket } from "./request-state.ts";
+import { declaresUrlElicitation } from "./url-elicitation.ts";
+import type { createWaiting } from "./waiting.ts";
+
+export interface RunLinkedDeps extends Pick<LinkingDeps, "vendors" | "connectionsUrl"> {
+  readonly wait: ReturnType<typeof createWaiting>;
+  /** Called once for every vendor that is asked for. */
+  readonly onAsked: (vendor: string, mode: AskMode) => void;
+}
+
+/** The answer, and why it is not the tool's own. */
+export interface LinkedAnswer {
+  readonly answer: CallToolResult | InputRequiredResult | UrlElicitationRequiredError;
+  readonly reason?: LinkRefusal | "link_asked" | "call_cancelled";
+}
+
+/** A call with the request it came in. */
+export interface LinkedCall extends ToolCall {
+  readonly linked: LinkedRequest;
+}
+
+/**
+ * @param run the tool itself, with the usable link of each vendor by its id
+ * @throws whatever `run` throws, where no link is the cause; ToolError when the links cannot be read
+ */
+export async function runLinked(
+  received: LinkedCall,
+  deps: RunLinkedDeps,
+  run: (usable: ReadonlyMap<string, UsableLink>) => Promise<CallToolResult>,
+): Promise<LinkedAnswer> {
+  const call = { ...received, linked: { ...received.linked, links: withToolErrors(received.linked.links) } };
+  const { named, caller, context, linked } = call;
+  const { links } = linked;
+  const { signal } = context.mcpReq;
+  const left = await leftByUser(call);
+  if (left !== undefined) return refused(left.code, { vendor: left.vendor, scopes: [] }, deps);
+  const { open, denied } = await deps.wait(linked.asked, caller.user, links, signal);
+  if (denied[0] !== undefined) return refused("link_declined", { vendor: denied[0], scopes: [] }, deps);
+  if (signal.aborted) return { answer: failure("The call was cancelled"), reason: "call_cancelled" };
+  const found = await findLinks(named, open, links, deps);
+  const before = await askFor(found, true, call, deps);
+  if (before !== undefined) return before;
+  try {
+    return { answer: await run(found.usable) };
+  } catch (error) {
+    if (!(error instanceof ToolError)) throw error;
+    const lacking = await findAfter(error, call, deps);
+    const after = lacking === undefined ? undefined : await askFor(lacking, mayRepeat(call), call, deps);
+    if (after === undefined) throw error;
+    return after;
+  }
+}
+
+/** The client reports that its user left the URL unopened: the ticket ends. */
+async function leftByUser({
+  context: { mcpReq },
+  linked,
+}: LinkedCall): Promise<{ readonly code: LinkRefusal; readonly vendor: string } | undefined> {
+  const codeOf = ({ vendor }: AskedTicket): LinkRefusal | undefined => {
+    const response = inputResponse(mcpReq.inputResponses, vendor);
+    if (response.kind !== "elicit" || response.action === "accept") return undefined;
+    return response.action === "decline" ? "link_declined" : "link_cancelled";
+  };
+  const left = linked.asked.flatMap((ticket) => {
+    const code = codeOf(ticket);
+    return code === undefined ? [] : [{ ...ticket, code }];
+  });
+  for (const { id } of left) await linked.links.cancel(id);
+  return left[0];
+}
+
+type Found = Pick<Awaited<ReturnType<typeof findLinks>>, "questions" | "notGranted">;
+
+async function findAfter(
+  error: ToolError,
+  { named, linked: { links } }: LinkedCall,
+  deps: RunLinkedDeps,
+): Promise<Found | undefined> {
+  if (error instanceof NeedsScope) return findLacking(error, named, links, deps);
+  // A vendor that refuses a token ends the link while the tool runs.
+  return findLinks(named, new Set(), links, deps);
+}
+
+/** @returns undefined when there is nothing to ask or to refuse */
+async function askFor(
+  { questions, notGranted }: Found,
+  isRepeatable: boolean,
+  { tool, context, era, linked }: LinkedCall,
+  deps: RunLinkedDeps,
+): Promise<LinkedAnswer | undefined> {
+  if (notGranted[0] !== undefined) return refused("scope_not_granted", notGranted[0], deps);
+  if (questions.length === 0) return undefined;
+  const canElicit = era === "modern" ? declaresUrlElicitation(context) : await linked.elicitsUrls();
+  const elicited = era === "modern" ? "result" : "error";
+  const mode = isRepeatable && canElicit ? elicited : "text";
+  const { answer, vendors } = await ask(questions, { tool, mode, mayRepeat: isRepeatable, linked }, deps);
+  for (const vendor of vendors) deps.onAsked(vendor, mode);
+  return { answer, reason: "link_asked" };
+}
+
+function mayRepeat({ tool: { annotations = {} } }: Pick<ToolCall, "tool">): boolean {
+  return annotations.readOnlyHint === true || annotations.idempotentHint === true;
+}
+
+function refused(code: LinkRefusal, about: LinkQuestion, deps: RunLinkedDeps): LinkedAnswer {
+  return { answer: refusalOf(code, about, deps), reason: code };
+}
+
+/** An outage of our own store is no fault of the tool or the user. */
+function withToolErrors(links: CallerLinks): CallerLinks {
+  const translated = async <T>(asked: () => Promise<T>): Promise<T> => {
+    try {
+      return await asked();
+    } catch (error) {
+      if (!(error instanceof OAuthError) || error.code !== "temporarily_unavailable") throw error;
+      throw new ToolError("The user's connected accounts cannot be read now: try again in a moment", { cause: error });
+    }
+  };
+  return {
+    sessionScope: (vendor) => links.sessionScope(vendor),
+    read: (vendor) => translated(() => links.read(vendor)),
+    ask: (question) => translated(() => links.ask(question)),
+    ticketState: (id) => translated(() => links.ticketState(id)),
+    cancel: (id) => translated(() => links.cancel(id)),
+  };
+}

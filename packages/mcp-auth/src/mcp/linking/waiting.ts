@@ -1,0 +1,58 @@
+/**
+ * A retry of a call whose user is still in the browser: the retry waits there for a while, so that
+ * a client which retries at once does not ask the user again and again.
+ */
+import type { CallerLinks, TicketState } from "../../mode.ts";
+import type { LinkingDeps } from "./deps.ts";
+import type { AskedTicket } from "./request-state.ts";
+
+export type WaitingDeps = Pick<LinkingDeps, "elicitationWaitSeconds" | "now" | "pause">;
+
+/** How the tickets of a retry stand after waiting. */
+export interface Waited {
+  /** Vendors whose page the user has neither finished nor left. */
+  readonly open: ReadonlySet<string>;
+  /** The vendors that the user denied. */
+  readonly denied: readonly string[];
+}
+
+const POLL_MS = 1_000;
+/** Of one user, in this process: each holds a connection and reads the table. */
+const MOST_WAITING = 5;
+
+/** @returns waits until all tickets are decided, the time is over, or the signal fires */
+export function createWaiting({
+  elicitationWaitSeconds,
+  now,
+  pause,
+}: WaitingDeps): (
+  asked: readonly AskedTicket[],
+  user: string,
+  links: CallerLinks,
+  signal: AbortSignal,
+) => Promise<Waited> {
+  const waiting = new Map<string, number>();
+  return async (asked, user, links, signal) => {
+    const until = now() + elicitationWaitSeconds;
+    const before = waiting.get(user) ?? 0;
+    waiting.set(user, before + 1);
+    try {
+      for (;;) {
+        const states = await Promise.all(
+          asked.map(async ({ vendor, id }) => ({ vendor, state: await links.ticketState(id) })),
+        );
+        const vendorsIn = (...ones: TicketState[]) =>
+          states.filter(({ state }) => ones.includes(state)).map(({ vendor }) => vendor);
+        const denied = vendorsIn("denied");
+        const open = new Set(vendorsIn("open", "approved"));
+        const isOver = now() >= until || before >= MOST_WAITING || signal.aborted;
+        if (open.size === 0 || denied.length > 0 || isOver) return { open, denied };
+        await pause(POLL_MS, signal);
+      }
+    } finally {
+      const left = (waiting.get(user) ?? 1) - 1;
+      if (left > 0) waiting.set(user, left);
+      else waiting.delete(user);
+    }
+  };
+}
