@@ -35,7 +35,8 @@ export async function playAsPlatform(scenario: string, url: string, context: Con
     const connector = await platform.addConnector("conformance", { ...settings, ...client }, url);
     const use = async (): Promise<void> => {
       // One after the other: scenarios check the order of requests.
-      for (const { name } of await agent.tools(connector, USER)) await agent.call(connector, USER, name, {});
+      for (const { name } of await agent.tools(connector, USER))
+        await agent.call(connector, USER, { tool: name, input: {} });
     };
     for (let consents = 0; ; consents += 1) {
       try {

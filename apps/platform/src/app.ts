@@ -8,6 +8,7 @@ import { isOwnHost } from "@oauth-broker/oauth-core/server";
 import { errorPageWith, type Log, mount } from "@oauth-broker/oauth-core/service";
 import { Hono } from "hono";
 import { createAgent } from "./agent/agent.ts";
+import { createPendingCalls } from "./agent/pending-calls.ts";
 import { systemClock } from "./clock.ts";
 import { createBearers } from "./oauth/bearer.ts";
 import type { BrokerAccess } from "./oauth/client-of-connector.ts";
@@ -69,6 +70,7 @@ export function createPlatform(
     ...connect,
     sessions: createSessions({ records, now, isHttps }),
     agent: createAgent({ bearers, fetch: egress.fetch }),
+    pendingCalls: createPendingCalls({ records, keys, now }),
     rules: { allowCidrs },
   };
   const app = new Hono();

@@ -1,13 +1,24 @@
 /**
  * The platform's agent: a stock MCP client that calls tools of a deployed server for one of its
  * users. oauth/bearer.ts chooses the token. A refused token is replaced and the call repeated once;
- * after that the user has to authorize the connection again.
+ * after that the user has to authorize the connection again. A server may ask that the user opens a
+ * URL first (link-question.ts): the agent returns the questions, and repeats the call when it is told
+ * to, never by itself.
  */
-import { Client, extractWWWAuthenticateParams, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import {
+  Client,
+  extractWWWAuthenticateParams,
+  isInputRequiredResult,
+  ProtocolError,
+  ProtocolErrorCode,
+  StreamableHTTPClientTransport,
+  UrlElicitationRequiredError,
+} from "@modelcontextprotocol/client";
 import { type Fetch, OAuthError } from "@oauth-broker/oauth-core";
 import type { Connector } from "../connectors/connector.ts";
 import { notDeployed } from "../oauth/client-of-connector.ts";
 import type { Bearers } from "../oauth/bearer.ts";
+import { type Asked, askedInResult, askedInError, type LinkAnswer } from "./link-question.ts";
 
 export interface AgentTool {
   readonly name: string;
@@ -21,18 +32,27 @@ export interface ToolResult {
   readonly text: string;
 }
 
+/** The result of a call, or what the server asks before there is one. */
+export type CallOutcome = { readonly result: ToolResult } | { readonly asked: Asked };
+
+/** One call of a tool, or the retry of one with the answers to the server's questions. */
+export interface ToolCall {
+  readonly tool: string;
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly retry?: {
+    readonly answers: Readonly<Record<string, { readonly action: LinkAnswer }>>;
+    /** As the server sent it with the questions. */
+    readonly requestState?: string;
+  };
+}
+
 /**
  * Its methods throw OAuthError as Bearers does, and vendor_response_invalid for a server that does
  * not speak MCP.
  */
 export interface Agent {
   tools(connector: Connector, userId: string): Promise<readonly AgentTool[]>;
-  call(
-    connector: Connector,
-    userId: string,
-    name: string,
-    input: Readonly<Record<string, unknown>>,
-  ): Promise<ToolResult>;
+  call(connector: Connector, userId: string, call: ToolCall): Promise<CallOutcome>;
 }
 
 export interface AgentDeps {
@@ -41,6 +61,8 @@ export interface AgentDeps {
 }
 
 const INFO = { name: "platform", version: "0.1.0" };
+/** Of elicitation only what the pages show: no forms. */
+const CAPABILITIES = { elicitation: { url: {} } };
 
 export function createAgent({ bearers, fetch }: AgentDeps): Agent {
   const asUser = async <T>(connector: Connector, userId: string, use: (client: Client) => Promise<T>): Promise<T> => {
@@ -62,12 +84,37 @@ export function createAgent({ bearers, fetch }: AgentDeps): Agent {
         const { tools } = await client.listTools();
         return tools.map(({ name, description = "" }) => ({ name, description }));
       }),
-    call: (connector, userId, name, input) =>
-      asUser(connector, userId, async (client) => {
-        const { content, isError } = await client.callTool({ name, arguments: { ...input } });
-        return { isError: isError === true, text: readable(content) };
-      }),
+    call: (connector, userId, call) => asUser(connector, userId, (client) => callTool(client, call)),
   };
+}
+
+async function callTool(client: Client, { tool: name, input, retry }: ToolCall): Promise<CallOutcome> {
+  const params = {
+    name,
+    arguments: { ...input },
+    ...(retry === undefined ? {} : { inputResponses: { ...retry.answers } }),
+    ...(retry?.requestState === undefined ? {} : { requestState: retry.requestState }),
+  };
+  try {
+    const result: unknown = await client.callTool(params, { allowInputRequired: true });
+    if (isInputRequiredResult(result)) return { asked: askedInResult(result) };
+    const { content, isError } = result as { readonly content?: unknown; readonly isError?: boolean };
+    return { result: { isError: isError === true, text: readable(content) } };
+  } catch (error) {
+    if (error instanceof UrlElicitationRequiredError) return { asked: askedInError(error.elicitations) };
+    throw retry !== undefined && isRefusedState(error) ? answerTooLate(error) : error;
+  }
+}
+
+/** How a server answers a `requestState` that has expired or is not its own. */
+const INVALID_PARAMS: number = ProtocolErrorCode.InvalidParams;
+const isRefusedState = (error: unknown): boolean => error instanceof ProtocolError && error.code === INVALID_PARAMS;
+
+function answerTooLate(cause: unknown): OAuthError {
+  return new OAuthError("vendor_response_invalid", "The server no longer takes this answer. Call the tool again", {
+    reason: "answer_too_late",
+    cause,
+  });
 }
 
 /** A 401, or a 403 that asks for more scope. */
@@ -94,12 +141,14 @@ async function attempt<T>(
       return answer;
     },
   });
-  const client = new Client(INFO, { versionNegotiation: { mode: "auto" } });
+  const client = new Client(INFO, { versionNegotiation: { mode: "auto" }, capabilities: CAPABILITIES });
   try {
     await client.connect(transport);
     return { value: await use(client) };
   } catch (cause) {
     if (refusal !== undefined) return refusal;
+    // Of link-question.ts: the sentence is for the user.
+    if (cause instanceof OAuthError && cause.code === "vendor_response_invalid") throw cause;
     throw failure(statuses, cause);
   } finally {
     await client.close();

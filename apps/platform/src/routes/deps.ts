@@ -1,5 +1,6 @@
 /** The dependencies of the pages' routes. Bound once, in app.ts. */
 import type { Agent } from "../agent/agent.ts";
+import type { PendingCalls } from "../agent/pending-calls.ts";
 import type { SettingsRules } from "../connectors/settings.ts";
 import type { ConnectDeps } from "../oauth/connect.ts";
 import type { Sessions } from "../users/session.ts";
@@ -7,5 +8,6 @@ import type { Sessions } from "../users/session.ts";
 export interface PageDeps extends ConnectDeps {
   readonly sessions: Sessions;
   readonly agent: Agent;
+  readonly pendingCalls: PendingCalls;
   readonly rules: SettingsRules;
 }

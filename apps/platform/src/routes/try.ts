@@ -1,10 +1,18 @@
-/** The Try page: the tools of the server as this user sees them, and one call at a time. */
+/**
+ * The Try page: the tools of the server as this user sees them, and one call at a time. A call for
+ * which the server asks something waits (agent/pending-calls.ts) until the user answers it here.
+ */
 import { OAuthError } from "@oauth-broker/oauth-core";
-import { pageAnswer } from "@oauth-broker/oauth-core/http";
+import { type Answer, pageAnswer } from "@oauth-broker/oauth-core/http";
 import { type Route, STYLE_HASH } from "@oauth-broker/oauth-core/service";
 import { BrokerClientError } from "@oauth-broker/broker-client";
+import type { ToolCall } from "../agent/agent.ts";
+import { answersTo, type LinkAnswer } from "../agent/link-question.ts";
+import type { PendingCall } from "../agent/pending-calls.ts";
+import type { Connector } from "../connectors/connector.ts";
 import { describeFailure } from "../oauth/connect.ts";
 import { type TryPage, tryPage } from "../pages/try.ts";
+import type { SignedIn } from "../users/session.ts";
 import type { PageDeps } from "./deps.ts";
 import { requireConnector, requireForm } from "./guard.ts";
 import { asUser } from "./pages.ts";
@@ -12,18 +20,12 @@ import { asUser } from "./pages.ts";
 const PATH = "/connectors/:id/try";
 
 export function tryRoutes(deps: PageDeps): Route[] {
-  const { agent } = deps;
   return [
     {
       method: "GET",
       path: PATH,
       surface: "browser",
-      handle: (c) =>
-        asUser(c, deps, async (session) => {
-          const connector = await requireConnector(c, deps);
-          const seen = await orProblem(async () => ({ tools: await agent.tools(connector, session.user.id) }));
-          return pageAnswer(200, tryPage({ connector, tools: [], ...seen }, session), STYLE_HASH);
-        }),
+      handle: (c) => asUser(c, deps, async (session) => show(await requireConnector(c, deps), session, deps, {})),
     },
     {
       method: "POST",
@@ -33,21 +35,73 @@ export function tryRoutes(deps: PageDeps): Route[] {
         const { session, fields } = await requireForm(c, deps);
         const connector = await requireConnector(c, deps);
         const tool = fields.require("tool");
-        const input = fields.get("input") ?? "{}";
-        const called = await orProblem(async () => {
-          const result = await agent.call(connector, session.user.id, tool, parseInput(input));
-          return { called: { tool, result } };
+        const entered = fields.get("input") ?? "{}";
+        const seen = await orProblem(async () => {
+          const call = { tool, input: parseInput(entered) };
+          return callTool(connector, session, { call, round: 1 }, deps);
         });
-        // Read after the call: the answer is shown even when the call ended the connection.
-        const listed = await orProblem(async () => ({ tools: await agent.tools(connector, session.user.id) }));
-        const seen = { ...listed, ...called };
-        return pageAnswer(200, tryPage({ connector, tools: [], input, ...seen }, session), STYLE_HASH);
+        return show(connector, session, deps, { input: entered, ...seen });
+      },
+    },
+    {
+      method: "POST",
+      path: `${PATH}/answer`,
+      surface: "browser",
+      handle: async (c) => {
+        const { session, fields } = await requireForm(c, deps);
+        const connector = await requireConnector(c, deps);
+        const answer = fields.require("answer");
+        if (!isAnswer(answer)) throw new OAuthError("invalid_request", "The answer is accept, decline or cancel");
+        const pending = await deps.pendingCalls.take(connector, session, fields.require("call"));
+        const seen = await orProblem(() => answerQuestions(connector, session, { pending, answer }, deps));
+        return show(connector, session, deps, { input: JSON.stringify(pending.call.input), ...seen });
       },
     },
   ];
 }
 
-type Seen = Partial<Pick<TryPage, "tools" | "called" | "problem">>;
+const isAnswer = (text: string): text is LinkAnswer => ["accept", "decline", "cancel"].includes(text);
+
+type Seen = Partial<Pick<TryPage, "tools" | "called" | "asked" | "problem">>;
+
+async function answerQuestions(
+  connector: Connector,
+  session: SignedIn,
+  { pending, answer }: { readonly pending: PendingCall; readonly answer: LinkAnswer },
+  deps: PageDeps,
+): Promise<Seen> {
+  const { call, asked, round } = pending;
+  const { questions, requestState, takesAnswers } = asked;
+  // A server of 2025-11-25 expects no answer: the call just does not take place.
+  if (!takesAnswers && answer !== "accept") return { problem: "You did not open the address. The tool was not called" };
+  const retry = { answers: answersTo(questions, answer), ...(requestState === undefined ? {} : { requestState }) };
+  return callTool(connector, session, { call: takesAnswers ? { ...call, retry } : call, round: round + 1 }, deps);
+}
+
+async function callTool(
+  connector: Connector,
+  session: SignedIn,
+  { call, round }: { readonly call: ToolCall; readonly round: number },
+  { agent, pendingCalls }: PageDeps,
+): Promise<Seen> {
+  const { tool, input } = call;
+  const outcome = await agent.call(connector, session.user.id, call);
+  if ("result" in outcome) return { called: { tool, result: outcome.result } };
+  const { asked } = outcome;
+  const id = await pendingCalls.put(connector, session, { call: { tool, input }, asked, round });
+  return { asked: { tool, callId: id, questions: asked.questions } };
+}
+
+/** The tools are read after the call: the answer is shown even when the call ended the connection. */
+async function show(
+  connector: Connector,
+  session: SignedIn,
+  { agent }: PageDeps,
+  seen: Seen & Pick<TryPage, "input">,
+): Promise<Answer> {
+  const listed = await orProblem(async () => ({ tools: await agent.tools(connector, session.user.id) }));
+  return pageAnswer(200, tryPage({ connector, tools: [], ...listed, ...seen }, session), STYLE_HASH);
+}
 
 /** The page reports the failure, because the user can remedy most of them. */
 async function orProblem(see: () => Promise<Seen>): Promise<Seen> {

@@ -7,6 +7,8 @@ import type { Mutation } from "../mutation.ts";
 const SRC = "apps/platform/src";
 const INGRESS = `${SRC}/ingress/ingress.test.ts`;
 const ROUTES = `${SRC}/routes/routes.test.ts`;
+const QUESTIONS = `${SRC}/agent/link-question.test.ts`;
+const TRY = `${SRC}/routes/try.test.ts`;
 
 export const PLATFORM_DEFENCES: readonly Mutation[] = [
   {
@@ -80,5 +82,54 @@ export const PLATFORM_DEFENCES: readonly Mutation[] = [
     find: "  ...secretRecipient(settings),\n",
     replace: "  ...secretRecipient(settings).slice(0, 0),\n",
     tests: [`${SRC}/connectors/store-on-records.test.ts`],
+  },
+  {
+    defence: "Of a server's URL only https is offered, and http on loopback",
+    file: `${SRC}/agent/link-question.ts`,
+    find: 'if (!isOpen) return { refused: "is not https" };',
+    replace: 'if (!isOpen && text === "") return { refused: "is not https" };',
+    tests: [QUESTIONS, TRY],
+  },
+  {
+    defence: "A server's URL with user information is not offered",
+    file: `${SRC}/agent/link-question.ts`,
+    find: 'if (url.username !== "" || url.password !== "") return',
+    replace: 'if (url.username === " " || url.password === " ") return',
+    tests: [QUESTIONS, TRY],
+  },
+  {
+    defence: "A server's URL with Punycode is marked",
+    file: `${SRC}/agent/link-question.ts`,
+    find: 'label.startsWith("xn--")',
+    replace: 'label.startsWith("xn--", 64)',
+    tests: [QUESTIONS, TRY],
+  },
+  {
+    defence: "The user's answer accepts no URL that was not offered",
+    file: `${SRC}/agent/link-question.ts`,
+    find: '"refused" in url && answer === "accept" ? "cancel" : answer',
+    replace: '"refused" in url && answer === "accept" ? "accept" : answer',
+    tests: [QUESTIONS, TRY],
+  },
+  {
+    defence: "A waiting call is answered once",
+    file: `${SRC}/agent/pending-calls.ts`,
+    find: 'return outcome === "moved" ?',
+    replace: 'return outcome !== "absent" ?',
+    tests: [TRY],
+  },
+  {
+    defence: "A waiting call is the browser session's that made it",
+    file: `${SRC}/agent/pending-calls.ts`,
+    find: "id: JSON.stringify([connectorId, sessionId, id]),",
+    replace: "id: JSON.stringify([connectorId, sessionId.slice(0, 0), id]),",
+    tests: [TRY],
+  },
+  {
+    defence: "A server that asks without end is not asked again",
+    file: `${SRC}/agent/pending-calls.ts`,
+    find: "if (pending.round > MAX_ROUNDS) {",
+    replace: "if (pending.round > MAX_ROUNDS * 9) {",
+    tests: [TRY],
   },
 ];
