@@ -12,6 +12,7 @@ import type { Connector } from "@oauth-broker/platform/src/connectors/connector.
 import type { SettingsChange } from "@oauth-broker/platform/src/connectors/store.ts";
 import { openStorage } from "@oauth-broker/platform/src/storage.ts";
 import { MCP_BUNDLE, PLATFORM_BUNDLE } from "./paths.ts";
+import { startCommand } from "./start-command.ts";
 import {
   type Ended,
   runService,
@@ -61,9 +62,7 @@ export interface ProjectOptions {
 
 export const DEPLOYERS_OWN = "canary-of-the-deploying-process";
 
-// The platform hands no variable of ours to a server.
-const CACHE = process.env["NODE_COMPILE_CACHE"];
-const TEMPLATE = `${CACHE === undefined ? "" : `NODE_COMPILE_CACHE=${JSON.stringify(CACHE)} `}node ${JSON.stringify(MCP_BUNDLE)}`;
+const TEMPLATE = startCommand(MCP_BUNDLE);
 
 export function serverProject({
   yaml,
@@ -109,7 +108,7 @@ export function serverProject({
     },
     serve: () => startService({ ...service, args: ["serve"] }),
     killWhen: async (said) => {
-      const env = { PATH: process.env["PATH"], NODE_COMPILE_CACHE: CACHE, ...service.env };
+      const env = { PATH: process.env["PATH"], NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"], ...service.env };
       const child = spawn(process.execPath, [service.file, "deploy", "run", ...allowed], {
         cwd: folder,
         env,

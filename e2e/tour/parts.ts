@@ -13,7 +13,7 @@ export interface PartCommand {
   /** The file that Node runs, and its arguments. */
   readonly args: readonly string[];
   readonly folder: string;
-  /** Besides PATH; nothing else is inherited. */
+  /** Besides PATH and the cache of compiled files; nothing else is inherited. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -38,7 +38,7 @@ export function startPart({ name, args, folder, env = {} }: PartCommand): Part {
   const keeper = [join(import.meta.dirname, "keeper.ts"), ["exec", process.execPath, ...args].map(quoted).join(" ")];
   const child = spawn(process.execPath, keeper, {
     cwd: folder,
-    env: { PATH: process.env["PATH"], ...env },
+    env: { PATH: process.env["PATH"], NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"], ...env },
     stdio: ["pipe", "pipe", "pipe"],
   });
   const lines: string[] = [];

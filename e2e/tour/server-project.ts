@@ -5,6 +5,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { MCP_SOURCE } from "../support/paths.ts";
+import { startCommand } from "../support/start-command.ts";
 
 export interface ServerProject {
   /** The name of the connector too. */
@@ -25,10 +26,7 @@ export function writeServerProject(parent: string, { name, mode, environment }: 
   // JSON is YAML.
   const service = { name, mode, ...expose, environment: references };
   writeFileSync(join(folder, "service.yaml"), `${JSON.stringify(service, undefined, 2)}\n`);
-  writeFileSync(
-    join(folder, "package.json"),
-    JSON.stringify({ name, scripts: { start: `exec node ${JSON.stringify(MCP_SOURCE)}` } }),
-  );
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ name, scripts: { start: startCommand(MCP_SOURCE) } }));
   return folder;
 }
 
