@@ -49,7 +49,7 @@ export function testProjects(options: TestOptions = {}): ViteUserConfig {
   const provide = { isSoak };
   // Properties over hundreds of inputs, whole processes and browsers take longer than vitest's five
   // seconds, and on a busy machine much longer.
-  const limits = { testTimeout: 90_000, hookTimeout: 90_000 };
+  const limits = { testTimeout: 90_000, hookTimeout: 90_000, expect: { poll: { timeout: 20_000 } } };
   const workers = { maxWorkers: availableParallelism() };
   return defineConfig({ test: { ...limits, ...workers, provide, ...options, env, setupFiles, projects } });
 }

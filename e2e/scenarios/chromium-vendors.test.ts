@@ -7,7 +7,7 @@ import { join } from "node:path";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { type BrokerProcess, startBrokerProcess } from "../support/broker-process.ts";
-import { CHROMIUM, connectChromium, NO_CHROMIUM, screenshotPath } from "../support/chromium.ts";
+import { BROWSER_MS, CHROMIUM, connectChromium, NO_CHROMIUM, screenshotPath } from "../support/chromium.ts";
 import { freePort } from "../support/free-port.ts";
 import { plantSecret } from "../support/secrets.ts";
 
@@ -24,7 +24,7 @@ describe.skipIf(CHROMIUM === undefined)("the sandbox's vendors in Chromium", () 
 
   beforeAll(async () => {
     broker = await startBrokerProcess({ entry: "src", env: { PORT: String(await freePort()) } });
-    home = await vi.waitUntil(() => /Open +(http:\S+)/.exec(broker.stderr())?.[1]);
+    home = await vi.waitUntil(() => /Open +(http:\S+)/.exec(broker.stderr())?.[1], { timeout: 20_000 });
     browser = await connectChromium();
     console.log(`Screenshots: ${shots}`);
   });
@@ -40,7 +40,7 @@ describe.skipIf(CHROMIUM === undefined)("the sandbox's vendors in Chromium", () 
   async function open(width: number): Promise<void> {
     complaints = [];
     context = await browser.newContext({ viewport: { width, height: 900 } });
-    context.setDefaultTimeout(15_000);
+    context.setDefaultTimeout(BROWSER_MS);
     context.on("weberror", (error) => complaints.push(error.error().message));
     context.on("console", (message) => {
       if (message.type() === "error") complaints.push(message.text());

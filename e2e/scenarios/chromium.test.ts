@@ -7,7 +7,7 @@ import { join } from "node:path";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { type BrokerProcess, startBrokerProcess } from "../support/broker-process.ts";
-import { CHROMIUM, connectChromium, NO_CHROMIUM, screenshotPath } from "../support/chromium.ts";
+import { BROWSER_MS, CHROMIUM, connectChromium, NO_CHROMIUM, screenshotPath } from "../support/chromium.ts";
 import { freePort } from "../support/free-port.ts";
 import { plantSecret } from "../support/secrets.ts";
 
@@ -27,7 +27,7 @@ describe.skipIf(CHROMIUM === undefined)("the sandbox in Chromium", () => {
   beforeAll(async () => {
     broker = await startBrokerProcess({ entry: "src", env: { PORT: String(await freePort()) } });
     // A message for the operator, so it goes to stderr, after the JSON line.
-    home = await vi.waitUntil(() => /Open +(http:\S+)/.exec(broker.stderr())?.[1]);
+    home = await vi.waitUntil(() => /Open +(http:\S+)/.exec(broker.stderr())?.[1], { timeout: 20_000 });
     browser = await connectChromium();
     console.log(`Screenshots: ${shots}`);
   });
@@ -49,7 +49,7 @@ describe.skipIf(CHROMIUM === undefined)("the sandbox in Chromium", () => {
     context.on("console", (message) => {
       if (message.type() === "error" && !/status of 4\d\d/.test(message.text())) complaints.push(message.text());
     });
-    context.setDefaultTimeout(15_000);
+    context.setDefaultTimeout(BROWSER_MS);
     page = await context.newPage();
   });
   afterEach(async () => {

@@ -9,7 +9,7 @@ import { createLog, listen, type Listening } from "@oauth-broker/oauth-core/serv
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type BrowserClient, type BrowserOutcome, serveBrowserClient } from "../support/browser-client.ts";
-import { CHROMIUM, connectChromium, NO_CHROMIUM } from "../support/chromium.ts";
+import { BROWSER_MS, CHROMIUM, connectChromium, NO_CHROMIUM } from "../support/chromium.ts";
 import { freePort } from "../support/free-port.ts";
 import { ERAS } from "../support/mcp-client.ts";
 import { type ServerCallbackHarness, startServerCallback } from "../support/mcp-server-callback.ts";
@@ -74,7 +74,7 @@ describe.skipIf(CHROMIUM === undefined)("a client that is a web page", () => {
 
   async function open(): Promise<Page> {
     const context = await browser.newContext();
-    context.setDefaultTimeout(20_000);
+    context.setDefaultTimeout(BROWSER_MS);
     context.on("request", (request) => {
       plantSecret("code in the browser", new URL(request.url()).searchParams.get("code"));
     });

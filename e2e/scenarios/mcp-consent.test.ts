@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { CHROMIUM, connectChromium, NO_CHROMIUM, screenshotPath } from "../support/chromium.ts";
+import { BROWSER_MS, CHROMIUM, connectChromium, NO_CHROMIUM, screenshotPath } from "../support/chromium.ts";
 import { freePort } from "../support/free-port.ts";
 import { type ServerCallbackHarness, startServerCallback } from "../support/mcp-server-callback.ts";
 import { plantSecret } from "../support/secrets.ts";
@@ -42,7 +42,7 @@ describe.skipIf(CHROMIUM === undefined)("the consent page in Chromium", () => {
   /** @returns a page of a fresh browser, the addresses it visits, and its errors */
   async function open(options: BrowserContextOptions = {}) {
     const context = await browser.newContext(options);
-    context.setDefaultTimeout(15_000);
+    context.setDefaultTimeout(BROWSER_MS);
     const page = await context.newPage();
     const visited: URL[] = [];
     const complaints: string[] = [];

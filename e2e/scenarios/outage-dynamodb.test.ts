@@ -6,7 +6,7 @@
 import { createCookieJar } from "@oauth-broker/simulators";
 import type { Faults } from "@oauth-broker/simulators/aws";
 import { expectError, expectPage } from "@oauth-broker/oauth-core/testing";
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type AwsHarness, startAws } from "../support/aws.ts";
 import { type Answer, browse, send } from "../support/platform.ts";
 import { type RaceHarness, startRaceHarness } from "../support/race-harness.ts";
@@ -142,7 +142,7 @@ describe("brokers that start while", () => {
     expect(ready).toMatchObject({ status: 503, body: { error: "temporarily_unavailable", reason } });
     expectError(pushed, 503, "temporarily_unavailable");
     recover();
-    await vi.waitUntil(async () => (await readiness(late)).status === 200, { timeout: 10_000, interval: 100 });
+    await expect.poll(async () => (await readiness(late)).status, { interval: 100 }).toBe(200);
     expect((await late.platform.redeem(await late.platform.toPlatform())).status).toBe(200);
     await late.close();
   };

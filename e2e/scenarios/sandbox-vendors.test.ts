@@ -20,7 +20,7 @@ let home: string;
 
 beforeAll(async () => {
   broker = await startBrokerProcess({ entry: "src", env: { PORT: String(await freePort()) } });
-  home = (await vi.waitUntil(() => /Open +(http:\S+)/.exec(broker.stderr())?.[1])) ?? "";
+  home = (await vi.waitUntil(() => /Open +(http:\S+)/.exec(broker.stderr())?.[1], { timeout: 20_000 })) ?? "";
 });
 afterAll(() => broker.stop());
 

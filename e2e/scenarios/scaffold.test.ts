@@ -256,7 +256,7 @@ describe("pre-registered mode, by the built command", () => {
     async () => {
       const server = await develop(preRegistered);
       try {
-        await expect.poll(() => server.said(), { timeout: 5_000 }).toContain("Ctrl-C ends it");
+        await expect.poll(() => server.said()).toContain("Ctrl-C ends it");
         const [, token = ""] = /Authorization: Bearer ([^'\s]+)/.exec(server.said()) ?? [];
         expect(await whoami(server.endpoint, token)).toEqual(expect.any(String));
         // A new tool is a file, an import and a place in the list.
@@ -271,7 +271,7 @@ describe("pre-registered mode, by the built command", () => {
           await client.close();
           return listed.tools.map(({ name }) => name);
         };
-        await expect.poll(() => tools().catch(() => []), { timeout: 10_000, interval: 200 }).toContain("hello");
+        await expect.poll(() => tools().catch(() => []), { interval: 200 }).toContain("hello");
       } finally {
         await server.stop();
       }

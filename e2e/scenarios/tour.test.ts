@@ -10,7 +10,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { CHROMIUM, connectChromium, NO_CHROMIUM, screenshotPath } from "../support/chromium.ts";
+import { BROWSER_MS, CHROMIUM, connectChromium, NO_CHROMIUM, screenshotPath } from "../support/chromium.ts";
 import { ROOT } from "../support/paths.ts";
 import { runService, type ServiceProcess, startService, temporaryFolder } from "../support/service-process.ts";
 
@@ -21,7 +21,7 @@ const WIDTH = 1280;
 const HEIGHT = 960;
 const PAGE = readFileSync(join(ROOT, "docs", "tour.md"), "utf8");
 
-const TOUR = { name: "tour", file: join(ROOT, "e2e", "tour", "main.ts"), deadlineMs: 60_000 };
+const TOUR = { name: "tour", file: join(ROOT, "e2e", "tour", "main.ts") };
 
 async function expectNobodyListens(said: string): Promise<void> {
   const addresses = Array.from(said.matchAll(/http:\/\/127\.0\.0\.1:\d+/g), ([address]) => address);
@@ -55,7 +55,7 @@ describe("npm run tour", () => {
     beforeAll(async () => {
       browser = await connectChromium();
       const context = await browser.newContext({ viewport: { width: WIDTH, height: HEIGHT }, colorScheme: "light" });
-      context.setDefaultTimeout(10_000);
+      context.setDefaultTimeout(BROWSER_MS);
       page = await context.newPage();
     });
     afterAll(() => browser.close());

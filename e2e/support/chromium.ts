@@ -14,6 +14,9 @@ export const CHROMIUM: string | undefined = [process.env["CHROMIUM_PATH"] ?? "",
 export const NO_CHROMIUM =
   "No Chromium here: set CHROMIUM_PATH, or on Debian: apt-get install -y chromium fonts-liberation";
 
+/** How long a step in the browser may take on a busy machine: for `setDefaultTimeout`. */
+export const BROWSER_MS = 60_000;
+
 declare module "vitest" {
   interface ProvidedContext {
     /** The address of the Chromium of this run; empty without one. Set by chromium-of-this-run.ts. */

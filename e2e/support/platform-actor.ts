@@ -4,6 +4,7 @@
  * test.
  */
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { BROWSER_MS } from "./chromium.ts";
 import { plantSecret } from "./secrets.ts";
 
 /** What the user clicks at the vendor, or on the broker's page before it. */
@@ -46,7 +47,7 @@ export async function openActor(
   options: BrowserContextOptions = {},
 ): Promise<Actor> {
   const context = await browser.newContext(options);
-  context.setDefaultTimeout(15_000);
+  context.setDefaultTimeout(BROWSER_MS);
   const complaints: string[] = [];
   context.on("weberror", (error) => complaints.push(error.error().message));
   // Refusals are answered with 400 on purpose; any other error in the browser is a defect of a

@@ -87,7 +87,6 @@ export function serverProject({
     folder,
     // A variable that service.yaml does not name, which the server must not receive.
     env: { ...env, ...platformEnv, PLATFORM_URL: platformUrl, SECRET_OF_THE_DEPLOYER: DEPLOYERS_OWN },
-    deadlineMs: 50_000,
   };
   const withStorage = async <T>(
     act: (connectors: Awaited<ReturnType<typeof openStorage>>["connectors"]) => Promise<T>,

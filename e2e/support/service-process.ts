@@ -24,8 +24,7 @@ export interface Service {
   readonly files?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string>>;
   /**
-   * To start, or to run to its end. Default 20 s: a service that starts another takes longer on a
-   * busy machine.
+   * To start, or to run to its end. Default 60 s.
    */
   readonly deadlineMs?: number;
 }
@@ -53,8 +52,9 @@ export interface Ended {
   readonly stderr: string;
 }
 
-const START_MS = 20_000;
-const EXIT_MS = 20_000;
+/** A busy machine takes many times longer than an idle one. */
+const START_MS = 60_000;
+const EXIT_MS = 60_000;
 
 const folders = new Set<string>();
 

@@ -36,7 +36,7 @@ describe("size", () => {
       more();
     });
     await expect(open().fetch(server.origin)).rejects.toMatchObject(tooLarge);
-    await vi.waitFor(() => expect(cut).toBe(true));
+    await expect.poll(() => cut).toBe(true);
   });
 
   it.each([

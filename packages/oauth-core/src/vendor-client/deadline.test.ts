@@ -64,7 +64,7 @@ describe("the deadline of an operation", () => {
   it("bar#JW-4 ends a redemption at the keys: the tokens are revoked", async () => {
     hangAt("/jwks");
     await expect(redeem()).rejects.toMatchObject(RESTART);
-    await vi.waitFor(() => expect(times("/revoke")).toBe(1));
+    await expect.poll(() => times("/revoke")).toBe(1);
   });
 
   it("bar#JW-1 ends the reload for an unknown key: those we have stay", async () => {
@@ -117,7 +117,7 @@ describe("the deadline of an operation", () => {
     const first = redeem();
     const answer = await asked.promise;
     const second = redeem();
-    await vi.waitFor(() => expect(times("/token")).toBe(2));
+    await expect.poll(() => times("/token")).toBe(2);
     deadlines[0]?.abort();
     await expect(first).rejects.toMatchObject(RESTART);
     answer();

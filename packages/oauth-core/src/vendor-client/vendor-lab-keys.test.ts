@@ -1,5 +1,5 @@
 /** The lab's rows on keys and metadata: rotation, outages, and documents with faults. */
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { newIdTokenKey } from "../testing/id-tokens.ts";
 import { type Lab, openLab } from "../testing/vendor-lab.ts";
 import { connectionContext } from "./kept.ts";
@@ -94,7 +94,7 @@ describe("keys", () => {
   ])("V-58 bar#JW-4 that %s are an outage: the code is spent, the tokens are revoked", async (_title, answer) => {
     lab.vendor.answers.set("/jwks", answer);
     await expect(lab.redeem()).rejects.toMatchObject({ code: "temporarily_unavailable", extras: { retry: "restart" } });
-    await vi.waitFor(() => expect(lab.vendor.received.at(-1)).toMatchObject({ path: "/revoke", method: "POST" }));
+    await expect.poll(() => lab.vendor.received.at(-1)).toMatchObject({ path: "/revoke", method: "POST" });
     expect(Object.fromEntries(lab.vendor.received.at(-1)?.form ?? [])).toEqual({
       token: "refresh-token-of-the-vendor",
       token_type_hint: "refresh_token",
@@ -105,7 +105,7 @@ describe("keys", () => {
     lab.vendor.answers.set("/jwks", { status: 503 });
     lab.vendor.answers.set("/revoke", () => undefined);
     await expect(lab.redeem()).rejects.toMatchObject({ code: "temporarily_unavailable" });
-    await vi.waitFor(() => expect(times("/revoke")).toBe(1));
+    await expect.poll(() => times("/revoke")).toBe(1);
   });
 
   it.each<[string, Parameters<Lab["vendor"]["answers"]["set"]>[1]]>([

@@ -3,7 +3,7 @@
  * relying-party modules. A real OpenID provider on loopback with one fault, and a check of what it
  * received.
  */
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { CLIENT_ID, CLIENT_SECRET, NONCE, soundAnswer } from "../testing/faulty-vendor.ts";
 import { newIdTokenKey, signText, unsigned, withBrokenSignature } from "../testing/id-tokens.ts";
 import { type Lab, openLab } from "../testing/vendor-lab.ts";
@@ -21,7 +21,7 @@ const REFUSED = { code: "vendor_response_invalid", extras: { reason: "id_token_i
 async function expectRefusedAndRevoked(): Promise<void> {
   await expect(lab.redeem()).rejects.toMatchObject(REFUSED);
   expect(lab.vendor.asked().filter((path) => path === "/token")).toHaveLength(1);
-  await vi.waitFor(() => expect(lab.vendor.asked()).toContain("/revoke"));
+  await expect.poll(() => lab.vendor.asked()).toContain("/revoke");
 }
 
 describe("an ID token that is sound", () => {
@@ -126,7 +126,7 @@ describe("oidc-core#3.1.3.7 bar#ID-6 bar#ID-7 bar#ID-8 bar#ID-9 an ID token with
   ])("%s", async (_title, claims) => {
     await lab.vendor.grant({ claims: claims.iss === "slash" ? { iss: `${lab.vendor.issuer}/` } : claims });
     await expect(lab.redeem()).rejects.toMatchObject({ code: "vendor_response_invalid" });
-    await vi.waitFor(() => expect(lab.vendor.asked()).toContain("/revoke"));
+    await expect.poll(() => lab.vendor.asked()).toContain("/revoke");
   });
 });
 

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   ACCESS_TOKEN,
   CLIENT_ID,
@@ -118,7 +118,7 @@ describe("refreshTokens", () => {
     await expect(lab.refresh({ entry: { rotatesRefreshTokens: true } })).rejects.toMatchObject({
       extras: { retry: "restart" },
     });
-    await vi.waitFor(() => expect(times("/revoke")).toBe(1));
+    await expect.poll(() => times("/revoke")).toBe(1);
   });
 
   it.each<[string, string, () => Promise<void> | void]>([
@@ -137,7 +137,7 @@ describe("refreshTokens", () => {
           code,
           extras: { retry: "restart" },
         });
-        await vi.waitFor(() => expect(times("/revoke")).toBe(index + 1));
+        await expect.poll(() => times("/revoke")).toBe(index + 1);
         expect(lab.vendor.received.at(-1)?.form.get("token")).toBe(ROTATED.refresh_token);
       }
     },
@@ -165,7 +165,7 @@ describe("refreshTokens", () => {
     lab.vendor.answers.set("/token", () => undefined);
     const lease = new AbortController();
     const asked = lab.refresh({ entry: { rotatesRefreshTokens: true }, request: { signal: lease.signal } });
-    await vi.waitFor(() => expect(times("/token")).toBe(1));
+    await expect.poll(() => times("/token")).toBe(1);
     lease.abort();
     await expect(asked).rejects.toMatchObject({ code: "temporarily_unavailable", extras: { retry: "restart" } });
   });
