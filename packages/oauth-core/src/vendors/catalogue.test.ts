@@ -49,6 +49,7 @@ const RECORDS = new Set([
 ]);
 const VALUES: Readonly<Record<string, readonly unknown[]>> = {
   pkce: ["plain", "none"],
+  endpointsFrom: ["metadata", "metadata, else stored"],
   tokenEndpointAuthMethod: ["client_secret_basic", "client_secret_post", "none"],
   tokenRequestBody: ["json"],
   rotatesRefreshTokens: [true, false],
@@ -306,6 +307,33 @@ describe("the catalogue", () => {
       const { vendor, verification } = catalogueEntry(entry);
       expect(vendor.enabled).toBe(false);
       expect(verification.reasonsOff).toContain(`the vendor ended it on ${entry.ended}`);
+    }
+  });
+
+  it("takes the endpoints of an MCP server from live metadata where its issuer is known", () => {
+    const live = CATALOGUE.filter(({ vendor }) => vendor.endpointsFrom !== undefined);
+    expect(live.length).toBeGreaterThan(30);
+    for (const entry of live) {
+      const { vendor, placeholders } = catalogueEntry(entry);
+      expect(entry.serverUrl, vendor.id).toBeDefined();
+      expect(vendor).toMatchObject({ serverUrl: entry.serverUrl, issuer: expect.any(String), pkce: "S256" });
+      // What no metadata says, or a caller fills, has no place in such an entry.
+      expect(placeholders).toEqual({});
+      for (const member of ["refreshEndpoint", "revocation", "issuerSpelling"] as const) {
+        expect(entry.vendor).not.toHaveProperty(member);
+      }
+      expect(entry.sunsets).toBeUndefined();
+    }
+    for (const { vendor } of CATALOGUE.map(catalogueEntry)) {
+      if (vendor.endpointsFrom === undefined) expect(vendor).not.toHaveProperty("serverUrl");
+    }
+  });
+
+  it("falls back on stored endpoints only where sources were compared and two agree", () => {
+    const stored = CATALOGUE.filter(({ vendor }) => vendor.endpointsFrom === "metadata, else stored");
+    expect(stored.length).toBeGreaterThan(0);
+    for (const { vendor, adjudicated, confidence, agreeing } of stored) {
+      expect([vendor.id, adjudicated !== undefined, confidence, agreeing > 1]).toEqual([vendor.id, true, "high", true]);
     }
   });
 
