@@ -21,7 +21,7 @@ export function renderVendors(entries: readonly RegistryEntry[]): string {
     "Vendors",
     `The registry has ${entries.length} vendors. ${firstClass.length} are first-class: each has a file of its own and a simulator. ${on.length} more of the catalogue are on, because two sources agree on their endpoints, no other address in the sources is left unexplained, and the broker supports everything they need. ${off.length} are off until an operator writes \`enabled: true\` under \`vendors.ID\`. The facts come from the sources, not from the vendors; the dates say when they were read.`,
     "`GET /v1/vendors/ID` of a broker shows one complete entry, with its sources, and what the operator changed. How to add one: [adding-a-vendor.md](adding-a-vendor.md).",
-    "Capabilities: PKCE method (S256 is also sent to vendors without documentation about PKCE), `oidc` ID tokens are checked and handed on, `dcr` clients can register themselves, `refresh`, `revocation` at the vendor, `byoc` an app of the customer's own.",
+    "Capabilities: PKCE method (S256 is also sent to vendors without documentation about PKCE), `oidc` ID tokens are checked and handed on, `dcr` clients can register themselves, `refresh`, `revocation` at the vendor, `byoc` an app of the customer's own. `endpoints from metadata`: the live metadata of the MCP server decides them, and the entry has what it said before; `else stored`: that is used while the metadata cannot be reached.",
     "## First-class",
     ...firstClass.map(firstClassSection),
     "## On",
@@ -110,7 +110,9 @@ function firstClassSection(entry: RegistryEntry): string {
 function capabilities(entry: RegistryEntry): string {
   const { pkce, ...others } = capabilitiesOf(entry);
   const named = Object.entries(others).flatMap(([name, has]) => (has ? [name] : []));
-  return [pkce === "none" ? "no PKCE" : `PKCE ${pkce}`, ...named].join(", ");
+  const { endpointsFrom } = entry.vendor;
+  const source = endpointsFrom === undefined ? [] : [`endpoints from ${endpointsFrom}`];
+  return [pkce === "none" ? "no PKCE" : `PKCE ${pkce}`, ...named, ...source].join(", ");
 }
 
 function whyOff({ verification }: RegistryEntry): string {

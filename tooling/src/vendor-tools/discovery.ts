@@ -6,7 +6,7 @@
 import { type Clock, type Fetch, type JsonObject, OAuthError } from "@oauth-broker/oauth-core";
 import { createVendorClient } from "@oauth-broker/oauth-core/client";
 import { parseJsonStrict } from "@oauth-broker/oauth-core/protocol";
-import { defineVendor, type ResolvedVendor } from "@oauth-broker/oauth-core/registry";
+import { defineVendor, type ResolvedVendor, type Vendor } from "@oauth-broker/oauth-core/registry";
 
 export interface Discovered {
   readonly resolved: ResolvedVendor;
@@ -22,17 +22,32 @@ export interface DiscoveryDeps {
 }
 
 /** @throws OAuthError vendor_response_invalid, temporarily_unavailable */
-export async function discoverIssuer(issuer: string, { fetch, ...deps }: DiscoveryDeps): Promise<Discovered> {
+export async function discoverIssuer(issuer: string, deps: DiscoveryDeps): Promise<Discovered> {
+  // Without a PKCE method: the document's own is compared later and is no reason to stop here.
+  return discover(defineVendor({ id: "discovered", name: "Discovered", issuer, pkce: "none" }), deps);
+}
+
+/**
+ * Of an MCP server, as flows do: its own document has to name the entry's issuer, and the endpoints
+ * are at the vendor's hosts. Stored endpoints take no one's place.
+ *
+ * @throws OAuthError as discoverIssuer
+ */
+export async function discoverLive(vendor: Vendor, deps: DiscoveryDeps): Promise<Discovered> {
+  return discover({ ...vendor, endpointsFrom: "metadata", pkce: "none" }, deps);
+}
+
+const OF_SERVER = "/.well-known/oauth-protected-resource";
+
+async function discover(vendor: Vendor, { fetch, ...deps }: DiscoveryDeps): Promise<Discovered> {
   let last: { readonly address: string; readonly text: string } | undefined;
   const remembering: Fetch = async (input, init) => {
     const response = await fetch(input, init);
-    if (response.status !== 200) return response;
+    if (response.status !== 200 || new URL(String(input)).pathname.startsWith(OF_SERVER)) return response;
     last = { address: String(input), text: await response.text() };
     return new Response(last.text, { headers: response.headers });
   };
-  // Without a PKCE method: the document's own is compared later and is no reason to stop here.
-  const bare = defineVendor({ id: "discovered", name: "Discovered", issuer, pkce: "none" });
-  const resolved = await createVendorClient({ fetch: remembering, ...deps }).resolve(bare);
+  const resolved = await createVendorClient({ fetch: remembering, ...deps }).resolve(vendor);
   if (last === undefined) throw new OAuthError("vendor_response_invalid", "This issuer publishes no metadata");
   // The metadata in use is the last document that was requested.
   return { resolved, document: parseJsonStrict(last.text) as JsonObject, address: last.address };

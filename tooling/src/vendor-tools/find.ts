@@ -30,6 +30,7 @@ function details(entry: RegistryEntry): string[] {
   const { confidence, superseded = [] } = verification.endpoints ?? {};
   return [
     summary(entry),
+    ...endpointSource(entry),
     `  authorization endpoint  ${vendor.authorizationEndpoint ?? "discovered"}`,
     `  token endpoint          ${vendor.tokenEndpoint ?? "discovered"}`,
     `  authentication          ${vendor.tokenEndpointAuthMethod}, PKCE ${pkce}`,
@@ -42,6 +43,13 @@ function details(entry: RegistryEntry): string[] {
     ...superseded.map((text) => `  not     ${text}`),
     ...verification.sources.map((source) => `  source  ${source}`),
   ];
+}
+
+/** The endpoints of the entry are then what the metadata said before. */
+function endpointSource({ vendor: { endpointsFrom }, serverUrl = "" }: RegistryEntry): string[] {
+  if (endpointsFrom === undefined) return [];
+  const otherwise = endpointsFrom === "metadata" ? "" : "; while it cannot be reached, those below";
+  return [`  endpoints from          live metadata of ${serverUrl}${otherwise}`];
 }
 
 function placeholder({

@@ -67,6 +67,7 @@ const ENDPOINTS: readonly string[] = [
   "registration_endpoint",
   "jwks_uri",
   "userinfo_endpoint",
+  "server_url",
 ];
 
 function requireEndpoints(endpoints: Readonly<Record<string, string>>, allowLoopback: boolean): void {

@@ -4,7 +4,7 @@
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import type { ResolvedVendor, Vendor } from "@oauth-broker/oauth-core/registry";
-import { type Discovered, discoverIssuer, type DiscoveryDeps, listIn } from "./discovery.ts";
+import { type Discovered, discoverIssuer, discoverLive, type DiscoveryDeps, listIn } from "./discovery.ts";
 import { drift, type Finding, note, same, unasked } from "./finding.ts";
 import { explain } from "./refusal.ts";
 
@@ -20,7 +20,8 @@ export async function probeMetadata(vendor: Vendor, deps: DiscoveryDeps): Promis
   if (issuer === undefined) return { findings: [note(CHECK, "the entry names no issuer")] };
   if (issuer.includes("{")) return { findings: [note(CHECK, "not checked: the issuer is one per tenant")] };
   try {
-    const discovered = await discoverIssuer(issuer, deps);
+    const isLive = vendor.endpointsFrom !== undefined;
+    const discovered = isLive ? await discoverLive(vendor, deps) : await discoverIssuer(issuer, deps);
     return { discovered, findings: [same(CHECK, discovered.address), ...compare(vendor, discovered)] };
   } catch (error) {
     return { findings: [unasked(CHECK, error) ?? unusable(vendor, error)] };
@@ -30,8 +31,8 @@ export async function probeMetadata(vendor: Vendor, deps: DiscoveryDeps): Promis
 /**
  * An entry that states its endpoints needs no metadata, but metadata of another issuer is an error.
  */
-function unusable({ authorizationEndpoint, tokenEndpoint }: Vendor, error: unknown): Finding {
-  const isNeeded = authorizationEndpoint === undefined || tokenEndpoint === undefined;
+function unusable({ endpointsFrom, authorizationEndpoint, tokenEndpoint }: Vendor, error: unknown): Finding {
+  const isNeeded = endpointsFrom !== undefined || authorizationEndpoint === undefined || tokenEndpoint === undefined;
   const isWrong = error instanceof OAuthError && error.extras.reason !== undefined;
   return (isNeeded || isWrong ? drift : note)(CHECK, explain(error));
 }
@@ -57,7 +58,19 @@ const OFFERED: readonly Named[] = [
   ["registration_endpoint", "registrationEndpoint"],
 ];
 
-function compare(vendor: Vendor, { resolved, document }: Discovered): Finding[] {
+/** Of an MCP server whose metadata decides: the endpoints that its entry has from before. */
+function compareStored(vendor: Vendor, resolved: ResolvedVendor): Finding[] {
+  return [...STATED, ...OFFERED].flatMap(([name, field]) => {
+    const [stored, live] = [vendor[field], resolved[field]];
+    if (stored === undefined && live === undefined) return [];
+    if (stored === undefined) return [note(name, `the entry leaves it to the metadata: ${live}`)];
+    if (stored === live) return [same(name, stored)];
+    const others = live === undefined ? "the metadata none" : `the metadata ${live}`;
+    return [drift(name, `has moved: the entry has ${stored}, ${others}, which flows use`)];
+  });
+}
+
+function compareEndpoints(vendor: Vendor, resolved: ResolvedVendor): Finding[] {
   const stated = [...STATED, ...OFFERED].flatMap(([name, field]) => {
     const [entry, published] = [vendor[field], resolved[field]];
     return entry === undefined || published === undefined ? [] : [equal(name, entry, published)];
@@ -67,9 +80,12 @@ function compare(vendor: Vendor, { resolved, document }: Discovered): Finding[] 
     if (vendor[field] !== undefined || published === undefined) return [];
     return [drift(name, `the entry has none, the metadata ${published}`)];
   });
+  return [...stated, ...offered];
+}
+
+function compare(vendor: Vendor, { resolved, document }: Discovered): Finding[] {
   return [
-    ...stated,
-    ...offered,
+    ...(vendor.endpointsFrom === undefined ? compareEndpoints(vendor, resolved) : compareStored(vendor, resolved)),
     ...pkce(vendor, listIn(document, "code_challenge_methods_supported")),
     ...among("token_endpoint_auth_methods_supported", [vendor.tokenEndpointAuthMethod], document),
     ...among("scopes_supported", [...vendor.defaultScopes, ...vendor.offlineScopes], document),

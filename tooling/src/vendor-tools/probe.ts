@@ -65,10 +65,14 @@ async function probe(vendor: Vendor, deps: DiscoveryDeps, onCheck: (check: strin
 }
 
 /**
- * The entry, and what it leaves to discovery.
+ * The entry, and what it leaves to discovery; where live metadata decides, what that says.
  * @returns undefined when no address is known
  */
 function withEndpoints(vendor: Vendor, discovered: Discovered | undefined): ResolvedVendor | undefined {
+  if (vendor.endpointsFrom !== undefined && discovered !== undefined) {
+    return { ...discovered.resolved, pkce: vendor.pkce };
+  }
+  if (vendor.endpointsFrom === "metadata") return undefined;
   const { authorizationEndpoint, tokenEndpoint } = { ...discovered?.resolved, ...vendor };
   if (authorizationEndpoint === undefined || tokenEndpoint === undefined) return undefined;
   const jwksUri = vendor.jwksUri ?? discovered?.resolved.jwksUri;

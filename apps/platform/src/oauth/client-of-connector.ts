@@ -21,7 +21,7 @@ import {
   type Secret,
 } from "@oauth-broker/oauth-core";
 import { expandTemplate } from "@oauth-broker/oauth-core/protocol";
-import { REGISTRY } from "@oauth-broker/oauth-core/registry";
+import { REGISTRY, withOperatorsFields } from "@oauth-broker/oauth-core/registry";
 import type { Connector, ConnectorSettings } from "../connectors/connector.ts";
 import type { ConnectorStore } from "../connectors/store.ts";
 import { enteredClient, registeredClient } from "./hosted-server/client.ts";
@@ -127,7 +127,7 @@ function vendorOf({ vendorOrIssuer, authorizationUrl, tokenUrl }: ConnectorSetti
   }
   const known = REGISTRY.get(vendorOrIssuer)?.vendor;
   if (known === undefined) return defineVendor({ ...CUSTOM, issuer: vendorOrIssuer, ...urls });
-  return Object.keys(urls).length === 0 ? vendorOrIssuer : { ...known, ...urls };
+  return Object.keys(urls).length === 0 ? vendorOrIssuer : withOperatorsFields(known, urls);
 }
 
 const CUSTOM = { id: "custom", name: "Custom vendor" } as const;

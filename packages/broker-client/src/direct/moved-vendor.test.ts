@@ -80,3 +80,38 @@ describe("a direct client whose vendor moved", () => {
     expect(await moved.revoke({ token: "t", connection: olderConnection })).toMatchObject({ outcome: "revoked" });
   });
 });
+
+describe("a direct client of an MCP server whose live metadata decides", () => {
+  const issuer = "https://vendor.example";
+  const live: Fetch = async (input, init) => {
+    const { pathname } = new URL(input instanceof Request ? input.url : input);
+    if (pathname !== "/.well-known/oauth-authorization-server") return vendorAnswers(input, init);
+    return Response.json({ issuer, authorization_endpoint: `${issuer}/live/a`, token_endpoint: `${issuer}/live/t` });
+  };
+  const options = {
+    vendor: {
+      ...own,
+      issuer,
+      issuesIdTokens: false,
+      serverUrl: "https://mcp.vendor.example",
+      endpointsFrom: "metadata",
+    },
+    credentials: { clientId: "deployment", clientSecret: "secret" },
+    redirectUri: "https://platform.example/oauth/callback",
+    now: fixedClock(1_700_000_000),
+  } as const;
+
+  it("sends user and code to the live pair", async () => {
+    const client = direct({ ...options, fetch: live });
+    expect((await client.start({})).url).toContain(`${issuer}/live/a?`);
+    await connectionOf(client);
+    expect((await client.refresh({ refreshToken: "rt" })).outcome).toBe("ok");
+    expect(asked.join()).toContain("/live/t");
+    expect(asked).not.toContain(own.tokenEndpoint);
+  });
+
+  it("starts nothing where the metadata is not there", async () => {
+    const client = direct({ ...options, fetch: async () => new Response("", { status: 404 }) });
+    await expect(client.start({})).rejects.toMatchObject({ code: "temporarily_unavailable" });
+  });
+});

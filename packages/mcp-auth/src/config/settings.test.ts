@@ -138,6 +138,25 @@ describe("a registry vendor", () => {
     );
   });
 
+  it("that is an MCP server keeps its live metadata, beside an account of the operator's", () => {
+    const live = hosted({
+      ...HOSTED,
+      ...NO_URLS,
+      VENDOR: "postman-mcp",
+      VENDOR_USERINFO_URL: "https://gw.example.com/me",
+    });
+    expect(live.vendor.vendor).toMatchObject({
+      endpointsFrom: "metadata, else stored",
+      serverUrl: "https://mcp.postman.com/mcp",
+      operatorsEndpoints: ["userinfoEndpoint"],
+      userinfoEndpoint: "https://gw.example.com/me",
+    });
+    const own = { VENDOR_TOKEN_URL: "https://mcp.postman.com/other" };
+    const stored = hosted({ ...HOSTED, ...NO_URLS, VENDOR: "postman-mcp", ...own });
+    expect(stored.vendor.vendor).not.toHaveProperty("endpointsFrom");
+    expect(stored.vendor.vendor.authorizationEndpoint).toBe("https://mcp.postman.com/authorize");
+  });
+
   it("that is off is used with the operator's URLs, with a warning", () => {
     const { vendor, warnings } = loadSettings({ ...PRE_REGISTERED, VENDOR: "23andme" });
     expect(vendor.vendor).toMatchObject({ enabled: true, tokenEndpoint: "https://vendor.example.com/token" });

@@ -1,10 +1,10 @@
-/** The server's own callback at a vendor that is not OpenID, by its entry of the registry. */
+/** The server's own callback at vendors of other kinds: without OpenID, and with live metadata. */
 import { REGISTRY } from "@oauth-broker/oauth-core/registry";
 import { atEndpoints } from "@oauth-broker/simulators/fixtures";
 import { startGitHub } from "@oauth-broker/simulators/vendors";
 import { expect, it } from "vitest";
 import { CREDENTIALS, SERVER } from "../../testing/hosted-fixture.ts";
-import { openServerFixture, STATE } from "../../testing/server-fixture.ts";
+import { openOpenIdServerFixture, openServerFixture, STATE } from "../../testing/server-fixture.ts";
 
 it("bar#AS-22 GitHub: a user connects and is its account's number; one who cancels is reported as access_denied", async () => {
   const github = await startGitHub();
@@ -35,5 +35,24 @@ it("bar#AS-22 GitHub: a user connects and is its account's number; one who cance
   } finally {
     await fixture.close();
     await github.close();
+  }
+});
+
+it("a vendor whose live metadata decides: a user connects where the metadata says, not at the stored pair", async () => {
+  const nowhere = "http://127.0.0.1:9";
+  const entry = {
+    endpointsFrom: "metadata, else stored",
+    serverUrl: `${nowhere}/mcp`,
+    authorizationEndpoint: `${nowhere}/authorize`,
+    tokenEndpoint: `${nowhere}/token`,
+  } as const;
+  const fixture = await openOpenIdServerFixture({ entry });
+  try {
+    const back = await fixture.browser().connect();
+    const { status, body } = await fixture.redeem(back.searchParams.get("code") ?? "");
+    expect(status).toBe(200);
+    expect(await fixture.gate.identify(body["access_token"] ?? "")).toMatchObject({ clientId: "desk" });
+  } finally {
+    await fixture.close();
   }
 });
