@@ -33,7 +33,7 @@ export interface VendorClientDeps {
   /** Private networks of the operator, for endpoints that metadata names. */
   readonly allowCidrs?: readonly string[];
   /**
-   * Told when flows of a vendor use its stored endpoints because its metadata cannot be reached; at
+   * Called when flows of a vendor use its stored endpoints because its metadata cannot be reached; at
    * most once in ten minutes for one vendor.
    */
   readonly onStoredEndpoints?: (vendor: Pick<Vendor, "id">) => void;

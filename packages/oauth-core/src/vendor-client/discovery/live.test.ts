@@ -166,7 +166,7 @@ describe("metadata that cannot be reached", () => {
     expect(onStoredEndpoints).not.toHaveBeenCalled();
   });
 
-  it("is asked for again after a minute, and told of once in ten", async () => {
+  it("is asked for again after a minute, and reported once in ten", async () => {
     answers.set(OAUTH, () => new Response("", { status: 503 }));
     await discovery.resolve(falling);
     const { length } = asked;

@@ -46,7 +46,7 @@ export function createLiveMetadata(
     now,
   });
   const unreachable = createExpiringMap<true>(MAX_SERVERS, now);
-  const told = createExpiringMap<true>(MAX_SERVERS, now);
+  const reported = createExpiringMap<true>(MAX_SERVERS, now);
 
   return async (vendor) => {
     const key = keyOf(vendor);
@@ -59,8 +59,8 @@ export function createLiveMetadata(
       //= bar#DI-1
       if (!isFallBack || !isOutage(error)) throw error;
       unreachable.set(key, true, now() + STORED_SECONDS);
-      if (told.get(key) === undefined) {
-        told.set(key, true, now() + FRESH_SECONDS);
+      if (reported.get(key) === undefined) {
+        reported.set(key, true, now() + FRESH_SECONDS);
         onStoredEndpoints?.(vendor);
       }
       return undefined;
