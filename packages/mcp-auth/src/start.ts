@@ -17,6 +17,7 @@ import { createApp, type McpApp } from "./app.ts";
 import { runCommand } from "./cli/run-command.ts";
 import { systemClock } from "./clock.ts";
 import { loadSettings } from "./config.ts";
+import { requireSignIn } from "./hosted/sessions/sign-in-source.ts";
 import type { ServerDefinition } from "./server.ts";
 import type { Settings } from "./settings.ts";
 import { openStorage } from "./storage.ts";
@@ -64,7 +65,7 @@ export interface StartOptions {
 
 /**
  * @throws Error with `code` EADDRINUSE and the like; TokenStoreError for a store or key that may
- *   not be used; ConfigError as createApp
+ *   not be used; ConfigError as createApp; with `VENDORS` as requireSignIn
  */
 export async function startServer(
   definition: ServerDefinition,
@@ -76,6 +77,7 @@ export async function startServer(
   let listening: Listening;
   try {
     server = createApp(definition, settings, { now, log, storage });
+    if (settings.mode === "hosted" && storage !== undefined) await requireSignIn(settings, storage);
     listening = await listen(server.app, settings.listen);
   } catch (error) {
     await server?.close();

@@ -47,7 +47,7 @@ const KEY: RecordKey = { kind: "server-key", id: "server" };
 const SERVER_KEY_BYTES = 32;
 const PLACE = ["server-key"];
 /** The key outlives every plausible clock; 2255-03-14. */
-const NEVER = 9_000_000_000;
+export const NEVER = 9_000_000_000;
 /**
  * Another process may create or seal the record at the same moment; a third change is not expected.
  */

@@ -144,7 +144,7 @@ export const SESSION_DEFENCES: readonly Mutation[] = [
     defence: "With several vendors a session ends a fixed time after its sign-in",
     file: "packages/mcp-auth/src/hosted/sessions/record.ts",
     find: "isLive: session.isLive && now() < endsAt",
-    replace: "isLive: session.isLive",
+    replace: "isLive: session.isLive && now() < Infinity",
     tests: ["packages/mcp-auth/src/hosted/sessions/linking-sessions.test.ts"],
   },
   {
@@ -169,10 +169,17 @@ export const SESSION_DEFENCES: readonly Mutation[] = [
     tests: ["packages/mcp-auth/src/hosted/sessions/linking-sessions.test.ts"],
   },
   {
+    defence: "A server does not start over the sessions of another sign-in vendor",
+    file: "packages/mcp-auth/src/hosted/sessions/sign-in-source.ts",
+    find: "if (!adopt) return present;",
+    replace: 'if (!adopt && present.vendor === "") return present;',
+    tests: ["packages/mcp-auth/src/hosted/sessions/sign-in-source.test.ts"],
+  },
+  {
     defence: "A session has no more than the user consented to, whatever the sign-in vendor grants",
     file: "packages/mcp-auth/src/hosted/sessions/scope.ts",
-    find: "if (consented === undefined) return atSignIn;",
-    replace: "if (consented !== null) return [...(consented ?? []), ...atSignIn];",
+    find: "return consented.filter(",
+    replace: "return [...consented, ...atSignIn].filter(",
     tests: ["packages/mcp-auth/src/hosted/server-callback/session-scopes.test.ts"],
   },
   {
