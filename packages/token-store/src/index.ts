@@ -19,6 +19,7 @@ export { authenticatedRecords } from "./storage/authenticated-records.ts";
 export type { AuthenticatedRecordsOptions } from "./storage/authenticated-records.ts";
 export type { Row, RowKey, TokenRows } from "./storage/token-rows.ts";
 export { createTokenStore } from "./token-store.ts";
-export type { Link, LinkReading, TokenStore, TokenStoreEvent, TokenStoreOptions } from "./token-store.ts";
+export type { Link, LinkReading } from "./links.ts";
+export type { TokenStore, TokenStoreEvent, TokenStoreOptions } from "./token-store.ts";
 export type { ModeName } from "./tokens/token-attributes.ts";
 export type { LinkDetails, SignIn, StoredTokens, TokenKey, TokenSet, TokenStatus } from "./tokens/tokens.ts";

@@ -4,18 +4,8 @@
  */
 import { type Clock, defined, type EpochSeconds, OAuthError } from "@oauth-broker/oauth-core";
 import type { Row, TokenRows } from "./storage/token-rows.ts";
-import type { Link, LinkReading } from "./token-store.ts";
-import {
-  holdsTokens,
-  isForeign,
-  LINK_VERSION,
-  linkVersionOf,
-  nextLinkVersion,
-  PLAIN_DETAILS,
-  signInAttributes,
-  signInOf,
-} from "./tokens/link-attributes.ts";
-import { expectAsRead, isExpired } from "./tokens/row-conditions.ts";
+import { holdsTokens, isForeign, PLAIN_DETAILS, signInAttributes, signInOf } from "./tokens/link-attributes.ts";
+import { expectAsRead, isExpired, LINK_VERSION, linkVersionOf, nextLinkVersion } from "./tokens/row-conditions.ts";
 import {
   COPY_ATTRIBUTES,
   LEASE_ATTRIBUTES,
@@ -26,7 +16,31 @@ import {
   statusOf,
 } from "./tokens/token-attributes.ts";
 import type { TokenRecords } from "./tokens/token-records.ts";
-import type { LinkDetails, SignIn, StoredTokens, TokenKey } from "./tokens/tokens.ts";
+import type { LinkDetails, SignIn, StoredTokens, TokenKey, TokenStatus } from "./tokens/tokens.ts";
+
+/** A link as an operator sees it: user, vendor, since when. No token is opened for it. */
+export interface Link {
+  readonly user: string;
+  readonly vendor: string;
+  readonly status: TokenStatus;
+  /** Where `user` is an identity; absent: at `vendor`. */
+  readonly signIn?: SignIn;
+  /** Made under another sign-in than the one asked for: no link of the present server's users. */
+  readonly foreign?: true;
+}
+
+/** One user's link as a page shows it. */
+export interface LinkReading {
+  /**
+   * Raised by every link and disconnect, never by a refresh; 0 for a user who never linked. What a
+   * page shows is stored over this version alone.
+   */
+  readonly linkVersion: number;
+  /**
+   * `missing`: no tokens, or another sign-in's. `unreadable`: tokens that do not open here.
+   */
+  readonly stored: StoredTokens | "missing" | "unreadable";
+}
 
 interface LinksDeps {
   readonly records: TokenRecords;
@@ -90,11 +104,16 @@ export async function describeLink(
 
 /** As `TokenStore.endLink`. */
 //= bar#RV-1
-export async function endLink(key: TokenKey, { records, rows, now }: LinksDeps): Promise<StoredTokens | undefined> {
+export async function endLink(
+  key: TokenKey,
+  over: number | undefined,
+  { records, rows, now }: LinksDeps,
+): Promise<StoredTokens | "conflict" | undefined> {
   const rowKey = rowKeyOf(key);
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const { attributes } = (await rows.get(rowKey)) ?? { attributes: {} };
     if (isForeign(attributes, key)) return undefined;
+    if (over !== undefined && over !== linkVersionOf(attributes, now())) return "conflict";
     const ended = { status: "revoked", [LINK_VERSION]: nextLinkVersion(attributes), ...signInAttributes(key.signIn) };
     const expected = expectAsRead(attributes, ["version", "status", LINK_VERSION]);
     if (!holdsTokens(attributes)) {

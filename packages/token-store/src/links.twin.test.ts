@@ -6,6 +6,7 @@ beforeEach(() => vi.resetModules());
 afterEach(() => {
   vi.doUnmock("./crypto/envelope.ts");
   vi.doUnmock("./tokens/link-attributes.ts");
+  vi.doUnmock("./tokens/row-conditions.ts");
 });
 
 /** The parts of a field's place before the sign-in. */
@@ -52,7 +53,7 @@ it("without the comparison of sign-ins another person's link is the user's, and 
 });
 
 it("without the comparison of versions a callback undoes a disconnect", async () => {
-  vi.doMock("./tokens/link-attributes.ts", async (original) => ({
+  vi.doMock("./tokens/row-conditions.ts", async (original) => ({
     ...(await original<object>()),
     linkVersionOf: () => 0,
   }));

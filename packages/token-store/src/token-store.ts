@@ -5,7 +5,7 @@
 import type { Clock, KeyContext, KeyWrapper } from "@oauth-broker/oauth-core";
 import { createDataKeys } from "./keys/data-keys.ts";
 import { modeNamed } from "./modes/mode-choice.ts";
-import { describeLink, endLink, forgetLink, links, readLink, revoke } from "./links.ts";
+import { describeLink, endLink, forgetLink, type Link, type LinkReading, links, readLink, revoke } from "./links.ts";
 import { declareOlderReaders } from "./modes/older-readers.ts";
 import type { JournalEvent } from "./refresh/journal.ts";
 import type { Refresh, RefreshEvent } from "./refresh/context.ts";
@@ -14,7 +14,7 @@ import { createTokenRecords } from "./tokens/row-records.ts";
 import type { TokenRows } from "./storage/token-rows.ts";
 import { type ModeName, rowKeyOf } from "./tokens/token-attributes.ts";
 import type { RecordEvent } from "./tokens/token-records.ts";
-import type { LinkDetails, SignIn, StoredTokens, TokenKey, TokenSet, TokenStatus } from "./tokens/tokens.ts";
+import type { LinkDetails, SignIn, StoredTokens, TokenKey, TokenSet } from "./tokens/tokens.ts";
 
 /** The table, the keys and the mode that a token store is made of. */
 export interface TokenStoreOptions {
@@ -42,30 +42,6 @@ export type TokenStoreEvent =
   | JournalEvent
   /** Mode `bridge` without a key: every token is stored as plaintext. */
   | { readonly name: "no_encryption" };
-
-/** A link as an operator sees it: user, vendor, since when. No token is opened for it. */
-export interface Link {
-  readonly user: string;
-  readonly vendor: string;
-  readonly status: TokenStatus;
-  /** Where `user` is an identity; absent: at `vendor`. */
-  readonly signIn?: SignIn;
-  /** Made under another sign-in than the one asked for: no link of the present server's users. */
-  readonly foreign?: true;
-}
-
-/** One user's link as a page shows it. */
-export interface LinkReading {
-  /**
-   * Raised by every link and disconnect, never by a refresh; 0 for a user who never linked. What a
-   * page shows is stored over this version alone.
-   */
-  readonly linkVersion: number;
-  /**
-   * `missing`: no tokens, or another sign-in's. `unreadable`: tokens that do not open here.
-   */
-  readonly stored: StoredTokens | "missing" | "unreadable";
-}
 
 /**
  * All methods throw OAuthError `temporarily_unavailable`, with the reason `store_unavailable`,
@@ -127,8 +103,11 @@ export interface TokenStore {
    * Ends a user's link here, as `revoke`: from now on nothing that began before stores tokens, not
    * even where there was no link. The caller then revokes the tokens at the vendor, and calls
    * `forgetLink`.
+   *
+   * @param over the link version that the user was shown; absent: any
+   * @returns `conflict` over any other version
    */
-  endLink(key: TokenKey): Promise<StoredTokens | undefined>;
+  endLink(key: TokenKey, over?: number): Promise<StoredTokens | "conflict" | undefined>;
   /** Removes the tokens of an ended link; its version stays for a while. */
   forgetLink(key: TokenKey): Promise<void>;
   /**
@@ -172,7 +151,7 @@ export function createTokenStore(options: TokenStoreOptions): TokenStore {
     readLink: (key) => readLink(key, { records, rows, now }),
     link: (key, tokens, linkVersion) => records.replaceLink(key, tokens, linkVersion),
     describeLink: (key, change) => describeLink(key, change, { records, now }),
-    endLink: (key) => endLink(key, { records, rows, now }),
+    endLink: (key, over) => endLink(key, over, { records, rows, now }),
     forgetLink: (key) => forgetLink(key, { rows, now }),
     links: (user, signIn) => links(user, signIn, { rows, now }),
     ping: () => rows.ping(),

@@ -14,6 +14,7 @@ import { identitySource } from "./vendor-links/identity-source.ts";
 import { vendorIssuerWarning } from "./metadata.ts";
 import { resourceMetadataUrl, resourceOf } from "./paths.ts";
 import { hostedRoutes } from "./routes.ts";
+import { ticketsOf } from "./linking/tickets.ts";
 import { createServerRecords } from "./server-key.ts";
 import { createSessions } from "./sessions/sessions.ts";
 
@@ -38,7 +39,8 @@ export function createHosted(settings: HostedSettings, { storage, log, ...parts 
   const audience = resourceOf(settings.deploymentUrl);
   const { linking } = settings;
   const sessions = createSessions({ records, serverKey, audience, source: identitySource(settings), now, linking });
-  const deps: HostedDeps = { ...parts, settings, records, tokens, serverKey, sessions };
+  const tickets = ticketsOf(settings, { records, serverKey, now });
+  const deps: HostedDeps = { ...parts, settings, records, tokens, serverKey, sessions, tickets };
   return {
     gate: createHostedGate(deps),
     seals: serverKey,

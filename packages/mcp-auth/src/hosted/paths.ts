@@ -15,6 +15,10 @@ export const PATHS = {
   revoke: "/revoke",
   /** The vendor redirects browsers here, with the server's own callback. */
   callback: "/callback",
+  /** With several vendors: the pages of links, and the callbacks of all but the sign-in vendor. */
+  connect: "/connect",
+  connections: "/connections",
+  vendors: "/vendors",
   mcp: "/mcp",
 } as const;
 
@@ -37,6 +41,16 @@ export function requireOwnResource(
   const resource = parameters.get("resource");
   if (resource === undefined || resource === resourceOf(deploymentUrl)) return;
   throw new OAuthError("invalid_target", "resource is not served here");
+}
+
+/** @param ticket its value, which only its user's browser can use */
+export function connectUrl(deploymentUrl: string, ticket: string): string {
+  return `${deploymentUrl}${PATHS.connect}/${ticket}`;
+}
+
+/** @param id as `VENDORS` lists it; undefined for the sign-in vendor, whose path is that of `VENDOR` */
+export function callbackPath(id: string | undefined): string {
+  return id === undefined ? PATHS.callback : `${PATHS.vendors}/${id}/callback`;
 }
 
 /** The URL of the resource's metadata (RFC 9728 §3.1); the challenge on `/mcp` names it. */

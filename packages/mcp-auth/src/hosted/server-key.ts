@@ -32,6 +32,12 @@ export type ServerKeyPurpose =
   | "csrf"
   | "request-state"
   | "mcp-session"
+  | "ticket"
+  | "ticket-index"
+  | "sign-in"
+  | "sign-in-ends"
+  | "linking-form"
+  | "link-question"
   | "parked-tokens";
 
 export interface ServerKey {

@@ -19,6 +19,7 @@ import { systemClock } from "../clock.ts";
 import type { HostedDeps } from "../hosted/deps.ts";
 import { createHostedGate } from "../hosted/gate.ts";
 import { identitySource } from "../hosted/vendor-links/identity-source.ts";
+import { ticketsOf } from "../hosted/linking/tickets.ts";
 import { hostedRoutes } from "../hosted/routes.ts";
 import { createServerKey, type ServerKey } from "../hosted/server-key.ts";
 import { documentEgress } from "../hosted/clients/metadata-document.ts";
@@ -138,6 +139,7 @@ export function openHostedFixture({
     tokens,
     serverKey,
     sessions,
+    tickets: ticketsOf(settings, { records, serverKey, now }),
     vendorClient,
     fetchDocument: options.fetchDocument ?? documents.fetchUntrusted,
   };

@@ -4,14 +4,10 @@
  */
 import { type EpochSeconds, Secret } from "@oauth-broker/oauth-core";
 import type { Attributes } from "../storage/token-rows.ts";
-import { isExpired } from "./row-conditions.ts";
 import type { LinkDetails, SignIn, TokenKey } from "./tokens.ts";
 
 /** Also in the authenticated data of every sealed field of the row. */
 export const SIGN_IN_ATTRIBUTES = ["sign_in_vendor", "sign_in_issuer"] as const;
-
-/** Raised when a user links or ends the link; a refresh leaves it as it is. */
-export const LINK_VERSION = "link_version";
 
 /** Only where nothing is encrypted; elsewhere the details are sealed with the tokens. */
 export const PLAIN_DETAILS = "link_details";
@@ -44,17 +40,6 @@ export function holdsTokens(attributes: Attributes): boolean {
   return Object.keys(attributes).some(
     (name) => name === "access_token" || name === "data_key" || name.startsWith("sealed_"),
   );
-}
-
-/** @returns 0 where there was no link, or its end was long ago */
-export function linkVersionOf(attributes: Attributes, now: EpochSeconds): number {
-  const { [LINK_VERSION]: version } = attributes;
-  return typeof version === "number" && !isExpired(attributes, now) ? version : 0;
-}
-
-/** The next link version; counted on from an ended link whose row is still there. */
-export function nextLinkVersion({ [LINK_VERSION]: version }: Attributes): number {
-  return (typeof version === "number" ? version : 0) + 1;
 }
 
 export function detailsText({ account, label, linkedAt, notGranted, lacked }: LinkDetails): string {

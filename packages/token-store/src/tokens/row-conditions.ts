@@ -32,3 +32,17 @@ export function markOf({ mode }: Attributes): ModeName | undefined {
 export function nextMark(attributes: Attributes, mode: ModeName): ModeName {
   return markOf(attributes) === "encrypted" ? "encrypted" : mode;
 }
+
+/** Raised when a user links or ends the link; a refresh leaves it as it is. */
+export const LINK_VERSION = "link_version";
+
+/** @returns 0 where there was no link, or its end was long ago */
+export function linkVersionOf(attributes: Attributes, now: EpochSeconds): number {
+  const { [LINK_VERSION]: version } = attributes;
+  return typeof version === "number" && !isExpired(attributes, now) ? version : 0;
+}
+
+/** The next link version; counted on from an ended link whose row is still there. */
+export function nextLinkVersion({ [LINK_VERSION]: version }: Attributes): number {
+  return (typeof version === "number" ? version : 0) + 1;
+}

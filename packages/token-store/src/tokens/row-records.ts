@@ -6,7 +6,16 @@
 import { defined, OAuthError } from "@oauth-broker/oauth-core";
 import { TokenStoreError, type TokenStoreErrorCode } from "../errors.ts";
 import type { Mode } from "../modes/mode.ts";
-import { applied, expectAsRead, isExpired, markOf, nextMark } from "./row-conditions.ts";
+import {
+  applied,
+  expectAsRead,
+  isExpired,
+  markOf,
+  nextMark,
+  LINK_VERSION,
+  linkVersionOf,
+  nextLinkVersion,
+} from "./row-conditions.ts";
 import type { Attributes, Row, RowChange } from "../storage/token-rows.ts";
 import {
   COPY_ATTRIBUTES,
@@ -26,9 +35,6 @@ import { openHalf, type Place, type Previous, sealHalf } from "./token-sealing.t
 import {
   detailsText,
   isForeign,
-  LINK_VERSION,
-  linkVersionOf,
-  nextLinkVersion,
   PLAIN_DETAILS,
   SIGN_IN_ATTRIBUTES,
   signInAttributes,

@@ -221,7 +221,7 @@ export const CALLER_DEFENCES: readonly Mutation[] = [
   {
     defence: "Hosted mode hands on the ID token beside the access token",
     rows: ["UI-1"],
-    file: "packages/mcp-auth/src/hosted/gate.ts",
+    file: "packages/mcp-auth/src/hosted/vendor-links/token-source.ts",
     find: "...defined({ idToken })",
     replace: "...(defined({ idToken }).idToken === undefined ? { idToken: accessToken } : {})",
     tests: ["packages/mcp-auth/src/hosted/gate.test.ts"],

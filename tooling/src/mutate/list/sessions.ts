@@ -288,9 +288,9 @@ export const SESSION_DEFENCES: readonly Mutation[] = [
   },
   {
     defence: "A call gets no token with more scope than the link had when the call was admitted",
-    file: "packages/mcp-auth/src/hosted/gate.ts",
-    find: "if (linkScope(tokens)?.every((token) => vendorScope.includes(token)) !== false) return tokens;",
-    replace: "if (linkScope(tokens)?.every((token) => vendorScope.includes(token)) !== null) return tokens;",
+    file: "packages/mcp-auth/src/hosted/vendor-links/token-source.ts",
+    find: "linkScope(tokens)?.every((token) => admitted.includes(token)) !== false;",
+    replace: "linkScope(tokens)?.every((token) => admitted.includes(token)) !== null;",
     tests: ["packages/mcp-auth/src/hosted/vendor-links/shared-link.test.ts"],
   },
 ];

@@ -9,15 +9,40 @@ import type { VendorTokens } from "@oauth-broker/oauth-core/registry";
 import type { Refresh, RefreshOptions, StoredTokens, TokenKey, TokenSet } from "@oauth-broker/token-store";
 import type { HostedSettings } from "../../settings.ts";
 import type { HostedDeps } from "../deps.ts";
-import { identitySource } from "./identity-source.ts";
+import { type IdentitySource, identitySource } from "./identity-source.ts";
 
-export type LinkDeps = Pick<HostedDeps, "tokens" | "vendorClient" | "now"> & {
-  readonly settings: Pick<HostedSettings, "vendor">;
-};
+export type LinkDeps = Pick<HostedDeps, "tokens" | "vendorClient" | "now"> & LinkPlace;
 
-/** The key of a user's tokens, bound to the source of the user's identity. */
-export function linkKey(user: string, { settings }: Pick<LinkDeps, "settings">): TokenKey {
-  return { user, ...identitySource(settings) };
+/** The vendor of a link. */
+export interface LinkPlace {
+  readonly settings: Pick<HostedSettings, "vendor"> & Partial<Pick<HostedSettings, "linking">>;
+  /** With `VENDORS`: where users sign in. Absent: at the vendor of the settings. */
+  readonly signInSource?: IdentitySource;
+}
+
+/**
+ * The key of a user's tokens, bound to the source of the user's identity. With one vendor that is
+ * the vendor itself, and the row does not name it.
+ */
+export function linkKey(user: string, { settings, signInSource }: LinkPlace): TokenKey {
+  const own = identitySource(settings);
+  const named = signInSource ?? (settings.linking === undefined ? undefined : own);
+  return { user, ...own, ...(named === undefined ? {} : { signIn: named }) };
+}
+
+/**
+ * The same dependencies for the links at one of several vendors.
+ *
+ * @param id as `VENDORS` lists it
+ * @throws TypeError for any other
+ */
+export function atVendor<Deps extends { readonly settings: Pick<HostedSettings, "vendor" | "linking"> }>(
+  id: string,
+  deps: Deps,
+): Omit<Deps, "settings"> & Required<LinkPlace> {
+  const vendor = deps.settings.linking?.vendors.get(id);
+  if (vendor === undefined) throw new TypeError("a link is at one of the vendors that are listed");
+  return { ...deps, settings: { vendor }, signInSource: identitySource(deps.settings) };
 }
 
 /**
@@ -114,6 +139,7 @@ export interface EndedLink {
 export async function endLink(user: string, deps: LinkDeps): Promise<EndedLink> {
   const { tokens } = deps;
   const key = linkKey(user, deps);
+  if (key.signIn !== undefined) return (await endLinkOver(key, undefined, deps)) ?? {};
   const ended = await tokens.revoke(key);
   const vendor = ended === undefined ? undefined : await revokeAtVendor(ended.tokens, deps);
   // The user may have authorized again during the revocation: that is another link.
@@ -121,6 +147,42 @@ export async function endLink(user: string, deps: LinkDeps): Promise<EndedLink> 
     if (link.vendor === key.vendor && link.status === "revoked") await tokens.delete(key);
   }
   return vendor === undefined ? {} : { vendor };
+}
+
+/**
+ * The same with several vendors: what began before the end stores nothing.
+ *
+ * @param key also that of a link made under another sign-in
+ * @param over the link version that the user was shown; undefined: any
+ * @returns undefined over another version
+ */
+//= bar#RV-1
+export async function endLinkOver(
+  key: TokenKey,
+  over: number | undefined,
+  deps: LinkDeps,
+): Promise<EndedLink | undefined> {
+  const ended = await deps.tokens.endLink(key, over);
+  if (ended === "conflict") return undefined;
+  const vendor = ended === undefined ? undefined : await revokeAtVendor(ended.tokens, deps);
+  await deps.tokens.forgetLink(key);
+  return vendor === undefined ? {} : { vendor };
+}
+
+/**
+ * Ends what another person with the same identity at another sign-in vendor had linked in this
+ * place: it is never overwritten before it is revoked.
+ */
+export async function endForeignLink(user: string, deps: LinkDeps): Promise<boolean> {
+  const key = linkKey(user, deps);
+  if (key.signIn === undefined) return false;
+  for await (const link of deps.tokens.links(user, key.signIn)) {
+    if (link.vendor !== key.vendor || link.foreign !== true) continue;
+    const { vendor, issuer } = key;
+    await endLinkOver({ ...key, signIn: link.signIn ?? { vendor, issuer } }, undefined, deps);
+    return true;
+  }
+  return false;
 }
 
 /** Best effort: the result says what happened. */

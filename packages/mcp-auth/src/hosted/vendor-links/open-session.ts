@@ -3,12 +3,13 @@
  * issues tokens of ours to the client. The vendor's code is spent by now, so any failure here means
  * starting the flow again, and tokens that could not be stored are revoked at the vendor.
  */
-import { OAuthError, toOAuthError, withRestart } from "@oauth-broker/oauth-core";
+import { OAuthError, Secret, toOAuthError, withRestart } from "@oauth-broker/oauth-core";
 import type { ResolvedVendor, VendorTokens } from "@oauth-broker/oauth-core/registry";
-import { type StoredTokens, type TokenKey, TokenStoreError } from "@oauth-broker/token-store";
+import { type LinkDetails, type StoredTokens, type TokenKey, TokenStoreError } from "@oauth-broker/token-store";
 import type { HostedClient } from "../clients/client.ts";
 import type { HostedDeps } from "../deps.ts";
-import { type LinkDeps, linkKey, outlasts, revokeAtVendor, tokenSetOf } from "./link.ts";
+import { accountLabel } from "./account-label.ts";
+import { endForeignLink, type LinkDeps, linkKey, outlasts, revokeAtVendor, tokenSetOf } from "./link.ts";
 import { grantedSessionScope } from "../sessions/scope.ts";
 import type { Session } from "../sessions/session.ts";
 
@@ -63,16 +64,34 @@ async function linkUser({ tokens, vendor, scope }: NewLink, deps: LinkDeps): Pro
   try {
     const user = await deps.vendorClient.identify(vendor, tokens);
     const key = linkKey(user, deps);
+    await endForeignLink(user, deps);
     const present = await readable(key, deps);
     const { scopes: vendorScopes } = deps.settings.vendor;
     const isKept = present !== undefined && outlasts(present, scope, { vendorScopes, now: deps.now() });
-    if (!isKept) await deps.tokens.put(key, set);
+    if (isKept) return user;
+    const details =
+      key.signIn === undefined ? {} : { link: await newLink(user, { tokens, vendor, scope }, present, deps) };
+    await deps.tokens.put(key, { ...set, ...details });
     return user;
   } catch (thrown) {
     // Not awaited: its failure changes nothing.
     void revokeAtVendor(set, deps);
     throw withRestart(asOAuthError(thrown));
   }
+}
+
+/** What the MCP sign-in knows of the link it makes; a scope that was refused before stays refused. */
+async function newLink(
+  user: string,
+  { tokens, vendor, scope }: NewLink,
+  present: StoredTokens | undefined,
+  deps: LinkDeps,
+): Promise<LinkDetails> {
+  const { notGranted = [], lacked = {} } = present?.tokens.link ?? {};
+  const label = await accountLabel(vendor, tokens, deps);
+  const named = label === undefined ? {} : { label: new Secret(label) };
+  const refused = notGranted.filter((token) => !scope.includes(token));
+  return { account: user, ...named, linkedAt: deps.now(), notGranted: refused, lacked };
 }
 
 /** A link that cannot be read counts as absent: the new tokens replace it. */
