@@ -45,7 +45,7 @@ export interface LinkedCalls {
   /** Of the session of a bearer token; default: every scope of every vendor. */
   readonly scopes: Map<string, readonly string[]>;
   /** Called at each pause of a waiting call, with the number of pauses so far. */
-  onPause: (count: number) => void;
+  onPause: (count: number, signal: AbortSignal) => unknown;
   /** How a vendor's API answers; default: 200 with the token. */
   onVendor: (url: string, token: string) => Response;
   /** Makes what `ticket` asks for so. */
@@ -57,8 +57,8 @@ export interface LinkedCalls {
   ): void;
   /** @param bearer `user.client`, and whatever makes it another session of these */
   connect(bearer: string, era: "auto" | "legacy", onUrl?: OnUrl | "no_elicitation"): Promise<Client>;
-  /** A raw request. */
-  send(bearer: string, message: object, headers?: Readonly<Record<string, string>>): Promise<RawAnswer>;
+  /** A raw request. @param message as JSON, or the body as it stands */
+  send(bearer: string, message: object | string, headers?: Readonly<Record<string, string>>): Promise<RawAnswer>;
   close(): Promise<void>;
 }
 
@@ -172,10 +172,10 @@ export async function openLinkedCalls(
       connectionsUrl: "https://server.example/connections",
       seals: { derive: async (purpose) => keys[purpose] },
       now: clock,
-      pause: async (milliseconds) => {
+      pause: async (milliseconds, signal) => {
         clock.advance(milliseconds / 1_000);
         pauses += 1;
-        fixture.onPause(pauses);
+        await fixture.onPause(pauses, signal);
       },
     },
   };
@@ -230,7 +230,7 @@ export async function openLinkedCalls(
       await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit }));
       return client;
     },
-    send: async (bearer: string, message: object, headers: Readonly<Record<string, string>> = {}) => {
+    send: async (bearer: string, message: object | string, headers: Readonly<Record<string, string>> = {}) => {
       const answer = await fetch(url, {
         method: "POST",
         headers: {
@@ -239,17 +239,25 @@ export async function openLinkedCalls(
           accept: "application/json, text/event-stream",
           ...headers,
         },
-        body: JSON.stringify(message),
+        body: typeof message === "string" ? message : JSON.stringify(message),
       });
       const text = await answer.text();
       const json = text.startsWith("{") ? text : (/^data: (\{.*)$/m.exec(text)?.[1] ?? "null");
-      return { status: answer.status, headers: answer.headers, text, body: JSON.parse(json) as unknown };
+      return { status: answer.status, headers: answer.headers, text, body: parsed(json) };
     },
     close: async () => {
       await endpoint.close();
       await server.stop(0);
     },
   });
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
 }
 
 function sameQuestion(one: LinkQuestion, other: LinkQuestion): boolean {

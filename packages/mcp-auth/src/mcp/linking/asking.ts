@@ -13,6 +13,7 @@ import type { LinkQuestion, Ticket } from "../../mode.ts";
 import type { Tool } from "../../tool.ts";
 import type { LinkedRequest } from "./call.ts";
 import type { LinkingDeps } from "./deps.ts";
+import type { AskedQuestion } from "./find-links.ts";
 
 /** How a client is asked. */
 export type AskMode = "result" | "error" | "text";
@@ -30,7 +31,7 @@ const MOST_TICKETS = 5;
 
 /** @param mode `text` where the call must not be repeated by the client itself */
 export async function ask(
-  questions: readonly LinkQuestion[],
+  questions: readonly AskedQuestion[],
   {
     tool,
     mode,
@@ -39,10 +40,14 @@ export async function ask(
   }: { tool: Pick<Tool, "name" | "title">; mode: AskMode; mayRepeat: boolean; linked: LinkedRequest },
   deps: AskDeps,
 ): Promise<Asked> {
-  const asked: { readonly question: LinkQuestion; readonly ticket: Ticket; readonly message: string }[] = [];
+  const asked: { readonly question: AskedQuestion; readonly ticket: Ticket; readonly message: string }[] = [];
   // One after another: each is a write to the same record.
   for (const question of questions.slice(0, mode === "text" ? 1 : MOST_TICKETS)) {
-    asked.push({ question, ticket: await linked.links.ask(question), message: messageOf(question, tool, deps) });
+    asked.push({
+      question,
+      ticket: await linked.links.ask({ vendor: question.vendor, scopes: question.scopes }),
+      message: messageOf(question, tool, deps),
+    });
   }
   const vendors = asked.map(({ question: { vendor } }) => vendor);
   if (mode === "result") {
@@ -50,7 +55,7 @@ export async function ask(
       question.vendor,
       inputRequired.elicitUrl({ message, url }),
     ]);
-    const tickets = asked.map(({ question: { vendor }, ticket: { id } }) => ({ vendor, id }));
+    const tickets = asked.map(({ question: { vendor, isRepeated }, ticket: { id } }) => ({ vendor, id, isRepeated }));
     const expiresAt = Math.max(...asked.map(({ ticket }) => ticket.expiresAt));
     const requestState = await linked.sealState(tickets, expiresAt);
     return { vendors, answer: inputRequired({ inputRequests: Object.fromEntries(requests), requestState }) };

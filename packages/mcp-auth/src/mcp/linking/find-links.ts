@@ -6,6 +6,7 @@ import type { CallerLinks, LinkQuestion, UserLink } from "../../mode.ts";
 import type { NeedsScope } from "../../tool.ts";
 import type { NamedVendor } from "../tool-vendors.ts";
 import type { LinkingDeps } from "./deps.ts";
+import type { AskedTicket } from "./request-state.ts";
 
 export type UsableLink = Extract<UserLink, { readonly state: "usable" }>;
 
@@ -13,30 +14,34 @@ export type UsableLink = Extract<UserLink, { readonly state: "usable" }>;
 export interface FoundLinks {
   /** By the vendor's id. */
   readonly usable: ReadonlyMap<string, UsableLink>;
-  readonly questions: readonly LinkQuestion[];
+  readonly questions: readonly AskedQuestion[];
   /** The user was asked for these before and did not grant them. */
   readonly notGranted: readonly LinkQuestion[];
 }
 
+/** A question, and whether the link had it all when it was asked. */
+export type AskedQuestion = LinkQuestion & Pick<AskedTicket, "isRepeated">;
+
 type FindDeps = Pick<LinkingDeps, "vendors">;
 
-/** @param open vendors whose page is open: they are asked for again, as before */
+/** @param open tickets of this call whose page is open: what was repeated is asked for again */
 export async function findLinks(
   named: readonly NamedVendor[],
-  open: ReadonlySet<string>,
+  open: readonly AskedTicket[],
   links: CallerLinks,
   deps: FindDeps,
 ): Promise<FoundLinks> {
   const usable = new Map<string, UsableLink>();
-  const questions: LinkQuestion[] = [];
+  const questions: AskedQuestion[] = [];
   const notGranted: LinkQuestion[] = [];
+  const isRepeated = (id: string): boolean => open.some((ticket) => ticket.vendor === id && ticket.isRepeated);
   const read = await Promise.all(named.map(async (vendor) => ({ vendor, link: await links.read(vendor.id) })));
   for (const { vendor, link } of read) {
     const lacking = lackingIn(link, vendor.scopes ?? []);
     const refused = link.state === "usable" ? lacking.filter((scope) => link.notGranted.includes(scope)) : [];
     if (refused.length > 0) notGranted.push({ vendor: vendor.id, scopes: refused });
-    else if (link.state !== "usable" || lacking.length > 0 || open.has(vendor.id))
-      questions.push(questionOf(vendor, link, links, deps));
+    else if (link.state !== "usable" || lacking.length > 0 || isRepeated(vendor.id))
+      questions.push({ ...questionOf(vendor, link, links, deps), isRepeated: isRepeated(vendor.id) });
     else usable.set(vendor.id, link);
   }
   return { usable, questions, notGranted };
@@ -81,9 +86,10 @@ export async function findLacking(
   const askable = askableAt(vendor, links, deps);
   if (!scopes.every((scope) => askable.includes(scope))) return undefined;
   const link = await links.read(vendor.id);
-  const asked = { questions: [questionOf(vendor, link, links, deps)], notGranted: [] };
-  if (link.state !== "usable") return asked;
   const lacking = lackingIn(link, scopes);
+  const isRepeated = link.state === "usable" && lacking.length === 0;
+  const asked = { questions: [{ ...questionOf(vendor, link, links, deps), isRepeated }], notGranted: [] };
+  if (link.state !== "usable") return asked;
   const refused = lacking.filter((scope) => link.notGranted.includes(scope));
   // The vendor says that the link lacks what it was granted with: asked for once more.
   for (const scope of scopes) {

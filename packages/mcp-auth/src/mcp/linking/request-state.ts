@@ -12,6 +12,8 @@ import type { Caller, Seals } from "../../mode.ts";
 export interface AskedTicket {
   readonly vendor: string;
   readonly id: string;
+  /** Asked for although the link had it all: the vendor refused the call itself. */
+  readonly isRepeated: boolean;
 }
 
 /** The call that a state belongs to. */

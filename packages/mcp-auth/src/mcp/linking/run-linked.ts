@@ -95,7 +95,7 @@ async function findAfter(
 ): Promise<Found | undefined> {
   if (error instanceof NeedsScope) return findLacking(error, named, links, deps);
   // A vendor that refuses a token ends the link while the tool runs.
-  return findLinks(named, new Set(), links, deps);
+  return findLinks(named, [], links, deps);
 }
 
 /** @returns undefined when there is nothing to ask or to refuse */

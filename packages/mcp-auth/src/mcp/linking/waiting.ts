@@ -10,8 +10,8 @@ export type WaitingDeps = Pick<LinkingDeps, "elicitationWaitSeconds" | "now" | "
 
 /** How the tickets of a retry stand after waiting. */
 export interface Waited {
-  /** Vendors whose page the user has neither finished nor left. */
-  readonly open: ReadonlySet<string>;
+  /** The tickets that the user has neither finished nor left. */
+  readonly open: readonly AskedTicket[];
   /** The vendors that the user denied. */
   readonly denied: readonly string[];
 }
@@ -39,14 +39,14 @@ export function createWaiting({
     try {
       for (;;) {
         const states = await Promise.all(
-          asked.map(async ({ vendor, id }) => ({ vendor, state: await links.ticketState(id) })),
+          asked.map(async (ticket) => ({ ticket, state: await links.ticketState(ticket.id) })),
         );
-        const vendorsIn = (...ones: TicketState[]) =>
-          states.filter(({ state }) => ones.includes(state)).map(({ vendor }) => vendor);
-        const denied = vendorsIn("denied");
-        const open = new Set(vendorsIn("open", "approved"));
+        const ticketsIn = (...ones: TicketState[]) =>
+          states.filter(({ state }) => ones.includes(state)).map(({ ticket }) => ticket);
+        const denied = ticketsIn("denied").map(({ vendor }) => vendor);
+        const open = ticketsIn("open", "approved");
         const isOver = now() >= until || before >= MOST_WAITING || signal.aborted;
-        if (open.size === 0 || denied.length > 0 || isOver) return { open, denied };
+        if (open.length === 0 || denied.length > 0 || isOver) return { open, denied };
         await pause(POLL_MS, signal);
       }
     } finally {

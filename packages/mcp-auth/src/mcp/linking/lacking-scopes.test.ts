@@ -1,0 +1,250 @@
+/** What a call does where scopes are missing: in the session, in the link, or only to the vendor. */
+import { UrlElicitationRequiredError } from "@modelcontextprotocol/client";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { initialize, legacyCall, type LinkedCalls, modernCall, openLinkedCalls } from "../../testing/linked-calls.ts";
+import { defineTool, NeedsScope, type Tool, ToolError } from "../../tool.ts";
+
+let runs = 0;
+const tool = (name: string, members: Partial<Tool>): Tool => ({
+  name,
+  description: name,
+  input: z.object({}),
+  vendor: "slack",
+  scopes: ["chat:write"],
+  run: async (_, { vendor }) => {
+    runs += 1;
+    const answer = await vendor.fetch("https://api.slack.example/post");
+    return `${answer.status} ${await answer.text()}`;
+  },
+  ...members,
+});
+const raising = (vendor: string, scopes: readonly string[]): Partial<Tool> => ({
+  annotations: { readOnlyHint: true },
+  run: async () => {
+    throw new NeedsScope(vendor, scopes);
+  },
+});
+
+const tools = [
+  tool("write", {}),
+  tool("read", { annotations: { readOnlyHint: true } }),
+  tool("put", { annotations: { idempotentHint: true } }),
+  tool("needs", raising("slack", ["chat:write"])),
+  tool("needs_unlisted", raising("slack", ["users:read"])),
+  tool("needs_unknown", raising("slack", ["chat:write", "admin"])),
+  tool("needs_other", raising("github", ["repo"])),
+  tool("needs_nothing", raising("slack", [])),
+  tool("caught", {
+    annotations: { readOnlyHint: true },
+    run: async (_, { vendor }) => {
+      const error: unknown = await vendor.fetch("https://api.slack.example/").catch((thrown: unknown) => thrown);
+      return `caught ${(error as Error).name}`;
+    },
+  }),
+  tool("empty", {
+    run: async () => {
+      throw new ToolError("The list is empty");
+    },
+  }),
+  defineTool({
+    name: "both",
+    description: "b",
+    input: z.object({}),
+    vendors: { github: { scopes: ["repo", "user"] }, slack: { scopes: ["chat:write"] } },
+    run: async () => "ran",
+  }),
+];
+
+let calls: LinkedCalls;
+beforeEach(async () => {
+  runs = 0;
+  calls = await openLinkedCalls(tools);
+  calls.setLink("alice", "slack", {});
+  calls.setLink("alice", "github", {});
+});
+afterEach(() => calls.close());
+
+const forbidden = (challenge: string) => () =>
+  new Response("no", { status: 403, headers: { "www-authenticate": challenge } });
+const WANTS = 'Bearer realm="slack", error="insufficient_scope", scope="chat:write"';
+const call = (name: string) => calls.send("alice.desk", ...modernCall(name));
+
+describe("what the session lacks", () => {
+  it.each([
+    ["2026-07-28", modernCall],
+    ["2025-11-25", legacyCall],
+  ])("bar#RS-3 is 403 with all scopes, prefixed, and never asked of the user, %s", async (_, callOf) => {
+    calls.scopes.set("alice.desk.narrow", ["github:repo", "slack:users:read"]);
+    calls.setLink("alice", "slack", "missing");
+    const answer = await calls.send("alice.desk.narrow", ...callOf("both"));
+    expect(answer.status).toBe(403);
+    const challenge = answer.headers.get("www-authenticate");
+    expect(challenge).toContain('error="insufficient_scope"');
+    expect(challenge).toContain('scope="github:repo github:user slack:chat:write"');
+    expect(calls.tickets).toEqual([]);
+  });
+
+  it("counts by vendor: one vendor's scope is not another's of the same name", async () => {
+    calls.scopes.set("alice.desk.narrow", ["github:repo", "github:user", "github:chat:write"]);
+    expect((await calls.send("alice.desk.narrow", ...modernCall("write"))).status).toBe(403);
+  });
+});
+
+describe("what only the link lacks", () => {
+  it("is asked for together with what the link has", async () => {
+    calls.setLink("alice", "slack", { scope: ["users:read", "files:read"] });
+    const { body } = await call("write");
+    expect(body.result.resultType).toBe("input_required");
+    expect(calls.tickets).toMatchObject([{ vendor: "slack", scopes: ["users:read", "files:read", "chat:write"] }]);
+  });
+
+  it("is not asked for where the vendor does not report what it granted", async () => {
+    calls.setLink("alice", "slack", { scope: undefined });
+    expect((await call("write")).text).toContain("200");
+    expect(calls.tickets).toEqual([]);
+  });
+
+  it("is not asked for again once the user has not granted it", async () => {
+    calls.setLink("alice", "slack", { scope: ["users:read"], notGranted: ["chat:write"] });
+    const { body } = await call("write");
+    expect(body.result).toMatchObject({
+      isError: true,
+      structuredContent: { error: "scope_not_granted", vendor: "slack" },
+      content: [{ text: expect.stringMatching(/^scope_not_granted .*https:\/\/server\.example\/connections$/) }],
+    });
+    expect(calls.tickets).toEqual([]);
+  });
+
+  it("is asked for with everything else that is missing, and the tool does not run before", async () => {
+    calls.setLink("alice", "slack", { scope: ["users:read"] });
+    calls.setLink("alice", "github", "dead");
+    const { body } = await call("both");
+    expect(Object.keys(body.result.inputRequests)).toEqual(["github", "slack"]);
+    expect(body.result.inputRequests.slack).toEqual({
+      method: "elicitation/create",
+      params: { mode: "url", url: "https://server.example/connect/2", message: expect.any(String) },
+    });
+    expect(calls.tickets.map(({ vendor, scopes }) => [vendor, scopes])).toEqual([
+      ["github", ["repo", "user"]],
+      ["slack", ["users:read", "chat:write"]],
+    ]);
+  });
+});
+
+describe("a 403 of the vendor that names scopes", () => {
+  it.each(["read", "put"])("is asked for, and the tool may be run again: %s", async (name) => {
+    calls.onVendor = forbidden(WANTS);
+    const { body } = await call(name);
+    expect(body.result.inputRequests.slack.params.url).toBe("https://server.example/connect/1");
+    // A retry before the user is done does not call the vendor again.
+    const retried = await calls.send("alice.desk", ...modernCall(name, { requestState: body.result.requestState }));
+    expect(retried.body.result.inputRequests.slack.params.url).toBe("https://server.example/connect/1");
+    expect([runs, calls.tickets.length]).toEqual([1, 1]);
+    calls.tickets.forEach(calls.link);
+    calls.onVendor = () => new Response("fine");
+    const { requestState } = retried.body.result;
+    expect((await calls.send("alice.desk", ...modernCall(name, { requestState }))).text).toContain("200 fine");
+  });
+
+  it("is error -32042 in 2025-11-25", async () => {
+    calls.onVendor = forbidden(WANTS);
+    const client = await calls.connect("alice.desk", "legacy");
+    await expect(client.callTool({ name: "read", arguments: {} })).rejects.toBeInstanceOf(UrlElicitationRequiredError);
+    await client.close();
+  });
+
+  it("is a tool error with the URL where the tool may have had effects", async () => {
+    calls.onVendor = forbidden(WANTS);
+    const { body } = await call("write");
+    expect(body.result).toMatchObject({ isError: true, content: [{ type: "text" }] });
+    const lines = body.result.content[0].text.split("\n");
+    expect(lines.at(-1)).toBe("https://server.example/connect/1");
+    expect(lines[0]).toContain("may have had effects");
+    expect(runs).toBe(1);
+  });
+
+  it("is scope_not_granted the second time", async () => {
+    const named: string[] = [];
+    const lacks = async (scope: string) => named.push(scope) === 1;
+    calls.setLink("alice", "slack", { lacks });
+    calls.onVendor = forbidden(WANTS);
+    expect((await call("read")).body.result.resultType).toBe("input_required");
+    expect((await call("read")).body.result).toMatchObject({ structuredContent: { error: "scope_not_granted" } });
+    expect(named).toEqual(["chat:write", "chat:write"]);
+  });
+
+  it.each([
+    ["no challenge", ""],
+    ["another error", 'Bearer error="invalid_token", scope="chat:write"'],
+    ["no scope", 'Bearer error="insufficient_scope"'],
+    ["another scheme", 'DPoP error="insufficient_scope", scope="chat:write"'],
+  ])("is left to the tool with %s", async (_, challenge) => {
+    calls.onVendor = forbidden(challenge);
+    expect((await call("read")).text).toContain("403 no");
+    expect(calls.tickets).toEqual([]);
+  });
+
+  it("is the tool's to handle first", async () => {
+    calls.onVendor = forbidden(WANTS);
+    expect((await call("caught")).text).toContain("caught NeedsScope");
+    expect(calls.tickets).toEqual([]);
+  });
+});
+
+describe("NeedsScope", () => {
+  it("is asked for where the tool lists the scope", async () => {
+    expect((await call("needs")).body.result.resultType).toBe("input_required");
+  });
+
+  it.each(["needs_unlisted", "needs_unknown", "needs_other", "needs_nothing"])(
+    "is a tool error for anything else: %s",
+    async (name) => {
+      const { body } = await call(name);
+      expect(body.result).toMatchObject({ isError: true });
+      expect(body.result.content[0].text).toContain("does not permit this");
+      expect(calls.tickets).toEqual([]);
+    },
+  );
+
+  it("asks for no more than the session has, whatever the vendor names", async () => {
+    calls.scopes.set("alice.desk.narrow", ["slack:chat:write"]);
+    calls.onVendor = forbidden('Bearer error="insufficient_scope", scope="chat:write users:read"');
+    const { body } = await calls.send("alice.desk.narrow", ...modernCall("read"));
+    expect(body.result.isError).toBe(true);
+    expect(calls.tickets).toEqual([]);
+  });
+});
+
+describe("a link that dies while the tool runs", () => {
+  it.each([
+    ["read", "input_required"],
+    ["write", undefined],
+  ])("is asked for: %s", async (name, resultType) => {
+    calls.onVendor = () => new Response("", { status: 401 });
+    const { body } = await call(name);
+    expect(body.result.resultType === "input_required" ? "input_required" : undefined).toBe(resultType);
+    expect(calls.tickets).toMatchObject([{ vendor: "slack", scopes: ["chat:write"] }]);
+    if (resultType === undefined)
+      expect(body.result.content[0].text).toMatch(/\nhttps:\/\/server\.example\/connect\/1$/);
+  });
+
+  it("is not searched for where a tool fails for a reason of its own", async () => {
+    expect((await call("empty")).text).toContain("The list is empty");
+    expect(calls.tickets).toEqual([]);
+  });
+});
+
+it("a client of 2025-11-25 that declared nothing, or sends no Mcp-Session-Id of ours, gets text", async () => {
+  calls.setLink("alice", "slack", "missing");
+  const ids = [];
+  for (const capabilities of [{}, { elicitation: {} }, { elicitation: { form: {} } }, { elicitation: { url: null } }]) {
+    ids.push((await calls.send("alice.desk", initialize(capabilities))).headers.get("mcp-session-id") ?? "none");
+  }
+  expect(ids).not.toContain("none");
+  for (const id of [...ids, "", "unknown", "x".repeat(8_000)]) {
+    const [message, headers] = legacyCall("write");
+    const answer = await calls.send("alice.desk", message, { ...headers, "mcp-session-id": id });
+    expect([answer.status, answer.body.result?.isError]).toEqual([200, true]);
+  }
+});
