@@ -2,8 +2,8 @@
  * The platform's agent: a stock MCP client that calls tools of a deployed server for one of its
  * users. oauth/bearer.ts chooses the token. A refused token is replaced and the call repeated once;
  * after that the user has to authorize the connection again. A server may ask that the user opens a
- * URL first (link-question.ts): the agent returns the questions, and repeats the call when it is told
- * to, never by itself.
+ * URL first (link-question.ts): the agent returns the questions, and repeats the call when the user
+ * asks for it, never by itself.
  */
 import {
   Client,
