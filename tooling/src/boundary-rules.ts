@@ -19,6 +19,7 @@ const OAUTH_CORE = [
   "http",
   "service",
   "egress",
+  "metrics",
 ];
 
 /**
@@ -74,6 +75,12 @@ export const ZONES: readonly {
       "http",
       "service",
     ],
+  },
+  // Of the service and the vendor client only types: it wraps what an app has made.
+  {
+    zone: "metrics",
+    files: /^packages\/oauth-core\/src\/metrics\//,
+    mayImport: ["ports", "mechanics", "protocol", "vendor-client", "service"],
   },
   {
     zone: "core index",
