@@ -19,6 +19,11 @@ export interface Measurement {
   readonly busy: number;
 }
 
+export interface MeasurementByProcess extends Measurement {
+  /** What each process used of `cpuMicroseconds`. */
+  readonly byProcess: readonly number[];
+}
+
 /**
  * Long enough for a buffered log to be written, so that its cost counts in the right measurement.
  */
@@ -32,16 +37,18 @@ export async function measureCpu(
   pids: readonly number[],
   count: number,
   run: () => Promise<void>,
-): Promise<Measurement> {
-  const used = (): number => pids.reduce((sum, pid) => sum + cpuMicroseconds(pid), 0);
+): Promise<MeasurementByProcess> {
+  const usedByEach = (): readonly number[] => pids.map(cpuMicroseconds);
   await sleep(SETTLE_MS);
-  const cpuAtStart = used();
+  const atStart = usedByEach();
   const startedAt = performance.now();
   await run();
   const wallMicroseconds = (performance.now() - startedAt) * 1000;
-  const cpuAtEnd = used();
+  const atEnd = usedByEach();
   await sleep(SETTLE_MS);
-  return { cpuMicroseconds: (used() - cpuAtStart) / count, busy: (cpuAtEnd - cpuAtStart) / wallMicroseconds };
+  const sum = (ofEach: readonly number[]): number => ofEach.reduce((all, one) => all + one, 0);
+  const byProcess = usedByEach().map((used, at) => (used - (atStart[at] ?? 0)) / count);
+  return { cpuMicroseconds: sum(byProcess), busy: (sum(atEnd) - sum(atStart)) / wallMicroseconds, byProcess };
 }
 
 /** @param count of flows or refreshes; one more flow per connection opens it and is not counted */

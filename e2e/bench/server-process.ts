@@ -2,7 +2,7 @@
  * A server that the bench starts and stops. It prints its `url` in a JSON line on stdout;
  * afterwards its output is read all the time, as by a log collector behind a service.
  */
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 
@@ -36,6 +36,12 @@ const START_MS = 120_000;
 const STOP_MS = 20_000;
 const KEPT_CHARACTERS = 4_000;
 
+/** One listener for all of them, however many run. */
+const running = new Set<ChildProcess>();
+process.once("exit", () => {
+  for (const child of running) child.kill("SIGKILL");
+});
+
 /** @throws Error with its stderr when it ends, or prints nothing, before it listens */
 export async function startServer({ name, args, folder, env, onLine }: ServerCommand): Promise<ServerProcess> {
   const startedAt = performance.now();
@@ -45,13 +51,13 @@ export async function startServer({ name, args, folder, env, onLine }: ServerCom
     stdio: ["ignore", "pipe", "pipe"],
   });
   const kill = (): void => void child.kill("SIGKILL");
-  process.once("exit", kill);
+  running.add(child);
   let complaints = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     complaints = (complaints + text).slice(-KEPT_CHARACTERS);
   });
   const ended = once(child, "exit").then(([code, signal]) => {
-    process.off("exit", kill);
+    running.delete(child);
     return { code: code as number | null, signal: signal as NodeJS.Signals | null };
   });
   const early = ended.then(({ code, signal }) => {

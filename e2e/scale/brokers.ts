@@ -8,7 +8,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Connection, openConnection } from "../bench/connection.ts";
 import { type Actor, createActor } from "../bench/flow.ts";
-import { measureCpu, type Measurement } from "../bench/measure.ts";
+import { measureCpu, type MeasurementByProcess } from "../bench/measure.ts";
 import { type ServerProcess, startServer } from "../bench/server-process.ts";
 import type { Parties } from "../bench/subjects.ts";
 import { freePort } from "../support/free-port.ts";
@@ -17,8 +17,11 @@ import { BROKER_BUNDLE } from "../support/paths.ts";
 export interface BrokersOptions {
   /** An empty folder of theirs. */
   readonly folder: string;
-  /** As in broker.yaml. */
-  readonly store: string;
+  /**
+   * As in broker.yaml: one of all processes, or one of each, which share nothing then; a flow stays
+   * with one process.
+   */
+  readonly store: string | readonly string[];
   /** As in broker.yaml; default: where the store has them. */
   readonly keys?: string;
   readonly vendorUrl: string;
@@ -40,11 +43,11 @@ export interface Brokers {
   /** A connection to each process, used in turn. */
   open(): Connection;
   /**
-   * Whole flows, by clients and vendors in turn.
+   * Whole flows, by clients and vendors in turn, the same number on each connection.
    * @param connections as many flows at once; default 32 for each process, so that each has as much
    *   to do as one alone
    */
-  measure(flows: number, connections?: number): Promise<Measurement>;
+  measure(flows: number, connections?: number): Promise<MeasurementByProcess>;
   /**
    * Opens so many connections, and makes as many flows on each, all at once.
    * @param meanwhile runs while all are open and idle
@@ -57,6 +60,7 @@ const CONNECTIONS = 32;
 
 export async function startBrokers(options: BrokersOptions): Promise<Brokers> {
   const { folder, store, keys, vendorUrl, processes = 1, entries = 1, flags = [], file = BROKER_BUNDLE, env } = options;
+  const isApart = typeof store !== "string";
   const parties = Array.from({ length: entries }, (_, number) => createParties(number, vendorUrl));
   const ports: number[] = [];
   for (let number = 0; number < processes; number += 1) ports.push(await freePort());
@@ -67,7 +71,7 @@ export async function startBrokers(options: BrokersOptions): Promise<Brokers> {
     for (const [number, port] of ports.entries()) {
       const own = join(folder, String(number));
       mkdirSync(own, { recursive: true });
-      const yaml = brokerYaml({ baseUrl, port, store, keys }, parties);
+      const yaml = brokerYaml({ baseUrl, port, store: isApart ? (store[number] ?? "") : store, keys }, parties);
       writeFileSync(join(own, "broker.yaml"), yaml, { mode: 0o600 });
       servers.push(
         await startServer({ name: `broker ${number}`, args: [...flags, file], folder: own, ...(env && { env }) }),
@@ -78,6 +82,8 @@ export async function startBrokers(options: BrokersOptions): Promise<Brokers> {
     throw error;
   }
   const urls = ports.map((port) => `http://127.0.0.1:${port}`);
+  const openOne = (number: number): Connection =>
+    isApart ? openConnection(urls[number % urls.length]!) : openSpread(urls, number);
   const actors = parties.map((one) => createActor(baseUrl, one));
   const pids = servers.map(({ pid }) => pid);
   let next = 0;
@@ -88,14 +94,13 @@ export async function startBrokers(options: BrokersOptions): Promise<Brokers> {
   return {
     servers,
     actor: actors[0]!,
-    open: () => openSpread(urls, 0),
+    open: () => openOne(0),
     measure: async (flows, connections = CONNECTIONS * processes) => {
-      const open = Array.from({ length: connections }, (_, number) => openSpread(urls, number));
+      const open = Array.from({ length: connections }, (_, number) => openOne(number));
       try {
         await Promise.all(open.map(flow));
-        let left = flows;
-        const lane = async (connection: Connection): Promise<void> => {
-          for (; left > 0; await flow(connection)) left -= 1;
+        const lane = async (connection: Connection, at: number): Promise<void> => {
+          for (let done = at; done < flows; done += connections) await flow(connection);
         };
         return await measureCpu(pids, flows, async () => void (await Promise.all(open.map(lane))));
       } finally {
@@ -103,7 +108,7 @@ export async function startBrokers(options: BrokersOptions): Promise<Brokers> {
       }
     },
     hold: async (connections, flowsOfEach, meanwhile) => {
-      const open = Array.from({ length: connections }, (_, number) => openSpread(urls, number));
+      const open = Array.from({ length: connections }, (_, number) => openOne(number));
       try {
         for (let number = 0; number < flowsOfEach; number += 1) await Promise.all(open.map(flow));
         return await meanwhile();

@@ -1,70 +1,95 @@
 /**
  * What a flow costs when several processes share one store: one SQLite file, and one table of a
- * DynamoDB-compatible engine. The sum of their processor time counts.
+ * DynamoDB-compatible engine. The sum of their processor time counts. The control is as many
+ * processes with a store each: what they cost more than one is the machine's, as they share its
+ * caches and each has less to do at once; what sharing costs is the ratio to the control.
  */
 import { join } from "node:path";
-import { startBrokers } from "./brokers.ts";
-import { compareSubjects, microseconds, type Subject } from "./compare.ts";
-import { atMost, type Section } from "./section.ts";
+import { type Brokers, startBrokers } from "./brokers.ts";
+import { type Compared, compareSubjects, microseconds, type Subject } from "./compare.ts";
+import { atMost, type Row, type Section } from "./section.ts";
 import type { Size } from "./size.ts";
 import { awsEnvironment, onStage, type Stage, startEngines, startStubVendor } from "./stage.ts";
 
 const LIMIT = 1.15;
 
 export async function measureProcesses(size: Size, say: (line: string) => void): Promise<Section[]> {
-  const counts = [1, size.processes];
   const onSqlite = await onStage(async (stage) => {
     const vendorUrl = await startStubVendor(stage);
-    const start = (processes: number) => {
-      const folder = stage.folder(`sqlite-${processes}`);
-      return startBrokers({ folder, store: `sqlite:${join(folder, "broker.sqlite")}`, vendorUrl, processes });
+    let files = 0;
+    const start: Start = async (processes, stores) => {
+      const folder = stage.folder(`sqlite-${(files += 1)}`);
+      const urls = Array.from({ length: stores }, (_, number) => `sqlite:${join(folder, `${number}.sqlite`)}`);
+      return startBrokers({ folder, store: oneOrEach(urls), vendorUrl, processes });
     };
-    return measureCounts("one SQLite file", { counts, start, stage, size }, say);
+    return measureCounts("SQLite file", { start, stage, processes: size.processes, size }, say);
   });
   const onDynamoDb = await onStage(async (stage) => {
     const vendorUrl = await startStubVendor(stage);
     const worker = startEngines(stage);
-    let engine = "";
-    const start = async (processes: number) => {
-      const { name, table, region, endpoint, keyArn, kmsEndpoint } = await worker.call("open");
-      engine = name;
+    let tables = 0;
+    const start: Start = async (processes, stores) => {
+      const { keyArn, kmsEndpoint } = await worker.call("open");
+      const urls: string[] = [];
+      for (let number = 0; number < stores; number += 1) {
+        const { table, region, endpoint } = await worker.call("open");
+        urls.push(`dynamodb:${table}?region=${region}&endpoint=${endpoint}`);
+      }
       return startBrokers({
-        folder: stage.folder(`dynamodb-${processes}`),
-        store: `dynamodb:${table}?region=${region}&endpoint=${endpoint}`,
+        folder: stage.folder(`dynamodb-${(tables += 1)}`),
+        store: oneOrEach(urls),
         keys: `kms:${keyArn}`,
         vendorUrl,
         processes,
         env: awsEnvironment({ kmsEndpoint }),
       });
     };
-    const section = await measureCounts("one table", { counts, start, stage, size: size.onEngine }, say);
-    return { ...section, title: section.title.replace("one table", `one table of ${engine}`) };
+    return measureCounts("table", { start, stage, processes: size.processes, size: size.onEngine }, say);
   });
   return [onSqlite, onDynamoDb];
 }
 
-interface Counts {
-  readonly counts: readonly number[];
-  readonly start: (processes: number) => ReturnType<typeof startBrokers>;
-  readonly stage: Stage;
-  readonly size: Pick<Size, "flows" | "rounds" | "warmUp">;
+/** @param stores one, or as many as processes */
+type Start = (processes: number, stores: number) => Promise<Brokers>;
+
+function oneOrEach(stores: readonly string[]): string | readonly string[] {
+  return stores.length === 1 ? stores[0]! : stores;
 }
 
+interface Counts {
+  readonly processes: number;
+  readonly start: Start;
+  readonly stage: Stage;
+  readonly size: Pick<Size, "flows" | "rounds" | "warmUp" | "atOnce">;
+}
+
+/** @param store a file or a table, as a word */
 async function measureCounts(
   store: string,
-  { counts, start, stage, size }: Counts,
+  { processes, start, stage, size }: Counts,
   say: (line: string) => void,
 ): Promise<Section> {
-  const subjects: Subject[] = [];
-  for (const processes of counts) {
-    const { measure } = stage.add(await start(processes));
-    subjects.push({ name: processes === 1 ? "1 process" : `${processes} processes`, processes, measure });
-  }
+  const one = "1 process";
+  const apart = `${processes} processes, a ${store} each`;
+  const shared = `${processes} processes, one ${store}`;
+  const subject = async (name: string, count: number, stores: number): Promise<Subject> => {
+    const { measure } = stage.add(await start(count, stores));
+    return { name, processes: count, measure: (flows) => measure(flows, count * size.atOnce) };
+  };
+  const subjects = [
+    await subject(one, 1, 1),
+    await subject(apart, processes, processes),
+    { ...(await subject(shared, processes, 1)), control: apart },
+  ];
   const compared = await compareSubjects(subjects, size, (line) => say(`${store}  ${line}`));
-  const rows = compared.map(({ name, cpu, ratio }, index) => ({
-    what: name,
-    figure: microseconds(cpu),
-    ...(index === 0 ? {} : { ratio, aim: atMost(LIMIT, ratio) }),
-  }));
-  return { title: `Processes on ${store}: CPU per flow, of all of them`, rows };
+  return { title: `Processes on one ${store}: CPU per flow, of all of them`, rows: compared.flatMap(rowsOf) };
+}
+
+function rowsOf({ name, cpu, ratio, toControl }: Compared, index: number): Row[] {
+  const row = { what: name, figure: microseconds(cpu), ...(index > 0 && { ratio }) };
+  if (toControl === undefined) return [row];
+  return [
+    row,
+    { what: "what sharing costs: to a store each", figure: "", ratio: toControl, aim: atMost(LIMIT, toControl) },
+  ];
 }

@@ -42,8 +42,14 @@ const SLOW = volume<readonly string[]>({ test: [], soak: ["the slow parts"] });
 describe.each(SLOW)("a small run of %s", () => {
   it("has several processes on one SQLite file, and on one table", async () => {
     const sections = await run("processes");
-    expect(rowsOf(sections).map(({ what }) => what)).toEqual(["1 process", "2 processes", "1 process", "2 processes"]);
-    for (const figure of figures(sections)) expect(figure).toMatch(/^[1-9]\d* µs$/);
+    const rows = (store: string): string[] => [
+      "1 process",
+      `2 processes, a ${store} each`,
+      `2 processes, one ${store}`,
+      "what sharing costs: to a store each",
+    ];
+    expect(rowsOf(sections).map(({ what }) => what)).toEqual([...rows("SQLite file"), ...rows("table")]);
+    for (const figure of figures(sections)) expect(figure).toMatch(/^([1-9]\d* µs)?$/);
   });
 
   it("has many clients and vendors in the configuration", async () => {
@@ -85,17 +91,20 @@ describe("a comparison", () => {
       processes,
       measure: async (flows: number) => {
         calls.push(`${name} ${flows}`);
-        return { cpuMicroseconds: cost, busy: 0.5 };
+        return { cpuMicroseconds: cost, busy: 0.5, byProcess: Array(processes).fill(cost / processes) };
       },
     });
-    const subjects = [subject("one", 1, 100), subject("four", 4, 120)];
+    const control = { ...subject("apart", 4, 110), control: "four" };
+    const subjects = [subject("one", 1, 100), subject("four", 4, 120), control];
     const compared = await compareSubjects(subjects, { flows: 10, rounds: 2, warmUp: 15 }, () => undefined);
-    expect(calls.slice(0, 2)).toEqual(["one 1", "four 4"]);
-    expect(calls.slice(-4)).toEqual(["one 10", "four 10", "four 10", "one 10"]);
+    expect(calls.slice(0, 3)).toEqual(["one 1", "four 4", "apart 4"]);
+    expect(calls.slice(-6)).toEqual(["one 10", "four 40", "apart 40", "apart 40", "four 40", "one 10"]);
     expect(compared.map(({ name, cpu, ratio }) => [name, cpu.median, ratio.median])).toEqual([
       ["one", 100, 1],
       ["four", 120, 1.2],
+      ["apart", 110, 1.1],
     ]);
+    expect(compared.map(({ toControl }) => toControl?.median.toFixed(3))).toEqual([undefined, undefined, "0.917"]);
   });
 
   it("is printed with its quartiles and its aim", () => {

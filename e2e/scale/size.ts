@@ -6,8 +6,10 @@ export interface Size {
   readonly rounds: number;
   /** Flows per process before the first round, at most. */
   readonly warmUp: number;
-  /** The same three for subjects on the DynamoDB engine of this machine, which is slow. */
-  readonly onEngine: { readonly flows: number; readonly rounds: number; readonly warmUp: number };
+  /** Flows at once, for each process. */
+  readonly atOnce: number;
+  /** The same four for subjects on the DynamoDB engine of this machine, which is slow. */
+  readonly onEngine: Pick<Size, "flows" | "rounds" | "warmUp" | "atOnce">;
   /** Records in the store at the start; the first is what the others are compared with. */
   readonly records: readonly number[];
   /** Processes on one store. */
@@ -41,7 +43,8 @@ export const FULL: Size = {
   flows: 2000,
   rounds: 9,
   warmUp: 15_000,
-  onEngine: { flows: 600, rounds: 9, warmUp: 6000 },
+  atOnce: 32,
+  onEngine: { flows: 600, rounds: 9, warmUp: 6000, atOnce: 8 },
   records: [1_000, 10_000, 100_000, 1_000_000],
   processes: 4,
   entries: 1000,
@@ -53,7 +56,7 @@ export const FULL: Size = {
 
 /** @returns `FULL`, measured more or less often */
 export function sizeOf({ flows, rounds, warmUp }: Pick<Size, "flows" | "rounds" | "warmUp">): Size {
-  const onEngine = { flows: Math.ceil(flows * 0.3), rounds, warmUp: Math.ceil(warmUp * 0.4) };
+  const onEngine = { ...FULL.onEngine, flows: Math.ceil(flows * 0.3), rounds, warmUp: Math.ceil(warmUp * 0.4) };
   return { ...FULL, flows, rounds, warmUp, onEngine };
 }
 
@@ -62,7 +65,8 @@ export const SMALL: Size = {
   flows: 32,
   rounds: 1,
   warmUp: 0,
-  onEngine: { flows: 32, rounds: 1, warmUp: 0 },
+  atOnce: 32,
+  onEngine: { flows: 32, rounds: 1, warmUp: 0, atOnce: 8 },
   records: [50, 500],
   processes: 2,
   entries: 20,
