@@ -25,11 +25,11 @@ export async function measureConfiguration(size: Size, say: (line: string) => vo
         const brokers = await startBrokers({ folder, store: "memory:", vendorUrl, entries });
         const [server] = brokers.servers;
         const { wall, cpu } = starts.get(entries) ?? { wall: [], cpu: [] };
-        starts.set(entries, {
-          wall: [...wall, server?.startMs ?? 0],
-          cpu: [...cpu, cpuMilliseconds(server?.pid ?? 0)],
-        });
-        say(`start ${start}/${size.starts}  ${nameOf(entries)}: ${(server?.startMs ?? 0).toFixed(0)} ms`);
+        const started = { wall: server?.startMs ?? 0, cpu: cpuMilliseconds(server?.pid ?? 0) };
+        starts.set(entries, { wall: [...wall, started.wall], cpu: [...cpu, started.cpu] });
+        say(
+          `start ${start}/${size.starts}  ${nameOf(entries)}: ${started.wall.toFixed(0)} ms, on a processor ${started.cpu.toFixed(0)} ms`,
+        );
         if (start === size.starts) running.set(entries, stage.add(brokers));
         else await brokers.stop();
       }
@@ -47,14 +47,17 @@ export async function measureConfiguration(size: Size, say: (line: string) => vo
       },
       {
         title: "Clients and vendors in the configuration: from the start of the process until it listens",
-        rows: [...starts].map(([entries, { wall, cpu }]) => {
-          const [time, used] = [spreadOf(wall), spreadOf(cpu)];
+        rows: [...starts].flatMap(([entries, { wall, cpu }]) => {
+          const time = spreadOf(wall);
           const met = time.median <= START_LIMIT_MS;
-          return {
-            what: `${nameOf(entries)}; of that on a processor: ${milliseconds(used)}`,
-            figure: milliseconds(time),
-            aim: { text: `at most ${START_LIMIT_MS} ms`, met },
-          };
+          return [
+            {
+              what: `${nameOf(entries)}: time`,
+              figure: milliseconds(time),
+              aim: { text: `at most ${START_LIMIT_MS} ms`, met },
+            },
+            { what: `${nameOf(entries)}: of that on a processor`, figure: milliseconds(spreadOf(cpu)) },
+          ];
         }),
       },
     ];

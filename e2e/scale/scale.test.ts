@@ -55,10 +55,11 @@ describe.each(SLOW)("a small run of %s", () => {
   it("has many clients and vendors in the configuration", async () => {
     const [flows, starts] = await run("configuration");
     expect(flows?.rows.map(({ what }) => what)).toEqual(["1 + 1", "20 + 20"]);
-    expect(starts?.rows.map(({ figure }) => figure)).toEqual([
-      expect.stringMatching(/^[1-9]\d* ms$/),
-      expect.stringMatching(/^[1-9]\d* ms$/),
-    ]);
+    const parts = ["time", "of that on a processor"];
+    expect(starts?.rows.map(({ what }) => what)).toEqual(
+      ["1 + 1", "20 + 20"].flatMap((entries) => parts.map((part) => `${entries}: ${part}`)),
+    );
+    for (const { figure } of starts?.rows ?? []) expect(figure).toMatch(/^[1-9]\d* ms$/);
   });
 
   it("bar#8.2 has tokens that are due together: none is lost, valid ones work, the queue is visible", async () => {

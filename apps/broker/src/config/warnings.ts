@@ -72,9 +72,13 @@ export function mixUpWarnings(vendors: ReadonlyMap<string, VendorConfig>, own: R
   const silent = [...vendors]
     .filter(([, entry]) => usesSharedPath(entry) && entry.vendor.issRequired !== true)
     .map(([id, { vendor }]) => ({ id, vendor, origins: originsOf(vendor) }));
+  const elsewhere = new Map<string, readonly string[]>();
   return silent.flatMap(({ id, vendor, origins }) => {
     if (!own.has(id) || !vendor.acceptsNewAuthorizations) return [];
-    const others = silent.filter((other) => !isAt(other, origins)).map((other) => other.id);
+    // Many vendors may be at one origin: the others are the same for all of them.
+    const at = origins.join(" ");
+    const others = elsewhere.get(at) ?? silent.filter((other) => !isAt(other, origins)).map((other) => other.id);
+    elsewhere.set(at, others);
     if (others.length === 0) return [];
     return [
       `Vendor ${id} is one of your own and shares the callback with ${others.join(", ")}, and their answers need not carry iss: if this vendor is malicious, it can obtain codes that those vendors issue to its users. Set iss_required: true where its answers carry iss; otherwise keep it only if you trust it as much as them`,

@@ -68,6 +68,25 @@ describe("bar#XA-9 credentials of one vendor", () => {
     expect(shared({ owners: OWNERS, vendors, clients })).toEqual([]);
   });
 
+  it("bar#XA-9 are compared by vendor: open to all clients, named by one, or approved", () => {
+    const one = (id: string, fields: object = {}): object => ({
+      [id]: { ...OWN_VENDOR, credentials: { client_id: id, client_secret: "s" }, ...fields },
+    });
+    const open = { ...one("w"), ...one("y") };
+    const all = [one("v", { setup: "vendor_approval" }), open, one("x")];
+    const clients = [ofAcme, client("g", { owner: "globex", vendors: ["x"] })];
+    for (const order of [all, all.toReversed()]) {
+      const vendors = Object.assign({}, ...order) as object;
+      expect(shared({ owners: OWNERS, vendors, clients })).toEqual(["x"]);
+      const three = [...clients, client("b")];
+      const { warnings } = load({ ...MINIMAL, owners: OWNERS, vendors, clients: three });
+      const of = (id: string): string | undefined => warnings.find((warning) => warning.startsWith(`vendors.${id}: `));
+      expect(of("v")).toBeUndefined();
+      for (const id of ["w", "y"]) expect(of(id)).toContain("(clients[0], clients[2])");
+      expect(of("x")).toContain("(clients[0], clients[1], clients[2])");
+    }
+  });
+
   it("serve the one owner that the vendor has approved", () => {
     const vendors = { v: { ...VENDORS.v, setup: "vendor_approval" } };
     const clients = [ofAcme, client("b", { approved_vendors: ["v"] })];

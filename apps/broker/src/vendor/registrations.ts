@@ -42,9 +42,14 @@ export function indexRegistrations(
   vendors: ReadonlyMap<string, VendorConfig>,
 ): Registrations {
   const index = new Map<string, Registration[]>();
+  // A vendor that no client names, and that needs no approval, is open to the same clients as any
+  // other such vendor.
+  const named = new Set(clients.flatMap((client) => client.vendors ?? []));
+  let everywhere: Registration["owners"] | undefined;
   for (const [vendorId, entry] of vendors) {
     if (entry.credentials.length === 0) continue;
-    const owners = ownersAt(entry, clients);
+    const isSpecial = named.has(entry.vendor.id) || entry.setup === "vendor_approval";
+    const owners = isSpecial ? ownersAt(entry, clients) : (everywhere ??= ownersAt(entry, clients));
     const registration = { vendorId, origins: originsOf(entry.vendor), isOpen: isOpen(entry.vendor), owners };
     for (const key of new Set(entry.credentials.map(({ clientId }) => foldClientId(clientId)))) {
       index.set(key, [...(index.get(key) ?? []), registration]);

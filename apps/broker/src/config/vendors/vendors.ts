@@ -31,9 +31,8 @@ export function checkVendors(tree: Tree, registry: VendorRegistry): Problem[] {
       const problem = "is the id of vendors that requests describe";
       return [{ path: formatPath(["vendors", id]), problem, expected: "another id" }];
     }
-    const { [id]: _, ...others } = vendors as Record<string, unknown>;
     const alias = aliasTarget(id, entry, registry);
-    if (alias !== undefined && Object.hasOwn(others, alias)) {
+    if (alias !== undefined && Object.hasOwn(vendors, alias)) {
       const problem = `is another name of ${alias}, which is there as well`;
       return [{ path: formatPath(["vendors", id]), problem, expected: `one entry, under ${alias}` }];
     }
@@ -63,8 +62,8 @@ function presence(entry: object) {
 }
 
 /**
- * The registry's vendor that an id of the file is another name of. An entry that is complete by
- * itself is a vendor of the operator's own, whatever its id.
+ * The registry's vendor that an id of the file is another name of, never that id itself. An entry
+ * that is complete by itself is a vendor of the operator's own, whatever its id.
  */
 export function aliasTarget(id: string, entry: unknown, registry: VendorRegistry): string | undefined {
   const known = registry.get(id)?.vendor.id;
