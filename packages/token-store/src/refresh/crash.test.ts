@@ -15,6 +15,14 @@ import { DEAD, expectFresh, expectRecovered, killedAt, readToTheEnd } from "../t
 const ROUNDS = volume({ test: 1, soak: 2 });
 /** One that forgives no repetition, and one that does for a while. */
 const MODELS = volume<readonly RefreshModel[]>({ test: ["strict", "grace"], soak: REFRESH_MODELS });
+/**
+ * Five points at a time, each with users and processes of its own: most of a round is waiting for a
+ * lease to end. The soak has five models at a time instead.
+ */
+const describePoints = volume<typeof describe | typeof describe.concurrent>({
+  test: describe.concurrent,
+  soak: describe,
+});
 const LIMIT = { timeout: ROUNDS * 90_000 };
 
 let fixture: CrashFixture;
@@ -28,7 +36,7 @@ async function everyModel(round: (model: RefreshModel) => Promise<void>): Promis
   for (let count = 0; count < ROUNDS; count += 1) await Promise.all(MODELS.map(round));
 }
 
-describe("a process killed before the vendor was asked", LIMIT, () => {
+describePoints("a process killed before the vendor was asked", LIMIT, () => {
   it("bar#8.2-F1 after the read: nothing is lost, no caller waits", () =>
     everyModel(async (model) => {
       const round = await fixture.round(model);
@@ -46,7 +54,7 @@ describe("a process killed before the vendor was asked", LIMIT, () => {
     }));
 });
 
-describe("a process killed when the vendor had rotated", LIMIT, () => {
+describePoints("a process killed when the vendor had rotated", LIMIT, () => {
   it("bar#8.2-F3 bar#RF-5 before its answer was received", () =>
     everyModel(async (model) => {
       const round = await fixture.round(model);
@@ -72,7 +80,7 @@ describe("a process killed when the vendor had rotated", LIMIT, () => {
     }));
 });
 
-describe("a process that has committed", LIMIT, () => {
+describePoints("a process that has committed", LIMIT, () => {
   it("bar#8.2-F6 and does not hear of it, once or for seconds: recognised, one vendor call", () =>
     everyModel(async (model) => {
       const proxy = await startFaultProxy({ target: fixture.engine.endpoint });
@@ -120,7 +128,7 @@ describe("a process that has committed", LIMIT, () => {
     }));
 });
 
-describe("others beside it", LIMIT, () => {
+describePoints("others beside it", LIMIT, () => {
   it("bar#8.2-F9 killed with 500 waiters: all are answered alike, two vendor calls at most", () =>
     everyModel(async (model) => {
       const round = await fixture.round(model);

@@ -20,13 +20,13 @@ import { killRefreshChildren, type RefreshChild, startRefreshChild } from "./ref
 /** Small, so that a round takes seconds. The clock counts whole ones. */
 export const TIMES: Partial<RefreshTimes> = {
   skewSeconds: 0,
-  leaseSeconds: 5,
-  vendorTimeoutMs: 1500,
+  leaseSeconds: 6,
+  vendorTimeoutMs: 2500,
   storeBudgetMs: 500,
   waitMs: 12_000,
   commitMs: 15_000,
 };
-export const LEASE_MS = 5000;
+export const LEASE_MS = 6000;
 /** Margin for a busy machine: no step takes this long by itself. */
 export const SLOW_MS = 8000;
 
