@@ -106,8 +106,12 @@ async function race(
   for (let before = -1; heldNow() > before || before < 1; await sleep(50)) before = heldNow();
   const givenUp = Promise.any(attacks).then((): typeof HELD_UP => HELD_UP);
   const first = await Promise.race([theirs().then(({ status }) => status), givenUp]);
-  for (const { held } of hosts) for (const response of held.splice(0)) response.destroy();
+  // Those that waited in the queue come next.
+  const release = setInterval(() => {
+    for (const { held } of hosts) for (const response of held.splice(0)) response.destroy();
+  }, 20);
   await Promise.allSettled(attacks);
+  clearInterval(release);
   return first;
 }
 

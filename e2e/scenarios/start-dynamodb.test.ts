@@ -83,7 +83,8 @@ async function sdkFunctionsRun(name: string, places: { readonly store: string; r
   };
 }
 
-describe("the AWS SDK", () => {
+// At the same time: each broker waits two seconds before it stops.
+describe.concurrent("the AWS SDK", () => {
   it.each(["memory:", "sqlite:./broker.sqlite"])("does not run with the store %s", async (store) => {
     const { modules, ranAtAll, ranOfSdk } = await sdkFunctionsRun(store.slice(0, 6), { store });
     expect(modules).toBeGreaterThan(100);
