@@ -100,10 +100,11 @@ export async function findMetadata(
   }
 }
 
-/** Statuses by which a server says that it has no such document. */
-const MISSING_STATUSES: readonly number[] = [404, 410];
-
-/** @returns `unusable` for any other answer that is not a JSON object with status 200 */
+/**
+ * A refusal (4xx) says that there is no such document, or none for us: MCP clients take it so.
+ *
+ * @returns `unusable` for any other answer that is not a JSON object with status 200
+ */
 export async function loadDocument(
   address: string,
   signal: AbortSignal,
@@ -111,7 +112,7 @@ export async function loadDocument(
 ): Promise<JsonObject | "missing" | "unusable"> {
   const response = await fetch(address, { headers: { accept: "application/json" }, redirect: "manual", signal });
   if (response.status === 429 || response.status >= 500) requireAnswer(response, CALL, now);
-  if (response.status !== 200) return MISSING_STATUSES.includes(response.status) ? "missing" : "unusable";
+  if (response.status !== 200) return response.status >= 400 ? "missing" : "unusable";
   try {
     return await readObject(response, CALL);
   } catch (error) {

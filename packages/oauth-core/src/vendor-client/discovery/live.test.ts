@@ -148,7 +148,7 @@ describe("an endpoint that an operator names", () => {
 describe("metadata that cannot be reached", () => {
   const OUTAGES: [string, () => Response | Promise<Response>][] = [
     ["is not there", () => new Response("", { status: 404 })],
-    ["is gone", () => new Response("", { status: 410 })],
+    ["is behind a wall", () => new Response("<html>", { status: 403, headers: { "content-type": "text/html" } })],
     ["is down", () => new Response("", { status: 503 })],
     ["has no connection", () => Promise.reject(egressError("connect", false, ""))],
   ];
@@ -225,7 +225,7 @@ describe("metadata that was reached and is wrong", () => {
     ["a page", () => new Response("<html>", { headers: { "content-type": "text/html" } })],
     ["no JSON", () => new Response("{")],
     ["a redirect", () => new Response("", { status: 302, headers: { location: "https://evil.example/" } })],
-    ["a refusal", () => new Response("", { status: 403 })],
+    ["an empty answer", () => new Response(null, { status: 204 })],
   ])("bar#DI-1 never leads to the stored endpoints: %s", async (_, answer) => {
     answers.set(OAUTH, answer);
     await expect(discovery.resolve(falling)).rejects.toMatchObject(INVALID);
