@@ -13,6 +13,7 @@ import { Hono } from "hono";
 import { createCallerAddress } from "./caller-address.ts";
 import { createHosted } from "./hosted/hosted.ts";
 import { documentEgress } from "./hosted/clients/metadata-document.ts";
+import { supportedScopes } from "./hosted/sessions/scope.ts";
 import { createMcpEndpoint } from "./mcp/endpoint.ts";
 import type { LinkedVendor, LinkingDeps } from "./mcp/linking/deps.ts";
 import { limitRefusedTokens } from "./mcp/refused-tokens.ts";
@@ -72,7 +73,7 @@ export function createApp(definition: ServerDefinition, settings: Settings, opti
     gate: limitRefusedTokens(mode.gate, { ...settings.limits, now }),
     addressOf: createCallerAddress(settings.limits.trustedProxies),
     resourceMetadata: mode.resourceMetadata,
-    scope: scopesSupported(settings).join(" "),
+    scope: (settings.mode === "hosted" ? supportedScopes(settings) : settings.vendor.scopes).join(" "),
     vendor,
     names: { id: entry.id, name: entry.name },
     apiHosts,
@@ -127,13 +128,6 @@ function createMode(settings: Settings, deps: ModeDeps): Mode {
   const { storage } = deps;
   if (storage === undefined) throw new TypeError("hosted mode needs storage");
   return createHosted(settings, { ...deps, storage });
-}
-
-/** What a client without a token is asked to request. */
-function scopesSupported(settings: Settings): readonly string[] {
-  const linking = settings.mode === "hosted" ? settings.linking : undefined;
-  if (linking === undefined) return settings.vendor.scopes;
-  return [...linking.vendors].flatMap(([id, { scopes }]) => scopes.map((scope) => `${id}:${scope}`));
 }
 
 function linkingDeps(

@@ -7,7 +7,7 @@ import { parseArgs } from "node:util";
 export type Command =
   | { readonly name: "help" }
   | { readonly name: "links list"; readonly user: string | undefined }
-  | { readonly name: "links revoke"; readonly user: string }
+  | { readonly name: "links revoke"; readonly user: string; readonly vendor: string | undefined }
   /** Passed on unchanged. */
   | { readonly name: "token-store"; readonly args: readonly string[] }
   /** The command line was not understood: the message goes to stderr. */
@@ -20,6 +20,9 @@ Without a command the server runs.
 Commands
   links list [USER]      whose accounts at the vendor are linked, and whether each link works
   links revoke USER      end a user's link: their sessions here, their tokens at the vendor, the record
+  links revoke USER VENDOR
+                         with VENDORS: end that link alone; without VENDOR all of them, the sessions, the open
+                         pages and the sign-ins of the pages
   token-store audit|migrate|strip [OPTIONS]
                          take the table of tokens from plaintext to ciphertext; token-store --help has the options,
                          of which --issuer is filled in for this server's vendor
@@ -56,16 +59,20 @@ export function parseCommand(args: readonly string[]): Command {
 
 function commandOf([name = "", action, ...words]: readonly string[]): Command {
   if (name !== "links") return invalid(`there is no command '${name.slice(0, 40)}'`);
-  const [user] = words;
-  if (words.length > 1 || user === "")
-    return invalid(`links ${action ?? ""} takes one user: put a name with spaces in quotes`);
+  const [user, vendor] = words;
+  if (words.length > (action === "revoke" ? 2 : 1) || words.includes("")) return takesOneUser(action);
   if (action === "list") return { name: "links list", user };
   if (action !== "revoke") return invalid("links takes one of: list, revoke");
   return user === undefined
     ? invalid("links revoke needs a user: links list names them")
-    : { name: "links revoke", user };
+    : { name: "links revoke", user, vendor };
 }
 
-function invalid(problem: string): Command {
+/** Also for `links revoke USER VENDOR` where there is only one vendor. */
+export function takesOneUser(action = ""): Command & { readonly name: "invalid" } {
+  return invalid(`links ${action} takes one user: put a name with spaces in quotes`);
+}
+
+function invalid(problem: string): Command & { readonly name: "invalid" } {
   return { name: "invalid", message: `${problem}.\nRun it with --help for the commands.` };
 }

@@ -5,14 +5,21 @@
 import type { Link } from "@oauth-broker/token-store";
 import type { VendorRevocation } from "../hosted/vendor-links/link.ts";
 
+/** A vendor of the server. */
+export interface OperatorVendor {
+  /** As in the rows of links. */
+  readonly id: string;
+  readonly name: string;
+  /** What the user can do by hand. */
+  readonly revocationHelp: string | undefined;
+}
+
 /** The storage of a server, as these commands see it. */
 export interface OperatorLinks {
-  readonly vendor: {
-    readonly id: string;
-    readonly name: string;
-    /** What the user can do by hand. */
-    readonly revocationHelp: string | undefined;
-  };
+  /** The only one, or the one that signs users in. */
+  readonly vendor: OperatorVendor;
+  /** With `VENDORS`: all of them, by id as listed. */
+  readonly several?: ReadonlyMap<string, OperatorVendor> | undefined;
   /** One user's links, or those of all users, at any vendor. */
   list(user: string | undefined): AsyncIterable<Link>;
   /** @returns how many sessions were live */
@@ -20,9 +27,12 @@ export interface OperatorLinks {
   /**
    * Ends the link here, revokes its tokens at the vendor, removes the record.
    *
+   * @param vendor with `VENDORS`: its id, as listed
    * @returns the vendor's result, if there was something to revoke
    */
-  endLink(user: string): Promise<{ readonly vendor?: VendorRevocation }>;
+  endLink(user: string, vendor?: string): Promise<{ readonly vendor?: VendorRevocation }>;
+  /** With `VENDORS`: ends the sign-ins of the user at the pages of links, and the pages that wait. */
+  endPages?(user: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -45,10 +55,21 @@ export async function listLinks(user: string | undefined, links: OperatorLinks, 
   let count = 0;
   for await (const link of links.list(user)) {
     count += 1;
-    print(`${STATUS[link.status].padEnd(WIDTH)}  ${shown(link.vendor)}  ${shown(link.user)}`);
+    print(`${statusOf(link).padEnd(WIDTH)}  ${shown(link.vendor)}  ${shown(link.user)}${signInOf(link, links)}`);
   }
-  print(count === 0 ? "No links." : `${count} ${count === 1 ? "link" : "links"}.`);
+  const where = links.several === undefined ? "" : ` Users sign in at ${links.vendor.name}.`;
+  print((count === 0 ? "No links." : `${count} ${count === 1 ? "link" : "links"}.`) + where);
   return 0;
+}
+
+/** A foreign row, made under another sign-in vendor, is no link of the user with that name. */
+function statusOf(link: Link): string {
+  return link.foreign === true ? "foreign" : STATUS[link.status];
+}
+
+function signInOf({ vendor, signIn }: Link, { several }: OperatorLinks): string {
+  if (several === undefined) return "";
+  return `  signed in at ${signIn === undefined ? shown(vendor) : `${shown(signIn.vendor)}, ${shown(signIn.issuer)}`}`;
 }
 
 /**
@@ -73,9 +94,10 @@ export async function revokeLink(user: string, links: OperatorLinks, output: Out
   return printRevocation(revocation, vendor, output);
 }
 
-function printRevocation(
+/** @returns the exit code */
+export function printRevocation(
   revocation: VendorRevocation | undefined,
-  vendor: OperatorLinks["vendor"],
+  vendor: OperatorVendor,
   { print, say }: Output,
 ): number {
   const byHand = vendor.revocationHelp ?? "The user can remove this app in the account settings there";
@@ -96,6 +118,6 @@ async function hasLink(user: string, links: OperatorLinks): Promise<boolean> {
 }
 
 /** Names come from the vendor and are printed on a terminal. */
-function shown(name: string): string {
+export function shown(name: string): string {
   return name.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "?");
 }

@@ -13,8 +13,8 @@ import { loadSettings } from "../config.ts";
 import { createServerRecords } from "../hosted/server-key.ts";
 import { createUserSessions } from "../hosted/sessions/user-sessions.ts";
 import { openStorage } from "../storage.ts";
-import { HOSTED, PRE_REGISTERED } from "../testing/environments.ts";
-import { openLinks, withIssuer } from "./operator.ts";
+import { HOSTED, PRE_REGISTERED, SEVERAL } from "../testing/environments.ts";
+import { hasSeveralVendors, openLinks, withIssuer } from "./operator.ts";
 import { runCommand } from "./run-command.ts";
 
 const KEY = { user: "U1", vendor: "my-vendor", issuer: "vendor.example.com" };
@@ -61,6 +61,7 @@ describe("the operator's commands on a server's own storage", () => {
       print: (line: string) => void out.push(line),
       say: (line: string) => void err.push(line),
       openLinks: () => openLinks(environment),
+      hasSeveralVendors: () => false,
       runTokenStore: async () => 0,
     };
     expect(await runCommand(["links", "list"], deps)).toBe(0);
@@ -84,6 +85,23 @@ describe("the operator's commands on a server's own storage", () => {
   it("are refused for a server that stores nothing", async () => {
     await expect(openLinks(PRE_REGISTERED)).rejects.toThrow("OAUTH_MODE is pre-registered");
   });
+});
+
+it("token-store gets the issuers of all vendors", () => {
+  const settings = loadSettings(SEVERAL);
+  if (settings.mode !== "hosted") throw new Error("not hosted");
+  expect(withIssuer(["audit", "--issuer", "slack=mine"], settings)).toEqual([
+    "audit",
+    "--issuer",
+    "slack=mine",
+    "--issuer",
+    "main=https://main.example.com",
+  ]);
+  expect([hasSeveralVendors(SEVERAL), hasSeveralVendors(HOSTED), hasSeveralVendors(PRE_REGISTERED)]).toEqual([
+    true,
+    false,
+    false,
+  ]);
 });
 
 describe("token-store gets the issuer this server seals under", () => {

@@ -11,10 +11,10 @@ import { identitySource } from "../hosted/vendor-links/identity-source.ts";
 import { resourceOf } from "../hosted/paths.ts";
 import { createServerRecords } from "../hosted/server-key.ts";
 import { createUserSessions } from "../hosted/sessions/user-sessions.ts";
-import { endLink, linkKey } from "../hosted/vendor-links/link.ts";
-import type { HostedSettings } from "../settings.ts";
+import { endLink } from "../hosted/vendor-links/link.ts";
+import type { HostedSettings, VendorSettings } from "../settings.ts";
 import { openStorage } from "../storage.ts";
-import type { OperatorLinks } from "./links.ts";
+import type { OperatorLinks, OperatorVendor } from "./links.ts";
 
 const TIMEOUT_MS = 10_000;
 
@@ -38,17 +38,36 @@ export async function openLinks(environment?: Environment): Promise<OperatorLink
     source: identitySource(settings),
     linking: settings.linking,
   });
-  const { id, name, revocationHelp } = settings.vendor.vendor;
+  const { linking } = settings;
+  const several =
+    linking === undefined ? undefined : new Map([...linking.vendors].map(([id, one]) => [id, named(one)]));
+  const signIn = identitySource(settings);
+  const deps = { tokens, vendorClient, now: systemClock, settings };
   return {
-    vendor: { id, name, revocationHelp },
-    list: (user) => tokens.links(user),
+    vendor: named(settings.vendor),
+    several,
+    list: (user) => tokens.links(user, linking === undefined ? undefined : signIn),
     endSessions: (user) => sessions.endAll(user),
-    endLink: (user) => endLink(user, { tokens, vendorClient, now: systemClock, settings }),
+    endLink: (user, id = "") => {
+      const vendor = linking?.vendors.get(id);
+      const there = { ...deps, ...(vendor === undefined ? {} : { settings: { vendor }, signIn }) };
+      return endLink(user, there);
+    },
     close: async () => {
       await storage.close();
       await egress.close();
     },
   };
+}
+
+function named({ vendor: { id, name, revocationHelp } }: VendorSettings): OperatorVendor {
+  return { id, name, revocationHelp };
+}
+
+/** Whether the server's settings have `VENDORS`. @throws ConfigError */
+export function hasSeveralVendors(environment?: Environment): boolean {
+  const settings = loadSettings(environment);
+  return settings.mode === "hosted" && settings.linking !== undefined;
 }
 
 /**
@@ -69,14 +88,19 @@ export async function runTokenStore(args: readonly string[], environment?: Envir
   }
 }
 
-/** An --issuer of the operator for this vendor is kept; those for other vendors are added to. */
-export function withIssuer(args: readonly string[], settings: Pick<HostedSettings, "vendor">): string[] {
-  const { vendor, issuer } = linkKey("", { settings });
-  const isGiven = args.some((word, index) => {
-    const value = word === "--issuer" ? (args[index + 1] ?? "") : word.replace(/^--issuer=/, "");
-    return (word === "--issuer" || word.startsWith("--issuer=")) && value.startsWith(`${vendor}=`);
-  });
-  return isGiven ? [...args] : [...args, "--issuer", `${vendor}=${issuer}`];
+/** An --issuer of the operator for a vendor of ours is kept; those for other vendors are added to. */
+export function withIssuer(
+  args: readonly string[],
+  { vendor, linking }: Pick<HostedSettings, "vendor" | "linking">,
+): string[] {
+  const sources = [...(linking?.vendors.values() ?? [vendor])].map((one) => identitySource({ vendor: one }));
+  const isGiven = (id: string): boolean =>
+    args.some((word, index) => {
+      const value = word === "--issuer" ? (args[index + 1] ?? "") : word.replace(/^--issuer=/, "");
+      return (word === "--issuer" || word.startsWith("--issuer=")) && value.startsWith(`${id}=`);
+    });
+  const added = sources.filter((source) => !isGiven(source.vendor));
+  return [...args, ...added.flatMap((source) => ["--issuer", `${source.vendor}=${source.issuer}`])];
 }
 
 function isHelp(args: readonly string[]): boolean {

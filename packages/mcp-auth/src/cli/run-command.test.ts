@@ -24,6 +24,7 @@ function command({ sessions = 2, links = LINKS, fails, ...given }: Given = {}) {
   const deps = {
     print: (line: string) => void out.push(line),
     say: (line: string) => void err.push(line),
+    hasSeveralVendors: () => false,
     runTokenStore: vi.fn<(args: readonly string[]) => Promise<number>>(async () => 3),
     openLinks: async () => ({
       vendor: { id: "slack", name: "Slack", revocationHelp: undefined },

@@ -3,13 +3,16 @@
  * the storage.
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
-import { HELP, parseCommand } from "./arguments.ts";
+import { HELP, parseCommand, takesOneUser } from "./arguments.ts";
 import { listLinks, type OperatorLinks, type Output, revokeLink } from "./links.ts";
-import { openLinks, runTokenStore } from "./operator.ts";
+import { hasSeveralVendors, openLinks, runTokenStore } from "./operator.ts";
+import { revokeLinkAt, revokeUser } from "./several-links.ts";
 
 export interface CommandDeps extends Output {
   /** @throws Error saying why the server has no links */
   readonly openLinks: () => Promise<OperatorLinks>;
+  /** Whether the server's settings have `VENDORS`. @throws ConfigError */
+  readonly hasSeveralVendors: () => boolean;
   /** @returns the exit code */
   readonly runTokenStore: (args: readonly string[]) => Promise<number>;
 }
@@ -21,6 +24,7 @@ const REAL: CommandDeps = {
   print: (line) => void process.stdout.write(`${line}\n`),
   say: (line) => void process.stderr.write(`${line}\n`),
   openLinks,
+  hasSeveralVendors,
   runTokenStore,
 };
 
@@ -42,8 +46,23 @@ export async function runCommand(args: readonly string[], deps: CommandDeps = RE
     case "links list":
       return withLinks(deps, (links) => listLinks(command.user, links, deps));
     case "links revoke":
-      return withLinks(deps, (links) => revokeLink(command.user, links, deps));
+      if (command.vendor === undefined || deps.hasSeveralVendors()) {
+        return withLinks(deps, (links) => revoke(command, links, deps));
+      }
+      deps.say(takesOneUser("revoke").message);
+      return USAGE;
   }
+}
+
+async function revoke(
+  { user, vendor }: { readonly user: string; readonly vendor: string | undefined },
+  links: OperatorLinks,
+  output: Output,
+): Promise<number> {
+  const { several } = links;
+  if (several === undefined) return revokeLink(user, links, output);
+  if (vendor === undefined) return revokeUser(user, { ...links, several }, output);
+  return revokeLinkAt(user, vendor, { ...links, several }, output);
 }
 
 async function withLinks(deps: CommandDeps, run: (links: OperatorLinks) => Promise<number>): Promise<number> {
