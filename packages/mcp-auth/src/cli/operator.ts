@@ -11,7 +11,7 @@ import { identitySource } from "../hosted/vendor-links/identity-source.ts";
 import { resourceOf } from "../hosted/paths.ts";
 import { createServerRecords } from "../hosted/server-key.ts";
 import { createUserSessions } from "../hosted/sessions/user-sessions.ts";
-import { endLink } from "../hosted/vendor-links/link.ts";
+import { atVendor, endLink } from "../hosted/vendor-links/link.ts";
 import type { HostedSettings, VendorSettings } from "../settings.ts";
 import { openStorage } from "../storage.ts";
 import type { OperatorLinks, OperatorVendor } from "./links.ts";
@@ -48,11 +48,7 @@ export async function openLinks(environment?: Environment): Promise<OperatorLink
     several,
     list: (user) => tokens.links(user, linking === undefined ? undefined : signIn),
     endSessions: (user) => sessions.endAll(user),
-    endLink: (user, id = "") => {
-      const vendor = linking?.vendors.get(id);
-      const there = { ...deps, ...(vendor === undefined ? {} : { settings: { vendor }, signIn }) };
-      return endLink(user, there);
-    },
+    endLink: (user, id) => endLink(user, id === undefined ? deps : atVendor(id, deps)),
     close: async () => {
       await storage.close();
       await egress.close();

@@ -1,7 +1,10 @@
+import { Secret } from "@oauth-broker/oauth-core";
 import { REFLECTED } from "@oauth-broker/oauth-core/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type OpenIdFixture, openOpenIdFixture } from "../testing/hosted-fixture.ts";
-import { endLink, linkKey } from "./vendor-links/link.ts";
+import { form, type OpenIdFixture, openOpenIdFixture } from "../testing/hosted-fixture.ts";
+import { openStubLinkingFixture } from "../testing/stub-linking.ts";
+import { identitySource } from "./vendor-links/identity-source.ts";
+import { atVendor, endLink, linkKey } from "./vendor-links/link.ts";
 
 let fixture: OpenIdFixture;
 beforeEach(async () => {
@@ -58,6 +61,53 @@ describe("POST /revoke", () => {
     fixture.provider.faults.next("/token/revocation", { kind: "drop" });
     expect((await fixture.revoke(body["refresh_token"] ?? "")).status).toBe(200);
     expect(await link()).toBeUndefined();
+  });
+});
+
+describe("POST /revoke with several vendors", () => {
+  const open = async (endLinksWithLastSession: boolean) => {
+    const several = await openStubLinkingFixture({ linking: { endLinksWithLastSession } });
+    const connect = async () =>
+      (await several.redeem((await several.browser().connect()).searchParams.get("code") ?? "")).body;
+    const links = async (): Promise<readonly string[]> => {
+      const found: string[] = [];
+      for await (const { vendor } of several.tokens.links("user", identitySource(several.settings))) found.push(vendor);
+      return found;
+    };
+    const tokens = { accessToken: new Secret("at"), tokenType: "Bearer" };
+    await several.tokens.put(linkKey("user", atVendor("chat", several)), tokens);
+    const revoke = async (token = "") =>
+      (await several.request("/revoke", { method: "POST", body: form({ token, client_id: "desk" }) })).status;
+    return { ...several, connect, links, revoke, close: () => several.close() };
+  };
+
+  it("ends the session alone: the links are the user's", async () => {
+    const several = await open(false);
+    const { access_token: access, refresh_token: refresh } = await several.connect();
+    expect(await several.revoke(refresh)).toBe(200);
+    expect(await several.sessions.identify(access ?? "")).toBeUndefined();
+    expect([await several.links(), several.stub.counts()["/revoke"]]).toEqual([["chat", "main"], undefined]);
+    await several.close();
+  });
+
+  it("bar#RV-1 ends with the last session the links at every vendor, where the operator wants it", async () => {
+    const several = await open(true);
+    const [one, two] = [await several.connect(), await several.connect()];
+    await several.revoke(one["refresh_token"]);
+    expect(await several.links()).toEqual(["chat", "main"]);
+    await several.revoke(two["access_token"]);
+    expect([await several.links(), several.stub.counts()["/revoke"]]).toEqual([[], 2]);
+    await several.close();
+  });
+
+  it("can be repeated when the links could not be ended", async () => {
+    const several = await open(true);
+    const { refresh_token: refresh } = await several.connect();
+    several.down.add("tokens");
+    expect(await several.revoke(refresh)).toBe(503);
+    several.down.clear();
+    expect([await several.revoke(refresh), await several.links()]).toEqual([200, []]);
+    await several.close();
   });
 });
 

@@ -36,7 +36,7 @@ export async function openStubLinkingFixture(
   const main = { vendor: defineVendor(ofStub), credentials: CREDENTIALS, scopes: MAIN_SCOPES, apiHosts: [] };
   const other = (id: string, name: string, scopes: readonly string[]): readonly [string, typeof main] => {
     const endpoints = { authorizationEndpoint: `https://${id}.example/a`, tokenEndpoint: `https://${id}.example/t` };
-    return [id, { ...main, vendor: defineVendor({ id, name, ...endpoints }), scopes }];
+    return [id, { ...main, vendor: defineVendor({ id, name, ...endpoints, revocationEndpoint }), scopes }];
   };
   const linking: LinkingSettings = {
     vendors: new Map([["main", main], other("chat", "Chat Vendor", ["post", "main:read"]), other("wiki", "Wiki", [])]),
