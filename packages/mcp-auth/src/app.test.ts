@@ -8,7 +8,7 @@ import { createApp, type McpApp } from "./app.ts";
 import { systemClock } from "./clock.ts";
 import { loadSettings } from "./config.ts";
 import { openStorage, type Storage } from "./storage.ts";
-import { HOSTED, PRE_REGISTERED, SERVER } from "./testing/environments.ts";
+import { HOSTED, PRE_REGISTERED, SERVER, SEVERAL } from "./testing/environments.ts";
 
 const PROBES = ["/healthz", "/readyz"];
 const OPEN = [
@@ -106,4 +106,18 @@ describe.each(MODES)("%s", (_, environment, open) => {
     expect((await ask({ method: "GET", path: "/healthz" })).status).toBe(200);
     expect((await ask({ method: "POST", path: "/mcp" })).status).toBe(401);
   });
+});
+
+it("asks a client without a token for the scopes of all vendors, each with its vendor's id", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "mcp-app-"));
+  const settings = loadSettings({ ...SEVERAL, VENDOR_SLACK_SCOPES: "chat:write", DATA_DIR: folder });
+  const log = createLog({ write: () => undefined });
+  const storage = await openStorage({ now: systemClock, log, environment: { DATA_DIR: folder } });
+  const server = createApp({ name: "test", version: "1.0.0", tools: [] }, settings, { now: systemClock, log, storage });
+  const headers = { host: new URL(SEVERAL.DEPLOYMENT_URL).host };
+  const answer = await server.app.request(`${SEVERAL.DEPLOYMENT_URL}/mcp`, { method: "POST", headers });
+  expect(answer.headers.get("www-authenticate")).toContain('scope="main:openid main:read slack:chat:write"');
+  await server.close();
+  await storage.close();
+  rmSync(folder, { recursive: true });
 });

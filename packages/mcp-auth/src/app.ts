@@ -13,7 +13,7 @@ import { Hono } from "hono";
 import { createCallerAddress } from "./caller-address.ts";
 import { createHosted } from "./hosted/hosted.ts";
 import { documentEgress } from "./hosted/clients/metadata-document.ts";
-import { supportedScopes } from "./hosted/sessions/scope.ts";
+import { prefixScopes, supportedScopes } from "./hosted/sessions/scope.ts";
 import { createMcpEndpoint } from "./mcp/endpoint.ts";
 import type { LinkedVendor, LinkingDeps } from "./mcp/linking/deps.ts";
 import { limitRefusedTokens } from "./mcp/refused-tokens.ts";
@@ -147,6 +147,7 @@ function linkingDeps(
     connectionsUrl: `${settings.deploymentUrl}/connections`,
     seals,
     now,
+    prefixScopes,
     pause: (milliseconds, signal) => sleep(milliseconds, undefined, { signal }).catch(() => undefined),
   };
 }

@@ -8,6 +8,7 @@ import { CALLER_DEFENCES } from "./list/callers.ts";
 import { CLIENT_DEFENCES } from "./list/clients.ts";
 import { CONNECTOR_DEFENCES } from "./list/connectors.ts";
 import { EGRESS_DEFENCES } from "./list/egress.ts";
+import { LINKED_CALL_DEFENCES } from "./list/linked-calls.ts";
 import { MCP_SERVER_DEFENCES } from "./list/mcp-server.ts";
 import { OWNERSHIP_DEFENCES } from "./list/ownership.ts";
 import { PLATFORM_DEFENCES } from "./list/platform.ts";
@@ -26,6 +27,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ...CLIENT_DEFENCES,
   ...CONNECTOR_DEFENCES,
   ...EGRESS_DEFENCES,
+  ...LINKED_CALL_DEFENCES,
   ...MCP_SERVER_DEFENCES,
   ...OWNERSHIP_DEFENCES,
   ...PLATFORM_DEFENCES,

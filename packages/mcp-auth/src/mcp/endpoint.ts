@@ -183,6 +183,6 @@ function challengeOf(prepared: PreparedTool, deps: ServerDeps): ScopeChallengeHa
 
 /** What the bearer token must permit; undefined: everything that the vendor token does. */
 function scopesOf({ tool, named }: PreparedTool, { linking }: Pick<McpDeps, "linking">): readonly string[] | undefined {
-  if (linking !== undefined) return named.flatMap(({ id, scopes = [] }) => scopes.map((scope) => `${id}:${scope}`));
+  if (linking !== undefined) return named.flatMap(({ id, scopes = [] }) => linking.prefixScopes(scopes, id));
   return tool.vendors === undefined ? tool.scopes : named.flatMap(({ scopes = [] }) => scopes);
 }

@@ -9,6 +9,7 @@ import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
 import { createLog, errorPageWith, listen, mount } from "@oauth-broker/oauth-core/service";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { Hono } from "hono";
+import { prefixScopes, scopesOfVendor } from "../hosted/sessions/scope.ts";
 import { createMcpEndpoint, type McpDeps } from "../mcp/endpoint.ts";
 import type { Caller, CallerLinks, LinkQuestion, TicketState, UserLink } from "../mode.ts";
 import type { ServerDefinition } from "../server.ts";
@@ -74,7 +75,7 @@ export interface RawAnswer {
 }
 
 const USERS = ["alice", "bob"];
-const everyScope = Object.entries(CONFIGURED).flatMap(([id, scopes]) => scopes.map((scope) => `${id}:${scope}`));
+const everyScope = Object.entries(CONFIGURED).flatMap(([id, scopes]) => prefixScopes(scopes, id));
 
 export async function openLinkedCalls(
   tools: readonly Tool[],
@@ -96,8 +97,7 @@ export async function openLinkedCalls(
   let pauses = 0;
   const log = createLog({ write: (line) => void lines.push(line) });
   const callerLinks = (user: string, scope: readonly string[]): CallerLinks => ({
-    sessionScope: (vendor) =>
-      scope.filter((token) => token.startsWith(`${vendor}:`)).map((token) => token.slice(vendor.length + 1)),
+    sessionScope: (vendor) => scopesOfVendor(scope, vendor),
     read: async (vendor) => stored.get(`${user} ${vendor}`) ?? { state: "missing" },
     ask: async (question) => {
       const open = tickets.find(
@@ -172,6 +172,7 @@ export async function openLinkedCalls(
       connectionsUrl: "https://server.example/connections",
       seals: { derive: async (purpose) => keys[purpose] },
       now: clock,
+      prefixScopes,
       pause: async (milliseconds, signal) => {
         clock.advance(milliseconds / 1_000);
         pauses += 1;

@@ -1,6 +1,7 @@
 /**
- * A `requestState` and a `Mcp-Session-Id` that Alice's client got, presented in requests they were
- * not made for: the attacks of mcp/linking/attacks.test.ts and their twins.
+ * Attacks on calls where users link several vendors, for the tests in mcp/linking and their twins:
+ * a `requestState` and a `Mcp-Session-Id` that Alice's client got, presented in requests they were
+ * not made for; a tool that fetches any URL; a vendor that wants more than the session permits.
  */
 import { z } from "zod";
 import type { createMcpEndpoint } from "../mcp/endpoint.ts";
@@ -64,4 +65,54 @@ export async function presentSession(calls: LinkedCalls, bearer: string): Promis
   const [message, headers] = legacyCall("post");
   const { body } = await calls.send(bearer, message, { ...headers, "mcp-session-id": id });
   return body.error?.code === -32042;
+}
+
+/** Fetches `url` as the vendor it is given. */
+const fetching = defineTool({
+  name: "fetch",
+  description: "f",
+  input: z.object({ as: z.enum(["github", "slack"]), url: z.string() }),
+  vendors: { github: { scopes: [] }, slack: { scopes: [] } },
+  run: async ({ as, url }, { vendors }) => {
+    const answer = await vendors[as].fetch(url);
+    return `${vendors[as].id} ${vendors[as].name} ${await answer.text()}`;
+  },
+});
+
+/** Alice and Bob have linked both vendors. */
+export async function openFetching(createEndpoint?: typeof createMcpEndpoint): Promise<{
+  readonly calls: LinkedCalls;
+  /** @returns the text that the tool answers */
+  run(bearer: string, as: string, url: string): Promise<string>;
+}> {
+  const calls = await openLinkedCalls([fetching], createEndpoint && { createEndpoint });
+  for (const user of ["alice", "bob"]) for (const id of ["github", "slack"] as const) calls.setLink(user, id, {});
+  const run = async (bearer: string, as: string, url: string): Promise<string> => {
+    const { body } = await calls.send(bearer, ...modernCall("fetch", { arguments: { as, url } }));
+    return body.result.content[0].text;
+  };
+  return { calls, run };
+}
+
+/** May write messages, and no more. */
+const writing = defineTool({
+  name: "write",
+  description: "w",
+  input: z.object({}),
+  annotations: { readOnlyHint: true },
+  vendor: "slack",
+  scopes: ["chat:write"],
+  run: async (_, { vendor }) => (await vendor.fetch("https://api.slack.example/x")).text(),
+});
+
+/** @returns the scopes that the user is asked for after a vendor has named a further one */
+export async function askedBeyond(createEndpoint?: typeof createMcpEndpoint): Promise<readonly string[]> {
+  const calls = await openLinkedCalls([writing], createEndpoint && { createEndpoint });
+  calls.scopes.set("alice.desk.narrow", ["slack:chat:write"]);
+  calls.setLink("alice", "slack", { scope: ["chat:write"] });
+  const challenge = 'Bearer error="insufficient_scope", scope="chat:write users:read"';
+  calls.onVendor = () => new Response("", { status: 403, headers: { "www-authenticate": challenge } });
+  await calls.send("alice.desk.narrow", ...modernCall("write"));
+  await calls.close();
+  return calls.tickets.flatMap(({ scopes }) => scopes);
 }

@@ -1,10 +1,17 @@
-/** The twins of attacks.test.ts: with a binding off, what Alice's client got serves in other calls. */
-import { beforeEach, describe, expect, it, vi } from "vitest";
+/** The twins of attacks.test.ts and vendors-apart.test.ts: with a defence off, the attack succeeds. */
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type * as VendorApi from "../vendor-api.ts";
+import type * as FindLinks from "./find-links.ts";
 import type * as States from "./request-state.ts";
 import type * as Sessions from "./url-elicitation.ts";
 
 beforeEach(() => {
   vi.resetModules();
+});
+afterEach(() => {
+  for (const path of ["./request-state.ts", "./url-elicitation.ts", "./find-links.ts", "../vendor-api.ts"]) {
+    vi.doUnmock(path);
+  }
 });
 
 /** An endpoint whose values are bound to nothing but the key. */
@@ -43,4 +50,30 @@ describe("with the binding off", () => {
     for (const bearer of ["alice.other", "bob.desk"]) expect(await presentSession(calls, bearer)).toBe(true);
     await calls.close();
   });
+});
+
+it("where the hosts of all vendors are one list, a tool sends one vendor's token to another", async () => {
+  vi.doMock("../vendor-api.ts", async (original) => {
+    const actual = await original<typeof VendorApi>();
+    const createVendorApi: typeof actual.createVendorApi = (caller, signal, deps) =>
+      actual.createVendorApi(caller, signal, { ...deps, apiHosts: ["api.github.example", "api.slack.example"] });
+    return { ...actual, createVendorApi };
+  });
+  const { createMcpEndpoint } = await import("../endpoint.ts");
+  const { openFetching } = await import("../../testing/replayed-state.ts");
+  const { calls, run } = await openFetching(createMcpEndpoint);
+  expect(await run("alice.desk", "slack", "https://api.github.example/x")).toContain("slack-token-of-alice");
+  await calls.close();
+});
+
+it("where what the vendor names may be asked for, a narrow session's link is widened", async () => {
+  vi.doMock("./find-links.ts", async (original) => {
+    const actual = await original<typeof FindLinks>();
+    const findLacking: typeof actual.findLacking = (error, named, links, deps) =>
+      actual.findLacking(error, named, links, deps, () => error.scopes);
+    return { ...actual, findLacking };
+  });
+  const { createMcpEndpoint } = await import("../endpoint.ts");
+  const { askedBeyond } = await import("../../testing/replayed-state.ts");
+  expect(await askedBeyond(createMcpEndpoint)).toContain("users:read");
 });

@@ -14,6 +14,8 @@ export interface LinkingDeps {
   readonly connectionsUrl: string;
   readonly seals: Seals;
   readonly now: Clock;
+  /** @returns the vendor's own scopes as sessions name them */
+  readonly prefixScopes: (scopes: readonly string[], vendor: string) => readonly string[];
   /** Resolves after this long, or when the signal fires. */
   readonly pause: (milliseconds: number, signal: AbortSignal) => Promise<void>;
 }

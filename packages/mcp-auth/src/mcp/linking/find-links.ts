@@ -41,7 +41,10 @@ export async function findLinks(
     const refused = link.state === "usable" ? lacking.filter((scope) => link.notGranted.includes(scope)) : [];
     if (refused.length > 0) notGranted.push({ vendor: vendor.id, scopes: refused });
     else if (link.state !== "usable" || lacking.length > 0 || isRepeated(vendor.id))
-      questions.push({ ...questionOf(vendor, link, links, deps), isRepeated: isRepeated(vendor.id) });
+      questions.push({
+        ...questionOf(vendor, link, askableAt(vendor, links, deps)),
+        isRepeated: isRepeated(vendor.id),
+      });
     else usable.set(vendor.id, link);
   }
   return { usable, questions, notGranted };
@@ -54,9 +57,10 @@ function lackingIn(link: UserLink, scopes: readonly string[]): readonly string[]
   return scopes.filter((token) => !scope.includes(token));
 }
 
-function questionOf(vendor: NamedVendor, link: UserLink, links: CallerLinks, deps: FindDeps): LinkQuestion {
+/** @param askable what may be asked for beyond what the link has */
+function questionOf({ id }: NamedVendor, link: UserLink, askable: readonly string[]): LinkQuestion {
   const linked = link.state === "usable" ? (link.scope ?? []) : [];
-  return { vendor: vendor.id, scopes: [...new Set([...linked, ...askableAt(vendor, links, deps)])] };
+  return { vendor: id, scopes: [...new Set([...linked, ...askable])] };
 }
 
 /** @returns the most a call of this tool may ask for at the vendor */
@@ -73,6 +77,7 @@ export function askableAt(
 /**
  * After the vendor has refused a call for want of scopes.
  *
+ * @param askable a twin passes a weaker one
  * @returns what to ask; undefined when that may not be asked for here
  */
 export async function findLacking(
@@ -80,15 +85,16 @@ export async function findLacking(
   named: readonly NamedVendor[],
   links: CallerLinks,
   deps: FindDeps,
+  askable = askableAt,
 ): Promise<Pick<FoundLinks, "questions" | "notGranted"> | undefined> {
   const vendor = named.find((one) => one.name === name || one.id === name);
   if (vendor === undefined || scopes.length === 0) return undefined;
-  const askable = askableAt(vendor, links, deps);
-  if (!scopes.every((scope) => askable.includes(scope))) return undefined;
+  const permitted = askable(vendor, links, deps);
+  if (!scopes.every((scope) => permitted.includes(scope))) return undefined;
   const link = await links.read(vendor.id);
   const lacking = lackingIn(link, scopes);
   const isRepeated = link.state === "usable" && lacking.length === 0;
-  const asked = { questions: [{ ...questionOf(vendor, link, links, deps), isRepeated }], notGranted: [] };
+  const asked = { questions: [{ ...questionOf(vendor, link, permitted), isRepeated }], notGranted: [] };
   if (link.state !== "usable") return asked;
   const refused = lacking.filter((scope) => link.notGranted.includes(scope));
   // The vendor says that the link lacks what it was granted with: asked for once more.

@@ -3,7 +3,10 @@ import { UrlElicitationRequiredError } from "@modelcontextprotocol/client";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { initialize, legacyCall, type LinkedCalls, modernCall, openLinkedCalls } from "../../testing/linked-calls.ts";
+import { askedBeyond } from "../../testing/replayed-state.ts";
 import { defineTool, NeedsScope, type Tool, ToolError } from "../../tool.ts";
+import type { LinkedVendor } from "./deps.ts";
+import { askableAt } from "./find-links.ts";
 
 let runs = 0;
 const tool = (name: string, members: Partial<Tool>): Tool => ({
@@ -206,13 +209,18 @@ describe("NeedsScope", () => {
       expect(calls.tickets).toEqual([]);
     },
   );
+});
 
-  it("asks for no more than the session has, whatever the vendor names", async () => {
-    calls.scopes.set("alice.desk.narrow", ["slack:chat:write"]);
-    calls.onVendor = forbidden('Bearer error="insufficient_scope", scope="chat:write users:read"');
-    const { body } = await calls.send("alice.desk.narrow", ...modernCall("read"));
-    expect(body.result.isError).toBe(true);
-    expect(calls.tickets).toEqual([]);
+describe("the most that is asked for", () => {
+  it("is what the deployment, the session and the tool's list all have", () => {
+    const vendors = new Map([["slack", { scopes: ["a", "b", "c"] } as unknown as LinkedVendor]]);
+    const named = { name: "slack", id: "slack", scopes: ["a", "b", "x"] };
+    expect(askableAt(named, { sessionScope: () => ["a", "c", "x"] }, { vendors })).toEqual(["a"]);
+    expect(askableAt({ ...named, id: "other" }, { sessionScope: () => ["a"] }, { vendors })).toEqual([]);
+  });
+
+  it("is no scope of another list, whatever the vendor's 403 names", async () => {
+    expect(await askedBeyond()).toEqual([]);
   });
 });
 

@@ -1,0 +1,121 @@
+/** Defences of calls where users link several vendors. Part of list.ts. */
+import type { Mutation } from "../mutation.ts";
+
+const LINKING = "packages/mcp-auth/src/mcp/linking";
+const ATTACKS = [`${LINKING}/attacks.test.ts`];
+
+export const LINKED_CALL_DEFENCES: readonly Mutation[] = [
+  {
+    defence: "A requestState is of its user",
+    file: `${LINKING}/request-state.ts`,
+    find: '["request-state", user,',
+    replace: '["request-state", typeof user,',
+    tests: ATTACKS,
+  },
+  {
+    defence: "A requestState is of its client",
+    file: `${LINKING}/request-state.ts`,
+    find: 'clientId ?? ""',
+    replace: "typeof clientId",
+    tests: ATTACKS,
+  },
+  {
+    defence: "A requestState is of its tool",
+    file: `${LINKING}/request-state.ts`,
+    find: ", tool, hashOf(",
+    replace: ", typeof tool, hashOf(",
+    tests: ATTACKS,
+  },
+  {
+    defence: "A requestState is of its arguments",
+    file: `${LINKING}/request-state.ts`,
+    find: "hashOf(canonicalJson(given ?? {}))",
+    replace: "hashOf(canonicalJson(typeof given))",
+    tests: ATTACKS,
+  },
+  {
+    defence: "A requestState lives as long as its tickets",
+    file: `${LINKING}/request-state.ts`,
+    find: "expiresAt > now() ? tickets : undefined",
+    replace: "expiresAt > 0 || now() > 0 ? tickets : undefined",
+    tests: ATTACKS,
+  },
+  {
+    defence:
+      "A requestState of ours is refused in every call it was not made for, also of a tool registered with the SDK",
+    file: `${LINKING}/exchange.ts`,
+    find: 'requestState === "" || requestState.startsWith(STATE_PREFIX)',
+    replace: 'requestState === "" || requestState === STATE_PREFIX',
+    tests: ATTACKS,
+  },
+  {
+    defence: "A requestState that is no string of ours is refused for a tool of the definition",
+    file: `${LINKING}/exchange.ts`,
+    find: "return call === undefined || !toolNames.has(call.tool);",
+    replace: "return call === undefined || toolNames.size > 0;",
+    tests: ATTACKS,
+  },
+  {
+    defence: "A Mcp-Session-Id is of its user and client",
+    file: `${LINKING}/url-elicitation.ts`,
+    find: '["mcp-session", user, clientId ?? ""]',
+    replace: '["mcp-session", typeof user, typeof clientId]',
+    tests: ATTACKS,
+  },
+  {
+    defence: "A user is asked for no scope that the session lacks",
+    file: `${LINKING}/find-links.ts`,
+    find: "session.includes(scope) && configured.includes(scope)",
+    replace: "session.length >= 0 && configured.includes(scope)",
+    tests: [`${LINKING}/lacking-scopes.test.ts`],
+  },
+  {
+    defence: "A user is asked for no scope that the deployment does not have",
+    file: `${LINKING}/find-links.ts`,
+    find: "configured.includes(scope));",
+    replace: "configured.length >= 0);",
+    tests: [`${LINKING}/lacking-scopes.test.ts`],
+  },
+  {
+    defence: "A user is asked for no scope that only the vendor names",
+    file: `${LINKING}/find-links.ts`,
+    find: "if (!scopes.every((scope) => permitted.includes(scope))) return undefined;",
+    replace: "if (permitted.length === 0) return undefined;",
+    tests: [`${LINKING}/lacking-scopes.test.ts`],
+  },
+  {
+    defence: "A tool runs only when its link has the scopes it lists",
+    file: `${LINKING}/find-links.ts`,
+    find: 'link.state !== "usable" || lacking.length > 0 ||',
+    replace: 'link.state !== "usable" ||',
+    tests: [`${LINKING}/lacking-scopes.test.ts`],
+  },
+  {
+    defence: "A call that may have had effects is not repeated by the client",
+    file: `${LINKING}/run-linked.ts`,
+    find: "return annotations.readOnlyHint === true || annotations.idempotentHint === true;",
+    replace: "return annotations.readOnlyHint !== false;",
+    tests: [`${LINKING}/lacking-scopes.test.ts`],
+  },
+  {
+    defence: "A ticket that the client declined or cancelled ends",
+    file: `${LINKING}/run-linked.ts`,
+    find: "for (const { id } of left) await linked.links.cancel(id);",
+    replace: "",
+    tests: [`${LINKING}/stock-clients.test.ts`],
+  },
+  {
+    defence: "A user's calls that wait are few",
+    file: `${LINKING}/waiting.ts`,
+    find: "before >= MOST_WAITING",
+    replace: "before >= MOST_WAITING * 100",
+    tests: [`${LINKING}/exchange.test.ts`],
+  },
+  {
+    defence: "A linked vendor's token goes to that vendor's hosts",
+    file: "packages/mcp-auth/src/mcp/run-tool.ts",
+    find: "{ ...deps, ...vendor, asksForScopes: true }",
+    replace: "{ ...deps, ...vendor, apiHosts: deps.apiHosts, asksForScopes: true }",
+    tests: [`${LINKING}/vendors-apart.test.ts`],
+  },
+];
