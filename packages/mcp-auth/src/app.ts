@@ -16,6 +16,8 @@ import { documentEgress } from "./hosted/clients/metadata-document.ts";
 import { prefixScopes, supportedScopes } from "./hosted/sessions/scope.ts";
 import { createMcpEndpoint } from "./mcp/endpoint.ts";
 import type { LinkedVendor, LinkingDeps } from "./mcp/linking/deps.ts";
+import { createKnownHost, onlyForUs } from "./mcp/known-host.ts";
+import type { ServerMetrics } from "./mcp/metrics.ts";
 import { limitRefusedTokens } from "./mcp/refused-tokens.ts";
 import { requireKnownVendors } from "./mcp/tool-vendors.ts";
 import type { Mode } from "./mode.ts";
@@ -30,6 +32,8 @@ export interface AppOptions {
   readonly log: Log;
   /** Hosted mode only; pre-registered mode stores nothing. */
   readonly storage: Storage | undefined;
+  /** With `METRICS_PORT`. */
+  readonly metrics?: ServerMetrics;
 }
 
 export interface McpApp extends Pick<Mode, "lateWarning"> {
@@ -52,14 +56,19 @@ const OAUTH_TIMEOUT_MS = 10_000;
  */
 export function createApp(definition: ServerDefinition, settings: Settings, options: AppOptions): McpApp {
   requireKnownVendors(definition.tools, settings);
-  const { now, log, storage } = options;
+  const { now, storage, metrics } = options;
+  const log = metrics?.countCalls(options.log) ?? options.log;
   const { vendor: entry, apiHosts } = settings.vendor;
   const { allowLoopback, allowCidrs } = settings.egress;
   const oauth = createEgress({ allowLoopback, allowCidrs, timeoutMs: OAUTH_TIMEOUT_MS });
   const api = createEgress({ allowLoopback, allowCidrs, timeoutMs: API_TIMEOUT_MS, maxBodyBytes: API_ANSWER_BYTES });
   const documents = createEgress(documentEgress(settings));
-  const onStoredEndpoints = (): void => log.warn("stored_endpoints_used", { vendor: entry.id });
-  const vendorClient = createVendorClient({ fetch: oauth.fetch, now, allowLoopback, allowCidrs, onStoredEndpoints });
+  const onStoredEndpoints = (): void => {
+    log.warn("stored_endpoints_used", { vendor: entry.id });
+    metrics?.countVendorCall(entry.id, "discover", "stored");
+  };
+  const uncounted = createVendorClient({ fetch: oauth.fetch, now, allowLoopback, allowCidrs, onStoredEndpoints });
+  const vendorClient = metrics?.countVendorCalls(uncounted) ?? uncounted;
   const vendor = (): Promise<ResolvedVendor> => vendorClient.resolve(entry);
   const mode = createMode(settings, {
     now,
@@ -81,6 +90,7 @@ export function createApp(definition: ServerDefinition, settings: Settings, opti
     fetch: api.fetch,
     vendorClient,
     log,
+    ...defined({ onApiAnswer: metrics?.countApiAnswer }),
     ...defined({ linking: linkingDeps(settings, { now, seals: mode.seals, vendorClient }) }),
   });
   let isDraining = false;
@@ -90,6 +100,7 @@ export function createApp(definition: ServerDefinition, settings: Settings, opti
     log,
     errorPage: errorPageWith(),
     isHttps: settings.deploymentUrl?.startsWith("https:") === true,
+    ...defined({ metrics }),
   });
   return {
     app,
@@ -102,6 +113,24 @@ export function createApp(definition: ServerDefinition, settings: Settings, opti
       await Promise.all([oauth.close(), api.close(), documents.close()]);
     },
   };
+}
+
+/** Served on a port of its own, on loopback: the proxy in front of the server cannot reach it. */
+export function createMetricsApp(metrics: Pick<ServerMetrics, "render">, listen: Settings["listen"], log: Log): Hono {
+  const route: Route = {
+    method: "GET",
+    path: "/metrics",
+    surface: "api",
+    quiet: true,
+    handle: async () => {
+      const { contentType, body } = await metrics.render();
+      return { status: 200, headers: { "content-type": contentType, "cache-control": "no-store" }, body };
+    },
+  };
+  const app = new Hono();
+  const isKnown = createKnownHost({ deploymentUrl: undefined, listen });
+  mount(app, [onlyForUs(route, isKnown)], { log, errorPage: errorPageWith(), isHttps: false });
+  return app;
 }
 
 interface ModeDeps {

@@ -4,7 +4,7 @@
  * goes to stderr, except for the operator's commands.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Clock } from "@oauth-broker/oauth-core";
+import { type Clock, defined } from "@oauth-broker/oauth-core";
 import {
   createLog,
   explainStartFailure,
@@ -13,18 +13,21 @@ import {
   type Log,
   runService,
 } from "@oauth-broker/oauth-core/service";
-import { createApp, type McpApp } from "./app.ts";
+import { createApp, createMetricsApp, type McpApp } from "./app.ts";
 import { runCommand } from "./cli/run-command.ts";
 import { systemClock } from "./clock.ts";
 import { loadSettings } from "./config.ts";
 import { requireSignIn } from "./hosted/sessions/sign-in-source.ts";
+import type { ServerMetrics } from "./mcp/metrics.ts";
 import type { ServerDefinition } from "./server.ts";
 import type { Settings } from "./settings.ts";
-import { openStorage } from "./storage.ts";
+import { openStorage, type Storage } from "./storage.ts";
 
 export interface Running {
   /** The URL it listens on: `DEPLOYMENT_URL`, or host and port. */
   readonly url: string;
+  /** Where `/metrics` is, with `METRICS_PORT`. */
+  readonly metricsUrl: string | undefined;
   stop(): Promise<void>;
 }
 
@@ -72,14 +75,18 @@ export async function startServer(
   settings: Settings,
   { log, now = systemClock }: StartOptions,
 ): Promise<Running> {
-  const storage = settings.mode === "hosted" ? await openStorage({ now, log }) : undefined;
+  const metrics = await openMetrics(definition, settings);
+  const storage = settings.mode === "hosted" ? await openServerStorage({ now, log, metrics }) : undefined;
   let server: McpApp | undefined;
-  let listening: Listening;
+  let listening: Listening | undefined;
+  let scraped: Listening | undefined;
   try {
-    server = createApp(definition, settings, { now, log, storage });
+    server = createApp(definition, settings, { now, log, storage, ...defined({ metrics }) });
     if (settings.mode === "hosted" && storage !== undefined) await requireSignIn(settings, storage);
     listening = await listen(server.app, settings.listen);
+    scraped = metrics && (await listenForMetrics(metrics, settings, log));
   } catch (error) {
+    await listening?.stop(0);
     await server?.close();
     await storage?.close();
     throw error;
@@ -87,18 +94,45 @@ export async function startServer(
   const { host } = settings.listen;
   const url = settings.deploymentUrl ?? `http://${host.includes(":") ? `[${host}]` : host}:${listening.port}`;
   log.info("listening", { url, pid: process.pid, mode: settings.mode, vendor: settings.vendor.vendor.id });
+  const metricsUrl = scraped && `http://${METRICS_HOST}:${scraped.port}/metrics`;
+  if (metricsUrl !== undefined) log.info("metrics_listening", { url: metricsUrl });
   for (const warning of settings.warnings) log.warn("configuration_warning", { warning });
   log.flush();
   // Requests the vendor's metadata if it has any, so it is not awaited.
   void server.lateWarning().then((warning) => warning !== undefined && log.warn("configuration_warning", { warning }));
   return {
     url,
+    metricsUrl,
     stop: async () => {
       server.drain();
       await listening.stop(settings.deploymentUrl?.startsWith("https:") === true ? GRACE_MS : 0);
       // Refreshes under way are awaited: the response of a vendor that rotates must not be lost.
       await storage?.close();
+      await scraped?.stop(0);
       await Promise.race([server.close(), sleep(CLOSE_MS, undefined, { ref: false })]);
     },
   };
+}
+
+/** Metrics name no user and hold no secret, and are still no one's but the operator's. */
+const METRICS_HOST = "127.0.0.1";
+
+async function openMetrics(definition: ServerDefinition, settings: Settings): Promise<ServerMetrics | undefined> {
+  if (settings.metricsPort === undefined) return undefined;
+  const { createServerMetrics } = await import("./mcp/metrics.ts");
+  return createServerMetrics(definition, settings);
+}
+
+function openServerStorage({
+  now,
+  log,
+  metrics,
+}: Pick<Required<StartOptions>, "now" | "log"> & { readonly metrics: ServerMetrics | undefined }): Promise<Storage> {
+  if (metrics === undefined) return openStorage({ now, log });
+  return openStorage({ now, log: metrics.countStorageEvents(log), onTiming: metrics.timeStorage });
+}
+
+function listenForMetrics(metrics: ServerMetrics, { metricsPort = 0 }: Settings, log: Log): Promise<Listening> {
+  const at = { host: METRICS_HOST, port: metricsPort };
+  return listen(createMetricsApp(metrics, at, log), at);
 }

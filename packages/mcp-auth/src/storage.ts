@@ -13,7 +13,7 @@ import {
 
 export type Storage = ServerStorage;
 
-export interface StorageOptions extends Pick<OpenTokenStoreOptions, "mode" | "environment"> {
+export interface StorageOptions extends Pick<OpenTokenStoreOptions, "mode" | "environment" | "onTiming"> {
   readonly now: Clock;
   readonly log: Log;
 }

@@ -11,6 +11,7 @@ import { systemClock } from "./clock.ts";
 import { TokenStoreError } from "./errors.ts";
 import { parseKeyReference } from "./keys/kms-key-id.ts";
 import { chooseMode, modeNamed } from "./modes/mode-choice.ts";
+import { type StorageTiming, timed } from "./storage/timed.ts";
 import type { TokenRows } from "./storage/token-rows.ts";
 import type { ModeName } from "./tokens/token-attributes.ts";
 import { createTokenStore, dataKeyContext, type TokenStore, type TokenStoreEvent } from "./token-store.ts";
@@ -37,6 +38,8 @@ export interface OpenTokenStoreOptions {
   readonly mode?: string;
   readonly now?: Clock;
   readonly onEvent?: (event: TokenStoreEvent) => void;
+  /** Receives the duration of every call to the table or file, and to the key service. */
+  readonly onTiming?: (timing: StorageTiming) => void;
   readonly environment?: Readonly<Record<string, string | undefined>>;
 }
 
@@ -112,10 +115,11 @@ export async function openTokenStore(options: OpenTokenStoreOptions = {}): Promi
  */
 export async function openTokens(
   settings: TokenStoreSettings,
-  { now = systemClock, onEvent }: Pick<OpenTokenStoreOptions, "now" | "onEvent">,
+  { now = systemClock, onEvent, onTiming }: Pick<OpenTokenStoreOptions, "now" | "onEvent" | "onTiming">,
 ): Promise<{ readonly tokens: TokenStore; readonly keys: KeyWrapper | undefined; readonly table: string }> {
-  const rows = await openTokenRows(settings);
-  const keys = await openKeys(settings, rows.table);
+  const rows = timed(await openTokenRows(settings), "tokens", onTiming);
+  const opened = await openKeys(settings, rows.table);
+  const keys = opened && timed(opened, "keys", onTiming);
   const { mode, environment } = settings;
   const tokens = createTokenStore({
     rows,

@@ -17,6 +17,7 @@ export { openServerStorage } from "./server-storage.ts";
 export type { ServerStorage } from "./server-storage.ts";
 export { authenticatedRecords } from "./storage/authenticated-records.ts";
 export type { AuthenticatedRecordsOptions } from "./storage/authenticated-records.ts";
+export type { StorageTiming } from "./storage/timed.ts";
 export type { Row, RowKey, TokenRows } from "./storage/token-rows.ts";
 export { createTokenStore } from "./token-store.ts";
 export type { Link, LinkReading } from "./links.ts";

@@ -6,6 +6,7 @@
 import type { Clock, KeyContext, KeyWrapper, RecordStore } from "@oauth-broker/oauth-core";
 import { systemClock } from "./clock.ts";
 import { type OpenTokenStoreOptions, openTokens, readTokenStoreSettings, type TokenStoreSettings } from "./config.ts";
+import { timed } from "./storage/timed.ts";
 import type { TokenStore } from "./token-store.ts";
 
 /** The tokens and the records of one deployed server, in one store and under the same keys. */
@@ -34,7 +35,7 @@ export interface ServerStorage {
 export async function openServerStorage(options: OpenTokenStoreOptions = {}): Promise<ServerStorage> {
   const settings = readTokenStoreSettings({ mode: options.mode }, options.environment);
   const { tokens, keys, table } = await openTokens(settings, options);
-  const records = await openRecords(settings, options.now ?? systemClock);
+  const records = timed(await openRecords(settings, options.now ?? systemClock), "records", options.onTiming);
   return {
     tokens,
     records,

@@ -18,6 +18,8 @@ export interface VendorApiDeps {
   /** The fetch of an egress with limits for API responses. */
   readonly fetch: Fetch;
   readonly vendorClient: Pick<VendorClient, "account">;
+  /** Learns of every answer of the vendor's API; undefined: there was none. */
+  readonly onApiAnswer?: (vendor: string, status: number | undefined) => void;
   /** Whether the user can be asked for scopes that a 403 of the vendor names. */
   readonly asksForScopes?: boolean;
 }
@@ -27,7 +29,7 @@ export interface VendorApiDeps {
  * @param signal of the call: it also ends the requests of a tool that passes no signal on
  */
 export function createVendorApi(caller: VendorTokenSource, signal: AbortSignal, deps: VendorApiDeps): VendorApi {
-  const { names, fetch } = deps;
+  const { names } = deps;
   const asUser = async <T>(ask: (token: VendorToken) => Promise<T>, isRefusal: (answer: T) => boolean): Promise<T> => {
     const first = await tokenFor(caller, names);
     const answer = await ask(first);
@@ -43,7 +45,7 @@ export function createVendorApi(caller: VendorTokenSource, signal: AbortSignal, 
     fetch: async (input, init = {}) => {
       const url = await requireVendorUrl(input, deps);
       const answer = await asUser(
-        ({ accessToken }) => send(url, init, accessToken.reveal(), signal, { names, fetch }),
+        ({ accessToken }) => send(url, init, accessToken.reveal(), signal, deps),
         ({ status }) => status === 401,
       );
       if (answer.status === 401) throw new ToolError(refusal(names));
@@ -87,14 +89,17 @@ async function send(
   init: RequestInit,
   token: string,
   signal: AbortSignal,
-  { names, fetch }: Pick<VendorApiDeps, "names" | "fetch">,
+  { names, fetch, onApiAnswer }: Pick<VendorApiDeps, "names" | "fetch" | "onApiAnswer">,
 ): Promise<Response> {
   const headers = new Headers(init.headers);
   headers.set("authorization", `Bearer ${token}`);
   const both = init.signal === undefined || init.signal === null ? signal : AbortSignal.any([signal, init.signal]);
-  return fetch(url, { ...init, headers, signal: both }).catch((error: unknown) => {
+  const answer = await fetch(url, { ...init, headers, signal: both }).catch((error: unknown) => {
+    onApiAnswer?.(names.id, undefined);
     throw new ToolError(`${names.name} does not answer now: try again in a moment`, { cause: error });
   });
+  onApiAnswer?.(names.id, answer.status);
+  return answer;
 }
 
 /** A model chooses arguments, and a tool builds URLs from them: a URL elsewhere gets no token. */
