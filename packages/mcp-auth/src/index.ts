@@ -2,7 +2,9 @@
 export type { ServerDefinition } from "./server.ts";
 export { runServer } from "./start.ts";
 export {
+  type CallContext,
   defineTool,
+  type NamedVendors,
   NeedsScope,
   SIGN_IN_VENDOR,
   type Tool,

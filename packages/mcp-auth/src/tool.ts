@@ -33,19 +33,13 @@ export interface VendorApi {
   accessToken(): Promise<string>;
 }
 
-/**
- * What a tool gets with each call: its vendors as the calling user, and the call's own signals.
- *
- * @typeParam Id the vendors that the tool names
- */
-export interface ToolContext<Id extends string = string> {
+/** What every tool gets with each call: its vendor as the calling user, and the call's own signals. */
+export interface CallContext {
   /**
    * The tool's only vendor: the one it names, or with plain `VENDOR` that one. Reading it throws
    * where the tool names several, and with `VENDORS` where it names none.
    */
   readonly vendor: VendorApi;
-  /** The vendors that the tool names, under these names. A tool that names none has none. */
-  readonly vendors: { readonly [Name in Id]: VendorApi };
   /**
    * Stable identity of the calling user at the vendor, with `VENDORS` at the one that signs users
    * in. A tool stores what it keeps between calls under this key.
@@ -56,6 +50,20 @@ export interface ToolContext<Id extends string = string> {
   /** Sends progress to a client that asked for it; does nothing otherwise. */
   progress(done: number, total?: number, message?: string): Promise<void>;
 }
+
+/** The vendors that a tool names, under these names. */
+export interface NamedVendors<Id extends string> {
+  readonly vendors: { readonly [Name in Id]: VendorApi };
+}
+
+/**
+ * What a tool gets with each call. Of a tool that names no vendor `vendors` is `{}`, and a test of
+ * it need not make one.
+ *
+ * @typeParam Id the vendors that the tool names
+ */
+export type ToolContext<Id extends string = never> = CallContext &
+  ([Id] extends [never] ? Partial<NamedVendors<Id>> : NamedVendors<Id>);
 
 /**
  * A string is text; any other JSON value is shown as JSON text; a `CallToolResult` is returned

@@ -46,7 +46,7 @@ const tools = [
     description: "u",
     input: z.object({}),
     scopes: [],
-    run: async (_, { vendor, vendors }) => `${vendor.id} ${Object.keys(vendors).length}`,
+    run: async (_, { vendor, vendors }) => `${vendor.id} ${Object.keys(vendors ?? {}).length}`,
   }),
   defineTool({
     name: "needs",

@@ -89,7 +89,7 @@ async function run(
   vendors: Readonly<Record<string, VendorApi>>,
   vendor: VendorApi | undefined,
 ): Promise<CallToolResult> {
-  const context: Omit<ToolContext, "vendor"> = {
+  const context: Omit<ToolContext<string>, "vendor"> = {
     vendors,
     user: caller.user,
     signal: mcpReq.signal,
@@ -101,7 +101,7 @@ async function run(
       if (vendor !== undefined) return vendor;
       throw new TypeError(`the tool ${tool.name} reads \`vendor\` and does not name exactly one: use \`vendors\``);
     },
-  }) as ToolContext;
+  }) as ToolContext<string>;
   return toResult(await tool.run(input, whole));
 }
 

@@ -26,7 +26,7 @@ const tools = [
     name: "none",
     description: "n",
     input: z.object({}),
-    run: async (_, { vendors, user }) => ({ user, vendors: Object.keys(vendors) }),
+    run: async (_, { vendors, user }) => ({ user, vendors: Object.keys(vendors ?? {}) }),
   }),
   defineTool({ name: "careless", description: "c", input: z.object({}), run: async (_, { vendor }) => vendor.id }),
 ];
