@@ -17,7 +17,7 @@ import { defineConfig, type ViteUserConfig } from "vitest/config";
 type TestOptions = NonNullable<ViteUserConfig["test"]>;
 
 const REPLACES_MODULES = /\bvi\.(?:mock|doMock|resetModules)\(/;
-const HAS_VOLUME = /\bvolume\(\{/;
+const HAS_VOLUME = /\bvolume(?:<[^(]+>)?\(\{/;
 const RELATIVE_IMPORT = /\bfrom "(\.[^"]*)"/g;
 
 /**
