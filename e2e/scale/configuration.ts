@@ -6,14 +6,14 @@ import { cpuMicroseconds } from "../bench/cpu-time.ts";
 import { type Spread, spreadOf } from "../bench/spread.ts";
 import { type Brokers, startBrokers } from "./brokers.ts";
 import { compareSubjects, microseconds } from "./compare.ts";
-import { atMost, type Section } from "./section.ts";
+import { atMost, type Found, grouped, pageLines, times } from "./section.ts";
 import type { Size } from "./size.ts";
 import { onStage, startStubVendor } from "./stage.ts";
 
 const LIMIT = 1.1;
 const START_LIMIT_MS = 1000;
 
-export async function measureConfiguration(size: Size, say: (line: string) => void): Promise<Section[]> {
+export async function measureConfiguration(size: Size, say: (line: string) => void): Promise<Found> {
   return onStage(async (stage) => {
     const vendorUrl = await startStubVendor(stage);
     const counts = [1, size.entries];
@@ -36,7 +36,12 @@ export async function measureConfiguration(size: Size, say: (line: string) => vo
     }
     const subjects = [...running].map(([entries, { measure }]) => ({ name: nameOf(entries), processes: 1, measure }));
     const compared = await compareSubjects(subjects, size, say);
-    return [
+    const spreads = [...starts].map(([entries, { wall, cpu }]) => ({
+      entries,
+      wall: spreadOf(wall),
+      cpu: spreadOf(cpu),
+    }));
+    const sections = [
       {
         title: "Clients and vendors in the configuration: CPU per flow, memory store",
         rows: compared.map(({ name, cpu, ratio }, index) => ({
@@ -47,25 +52,37 @@ export async function measureConfiguration(size: Size, say: (line: string) => vo
       },
       {
         title: "Clients and vendors in the configuration: from the start of the process until it listens",
-        rows: [...starts].flatMap(([entries, { wall, cpu }]) => {
-          const time = spreadOf(wall);
-          const met = time.median <= START_LIMIT_MS;
-          return [
-            {
-              what: `${nameOf(entries)}: time`,
-              figure: milliseconds(time),
-              aim: { text: `at most ${START_LIMIT_MS} ms`, met },
-            },
-            { what: `${nameOf(entries)}: of that on a processor`, figure: milliseconds(spreadOf(cpu)) },
-          ];
-        }),
+        rows: spreads.flatMap(({ entries, wall, cpu }) => [
+          {
+            what: `${nameOf(entries)}: time`,
+            figure: milliseconds(wall),
+            aim: { text: `at most ${START_LIMIT_MS} ms`, met: wall.median <= START_LIMIT_MS },
+          },
+          { what: `${nameOf(entries)}: of that on a processor`, figure: milliseconds(cpu) },
+        ]),
       },
     ];
+    const ratios = compared.slice(-1).map(({ ratio }) => times(ratio));
+    const [few, many] = spreads.map(({ wall, cpu }) => `${milliseconds(wall)} (${milliseconds(cpu)} on a processor)`);
+    const page = [
+      ...pageLines("configuration", [
+        ["clients and vendors in the configuration", nameOf(1), nameOf(size.entries), ...ratios, `${LIMIT} ×`],
+      ]),
+      "",
+      ...pageLines("configuration", [
+        [
+          `start with ${grouped(size.entries)} clients and ${grouped(size.entries)} vendors`,
+          `${many}; with one: ${few}`,
+          `${START_LIMIT_MS / 1000} s`,
+        ],
+      ]),
+    ];
+    return { sections, page };
   });
 }
 
 function nameOf(entries: number): string {
-  return `${entries} + ${entries}`;
+  return `${grouped(entries)} + ${grouped(entries)}`;
 }
 
 function cpuMilliseconds(pid: number): number {

@@ -7,7 +7,7 @@ import { residentBytes } from "../bench/cpu-time.ts";
 import { spreadOf } from "../bench/spread.ts";
 import { type Brokers, startBrokers } from "./brokers.ts";
 import { compareSubjects, microseconds } from "./compare.ts";
-import type { Row, Section } from "./section.ts";
+import { type Found, grouped, pageLines, type Row, times } from "./section.ts";
 import type { Size } from "./size.ts";
 import { onStage, type Stage, startStubVendor } from "./stage.ts";
 
@@ -17,7 +17,7 @@ const SETTLE_MS = 500;
 /** Collects garbage when it is asked to, so that what is left belongs to the connections. */
 const COLLECTOR = 'data:text/javascript,process.on("SIGUSR2",()=>globalThis.gc())';
 
-export async function measureConnections(size: Size, say: (line: string) => void): Promise<Section[]> {
+export async function measureConnections(size: Size, say: (line: string) => void): Promise<Found> {
   return onStage(async (stage) => {
     const vendorUrl = await startStubVendor(stage);
     const { connections: many, starts } = size;
@@ -38,22 +38,32 @@ export async function measureConnections(size: Size, say: (line: string) => void
     }));
     const compared = await compareSubjects(subjects, { ...size, flows: Math.max(size.flows, many) }, say);
     const each = spreadOf(memory.map((one) => (one.many - one.few) / (many - FEW)));
+    const [fewMedian, manyMedian] = [memory.map((one) => one.few), memory.map((one) => one.many)].map((all) =>
+      megabytes(spreadOf(all).median),
+    );
     const rows: Row[] = [
       ...compared.map(({ name, cpu, ratio }, index) => ({
         what: `CPU per flow, ${name}`,
         figure: microseconds(cpu),
         ...(index === 0 ? {} : { ratio }),
       })),
-      {
-        what: `memory of the process, ${FEW} connections`,
-        figure: megabytes(spreadOf(memory.map(({ few }) => few)).median),
-      },
-      { what: `memory of the process, ${many}`, figure: megabytes(spreadOf(memory.map((one) => one.many)).median) },
+      { what: `memory of the process, ${FEW} connections`, figure: fewMedian ?? "" },
+      { what: `memory of the process, ${many}`, figure: manyMedian ?? "" },
       { what: "memory per open connection", figure: `${(each.median / 1024).toFixed(1)} KiB` },
       // A connection or a flow that is refused ends the run with an error.
       { what: `refused, of ${many} at once`, figure: "0", aim: { text: "0", met: true } },
     ];
-    return [{ title: "Connections to one process, SQLite store", rows }];
+    const ratios = compared.slice(-1).map(({ ratio }) => times(ratio));
+    const page = [
+      ...pageLines("connections", [["connections to one process", String(FEW), grouped(many), ...ratios, ""]]),
+      "",
+      ...pageLines("connections", [
+        [`memory of a process with ${FEW}, with ${grouped(many)} connections`, `${fewMedian}, ${manyMedian}`, ""],
+        ["memory per open connection", `${(each.median / 1024).toFixed(0)} KiB`, ""],
+        [`connections refused, of ${grouped(many)} with a flow under way on each`, "0", "0"],
+      ]),
+    ];
+    return { sections: [{ title: "Connections to one process, SQLite store", rows }], page };
   });
 }
 

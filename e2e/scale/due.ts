@@ -12,7 +12,7 @@ import { CALLBACK, connect, type Session, tryTool, userName } from "../bench/mcp
 import { spreadOf } from "../bench/spread.ts";
 import { startServer } from "../bench/server-process.ts";
 import { freePort } from "../support/free-port.ts";
-import type { Row, Section } from "./section.ts";
+import { type Found, grouped, pageLines, range, type Row } from "./section.ts";
 import type { DueSize, Size } from "./size.ts";
 import { onStage, type Stage } from "./stage.ts";
 
@@ -53,7 +53,7 @@ interface Calls {
   readonly milliseconds: number[];
 }
 
-export async function measureDue({ due }: Pick<Size, "due">, say: (line: string) => void): Promise<Section[]> {
+export async function measureDue({ due }: Pick<Size, "due">, say: (line: string) => void): Promise<Found> {
   return onStage(async (stage) => {
     const places: Place[] = [];
     for (let number = 0; number < due.vendors; number += 1) places.push(await open(number, due, stage));
@@ -62,7 +62,7 @@ export async function measureDue({ due }: Pick<Size, "due">, say: (line: string)
     const allowed = due.users / due.perSecond;
     const rows = places.flatMap((place, number) => rowsOf(`vendor ${number + 1}`, place, { due, allowed }));
     const title = `${due.users} users at each of ${due.vendors} vendors, all due together; each vendor allows ${due.perSecond} refreshes a second`;
-    return [{ title, rows }];
+    return { sections: [{ title, rows }], page: pageOf(places, { due, allowed }) };
   });
 }
 
@@ -162,6 +162,25 @@ async function callOnce(
   calls.later += 1;
   if (performance.now() < expiresAtMs) calls.laterThoughValid += 1;
   return retryAfterSeconds * 1000 * (1 + Math.random() / 2);
+}
+
+function pageOf(places: readonly Place[], { due, allowed }: { readonly due: DueSize; readonly allowed: number }) {
+  const each = `${grouped(due.users)} users at each of ${due.vendors} vendors due together`;
+  const refused = places.map(({ calls }) => calls.laterThoughValid);
+  return pageLines("due", [
+    [
+      `${each}, ${due.perSecond} refreshes a second each: all refreshed after`,
+      `${range(places.map(({ seconds }) => seconds))} s`,
+      `the limit allows ${allowed.toFixed(0)} s`,
+    ],
+    // A user who has to sign in again ends the run with an error.
+    ["users who had to sign in again; calls refused although their token was valid", `0; ${range(refused)}`, "0; 0"],
+    [
+      "refreshes that a vendor refused with 429",
+      `${range(places.map(({ vendor }) => vendor.counts().throttled))} each`,
+      "",
+    ],
+  ]);
 }
 
 function rowsOf(

@@ -1,6 +1,6 @@
 /**
- * `npm run scale`: how cost grows. Prints one section for each part on stdout and progress on
- * stderr. Exits with 0 whether or not the aims are met, because a busy machine is no defect; with 1
+ * `npm run scale`: how cost grows. Prints, for each part, its sections and its lines of
+ * docs/capacity.md on stdout, and progress on stderr. Exits with 0 whether or not the aims are met, because a busy machine is no defect; with 1
  * when the run itself failed.
  */
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -10,7 +10,7 @@ import { buildBroker } from "../support/built-services.ts";
 import { describeMachine } from "../bench/machine.ts";
 import { wholeNumber } from "../bench/options.ts";
 import { PARTS, type Part, partNamed } from "./parts.ts";
-import { type Section, sectionText } from "./section.ts";
+import { type Found, sectionText } from "./section.ts";
 import { FULL, type Size, sizeOf, SMALL } from "./size.ts";
 
 const HELP = `Usage: npm run scale -- [PART …] [OPTIONS]
@@ -26,7 +26,7 @@ ${Object.entries(PARTS)
   --rounds N   rounds (default ${FULL.rounds})
   --warm-up N  flows per process beforehand, at most (default ${FULL.warmUp}; 0.4 of it on the DynamoDB engine)
   --small      small numbers: shows that it works, and says nothing about cost
-  --json PATH  where the sections go as JSON (default e2e/scale/results/latest.json)
+  --json PATH  where what it found goes as JSON (default e2e/scale/results/latest.json)
   --help       this text
 
 DYNAMODB_LOCAL_ENDPOINT names a DynamoDB Local to use instead of dynalite. The machine should have nothing else to do.`;
@@ -39,18 +39,21 @@ async function run(parts: readonly Part[], size: Size, jsonPath: string): Promis
   process.stdout.write(
     `Node.js ${process.version}, ${describeMachine()}${size === SMALL ? ", --small: no figures" : ""}\n`,
   );
-  const sections: Record<string, readonly Section[]> = {};
+  const all: Record<string, Found> = {};
   for (const part of parts) {
     const startedAt = performance.now();
     const found = await PARTS[part].measure(size, (line) => say(`${part}  ${line}`));
-    sections[part] = found;
+    all[part] = found;
     const seconds = ((performance.now() - startedAt) / 1000).toFixed(0);
-    process.stdout.write(`\n${found.map(sectionText).join("\n\n")}\n  (npm run scale -- ${part}: ${seconds} s)\n`);
+    process.stdout.write(
+      `\n${found.sections.map(sectionText).join("\n\n")}\n  (npm run scale -- ${part}: ${seconds} s)\n`,
+    );
+    process.stdout.write(`\nIts lines of docs/capacity.md:\n\n${found.page.join("\n")}\n`);
   }
   mkdirSync(dirname(jsonPath), { recursive: true });
   writeFileSync(
     jsonPath,
-    `${JSON.stringify({ node: process.version, machine: describeMachine(), sections }, null, 2)}\n`,
+    `${JSON.stringify({ node: process.version, machine: describeMachine(), parts: all }, null, 2)}\n`,
   );
 }
 

@@ -4,7 +4,7 @@ import { measureConnections } from "./connections.ts";
 import { measureDue } from "./due.ts";
 import { measureProcesses } from "./processes.ts";
 import { measureRecords } from "./records.ts";
-import type { Section } from "./section.ts";
+import type { Found } from "./section.ts";
 import type { Size } from "./size.ts";
 import { measureUnits } from "./units.ts";
 
@@ -17,7 +17,7 @@ export interface PartOfRun {
    * @param say prints a line of progress
    * @throws Error when a process ends, or an answer is wrong
    */
-  readonly measure: (size: Size, say: (line: string) => void) => Promise<readonly Section[]>;
+  readonly measure: (size: Size, say: (line: string) => void) => Promise<Found>;
 }
 
 export const PARTS: Readonly<Record<Part, PartOfRun>> = {

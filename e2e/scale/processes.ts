@@ -5,15 +5,17 @@
  * caches and each has less to do at once; what sharing costs is the ratio to the control.
  */
 import { join } from "node:path";
+import type { Spread } from "../bench/spread.ts";
 import { type Brokers, startBrokers } from "./brokers.ts";
 import { type Compared, compareSubjects, microseconds, type Subject } from "./compare.ts";
-import { atMost, type Row, type Section } from "./section.ts";
+import { atMost, type Found, pageLines, type Row, times } from "./section.ts";
 import type { Size } from "./size.ts";
+import { linesToBuy } from "./to-buy.ts";
 import { awsEnvironment, onStage, type Stage, startEngines, startStubVendor } from "./stage.ts";
 
 const LIMIT = 1.15;
 
-export async function measureProcesses(size: Size, say: (line: string) => void): Promise<Section[]> {
+export async function measureProcesses(size: Size, say: (line: string) => void): Promise<Found> {
   const onSqlite = await onStage(async (stage) => {
     const vendorUrl = await startStubVendor(stage);
     let files = 0;
@@ -46,7 +48,14 @@ export async function measureProcesses(size: Size, say: (line: string) => void):
     };
     return measureCounts("table", { start, stage, processes: size.processes, size: size.onEngine }, say);
   });
-  return [onSqlite, onDynamoDb];
+  return {
+    sections: [onSqlite, onDynamoDb].flatMap(({ sections }) => sections),
+    page: [
+      ...pageLines("processes", [...onSqlite.growth, ...onDynamoDb.growth]),
+      "",
+      ...linesToBuy(onSqlite.flowMs, onDynamoDb.flowMs),
+    ],
+  };
 }
 
 /** @param stores one, or as many as processes */
@@ -54,6 +63,13 @@ type Start = (processes: number, stores: number) => Promise<Brokers>;
 
 function oneOrEach(stores: readonly string[]): string | readonly string[] {
   return stores.length === 1 ? stores[0]! : stores;
+}
+
+interface Counted extends Pick<Found, "sections"> {
+  /** Cells of the table of the page. */
+  readonly growth: readonly (readonly string[])[];
+  /** Processor time per flow of one process. */
+  readonly flowMs: number;
 }
 
 interface Counts {
@@ -68,7 +84,7 @@ async function measureCounts(
   store: string,
   { processes, start, stage, size }: Counts,
   say: (line: string) => void,
-): Promise<Section> {
+): Promise<Counted> {
   const one = "1 process";
   const apart = `${processes} processes, a ${store} each`;
   const shared = `${processes} processes, one ${store}`;
@@ -82,7 +98,23 @@ async function measureCounts(
     { ...(await subject(shared, processes, 1)), control: apart },
   ];
   const compared = await compareSubjects(subjects, size, (line) => say(`${store}  ${line}`));
-  return { title: `Processes on one ${store}: CPU per flow, of all of them`, rows: compared.flatMap(rowsOf) };
+  const [alone, each, all] = compared;
+  const growth = (what: string, from: string, to: string, ratio: Spread | undefined, aim: string): string[] => [
+    what,
+    from,
+    to,
+    ratio === undefined ? "" : times(ratio),
+    aim,
+  ];
+  return {
+    sections: [{ title: `Processes on one ${store}: CPU per flow, of all of them`, rows: compared.flatMap(rowsOf) }],
+    growth: [
+      growth(`processes with a ${store} each`, "1", `${processes}`, each?.ratio, ""),
+      growth(`processes on one ${store}`, "1", `${processes}`, all?.ratio, ""),
+      growth(`what sharing the ${store} costs`, "one each", "one for all", all?.toControl, `${LIMIT} ×`),
+    ],
+    flowMs: (alone?.cpu.median ?? Number.NaN) / 1000,
+  };
 }
 
 function rowsOf({ name, cpu, ratio, toControl }: Compared, index: number): Row[] {

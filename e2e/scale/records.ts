@@ -10,7 +10,7 @@ import { BROKER_SOURCE } from "../support/paths.ts";
 import { type Brokers, startBrokers } from "./brokers.ts";
 import { compareSubjects, microseconds } from "./compare.ts";
 import { fill } from "./fill.ts";
-import { atMost, type Row, type Section } from "./section.ts";
+import { atMost, type Found, grouped, pageLines, type Row, type Section, times } from "./section.ts";
 import type { Size } from "./size.ts";
 import { onStage, type Stage, startStubVendor } from "./stage.ts";
 
@@ -19,10 +19,12 @@ const FILLED_MEMORY = join(import.meta.dirname, "filled-memory.ts");
 /** A million records need more than the engine's default allows. */
 const MEMORY_FLAGS = ["--max-old-space-size=12000"];
 
-export async function measureRecords(size: Size, say: (line: string) => void): Promise<Section[]> {
+export async function measureRecords(size: Size, say: (line: string) => void): Promise<Found> {
   const sections: Section[] = [];
+  const lines: string[][] = [];
+  const [from = 0, to = 0] = [size.records[0], size.records.at(-1)];
   for (const store of ["memory", "SQLite"] as const) {
-    const rows = await onStage(async (stage): Promise<Row[]> => {
+    const compared = await onStage(async (stage) => {
       const vendorUrl = await startStubVendor(stage);
       const subjects = [];
       for (const records of size.records) {
@@ -32,16 +34,18 @@ export async function measureRecords(size: Size, say: (line: string) => void): P
         const { measure } = stage.add(await start(records, vendorUrl, stage));
         subjects.push({ name, processes: 1, measure });
       }
-      const compared = await compareSubjects(subjects, size, (line) => say(`${store}  ${line}`));
-      return compared.map(({ name, cpu, ratio }, index) => ({
-        what: name,
-        figure: microseconds(cpu),
-        ...(index === 0 ? {} : { ratio, aim: atMost(LIMIT, ratio) }),
-      }));
+      return compareSubjects(subjects, size, (line) => say(`${store}  ${line}`));
     });
+    const rows = compared.map(({ name, cpu, ratio }, index): Row => ({
+      what: name,
+      figure: microseconds(cpu),
+      ...(index === 0 ? {} : { ratio, aim: atMost(LIMIT, ratio) }),
+    }));
+    const ratios = compared.slice(-1).map(({ ratio }) => times(ratio));
+    lines.push([`records in the store, ${store}`, grouped(from), grouped(to), ...ratios, `${LIMIT} ×`]);
     sections.push({ title: `Records in the store, ${store}: CPU per flow`, rows });
   }
-  return sections;
+  return { sections, page: pageLines("records", lines) };
 }
 
 async function startOnMemory(records: number, vendorUrl: string, stage: Stage): Promise<Brokers> {

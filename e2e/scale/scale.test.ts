@@ -2,20 +2,33 @@
  * Runs every part of `npm run scale` with small numbers: too few to say anything about cost, enough
  * to fail when a part no longer runs, or something is lost, refused or charged that should not be.
  */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { volume } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
 import { spreadOf } from "../bench/spread.ts";
+import { ROOT } from "../support/paths.ts";
 import { compareSubjects } from "./compare.ts";
 import { partNamed, PARTS, type Part } from "./parts.ts";
-import { atMost, type Row, type Section, sectionText } from "./section.ts";
+import { atMost, pageLines, range, type Row, type Section, sectionText } from "./section.ts";
 import { SMALL } from "./size.ts";
+import { linesToBuy } from "./to-buy.ts";
 
 async function run(part: Part): Promise<readonly Section[]> {
   const lines: string[] = [];
-  const sections = await PARTS[part].measure(SMALL, (line) => lines.push(line));
+  const { sections, page } = await PARTS[part].measure(SMALL, (line) => lines.push(line));
   expect(lines.length).toBeGreaterThan(0);
+  const shapes = PAGE.split("\n").map(shapeOf);
+  expect(page.map(shapeOf).filter((shape) => !shapes.includes(shape))).toEqual([]);
   return sections;
 }
+
+const PAGE = readFileSync(join(ROOT, "docs", "capacity.md"), "utf8");
+/** The first cell of a line, and how many cells it has: the figures are the run's own. */
+const shapeOf = (line: string): string => {
+  const cells = line.split("|");
+  return `${(cells[1] ?? line).trim().replaceAll(/\d[\d,.]*/g, "N")} ${cells.length}`;
+};
 
 const rowsOf = (sections: readonly Section[]): readonly Row[] => sections.flatMap(({ rows }) => rows);
 const figures = (sections: readonly Section[]): readonly string[] => rowsOf(sections).map(({ figure }) => figure);
@@ -78,7 +91,7 @@ describe.each(SLOW)("a small run of %s", () => {
     const [few, many] = named("flow, ");
     expect(few?.figure).toMatch(/^\d+ W \d+ R$/);
     expect(many?.figure).toBe(few?.figure);
-    expect(named("call of /mcp:")[0]?.figure).toBe("0 W 2 R");
+    expect(named("call of `/mcp`:")[0]?.figure).toBe("0 W 2 R");
     // The keys are in memory: what is stored is opened without KMS.
     expect(rows.map(({ what }) => what.split("; KMS ")[1])).toEqual(rows.map(() => "0"));
   });
@@ -118,6 +131,25 @@ describe("a comparison", () => {
     expect(title).toBe("Processes");
     expect(first).toMatch(/^ {2}1 process +100 µs$/);
     expect(second).toMatch(/120 µs +1\.20 \(1\.15 to 1\.25\) × {2}NOT MET: at most 1\.15$/);
+  });
+});
+
+describe("the lines of the page on capacity", () => {
+  it("name the command once for each table", () => {
+    const lines = pageLines("due", [
+      ["refreshed after", `${range([241.2, 248])} s`, "200 s"],
+      ["refused", range([2600, 2600]), ""],
+    ]);
+    expect(lines).toEqual([
+      "| refreshed after | 241 to 248 s | 200 s | `npm run scale -- due` |",
+      "| refused | 2,600 | | the same |",
+    ]);
+  });
+
+  it("hold what to buy, from the processor time per flow", () => {
+    const [, buy = ""] = PAGE.split("<!-- figures: CPU per flow");
+    const [, sqlite, table] = /^CPU per flow: ([\d.]+) ms on SQLite; ([\d.]+) ms on a table/m.exec(buy) ?? [];
+    expect(buy).toContain(linesToBuy(Number(sqlite), Number(table)).join("\n"));
   });
 });
 

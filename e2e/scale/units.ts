@@ -15,7 +15,7 @@ import { freePort } from "../support/free-port.ts";
 import { startBrokers } from "./brokers.ts";
 import { type Charged, startCountingProxy } from "./counting-proxy.ts";
 import { fill } from "./fill.ts";
-import type { Row, Section } from "./section.ts";
+import { type Found, pageLine, type Row } from "./section.ts";
 import type { Size } from "./size.ts";
 import { awsEnvironment, onStage, type Stage, startEngines, startStubVendor } from "./stage.ts";
 
@@ -24,26 +24,53 @@ const MCP_SERVER = join(import.meta.dirname, "..", "bench", "mcp-server.ts");
 const LIFETIME_SECONDS = 4;
 const DEADLINE_MS = 30_000;
 
-export async function measureUnits(size: Size, say: (line: string) => void): Promise<Section[]> {
+export async function measureUnits(size: Size, say: (line: string) => void): Promise<Found> {
   const [few = 0, many = 0] = size.records;
   return onStage(async (stage) => {
     const worker = startEngines(stage);
     const vendorUrl = await startStubVendor(stage);
     const kmsCalls = (): Promise<number> => worker.call("kmsCalls");
-    const rows: Row[] = [];
+    const tables: Cost[][] = [];
     for (const records of [few, Math.min(many, MOST_ON_ENGINE)]) {
       say(`the broker on a table with ${records} records`);
       const engines = await worker.call("open");
-      rows.push(...(await ofBroker({ engines, records, kmsCalls, count: size.charged }, vendorUrl, stage)));
+      tables.push(await ofBroker({ engines, records, kmsCalls, count: size.charged }, vendorUrl, stage));
     }
     say("a hosted server");
     const engines = await worker.call("open");
-    rows.push(...(await ofServer({ engines, records: 0, kmsCalls, count: size.charged }, stage)));
-    return [{ title: `Charged for each, as the engine counts it; KMS: calls for all ${size.charged}`, rows }];
+    const server = await ofServer({ engines, records: 0, kmsCalls, count: size.charged }, stage);
+    const rows = [...tables.flat(), ...server].map(rowOf);
+    // Once for both tables: what is charged is the same.
+    const page = [...(tables.at(-1) ?? []), ...server].map(({ what, requests, writes, reads }) =>
+      pageLine([what, requests.join(", "), [units(writes, "W"), units(reads, "R")].filter(Boolean).join(", ")]),
+    );
+    const title = `Charged for each, as the engine counts it; KMS: calls for all ${size.charged}`;
+    return { sections: [{ title, rows }], page };
   });
 }
 
 const MOST_ON_ENGINE = 10_000;
+
+/** Of one operation. */
+interface Cost {
+  readonly what: string;
+  /** In the table; absent where they do not matter. */
+  readonly records?: number;
+  readonly requests: readonly string[];
+  readonly writes: string;
+  readonly reads: string;
+  /** Of all repetitions. */
+  readonly kmsCalls: number;
+}
+
+function rowOf({ what, records, requests, writes, reads, kmsCalls }: Cost): Row {
+  const where = records === undefined ? "" : `, ${records} records in the table`;
+  return { what: `${what}${where}: ${requests.join(", ")}; KMS ${kmsCalls}`, figure: `${writes} W ${reads} R` };
+}
+
+function units(count: string, name: string): string {
+  return count === "0" ? "" : `${count} ${name}`;
+}
 
 interface OnTable {
   readonly engines: Engines;
@@ -57,7 +84,7 @@ async function ofBroker(
   { engines, records, kmsCalls, count }: OnTable,
   vendorUrl: string,
   stage: Stage,
-): Promise<Row[]> {
+): Promise<Cost[]> {
   const { table, region, endpoint, keyArn, kmsEndpoint } = engines;
   const now = (): number => Math.floor(Date.now() / 1000);
   const store = dynamodbRecordStore({ table, region, endpoint, deadlineMs: DEADLINE_MS, now });
@@ -79,16 +106,16 @@ async function ofBroker(
   const charge = createCharge(count, proxy.charged, kmsCalls);
   let granted = await brokers.actor.flow(connection);
   const rows = [
-    await charge(`flow, ${records} records in the table`, async () => {
+    await charge("flow", async () => {
       granted = await brokers.actor.flow(connection);
     }),
     await charge("refresh at the broker", async () => void (await brokers.actor.refresh(connection, granted))),
   ];
   await connection.close();
-  return rows;
+  return rows.map((row) => ({ ...row, records }));
 }
 
-async function ofServer({ engines, kmsCalls, count }: OnTable, stage: Stage): Promise<Row[]> {
+async function ofServer({ engines, kmsCalls, count }: OnTable, stage: Stage): Promise<Cost[]> {
   const { table, region, endpoint, keyArn, kmsEndpoint } = engines;
   const vendor = await startCanaryVendor({ firstLifetimeSeconds: LIFETIME_SECONDS });
   stage.addBehind({ stop: vendor.close });
@@ -125,20 +152,20 @@ async function ofServer({ engines, kmsCalls, count }: OnTable, stage: Stage): Pr
     };
   };
   const rows = [
-    await charge("hosted server: a user signs in", async () => {
+    await charge("a user signs in at a hosted server", async () => {
       sessions.push(await connect(connection, userName(sessions.length)));
     }),
   ];
   await sleep(LIFETIME_SECONDS * 1000);
   const callAs = each(async ({ accessToken }) => void (await callTool(connection, accessToken, "token")));
   rows.push(
-    await charge("call of /mcp that refreshes the vendor's token", callAs),
+    await charge("call of `/mcp` that refreshes the vendor's token", callAs),
     await charge(
-      "call of /mcp",
+      "call of `/mcp`",
       each(async (session) => void (await callTool(connection, session.accessToken, "token"))),
     ),
     await charge(
-      "refresh at its /token",
+      "refresh at a hosted server's `/token`",
       each(async (session, at) => {
         sessions[at] = await refresh(connection, session);
       }),
@@ -150,7 +177,7 @@ async function ofServer({ engines, kmsCalls, count }: OnTable, stage: Stage): Pr
 
 /** @returns runs some work so many times, and says what each was charged */
 function createCharge(count: number, charged: () => Charged, kmsCalls: () => Promise<number>) {
-  return async (what: string, work: () => Promise<void>): Promise<Row> => {
+  return async (what: string, work: () => Promise<void>): Promise<Cost> => {
     const [before, kmsBefore] = [charged(), await kmsCalls()];
     for (let number = 0; number < count; number += 1) await work();
     const [after, kmsAfter] = [charged(), await kmsCalls()];
@@ -159,7 +186,12 @@ function createCharge(count: number, charged: () => Charged, kmsCalls: () => Pro
       const more = each(before.requests[name] ?? 0, all);
       return more === "0" ? [] : [`${more} ${name}`];
     });
-    const units = `${each(before.writes, after.writes)} W ${each(before.reads, after.reads)} R`;
-    return { what: `${what}: ${requests.join(", ")}; KMS ${kmsAfter - kmsBefore}`, figure: units };
+    return {
+      what,
+      requests,
+      writes: each(before.writes, after.writes),
+      reads: each(before.reads, after.reads),
+      kmsCalls: kmsAfter - kmsBefore,
+    };
   };
 }
