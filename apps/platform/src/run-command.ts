@@ -1,0 +1,75 @@
+/**
+ * Runs one command of the platform: reads the settings, opens the storage, handles signals. stdout
+ * carries results; messages for the operator go to stderr. main.ts loads it, except for a keeper.
+ */
+import { createLog } from "@oauth-broker/oauth-core/service";
+import { type Command, EXIT, HELP } from "./cli.ts";
+import { systemClock } from "./clock.ts";
+import { loadPlatformConfig, loadServeConfig, readEnvironment, startFolder } from "./config.ts";
+import type { CommandContext } from "./deploy/commands/context.ts";
+import { initConnector } from "./deploy/commands/init.ts";
+import { runDeploy } from "./deploy/commands/run.ts";
+import { showLogs, showStatus } from "./deploy/commands/status.ts";
+import { serve } from "./serve.ts";
+import { openStorage } from "./storage.ts";
+
+const say = (text: string): void => void process.stderr.write(`${text}\n`);
+const print = (text: string): void => void process.stdout.write(`${text}\n`);
+
+/**
+ * @param file the platform's entry point, which a deploy starts again as the keeper of its server
+ * @returns the exit code
+ */
+export async function runCommand(command: Exclude<Command, { name: "keep" }>, file: string): Promise<number> {
+  switch (command.name) {
+    case "help":
+      print(HELP);
+      return EXIT.done;
+    case "invalid":
+      say(command.message);
+      return EXIT.usage;
+    case "serve":
+      return inContext(command, ({ config, storage, environment }) =>
+        serve(loadServeConfig(environment, config), { storage, log: createLog(), say, stopped: stopSignal() }),
+      );
+    case "init":
+    case "run":
+    case "status":
+    case "logs":
+      return inContext(command, (context) => {
+        if (command.name === "init") return initConnector(command.folder, context, command.callback);
+        if (command.name === "status") return showStatus(command.folder, command, context);
+        if (command.name === "logs") return showLogs(command.folder, command, context);
+        return run(command, context, file);
+      });
+  }
+}
+
+async function inContext(
+  { dataDir }: { readonly dataDir: string | undefined },
+  act: (context: CommandContext) => Promise<number>,
+): Promise<number> {
+  const environment = readEnvironment();
+  const start = startFolder(environment);
+  const config = loadPlatformConfig(environment, start, dataDir);
+  const storage = await openStorage(config.dataDir, systemClock, config);
+  try {
+    return await act({ config, storage, now: systemClock, environment, start, say, print });
+  } finally {
+    await storage.close();
+  }
+}
+
+function run(
+  { folder, allowed }: Extract<Command, { name: "run" }>,
+  context: CommandContext,
+  file: string,
+): Promise<number> {
+  return runDeploy(folder, { ...context, allowed, log: createLog(), keeper: { file }, stopped: stopSignal() });
+}
+
+function stopSignal(): Promise<void> {
+  const stopped = Promise.withResolvers<void>();
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => stopped.resolve());
+  return stopped.promise;
+}
