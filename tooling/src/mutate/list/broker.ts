@@ -18,6 +18,29 @@ const attack = (family: string): string => `e2e/attacks/${family}.attack.test.ts
 
 export const BROKER_DEFENCES: readonly Mutation[] = [
   {
+    defence: "Where live metadata decides, a client id of the broker's is its own at any origin",
+    rows: ["XA-9"],
+    file: `${VENDOR}/registrations.ts`,
+    find: "if (endpointsFrom !== undefined) return true;",
+    replace: 'if (endpointsFrom !== undefined && authorizationEndpoint === "") return true;',
+    tests: [`${FLOWS}/live-metadata.test.ts`],
+  },
+  {
+    defence: "Where live metadata decides, the broker's credentials go to no stored token endpoint of a request",
+    rows: ["XA-2"],
+    file: `${VENDOR}/endpoints.ts`,
+    find: "return url === known && base.endpointsFrom === undefined ? undefined",
+    replace: 'return url === known && base.id !== "" ? undefined',
+    tests: [`${FLOWS}/live-metadata.test.ts`],
+  },
+  {
+    defence: "An end that the vendor announced is compared with the live pair",
+    file: `${VENDOR}/choose.ts`,
+    find: "if (entry?.vendor.endpointsFrom !== undefined) requireNotEnded(entry, choice.vendor, deps);",
+    replace: "if (entry?.vendor.endpointsFrom !== undefined) requireNotEnded(entry, {}, deps);",
+    tests: [`${FLOWS}/live-metadata.test.ts`],
+  },
+  {
     defence: "The vendor's answer counts only in the browser that started",
     rows: ["CB-7", "XA-6"],
     file: `${ENGINE}/callback.ts`,

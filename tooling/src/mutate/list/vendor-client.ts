@@ -225,7 +225,7 @@ export const VENDOR_CLIENT_DEFENCES: readonly Mutation[] = [
     rows: ["BY-4"],
     file: `${VENDOR}/discovery/live.ts`,
     find: "if (url === undefined || isOwn(url)) continue;",
-    replace: 'if (url === undefined || isOwn(url) || name !== "") continue;',
+    replace: "if (url === undefined || isOwn(url) || url.length > 0) continue;",
     tests: [`${VENDOR}/discovery/live.test.ts`],
   },
   {
