@@ -154,12 +154,15 @@ describe("metadata that is wrong", () => {
       RESOURCE,
     ],
   ])("bar#DI-1 bar#BY-4 sends nothing to a token endpoint, stored or not: %s", async (_, changes, url) => {
-    const { start, callback, publish, push, posted, seen, now } = await liveBroker("metadata, else stored");
+    const { start, callback, publish, push, posted, seen, now, get } = await liveBroker("metadata, else stored");
     const { state, cookie } = await start();
     publish(changes, url);
     now.advance(600);
     const { response, body } = await push();
     expect([response.status, body["error"]]).toEqual([502, "vendor_response_invalid"]);
+    expect((await get("/metrics")).html).toContain(
+      'broker_vendor_calls_total{vendor="acme",operation="discover",outcome="vendor_response_invalid"} 1',
+    );
     // A flow that is under way ends too.
     await callback({ state, code: "vendor-code" }, cookie);
     expect(posted()).toEqual([]);

@@ -149,7 +149,10 @@ function registrationOutcome({ status }: RegistrationAnswer): string {
   return status < 400 ? "ok" : status < 500 ? "refused" : "failed";
 }
 
-/** Counts every call to a vendor and its outcome, without a change to the vendor client. */
+/**
+ * Counts every call to a vendor and its outcome, without a change to the vendor client. Of discovery
+ * only failures: most vendors are resolved from what is kept.
+ */
 export function countedVendorClient(
   client: VendorClient,
   metrics: Pick<ServiceMetrics, "countVendorCall">,
@@ -171,6 +174,14 @@ export function countedVendorClient(
   };
   return {
     ...client,
+    resolve: async (vendor) => {
+      try {
+        return await client.resolve(vendor);
+      } catch (error) {
+        metrics.countVendorCall(vendor.id, "discover", toOAuthError(error).code);
+        throw error;
+      }
+    },
     redeemCode: (vendor, ...rest) => counted(vendor.id, "redeem", client.redeemCode(vendor, ...rest)),
     refreshTokens: (vendor, ...rest) => counted(vendor.id, "refresh", client.refreshTokens(vendor, ...rest)),
     revokeToken: (vendor, ...rest) => counted(vendor.id, "revoke", client.revokeToken(vendor, ...rest)),
