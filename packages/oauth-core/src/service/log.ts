@@ -121,13 +121,20 @@ export function createLog(destination: LogDestination = bufferedStdout(), millis
  * pino flushes at exit, waits for a reader that is slow, and goes on without one that is gone.
  */
 function bufferedStdout(): LogDestination {
-  return pino.destination({
+  const stdout: { write(line: string | Buffer): boolean; flush(): void; flushSync(): void } = pino.destination({
     dest: 1,
     sync: false,
+    contentMode: "buffer",
     minLength: 16_000,
     maxLength: 16 * 1024 * 1024,
     periodicFlush: 100,
   });
+  return {
+    // As text, all that has gathered would be measured again with each line.
+    write: (line) => void stdout.write(Buffer.from(line)),
+    flush: () => stdout.flush(),
+    flushSync: () => stdout.flushSync(),
+  };
 }
 
 /** The time as `Date.prototype.toISOString` writes it; all but the milliseconds is made once a second. */
