@@ -11,7 +11,7 @@ import { type Lab, NOW, openLab } from "../testing/vendor-lab.ts";
 
 let lab: Lab;
 beforeEach(async () => {
-  lab = await openLab({ timeoutMs: 300 });
+  lab = await openLab({ timeoutMs: 1_000 });
 });
 afterEach(() => lab.close());
 

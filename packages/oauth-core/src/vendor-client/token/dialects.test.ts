@@ -8,7 +8,7 @@ import { keptCallbackData } from "../kept.ts";
 describe("a token request", () => {
   let lab: Lab;
   beforeEach(async () => {
-    lab = await openLab({ timeoutMs: 300 });
+    lab = await openLab({ timeoutMs: 1_000 });
   });
   afterEach(() => lab.close());
 

@@ -12,7 +12,7 @@ import { idTokenSubject } from "../id-token/verify.ts";
 
 let lab: Lab;
 beforeEach(async () => {
-  lab = await openLab({ timeoutMs: 300 });
+  lab = await openLab({ timeoutMs: 1_000 });
 });
 afterEach(() => lab.close());
 

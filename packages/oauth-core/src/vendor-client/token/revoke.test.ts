@@ -6,7 +6,7 @@ import type { RevokeRequest } from "./revoke.ts";
 
 let lab: Lab;
 beforeEach(async () => {
-  lab = await openLab({ timeoutMs: 300 });
+  lab = await openLab({ timeoutMs: 1_000 });
 });
 afterEach(() => lab.close());
 
