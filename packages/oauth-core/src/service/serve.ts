@@ -33,6 +33,7 @@ export interface HttpTimeouts {
   readonly stalledWriteMs: number;
 }
 
+/** The defaults of `listen`. */
 //= bar#HT-5
 export const HTTP_TIMEOUTS: HttpTimeouts = {
   headersMs: 10_000,
