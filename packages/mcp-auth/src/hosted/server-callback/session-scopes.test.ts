@@ -1,7 +1,7 @@
 /** With several vendors: which scopes a session has, and what the user is shown of them. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ALL_SCOPES, openStubLinkingFixture, type StubLinkingFixture } from "../../testing/stub-linking.ts";
-import { BACK } from "../../testing/server-fixture.ts";
+import { BACK, expectPage } from "../../testing/server-fixture.ts";
 
 let fixture: StubLinkingFixture;
 beforeEach(async () => {
@@ -108,6 +108,15 @@ describe("bar#AS-7 the consent page", () => {
     expect(other).toContain("<dt>Permissions at Main Vendor</dt><dd><bdi>who you are</bdi></dd>");
     expect(other).toContain("<dt>Permissions at Chat Vendor</dt><dd><bdi>post</bdi></dd>");
   });
+});
+
+it("bar#AS-9 a consent for one vendor's scopes is none for another's", async () => {
+  const browser = fixture.browser();
+  const page = await browser.ask({ scope: "main:read" });
+  for (const scope of ["chat:post", "main:read chat:post", undefined]) {
+    await expectPage(await browser.decide({ ...page, fields: { ...page.fields, scope: scope ?? "" } }));
+  }
+  expect(fixture.stub.counts()["/authorize"]).toBeUndefined();
 });
 
 describe("after VENDOR became VENDORS with the same vendor", () => {
