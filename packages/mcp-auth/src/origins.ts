@@ -9,6 +9,8 @@ import { createKnownHost, onlyForUs } from "./mcp/known-host.ts";
 import type { Settings } from "./settings.ts";
 
 const CALLED_BY_CLIENTS: ReadonlySet<string> = new Set([PATHS.mcp, PATHS.token, PATHS.register, PATHS.revoke]);
+/** They send no referrer, so browsers post their forms with `Origin: null`. */
+const FORMS_WITHOUT_ORIGIN: ReadonlySet<string> = new Set([`${PATHS.connect}/:ticket`, PATHS.connections]);
 const METADATA: ReadonlySet<string> = new Set([
   PATHS.authorizationServer,
   PATHS.protectedResource,
@@ -27,9 +29,11 @@ export function createOrigins(
   const cors = settings.allowedOrigins.length === 0 ? undefined : createCors(settings.allowedOrigins);
   const isOurs = createKnownHost(settings);
   const isClient = cors === undefined ? isOurs : createKnownHost(settings, cors.allows);
+  const isOurPage = createKnownHost(settings, (origin) => origin === "null");
   const isOurHost = createKnownHost(settings, () => true);
   return (route) => {
     if (METADATA.has(route.path)) return onlyForUs(route, isOurHost);
+    if (FORMS_WITHOUT_ORIGIN.has(route.path)) return onlyForUs(route, isOurPage);
     if (!CALLED_BY_CLIENTS.has(route.path)) return onlyForUs(route, isOurs);
     return onlyForUs(cors === undefined ? route : withCors(route, cors), isClient);
   };

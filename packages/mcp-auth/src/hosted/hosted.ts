@@ -14,6 +14,8 @@ import { identitySource } from "./vendor-links/identity-source.ts";
 import { vendorIssuerWarning } from "./metadata.ts";
 import { resourceMetadataUrl, resourceOf } from "./paths.ts";
 import { hostedRoutes } from "./routes.ts";
+import { linkingDeps } from "./linking/deps.ts";
+import { sweepQuestions } from "./linking/store-link.ts";
 import { ticketsOf } from "./linking/tickets.ts";
 import { createServerRecords } from "./server-key.ts";
 import { createSessions } from "./sessions/sessions.ts";
@@ -41,6 +43,7 @@ export function createHosted(settings: HostedSettings, { storage, log, ...parts 
   const sessions = createSessions({ records, serverKey, audience, source: identitySource(settings), now, linking });
   const tickets = ticketsOf(settings, { records, serverKey, now });
   const deps: HostedDeps = { ...parts, settings, records, tokens, serverKey, sessions, tickets };
+  startSweep(deps);
   return {
     gate: createHostedGate(deps),
     seals: serverKey,
@@ -53,4 +56,13 @@ export function createHosted(settings: HostedSettings, { storage, log, ...parts 
     },
     lateWarning: () => vendorIssuerWarning(deps),
   };
+}
+
+const SWEEP_MS = 30_000;
+
+/** While the process runs. A store that is down is asked again the next time. */
+function startSweep(deps: HostedDeps): void {
+  const linking = linkingDeps(deps, async () => undefined);
+  if (linking === undefined) return;
+  setInterval(() => void sweepQuestions(linking).catch(() => undefined), SWEEP_MS).unref();
 }

@@ -18,6 +18,9 @@ import { PATHS } from "./paths.ts";
 import { platformClient, register } from "./clients/platform-client.ts";
 import { revoke } from "./revoke.ts";
 import { askConsent, takeDecision } from "./server-callback/authorize.ts";
+import { answerCallback, isLinkingState } from "./linking/flows.ts";
+import { linkingRoutes } from "./linking/routes.ts";
+import { linkingDeps } from "./linking/deps.ts";
 import { createClientDocuments } from "./clients/metadata-document.ts";
 import { createServerClients } from "./clients/find-client.ts";
 import { createFlows } from "./server-callback/policy.ts";
@@ -80,7 +83,7 @@ function serverRoutes(callback: ServerCallback, hosted: HostedDeps, addressOf: C
   const browser = (
     method: Route["method"],
     path: string,
-    answer: (parameters: Parameters, cookie: string | undefined, trace: Trace) => Promise<Answer>,
+    answer: (parameters: Parameters, cookie: string | undefined, trace: Trace) => Promise<Answer | Response>,
   ): Route => ({
     method,
     path,
@@ -89,12 +92,16 @@ function serverRoutes(callback: ServerCallback, hosted: HostedDeps, addressOf: C
       answer(method === "POST" ? await readForm(c, LIMIT) : readQuery(c), c.req.header("cookie"), trace),
   });
   const { registration } = callback;
+  const linking = linkingDeps(hosted, clients.find);
   return [
     browser("GET", PATHS.authorize, (parameters, cookie, trace) => askConsent(parameters, cookie, deps, trace)),
     browser("POST", PATHS.authorize, (parameters, cookie, trace) => takeDecision(parameters, cookie, deps, trace)),
-    browser("GET", PATHS.callback, (parameters, cookieHeader, trace) =>
-      deps.flows.callback({ parameters, cookieHeader, path: PATHS.callback }, trace),
-    ),
+    browser("GET", PATHS.callback, (parameters, cookieHeader, trace) => {
+      const visit = { parameters, cookieHeader, path: PATHS.callback };
+      const isLinking = linking !== undefined && isLinkingState(parameters);
+      return isLinking ? answerCallback(visit, linking, trace) : deps.flows.callback(visit, trace);
+    }),
+    ...(linking === undefined ? [] : linkingRoutes(linking)),
     ...tokenRoutes({
       ...deps,
       findClient: clients.findHolder,
@@ -151,10 +158,9 @@ function tokenRoutes(deps: TokenDeps): Route[] {
 }
 
 /**
- * Whether every request counts, or only refused ones: a platform's backend refreshes for all its
- * users.
+ * Of browsers every request counts, of these only refused ones: a platform's backend refreshes for
+ * all its users.
  */
-const EVERY_REQUEST: ReadonlySet<string> = new Set([PATHS.authorize, PATHS.callback]);
 const REFUSED_REQUESTS: ReadonlySet<string> = new Set([PATHS.token, PATHS.revoke]);
 
 /** Per address; the vendor is added to the log. */
@@ -168,7 +174,7 @@ function limited(
     ...route,
     handle: async (c, trace) => {
       trace.vendor = vendor.vendor.id;
-      const isCounted = EVERY_REQUEST.has(route.path) || REFUSED_REQUESTS.has(route.path);
+      const isCounted = route.surface === "browser" || REFUSED_REQUESTS.has(route.path);
       if (!isCounted) return route.handle(c, trace);
       const address = addressOf(c);
       requests.requireLeft(address);

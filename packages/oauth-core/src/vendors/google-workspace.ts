@@ -16,6 +16,7 @@ export const googleWorkspace: RegistryEntry = {
     id: "google-workspace",
     name: "Google Workspace",
     issuer: "https://accounts.google.com",
+    choosesAccount: true,
     issuerSpelling: "bare",
     authorizationEndpoint: "https://accounts.google.com/o/oauth2/v2/auth",
     tokenEndpoint: "https://oauth2.googleapis.com/token",

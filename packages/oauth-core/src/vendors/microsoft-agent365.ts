@@ -61,6 +61,7 @@ export const microsoftAgent365: RegistryEntry = {
     id: "microsoft-agent365",
     name: "Microsoft Agent 365",
     issuer: "https://login.microsoftonline.com/{tenantid}/v2.0",
+    choosesAccount: true,
     issuerTemplate: { placeholder: "tenantid", claim: "tid", pattern: GUID, pinnedBy: "tenant" },
     authorizationEndpoint: "https://login.microsoftonline.com/{tenant}/oauth2/v2.0/authorize",
     tokenEndpoint: "https://login.microsoftonline.com/{tenant}/oauth2/v2.0/token",

@@ -181,6 +181,8 @@ export interface Vendor {
    * is issued and both stay valid.
    */
   readonly rotatesRefreshTokens?: boolean;
+  /** Its sign-in takes `prompt=select_account` (OpenID Connect Core §3.1.2.1), which few do. */
+  readonly choosesAccount?: true;
   /** The token request for the code repeats the `state` of the callback. */
   readonly repeatsState?: true;
   /** What the callback calls its `code`; a parameter `code` beside it is not read. */

@@ -223,7 +223,6 @@ export function createTickets(deps: TicketsDeps): Tickets {
       return ticket?.stage === "approved" && (await hasSession(ticket));
     },
 
-    //= bar#AS-4
     decide: (id, decision) => move(id, "open", decision),
 
     settle: async (id, outcome) => void (await move(id, "approved", outcome)),

@@ -86,7 +86,8 @@ function linkedLater(signInName: string): Markup {
 <p>You sign in at ${signInName} now. Your accounts at the others are linked later: you are asked for each when the application first needs it.</p>`;
 }
 
-const KNOWN_BY: Readonly<Record<ServerClient["knownBy"], (client: ServerClient) => string>> = {
+/** Who vouches for a client, in words. */
+export const KNOWN_BY: Readonly<Record<ServerClient["knownBy"], (client: ServerClient) => string>> = {
   configuration: () => "the operator of this server",
   metadata_document: ({ clientId }) => `its own description at ${new URL(clientId).host}`,
   registration: () => "its own registration, which is unverified",
@@ -96,11 +97,12 @@ const LOOPBACK_WARNING = html`<p><strong>The answer goes to a program on this co
 const NAME_WARNING = html`<p><strong>The application chose this name itself. Check where it leads back to.</strong></p>`;
 
 /** @param shown isolated from the surrounding text, whatever its writing direction */
-function fact(term: string, shown: string | Markup): Markup {
+export function fact(term: string, shown: string | Markup): Markup {
   return html`<div><dt>${term}</dt><dd><bdi>${shown}</bdi></dd></div>`;
 }
 
-function hidden(name: string, value: string): Markup {
+/** A field of a form that is posted again unchanged. */
+export function hidden(name: string, value: string): Markup {
   return html`<input type="hidden" name="${name}" value="${value}">`;
 }
 

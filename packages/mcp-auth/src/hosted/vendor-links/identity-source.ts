@@ -6,7 +6,7 @@ import type { TokenKey } from "@oauth-broker/token-store";
 import type { HostedSettings } from "../../settings.ts";
 
 /** The vendor's id, and its issuer or the host of its token endpoint when it has none. */
-export type IdentitySource = Omit<TokenKey, "user">;
+export type IdentitySource = Pick<TokenKey, "vendor" | "issuer">;
 
 /** The source in a server's present settings. */
 export function identitySource({ vendor }: Pick<HostedSettings, "vendor">): IdentitySource {

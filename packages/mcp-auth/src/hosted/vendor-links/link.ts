@@ -117,7 +117,8 @@ export function outlasts(
   return isWithin && scope.some((token) => vendorScopes.includes(token) && !granted.includes(token));
 }
 
-function isUsable({ status, tokens: { refreshToken, expiresAt } }: StoredTokens, now: EpochSeconds): boolean {
+/** Whether a link can give a token: active, and fresh or to be refreshed. */
+export function isUsable({ status, tokens: { refreshToken, expiresAt } }: StoredTokens, now: EpochSeconds): boolean {
   return status === "active" && (refreshToken !== undefined || expiresAt === undefined || expiresAt > now);
 }
 

@@ -36,7 +36,7 @@ export async function openSession(
 
 /** The scope the vendor reports. RFC 6749 §5.1 lets it be absent when it is the requested one. */
 //= rfc6749#5.1
-function grantedScope({ scope }: VendorTokens, requestedScope: readonly string[]): readonly string[] {
+export function grantedScope({ scope }: VendorTokens, requestedScope: readonly string[]): readonly string[] {
   return scope === undefined || scope.length === 0 ? requestedScope : scope.filter(isScopeToken);
 }
 

@@ -1,0 +1,65 @@
+/** The shared dependencies of the pages and flows of links, and the token their forms carry. */
+import { hmacSha256 } from "@oauth-broker/oauth-core";
+import { isSameText } from "@oauth-broker/oauth-core/protocol";
+import type { LinkingSettings } from "../../settings.ts";
+import type { FindServerClient } from "../clients/client.ts";
+import type { HostedDeps } from "../deps.ts";
+import { type IdentitySource, identitySource } from "../vendor-links/identity-source.ts";
+import { createQuestions, type Questions } from "./questions.ts";
+import { createSignIns, type SignIns } from "./sign-ins.ts";
+import type { Tickets } from "./tickets.ts";
+
+export interface LinkingDeps extends HostedDeps {
+  readonly linking: LinkingSettings;
+  /** Where users sign in. */
+  readonly source: IdentitySource;
+  readonly tickets: Tickets;
+  readonly signIns: SignIns;
+  readonly questions: Questions;
+  readonly findClient: FindServerClient;
+}
+
+/** @returns undefined with `VENDOR` */
+export function linkingDeps(hosted: HostedDeps, findClient: FindServerClient): LinkingDeps | undefined {
+  const { settings, tickets, records, serverKey, now } = hosted;
+  const { linking, deploymentUrl } = settings;
+  if (linking === undefined || tickets === undefined) return undefined;
+  const source = identitySource(settings);
+  const signIns = createSignIns({ records, serverKey, now, deploymentUrl, source });
+  const questions = createQuestions({ records, serverKey, now, source });
+  return { ...hosted, linking, source, tickets, signIns, questions, findClient };
+}
+
+/** What a form is, besides its user: the page, and what the page showed. */
+export interface FormOf {
+  readonly form: readonly string[];
+  /** The link version that the page showed. */
+  readonly linkVersion: number;
+}
+
+/**
+ * The token of a form: an HMAC over its user and content. Not over the cookie: of two tabs that sign
+ * in at once, the first one's cookie is replaced, and its page still works.
+ */
+//= bar#AS-7
+export async function formCsrf(
+  user: string,
+  { form, linkVersion }: FormOf,
+  { serverKey, settings: { deploymentUrl }, source }: Pick<LinkingDeps, "serverKey" | "settings" | "source">,
+): Promise<string> {
+  const what = JSON.stringify([deploymentUrl, source.vendor, source.issuer, user, form, linkVersion]);
+  return `${linkVersion}.${hmacSha256(await serverKey.derive("linking-form"), what).toString("base64url")}`;
+}
+
+/** @returns the link version that the page showed; undefined for a token that is not this form's */
+export async function shownVersion(
+  sent: string | undefined,
+  user: string,
+  form: readonly string[],
+  deps: Pick<LinkingDeps, "serverKey" | "settings" | "source">,
+): Promise<number | undefined> {
+  const version = /^(\d{1,15})\./.exec(sent ?? "")?.[1];
+  if (version === undefined) return undefined;
+  const linkVersion = Number(version);
+  return isSameText(sent, await formCsrf(user, { form, linkVersion }, deps)) ? linkVersion : undefined;
+}

@@ -1,0 +1,236 @@
+/**
+ * Tokens that wait for a yes: another account than the linked one, or fewer scopes than the link
+ * has. They wait sealed under the server key and the cookie of the browser that brought them, at
+ * most five minutes. What no user answers is ended by a sweep, which any process does.
+ */
+import {
+  type Clock,
+  type EpochSeconds,
+  OAuthError,
+  type RecordKey,
+  type RecordStore,
+  Secret,
+  type StoredRecord,
+} from "@oauth-broker/oauth-core";
+import { isSameText, randomToken } from "@oauth-broker/oauth-core/protocol";
+import { hashOf } from "@oauth-broker/oauth-core/server";
+import { deriveKey, open, seal, type TokenSet } from "@oauth-broker/token-store";
+import type { ServerKey } from "../server-key.ts";
+import { type IdentitySource, isSameSource } from "../vendor-links/identity-source.ts";
+
+export const QUESTION_SECONDS = 300;
+/** The sweep finds a record for longer than it can be answered. */
+const KEPT_SECONDS = 3600;
+const MOST_WAITING = 1000;
+/** One of any number of concurrent writers succeeds, so this many of them do. */
+const TRIES = 50;
+
+export interface Question {
+  readonly user: string;
+  /** The vendor as `VENDORS` lists it. */
+  readonly vendor: string;
+  readonly linkVersion: number;
+  /** Whether the account is another than the linked one; else it only has fewer scopes. */
+  readonly isOther: boolean;
+  readonly tokens: TokenSet;
+  readonly ticketId?: string;
+}
+
+/** A question that waits, for the page that shows it. */
+export interface WaitingQuestion extends Question {
+  readonly id: string;
+}
+
+/** All methods throw OAuthError temporarily_unavailable. */
+export interface Questions {
+  /**
+   * Replaces the question that waits in this browser for this vendor.
+   *
+   * @param cookieHash of the browser
+   * @returns the one replaced, whose tokens the caller discards
+   */
+  ask(question: Question, cookieHash: string): Promise<WaitingQuestion | undefined>;
+  find(vendor: string, cookieHash: string): Promise<WaitingQuestion | undefined>;
+  /** @returns false when it was answered or swept before: of any number of tries one answers */
+  take(id: string, cookieHash: string): Promise<boolean>;
+  /** Ends what was not answered in time. @returns what the caller has to discard */
+  sweep(): Promise<readonly WaitingQuestion[]>;
+}
+
+export interface QuestionsDeps {
+  readonly records: RecordStore;
+  readonly serverKey: ServerKey;
+  readonly now: Clock;
+  readonly source: IdentitySource;
+}
+
+type QuestionData = {
+  readonly v: 1;
+  readonly cookieHash: string;
+  readonly user: string;
+  readonly signIn: string;
+  readonly issuer: string;
+  readonly vendor: string;
+  readonly linkVersion: number;
+  readonly isOther: boolean;
+  readonly sealed: string;
+  readonly until: EpochSeconds;
+  readonly ticketId?: string;
+};
+
+type Waiting = { readonly id: string; readonly until: EpochSeconds };
+
+const INDEX: RecordKey = { kind: "link-questions", id: "all" };
+
+export function createQuestions(deps: QuestionsDeps): Questions {
+  const { records, now, source } = deps;
+
+  const opened = async ({ key: { id }, data }: StoredRecord): Promise<WaitingQuestion> => {
+    const { user, vendor, linkVersion, isOther, sealed, ticketId, cookieHash } = data as QuestionData;
+    const text = open(await sealingKey(cookieHash, deps), sealed, ["link-question", id]).toString("utf8");
+    const tokens = toTokens(JSON.parse(text) as PlainTokens);
+    return { id, user, vendor, linkVersion, isOther, tokens, ...(ticketId === undefined ? {} : { ticketId }) };
+  };
+  const take = async (id: string, cookieHash: string): Promise<boolean> => {
+    const from = { stage: "waiting", expect: { cookieHash } };
+    return (await records.advance(keyOf(id), from, { stage: "over", set: {}, remove: ["sealed"] })).outcome === "moved";
+  };
+  const waitingIn = async (vendor: string, cookieHash: string): Promise<StoredRecord | undefined> => {
+    const pointer = await records.get(pointerKey(vendor, cookieHash));
+    const record = pointer === undefined ? undefined : await records.get(keyOf(textOf(pointer, "question")));
+    if (record?.stage !== "waiting" || record.data["v"] !== 1) return undefined;
+    const { signIn, issuer, cookieHash: ofBrowser } = record.data as QuestionData;
+    return isSameText(ofBrowser, cookieHash) && isSameSource({ vendor: signIn, issuer }, source) ? record : undefined;
+  };
+  const changeIndex = async (decide: (waiting: readonly Waiting[]) => readonly Waiting[]): Promise<void> => {
+    for (let tries = 0; tries < TRIES; tries += 1) {
+      const index = await records.get(INDEX);
+      const next = decide((index?.data["waiting"] ?? []) as readonly Waiting[]);
+      const data = { v: 1, revision: randomToken(16), waiting: next };
+      const expiresAt = now() + KEPT_SECONDS;
+      if (index === undefined) {
+        if ((await records.create({ key: INDEX, stage: "kept", data, expiresAt })) === "created") return;
+        continue;
+      }
+      const from = { stage: "kept", expect: { revision: textOf(index, "revision") } };
+      if ((await records.advance(INDEX, from, { stage: "kept", set: data, expiresAt })).outcome === "moved") return;
+    }
+    throw new OAuthError("temporarily_unavailable", "The question cannot be kept now", {
+      detail: "the index of waiting questions kept changing",
+    });
+  };
+
+  return {
+    ask: async ({ user, vendor, linkVersion, isOther, tokens, ticketId }, cookieHash) => {
+      const id = randomToken(16);
+      const until = now() + QUESTION_SECONDS;
+      const sealed = seal(await sealingKey(cookieHash, deps), JSON.stringify(fromTokens(tokens)), [
+        "link-question",
+        id,
+      ]);
+      const made = { signIn: source.vendor, issuer: source.issuer };
+      const data: QuestionData = {
+        v: 1,
+        cookieHash,
+        user,
+        ...made,
+        vendor,
+        linkVersion,
+        isOther,
+        sealed,
+        until,
+        ...(ticketId === undefined ? {} : { ticketId }),
+      };
+      // First: tokens that the index does not name would not be revoked.
+      await changeIndex((waiting) => {
+        if (waiting.length < MOST_WAITING) return [...waiting, { id, until }];
+        throw new OAuthError("temporarily_unavailable", "Too many questions are waiting");
+      });
+      await records.create({ key: keyOf(id), stage: "waiting", data, expiresAt: now() + KEPT_SECONDS });
+      const before = await waitingIn(vendor, cookieHash);
+      await records.delete(pointerKey(vendor, cookieHash));
+      const pointer = { v: 1, question: id };
+      await records.create({ key: pointerKey(vendor, cookieHash), stage: "kept", data: pointer, expiresAt: until });
+      if (before === undefined) return undefined;
+      const replaced = await opened(before);
+      return (await take(replaced.id, cookieHash)) ? replaced : undefined;
+    },
+
+    find: async (vendor, cookieHash) => {
+      const record = await waitingIn(vendor, cookieHash);
+      if (record === undefined || (record.data as QuestionData).until <= now()) return undefined;
+      return opened(record);
+    },
+
+    take,
+
+    sweep: async () => {
+      const index = await records.get(INDEX);
+      const due = ((index?.data["waiting"] ?? []) as readonly Waiting[]).filter(({ until }) => until <= now());
+      const ended: WaitingQuestion[] = [];
+      for (const { id } of due) {
+        const record = await records.get(keyOf(id));
+        if (record?.stage !== "waiting") continue;
+        const question = await opened(record);
+        if (await take(id, (record.data as QuestionData).cookieHash)) ended.push(question);
+      }
+      const over = new Set(due.map(({ id }) => id));
+      if (due.length > 0) await changeIndex((waiting) => waiting.filter(({ id }) => !over.has(id)));
+      return ended;
+    },
+  };
+}
+
+function keyOf(id: string): RecordKey {
+  return { kind: "link-question", id };
+}
+
+function textOf({ data }: StoredRecord, field: string): string {
+  const value = data[field];
+  return typeof value === "string" ? value : "";
+}
+
+/** From a browser to the one question it has about a vendor. */
+function pointerKey(vendor: string, cookieHash: string): RecordKey {
+  return { kind: "link-question-of", id: hashOf(JSON.stringify([vendor, cookieHash])) };
+}
+
+async function sealingKey(cookieHash: string, { serverKey }: Pick<QuestionsDeps, "serverKey">): Promise<Buffer> {
+  const secret = Buffer.concat([await serverKey.derive("link-question"), Buffer.from(cookieHash)]);
+  return deriveKey(secret, "link-question");
+}
+
+interface PlainTokens extends Omit<TokenSet, "accessToken" | "refreshToken" | "idToken" | "vendorData" | "link"> {
+  readonly accessToken: string;
+  readonly refreshToken?: string;
+  readonly idToken?: string;
+  readonly vendorData?: string;
+  readonly link?: Omit<NonNullable<TokenSet["link"]>, "label"> & { readonly label?: string };
+}
+
+function fromTokens({ accessToken, refreshToken, idToken, vendorData, link, ...rest }: TokenSet): PlainTokens {
+  return {
+    ...rest,
+    accessToken: accessToken.reveal(),
+    ...(refreshToken === undefined ? {} : { refreshToken: refreshToken.reveal() }),
+    ...(idToken === undefined ? {} : { idToken: idToken.reveal() }),
+    ...(vendorData === undefined ? {} : { vendorData: vendorData.reveal() }),
+    ...(link === undefined ? {} : { link: { ...link, ...revealed(link.label) } as NonNullable<PlainTokens["link"]> }),
+  };
+}
+
+function revealed(label: Secret | undefined): { readonly label?: string } {
+  return label === undefined ? {} : { label: label.reveal() };
+}
+
+function toTokens({ accessToken, refreshToken, idToken, vendorData, link, ...rest }: PlainTokens): TokenSet {
+  const { label, ...details } = link ?? { linkedAt: 0, notGranted: [], lacked: {} };
+  return {
+    ...rest,
+    accessToken: new Secret(accessToken),
+    ...(refreshToken === undefined ? {} : { refreshToken: new Secret(refreshToken) }),
+    ...(idToken === undefined ? {} : { idToken: new Secret(idToken) }),
+    ...(vendorData === undefined ? {} : { vendorData: new Secret(vendorData) }),
+    link: { ...details, ...(label === undefined ? {} : { label: new Secret(label) }) },
+  };
+}
