@@ -11,7 +11,7 @@ import { createEgress } from "@oauth-broker/oauth-core/egress";
 import { createLog, errorPageWith, mount } from "@oauth-broker/oauth-core/service";
 import { expectRefusalShape, readAnswer } from "@oauth-broker/oauth-core/testing";
 import { driveConsent, type OpenIdProvider, startOpenIdProvider } from "@oauth-broker/simulators";
-import { authenticatedRecords, createTokenStore } from "@oauth-broker/token-store";
+import { authenticatedRecords, createTokenStore, type TokenRows } from "@oauth-broker/token-store";
 import { memoryRecordStore, memoryTokenRows } from "@oauth-broker/token-store/memory";
 import { Hono } from "hono";
 import type { Gate } from "../mode.ts";
@@ -47,6 +47,8 @@ export const VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 export interface HostedFixture extends HostedDeps {
   /** The records as stored. */
   readonly table: RecordStore;
+  /** The token rows as stored. */
+  readonly rows: TokenRows;
   readonly gate: Gate;
   /** Log lines so far. */
   readonly lines: string[];
@@ -77,6 +79,8 @@ export interface FixtureOptions {
   readonly frozen?: boolean;
   /** Given the fixture's clock; default in memory. */
   readonly records?: (now: Clock) => RecordStore;
+  /** Default in memory. */
+  readonly rows?: TokenRows;
   /** On the fixture's records; default unsealed. */
   readonly serverKey?: (records: RecordStore) => ServerKey;
   /** For metadata documents of clients; default the real one, on loopback too. */
@@ -98,11 +102,8 @@ export function openHostedFixture({
   const real = createVendorClient({ fetch: egress.fetch, now, allowLoopback: true });
   const down: HostedFixture["down"] = new Set();
   const table = failing(options.records?.(now) ?? memoryRecordStore({ now }), "records", down);
-  const tokens = failing(
-    createTokenStore({ rows: memoryTokenRows(), mode: "bridge", environment: "test", now }),
-    "tokens",
-    down,
-  );
+  const rows = options.rows ?? memoryTokenRows();
+  const tokens = failing(createTokenStore({ rows, mode: "bridge", environment: "test", now }), "tokens", down);
   const serverKey =
     options.serverKey?.(table) ?? createServerKey({ records: table, keys: undefined, context: { table: "memory" } });
   const records = authenticatedRecords({ records: table, key: () => serverKey.derive("record-mac") });
@@ -162,6 +163,7 @@ export function openHostedFixture({
   return {
     ...deps,
     table,
+    rows,
     gate: createHostedGate(deps),
     lines,
     clock: { advance: (seconds) => void (offset += seconds) },

@@ -15,6 +15,7 @@ import {
   sendWithCookies,
   startOpenIdProvider,
 } from "@oauth-broker/simulators";
+import type { TokenRows } from "@oauth-broker/token-store";
 import { parseForms } from "../../../simulators/src/html-forms.ts";
 import type { CallerLinks, Ticket } from "../mode.ts";
 import { type LinkingDeps, linkingDeps } from "../hosted/linking/deps.ts";
@@ -66,7 +67,7 @@ export interface LinkingVisitor {
   link(ticket: Ticket, options?: VisitOptions): Promise<Shown>;
 }
 
-export type VisitOptions = Partial<Pick<DriveConsentOptions, "account" | "decision">>;
+export type VisitOptions = Partial<Pick<DriveConsentOptions, "account" | "decision" | "cookieJar">>;
 
 /** Where a visit ended. */
 export interface Shown {
@@ -84,6 +85,7 @@ export interface LinkingOptions {
   readonly linking: Partial<LinkingSettings>;
   readonly provider: Partial<OpenIdProviderOptions>;
   readonly records: (now: Clock) => RecordStore;
+  readonly rows: TokenRows;
   readonly vendorClient: (real: VendorClient) => VendorClient;
 }
 
@@ -111,7 +113,7 @@ function fixtureOver(
   options: Partial<LinkingOptions>,
   closeVendors: () => Promise<void>,
 ): LinkingFixture {
-  const { signIn = "home", records, vendorClient } = options;
+  const { signIn = "home", records, rows, vendorClient } = options;
   const at = (id: VendorName, name: string, { issuer }: OpenIdProvider): HostedVendorSettings => ({
     vendor: defineVendor({ id, name, issuer, ...options[id] }),
     credentials: CREDENTIALS,
@@ -136,7 +138,7 @@ function fixtureOver(
   const fixture = openServerFixture({
     vendor: vendor.vendor,
     scopes: SCOPES,
-    ...defined({ records, vendorClient }),
+    ...defined({ records, rows, vendorClient }),
     settings: { vendor, linking, ...options.settings },
   });
   const clients = new Map(fixture.callback.clients.map((client) => [client.clientId, client]));
@@ -168,7 +170,11 @@ function fixtureOver(
     revocations: (name) => providers[name].requests().filter(({ path }) => path === "/token/revocation").length,
     sweep: () => sweepQuestions(deps),
     again: (changes = {}) =>
-      fixtureOver(providers, { ...options, records: () => fixture.table, ...changes }, async () => {}),
+      fixtureOver(
+        providers,
+        { ...options, records: () => fixture.table, rows: { ...fixture.rows, close: async () => {} }, ...changes },
+        async () => {},
+      ),
     close: async () => {
       await fixture.close();
       await closeVendors();

@@ -13,9 +13,9 @@ import { refusePage } from "../server-callback/deps.ts";
 import { atVendor, linkKey } from "../vendor-links/link.ts";
 import { visitorOf } from "./connections.ts";
 import { formCsrf, type LinkingDeps, shownVersion } from "./deps.ts";
-import { connectionsUrl, isOfUser, startLink, startSignIn } from "./flows.ts";
+import { connectionsUrl, startLink, startSignIn } from "./flows.ts";
 import { connectPage, foreignPage, gonePage } from "./pages.ts";
-import type { SignedIn } from "./sign-ins.ts";
+import { isOfUser, type SignedIn } from "./sign-ins.ts";
 import type { OpenTicket } from "./tickets.ts";
 
 export interface TicketRequest {

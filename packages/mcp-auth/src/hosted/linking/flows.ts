@@ -28,7 +28,7 @@ import { identityScopes } from "../sessions/scope.ts";
 import { accountLabel } from "../vendor-links/account-label.ts";
 import { identitySource, isSameSource } from "../vendor-links/identity-source.ts";
 import type { LinkingDeps } from "./deps.ts";
-import type { SignedIn } from "./sign-ins.ts";
+import { isOfUser } from "./sign-ins.ts";
 import { takeTokens } from "./store-link.ts";
 
 /** Begins the flow id, and so the `state`, of these flows: `/callback` has those of clients too. */
@@ -287,11 +287,6 @@ async function requireOwnBrowser(flow: LinkingFlow, visit: Visit, deps: LinkingD
   const { ticketId } = flow;
   if (ticketId === undefined || (await deps.tickets.isApproved(ticketId))) return;
   throw new OAuthError("invalid_request", "The question was withdrawn", { reason: "ticket_ended" });
-}
-
-//= bar#CB-7
-export function isOfUser(user: string | undefined, signedIn: SignedIn | undefined): signedIn is SignedIn {
-  return signedIn !== undefined && signedIn.user === user;
 }
 
 /** The tokens named the user and are dropped: revoking them could end the grant of the link. */

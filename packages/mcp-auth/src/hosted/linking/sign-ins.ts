@@ -113,6 +113,12 @@ function cookieName(deploymentUrl: string): string {
   return deploymentUrl.startsWith("https:") ? "__Host-sign-in" : `sign-in-${hashOf(deploymentUrl)}`;
 }
 
+/** Whether the browser is that of a ticket's or flow's user. */
+//= bar#CB-7
+export function isOfUser(user: string | undefined, signedIn: SignedIn | undefined): signedIn is SignedIn {
+  return signedIn !== undefined && signedIn.user === user;
+}
+
 function keyOf(hash: string): RecordKey {
   return { kind: "sign-in", id: hash };
 }

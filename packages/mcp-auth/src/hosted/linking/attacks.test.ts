@@ -1,0 +1,254 @@
+/** What attackers try at the pages of links and their flows. The twins are in linking.twin.test.ts. */
+import type { JsonObject, RecordKey, RecordStore } from "@oauth-broker/oauth-core";
+import { createCookieJar } from "@oauth-broker/simulators";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { SERVER } from "../../testing/hosted-fixture.ts";
+import { type LinkingFixture, openLinkingFixture } from "../../testing/linking-fixture.ts";
+import { expectPage, location } from "../../testing/server-fixture.ts";
+
+let fixture: LinkingFixture;
+beforeEach(async () => {
+  fixture = await openLinkingFixture();
+});
+afterEach(() => fixture.close());
+
+const HERE = new URL(SERVER);
+const pathOf = ({ url }: { readonly url: string }): string => url.slice(SERVER.length);
+const OPERATOR = { account: "operator" } as const;
+
+describe("bar#CB-7 the URL of a ticket", () => {
+  it("of a victim opens nothing for a malicious client's own user", async () => {
+    const victim = await fixture.call("user");
+    const ticket = await victim.ask();
+    const attacker = fixture.visitor();
+    const { status, html } = await attacker.open(pathOf(ticket), OPERATOR);
+    expect(status).toBe(403);
+    expect(html).toContain("Sample operator");
+    for (const text of ["Desk", "Chat Vendor", "api:read", "Sample user"]) expect(html).not.toContain(text);
+    const own = await attacker.open(pathOf(await (await fixture.call("operator")).ask()), OPERATOR);
+    const csrf = /name="csrf" value="([^"]+)"/.exec(own.html)?.[1];
+    const answer = await attacker.post(pathOf(ticket), { csrf, decision: "approve" });
+    await expectPage(answer, 403);
+    expect(await victim.links.ticketState(ticket.id)).toBe("open");
+  });
+
+  it("of the attacker, sent to a victim, links nothing of the victim's to the attacker", async () => {
+    const attacker = await fixture.call("operator");
+    const ticket = await attacker.ask();
+    const victim = fixture.visitor();
+    const shown = await victim.open(pathOf(ticket));
+    expect(shown.status).toBe(403);
+    expect(shown.html).not.toContain("approve");
+    expect(await fixture.linked("chat", "operator")).toBeUndefined();
+  });
+
+  it("goes on with another account: the cookie ends, and the vendor is to ask which", async () => {
+    const ticket = await (await fixture.call("operator")).ask();
+    const visitor = fixture.visitor();
+    const shown = await visitor.open(pathOf(ticket));
+    const cookie = visitor.jar.header(HERE) ?? "";
+    const answer = await visitor.send(shown, "sign_out");
+    const vendor = location(answer);
+    expect([answer.status, vendor.origin, vendor.searchParams.get("prompt")]).toEqual([
+      303,
+      fixture.home.issuer,
+      "login",
+    ]);
+    expect((await fixture.request("/connections", { headers: { cookie } })).status).toBe(303);
+    const back = await visitor.atVendor(answer, OPERATOR);
+    expect(await visitor.open(back.pathname + back.search)).toMatchObject({
+      status: 200,
+      url: { pathname: pathOf(ticket) },
+    });
+  });
+});
+
+describe("bar#AS-8 a flow of one browser", () => {
+  it("is not finished in another: a link the attacker began does not get the victim's account", async () => {
+    const attacker = fixture.visitor();
+    const page = await attacker.open("/connections", OPERATOR);
+    const begun = await attacker.send(page, "connect", "chat");
+    const victim = fixture.visitor();
+    await victim.open("/connections");
+    const back = await victim.atVendor(begun);
+    await expectPage(await victim.get(back.pathname + back.search));
+    expect(await fixture.linked("chat", "operator")).toBeUndefined();
+    expect(await fixture.linked("chat", "user")).toBeUndefined();
+  });
+
+  it("with the flow's cookie planted in the victim's browser stores nothing either", async () => {
+    const attacker = fixture.visitor();
+    const page = await attacker.open("/connections", OPERATOR);
+    const begun = await attacker.send(page, "connect", "chat");
+    const victim = fixture.visitor();
+    await victim.open("/connections");
+    const back = await victim.atVendor(begun);
+    victim.jar.store(HERE, begun.headers.getSetCookie());
+    await expectPage(await victim.get(back.pathname + back.search));
+    expect(await fixture.linked("chat", "operator")).toBeUndefined();
+    expect(fixture.chat.requests().filter(({ path }) => path === "/token")).toEqual([]);
+  });
+
+  it("of a user who signed out at our pages meanwhile stores nothing", async () => {
+    const visitor = fixture.visitor();
+    const page = await visitor.open("/connections");
+    const back = await visitor.atVendor(await visitor.send(page, "connect", "chat"));
+    await visitor.press(page, "sign_out");
+    await expectPage(await visitor.get(back.pathname + back.search));
+    expect(await fixture.linked("chat")).toBeUndefined();
+  });
+});
+
+describe("the sign-in cookie", () => {
+  it("login CSRF: an attacker's finished sign-in is no sign-in in the victim's browser", async () => {
+    const attacker = fixture.visitor();
+    const back = await attacker.atVendor(await attacker.get("/connections"), OPERATOR);
+    const victim = fixture.visitor();
+    const answer = await victim.get(back.pathname + back.search);
+    await expectPage(answer);
+    expect(answer.headers.getSetCookie()).toEqual([]);
+    expect(victim.jar.get(HERE, "__Host-sign-in")).toBeUndefined();
+  });
+
+  it("session fixation: a value the attacker planted is not the victim's after the sign-in", async () => {
+    const planted = "A".repeat(43);
+    const victim = fixture.visitor();
+    victim.jar.store(HERE, [`__Host-sign-in=${planted}; Path=/; Secure`]);
+    const shown = await victim.open("/connections");
+    expect(shown.status).toBe(200);
+    expect(victim.jar.get(HERE, "__Host-sign-in")).not.toBe(planted);
+    const answer = await fixture.request("/connections", { headers: { cookie: `__Host-sign-in=${planted}` } });
+    expect(answer.status).toBe(303);
+  });
+
+  it("is fresh at every sign-in, which ends the one before; HttpOnly, Lax, Secure, for 12 hours", async () => {
+    const visitor = fixture.visitor();
+    const [one, two] = [await visitor.get("/connections"), await visitor.get("/connections")];
+    const first = await visitor.atVendor(one);
+    const second = await visitor.atVendor(two);
+    const answer = await visitor.get(first.pathname + first.search);
+    const set = answer.headers.getSetCookie().find((cookie) => cookie.startsWith("__Host-sign-in="));
+    expect(set).toMatch(/^__Host-sign-in=[\w-]{43}; Path=\/; Max-Age=43200; HttpOnly; SameSite=Lax; Secure$/);
+    const before = visitor.jar.header(HERE) ?? "";
+    await visitor.get(second.pathname + second.search);
+    expect((await fixture.request("/connections", { headers: { cookie: before } })).status).toBe(303);
+    expect((await visitor.get("/connections")).status).toBe(200);
+    fixture.clock.advance(12 * 3600);
+    expect((await visitor.get("/connections")).status).toBe(303);
+  });
+
+  it("is none at /mcp and /token, and of another server or sign-in vendor none here", async () => {
+    const visitor = fixture.visitor();
+    await visitor.open("/connections");
+    const value = visitor.jar.get(HERE, "__Host-sign-in") ?? "";
+    expect(await fixture.gate.identify(value)).toBeUndefined();
+    const cookie = `__Host-sign-in=${value}`;
+    const other = fixture.again({ signIn: "chat" });
+    expect((await other.request("/connections", { headers: { cookie } })).status).toBe(303);
+    await other.close();
+    for (const wrong of [`__Host-other=${value}`, `sign-in=${value}`, `__Host-sign-in=${value}x`, "__Host-sign-in="]) {
+      expect((await fixture.request("/connections", { headers: { cookie: wrong } })).status).toBe(303);
+    }
+  });
+
+  it("has a name of its own on loopback, where all ports share cookies", async () => {
+    const loopback = fixture.again({ settings: { deploymentUrl: "http://127.0.0.1:8080" } });
+    const set = await loopback.deps.signIns.start("user", "Ada");
+    expect(set).toMatch(/^sign-in-[\w-]{43}=[\w-]{43}; Path=\/; Max-Age=43200; HttpOnly; SameSite=Lax$/);
+    await loopback.close();
+  });
+
+  it("stores no token of the pages' sign-in, and revokes none", async () => {
+    await fixture.visitor().open("/connections");
+    expect(await fixture.linked("home")).toBeUndefined();
+    expect(fixture.revocations("home")).toBe(0);
+  });
+});
+
+describe("bar#XA-1 a mix-up between two linked vendors", () => {
+  it("one vendor's redirect at the other's path is refused, and ends nothing", async () => {
+    const visitor = fixture.visitor();
+    const page = await visitor.open("/connections");
+    const chat = await visitor.atVendor(await visitor.send(page, "connect", "chat"));
+    const home = await visitor.atVendor(await visitor.send(page, "connect", "home"));
+    expect([chat.pathname, home.pathname]).toEqual(["/vendors/chat/callback", "/callback"]);
+    expect(await expectPage(await visitor.get(home.pathname + chat.search))).toContain("path_mismatch");
+    expect(await expectPage(await visitor.get(chat.pathname + home.search))).toContain("path_mismatch");
+    expect((await visitor.get(chat.pathname + chat.search)).headers.get("location")).toBe("/connections?linked=chat");
+    expect((await visitor.get(home.pathname + home.search)).headers.get("location")).toBe("/connections?linked=home");
+  });
+
+  it("the state of one with the code and iss of the other ends the flow", async () => {
+    const visitor = fixture.visitor();
+    const page = await visitor.open("/connections");
+    const chat = await visitor.atVendor(await visitor.send(page, "connect", "chat"));
+    const home = await visitor.atVendor(await visitor.send(page, "connect", "home"));
+    const mixed = new URLSearchParams(home.search);
+    mixed.set("state", chat.searchParams.get("state") ?? "");
+    expect(await expectPage(await visitor.get(`${chat.pathname}?${mixed.toString()}`))).toContain("issuer_mismatch");
+    await expectPage(await visitor.get(chat.pathname + chat.search));
+    expect(await fixture.linked("chat")).toBeUndefined();
+  });
+
+  it("a flow of a client is none of the pages', nor the other way round", async () => {
+    const browser = fixture.browser();
+    const client = await browser.consent(await browser.approve());
+    await expectPage(await browser.get(`/vendors/chat/callback${client.search}`));
+    expect((await browser.finish(client)).searchParams.has("code")).toBe(true);
+    const visitor = fixture.visitor();
+    const begun = location(await visitor.get("/connections"));
+    const state = begun.searchParams.get("state") ?? "";
+    expect(state).toMatch(/^link-/);
+    await expectPage(await visitor.get(`/callback?code=x&state=${state.replace("link-", "")}`));
+    await expectPage(await visitor.get(`/callback?code=x&state=link-${client.searchParams.get("state") ?? ""}`));
+  });
+
+  it("a redirect twice, in two tabs, is taken once", async () => {
+    const visitor = fixture.visitor();
+    const back = await visitor.atVendor(await visitor.get("/connections"));
+    const answers = await Promise.all([1, 2].map(() => visitor.get(back.pathname + back.search)));
+    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([303, 400]);
+  });
+});
+
+describe("bar#TS-3 a writer of the table", () => {
+  const overwrite = async (table: RecordStore, key: RecordKey, change: JsonObject): Promise<void> => {
+    const { keepUntil: _, ...row } = (await table.get(key)) ?? { key, stage: "", data: {}, expiresAt: 0 };
+    await table.delete(key);
+    await table.create({ ...row, data: { ...row.data, ...change } });
+  };
+  const hashOfCookie = async (value: string): Promise<string> => {
+    const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(value));
+    return Buffer.from(digest).toString("base64url");
+  };
+
+  it("who makes a sign-in of their own that of a victim signs in nowhere", async () => {
+    const attacker = fixture.visitor();
+    await attacker.open("/connections", OPERATOR);
+    const id = await hashOfCookie(attacker.jar.get(HERE, "__Host-sign-in") ?? "");
+    await overwrite(fixture.table, { kind: "sign-in", id }, { user: "user" });
+    expect((await attacker.get("/connections")).status).toBe(303);
+  });
+
+  it("who makes a flow of their own that of a victim stores no account there", async () => {
+    const attacker = fixture.visitor();
+    const page = await attacker.open("/connections", OPERATOR);
+    const begun = await attacker.send(page, "connect", "chat");
+    const back = await attacker.atVendor(begun, { ...OPERATOR, cookieJar: createCookieJar() });
+    const id = (location(begun).searchParams.get("state") ?? "").split(".")[0] ?? "";
+    await overwrite(fixture.table, { kind: "linking", id }, { user: "user" });
+    await expectPage(await attacker.get(back.pathname + back.search));
+    expect(await fixture.linked("chat", "user")).toBeUndefined();
+  });
+});
+
+it("20 guesses of tickets and callbacks a minute are refused by address, like every page", async () => {
+  const limited = fixture.again({ settings: { limits: { ...fixture.settings.limits, requestsPerMinute: 5 } } });
+  const answers = [];
+  for (let count = 0; count < 7; count += 1) answers.push(await limited.request(`/connect/${"A".repeat(43)}`));
+  expect(answers.map(({ status }) => status)).toEqual([303, 303, 303, 303, 303, 429, 429]);
+  for (const path of ["/connections", "/vendors/chat/callback", "/callback?state=link-x"]) {
+    expect((await limited.request(path)).status).toBe(429);
+  }
+  await limited.close();
+});

@@ -1,0 +1,151 @@
+/**
+ * Defences of a server with several vendors: tickets, the pages' own sign-in, and the flows of
+ * links. Part of list.ts.
+ */
+import type { Mutation } from "../mutation.ts";
+
+const HOSTED = "packages/mcp-auth/src/hosted";
+const LINKING = `${HOSTED}/linking`;
+
+export const LINKING_DEFENCES: readonly Mutation[] = [
+  {
+    defence: "A ticket is found by the value in its URL, not by its id",
+    file: `${LINKING}/tickets.ts`,
+    find: "      const id = hashOf(value);\n      const ticket = await read(id);\n      if (ticket?.stage",
+    replace: "      const id = value;\n      const ticket = await read(id);\n      if (ticket?.stage",
+    tests: [`${LINKING}/tickets.test.ts`],
+  },
+  {
+    defence: "A ticket is decided once",
+    file: `${LINKING}/connect.ts`,
+    find: 'if (!(await deps.tickets.decide(id, decision === "approve" ? "approved" : "denied"))) {',
+    replace: 'if (!(await deps.tickets.decide(id, decision === "approve" ? "approved" : "denied")) && id === "") {',
+    tests: [`${LINKING}/connect.test.ts`],
+  },
+  {
+    defence: "A ticket is dead with its session",
+    file: `${LINKING}/tickets.ts`,
+    find: "return session?.isLive === true && session.user === user && session.clientId === clientId;",
+    replace: 'return session?.isLive !== undefined || session?.user === user || clientId !== "";',
+    tests: [`${LINKING}/tickets.test.ts`, `${LINKING}/connect.test.ts`],
+  },
+  {
+    defence: "A ticket's state is known to its user and client alone",
+    file: `${LINKING}/tickets.ts`,
+    find: "ticket.user === owner.user && ticket.clientId === owner.clientId;",
+    replace: "ticket.user === owner.user || ticket.clientId === owner.clientId;",
+    tests: [`${LINKING}/tickets.test.ts`],
+  },
+  {
+    defence: "A ticket of a client that is gone is none",
+    file: `${LINKING}/connect.ts`,
+    find: "if (client === undefined || !isListed) return",
+    replace: "if (client === undefined && !isListed) return",
+    tests: [`${LINKING}/connect.test.ts`],
+  },
+  {
+    defence: "The pages' flows are bound to the browser that began them",
+    file: `${LINKING}/flows.ts`,
+    find: "    bindsBrowser: () => true,\n",
+    replace: "    bindsBrowser: () => false,\n",
+    tests: [`${LINKING}/attacks.test.ts`],
+  },
+  {
+    defence: "A ticket and a link flow are of the user who is signed in",
+    file: `${LINKING}/sign-ins.ts`,
+    find: "return signedIn !== undefined && signedIn.user === user;",
+    replace: "return signedIn !== undefined && signedIn.user !== undefined;",
+    tests: [`${LINKING}/attacks.test.ts`],
+  },
+  {
+    defence: "A link flow needs the sign-in of its user before the vendor's code is sent",
+    file: `${LINKING}/flows.ts`,
+    find: "        await requireOwnBrowser(flow, visit, deps, trace);\n",
+    replace: "",
+    tests: [`${LINKING}/attacks.test.ts`],
+  },
+  {
+    defence: "A sign-in ends the one before it in the same browser",
+    file: `${LINKING}/flows.ts`,
+    find: "  await deps.signIns.end(await deps.signIns.read(visit.cookieHeader));\n",
+    replace: "",
+    tests: [`${LINKING}/attacks.test.ts`],
+  },
+  {
+    defence: "A sign-in at another vendor counts nowhere else",
+    file: `${LINKING}/sign-ins.ts`,
+    find: "if (!isSameSource(made, source)) return undefined;",
+    replace: "if (!isSameSource(made, made)) return undefined;",
+    tests: [`${LINKING}/attacks.test.ts`],
+  },
+  {
+    defence: "The operator ends a user's sign-ins",
+    file: `${LINKING}/sign-ins.ts`,
+    find: 'if (ended !== undefined && startedAt <= Number(ended.data["endedAt"])) return undefined;',
+    replace: 'if (ended !== undefined && startedAt < Number(ended.data["startedAt"])) return undefined;',
+    tests: [`${HOSTED}/vendor-links/end-links.test.ts`],
+  },
+  {
+    defence: "A form is taken from the user it was shown to, with what it showed",
+    file: `${LINKING}/deps.ts`,
+    find: "return isSameText(sent, await formCsrf(user, { form, linkVersion }, deps)) ? linkVersion : undefined;",
+    replace: "return isSameText(sent, sent) && deps.source && user && form ? linkVersion : undefined;",
+    tests: [`${LINKING}/connect.test.ts`, `${LINKING}/connections.test.ts`],
+  },
+  {
+    defence: "A form that a browser marks as another site's is refused",
+    file: `${LINKING}/routes.ts`,
+    find: 'if (site === "same-origin" || site === "none") return;',
+    replace: 'if (site !== "") return;',
+    tests: [`${LINKING}/connect.test.ts`],
+  },
+  {
+    defence: "At the sign-in vendor only the signed-in account is linked",
+    file: `${LINKING}/store-link.ts`,
+    find: "if (listed === deps.linking.signIn && account !== user) {",
+    replace: 'if (listed === deps.linking.signIn && account === "") {',
+    tests: [`${LINKING}/connections.test.ts`],
+  },
+  {
+    defence: "Tokens of a page that is too old are not stored",
+    file: `${LINKING}/store-link.ts`,
+    find: "if (present !== linkVersion) return await tooLate(question, at);",
+    replace: "if (present < linkVersion) return await tooLate({ ...question, linkVersion: present }, at);",
+    tests: [`${LINKING}/connections.test.ts`],
+  },
+  {
+    defence: "Another account replaces a link after a yes alone",
+    file: `${LINKING}/store-link.ts`,
+    find: 'const isOther = typeof stored === "object" && !isSameAccount(',
+    replace: 'const isOther = stored === "unreadable" && !isSameAccount(',
+    tests: [`${LINKING}/connections.test.ts`],
+  },
+  {
+    defence: "Fewer scopes replace a link after a yes alone",
+    file: `${LINKING}/store-link.ts`,
+    find: 'const isFewer = typeof stored === "object" && losesScope(stored, scope, at);',
+    replace: 'const isFewer = typeof stored !== "object" && losesScope(stored as never, scope, at);',
+    tests: [`${LINKING}/connections.test.ts`],
+  },
+  {
+    defence: "A question is answered by the browser that brought it",
+    file: `${LINKING}/questions.ts`,
+    find: "return isSameText(ofBrowser, cookieHash) && isSameSource(",
+    replace: "return isSameText(ofBrowser, ofBrowser) && isSameSource(",
+    tests: [`${LINKING}/questions.test.ts`],
+  },
+  {
+    defence: "A question is answered once",
+    file: `${LINKING}/connections.ts`,
+    find: "if (!(await deps.questions.take(question.id, cookie.hash))) {",
+    replace: "if (!(await deps.questions.take(question.id, cookie.hash)) && isYes === undefined) {",
+    tests: [`${LINKING}/connections.test.ts`],
+  },
+  {
+    defence: "A call asks for no more than its session or its link has",
+    file: `${HOSTED}/vendor-links/user-links.ts`,
+    find: "if (scopes.every((scope) => isPermitted(scope) || linked.includes(scope))) return question;",
+    replace: "if (scopes.length > 0 || linked.length > 0) return question;",
+    tests: [`${LINKING}/connect.test.ts`],
+  },
+];
