@@ -7,6 +7,7 @@ import { readTokenStoreSettings, requireStoreFile } from "@oauth-broker/token-st
 import { runCommandLine } from "@oauth-broker/token-store/cli";
 import { systemClock } from "../clock.ts";
 import { type Environment, loadSettings } from "../config.ts";
+import { createSignIns } from "../hosted/linking/sign-ins.ts";
 import { identitySource } from "../hosted/vendor-links/identity-source.ts";
 import { resourceOf } from "../hosted/paths.ts";
 import { createServerRecords } from "../hosted/server-key.ts";
@@ -42,12 +43,15 @@ export async function openLinks(environment?: Environment): Promise<OperatorLink
   const several =
     linking === undefined ? undefined : new Map([...linking.vendors].map(([id, one]) => [id, named(one)]));
   const signIn = identitySource(settings);
+  const { deploymentUrl } = settings;
+  const signIns = createSignIns({ records, serverKey, now: systemClock, source: signIn, deploymentUrl });
   const deps = { tokens, vendorClient, now: systemClock, settings };
   return {
     vendor: named(settings.vendor),
     several,
     list: (user) => tokens.links(user, linking === undefined ? undefined : signIn),
     endSessions: (user) => sessions.endAll(user),
+    ...(linking === undefined ? {} : { endPages: (user: string) => signIns.endAll(user) }),
     endLink: (user, id) => endLink(user, id === undefined ? deps : atVendor(id, deps)),
     close: async () => {
       await storage.close();

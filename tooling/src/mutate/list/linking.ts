@@ -39,8 +39,9 @@ export const LINKING_DEFENCES: readonly Mutation[] = [
   {
     defence: "A ticket of a client that is gone is none",
     file: `${LINKING}/connect.ts`,
-    find: "if (client === undefined || !isListed) return",
-    replace: "if (client === undefined && !isListed) return",
+    find: "const client = await deps.findClient(ticket.clientId);",
+    replace:
+      'const client = (await deps.findClient(ticket.clientId)) ?? ({ clientId: "", clientName: "", knownBy: "registration", redirectUris: [] } as const);',
     tests: [`${LINKING}/connect.test.ts`],
   },
   {
@@ -54,14 +55,14 @@ export const LINKING_DEFENCES: readonly Mutation[] = [
     defence: "A ticket and a link flow are of the user who is signed in",
     file: `${LINKING}/sign-ins.ts`,
     find: "return signedIn !== undefined && signedIn.user === user;",
-    replace: "return signedIn !== undefined && signedIn.user !== undefined;",
+    replace: "return signedIn !== undefined && signedIn.user !== `${user} of another`;",
     tests: [`${LINKING}/attacks.test.ts`],
   },
   {
     defence: "A link flow needs the sign-in of its user before the vendor's code is sent",
     file: `${LINKING}/flows.ts`,
-    find: "        await requireOwnBrowser(flow, visit, deps, trace);\n",
-    replace: "",
+    find: '  if (flow.purpose !== "link") return;\n',
+    replace: '  if (flow.purpose === "link") return;\n',
     tests: [`${LINKING}/attacks.test.ts`],
   },
   {
@@ -83,7 +84,7 @@ export const LINKING_DEFENCES: readonly Mutation[] = [
     file: `${LINKING}/sign-ins.ts`,
     find: 'if (ended !== undefined && startedAt <= Number(ended.data["endedAt"])) return undefined;',
     replace: 'if (ended !== undefined && startedAt < Number(ended.data["startedAt"])) return undefined;',
-    tests: [`${HOSTED}/vendor-links/end-links.test.ts`],
+    tests: [`${HOSTED}/vendor-links/user-links.test.ts`],
   },
   {
     defence: "A form is taken from the user it was shown to, with what it showed",

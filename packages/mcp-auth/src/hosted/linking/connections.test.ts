@@ -9,7 +9,7 @@ import {
   openLinkingFixture,
 } from "../../testing/linking-fixture.ts";
 import { expectPage } from "../../testing/server-fixture.ts";
-import { endLinkAt } from "../vendor-links/end-links.ts";
+import { atVendor, endLink } from "../vendor-links/link.ts";
 import { QUESTION_SECONDS } from "./questions.ts";
 
 let fixture: LinkingFixture;
@@ -167,7 +167,7 @@ describe("a disconnect", () => {
   it("while the browser is at the vendor: the callback stores nothing and revokes what it got", async () => {
     const page = await visitor.open("/connections");
     const back = await visitor.atVendor(await visitor.send(page, "connect", "chat"));
-    expect(await endLinkAt("user", "chat", fixture)).toBeUndefined();
+    expect(await endLink("user", atVendor("chat", fixture))).toEqual({});
     const shown = await visitor.open(back.pathname + back.search);
     expect(pathOf(shown)).toBe("/connections?error=link_changed");
     expect(shown.html).toContain("This connection has changed");

@@ -4,7 +4,6 @@ import type { RecordStore } from "@oauth-broker/oauth-core";
 import { memoryRecordStore } from "@oauth-broker/token-store/memory";
 import { expect, it } from "vitest";
 import { openLinkingFixture } from "../../testing/linking-fixture.ts";
-import { endSignIns } from "../vendor-links/end-links.ts";
 
 const page = await readFile(new URL("../../../../../docs/storage-schema.md", import.meta.url), "utf8");
 const KINDS = [
@@ -56,7 +55,7 @@ it("lists every field of tickets, sign-ins, flows and questions, and no row has 
     const foreign = await (await fixture.call("operator")).ask();
     const again = fixture.visitor();
     await again.send(await again.open(new URL(foreign.url).pathname), "sign_out");
-    await endSignIns("user", { ...fixture.deps, deploymentUrl: fixture.settings.deploymentUrl });
+    await fixture.deps.signIns.endAll("user");
     for (const kind of KINDS) expect([kind, seen.get(kind)]).toEqual([kind, documented(kind)]);
     const secrets = [ticket.url.slice(-43), await fixture.linked("chat"), ...cookiesOf(second.jar.header(HERE))];
     for (const secret of secrets) expect(kept.join("")).not.toContain(secret);

@@ -1,11 +1,10 @@
-/** The end of links by others than their user, and links made under another sign-in. */
+/** A user's links beside the pages: ended by the operator, made under another sign-in, from before. */
 import type { StoredTokens, TokenKey } from "@oauth-broker/token-store";
 import { Secret } from "@oauth-broker/oauth-core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Call, type LinkingFixture, openLinkingFixture } from "../../testing/linking-fixture.ts";
 import { DESK } from "../../testing/server-fixture.ts";
-import { endLinkAt, endLinks, endSignIns } from "./end-links.ts";
-import { atVendor, linkKey } from "./link.ts";
+import { atVendor, endLink, linkKey } from "./link.ts";
 
 let fixture: LinkingFixture;
 let call: Call;
@@ -22,23 +21,19 @@ const linkBoth = async () => {
   await visitor.press(await visitor.open("/connections"), "connect", { vendor: "home" });
   return visitor;
 };
-const signInsDeps = () => ({ ...fixture.deps, deploymentUrl: fixture.settings.deploymentUrl });
+const end = (vendor: "home" | "chat") => endLink("user", atVendor(vendor, fixture));
 
 describe("the operator's end of a user", () => {
   it("ends every link here and at its vendor; sessions, tickets and cookies are ended beside it", async () => {
     const visitor = await linkBoth();
     const ticket = await call.ask("chat", ["openid", "api:read"]);
-    const ended = await endLinks("user", fixture);
-    expect(ended.toSorted((a, b) => (a.vendorId < b.vendorId ? -1 : 1))).toEqual([
-      { vendorId: "chat", vendor: "token", foreign: false, isUnlisted: false },
-      { vendorId: "home", vendor: "token", foreign: false, isUnlisted: false },
-    ]);
+    expect([await end("chat"), await end("home")]).toEqual([{ vendor: "token" }, { vendor: "token" }]);
     expect([await fixture.linked("chat"), await fixture.linked("home")]).toEqual([undefined, undefined]);
     await fixture.sessions.endAll("user");
-    await endSignIns("user", signInsDeps());
+    await fixture.deps.signIns.endAll("user");
     expect((await visitor.get("/connections")).status).toBe(303);
     expect(await call.links.ticketState(ticket.id)).toBe("gone");
-    expect(await endLinks("user", fixture)).toEqual([]);
+    expect([await end("chat"), await end("home")]).toEqual([{}, {}]);
     // In the same second a sign-in is refused too: it may have begun before.
     fixture.clock.advance(1);
     expect((await fixture.visitor().open("/connections")).status).toBe(200);
@@ -46,20 +41,19 @@ describe("the operator's end of a user", () => {
 
   it("of one link leaves the others, the sessions and the cookies", async () => {
     const visitor = await linkBoth();
-    expect(await endLinkAt("user", "chat", fixture)).toMatchObject({ vendorId: "chat", vendor: "token" });
-    expect(await endLinkAt("user", "chat", fixture)).toBeUndefined();
+    expect([await end("chat"), await end("chat")]).toEqual([{ vendor: "token" }, {}]);
     expect(await fixture.linked("home")).toBeDefined();
     expect((await visitor.get("/connections")).status).toBe(200);
     expect(await call.links.read("chat")).toEqual({ state: "missing" });
-    await expect(endLinkAt("user", "unlisted", fixture)).rejects.toThrow(TypeError);
+    expect(() => atVendor("unlisted", fixture)).toThrow(TypeError);
   });
 
   it("ends the sign-ins of that user alone", async () => {
     const [one, other] = [fixture.visitor(), fixture.visitor()];
     await one.open("/connections");
     await other.open("/connections", { account: "operator" });
-    await endSignIns("user", signInsDeps());
-    await endSignIns("user", signInsDeps());
+    await fixture.deps.signIns.endAll("user");
+    await fixture.deps.signIns.endAll("user");
     expect([(await one.get("/connections")).status, (await other.get("/connections")).status]).toEqual([303, 200]);
   });
 });
@@ -82,15 +76,10 @@ describe("a link made under another sign-in", () => {
     expect(await call.links.read("chat")).toMatchObject({ state: "usable" });
   });
 
-  it("is ended by the operator too, and so is one of a vendor that is not listed any more", async () => {
+  it("is not ended together with the user's own", async () => {
     await put(theirs(), "theirs");
-    const gone = { user: "user", vendor: "gone", issuer: "https://gone.example" };
-    await put(gone, "gone");
-    const ended = await endLinks("user", fixture);
-    expect(ended).toHaveLength(2);
-    expect(ended).toContainEqual({ vendorId: "chat", vendor: "token", foreign: true, isUnlisted: false });
-    expect(ended).toContainEqual({ vendorId: "gone", foreign: true, isUnlisted: true });
-    expect(await fixture.tokens.get(gone)).toBeUndefined();
+    expect(await end("chat")).toEqual({});
+    expect(await fixture.tokens.get(theirs())).toBeDefined();
   });
 
   it("does not survive a change of the sign-in vendor, and an MCP sign-in revokes it before it links", async () => {
