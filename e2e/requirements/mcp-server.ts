@@ -181,7 +181,8 @@ export const RESOURCE_SERVER: readonly Requirement[] = [
   ),
   row(
     "RS-5",
-    "A caller guesses the session id of another. A session id is no authentication: the server issues none.",
+    "A caller guesses the session id of another. A session id is no authentication: with one vendor the server issues none, with several it says only what its own client can show.",
+    `${MCP}/linking/attacks.test.ts`,
     `${SCENARIOS}/mcp-errors.test.ts`,
   ),
   row("RS-6", "One server object serves two callers. No two requests share one.", `${MCP}/endpoint.test.ts`),

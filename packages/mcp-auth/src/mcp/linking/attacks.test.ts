@@ -109,7 +109,7 @@ describe("requestState", () => {
 });
 
 describe("Mcp-Session-Id", () => {
-  it("is answered to `initialize` alone, and nothing but a hint", async () => {
+  it("bar#RS-5 is answered to `initialize` alone, and nothing but a hint", async () => {
     const { calls } = replayed;
     const started = await calls.send("alice.desk", initialize());
     expect(started.headers.get("mcp-session-id")).toMatch(/^[\w-]{80,300}$/);
@@ -130,7 +130,7 @@ describe("Mcp-Session-Id", () => {
     ["alice.desk", true],
     ["alice.other", false],
     ["bob.desk", false],
-  ])("counts for its own user and client: %s", async (bearer, isAsked) => {
+  ])("bar#RS-5 counts for its own user and client: %s", async (bearer, isAsked) => {
     expect(await presentSession(replayed.calls, bearer)).toBe(isAsked);
   });
 
