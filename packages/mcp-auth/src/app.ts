@@ -2,7 +2,6 @@
  * The composition root: takes settings and a definition, returns a Hono app. All parts of a server
  * are connected here, once; the only file that knows both modes.
  */
-import { setTimeout as sleep } from "node:timers/promises";
 import { type Clock, defined, type Fetch, OAuthError } from "@oauth-broker/oauth-core";
 import { createVendorClient, type VendorClient } from "@oauth-broker/oauth-core/client";
 import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
@@ -13,9 +12,11 @@ import { Hono } from "hono";
 import { createCallerAddress } from "./caller-address.ts";
 import { createHosted } from "./hosted/hosted.ts";
 import { documentEgress } from "./hosted/clients/metadata-document.ts";
+import { MAX_OPEN } from "./hosted/linking/tickets.ts";
+import { PATHS } from "./hosted/paths.ts";
 import { prefixScopes, supportedScopes } from "./hosted/sessions/scope.ts";
 import { createMcpEndpoint } from "./mcp/endpoint.ts";
-import type { LinkedVendor, LinkingDeps } from "./mcp/linking/deps.ts";
+import { createLinkingDeps, type LinkingDeps } from "./mcp/linking/deps.ts";
 import { createKnownHost, onlyForUs } from "./mcp/known-host.ts";
 import type { ServerMetrics } from "./mcp/metrics.ts";
 import { limitRefusedTokens } from "./mcp/refused-tokens.ts";
@@ -91,7 +92,7 @@ export function createApp(definition: ServerDefinition, settings: Settings, opti
     vendorClient,
     log,
     ...defined({ onApiAnswer: metrics?.countApiAnswer }),
-    ...defined({ linking: linkingDeps(settings, { now, seals: mode.seals, vendorClient }) }),
+    ...defined({ linking: linkingOf(settings, { now, seals: mode.seals, vendorClient }) }),
   });
   let isDraining = false;
   const probes = probesOf({ mode, settings, isDraining: () => isDraining });
@@ -159,26 +160,14 @@ function createMode(settings: Settings, deps: ModeDeps): Mode {
   return createHosted(settings, { ...deps, storage });
 }
 
-function linkingDeps(
+/** @returns undefined with one vendor */
+function linkingOf(
   settings: Settings,
-  { now, seals, vendorClient }: Pick<ModeDeps, "now" | "vendorClient"> & { readonly seals: Mode["seals"] | undefined },
+  { seals, ...deps }: Pick<ModeDeps, "now" | "vendorClient"> & { readonly seals: Mode["seals"] | undefined },
 ): LinkingDeps | undefined {
   if (settings.mode !== "hosted" || settings.linking === undefined || seals === undefined) return undefined;
-  const { vendors, signIn, elicitationWaitSeconds } = settings.linking;
-  const linked = [...vendors].map(([id, { vendor, scopes, apiHosts }]): [string, LinkedVendor] => [
-    id,
-    { vendor: () => vendorClient.resolve(vendor), names: { id, name: vendor.name }, apiHosts, scopes },
-  ]);
-  return {
-    vendors: new Map(linked),
-    signIn,
-    elicitationWaitSeconds,
-    connectionsUrl: `${settings.deploymentUrl}/connections`,
-    seals,
-    now,
-    prefixScopes,
-    pause: (milliseconds, signal) => sleep(milliseconds, undefined, { signal }).catch(() => undefined),
-  };
+  const connectionsUrl = settings.deploymentUrl + PATHS.connections;
+  return createLinkingDeps(settings.linking, { ...deps, seals, connectionsUrl, prefixScopes, mostTickets: MAX_OPEN });
 }
 
 interface ProbeDeps {

@@ -168,6 +168,7 @@ export async function openLinkedCalls(
         ]),
       ),
       signIn: "github",
+      mostTickets: 5,
       elicitationWaitSeconds: WAIT_SECONDS,
       connectionsUrl: "https://server.example/connections",
       seals: { derive: async (purpose) => keys[purpose] },

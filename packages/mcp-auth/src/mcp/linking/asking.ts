@@ -24,10 +24,7 @@ export interface Asked {
   readonly vendors: readonly string[];
 }
 
-type AskDeps = Pick<LinkingDeps, "vendors" | "connectionsUrl">;
-
-/** Open at once for one user and client: one more would end the first. */
-const MOST_TICKETS = 5;
+type AskDeps = Pick<LinkingDeps, "vendors" | "connectionsUrl" | "mostTickets">;
 
 /** @param mode `text` where the call must not be repeated by the client itself */
 export async function ask(
@@ -42,7 +39,7 @@ export async function ask(
 ): Promise<Asked> {
   const asked: { readonly question: AskedQuestion; readonly ticket: Ticket; readonly message: string }[] = [];
   // One after another: each is a write to the same record.
-  for (const question of questions.slice(0, mode === "text" ? 1 : MOST_TICKETS)) {
+  for (const question of questions.slice(0, mode === "text" ? 1 : deps.mostTickets)) {
     asked.push({
       question,
       ticket: await linked.links.ask({ vendor: question.vendor, scopes: question.scopes }),

@@ -1,6 +1,9 @@
 /** What calls need where users link several vendors. Connected in app.ts. */
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Clock } from "@oauth-broker/oauth-core";
+import type { VendorClient } from "@oauth-broker/oauth-core/client";
 import type { Seals } from "../../mode.ts";
+import type { LinkingSettings } from "../../settings.ts";
 import type { VendorApiDeps } from "../vendor-api.ts";
 
 export interface LinkingDeps {
@@ -12,6 +15,8 @@ export interface LinkingDeps {
   readonly elicitationWaitSeconds: number;
   /** The page on which users see and end their links. */
   readonly connectionsUrl: string;
+  /** Open at once for one user and client: one more would end the first. */
+  readonly mostTickets: number;
   readonly seals: Seals;
   readonly now: Clock;
   /** @returns the vendor's own scopes as sessions name them */
@@ -24,4 +29,27 @@ export interface LinkingDeps {
 export interface LinkedVendor extends Pick<VendorApiDeps, "vendor" | "names" | "apiHosts"> {
   /** `VENDOR_<ID>_SCOPES`. */
   readonly scopes: readonly string[];
+}
+
+/** @param deps what the authorization server knows of sessions, tickets and pages */
+export function createLinkingDeps(
+  { vendors, signIn, elicitationWaitSeconds }: Pick<LinkingSettings, "vendors" | "signIn" | "elicitationWaitSeconds">,
+  {
+    vendorClient,
+    ...deps
+  }: Pick<LinkingDeps, "seals" | "now" | "connectionsUrl" | "prefixScopes" | "mostTickets"> & {
+    readonly vendorClient: Pick<VendorClient, "resolve">;
+  },
+): LinkingDeps {
+  const linked = [...vendors].map(([id, { vendor, scopes, apiHosts }]): [string, LinkedVendor] => [
+    id,
+    { vendor: () => vendorClient.resolve(vendor), names: { id, name: vendor.name }, apiHosts, scopes },
+  ]);
+  return {
+    ...deps,
+    vendors: new Map(linked),
+    signIn,
+    elicitationWaitSeconds,
+    pause: (milliseconds, signal) => sleep(milliseconds, undefined, { signal }).catch(() => undefined),
+  };
 }

@@ -19,7 +19,7 @@ import type { AskedTicket } from "./request-state.ts";
 import { declaresUrlElicitation } from "./url-elicitation.ts";
 import type { createWaiting } from "./waiting.ts";
 
-export interface RunLinkedDeps extends Pick<LinkingDeps, "vendors" | "connectionsUrl"> {
+export interface RunLinkedDeps extends Pick<LinkingDeps, "vendors" | "connectionsUrl" | "mostTickets"> {
   readonly wait: ReturnType<typeof createWaiting>;
   /** Called once for every vendor that is asked for. */
   readonly onAsked: (vendor: string, mode: AskMode) => void;
