@@ -35,8 +35,14 @@ export interface VendorTokenSource {
 /** A user's account at one vendor, as a call finds it. */
 export type UserLink =
   | {
-      /** `missing`: never linked, or disconnected. `dead`: the vendor has ended the grant. */
-      readonly state: "missing" | "dead";
+      /** Never linked, or disconnected. */
+      readonly state: "missing";
+    }
+  | {
+      /** The vendor has ended the grant. */
+      readonly state: "dead";
+      /** What it had, so that the user is asked for all of it again; undefined: not known. */
+      readonly scope: readonly string[] | undefined;
     }
   | (VendorTokenSource & {
       readonly state: "usable";

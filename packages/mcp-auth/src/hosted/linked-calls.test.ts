@@ -4,6 +4,7 @@
  */
 import { Secret } from "@oauth-broker/oauth-core";
 import { createLog, errorPageWith, mount } from "@oauth-broker/oauth-core/service";
+import type { TokenSet } from "@oauth-broker/token-store";
 import { Hono } from "hono";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -114,7 +115,7 @@ const askedUrl = (body: { result: { inputRequests: { chat: { params: { url: stri
   body.result.inputRequests.chat.params.url;
 
 /** In the user's place: the page, the vendor, and the callback that stores the link. */
-async function decide(url: string, outcome: "linked" | "denied", scope = "post"): Promise<void> {
+async function decide(url: string, outcome: "linked" | "denied", tokens: Partial<TokenSet> = {}): Promise<void> {
   const ticket = await tickets.find(url.slice(`${SERVER}/connect/`.length));
   if (ticket === undefined) throw new Error("no ticket");
   expect(await tickets.decide(ticket.id, outcome === "linked" ? "approved" : "denied")).toBe(true);
@@ -125,7 +126,8 @@ async function decide(url: string, outcome: "linked" | "denied", scope = "post")
   const link = { linkedAt: fixture.now(), lacked: {}, notGranted: [] };
   const { stored } = await fixture.tokens.readLink(key);
   const kept = typeof stored === "object" ? stored.tokens.link : undefined;
-  await fixture.tokens.link(key, { accessToken, tokenType: "Bearer", scope, link: kept ?? link }, linkVersion);
+  const whole = { accessToken, tokenType: "Bearer", scope: "post", link: kept ?? link, ...tokens };
+  await fixture.tokens.link(key, whole, linkVersion);
   await tickets.settle(ticket.id, "linked");
 }
 
@@ -208,6 +210,14 @@ it("a scope that the vendor refuses although the link has it is asked for once",
   const { result } = (await send(modernCall("post", { requestState }))).body;
   expect(result.structuredContent).toEqual({ error: "scope_not_granted", vendor: "chat" });
   expect(result.content[0].text).toMatch(/https:\/\/server\.example\/connections$/);
+});
+
+it("a link that has died is asked for with all it had", async () => {
+  const { body } = await send(modernCall("post"));
+  await decide(askedUrl(body), "linked", { scope: "post files:read", expiresAt: fixture.now() - 1 });
+  const url = askedUrl((await send(modernCall("post"))).body);
+  expect((await tickets.find(url.slice(`${SERVER}/connect/`.length)))?.scopes).toEqual(["files:read", "post"]);
+  expect(runs).toBe(0);
 });
 
 it("an outage of the store is a tool error, and no session ends", async () => {

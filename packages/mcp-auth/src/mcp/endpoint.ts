@@ -60,7 +60,7 @@ export function createMcpEndpoint(definition: ServerDefinition, deps: McpDeps): 
     onerror: (error) => deps.log.info("mcp_refused", { errorName: error.name }),
   });
   const toolNames = new Set(definition.tools.map(({ name }) => name));
-  const exchange = linking && createExchange({ ...linking, toolNames, maxBodyBytes: MAX_BODY_BYTES });
+  const exchange = linking && createExchange({ ...linking, log: deps.log, toolNames, maxBodyBytes: MAX_BODY_BYTES });
   const everyScope = tools.flatMap((prepared) => scopesOf(prepared, deps) ?? []);
   const callerOf = async (c: Context, trace: Trace): ReturnType<typeof requireCaller> => {
     if (linking === undefined) trace.vendor = deps.names.id;

@@ -54,7 +54,7 @@ export interface LinkedCalls {
   setLink(
     user: string,
     vendor: VendorId,
-    link: Partial<Extract<UserLink, { state: "usable" }>> | "missing" | "dead",
+    link: Partial<Extract<UserLink, { state: "usable" }>> | "missing" | { dead: readonly string[] | undefined },
   ): void;
   /** @param bearer `user.client`, and whatever makes it another session of these */
   connect(bearer: string, era: "auto" | "legacy", onUrl?: OnUrl | "no_elicitation"): Promise<Client>;
@@ -187,10 +187,13 @@ export async function openLinkedCalls(
   const server = await listen(app, { host: "127.0.0.1", port: 0 });
   const url = `http://127.0.0.1:${server.port}/mcp`;
   const setLink: LinkedCalls["setLink"] = (user, vendor, link) => {
-    if (typeof link === "string") return void stored.set(`${user} ${vendor}`, { state: link });
+    if (link === "missing" || "dead" in link) {
+      const dead = { state: "dead", scope: link === "missing" ? undefined : link.dead } as const;
+      return void stored.set(`${user} ${vendor}`, link === "missing" ? { state: link } : dead);
+    }
     const accessToken = new Secret(`${vendor}-token-of-${user}`);
     const refused = async () => {
-      stored.set(`${user} ${vendor}`, { state: "dead" });
+      stored.set(`${user} ${vendor}`, { state: "dead", scope: undefined });
       return undefined;
     };
     stored.set(`${user} ${vendor}`, {

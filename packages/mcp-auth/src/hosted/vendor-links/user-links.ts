@@ -32,7 +32,11 @@ export function userLinks(session: LiveSession, deps: UserLinksDeps): CallerLink
 
 async function readUserLink(user: string, deps: LinkDeps): Promise<UserLink> {
   const read = await readLinked(user, deps);
-  if (typeof read !== "object") return { state: read };
+  if (read === "missing") return { state: read };
+  if (read === "dead") {
+    const { stored } = await deps.tokens.readLink(linkKey(user, deps));
+    return { state: read, scope: typeof stored === "object" ? linkScope(stored) : undefined };
+  }
   const scope = linkScope(read);
   return {
     ...tokenSource(user, read, scope ?? deps.settings.vendor.scopes, deps),

@@ -102,6 +102,13 @@ describe("requestState", () => {
     expect(replayed.calls.tickets).toHaveLength(2);
   });
 
+  it("that is refused is logged, and not its value", async () => {
+    const { calls, state } = replayed;
+    await replayed.present(REPLAYS.user);
+    expect(calls.lines.join("")).toContain('"event":"mcp_refused","reason":"request_state_invalid","client_id":"desk"');
+    expect(calls.lines.join("")).not.toContain(state.slice(-40));
+  });
+
   it("shows the client nothing of the ticket, the user or the tool", () => {
     const text = Buffer.from(replayed.state.slice("vendor-links.".length), "base64url").toString("latin1");
     for (const secret of ["id-1", "alice", "post", "slack"]) expect(text).not.toContain(secret);

@@ -5,6 +5,7 @@
  */
 import { isJsonContentType } from "@modelcontextprotocol/server";
 import type { JsonObject, JsonValue } from "@oauth-broker/oauth-core";
+import type { Log } from "@oauth-broker/oauth-core/service";
 import type { Caller } from "../../mode.ts";
 import type { LinkedRequest } from "./call.ts";
 import type { LinkingDeps } from "./deps.ts";
@@ -17,6 +18,7 @@ export type Serve = (request: Request, linked: LinkedRequest, parsedBody: unknow
 export interface ExchangeDeps extends Pick<LinkingDeps, "seals" | "now"> {
   /** The tools of the definition: no other `requestState` of theirs exists than ours. */
   readonly toolNames: ReadonlySet<string>;
+  readonly log: Pick<Log, "info">;
   /** The SDK refuses larger ones. */
   readonly maxBodyBytes: number;
 }
@@ -34,7 +36,10 @@ export function createExchange(
   return async (request, caller, serve) => {
     const { again, body } = await readBody(request, deps.maxBodyBytes);
     const found = await openStates(body, caller, { states, toolNames: deps.toolNames });
-    if (found === undefined) return invalidState(body);
+    if (found === undefined) {
+      deps.log.info("mcp_refused", { reason: "request_state_invalid", clientId: caller.clientId });
+      return invalidState(body);
+    }
     const { tool = "", arguments: given } = found;
     const links = linksOf(caller);
     const linked: LinkedRequest = {

@@ -59,7 +59,7 @@ function lackingIn(link: UserLink, scopes: readonly string[]): readonly string[]
 
 /** @param askable what may be asked for beyond what the link has */
 function questionOf({ id }: NamedVendor, link: UserLink, askable: readonly string[]): LinkQuestion {
-  const linked = link.state === "usable" ? (link.scope ?? []) : [];
+  const linked = link.state === "missing" ? [] : (link.scope ?? []);
   return { vendor: id, scopes: [...new Set([...linked, ...askable])] };
 }
 

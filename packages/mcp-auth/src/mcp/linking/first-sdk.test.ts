@@ -69,7 +69,7 @@ it("is shown URLs where it declared that, and calls again once its user is done"
 });
 
 it("gets a text for the model where it declared nothing", async () => {
-  calls.setLink("alice", "slack", "dead");
+  calls.setLink("alice", "slack", { dead: undefined });
   const { client } = await connect({});
   const { isError, content } = await client.callTool({ name: "post", arguments: {} });
   expect(isError).toBe(true);

@@ -102,6 +102,12 @@ describe("what only the link lacks", () => {
     expect(calls.tickets).toMatchObject([{ vendor: "slack", scopes: ["users:read", "files:read", "chat:write"] }]);
   });
 
+  it("is asked for together with what a dead link had", async () => {
+    calls.setLink("alice", "slack", { dead: ["users:read"] });
+    await call("write");
+    expect(calls.tickets).toMatchObject([{ vendor: "slack", scopes: ["users:read", "chat:write"] }]);
+  });
+
   it("is not asked for where the vendor does not report what it granted", async () => {
     calls.setLink("alice", "slack", { scope: undefined });
     expect((await call("write")).text).toContain("200");
@@ -121,7 +127,7 @@ describe("what only the link lacks", () => {
 
   it("is asked for with everything else that is missing, and the tool does not run before", async () => {
     calls.setLink("alice", "slack", { scope: ["users:read"] });
-    calls.setLink("alice", "github", "dead");
+    calls.setLink("alice", "github", { dead: undefined });
     const { body } = await call("both");
     expect(Object.keys(body.result.inputRequests)).toEqual(["github", "slack"]);
     expect(body.result.inputRequests.slack).toEqual({
