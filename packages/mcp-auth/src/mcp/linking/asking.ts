@@ -43,7 +43,7 @@ export async function ask(
     asked.push({
       question,
       ticket: await linked.links.ask({ vendor: question.vendor, scopes: question.scopes }),
-      message: messageOf(question, tool, deps),
+      message: messageOf(question, tool, mode === "text" ? "the user's" : "your", deps),
     });
   }
   const vendors = asked.map(({ question: { vendor } }) => vendor);
@@ -73,13 +73,15 @@ export async function ask(
   return { vendors, answer: failure(lines.join("\n")) };
 }
 
+/** @param whose as the reader calls the user */
 function messageOf(
   { vendor, scopes }: LinkQuestion,
   { name, title = name }: Pick<Tool, "name" | "title">,
+  whose: "your" | "the user's",
   deps: AskDeps,
 ): string {
   const permissions = scopes.length === 0 ? "" : ` with ${scopes.join(", ")}`;
-  return `${title} needs the user's ${nameOf(vendor, deps)} account, connected${permissions}.`;
+  return `${title} needs ${whose} ${nameOf(vendor, deps)} account, connected${permissions}.`;
 }
 
 /** The codes of what the user, or the client on the user's behalf, decided. */

@@ -52,7 +52,7 @@ describe("a client of 2026-07-28 that shows URLs", () => {
     const result = await client.callTool({ name: "post", arguments: { word: "hi" } });
     expect(JSON.parse(textOf(result))).toEqual({ user: "alice", token: "slack-token-of-alice" });
     expect(shown).toEqual([
-      "https://server.example/connect/1 Post needs the user's The slack account, connected with chat:write.",
+      "https://server.example/connect/1 Post needs your The slack account, connected with chat:write.",
     ]);
     expect(calls.tickets).toMatchObject([{ vendor: "slack", scopes: ["chat:write"], user: "alice" }]);
     expect(calls.clock()).toBe(1_700_000_000);
@@ -145,13 +145,13 @@ describe("a client of 2025-11-25 that shows URLs", () => {
         mode: "url",
         elicitationId: "id-1",
         url: "https://server.example/connect/1",
-        message: "both needs the user's The github account, connected with repo.",
+        message: "both needs your The github account, connected with repo.",
       },
       {
         mode: "url",
         elicitationId: "id-2",
         url: "https://server.example/connect/2",
-        message: "both needs the user's The slack account, connected with chat:write.",
+        message: "both needs your The slack account, connected with chat:write.",
       },
     ]);
     calls.tickets.forEach(calls.link);

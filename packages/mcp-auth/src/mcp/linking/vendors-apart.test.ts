@@ -1,4 +1,5 @@
 /** A tool of several vendors: each is sent its own token, at its own hosts. */
+import { volume } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { modernCall, openLinkedCalls } from "../../testing/linked-calls.ts";
@@ -39,6 +40,20 @@ describe("the vendors of a call", () => {
       }
     }
     expect(calls.sent).toEqual([]);
+    await calls.close();
+  });
+
+  it("bar#RS-8 are never crossed, by two users with two vendors at once", async () => {
+    const { calls, run } = await openFetching();
+    const kinds = ["alice", "bob"].flatMap((user) => ["github", "slack"].map((id) => ({ user, id })));
+    const texts = await Promise.all(
+      Array.from({ length: volume({ test: 80, soak: 2_000 }) }, async (_, index) => {
+        const { user, id } = kinds[index % kinds.length] ?? { user: "", id: "" };
+        const text = await run(`${user}.desk`, id, `https://api.${id}.example/x`);
+        return text === `${id} The ${id} {"token":"${id}-token-of-${user}"}`;
+      }),
+    );
+    expect(texts).not.toContain(false);
     await calls.close();
   });
 
