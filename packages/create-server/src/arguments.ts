@@ -26,7 +26,8 @@ Options
   --mode MODE          hosted: the server runs the vendor's OAuth flow and keeps its users' tokens
                        pre-registered: the platform does, and sends each user's vendor token
   --vendor ID          whose accounts: github, slack, notion, …
-  --scopes "A B"       the scopes requested there                             (default: the vendor's own)
+                       hosted mode: several with commas, each linked once; the first signs users in
+  --scopes "A B"       the scopes requested there; of several vendors ID:SCOPE (default: the vendor's own)
   --callback WHOSE     hosted mode: platform or server, where the vendor redirects users (default: platform)
   -h, --help           this text
   --version            the version

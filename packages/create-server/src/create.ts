@@ -100,18 +100,20 @@ interface Ending {
 
 /** What was written, and what to do next. */
 function ending({ folder, choices, files, took }: Ending): string {
-  const { name, mode, vendor } = choices;
+  const { name, mode, vendors } = choices;
+  const isSeveral = vendors.length > 1;
   const quoted = /^[\w./-]+$/.test(folder) ? folder : JSON.stringify(folder);
   const { missing, notes } = openPoints(choices);
   const listed = (title: string, points: readonly string[]): string[] =>
     points.length === 0 ? [] : ["", title, ...points.map((point) => `  ${point}`)];
   return [
     "",
-    `${name}, ${mode} mode, ${vendor}: ${files.length} files in ${took}`,
+    `${name}, ${mode} mode, ${vendors.map(({ id }) => id).join(" and ")}: ${files.length} files in ${took}`,
     "",
     `  cd ${quoted}`,
     "  npm install",
-    "  npm run dev     serves /mcp on this machine, on a practice copy of the vendor",
+    `  npm run dev     serves /mcp on this machine, on a practice copy of ${isSeveral ? "each" : "the"} vendor`,
+    ...(isSeveral ? ["                  then, in an MCP client: call a tool, click the link, call again"] : []),
     "",
     `  npm test        npm run build        README.md says what is yours to change`,
     ...listed("Before it starts, service.yaml needs more:", missing),

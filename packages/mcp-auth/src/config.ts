@@ -13,6 +13,7 @@ import { checkPlatformCallback } from "./config/vendor.ts";
 import { readVendors } from "./config/vendors.ts";
 import type { Settings } from "./settings.ts";
 
+export { prefixOf } from "./config/reader.ts";
 export type { Environment } from "@oauth-broker/oauth-core/configuration";
 export type { Variable } from "./config/variables.ts";
 

@@ -15,7 +15,13 @@ export interface Choices {
   readonly mode: Mode;
   /** Without effect in pre-registered mode. */
   readonly callback: Callback;
-  readonly vendor: string;
+  /** In hosted mode one or several; of several the first signs users in. */
+  readonly vendors: readonly [ProjectVendor, ...ProjectVendor[]];
+}
+
+export interface ProjectVendor {
+  readonly id: string;
+  /** The vendor's own scope tokens. */
   readonly scopes: readonly string[];
 }
 
@@ -56,7 +62,25 @@ function checkWord(word: string, words: readonly string[]): string | undefined {
   return near === undefined ? `it is ${words.join(" or ")}` : `it is ${words.join(" or ")}. Did you mean ${near}?`;
 }
 
-export function checkVendor(id: string): string | undefined {
+/** One id, or several with commas between them. */
+export function idsIn(vendor: string): readonly [string, ...string[]] {
+  const [first = "", ...others] = vendor.split(",").map((id) => id.trim());
+  return [first, ...others];
+}
+
+/** @param vendor one id, or several with commas between them */
+export function checkVendors(vendor: string): string | undefined {
+  const ids = idsIn(vendor);
+  for (const [index, id] of ids.entries()) {
+    const problem = checkVendor(id);
+    if (problem !== undefined) return ids.length === 1 ? problem : `${id === "" ? "an id" : id}: ${problem}`;
+    const same = ids.slice(0, index).find((other) => REGISTRY.get(other) === REGISTRY.get(id));
+    if (same !== undefined) return same === id ? `${id} is listed twice` : `${same} and ${id} are one vendor`;
+  }
+  return undefined;
+}
+
+function checkVendor(id: string): string | undefined {
   const entry = REGISTRY.get(id);
   if (entry === undefined) {
     const near = nearest(id, REGISTRY.keys());
@@ -68,6 +92,36 @@ export function checkVendor(id: string): string | undefined {
 
 export function checkScopes(scopes: string): string | undefined {
   return problemOfThrown(() => void parseScope(scopes))?.replace(/^scope /, "");
+}
+
+/**
+ * The vendor's own scopes; of several vendors `<id>:<scope>`, as clients of the server name them.
+ */
+export function usualScopes(vendor: string): string {
+  return withIds(idsIn(vendor).map((id) => ({ id, scopes: defaultScopes(id) }))).join(" ");
+}
+
+/** @param scopes as `usualScopes`, of some of the vendors; the others have their own */
+export function scopesByVendor(vendor: string, scopes: string): Choices["vendors"] {
+  const [first, ...others] = idsIn(vendor);
+  const asked = scopes === "" ? [] : parseScope(scopes);
+  if (others.length === 0) return [{ id: first, scopes: asked }];
+  const scopesOf = (id: string): ProjectVendor => {
+    const own = asked.filter((scope) => scope.startsWith(`${id}:`)).map((scope) => scope.slice(id.length + 1));
+    return { id, scopes: own.length === 0 ? defaultScopes(id) : own };
+  };
+  return [scopesOf(first), ...others.map(scopesOf)];
+}
+
+/** @returns a scope that names none of several vendors */
+export function scopeWithoutVendor(vendor: string, scopes: string): string | undefined {
+  const ids = idsIn(vendor);
+  if (ids.length === 1 || scopes === "") return undefined;
+  return parseScope(scopes).find((scope) => !ids.some((id) => scope.startsWith(`${id}:`) && scope !== `${id}:`));
+}
+
+function withIds(vendors: readonly ProjectVendor[]): readonly string[] {
+  return vendors.flatMap(({ id, scopes }) => scopes.map((scope) => (vendors.length === 1 ? scope : `${id}:${scope}`)));
 }
 
 export interface VendorChoice {
@@ -92,6 +146,6 @@ export function vendorChoices(search = ""): readonly VendorChoice[] {
     .map(({ vendor: { id, name } }) => ({ id, name }));
 }
 
-export function defaultScopes(vendor: string): readonly string[] {
+function defaultScopes(vendor: string): readonly string[] {
   return REGISTRY.get(vendor)?.vendor.defaultScopes ?? [];
 }

@@ -3,7 +3,6 @@
  * asked for on a terminal, and reported without one.
  */
 import { basename, resolve } from "node:path";
-import { parseScope } from "@oauth-broker/oauth-core/protocol";
 import type { Given } from "../arguments.ts";
 import {
   type Callback,
@@ -11,10 +10,13 @@ import {
   checkMode,
   checkName,
   checkScopes,
-  checkVendor,
+  checkVendors,
   type Choices,
-  defaultScopes,
+  idsIn,
   type Mode,
+  scopesByVendor,
+  scopeWithoutVendor,
+  usualScopes,
 } from "./choices.ts";
 
 /** Asks the user. Each returns undefined when the user cancels. */
@@ -66,9 +68,8 @@ export async function choose(
     choices: {
       name,
       mode: mode as Mode,
-      callback: (given.callback ?? "platform") as Callback,
-      vendor,
-      scopes: scopes === "" ? [] : parseScope(scopes),
+      callback: (given.callback ?? (isSeveral(vendor) ? "server" : "platform")) as Callback,
+      vendors: scopesByVendor(vendor, scopes),
     },
   };
 }
@@ -81,10 +82,25 @@ function wrong({ name, mode, callback, vendor, scopes }: Given): string[] {
   return [
     ...problem("name", name, checkName),
     ...problem("mode", mode, checkMode),
-    ...problem("vendor", vendor, checkVendor),
+    ...problem("vendor", vendor, checkVendors),
     ...problem("scopes", scopes, checkScopes),
     ...problem("callback", callback, checkCallback),
     ...(mode === "pre-registered" && callback !== undefined ? ["--callback is for --mode hosted"] : []),
+    ...wrongOfSeveral({ mode, callback, vendor, scopes }),
+  ];
+}
+
+const isSeveral = (vendor: string | undefined): boolean => vendor !== undefined && idsIn(vendor).length > 1;
+
+/** Who the user is and which accounts they link are two things, which only our own callback can part. */
+function wrongOfSeveral({ mode, callback, vendor, scopes }: Pick<Given, "mode" | "callback" | "vendor" | "scopes">) {
+  if (vendor === undefined || !isSeveral(vendor)) return [];
+  const isParsed = scopes !== undefined && checkScopes(scopes) === undefined;
+  const lost = isParsed ? scopeWithoutVendor(vendor, scopes) : undefined;
+  return [
+    ...(mode === "pre-registered" ? ["--vendor with several ids is for --mode hosted"] : []),
+    ...(callback === "platform" ? ["--callback platform is for one vendor"] : []),
+    ...(lost === undefined ? [] : [`--scopes: ${lost} names no vendor: with several it is ID:SCOPE`]),
   ];
 }
 
@@ -106,11 +122,11 @@ async function fill(given: Given, prompts: Prompts | undefined): Promise<Filled 
   const isNamed = given.name !== undefined || checkName(ownName) === undefined;
   const name = isNamed ? (given.name ?? ownName) : await prompts?.name(ownName);
   if (name === undefined) return undefined;
-  const mode = given.mode ?? (await prompts?.mode());
+  const mode = given.mode ?? (isSeveral(given.vendor) && prompts !== undefined ? "hosted" : await prompts?.mode());
   if (mode === undefined) return undefined;
   const vendor = given.vendor ?? (await prompts?.vendor());
   if (vendor === undefined) return undefined;
-  const usual = defaultScopes(vendor).join(" ");
+  const usual = usualScopes(vendor);
   const scopes = given.scopes ?? (prompts === undefined ? usual : await prompts.scopes(usual));
   return scopes === undefined ? undefined : { folder, name, mode, vendor, scopes };
 }

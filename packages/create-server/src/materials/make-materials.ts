@@ -28,14 +28,19 @@ export function makeMaterials(say: (text: string) => void): void {
   rmSync(MATERIALS, { recursive: true, force: true });
   mkdirSync(join(MATERIALS, PACKED), { recursive: true });
   for (const name of PACKAGES) pack(name);
-  for (const file of TEMPLATE_FILES) {
-    cpSync(join(ROOT, "apps/mcp-template", file), join(MATERIALS, TEMPLATE, file), { recursive: true });
-  }
+  makeTemplate(MATERIALS);
   writeFileSync(
     join(MATERIALS, ABOUT),
     `${JSON.stringify({ version: versionOfThis(), versions: versions() }, undefined, 2)}\n`,
   );
   say(`Packed it (${elapsed()})`);
+}
+
+/** @param materials the folder */
+export function makeTemplate(materials: string): void {
+  for (const file of TEMPLATE_FILES) {
+    cpSync(join(ROOT, "apps/mcp-template", file), join(materials, TEMPLATE, file), { recursive: true });
+  }
 }
 
 export function versionOfThis(): string {

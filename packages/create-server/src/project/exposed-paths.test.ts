@@ -39,8 +39,8 @@ describe("service.expose", () => {
   ] as const)(
     "%s mode, the %s's callback: every open path of the server but its probes, and /mcp not",
     async (mode, callback) => {
-      const exposed = exposedPaths(mode, callback);
-      const choices: Choices = { name: "a", mode, callback, vendor: "github", scopes: [] };
+      const choices: Choices = { name: "a", mode, callback, vendors: [{ id: "github", scopes: [] }] };
+      const exposed = exposedPaths(choices);
       expect(await pathsOf(choices)).toEqual(["/mcp", ...PROBES, ...exposed].sort());
     },
   );

@@ -2,7 +2,7 @@
  * What a new project still lacks before it can be deployed, found by the checks the server itself
  * runs at its start.
  */
-import { loadSettings } from "@oauth-broker/mcp-auth/config";
+import { loadSettings, prefixOf } from "@oauth-broker/mcp-auth/config";
 import { isConfigError } from "@oauth-broker/oauth-core/configuration";
 import type { Choices } from "../choices/choices.ts";
 import { environmentOf } from "./service-yaml.ts";
@@ -14,6 +14,8 @@ const GIVEN = {
   TRUSTED_PROXIES: "10.0.0.0/8",
 };
 const CLIENT = { VENDOR_CLIENT_ID: "client-id", VENDOR_CLIENT_SECRET: "client-secret" };
+/** With several vendors the callback is the server's own. */
+const OF_ONE = new Set(["PLATFORM_OAUTH_CALLBACK_URL"]);
 /** Already covered by the platform's own messages. */
 const KNOWN = /^OAUTH_DYNAMIC_REGISTRATION is open/;
 
@@ -25,6 +27,15 @@ export interface OpenPoints {
 }
 
 export function openPoints(choices: Choices): OpenPoints {
+  const { vendors } = choices;
+  if (vendors.length > 1) {
+    const given = Object.fromEntries(Object.entries(GIVEN).filter(([name]) => !OF_ONE.has(name)));
+    const clients = vendors.map(({ id }) => ({
+      [`${prefixOf(id)}CLIENT_ID`]: id,
+      [`${prefixOf(id)}CLIENT_SECRET`]: id,
+    }));
+    return pointsOf(Object.assign({}, given, environmentOf(choices), ...clients) as Record<string, string>);
+  }
   const own = { ...GIVEN, ...environmentOf(choices) };
   const asClient = pointsOf({ ...CLIENT, ...own });
   // In pre-registered mode the client is optional, and not every vendor can report the client of a

@@ -6,7 +6,13 @@ import type { Choices } from "../choices/choices.ts";
 import { ROOT } from "../materials/make-materials.ts";
 import { environmentOf, exposedPaths, serviceYaml } from "./service-yaml.ts";
 
-const CHOICES: Choices = { name: "a", mode: "hosted", callback: "platform", vendor: "github", scopes: ["read:user"] };
+const CHOICES: Choices = {
+  name: "a",
+  mode: "hosted",
+  callback: "platform",
+  vendors: [{ id: "github", scopes: ["read:user"] }],
+};
+const at = (id: string, ...scopes: readonly string[]): Choices["vendors"] => [{ id, scopes }];
 
 describe("service.yaml", () => {
   it("is the template's own, byte for byte", () => {
@@ -16,17 +22,17 @@ describe("service.yaml", () => {
 
   it.each([
     { ...CHOICES, callback: "server" as const },
-    { ...CHOICES, scopes: ["true", "a#b", "- x", "a: b", "{c}", "https://api.example.com/auth/x.read"] },
-    { ...CHOICES, scopes: ["true"] },
-    { ...CHOICES, scopes: [] },
-    { ...CHOICES, vendor: "shopify" },
+    { ...CHOICES, vendors: at("github", "true", "a#b", "- x", "a: b", "{c}", "https://api.example.com/auth/x.read") },
+    { ...CHOICES, vendors: at("github", "true") },
+    { ...CHOICES, vendors: at("github") },
+    { ...CHOICES, vendors: at("shopify", "read:user") },
   ])("says what was meant: %j", (choices) => {
     const file = parse(serviceYaml(choices)) as Record<string, unknown>;
     expect(file).toEqual({
       name: "a",
       mode: "hosted",
       enable_db: true,
-      service: { expose: exposedPaths(choices.mode, choices.callback) },
+      service: { expose: exposedPaths(choices) },
       environment: environmentOf(choices),
     });
   });
@@ -36,7 +42,7 @@ describe("service.yaml", () => {
     ["highlevel", { version_id: "" }],
     ["intercom", undefined],
   ])("leaves the placeholders of %s that have no default to the author", (vendor, open) => {
-    const { VENDOR_PLACEHOLDERS: text } = environmentOf({ ...CHOICES, vendor });
+    const { VENDOR_PLACEHOLDERS: text } = environmentOf({ ...CHOICES, vendors: at(vendor, "read:user") });
     expect(text === undefined ? undefined : JSON.parse(text)).toEqual(open);
   });
 

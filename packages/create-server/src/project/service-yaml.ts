@@ -4,7 +4,8 @@
  */
 import { placeholderNames } from "@oauth-broker/oauth-core/protocol";
 import { REGISTRY } from "@oauth-broker/oauth-core/registry";
-import type { Callback, Choices, Mode } from "../choices/choices.ts";
+import { prefixOf } from "@oauth-broker/mcp-auth/config";
+import type { Choices, ProjectVendor } from "../choices/choices.ts";
 
 const METADATA = [
   "/.well-known/oauth-authorization-server",
@@ -12,27 +13,51 @@ const METADATA = [
   "/.well-known/oauth-protected-resource/mcp",
 ];
 
+/** Of a server whose users link several vendors: their callbacks and the pages. */
+const LINKING = ["/vendors/*", "/connect/*", "/connections"];
+
 /**
  * The OAuth paths of a scaffolded server; none in pre-registered mode. A test compares them with
  * the running server.
  */
-export function exposedPaths(mode: Mode, callback: Callback): readonly string[] {
+export function exposedPaths({
+  mode,
+  callback,
+  vendors,
+}: Pick<Choices, "mode" | "callback" | "vendors">): readonly string[] {
   if (mode === "pre-registered") return [];
   const own = callback === "server" ? ["/callback"] : [];
-  return [...METADATA, "/authorize", ...own, "/token", "/register", "/revoke"];
+  const linking = vendors.length > 1 ? LINKING : [];
+  return [...METADATA, "/authorize", ...own, "/token", "/register", "/revoke", ...linking];
 }
 
 /** The environment that service.yaml gives the server. */
-export function environmentOf({ mode, callback, vendor, scopes }: Choices): Record<string, string> {
-  const placeholders = placeholdersOf(vendor);
+export function environmentOf({ mode, callback, vendors }: Choices): Record<string, string> {
+  const [first, ...others] = vendors;
+  if (others.length > 0) {
+    return {
+      OAUTH_MODE: mode,
+      OAUTH_DYNAMIC_REGISTRATION: "open",
+      VENDORS: vendors.map(({ id }) => id).join(","),
+      SIGN_IN: first.id,
+      ...Object.assign({}, ...vendors.map((vendor) => variablesOf(vendor, prefixOf(vendor.id)))),
+    };
+  }
   return {
     OAUTH_MODE: mode,
     ...(mode === "hosted" && callback === "server"
       ? { OAUTH_CALLBACK: "server", OAUTH_DYNAMIC_REGISTRATION: "open" }
       : {}),
-    VENDOR: vendor,
-    ...(scopes.length === 0 ? {} : { VENDOR_SCOPES: scopes.join(" ") }),
-    ...(placeholders === undefined ? {} : { VENDOR_PLACEHOLDERS: JSON.stringify(placeholders) }),
+    VENDOR: first.id,
+    ...variablesOf(first, "VENDOR_"),
+  };
+}
+
+function variablesOf({ id, scopes }: ProjectVendor, prefix: string): Record<string, string> {
+  const placeholders = placeholdersOf(id);
+  return {
+    ...(scopes.length === 0 ? {} : { [`${prefix}SCOPES`]: scopes.join(" ") }),
+    ...(placeholders === undefined ? {} : { [`${prefix}PLACEHOLDERS`]: JSON.stringify(placeholders) }),
   };
 }
 
@@ -56,21 +81,21 @@ function placeholdersOf(vendor: string): Record<string, string> | undefined {
 }
 
 export function serviceYaml(choices: Choices): string {
-  const { name, mode, callback } = choices;
-  const paths = exposedPaths(mode, callback);
+  const { name, mode, vendors } = choices;
+  const paths = exposedPaths(choices);
   const environment = Object.entries(environmentOf(choices)).map(([key, value]) => `  ${key}: ${scalar(value)}`);
   return [
     "# What the platform deploys. The variables of `environment` are described in README.md.",
     `name: ${name}`,
     `mode: ${mode}`,
-    ...(mode === "hosted" ? hostedPart(paths) : PRE_REGISTERED_PART),
+    ...(mode === "hosted" ? hostedPart(paths, vendors) : PRE_REGISTERED_PART),
     "environment:",
     ...environment,
     "",
   ].join("\n");
 }
 
-function hostedPart(paths: readonly string[]): string[] {
+function hostedPart(paths: readonly string[], vendors: Choices["vendors"]): string[] {
   return [
     "# A table of its own for tokens and sessions; the platform sets DB_TABLE_NAME, DB_TABLE_REGION, TOKEN_ENCRYPTION_KMS_KEY_ID.",
     "enable_db: true",
@@ -78,9 +103,25 @@ function hostedPart(paths: readonly string[]): string[] {
     "  # Served without a bearer token: exactly the OAuth paths that exist in this mode. /mcp never belongs here.",
     "  expose:",
     ...paths.map((path) => `    - ${path}`),
-    "# The platform also sets DEPLOYMENT_URL and PLATFORM_OAUTH_CALLBACK_URL. VENDOR_CLIENT_ID and VENDOR_CLIENT_SECRET are yours",
-    "# to give the deployment, as secrets: `VENDOR_CLIENT_SECRET: env:VENDOR_CLIENT_SECRET` takes one from the environment of",
-    "# the deploy, which has to allow it by name (deploy run --env VENDOR_CLIENT_SECRET).",
+    ...(vendors.length > 1 ? clientsOfSeveral(vendors) : CLIENT_OF_ONE),
+  ];
+}
+
+const CLIENT_OF_ONE = [
+  "# The platform also sets DEPLOYMENT_URL and PLATFORM_OAUTH_CALLBACK_URL. VENDOR_CLIENT_ID and VENDOR_CLIENT_SECRET are yours",
+  "# to give the deployment, as secrets: `VENDOR_CLIENT_SECRET: env:VENDOR_CLIENT_SECRET` takes one from the environment of",
+  "# the deploy, which has to allow it by name (deploy run --env VENDOR_CLIENT_SECRET).",
+];
+
+function clientsOfSeveral(vendors: Choices["vendors"]): string[] {
+  const [first, ...others] = vendors;
+  const secret = `${prefixOf(first.id)}CLIENT_SECRET`;
+  return [
+    "# The platform also sets DEPLOYMENT_URL. The client at each vendor is yours to give the deployment, as secrets:",
+    `# \`${secret}: env:${secret}\` takes one from the environment of the deploy, which has to`,
+    `# allow it by name (deploy run --env ${secret}). Their redirect URIs:`,
+    `#   ${prefixOf(first.id)}CLIENT_ID   DEPLOYMENT_URL/callback`,
+    ...others.map(({ id }) => `#   ${prefixOf(id)}CLIENT_ID   DEPLOYMENT_URL/vendors/${id}/callback`),
   ];
 }
 

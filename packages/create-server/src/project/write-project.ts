@@ -8,6 +8,7 @@ import type { Choices } from "../choices/choices.ts";
 import { type Materials, PACKED, TEMPLATE } from "../materials/materials.ts";
 import { GITIGNORE, packageJson, tsconfigJson } from "./project-files.ts";
 import { serviceYaml } from "./service-yaml.ts";
+import { forSeveralVendors } from "./several-vendors.ts";
 
 /** The template's name in its own files. */
 const TEMPLATE_NAME = "mcp-template";
@@ -19,8 +20,9 @@ const TEMPLATE_TITLE = "MCP template";
  * @throws Error of node:fs
  */
 export function writeProject(folder: string, choices: Choices, materials: Materials): string[] {
+  const template = new Map(templateFiles(join(materials.folder, TEMPLATE), choices.name));
   const files = new Map([
-    ...templateFiles(join(materials.folder, TEMPLATE), choices.name),
+    ...(choices.vendors.length > 1 ? forSeveralVendors(template, choices.vendors) : template),
     ["package.json", packageJson(choices, materials)],
     ["tsconfig.json", tsconfigJson()],
     ["service.yaml", serviceYaml(choices)],
