@@ -9,9 +9,11 @@ export interface Started {
   readonly about: string;
   /** Pre-registered mode with a practice vendor. */
   readonly token: string | undefined;
+  /** Its users link several vendors. */
+  readonly isLinking: boolean;
 }
 
-export function nextSteps({ name, url, mode, about, token }: Started): string {
+export function nextSteps({ name, url, mode, about, token, isLinking }: Started): string {
   const endpoint = `${url}/mcp`;
   const bold = (text: string): string => styleText("bold", text);
   return [
@@ -19,6 +21,7 @@ export function nextSteps({ name, url, mode, about, token }: Started): string {
     `${bold(name)} runs in ${mode} mode, on ${about}.`,
     `  MCP endpoint   ${bold(endpoint)}`,
     ...(mode === "hosted" ? hostedSteps(endpoint) : preRegisteredSteps(endpoint, token)),
+    ...(isLinking ? linkingSteps(url) : []),
     "  Tools          one file each in src/tools; saved is restarted. Ctrl-C ends it.",
     "",
   ].join("\n");
@@ -29,6 +32,13 @@ function hostedSteps(endpoint: string): string[] {
     "  Connect        give this URL to an MCP client of this machine (transport: Streamable HTTP); it asks you to sign in. For one:",
     "                 npx @modelcontextprotocol/inspector",
     `  Without one    curl -i -X POST ${endpoint}   (401: where to sign in)`,
+  ];
+}
+
+function linkingSteps(url: string): string[] {
+  return [
+    "  Link           call a tool of another vendor, click the link it answers with, approve there, call the tool again.",
+    `  Links          ${url}/connections   (what is linked, and how to end it)`,
   ];
 }
 

@@ -1,11 +1,11 @@
 /**
- * The vendor of a server under development: a practice copy on loopback, so that no account or app
- * at the vendor is needed; the real one when VENDOR_CLIENT_ID is set. Provides the environment
+ * The vendors of a server under development: each a practice copy on loopback, so that no account
+ * or app there is needed; the real one when its client id is set. Provides the environment
  * variables for either.
  */
 import { REGISTRY } from "@oauth-broker/oauth-core/registry";
 import type { SandboxVendor } from "@oauth-broker/simulators";
-import type { Environment } from "../config.ts";
+import { type Environment, prefixOf } from "../config.ts";
 
 export interface App {
   readonly VENDOR_CLIENT_ID: string;
@@ -48,10 +48,68 @@ export interface PracticeOptions {
 }
 
 /**
+ * The vendor, or with `VENDORS` each of them.
+ *
  * @param given service.yaml's environment under the process's own
- * @throws Error saying what to install
+ * @param options.redirectUri of the vendor that signs users in
+ * @throws Error saying what to install or to set
  */
-export async function startPracticeVendor(given: Environment, options: PracticeOptions): Promise<PracticeVendor> {
+export async function startPracticeVendors(given: Environment, options: PracticeOptions): Promise<PracticeVendor> {
+  const ids = idsOf(given);
+  if (ids.length === 0) return startPracticeVendor(given, options);
+  const signIn = given["SIGN_IN"] ?? ids[0];
+  const started: PracticeVendor[] = [];
+  const close = async (): Promise<void> => void (await Promise.all(started.map((vendor) => vendor.close())));
+  try {
+    for (const id of ids) {
+      const redirectUri = id === signIn ? options.redirectUri : `${options.homeUrl}/vendors/${id}/callback`;
+      // One after another: the simulators of a failed one would be left running.
+      // oxlint-disable-next-line no-await-in-loop
+      started.push(await startOneOfSeveral(id, given, { ...options, redirectUri }));
+    }
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return {
+    about: started.map(({ about }, index) => (ids[index] === signIn ? `${about} (signs users in)` : about)).join(", "),
+    environment: Object.assign({}, ...started.map(({ environment }) => environment)) as Record<string, string>,
+    app: undefined,
+    close,
+  };
+}
+
+/** `VENDORS`; empty with plain `VENDOR`. */
+export function idsOf(given: Environment): readonly string[] {
+  const ids = (given["VENDORS"] ?? "").split(",").map((id) => id.trim());
+  return ids.filter((id) => id !== "");
+}
+
+/** Its variables are those of an only vendor, with its prefix. */
+async function startOneOfSeveral(id: string, given: Environment, options: PracticeOptions): Promise<PracticeVendor> {
+  const prefix = prefixOf(id);
+  const own = Object.entries(given).flatMap(([name, value]): [string, string | undefined][] => {
+    if (name.startsWith(prefix)) return [[`VENDOR_${name.slice(prefix.length)}`, value]];
+    return name.startsWith("VENDOR") ? [] : [[name, value]];
+  });
+  const vendor = await startPracticeVendor({ ...Object.fromEntries(own), VENDOR: id }, options);
+  const { VENDOR: standIn, ...rest } = vendor.environment;
+  if (standIn !== undefined && REGISTRY.has(id)) {
+    await vendor.close();
+    // A provider with an id of its own could take its place, and the tools name this one.
+    throw new Error(
+      `There is no practice copy of ${id}: set ${prefix}CLIENT_ID and ${prefix}CLIENT_SECRET to work with ${id} itself`,
+    );
+  }
+  const prefixed = Object.entries(rest).map(([name, value]) => [
+    name.startsWith("VENDOR_") ? `${prefix}${name.slice("VENDOR_".length)}` : name,
+    value,
+  ]);
+  const about = vendor.about.replaceAll(/\bVENDOR_(?=CLIENT_)/g, prefix);
+  return { ...vendor, about, environment: Object.fromEntries(prefixed) as Record<string, string> };
+}
+
+async function startPracticeVendor(given: Environment, options: PracticeOptions): Promise<PracticeVendor> {
   const id = given["VENDOR"] ?? "";
   if ((given["VENDOR_CLIENT_ID"] ?? "") !== "") {
     const about = `${id} itself, as VENDOR_CLIENT_ID is set`;

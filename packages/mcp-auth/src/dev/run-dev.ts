@@ -1,5 +1,5 @@
 /**
- * `npm run dev` of a server: the practice vendor, the environment of service.yaml adapted to this
+ * `npm run dev` of a server: its practice vendors, the environment of service.yaml adapted to this
  * machine, and main.ts unchanged, restarted when a file changes.
  */
 import { spawn } from "node:child_process";
@@ -10,7 +10,7 @@ import { createInterface } from "node:readline";
 import { type Environment, loadSettings } from "../config.ts";
 import { type Desk, deskEnvironment } from "./environment.ts";
 import { nextSteps } from "./next-steps.ts";
-import { type PracticeVendor, startPracticeVendor } from "./practice-vendor.ts";
+import { idsOf, type PracticeVendor, startPracticeVendors } from "./practice-vendor.ts";
 import { parseServiceFile } from "./service-file.ts";
 import { fetchTestToken } from "./test-token.ts";
 
@@ -33,7 +33,7 @@ export async function runDev({ environment, print, say }: DevDeps): Promise<numb
   const given = { ...service.environment, ...environment };
   const desk = deskEnvironment(given);
   const { url, mode, redirectUri } = desk;
-  const vendor = await startPracticeVendor(given, { redirectUri, homeUrl: url, name: service.name });
+  const vendor = await startPracticeVendors(given, { redirectUri, homeUrl: url, name: service.name });
   const own = { ...given, ...desk.environment, ...vendor.environment };
   try {
     // Checked here already, so that problems are reported once and not at every restart.
@@ -42,7 +42,14 @@ export async function runDev({ environment, print, say }: DevDeps): Promise<numb
       say(`No token of a practice user: ${error instanceof Error ? error.message : "the vendor refused"}`);
       return undefined;
     });
-    const greeting = nextSteps({ name: service.name, url, mode, about: vendor.about, token });
+    const greeting = nextSteps({
+      name: service.name,
+      url,
+      mode,
+      about: vendor.about,
+      token,
+      isLinking: idsOf(given).length > 0,
+    });
     return await runWatched(own, { print, greet: () => say(greeting) });
   } finally {
     await vendor.close();
