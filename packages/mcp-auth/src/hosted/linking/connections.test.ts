@@ -121,7 +121,7 @@ describe("a user's own connect", () => {
       body: '{"error":"invalid_grant"}',
     });
     expect(await read.refused(await read.vendorToken())).toBeUndefined();
-    expect(await call.links.read("chat")).toEqual({ state: "dead" });
+    expect(await call.links.read("chat")).toMatchObject({ state: "dead" });
     expect(await fixture.gate.identify(call.access)).toBeDefined();
     const page = await visitor.open("/connections");
     expect(sectionOf(page.html, "Chat Vendor")).toContain("Ended by the vendor");
