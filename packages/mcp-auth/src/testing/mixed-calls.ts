@@ -6,6 +6,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Clock } from "@oauth-broker/oauth-core";
 import { createLog } from "@oauth-broker/oauth-core/service";
 import { canaryCode, canaryEnvironment, startCanaryVendor } from "@oauth-broker/simulators";
 import { z } from "zod";
@@ -19,8 +20,8 @@ const SERVER = "https://server.example";
 const CALLBACK = "https://platform.example/oauth/callback";
 /** One flow's PKCE #1: rfc7636 appendix B. */
 const VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
-/** Lifetime of the vendor's tokens, so that some are refreshed between the calls. */
-const LIFETIME_SECONDS = 4;
+/** Lifetime of the vendor's tokens: shorter than that of the sessions' own. */
+const LIFETIME_SECONDS = 1800;
 
 const account = defineTool({
   name: "account",
@@ -35,6 +36,8 @@ const account = defineTool({
 export interface MixedCalls {
   /** The responses of this server to `calls` calls, as many at a time as there are users. */
   run(calls: number): Promise<readonly MixedAnswer[]>;
+  /** The server's clock goes on until the vendor's tokens are about to end. */
+  ageTokens(): void;
   /** Requests at the vendor so far. */
   refreshes(): number;
   close(): Promise<void>;
@@ -68,9 +71,11 @@ export async function openMixedCalls(users: number): Promise<MixedCalls> {
     DATA_DIR: folder,
   };
   const log = createLog({ write: () => undefined });
-  const storage = await openStorage({ now: systemClock, log, environment });
+  let offset = 0;
+  const now: Clock = () => systemClock() + offset;
+  const storage = await openStorage({ now, log, environment });
   const definition = { name: "mixed", version: "1.0.0", tools: [account] };
-  const server = createApp(definition, loadSettings(environment), { now: systemClock, log, storage });
+  const server = createApp(definition, loadSettings(environment), { now, log, storage });
   const send = async (path: string, init: RequestInit): Promise<Response> =>
     server.app.request(`${SERVER}${path}`, {
       ...init,
@@ -104,6 +109,9 @@ export async function openMixedCalls(users: number): Promise<MixedCalls> {
         }),
       );
       return answers;
+    },
+    ageTokens: () => {
+      offset += LIFETIME_SECONDS - 10;
     },
     refreshes: () => provider.counts().refreshes,
     close: async () => {
