@@ -28,7 +28,7 @@ import { scopesOfVendor } from "../sessions/scope.ts";
 import type { LinkingSettings } from "../../settings.ts";
 import { consentPage, type VendorPermissions } from "./consent-page.ts";
 import { refusePage, refuseToClient, type ServerCallbackDeps } from "./deps.ts";
-import { flowVendor, type LegDeps } from "./policy.ts";
+import type { LegDeps } from "./policy.ts";
 
 /** Of the browser, not of one flow: two tabs show two pages that can both be answered. */
 const CONSENT_COOKIE = "consent";
@@ -134,7 +134,6 @@ async function startFlow(
   deps: LegDeps,
   trace: Trace,
 ): Promise<Answer> {
-  const vendor = await flowVendor(deps);
   const flow = {
     v: 3,
     purpose: "client",
@@ -145,9 +144,10 @@ async function startFlow(
     codeChallenge,
     scope: vendorScope,
     ...defined({ state, sessionScope: deps.settings.linking === undefined ? undefined : scope }),
-    issExpected: vendor.vendor.issExpected,
   } as const;
-  return deps.flows.start({ flowId, flow }, vendor, createBindingCookie(), trace);
+  const vendor = await deps.flows.vendorOf({ leg: "authorize", flowId, flow }, trace);
+  const { issExpected } = vendor.vendor;
+  return deps.flows.start({ flowId, flow: { ...flow, issExpected } }, vendor, createBindingCookie(), trace);
 }
 
 /**

@@ -16,6 +16,7 @@ import {
 import { deriveKey, open, seal } from "@oauth-broker/token-store";
 import { identitySource, isSameSource } from "../vendor-links/identity-source.ts";
 import { PATHS } from "../paths.ts";
+import { prefixScopes } from "../sessions/scope.ts";
 import { vendorSecrets } from "../vendor-secrets.ts";
 import { refusePage, type ServerCallbackDeps } from "./deps.ts";
 
@@ -51,6 +52,15 @@ export function asAuthorization({ data }: StoredRecord): Authorization {
   return { ...authorization, v: 3, purpose: "client", path: PATHS.callback };
 }
 
+/** A flow that began with `VENDOR` showed its consent page the scopes of the only vendor. */
+function withSessionScope(
+  authorization: Authorization,
+  { linking }: Pick<ServerCallbackDeps["settings"], "linking">,
+): Authorization {
+  const { scope, sessionScope = prefixScopes(scope, linking?.signIn) } = authorization;
+  return linking === undefined ? authorization : { ...authorization, sessionScope };
+}
+
 export type Flows = BrokeredCode<Authorization, FlowVendor>;
 
 export interface LegDeps extends ServerCallbackDeps {
@@ -69,7 +79,7 @@ export function flowPolicy(deps: ServerCallbackDeps): FlowPolicy<Authorization, 
     // The operator may have changed the vendor: a flow started before is unknown here, and its
     // codes are another vendor's.
     parse: (record) => {
-      const authorization = asAuthorization(record);
+      const authorization = withSessionScope(asAuthorization(record), settings);
       return isSameSource(authorization, identitySource(settings)) ? authorization : undefined;
     },
     state: HANDLE_STATE,

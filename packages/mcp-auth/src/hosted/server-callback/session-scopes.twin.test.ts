@@ -19,7 +19,7 @@ function weaken(change: Partial<typeof Scope>): void {
 describe("with a defence off", () => {
   it("a vendor that grants more widens the session beyond the consent page (twin of rfc6749#3.3)", async () => {
     weaken({
-      grantedSessionScope: (granted, consented = []) => [
+      grantedSessionScope: (granted, consented) => [
         ...new Set([...consented, ...granted.map((scope) => `main:${scope}`)]),
       ],
     });

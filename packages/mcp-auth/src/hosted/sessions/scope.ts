@@ -54,15 +54,14 @@ export function signInScopes(sessionScope: readonly string[], { vendor, linking 
  * the vendor granted; at the others what the user consented to, which a link has to follow.
  *
  * @param granted by the sign-in vendor
- * @param consented as the consent page showed it; undefined for a flow that began with `VENDOR`
+ * @param consented as the consent page showed it
  */
 export function grantedSessionScope(
   granted: readonly string[],
-  consented: readonly string[] | undefined,
+  consented: readonly string[],
   linking: Pick<LinkingSettings, "signIn"> | undefined,
 ): readonly string[] {
   if (linking === undefined) return granted;
   const atSignIn = prefixScopes(granted, linking.signIn);
-  if (consented === undefined) return atSignIn;
   return consented.filter((scope) => !scope.startsWith(`${linking.signIn}:`) || atSignIn.includes(scope));
 }

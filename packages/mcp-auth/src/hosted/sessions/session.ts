@@ -10,6 +10,14 @@ export interface Session {
   readonly scope: readonly string[];
 }
 
+export interface NewSession extends Omit<Session, "id"> {
+  /**
+   * With `VENDORS`: the scope that the consent page showed. `scope` is then what the sign-in vendor
+   * granted.
+   */
+  readonly consented?: readonly string[];
+}
+
 /** RFC 6749 §5.1, before it becomes JSON. */
 export interface IssuedTokens {
   readonly accessToken: string;
@@ -24,8 +32,8 @@ export interface LiveSession extends Session {
 }
 
 export interface Sessions {
-  /** After an authorization. @param session its user, client and granted scope */
-  start(session: Omit<Session, "id">): Promise<{ readonly session: Session; readonly tokens: IssuedTokens }>;
+  /** After an authorization. @param session its user, client and scope */
+  start(session: NewSession): Promise<{ readonly session: Session; readonly tokens: IssuedTokens }>;
   /**
    * @returns undefined for anything that is not a live access token of ours: unknown, expired,
    *   revoked, of another type

@@ -28,6 +28,7 @@ import {
   type StoredSession,
 } from "./record.ts";
 import { refreshSession } from "./refresh.ts";
+import { grantedSessionScope } from "./scope.ts";
 import type { Session, Sessions } from "./session.ts";
 import { createUserSessions } from "./user-sessions.ts";
 
@@ -73,7 +74,8 @@ export function createSessions(
   };
 
   return {
-    start: async ({ user, clientId, scope }) => {
+    start: async ({ user, clientId, consented, scope: granted }) => {
+      const scope = consented === undefined ? granted : grantedSessionScope(granted, consented, linking);
       const id = createSessionId();
       const startedAt = now();
       const endsAt = linking === undefined ? undefined : startedAt + linking.sessionMaxSeconds;

@@ -3,15 +3,14 @@
  * issues tokens of ours to the client. The vendor's code is spent by now, so any failure here means
  * starting the flow again, and tokens that could not be stored are revoked at the vendor.
  */
-import { OAuthError, Secret, toOAuthError, withRestart } from "@oauth-broker/oauth-core";
+import { defined, OAuthError, Secret, toOAuthError, withRestart } from "@oauth-broker/oauth-core";
 import type { ResolvedVendor, VendorTokens } from "@oauth-broker/oauth-core/registry";
 import { type LinkDetails, type StoredTokens, type TokenKey, TokenStoreError } from "@oauth-broker/token-store";
 import type { HostedClient } from "../clients/client.ts";
 import type { HostedDeps } from "../deps.ts";
 import { accountLabel } from "./account-label.ts";
 import { endForeignLink, type LinkDeps, linkKey, outlasts, revokeAtVendor, tokenSetOf } from "./link.ts";
-import { grantedSessionScope } from "../sessions/scope.ts";
-import type { Session } from "../sessions/session.ts";
+import type { NewSession } from "../sessions/session.ts";
 
 export interface Redeemed {
   readonly tokens: VendorTokens;
@@ -30,8 +29,7 @@ export async function openSession(
 ): ReturnType<HostedDeps["sessions"]["start"]> {
   const scope = grantedScope(tokens, requestedScope);
   const user = await linkUser({ tokens, vendor, scope }, deps);
-  const session = { user, clientId, scope: grantedSessionScope(scope, consented, deps.settings.linking) };
-  return startSession(session, deps.sessions);
+  return startSession({ user, clientId, scope, ...defined({ consented }) }, deps.sessions);
 }
 
 /** The scope the vendor reports. RFC 6749 §5.1 lets it be absent when it is the requested one. */
@@ -112,7 +110,7 @@ function asOAuthError(thrown: unknown): OAuthError {
 
 /** The link is stored, but the code is spent: only a new flow can produce a session. */
 async function startSession(
-  session: Omit<Session, "id">,
+  session: NewSession,
   sessions: HostedDeps["sessions"],
 ): ReturnType<HostedDeps["sessions"]["start"]> {
   return sessions.start(session).catch((thrown: unknown) => {
