@@ -11,6 +11,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../clock.ts";
 import { loadSettings } from "../config.ts";
 import { createServerRecords } from "../hosted/server-key.ts";
+import { createSignIns } from "../hosted/linking/sign-ins.ts";
+import { createSessions } from "../hosted/sessions/sessions.ts";
 import { createUserSessions } from "../hosted/sessions/user-sessions.ts";
 import { openStorage } from "../storage.ts";
 import { HOSTED, PRE_REGISTERED, SEVERAL } from "../testing/environments.ts";
@@ -78,6 +80,84 @@ describe("the operator's commands on a server's own storage", () => {
     await once(vendor, "close");
   });
 
+  it("list the links of several vendors, end one, and then all that the user has", async () => {
+    const vendor = createServer((_request, response) => void response.end()).listen(0, "127.0.0.1");
+    await once(vendor, "listening");
+    const host = `127.0.0.1:${(vendor.address() as AddressInfo).port}`;
+    const endpoints = { AUTHORIZATION: "authorize", TOKEN: "token", USERINFO: "userinfo", REVOCATION: "revoke" };
+    const variables = ["MAIN", "CHAT", "WIKI"].flatMap((id): [string, string][] => [
+      [`VENDOR_${id}_CLIENT_ID`, `our-${id}`],
+      ...Object.entries(endpoints).map(([of, path]): [string, string] => [
+        `VENDOR_${id}_${of}_URL`,
+        `http://${host}/${path}`,
+      ]),
+    ]);
+    const environment = {
+      OAUTH_MODE: "hosted",
+      DEPLOYMENT_URL: "https://server.example.com",
+      VENDORS: "main,chat,wiki",
+      DATA_DIR: folder,
+      EGRESS_ALLOW_LOOPBACK: "true",
+      ...Object.fromEntries(variables),
+    };
+    const signIn = { vendor: "main", issuer: host };
+    const rows = [
+      { user: "U1", ...signIn },
+      { user: "U1", vendor: "chat", issuer: host, signIn },
+      { user: "U2", vendor: "chat", issuer: host, signIn: { vendor: "old", issuer: "https://old.example" } },
+    ];
+    const log = createLog({ write: () => undefined });
+    const { tokens, ...storage } = await openStorage({ now: systemClock, log, environment });
+    for (const row of rows) await tokens.put(row, TOKENS);
+    const { records: table, keys, context } = storage;
+    const parts = { ...createServerRecords({ records: table, keys, context }), now: systemClock };
+    const deployment = { audience: "https://server.example.com/mcp", deploymentUrl: "https://server.example.com" };
+    const sessions = createSessions({ ...parts, ...deployment, source: signIn, linking: loadLinking(environment) });
+    const issued = await sessions.start({ user: "U1", clientId: "desk", scope: ["chat:post"] });
+    const signIns = createSignIns({ ...parts, ...deployment, source: signIn });
+    const cookie = (await signIns.start("U1", "one@main")).split(";")[0];
+    const isAlive = async () => [
+      (await sessions.identify(issued.tokens.accessToken)) !== undefined,
+      (await signIns.read(cookie)) !== undefined,
+    ];
+
+    const [out, err]: [string[], string[]] = [[], []];
+    const deps = {
+      print: (line: string) => void out.push(line),
+      say: (line: string) => void err.push(line),
+      openLinks: () => openLinks(environment),
+      hasSeveralVendors: () => hasSeveralVendors(environment),
+      runTokenStore: async () => 0,
+    };
+    await runCommand(["links", "list"], deps);
+    expect(out.splice(0).toSorted()).toEqual([
+      "3 links. Users sign in at main.",
+      "foreign               chat  U2  signed in at old, https://old.example",
+      `works                 chat  U1  signed in at main, ${host}`,
+      "works                 main  U1  signed in at main",
+    ]);
+    expect(await runCommand(["links", "revoke", "U1", "chat"], deps)).toBe(0);
+    expect(out.splice(0)).toEqual(["The link to chat is removed here.", "chat has revoked the token."]);
+    expect(await runCommand(["links", "revoke", "U1", "chat"], deps)).toBe(0);
+    expect(out.splice(0)).toEqual(["U1 has no link to chat."]);
+    expect(await isAlive()).toEqual([true, true]);
+    expect(await runCommand(["links", "revoke", "U1"], deps)).toBe(0);
+    expect(out.splice(0)).toEqual([
+      "1 session ended.",
+      "The link to main is removed here.",
+      "main has revoked the token.",
+    ]);
+    expect([await isAlive(), err]).toEqual([[false, false], []]);
+    // What began before the end stores nothing, not even where there was no link.
+    for (const id of ["main", "chat", "wiki"]) {
+      const key = { user: "U1", vendor: id, issuer: host, signIn };
+      expect((await tokens.readLink(key)).linkVersion, id).toBeGreaterThan(0);
+    }
+    await storage.close();
+    vendor.close();
+    await once(vendor, "close");
+  });
+
   it("create no file", async () => {
     await expect(openLinks({ ...HOSTED, DATA_DIR: folder })).rejects.toThrow(/there is no file .*tokens\.sqlite/);
   });
@@ -86,6 +166,11 @@ describe("the operator's commands on a server's own storage", () => {
     await expect(openLinks(PRE_REGISTERED)).rejects.toThrow("OAUTH_MODE is pre-registered");
   });
 });
+
+function loadLinking(environment: object) {
+  const settings = loadSettings({ ...environment });
+  return settings.mode === "hosted" ? settings.linking : undefined;
+}
 
 it("token-store gets the issuers of all vendors", () => {
   const settings = loadSettings(SEVERAL);
