@@ -25,7 +25,7 @@ import type { VendorSettings } from "../../settings.ts";
 import { callbackPath, PATHS } from "../paths.ts";
 import { refusePage } from "../server-callback/deps.ts";
 import { identityScopes } from "../sessions/scope.ts";
-import { accountLabel } from "../vendor-links/account-label.ts";
+import { accountLabel } from "../vendor-links/link.ts";
 import { identitySource, isSameSource } from "../vendor-links/identity-source.ts";
 import type { LinkingDeps } from "./deps.ts";
 import { isOfUser } from "./sign-ins.ts";

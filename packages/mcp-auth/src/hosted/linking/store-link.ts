@@ -6,8 +6,8 @@ import { OAuthError, Secret, toOAuthError } from "@oauth-broker/oauth-core";
 import { canIdentify } from "@oauth-broker/oauth-core/client";
 import type { ResolvedVendor, VendorTokens } from "@oauth-broker/oauth-core/registry";
 import { type LinkDetails, type StoredTokens, type TokenSet, TokenStoreError } from "@oauth-broker/token-store";
-import { accountLabel } from "../vendor-links/account-label.ts";
 import {
+  accountLabel,
   atVendor,
   endForeignLink,
   isUsable,

@@ -2,10 +2,10 @@
  * A user's link to the vendor: the tokens stored for them, their scope, how they are refreshed, and
  * how the link ends. Independent of sessions: many clients may act for one user, over one link.
  */
-import { type EpochSeconds, OAuthError, Secret } from "@oauth-broker/oauth-core";
-import { idTokenSubject } from "@oauth-broker/oauth-core/client";
+import { type EpochSeconds, type JsonObject, type JsonValue, OAuthError, Secret } from "@oauth-broker/oauth-core";
+import { idTokenSubject, type VendorClient } from "@oauth-broker/oauth-core/client";
 import { formatScope } from "@oauth-broker/oauth-core/protocol";
-import type { VendorTokens } from "@oauth-broker/oauth-core/registry";
+import type { ResolvedVendor, VendorTokens } from "@oauth-broker/oauth-core/registry";
 import type { Refresh, RefreshOptions, StoredTokens, TokenKey, TokenSet } from "@oauth-broker/token-store";
 import type { HostedSettings } from "../../settings.ts";
 import type { HostedDeps } from "../deps.ts";
@@ -199,5 +199,51 @@ export async function revokeAtVendor(
   } catch (error) {
     const isUnsupported = error instanceof OAuthError && error.code === "unsupported_token_type";
     return isUnsupported ? "unsupported" : "failed";
+  }
+}
+
+/** In the order of preference; an identity alone says nothing to its user. */
+const LABEL_MEMBERS = [
+  "email",
+  "preferred_username",
+  "login",
+  "username",
+  "userPrincipalName",
+  "user",
+  "displayName",
+  "name",
+] as const;
+const LONGEST_LABEL = 200;
+
+/**
+ * What a linked account is called on our pages. Best effort: the ID token, else the vendor's account of the user.
+ *
+ * @returns undefined when neither says anything a user would recognise
+ */
+export async function accountLabel(
+  vendor: ResolvedVendor,
+  { accessToken, idToken }: VendorTokens,
+  { vendorClient }: { readonly vendorClient: Pick<VendorClient, "account"> },
+): Promise<string | undefined> {
+  const own = idToken === undefined ? undefined : labelIn(claimsOf(idToken.raw));
+  if (own !== undefined) return own;
+  const account = await vendorClient.account(vendor, accessToken, idToken?.subject).catch(() => undefined);
+  return account === undefined ? undefined : labelIn(account);
+}
+
+function labelIn(members: JsonObject): string | undefined {
+  return LABEL_MEMBERS.map((name) => textOf(members[name])).find((label) => label !== undefined);
+}
+
+function textOf(value: JsonValue | undefined): string | undefined {
+  return typeof value === "string" && value.trim() !== "" ? value.toWellFormed().slice(0, LONGEST_LABEL) : undefined;
+}
+
+/** Of a token that was verified when it was issued. */
+function claimsOf(idToken: string): JsonObject {
+  try {
+    return JSON.parse(Buffer.from(idToken.split(".")[1] ?? "", "base64url").toString("utf8")) as JsonObject;
+  } catch {
+    return {};
   }
 }

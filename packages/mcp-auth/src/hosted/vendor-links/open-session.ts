@@ -8,8 +8,7 @@ import type { ResolvedVendor, VendorTokens } from "@oauth-broker/oauth-core/regi
 import { type LinkDetails, type StoredTokens, type TokenKey, TokenStoreError } from "@oauth-broker/token-store";
 import type { HostedClient } from "../clients/client.ts";
 import type { HostedDeps } from "../deps.ts";
-import { accountLabel } from "./account-label.ts";
-import { endForeignLink, type LinkDeps, linkKey, outlasts, revokeAtVendor, tokenSetOf } from "./link.ts";
+import { accountLabel, endForeignLink, type LinkDeps, linkKey, outlasts, revokeAtVendor, tokenSetOf } from "./link.ts";
 import type { NewSession } from "../sessions/session.ts";
 
 export interface Redeemed {
