@@ -108,17 +108,18 @@ export const LINKING_DEFENCES: readonly Mutation[] = [
     tests: [`${LINKING}/connections.test.ts`],
   },
   {
-    defence: "Tokens of a page that is too old are not stored",
+    defence: "A yes counts over the link version of its question",
     file: `${LINKING}/store-link.ts`,
-    find: "if (present !== linkVersion) return await tooLate(question, at);",
-    replace: "if (present < linkVersion) return await tooLate({ ...question, linkVersion: present }, at);",
+    find: "const over = isForeignGone ? (await at.tokens.readLink(key)).linkVersion : linkVersion;",
+    replace:
+      "const over = isForeignGone || linkVersion >= 0 ? (await at.tokens.readLink(key)).linkVersion : linkVersion;",
     tests: [`${LINKING}/connections.test.ts`],
   },
   {
     defence: "Another account replaces a link after a yes alone",
     file: `${LINKING}/store-link.ts`,
     find: 'const isOther = typeof stored === "object" && !isSameAccount(',
-    replace: 'const isOther = stored === "unreadable" && !isSameAccount(',
+    replace: 'const isOther = typeof stored === "object" && user === "" && !isSameAccount(',
     tests: [`${LINKING}/connections.test.ts`],
   },
   {
