@@ -24,7 +24,8 @@ export interface Harness {
   close(): Promise<void>;
 }
 
-export async function openHarness(): Promise<Harness> {
+/** @param vendors `several`: with `VENDORS`, of which one signs users in and no tool needs another */
+export async function openHarness(vendors: "one" | "several" = "one"): Promise<Harness> {
   const port = await freePort();
   const proxyPort = await freePort();
   const url = `http://127.0.0.1:${proxyPort}`;
@@ -40,11 +41,12 @@ export async function openHarness(): Promise<Harness> {
       OAUTH_CALLBACK: "server",
       DEPLOYMENT_URL: url,
       PORT: String(port),
-      VENDOR: "sandbox-vendor",
-      VENDOR_ISSUER: provider.issuer,
-      VENDOR_CLIENT_ID: client.clientId,
-      VENDOR_CLIENT_SECRET: client.clientSecret,
-      VENDOR_SCOPES: "openid profile api:read",
+      ...vendorVariables(vendors, {
+        ISSUER: provider.issuer,
+        CLIENT_ID: client.clientId,
+        CLIENT_SECRET: client.clientSecret,
+        SCOPES: "openid profile api:read",
+      }),
       EGRESS_ALLOW_LOOPBACK: "true",
       OAUTH_CLIENTS: JSON.stringify([
         { client_id: CLIENT_ID, client_name: "MCP conformance", redirect_uris: [REDIRECT_URI] },
@@ -63,6 +65,21 @@ export async function openHarness(): Promise<Harness> {
       await provider.close();
       rmSync(folder, { recursive: true, force: true });
     },
+  };
+}
+
+function vendorVariables(
+  vendors: "one" | "several",
+  variables: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  const prefixed = (prefix: string): Record<string, string> =>
+    Object.fromEntries(Object.entries(variables).map(([name, value]) => [`${prefix}_${name}`, value]));
+  if (vendors === "one") return { VENDOR: "sandbox-vendor", ...prefixed("VENDOR") };
+  return {
+    VENDORS: "sandbox-vendor,github",
+    ...prefixed("VENDOR_SANDBOX_VENDOR"),
+    VENDOR_GITHUB_CLIENT_ID: "never-used",
+    VENDOR_GITHUB_CLIENT_SECRET: "never-used",
   };
 }
 

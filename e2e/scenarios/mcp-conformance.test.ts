@@ -48,24 +48,41 @@ function scoreOf({ scenarios }: SuiteRun, names: Iterable<string> = scenarios.ke
   };
 }
 
+const SCORES: readonly (readonly [Revision, Score, Beyond])[] = [
+  [
+    "2026-07-28",
+    { scenarios: 37, passed: 118, failed: 0, warnings: 0 },
+    { "http-header-validation": 14, "http-custom-header-server-validation": 10, "json-schema-2020-12": 8 },
+  ],
+  ["2025-11-25", { scenarios: 30, passed: 53, failed: 6, warnings: 1 }, { "json-schema-2020-12": 8 }],
+];
+
+async function expectScore({ url }: Harness, ...[revision, score, beyond]: (typeof SCORES)[number]): Promise<void> {
+  const args = ["--requirements", revision, "--expected-failures", baselineOf(revision)];
+  const run = await runSuite("server", "--url", `${url}/mcp`, ...args);
+  const found = scoreOf(run, scoredScenarios(revision));
+  console.log(`MCP ${revision}, scored:`, found);
+  expect(run.exitCode, run.output).toBe(0);
+  expect(found, run.output).toEqual(score);
+  for (const [scenario, passed] of Object.entries(beyond)) {
+    expect(scoreOf(run, [scenario]), run.output).toEqual({ scenarios: 1, passed, failed: 0, warnings: 0 });
+  }
+}
+
+// The body of every request is then read before the SDK reads it, and `initialize` answers
+// Mcp-Session-Id, without which the suite warns.
+it("the server meets both revisions just so with several vendors", async () => {
+  const several = await openHarness("several");
+  for (const [revision, score, beyond] of SCORES) {
+    const withSession = revision === "2025-11-25" ? { passed: score.passed + 3, warnings: 0 } : {};
+    await expectScore(several, revision, { ...score, ...withSession }, beyond);
+  }
+  await several.close();
+});
+
 describe("the server", () => {
-  it.each<[Revision, Score, Beyond]>([
-    [
-      "2026-07-28",
-      { scenarios: 37, passed: 118, failed: 0, warnings: 0 },
-      { "http-header-validation": 14, "http-custom-header-server-validation": 10, "json-schema-2020-12": 8 },
-    ],
-    ["2025-11-25", { scenarios: 30, passed: 53, failed: 6, warnings: 1 }, { "json-schema-2020-12": 8 }],
-  ])("meets %s but for its baseline", async (revision, score, beyond) => {
-    const args = ["--requirements", revision, "--expected-failures", baselineOf(revision)];
-    const run = await runSuite("server", "--url", `${harness.url}/mcp`, ...args);
-    const found = scoreOf(run, scoredScenarios(revision));
-    console.log(`MCP ${revision}, scored:`, found);
-    expect(run.exitCode, run.output).toBe(0);
-    expect(found, run.output).toEqual(score);
-    for (const [scenario, passed] of Object.entries(beyond)) {
-      expect(scoreOf(run, [scenario]), run.output).toEqual({ scenarios: 1, passed, failed: 0, warnings: 0 });
-    }
+  it.each(SCORES)("meets %s but for its baseline", async (...score) => {
+    await expectScore(harness, ...score);
   });
 
   it("fails with a baseline that leaves a failing scenario out", async () => {

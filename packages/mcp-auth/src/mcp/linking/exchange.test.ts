@@ -28,6 +28,8 @@ describe("a body", () => {
     ["that is empty", 400, {}, ""],
     ["that is no message", 400, {}, "[]"],
     ["that is no object", 400, {}, "7"],
+    ["that is null", 400, {}, "null"],
+    ["that is a batch of nothing known", 400, {}, "[null]"],
   ])("%s is %i", async (_, status, headers, body) => {
     const answer = await calls.send("alice.desk", body, headers);
     expect([answer.status, answer.body.jsonrpc, typeof answer.body.error.code]).toEqual([status, "2.0", "number"]);
