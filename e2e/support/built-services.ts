@@ -15,6 +15,7 @@ import {
   PLATFORM_BUNDLE,
   PLATFORM_FOLDER,
   ROOT,
+  SEVERAL_VENDORS_BUNDLE,
 } from "./paths.ts";
 
 interface BuiltService {
@@ -35,6 +36,13 @@ const BROKER: BuiltService = {
   sources: ["apps/broker/src/**/*.ts", packages("oauth-core,token-store")],
 };
 
+const MCP: BuiltService = {
+  folder: MCP_FOLDER,
+  configuration: "rolldown.config.mjs",
+  bundle: MCP_BUNDLE,
+  sources: ["apps/mcp-template/src/**/*.ts", packages("oauth-core,token-store,mcp-auth")],
+};
+
 const SERVICES: readonly BuiltService[] = [
   BROKER,
   {
@@ -43,11 +51,12 @@ const SERVICES: readonly BuiltService[] = [
     bundle: BROKER_WITH_SHORT_WAITS,
     sources: [...BROKER.sources, "e2e/support/short-waits*"],
   },
+  MCP,
   {
-    folder: MCP_FOLDER,
-    configuration: "rolldown.config.mjs",
-    bundle: MCP_BUNDLE,
-    sources: ["apps/mcp-template/src/**/*.ts", packages("oauth-core,token-store,mcp-auth")],
+    ...MCP,
+    configuration: join(import.meta.dirname, "several-vendors.rolldown.config.mjs"),
+    bundle: SEVERAL_VENDORS_BUNDLE,
+    sources: [packages("oauth-core,token-store,mcp-auth"), "e2e/support/several-vendors-server.ts"],
   },
   {
     folder: PLATFORM_FOLDER,

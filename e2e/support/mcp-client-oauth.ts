@@ -23,6 +23,10 @@ export interface StockClient {
   /** Its pre-registered client, or the URL of its metadata document. */
   readonly known?: Pick<OAuthClientProvider, "clientMetadataUrl"> & { readonly registered?: Registered };
   readonly fetch?: typeof fetch;
+  /** Its user's browser, up to the redirect URI; by default a fresh one. */
+  readonly visit?: (url: URL) => Promise<URL>;
+  /** By default one that shows its user nothing. */
+  readonly create?: () => Client;
 }
 
 /**
@@ -41,6 +45,8 @@ export async function authorizeClient(
     vendorIssuer,
     callback = PLATFORM_CALLBACK,
     known: { registered, ...known } = {},
+    visit = (url) => consent(url, { account, stopAt: ({ href }) => href.startsWith(callback) }),
+    create = () => createClient(era),
     ...options
   }: StockClient,
 ): Promise<{
@@ -75,14 +81,14 @@ export async function authorizeClient(
   };
   const open = () => new StreamableHTTPClientTransport(new URL(mcp), { authProvider, ...options });
   const connect = async (transport: StreamableHTTPClientTransport): Promise<Client> => {
-    const client = createClient(era);
+    const client = create();
     await client.connect(transport);
     return client;
   };
   const refused = open();
   await connect(refused).catch(() => undefined);
   if (kept.sentTo === undefined) throw new Error("the client was not sent to an authorization server");
-  const back = await consent(kept.sentTo, { account, stopAt: (url) => url.href.startsWith(callback) });
+  const back = await visit(kept.sentTo);
   plantSecret("code", back.searchParams.get("code"));
   if (vendorIssuer !== undefined && back.searchParams.get("iss") === vendorIssuer) back.searchParams.delete("iss");
   await refused.finishAuth(back.searchParams);

@@ -8,6 +8,7 @@ export const BROKER_SOURCE: string = join(BROKER_FOLDER, "src", "main.ts");
 export const BROKER_WITH_SHORT_WAITS: string = join(ROOT, "node_modules", ".cache", "e2e", "short-waits-broker.js");
 export const MCP_FOLDER: string = join(ROOT, "apps", "mcp-template");
 export const MCP_BUNDLE: string = join(MCP_FOLDER, "dist", "main.js");
+export const SEVERAL_VENDORS_BUNDLE: string = join(ROOT, "node_modules", ".cache", "e2e", "several-vendors-server.js");
 export const MCP_SOURCE: string = join(MCP_FOLDER, "src", "main.ts");
 export const PLATFORM_FOLDER: string = join(ROOT, "apps", "platform");
 export const PLATFORM_BUNDLE: string = join(PLATFORM_FOLDER, "dist", "main.js");

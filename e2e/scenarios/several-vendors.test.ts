@@ -1,0 +1,173 @@
+/**
+ * One sign-in, three vendors, each linked once: what users of stock clients go through, from the
+ * first call to a vendor that ends its grant, a scope that is needed later, and a restart. Their
+ * clients are never sent to the authorization server again.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ERAS } from "../support/mcp-client.ts";
+import { connectFirstClient, type FirstError } from "../support/first-sdk.ts";
+import { type SeveralVendors, startSeveralVendors, type VendorName } from "../support/several-vendors.ts";
+import { connectLinkingClient, type LinkingClient } from "../support/several-vendors-client.ts";
+
+let harness: SeveralVendors;
+beforeAll(async () => {
+  harness = await startSeveralVendors();
+});
+afterAll(() => harness.close());
+
+const USERS = { modern: "user", legacy: "operator" } as const;
+const NAMES = { home: "home", chat: "chat", github: "GitHub" } as const;
+const LOGINS = { user: "sample-user", operator: "sample-operator" } as const;
+
+describe.each(ERAS)("a user with a stock %s client", (era) => {
+  const account = USERS[era];
+  let user: LinkingClient;
+  const own = { user: account, account: expect.objectContaining({ sub: account }) as unknown };
+  const ownGitHub = { user: account, account: expect.objectContaining({ login: LOGINS[account] }) as unknown };
+
+  beforeAll(async () => {
+    user = await connectLinkingClient(harness, `${account}'s client`, { era, account });
+  });
+  afterAll(() => user.close());
+
+  it("has linked the sign-in vendor by signing in", async () => {
+    expect((await user.call("home_account")).value).toEqual(own);
+    expect(user.asked).toEqual([]);
+  });
+
+  it("is asked for each other vendor once, when a tool first needs it", async () => {
+    expect((await user.call("chat_account")).value).toEqual(own);
+    expect((await user.call("github_account")).value).toEqual(ownGitHub);
+    expect(user.asked).toHaveLength(2);
+    const { accounts } = (await user.call("all_accounts")).value;
+    expect(accounts).toEqual([own.account, own.account, ownGitHub.account]);
+    expect(user.asked).toHaveLength(2);
+  });
+
+  it.each(["chat", "github"] as const)("links %s again after the user ended the grant there", async (vendor) => {
+    const before = user.asked.length;
+    await harness.endGrant(vendor, account);
+    expect((await user.call(`${vendor}_account`)).value).toEqual(vendor === "chat" ? own : ownGitHub);
+    expect(user.asked).toHaveLength(before + 1);
+    expect((await user.call("all_accounts")).isError).toBe(false);
+    expect(user.asked).toHaveLength(before + 1);
+  });
+
+  it("grants a further scope when a tool needs it, and loses none", async () => {
+    const before = user.asked.length;
+    expect((await user.call("chat_post", { text: "hello" })).value).toEqual(own);
+    expect(user.asked).toHaveLength(before + 1);
+    const { html } = await user.browser.open("/connections");
+    for (const scope of ["openid", "api:read", "api:write"]) expect(html).toMatch(new RegExp(`[> ]${scope}[ <]`));
+    expect((await user.call("chat_account")).value).toEqual(own);
+    expect(user.asked).toHaveLength(before + 1);
+  });
+
+  it("goes on after a restart, the client still connected", async () => {
+    const before = user.asked.length;
+    await harness.restart();
+    expect((await user.call("all_accounts")).isError).toBe(false);
+    expect((await user.call("chat_post")).value).toEqual(own);
+    expect((await user.browser.open("/connections")).status).toBe(200);
+    expect(user.asked).toHaveLength(before);
+  });
+
+  it("signed in once at the client and once in the browser, and no response had a vendor's token", async () => {
+    expect([user.authorizations(), user.browser.signIns()]).toEqual([1, 1]);
+    expect(harness.issuedTokens()).toBeGreaterThan(5);
+    expect(harness.seenTokens()).toEqual([]);
+  });
+});
+
+describe("a user of another client", () => {
+  it("takes a while, and the call waits with one URL", async () => {
+    const user = await connectLinkingClient(harness, "waiting client", { era: "modern", account: "operator" });
+    await unlink(user, "chat");
+    const opened: Promise<unknown>[] = [];
+    user.onUrl = async (url) => {
+      if (opened.length === 0) opened.push(sleep(1_500).then(() => user.browser.link(url)));
+      return "accept";
+    };
+    expect((await user.call("chat_account")).value).toMatchObject({ account: { sub: "operator" } });
+    await Promise.all(opened);
+    expect(user.asked).toHaveLength(1);
+    await user.close();
+  });
+
+  it.each([
+    ["decline", "link_declined"],
+    ["cancel", "link_cancelled"],
+  ] as const)("whose client says %s gets no link, and the URL opens nothing any more", async (action, code) => {
+    const user = await connectLinkingClient(harness, `client that says ${action}`, { era: "modern" });
+    await unlink(user, "github");
+    user.onUrl = async () => action;
+    const answer = await user.call("github_account");
+    expect([answer.isError, answer.text.split(" ")[0]]).toEqual([true, code]);
+    expect((await user.browser.open(user.asked[0] ?? "")).status).toBe(410);
+    expect((await user.call("nothing")).value).toEqual({ user: "user" });
+    await user.close();
+  });
+
+  it.each(["deny", "cancel at the vendor"])(
+    "who chooses %s on the page is not asked again in this call",
+    async (way) => {
+      const user = await connectLinkingClient(harness, `client of a user who chooses ${way}`, { era: "modern" });
+      await unlink(user, "chat");
+      user.onUrl = async (url) => {
+        const page = await user.browser.open(url);
+        await (way === "deny"
+          ? user.browser.press(page, "deny")
+          : user.browser.press(page, "approve", { decision: "cancel" }));
+        return "accept";
+      };
+      const answer = await user.call("chat_account");
+      expect([answer.isError, answer.text.split(" ")[0], user.asked.length]).toEqual([true, "link_declined", 1]);
+      await user.close();
+    },
+  );
+
+  it.each(ERAS)("that shows no URLs gets a text whose last line is one, %s", async (era) => {
+    const user = await connectLinkingClient(harness, `plain ${era} client`, { era, showsUrls: false });
+    await unlink(user, "chat");
+    await unlink(user, "github");
+    const answer = await user.call("all_accounts");
+    const url = answer.text.split("\n").at(-1) ?? "";
+    expect([answer.isError, answer.text.split("http").length, url.startsWith(`${harness.url}/connect/`)]).toEqual([
+      true,
+      2,
+      true,
+    ]);
+    await user.browser.link(url);
+    const next = (await user.call("all_accounts")).text.split("\n").at(-1) ?? "";
+    await user.browser.link(next);
+    expect((await user.call("all_accounts")).isError).toBe(false);
+    await user.close();
+  });
+
+  it("of the SDK's first generation is shown the URL, and calls again", async () => {
+    const user = await connectLinkingClient(harness, "signed in before", { era: "legacy" });
+    await unlink(user, "github");
+    const first = await connectFirstClient(harness.mcp, user.accessToken);
+    const call = { name: "github_account", arguments: {} };
+    const error = (await first.callTool(call).catch((thrown: unknown) => thrown)) as FirstError;
+    expect(error.code).toBe(-32042);
+    expect(error.elicitations).toMatchObject([{ mode: "url", url: expect.stringMatching(/\/connect\/[\w-]{43}$/) }]);
+    await user.browser.link(error.elicitations[0]?.url ?? "");
+    const { content } = await first.callTool(call);
+    expect(content[0]?.text).toContain("sample-user");
+    await first.close();
+    await user.close();
+  });
+});
+
+it("no response to any of them had a vendor's token", () => {
+  expect(harness.issuedTokens()).toBeGreaterThan(15);
+  expect(harness.seenTokens()).toEqual([]);
+});
+
+/** On the user's page. */
+async function unlink({ browser }: LinkingClient, vendor: VendorName): Promise<void> {
+  const page = await browser.open("/connections");
+  if (page.html.includes(`Disconnect ${NAMES[vendor]}<`)) await browser.press(page, "disconnect", { vendor });
+}
