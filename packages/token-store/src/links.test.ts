@@ -13,7 +13,7 @@ import { memoryTokenRows } from "./storage/memory/token-rows.ts";
 import { sqliteTokenRows } from "./storage/sqlite/token-rows.ts";
 import type { TokenRows } from "./storage/token-rows.ts";
 import { cliFixture, ISSUER, VENDOR } from "./testing/cli-fixture.ts";
-import { CHAT, DETAILS, HOME, linksFixture, OTHER_SIGN_IN, SIGN_IN, tokensOf } from "./testing/links-fixture.ts";
+import { CHAT, DETAILS, linksFixture, OTHER_SIGN_IN, SIGN_IN, tokensOf } from "./testing/links-fixture.ts";
 import { UNREADABLE } from "./testing/records-fixture.ts";
 import type { TokenStore } from "./token-store.ts";
 import { rowKeyOf } from "./tokens/token-attributes.ts";
@@ -74,7 +74,7 @@ describe.each(CASES)("a link in %s, mode %s, %s", (_name, mode, keys, open) => {
     expect((await store.readLink(CHAT)).linkVersion).toBe(1);
     await store.describeLink(CHAT, (link) => (link === undefined ? link : { ...link, lacked: { post: 1 } }));
     expect((await store.get(CHAT))?.tokens.link?.lacked).toEqual({ post: 1 });
-    const signIn = { vendor: HOME.vendor, issuer: HOME.issuer };
+    const signIn = { vendor: SIGN_IN.vendor, issuer: SIGN_IN.issuer };
     expect(await all(store.links(CHAT.user, SIGN_IN))).toEqual([
       { user: CHAT.user, vendor: "chat", status: "active", signIn },
     ]);
@@ -210,7 +210,7 @@ describe("a writer of the table", () => {
       await rows.change(rowKeyOf(CHAT), { set: {}, remove: ["sign_in_vendor", "sign_in_issuer"] }, {});
       const { signIn: _, ...plain } = CHAT;
       await expect(store.get(plain)).rejects.toEqual(UNREADABLE);
-      await rows.change(rowKeyOf(CHAT), { set: { sign_in_vendor: HOME.vendor } }, {});
+      await rows.change(rowKeyOf(CHAT), { set: { sign_in_vendor: SIGN_IN.vendor } }, {});
       expect(await store.get(CHAT)).toBeUndefined();
       await close();
     },

@@ -36,6 +36,7 @@ export interface ServiceMetrics extends RequestMetrics {
   render(): Promise<{ readonly contentType: string; readonly body: string }>;
 }
 
+/** What is counted beside the requests, and under which names. */
 export interface ServiceMetricsOptions {
   /** Of the service's own metrics: `broker`, `mcp`. */
   readonly prefix: string;

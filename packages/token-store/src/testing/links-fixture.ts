@@ -8,8 +8,7 @@ import type { ModeName } from "../tokens/token-attributes.ts";
 import type { LinkDetails, SignIn, TokenKey, TokenSet } from "../tokens/tokens.ts";
 import { memoryKeys, NOW } from "./cli-fixture.ts";
 
-export const HOME = { vendor: "home", issuer: "https://home.example" } as const;
-export const SIGN_IN: SignIn = HOME;
+export const SIGN_IN: SignIn = { vendor: "home", issuer: "https://home.example" };
 export const OTHER_SIGN_IN: SignIn = { vendor: "home", issuer: "https://another.example" };
 export const CHAT: TokenKey = { user: "u1", vendor: "chat", issuer: "https://chat.example", signIn: SIGN_IN };
 export const DETAILS: LinkDetails = {
