@@ -74,9 +74,8 @@ describe.each(CASES)("a link in %s, mode %s, %s", (_name, mode, keys, open) => {
     expect((await store.readLink(CHAT)).linkVersion).toBe(1);
     await store.describeLink(CHAT, (link) => (link === undefined ? link : { ...link, lacked: { post: 1 } }));
     expect((await store.get(CHAT))?.tokens.link?.lacked).toEqual({ post: 1 });
-    const signIn = { vendor: SIGN_IN.vendor, issuer: SIGN_IN.issuer };
     expect(await all(store.links(CHAT.user, SIGN_IN))).toEqual([
-      { user: CHAT.user, vendor: "chat", status: "active", signIn },
+      { user: CHAT.user, vendor: "chat", status: "active", signIn: SIGN_IN },
     ]);
     await close();
   });

@@ -6,7 +6,6 @@ import type { Clock, Fetch, RecordStore } from "@oauth-broker/oauth-core";
 import type { VendorClient } from "@oauth-broker/oauth-core/client";
 import type { TokenStore } from "@oauth-broker/token-store";
 import type { HostedSettings } from "../settings.ts";
-import type { Tickets } from "./linking/tickets.ts";
 import type { ServerKey } from "./server-key.ts";
 import type { Sessions } from "./sessions/session.ts";
 
@@ -18,8 +17,6 @@ export interface HostedDeps {
   readonly tokens: TokenStore;
   readonly serverKey: ServerKey;
   readonly sessions: Sessions;
-  /** Absent with `VENDOR`. */
-  readonly tickets?: Tickets | undefined;
   readonly vendorClient: VendorClient;
   /**
    * For Client ID Metadata Documents: `fetchUntrusted` of an egress with small limits

@@ -41,11 +41,10 @@ export function createHosted(settings: HostedSettings, { storage, log, ...parts 
   const audience = resourceOf(settings.deploymentUrl);
   const { linking } = settings;
   const sessions = createSessions({ records, serverKey, audience, source: identitySource(settings), now, linking });
-  const tickets = ticketsOf(settings, { records, serverKey, now });
-  const deps: HostedDeps = { ...parts, settings, records, tokens, serverKey, sessions, tickets };
+  const deps: HostedDeps = { ...parts, settings, records, tokens, serverKey, sessions };
   startSweep(deps);
   return {
-    gate: createHostedGate(deps),
+    gate: createHostedGate({ ...deps, tickets: ticketsOf(deps) }),
     seals: serverKey,
     routes: hostedRoutes(deps),
     resourceMetadata: resourceMetadataUrl(settings.deploymentUrl),

@@ -19,7 +19,7 @@ import { systemClock } from "../clock.ts";
 import type { HostedDeps } from "../hosted/deps.ts";
 import { createHostedGate } from "../hosted/gate.ts";
 import { identitySource } from "../hosted/vendor-links/identity-source.ts";
-import { ticketsOf } from "../hosted/linking/tickets.ts";
+import { type Tickets, ticketsOf } from "../hosted/linking/tickets.ts";
 import { hostedRoutes } from "../hosted/routes.ts";
 import { createServerKey, type ServerKey } from "../hosted/server-key.ts";
 import { documentEgress } from "../hosted/clients/metadata-document.ts";
@@ -50,6 +50,8 @@ export interface HostedFixture extends HostedDeps {
   /** The token rows as stored. */
   readonly rows: TokenRows;
   readonly gate: Gate;
+  /** With `VENDORS`. */
+  readonly tickets: Tickets | undefined;
   /** Log lines so far. */
   readonly lines: string[];
   readonly clock: { advance(seconds: number): void };
@@ -140,10 +142,10 @@ export function openHostedFixture({
     tokens,
     serverKey,
     sessions,
-    tickets: ticketsOf(settings, { records, serverKey, now }),
     vendorClient,
     fetchDocument: options.fetchDocument ?? documents.fetchUntrusted,
   };
+  const tickets = ticketsOf(deps);
   const lines: string[] = [];
   const log = createLog({ write: (line) => void lines.push(line) });
   const app = new Hono();
@@ -164,7 +166,8 @@ export function openHostedFixture({
     ...deps,
     table,
     rows,
-    gate: createHostedGate(deps),
+    tickets,
+    gate: createHostedGate({ ...deps, tickets }),
     lines,
     clock: { advance: (seconds) => void (offset += seconds) },
     down,

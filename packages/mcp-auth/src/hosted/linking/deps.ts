@@ -7,7 +7,7 @@ import type { HostedDeps } from "../deps.ts";
 import { type IdentitySource, identitySource } from "../vendor-links/identity-source.ts";
 import { createQuestions, type Questions } from "./questions.ts";
 import { createSignIns, type SignIns } from "./sign-ins.ts";
-import type { Tickets } from "./tickets.ts";
+import { type Tickets, ticketsOf } from "./tickets.ts";
 
 export interface LinkingDeps extends HostedDeps {
   readonly linking: LinkingSettings;
@@ -21,7 +21,8 @@ export interface LinkingDeps extends HostedDeps {
 
 /** @returns undefined with `VENDOR` */
 export function linkingDeps(hosted: HostedDeps, findClient: FindServerClient): LinkingDeps | undefined {
-  const { settings, tickets, records, serverKey, now } = hosted;
+  const { settings, records, serverKey, now } = hosted;
+  const tickets = ticketsOf(hosted);
   const { linking, deploymentUrl } = settings;
   if (linking === undefined || tickets === undefined) return undefined;
   const source = identitySource(settings);

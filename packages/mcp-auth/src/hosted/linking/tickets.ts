@@ -20,7 +20,7 @@ import {
 import { randomToken } from "@oauth-broker/oauth-core/protocol";
 import { hashOf } from "@oauth-broker/oauth-core/server";
 import type { LinkQuestion, Ticket, TicketState } from "../../mode.ts";
-import type { HostedSettings } from "../../settings.ts";
+import type { HostedDeps } from "../deps.ts";
 import { connectUrl } from "../paths.ts";
 import type { ServerKey } from "../server-key.ts";
 import { readSession, type SessionLinking } from "../sessions/record.ts";
@@ -109,13 +109,10 @@ interface Index {
 const VALUE = /^[A-Za-z0-9_-]{43}$/;
 
 /** @returns undefined with `VENDOR` */
-export function ticketsOf(
-  settings: Pick<HostedSettings, "vendor" | "linking" | "deploymentUrl">,
-  deps: Pick<TicketsDeps, "records" | "serverKey" | "now">,
-): Tickets | undefined {
-  const { linking, deploymentUrl } = settings;
+export function ticketsOf(deps: Pick<HostedDeps, "records" | "serverKey" | "now" | "settings">): Tickets | undefined {
+  const { linking, deploymentUrl } = deps.settings;
   if (linking === undefined) return undefined;
-  return createTickets({ ...deps, linking, deploymentUrl, source: identitySource(settings) });
+  return createTickets({ ...deps, linking, deploymentUrl, source: identitySource(deps.settings) });
 }
 
 export function createTickets(deps: TicketsDeps): Tickets {
