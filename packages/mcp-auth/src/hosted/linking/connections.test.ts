@@ -250,7 +250,7 @@ describe("another account than the linked one", () => {
     expect(fixture.revocations("chat")).toBe(1);
     expect(pathOf(await second.press(shown, "replace", CHAT))).toBe("/connections?error=link_changed");
     expect(await fixture.linked("chat")).toBe(first);
-    expect(await call.links.ticketState(ticket.id)).toBe("denied");
+    expect(await call.links.ticketState(ticket.id)).toBe("gone");
   });
 
   it("is not stored over a link that changed meanwhile", async () => {

@@ -159,7 +159,7 @@ async function answerQuestion(
     return redirectAnswer(connectionsUrl({ error: "link_changed" }));
   }
   if (!isYes) {
-    await endQuestion(question, deps);
+    await endQuestion(question, "denied", deps);
     return redirectAnswer(PATHS.connections);
   }
   const outcome = await replaceLink(question, deps);

@@ -64,7 +64,7 @@ export async function takeTokens(brought: BroughtTokens, cookieHash: string, dep
     if (isOther || isFewer) {
       //                                                      4  the user says
       const replaced = await deps.questions.ask({ ...question, isOther }, cookieHash);
-      if (replaced !== undefined) await endQuestion(replaced, deps);
+      if (replaced !== undefined) await endQuestion(replaced, "ended", deps);
       return "asked";
     }
     return await store(question, undefined, at); //                                   5  in place of the same account's
@@ -81,8 +81,12 @@ export async function replaceLink(question: WaitingQuestion, deps: LinkingDeps):
   return store(question, question.isOther && typeof stored === "object" ? stored : undefined, at);
 }
 
-/** The user said no, or nothing. */
-export async function endQuestion(question: WaitingQuestion, deps: LinkingDeps): Promise<void> {
+/** @param why `denied`: the user said no; `ended`: nothing in time, or another account since */
+export async function endQuestion(
+  question: WaitingQuestion,
+  why: "denied" | "ended",
+  deps: LinkingDeps,
+): Promise<void> {
   const { user, vendor, tokens, isOther, ticketId } = question;
   const at = atVendor(vendor, deps);
   await discard(tokens, tokens.link?.account, user, at);
@@ -93,12 +97,12 @@ export async function endQuestion(question: WaitingQuestion, deps: LinkingDeps):
       link === undefined ? undefined : { ...link, notGranted: [...new Set([...link.notGranted, ...refused])] },
     );
   }
-  if (ticketId !== undefined) await deps.tickets.settle(ticketId, "denied");
+  if (ticketId !== undefined) await deps.tickets.settle(ticketId, why);
 }
 
 /** What no user answered in time. */
 export async function sweepQuestions(deps: LinkingDeps): Promise<void> {
-  for (const question of await deps.questions.sweep()) await endQuestion(question, deps);
+  for (const question of await deps.questions.sweep()) await endQuestion(question, "ended", deps);
 }
 
 /** @param replaced another account's tokens, which are then revoked */
