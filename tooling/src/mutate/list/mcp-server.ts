@@ -191,4 +191,20 @@ export const MCP_SERVER_DEFENCES: readonly Mutation[] = [
     replace: "return hosts.length === 0 || isNative || host !== '';",
     tests: [`${HOSTED}/clients/registration.test.ts`],
   },
+  {
+    defence: "A label of the metrics has few values, none of them a caller's",
+    rows: ["OB-2"],
+    file: "packages/oauth-core/src/metrics/index.ts",
+    find: 'return (value) => (known.has(value) ? value : "other");',
+    replace: "return (value) => (known.has(value) ? value : value.slice(0, 64));",
+    tests: ["packages/oauth-core/src/metrics/index.test.ts", "packages/mcp-auth/src/mcp/metrics.test.ts"],
+  },
+  {
+    defence: "Metrics are answered to a scraper on this machine, not to a page in its browser",
+    rows: ["RS-7"],
+    file: "packages/mcp-auth/src/app.ts",
+    find: "mount(app, [onlyForUs(route, isKnown)], {",
+    replace: "mount(app, [onlyForUs(route, (host) => isKnown(host, undefined))], {",
+    tests: ["packages/mcp-auth/src/mcp/metrics.test.ts"],
+  },
 ];
