@@ -45,7 +45,7 @@ export async function connectLinkingClient(
     era,
     account = "user",
     showsUrls = true,
-    browser = openTextBrowser(harness, `${name}'s browser`, account),
+    browser = openTextBrowser(harness, `${name}'s browser`, { account }),
   }: LinkingClientOptions,
 ): Promise<LinkingClient> {
   const asked: string[] = [];

@@ -1,12 +1,46 @@
 /**
- * A server with several vendors as an author writes one, with a tool for each: the vendor's answer
- * says whose token it was sent. built-services.ts bundles it; several-vendors.ts starts it.
+ * A server with several vendors as an author writes one, with a tool for each that says whose token
+ * the vendor was sent. built-services.ts bundles it; several-vendors.ts and several-vendors-load.ts
+ * start it.
  */
-import { defineTool, runServer } from "@oauth-broker/mcp-auth";
+import { defineTool, runServer, type Tool } from "@oauth-broker/mcp-auth";
 import { z } from "zod";
 
+/** What the tools need of each vendor a test may list. */
+const SCOPES: Readonly<Record<string, readonly string[]>> = {
+  home: ["openid"],
+  chat: ["openid", "api:read"],
+  github: ["read:user"],
+  one: ["read"],
+  two: ["read"],
+  three: ["read"],
+};
+const listed = (process.env["VENDORS"] ?? "").split(",").filter((id) => Object.hasOwn(SCOPES, id));
 const nothing = z.object({});
 const readOnly = { annotations: { readOnlyHint: true } };
+const needsOf = (id: string) => ({ scopes: SCOPES[id] ?? [] });
+
+const accountOf = (id: string): Tool =>
+  defineTool({
+    name: `${id}_account`,
+    title: `Account at ${id}`,
+    description: `The user's account at ${id}`,
+    input: nothing,
+    ...readOnly,
+    vendor: id,
+    ...needsOf(id),
+    run: async (_, { user, vendor }) => ({ user, account: await vendor.account() }),
+  });
+
+const chatPost = defineTool({
+  name: "chat_post",
+  title: "Chat post",
+  description: "Would write to the chat",
+  input: z.object({ text: z.string().optional() }),
+  vendor: "chat",
+  scopes: ["openid", "api:read", "api:write"],
+  run: async (_, { user, vendor }) => ({ user, account: await vendor.account() }),
+});
 
 await runServer({
   name: "several-vendors",
@@ -19,60 +53,19 @@ await runServer({
       input: nothing,
       run: async (_, { user }) => ({ user }),
     }),
-    defineTool({
-      name: "home_account",
-      title: "Home account",
-      description: "The user's account where they sign in",
-      input: nothing,
-      ...readOnly,
-      vendor: "home",
-      scopes: ["openid"],
-      run: async (_, { user, vendor }) => ({ user, account: await vendor.account() }),
-    }),
-    defineTool({
-      name: "chat_account",
-      title: "Chat account",
-      description: "The user's account at the chat",
-      input: nothing,
-      ...readOnly,
-      vendor: "chat",
-      scopes: ["openid", "api:read"],
-      run: async (_, { user, vendor }) => ({ user, account: await vendor.account() }),
-    }),
-    defineTool({
-      name: "chat_post",
-      title: "Chat post",
-      description: "Would write to the chat",
-      input: z.object({ text: z.string().optional() }),
-      vendor: "chat",
-      scopes: ["openid", "api:read", "api:write"],
-      run: async (_, { user, vendor }) => ({ user, account: await vendor.account() }),
-    }),
-    defineTool({
-      name: "github_account",
-      title: "GitHub account",
-      description: "The user's account at GitHub",
-      input: nothing,
-      ...readOnly,
-      vendor: "github",
-      scopes: ["read:user"],
-      run: async (_, { user, vendor }) => ({ user, account: await vendor.account() }),
-    }),
+    ...listed.map(accountOf),
+    ...(listed.includes("chat") ? [chatPost] : []),
     defineTool({
       name: "all_accounts",
       title: "All accounts",
       description: "The user's accounts at every vendor",
       input: nothing,
       ...readOnly,
-      vendors: {
-        home: { scopes: ["openid"] },
-        chat: { scopes: ["openid", "api:read"] },
-        github: { scopes: ["read:user"] },
-      },
-      run: async (_, { user, vendors }) => {
-        const all = [vendors.home, vendors.chat, vendors.github];
-        return { user, accounts: await Promise.all(all.map((vendor) => vendor.account())) };
-      },
+      vendors: Object.fromEntries(listed.map((id) => [id, needsOf(id)])),
+      run: async (_, { user, vendors }) => ({
+        user,
+        accounts: await Promise.all(listed.map(async (id) => vendors[id]?.account() ?? null)),
+      }),
     }),
   ],
 });

@@ -1,0 +1,81 @@
+/**
+ * Users of a server with three vendors at two processes on one table, all at once: they link, call
+ * and refresh, and each vendor is sent the token of the calling user alone.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { volume } from "@oauth-broker/oauth-core/testing";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { type Load, LOAD_VENDORS, type LoadAnswer, type LoadUser, startLoad } from "../support/several-vendors-load.ts";
+
+const { users: USERS, rounds: ROUNDS } = volume({ test: { users: 4, rounds: 3 }, soak: { users: 20, rounds: 10 } });
+const MOST_TRIES = 5;
+/** So short that tokens end among the calls. */
+const LIFETIME_SECONDS = 2;
+
+let load: Load;
+let users: readonly LoadUser[];
+beforeAll(async () => {
+  load = await startLoad(LIFETIME_SECONDS);
+  users = await Promise.all(Array.from({ length: USERS }, (_, index) => load.connect(`user-${index + 1}`)));
+});
+afterAll(() => load.close());
+
+const own = ({ name }: LoadUser, vendors: number) => ({
+  status: 200,
+  user: name,
+  subs: Array.from({ length: vendors }, () => name),
+});
+
+it("bar#RS-8 users who link two vendors at the same time get their own accounts, at one process or the other", async () => {
+  const answers = await Promise.all(
+    users.map(async (user) => {
+      const { urls, requestState } = await user.call("all_accounts");
+      expect(Object.keys(urls).toSorted()).toEqual(["three", "two"]);
+      // Two tabs of one browser.
+      await user.browser.open("/connections");
+      await Promise.all(Object.values(urls).map((url) => user.browser.link(url)));
+      const inputResponses = { two: { action: "accept" }, three: { action: "accept" } };
+      return user.call("all_accounts", { requestState, inputResponses });
+    }),
+  );
+  expect(answers).toMatchObject(users.map((user) => own(user, 3)));
+});
+
+it("bar#RS-8 calls of all users at all vendors at once, tokens ending among them, are answered for their caller", async () => {
+  const tools = [...LOAD_VENDORS.map((id) => `${id}_account`), "all_accounts"];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    // oxlint-disable no-await-in-loop -- as many calls at once as there are users
+    const answers = await Promise.all(
+      users.map(async (user, index) => {
+        const tool = tools[(round + index) % tools.length] ?? "";
+        return [await callUntilAnswered(user, tool), await callUntilAnswered(user, "all_accounts")];
+      }),
+    );
+    const expected = users.map((user, index) => [
+      own(user, (round + index) % tools.length === 3 ? 3 : 1),
+      own(user, 3),
+    ]);
+    expect(answers).toMatchObject(expected);
+    if (round === 0) await Promise.all([load.restart(), sleep(LIFETIME_SECONDS * 1_000)]);
+    // oxlint-enable no-await-in-loop
+  }
+  for (const id of LOAD_VENDORS) {
+    const { refreshes, replays } = load.vendors[id].counts();
+    expect([refreshes >= USERS, replays]).toEqual([true, 0]);
+  }
+});
+
+/** Where the machine is so busy that the table answers too late, the answer says so. */
+async function callUntilAnswered(user: LoadUser, tool: string): Promise<LoadAnswer> {
+  for (let tries = 0; ; tries += 1) {
+    // oxlint-disable-next-line no-await-in-loop
+    const answer = await user.call(tool);
+    if (!answer.text.includes("try again in a moment") || tries === MOST_TRIES) return answer;
+  }
+}
+
+it("no response had a vendor's token, and no row names one", async () => {
+  expect(load.received()).not.toMatch(/canary\.user|renew\.user|code\.user/);
+  const items = JSON.stringify(await load.aws.engine.items(load.aws.table));
+  expect(items).not.toMatch(/canary\.user|renew\.user|code\.user/);
+});

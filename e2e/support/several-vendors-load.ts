@@ -1,0 +1,226 @@
+/**
+ * Many users at two processes of one server with three vendors, on one table: a load balancer sends
+ * every request, of clients and browsers alike, to one process after the other. The vendors' account
+ * endpoints name the user of the token they were sent.
+ */
+import { type CanaryVendor, canaryCode, startCanaryVendor } from "@oauth-broker/simulators";
+import { request } from "undici";
+import { type AwsHarness, startAws } from "./aws.ts";
+import { freePort } from "./free-port.ts";
+import { tableEnvironment } from "./mcp-aws.ts";
+import { challengeOf } from "./platform.ts";
+import { SEVERAL_VENDORS_BUNDLE } from "./paths.ts";
+import { type ServiceProcess, startService } from "./service-process.ts";
+import { openTextBrowser, type TextBrowser } from "./several-vendors-browser.ts";
+
+/** The first one signs users in. */
+export const LOAD_VENDORS = ["one", "two", "three"] as const;
+
+export interface LoadUser {
+  readonly name: string;
+  readonly browser: TextBrowser;
+  /** One request of the user's client. */
+  call(tool: string, params?: object): Promise<LoadAnswer>;
+}
+
+/** The JSON-RPC result or error, as far as a test looks into it. */
+export interface LoadAnswer {
+  readonly status: number;
+  /** Whom the tool ran for, and whose tokens the vendors were sent. */
+  readonly user?: string;
+  readonly subs?: readonly string[];
+  readonly requestState?: string;
+  /** What the user is asked, by vendor. */
+  readonly urls: Readonly<Record<string, string>>;
+  readonly text: string;
+}
+
+export interface Load {
+  readonly aws: AwsHarness;
+  readonly vendors: Readonly<Record<(typeof LOAD_VENDORS)[number], CanaryVendor>>;
+  /** Signs in at the MCP server. */
+  connect(name: string): Promise<LoadUser>;
+  /** Everything that clients and browsers received. */
+  received(): string;
+  restart(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const CALLBACK = "http://127.0.0.1/oauth/callback";
+const VERIFIER = "v".repeat(43);
+const PREFIX = "io.modelcontextprotocol";
+
+/** @param lifetimeSeconds of the vendors' tokens, so that they are refreshed among the calls */
+export async function startLoad(lifetimeSeconds: number): Promise<Load> {
+  const aws = await startAws();
+  const [one, two, three] = await Promise.all(
+    [1, 2, 3].map(() => startCanaryVendor({ lifetimeSeconds, refreshMs: 10 })),
+  );
+  if (one === undefined || two === undefined || three === undefined) throw new Error("a vendor did not start");
+  const vendors = { one, two, three };
+  const ports = [String(await freePort()), String(await freePort())];
+  const url = `http://127.0.0.1:${ports[0]}`;
+  const env = {
+    ...tableEnvironment(aws),
+    OAUTH_MODE: "hosted",
+    DEPLOYMENT_URL: url,
+    VENDORS: LOAD_VENDORS.join(","),
+    ...Object.assign({}, ...LOAD_VENDORS.map((id) => variablesOf(id, vendors[id].url))),
+    OAUTH_CLIENTS: JSON.stringify([{ client_id: "desk", client_name: "Desk", redirect_uris: [CALLBACK] }]),
+    EGRESS_ALLOW_LOOPBACK: "true",
+    LIMITS_REQUESTS_PER_MINUTE: "0",
+    ELICITATION_WAIT_SECONDS: "0",
+  };
+  const start = (): Promise<ServiceProcess[]> =>
+    Promise.all(
+      ports.map((PORT) => startService({ name: "MCP server", file: SEVERAL_VENDORS_BUNDLE, env: { ...env, PORT } })),
+    );
+  let servers = await start();
+  let requests = 0;
+  const texts: string[] = [];
+  const send = async (href: string, { method = "GET", headers, body }: RequestInit): Promise<Response> => {
+    requests += 1;
+    const { pathname, search, host } = new URL(href);
+    const form = body instanceof URLSearchParams ? { "content-type": "application/x-www-form-urlencoded" } : {};
+    // The global fetch cannot set the Host.
+    const answer = await request(`http://127.0.0.1:${ports[requests % 2]}${pathname}${search}`, {
+      method: method as "GET" | "POST",
+      headers: { ...form, ...(headers as Record<string, string>), host },
+      body: body instanceof URLSearchParams ? body.toString() : typeof body === "string" ? body : null,
+    });
+    const text = await answer.body.text();
+    const kept = Object.entries(answer.headers).flatMap(([name, value]) =>
+      [value ?? []].flat().map((one): [string, string] => [name, one]),
+    );
+    texts.push(`${text}\n${JSON.stringify(kept)}`);
+    return new Response(text, { status: answer.statusCode, headers: kept });
+  };
+
+  return {
+    aws,
+    vendors,
+    received: () => texts.join("\n"),
+    connect: async (name) => {
+      const site = { url, seen: [], keep: async (_: string, __: string, answer: Response) => answer };
+      const browser = openTextBrowser(site, name, { send, consent: async (at) => approvedBy(name, new URL(at)) });
+      const accessToken = await signIn(browser, url, send);
+      return { name, browser, call: async (tool, params = {}) => call(tool, params, { accessToken, url, send }) };
+    },
+    restart: async () => {
+      await Promise.all(servers.map((server) => server.stop()));
+      servers = await start();
+    },
+    close: async () => {
+      await Promise.all(servers.map((server) => server.stop()));
+      await Promise.all([...Object.values(vendors).map((vendor) => vendor.close()), aws.close()]);
+    },
+  };
+}
+
+function variablesOf(id: string, vendorUrl: string): Readonly<Record<string, string>> {
+  const name = `VENDOR_${id.toUpperCase()}`;
+  return {
+    [`${name}_AUTHORIZATION_URL`]: `${vendorUrl}/authorize`,
+    [`${name}_TOKEN_URL`]: `${vendorUrl}/token`,
+    [`${name}_USERINFO_URL`]: `${vendorUrl}/account`,
+    [`${name}_CLIENT_ID`]: "our-client",
+    [`${name}_CLIENT_SECRET`]: "our-secret-at-the-vendor",
+    [`${name}_SCOPES`]: "read",
+  };
+}
+
+/** A vendor without pages: it sends the browser back at once. */
+function approvedBy(user: string, at: URL): URL {
+  const back = new URL(at.searchParams.get("redirect_uri") ?? "");
+  back.search = new URLSearchParams({ code: canaryCode(user), state: at.searchParams.get("state") ?? "" }).toString();
+  return back;
+}
+
+type Send = (href: string, init: RequestInit) => Promise<Response>;
+
+async function signIn(browser: TextBrowser, url: string, send: Send): Promise<string> {
+  const asked = new URLSearchParams({
+    response_type: "code",
+    client_id: "desk",
+    redirect_uri: CALLBACK,
+    code_challenge: challengeOf(VERIFIER),
+    code_challenge_method: "S256",
+  });
+  const stopAt = ({ href }: URL): boolean => href.startsWith(CALLBACK);
+  const back = await browser.press(await browser.open(`/authorize?${asked.toString()}`), "approve", { stopAt });
+  const answer = await send(`${url}/token`, {
+    method: "POST",
+    body: new URLSearchParams({
+      grant_type: "authorization_code",
+      client_id: "desk",
+      redirect_uri: CALLBACK,
+      code: back.url.searchParams.get("code") ?? "",
+      code_verifier: VERIFIER,
+    }),
+  });
+  const { access_token: accessToken } = (await answer.json()) as { readonly access_token?: string };
+  if (accessToken === undefined) throw new Error(`${browser.name} got no session: ${answer.status}`);
+  return accessToken;
+}
+
+/** A call of 2026-07-28 as it stands on the wire, of a client that shows URLs. */
+async function call(
+  name: string,
+  params: object,
+  { accessToken, url, send }: { readonly accessToken: string; readonly url: string; readonly send: Send },
+): Promise<LoadAnswer> {
+  const meta = {
+    [`${PREFIX}/protocolVersion`]: "2026-07-28",
+    [`${PREFIX}/clientInfo`]: { name: "raw", version: "1" },
+    [`${PREFIX}/clientCapabilities`]: { elicitation: { url: {} } },
+  };
+  const message = {
+    jsonrpc: "2.0",
+    id: 1,
+    method: "tools/call",
+    params: { name, arguments: {}, ...params, _meta: meta },
+  };
+  const answer = await send(`${url}/mcp`, {
+    method: "POST",
+    headers: {
+      authorization: `Bearer ${accessToken}`,
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      "mcp-protocol-version": "2026-07-28",
+      "mcp-method": "tools/call",
+      "mcp-name": name,
+    },
+    body: JSON.stringify(message),
+  });
+  const text = await answer.text();
+  const json = text.startsWith("{") ? text : (/^data: (\{.*)$/m.exec(text)?.[1] ?? "{}");
+  const { result = {} } = JSON.parse(json) as { readonly result?: Result };
+  const urls = Object.fromEntries(
+    Object.entries(result.inputRequests ?? {}).map(([vendor, asked]) => [vendor, asked.params?.url ?? ""]),
+  );
+  const [content] = result.content ?? [];
+  const value = result.isError === true || content === undefined ? {} : (JSON.parse(content.text) as Value);
+  return {
+    status: answer.status,
+    text,
+    urls,
+    ...(result.requestState === undefined ? {} : { requestState: result.requestState }),
+    ...(value.user === undefined ? {} : { user: value.user }),
+    ...(value.user === undefined
+      ? {}
+      : { subs: [value.account ?? [], value.accounts ?? []].flat().map(({ sub }) => sub) }),
+  };
+}
+
+interface Result {
+  readonly isError?: boolean;
+  readonly content?: readonly { readonly text: string }[];
+  readonly requestState?: string;
+  readonly inputRequests?: Readonly<Record<string, { readonly params?: { readonly url?: string } }>>;
+}
+
+interface Value {
+  readonly user?: string;
+  readonly account?: { readonly sub: string };
+  readonly accounts?: readonly { readonly sub: string }[];
+}
