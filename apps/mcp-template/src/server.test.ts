@@ -1,5 +1,5 @@
 /** The tools, called as the server calls them, with a vendor whose answers the test sets. */
-import type { ToolContext } from "@oauth-broker/mcp-auth";
+import { type CallContext, type NamedVendors, SIGN_IN_VENDOR, type VendorApi } from "@oauth-broker/mcp-auth";
 import { describe, expect, it } from "vitest";
 import { tools } from "./tools/index.ts";
 import { listPages } from "./tools/list-pages.ts";
@@ -8,20 +8,22 @@ import { whoami } from "./tools/whoami.ts";
 /** @param pages the answers of the vendor's API, by URL */
 function contextWith(
   pages: Readonly<Record<string, () => Response>> = {},
-): ToolContext & { readonly reported: string[] } {
+): CallContext & NamedVendors<typeof SIGN_IN_VENDOR> & { readonly reported: string[] } {
   const reported: string[] = [];
+  const vendor: VendorApi = {
+    id: "example",
+    name: "Example",
+    account: async () => ({ id: 1, login: "ada" }),
+    accessToken: async () => "token",
+    fetch: async (url) => pages[String(url)]?.() ?? new Response(null, { status: 404 }),
+  };
   return {
     reported,
     user: "1",
     signal: new AbortController().signal,
     progress: async (done, total, message) => void reported.push(`${done}/${total}: ${message}`),
-    vendor: {
-      id: "example",
-      name: "Example",
-      account: async () => ({ id: 1, login: "ada" }),
-      accessToken: async () => "token",
-      fetch: async (url) => pages[String(url)]?.() ?? new Response(null, { status: 404 }),
-    },
+    vendor,
+    vendors: { [SIGN_IN_VENDOR]: vendor },
   };
 }
 

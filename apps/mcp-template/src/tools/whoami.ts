@@ -1,5 +1,5 @@
-/** The vendor's account of the calling user. */
-import { defineTool } from "@oauth-broker/mcp-auth";
+/** The calling user's account at the vendor that signs users in. */
+import { defineTool, SIGN_IN_VENDOR } from "@oauth-broker/mcp-auth";
 import { z } from "zod";
 
 export const whoami = defineTool({
@@ -7,6 +7,7 @@ export const whoami = defineTool({
   title: "Who am I",
   description: "The account at the vendor that this server acts for. Use it to see which user the other tools work for",
   input: z.object({}),
+  vendor: SIGN_IN_VENDOR,
   // Every client may ask which user it works for.
   scopes: [],
   annotations: { readOnlyHint: true, openWorldHint: true },

@@ -1,6 +1,6 @@
 /**
  * The template for a project with several vendors: in place of the sample tool that works with the
- * only vendor there is one tool per vendor, and `whoami` names the vendor that signs users in.
+ * only vendor there is one tool per vendor.
  */
 import { REGISTRY } from "@oauth-broker/oauth-core/registry";
 import { prefixOf } from "@oauth-broker/mcp-auth/config";
@@ -23,15 +23,9 @@ export function forSeveralVendors(template: Files, vendors: Choices["vendors"]):
   ]);
   change("src/tools/whoami.ts", [
     [
-      "/** The vendor's account of the calling user. */",
-      "/** The calling user's account at the vendor that signs users in. */",
-    ],
-    ["import { defineTool } from", "import { defineTool, SIGN_IN_VENDOR } from"],
-    [
       "The account at the vendor that this server acts for. Use it to see which user the other tools work for",
       "The account with which the user signed in to this server. Use it to see which user the other tools work for",
     ],
-    ["  // Every client may ask", "  vendor: SIGN_IN_VENDOR,\n  // Every client may ask"],
   ]);
   for (const vendor of vendors) changed.set(`src/tools/${fileOf(vendor)}.ts`, toolOf(vendor));
   changed.set("src/tools/index.ts", listOf(vendors));
