@@ -8,10 +8,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { startPracticeVendors } from "../../packages/mcp-auth/src/dev/practice-vendor.ts";
 import { startBrokerProcess } from "../support/broker-process.ts";
 import { CHROMIUM, connectChromium, NO_CHROMIUM, screenshotPath } from "../support/chromium.ts";
 import { freePort } from "../support/free-port.ts";
-import { ROOT } from "../support/paths.ts";
+import { LINKING_SOURCE, ROOT } from "../support/paths.ts";
 import { type GitHubVendor, OUR_CLIENT, startGitHubVendor } from "../support/mcp-vendor.ts";
 import { openActor, type Actor } from "../support/platform-actor.ts";
 import { type ProjectOptions, serverProject, type ServerProject } from "../support/platform-process.ts";
@@ -28,6 +29,7 @@ service:
   expose: [/.well-known/oauth-authorization-server, /.well-known/oauth-protected-resource,
     /.well-known/oauth-protected-resource/mcp, /authorize, /token, /register, /revoke]`;
 const PRE_REGISTERED = "name: notes\nmode: pre-registered";
+const SEVERAL = HOSTED.replace("/revoke]", "/revoke, /callback, /vendors/*, /connect/*, /connections]");
 const OPEN_SERVER = join(ROOT, "e2e", "support", "open-server.ts");
 
 // Each journey starts several processes, one after the other.
@@ -210,6 +212,38 @@ describe.skipIf(CHROMIUM === undefined)("in Chromium", () => {
     const names = (await first.page.context().cookies(platformUrl)).map(({ name }) => name);
     expect(names).toEqual(expect.arrayContaining(["platform-session", expect.stringMatching(/^notes\./)]));
     await running.stop();
+  });
+
+  it("a server with two vendors: the second is linked when a tool first needs it, behind the ingress", async () => {
+    const serverUrl = `http://127.0.0.1:${await freePort()}`;
+    const given = { OAUTH_MODE: "hosted", VENDORS: "github,slack", OAUTH_DYNAMIC_REGISTRATION: "open" };
+    const options = { redirectUri: `${serverUrl}/callback`, homeUrl: platformUrl, serverUrl, name: "Notes" };
+    const practice = await startPracticeVendors(given, options);
+    const { OAUTH_MODE: _, ...variables } = given;
+    const start = `node ${JSON.stringify(LINKING_SOURCE)}`;
+    await begin(SEVERAL, { env: { ...variables, ...practice.environment }, start });
+    await project.claimServerUrl(`${serverUrl}/mcp`);
+    const running = await project.start();
+    const first = await actor("First user");
+    await first.open("notes");
+    await first.click("Connect");
+    await first.click("Continue to GitHub");
+    await first.answerVendor();
+    await first.sees("Connected since");
+    expect(await first.callTool()).toContain('"sample-user"');
+    await first.follow("Connection");
+    expect(await first.callTool("account_at_slack")).toContain("account_at_slack is waiting for you");
+    await shot(first, "5-asked");
+    const tab = await first.openAsked("Slack is connected.");
+    await tab.screenshot({ path: screenshotPath(shots, "6-linked"), fullPage: true });
+    await first.click("Try again");
+    await first.sees("Answer of account_at_slack");
+    expect(await first.page.getByRole("status").textContent()).toContain("Sample user");
+    // The link is the user's, not the session's: the next connection finds it.
+    await first.follow("Connection");
+    expect(await first.callTool("account_at_slack")).toContain("Sample user");
+    await running.stop();
+    await practice.close();
   });
 });
 

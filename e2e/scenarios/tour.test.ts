@@ -114,6 +114,32 @@ describe("npm run tour", () => {
       await button("Call the tool");
       await sees(/"user": "Sample user"/);
 
+      await link("All connectors");
+      await link("linking-server");
+      await button("Connect");
+      await button("Continue to GitHub");
+      await button("Sample user");
+      await button("Allow");
+      await connected();
+      await link("Try");
+      await page.getByLabel("Tool").selectOption("account_at_slack");
+      await button("Call the tool");
+      await sees("is waiting for you");
+      await picture("asked");
+      const first = page;
+      const address = page.getByRole("link", { name: /\/connect\// });
+      [page] = await Promise.all([page.context().waitForEvent("page"), address.click()]);
+      await button("Allow");
+      await button("Continue to Slack");
+      await button("Sample user");
+      await button("Allow");
+      await sees("Slack is connected.");
+      await picture("linked");
+      await page.close();
+      page = first;
+      await button("Try again");
+      await sees("Answer of account_at_slack");
+
       await button("Sign out");
       await button("Administrator");
       await link("brokered-server");

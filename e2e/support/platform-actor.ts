@@ -34,6 +34,11 @@ export interface Actor {
    * @returns the text of the answer
    */
   callTool(tool?: string): Promise<string>;
+  /**
+   * Opens what a server asks to open, in its own tab, and answers there until the text is seen.
+   * @returns the tab
+   */
+  openAsked(until: string): Promise<Page>;
   leave(): Promise<void>;
 }
 
@@ -101,6 +106,22 @@ export async function openActor(
       await page.getByLabel("Tool").selectOption(tool);
       await click("Call the tool");
       return (await page.getByRole("status").textContent()) ?? "";
+    },
+    openAsked: async (until) => {
+      const link = page.getByRole("link", { name: /\/connect\// });
+      const [tab] = await Promise.all([context.waitForEvent("page"), link.click()]);
+      const goal = tab.getByText(until).first();
+      const next = tab.getByRole("button", { name: /^(?:(?:Continue as )?Sample user|Allow|Continue to)/ }).first();
+      for (let step = 0; step < 6; step += 1) {
+        // Each page is a step: who the user is, what the server asks, what the vendor asks.
+        // oxlint-disable-next-line no-await-in-loop
+        await goal.or(next).first().waitFor();
+        // oxlint-disable-next-line no-await-in-loop
+        if (await goal.isVisible()) return tab;
+        // oxlint-disable-next-line no-await-in-loop
+        await next.click();
+      }
+      throw new Error(`${until} was not reached: ${tab.url()}`);
     },
     leave: () => context.close(),
   };

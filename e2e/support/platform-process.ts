@@ -38,6 +38,8 @@ export interface ServerProject {
   serve(): Promise<ServiceProcess>;
   /** A run that is killed as soon as it prints this. */
   killWhen(said: string): Promise<void>;
+  /** Its address, before the first deploy takes a free one. */
+  claimServerUrl(serverUrl: string): Promise<void>;
   /** As on the Settings tab. */
   changeSettings(change: SettingsChange): Promise<void>;
   connector(): Promise<Connector | undefined>;
@@ -117,6 +119,8 @@ export function serverProject({
       child.stderr.setEncoding("utf8").on("data", (text: string) => text.includes(said) && child.kill("SIGKILL"));
       await ended;
     },
+    claimServerUrl: (serverUrl) =>
+      withStorage(async (connectors) => void (await connectors.claimServerUrl("notes", serverUrl))),
     changeSettings: (change) =>
       withStorage(async (connectors) => void (await connectors.changeSettings("notes", change))),
     connector: () => withStorage((connectors) => connectors.find("notes")),

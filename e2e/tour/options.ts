@@ -3,8 +3,9 @@ import { parseArgs } from "node:util";
 
 export const HELP = `Usage: npm run tour [-- --port N]
 
-Starts, on this machine alone: the broker's sandbox, the reference platform, and two MCP servers made from the template and deployed
-through it, one that is its own authorization server and one whose users connect through the broker. The vendors are practice copies.
+Starts, on this machine alone: the broker's sandbox, the reference platform, and three MCP servers deployed through it: one that
+is its own authorization server, one whose users link two vendors, one whose users connect through the broker. The vendors are practice
+copies.
 Says what to open and where to click; docs/tour.md is the same with pictures. Runs until Ctrl-C.
 
 Options

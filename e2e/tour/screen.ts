@@ -24,7 +24,10 @@ export function screen({
      All connectors, ${CONNECTORS.brokered}: Connect. Sample user, Allow.
   6  Call a tool with the vendor's token
      Try: whoami, Call the tool.
-  7  See what an administrator sees
+  7  Link a second vendor
+     All connectors, ${CONNECTORS.linking}: Connect, Continue to GitHub, Sample user, Allow. Try: account_at_slack, Call the tool.
+     Open the address it shows: Allow, Continue to Slack, Sample user, Allow. Back here: Try again.
+  8  See what an administrator sees
      Sign out, Administrator, ${CONNECTORS.brokered}: Settings.
 
   With pictures   docs/tour.md

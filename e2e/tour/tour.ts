@@ -1,6 +1,6 @@
 /**
  * Starts the parts of the tour in parallel, except for what depends on another: the broker's
- * sandbox, the platform's pages, and both servers through the platform's deploy command. All of it
+ * sandbox, the platform's pages, and three servers through the platform's deploy command. All of it
  * on loopback, everything in one folder.
  */
 import { randomBytes } from "node:crypto";
@@ -12,8 +12,9 @@ import { loadPlatformConfig } from "@oauth-broker/platform/src/config.ts";
 import type { SettingsChange } from "@oauth-broker/platform/src/connectors/store.ts";
 import { initConnector } from "@oauth-broker/platform/src/deploy/commands/init.ts";
 import { openStorage } from "@oauth-broker/platform/src/storage.ts";
+import { startPracticeVendors } from "../../packages/mcp-auth/src/dev/practice-vendor.ts";
 import { freePort } from "../support/free-port.ts";
-import { BROKER_SOURCE, PLATFORM_SOURCE } from "../support/paths.ts";
+import { BROKER_SOURCE, LINKING_SOURCE, PLATFORM_SOURCE } from "../support/paths.ts";
 import { textMember } from "../support/text-member.ts";
 import { type PartCommand, sentence, startPart } from "./parts.ts";
 import { startPracticeVendor } from "./practice-vendor.ts";
@@ -38,7 +39,11 @@ export interface TourOptions {
 }
 
 /** The connectors, by what they show. */
-export const CONNECTORS = { hosted: "hosted-server", brokered: "brokered-server" } as const;
+export const CONNECTORS = {
+  hosted: "hosted-server",
+  linking: "linking-server",
+  brokered: "brokered-server",
+} as const;
 
 const BROKER_CLIENT = "sandbox-platform";
 /** The broker's vendor: its tokens are validated without a client of the server's own. */
@@ -81,10 +86,13 @@ export async function startTour(
     BROKER_CLIENT_SECRET: secret,
   };
 
-  const deploy = async (project: ServerProject, settings: SettingsChange = {}): Promise<string> => {
+  const deploy = async (
+    project: ServerProject,
+    { serverUrl, ...settings }: SettingsChange & { readonly serverUrl?: string } = {},
+  ): Promise<string> => {
     const { name, environment } = project;
     const server = writeServerProject(folder, project);
-    await initialize(server, { environment: platform, name, settings });
+    await initialize(server, { environment: platform, name, settings, serverUrl });
     const allowed = Object.keys(environment).map((variable) => `--env=${variable}`);
     const args = [PLATFORM_SOURCE, "deploy", "run", server, ...allowed];
     return begin({ name: `the deploy of ${name}`, args, folder, env: { ...platform, ...environment } });
@@ -94,6 +102,18 @@ export async function startTour(
     closing.push(vendor.close);
     const environment = { VENDOR: "github", VENDOR_SCOPES: "read:user", ...vendor.environment };
     return deploy({ name: CONNECTORS.hosted, mode: "hosted", environment });
+  };
+  const deployLinking = async (): Promise<string> => {
+    // Known beforehand: both vendors' apps are registered with its redirect URIs.
+    const serverUrl = `http://127.0.0.1:${await freePort()}`;
+    const given = { OAUTH_MODE: "hosted", VENDORS: "github,slack", OAUTH_DYNAMIC_REGISTRATION: "open" };
+    const options = { redirectUri: `${serverUrl}/callback`, homeUrl: url, serverUrl, name: "Linking server" };
+    const vendors = await startPracticeVendors(given, options);
+    closing.push(vendors.close);
+    const { OAUTH_MODE: _, ...environment } = { ...given, ...vendors.environment };
+    const expose = ["/callback", "/vendors/*", "/connect/*", "/connections"];
+    const project = { name: CONNECTORS.linking, mode: "hosted", environment, file: LINKING_SOURCE, expose } as const;
+    return deploy(project, { serverUrl: `${serverUrl}/mcp` });
   };
   const deployBrokered = async (brokerUrl: string): Promise<string> => {
     const environment = await brokeredEnvironment({ brokerUrl, secret, callback });
@@ -105,7 +125,7 @@ export async function startTour(
   };
 
   const startAll = async (): Promise<string> => {
-    say("Starting the broker's sandbox and the platform, and deploying two servers …");
+    say("Starting the broker's sandbox and the platform, and deploying three servers …");
     const announce = async (name: string, started: Promise<string>): Promise<string> => {
       const address = await started;
       say(`  ✓ ${name}: ${address}`);
@@ -122,6 +142,7 @@ export async function startTour(
       broker,
       announce("the platform", begin({ name: "the platform", args: [PLATFORM_SOURCE, "serve"], folder, env })),
       announce(CONNECTORS.hosted, deployHosted()),
+      announce(CONNECTORS.linking, deployLinking()),
       announce(CONNECTORS.brokered, broker.then(deployBrokered)),
     ]);
     return brokerUrl;
@@ -171,10 +192,13 @@ async function initialize(
     environment,
     name,
     settings,
+    serverUrl,
   }: {
     readonly environment: Readonly<Record<string, string>>;
     readonly name: string;
     readonly settings: SettingsChange;
+    /** Taken before the first deploy takes a free one. */
+    readonly serverUrl: string | undefined;
   },
 ): Promise<void> {
   const config = loadPlatformConfig(environment, server);
@@ -193,6 +217,7 @@ async function initialize(
     });
     if (code !== 0) throw new Error(`deploy init of ${name} failed with ${code}:\n${said.join("\n")}`);
     await storage.connectors.changeSettings(name, settings);
+    if (serverUrl !== undefined) await storage.connectors.claimServerUrl(name, serverUrl);
   } finally {
     await storage.close();
   }

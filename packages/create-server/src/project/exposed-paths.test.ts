@@ -12,6 +12,16 @@ import type { Choices } from "../choices/choices.ts";
 import { environmentOf, exposedPaths } from "./service-yaml.ts";
 
 const PROBES = ["/healthz", "/readyz"];
+const SEVERAL: Choices["vendors"] = [
+  { id: "github", scopes: [] },
+  { id: "slack", scopes: [] },
+];
+const CLIENTS = {
+  VENDOR_GITHUB_CLIENT_ID: "a",
+  VENDOR_GITHUB_CLIENT_SECRET: "b",
+  VENDOR_SLACK_CLIENT_ID: "a",
+  VENDOR_SLACK_CLIENT_SECRET: "b",
+};
 const PLATFORM = {
   DEPLOYMENT_URL: "https://server.example.com",
   PLATFORM_OAUTH_CALLBACK_URL: "https://platform.example.com/oauth/callback",
@@ -19,8 +29,8 @@ const PLATFORM = {
   VENDOR_CLIENT_SECRET: "b",
 };
 
-async function pathsOf(choices: Choices): Promise<string[]> {
-  const settings = loadSettings({ ...PLATFORM, ...environmentOf(choices) });
+async function pathsOf(choices: Choices, given: Readonly<Record<string, string>> = PLATFORM): Promise<string[]> {
+  const settings = loadSettings({ ...given, ...environmentOf(choices) });
   const { app, close } = createApp(
     { name: "a", version: "1.0.0", tools: [] },
     settings,
@@ -44,4 +54,19 @@ describe("service.expose", () => {
       expect(await pathsOf(choices)).toEqual(["/mcp", ...PROBES, ...exposed].sort());
     },
   );
+
+  it("several vendors: their callbacks and the pages too, each by an entry that leads somewhere", async () => {
+    const choices: Choices = { name: "a", mode: "hosted", callback: "server", vendors: SEVERAL };
+    const exposed = exposedPaths(choices);
+    const { DEPLOYMENT_URL } = PLATFORM;
+    const open = (await pathsOf(choices, { DEPLOYMENT_URL, ...CLIENTS })).filter(
+      (path) => path !== "/mcp" && !PROBES.includes(path),
+    );
+    const covers = (entry: string, path: string): boolean =>
+      entry.endsWith("/*") ? path.startsWith(entry.slice(0, -1)) : path === entry;
+    expect(open).toEqual(expect.arrayContaining(["/connections", "/vendors/slack/callback"]));
+    expect(open.filter((path) => !exposed.some((entry) => covers(entry, path)))).toEqual([]);
+    expect(exposed.filter((entry) => !open.some((path) => covers(entry, path)))).toEqual([]);
+    expect(exposed).not.toContain("/mcp");
+  });
 });

@@ -42,7 +42,10 @@ const VARIABLES = {
 export interface PracticeOptions {
   /** The registration of the copy's app. */
   readonly redirectUri: string;
+  /** Where a user of the copy starts, for the way back from its pages. */
   readonly homeUrl: string;
+  /** Of the server; default `homeUrl`. */
+  readonly serverUrl?: string;
   /** The server's name, for consent pages. */
   readonly name: string;
 }
@@ -62,7 +65,8 @@ export async function startPracticeVendors(given: Environment, options: Practice
   const close = async (): Promise<void> => void (await Promise.all(started.map((vendor) => vendor.close())));
   try {
     for (const id of ids) {
-      const redirectUri = id === signIn ? options.redirectUri : `${options.homeUrl}/vendors/${id}/callback`;
+      const redirectUri =
+        id === signIn ? options.redirectUri : `${options.serverUrl ?? options.homeUrl}/vendors/${id}/callback`;
       // One after another: the simulators of a failed one would be left running.
       // oxlint-disable-next-line no-await-in-loop
       started.push(await startOneOfSeveral(id, given, { ...options, redirectUri }));
