@@ -92,7 +92,9 @@ describe("a storm", () => {
     const cold = dataKeysOf(wrapperOf(arn));
     const read = await Promise.all([...rows, ...rows].map((row) => readRow(cold, row)));
     expect(read).not.toContain(false);
-    expect(callsIn() - before).toBe(300);
+    // On a busy machine a few run into their limit and are repeated; 600 would be one a read.
+    expect(callsIn() - before).toBeGreaterThanOrEqual(300);
+    expect(callsIn() - before).toBeLessThan(330);
     expect(kms.inFlightPeak()).toBeLessThanOrEqual(20);
   });
 });
