@@ -5,7 +5,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { volume } from "@oauth-broker/oauth-core/testing";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type Load, LOAD_VENDORS, type LoadAnswer, type LoadUser, startLoad } from "../support/several-vendors-load.ts";
+import type { RawCall } from "../support/several-vendors-raw.ts";
+import { type Load, LOAD_VENDORS, type LoadUser, startLoad } from "../support/several-vendors-load.ts";
 
 const { users: USERS, rounds: ROUNDS } = volume({ test: { users: 4, rounds: 3 }, soak: { users: 20, rounds: 10 } });
 const MOST_TRIES = 5;
@@ -66,7 +67,7 @@ it("bar#RS-8 calls of all users at all vendors at once, tokens ending among them
 });
 
 /** Where the machine is so busy that the table answers too late, the answer says so. */
-async function callUntilAnswered(user: LoadUser, tool: string): Promise<LoadAnswer> {
+async function callUntilAnswered(user: LoadUser, tool: string): Promise<RawCall> {
   for (let tries = 0; ; tries += 1) {
     // oxlint-disable-next-line no-await-in-loop
     const answer = await user.call(tool);

@@ -11,6 +11,7 @@ import { tableEnvironment } from "./mcp-aws.ts";
 import { challengeOf } from "./platform.ts";
 import { SEVERAL_VENDORS_BUNDLE } from "./paths.ts";
 import { type ServiceProcess, startService } from "./service-process.ts";
+import { type RawCall, type Send, sendCall } from "./several-vendors-raw.ts";
 import { openTextBrowser, type TextBrowser } from "./several-vendors-browser.ts";
 
 /** The first one signs users in. */
@@ -20,19 +21,7 @@ export interface LoadUser {
   readonly name: string;
   readonly browser: TextBrowser;
   /** One request of the user's client. */
-  call(tool: string, params?: object): Promise<LoadAnswer>;
-}
-
-/** The JSON-RPC result or error, as far as a test looks into it. */
-export interface LoadAnswer {
-  readonly status: number;
-  /** Whom the tool ran for, and whose tokens the vendors were sent. */
-  readonly user?: string;
-  readonly subs?: readonly string[];
-  readonly requestState?: string;
-  /** What the user is asked, by vendor. */
-  readonly urls: Readonly<Record<string, string>>;
-  readonly text: string;
+  call(tool: string, params?: object): Promise<RawCall>;
 }
 
 export interface Load {
@@ -48,7 +37,6 @@ export interface Load {
 
 const CALLBACK = "http://127.0.0.1/oauth/callback";
 const VERIFIER = "v".repeat(43);
-const PREFIX = "io.modelcontextprotocol";
 
 /** @param lifetimeSeconds of the vendors' tokens, so that they are refreshed among the calls */
 export async function startLoad(lifetimeSeconds: number): Promise<Load> {
@@ -104,7 +92,7 @@ export async function startLoad(lifetimeSeconds: number): Promise<Load> {
       const site = { url, seen: [], keep: async (_: string, __: string, answer: Response) => answer };
       const browser = openTextBrowser(site, name, { send, consent: async (at) => approvedBy(name, new URL(at)) });
       const accessToken = await signIn(browser, url, send);
-      return { name, browser, call: async (tool, params = {}) => call(tool, params, { accessToken, url, send }) };
+      return { name, browser, call: async (tool, params = {}) => sendCall(tool, params, { accessToken, url, send }) };
     },
     restart: async () => {
       await Promise.all(servers.map((server) => server.stop()));
@@ -136,8 +124,6 @@ function approvedBy(user: string, at: URL): URL {
   return back;
 }
 
-type Send = (href: string, init: RequestInit) => Promise<Response>;
-
 async function signIn(browser: TextBrowser, url: string, send: Send): Promise<string> {
   const asked = new URLSearchParams({
     response_type: "code",
@@ -161,66 +147,4 @@ async function signIn(browser: TextBrowser, url: string, send: Send): Promise<st
   const { access_token: accessToken } = (await answer.json()) as { readonly access_token?: string };
   if (accessToken === undefined) throw new Error(`${browser.name} got no session: ${answer.status}`);
   return accessToken;
-}
-
-/** A call of 2026-07-28 as it stands on the wire, of a client that shows URLs. */
-async function call(
-  name: string,
-  params: object,
-  { accessToken, url, send }: { readonly accessToken: string; readonly url: string; readonly send: Send },
-): Promise<LoadAnswer> {
-  const meta = {
-    [`${PREFIX}/protocolVersion`]: "2026-07-28",
-    [`${PREFIX}/clientInfo`]: { name: "raw", version: "1" },
-    [`${PREFIX}/clientCapabilities`]: { elicitation: { url: {} } },
-  };
-  const message = {
-    jsonrpc: "2.0",
-    id: 1,
-    method: "tools/call",
-    params: { name, arguments: {}, ...params, _meta: meta },
-  };
-  const answer = await send(`${url}/mcp`, {
-    method: "POST",
-    headers: {
-      authorization: `Bearer ${accessToken}`,
-      "content-type": "application/json",
-      accept: "application/json, text/event-stream",
-      "mcp-protocol-version": "2026-07-28",
-      "mcp-method": "tools/call",
-      "mcp-name": name,
-    },
-    body: JSON.stringify(message),
-  });
-  const text = await answer.text();
-  const json = text.startsWith("{") ? text : (/^data: (\{.*)$/m.exec(text)?.[1] ?? "{}");
-  const { result = {} } = JSON.parse(json) as { readonly result?: Result };
-  const urls = Object.fromEntries(
-    Object.entries(result.inputRequests ?? {}).map(([vendor, asked]) => [vendor, asked.params?.url ?? ""]),
-  );
-  const [content] = result.content ?? [];
-  const value = result.isError === true || content === undefined ? {} : (JSON.parse(content.text) as Value);
-  return {
-    status: answer.status,
-    text,
-    urls,
-    ...(result.requestState === undefined ? {} : { requestState: result.requestState }),
-    ...(value.user === undefined ? {} : { user: value.user }),
-    ...(value.user === undefined
-      ? {}
-      : { subs: [value.account ?? [], value.accounts ?? []].flat().map(({ sub }) => sub) }),
-  };
-}
-
-interface Result {
-  readonly isError?: boolean;
-  readonly content?: readonly { readonly text: string }[];
-  readonly requestState?: string;
-  readonly inputRequests?: Readonly<Record<string, { readonly params?: { readonly url?: string } }>>;
-}
-
-interface Value {
-  readonly user?: string;
-  readonly account?: { readonly sub: string };
-  readonly accounts?: readonly { readonly sub: string }[];
 }

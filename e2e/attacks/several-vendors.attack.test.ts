@@ -1,0 +1,101 @@
+/**
+ * Attacks on a server with several vendors that need the whole of it: the operator makes another
+ * vendor the sign-in vendor, and the same identity there is another user; a `requestState` is
+ * presented for another user or another call. The other attacks are tested beside the code.
+ */
+import { createCookieJar } from "@oauth-broker/simulators";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type SeveralVendors, startSeveralVendors } from "../support/several-vendors.ts";
+import { openTextBrowser } from "../support/several-vendors-browser.ts";
+import { connectLinkingClient, type LinkingClient } from "../support/several-vendors-client.ts";
+import { callModern, type RawCall } from "../support/several-vendors-raw.ts";
+
+let harness: SeveralVendors;
+let victim: LinkingClient;
+beforeAll(async () => {
+  harness = await startSeveralVendors({ env: { ELICITATION_WAIT_SECONDS: "0" } });
+  victim = await connectLinkingClient(harness, "victim", { era: "modern" });
+});
+afterAll(async () => {
+  await victim.close();
+  expect(harness.seenTokens()).toEqual([]);
+  await harness.close();
+});
+
+describe("bar#LK-4 a requestState", () => {
+  it("of one user's call is none of another user, tool or arguments, and asks nothing", async () => {
+    const attacker = await connectLinkingClient(harness, "attacker", { era: "modern", account: "operator" });
+    const at = (who: LinkingClient, tool: string, params: object = {}): Promise<RawCall> =>
+      callModern(harness, who.accessToken, tool, params);
+    const { requestState } = await at(victim, "chat_post", { arguments: { text: "a" } });
+    expect(requestState).toMatch(/^[\w.-]{40,}$/);
+    const open = (await at(victim, "chat_post", { arguments: { text: "a" }, requestState })).urls;
+    expect(Object.keys(open)).toEqual(["chat"]);
+    const refused = [
+      at(attacker, "chat_post", { arguments: { text: "a" }, requestState }),
+      at(victim, "chat_post", { arguments: { text: "b" }, requestState }),
+      at(victim, "chat_account", { requestState }),
+      at(victim, "chat_post", { arguments: { text: "a" }, requestState: `${requestState?.slice(0, -2)}AA` }),
+      at(victim, "chat_post", { arguments: { text: "a" }, requestState: "x".repeat(65_536) }),
+    ];
+    for (const answer of await Promise.all(refused)) expect([answer.error?.code, answer.urls]).toEqual([-32_602, {}]);
+    await attacker.close();
+  });
+});
+
+describe("bar#LK-6 another sign-in vendor", () => {
+  it("has users of the same names: none of them gets links, sessions, tickets or cookies made under the one before", async () => {
+    const ofVictim = async (): Promise<readonly string[]> => harness.github.liveTokens("user");
+    expect((await victim.call("github_account")).value).toMatchObject({ account: { login: "sample-user" } });
+    expect(await ofVictim()).toHaveLength(1);
+    const { browser, accessToken } = victim;
+    const ticket = (await callModern(harness, accessToken, "chat_account")).urls["chat"] ?? "";
+    expect((await browser.open("/connections")).html).toContain("Disconnect GitHub");
+
+    await harness.restart({ SIGN_IN: "chat", ADOPT_SIGN_IN: "true" });
+
+    expect((await callModern(harness, accessToken, "github_account")).status).toBe(401);
+    expect((await browser.request("/connections")).status).toBe(303);
+    // `user` at the chat is another user than `user` at home.
+    const namesake = await connectLinkingClient(harness, "namesake", { era: "modern" });
+    expect((await namesake.browser.open(ticket)).status).toBe(410);
+    expect((await namesake.browser.open("/connections")).html).not.toContain("Disconnect GitHub");
+    expect((await harness.command("links", "list")).stdout).toMatch(/^foreign +github +user /m);
+    namesake.onUrl = async (url) => {
+      expect(await ofVictim()).toHaveLength(1);
+      await namesake.browser.link(url, { account: "operator" });
+      return "accept";
+    };
+    expect((await namesake.call("github_account")).value).toMatchObject({ account: { login: "sample-operator" } });
+    // Revoked before its row went to another user.
+    expect(await ofVictim()).toEqual([]);
+    await namesake.close();
+
+    await harness.restart({ SIGN_IN: "home" });
+    const again = await connectLinkingClient(harness, "victim again", { era: "modern" });
+    again.onUrl = async () => "decline";
+    expect((await again.call("github_account")).text).toMatch(/^link_declined /);
+    await again.close();
+  });
+});
+
+it("bar#LK-5 a cookie of the pages opens nothing at /mcp, and a planted one is not signed in", async () => {
+  const planted = openTextBrowser(harness, "planted");
+  const fresh = openTextBrowser(harness, "signed in");
+  await fresh.open("/connections");
+  const [name = "", value = ""] =
+    (fresh.jar.header(new URL(harness.url)) ?? "")
+      .split("; ")
+      .find((pair) => pair.startsWith("sign-in-"))
+      ?.split("=") ?? [];
+  expect(value).toMatch(/^[\w-]{43}$/);
+  expect((await callModern(harness, value, "nothing")).status).toBe(401);
+  const chosen = "A".repeat(43);
+  planted.jar.store(new URL(harness.url), [`${name}=${chosen}; Path=/`]);
+  await planted.open("/connections");
+  const attacker = createCookieJar();
+  attacker.store(new URL(harness.url), [`${name}=${chosen}; Path=/`]);
+  const headers = { cookie: attacker.header(new URL(harness.url)) ?? "" };
+  const answer = await fetch(`${harness.url}/connections`, { headers, redirect: "manual" });
+  expect(answer.status).toBe(303);
+});
