@@ -101,6 +101,13 @@ export const LINKING_DEFENCES: readonly Mutation[] = [
     tests: [`${LINKING}/connect.test.ts`],
   },
   {
+    defence: "Besides their own Origin the pages of links take only that of no site",
+    file: "packages/mcp-auth/src/origins.ts",
+    find: '(origin) => origin === "null"',
+    replace: '(origin) => origin !== "none"',
+    tests: [`${LINKING}/origin.test.ts`],
+  },
+  {
     defence: "At the sign-in vendor only the signed-in account is linked",
     file: `${LINKING}/store-link.ts`,
     find: "if (listed === deps.linking.signIn && account !== user) {",
