@@ -3,6 +3,7 @@
  * of its family.
  */
 import { ACROSS, CALLBACK, SCRIPTS, START } from "./flow.ts";
+import { LINKED_VENDORS } from "./linked-vendors.ts";
 import { AUTHORIZATION_SERVER, RESOURCE_SERVER } from "./mcp-server.ts";
 import { REFRESH_PROTOCOL } from "./refresh-protocol.ts";
 import type { Requirement } from "./requirement.ts";
@@ -38,6 +39,7 @@ export const FAMILIES: readonly Family[] = [
   { name: "TS", title: "Tokens at rest", count: 20 },
   { name: "AS", title: "An MCP server's own authorization server", count: 22 },
   { name: "RS", title: "An MCP server's resource server", count: 9 },
+  { name: "LK", title: "Several vendors, each linked once", count: 10 },
   { name: "OB", title: "Operation and supply", count: 6 },
   { name: "8", title: "How a token is refreshed once", count: 20 },
 ];
@@ -57,6 +59,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   ...AT_REST,
   ...AUTHORIZATION_SERVER,
   ...RESOURCE_SERVER,
+  ...LINKED_VENDORS,
   ...OPERATIONS,
   ...REFRESH_PROTOCOL,
 ];

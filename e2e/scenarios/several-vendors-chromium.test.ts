@@ -214,7 +214,7 @@ describe.skipIf(CHROMIUM === undefined)("the pages of links in Chromium", () => 
   });
 
   describe("under attack", () => {
-    it("bar#CB-7 a victim's link opens nothing in the browser of a malicious client's user, and theirs nothing in the victim's", async () => {
+    it("bar#CB-7 bar#LK-1 a victim's link opens nothing in the browser of a malicious client's user, and theirs nothing in the victim's", async () => {
       const attacker = await connectLinkingClient(harness, "attacker", {
         era: "modern",
         account: "operator",
@@ -240,7 +240,7 @@ describe.skipIf(CHROMIUM === undefined)("the pages of links in Chromium", () => 
       await attacker.close();
     });
 
-    it("bar#AS-8 login CSRF: a sign-in that the attacker finished does not sign in the victim's browser", async () => {
+    it("bar#LK-5 login CSRF: a sign-in that the attacker finished does not sign in the victim's browser", async () => {
       const attacker = user.browser;
       await attacker.press(await attacker.open("/connections"), "sign_out");
       const callback = await attacker.atVendor(await attacker.request("/connections"));
@@ -252,7 +252,7 @@ describe.skipIf(CHROMIUM === undefined)("the pages of links in Chromium", () => 
       await close();
     });
 
-    it("bar#AS-7 clickjacking: another origin can neither frame the pages nor post their forms", async () => {
+    it("bar#AS-7 bar#LK-7 clickjacking: another origin can neither frame the pages nor post their forms", async () => {
       const url = await ticket("chat");
       const { context, page, close } = await open();
       await page.goto(url);
@@ -279,6 +279,28 @@ describe.skipIf(CHROMIUM === undefined)("the pages of links in Chromium", () => 
       expect(answer.status()).toBe(403);
       await page.goto(url);
       await page.getByRole("heading", { name: "Connect chat?" }).waitFor();
+      await close();
+    });
+
+    it("bar#LK-7 clickjacking: without its headers another origin frames the page, buttons and all (twin)", async () => {
+      const url = await ticket("chat");
+      const { context, page, close } = await open();
+      await page.goto(url);
+      await agree(page);
+      await page.getByRole("heading", { name: "Connect chat?" }).waitFor();
+      await context.route(url, async (route) => {
+        const answer = await route.fetch();
+        const headers = { ...answer.headers(), "content-security-policy": "", "x-frame-options": "" };
+        await route.fulfill({ response: answer, headers });
+      });
+      const elsewhere = `http://127.0.0.1:${await freePort()}/`;
+      await context.route(elsewhere, (route) =>
+        route.fulfill({ contentType: "text/html", body: `<iframe src="${url}"></iframe>` }),
+      );
+      await page.goto(elsewhere);
+      const framed = page.frameLocator("iframe").getByRole("button", { name: "Continue to chat" });
+      await framed.waitFor();
+      expect(await framed.count()).toBe(1);
       await close();
     });
   });

@@ -16,7 +16,7 @@ const HERE = new URL(SERVER);
 const pathOf = ({ url }: { readonly url: string }): string => url.slice(SERVER.length);
 const OPERATOR = { account: "operator" } as const;
 
-describe("bar#CB-7 the URL of a ticket", () => {
+describe("bar#CB-7 bar#LK-1 the URL of a ticket", () => {
   it("of a victim opens nothing for a malicious client's own user", async () => {
     const victim = await fixture.call("user");
     const ticket = await victim.ask();
@@ -63,7 +63,7 @@ describe("bar#CB-7 the URL of a ticket", () => {
   });
 });
 
-describe("bar#AS-8 a flow of one browser", () => {
+describe("bar#AS-8 bar#LK-2 a flow of one browser", () => {
   it("is not finished in another: a link the attacker began does not get the victim's account", async () => {
     const attacker = fixture.visitor();
     const page = await attacker.open("/connections", OPERATOR);
@@ -99,7 +99,7 @@ describe("bar#AS-8 a flow of one browser", () => {
   });
 });
 
-describe("the sign-in cookie", () => {
+describe("bar#LK-5 the sign-in cookie", () => {
   it("login CSRF: an attacker's finished sign-in is no sign-in in the victim's browser", async () => {
     const attacker = fixture.visitor();
     const back = await attacker.atVendor(await attacker.get("/connections"), OPERATOR);
@@ -165,7 +165,7 @@ describe("the sign-in cookie", () => {
   });
 });
 
-describe("bar#XA-1 a mix-up between two linked vendors", () => {
+describe("bar#XA-1 bar#LK-3 a mix-up between two linked vendors", () => {
   it("one vendor's redirect at the other's path is refused, and ends nothing", async () => {
     const visitor = fixture.visitor();
     const page = await visitor.open("/connections");

@@ -183,7 +183,7 @@ describe("a form", () => {
     expect([await stateOf(one), await stateOf(two)]).toEqual(["open", "open"]);
   });
 
-  it("of another site is refused, and JSON is no form", async () => {
+  it("bar#LK-7 of another site is refused, and JSON is no form", async () => {
     const ticket = await call.ask();
     const visitor = fixture.visitor();
     const page = await visitor.open(pathOf(ticket));

@@ -144,7 +144,7 @@ describe("a user's own connect", () => {
   });
 });
 
-describe("a disconnect", () => {
+describe("bar#LK-9 a disconnect", () => {
   it("ends the link here and at the vendor, and the session lives on", async () => {
     const page = await link();
     const shown = await visitor.press(page, "disconnect", CHAT);

@@ -29,7 +29,7 @@ const anyBrowser = () =>
     return { ...real, createBrokeredCode };
   });
 
-it("an attacker's ticket links the victim's account to the attacker when any user may answer (twin of bar#CB-7)", async () => {
+it("an attacker's ticket links the victim's account to the attacker when any user may answer (twin of bar#CB-7, bar#LK-1)", async () => {
   anyUser();
   vi.doMock(FORMS, async (original) => ({ ...(await original<object>()), shownVersion: async () => 0 }));
   const fixture = await openFixture();
@@ -39,7 +39,7 @@ it("an attacker's ticket links the victim's account to the attacker when any use
   await fixture.close();
 });
 
-it("a flow the attacker began gets the victim's account when flows are bound to no browser (twin of bar#AS-8)", async () => {
+it("a flow the attacker began gets the victim's account when flows are bound to no browser (twin of bar#AS-8, bar#LK-2)", async () => {
   anyUser();
   anyBrowser();
   const fixture = await openFixture();
@@ -53,7 +53,7 @@ it("a flow the attacker began gets the victim's account when flows are bound to 
   await fixture.close();
 });
 
-it("login CSRF: the victim is signed in as the attacker when flows are bound to no browser", async () => {
+it("login CSRF: the victim is signed in as the attacker when flows are bound to no browser (twin of bar#LK-5)", async () => {
   anyBrowser();
   const fixture = await openFixture();
   const attacker = fixture.visitor();
@@ -64,7 +64,7 @@ it("login CSRF: the victim is signed in as the attacker when flows are bound to 
   await fixture.close();
 });
 
-it("session fixation: the attacker is signed in as the victim when the cookie is not fresh", async () => {
+it("session fixation: the attacker is signed in as the victim when the cookie is not fresh (twin of bar#LK-5)", async () => {
   const planted = "A".repeat(43);
   vi.doMock(BINDING, async (original) => {
     const real = await original<typeof Binding>();
@@ -78,7 +78,7 @@ it("session fixation: the attacker is signed in as the victim when the cookie is
   await fixture.close();
 });
 
-it("one vendor's redirect is taken at the other's path when the path is not compared (twin of bar#XA-1)", async () => {
+it("one vendor's redirect is taken at the other's path when the path is not compared (twin of bar#XA-1, bar#LK-3)", async () => {
   vi.doMock(CODE, async (original) => {
     const real = await original<typeof BrokeredCode>();
     const createBrokeredCode: typeof real.createBrokeredCode = (deps, policy) => {

@@ -28,7 +28,7 @@ async function expectRefused(answer: ReturnType<ReplayedState["present"]>): Prom
   expect(replayed.calls.lines.filter((line) => line.includes('"event":"tool_call"'))).toHaveLength(1);
 }
 
-describe("requestState", () => {
+describe("bar#LK-4 requestState", () => {
   it("is accepted from its own call, however its arguments are spelled", async () => {
     for (const given of [ARGUMENTS, { to: ARGUMENTS.to, text: ARGUMENTS.text }]) {
       const { body } = await replayed.present({ bearer: "alice.desk", name: "post", arguments: given } as never);
@@ -89,13 +89,13 @@ describe("requestState", () => {
     );
   });
 
-  it("widens nothing: a session that has lost the scope gets 403, whatever it presents", async () => {
+  it("bar#LK-8 widens nothing: a session that has lost the scope gets 403, whatever it presents", async () => {
     replayed.calls.scopes.set("alice.desk.narrow", ["slack:users:read"]);
     const { status } = await replayed.present({ ...REPLAYS.user, bearer: "alice.desk.narrow" } as never);
     expect(status).toBe(403);
   });
 
-  it("widens nothing: a link that has gone meanwhile is asked for again", async () => {
+  it("bar#LK-8 widens nothing: a link that has gone meanwhile is asked for again", async () => {
     replayed.calls.setLink("alice", "slack", "missing");
     const { body } = await replayed.present(OWN);
     expect(body.result.resultType).toBe("input_required");

@@ -36,7 +36,7 @@ async function openUnbound() {
 }
 
 describe("with the binding off", () => {
-  it("a requestState serves another user, client, tool and other arguments", async () => {
+  it("a requestState serves another user, client, tool and other arguments (twin of bar#LK-4)", async () => {
     const { calls, present, REPLAYS } = await openUnbound();
     for (const [what, replay] of Object.entries(REPLAYS)) {
       const { body } = await present(replay);
@@ -52,7 +52,7 @@ describe("with the binding off", () => {
   });
 });
 
-it("where the hosts of all vendors are one list, a tool sends one vendor's token to another", async () => {
+it("where the hosts of all vendors are one list, a tool sends one vendor's token to another (twin of bar#LK-10)", async () => {
   vi.doMock("../vendor-api.ts", async (original) => {
     const actual = await original<typeof VendorApi>();
     const createVendorApi: typeof actual.createVendorApi = (caller, signal, deps) =>
@@ -66,7 +66,7 @@ it("where the hosts of all vendors are one list, a tool sends one vendor's token
   await calls.close();
 });
 
-it("where what the vendor names may be asked for, a narrow session's link is widened", async () => {
+it("where what the vendor names may be asked for, a narrow session's link is widened (twin of bar#LK-8)", async () => {
   vi.doMock("./find-links.ts", async (original) => {
     const actual = await original<typeof FindLinks>();
     const findLacking: typeof actual.findLacking = (error, named, links, deps) =>

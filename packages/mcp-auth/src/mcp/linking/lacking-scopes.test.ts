@@ -225,7 +225,7 @@ describe("the most that is asked for", () => {
     expect(askableAt({ ...named, id: "other" }, { sessionScope: () => ["a"] }, { vendors })).toEqual([]);
   });
 
-  it("is no scope of another list, whatever the vendor's 403 names", async () => {
+  it("bar#LK-8 is no scope of another list, whatever the vendor's 403 names", async () => {
     expect(await askedBeyond()).toEqual([]);
   });
 });

@@ -15,7 +15,7 @@ const me = defineTool({
   run: async (_, { vendor, vendors, user }) => ({ id: vendor.id, same: vendor === vendors.sign_in, user }),
 });
 
-describe("the vendors of a call", () => {
+describe("bar#LK-10 the vendors of a call", () => {
   it("are each sent their own token of the calling user, at their own hosts", async () => {
     const { calls, run } = await openFetching();
     for (const user of ["alice", "bob"]) {

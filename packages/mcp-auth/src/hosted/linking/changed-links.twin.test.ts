@@ -1,0 +1,43 @@
+/** With one defence off: another sign-in vendor's users, and a link that ends meanwhile. */
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+
+const SOURCE = "../vendor-links/identity-source.ts";
+const VERSIONS = "../../../../token-store/src/tokens/row-conditions.ts";
+
+beforeEach(() => vi.resetModules());
+afterEach(() => {
+  for (const path of [SOURCE, VERSIONS]) vi.doUnmock(path);
+});
+
+const HERE = new URL("https://server.example");
+
+it("the user of the same name at another sign-in vendor has the cookie, session and ticket of the one before when their source is not compared (twin of bar#LK-6)", async () => {
+  vi.doMock(SOURCE, async (original) => ({ ...(await original<object>()), isSameSource: () => true }));
+  const { openLinkingFixture } = await import("../../testing/linking-fixture.ts");
+  const fixture = await openLinkingFixture();
+  const visitor = fixture.visitor();
+  await visitor.open("/connections");
+  const { access, ask } = await fixture.call();
+  const ticket = await ask();
+  const other = fixture.again({ signIn: "chat" });
+  expect((await other.gate.identify(access))?.user).toBe("user");
+  const headers = { cookie: visitor.jar.header(HERE) ?? "" };
+  expect((await other.request("/connections", { headers })).status).toBe(200);
+  expect((await other.request(new URL(ticket.url).pathname, { headers })).status).toBe(200);
+  await other.close();
+  await fixture.close();
+});
+
+it("a flow that began before a disconnect links the account again when link versions are not compared (twin of bar#LK-9)", async () => {
+  vi.doMock(VERSIONS, async (original) => ({ ...(await original<object>()), linkVersionOf: () => 0 }));
+  const { openLinkingFixture } = await import("../../testing/linking-fixture.ts");
+  const { atVendor, endLink } = await import("../vendor-links/link.ts");
+  const fixture = await openLinkingFixture();
+  const visitor = fixture.visitor();
+  const page = await visitor.open("/connections");
+  const back = await visitor.atVendor(await visitor.send(page, "connect", "chat"));
+  await endLink("user", atVendor("chat", fixture));
+  await visitor.open(back.pathname + back.search);
+  expect(await fixture.linked("chat")).toBeDefined();
+  await fixture.close();
+});
