@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ERAS } from "../support/mcp-client.ts";
 import { connectFirstClient, type FirstError } from "../support/first-sdk.ts";
 import { type SeveralVendors, startSeveralVendors, type VendorName } from "../support/several-vendors.ts";
+import { callModern } from "../support/several-vendors-raw.ts";
 import { connectLinkingClient, type LinkingClient } from "../support/several-vendors-client.ts";
 
 let harness: SeveralVendors;
@@ -17,6 +18,8 @@ beforeAll(async () => {
 afterAll(() => harness.close());
 
 const USERS = { modern: "user", legacy: "operator" } as const;
+/** A server that stops ends the connections that are left then. */
+const DRAIN_MS = 10_000;
 const NAMES = { home: "home", chat: "chat", github: "GitHub" } as const;
 const LOGINS = { user: "sample-user", operator: "sample-operator" } as const;
 
@@ -92,6 +95,23 @@ describe("a user of another client", () => {
     expect((await user.call("chat_account")).value).toMatchObject({ account: { sub: "operator" } });
     await Promise.all(opened);
     expect(user.asked).toHaveLength(1);
+    await user.close();
+  });
+
+  it("is asked again when the process stops that waits for them, and its client is answered at once", async () => {
+    const user = await connectLinkingClient(harness, "client of a stopping server", { era: "modern" });
+    await unlink(user, "chat");
+    const { urls, requestState } = await callModern(harness, user.accessToken, "chat_account");
+    const retry = { requestState, inputResponses: { chat: { action: "accept" } } };
+    const waiting = callModern(harness, user.accessToken, "chat_account", retry);
+    await sleep(1_000);
+    const stoppedAt = performance.now();
+    const restarting = harness.restart();
+    expect((await waiting).urls).toEqual(urls);
+    expect(performance.now() - stoppedAt).toBeLessThan(DRAIN_MS);
+    await restarting;
+    await user.browser.link(urls["chat"] ?? "");
+    expect((await callModern(harness, user.accessToken, "chat_account", retry)).subs).toEqual(["user"]);
     await user.close();
   });
 

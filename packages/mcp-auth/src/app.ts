@@ -2,6 +2,7 @@
  * The composition root: takes settings and a definition, returns a Hono app. All parts of a server
  * are connected here, once; the only file that knows both modes.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import { type Clock, defined, type Fetch, OAuthError } from "@oauth-broker/oauth-core";
 import { createVendorClient, type VendorClient } from "@oauth-broker/oauth-core/client";
 import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
@@ -39,8 +40,12 @@ export interface AppOptions {
 
 export interface McpApp extends Pick<Mode, "lateWarning"> {
   readonly app: Hono;
-  /** From now on /readyz fails, so that no new requests are sent here. */
-  drain(): void;
+  /**
+   * From now on /readyz fails, so that no new requests are sent here.
+   *
+   * @param graceMs until requests are refused: calls that wait for their user are then answered
+   */
+  drain(graceMs?: number): void;
   close(): Promise<void>;
 }
 
@@ -79,6 +84,7 @@ export function createApp(definition: ServerDefinition, settings: Settings, opti
     fetchDocument: documents.fetchUntrusted,
     vendor,
   });
+  const stopping = new AbortController();
   const endpoint = createMcpEndpoint(definition, {
     gate: limitRefusedTokens(mode.gate, { ...settings.limits, now }),
     addressOf: createCallerAddress(settings.limits.trustedProxies),
@@ -92,7 +98,7 @@ export function createApp(definition: ServerDefinition, settings: Settings, opti
     vendorClient,
     log,
     ...defined({ onApiAnswer: metrics?.countApiAnswer }),
-    ...defined({ linking: linkingOf(settings, { now, seals: mode.seals, vendorClient }) }),
+    ...defined({ linking: linkingOf(settings, { now, seals: mode.seals, vendorClient, stopping: stopping.signal }) }),
   });
   let isDraining = false;
   const probes = probesOf({ mode, settings, isDraining: () => isDraining });
@@ -106,8 +112,9 @@ export function createApp(definition: ServerDefinition, settings: Settings, opti
   return {
     app,
     lateWarning: mode.lateWarning,
-    drain: () => {
+    drain: (graceMs = 0) => {
       isDraining = true;
+      void sleep(graceMs, undefined, { ref: false }).then(() => stopping.abort());
     },
     close: async () => {
       await endpoint.close();
@@ -163,7 +170,11 @@ function createMode(settings: Settings, deps: ModeDeps): Mode {
 /** @returns undefined with one vendor */
 function linkingOf(
   settings: Settings,
-  { seals, ...deps }: Pick<ModeDeps, "now" | "vendorClient"> & { readonly seals: Mode["seals"] | undefined },
+  {
+    seals,
+    ...deps
+  }: Pick<ModeDeps, "now" | "vendorClient"> &
+    Pick<LinkingDeps, "stopping"> & { readonly seals: Mode["seals"] | undefined },
 ): LinkingDeps | undefined {
   if (settings.mode !== "hosted" || settings.linking === undefined || seals === undefined) return undefined;
   const connectionsUrl = settings.deploymentUrl + PATHS.connections;

@@ -104,8 +104,9 @@ export async function startServer(
     url,
     metricsUrl,
     stop: async () => {
-      server.drain();
-      await listening.stop(settings.deploymentUrl?.startsWith("https:") === true ? GRACE_MS : 0);
+      const graceMs = settings.deploymentUrl?.startsWith("https:") === true ? GRACE_MS : 0;
+      server.drain(graceMs);
+      await listening.stop(graceMs);
       // Refreshes under way are awaited: the response of a vendor that rotates must not be lost.
       await storage?.close();
       await scraped?.stop(0);

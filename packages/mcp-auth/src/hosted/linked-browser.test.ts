@@ -40,7 +40,14 @@ beforeEach(async () => {
   const { settings, vendorClient, serverKey: seals, now, gate } = fixture;
   if (settings.linking === undefined) throw new Error("no links");
   const log = createLog({ write: (line) => void seen.push(line) });
-  const known = { seals, now, connectionsUrl: `${SERVER}/connections`, prefixScopes, mostTickets: MAX_OPEN };
+  const known = {
+    seals,
+    now,
+    connectionsUrl: `${SERVER}/connections`,
+    prefixScopes,
+    mostTickets: MAX_OPEN,
+    stopping: new AbortController().signal,
+  };
   endpoint = createMcpEndpoint(
     { name: "test", version: "1.0.0", tools: [whois] },
     {

@@ -62,7 +62,15 @@ beforeEach(async () => {
   const vendors = new Map([...linking.vendors].map(([id, one]) => [id, { ...one, apiHosts: [`api.${id}.example`] }]));
   const log = createLog({ write: () => undefined });
   const connectionsUrl = `${SERVER}/connections`;
-  const linkingDeps = { seals: serverKey, now, connectionsUrl, prefixScopes, mostTickets: MAX_OPEN, vendorClient };
+  const linkingDeps = {
+    seals: serverKey,
+    now,
+    connectionsUrl,
+    prefixScopes,
+    mostTickets: MAX_OPEN,
+    stopping: new AbortController().signal,
+    vendorClient,
+  };
   const endpoint = createMcpEndpoint(
     { name: "test", version: "1.0.0", tools },
     {

@@ -45,6 +45,8 @@ export interface LinkedCalls {
   readonly lines: string[];
   /** Of the session of a bearer token; default: every scope of every vendor. */
   readonly scopes: Map<string, readonly string[]>;
+  /** The process stops. */
+  stop(): void;
   /** Called at each pause of a waiting call, with the number of pauses so far. */
   onPause: (count: number, signal: AbortSignal) => unknown;
   /** How a vendor's API answers; default: 200 with the token. */
@@ -94,6 +96,7 @@ export async function openLinkedCalls(
   const stored = new Map<string, UserLink>();
   const scopes = new Map<string, readonly string[]>();
   const keys = { "request-state": Buffer.alloc(32, 1), "mcp-session": Buffer.alloc(32, 2) };
+  const stopping = new AbortController();
   let pauses = 0;
   const log = createLog({ write: (line) => void lines.push(line) });
   const callerLinks = (user: string, scope: readonly string[]): CallerLinks => ({
@@ -174,6 +177,7 @@ export async function openLinkedCalls(
       seals: { derive: async (purpose) => keys[purpose] },
       now: clock,
       prefixScopes,
+      stopping: stopping.signal,
       pause: async (milliseconds, signal) => {
         clock.advance(milliseconds / 1_000);
         pauses += 1;
@@ -214,6 +218,7 @@ export async function openLinkedCalls(
     sent,
     lines,
     setLink,
+    stop: () => stopping.abort(),
     link: (ticket: TestTicket) => {
       ticket.state = "linked";
       setLink(ticket.user, ticket.vendor as VendorId, { scope: ticket.scopes });

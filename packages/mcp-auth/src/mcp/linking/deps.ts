@@ -21,6 +21,8 @@ export interface LinkingDeps {
   readonly now: Clock;
   /** @returns the vendor's own scopes as sessions name them */
   readonly prefixScopes: (scopes: readonly string[], vendor: string) => readonly string[];
+  /** Fires when this process stops: calls that wait for their user are then answered. */
+  readonly stopping: AbortSignal;
   /** Resolves after this long, or when the signal fires. */
   readonly pause: (milliseconds: number, signal: AbortSignal) => Promise<void>;
 }
@@ -37,7 +39,7 @@ export function createLinkingDeps(
   {
     vendorClient,
     ...deps
-  }: Pick<LinkingDeps, "seals" | "now" | "connectionsUrl" | "prefixScopes" | "mostTickets"> & {
+  }: Pick<LinkingDeps, "seals" | "now" | "connectionsUrl" | "prefixScopes" | "mostTickets" | "stopping"> & {
     readonly vendorClient: Pick<VendorClient, "resolve">;
   },
 ): LinkingDeps {

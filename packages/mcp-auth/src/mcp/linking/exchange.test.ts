@@ -119,6 +119,18 @@ describe("a retry that waits", () => {
     expect(calls.tickets).toHaveLength(1);
   });
 
+  it("is answered with the same URL when the process stops", async () => {
+    const own = await openLinkedCalls(tools);
+    const { body: first } = await own.send("alice.desk", ...modernCall("post"));
+    own.onPause = () => own.stop();
+    const before = own.clock();
+    const { requestState } = first.result;
+    const { body } = await own.send("alice.desk", ...modernCall("post", { requestState }));
+    expect(own.clock() - before).toBe(1);
+    expect(body.result.inputRequests.slack.params.url).toBe(own.tickets[0]?.url);
+    await own.close();
+  });
+
   it("does not wait beside five others of its user", async () => {
     const requestState = await start();
     const waiting: (() => void)[] = [];

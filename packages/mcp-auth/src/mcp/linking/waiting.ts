@@ -6,7 +6,7 @@ import type { CallerLinks, TicketState } from "../../mode.ts";
 import type { LinkingDeps } from "./deps.ts";
 import type { AskedTicket } from "./request-state.ts";
 
-export type WaitingDeps = Pick<LinkingDeps, "elicitationWaitSeconds" | "now" | "pause">;
+export type WaitingDeps = Pick<LinkingDeps, "elicitationWaitSeconds" | "now" | "pause" | "stopping">;
 
 /** How the tickets of a retry stand after waiting. */
 export interface Waited {
@@ -20,11 +20,12 @@ const POLL_MS = 1_000;
 /** Of one user, in this process: each holds a connection and reads the table. */
 const MOST_WAITING = 5;
 
-/** @returns waits until all tickets are decided, the time is over, or the signal fires */
+/** @returns waits until all tickets are decided, the time is over, the client has left, or this process stops */
 export function createWaiting({
   elicitationWaitSeconds,
   now,
   pause,
+  stopping,
 }: WaitingDeps): (
   asked: readonly AskedTicket[],
   user: string,
@@ -32,7 +33,8 @@ export function createWaiting({
   signal: AbortSignal,
 ) => Promise<Waited> {
   const waiting = new Map<string, number>();
-  return async (asked, user, links, signal) => {
+  return async (asked, user, links, left) => {
+    const signal = AbortSignal.any([left, stopping]);
     const until = now() + elicitationWaitSeconds;
     const before = waiting.get(user) ?? 0;
     waiting.set(user, before + 1);
@@ -50,8 +52,8 @@ export function createWaiting({
         await pause(POLL_MS, signal);
       }
     } finally {
-      const left = (waiting.get(user) ?? 1) - 1;
-      if (left > 0) waiting.set(user, left);
+      const others = (waiting.get(user) ?? 1) - 1;
+      if (others > 0) waiting.set(user, others);
       else waiting.delete(user);
     }
   };
