@@ -3,6 +3,7 @@
  * rotates is called once whichever process the caller uses, and no user ever gets another user's
  * account.
  */
+import { volume } from "@oauth-broker/oauth-core/testing";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { type AwsHarness, startAws } from "../support/aws.ts";
 import { freePort } from "../support/free-port.ts";
@@ -14,6 +15,7 @@ import { type GitHubVendor, plantAll, startGitHubVendor } from "../support/mcp-v
 
 /** Longer than the lifetime of GitHub's tokens. */
 const NINE_HOURS = 9 * 3600;
+const CALLS = volume({ test: 80, soak: 200 });
 
 let aws: AwsHarness;
 let vendor: GitHubVendor;
@@ -65,8 +67,8 @@ it("bar#RF-1 a hundred calls at the same time, of a user whose vendor token has 
 
 it("bar#RS-8 mixed calls of two users at both, tokens ending among them, answer each with their own account", async () => {
   const logins = ["sample-user", "sample-operator"];
-  const calls = Array.from({ length: 200 }, async (_, index) => {
-    if (index === 100) vendor.advance(NINE_HOURS);
+  const calls = Array.from({ length: CALLS }, async (_, index) => {
+    if (index === CALLS / 2) vendor.advance(NINE_HOURS);
     const { status, text } = await whoami(Math.floor(index / 2), index % 2 === 0 ? user : operator);
     return [status, ...logins.filter((login) => text.includes(login))].join(" ");
   });
