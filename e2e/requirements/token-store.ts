@@ -14,6 +14,7 @@ export const AT_REST: readonly Requirement[] = [
     "A ciphertext is moved to another row, user, attribute, table or issuer. It does not open there.",
     `${STORE}/crypto/envelope.twin.test.ts`,
     `${STORE}/tokens/token-records.test.ts`,
+    `${SCENARIOS}/several-vendors-load-dynamodb.test.ts`,
   ),
   twin(
     "TS-4",

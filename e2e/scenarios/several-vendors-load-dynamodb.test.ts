@@ -3,8 +3,10 @@
  * and refresh, and each vendor is sent the token of the calling user alone.
  */
 import { setTimeout as sleep } from "node:timers/promises";
+import type { AttributeValue } from "@aws-sdk/client-dynamodb";
 import { volume } from "@oauth-broker/oauth-core/testing";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { openTable } from "../support/mcp-aws.ts";
 import type { RawCall } from "../support/several-vendors-raw.ts";
 import { type Load, LOAD_VENDORS, type LoadUser, startLoad } from "../support/several-vendors-load.ts";
 
@@ -74,6 +76,30 @@ async function callUntilAnswered(user: LoadUser, tool: string): Promise<RawCall>
     if (!answer.text.includes("try again in a moment") || tries === MOST_TRIES) return answer;
   }
 }
+
+it("bar#TS-3 a writer of the table who gives one user's link, or all that is in it, to another gives them no account", async () => {
+  const [victim, attacker] = users;
+  if (victim === undefined || attacker === undefined) throw new Error("there are no two users");
+  const table = openTable(load.aws);
+  const linkOf = async ({ name }: LoadUser): Promise<Record<string, AttributeValue>> => {
+    const items = (await load.aws.engine.items(load.aws.table)) as Record<string, AttributeValue>[];
+    const found = items.find(({ pk, sk }) => pk?.S === `USER#${name}` && sk?.S === "VENDOR#two");
+    if (found === undefined) throw new Error(`${name} has no link`);
+    return found;
+  };
+  const [ofVictim, { pk, sk, ...before }] = [await linkOf(victim), await linkOf(attacker)];
+  const { pk: _, sk: __, ...moved } = ofVictim;
+  for (const attributes of [moved, { ...before, ...moved }, { ...moved, version: before["version"] ?? { N: "1" } }]) {
+    // oxlint-disable no-await-in-loop -- one row
+    await table.put({ pk: pk ?? { S: "" }, sk: sk ?? { S: "" }, ...attributes });
+    const answer = await attacker.call("two_account");
+    expect(answer.user).toBeUndefined();
+    expect(answer.text).not.toContain(victim.name);
+    // oxlint-enable no-await-in-loop
+  }
+  expect(await victim.call("two_account")).toMatchObject(own(victim, 1));
+  table.close();
+});
 
 it("no response had a vendor's token, and no row names one", async () => {
   expect(load.received()).not.toMatch(/canary\.user|renew\.user|code\.user/);

@@ -67,6 +67,14 @@ describe.each(ERAS)("a user with a stock %s client", (era) => {
     expect(user.asked).toHaveLength(before + 1);
   });
 
+  it("is not asked again by another client of theirs", async () => {
+    const { browser } = user;
+    const second = await connectLinkingClient(harness, `${account}'s second client`, { era, account, browser });
+    expect((await second.call("all_accounts")).isError).toBe(false);
+    expect([second.asked, browser.signIns()]).toEqual([[], 1]);
+    await second.close();
+  });
+
   it("goes on after a restart, the client still connected", async () => {
     const before = user.asked.length;
     await harness.restart();
