@@ -209,7 +209,7 @@ describe("another account than the linked one", () => {
     const { second, shown, ticket, first } = await bringAnother();
     expect(pathOf(shown)).toBe("/connections");
     expect(sectionOf(shown.html, "Chat Vendor")).toMatch(
-      /This replaces <strong>.*user.*<\/strong> by <strong>.*operator/,
+      /This replaces <strong>.*user.*<\/strong> with <strong>.*operator/,
     );
     expect([await fixture.linked("chat"), fixture.revocations("chat")]).toEqual([first, 0]);
     expect(await call.links.ticketState(ticket.id)).toBe("approved");

@@ -154,7 +154,7 @@ function questionOf(question: ShownQuestion, { vendor, name, account, scopes }: 
   const before = account === undefined ? "the connected account" : shownText(account);
   const lost = scopes.filter((scope) => !question.scopes.includes(scope)).join(" ");
   const asked = isOther
-    ? html`<p>This replaces <strong>${before}</strong> by <strong>${fresh}</strong>. Do you want that?</p>`
+    ? html`<p>This replaces <strong>${before}</strong> with <strong>${fresh}</strong>. Do you want that?</p>`
     : html`<p>${name} has granted less than before. Replacing the connection loses: <strong>${lost}</strong>. Do you want that?</p>`;
   return html`<div class="notice" role="alert">${asked}
 <form method="post" action="${PATHS.connections}">
