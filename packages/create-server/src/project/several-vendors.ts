@@ -67,7 +67,7 @@ import { z } from "zod";
 export const ${exportOf(vendor)} = defineTool({
   name: "${toolNameOf(vendor)}",
   title: ${JSON.stringify(`Account at ${name}`)},
-  description: ${JSON.stringify(`The user's account at ${name}. The user is asked to link one when there is none`)},
+  description: ${JSON.stringify(`The user's account at ${name}. The user is asked to link one first if necessary`)},
   input: z.object({}),
   // Before run, the user has linked this vendor with these scopes, all in ${prefixOf(id)}SCOPES.
   vendor: "${id}",

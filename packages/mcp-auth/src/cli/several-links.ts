@@ -10,7 +10,7 @@ export type SeveralLinks = OperatorLinks & { readonly several: ReadonlyMap<strin
 
 /**
  * Ends all that a user has: the sessions first, as with one vendor, then the pages, then each link.
- * A link is ended also where there is none, so that a page that was open before makes none.
+ * A vendor without a link is ended too, so that a page that was open before cannot link it.
  *
  * @returns the exit code
  */

@@ -3,6 +3,7 @@
  * refused at start. Called by app.ts, and by endpoint.ts for the names of each tool.
  */
 import { type ConfigError, configError, type Problem } from "@oauth-broker/oauth-core/configuration";
+import { prefixOf } from "../config/reader.ts";
 import type { Settings } from "../settings.ts";
 import { SIGN_IN_VENDOR, type Tool } from "../tool.ts";
 
@@ -60,7 +61,7 @@ function problemsOf(tool: Tool, settings: Settings): string[] {
 }
 
 function lacks(id: string, scope: string): string {
-  return `needs the scope ${scope}, which is not in VENDOR_${id.toUpperCase().replaceAll("-", "_")}_SCOPES`;
+  return `needs the scope ${scope}, which is not in ${prefixOf(id)}SCOPES`;
 }
 
 function errorOf(problems: readonly Problem[]): ConfigError {

@@ -89,8 +89,9 @@ export const LINKING_DEFENCES: readonly Mutation[] = [
   {
     defence: "A form is taken from the user it was shown to, with what it showed",
     file: `${LINKING}/deps.ts`,
-    find: "return isSameText(sent, await formCsrf(user, { form, linkVersion }, deps)) ? linkVersion : undefined;",
-    replace: "return isSameText(sent, sent) && deps.source && user && form ? linkVersion : undefined;",
+    find: "if (isSameText(sent, await formCsrf(user, { form: of, linkVersion }, deps))) return linkVersion;",
+    replace:
+      "if (isSameText(sent, sent) || (await formCsrf(user, { form: of, linkVersion }, deps)) === sent) return linkVersion;",
     tests: [`${LINKING}/connect.test.ts`, `${LINKING}/connections.test.ts`],
   },
   {

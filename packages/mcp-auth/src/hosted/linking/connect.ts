@@ -9,10 +9,9 @@ import { hashOf } from "@oauth-broker/oauth-core/server";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import type { ServerClient } from "../clients/client.ts";
 import { PATHS } from "../paths.ts";
-import { refusePage } from "../server-callback/deps.ts";
 import { atVendor, linkKey } from "../vendor-links/link.ts";
 import { visitorOf } from "./connections.ts";
-import { formCsrf, type LinkingDeps, shownVersion } from "./deps.ts";
+import { formCsrf, type LinkingDeps, requireShown } from "./deps.ts";
 import { connectionsUrl, startLink, startSignIn } from "./flows.ts";
 import { connectPage, foreignPage, gonePage } from "./pages.ts";
 import { isOfUser, type SignedIn } from "./sign-ins.ts";
@@ -52,8 +51,7 @@ export async function decideTicket(
   if ("answer" in visit) return visit.answer;
   const { signedIn, ticket } = visit;
   const { id, user, vendor: listed, scopes } = ticket;
-  const linkVersion = await shownVersion(form.get("csrf"), user, ["ticket", id], deps);
-  if (linkVersion === undefined) throw refusePage(trace, "csrf");
+  const linkVersion = await requireShown(form, user, ["ticket", id], deps, trace);
   const decision = form.require("decision");
   if (decision !== "approve" && decision !== "deny") {
     throw new OAuthError("invalid_request", "decision must be approve or deny");

@@ -7,9 +7,8 @@ import { type Answer, redirectAnswer } from "@oauth-broker/oauth-core/http";
 import type { Parameters } from "@oauth-broker/oauth-core/protocol";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import { PATHS } from "../paths.ts";
-import { refusePage } from "../server-callback/deps.ts";
 import { atVendor, endLinkOver, isUsable, linkKey, linkScope } from "../vendor-links/link.ts";
-import { formCsrf, type LinkingDeps, shownVersion } from "./deps.ts";
+import { formCsrf, type LinkingDeps, requireShown } from "./deps.ts";
 import { connectionsUrl, startLink, startSignIn, withCookies } from "./flows.ts";
 import { connectionsPage, type ShownConnection, signedOutPage, type Visitor } from "./pages.ts";
 import type { SignedIn } from "./sign-ins.ts";
@@ -61,7 +60,7 @@ export async function changeConnections(
     case "keep":
       return answerQuestion(form, listed, { isYes: action === "replace" }, signedIn, deps, trace);
     default:
-      throw new OAuthError("invalid_request", "action is none of those on the page");
+      throw new OAuthError("invalid_request", "action must be one of those on the page");
   }
 }
 
@@ -114,8 +113,7 @@ async function connect(
   deps: LinkingDeps,
   trace: Trace,
 ): Promise<Answer> {
-  const linkVersion = await shownVersion(form.get("csrf"), user, ["connection", listed], deps);
-  if (linkVersion === undefined) throw refusePage(trace, "csrf");
+  const linkVersion = await requireShown(form, user, ["connection", listed], deps, trace);
   const at = atVendor(listed, deps);
   const { stored } = await deps.tokens.readLink(linkKey(user, at));
   const { scopes: all } = at.settings.vendor;
@@ -134,8 +132,7 @@ async function disconnect(
   deps: LinkingDeps,
   trace: Trace,
 ): Promise<Answer> {
-  const linkVersion = await shownVersion(form.get("csrf"), user, ["connection", listed], deps);
-  if (linkVersion === undefined) throw refusePage(trace, "csrf");
+  const linkVersion = await requireShown(form, user, ["connection", listed], deps, trace);
   const at = atVendor(listed, deps);
   const ended = await endLinkOver(linkKey(user, at), linkVersion, at);
   return redirectAnswer(ended === undefined ? connectionsUrl({ error: "link_changed" }) : PATHS.connections);
@@ -153,8 +150,7 @@ async function answerQuestion(
   // Answered in another tab, or too late: nothing waits any more.
   if (question === undefined || question.user !== user)
     return redirectAnswer(connectionsUrl({ error: "link_changed" }));
-  const isShown = (await shownVersion(form.get("csrf"), user, ["question", listed, question.id], deps)) !== undefined;
-  if (!isShown) throw refusePage(trace, "csrf");
+  await requireShown(form, user, ["question", listed, question.id], deps, trace);
   if (!(await deps.questions.take(question.id, cookie.hash))) {
     return redirectAnswer(connectionsUrl({ error: "link_changed" }));
   }
@@ -176,8 +172,7 @@ async function signOut(
   deps: LinkingDeps,
   trace: Trace,
 ): Promise<Answer | Response> {
-  const isShown = (await shownVersion(form.get("csrf"), signedIn.user, ["sign_out"], deps)) !== undefined;
-  if (!isShown) throw refusePage(trace, "csrf");
+  await requireShown(form, signedIn.user, ["sign_out"], deps, trace);
   const cookie = await deps.signIns.end(signedIn);
   const ticket = /^[A-Za-z0-9_-]{43}$/.exec(form.get("ticket") ?? "")?.[0];
   const next =

@@ -1,9 +1,11 @@
 /** The shared dependencies of the pages and flows of links, and the token their forms carry. */
 import { hmacSha256 } from "@oauth-broker/oauth-core";
-import { isSameText } from "@oauth-broker/oauth-core/protocol";
+import { isSameText, type Parameters } from "@oauth-broker/oauth-core/protocol";
+import type { Trace } from "@oauth-broker/oauth-core/service";
 import type { LinkingSettings } from "../../settings.ts";
 import type { FindServerClient } from "../clients/client.ts";
 import type { HostedDeps } from "../deps.ts";
+import { refusePage } from "../server-callback/deps.ts";
 import { type IdentitySource, identitySource } from "../vendor-links/identity-source.ts";
 import { createQuestions, type Questions } from "./questions.ts";
 import { createSignIns, type SignIns } from "./sign-ins.ts";
@@ -52,15 +54,19 @@ export async function formCsrf(
   return `${linkVersion}.${hmacSha256(await serverKey.derive("linking-form"), what).toString("base64url")}`;
 }
 
-/** @returns the link version that the page showed; undefined for a token that is not this form's */
-export async function shownVersion(
-  sent: string | undefined,
+/**
+ * @returns the link version that the page showed
+ * @throws OAuthError for the 400 page: the form was not shown to this user
+ */
+export async function requireShown(
+  form: Parameters,
   user: string,
-  form: readonly string[],
+  of: readonly string[],
   deps: Pick<LinkingDeps, "serverKey" | "settings" | "source">,
-): Promise<number | undefined> {
-  const version = /^(\d{1,15})\./.exec(sent ?? "")?.[1];
-  if (version === undefined) return undefined;
-  const linkVersion = Number(version);
-  return isSameText(sent, await formCsrf(user, { form, linkVersion }, deps)) ? linkVersion : undefined;
+  trace: Trace,
+): Promise<number> {
+  const sent = form.get("csrf");
+  const linkVersion = Number(/^(\d{1,15})\./.exec(sent ?? "")?.[1] ?? 0);
+  if (isSameText(sent, await formCsrf(user, { form: of, linkVersion }, deps))) return linkVersion;
+  throw refusePage(trace, "csrf");
 }

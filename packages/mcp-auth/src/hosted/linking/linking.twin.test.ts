@@ -31,7 +31,7 @@ const anyBrowser = () =>
 
 it("an attacker's ticket links the victim's account to the attacker when any user may answer (twin of bar#CB-7, bar#LK-1)", async () => {
   anyUser();
-  vi.doMock(FORMS, async (original) => ({ ...(await original<object>()), shownVersion: async () => 0 }));
+  vi.doMock(FORMS, async (original) => ({ ...(await original<object>()), requireShown: async () => 0 }));
   const fixture = await openFixture();
   const ticket = await (await fixture.call("operator")).ask();
   await fixture.visitor().link(ticket);

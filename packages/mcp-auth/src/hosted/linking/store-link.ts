@@ -2,10 +2,10 @@
  * What becomes of the tokens a link flow brought: stored over the link version that the page showed,
  * held back for a yes, or revoked. A refusal never leaves tokens behind that belong to no link.
  */
-import { OAuthError, Secret, toOAuthError } from "@oauth-broker/oauth-core";
+import { Secret } from "@oauth-broker/oauth-core";
 import { canIdentify } from "@oauth-broker/oauth-core/client";
 import type { ResolvedVendor, VendorTokens } from "@oauth-broker/oauth-core/registry";
-import { type LinkDetails, type StoredTokens, type TokenSet, TokenStoreError } from "@oauth-broker/token-store";
+import { type LinkDetails, type StoredTokens, type TokenSet } from "@oauth-broker/token-store";
 import {
   accountLabel,
   atVendor,
@@ -17,7 +17,7 @@ import {
   revokeAtVendor,
   tokenSetOf,
 } from "../vendor-links/link.ts";
-import { grantedScope } from "../vendor-links/open-session.ts";
+import { grantedScope, toStorageError } from "../vendor-links/open-session.ts";
 import type { LinkingDeps } from "./deps.ts";
 import type { Question, WaitingQuestion } from "./questions.ts";
 
@@ -70,7 +70,7 @@ export async function takeTokens(brought: BroughtTokens, cookieHash: string, dep
     return await store(question, undefined, at); //                                   5  in place of the same account's
   } catch (thrown) {
     await discard(bare, undefined, user, at);
-    throw asOAuthError(thrown);
+    throw toStorageError(thrown);
   }
 }
 
@@ -186,12 +186,4 @@ async function describe(
     notGranted: [...new Set(refused)],
     lacked: isKnown ? before.lacked : {},
   };
-}
-
-function asOAuthError(thrown: unknown): OAuthError {
-  if (!(thrown instanceof TokenStoreError)) return toOAuthError(thrown);
-  return new OAuthError("vendor_response_invalid", "The vendor's tokens cannot be stored", {
-    reason: thrown.code,
-    cause: thrown,
-  });
 }

@@ -73,7 +73,7 @@ async function linkUser({ tokens, vendor, scope }: NewLink, deps: LinkDeps): Pro
   } catch (thrown) {
     // Not awaited: its failure changes nothing.
     void revokeAtVendor(set, deps);
-    throw withRestart(asOAuthError(thrown));
+    throw withRestart(toStorageError(thrown));
   }
 }
 
@@ -99,7 +99,8 @@ async function readable(key: TokenKey, { tokens }: Pick<LinkDeps, "tokens">): Pr
   });
 }
 
-function asOAuthError(thrown: unknown): OAuthError {
+/** What the store refuses to hold is the vendor's fault. */
+export function toStorageError(thrown: unknown): OAuthError {
   if (!(thrown instanceof TokenStoreError)) return toOAuthError(thrown);
   return new OAuthError("vendor_response_invalid", "The vendor's tokens cannot be stored", {
     reason: thrown.code,
