@@ -5,7 +5,7 @@
 import { Secret } from "@oauth-broker/oauth-core";
 import { canIdentify } from "@oauth-broker/oauth-core/client";
 import type { ResolvedVendor, VendorTokens } from "@oauth-broker/oauth-core/registry";
-import { type LinkDetails, type StoredTokens, type TokenSet } from "@oauth-broker/token-store";
+import type { LinkDetails, StoredTokens, TokenSet } from "@oauth-broker/token-store";
 import {
   accountLabel,
   atVendor,
