@@ -111,10 +111,16 @@ async function run(c: Context, route: Route, allow: string, layer: HttpLayer): P
   return new Response(answer.body, { status: answer.status, headers: { ...answer.headers, ...added } });
 }
 
+/**
+ * `Connection` is left to the server, which says `close` with the last request that a connection may
+ * have: a library's `keep-alive` in its place would invite one more, which is refused with 503.
+ */
+//= rfc9110#7.6.1
 function withHeaders(response: Response, added: Readonly<Record<string, string>>): Response {
   const names = Object.keys(added);
-  if (names.length === 0) return response;
+  if (names.length === 0 && !response.headers.has("connection")) return response;
   const headers = new Headers(response.headers);
+  headers.delete("connection");
   for (const name of names) headers.set(name, added[name] ?? "");
   return new Response(response.body, { status: response.status, headers });
 }

@@ -1,7 +1,12 @@
+import { once } from "node:events";
+import { Agent, type IncomingMessage, request } from "node:http";
 import { connect } from "node:net";
+import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Hono } from "hono";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { mount } from "./http-layer.ts";
+import { createLog } from "./log.ts";
 import { type Listening, listen } from "./serve.ts";
 
 let server: Listening;
@@ -14,6 +19,13 @@ beforeEach(async () => {
     slow.entered.resolve();
     await slow.release.promise;
     return c.text("done");
+  });
+  const headers = { "content-type": "text/event-stream", connection: "keep-alive" };
+  const stream = { method: "GET", path: "/stream", surface: "api", quiet: true } as const;
+  mount(app, [{ ...stream, handle: () => new Response("data: 1\n\n", { headers }) }], {
+    log: createLog({ write: () => undefined }),
+    errorPage: async (error) => Promise.reject(error),
+    isHttps: false,
   });
   server = await listen(app, { host: "127.0.0.1", port: 0 });
 });
@@ -41,6 +53,23 @@ it("bar#HT-5 refuses headers beyond 16 KiB and ambiguous requests", async () => 
 it("bar#HT-1 ends a GET that carries a body at once, endless ones included", async () => {
   expect(await raw("GET / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n5\r\nabcde\r\n")).toContain("400");
   expect(await raw("GET / HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\nabc")).toContain("400");
+});
+
+it("rfc9110#7.6.1 ends a connection after its last request, whatever header a library set", async () => {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  let connections = 0;
+  const get = async (): Promise<number | undefined> => {
+    const asked = request(url("/stream"), { agent }).end();
+    asked.once("socket", (socket) => void (socket.connecting && (connections += 1)));
+    const [answer] = (await once(asked, "response")) as [IncomingMessage];
+    await text(answer);
+    return answer.statusCode;
+  };
+  const statuses = new Set<number | undefined>();
+  for (let asked = 0; asked <= 1_000; asked += 1) statuses.add(await get());
+  agent.destroy();
+  expect([...statuses]).toEqual([200]);
+  expect(connections).toBe(2);
 });
 
 it("finishes requests in flight before it stops, and accepts no new ones", async () => {
