@@ -1,6 +1,6 @@
 /**
- * Builds the broker of another commit beside this one, so that one run measures both alternately.
- * Two runs cannot be compared: the machine is never the same twice.
+ * Builds the services of another commit beside these, so that one run measures both alternately, or
+ * rolls from one to the other. Two runs cannot be compared: the machine is never the same twice.
  */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -11,8 +11,10 @@ import { ROOT } from "../support/paths.ts";
 export interface OtherBuild {
   /** The full hash. */
   readonly commit: string;
-  /** Path of its dist/main.js. */
+  /** Path of its broker's dist/main.js. */
   readonly bundle: string;
+  /** Path of its MCP server's dist/main.js. */
+  readonly mcpBundle: string;
   /** Removes the checkout. */
   remove(): void;
 }
@@ -29,13 +31,15 @@ export function buildAt(commit: string, say: (line: string) => void): OtherBuild
   const folder = mkdtempSync(join(tmpdir(), "oauth-broker-against-"));
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
   try {
-    say(`checking out ${hash.slice(0, 7)} and building its broker`);
+    say(`checking out ${hash.slice(0, 7)} and building its services`);
     run("git", ["clone", "--quiet", "--no-checkout", ROOT, folder], ROOT);
     run("git", ["checkout", "--quiet", "--detach", hash], folder);
-    run(process.execPath, ["scripts/bootstrap.mjs", "turbo", "run", "build", "--filter=@oauth-broker/broker"], folder);
+    const apps = ["broker", "mcp-template"].map((name) => `--filter=@oauth-broker/${name}`);
+    run(process.execPath, ["scripts/bootstrap.mjs", "turbo", "run", "build", ...apps], folder);
   } catch (error) {
     remove();
     throw error;
   }
-  return { commit: hash, bundle: join(folder, "apps", "broker", "dist", "main.js"), remove };
+  const bundleOf = (app: string): string => join(folder, "apps", app, "dist", "main.js");
+  return { commit: hash, bundle: bundleOf("broker"), mcpBundle: bundleOf("mcp-template"), remove };
 }

@@ -20,7 +20,7 @@ import { isSteady, warmUp } from "./warm-up.ts";
 describe("a run", () => {
   it("measures the floor, and two builds of the broker on both stores, in the same rounds", async () => {
     const lines: string[] = [];
-    const against = { commit: "0".repeat(40), bundle: BROKER_BUNDLE, remove: () => undefined };
+    const against = { commit: "0".repeat(40), bundle: BROKER_BUNDLE, mcpBundle: "", remove: () => undefined };
     const options = { flows: 20, rounds: 1, warmUp: 0, against };
     const results = await runBench(options, (line) => lines.push(line));
     expect(lines).toHaveLength(10);

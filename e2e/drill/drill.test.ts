@@ -1,0 +1,90 @@
+/**
+ * A short drill with this build in place of the release before: it fails when a client sees in a
+ * window what it was not promised. `npm run drill` rolls between two releases at full size.
+ */
+import { volume } from "@oauth-broker/oauth-core/testing";
+import { describe, expect, it } from "vitest";
+import { THIS_BUILD } from "./deployment.ts";
+import { FULL, runDrill, runRestoreDrill, SHORT } from "./drill.ts";
+import { report, type Seen, tally, type Window } from "./ledger.ts";
+
+const SIZE = volume({ test: SHORT, soak: { ...FULL, outageSeconds: 5, rotationSeconds: 1, calmSeconds: 2 } });
+
+describe("a short drill", () => {
+  it("keeps every promise while it rolls, rotates keys, loses the table, loses KMS, and one process is killed", async () => {
+    const tallies = await runDrill({ previous: THIS_BUILD, current: THIS_BUILD, size: SIZE }, () => undefined);
+    expect(tallies.flatMap(({ broken }) => broken)).toEqual([]);
+    const counts = Object.fromEntries(tallies.map((one) => [one.name, one.counts]));
+    // The windows were real.
+    expect(counts["the table is away"]?.deferred).toBeGreaterThan(0);
+    expect(counts["roll forward"]?.answered).toBeGreaterThan(20);
+    expect(counts["between"]?.answered).toBeGreaterThan(20);
+  });
+
+  it("keeps every promise while a SQLite store is copied and put back", async () => {
+    const tallies = await runRestoreDrill(SIZE, () => undefined);
+    expect(tallies.flatMap(({ broken }) => broken)).toEqual([]);
+    const [copied, restored] = tallies;
+    expect(copied?.counts.answered).toBeGreaterThan(0);
+    expect(restored?.counts.cut).toBeGreaterThan(0);
+  });
+});
+
+describe("the ledger", () => {
+  const outage: Window = {
+    name: "outage",
+    promised: { text: "503", deferred: ["flow"], withinMs: 100 },
+    from: 100,
+    to: 200,
+  };
+  const kill: Window = { name: "kill", promised: { text: "cut", cut: true, withinMs: 100 }, from: 300, to: 400 };
+  const seen = (from: number, outcome: Seen["outcome"], more: Partial<Seen> = {}): Seen => ({
+    operation: "flow",
+    from,
+    to: from + 10,
+    outcome,
+    ...more,
+  });
+  const ordinary = [seen(50, "answered"), seen(150, "deferred"), seen(350, "cut"), seen(351, "lost")];
+  const brokenBy = (...more: Seen[]): readonly (readonly string[])[] =>
+    tally([...ordinary, ...more], [outage, kill]).map(({ broken }) => broken);
+
+  it("counts by window, and what is in none as between", () => {
+    const counts = tally(ordinary, [outage, kill]).map((one) => [one.name, one.counts]);
+    const none = { answered: 0, deferred: 0, cut: 0, lost: 0, failed: 0 };
+    expect(counts).toEqual([
+      ["outage", { ...none, deferred: 1 }],
+      ["kill", { ...none, cut: 1, lost: 1 }],
+      ["between", { ...none, answered: 1 }],
+    ]);
+    expect(brokenBy()).toEqual([[], [], []]);
+  });
+
+  it.each<[string, Seen, readonly (readonly string[])[]]>([
+    ["a failure", seen(150, "failed", { detail: "token 500 x" }), [["1 × flow: token 500 x"], [], []]],
+    [
+      "a deferral of an operation that has none",
+      seen(150, "deferred", { operation: "call" }),
+      [["1 × call: deferred"], [], []],
+    ],
+    ["a deferral between", seen(250, "deferred"), [[], [], ["1 × flow: deferred"]]],
+    ["a cut between", seen(250, "cut"), [[], [], ["1 × flow: cut"]]],
+    ["a late answer", seen(150, "deferred", { to: 300 }), [["1 × flow: deferred after more than 100 ms"], [], []]],
+    ["an operation lost without a cut", seen(352, "lost"), [[], ["2 operations started anew, 1 connections cut"], []]],
+    ["what began before a window and met it", seen(95, "failed"), [["1 × flow: failed"], [], []]],
+  ])("says that %s breaks the promise", (_, more, broken) => {
+    expect(brokenBy(more)).toEqual(broken);
+  });
+
+  it("says that a window without a request proves nothing", () => {
+    expect(tally([seen(50, "answered")], [outage])[0]?.broken).toEqual(["no request was under way"]);
+  });
+
+  it("is printed as a table, with what broke below", () => {
+    const lines = report(tally([...ordinary, seen(250, "cut")], [outage, kill])).split("\n");
+    expect(lines[0]).toMatch(/^window +s +answered +deferred +cut +lost +failed +longest +promised$/);
+    expect(lines[1]).toMatch(/^outage +0 +0 +1 +0 +0 +0 +10 ms +kept: 503$/);
+    expect(lines[3]).toMatch(/BROKEN: every request is answered$/);
+    expect(lines.at(-1)).toBe("BROKEN in between: 1 × flow: cut");
+  });
+});

@@ -1,0 +1,132 @@
+/**
+ * What the clients of a drill saw, request by request, and what they were promised for that time.
+ * A request belongs to a window when it was under way in it; all others belong to the time between,
+ * which promises that every request is answered.
+ */
+
+/**
+ * - `answered`: as if nothing had happened
+ * - `deferred`: 503 with Retry-After; the client waits and repeats the request
+ * - `cut`: the connection ended without an answer; the client repeats the request
+ * - `lost`: refused after an earlier attempt was cut; the client starts its operation anew
+ * - `failed`: any other answer, or none in time
+ */
+export type Outcome = "answered" | "deferred" | "cut" | "lost" | "failed";
+export type Operation = "flow" | "refresh" | "call";
+
+export interface Seen {
+  readonly operation: Operation;
+  /** Milliseconds of the run's clock. */
+  readonly from: number;
+  readonly to: number;
+  readonly outcome: Outcome;
+  /** For what was not answered: path, status and error. */
+  readonly detail?: string;
+}
+
+export interface Promised {
+  /** In the table. */
+  readonly text: string;
+  /** 503 with Retry-After, to these operations. */
+  readonly deferred?: readonly Operation[];
+  /** Connections end without an answer, and an operation that met it may have to start anew. */
+  readonly cut?: boolean;
+  /** Every answer comes within this time. */
+  readonly withinMs: number;
+}
+
+export interface Window {
+  readonly name: string;
+  readonly promised: Promised;
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface Tally {
+  readonly name: string;
+  readonly promised: Promised;
+  readonly seconds: number;
+  readonly counts: Readonly<Record<Outcome, number>>;
+  readonly longestMs: number;
+  /** What broke the promise, each kind once with its count. Empty: it was kept. */
+  readonly broken: readonly string[];
+}
+
+const BETWEEN: Promised = { text: "every request is answered", withinMs: 10_000 };
+
+/** One tally for each window, in order, and the last for the time between. */
+export function tally(seen: readonly Seen[], windows: readonly Window[]): readonly Tally[] {
+  const isIn = ({ from, to }: Seen, window: Window): boolean => from <= window.to && to >= window.from;
+  const byWindow = Map.groupBy(seen, (one) => windows.find((window) => isIn(one, window)));
+  const times = seen.flatMap(({ from, to }) => [from, to]);
+  const start = times.reduce((least, time) => Math.min(least, time), Infinity);
+  const end = times.reduce((most, time) => Math.max(most, time), -Infinity);
+  const inWindows = windows.reduce((sum, { from, to }) => sum + to - from, 0);
+  const rest = seen.length === 0 ? 0 : Math.max(0, end - start - inWindows);
+  return [
+    ...windows.map((window) => tallyOf(window, window.to - window.from, byWindow.get(window) ?? [])),
+    tallyOf({ name: "between", promised: BETWEEN }, rest, byWindow.get(undefined) ?? []),
+  ];
+}
+
+function tallyOf(
+  { name, promised }: Pick<Window, "name" | "promised">,
+  milliseconds: number,
+  seen: readonly Seen[],
+): Tally {
+  const counts = { answered: 0, deferred: 0, cut: 0, lost: 0, failed: 0 };
+  const kinds = new Map<string, number>();
+  const breaks = (what: string): void => void kinds.set(what, (kinds.get(what) ?? 0) + 1);
+  let longestMs = 0;
+  for (const one of seen) {
+    counts[one.outcome] += 1;
+    longestMs = Math.max(longestMs, one.to - one.from);
+    const what = `${one.operation}: ${one.detail ?? one.outcome}`;
+    if (!isPromised(one, promised)) breaks(what);
+    else if (one.to - one.from > promised.withinMs) breaks(`${what} after more than ${promised.withinMs} ms`);
+  }
+  // An operation starts anew only for a connection that was cut under it.
+  if (counts.lost > counts.cut) breaks(`${counts.lost} operations started anew, ${counts.cut} connections cut`);
+  if (seen.length === 0) breaks("no request was under way");
+  const broken = [...kinds].map(([what, count]) => `${count} × ${what}`);
+  return { name, promised, seconds: milliseconds / 1000, counts, longestMs, broken };
+}
+
+function isPromised({ outcome, operation }: Seen, { deferred = [], cut = false }: Promised): boolean {
+  switch (outcome) {
+    case "answered":
+      return true;
+    case "deferred":
+      return deferred.includes(operation);
+    case "cut":
+    case "lost":
+      return cut;
+    case "failed":
+      return false;
+    default:
+      return outcome satisfies never;
+  }
+}
+
+/** As lines: a table, and below it what broke each promise. */
+export function report(tallies: readonly Tally[]): string {
+  const head = ["window", "s", "answered", "deferred", "cut", "lost", "failed", "longest", "promised"];
+  const rows = tallies.map(({ name, seconds, counts, longestMs, promised, broken }) => [
+    name,
+    seconds.toFixed(0),
+    ...[counts.answered, counts.deferred, counts.cut, counts.lost, counts.failed].map(String),
+    `${Math.round(longestMs)} ms`,
+    `${broken.length === 0 ? "kept" : "BROKEN"}: ${promised.text}`,
+  ]);
+  const widths = head.map((_, column) => Math.max(...[head, ...rows].map((row) => row[column]?.length ?? 0)));
+  const line = (row: readonly string[]): string =>
+    row
+      .map((cell, column) => {
+        const isText = column === 0 || column === head.length - 1;
+        return isText ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0);
+      })
+      .join("  ")
+      .trimEnd();
+  const broken = tallies.flatMap((one) => one.broken.map((what) => `BROKEN in ${one.name}: ${what}`));
+  return [head, ...rows].map(line).concat(broken).join("\n");
+}
