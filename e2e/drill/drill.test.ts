@@ -17,8 +17,8 @@ describe("a short drill", () => {
     const counts = Object.fromEntries(tallies.map((one) => [one.name, one.counts]));
     // The windows were real.
     expect(counts["the table is away"]?.deferred).toBeGreaterThan(0);
-    expect(counts["roll forward"]?.answered).toBeGreaterThan(20);
-    expect(counts["between"]?.answered).toBeGreaterThan(20);
+    expect(counts["roll forward"]?.answered).toBeGreaterThan(5);
+    expect(counts["between"]?.answered).toBeGreaterThan(5);
   });
 
   it("keeps every promise while a SQLite store is copied and put back", async () => {

@@ -7,19 +7,22 @@ import { backup, DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Bundles, startDeployment, startSqliteDeployment } from "./deployment.ts";
 import { type Operation, type Promised, type Tally, tally, type Window } from "./ledger.ts";
-import { type Load, startLoad } from "./load.ts";
+import { type Load, type LoadSize, startLoad } from "./load.ts";
 
-export interface DrillSize {
+export interface DrillSize extends LoadSize {
   readonly brokers: number;
   readonly servers: number;
   /** Back to the release before and forward again, beside forward once. */
   readonly rollsBack: boolean;
-  /** Clients of each kind. */
-  readonly clients: Readonly<Record<Operation, number>>;
   /** How long the table, and then KMS, is away. */
   readonly outageSeconds: number;
   /** Until a new key is in use: 60 in a running broker. */
   readonly rotationSeconds: number;
+  /**
+   * After an outage: clients that were told to wait come back, and calls under way meet their
+   * deadline.
+   */
+  readonly settleSeconds: number;
   /** Of load before, between and after the windows. */
   readonly calmSeconds: number;
 }
@@ -29,8 +32,10 @@ export const FULL: DrillSize = {
   servers: 3,
   rollsBack: true,
   clients: { flow: 4, refresh: 4, call: 6 },
+  pauseMs: 100,
   outageSeconds: 20,
   rotationSeconds: 70,
+  settleSeconds: 3,
   calmSeconds: 5,
 };
 
@@ -38,14 +43,14 @@ export const SHORT: DrillSize = {
   brokers: 2,
   servers: 1,
   rollsBack: false,
-  clients: { flow: 1, refresh: 1, call: 2 },
+  clients: { flow: 1, refresh: 1, call: 1 },
+  pauseMs: 250,
   outageSeconds: 2,
-  rotationSeconds: 1,
-  calmSeconds: 1,
+  rotationSeconds: 0.5,
+  settleSeconds: 1,
+  calmSeconds: 0.5,
 };
 
-/** After an outage, clients that were told to wait come back, and calls under way meet their deadline. */
-const SETTLE_MS = 3_000;
 const NOTHING: Promised = { text: "every request is answered", withinMs: 10_000 };
 const EVERYTHING: readonly Operation[] = ["flow", "refresh", "call"];
 
@@ -60,7 +65,7 @@ export async function runDrill(
   say(`starting ${size.brokers} brokers and ${size.servers} MCP servers of the release before`);
   const deployment = await startDeployment(previous, size);
   const { brokers, servers, aws } = deployment;
-  const load = startLoad(deployment, size.clients);
+  const load = startLoad(deployment, size);
   const { windows, during, calm } = createWindows(size, say);
   const rollTo = async ({ broker, mcp }: Bundles): Promise<void> => {
     await brokers.rollTo(broker);
@@ -87,7 +92,7 @@ export async function runDrill(
       aws.proxy.set({ down: true });
       await sleep(size.outageSeconds * 1000);
       aws.proxy.set({});
-      await sleep(SETTLE_MS);
+      await sleep(size.settleSeconds * 1000);
     });
     const withoutKms: Promised = {
       text: "brokers notice nothing; calls that need a key: 503 with Retry-After",
@@ -98,7 +103,7 @@ export async function runDrill(
       aws.kms.fault({ kind: "unavailable" });
       await sleep(size.outageSeconds * 1000);
       aws.kms.fault(undefined);
-      await sleep(SETTLE_MS);
+      await sleep(size.settleSeconds * 1000);
     });
     const killed: Promised = { text: "only requests at the killed process are cut", cut: true, withinMs: 10_000 };
     const fleets = size.servers > 1 ? [brokers, servers] : [brokers];
@@ -117,7 +122,7 @@ export async function runDrill(
 export async function runRestoreDrill(size: DrillSize, say: (line: string) => void): Promise<readonly Tally[]> {
   say("starting a broker on a SQLite file");
   const deployment = await startSqliteDeployment();
-  const load = startLoad(deployment, size.clients);
+  const load = startLoad(deployment, size);
   const { windows, during, calm } = createWindows(size, say);
   const copy = `${deployment.file}.copy`;
   try {
@@ -138,7 +143,7 @@ export async function runRestoreDrill(size: DrillSize, say: (line: string) => vo
       for (const suffix of ["", "-wal", "-shm"]) rmSync(`${deployment.file}${suffix}`, { force: true });
       copyFileSync(copy, deployment.file);
       await deployment.start();
-      await sleep(SETTLE_MS);
+      await sleep(size.settleSeconds * 1000);
     });
   } finally {
     await stopAll(load, deployment);

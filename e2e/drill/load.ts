@@ -24,7 +24,6 @@ class StartAnew extends Error {}
 
 /** An answer later than this is none. */
 const PATIENCE_MS = 60_000;
-const PAUSE_MS = { flow: 150, refresh: 150, call: 60 } as const satisfies Record<Operation, number>;
 const REDIRECT_URI = "https://platform.example/oauth/vendor-callback";
 
 export interface Load {
@@ -46,10 +45,16 @@ export interface McpTarget {
   readonly url: string;
 }
 
-/** @param clients how many of each kind */
+export interface LoadSize {
+  /** Clients of each kind. */
+  readonly clients: Readonly<Record<Operation, number>>;
+  /** Of a client between two operations. */
+  readonly pauseMs: number;
+}
+
 export function startLoad(
   targets: { readonly broker: BrokerTarget; readonly mcp?: McpTarget },
-  clients: Readonly<Record<Operation, number>>,
+  { clients, pauseMs }: LoadSize,
 ): Load {
   const seen: Seen[] = [];
   const stopped = new AbortController();
@@ -67,7 +72,7 @@ export function startLoad(
       } catch (error) {
         if (!(error instanceof StartAnew)) throw error;
       }
-      await sleep(PAUSE_MS[operation]);
+      await sleep(pauseMs);
     }
   };
   const kinds = (Object.keys(clients) as Operation[]).filter((operation) => operation !== "call" || mcp !== undefined);
