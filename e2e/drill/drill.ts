@@ -19,7 +19,7 @@ export interface DrillSize extends LoadSize {
   /** Until a new key is in use: 60 in a running broker. */
   readonly rotationSeconds: number;
   /**
-   * After an outage: clients that were told to wait come back, and calls under way meet their
+   * After an outage: clients that wait come back, and calls under way meet their
    * deadline.
    */
   readonly settleSeconds: number;
