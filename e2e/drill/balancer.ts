@@ -1,6 +1,6 @@
 /**
  * A load balancer as services stand behind: asks each process whether it is ready, sends requests to
- * ready ones in turn, and tries the next process only while no byte of the request has been sent.
+ * ready ones in turn, and tries the next process only when one does not listen.
  * When no process says that it is ready, all get requests: their own answers say more than ours.
  */
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
@@ -9,6 +9,8 @@ import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 
 const HEALTH_CHECK_MS = 200;
+/** Shorter than the services keep an idle connection, as their documentation asks. */
+const IDLE_MS = 2_000;
 
 export interface Balancer {
   /** `http://127.0.0.1:PORT` */
@@ -21,7 +23,7 @@ export interface Balancer {
 
 export async function startBalancer(): Promise<Balancer> {
   const ready = new Map<number, boolean>();
-  const agent = new Agent({ keepAlive: true });
+  const agent = new Agent({ keepAlive: true, timeout: IDLE_MS });
   let turn = 0;
 
   const candidates = (): readonly number[] => {

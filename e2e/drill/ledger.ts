@@ -31,7 +31,7 @@ export interface Promised {
   readonly deferred?: readonly Operation[];
   /** Connections end without an answer, and an operation that met it may have to start anew. */
   readonly cut?: boolean;
-  /** Every answer comes within this time. */
+  /** Every answer comes within this time; what is lost counts from the cut, and has no limit. */
   readonly withinMs: number;
 }
 
@@ -83,7 +83,8 @@ function tallyOf(
     longestMs = Math.max(longestMs, one.to - one.from);
     const what = `${one.operation}: ${one.detail ?? one.outcome}`;
     if (!isPromised(one, promised)) breaks(what);
-    else if (one.to - one.from > promised.withinMs) breaks(`${what} after more than ${promised.withinMs} ms`);
+    else if (one.outcome !== "lost" && one.to - one.from > promised.withinMs)
+      breaks(`${what} after more than ${promised.withinMs} ms`);
   }
   const broken = [...kinds].map(([what, count]) => `${count} × ${what}`);
   // An operation starts anew only for a connection that was cut under it.

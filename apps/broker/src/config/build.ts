@@ -84,6 +84,7 @@ export function buildConfig(
       host: parsed.listen.host.replace(/^\[(.*)\]$/, "$1"),
       port: parsed.listen.port,
       maxConnections: parsed.listen.max_connections,
+      idleSeconds: parsed.listen.idle_seconds,
     },
     store,
     keys,

@@ -12,7 +12,7 @@ describe("where the configuration comes from", () => {
     expect(config).toEqual({
       sandbox: true,
       baseUrl: "http://127.0.0.1:8787",
-      listen: { host: "127.0.0.1", port: 8787, maxConnections: 2000 },
+      listen: { host: "127.0.0.1", port: 8787, maxConnections: 2000, idleSeconds: 5 },
       store: { kind: "sqlite", path: join(folder, "data/broker.sqlite") },
       keys: { kind: "store" },
       owners: [],
@@ -79,6 +79,7 @@ describe("where the configuration comes from", () => {
       host: "127.0.0.9",
       port: 1,
       maxConnections: 2000,
+      idleSeconds: 5,
     });
   });
 

@@ -93,6 +93,7 @@ describe("limits and egress", () => {
   it.each([
     [{ limits: { par_per_minute: -1 } }, "limits.par_per_minute must be at least 0"],
     [{ listen: { max_connections: 0 } }, "listen.max_connections must be at least 1"],
+    [{ listen: { idle_seconds: 601 } }, "listen.idle_seconds must be at most 600"],
     [{ limits: { explain_per_minute: -1 } }, "limits.explain_per_minute must be at least 0"],
     [{ limits: { vendor_calls_per_minute: 1e7 } }, "limits.vendor_calls_per_minute must be at most 1000000"],
     [{ limits: { par_per_minute: 1.5 } }, "limits.par_per_minute must be a whole number"],

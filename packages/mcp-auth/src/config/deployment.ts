@@ -3,8 +3,10 @@ import {
   checkAllowedOrigin,
   checkCidr,
   checkListenHost,
+  DEFAULT_IDLE_SECONDS,
   DEFAULT_MAX_CONNECTIONS,
   isLoopbackName,
+  MOST_IDLE_SECONDS,
   MOST_MAX_CONNECTIONS,
   parseOrigin,
 } from "@oauth-broker/oauth-core/configuration";
@@ -31,9 +33,10 @@ export function readDeployment(read: Reader, mode: Settings["mode"] | undefined)
   const port = read.integer("PORT", { least: 0, most: 65_535 }) ?? DEFAULT_PORT;
   const maxConnections =
     read.integer("MAX_CONNECTIONS", { least: 1, most: MOST_MAX_CONNECTIONS }) ?? DEFAULT_MAX_CONNECTIONS;
+  const idleSeconds = read.integer("IDLE_SECONDS", { least: 1, most: MOST_IDLE_SECONDS }) ?? DEFAULT_IDLE_SECONDS;
   const allowLoopback = read.flag("EGRESS_ALLOW_LOOPBACK");
   const deployment = {
-    listen: { host, port, maxConnections },
+    listen: { host, port, maxConnections, idleSeconds },
     metricsPort: readMetricsPort(read, port),
     deploymentUrl,
     allowedOrigins: read.list("ALLOWED_ORIGINS", checkAllowedOrigin),

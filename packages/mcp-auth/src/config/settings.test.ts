@@ -15,7 +15,7 @@ describe("what is not set", () => {
     const { vendor, ...settings } = loadSettings(PRE_REGISTERED);
     expect(settings).toEqual({
       mode: "pre-registered",
-      listen: { host: "127.0.0.1", port: 8788, maxConnections: 2000 },
+      listen: { host: "127.0.0.1", port: 8788, maxConnections: 2000, idleSeconds: 5 },
       deploymentUrl: undefined,
       allowedOrigins: [],
       egress: { allowLoopback: false, allowCidrs: [] },
@@ -263,6 +263,7 @@ it("address, port and trusted proxies are as written", () => {
     HOST: "[::1]",
     PORT: "0",
     MAX_CONNECTIONS: "50",
+    IDLE_SECONDS: "65",
     EGRESS_ALLOW_CIDRS: "10.20.0.0/16, fd00::/8",
     OAUTH_CALLBACK: "server",
     OAUTH_CLIENT_METADATA_HOSTS: "client.example.com",
@@ -274,7 +275,7 @@ it("address, port and trusted proxies are as written", () => {
   });
   expect(settings).toMatchObject({
     deploymentUrl: "http://localhost:9001",
-    listen: { host: "::1", port: 0, maxConnections: 50 },
+    listen: { host: "::1", port: 0, maxConnections: 50, idleSeconds: 65 },
     egress: { allowCidrs: ["10.20.0.0/16", "fd00::/8"] },
     limits: {
       requestsPerMinute: 120,

@@ -2,7 +2,12 @@
  * Every environment variable of a server: meaning, format, and where it applies. One table for the
  * messages that refuse a value, the warnings about unused variables, and docs/configuration.md.
  */
-import { DEFAULT_MAX_CONNECTIONS, MOST_MAX_CONNECTIONS } from "@oauth-broker/oauth-core/configuration";
+import {
+  DEFAULT_IDLE_SECONDS,
+  DEFAULT_MAX_CONNECTIONS,
+  MOST_IDLE_SECONDS,
+  MOST_MAX_CONNECTIONS,
+} from "@oauth-broker/oauth-core/configuration";
 
 /** Where a variable applies. Absent: everywhere. */
 export type Use = "pre-registered" | "hosted" | "platform callback" | "server callback" | "VENDORS";
@@ -339,6 +344,14 @@ export const VARIABLES = [
     description: "Connections at a time; further ones are closed at once. A stream that a client keeps open is one.",
     example: String(DEFAULT_MAX_CONNECTIONS),
     default: String(DEFAULT_MAX_CONNECTIONS),
+  },
+  {
+    name: "IDLE_SECONDS",
+    type: `whole number, 1 to ${MOST_IDLE_SECONDS}`,
+    description:
+      "How long a connection may be idle between two requests. Behind a load balancer: longer than the balancer keeps idle connections.",
+    example: "65",
+    default: String(DEFAULT_IDLE_SECONDS),
   },
   {
     name: "LIMITS_REQUESTS_PER_MINUTE",

@@ -99,3 +99,7 @@ export function checkAllowedOrigin(entry: string): string | undefined {
 export const DEFAULT_MAX_CONNECTIONS = 2_000;
 /** The most connections of one process that a configuration may permit. */
 export const MOST_MAX_CONNECTIONS = 1_000_000;
+/** How long a connection may be idle between two requests, in seconds: the default. */
+export const DEFAULT_IDLE_SECONDS = 5;
+/** The longest idle time of a connection that a configuration may permit, in seconds. */
+export const MOST_IDLE_SECONDS = 600;

@@ -72,6 +72,25 @@ it("rfc9110#7.6.1 ends a connection after its last request, whatever header a li
   expect(connections).toBe(2);
 });
 
+it("keeps an idle connection for as long as a balancer would reuse it, whatever the limit on headers", async () => {
+  const patient = await listen(
+    new Hono().get("/", (c) => c.text("ok")),
+    { host: "127.0.0.1", port: 0, idleSeconds: 60 },
+    { headersMs: 50, requestMs: 50, checkMs: 10 },
+  );
+  const socket = connect(patient.port, "127.0.0.1");
+  const get = async (): Promise<string> => {
+    socket.write("GET / HTTP/1.1\r\nhost: x\r\n\r\n");
+    const [answer] = (await once(socket, "data")) as [Buffer];
+    return answer.toString();
+  };
+  expect(await get()).toContain("Keep-Alive: timeout=60");
+  await sleep(150);
+  expect(await get()).toContain("200 OK");
+  socket.destroy();
+  await patient.stop(0);
+});
+
 it("finishes requests in flight before it stops, and accepts no new ones", async () => {
   const inFlight = fetch(url("/slow"));
   await slow.entered.promise;

@@ -7,7 +7,7 @@ import type { Duplex } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { getRequestListener, RequestError } from "@hono/node-server";
 import type { Hono } from "hono";
-import { DEFAULT_MAX_CONNECTIONS } from "../configuration/values.ts";
+import { DEFAULT_IDLE_SECONDS, DEFAULT_MAX_CONNECTIONS } from "../configuration/values.ts";
 import { createTurnTaking, endStalledWrites } from "./unread-answers.ts";
 
 /** A server that accepts connections. */
@@ -38,7 +38,7 @@ export interface HttpTimeouts {
 export const HTTP_TIMEOUTS: HttpTimeouts = {
   headersMs: 10_000,
   requestMs: 15_000,
-  idleMs: 5_000,
+  idleMs: DEFAULT_IDLE_SECONDS * 1000,
   checkMs: 2_000,
   stalledWriteMs: 30_000,
 };
@@ -51,6 +51,12 @@ export interface ListenOptions {
   readonly port: number;
   /** Further ones are closed at once. Default `DEFAULT_MAX_CONNECTIONS`. */
   readonly maxConnections?: number;
+  /**
+   * How long a connection may be idle between two requests. Default `DEFAULT_IDLE_SECONDS`. Behind a
+   * load balancer it must be longer than the balancer keeps idle connections: else a request meets
+   * the end of its connection, and is lost.
+   */
+  readonly idleSeconds?: number;
 }
 
 /**
@@ -59,10 +65,11 @@ export interface ListenOptions {
  */
 export async function listen(
   app: Hono,
-  { host, port, maxConnections = DEFAULT_MAX_CONNECTIONS }: ListenOptions,
+  { host, port, maxConnections = DEFAULT_MAX_CONNECTIONS, idleSeconds = DEFAULT_IDLE_SECONDS }: ListenOptions,
   timeouts: Partial<HttpTimeouts> = {},
 ): Promise<Listening> {
-  const { headersMs, requestMs, idleMs, checkMs, stalledWriteMs } = { ...HTTP_TIMEOUTS, ...timeouts };
+  const idle = { idleMs: idleSeconds * 1000 };
+  const { headersMs, requestMs, idleMs, checkMs, stalledWriteMs } = { ...HTTP_TIMEOUTS, ...idle, ...timeouts };
   const answer = getRequestListener(app.fetch, { errorHandler: refuseMalformed });
   const inTurn = createTurnTaking();
   //= bar#HT-5

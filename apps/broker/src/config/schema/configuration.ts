@@ -8,7 +8,9 @@ import {
   checkListenHost,
   checkName,
   checkVendorId,
+  DEFAULT_IDLE_SECONDS,
   DEFAULT_MAX_CONNECTIONS,
+  MOST_IDLE_SECONDS,
   MOST_MAX_CONNECTIONS,
   parseOrigin,
 } from "@oauth-broker/oauth-core/configuration";
@@ -162,6 +164,17 @@ export function configurationSchema(rules: UrlRules) {
         1,
         MOST_MAX_CONNECTIONS,
       ).default(DEFAULT_MAX_CONNECTIONS),
+      idle_seconds: integer(
+        {
+          type: "whole number",
+          description:
+            "How long a connection may be idle between two requests. Behind a load balancer: longer than the balancer keeps idle connections, else a request meets the end of its connection.",
+          example: "65",
+          default: String(DEFAULT_IDLE_SECONDS),
+        },
+        1,
+        MOST_IDLE_SECONDS,
+      ).default(DEFAULT_IDLE_SECONDS),
     }).prefault({}),
     store: parsedText(
       {
