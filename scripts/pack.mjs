@@ -1,0 +1,35 @@
+// `npm run pack -- FOLDER`: builds every package below packages/ and packs it as it would be
+// published, into FOLDER. Prints the path of each tarball, named as npm names them. Turbo repeats
+// only what has changed.
+import { spawnSync } from "node:child_process";
+import { copyFileSync, globSync, mkdirSync, readFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+
+const [folder = "", ...rest] = process.argv.slice(2);
+if (folder === "" || folder.startsWith("-") || rest.length > 0) {
+  console.error("Usage: npm run pack -- FOLDER");
+  process.exit(2);
+}
+const root = resolve(import.meta.dirname, "..");
+// npm starts in the root, whatever folder it was called in.
+const target = resolve(process.env.INIT_CWD ?? process.cwd(), folder);
+
+const flags = ["--filter=./packages/*", "--ui=stream", "--output-logs=errors-only"];
+const { status, stdout, stderr, error } = spawnSync("turbo", ["run", "tarball", ...flags], {
+  cwd: root,
+  encoding: "utf8",
+  shell: process.platform === "win32",
+});
+if (status !== 0) {
+  console.error([stdout, stderr, error?.message].filter(Boolean).join("\n"));
+  process.exit(1);
+}
+
+mkdirSync(target, { recursive: true });
+for (const path of globSync("packages/*/tarball/package.tgz", { cwd: root }).sort()) {
+  const manifest = join(root, dirname(path), "..", "package.json");
+  const { name, version } = JSON.parse(readFileSync(manifest, "utf8"));
+  const tarball = join(target, `${name.replace("@", "").replace("/", "-")}-${version}.tgz`);
+  copyFileSync(join(root, path), tarball);
+  console.log(tarball);
+}
