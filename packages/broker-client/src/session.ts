@@ -4,7 +4,7 @@
  * user started cannot be finished here, and a flow started here cannot be finished in another
  * user's browser (bar XA-7).
  */
-import type { Clock, EpochSeconds } from "@oauth-broker/oauth-core";
+import type { Clock, EpochSeconds } from "./ports.ts";
 import { BrokerClientError } from "./error.ts";
 
 /**

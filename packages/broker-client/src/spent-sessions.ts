@@ -3,7 +3,7 @@
  * revoke the tokens of its first use (rfc6749#4.1.2): so a reload of the callback is already
  * stopped here, as far as this process knows.
  */
-import type { Clock } from "@oauth-broker/oauth-core";
+import type { Clock } from "./ports.ts";
 import { type BrokerClientError, isOutage } from "./error.ts";
 import { refused, type Session } from "./session.ts";
 

@@ -2,7 +2,7 @@
  * The interface for a backend, with either implementation: the broker (createBrokerClient) or the
  * vendor itself (`direct`). docs: README.md of this package.
  */
-import type { EpochSeconds, JsonObject } from "@oauth-broker/oauth-core";
+import type { EpochSeconds, JsonObject } from "./ports.ts";
 import type { BrokerClientError } from "./error.ts";
 import type { Session } from "./session.ts";
 

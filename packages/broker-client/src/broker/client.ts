@@ -16,7 +16,7 @@ import {
   refreshTokenGrantRequest,
   revocationRequest,
 } from "oauth4webapi";
-import type { Clock, Fetch } from "@oauth-broker/oauth-core";
+import type { Clock, Fetch } from "../ports.ts";
 import { systemClock } from "../clock.ts";
 import { BrokerClientError, requireToken } from "../error.ts";
 import { NOTHING_TO_REFRESH, refreshFailure } from "../refresh-outcome.ts";

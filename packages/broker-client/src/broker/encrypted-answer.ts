@@ -3,7 +3,7 @@
  * its configuration): a proxy that ends TLS, or a log of bodies, then sees no token.
  */
 import { compactDecrypt, type CryptoKey, type JWK, type KeyObject } from "jose";
-import type { JsonObject } from "@oauth-broker/oauth-core";
+import type { JsonObject } from "../ports.ts";
 import { BrokerClientError } from "../error.ts";
 import { parseMembers } from "./members.ts";
 

@@ -3,7 +3,7 @@
  * description of what a flow would do.
  */
 import type { Client, ClientAuth } from "oauth4webapi";
-import type { Fetch, JsonObject } from "@oauth-broker/oauth-core";
+import type { Fetch, JsonObject } from "../ports.ts";
 import { BrokerClientError } from "../error.ts";
 import type { GrantTarget, StartRequest } from "../types.ts";
 import { requireSuccess } from "./answer-error.ts";

@@ -3,7 +3,7 @@
  * that no response came. Uses the global `fetch` when the caller gives none: its connections are
  * the program's responsibility.
  */
-import type { Fetch } from "@oauth-broker/oauth-core";
+import type { Fetch } from "../ports.ts";
 import { BrokerClientError } from "../error.ts";
 
 const TIMEOUT_MS = 15_000;

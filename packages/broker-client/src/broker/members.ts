@@ -1,5 +1,5 @@
 /** Parses a JSON object of the broker. */
-import type { JsonObject } from "@oauth-broker/oauth-core";
+import type { JsonObject } from "../ports.ts";
 
 /** @returns undefined for a text that is not a JSON object */
 export function parseMembers(text: string): JsonObject | undefined {

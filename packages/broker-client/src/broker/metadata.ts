@@ -9,7 +9,7 @@ import {
   discoveryRequest,
   processDiscoveryResponse,
 } from "oauth4webapi";
-import type { Clock, EpochSeconds, Fetch } from "@oauth-broker/oauth-core";
+import type { Clock, EpochSeconds, Fetch } from "../ports.ts";
 import { BrokerClientError } from "../error.ts";
 import { requireSuccess } from "./answer-error.ts";
 

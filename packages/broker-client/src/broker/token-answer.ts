@@ -5,7 +5,7 @@ import {
   processAuthorizationCodeResponse,
   processRefreshTokenResponse,
 } from "oauth4webapi";
-import type { Clock } from "@oauth-broker/oauth-core";
+import type { Clock } from "../ports.ts";
 import { BrokerClientError } from "../error.ts";
 import type { Tokens } from "../types.ts";
 import { requireSuccess } from "./answer-error.ts";
