@@ -116,10 +116,11 @@ function prepareStatements(db: DatabaseSync, table: string): Statements {
   const read = db.prepare("select attributes from token_rows where table_name = ? and pk = ? and sk = ?");
   const write = db.prepare("insert or replace into token_rows (table_name, pk, sk, attributes) values (?, ?, ?, ?)");
   const remove = db.prepare("delete from token_rows where table_name = ? and pk = ? and sk = ?");
-  const partition = db.prepare("select * from token_rows where table_name = ? and pk = ? order by sk");
-  const page = db.prepare(
-    "select * from token_rows where table_name = ? and (pk, sk) > (?, ?) order by pk, sk limit ?",
-  );
+  // Keys as bytes: Node.js 24.15 and 26.0 end a text they read at U+0000, and a scan that continues
+  // after such a key would never end.
+  const row = "select cast(pk as blob) as pk, cast(sk as blob) as sk, attributes from token_rows where table_name = ?";
+  const partition = db.prepare(`${row} and pk = ? order by token_rows.sk`);
+  const page = db.prepare(`${row} and (pk, sk) > (?, ?) order by token_rows.pk, token_rows.sk limit ?`);
   return {
     read: ({ pk, sk }) => {
       const found = read.get(table, pk, sk);
@@ -134,8 +135,11 @@ function prepareStatements(db: DatabaseSync, table: string): Statements {
 }
 
 function toRow(found: Record<string, unknown>): Row {
-  const { pk, sk } = found as { readonly pk: string; readonly sk: string };
-  return { key: { pk, sk }, attributes: parseAttributes(found) };
+  const { pk, sk } = found as { readonly pk: Uint8Array; readonly sk: Uint8Array };
+  return {
+    key: { pk: Buffer.from(pk).toString(), sk: Buffer.from(sk).toString() },
+    attributes: parseAttributes(found),
+  };
 }
 
 function parseAttributes(found: Record<string, unknown>): Attributes {
