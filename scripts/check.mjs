@@ -13,6 +13,16 @@ const GATES = [
   ["lockfile", ...tool("lockfile")],
   ["unused code", "knip"],
   ["bundles", "turbo", "run", "build", "--filter=./apps/*", "--ui=stream", "--output-logs=errors-only"],
+  [
+    "packages",
+    "turbo",
+    "run",
+    "publishable",
+    "--filter=./packages/*",
+    "--continue",
+    "--ui=stream",
+    "--output-logs=errors-only",
+  ],
   ["tests", "node", "scripts/test.mjs"],
 ];
 
