@@ -137,7 +137,7 @@ describe("an exported name", () => {
   it("comes from an entry that is published, of a package that is", () => {
     const exports = { ".": "./src/index.ts", "./testing": "./src/testing.ts" };
     const packages = repository({
-      "packages/a/package.json": manifest("a", exports, ["."]),
+      "packages/a/package.json": manifest("a", exports, [".", "./package.json"]),
       "packages/a/src/index.ts": `${HEAD}/** a */ export const a = 1;`,
       "packages/a/src/testing.ts": "export const fake = 1;",
       "packages/p/package.json": JSON.stringify({ ...JSON.parse(manifest("p", exports)), private: true }),

@@ -70,6 +70,11 @@ interface Manifest {
   readonly publishConfig?: { readonly exports?: Readonly<Record<string, unknown>> };
 }
 
+/** For tools that read a package's version; it has no names. */
+const MANIFEST_ENTRY = "./package.json";
+/** Published for `npm run dev` of scaffolded projects. Its interface is not promised. */
+const WITHOUT_PAGE = "packages/simulators/package.json";
+
 /**
  * @throws Error when an entry's file is not there, does not parse, or exports what it does not name
  */
@@ -80,8 +85,8 @@ export function readPublished(root: string = ROOT): PublishedPackage[] {
     .sort()
     .flatMap((path) => {
       const manifest = JSON.parse(readFileSync(join(root, path), "utf8")) as Manifest;
-      const entries = Object.keys(manifest.publishConfig?.exports ?? {});
-      if (manifest.private === true || entries.length === 0) return [];
+      const entries = Object.keys(manifest.publishConfig?.exports ?? {}).filter((entry) => entry !== MANIFEST_ENTRY);
+      if (manifest.private === true || entries.length === 0 || path === WITHOUT_PAGE) return [];
       const folder = posix.dirname(path);
       return [
         {
