@@ -35,6 +35,7 @@ async function documents(): Promise<[path: string, content: string][]> {
   // Loaded on demand: an error in the broker must not keep the other commands from running.
   const { describeConfiguration } = await import("@oauth-broker/broker/src/config.ts");
   const { describeVariables } = await import("../../packages/mcp-auth/src/config.ts");
+  const { deployFiles } = await import("./deploy/files.ts");
   const { renderRequirements } = await import("./requirements-page.ts");
   const { REGISTRY } = await import("../../packages/oauth-core/src/vendors/registry.ts");
   const { FIRST_CLASS } = await import("../../packages/oauth-core/src/vendors/first-class.ts");
@@ -46,6 +47,7 @@ async function documents(): Promise<[path: string, content: string][]> {
     ["docs/security-requirements.md", renderRequirements()],
     [FIRST_CLASS_FACTS_PATH, renderFirstClassFacts(FIRST_CLASS, defineVendor({ id: "", name: "" }))],
     ...(await renderApiPages(readPublished())),
+    ...deployFiles(read("apps/broker/README.md"), read("apps/mcp-template/README.md")),
     ["docs/flows.md", withClosures(read("docs/flows.md"), renderClosures(readSources(PRODUCT), readEntries()))],
   ];
 }

@@ -10,6 +10,8 @@ export { TokenStoreError } from "./errors.ts";
 export type { TokenStoreErrorCode } from "./errors.ts";
 export { localKeyWrapper } from "./keys/local.ts";
 export type { LocalKeyFile, LocalKeyWrapper, LocalKeyWrapperOptions } from "./keys/local.ts";
+export { KEY_ROTATION_DAYS, ROLE_ACTIONS, TABLE_SCHEMA, TIME_TO_LIVE } from "./provision.ts";
+export type { RoleActions, TableSchema } from "./provision.ts";
 export type { Discard, Refresh, RefreshableTokens } from "./refresh/context.ts";
 export type { RefreshLeasesOptions, RefreshOptions } from "./refresh/refresh.ts";
 export type { RefreshTimes, Timer } from "./refresh/times.ts";

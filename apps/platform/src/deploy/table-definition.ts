@@ -3,23 +3,25 @@
  * (sandbox.ts) and would be applied on AWS. Its members are named as in the AWS APIs, so that it
  * can be passed to them unchanged.
  */
-
-export const TTL_ATTRIBUTE = "ttl";
+import {
+  KEY_ROTATION_DAYS,
+  ROLE_ACTIONS,
+  TABLE_SCHEMA,
+  type TableSchema,
+  TIME_TO_LIVE,
+} from "@oauth-broker/token-store";
 
 export interface TableDefinition {
   /** DynamoDB CreateTable. */
-  readonly createTable: {
+  readonly createTable: TableSchema & {
     readonly TableName: string;
-    readonly AttributeDefinitions: readonly { readonly AttributeName: string; readonly AttributeType: "S" }[];
-    readonly KeySchema: readonly { readonly AttributeName: string; readonly KeyType: "HASH" | "RANGE" }[];
-    readonly BillingMode: "PAY_PER_REQUEST";
     /** Encryption of the whole table; the application also seals token fields itself. */
     readonly SSESpecification: { readonly Enabled: true; readonly SSEType: "KMS"; readonly KMSMasterKeyId: string };
   };
   /** DynamoDB UpdateTimeToLive. */
   readonly updateTimeToLive: {
     readonly TableName: string;
-    readonly TimeToLiveSpecification: { readonly AttributeName: string; readonly Enabled: true };
+    readonly TimeToLiveSpecification: typeof TIME_TO_LIVE;
   };
   /** KMS EnableKeyRotation for the customer-managed key. */
   readonly enableKeyRotation: { readonly KeyId: string; readonly RotationPeriodInDays: number };
@@ -42,38 +44,26 @@ export interface TablePlace {
   readonly keyArn: string;
 }
 
-const ROTATION_DAYS = 365;
-const TABLE_ACTIONS = ["GetItem", "PutItem", "UpdateItem", "DeleteItem", "Query", "Scan"];
-
 export function tableDefinition({ name, region, account, keyArn }: TablePlace): TableDefinition {
   const allow = (Action: readonly string[], Resource: string) => ({ Effect: "Allow", Action, Resource }) as const;
+  const prefixed = (service: "dynamodb" | "kms") =>
+    ROLE_ACTIONS.server[service].map((action) => `${service}:${action}`);
   return {
     createTable: {
       TableName: name,
-      AttributeDefinitions: [
-        { AttributeName: "pk", AttributeType: "S" },
-        { AttributeName: "sk", AttributeType: "S" },
-      ],
-      KeySchema: [
-        { AttributeName: "pk", KeyType: "HASH" },
-        { AttributeName: "sk", KeyType: "RANGE" },
-      ],
-      BillingMode: "PAY_PER_REQUEST",
+      ...TABLE_SCHEMA,
       SSESpecification: { Enabled: true, SSEType: "KMS", KMSMasterKeyId: keyArn },
     },
     updateTimeToLive: {
       TableName: name,
-      TimeToLiveSpecification: { AttributeName: TTL_ATTRIBUTE, Enabled: true },
+      TimeToLiveSpecification: TIME_TO_LIVE,
     },
-    enableKeyRotation: { KeyId: keyArn, RotationPeriodInDays: ROTATION_DAYS },
+    enableKeyRotation: { KeyId: keyArn, RotationPeriodInDays: KEY_ROTATION_DAYS },
     taskRolePolicy: {
       Version: "2012-10-17",
       Statement: [
-        allow(
-          TABLE_ACTIONS.map((action) => `dynamodb:${action}`),
-          `arn:aws:dynamodb:${region}:${account}:table/${name}`,
-        ),
-        allow(["kms:GenerateDataKey", "kms:Decrypt"], keyArn),
+        allow(prefixed("dynamodb"), `arn:aws:dynamodb:${region}:${account}:table/${name}`),
+        allow(prefixed("kms"), keyArn),
       ],
     },
   };

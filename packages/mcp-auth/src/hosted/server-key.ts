@@ -163,7 +163,7 @@ async function read(
   const { keys, records } = options;
   if (v === 1 && stage === "sealed" && typeof wrapped === "string" && typeof sealed === "string") {
     if (keys === undefined) throw keyUnavailable("the server key is sealed, and no key to open it is set");
-    return requireLength(open(await keys.unwrap(wrapped, contextOf(options)), sealed, PLACE));
+    return requireLength(open(await keys.unwrap(wrapped, serverKeyContext(options.context)), sealed, PLACE));
   }
   if (v !== 1 || stage !== "plain" || typeof plain !== "string") {
     throw keyUnavailable("the record of the server key is not of a format this release knows");
@@ -197,11 +197,12 @@ function keyInPlaceOfUnsealed(adoptUnsealed: boolean): Buffer {
 
 async function closed(key: Buffer, options: ServerKeyOptions): Promise<{ readonly stage: string; data: JsonObject }> {
   if (options.keys === undefined) return { stage: "plain", data: { key: key.toString("base64url") } };
-  const { dataKey, wrapped } = await options.keys.newDataKey(contextOf(options));
+  const { dataKey, wrapped } = await options.keys.newDataKey(serverKeyContext(options.context));
   return { stage: "sealed", data: { wrapped, sealed: seal(dataKey, key, PLACE) } };
 }
 
-function contextOf({ context }: ServerKeyOptions): KeyContext {
+/** @param context of the store: its environment and table */
+export function serverKeyContext(context: KeyContext): KeyContext {
   return { ...context, purpose: "server-key" };
 }
 

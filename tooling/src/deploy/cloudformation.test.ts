@@ -1,0 +1,137 @@
+/**
+ * The templates of deploy/aws, against the schemas that AWS publishes for its resources, and against
+ * what they promise: nothing is lost with a stack, and a role has its own table and key only.
+ */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { ROOT } from "../sources.ts";
+import { type Json, openSchemas, type Schemas } from "./testing/template-schemas.ts";
+
+const NAMES = ["broker", "mcp-server"] as const;
+const read = (name: string): Json => parse(readFileSync(join(ROOT, "deploy/aws", `${name}.yaml`), "utf8")) as Json;
+
+let schemas: Schemas;
+beforeAll(() => {
+  schemas = openSchemas();
+});
+
+/** The value at a path of names and numbers. */
+function at(value: unknown, ...path: readonly (string | number)[]): unknown {
+  return path.reduce<unknown>((inner, name) => (inner as Record<string | number, unknown> | undefined)?.[name], value);
+}
+
+describe.each(NAMES)("the template %s", (name) => {
+  it("has only resources, properties, attributes and metrics that exist, of the right types, and every reference resolves", () => {
+    expect(schemas.problemsOf(read(name))).toEqual([]);
+  });
+
+  it("uses every parameter and condition it has", () => {
+    const template = read(name);
+    const text = JSON.stringify([template["Conditions"], template["Resources"], template["Outputs"]]);
+    for (const one of Object.keys(template["Parameters"] as Json)) {
+      expect(text.includes(`{"Ref":"${one}"}`) || text.includes(`\${${one}}`), one).toBe(true);
+    }
+    for (const one of Object.keys(template["Conditions"] as Json)) expect(text).toContain(`"${one}"`);
+  });
+
+  it("keeps table and key, with recovery, deletion protection, time to live, encryption and rotation", () => {
+    const resources = read(name)["Resources"];
+    for (const one of ["Table", "Key"]) {
+      expect(at(resources, one, "DeletionPolicy")).toBe("Retain");
+      expect(at(resources, one, "UpdateReplacePolicy")).toBe("Retain");
+    }
+    expect(at(resources, "Table", "Properties")).toMatchObject({
+      KeySchema: [
+        { AttributeName: "pk", KeyType: "HASH" },
+        { AttributeName: "sk", KeyType: "RANGE" },
+      ],
+      BillingMode: "PAY_PER_REQUEST",
+      TimeToLiveSpecification: { AttributeName: "ttl", Enabled: true },
+      PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+      SSESpecification: { SSEEnabled: true, SSEType: "KMS" },
+      DeletionProtectionEnabled: true,
+    });
+    expect(at(resources, "Key", "Properties")).toMatchObject({ EnableKeyRotation: true, RotationPeriodInDays: 365 });
+  });
+
+  it("gives its policies one table and one key, without wildcards, and the key under its contexts only", () => {
+    const resources = read(name)["Resources"] as Readonly<Record<string, Json>>;
+    const policies = Object.values(resources).filter(({ Type }) => Type === "AWS::IAM::ManagedPolicy");
+    expect(policies).toHaveLength(name === "broker" ? 1 : 2);
+    for (const policy of policies) {
+      const statements = at(policy, "Properties", "PolicyDocument", "Statement") as readonly Json[];
+      expect(JSON.stringify(statements)).not.toContain("*");
+      expect(statements.map(({ Resource }) => Resource)).toEqual([
+        { "Fn::GetAtt": ["Table", "Arn"] },
+        { "Fn::GetAtt": ["Key", "Arn"] },
+      ]);
+      const context = at(statements[1], "Condition", "StringEquals");
+      expect(context).toMatchObject({ "kms:EncryptionContext:table": { "Fn::Sub": "${TableName}" } });
+      expect(at(resources["Key"], "Properties", "KeyPolicy", "Statement", 1, "Condition", "StringEquals")).toEqual(
+        context,
+      );
+    }
+  });
+
+  it("lets those who administer the key neither open nor seal with it", () => {
+    const [administration] = at(
+      read(name),
+      "Resources",
+      "Key",
+      "Properties",
+      "KeyPolicy",
+      "Statement",
+    ) as readonly Json[];
+    expect(administration?.["Action"]).not.toContainEqual(
+      expect.stringMatching(/Decrypt|Encrypt|GenerateData|CreateGrant|^kms:\*$/),
+    );
+  });
+});
+
+it("with the key disabled the broker's table stays readable; a server's table is under the key of its tokens", () => {
+  const sse = (name: string): unknown =>
+    at(read(name), "Resources", "Table", "Properties", "SSESpecification", "KMSMasterKeyId");
+  expect(sse("broker")).toBeUndefined();
+  expect(sse("mcp-server")).toEqual({ "Fn::GetAtt": ["Key", "Arn"] });
+});
+
+describe("a mistake in a template is found", () => {
+  it.each<[string, readonly string[], unknown, RegExp]>([
+    ["a property", ["Table", "Properties", "BilingMode"], "PAY_PER_REQUEST", /Table: BilingMode is no property/],
+    [
+      "a nested property",
+      ["Table", "Properties", "PointInTimeRecoverySpecification"],
+      { PointInTimeRecoveryEnable: true },
+      /PointInTimeRecoveryEnable is no property/,
+    ],
+    ["a type", ["Key", "Type"], "AWS::KMS::Kee", /there is no type AWS::KMS::Kee/],
+    ["a value's type", ["Key", "Properties", "EnableKeyRotation"], "yes", /EnableKeyRotation: "yes" is no boolean/],
+    ["a number", ["TableSlow", "Properties", "Threshold"], "high", /Threshold: "high" is no number/],
+    ["a resource's attribute", ["Key", "DeletionPolice"], "Retain", /DeletionPolice is no attribute/],
+    ["a required property", ["Alias", "Properties", "AliasName"], undefined, /AliasName is missing/],
+    ["a reference", ["Alias", "Properties", "TargetKeyId"], { Ref: "Kee" }, /nothing is called Kee/],
+    ["an attribute", ["Alias", "Properties", "TargetKeyId"], { "Fn::GetAtt": ["Key", "Arm"] }, /there is no Key\.Arm/],
+    [
+      "a placeholder",
+      ["Alias", "Properties", "AliasName"],
+      { "Fn::Sub": "alias/${TabelName}" },
+      /nothing is called TabelName/,
+    ],
+    ["a function", ["Alias", "Properties", "AliasName"], { "Fn::Subb": "alias/x" }, /Fn::Subb is not known/],
+    ["a condition", ["CounterNotReady", "Condition"], "HasMetric", /no condition HasMetric/],
+    ["a metric", ["TableSlow", "Properties", "MetricName"], "SuccessLatency", /no metric AWS\/DynamoDB SuccessLatency/],
+    [
+      "a metric's dimensions",
+      ["TableSlow", "Properties", "Dimensions"],
+      [{ Name: "Table", Value: "t" }],
+      /SuccessfulRequestLatency has no dimensions Table/,
+    ],
+  ])("%s", (_, path, value, problem) => {
+    const template = read("broker");
+    const [last = ""] = path.slice(-1);
+    Object.assign(at(template["Resources"], ...path.slice(0, -1)) as object, { [last]: value });
+    expect(schemas.problemsOf(JSON.parse(JSON.stringify(template)) as Json).join("\n")).toMatch(problem);
+  });
+});

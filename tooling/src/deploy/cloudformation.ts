@@ -1,0 +1,377 @@
+/**
+ * deploy/aws/broker.yaml and mcp-server.yaml: the table, the key, the role and the alarms of a
+ * broker and of a deployed MCP server. Keys of the table, time to live, rotation and actions come
+ * from token-store; the encryption contexts come from the functions that make them, with
+ * CloudFormation's placeholders in place of values.
+ */
+import {
+  KEY_ROTATION_DAYS,
+  ROLE_ACTIONS,
+  type RoleActions,
+  TABLE_SCHEMA,
+  TIME_TO_LIVE,
+} from "@oauth-broker/token-store";
+import { bindingOf } from "../../../apps/broker/src/keys/keyset-binding.ts";
+import { serverKeyContext } from "../../../packages/mcp-auth/src/hosted/server-key.ts";
+import { dataKeyContext } from "../../../packages/token-store/src/token-store.ts";
+import type { Alarm } from "./alarms.ts";
+import { alarmResource, counterAlarms } from "./cloudwatch.ts";
+import { generatedYaml } from "./prometheus.ts";
+
+/** A part of a template. */
+export type Json = Readonly<Record<string, unknown>>;
+
+const ref = (name: string): Json => ({ Ref: name });
+const sub = (text: string): Json => ({ "Fn::Sub": text });
+const attribute = (resource: string, name: string): Json => ({ "Fn::GetAtt": [resource, name] });
+
+/** Where the code runs, as the code knows it: region and table. */
+const PLACE = { environment: "${AWS::Region}", table: "${TableName}" };
+const ROOT = sub("arn:${AWS::Partition}:iam::${AWS::AccountId}:root");
+/** Of the namespace in cloudwatch-agent.json. */
+export const METRICS_NAMESPACE = "OAuthBroker";
+
+/** @param alarms of apps/broker/README.md */
+export function renderBrokerTemplate(alarms: readonly Alarm[]): string {
+  const { context } = bindingOf({ baseUrl: "${BaseUrl}", ...PLACE }, 0);
+  const actions = ROLE_ACTIONS.broker;
+  return template({
+    Description:
+      "Oauth-broker: the table of flows and keys, the KMS key that seals them, the role of the task, alarms.",
+    Parameters: {
+      BaseUrl: {
+        Type: "String",
+        Description: "base_url of the broker's configuration, byte for byte. The keys are bound to it.",
+        AllowedPattern: "^https://[^/?#@]+$",
+        ConstraintDescription: "https:// and a host, without a slash at its end",
+      },
+      ...commonParameters("oauth-broker"),
+    },
+    Resources: {
+      // A key of AWS: the table stays readable while the key that seals the keyset is disabled.
+      Table: table({ SSEEnabled: true, SSEType: "KMS" }),
+      ...keyWithAlias("Seals the keys of the broker in its table.", [context], []),
+      ...taskRole(policyOf(actions, [context])),
+      ...tableAlarms(actions),
+      ...counterAlarms("oauth-broker", alarms),
+    },
+    Outputs: {
+      Store: { Description: "store in broker.yaml, or STORE", Value: sub("dynamodb:${Table}?region=${AWS::Region}") },
+      Keys: {
+        Description: "keys in broker.yaml",
+        Value: sub("kms:arn:${AWS::Partition}:kms:${AWS::Region}:${AWS::AccountId}:${KeyAlias}"),
+      },
+      ...commonOutputs(),
+    },
+  });
+}
+
+/** @param alarms of apps/mcp-template/README.md */
+export function renderServerTemplate(alarms: readonly Alarm[]): string {
+  const contexts = [dataKeyContext(PLACE), serverKeyContext(PLACE)];
+  return template({
+    Description:
+      "Oauth-broker: the table of an MCP server in hosted mode, the KMS key of its tokens, the role of its task, alarms.",
+    Parameters: {
+      TokenEncryptionMode: {
+        Type: "String",
+        Description: "encrypted for a new table; bridge while older builds read it",
+        Default: "encrypted",
+        AllowedValues: ["encrypted", "bridge"],
+      },
+      ...commonParameters("mcp-server-tokens"),
+    },
+    Resources: {
+      Table: table({ SSEEnabled: true, SSEType: "KMS", KMSMasterKeyId: attribute("Key", "Arn") }),
+      ...keyWithAlias("Seals the tokens of an MCP server, and encrypts their table.", contexts, [THROUGH_DYNAMODB]),
+      ...taskRole(policyOf(ROLE_ACTIONS.server, contexts)),
+      OperatorPolicy: {
+        Type: "AWS::IAM::ManagedPolicy",
+        Properties: {
+          Description: "The commands links and token-store, which read the whole table. Not for the task.",
+          PolicyDocument: policyOf(ROLE_ACTIONS.operator, contexts),
+        },
+      },
+      ...tableAlarms(ROLE_ACTIONS.server),
+      ...counterAlarms("mcp-server", alarms),
+    },
+    Outputs: {
+      DbTableName: { Description: "DB_TABLE_NAME", Value: ref("Table") },
+      DbTableRegion: { Description: "DB_TABLE_REGION", Value: ref("AWS::Region") },
+      TokenEncryptionKmsKeyId: { Description: "TOKEN_ENCRYPTION_KMS_KEY_ID", Value: attribute("Key", "Arn") },
+      TokenEncryptionMode: { Description: "TOKEN_ENCRYPTION_MODE", Value: ref("TokenEncryptionMode") },
+      OperatorPolicyArn: {
+        Description: "A policy for the role of those who run links list and token-store",
+        Value: ref("OperatorPolicy"),
+      },
+      ...commonOutputs(),
+    },
+  });
+}
+
+function template({ Description, ...sections }: Json & { readonly Description: string }): string {
+  const whole = {
+    AWSTemplateFormatVersion: "2010-09-09",
+    Description,
+    Parameters: sections["Parameters"],
+    Conditions: {
+      HasAlarmTopic: { "Fn::Not": [{ "Fn::Equals": [ref("AlarmTopicArn"), ""] }] },
+      HasMetrics: { "Fn::Not": [{ "Fn::Equals": [ref("MetricsNamespace"), ""] }] },
+    },
+    Resources: sections["Resources"],
+    Outputs: sections["Outputs"],
+  };
+  return generatedYaml(whole);
+}
+
+function commonParameters(tableName: string): Json {
+  return {
+    TableName: {
+      Type: "String",
+      Description: "The table's name. What is sealed in it opens under this name and in this region only.",
+      Default: tableName,
+      AllowedPattern: "^[A-Za-z0-9_.-]{3,255}$",
+    },
+    KeyAlias: {
+      Type: "String",
+      Description: "The alias of the key",
+      Default: `alias/${tableName}`,
+      AllowedPattern: "^alias/(?!aws/)[A-Za-z0-9/_-]{1,250}$",
+    },
+    AlarmTopicArn: {
+      Type: "String",
+      Description: "An SNS topic that alarms are sent to. Empty: alarms are shown in CloudWatch only.",
+      Default: "",
+    },
+    MetricsNamespace: {
+      Type: "String",
+      Description: `The namespace to which the CloudWatch agent sends the counters of /metrics (cloudwatch-agent.json: ${METRICS_NAMESPACE}). Empty: no alarms of these counters.`,
+      Default: "",
+    },
+  };
+}
+
+function commonOutputs(): Json {
+  return {
+    TaskRoleArn: {
+      Description: "The role of the task, taskRoleArn of an ECS task definition",
+      Value: attribute("TaskRole", "Arn"),
+    },
+    TaskPolicyArn: {
+      Description: "Its policy, for a role of your own elsewhere than in ECS",
+      Value: ref("TaskPolicy"),
+    },
+    TableArn: { Description: "The table, for backups", Value: attribute("Table", "Arn") },
+    KeyArn: { Description: "The key", Value: attribute("Key", "Arn") },
+  };
+}
+
+/** Kept when the stack is deleted: losing it ends sessions and makes stored values unreadable. */
+const KEPT = { DeletionPolicy: "Retain", UpdateReplacePolicy: "Retain" };
+
+function table(SSESpecification: Json): Json {
+  const { AttributeName, Enabled } = TIME_TO_LIVE;
+  return {
+    Type: "AWS::DynamoDB::Table",
+    ...KEPT,
+    Properties: {
+      TableName: ref("TableName"),
+      ...TABLE_SCHEMA,
+      TimeToLiveSpecification: { AttributeName, Enabled },
+      PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+      SSESpecification,
+      DeletionProtectionEnabled: true,
+    },
+  };
+}
+
+/** All that administration needs, and nothing that opens or seals. */
+const ADMINISTRATION = [
+  "kms:Describe*",
+  "kms:Get*",
+  "kms:List*",
+  "kms:Enable*",
+  "kms:Disable*",
+  "kms:Update*",
+  "kms:PutKeyPolicy",
+  "kms:CreateAlias",
+  "kms:DeleteAlias",
+  "kms:RevokeGrant",
+  "kms:RotateKeyOnDemand",
+  "kms:ScheduleKeyDeletion",
+  "kms:CancelKeyDeletion",
+  "kms:TagResource",
+  "kms:UntagResource",
+];
+
+/** As AWS writes it for its own key of DynamoDB: the callers of the table, through DynamoDB alone. */
+const THROUGH_DYNAMODB = {
+  Sid: "TheTableThroughDynamoDB",
+  Effect: "Allow",
+  Principal: { AWS: "*" },
+  Action: [
+    "kms:Encrypt",
+    "kms:Decrypt",
+    "kms:ReEncrypt*",
+    "kms:GenerateDataKey*",
+    "kms:CreateGrant",
+    "kms:DescribeKey",
+  ],
+  Resource: "*",
+  Condition: {
+    StringEquals: {
+      "kms:CallerAccount": ref("AWS::AccountId"),
+      "kms:ViaService": sub("dynamodb.${AWS::Region}.${AWS::URLSuffix}"),
+    },
+  },
+};
+
+type Contexts = readonly Readonly<Record<string, string>>[];
+
+function keyWithAlias(Description: string, contexts: Contexts, statements: readonly Json[]): Json {
+  return {
+    Key: {
+      Type: "AWS::KMS::Key",
+      ...KEPT,
+      Properties: {
+        Description,
+        EnableKeyRotation: true,
+        RotationPeriodInDays: KEY_ROTATION_DAYS,
+        PendingWindowInDays: 30,
+        KeyPolicy: {
+          Version: "2012-10-17",
+          Statement: [
+            { Sid: "Administration", Effect: "Allow", Principal: { AWS: ROOT }, Action: ADMINISTRATION, Resource: "*" },
+            {
+              // Roles of this account with a policy for it, and for these contexts only.
+              Sid: "UseUnderItsContexts",
+              Effect: "Allow",
+              Principal: { AWS: ROOT },
+              Action: ROLE_ACTIONS.server.kms.map((action) => `kms:${action}`),
+              Resource: "*",
+              Condition: contextCondition(contexts),
+            },
+            ...statements,
+          ],
+        },
+      },
+    },
+    Alias: { Type: "AWS::KMS::Alias", Properties: { AliasName: ref("KeyAlias"), TargetKeyId: ref("Key") } },
+  };
+}
+
+function policyOf({ dynamodb, kms }: RoleActions, contexts: Contexts): Json {
+  return {
+    Version: "2012-10-17",
+    Statement: [
+      {
+        Sid: "Table",
+        Effect: "Allow",
+        Action: dynamodb.map((action) => `dynamodb:${action}`),
+        Resource: attribute("Table", "Arn"),
+      },
+      {
+        Sid: "Key",
+        Effect: "Allow",
+        Action: kms.map((action) => `kms:${action}`),
+        Resource: attribute("Key", "Arn"),
+        Condition: contextCondition(contexts),
+      },
+    ],
+  };
+}
+
+/** Every member of the encryption context, each with the values that the code sends. */
+function contextCondition(contexts: Contexts): Json {
+  const names = [...new Set(contexts.flatMap((context) => Object.keys(context)))];
+  const conditions = names.map((name) => {
+    const values = [...new Set(contexts.map((context) => context[name] ?? ""))];
+    const written = values.map((value) => (value.includes("${") ? sub(value) : value));
+    return [`kms:EncryptionContext:${name}`, written.length === 1 ? written[0] : written];
+  });
+  return { StringEquals: Object.fromEntries(conditions) };
+}
+
+function taskRole(PolicyDocument: Json): Json {
+  return {
+    TaskRole: {
+      Type: "AWS::IAM::Role",
+      Properties: {
+        Description: "What the process may do on AWS, as a task of ECS.",
+        AssumeRolePolicyDocument: {
+          Version: "2012-10-17",
+          Statement: [
+            {
+              Effect: "Allow",
+              Principal: { Service: "ecs-tasks.amazonaws.com" },
+              Action: "sts:AssumeRole",
+              Condition: { StringEquals: { "aws:SourceAccount": ref("AWS::AccountId") } },
+            },
+          ],
+        },
+      },
+    },
+    TaskPolicy: {
+      Type: "AWS::IAM::ManagedPolicy",
+      Properties: {
+        Description: "Exactly the calls that the process makes: its table and its key.",
+        PolicyDocument,
+        Roles: [ref("TaskRole")],
+      },
+    },
+  };
+}
+
+/** Alarms of DynamoDB's own metrics, which need no agent. */
+function tableAlarms({ dynamodb }: RoleActions): Json {
+  const TableName = { Name: "TableName", Value: ref("Table") };
+  const sum = (Id: string, MetricName: string, Dimensions: readonly Json[]): Json => ({
+    Id,
+    ReturnData: false,
+    MetricStat: { Metric: { Namespace: "AWS/DynamoDB", MetricName, Dimensions }, Stat: "Sum", Period: 60 },
+  });
+  const total = (metrics: readonly Json[]): readonly Json[] => [
+    ...metrics,
+    { Id: "total", Expression: `SUM([${metrics.map(({ Id }) => `FILL(${String(Id)}, 0)`).join(", ")}])` },
+  ];
+  const above = { ComparisonOperator: "GreaterThanThreshold" };
+  return {
+    TableThrottled: alarmResource({
+      AlarmDescription:
+        "Requests to the table are throttled: they wait, then fail with 503. Look at the account's limits.",
+      Metrics: total([
+        sum("reads", "ReadThrottleEvents", [TableName]),
+        sum("writes", "WriteThrottleEvents", [TableName]),
+      ]),
+      ...above,
+      Threshold: 0,
+      EvaluationPeriods: 3,
+      DatapointsToAlarm: 2,
+    }),
+    TableFails: alarmResource({
+      AlarmDescription:
+        "DynamoDB answers with errors of its own: legs are answered with 503 and recover by themselves.",
+      Metrics: total(
+        dynamodb.map((operation, index) =>
+          sum(`errors${index}`, "SystemErrors", [TableName, { Name: "Operation", Value: operation }]),
+        ),
+      ),
+      ...above,
+      Threshold: 5,
+      EvaluationPeriods: 3,
+      DatapointsToAlarm: 2,
+    }),
+    TableSlow: alarmResource({
+      AlarmDescription: "The slowest hundredth of writes to the table takes more than 100 ms.",
+      Namespace: "AWS/DynamoDB",
+      MetricName: "SuccessfulRequestLatency",
+      Dimensions: [TableName, { Name: "Operation", Value: "UpdateItem" }],
+      ExtendedStatistic: "p99",
+      Period: 60,
+      ...above,
+      Threshold: 100,
+      EvaluationPeriods: 5,
+      DatapointsToAlarm: 3,
+    }),
+  };
+}

@@ -1,0 +1,165 @@
+/** deploy/grafana/*.json: a dashboard of the broker, and one of deployed MCP servers. */
+import type { Job } from "./alarms.ts";
+
+interface Panel {
+  readonly title: string;
+  readonly unit: "reqps" | "s" | "percentunit" | "bytes" | "short";
+  /** Legend → PromQL. */
+  readonly queries: Readonly<Record<string, string>>;
+}
+
+const WIDTH = 12;
+const HEIGHT = 8;
+const SOURCE = { type: "prometheus", uid: "${datasource}" };
+
+const rate = (metric: string, by: string, labels = ""): string =>
+  `sum by (${by}) (rate(${metric}{job="$job"${labels}}[$__rate_interval]))`;
+const p99 = (histogram: string, by: string): string =>
+  `histogram_quantile(0.99, ${rate(`${histogram}_bucket`, `${by}le`)})`;
+
+/** Panels of every service. */
+const REQUESTS: readonly Panel[] = [
+  {
+    title: "Requests by status",
+    unit: "reqps",
+    queries: { "{{status}}": rate("http_requests_total", "status") },
+  },
+  {
+    title: "Slowest hundredth, by route",
+    unit: "s",
+    queries: { "{{route}}": p99("http_request_duration_seconds", "route, ") },
+  },
+];
+
+const PROCESS: readonly Panel[] = [
+  {
+    title: "Processor of each process",
+    unit: "percentunit",
+    queries: { "{{instance}}": 'rate(process_cpu_seconds_total{job="$job"}[$__rate_interval])' },
+  },
+  {
+    title: "Memory of each process",
+    unit: "bytes",
+    queries: { "{{instance}}": 'process_resident_memory_bytes{job="$job"}' },
+  },
+  {
+    title: "Delay of the event loop, slowest hundredth",
+    unit: "s",
+    queries: { "{{instance}}": 'nodejs_eventloop_lag_p99_seconds{job="$job"}' },
+  },
+];
+
+const BROKER: readonly Panel[] = [
+  {
+    title: "Refusals by leg and reason",
+    unit: "reqps",
+    queries: { "{{leg}}: {{reason}}": rate("broker_refusals_total", "leg, reason") },
+  },
+  {
+    title: "Calls to vendors by operation",
+    unit: "reqps",
+    queries: { "{{operation}}": rate("broker_vendor_calls_total", "operation") },
+  },
+  {
+    title: "Calls to vendors that failed",
+    unit: "reqps",
+    queries: { "{{vendor}}: {{outcome}}": rate("broker_vendor_calls_total", "vendor, outcome", ',outcome!="ok"') },
+  },
+  {
+    title: "Refreshes answered from a parallel one",
+    unit: "reqps",
+    queries: { "{{instance}}": rate("broker_refresh_replays_total", "instance") },
+  },
+];
+
+const SERVER: readonly Panel[] = [
+  {
+    title: "Calls of tools by outcome",
+    unit: "reqps",
+    queries: { "{{tool}}: {{outcome}}": rate("mcp_tool_calls_total", "tool, outcome") },
+  },
+  {
+    title: "Refusals by leg and reason",
+    unit: "reqps",
+    queries: { "{{leg}}: {{reason}}": rate("mcp_refusals_total", "leg, reason") },
+  },
+  {
+    title: "Users asked to link, and links made",
+    unit: "reqps",
+    queries: {
+      "{{vendor}}: asked by {{mode}}": rate("mcp_elicitations_total", "vendor, mode"),
+      "{{vendor}}: redeemed": rate("mcp_vendor_calls_total", "vendor", ',operation="redeem",outcome="ok"'),
+    },
+  },
+  {
+    title: "Calls to vendors that failed",
+    unit: "reqps",
+    queries: {
+      "{{vendor}}: {{operation}} {{outcome}}": rate(
+        "mcp_vendor_calls_total",
+        "vendor, operation, outcome",
+        ',outcome!="ok"',
+      ),
+    },
+  },
+  {
+    title: "Answers of vendors' APIs by status",
+    unit: "reqps",
+    queries: { "{{vendor}}: {{status}}": rate("mcp_vendor_api_answers_total", "vendor, status") },
+  },
+  {
+    title: "Table and key service, slowest hundredth",
+    unit: "s",
+    queries: {
+      "{{store}}: {{operation}}": p99("mcp_store_duration_seconds", "store, operation, "),
+      "key: {{operation}}": p99("mcp_key_duration_seconds", "operation, "),
+    },
+  },
+];
+
+export function renderBrokerDashboard(): string {
+  return dashboard("OAuth broker", "oauth-broker", [...REQUESTS, ...BROKER, ...PROCESS]);
+}
+
+export function renderServerDashboard(): string {
+  return dashboard("MCP server", "mcp-server", [...REQUESTS, ...SERVER, ...PROCESS]);
+}
+
+function dashboard(title: string, job: Job, panels: readonly Panel[]): string {
+  const value = {
+    description: "Generated. Remake: npm run docs",
+    title,
+    uid: job,
+    schemaVersion: 39,
+    editable: true,
+    time: { from: "now-6h", to: "now" },
+    refresh: "30s",
+    templating: {
+      list: [
+        { name: "datasource", type: "datasource", query: "prometheus", label: "Data source" },
+        {
+          name: "job",
+          type: "query",
+          datasource: SOURCE,
+          query: "label_values(http_requests_total, job)",
+          current: { text: job, value: job },
+        },
+      ],
+    },
+    panels: panels.map(({ title, unit, queries }, index) => ({
+      id: index + 1,
+      title,
+      type: "timeseries",
+      datasource: SOURCE,
+      gridPos: { x: (index % 2) * WIDTH, y: Math.floor(index / 2) * HEIGHT, w: WIDTH, h: HEIGHT },
+      fieldConfig: { defaults: { unit, min: 0 }, overrides: [] },
+      targets: Object.entries(queries).map(([legendFormat, expr], at) => ({
+        refId: String.fromCharCode(65 + at),
+        datasource: SOURCE,
+        expr,
+        legendFormat,
+      })),
+    })),
+  };
+  return `${JSON.stringify(value, null, 2)}\n`;
+}
