@@ -46,7 +46,7 @@ export interface RoleActions {
  */
 export const ROLE_ACTIONS: Readonly<Record<"broker" | "server" | "operator", RoleActions>> = {
   broker: {
-    dynamodb: ["GetItem", "PutItem", "UpdateItem", "DeleteItem"],
+    dynamodb: ["GetItem", "PutItem", "UpdateItem"],
     kms: ["GenerateDataKey", "Decrypt"],
   },
   server: {
@@ -54,7 +54,7 @@ export const ROLE_ACTIONS: Readonly<Record<"broker" | "server" | "operator", Rol
     kms: ["GenerateDataKey", "Decrypt"],
   },
   operator: {
-    dynamodb: ["GetItem", "UpdateItem", "DeleteItem", "Query", "Scan"],
+    dynamodb: ["GetItem", "PutItem", "UpdateItem", "DeleteItem", "Query", "Scan"],
     kms: ["GenerateDataKey", "Decrypt"],
   },
 };

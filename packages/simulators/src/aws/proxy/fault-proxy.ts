@@ -10,7 +10,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { listen } from "../../listen.ts";
 import { readBody } from "../request-body.ts";
 import { failedAnswer, serviceOf, throttledAnswer, type ErrorAnswer } from "./error-bodies.ts";
-import { createFaultDecider, type Faults } from "./faults.ts";
+import { createFaultDecider, type Faults, type ProxiedRequest } from "./faults.ts";
 import { forward } from "./forward.ts";
 
 const MAX_REQUEST_BYTES = 16 * 1024 * 1024;
@@ -47,10 +47,12 @@ export interface FaultProxy {
 /**
  * @param options.target the engine's endpoint
  * @param options.seed another seed gives another order of faults
+ * @param options.onRequest receives every request, before anything else happens to it
  */
 export async function startFaultProxy(options: {
   readonly target: string;
   readonly seed?: number;
+  readonly onRequest?: (request: ProxiedRequest) => void;
 }): Promise<FaultProxy> {
   const listening = await listen(0);
   const { server } = listening;
@@ -77,6 +79,7 @@ export async function startFaultProxy(options: {
     const target = String(request.headers["x-amz-target"]);
     const operation = target.slice(target.indexOf(".") + 1);
     calls.set(operation, (calls.get(operation) ?? 0) + 1);
+    options.onRequest?.({ operation, body });
     const decision = decide({ operation, body }, faults);
     if (decision.reset) {
       reset(request.socket);

@@ -1,0 +1,83 @@
+/**
+ * A table and a KMS key on loopback that record every request of the SDK's clients, with the members
+ * by which IAM decides about it.
+ */
+import { devNull } from "node:os";
+import { startDynamoDb, startFaultProxy, startKms } from "@oauth-broker/simulators/aws";
+
+/** A request as IAM sees it. */
+export interface AwsCall {
+  /** `dynamodb:GetItem` */
+  readonly action: string;
+  /** The ARN of the table or of the key; an alias is resolved. */
+  readonly resource: string;
+  readonly encryptionContext: Readonly<Record<string, string>>;
+}
+
+export interface RecordedAws {
+  readonly region: string;
+  readonly account: string;
+  readonly keyArn: string;
+  /** The address of the table, for `store`. */
+  readonly endpoint: string;
+  /** The environment a service needs, without the AWS settings of this machine. */
+  readonly env: Readonly<Record<string, string>>;
+  /** @param definition an input of CreateTable, without its name */
+  createTable(name: string, definition: object): Promise<void>;
+  /** The calls since the last time this was asked. */
+  takeCalls(): readonly AwsCall[];
+  close(): Promise<void>;
+}
+
+/** @param alias `alias/…`, of the key */
+export async function startRecordedAws(alias: string): Promise<RecordedAws> {
+  const [engine, kms] = await Promise.all([startDynamoDb(), startKms()]);
+  const { region } = engine;
+  const { account } = kms;
+  const keyArn = kms.createKey();
+  const aliasArn = kms.createAlias(alias, keyArn);
+  let calls: AwsCall[] = [];
+  const table = await startFaultProxy({
+    target: engine.endpoint,
+    onRequest: ({ operation, body }) => {
+      const { TableName: name } = JSON.parse(body.toString()) as { readonly TableName: string };
+      const resource = `arn:aws:dynamodb:${region}:${account}:table/${name}`;
+      calls.push({ action: `dynamodb:${operation}`, resource, encryptionContext: {} });
+    },
+  });
+  const keys = await startFaultProxy({
+    target: kms.endpoint,
+    onRequest: ({ operation, body }) => {
+      const { KeyId: id, EncryptionContext: encryptionContext = {} } = JSON.parse(body.toString()) as {
+        readonly KeyId: string;
+        readonly EncryptionContext?: Readonly<Record<string, string>>;
+      };
+      calls.push({ action: `kms:${operation}`, resource: id === aliasArn ? keyArn : id, encryptionContext });
+    },
+  });
+  return {
+    region,
+    account,
+    keyArn,
+    endpoint: table.endpoint,
+    env: {
+      AWS_ACCESS_KEY_ID: "test",
+      AWS_SECRET_ACCESS_KEY: "test",
+      AWS_EC2_METADATA_DISABLED: "true",
+      AWS_CONFIG_FILE: devNull,
+      AWS_SHARED_CREDENTIALS_FILE: devNull,
+      AWS_ENDPOINT_URL_DYNAMODB: table.endpoint,
+      AWS_ENDPOINT_URL_KMS: keys.endpoint,
+    },
+    createTable: async (name, definition) => void (await engine.createTable(name, definition)),
+    takeCalls: () => {
+      const taken = calls;
+      calls = [];
+      return taken;
+    },
+    close: async () => {
+      await Promise.all([table.close(), keys.close()]);
+      await Promise.all([engine.close(), kms.close()]);
+    },
+  };
+}
