@@ -4,6 +4,7 @@
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { ROLE_ACTIONS } from "@oauth-broker/token-store";
 import { beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { ROOT } from "../sources.ts";
@@ -95,6 +96,19 @@ it("with the key disabled the broker's table stays readable; a server's table is
     at(read(name), "Resources", "Table", "Properties", "SSESpecification", "KMSMasterKeyId");
   expect(sse("broker")).toBeUndefined();
   expect(sse("mcp-server")).toEqual({ "Fn::GetAtt": ["Key", "Arn"] });
+});
+
+it("the pages list the actions of the roles", () => {
+  const text = (path: string): string => readFileSync(join(ROOT, path), "utf8");
+  const { broker, server, operator } = ROLE_ACTIONS;
+  const [table, key] = [broker.dynamodb.join(", "), broker.kms.join(", ")];
+  const page = text("docs/deploying-on-aws.md");
+  expect(page).toContain(`| broker, and its commands | ${table} | ${key} |`);
+  const more = server.dynamodb.filter((action) => !broker.dynamodb.includes(action));
+  expect(page).toContain(`| a server's task | the same, ${more.join(", ")} | the same |`);
+  expect(operator).toEqual({ ...server, dynamodb: [...server.dynamodb, "Scan"] });
+  const quoted = broker.dynamodb.map((action, index) => `\`${index === 0 ? "dynamodb:" : ""}${action}\``).join(", ");
+  expect(text("apps/broker/README.md")).toContain(`| ${quoted}, and no more | the table |`);
 });
 
 describe("a mistake in a template is found", () => {
