@@ -4,6 +4,9 @@
  * where a counter says it, the same for CloudWatch. prometheus.ts and cloudwatch.ts write them down.
  */
 
+/** A part of a generated file. */
+export type Json = Readonly<Record<string, unknown>>;
+
 /** The value of the label `job` that the scraper gives each service. */
 export type Job = "oauth-broker" | "mcp-server";
 
@@ -142,6 +145,11 @@ function alarmsOf(readme: string, queries: Readonly<Record<string, AlarmQuery>>)
     const query = queries[row.name];
     return query === undefined ? [] : [{ ...row, ...query }];
   });
+}
+
+/** One line for those who are alarmed: the README's Markdown without its marks. */
+export function descriptionOf({ condition, lookAt }: Pick<Alarm, "condition" | "lookAt">): string {
+  return `${condition}. Look at: ${lookAt}`.replaceAll("`", "");
 }
 
 /** The rows under "Recommended alarms". */

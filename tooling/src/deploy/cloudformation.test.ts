@@ -8,7 +8,8 @@ import { ROLE_ACTIONS } from "@oauth-broker/token-store";
 import { beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { ROOT } from "../sources.ts";
-import { type Json, openSchemas, type Schemas } from "./testing/template-schemas.ts";
+import type { Json } from "./alarms.ts";
+import { openSchemas, type Schemas } from "./testing/template-schemas.ts";
 
 const NAMES = ["broker", "mcp-server"] as const;
 const read = (name: string): Json => parse(readFileSync(join(ROOT, "deploy/aws", `${name}.yaml`), "utf8")) as Json;

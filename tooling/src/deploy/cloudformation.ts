@@ -14,12 +14,8 @@ import {
 import { bindingOf } from "../../../apps/broker/src/keys/keyset-binding.ts";
 import { serverKeyContext } from "../../../packages/mcp-auth/src/hosted/server-key.ts";
 import { dataKeyContext } from "../../../packages/token-store/src/token-store.ts";
-import type { Alarm } from "./alarms.ts";
+import type { Alarm, Json } from "./alarms.ts";
 import { alarmResource, counterAlarms } from "./cloudwatch.ts";
-import { generatedYaml } from "./prometheus.ts";
-
-/** A part of a template. */
-export type Json = Readonly<Record<string, unknown>>;
 
 const ref = (name: string): Json => ({ Ref: name });
 const sub = (text: string): Json => ({ "Fn::Sub": text });
@@ -32,7 +28,7 @@ const ROOT = sub("arn:${AWS::Partition}:iam::${AWS::AccountId}:root");
 export const METRICS_NAMESPACE = "OAuthBroker";
 
 /** @param alarms of apps/broker/README.md */
-export function renderBrokerTemplate(alarms: readonly Alarm[]): string {
+export function brokerTemplate(alarms: readonly Alarm[]): Json {
   const { context } = bindingOf({ baseUrl: "${BaseUrl}", ...PLACE }, 0);
   const actions = ROLE_ACTIONS.broker;
   return template({
@@ -67,7 +63,7 @@ export function renderBrokerTemplate(alarms: readonly Alarm[]): string {
 }
 
 /** @param alarms of apps/mcp-template/README.md */
-export function renderServerTemplate(alarms: readonly Alarm[]): string {
+export function serverTemplate(alarms: readonly Alarm[]): Json {
   const contexts = [dataKeyContext(PLACE), serverKeyContext(PLACE)];
   return template({
     Description:
@@ -109,8 +105,8 @@ export function renderServerTemplate(alarms: readonly Alarm[]): string {
   });
 }
 
-function template({ Description, ...sections }: Json & { readonly Description: string }): string {
-  const whole = {
+function template({ Description, ...sections }: Json & { readonly Description: string }): Json {
+  return {
     AWSTemplateFormatVersion: "2010-09-09",
     Description,
     Parameters: sections["Parameters"],
@@ -121,7 +117,6 @@ function template({ Description, ...sections }: Json & { readonly Description: s
     Resources: sections["Resources"],
     Outputs: sections["Outputs"],
   };
-  return generatedYaml(whole);
 }
 
 function commonParameters(tableName: string): Json {

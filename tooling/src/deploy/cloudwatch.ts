@@ -4,10 +4,7 @@
  * metrics and dimensions those alarms watch. The agent sends no histograms, so what is slow has an
  * alarm in Prometheus only.
  */
-import { type Alarm, type Counter, identifierOf, type Job } from "./alarms.ts";
-import { plainText } from "./prometheus.ts";
-
-type Json = Readonly<Record<string, unknown>>;
+import { type Alarm, type Counter, descriptionOf, identifierOf, type Job, type Json } from "./alarms.ts";
 
 const ACTIONS = { "Fn::If": ["HasAlarmTopic", [{ Ref: "AlarmTopicArn" }], { Ref: "AWS::NoValue" }] };
 const WINDOW_SECONDS = 300;
@@ -53,15 +50,15 @@ export function counterAlarms(job: Job, alarms: readonly Alarm[]): Readonly<Reco
               ThresholdMetricId: "normal",
               EvaluationPeriods: 2,
             };
-        const AlarmDescription = `${alarm.name}: ${plainText(alarm.condition)}. Look at: ${plainText(alarm.lookAt)}`;
+        const AlarmDescription = `${alarm.name}: ${descriptionOf(alarm)}`;
         return [name, alarmResource({ AlarmDescription, ...watched }, "HasMetrics")];
       }),
     ),
   );
 }
 
-/** deploy/aws/cloudwatch-agent.json */
-export function renderAgent(namespace: string, services: Readonly<Record<Job, readonly Alarm[]>>): string {
+/** The agent's configuration. @param namespace of the metrics it sends */
+export function agentConfiguration(namespace: string, services: Readonly<Record<Job, readonly Alarm[]>>): Json {
   const declarations = Object.entries(services).flatMap(([job, alarms]) => {
     const counters = alarms.flatMap(({ cloudwatch }) => cloudwatch?.counters ?? []);
     return [...Map.groupBy(counters, ({ metric }) => metric)].map(([metric, watched]) => ({
@@ -73,7 +70,7 @@ export function renderAgent(namespace: string, services: Readonly<Record<Job, re
   });
   const emf = { metric_namespace: namespace, metric_declaration: declarations };
   const prometheus = { prometheus_config_path: "/etc/cwagent/prometheus.yaml", emf_processor: emf };
-  return `${JSON.stringify({ logs: { metrics_collected: { prometheus } } }, null, 2)}\n`;
+  return { logs: { metrics_collected: { prometheus } } };
 }
 
 /** Each set of names once. */

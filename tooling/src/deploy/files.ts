@@ -1,9 +1,17 @@
 /** The generated files of deploy/. */
-import { brokerAlarms, serverAlarms } from "./alarms.ts";
-import { METRICS_NAMESPACE, renderBrokerTemplate, renderServerTemplate } from "./cloudformation.ts";
-import { renderAgent } from "./cloudwatch.ts";
-import { renderBrokerDashboard, renderServerDashboard } from "./grafana.ts";
-import { renderRules } from "./prometheus.ts";
+import { stringify } from "yaml";
+import { brokerAlarms, type Json, serverAlarms } from "./alarms.ts";
+import { brokerTemplate, METRICS_NAMESPACE, serverTemplate } from "./cloudformation.ts";
+import { agentConfiguration } from "./cloudwatch.ts";
+import { brokerDashboard, serverDashboard } from "./grafana.ts";
+import { alertingRules } from "./prometheus.ts";
+
+const REMAKE = "Generated. Remake: npm run docs";
+
+/** Text that older parsers take for a date or a boolean is quoted. */
+const asYaml = (value: Json): string =>
+  `# ${REMAKE}\n${stringify(value, { lineWidth: 0, aliasDuplicateObjects: false, schema: "yaml-1.1" })}`;
+const asJson = (value: Json): string => `${JSON.stringify(value, null, 2)}\n`;
 
 /**
  * @param brokerReadme the text of apps/broker/README.md, whose alarms these files have
@@ -11,15 +19,14 @@ import { renderRules } from "./prometheus.ts";
  */
 export function deployFiles(brokerReadme: string, serverReadme: string): [path: string, content: string][] {
   const [broker, server] = [brokerAlarms(brokerReadme), serverAlarms(serverReadme)];
+  const agent = agentConfiguration(METRICS_NAMESPACE, { "oauth-broker": broker, "mcp-server": server });
   return [
-    ["deploy/aws/broker.yaml", renderBrokerTemplate(broker)],
-    ["deploy/aws/mcp-server.yaml", renderServerTemplate(server)],
-    [
-      "deploy/aws/cloudwatch-agent.json",
-      renderAgent(METRICS_NAMESPACE, { "oauth-broker": broker, "mcp-server": server }),
-    ],
-    ["deploy/prometheus-rules.yaml", renderRules(broker, server)],
-    ["deploy/grafana/broker.json", renderBrokerDashboard()],
-    ["deploy/grafana/mcp-server.json", renderServerDashboard()],
+    ["deploy/aws/broker.yaml", asYaml(brokerTemplate(broker))],
+    ["deploy/aws/mcp-server.yaml", asYaml(serverTemplate(server))],
+    // The agent refuses members that it does not know.
+    ["deploy/aws/cloudwatch-agent.json", asJson(agent)],
+    ["deploy/prometheus-rules.yaml", asYaml(alertingRules(broker, server))],
+    ["deploy/grafana/broker.json", asJson({ description: REMAKE, ...brokerDashboard() })],
+    ["deploy/grafana/mcp-server.json", asJson({ description: REMAKE, ...serverDashboard() })],
   ];
 }

@@ -1,5 +1,5 @@
 /** deploy/grafana/*.json: a dashboard of the broker, and one of deployed MCP servers. */
-import type { Job } from "./alarms.ts";
+import type { Job, Json } from "./alarms.ts";
 
 interface Panel {
   readonly title: string;
@@ -117,17 +117,16 @@ const SERVER: readonly Panel[] = [
   },
 ];
 
-export function renderBrokerDashboard(): string {
+export function brokerDashboard(): Json {
   return dashboard("OAuth broker", "oauth-broker", [...REQUESTS, ...BROKER, ...PROCESS]);
 }
 
-export function renderServerDashboard(): string {
+export function serverDashboard(): Json {
   return dashboard("MCP server", "mcp-server", [...REQUESTS, ...SERVER, ...PROCESS]);
 }
 
-function dashboard(title: string, job: Job, panels: readonly Panel[]): string {
-  const value = {
-    description: "Generated. Remake: npm run docs",
+function dashboard(title: string, job: Job, panels: readonly Panel[]): Json {
+  return {
     title,
     uid: job,
     schemaVersion: 39,
@@ -161,5 +160,4 @@ function dashboard(title: string, job: Job, panels: readonly Panel[]): string {
       })),
     })),
   };
-  return `${JSON.stringify(value, null, 2)}\n`;
 }

@@ -2,22 +2,10 @@
  * deploy/prometheus-rules.yaml: the recommended alarms as alerting rules. The scraper names the jobs
  * `oauth-broker` and `mcp-server`.
  */
-import { stringify } from "yaml";
-import { type Alarm, identifierOf } from "./alarms.ts";
+import { type Alarm, descriptionOf, identifierOf, type Json } from "./alarms.ts";
 
-const GENERATED = "# Generated. Remake: npm run docs\n";
-
-/** Text for one line of an annotation: a README's Markdown without its marks. */
-export function plainText(markdown: string): string {
-  return markdown.replaceAll("`", "").replace(/\*\*/g, "");
-}
-
-/** @returns a generated YAML file; text that other parsers take for a date or a boolean is quoted */
-export function generatedYaml(value: unknown): string {
-  return GENERATED + stringify(value, { lineWidth: 0, aliasDuplicateObjects: false, schema: "yaml-1.1" });
-}
-
-export function renderRules(broker: readonly Alarm[], server: readonly Alarm[]): string {
+/** @returns the groups of both services */
+export function alertingRules(broker: readonly Alarm[], server: readonly Alarm[]): Json {
   const group = (name: string, prefix: string, service: string, alarms: readonly Alarm[]) => ({
     name,
     rules: alarms.map((alarm) => ({
@@ -27,7 +15,7 @@ export function renderRules(broker: readonly Alarm[], server: readonly Alarm[]):
       labels: { service },
       annotations: {
         summary: alarm.name,
-        description: `${plainText(alarm.condition)}. Look at: ${plainText(alarm.lookAt)}`,
+        description: descriptionOf(alarm),
       },
     })),
   });
@@ -35,5 +23,5 @@ export function renderRules(broker: readonly Alarm[], server: readonly Alarm[]):
     group("oauth-broker", "Broker", "oauth-broker", broker),
     group("mcp-server", "McpServer", "mcp-server", server),
   ];
-  return generatedYaml({ groups });
+  return { groups };
 }

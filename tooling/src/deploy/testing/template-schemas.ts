@@ -5,8 +5,7 @@
  */
 import { loadAwsServiceSpecSync } from "@aws-cdk/aws-service-spec";
 import type { PropertyType, Resource, ResourceProperties, SpecDatabase } from "@aws-cdk/service-spec-types";
-
-export type Json = Readonly<Record<string, unknown>>;
+import type { Json } from "../alarms.ts";
 
 export interface Schemas {
   /** @returns one sentence for each mistake */
