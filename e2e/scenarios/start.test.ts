@@ -7,6 +7,7 @@ import { once } from "node:events";
 import { copyFileSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
+import { parseEnv } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runBrokerCommand, startBrokerProcess, temporaryFolder } from "../support/broker-process.ts";
 import { brokerYaml, createSecrets } from "../support/configuration.ts";
@@ -162,6 +163,15 @@ describe("the sandbox", () => {
       plantSecret("the sandbox client's secret", textMember(client, "client_secret"));
       expect(statSync(file).mode & 0o777).toBe(0o600);
       expect(client["issuer"]).toBe(broker.url);
+      const variables = join(own, "data", "sandbox.env");
+      expect(statSync(variables).mode & 0o777).toBe(0o600);
+      expect(parseEnv(readFileSync(variables, "utf8"))).toMatchObject({
+        BROKER_URL: broker.url,
+        BROKER_CLIENT_ID: client["client_id"],
+        BROKER_CLIENT_SECRET: client["client_secret"],
+        GITHUB_API_URL: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+        GOOGLE_WORKSPACE_API_URL: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+      });
       expect(broker.url).toBe(`http://127.0.0.1:${env.PORT}`);
       clients.push(`${textMember(client, "client_id")}:${textMember(client, "client_secret")}`);
       await broker.stop();
@@ -181,7 +191,11 @@ describe("the sandbox", () => {
     const broker = await startBrokerProcess({ entry: "src", folder: own, env });
     const kept = JSON.parse(readFileSync(file, "utf8")) as Record<string, unknown>;
     expect(kept).toMatchObject({ ...client, more_redirect_uris: ["http://127.0.0.1:9/cb"] });
-    expect(kept["redirect_uris"]).toEqual([expect.any(String), "http://127.0.0.1:9/cb"]);
+    expect(kept["redirect_uris"]).toEqual([
+      expect.any(String),
+      "http://127.0.0.1:3000/oauth/callback",
+      "http://127.0.0.1:9/cb",
+    ]);
     await broker.stop();
 
     writeFileSync(file, JSON.stringify({ ...client, more_redirect_uris: ["http://elsewhere.example/cb"] }));

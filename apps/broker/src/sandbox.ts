@@ -5,7 +5,7 @@
  */
 import { createHash, randomBytes } from "node:crypto";
 import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { requireRegistrableRedirectUri } from "@oauth-broker/oauth-core/protocol";
 import type { SandboxVendor } from "@oauth-broker/simulators";
 import { buildVendors, type ClientConfig, type Config, configError, type VendorConfig } from "./config.ts";
@@ -29,6 +29,9 @@ export interface Sandbox {
   publish(): Promise<void>;
   close(): Promise<void>;
 }
+
+/** Of the programs in examples/, as they start. */
+const EXAMPLES_REDIRECT_URI = "http://127.0.0.1:3000/oauth/callback";
 
 interface SandboxClient {
   readonly client_id: string;
@@ -66,8 +69,10 @@ export async function startSandbox(config: Config, clientFile: string): Promise<
     attach: (started) => {
       broker = started;
     },
-    publish: () =>
-      writeClientFile(clientFile, client, platform, { issuer: config.baseUrl, vendor: ids[0], vendors: ids }),
+    publish: async () => {
+      await writeClientFile(clientFile, client, platform, { issuer: config.baseUrl, vendor: ids[0], vendors: ids });
+      await writeEnvironmentFile(join(dirname(clientFile), "sandbox.env"), client, config.baseUrl, vendors);
+    },
     close: async () => {
       await Promise.all([platform, ...vendors].map((server) => server.close()));
     },
@@ -83,12 +88,16 @@ function sandboxClient(
     clientId: client_id,
     name: "the sandbox's platform",
     secretDigests: [createHash("sha256").update(client_secret).digest()],
-    redirectUris: [platform.redirectUri, ...more_redirect_uris],
+    redirectUris: redirectUrisOf(platform, more_redirect_uris),
     browserBinding: "required",
     allowOverrides: true,
     approvedVendors,
     initiateLoginUri: platform.url,
   };
+}
+
+function redirectUrisOf(platform: SamplePlatform, more: readonly string[]): readonly string[] {
+  return [platform.redirectUri, EXAMPLES_REDIRECT_URI, ...more];
 }
 
 /**
@@ -156,9 +165,32 @@ async function writeClientFile(
   platform: SamplePlatform,
   about: Readonly<Record<string, unknown>>,
 ): Promise<void> {
+  const content = { ...client, redirect_uris: redirectUrisOf(platform, client.more_redirect_uris), ...about };
+  await writeSecretFile(path, `${JSON.stringify(content, null, 2)}\n`);
+}
+
+/**
+ * As variables, for programs such as those in examples/: the broker, the client, and where the
+ * practice vendors are.
+ */
+async function writeEnvironmentFile(
+  path: string,
+  { client_id, client_secret }: SandboxClient,
+  brokerUrl: string,
+  vendors: readonly SandboxVendor[],
+): Promise<void> {
+  const apis = vendors.map(({ offer, entry }) => {
+    const { origin } = new URL(String(entry["token_endpoint"] ?? entry["issuer"]));
+    return [`${offer.id.toUpperCase().replaceAll("-", "_")}_API_URL`, origin];
+  });
+  const broker = { BROKER_URL: brokerUrl, BROKER_CLIENT_ID: client_id, BROKER_CLIENT_SECRET: client_secret };
+  const lines = [...Object.entries(broker), ...apis].map(([name, value]) => `${name}=${value}\n`);
+  await writeSecretFile(path, lines.join(""));
+}
+
+async function writeSecretFile(path: string, text: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
-  const content = { ...client, redirect_uris: [platform.redirectUri, ...client.more_redirect_uris], ...about };
-  await writeFile(path, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
+  await writeFile(path, text, { mode: 0o600 });
   // The mode above is for a new file only.
   await chmod(path, 0o600);
 }
