@@ -43,6 +43,8 @@ describe("arrows", () => {
     [`${BROKER}/sandbox.ts`, `import { x } from "@oauth-broker/simulators";`],
     [`${BROKER}/sandbox.ts`, `import { x } from "./sample-platform/app.ts";`],
     [`${BROKER}/start.ts`, `const x = await import("./sample-platform/app.ts");`],
+    ["examples/hono/main.ts", `import { x } from "@oauth-broker/oauth-core/http";`],
+    ["examples/hono/main.ts", `import { x } from "../../packages/oauth-core/src/index.ts";`],
   ])("refuse %s: %s", (path, code) => {
     expect(rulesBroken(path, code)).toContain("arrows");
   });
@@ -63,6 +65,7 @@ describe("arrows", () => {
     [`${BROKER}/testing/test-broker.ts`, `import { fixedClock } from "@oauth-broker/oauth-core/testing";`],
     [`${BROKER}/app.test.ts`, `import { x } from "@oauth-broker/simulators";`],
     [`${BROKER}/app.ts`, `import { x } from "@oauth-broker/oauth-core/http";`],
+    ["examples/hono/main.ts", `import { Hono } from "hono"; await fetch(process.env.URL); console.log(Date.now());`],
     [`${CORE}/protocol/a.ts`, `// import { x } from "../vendor-client/b.ts";\nconst text = 'import "../http/b.ts"';`],
   ])("permit %s: %s", (path, code) => {
     expect(rulesBroken(path, code)).toEqual([]);

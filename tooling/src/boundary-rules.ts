@@ -144,6 +144,8 @@ export const ZONES: readonly {
     files: /^apps\/[^/]+\/src\/sandbox\.ts$/,
     mayImport: ["app", "simulators", "sample platform", "mcp-auth", "broker-client", "token-store", ...OAUTH_CORE],
   },
+  // Programs as others write them: what is published, and nothing else of ours.
+  { zone: "examples", files: /^examples\//, mayImport: ["broker-client"] },
   {
     zone: "app",
     files: /^apps\//,

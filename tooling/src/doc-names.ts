@@ -31,7 +31,7 @@ const FOREIGN: ReadonlySet<string> = new Set([
   "Sunset",
 ]);
 
-const DOCUMENT = /^(?:[^/]+|docs\/(?!decisions\/).+|(?:apps|packages)\/[^/]+\/[^/]+)\.md$/;
+const DOCUMENT = /^(?:[^/]+|docs\/(?!decisions\/).+|(?:apps|packages|examples)\/[^/]+\/[^/]+)\.md$/;
 const TEXT = /\.(?:ts|mjs|cjs|json|ya?ml|css)$|(?:^|\/)(?:run|Dockerfile|\.gitignore)$/;
 
 export function readRepository(root: string = ROOT): Repository {

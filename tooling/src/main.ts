@@ -20,7 +20,7 @@ import { checkLockfile } from "./lockfile.ts";
 import { checkSecretComparisons } from "./secret-comparisons.ts";
 import { checkWords } from "./refused-words.ts";
 import { checkProse, readPages, wrapProse } from "./prose.ts";
-import { EVERYTHING, PRODUCT, readEntries, readSources, ROOT } from "./sources.ts";
+import { EVERYTHING, EXAMPLES, PRODUCT, readEntries, readSources, ROOT } from "./sources.ts";
 import { checkStandards, indexStandards, renderStandards } from "./standards-index.ts";
 import { checkTrackedFiles } from "./tracked-files.ts";
 import { renderVendors } from "./vendor-docs.ts";
@@ -92,7 +92,7 @@ const COMMANDS: Readonly<Record<string, () => string[] | Promise<string[]>>> = {
     ];
   },
   boundaries: () => {
-    const files = readSources(PRODUCT);
+    const files = readSources([...PRODUCT, ...EXAMPLES]);
     return [
       ...checkBoundaries(files, readEntries()),
       ...checkVendorNames(files),

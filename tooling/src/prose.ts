@@ -13,7 +13,7 @@ const COLUMNS = 100;
 /** @returns path → text of every page, generated ones included */
 export function readPages(root: string = ROOT): Map<string, string> {
   const exclude = (name: string): boolean => /(^|[/\\])(node_modules|dist)$/.test(name);
-  const paths = globSync(["*.md", "docs/**/*.md", "{apps,packages,e2e}/**/*.md"], { cwd: root, exclude });
+  const paths = globSync(["*.md", "docs/**/*.md", "{apps,packages,e2e,examples}/**/*.md"], { cwd: root, exclude });
   return new Map(
     paths.sort().map((path) => [path.replaceAll("\\", "/"), readFileSync(join(root, path), "utf8")] as const),
   );

@@ -14,18 +14,22 @@ export interface SourceFile extends Syntax {
   readonly path: string;
   readonly text: string;
   /**
-   * `product` ships; `testing` serves tests (contract suites, fakes, simulators); `test` is a test.
+   * `product` ships; `testing` serves tests (contract suites, fakes, simulators); `test` is a test;
+   * `example` is a program as others write it, with its own time, environment and connections.
    */
-  readonly kind: "product" | "testing" | "test";
+  readonly kind: "product" | "testing" | "test" | "example";
 }
 
 /** The folders of product code. */
 export const PRODUCT: readonly string[] = ["packages/*/src/**/*.ts", "apps/*/src/**/*.ts"];
-/** All folders that may contain a test. */
-export const EVERYTHING: readonly string[] = [...PRODUCT, "e2e/**/*.ts", "tooling/src/**/*.ts"];
+/** Programs around our packages. */
+export const EXAMPLES: readonly string[] = ["examples/*/*.ts"];
+/** All folders that may contain a test, and the examples. */
+export const EVERYTHING: readonly string[] = [...PRODUCT, ...EXAMPLES, "e2e/**/*.ts", "tooling/src/**/*.ts"];
 
 function kindOf(path: string): SourceFile["kind"] {
   if (path.endsWith(".test.ts") || path.startsWith("e2e/")) return "test";
+  if (path.startsWith("examples/")) return "example";
   return path.includes("/testing/") || path.startsWith("packages/simulators/") ? "testing" : "product";
 }
 

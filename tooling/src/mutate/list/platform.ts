@@ -1,6 +1,6 @@
 /**
- * Defences of the reference platform: its ingress, its forms, the owner of a flow, connectors'
- * secrets. Part of list.ts.
+ * Defences of the reference platform (its ingress, its forms, the owner of a flow, connectors'
+ * secrets) and of the programs in examples/. Part of list.ts.
  */
 import type { Mutation } from "../mutation.ts";
 
@@ -9,6 +9,7 @@ const INGRESS = `${SRC}/ingress/ingress.test.ts`;
 const ROUTES = `${SRC}/routes/routes.test.ts`;
 const QUESTIONS = `${SRC}/agent/link-question.test.ts`;
 const TRY = `${SRC}/routes/try.test.ts`;
+const EXAMPLES = "e2e/scenarios/examples.test.ts";
 
 export const PLATFORM_DEFENCES: readonly Mutation[] = [
   {
@@ -131,5 +132,50 @@ export const PLATFORM_DEFENCES: readonly Mutation[] = [
     find: "if (pending.round > MAX_ROUNDS) {",
     replace: "if (pending.round > MAX_ROUNDS * 9) {",
     tests: [TRY],
+  },
+  {
+    defence: "The Express example takes forms of its own origin only",
+    file: "examples/express/main.ts",
+    find: 'req.get("origin") === APP_URL',
+    replace: 'req.get("origin") !== ""',
+    tests: [EXAMPLES],
+  },
+  {
+    defence: "The Fastify example takes forms of its own origin only",
+    file: "examples/fastify/main.ts",
+    find: "headers.origin !== APP_URL",
+    replace: 'headers.origin === ""',
+    tests: [EXAMPLES],
+  },
+  {
+    defence: "The Hono example takes forms of its own origin only",
+    file: "examples/hono/main.ts",
+    find: "app.use(csrf({ origin: APP_URL }));",
+    replace: "app.use(csrf({ origin: () => true }));",
+    tests: [EXAMPLES],
+  },
+  {
+    defence: "The Express example begins a new session at sign-in",
+    rows: ["XA-7"],
+    file: "examples/express/main.ts",
+    find: "req.session.regenerate((error) => {",
+    replace: "req.session.reload((error) => {\n    error = undefined;",
+    tests: [EXAMPLES],
+  },
+  {
+    defence: "The Fastify example begins a new session at sign-in",
+    rows: ["XA-7"],
+    file: "examples/fastify/main.ts",
+    find: "await request.session.regenerate();",
+    replace: "request.session.touch();",
+    tests: [EXAMPLES],
+  },
+  {
+    defence: "The Hono example begins a new session at sign-in",
+    rows: ["XA-7"],
+    file: "examples/hono/main.ts",
+    find: "await c.var.session.update({ user, flows: [] });",
+    replace: "await c.var.session.update((old) => ({ flows: [], ...old, user }));",
+    tests: [EXAMPLES],
   },
 ];
