@@ -213,6 +213,7 @@ function configuration(copy: RegistryEntry, { credentials, form }: ProofClient):
     listen: { host: "127.0.0.1", port: 0 },
     store: { kind: "memory" },
     keys: { kind: "store" },
+    audit: { kind: "off" },
     owners: [],
     clients: [
       {

@@ -5,9 +5,10 @@
  */
 import { loadConfig, readEnvironment } from "@oauth-broker/broker/src/config.ts";
 import { start } from "@oauth-broker/broker/src/start.ts";
-import { createLog, runService } from "@oauth-broker/oauth-core/service";
+import { bufferedStdout, createLog, runService } from "@oauth-broker/oauth-core/service";
 import { SHORT_HTTP_TIMEOUTS } from "./short-waits.ts";
 
-const log = createLog();
+const stdout = bufferedStdout();
+const log = createLog(stdout);
 const config = loadConfig(readEnvironment(), process.cwd());
-await runService(() => start(config, log, { graceMs: 0, httpTimeouts: SHORT_HTTP_TIMEOUTS }), log);
+await runService(() => start(config, log, { graceMs: 0, httpTimeouts: SHORT_HTTP_TIMEOUTS, stdout }), log);

@@ -2,7 +2,7 @@
  * The composition root: takes one configuration and returns a Hono app. Every part of the broker is
  * created and connected here, once.
  */
-import type { Clock, Fetch } from "@oauth-broker/oauth-core";
+import { type Clock, defined, type Fetch } from "@oauth-broker/oauth-core";
 import { createSigningKeys, createVendorClient } from "@oauth-broker/oauth-core/client";
 import type { Vendor } from "@oauth-broker/oauth-core/registry";
 import { createStateCodec } from "@oauth-broker/oauth-core/protocol";
@@ -11,7 +11,9 @@ import { createEgress, type Egress, onBehalfOf } from "@oauth-broker/oauth-core/
 import { countedVendorClient } from "@oauth-broker/oauth-core/metrics";
 import { Hono } from "hono";
 import { isLoopbackName } from "@oauth-broker/oauth-core/configuration";
-import { errorPageWith, type Log, mount, type Route } from "@oauth-broker/oauth-core/service";
+import { errorPageWith, type Log, type LogDestination, mount, type Route } from "@oauth-broker/oauth-core/service";
+import { openAudit } from "./audit/audit.ts";
+import { auditedRoutes } from "./audit/routes.ts";
 import { configuredClients } from "./clients/registry.ts";
 import { systemClock } from "./clock.ts";
 import type { Config } from "./config.ts";
@@ -43,6 +45,8 @@ export interface Broker {
 export interface BrokerOptions {
   readonly now?: Clock;
   readonly log: Log;
+  /** Where the log writes, for `audit: stdout`. */
+  readonly stdout?: LogDestination;
   readonly sandboxUrl?: () => string | undefined;
   /**
    * Makes every outbound call. Default: the guarded egress. Tests pass one that answers as the
@@ -57,11 +61,17 @@ export interface BrokerOptions {
  */
 export async function createBroker(
   config: Config,
-  { now = systemClock, log, sandboxUrl, egress = guardedEgress(config) }: BrokerOptions,
+  { now = systemClock, log, stdout, sandboxUrl, egress = guardedEgress(config) }: BrokerOptions,
 ): Promise<Broker> {
+  const audit = openAudit(config, { now, log, ...defined({ stdout }) });
   const stores = await openStores(config, now);
   const { records } = stores;
-  const keyset = createKeyset({ storage: stores.keyset, floor: stores.floor, now });
+  const keyset = createKeyset({
+    storage: stores.keyset,
+    floor: stores.floor,
+    now,
+    onRotation: (kid) => void audit.record("keys_rotated", { kid }),
+  });
   const metrics = createMetrics({ vendors: config.vendors.keys() });
   const clientKeys = createSigningKeys({ fetch: egress.fetch, now });
   const { allowLoopback, allowCidrs } = config.egress;
@@ -77,6 +87,7 @@ export async function createBroker(
     now,
     records,
     keyset,
+    audit,
     state: createStateCodec({
       keys: { active: () => keyset.active("state"), find: (kid) => keyset.find("state", kid) },
       audience: `${config.baseUrl}/v1/callback`,
@@ -114,7 +125,8 @@ export async function createBroker(
     ...registerRoutes({ ...deps, limit, rateLimits, openTo: config.sandbox ? config.clients[0] : undefined }),
   ];
   const info = { ...deps, metrics, isDraining: () => isDraining, sandboxUrl: sandboxUrl ?? (() => undefined) };
-  mount(app, [...ofClients.map(countedForItsClient), ...infoRoutes(info)], {
+  const routes = { ofClients: ofClients.map(countedForItsClient), open: infoRoutes(info) };
+  mount(app, config.audit.kind === "off" ? Object.values(routes).flat() : auditedRoutes(routes, audit), {
     log,
     metrics,
     errorPage: errorPageWith(createWayBack(config.clients, deps.clients)),
@@ -128,6 +140,8 @@ export async function createBroker(
       isDraining = true;
     },
     close: async () => {
+      // First: what is not answered by now is not answered at all.
+      audit.close();
       await egress.close();
       await stores.close();
     },

@@ -6,6 +6,7 @@ import type { Clock, RecordStore } from "@oauth-broker/oauth-core";
 import type { VendorClient } from "@oauth-broker/oauth-core/client";
 import type { StateCodec } from "@oauth-broker/oauth-core/protocol";
 import type { AssertionDeps, ClientRegistry } from "@oauth-broker/oauth-core/server";
+import type { Audit } from "./audit/audit.ts";
 import type { ClientConfig, VendorConfig } from "./config.ts";
 import type { Keyset } from "./keys/keyset.ts";
 import type { Registrations } from "./vendor/registrations.ts";
@@ -17,6 +18,7 @@ export interface Deps {
   readonly now: Clock;
   readonly records: RecordStore;
   readonly keyset: Keyset;
+  readonly audit: Audit;
   readonly state: StateCodec;
   readonly clients: ClientRegistry<ClientConfig>;
   readonly remoteKeys: AssertionDeps["remoteKeys"];

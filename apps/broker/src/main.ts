@@ -4,7 +4,7 @@
  */
 import { type Command, parseCommand } from "./cli/command-line.ts";
 import { type Config, loadConfig, readEnvironment } from "./config.ts";
-import { createLog, explainStartFailure, runService } from "@oauth-broker/oauth-core/service";
+import { bufferedStdout, createLog, explainStartFailure, runService } from "@oauth-broker/oauth-core/service";
 import { runOperatorCommand } from "./cli/operator.ts";
 import { start } from "./start.ts";
 
@@ -17,8 +17,9 @@ async function main(command: Command): Promise<void> {
 }
 
 async function serve(config: Config): Promise<void> {
-  const log = createLog();
-  const { greeting } = await runService(() => start(config, log), log);
+  const stdout = bufferedStdout();
+  const log = createLog(stdout);
+  const { greeting } = await runService(() => start(config, log, { stdout }), log);
   say(greeting);
 }
 

@@ -7,7 +7,15 @@ import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Broker, createBroker } from "./app.ts";
 import type { Config } from "./config.ts";
-import { errorFields, type HttpTimeouts, listen, type Listening, type Log } from "@oauth-broker/oauth-core/service";
+import { defined } from "@oauth-broker/oauth-core";
+import {
+  errorFields,
+  type HttpTimeouts,
+  listen,
+  type Listening,
+  type Log,
+  type LogDestination,
+} from "@oauth-broker/oauth-core/service";
 import { type Sandbox, startSandbox } from "./sandbox.ts";
 
 const CLOSE_MS = 2_000;
@@ -22,6 +30,8 @@ export interface StartOptions {
   readonly graceMs?: number;
   /** Others than `HTTP_TIMEOUTS`. */
   readonly httpTimeouts?: Partial<HttpTimeouts>;
+  /** Where the log writes, for `audit: stdout`. */
+  readonly stdout?: LogDestination;
 }
 
 export interface Running {
@@ -34,10 +44,14 @@ export interface Running {
 export async function start(
   config: Config,
   log: Log,
-  { clientFile = resolve("data/sandbox-client.json"), graceMs = 2_000, httpTimeouts }: StartOptions = {},
+  { clientFile = resolve("data/sandbox-client.json"), graceMs = 2_000, httpTimeouts, stdout }: StartOptions = {},
 ): Promise<Running> {
   const sandbox = config.sandbox ? await startSandbox(config, clientFile) : undefined;
-  const broker = await createBroker(sandbox?.config ?? config, { log, sandboxUrl: () => sandbox?.url });
+  const broker = await createBroker(sandbox?.config ?? config, {
+    log,
+    sandboxUrl: () => sandbox?.url,
+    ...defined({ stdout }),
+  });
   sandbox?.attach(broker);
   const stopKeys = keepKeysLoaded(broker, log, await loadKeys(broker, log));
   let server: Listening;
@@ -49,6 +63,8 @@ export async function start(
     await broker.close();
     throw error;
   }
+  // Before the first request, in the same turn of the event loop.
+  recordStart(broker);
   await sandbox?.publish();
   for (const warning of config.warnings) log.warn("configuration_warning", { warning });
   log.info("listening", {
@@ -98,6 +114,11 @@ async function loadKeys({ deps }: Broker, log: Log): Promise<boolean> {
     log.error("keyset_unavailable", errorFields(error));
     return false;
   }
+}
+
+/** With the key in use, so that a rotation shows that happened while no process ran. */
+function recordStart({ deps: { audit, keyset } }: Broker): void {
+  void audit.record("configuration_loaded", keyset.isLoaded() ? { kid: keyset.active("state").kid } : {});
 }
 
 function greet(config: Config, sandbox: Sandbox | undefined): string {

@@ -13,6 +13,11 @@ describe("parseCommand", () => {
     [["keys", "list"], { name: "keys-list" }],
     [["keys", "adopt", "12"], { name: "keys-adopt", revision: 12 }],
     [["keys", "rotate"], { name: "keys-rotate" }],
+    [["audit", "verify", "-"], { name: "audit-verify", file: "-", heads: [] }],
+    [
+      ["audit", "verify", "--head", "A".repeat(64), "f", "--head", "0".repeat(64)],
+      { name: "audit-verify", file: "f", heads: ["a".repeat(64), "0".repeat(64)] },
+    ],
     [["--help"], { name: "help" }],
     [["-h"], { name: "help" }],
     [["help"], { name: "help" }],
@@ -34,6 +39,17 @@ describe("parseCommand", () => {
     [["keys", "drop"], "keys takes one of: list, rotate, adopt"],
     [["keys", "rotate", "now"], "keys takes one of: list, rotate, adopt"],
     [["check", "--json"], "--json goes with flow only"],
+    [["audit"], "audit takes: verify FILE"],
+    [["audit", "check", "f"], "audit takes: verify FILE"],
+    [["audit", "verify"], "audit verify takes one file, or - for stdin"],
+    [["audit", "verify", ""], "audit verify takes one file, or - for stdin"],
+    [["audit", "verify", "f", "g"], "audit verify takes one file, or - for stdin"],
+    ...["", "abc", "g".repeat(64), "a".repeat(63), `${"a".repeat(64)}\n`].map((head): [string[], string] => [
+      ["audit", "verify", "f", "--head", head],
+      "--head takes a hash: the 64 hexadecimal digits of an audit_head line",
+    ]),
+    [["audit", "verify", "f", "--head"], "Option '--head <value>' argument missing"],
+    [["serve", "--head", "a".repeat(64)], "--head goes with audit verify only"],
     [["--jsn"], "Unknown option '--jsn'"],
     [["--json=yes"], "Option '--json' does not take an argument"],
   ])("refuses %j, saying why and where to look", (args, problem) => {
@@ -48,7 +64,7 @@ describe("parseCommand", () => {
       version: string;
     };
     expect(VERSION).toBe(manifest.version);
-    for (const command of ["serve", "check", "flow ID", "keys list", "keys rotate", "keys adopt"])
+    for (const command of ["serve", "check", "flow ID", "keys list", "keys rotate", "keys adopt", "audit verify"])
       expect(HELP).toContain(`  ${command} `);
   });
 });

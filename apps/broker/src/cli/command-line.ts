@@ -12,6 +12,8 @@ export type Command =
   | { readonly name: "keys-rotate" }
   | { readonly name: "keys-list" }
   | { readonly name: "keys-adopt"; readonly revision: number }
+  /** `file`: a path, or `-` for stdin. `heads`: in lower case. */
+  | { readonly name: "audit-verify"; readonly file: string; readonly heads: readonly string[] }
   | { readonly name: "help" }
   | { readonly name: "version" }
   /**
@@ -32,9 +34,12 @@ Commands
   keys rotate      add a key; it takes over a minute later, the old ones go on opening what they sealed
   keys adopt N     take the keyset of revision N that lies in the store though it belongs to another base_url or table, or
                    is older than one that was in use: after a move, or a backup restored on purpose
+  audit verify FILE
+                   whether the lines of an audit stream hold together, and which do not; - reads them from stdin
 
 Options
   --json           with flow: as JSON
+  --head HASH      with audit verify: a head from the log (audit_head) that must be there; may be given several times
   -h, --help       this text
   -v, --version    the version
 
@@ -54,10 +59,13 @@ on this machine. Every field of the file: docs/configuration.md.`;
 export function parseCommand(args: readonly string[]): Command {
   const read = readArguments(args);
   if ("problem" in read) return invalid(read.problem);
-  const { words, help, version, json } = read;
+  const { words, help, version, json, head } = read;
   if (help) return { name: "help" };
   if (version) return { name: "version" };
-  const command = parseWords(words, json);
+  const command = parseWords(words, { json, heads: head });
+  if (head.length > 0 && command.name !== "audit-verify" && command.name !== "invalid") {
+    return invalid("--head goes with audit verify only");
+  }
   if (json && command.name !== "flow" && command.name !== "invalid") return invalid("--json goes with flow only");
   return command;
 }
@@ -67,6 +75,7 @@ interface Arguments {
   readonly help: boolean;
   readonly version: boolean;
   readonly json: boolean;
+  readonly head: readonly string[];
 }
 
 function readArguments(args: readonly string[]): Arguments | { readonly problem: string } {
@@ -78,6 +87,7 @@ function readArguments(args: readonly string[]): Arguments | { readonly problem:
         help: { type: "boolean", short: "h", default: false },
         version: { type: "boolean", short: "v", default: false },
         json: { type: "boolean", default: false },
+        head: { type: "string", multiple: true, default: [] },
       },
     });
     return { words: positionals, ...values };
@@ -88,7 +98,10 @@ function readArguments(args: readonly string[]): Arguments | { readonly problem:
   }
 }
 
-function parseWords([first = "serve", ...rest]: readonly string[], json: boolean): Command {
+function parseWords(
+  [first = "serve", ...rest]: readonly string[],
+  { json, heads }: { readonly json: boolean; readonly heads: readonly string[] },
+): Command {
   switch (first) {
     case "serve":
     case "check":
@@ -103,6 +116,8 @@ function parseWords([first = "serve", ...rest]: readonly string[], json: boolean
     }
     case "keys":
       return parseKeys(rest);
+    case "audit":
+      return parseAudit(rest, heads);
     default:
       return invalid(`there is no command '${first.slice(0, 40)}'`);
   }
@@ -118,6 +133,16 @@ function parseKeys([action, ...rest]: readonly string[]): Command {
   if (rest.length === 0 && action === "list") return { name: "keys-list" };
   if (rest.length === 0 && action === "rotate") return { name: "keys-rotate" };
   return invalid("keys takes one of: list, rotate, adopt");
+}
+
+function parseAudit([action, file, ...rest]: readonly string[], heads: readonly string[]): Command {
+  if (action !== "verify") return invalid("audit takes: verify FILE");
+  if (file === undefined || file === "" || rest.length > 0)
+    return invalid("audit verify takes one file, or - for stdin");
+  if (!heads.every((head) => /^[0-9a-f]{64}$/i.test(head))) {
+    return invalid("--head takes a hash: the 64 hexadecimal digits of an audit_head line");
+  }
+  return { name: "audit-verify", file, heads: heads.map((head) => head.toLowerCase()) };
 }
 
 function invalid(problem: string): Command {

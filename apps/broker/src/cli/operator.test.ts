@@ -1,6 +1,7 @@
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { newChain, nextLine } from "../audit/chain.ts";
 import { systemClock } from "../clock.ts";
 import type { Command } from "./command-line.ts";
 import type { Config } from "../config.ts";
@@ -12,12 +13,14 @@ import { startTestAws, type TestAws } from "../testing/aws.ts";
 
 type OperatorCommand = Exclude<Command, { name: "serve" }>;
 
-async function run(command: OperatorCommand, config: Config) {
+const run = (command: OperatorCommand, config: Config) => runOn(() => config, command);
+
+async function runOn(load: () => Config, command: OperatorCommand) {
   const write = { stdout: vi.spyOn(process.stdout, "write"), stderr: vi.spyOn(process.stderr, "write") };
   for (const spy of Object.values(write)) spy.mockReturnValue(true);
   const text = (spy: (typeof write)["stdout"]): string => spy.mock.calls.map(([chunk]) => String(chunk)).join("");
   try {
-    const code = await runOperatorCommand(command, () => config);
+    const code = await runOperatorCommand(command, load);
     return { code, stdout: text(write.stdout), stderr: text(write.stderr) };
   } finally {
     for (const spy of Object.values(write)) spy.mockRestore();
@@ -53,6 +56,58 @@ describe("a command on the store", () => {
     expect(existsSync(path)).toBe(true);
     const { code, stderr } = await run({ name: "flow", flowId: "A".repeat(22), json: false }, config);
     expect({ code, stderr }).toEqual({ code: 1, stderr: "No such flow. Timelines are kept for an hour.\n" });
+  });
+});
+
+describe("audit verify", () => {
+  const { line, head } = nextLine('"n":1', newChain());
+  const verify = (file: string, heads: readonly string[] = []) =>
+    runOn(
+      () => {
+        throw new Error("needs no configuration");
+      },
+      { name: "audit-verify", file, heads },
+    );
+
+  it("prints each chain with its head, and ok", async () => {
+    const path = join(folderOf(), "audit.jsonl");
+    writeFileSync(path, `${line}\nsomething else\n`);
+    expect(await verify(path, [head.hash])).toEqual({
+      code: 0,
+      stdout: `chain ${head.chain}, lines 1 to 1, head ${head.hash}\nok: 1 line, and 1 not of the stream\n`,
+      stderr: "",
+    });
+  });
+
+  it("exits with 1 and says what is wrong", async () => {
+    const path = join(folderOf(), "audit.jsonl");
+    writeFileSync(path, "");
+    expect(await verify(path)).toEqual({
+      code: 1,
+      stdout: "not ok: 0 lines\n",
+      stderr: "wrong: there is no line of an audit stream\n",
+    });
+    writeFileSync(path, `${line}\n${line.repeat(30)}\n${`${line}\n`.repeat(30)}`);
+    const { code, stderr } = await verify(path);
+    expect({ code, lines: stderr.split("\n").length }).toEqual({ code: 1, lines: 22 });
+    expect(stderr).toMatch(/\nand 11 more\n$/);
+  });
+
+  it("exits with 1 for what it cannot read", async () => {
+    const folder = folderOf();
+    const missing = join(folder, "audit.jsonl");
+    expect(await verify(missing)).toEqual({ code: 1, stdout: "", stderr: `${missing} cannot be read (ENOENT)\n` });
+    expect(await verify(folder)).toMatchObject({ code: 1, stderr: `${folder} cannot be read (EISDIR)\n` });
+  });
+
+  it("names the line of another file that the first one continues", async () => {
+    const path = join(folderOf(), "audit.jsonl");
+    writeFileSync(path, `${nextLine('"n":2', newChain(head.hash)).line}\n`);
+    const { code, stderr } = await verify(path);
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: `The first line continues another file, whose last line has the hash ${head.hash}\n`,
+    });
   });
 });
 

@@ -2,10 +2,11 @@
  * The operator's commands that run beside a serving broker, on the same configuration and store.
  * They print their answer to stdout.
  */
-import { existsSync } from "node:fs";
+import { createReadStream, existsSync } from "node:fs";
 import { OAuthError, type RecordStore } from "@oauth-broker/oauth-core";
 import { isFlowId } from "@oauth-broker/oauth-core/server";
 import { type Command, HELP, USAGE_EXIT_CODE, VERSION } from "./command-line.ts";
+import { verifyAudit } from "../audit/verify.ts";
 import { systemClock } from "../clock.ts";
 import type { Config } from "../config.ts";
 import { readTimeline, type Timeline } from "./timeline.ts";
@@ -32,6 +33,8 @@ export async function runOperatorCommand(
       return USAGE_EXIT_CODE;
     case "check":
       return check(load());
+    case "audit-verify":
+      return verifyStream(command);
     case "flow":
       return withStores(load(), ({ records }) => showFlow(command, records));
     case "keys-rotate":
@@ -77,6 +80,7 @@ function check(config: Config): number {
       `listen         ${config.listen.host}:${config.listen.port}`,
       `store          ${placeOfStore(config)}`,
       `keys           ${placeOfKeys(config)}`,
+      `audit          ${config.audit.kind === "file" ? config.audit.path : config.audit.kind}`,
       `clients        ${config.clients.map(({ clientId }) => clientId).join(", ") || "none"}`,
       `vendors        ${usableVendors(config)}`,
       "ok",
@@ -104,6 +108,26 @@ function placeOfKeys({ store, keys }: Config): string {
   if (keys.kind === "file") return keys.path;
   if (keys.kind === "kms") return `in the store, sealed under ${keys.keyArn}`;
   return store.kind === "sqlite" ? `in the store, sealed by ${store.path}.key` : "in memory";
+}
+
+/** Exit code 0 says that the lines hold together, and that all heads are among them. */
+async function verifyStream({ file, heads }: { file: string; heads: readonly string[] }): Promise<number> {
+  const input: AsyncIterable<Uint8Array> = file === "-" ? process.stdin : createReadStream(file);
+  const found = await verifyAudit(input, heads).catch(({ code }: NodeJS.ErrnoException) => code ?? "error");
+  if (typeof found === "string") {
+    say(`${file} cannot be read (${found})`);
+    return 1;
+  }
+  for (const { chain, seq, hash } of found.heads) print(`chain ${chain}, lines 1 to ${seq}, head ${hash}`);
+  if (found.continues !== undefined)
+    say(`The first line continues another file, whose last line has the hash ${found.continues}`);
+  for (const problem of found.problems) say(`wrong: ${problem}`);
+  if (found.moreProblems > 0) say(`and ${found.moreProblems} more`);
+  const others = found.otherLines === 0 ? "" : `, and ${found.otherLines} not of the stream`;
+  print(
+    `${found.problems.length === 0 ? "ok" : "not ok"}: ${found.lines} ${found.lines === 1 ? "line" : "lines"}${others}`,
+  );
+  return found.problems.length === 0 ? 0 : 1;
 }
 
 async function showFlow({ flowId, json }: { flowId: string; json: boolean }, records: RecordStore): Promise<number> {

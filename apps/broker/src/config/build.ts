@@ -11,7 +11,7 @@ import type { Problem } from "./problems.ts";
 import type { ParsedConfiguration } from "./schema/configuration.ts";
 import { indexRegistrations } from "../vendor/registrations.ts";
 import type { Source } from "./source.ts";
-import type { Config, KeysConfig, StoreConfig, VendorConfig } from "./types.ts";
+import type { AuditConfig, Config, KeysConfig, StoreConfig, VendorConfig } from "./types.ts";
 import type { UrlRules } from "./schema/endpoint.ts";
 import { vendorSchema } from "./schema/vendor.ts";
 import { environmentWarnings } from "./vendors/credentials.ts";
@@ -75,6 +75,7 @@ export function buildConfig(
   const clients = parsed.clients.map((client) => buildClient(client, owners, idOf));
   const store = absoluteStore(parsed.store, source);
   const keys = absoluteKeys(parsed.keys, source);
+  const audit = absoluteAudit(parsed.audit, source);
   const { allow_loopback: allowLoopback, allow_cidrs: allowCidrs, timeout_ms: timeoutMs } = parsed.egress;
   return {
     ...defined({ file: source.file, cell: parsed.cell, keysMinRevision: parsed.keys_min_revision }),
@@ -88,6 +89,7 @@ export function buildConfig(
     },
     store,
     keys,
+    audit,
     owners,
     clients,
     vendors: vendors.vendors,
@@ -102,7 +104,7 @@ export function buildConfig(
       ...clientWarnings(parsed.clients, parsed.owners, namesOf(vendors)),
       ...vendors.warnings,
       ...sharingWarnings(vendors.vendors, indexRegistrations(clients, vendors.vendors)),
-      ...(source.sandbox ? [] : deploymentWarnings(parsed, { store, keys })),
+      ...(source.sandbox ? [] : deploymentWarnings(parsed, { store, keys, audit })),
     ],
   };
 }
@@ -113,6 +115,10 @@ function absoluteStore(store: StoreConfig, { directory }: Source): StoreConfig {
 
 function absoluteKeys(keys: KeysConfig, { directory }: Source): KeysConfig {
   return keys.kind === "file" ? { kind: "file", path: resolve(directory, keys.path) } : keys;
+}
+
+function absoluteAudit(audit: AuditConfig, { directory }: Source): AuditConfig {
+  return audit.kind === "file" ? { kind: "file", path: resolve(directory, audit.path) } : audit;
 }
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;

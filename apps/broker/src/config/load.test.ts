@@ -15,6 +15,7 @@ describe("where the configuration comes from", () => {
       listen: { host: "127.0.0.1", port: 8787, maxConnections: 2000, idleSeconds: 5 },
       store: { kind: "sqlite", path: join(folder, "data/broker.sqlite") },
       keys: { kind: "store" },
+      audit: { kind: "off" },
       owners: [],
       clients: [],
       limits: { parPerMinute: 600, explainPerMinute: 60, vendorCallsPerMinute: 6000, bodyBytes: 65_536 },
@@ -230,7 +231,7 @@ describe("problems", () => {
     expect(problem).toMatchObject({
       problem: "is not a known field",
       expected:
-        "one of base_url, listen, store, keys, keys_min_revision, cell, owners, clients, vendors, limits, egress",
+        "one of base_url, listen, store, keys, keys_min_revision, audit, cell, owners, clients, vendors, limits, egress",
     });
   });
 

@@ -5,6 +5,7 @@
 import { defined } from "@oauth-broker/oauth-core";
 import { REGISTRY } from "@oauth-broker/oauth-core/registry";
 import { checkCidr, type Environment, valueOf } from "@oauth-broker/oauth-core/configuration";
+import { checkAuditFile } from "./audit.ts";
 import { checkClients } from "./clients/clients.ts";
 import { buildConfig, buildVendors, namesOf, readCertificates } from "./build.ts";
 import { describeConfiguration } from "./schema/describe.ts";
@@ -45,6 +46,7 @@ export function loadConfig(
     ...(success ? [] : problemsOfIssues(error.issues, tree, describeConfiguration())),
     ...checkPresence(tree, source),
     ...checkKeysetPlace(tree, source),
+    ...checkAuditFile(tree, source),
     ...checkClients(tree, new Set([...namesOf(vendors), CUSTOM_VENDOR])),
     ...checkVendors(tree, registry),
     ...vendors.problems,

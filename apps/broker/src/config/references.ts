@@ -42,11 +42,13 @@ export function resolveReferences(tree: Tree, problems: Problem[], deps: Referen
   return resolveIn(tree, []) as Record<string, unknown>;
 }
 
+/** In these fields `file:` names a file that the broker writes; it is not a reference. */
+const PLACES: ReadonlySet<string> = new Set(["keys", "audit"]);
+
 function resolveText(text: string, path: Path, problems: Problem[], deps: ReferenceDeps): string | undefined {
   const [, scheme, rest = ""] = /^(env|file):(.*)$/s.exec(text) ?? [];
   if (scheme === "env") return fromEnvironment(rest, path, problems, deps);
-  // In this field `file:` says where the keyset is; it is not a reference.
-  if (scheme === "file" && formatPath(path) !== "keys") return fromFile(rest, path, problems, deps);
+  if (scheme === "file" && !PLACES.has(formatPath(path))) return fromFile(rest, path, problems, deps);
   return text;
 }
 

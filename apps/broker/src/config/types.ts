@@ -24,6 +24,7 @@ export interface Config {
   readonly listen: ListenOptions;
   readonly store: StoreConfig;
   readonly keys: KeysConfig;
+  readonly audit: AuditConfig;
   /** A keyset of a lower revision is refused, because it is an old one put back. */
   readonly keysMinRevision?: number;
   /** Prefix of every id, 1 to 16 of a-z and 0-9. */
@@ -59,6 +60,12 @@ export type KeysConfig =
   | { readonly kind: "store" }
   | { readonly kind: "file"; readonly path: string }
   | { readonly kind: "kms"; readonly keyArn: string };
+
+/** Where the audit stream goes; `stdout`: among the lines of the log. */
+export type AuditConfig =
+  | { readonly kind: "off" }
+  | { readonly kind: "stdout" }
+  | { readonly kind: "file"; readonly path: string };
 
 export interface OwnerConfig {
   readonly id: string;

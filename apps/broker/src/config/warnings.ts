@@ -8,13 +8,13 @@ import { isLoopbackName } from "@oauth-broker/oauth-core/configuration";
 import { urlsThatEnd } from "@oauth-broker/oauth-core/registry";
 import { formatPath } from "./problems.ts";
 import type { ParsedConfiguration } from "./schema/configuration.ts";
-import type { KeysConfig, StoreConfig, VendorConfig } from "./types.ts";
+import type { AuditConfig, KeysConfig, StoreConfig, VendorConfig } from "./types.ts";
 import { choosesDomain } from "./vendors/placeholders.ts";
 import { foldClientId, isAt, originsOf, type Registrations } from "../vendor/registrations.ts";
 
 export function deploymentWarnings(
   parsed: ParsedConfiguration,
-  { store, keys }: { store: StoreConfig; keys: KeysConfig },
+  { store, keys, audit }: { store: StoreConfig; keys: KeysConfig; audit: AuditConfig },
 ): string[] {
   const warnings: string[] = [];
   if (parsed.egress.allow_loopback && !isLoopbackName(new URL(parsed.base_url).hostname)) {
@@ -37,8 +37,11 @@ export function deploymentWarnings(
     );
   }
   const keyFile = keyFileOf(store, keys);
-  if (keyFile !== undefined && isOpenToOthers(keyFile)) {
+  if (keyFile !== undefined && isOpenToOthers(keyFile, 0o077)) {
     warnings.push(`The keys in ${keyFile} can be read or changed by others on this machine: chmod 600`);
+  }
+  if (audit.kind === "file" && isOpenToOthers(audit.path, 0o022)) {
+    warnings.push(`The audit stream in ${audit.path} can be changed by others on this machine: chmod go-w`);
   }
   return warnings;
 }
@@ -53,9 +56,9 @@ function keyFileOf(store: StoreConfig, keys: KeysConfig): string | undefined {
 }
 
 /** A file that does not exist yet is created with mode 0600. */
-function isOpenToOthers(path: string): boolean {
+function isOpenToOthers(path: string, permissions: number): boolean {
   const stats = statSync(path, { throwIfNoEntry: false });
-  return stats !== undefined && process.platform !== "win32" && (stats.mode & 0o077) !== 0;
+  return stats !== undefined && process.platform !== "win32" && (stats.mode & permissions) !== 0;
 }
 
 /**

@@ -20,7 +20,7 @@ interface ReceivedCallback {
   readonly context: string | undefined;
 }
 
-type CallbackDeps = Pick<LegDeps, "flows" | "state">;
+type CallbackDeps = Pick<LegDeps, "flows" | "state" | "audit">;
 
 /** @throws OAuthError for the 400 page; the vendor's own errors become redirects to the client */
 export async function callback(
@@ -30,7 +30,9 @@ export async function callback(
 ): Promise<Answer> {
   await requireContext(context, parameters, deps, trace); //                          1  a well-formed context
   const path = callbackPath(context);
-  return deps.flows.callback({ parameters, cookieHeader, path }, trace); //           2  this flow's answer, checked and parked
+  const answer = await deps.flows.callback({ parameters, cookieHeader, path }, trace); // 2  this flow's answer, checked and parked
+  if (trace.failure === undefined) await deps.audit.record("consent_given", trace); // 3  unless the vendor refused
+  return answer;
 }
 
 /** Node refuses longer request lines when the browser follows the redirect. */
@@ -40,7 +42,7 @@ const MAX_LOCATION = 12_000;
 //= bar#CB-12
 export async function repeatAsGet(
   { parameters, context }: Omit<ReceivedCallback, "cookieHeader">,
-  deps: CallbackDeps,
+  deps: Pick<Deps, "state">,
   trace: Trace,
 ): Promise<Answer> {
   await requireContext(context, parameters, deps, trace);
@@ -61,7 +63,7 @@ export async function repeatAsGet(
 async function requireContext(
   context: string | undefined,
   parameters: Parameters,
-  deps: CallbackDeps,
+  deps: Pick<Deps, "state">,
   trace: Trace,
 ): Promise<void> {
   if (context === undefined || isContext(context)) return;

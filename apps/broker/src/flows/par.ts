@@ -55,5 +55,6 @@ export async function pushRequest(
     },
     at + TIMELINE_SECONDS,
   );
+  await deps.audit.record("flow_started", trace); //                    6  before the caller can use it
   return { request_uri: requestUri, expires_in: lifetimeSeconds };
 }

@@ -48,7 +48,10 @@ export async function refresh(
   // 5  the old refresh token stays valid when no new one came
   //= rfc6749#6
   const kept = { ...tokens, refreshToken: tokens.refreshToken ?? refreshToken };
-  return tokenAnswer(kept, vendor.id, connectionFor(context, client, deps));
+  const answer = tokenAnswer(kept, vendor.id, connectionFor(context, client, deps));
+  // 6  before they leave
+  await deps.audit.record("tokens_refreshed", trace);
+  return answer;
 }
 
 /**

@@ -26,6 +26,7 @@ export async function revoke(
     token,
     ...defined({ tokenTypeHint }),
   });
+  await deps.audit.record("revoked", { ...trace, reason: revoked });
   return { revoked };
 }
 

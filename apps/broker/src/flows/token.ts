@@ -22,5 +22,6 @@ export async function redeemBrokerCode(
   const { tokens, vendor: choice, callbackData } = redeemed;
   const account = await accountOf(tokens, choice, trace); //                             2  whose they are, where it can be known
   const connection = issueConnection(choice, account, clientId, deps, callbackData); //  3  names the origin of the tokens
+  await deps.audit.record("tokens_issued", trace); //                                    4  before they leave
   return tokenAnswer(tokens, choice.vendor.id, connection, callbackData);
 }

@@ -89,16 +89,20 @@ export function createKeyset({
   storage,
   floor = createRevisionFloor(),
   now,
+  onRotation,
 }: {
   readonly storage: KeysetStorage;
   /** Default: a floor that does not outlive this process. */
   readonly floor?: RevisionFloor;
   readonly now: Clock;
+  /** Called by `load` when another key is in use than at the load before. */
+  readonly onRotation?: (kid: string) => void;
 }): Keyset {
   let held: Held | undefined;
   let contextKey: Buffer | undefined;
   let lastReadAt = 0;
   let latestRead: Promise<unknown> | undefined;
+  let kidAtLastLoad: string | undefined;
   const derived = new Map<string, Buffer>();
 
   const loaded = (): KeysetDocument => holding().document;
@@ -173,6 +177,9 @@ export function createKeyset({
       // now. The next load tries again.
       const { stored, document } = found;
       if (stored.revision === 0) await write(stored, document).catch(() => undefined);
+      const { kid } = current(loaded().generations);
+      if (kidAtLastLoad !== undefined && kidAtLastLoad !== kid) onRotation?.(kid);
+      kidAtLastLoad = kid;
     },
     look: async () => (await read()) !== undefined,
     isLoaded: () => held !== undefined,

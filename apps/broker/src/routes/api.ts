@@ -66,6 +66,7 @@ function apiRoute(
       if (flowId !== undefined) trace.flowId = flowId;
       const client = await authenticateClient(c.req.header("authorization"), parameters, deps);
       trace.clientId = client.clientId;
+      await deps.audit.record("client_authenticated", trace);
       //= bar#ST-8
       deps.rateLimits[counted].take(client.clientId);
       return call(parameters, client, trace);

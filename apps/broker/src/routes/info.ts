@@ -12,7 +12,7 @@ import type { ClientConfig, VendorConfig } from "../config.ts";
 import type { Deps } from "../deps.ts";
 import type { Metrics } from "../metrics.ts";
 import { homePage } from "../pages/home-page.ts";
-import { type Route, STYLE_HASH } from "@oauth-broker/oauth-core/service";
+import { type Route, STYLE_HASH, type Trace } from "@oauth-broker/oauth-core/service";
 import { endedSunset, nearestName } from "../vendor/entry.ts";
 import { vendorNamed } from "../vendor/request.ts";
 import { openApiDocument } from "./openapi.ts";
@@ -56,14 +56,14 @@ export function infoRoutes(deps: InfoDeps): Route[] {
   });
   return [
     get("/.well-known/oauth-authorization-server", () => rawJson(metadata)),
-    get("/v1/vendors", async (c) => {
-      const client = await optionalClient(c, deps);
+    get("/v1/vendors", async (c, trace) => {
+      const client = await optionalClient(c, deps, trace);
       const query = readQuery(c);
       if (query !== undefined) return jsonAnswer(200, found(query, client, deps));
       return rawJson(client === undefined ? listForAll() : vendorList(client));
     }),
-    get("/v1/vendors/:id", async (c) => {
-      const client = await optionalClient(c, deps);
+    get("/v1/vendors/:id", async (c, trace) => {
+      const client = await optionalClient(c, deps, trace);
       const entry = vendorNamed(c.req.param("id") ?? "", deps.vendors);
       if (entry === undefined) throw noVendor(c.req.param("id") ?? "", deps);
       return jsonAnswer(200, vendorDetails(asOfNow(entry, deps), client));
@@ -107,9 +107,10 @@ function noVendor(id: string, { vendors }: Pick<Deps, "vendors">): OAuthError {
   return new OAuthError("not_found", `There is no such vendor${hint}: see /v1/vendors`);
 }
 
-/** Ready: the store answers and the keys are open. */
-async function readiness({ records, keyset, isDraining }: InfoDeps): Promise<Answer> {
+/** Ready: the store answers, the keys are open, and what happens can be recorded. */
+async function readiness({ records, keyset, audit, isDraining }: InfoDeps): Promise<Answer> {
   if (isDraining()) throw new OAuthError("temporarily_unavailable", "This process is shutting down");
+  audit.requireWritable();
   await records.ping();
   // Loads the keys at the next probe after the store is back, instead of waiting for the next
   // reload.
@@ -118,9 +119,12 @@ async function readiness({ records, keyset, isDraining }: InfoDeps): Promise<Ans
 }
 
 /** Credentials are optional here, but wrong ones are an error as everywhere. */
-async function optionalClient(c: Context, deps: Deps): Promise<ClientConfig | undefined> {
+async function optionalClient(c: Context, deps: Deps, trace: Trace): Promise<ClientConfig | undefined> {
   const authorization = c.req.header("authorization");
-  return authorization === undefined ? undefined : authenticateClient(authorization, parseParameters(""), deps);
+  if (authorization === undefined) return undefined;
+  const client = await authenticateClient(authorization, parseParameters(""), deps);
+  await deps.audit.record("client_authenticated", { ...trace, clientId: client.clientId });
+  return client;
 }
 
 function rawJson(body: string): Answer {

@@ -28,6 +28,7 @@ export function registerRoutes(deps: RegisterDeps): Route[] {
         const text = await readJsonText(c, deps.limit);
         const { client, countedAs } = await callerOf(c, deps);
         trace.clientId = client.clientId;
+        if (countedAs !== UNAUTHENTICATED) await deps.audit.record("client_authenticated", trace);
         deps.rateLimits.vendorCalls.take(countedAs);
         //= bar#DC-6
         deps.rateLimits.registrations.take(countedAs);

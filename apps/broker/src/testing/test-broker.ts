@@ -88,6 +88,7 @@ export function configuration({ config, limits, client, vendor }: TestBrokerOpti
     listen: { host: "127.0.0.1", port: 0 },
     store: { kind: "memory" },
     keys: { kind: "store" },
+    audit: { kind: "off" },
     owners: [],
     clients: [
       { ...testClient("platform"), ...client },

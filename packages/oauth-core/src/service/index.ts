@@ -1,7 +1,16 @@
 /** The edges that every service of ours shares: routes, log lines, limits, the listener, pages. */
 export { type Cors, createCors, withCors } from "./cors.ts";
 export { type BackLink, errorPageWith, type WayBack } from "./error-page.ts";
-export { createLog, errorFields, type Log, type LogDestination, type LogFieldName, type LogFields } from "./log.ts";
+export {
+  bufferedStdout,
+  createLog,
+  errorFields,
+  jsonText,
+  type Log,
+  type LogDestination,
+  type LogFieldName,
+  type LogFields,
+} from "./log.ts";
 export { html, type Markup, page, STYLE_HASH } from "./page.ts";
 export { createRateLimit, type RateLimit } from "./rate-limit.ts";
 export { type HttpLayer, mount, type RequestMetrics, type Route, type Trace } from "./http-layer.ts";

@@ -44,6 +44,10 @@ const FIELDS = {
   sandbox: "boolean",
   pid: "number",
   count: "number",
+  // The head of the audit stream.
+  chain: "string",
+  seq: "number",
+  hash: "string",
 } as const satisfies Readonly<Record<string, "string" | "number" | "boolean">>;
 
 interface Types {
@@ -118,9 +122,10 @@ export function createLog(destination: LogDestination = bufferedStdout(), millis
 
 /**
  * Lines gather for at most 100 ms or 16 kB, so that a request does not pay for a system call.
- * pino flushes at exit, waits for a reader that is slow, and goes on without one that is gone.
+ * pino flushes at exit, waits for a reader that is slow, and goes on without one that is gone. A
+ * process has one: two would write into each other's lines.
  */
-function bufferedStdout(): LogDestination {
+export function bufferedStdout(): LogDestination {
   const stdout: { write(line: string | Buffer): boolean; flush(): void; flushSync(): void } = pino.destination({
     dest: 1,
     sync: false,
@@ -176,7 +181,11 @@ function lineOf(start: string, event: string, fields: LogFields = {}): string {
 /** Printable ASCII that JSON does not escape, and in which `plainText` has nothing to look for. */
 const UNCHANGED = /^[\x20\x21\x24-\x3e\x41-\x5b\x5d-\x7e]*$/;
 
-function jsonText(text: string): string {
+/**
+ * The text as a JSON string: at most 256 characters, no control characters, no query, fragment or
+ * user information of a URL. The rule of every value that is written for the operator.
+ */
+export function jsonText(text: string): string {
   return text.length <= LONGEST && UNCHANGED.test(text) ? `"${text}"` : JSON.stringify(plainText(text));
 }
 
@@ -184,9 +193,6 @@ const CONTROL_OR_FORMAT = /[\p{Cc}\p{Cf}\u2028\u2029]/gu;
 const QUERY_OR_FRAGMENT = /[?#][^\s"'<>]*=[^\s"'<>]*/g;
 const USER_INFORMATION = /\/\/[^\s/@]*@/g;
 
-/**
- * At most 256 characters, no control characters, no query, fragment or user information of a URL.
- */
 function plainText(text: string): string {
   return text
     .slice(0, LONGEST)

@@ -15,6 +15,7 @@ import {
   parseOrigin,
 } from "@oauth-broker/oauth-core/configuration";
 import type { z } from "zod";
+import { parseAudit } from "../audit.ts";
 import { parseKeys, parseStore } from "../store-and-keys.ts";
 import { clientSchema } from "./client.ts";
 import { flag, integer, listOf, mapOf, parsedText, section, text } from "./fields.ts";
@@ -206,6 +207,16 @@ export function configurationSchema(rules: UrlRules) {
       0,
       1_000_000_000,
     ).optional(),
+    audit: parsedText(
+      {
+        type: "off | stdout | file:PATH",
+        description:
+          "Where a line for each event of the audit stream goes: a file, in a folder that is there, or stdout among the lines of the log. While the file cannot be written the API answers 503. See `docs/observability.md`.",
+        example: "file:/var/log/broker/audit.jsonl",
+        default: "off",
+      },
+      parseAudit,
+    ).default({ kind: "off" }),
     cell: text(
       {
         type: "1 to 16 of a-z 0-9",

@@ -1,0 +1,52 @@
+/**
+ * The audit stream around the routes: refusals, of whatever leg, and the check before anything is
+ * spent. The legs record themselves what they have done.
+ */
+import { type OAuthError, toOAuthError } from "@oauth-broker/oauth-core";
+import type { Route, Trace } from "@oauth-broker/oauth-core/service";
+import type { Audit } from "./audit.ts";
+
+/**
+ * @param routes.ofClients refuse every request while nothing can be recorded
+ * @param routes.open go on meanwhile
+ */
+export function auditedRoutes(
+  { ofClients, open }: { readonly ofClients: readonly Route[]; readonly open: readonly Route[] },
+  audit: Audit,
+): Route[] {
+  return [...ofClients.map((route) => requireWritable(route, audit)), ...open].map((route) =>
+    // Probes and scrapes.
+    route.quiet === true ? route : withRefusals(route, audit),
+  );
+}
+
+function requireWritable(route: Route, audit: Audit): Route {
+  return {
+    ...route,
+    handle: (c, trace) => {
+      audit.requireWritable();
+      return route.handle(c, trace);
+    },
+  };
+}
+
+/** Records an error as the caller gets it: thrown, or as a redirect. */
+function withRefusals(route: Route, audit: Audit): Route {
+  const record = (error: OAuthError, trace: Trace): void => {
+    const reason = trace.reason ?? error.extras.reason;
+    void audit.record("refused", { ...trace, outcome: error.code, ...(reason === undefined ? {} : { reason }) });
+  };
+  return {
+    ...route,
+    handle: async (c, trace) => {
+      try {
+        const answer = await route.handle(c, trace);
+        if (trace.failure !== undefined) record(trace.failure, trace);
+        return answer;
+      } catch (error) {
+        record(toOAuthError(error), trace);
+        throw error;
+      }
+    },
+  };
+}
