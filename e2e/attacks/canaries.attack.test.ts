@@ -4,6 +4,8 @@
  * Each input of each path gets its own canary. Many lines of code enforce this and no single
  * function, so there is no twin.
  */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { BASE_URL, CALLBACK, type Exchange, PLATFORMS, VENDOR_CLIENT } from "./support/names.ts";
 import { createFakeVendor } from "./support/fake-vendor.ts";
@@ -16,7 +18,7 @@ const BASIC = `Basic ${Buffer.from(`platform:${PLATFORMS.platform.secret}`).toSt
 /** The values that each path may show: the ones that were sent in fields it may repeat. */
 async function setUp() {
   const honest = createFakeVendor({ ...VENDOR_CLIENT, origin: "https://honest.example", redirectUri: CALLBACK });
-  const fixture = await createFixture({ vendors: [honest] });
+  const fixture = await createFixture({ vendors: [honest], config: { audit: "file:./audit.jsonl" } });
   const canaries = new Map<string, string>();
   const plant = (where: string, form: (canary: string) => string = (canary) => canary): string => {
     const canary = `canary${canaries.size}canary${"x".repeat(20)}`;
@@ -27,7 +29,18 @@ async function setUp() {
     const text = texts.join("\n").toLowerCase();
     return [...canaries].flatMap(([canary, where]) => (text.includes(canary) ? [where] : []));
   };
-  return { fixture, backend: createBackend(fixture), victim: createBrowser(fixture, "victim"), plant, hits };
+  const auditLines = (): string[] => {
+    fixture.broker.deps.audit.close();
+    return readFileSync(join(fixture.folder, "audit.jsonl"), "utf8").split("\n");
+  };
+  return {
+    fixture,
+    auditLines,
+    backend: createBackend(fixture),
+    victim: createBrowser(fixture, "victim"),
+    plant,
+    hits,
+  };
 }
 
 function textsOf(exchanges: readonly Exchange[]): string[] {
@@ -84,8 +97,8 @@ const HEADERS = [
 ];
 
 describe("bar#OB-2 a canary in every input", () => {
-  it("of a backend stands in no answer and no line of the log", async () => {
-    const { fixture, plant, hits } = await setUp();
+  it("of a backend stands in no answer, no line of the log and none of the audit stream", async () => {
+    const { fixture, auditLines, plant, hits } = await setUp();
     for (const [path, form] of Object.entries(FORMS)) {
       const send = async (members: object, headers: object = {}): Promise<void> => {
         const sent = { authorization: BASIC, "content-type": FORM, ...headers };
@@ -125,11 +138,13 @@ describe("bar#OB-2 a canary in every input", () => {
     }
     expect(hits(textsOf(fixture.exchanges))).toEqual([]);
     expect(hits(fixture.logLines)).toEqual([]);
+    expect(hits(auditLines())).toEqual([]);
+    expect(auditLines().length).toBeGreaterThan(500);
     expect(fixture.exchanges.length).toBeGreaterThan(500);
   });
 
-  it("of a browser stands on no page, in no redirect and in no line of the log", async () => {
-    const { fixture, backend, victim, plant, hits } = await setUp();
+  it("of a browser stands on no page, in no redirect, no line of the log and none of the audit stream", async () => {
+    const { fixture, auditLines, backend, victim, plant, hits } = await setUp();
     const page = { accept: "text/html" };
     const paths = [
       "/v1/authorize",
@@ -194,6 +209,8 @@ describe("bar#OB-2 a canary in every input", () => {
       method === "POST" && url.startsWith(`${BASE_URL}/v1/callback`);
     expect(hits(textsOf(fixture.exchanges.filter((exchange) => !handedBack(exchange))))).toEqual([]);
     expect(hits(fixture.logLines)).toEqual([]);
+    expect(hits(auditLines())).toEqual([]);
+    expect(auditLines().length).toBeGreaterThan(50);
     expect((await fixture.request("/metrics")).body).toContain("broker_refusals_total");
   });
 });

@@ -70,6 +70,7 @@ export const OPERATIONS: readonly Requirement[] = [
     "A refusal must be found afterwards. Every leg leaves what happened and why, with client and flow and without a secret, and refusals are counted by reason.",
     "apps/broker/src/metrics.test.ts",
     `${SCENARIOS}/timeline.test.ts`,
+    `${SCENARIOS}/audit.test.ts`,
   ),
   row(
     "OB-2",
@@ -77,6 +78,7 @@ export const OPERATIONS: readonly Requirement[] = [
     attack("canaries"),
     attack("leaks"),
     "packages/oauth-core/src/service/log.test.ts",
+    "apps/broker/src/audit/audit.test.ts",
     "apps/broker/src/metrics.test.ts",
   ),
   row(

@@ -2,6 +2,7 @@
  * Every defence that is removed in turn. A new one goes into the list of its area; list.test.ts
  * checks what can be checked quickly.
  */
+import { AUDIT_DEFENCES } from "./list/audit.ts";
 import { BROKER_DEFENCES } from "./list/broker.ts";
 import { BROWSER_CLIENT_DEFENCES } from "./list/browser-clients.ts";
 import { CALLER_DEFENCES } from "./list/callers.ts";
@@ -22,6 +23,7 @@ import { VENDOR_CLIENT_DEFENCES } from "./list/vendor-client.ts";
 import type { Mutation } from "./mutation.ts";
 
 export const MUTATIONS: readonly Mutation[] = [
+  ...AUDIT_DEFENCES,
   ...BROKER_DEFENCES,
   ...BROWSER_CLIENT_DEFENCES,
   ...CALLER_DEFENCES,

@@ -101,7 +101,7 @@ describe("the audit stream", () => {
     await vi.waitFor(() => expect(broker.events()).toMatchObject([{ event: "keys_rotated", kid }]));
   });
 
-  it("bounds and cleans every value as the log does", async () => {
+  it("bar#OB-2 bounds and cleans every value as the log does", async () => {
     const { path, ...broker } = await auditedBroker();
     const reason = `https://u:p@host/x?code=secret\n${"x".repeat(1_000)}`;
     await broker.deps.audit.record("refused", { outcome: "invalid_request", reason, vendor: 'a"b\u2028c' });
