@@ -26,7 +26,7 @@ export const AUDIT_DEFENCES: readonly Mutation[] = [
     file: `${AUDIT}/file.ts`,
     find: "ended?.reject(auditUnavailable());",
     replace: "ended?.resolve();",
-    tests: [FILE, STREAM],
+    tests: [FILE],
   },
   {
     defence: "Values of the audit stream are cut and cleaned as those of the log",
