@@ -7,10 +7,10 @@ import { collectDefaultMetrics, Counter, Histogram, Registry } from "prom-client
 import { toOAuthError } from "../protocol/errors.ts";
 import type { RequestMetrics } from "../service/http-layer.ts";
 import type { RegistrationAnswer } from "../vendor-client/registration/register.ts";
-import type { VendorClient } from "../vendor-client/index.ts";
+import type { AccessTokenCheck, VendorClient } from "../vendor-client/index.ts";
 
 /** What a call to a vendor is for. */
-export type VendorOperation = "discover" | "redeem" | "refresh" | "revoke" | "register" | "jwks" | "userinfo";
+export type VendorOperation = "discover" | "redeem" | "refresh" | "revoke" | "register" | "jwks" | "userinfo" | "check";
 
 /** A label's values as they may be shown: of few values. */
 export type LabelRule = (value: string) => string;
@@ -150,6 +150,10 @@ function registrationOutcome({ status }: RegistrationAnswer): string {
   return status < 400 ? "ok" : status < 500 ? "refused" : "failed";
 }
 
+function checkOutcome({ active }: AccessTokenCheck): string {
+  return active === null ? "not_asked" : active ? "ok" : "inactive";
+}
+
 /**
  * Counts every call to a vendor and its outcome, without a change to the vendor client. Of discovery
  * only failures: most vendors are resolved from what is kept.
@@ -160,7 +164,7 @@ export function countedVendorClient(
 ): VendorClient {
   const counted = async <T>(
     vendor: string,
-    operation: "redeem" | "refresh" | "revoke" | "register" | "userinfo",
+    operation: "redeem" | "refresh" | "revoke" | "register" | "userinfo" | "check",
     call: Promise<T>,
     outcomeOf: (result: T) => string = () => "ok",
   ): Promise<T> => {
@@ -188,6 +192,8 @@ export function countedVendorClient(
     revokeToken: (vendor, ...rest) => counted(vendor.id, "revoke", client.revokeToken(vendor, ...rest)),
     revokeGrant: (vendor, ...rest) => counted(vendor.id, "revoke", client.revokeGrant(vendor, ...rest)),
     identify: (vendor, ...rest) => counted(vendor.id, "userinfo", client.identify(vendor, ...rest)),
+    checkAccessToken: (vendor, ...rest) =>
+      counted(vendor.id, "check", client.checkAccessToken(vendor, ...rest), checkOutcome),
     registerClient: (vendor, request) =>
       counted(vendor.id, "register", client.registerClient(vendor, request), registrationOutcome),
   };

@@ -5,6 +5,7 @@
 import type { JsonObject } from "../ports.ts";
 import type { ResolvedVendor, Vendor, VendorCredentials, VendorTokens } from "../vendors/vendor.ts";
 import { account } from "./userinfo/userinfo.ts";
+import { type AccessTokenCheck, type CheckRequest, checkAccessToken } from "./access-token/check.ts";
 import { type AuthorizationRequest, authorizationUrl } from "./authorization/url.ts";
 import { createDeadline, type Deadline } from "./deadline.ts";
 import { createDiscovery } from "./discovery/discover.ts";
@@ -29,6 +30,7 @@ import { createBindings, type VendorClientDeps } from "./binding.ts";
 
 export { askedResource, askedScope, type AuthorizationRequest, namesOf, parameterName } from "./authorization/url.ts";
 export {
+  checkHosts,
   connectionContext,
   type ConnectionContextInput,
   keptCallbackData,
@@ -49,6 +51,7 @@ export type { RefreshRequest } from "./token/refresh.ts";
 export type { RegistrationAnswer, RegistrationRequest } from "./registration/register.ts";
 export type { GrantTokens, Revoked, RevokeRequest } from "./token/revoke.ts";
 export type { AccessTokenValidation } from "./access-token/validate.ts";
+export type { AccessTokenCheck, CheckedAccount, CheckRequest } from "./access-token/check.ts";
 export type { VendorClientDeps } from "./binding.ts";
 
 /** Everything we ask a vendor, bound to one fetch and one clock. */
@@ -115,6 +118,18 @@ export interface VendorClient {
     credentials?: VendorCredentials,
   ): Promise<AccessTokenValidation>;
   /**
+   * Whether the token of a connection is still good, as far as the vendor has a way to say so.
+   *
+   * @throws OAuthError invalid_request for a text that is no token; `client_mismatch`,
+   *   `account_mismatch` for a token of another client or account; temporarily_unavailable;
+   *   vendor_response_invalid; vendor_credentials_rejected
+   */
+  checkAccessToken(
+    vendor: ResolvedVendor,
+    credentials: VendorCredentials,
+    request: CheckRequest,
+  ): Promise<AccessTokenCheck>;
+  /**
    * The user whose tokens have just been issued: stable, and unique at the vendor.
    *
    * @throws OAuthError vendor_response_invalid, `identity_missing`; temporarily_unavailable
@@ -159,6 +174,7 @@ export function createVendorClient(
     account: (vendor, accessToken, subject) => account(vendor, { accessToken, subject }, accept),
     validateAccessToken: (vendor, accessToken, credentials) =>
       validateAccessToken(vendor, accessToken, credentials, accept),
+    checkAccessToken: (vendor, credentials, request) => checkAccessToken(vendor, credentials, request, accept),
     identify: (vendor, tokens) => identify(vendor, tokens, accept),
     registerClient: (vendor, request) => registerClient(vendor, request, accept),
   };

@@ -56,6 +56,7 @@ export function connectionContext(input: ConnectionContextInput): { readonly has
   return { hash: hash("sha256", text, "base64url") };
 }
 
+type CheckEndpoints = Pick<ResolvedVendor, "tokenCheck" | "introspectionEndpoint" | "account" | "userinfoEndpoint">;
 type TokenEndpoints = Pick<ResolvedVendor, "tokenEndpoint" | "refreshEndpoint" | "revocationEndpoint">;
 
 /**
@@ -65,6 +66,15 @@ type TokenEndpoints = Pick<ResolvedVendor, "tokenEndpoint" | "refreshEndpoint" |
 export function tokenHosts({ tokenEndpoint, refreshEndpoint, revocationEndpoint }: TokenEndpoints): string[] {
   const endpoints = [tokenEndpoint, refreshEndpoint, revocationEndpoint].filter((endpoint) => endpoint !== undefined);
   return [...new Set(endpoints.map((endpoint) => new URL(endpoint).host))];
+}
+
+/**
+ * @returns hosts of the endpoints that say whether an access token is good
+ *   (access-token/check.ts), each once
+ */
+export function checkHosts({ tokenCheck, introspectionEndpoint, account, userinfoEndpoint }: CheckEndpoints): string[] {
+  const endpoints = [tokenCheck?.endpoint, introspectionEndpoint, account?.endpoint, userinfoEndpoint];
+  return [...new Set(endpoints.flatMap((endpoint) => URL.parse(endpoint ?? "")?.host ?? []))];
 }
 
 /**

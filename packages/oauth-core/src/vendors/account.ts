@@ -39,6 +39,8 @@ export interface AccountEndpoint {
   readonly refusal?: { readonly member: MemberPath; readonly values: readonly string[] };
   /** The identity members of the account. */
   readonly identity?: IdentityMembers;
+  /** The header of the response that lists the token's scopes, separated by commas. */
+  readonly scopeHeader?: string;
 }
 
 /**

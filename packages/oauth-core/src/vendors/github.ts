@@ -19,7 +19,12 @@ export const github: RegistryEntry = {
     authorizationEndpoint: "https://github.com/login/oauth/authorize",
     tokenEndpoint: "https://github.com/login/oauth/access_token",
     // A login can be given to another user one day, the id cannot.
-    account: { endpoint: "https://api.github.com/user", method: "GET", identity: ["id"] },
+    account: {
+      endpoint: "https://api.github.com/user",
+      method: "GET",
+      identity: ["id"],
+      scopeHeader: "x-oauth-scopes",
+    },
     tokenCheck: {
       endpoint: "https://api.github.com/applications/{client_id}/token",
       method: "POST",

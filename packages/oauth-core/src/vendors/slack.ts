@@ -39,6 +39,7 @@ export const slack: RegistryEntry = {
         values: ["not_authed", "invalid_auth", "account_inactive", "token_revoked", "token_expired"],
       },
       identity: ["team_id", "user_id"],
+      scopeHeader: "x-oauth-scopes",
     },
     apiHosts: ["slack.com", "mcp.slack.com"],
     scopeSeparator: ",",

@@ -71,10 +71,7 @@ export const FACT_TABLE: Readonly<Record<string, FactRow>> = {
     idle: (facts) => issuesNoIdTokens(facts) ?? isNeverUsed(facts),
   },
   userinfoEndpoint: endpoint("names the user here (identity.ts)"),
-  introspectionEndpoint: {
-    ...endpoint("introspects here (identity.ts)"),
-    idle: (facts) => namesNoUsers(facts) ?? isNeverUsed(facts),
-  },
+  introspectionEndpoint: endpoint("introspects here (identity.ts)"),
   tokenEndpointAuthMethod: {
     ...row("client authentication", "insists on it (requests.ts)", (method: string) =>
       others(method, ["client_secret_basic", "client_secret_post", "none"]),
@@ -240,6 +237,7 @@ export const FACT_TABLE: Readonly<Record<string, FactRow>> = {
     ...("headers" in account ? members(account, { headers: {} }) : {}),
     ...("member" in account ? members(account, { member: "of_another" }) : {}),
     ...("refusal" in account ? members(account, { refusal: { member: "of_another", values: [] } }) : {}),
+    ...("scopeHeader" in account ? members(account, { scopeHeader: "x-of-another" }) : {}),
   })),
   tokenCheck: row("account", "answers this request alone (identity.ts)", (check: object) => ({
     ...gone(),
@@ -312,11 +310,6 @@ function isNeverUsed({ endpointsFrom }: Facts): string | undefined {
 
 function issuesNoIdTokens({ issuer, issuesIdTokens }: Facts): string | undefined {
   return issuer === undefined || issuesIdTokens === false ? "there are no ID tokens to check" : undefined;
-}
-
-function namesNoUsers({ identity, account, userinfoEndpoint }: Facts): string | undefined {
-  const isUnknown = identity === "unknown" && account === undefined && userinfoEndpoint === undefined;
-  return isUnknown ? "no member is known to name its users" : undefined;
 }
 
 /** A restriction of a placeholder is gone, or is another. */

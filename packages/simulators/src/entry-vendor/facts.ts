@@ -38,6 +38,7 @@ export interface AccountFacts {
   readonly member?: string;
   readonly refusal?: { readonly member: string; readonly values: readonly string[] };
   readonly identity?: readonly string[];
+  readonly scopeHeader?: string;
 }
 
 /** The vendor's own check of an access token. */

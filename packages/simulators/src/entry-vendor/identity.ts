@@ -102,14 +102,15 @@ function answerAccount(request: VendorRequest, state: VendorState): Response {
   if (account.refusal !== undefined && state.tokens.get(token ?? "")?.kind !== "access_token") {
     return Response.json(nested(account.refusal.member, account.refusal.values[0] ?? ""));
   }
-  requireAccessToken(token, state);
+  const { grant } = requireAccessToken(token, state);
+  const headers = account.scopeHeader === undefined ? {} : { [account.scopeHeader]: grant.scope.join(", ") };
   const found = members(account.identity ?? [], (path) => userOf(path));
-  return Response.json(account.member === undefined ? found : nested(account.member, found));
+  return Response.json(account.member === undefined ? found : nested(account.member, found), { headers });
 }
 
 /** @returns the identity of the signed-in user under this member */
 export function userOf(path: string): string {
-  return `${path} of the user`;
+  return path === "sub" ? SUBJECT : `${path} of the user`;
 }
 
 function members(paths: readonly string[], valueOf: (path: string) => Json): Json {

@@ -6,7 +6,7 @@
  * changes nothing, `{ok, revoked}`, invalid_auth, not_authed; it ends that one token.
  * Seen (https://devopsaitoolkit.com/blog/slack-error-token-revoked): token_revoked and
  * token_expired differ from invalid_auth.
- * Recalled: account_inactive, apps.uninstall, auth.test.
+ * Recalled: account_inactive, apps.uninstall, auth.test, the scopes in the header X-OAuth-Scopes.
  * Assumed: a refresh token can be given to auth.revoke as well.
  */
 import type { Context } from "hono";
@@ -51,14 +51,15 @@ export function serveSlackApi(state: SlackState): void {
       if (kind === "refresh") return slackError("invalid_auth");
       const team = state.sets.get(grant.id)?.team ?? SLACK_TEAMS[0];
       const user = ACCOUNTS.find(({ id }) => id === grant.user)?.name;
-      return json({
+      const whose = {
         ok: true,
         url: state.url,
         team: team.name,
         team_id: team.id,
         user,
         user_id: slackUserId(grant.user),
-      });
+      };
+      return json(whose, 200, { "X-OAuth-Scopes": grant.scopes.join(",") });
     }),
   );
 }

@@ -25,7 +25,20 @@ export interface TokenInformation {
   readonly clients: readonly string[];
   readonly scope: readonly string[] | undefined;
   readonly expiresAt: EpochSeconds | undefined;
+  /** `false`: not valid yet, or bound to a key, which a Bearer token cannot prove. */
+  readonly isUsable: boolean;
 }
+
+/** Of a token whose account alone is asked. */
+export const NO_INFORMATION: TokenInformation = {
+  answer: {},
+  identity: undefined,
+  isOfUnknownType: false,
+  clients: [],
+  scope: undefined,
+  expiresAt: undefined,
+  isUsable: true,
+};
 
 /**
  * A token that another app obtained for the same user is not valid here: the owner of that app
@@ -64,8 +77,7 @@ export function introspectedIdentity({ account, identity }: Vendor): IdentityMem
 const NO_TOKEN_OF_ITS: ReadonlySet<string> = new Set(["unsupported_token_type", "invalid_token"]);
 
 /**
- * @returns undefined for a token that is not valid here: inactive, not valid yet, or bound to a
- *   key, which a Bearer token cannot prove
+ * @returns undefined for a token that is not active
  * @throws OAuthError temporarily_unavailable, vendor_response_invalid, vendor_credentials_rejected
  */
 export async function introspect(
@@ -104,7 +116,7 @@ export async function introspect(
     if (response.status === 401) throw vendorRefusedClient(call);
     //= rfc7662#2.2
     const { active } = await processIntrospectionResponse(introspecting, client, jsonResponse(answer, response.status));
-    return active && isUsable(answer, now) ? information(answer, vendor) : undefined;
+    return active ? information(answer, vendor, now) : undefined;
   } catch (error) {
     throw translateVendorError(error, call);
   }
@@ -116,7 +128,7 @@ function isUsable({ nbf, token_type: type, cnf }: JsonObject, now: AccountDeps["
   return isBearer && (cnf === undefined || cnf === null) && (from === undefined || from <= now());
 }
 
-function information(answer: JsonObject, vendor: Introspectable): TokenInformation {
+function information(answer: JsonObject, vendor: Introspectable, now: AccountDeps["now"]): TokenInformation {
   const { client_id: clientId, exp, scope } = answer;
   const expiresAt = pointInTime(exp, "seconds");
   return {
@@ -127,5 +139,6 @@ function information(answer: JsonObject, vendor: Introspectable): TokenInformati
     clients: typeof clientId === "string" ? [clientId] : [],
     scope: scopeList(scope, " "),
     expiresAt: expiresAt === undefined ? undefined : Math.floor(expiresAt),
+    isUsable: isUsable(answer, now),
   };
 }

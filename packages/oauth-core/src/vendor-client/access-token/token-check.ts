@@ -21,6 +21,15 @@ export interface TokenCheckRequest {
   readonly signal: AbortSignal;
 }
 
+/** @returns undefined where the vendor has no check of its own, or it needs a secret that is missing */
+export function usableCheck(
+  { tokenCheck }: Pick<ResolvedVendor, "tokenCheck">,
+  credentials: VendorCredentials | undefined,
+): TokenCheck | undefined {
+  const needsSecret = tokenCheck?.authentication === "basic";
+  return needsSecret && credentials?.clientSecret === undefined ? undefined : tokenCheck;
+}
+
 /**
  * @returns undefined for a token that is not valid
  * @throws OAuthError temporarily_unavailable, vendor_response_invalid, vendor_credentials_rejected
@@ -83,5 +92,6 @@ function information(
     clients,
     scope: scope === undefined ? undefined : scopeList(memberAt(answer, scope), scopeSeparator),
     expiresAt: expiresAt === undefined ? undefined : Math.floor(expiresAt),
+    isUsable: true,
   };
 }

@@ -6,7 +6,6 @@
 import { defined } from "../../mechanics/defined.ts";
 import type { EpochSeconds } from "../../ports.ts";
 import { OAuthError } from "../../protocol/errors.ts";
-import type { TokenCheck } from "../../vendors/account.ts";
 import type { ResolvedVendor, VendorCredentials } from "../../vendors/vendor.ts";
 import {
   account,
@@ -15,9 +14,16 @@ import {
   accountUnknown,
   isForbiddenAccount,
 } from "../userinfo/userinfo.ts";
-import { introspect, introspectedIdentity, isIntrospectable, isIssuedTo, type TokenInformation } from "./introspect.ts";
+import {
+  introspect,
+  introspectedIdentity,
+  isIntrospectable,
+  isIssuedTo,
+  NO_INFORMATION,
+  type TokenInformation,
+} from "./introspect.ts";
 import { identityMissing, identityOf, memberAt } from "../userinfo/member-path.ts";
-import { checkToken } from "./token-check.ts";
+import { checkToken, usableCheck } from "./token-check.ts";
 
 /** What the vendor says of an access token, or why the token is not accepted. */
 export type AccessTokenValidation =
@@ -35,7 +41,7 @@ export type AccessTokenValidation =
 
 /** The length a header can carry; anything longer is not a token. */
 //= rfc6750#2.1
-const BEARER_TOKEN = /^[\x21-\x7e]{1,16384}$/;
+export const BEARER_TOKEN = /^[\x21-\x7e]{1,16384}$/;
 
 /**
  * @param accessToken as presented, in any format
@@ -55,7 +61,7 @@ export async function validateAccessToken(
   if (!BEARER_TOKEN.test(accessToken)) return inactive("malformed");
   const signal = deps.deadline();
   const information = await ask(vendor, accessToken, credentials, deps, signal);
-  if (information === undefined) return inactive("refused");
+  if (information?.isUsable !== true) return inactive("refused");
   const { clients, scope, expiresAt } = information;
   if (!isIssuedTo(clients, credentials)) return inactive("other_client");
   if (expiresAt !== undefined && expiresAt <= deps.now()) return inactive("expired");
@@ -111,23 +117,6 @@ async function ask(
   if (credentials !== undefined && isIntrospectable(vendor, credentials))
     return introspect(vendor, credentials, accessToken, deps, signal);
   return NO_INFORMATION;
-}
-
-const NO_INFORMATION: TokenInformation = {
-  answer: {},
-  identity: undefined,
-  isOfUnknownType: false,
-  clients: [],
-  scope: undefined,
-  expiresAt: undefined,
-};
-
-function usableCheck(
-  { tokenCheck }: ResolvedVendor,
-  credentials: VendorCredentials | undefined,
-): TokenCheck | undefined {
-  const needsSecret = tokenCheck?.authentication === "basic";
-  return needsSecret && credentials?.clientSecret === undefined ? undefined : tokenCheck;
 }
 
 /** @returns undefined when the vendor refuses the token at its account endpoint */

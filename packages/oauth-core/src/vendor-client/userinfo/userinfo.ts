@@ -9,6 +9,7 @@ import type { AccountEndpoint, IdentityMembers } from "../../vendors/account.ts"
 import type { ResolvedVendor, Vendor } from "../../vendors/vendor.ts";
 import type { Deadline } from "../deadline.ts";
 import { memberAt } from "./member-path.ts";
+import { scopeList } from "../token/response.ts";
 import { isObject, jsonResponse, readObject, requireAnswer } from "../answer.ts";
 import type { Bindings, VendorClientDeps } from "../binding.ts";
 import { invalidVendorResponse, translateVendorError, type VendorCall, vendorRefusal } from "../errors.ts";
@@ -29,18 +30,34 @@ interface AccountRequest {
 
 const CALL: VendorCall = { what: "account", spends: false };
 
+/** The account, and what the same answer says about the token. */
+export interface AccountAnswer {
+  readonly account: JsonObject;
+  readonly scope: readonly string[] | undefined;
+}
+
+/** As `readAccount`, for a caller that wants the account alone. */
+export async function account(
+  vendor: ResolvedVendor,
+  request: AccountRequest,
+  deps: AccountDeps,
+  signal: AbortSignal = deps.deadline(),
+): Promise<JsonObject | undefined> {
+  return (await readAccount(vendor, request, deps, signal))?.account;
+}
+
 /**
  * @returns undefined when the vendor refuses the token
  * @throws OAuthError temporarily_unavailable; vendor_response_invalid, `account_forbidden` when the
  *   token is valid but not for this; server_error, `account_unknown`, when the vendor has no such
  *   endpoint
  */
-export async function account(
+export async function readAccount(
   vendor: ResolvedVendor,
   { accessToken, subject }: AccountRequest,
   deps: AccountDeps,
-  signal: AbortSignal = deps.deadline(),
-): Promise<JsonObject | undefined> {
+  signal: AbortSignal,
+): Promise<AccountAnswer | undefined> {
   const { account: own, userinfoEndpoint } = vendor;
   try {
     if (own !== undefined) return await askOwn(own, vendor, accessToken, deps, signal);
@@ -72,7 +89,7 @@ async function askUserinfo(
   { accessToken, subject }: AccountRequest,
   { bindings, fetch, now }: AccountDeps,
   signal: AbortSignal,
-): Promise<JsonObject | undefined> {
+): Promise<AccountAnswer | undefined> {
   const { server, options } = bindings.ofVendor(vendor);
   const userinfo = { ...server, userinfo_endpoint: vendor.userinfoEndpoint };
   const response = await userInfoRequest(userinfo, ANY_CLIENT, accessToken, {
@@ -89,19 +106,19 @@ async function askUserinfo(
   // Userinfo is requested by the access token alone, which may belong to another user.
   //= bar#UI-1
   await processUserInfoResponse(userinfo, ANY_CLIENT, subject ?? skipSubjectCheck, reread);
-  return answer;
+  return { account: answer, scope: undefined };
 }
 
 /** The library only needs to know whether the client's userinfo responses are signed. */
 const ANY_CLIENT = { client_id: "none" };
 
 async function askOwn(
-  { endpoint, method, headers, body, member, refusal }: AccountEndpoint,
+  { endpoint, method, headers, body, member, refusal, scopeHeader }: AccountEndpoint,
   vendor: ResolvedVendor,
   accessToken: string,
   { fetch, now }: AccountDeps,
   signal: AbortSignal,
-): Promise<JsonObject | undefined> {
+): Promise<AccountAnswer | undefined> {
   const response = await fetch(endpoint, {
     method,
     headers: {
@@ -125,7 +142,8 @@ async function askOwn(
   if (problem !== undefined || response.status !== 200)
     throw invalidVendorResponse(`account: status ${response.status}, and no account`);
   const found = member === undefined ? answer : memberAt(answer, member);
-  if (isObject(found)) return found;
+  const listed = scopeHeader === undefined ? null : response.headers.get(scopeHeader);
+  if (isObject(found)) return { account: found, scope: scopeList(listed, ",") };
   throw invalidVendorResponse("account: no account in the answer");
 }
 
@@ -138,13 +156,23 @@ function isRefused(response: Response, now: AccountDeps["now"]): boolean {
   //= rfc6750#3.1
   if (response.status === 403) {
     const description = "The vendor gives no account for this token: a scope may be missing";
-    throw new OAuthError("vendor_response_invalid", description, { reason: FORBIDDEN });
+    const isScope = INSUFFICIENT_SCOPE.test(response.headers.get("www-authenticate") ?? "");
+    throw new OAuthError("vendor_response_invalid", description, {
+      reason: FORBIDDEN,
+      ...(isScope ? { vendorError: "insufficient_scope" } : {}),
+    });
   }
   return response.status === 401;
 }
 
 const FORBIDDEN = "account_forbidden";
+const INSUFFICIENT_SCOPE = /\berror="?insufficient_scope\b/i;
 
-export function isForbiddenAccount(error: unknown): boolean {
+export function isForbiddenAccount(error: unknown): error is OAuthError {
   return error instanceof OAuthError && error.extras.reason === FORBIDDEN;
+}
+
+/** The vendor says that it knows the token, which lacks a scope for this. */
+export function lacksScopeForAccount(error: unknown): boolean {
+  return isForbiddenAccount(error) && error.extras.vendorError === "insufficient_scope";
 }

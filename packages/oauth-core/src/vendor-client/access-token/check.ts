@@ -1,0 +1,173 @@
+/**
+ * Whether the access token of a connection is still good. Asks the vendor in the first of its ways
+ * whose host the connection pins: its own check or introspection, else the account. What the vendor
+ * does not say is absent. Callers: `POST /v1/check` of the broker, `check` of a direct client.
+ */
+import { defined } from "../../mechanics/defined.ts";
+import { OAuthError } from "../../protocol/errors.ts";
+import type { ResolvedVendor, VendorCredentials } from "../../vendors/vendor.ts";
+import { type AccountDeps, accountIdentity, lacksScopeForAccount, readAccount } from "../userinfo/userinfo.ts";
+import { identityOf, memberAt } from "../userinfo/member-path.ts";
+import { introspect, isIntrospectable, NO_INFORMATION, type TokenInformation } from "./introspect.ts";
+import { checkToken, usableCheck } from "./token-check.ts";
+import { BEARER_TOKEN } from "./validate.ts";
+
+/** A user of a vendor. */
+export interface CheckedAccount {
+  /** Absent where the vendor has no issuer, or one for each tenant. */
+  readonly issuer?: string;
+  readonly subject: string;
+}
+
+/** Which token is checked, and what is known about it. */
+export interface CheckRequest {
+  readonly accessToken: string;
+  /** The scopes that the caller needs. */
+  readonly scope?: readonly string[];
+  /** The hosts that the token may be sent to, as `checkHosts` returned them when it was issued. */
+  readonly hosts: readonly string[];
+  /** The account that the connection names: issuer and subject as in an ID token. */
+  readonly account?: CheckedAccount;
+}
+
+/** What the vendor said about the token. */
+export interface AccessTokenCheck {
+  /** `null`: the vendor has no way to ask, or none at a host that the connection pins. */
+  readonly active: boolean | null;
+  readonly checkedBy: "introspection" | "userinfo" | "account" | "none";
+  readonly scope?: readonly string[];
+  /** Those of the needed scopes that `scope` lacks, by name; absent where it lacks none. */
+  readonly missingScope?: readonly string[];
+  readonly expiresInSeconds?: number;
+  readonly account?: CheckedAccount;
+}
+
+interface Way {
+  readonly checkedBy: Exclude<AccessTokenCheck["checkedBy"], "none">;
+  readonly endpoint: string;
+  /** Undefined: the vendor does not accept the token. */
+  readonly ask: (signal: AbortSignal) => Promise<TokenInformation | undefined>;
+}
+
+/**
+ * @throws OAuthError invalid_request, also `client_mismatch` and `account_mismatch`;
+ *   temporarily_unavailable; vendor_response_invalid; vendor_credentials_rejected
+ */
+export async function checkAccessToken(
+  vendor: ResolvedVendor,
+  credentials: VendorCredentials,
+  request: CheckRequest,
+  deps: AccountDeps,
+): Promise<AccessTokenCheck> {
+  if (!BEARER_TOKEN.test(request.accessToken))
+    throw new OAuthError("invalid_request", "access_token is not a token: it cannot be sent in a header");
+  //= bar#BY-4
+  const way = waysOf(vendor, credentials, request.accessToken, deps).find(({ endpoint }) =>
+    request.hosts.includes(URL.parse(endpoint)?.host ?? ""),
+  );
+  if (way === undefined) return { active: null, checkedBy: "none" };
+  const { checkedBy } = way;
+  const found = await way.ask(deps.deadline());
+  if (found === undefined) return { active: false, checkedBy };
+  if (found.clients.some((clientId) => clientId !== credentials.clientId)) {
+    throw new OAuthError("invalid_request", "The vendor issued this token to another client", {
+      reason: "client_mismatch",
+    });
+  }
+  const account = accountOf(found, checkedBy, vendor, request.account);
+  const expiresInSeconds = found.expiresAt === undefined ? undefined : found.expiresAt - deps.now();
+  if (expiresInSeconds !== undefined && expiresInSeconds <= 0) return { active: false, checkedBy };
+  return { active: true, checkedBy, ...scopeOf(found, request.scope), ...defined({ expiresInSeconds, account }) };
+}
+
+/** In this order: the first says most. */
+function waysOf(
+  vendor: ResolvedVendor,
+  credentials: VendorCredentials,
+  accessToken: string,
+  deps: AccountDeps,
+): readonly Way[] {
+  const ways: Way[] = [];
+  const check = usableCheck(vendor, credentials);
+  if (check !== undefined) {
+    const { endpoint } = check;
+    ways.push({
+      checkedBy: "introspection",
+      endpoint,
+      ask: (signal) => checkToken({ check, vendor, accessToken, credentials, signal }, deps),
+    });
+  }
+  if (isIntrospectable(vendor, credentials)) {
+    ways.push({
+      checkedBy: "introspection",
+      endpoint: vendor.introspectionEndpoint,
+      ask: (signal) => introspect(vendor, credentials, accessToken, deps, signal),
+    });
+  }
+  const endpoint = vendor.account?.endpoint ?? vendor.userinfoEndpoint;
+  if (endpoint !== undefined) {
+    const checkedBy = vendor.account === undefined ? "userinfo" : "account";
+    ways.push({ checkedBy, endpoint, ask: (signal) => askAccount(vendor, accessToken, deps, signal) });
+  }
+  return ways;
+}
+
+async function askAccount(
+  vendor: ResolvedVendor,
+  accessToken: string,
+  deps: AccountDeps,
+  signal: AbortSignal,
+): Promise<TokenInformation | undefined> {
+  try {
+    const found = await readAccount(vendor, { accessToken }, deps, signal);
+    if (found === undefined) return undefined;
+    return { ...NO_INFORMATION, answer: found.account, identity: accountIdentity(vendor), scope: found.scope };
+  } catch (error) {
+    //= rfc6750#3.1
+    if (lacksScopeForAccount(error)) return NO_INFORMATION;
+    throw error;
+  }
+}
+
+/**
+ * A subject is compared with the connection's where both are OpenID Connect's: an entry's own
+ * endpoint has other names for users.
+ *
+ * @throws OAuthError invalid_request, `account_mismatch`; vendor_response_invalid,
+ *   `identity_missing`, when an account endpoint names no user
+ */
+function accountOf(
+  { answer, identity }: TokenInformation,
+  checkedBy: Way["checkedBy"],
+  { issuer, issuerTemplate }: ResolvedVendor,
+  known: CheckedAccount | undefined,
+): CheckedAccount | undefined {
+  if (identity === undefined) return undefined;
+  const named = (subject: string): CheckedAccount => {
+    return { subject, ...(issuerTemplate === undefined ? defined({ issuer }) : {}) };
+  };
+  if (identity.length === 1 && identity[0] === "sub") {
+    const { sub } = answer;
+    if (typeof sub !== "string" || sub === "") return undefined;
+    //= bar#UI-1
+    if (known !== undefined && known.subject !== sub) {
+      throw new OAuthError("invalid_request", "The vendor names another account than the connection", {
+        reason: "account_mismatch",
+      });
+    }
+    return known ?? named(sub);
+  }
+  if (known !== undefined) return undefined;
+  const isNamed = checkedBy === "account" || identity.every((path) => memberAt(answer, path) !== undefined);
+  return isNamed ? named(identityOf(answer, identity)) : undefined;
+}
+
+/** An empty list is of a token whose rights are not scopes as often as of one without any. */
+function scopeOf(
+  { scope = [] }: TokenInformation,
+  needed: readonly string[] = [],
+): Pick<AccessTokenCheck, "scope" | "missingScope"> {
+  if (scope.length === 0) return {};
+  const missingScope = needed.filter((one) => !scope.includes(one));
+  return { scope, ...(missingScope.length === 0 ? {} : { missingScope }) };
+}
