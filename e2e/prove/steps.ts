@@ -2,7 +2,7 @@
  * The journey: what a platform does at a vendor, step by step, and what has to come of it according
  * to the frozen facts. errors.ts has the table of errors.
  */
-import { expandVendor } from "@oauth-broker/oauth-core/client";
+import { checkHosts, expandVendor } from "@oauth-broker/oauth-core/client";
 import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
 import {
   type Entry,
@@ -162,6 +162,31 @@ async function accountCheck(stage: Stage, seen: Seen): Promise<void> {
   expectSame("that a dead token is active", dead.active, false);
 }
 
+/** As a backend asks whether its connection is still good; then as one whose client has no secret. */
+async function connectionCheck(stage: Stage, seen: Seen): Promise<void> {
+  const { broker, client, entry, vendor } = stage;
+  const { tokenCheck: check, introspectionEndpoint, account: own, userinfoEndpoint } = entry.facts;
+  const { accessToken, connection } = required(seen);
+  const ofAccount = own === undefined ? (userinfoEndpoint === undefined ? "none" : "userinfo") : "account";
+  const asked = (check ?? introspectionEndpoint) === undefined ? ofAccount : "introspection";
+  const ask = async (token: string) =>
+    (await broker.post("/v1/check", { access_token: token, connection, ...client.form })).body;
+  const found = await ask(accessToken);
+  expectSame("how the token was checked", found["checked_by"], asked);
+  expectSame("that the token is active", found["active"], asked === "none" ? null : true);
+  const user = check?.identity?.map(userOf).join(":");
+  const { subject } = { ...(found["account"] as { readonly subject?: string } | undefined) };
+  if (user !== undefined) expectSame("the account of the check", subject, user);
+  const dead = await ask("a-dead-token");
+  expectSame("that a dead token is active", dead["active"], asked === "none" ? null : false);
+  if (own?.scopeHeader === undefined) return;
+  const resolved = await resolve(stage);
+  const withoutSecret = { id: "public", source: "byoc", clientId: client.atVendor.clientId } as const;
+  const request = { accessToken, hosts: checkHosts(resolved) };
+  const { scope = [] } = await broker.deps.vendorClient.checkAccessToken(resolved, withoutSecret, request);
+  expectSame("the scope of the account", ordered(scope), ordered(vendor.grantOf(accessToken)?.scope ?? []));
+}
+
 async function resolve({ broker, form, values }: Stage): Promise<ResolvedVendor> {
   const config = broker.deps.vendors.get(form["vendor"] ?? "");
   if (config === undefined) throw new Error("the broker does not know the vendor");
@@ -272,6 +297,7 @@ export const STEPS: readonly (readonly [name: string, step: Step])[] = [
   ["account", account],
   ["token check", tokenCheck],
   ["account check", accountCheck],
+  ["check of the connection", connectionCheck],
   ["revoke the access token", revokeAccess],
   ["connect with the entry's scopes", connectWithDefaults],
   ["refresh again", refresh],

@@ -278,8 +278,10 @@ export const CREDENTIALS: readonly Requirement[] = [
   notOurs("BY-3", "A caller names a secret of another. There is no such name.", NOT_KEPT),
   row(
     "BY-4",
-    "A secret or refresh token is about to go to another host or client than it was minted for. It does not leave.",
+    "A secret or token is about to go to another host or client than it was minted for. It does not leave.",
     `${FLOWS}/grants.test.ts`,
+    `${FLOWS}/check.test.ts`,
+    `${VENDOR}/access-token/check.test.ts`,
     `${FLOWS}/byoc.test.ts`,
     `${FLOWS}/manual-mode.test.ts`,
     `${FLOWS}/live-metadata.test.ts`,

@@ -28,6 +28,7 @@ export const LEGS: readonly Leg[] = [
   { name: "`/v1/callback`", start: `${BROKER}/callback.ts`, runsOn: ENGINE },
   { name: "`POST /v1/token`, code", start: `${BROKER}/token.ts`, runsOn: ENGINE },
   { name: "`POST /v1/token`, refresh", start: `${BROKER}/refresh.ts` },
+  { name: "`POST /v1/check`", start: `${BROKER}/check.ts` },
   { name: "a deployed server, `/authorize`", start: `${HOSTED}/server-callback/authorize.ts`, runsOn: ENGINE },
   {
     name: "a deployed server, `POST /token`, code",

@@ -65,7 +65,7 @@ describe("bar#ST-8 a client's minute is its own", () => {
       const form = new URLSearchParams({ client_id: "platform", client_secret: secret, vendor: "acme" });
       return (await app.request(`${ISSUER}${path}`, { method: "POST", body: form })).status;
     };
-    for (const path of ["/v1/par", "/v1/token", "/v1/revoke", "/v1/explain"]) {
+    for (const path of ["/v1/par", "/v1/token", "/v1/revoke", "/v1/check", "/v1/explain"]) {
       for (let at = 0; at < 5; at += 1) expect(await send(path, "w".repeat(43))).toBe(401);
     }
     expect(await send("/v1/explain", CLIENT_SECRET)).toBe(200);

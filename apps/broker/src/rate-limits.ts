@@ -12,7 +12,7 @@ export interface RateLimits {
   /** Fetches metadata from hosts of the client's choice, as a pushed request may. */
   readonly explain: RateLimit;
   /**
-   * Token, revoke and register together: they use up the quota that a vendor gives the broker for
+   * Token, revoke, check and register together: they use up the quota that a vendor gives the broker for
    * all its clients.
    */
   readonly vendorCalls: RateLimit;

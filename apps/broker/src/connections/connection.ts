@@ -5,7 +5,7 @@
  * (docs/decisions/0041).
  */
 import { createExpiringMap, defined, type ExpiringMap, OAuthError } from "@oauth-broker/oauth-core";
-import { keptCallbackData, tokenHosts } from "@oauth-broker/oauth-core/client";
+import { checkHosts, keptCallbackData, tokenHosts } from "@oauth-broker/oauth-core/client";
 import { open, seal } from "@oauth-broker/token-store";
 import type { Deps } from "../deps.ts";
 import type { Account } from "./account.ts";
@@ -27,6 +27,11 @@ export interface Connection extends VendorTarget {
    * (bar#BY-4).
    */
   readonly hosts: readonly string[];
+  /**
+   * The vendor's hosts that say whether an access token is good: a check sends it to no other.
+   * Absent where the vendor has none, and in a value of an earlier release: then `hosts`.
+   */
+  readonly checkHosts?: readonly string[];
   /**
    * The account (account.ts): issuer and subject of the first ID token, otherwise of userinfo. A
    * refreshed ID token must name the same account.
@@ -51,6 +56,7 @@ export function connectionOf(
     credentialsSource: source,
     ...(source === "byoc" ? { vendorClientId: clientId, hadSecret: clientSecret !== undefined } : {}),
     hosts: tokenHosts(vendor),
+    ...keptCheckHosts(vendor),
     ...account,
     ...defined({ callbackData: keptCallbackData(vendor, callbackData) }),
   };
@@ -86,15 +92,27 @@ export function sealConnection(connection: Connection, clientId: string, { keyse
   return `${kid}.${seal(key, JSON.stringify(connection), ["connection", clientId])}`;
 }
 
-/** Returns the value that a client presented; seals it anew only when a newer key is active. */
+function keptCheckHosts(vendor: VendorChoice["vendor"]): Pick<Connection, "checkHosts"> {
+  const hosts = checkHosts(vendor);
+  return hosts.length === 0 ? {} : { checkHosts: hosts };
+}
+
+/**
+ * Returns the value that a client presented; seals it anew only when a newer key is active, or when
+ * it is of an earlier release and lacks the check hosts of the vendor, which has just issued new
+ * tokens.
+ */
 export function resealConnection(
   presented: string,
   connection: Connection,
   clientId: string,
+  vendor: VendorChoice["vendor"],
   { keyset }: Pick<Deps, "keyset">,
 ): string {
   const isCurrent = presented.startsWith(`${keyset.active("connection").kid}.`);
-  return isCurrent ? presented : sealConnection(connection, clientId, { keyset });
+  const kept = { ...keptCheckHosts(vendor), ...connection };
+  const lacksHosts = connection.checkHosts === undefined && kept.checkHosts !== undefined;
+  return isCurrent && !lacksHosts ? presented : sealConnection(kept, clientId, { keyset });
 }
 
 const MOST_OPENED = 1_000;

@@ -73,8 +73,12 @@ function firstSubject({ iss, sub }: Connection): { issuer: string; subject: stri
   return iss === undefined || sub === undefined ? undefined : { issuer: iss, subject: sub };
 }
 
-function connectionFor({ connection, presented }: GrantContext, { clientId }: ClientConfig, deps: Deps): string {
+function connectionFor(
+  { connection, presented, vendor }: GrantContext,
+  { clientId }: ClientConfig,
+  deps: Deps,
+): string {
   return presented === undefined
     ? sealConnection(connection, clientId, deps)
-    : resealConnection(presented, connection, clientId, deps);
+    : resealConnection(presented, connection, clientId, vendor, deps);
 }

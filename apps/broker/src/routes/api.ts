@@ -9,6 +9,7 @@ import { type BodyLimit, jsonAnswer, jwtAnswer, readForm } from "@oauth-broker/o
 import type { Context } from "hono";
 import type { Route, Trace } from "@oauth-broker/oauth-core/service";
 import type { ClientConfig } from "../config.ts";
+import { check } from "../flows/check.ts";
 import { explain } from "../flows/explain.ts";
 import { pushRequest } from "../flows/par.ts";
 import type { LegDeps } from "../flows/policy.ts";
@@ -41,6 +42,9 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     }),
     apiRoute("/v1/revoke", "vendorCalls", deps, async (parameters, client, trace) =>
       jsonAnswer(200, await revoke(parameters, client, deps, trace)),
+    ),
+    apiRoute("/v1/check", "vendorCalls", deps, async (parameters, client, trace) =>
+      jsonAnswer(200, await check(parameters, client, deps, trace)),
     ),
     apiRoute("/v1/explain", "explain", deps, async (parameters, client, trace) =>
       jsonAnswer(200, await explain(parameters, client, deps, trace)),

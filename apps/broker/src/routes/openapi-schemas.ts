@@ -65,6 +65,23 @@ export const SCHEMAS: Record<string, Schema> = {
       },
     },
   },
+  Check: {
+    type: "object",
+    required: ["active", "checked_by"],
+    properties: {
+      active: { type: ["boolean", "null"], description: "null: the vendor has no way to ask" },
+      checked_by: text("How the vendor was asked", { enum: ["introspection", "userinfo", "account", "none"] }),
+      scope: text("What the token may do, space-separated; absent where the vendor does not say"),
+      missing_scope: text("Which of the scopes asked for it lacks; absent where scope is, or where nothing is missing"),
+      expires_in: { type: "integer", minimum: 1, description: "Seconds; absent where the vendor does not say" },
+      account: {
+        type: "object",
+        description: "Absent where the vendor names no account",
+        required: ["issuer", "subject"],
+        properties: { issuer: { type: ["string", "null"] }, subject: { type: "string" } },
+      },
+    },
+  },
   Vendor: { type: "object", required: REQUIRED_OF_VENDOR, properties: VENDOR },
   VendorDetails: {
     type: "object",

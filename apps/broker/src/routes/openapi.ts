@@ -211,6 +211,22 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
           }),
         },
       ),
+      "/v1/check": api(
+        "Is this connection still good? By the vendor's own way; nothing is kept",
+        form(
+          {
+            access_token: text("The token; sent only to hosts that connection pins"),
+            connection: WHAT_MINTED["connection"] ?? {},
+            scope: text("The scopes that the caller needs, space-separated"),
+            vendor_client_secret: text("BYOC: with vendor_client_id, the secret again"),
+            vendor_client_id: text("BYOC: as the connection has it"),
+            client_id: text("The client"),
+            ...AUTHENTICATION,
+          },
+          ["access_token", "connection"],
+        ),
+        { "200": json("What the vendor said of the token", ref("Check")) },
+      ),
       "/v1/explain": api(
         "What a pushed request would do; stores nothing",
         form({ ...PUSHED, ...WHAT_MINTED, ...AUTHENTICATION }, []),

@@ -64,7 +64,8 @@ function withOverrides(
   foreign: { readonly authorization: boolean; readonly token: boolean },
 ): ResolvedVendor {
   const { issuer, issuerSpelling, issuerTemplate, jwksUri, issExpected, ...others } = resolved;
-  const { refreshEndpoint, revocationEndpoint, revocation, ...rest } = others;
+  const { refreshEndpoint, revocationEndpoint, revocation, ...further } = others;
+  const { userinfoEndpoint, introspectionEndpoint, account, tokenCheck, ...rest } = further;
   const who = foreign.authorization
     ? { issuerSpelling: "exact" as const, issExpected: false }
     : {
@@ -75,7 +76,11 @@ function withOverrides(
       };
   const where = foreign.token
     ? {}
-    : { ...defined({ refreshEndpoint, revocationEndpoint }), ...defined({ revocation }) };
+    : {
+        ...defined({ refreshEndpoint, revocationEndpoint }),
+        ...defined({ revocation }),
+        ...defined({ userinfoEndpoint, introspectionEndpoint, account, tokenCheck }),
+      };
   return { ...rest, ...who, ...where, ...overrides };
 }
 

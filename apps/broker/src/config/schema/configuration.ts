@@ -75,7 +75,7 @@ const limitsSchema = section({
   par_per_minute: perMinute("Pushed requests per client and minute; 0 = no limit.", 600),
   explain_per_minute: perMinute("Requests to `/v1/explain` per client and minute; 0 = no limit.", 60),
   vendor_calls_per_minute: perMinute(
-    "Requests to `/v1/token`, `/v1/revoke` and `/register` together, per client and minute; 0 = no limit. Of registrations at most 60 a minute, unless this is 0.",
+    "Requests to `/v1/token`, `/v1/revoke`, `/v1/check` and `/register` together, per client and minute; 0 = no limit. Of registrations at most 60 a minute, unless this is 0.",
     6000,
   ),
   body_bytes: integer(

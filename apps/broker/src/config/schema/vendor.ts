@@ -68,6 +68,10 @@ export function vendorSchema(rules: UrlRules) {
       "Identifies the account of a token: called once per flow whose tokens come without an ID token, so that `connection` names the account.",
       "https://vendor.example/userinfo",
     ),
+    introspection_endpoint: url(
+      "Says whether a token is valid (RFC 7662), for `/v1/check`: called as the client of `credentials`, or as the caller's own.",
+      "https://vendor.example/introspect",
+    ),
     pkce: choice({ description: "What the vendor does with PKCE.", example: "S256", default: "S256" }, [
       "S256",
       "plain",

@@ -179,6 +179,7 @@ function vendorFields(parsed: ParsedVendor): Partial<Vendor> {
     registrationEndpoint: parsed.registration_endpoint,
     jwksUri: parsed.jwks_uri,
     userinfoEndpoint: parsed.userinfo_endpoint,
+    introspectionEndpoint: parsed.introspection_endpoint,
     pkce: parsed.pkce,
     scopeSeparator: parsed.scope_separator,
     defaultScopes: parsed.default_scopes,
@@ -215,11 +216,12 @@ export function dropEndpointsOfReplacedHost(
 ): Vendor {
   const { token_endpoint: moved } = parsed;
   if (moved === undefined || known?.tokenEndpoint === undefined || moved === known.tokenEndpoint) return vendor;
-  const { refreshEndpoint, revocationEndpoint, ...rest } = vendor;
-  const isForeign =
-    parsed.revocation_endpoint === undefined &&
-    revocationEndpoint !== undefined &&
-    registrableDomainOf(revocationEndpoint) !== registrableDomainOf(moved);
+  const { refreshEndpoint, revocationEndpoint, userinfoEndpoint, introspectionEndpoint, account, tokenCheck, ...rest } =
+    vendor;
+  const domain = registrableDomainOf(moved);
+  const isElsewhere = (endpoint: string | undefined, written: string | undefined): boolean =>
+    written === undefined && endpoint !== undefined && registrableDomainOf(endpoint) !== domain;
+  const isForeign = isElsewhere(revocationEndpoint, parsed.revocation_endpoint);
   if (isForeign) {
     warnings.push(
       `Vendor ${vendor.id} has a token_endpoint of yours and no revocation_endpoint: the registry's revocation endpoint is at another domain and must not receive these tokens, so revocation answers unsupported_token_type`,
@@ -229,5 +231,14 @@ export function dropEndpointsOfReplacedHost(
     ...rest,
     ...(parsed.refresh_endpoint === undefined || refreshEndpoint === undefined ? {} : { refreshEndpoint }),
     ...(isForeign || revocationEndpoint === undefined ? {} : { revocationEndpoint }),
+    // Whether a token is good is asked where it was issued; without a way left, that is not known.
+    ...defined({
+      userinfoEndpoint: isElsewhere(userinfoEndpoint, parsed.userinfo_endpoint) ? undefined : userinfoEndpoint,
+      introspectionEndpoint: isElsewhere(introspectionEndpoint, parsed.introspection_endpoint)
+        ? undefined
+        : introspectionEndpoint,
+      account: isElsewhere(account?.endpoint, undefined) ? undefined : account,
+      tokenCheck: isElsewhere(tokenCheck?.endpoint, undefined) ? undefined : tokenCheck,
+    }),
   };
 }

@@ -1,0 +1,61 @@
+/**
+ * POST /v1/check: whether a connection is still good. Asks the vendor in the vendor's own way, with
+ * the access token that the backend presents; nothing is kept, and what the vendor does not say is
+ * absent.
+ */
+import { defined, type JsonObject } from "@oauth-broker/oauth-core";
+import type { AccessTokenCheck, CheckedAccount } from "@oauth-broker/oauth-core/client";
+import { formatScope, type Parameters, parseScope } from "@oauth-broker/oauth-core/protocol";
+import type { Trace } from "@oauth-broker/oauth-core/service";
+import type { ClientConfig } from "../config.ts";
+import type { Connection } from "../connections/connection.ts";
+import { readGrantContext } from "../connections/grant-context.ts";
+import type { Deps } from "../deps.ts";
+
+/**
+ * The client is authenticated.
+ * @throws OAuthError the vendor's answer, translated
+ */
+export async function check(
+  parameters: Parameters,
+  client: ClientConfig,
+  deps: Deps,
+  trace: Trace,
+): Promise<JsonObject> {
+  const accessToken = parameters.require("access_token");
+  const scope = parseScope(parameters.get("scope") ?? "");
+  parameters.require("connection");
+  // 1  the vendor, endpoints and credentials that minted the token
+  const { vendor, credentials, connection, vendorClient } = await readGrantContext(parameters, client, deps, trace);
+  // 2  the vendor's own way, at no host other than the connection's
+  const found = await vendorClient.checkAccessToken(vendor, credentials, {
+    accessToken,
+    scope,
+    hosts: connection.checkHosts ?? connection.hosts,
+    ...defined({ account: accountOf(connection) }),
+  });
+  // 3  what the vendor said, and nothing else
+  return checkAnswer(found);
+}
+
+function accountOf({ iss, sub }: Connection): CheckedAccount | undefined {
+  return sub === undefined ? undefined : { subject: sub, ...defined({ issuer: iss }) };
+}
+
+function checkAnswer({
+  active,
+  checkedBy,
+  scope,
+  missingScope,
+  expiresInSeconds,
+  account,
+}: AccessTokenCheck): JsonObject {
+  return {
+    active,
+    ...(scope === undefined ? {} : { scope: formatScope(scope) }),
+    ...(missingScope === undefined ? {} : { missing_scope: formatScope(missingScope) }),
+    ...(expiresInSeconds === undefined ? {} : { expires_in: expiresInSeconds }),
+    ...(account === undefined ? {} : { account: { issuer: account.issuer ?? null, subject: account.subject } }),
+    checked_by: checkedBy,
+  };
+}
