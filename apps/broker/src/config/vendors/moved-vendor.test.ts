@@ -91,6 +91,24 @@ describe("bar#BY-4 a registry vendor with a token endpoint of the operator's", (
   });
 });
 
+it("an endpoint of the operator's that says whether a token is good precedes the registry's own way", () => {
+  const account = { endpoint: "https://api.known.example/whoami", method: "GET" } as const;
+  const tokenCheck = {
+    endpoint: "https://api.known.example/check",
+    method: "POST",
+    authentication: "basic",
+    inactiveStatuses: [404],
+    client: ["client_id"],
+  } as const;
+  const known = { ...KNOWN, account, tokenCheck };
+  const introspection = moved({ introspection_endpoint: "https://api.known.example/introspect" }, known).vendor;
+  expect(introspection).toMatchObject({ account, introspectionEndpoint: "https://api.known.example/introspect" });
+  expect(introspection).not.toHaveProperty("tokenCheck");
+  const userinfo = moved({ userinfo_endpoint: "https://api.known.example/me" }, known).vendor;
+  expect(userinfo).toMatchObject({ tokenCheck, userinfoEndpoint: "https://api.known.example/me" });
+  expect(userinfo).not.toHaveProperty("account");
+});
+
 describe("registration at a registry vendor", () => {
   const registersNoClients = (fields: object, known: Partial<Vendor> = {}): boolean | undefined => {
     const vendor = defineVendor({

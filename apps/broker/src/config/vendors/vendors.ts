@@ -91,7 +91,8 @@ export function buildVendor(
       `Vendor ${id} has an issuer or endpoints of yours: the others are those of the registry, and no longer those of the vendor's live metadata`,
     );
   }
-  const vendor = dropEndpointsOfReplacedHost(configured, parsed, known?.vendor, warnings);
+  const checked = dropReplacedChecks(configured, parsed);
+  const vendor = dropEndpointsOfReplacedHost(checked, parsed, known?.vendor, warnings);
   const credentials = buildCredentials(id, parsed.credentials, env);
   const say = (field: readonly (string | number)[], problem: string, expected: string): void => {
     problems.push({ path: formatPath(["vendors", id, ...field]), problem, expected });
@@ -195,6 +196,18 @@ function vendorFields(parsed: ParsedVendor): Partial<Vendor> {
     enabled: parsed.enabled,
     acceptsNewAuthorizations: parsed.accepts_new_authorizations,
   });
+}
+
+/**
+ * The operator's endpoints are the standard's: they take the place of a registry vendor's own check
+ * of tokens and own account.
+ */
+function dropReplacedChecks({ tokenCheck, account, ...vendor }: Vendor, parsed: ParsedVendor): Vendor {
+  return {
+    ...vendor,
+    ...(parsed.introspection_endpoint === undefined ? defined({ tokenCheck }) : {}),
+    ...(parsed.userinfo_endpoint === undefined ? defined({ account }) : {}),
+  };
 }
 
 /**
