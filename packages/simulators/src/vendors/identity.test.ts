@@ -4,7 +4,7 @@
  * of another app.
  */
 import { Secret } from "@oauth-broker/oauth-core";
-import { canIdentify, canValidateAccessToken, createVendorClient } from "@oauth-broker/oauth-core/client";
+import { canIdentify, canValidateAccessToken, checkHosts, createVendorClient } from "@oauth-broker/oauth-core/client";
 import { createCodeVerifier, deriveCodeChallenge, randomToken } from "@oauth-broker/oauth-core/protocol";
 import {
   defineVendor,
@@ -168,6 +168,53 @@ it("GitHub's account names the user and not the app: it is enough only where no 
   expect(canValidateAccessToken(vendor, withoutSecret)).toBe(false);
   const unknown = { extras: { reason: "client_unknown" } };
   await expect(client.validateAccessToken(vendor, accessToken, withoutSecret)).rejects.toMatchObject(unknown);
+});
+
+/** How each vendor says whether a token is good; the rest have no way at all. */
+const CHECKED: Readonly<Record<string, string>> = {
+  github: "introspection",
+  slack: "account",
+  atlassian: "account",
+  "google-workspace": "introspection",
+  notion: "introspection",
+};
+
+describe.each(Object.keys(SIMULATORS))("a connection to %s", (id) => {
+  it("is checked in the vendor's own way, by its scopes where the vendor names them", async () => {
+    const harness = await harnessOf(id);
+    const { vendor } = harness;
+    const { accessToken, idToken } = await connect(harness);
+    const account = idToken === undefined ? {} : { account: { issuer: idToken.issuer, subject: idToken.subject } };
+    const check = async (token: string) =>
+      client.checkAccessToken(vendor, OURS, {
+        accessToken: token,
+        hosts: checkHosts(vendor),
+        scope: ["another-scope"],
+        ...account,
+      });
+    const checkedBy = CHECKED[id] ?? "none";
+    const found = await check(accessToken);
+    expect(found).toMatchObject({ active: checkedBy === "none" ? null : true, checkedBy });
+    const namesScopes = ["github", "slack", "google-workspace", "notion"].includes(id);
+    expect(found.missingScope).toEqual(namesScopes ? ["another-scope"] : undefined);
+    if (namesScopes) expect(found.scope).toEqual(expect.arrayContaining([...vendor.defaultScopes]));
+    expect(await check("made-up")).toEqual({ active: checkedBy === "none" ? null : false, checkedBy });
+  });
+});
+
+it("a GitHub client without a secret is told the scopes by the account", async () => {
+  const harness = await harnessOf("github");
+  const { vendor } = harness;
+  const { accessToken } = await connect(harness);
+  const { clientSecret: _none, ...withoutSecret } = OURS;
+  const request = { accessToken, hosts: checkHosts(vendor), scope: ["repo"] };
+  expect(await client.checkAccessToken(vendor, withoutSecret, request)).toEqual({
+    active: true,
+    checkedBy: "account",
+    scope: ["read:user"],
+    missingScope: ["repo"],
+    account: { issuer: vendor.issuer, subject: "1" },
+  });
 });
 
 describe.each(UNKNOWN)("a user at %s", (id) => {
