@@ -329,6 +329,55 @@ export function describeConnectClient(name: string, open: () => Promise<ConnectH
       });
     });
 
+    describe("check", () => {
+      const INTROSPECTION = "/token/introspection";
+
+      it("says what the vendor says: the account, the scope, what is missing, and the end; then that it is over", async () => {
+        const { accessToken, connection } = await connectWith(harness.client);
+        const request = { accessToken, connection, scope: `${SCOPE} api:write` };
+        const live = await harness.client.check(request);
+        expect(live).toEqual({
+          active: true,
+          checkedBy: "introspection",
+          scope: SCOPE,
+          missingScope: "api:write",
+          expiresAt: expect.any(Number),
+          account: { issuer: harness.vendor.issuer, subject: "user" },
+        });
+        await harness.client.revoke({ token: accessToken, tokenTypeHint: "access_token", connection });
+        expect(await harness.client.check(request)).toEqual({ active: false, checkedBy: "introspection" });
+      });
+
+      it("is no dead token while the vendor is down, or answers anything but yes or no", async () => {
+        const { accessToken, connection } = await connectWith(harness.client);
+        const check = async () => harness.client.check({ accessToken, connection });
+        harness.vendor.faults.next(INTROSPECTION, { kind: "answer", status: 503, headers: { "Retry-After": "7" } });
+        await expect(check()).rejects.toMatchObject({
+          code: "temporarily_unavailable",
+          details: { retryAfterSeconds: 7 },
+        });
+        harness.vendor.faults.next(INTROSPECTION, { kind: "lose" });
+        await expect(check()).rejects.toMatchObject({ code: "temporarily_unavailable" });
+        harness.vendor.faults.next(INTROSPECTION, { kind: "answer", status: 200, body: '{"active":"yes"}' });
+        await expect(check()).rejects.toMatchObject({ code: "vendor_response_invalid" });
+        expect(await check()).toMatchObject({ active: true });
+      });
+
+      it("refuses a token of another user, and one whose connection is none", async () => {
+        const { connection } = await connectWith(harness.client);
+        const { session, callback } = await returnFromVendor(harness.client, { account: "operator" });
+        const { accessToken } = plantTokens(await harness.client.finish(callback, session));
+        await expect(harness.client.check({ accessToken, connection })).rejects.toMatchObject({
+          code: "invalid_request",
+          details: { reason: "account_mismatch" },
+        });
+        for (const bad of [{ connection: "none" }, { accessToken: "" }, { accessToken: "a b" }]) {
+          const refused = harness.client.check({ accessToken, connection, ...bad });
+          await expect(refused).rejects.toMatchObject({ code: "invalid_request" });
+        }
+      });
+    });
+
     it("loses nothing while the vendor is down: the same callback works afterwards", async () => {
       const { client, vendor, gate } = harness.gated;
       const { session, callback } = await returnFromVendor(client, { vendor });

@@ -57,5 +57,5 @@ export function isOutage({ code, details }: BrokerClientError): boolean {
  */
 export function requireToken(token: string): void {
   if (typeof token === "string" && token !== "") return;
-  throw new BrokerClientError("invalid_request", "The token to revoke is empty");
+  throw new BrokerClientError("invalid_request", "The token is empty");
 }

@@ -11,6 +11,8 @@ export { BrokerClientError, type BrokerClientErrorDetails } from "./error.ts";
 export type { Session } from "./session.ts";
 export type {
   ByocCredentials,
+  Checked,
+  CheckRequest,
   ConnectClient,
   GrantTarget,
   Refreshed,

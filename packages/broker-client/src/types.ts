@@ -62,8 +62,8 @@ export interface Tokens {
   /** The vendor's id; `custom` in manual mode. */
   readonly vendor: string;
   /**
-   * Opaque. Store it with the tokens: refresh and revoke need it to know which client they belong
-   * to.
+   * Opaque. Store it with the tokens: refresh, revoke and check need it to know which client they
+   * belong to.
    */
   readonly connection: string;
   /** Further members of the vendor's response: `instance_url`, `realmId`, … */
@@ -124,6 +124,33 @@ export type Revoked =
   /** The vendor has no way to revoke it. `help`: what the user can do by hand. */
   | { readonly outcome: "unsupported"; readonly help: string; readonly error: BrokerClientError };
 
+/** Which connection is checked. */
+export type CheckRequest = VendorTarget & {
+  readonly accessToken: string;
+  /** As in the tokens: the token is sent only to hosts that it pins. */
+  readonly connection: string;
+  /** The scopes the backend needs, space-separated. */
+  readonly scope?: string;
+};
+
+/** What the vendor says about an access token. What it does not say is absent, never guessed. */
+export interface Checked {
+  /**
+   * `false`: the vendor no longer accepts the token; `null`: it has no way to ask. An outage is
+   * thrown.
+   */
+  readonly active: boolean | null;
+  /** How the vendor was asked. */
+  readonly checkedBy: "introspection" | "userinfo" | "account" | "none";
+  /** Space-separated, as granted. */
+  readonly scope?: string;
+  /** Those of the needed scopes that `scope` lacks, space-separated; absent where it lacks none. */
+  readonly missingScope?: string;
+  readonly expiresAt?: EpochSeconds;
+  /** The user at the vendor; `issuer` is absent where the vendor has none. */
+  readonly account?: { readonly issuer?: string; readonly subject: string };
+}
+
 /**
  * What a backend calls for its users' vendor tokens, whether the broker answers or the vendor
  * itself. It keeps nothing of a user: sessions and tokens are the caller's.
@@ -152,4 +179,13 @@ export interface ConnectClient {
   refresh(request: RefreshRequest): Promise<Refreshed>;
   /** @throws BrokerClientError */
   revoke(request: RevokeRequest): Promise<Revoked>;
+  /**
+   * Whether the connection is still good, by the vendor's own way. Nothing is cached: each call is
+   * one to the vendor.
+   *
+   * @throws BrokerClientError `temporarily_unavailable` when the vendor cannot be asked now;
+   *   `invalid_request`, reason `client_mismatch` or `account_mismatch`, for a token that does not
+   *   belong to the connection
+   */
+  check(request: CheckRequest): Promise<Checked>;
 }

@@ -1,6 +1,6 @@
 /**
  * The platform's side of the broker's contract, on oauth4webapi: push the request, finish with the
- * code and the user's own verifier, refresh, revoke, register, explain. Stores nothing of a user:
+ * code and the user's own verifier, refresh, revoke, check, register, explain. Stores nothing of a user:
  * the caller keeps the session and the tokens.
  */
 import {
@@ -26,7 +26,7 @@ import type { ConnectClient, GrantTarget, StartRequest } from "../types.ts";
 import { requireSuccess, translate } from "./answer-error.ts";
 import { clientAuthentication, type ClientCredentials } from "./authentication.ts";
 import type { AnswerEncryption } from "./encrypted-answer.ts";
-import { type Explanation, explain, register, type RegisterOptions, type RegistrationAnswer } from "./extras.ts";
+import { check, type Explanation, explain, register, type RegisterOptions, type RegistrationAnswer } from "./extras.ts";
 import { readBrokerCallback } from "./finish.ts";
 import { brokerFetch } from "./http.ts";
 import { createMetadata, isInsecure, requireIssuerUrl } from "./metadata.ts";
@@ -151,6 +151,12 @@ export function createBrokerClient(options: BrokerClientOptions): BrokerClient {
         const more = { ...http, additionalParameters: { ...grantForm(request), ...hint } };
         const answer = await revocationRequest(server, client, authenticate, request.token, more);
         return readRevoked(answer);
+      }),
+
+    check: (request) =>
+      translating(() => {
+        requireToken(request.accessToken);
+        return check(request, { ...extras, now });
       }),
 
     register: (vendor, more = {}) => translating(() => register(vendor, more, extras)),

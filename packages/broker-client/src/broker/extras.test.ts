@@ -1,7 +1,14 @@
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { decodeJwt, generateKeyPair } from "jose";
 import { describe, expect, it } from "vitest";
-import { createFakeBroker, ISSUER, REDIRECT_URI } from "../testing/fake-broker.ts";
+import {
+  CHECK_ANSWER,
+  createFakeBroker,
+  ISSUER,
+  networkFailure,
+  REDIRECT_URI,
+  refusal,
+} from "../testing/fake-broker.ts";
 import { createBrokerClient } from "./client.ts";
 
 const now = fixedClock(1_700_000_000);
@@ -48,5 +55,86 @@ describe("explain", () => {
     await expect(client.explain({ vendor: "x" })).rejects.toMatchObject({ code: "invalid_request" });
     broker.answers.set("/v1/explain", () => Response.json([]));
     await expect(client.explain({ vendor: "x" })).rejects.toMatchObject({ code: "answer_refused" });
+  });
+});
+
+describe("check", () => {
+  const request = { accessToken: "vendor-access-token", connection: "sealed" };
+  const clientOf = ({ fetch }: ReturnType<typeof createFakeBroker>) =>
+    createBrokerClient({ ...common, clientSecret: "client-secret", fetch });
+
+  it("asks with token and connection, authenticated, and answers in this package's names", async () => {
+    const broker = createFakeBroker();
+    const byoc = { clientId: "own", clientSecret: "own secret" };
+    expect(await clientOf(broker).check({ ...request, scope: "api:read api:write", byoc })).toEqual({
+      active: true,
+      checkedBy: "introspection",
+      scope: "api:read",
+      missingScope: "api:write",
+      expiresAt: now() + 60,
+      account: { issuer: "https://vendor.example", subject: "42" },
+    });
+    const asked = broker.asked.at(-1)!;
+    expect([asked.path, asked.headers.get("authorization")?.slice(0, 6)]).toEqual(["/v1/check", "Basic "]);
+    expect(Object.fromEntries(asked.body)).toEqual({
+      access_token: "vendor-access-token",
+      connection: "sealed",
+      scope: "api:read api:write",
+      vendor_client_id: "own",
+      vendor_client_secret: "own secret",
+    });
+  });
+
+  it.each([
+    [
+      { active: false, checked_by: "userinfo" },
+      { active: false, checkedBy: "userinfo" },
+    ],
+    [
+      { active: null, checked_by: "none" },
+      { active: null, checkedBy: "none" },
+    ],
+    [
+      { active: true, checked_by: "account", account: { issuer: null, subject: "7" } },
+      { active: true, checkedBy: "account", account: { subject: "7" } },
+    ],
+  ])("leaves absent what the broker does not say: %j", async (answer, checked) => {
+    const broker = createFakeBroker();
+    broker.answers.set("/v1/check", () => Response.json(answer));
+    expect(await clientOf(broker).check(request)).toEqual(checked);
+  });
+
+  it.each<object>([
+    { ...CHECK_ANSWER, active: "true" },
+    { ...CHECK_ANSWER, active: null },
+    { active: true, checked_by: "none" },
+    { ...CHECK_ANSWER, checked_by: "guess" },
+    { active: true },
+    { ...CHECK_ANSWER, scope: ["api:read"] },
+    { ...CHECK_ANSWER, expires_in: "60" },
+    { ...CHECK_ANSWER, expires_in: -1 },
+    { ...CHECK_ANSWER, account: "42" },
+    { ...CHECK_ANSWER, account: { issuer: "https://vendor.example" } },
+    [],
+  ])("refuses an answer that breaks its contract: %j", async (answer) => {
+    const broker = createFakeBroker();
+    broker.answers.set("/v1/check", () => Response.json(answer));
+    await expect(clientOf(broker).check(request)).rejects.toMatchObject({ code: "answer_refused" });
+  });
+
+  it("throws what the broker refuses, and an outage, which is no dead token", async () => {
+    const broker = createFakeBroker();
+    broker.answers.set("/v1/check", refusal(400, { error: "invalid_request", reason: "account_mismatch" }));
+    await expect(clientOf(broker).check(request)).rejects.toMatchObject({
+      code: "invalid_request",
+      details: { reason: "account_mismatch" },
+    });
+    broker.answers.set("/v1/check", networkFailure);
+    await expect(clientOf(broker).check(request)).rejects.toMatchObject({ code: "temporarily_unavailable" });
+    const before = broker.asked.length;
+    await expect(clientOf(broker).check({ ...request, accessToken: "" })).rejects.toMatchObject({
+      code: "invalid_request",
+    });
+    expect(broker.asked).toHaveLength(before);
   });
 });

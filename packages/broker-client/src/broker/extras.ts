@@ -1,16 +1,16 @@
 /**
- * What the broker offers beyond OAuth: a vendor's own registration passed through, and a
- * description of what a flow would do.
+ * What the broker offers beyond OAuth: whether a connection is still good, a vendor's own
+ * registration passed through, and a description of what a flow would do.
  */
 import type { Client, ClientAuth } from "oauth4webapi";
-import type { Fetch, JsonObject } from "../ports.ts";
+import type { Clock, Fetch, JsonObject } from "../ports.ts";
 import { BrokerClientError } from "../error.ts";
-import type { GrantTarget, StartRequest } from "../types.ts";
+import type { Checked, CheckRequest, GrantTarget, StartRequest } from "../types.ts";
 import { requireSuccess } from "./answer-error.ts";
 import { authorizationHeader } from "./authentication.ts";
-import { parseMembers } from "./members.ts";
+import { isMembers, parseMembers } from "./members.ts";
 import type { BrokerMetadata } from "./metadata.ts";
-import { grantForm, present, startForm } from "./request-form.ts";
+import { type Form, grantForm, present, startForm } from "./request-form.ts";
 
 export interface ExtrasDeps {
   readonly issuer: string;
@@ -57,15 +57,65 @@ export async function register(
 }
 
 /** @throws BrokerClientError */
-export async function explain(
-  request: StartRequest & GrantTarget,
+export async function explain(request: StartRequest & GrantTarget, deps: ExtrasDeps): Promise<Explanation> {
+  return post("/v1/explain", { ...startForm(request), ...grantForm(request) }, deps);
+}
+
+/** @throws BrokerClientError */
+export async function check(
+  { accessToken, scope, ...target }: CheckRequest,
+  deps: ExtrasDeps & { readonly now: Clock },
+): Promise<Checked> {
+  const at = deps.now();
+  const form = { ...grantForm(target), ...present({ access_token: accessToken, scope }) };
+  const checked = readChecked(await post("/v1/check", form, deps), at);
+  if (checked !== undefined) return checked;
+  throw new BrokerClientError("answer_refused", "The broker does not say whether the token is good", {
+    reason: "malformed",
+  });
+}
+
+async function post(
+  path: string,
+  form: Form,
   { issuer, client, authenticate, metadata, fetch }: ExtrasDeps,
-): Promise<Explanation> {
-  const body = new URLSearchParams({ ...startForm(request), ...grantForm(request) });
+): Promise<JsonObject> {
+  const body = new URLSearchParams(form);
   const headers = new Headers({ accept: "application/json" });
   await authenticate(await metadata(), client, body, headers);
-  const answer = await requireSuccess(await fetch(`${issuer}/v1/explain`, { method: "POST", headers, body }));
-  const explained = parseMembers(await answer.text());
-  if (explained !== undefined) return explained;
+  const answer = await requireSuccess(await fetch(`${issuer}${path}`, { method: "POST", headers, body }));
+  const members = parseMembers(await answer.text());
+  if (members !== undefined) return members;
   throw new BrokerClientError("answer_refused", "The broker's answer is not a JSON object", { reason: "malformed" });
+}
+
+const WAYS: readonly Checked["checkedBy"][] = ["introspection", "userinfo", "account", "none"];
+
+/** @returns undefined for an answer that breaks its contract */
+function readChecked(members: JsonObject, at: number): Checked | undefined {
+  const { active, scope, missing_scope: missingScope, expires_in: expiresIn, account } = members;
+  const checkedBy = WAYS.find((way) => way === members["checked_by"]);
+  const isSound =
+    checkedBy !== undefined &&
+    (checkedBy === "none" ? active === null : typeof active === "boolean") &&
+    [scope, missingScope].every((text) => text === undefined || typeof text === "string") &&
+    (expiresIn === undefined || (typeof expiresIn === "number" && expiresIn > 0));
+  if (!isSound) return undefined;
+  const owner = readAccount(account);
+  if (account !== undefined && owner === undefined) return undefined;
+  return {
+    active: active === null ? null : active === true,
+    checkedBy,
+    ...(typeof scope === "string" ? { scope } : {}),
+    ...(typeof missingScope === "string" ? { missingScope } : {}),
+    ...(typeof expiresIn === "number" ? { expiresAt: at + expiresIn } : {}),
+    ...(owner === undefined ? {} : { account: owner }),
+  };
+}
+
+function readAccount(account: unknown): Checked["account"] | undefined {
+  if (!isMembers(account)) return undefined;
+  const { issuer, subject } = account;
+  if (typeof subject !== "string" || (issuer !== null && typeof issuer !== "string")) return undefined;
+  return { subject, ...(issuer === null ? {} : { issuer }) };
 }

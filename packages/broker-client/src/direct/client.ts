@@ -14,11 +14,11 @@ import { NOTHING_TO_REFRESH, refreshFailure } from "../refresh-outcome.ts";
 import { requireContext, requireSession } from "../session.ts";
 import { createSpentSessions } from "../spent-sessions.ts";
 import type { ConnectClient, Revoked } from "../types.ts";
-import { connectionOf, firstSubject, requireConnection } from "./connection.ts";
+import { connectionOf, firstSubject, requireConnection, withCheckHosts } from "./connection.ts";
 import { readVendorCallback } from "./finish.ts";
 import { problem } from "./problem.ts";
 import { authorizationRequest, newSession, requireTarget } from "./request.ts";
-import { tokensOf } from "./tokens.ts";
+import { checkedOf, tokensOf } from "./tokens.ts";
 import { directVendor, type DirectVendorOptions } from "./vendor.ts";
 
 /** The vendor, this deployment's client there, and which addresses may be reached. */
@@ -116,8 +116,8 @@ export function direct(options: DirectOptions): DirectClient {
         });
         //= rfc6749#6
         const tokens = { ...fresh, refreshToken: fresh.refreshToken ?? refreshToken };
-        const kept = known?.v === 2 ? connection : undefined;
-        const named = kept ?? connectionOf(vendor, clientId, expected ?? fresh.idToken);
+        const named =
+          known?.v === 2 ? withCheckHosts(known, vendor) : connectionOf(vendor, clientId, expected ?? fresh.idToken);
         return { outcome: "ok", tokens: tokensOf(tokens, { vendor, connection: named, at }) };
       } catch (error) {
         return refreshFailure(problem(error));
@@ -140,6 +140,23 @@ export function direct(options: DirectOptions): DirectClient {
           if (!(error instanceof OAuthError) || error.code !== "unsupported_token_type") throw error;
           return { outcome: "unsupported", help: error.extras.help ?? error.description, error: problem(error) };
         }
+      }),
+
+    check: (request) =>
+      translating(async () => {
+        requireTarget(request, entry.id);
+        requireToken(request.accessToken);
+        const vendor = await resolve();
+        const { accessToken, connection, scope = "" } = request;
+        const known = requireConnection(connection, vendor, clientId);
+        const at = now();
+        const found = await vendorClient.checkAccessToken(vendor, credentials, {
+          accessToken,
+          scope: parseScope(scope),
+          hosts: known.checkHosts ?? known.hosts,
+          ...defined({ account: firstSubject(known) }),
+        });
+        return checkedOf(found, at);
       }),
 
     close,

@@ -18,6 +18,7 @@ describe("the connection of a direct client", () => {
       vendor: "own",
       clientId: "deployment",
       hosts: ["vendor.example"],
+      checkHosts: [],
       iss: "https://vendor.example",
       sub: "user",
     });

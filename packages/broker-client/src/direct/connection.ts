@@ -4,7 +4,7 @@
  * store, as the tokens do.
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
-import { keptCallbackData, tokenHosts } from "@oauth-broker/oauth-core/client";
+import { checkHosts, keptCallbackData, tokenHosts } from "@oauth-broker/oauth-core/client";
 import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
 
 export interface DirectConnection {
@@ -14,6 +14,11 @@ export interface DirectConnection {
   readonly clientId: string;
   /** Of the token, refresh and revocation endpoints. */
   readonly hosts: readonly string[];
+  /**
+   * Of the endpoints that say whether an access token is good. Absent in a connection of an earlier
+   * release, which a refresh replaces: then `hosts`.
+   */
+  readonly checkHosts?: readonly string[];
   /** Of the first ID token. */
   readonly iss?: string;
   readonly sub?: string;
@@ -34,9 +39,19 @@ export function connectionOf(
     vendor: vendor.id,
     clientId,
     hosts: tokenHosts(vendor),
+    checkHosts: checkHosts(vendor),
     ...(first === undefined ? {} : { iss: first.issuer, sub: first.subject }),
     ...(kept === undefined ? {} : { callbackData: kept }),
   };
+  return format(connection);
+}
+
+/** The same connection; one of an earlier release learns the hosts of the vendor that has just refreshed it. */
+export function withCheckHosts(connection: DirectConnection, vendor: ResolvedVendor): string {
+  return format({ checkHosts: checkHosts(vendor), ...connection });
+}
+
+function format(connection: DirectConnection): string {
   return Buffer.from(JSON.stringify(connection)).toString("base64url");
 }
 

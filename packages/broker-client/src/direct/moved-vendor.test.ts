@@ -16,6 +16,7 @@ const changed = expect.objectContaining({
   details: expect.objectContaining({ reason: "connection_endpoint_changed" }),
 });
 
+const now = fixedClock(1_700_000_000);
 let asked: string[];
 beforeEach(() => {
   asked = [];
@@ -24,6 +25,7 @@ beforeEach(() => {
 const vendorAnswers: Fetch = async (input) => {
   const { href, pathname } = new URL(input instanceof Request ? input.url : input);
   asked.push(href);
+  if (pathname === "/introspect") return Response.json({ active: true, scope: "read", exp: now() + 9 });
   return pathname === "/revoke"
     ? new Response(null, { status: 200 })
     : Response.json({ access_token: "at", token_type: "Bearer", expires_in: 60 });
@@ -34,7 +36,7 @@ const clientOf = (changes: Partial<Vendor> = {}): DirectClient =>
     vendor: { ...own, ...changes },
     credentials: { clientId: "deployment", clientSecret: "secret" },
     redirectUri: "https://platform.example/oauth/callback",
-    now: fixedClock(1_700_000_000),
+    now,
     fetch: vendorAnswers,
   });
 
@@ -72,6 +74,46 @@ describe("a direct client whose vendor moved", () => {
     expect(asked).toEqual([]);
   });
 
+  it("bar#BY-4 checks a token at no host that the connection does not know", async () => {
+    const here = { introspectionEndpoint: "https://check.vendor.example/introspect" };
+    const connection = await connectionOf(clientOf(here));
+    const checked = {
+      active: true,
+      checkedBy: "introspection",
+      scope: "read",
+      missingScope: "write",
+      expiresAt: now() + 9,
+    };
+    expect(await clientOf(here).check({ accessToken: "at", connection, scope: "read write" })).toEqual(checked);
+    expect(asked).toEqual([here.introspectionEndpoint]);
+    const moved = clientOf({ introspectionEndpoint: "https://moved.example/introspect" });
+    expect(await moved.check({ accessToken: "at", connection })).toEqual({ active: null, checkedBy: "none" });
+    expect(asked).toEqual([here.introspectionEndpoint]);
+  });
+
+  it("checks a token of the release before once a refresh has pinned the hosts", async () => {
+    const client = clientOf({ introspectionEndpoint: "https://check.vendor.example/introspect" });
+    const { checkHosts: _none, ...earlier } = JSON.parse(
+      Buffer.from(await connectionOf(client), "base64url").toString(),
+    ) as Record<string, unknown>;
+    const connection = Buffer.from(JSON.stringify(earlier)).toString("base64url");
+    expect(await client.check({ accessToken: "at", connection })).toEqual({ active: null, checkedBy: "none" });
+    const refreshed = await client.refresh({ refreshToken: "rt", connection });
+    if (refreshed.outcome !== "ok") throw new Error(refreshed.outcome);
+    const request = { accessToken: "at", connection: refreshed.tokens.connection };
+    expect(await client.check(request)).toMatchObject({ active: true });
+    const again = await client.refresh({ refreshToken: "rt", connection: request.connection });
+    expect(again).toMatchObject({ tokens: { connection: request.connection } });
+  });
+
+  it("checks no empty token, and none of another vendor", async () => {
+    const connection = await connectionOf(clientOf());
+    const invalid = { code: "invalid_request" };
+    await expect(clientOf().check({ accessToken: "", connection })).rejects.toMatchObject(invalid);
+    await expect(clientOf({ id: "other" }).check({ accessToken: "at", connection })).rejects.toMatchObject(invalid);
+    expect(asked).toEqual([]);
+  });
+
   it("takes the connection of the release before, and answers a refresh with one of today", async () => {
     const refreshed = await clientOf().refresh({ refreshToken: "rt", connection: olderConnection });
     if (refreshed.outcome !== "ok") throw new Error(refreshed.outcome);
@@ -98,7 +140,7 @@ describe("a direct client of an MCP server whose live metadata decides", () => {
     },
     credentials: { clientId: "deployment", clientSecret: "secret" },
     redirectUri: "https://platform.example/oauth/callback",
-    now: fixedClock(1_700_000_000),
+    now,
   } as const;
 
   it("sends user and code to the live pair", async () => {

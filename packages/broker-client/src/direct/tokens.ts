@@ -1,8 +1,9 @@
-/** The vendor's tokens, as oauth-core has them, as this package's Tokens. */
+/** What oauth-core has from the vendor, as this package's Tokens and Checked. */
 import { defined } from "@oauth-broker/oauth-core";
+import type { AccessTokenCheck } from "@oauth-broker/oauth-core/client";
 import { formatScope } from "@oauth-broker/oauth-core/protocol";
 import type { ResolvedVendor, VendorTokens } from "@oauth-broker/oauth-core/registry";
-import type { Tokens } from "../types.ts";
+import type { Checked, Tokens } from "../types.ts";
 
 export interface Origin {
   readonly vendor: ResolvedVendor;
@@ -23,5 +24,16 @@ export function tokensOf(tokens: VendorTokens, { vendor, connection, at }: Origi
     connection,
     vendorData,
     ...(idToken === undefined ? {} : { vendorIdToken: idToken.raw }),
+  };
+}
+
+/** @param at when the vendor was asked */
+export function checkedOf(found: AccessTokenCheck, at: number): Checked {
+  const { scope, missingScope, expiresInSeconds, ...rest } = found;
+  return {
+    ...rest,
+    ...(scope === undefined ? {} : { scope: formatScope(scope) }),
+    ...(missingScope === undefined ? {} : { missingScope: formatScope(missingScope) }),
+    ...(expiresInSeconds === undefined ? {} : { expiresAt: at + expiresInSeconds }),
   };
 }

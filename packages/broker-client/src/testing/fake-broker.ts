@@ -41,6 +41,15 @@ export const TOKEN_ANSWER = {
   vendor_data: { instance_url: "https://one.example" },
 };
 
+export const CHECK_ANSWER = {
+  active: true,
+  scope: "api:read",
+  missing_scope: "api:write",
+  expires_in: 60,
+  account: { issuer: "https://vendor.example", subject: "42" },
+  checked_by: "introspection",
+};
+
 export function createFakeBroker(): FakeBroker {
   const asked: Asked[] = [];
   const metadata: Record<string, unknown> = {
@@ -62,6 +71,7 @@ export function createFakeBroker(): FakeBroker {
     ],
     ["/v1/token", () => Response.json(TOKEN_ANSWER)],
     ["/v1/revoke", () => Response.json({ revoked: "token" })],
+    ["/v1/check", () => Response.json(CHECK_ANSWER)],
   ]);
   const fetch: Fetch = async (input, init) => {
     const path = new URL(input).pathname;
