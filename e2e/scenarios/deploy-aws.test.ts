@@ -251,13 +251,14 @@ function expressionsOf(job: string): readonly string[] {
   ];
 }
 
-/** Prometheus adds these to every series of a target. */
+/** What Prometheus itself adds for every target: labels, and a metric. */
 const OF_THE_TARGET = new Set(["job", "instance"]);
+const UP = new Map([["up", new Map<string, ReadonlySet<string>>()]]);
 
 /** @returns what an expression names and `/metrics` does not have */
 function missingIn(expr: string, job: string, scraped: Scrape): string[] {
   return readPromql(expr).flatMap(({ metric, labels, grouping }) => {
-    const known = scraped.get(metric);
+    const known = scraped.get(metric) ?? UP.get(metric);
     if (known === undefined) return [`metric ${metric}`];
     const names = [...Object.keys(labels), ...grouping].filter((name) => !OF_THE_TARGET.has(name));
     return [

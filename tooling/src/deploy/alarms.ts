@@ -46,12 +46,12 @@ function queriesOf(job: Job) {
   return {
     counter,
     select,
-    /** While probes fail, and none passes. */
+    /** While probes fail and none passes, or there is no process to scrape. */
     notReady: (): AlarmQuery => {
       const probes = (status: string): Counter => counter("http_requests_total", { route: "/readyz", status });
       const within = (status: string): string => `sum by (instance) (increase(${select(probes(status))}[1m])) > 0`;
       return {
-        promql: `${within("503")}\nunless ${within("200")}`,
+        promql: `(${within("503")}\nunless ${within("200")})\nor up{job="${job}"} == 0`,
         forMinutes: 1,
         cloudwatch: { counters: [probes("503")], when: "any" },
       };
@@ -168,6 +168,6 @@ export function readAlarmRows(readme: string): readonly Pick<Alarm, "name" | "co
 
 /** `BrokerVendorDown` of "vendor down": the name of a rule or of a resource. */
 export function identifierOf(prefix: string, name: string): string {
-  const words = name.match(/[A-Za-z0-9]+/g) ?? [];
+  const words = name.replaceAll("'", "").match(/[A-Za-z0-9]+/g) ?? [];
   return prefix + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("");
 }

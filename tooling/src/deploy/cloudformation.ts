@@ -38,8 +38,8 @@ export function brokerTemplate(alarms: readonly Alarm[]): Json {
       BaseUrl: {
         Type: "String",
         Description: "base_url of the broker's configuration, byte for byte. The keys are bound to it.",
-        AllowedPattern: "^https://[^/?#@]+$",
-        ConstraintDescription: "https:// and a host, without a slash at its end",
+        AllowedPattern: "^https://[^/?#@A-Z ]+$",
+        ConstraintDescription: "https:// and a host in lower case, without a slash at its end",
       },
       ...commonParameters("oauth-broker"),
     },

@@ -5,6 +5,7 @@
  */
 import type { OAuthError } from "@oauth-broker/oauth-core";
 import { storeUnavailable, TokenStoreError } from "../../errors.ts";
+import { ROLE_ACTIONS } from "../../provision.ts";
 
 export interface Place {
   readonly table: string;
@@ -21,12 +22,17 @@ const throttled: Advice = ({ table }) =>
 const unreachable: Advice = ({ region, endpoint }) =>
   `no connection to ${endpoint ?? `DynamoDB in region ${region}`}: check the region, the network and AWS_ENDPOINT_URL_DYNAMODB`;
 
+/** What one role may do and another may not. */
+const more = (role: keyof typeof ROLE_ACTIONS, than: keyof typeof ROLE_ACTIONS): string =>
+  ROLE_ACTIONS[role].dynamodb.filter((action) => !ROLE_ACTIONS[than].dynamodb.includes(action)).join(" and ");
+
 const ADVICE: Readonly<Record<string, Advice>> = {
   ResourceNotFoundException: ({ table, region, endpoint }) =>
     `there is no table ${table} in region ${region}${endpoint === undefined ? "" : ` at ${endpoint}`}, or it is still being made: ` +
     "create it with the keys pk (S) and sk (S) and ttl as its TTL attribute, or correct name and region",
   AccessDeniedException: ({ table }) =>
-    `the role of this process may not use table ${table}: it needs dynamodb:GetItem, PutItem, UpdateItem, DeleteItem, Query and Scan`,
+    `the role of this process may not use table ${table}: it needs dynamodb:${ROLE_ACTIONS.broker.dynamodb.join(", ")}, ` +
+    `as a deployed server also ${more("server", "broker")}, and for commands over the whole table ${more("operator", "server")}`,
   UnrecognizedClientException: credentials,
   InvalidSignatureException: credentials,
   IncompleteSignatureException: credentials,
