@@ -44,7 +44,7 @@ afterAll(async () => {
 
 type Role = "broker" | "server" | "operator";
 
-/** By role: the actions of its policy, those it has used, and the calls that the policy refuses. */
+/** By role: what its policy allows, what it has used of that, and the calls that the policy refuses. */
 const roles = new Map<Role, { readonly allowed: readonly string[]; readonly used: Set<string>; refused: unknown[] }>();
 /** By job: the text of `/metrics` after the flows. */
 const scrapes = new Map<string, Scrape>();
@@ -62,10 +62,12 @@ async function createStack(
 /** Takes the calls made since the last time as those of this role. */
 function recordAs(role: Role, stack: Stack): void {
   const policy = stack.policy(role === "operator" ? "OperatorPolicy" : "TaskPolicy");
-  const known = roles.get(role) ?? { allowed: policy.actions, used: new Set<string>(), refused: [] };
+  const allowed = [...policy.actions, ...policy.purposes];
+  const known = roles.get(role) ?? { allowed, used: new Set<string>(), refused: [] };
   roles.set(role, known);
   for (const call of aws.takeCalls()) {
     known.used.add(call.action);
+    if (call.encryptionContext["purpose"] !== undefined) known.used.add(call.encryptionContext["purpose"]);
     const isRefusedByKey = call.action.startsWith("kms:") && !stack.keyPolicy.allows(call);
     if (!policy.allows(call) || isRefusedByKey) known.refused.push(call);
   }
@@ -222,11 +224,14 @@ describe("a deployed server, from the outputs of its stack", () => {
 });
 
 describe("the policies, after all of that", () => {
-  it.each(["broker", "server", "operator"] as const)("allow the %s exactly what it asked for", (name) => {
-    const { allowed = [], used = new Set<string>(), refused } = roles.get(name) ?? {};
-    expect(refused).toEqual([]);
-    expect(used).toEqual(new Set(allowed));
-  });
+  it.each(["broker", "server", "operator"] as const)(
+    "allow the %s exactly what it asked for: actions, and purposes of the key",
+    (name) => {
+      const { allowed = [], used = new Set<string>(), refused } = roles.get(name) ?? {};
+      expect(refused).toEqual([]);
+      expect(used).toEqual(new Set(allowed));
+    },
+  );
 });
 
 interface Rules {

@@ -13,6 +13,8 @@ type Json = Readonly<Record<string, unknown>>;
 export interface Policy {
   /** Actions of which it allows some calls, in order. */
   readonly actions: readonly string[];
+  /** The purposes of encryption contexts for which it allows the key. */
+  readonly purposes: readonly string[];
   allows(call: AwsCall): boolean;
 }
 
@@ -84,6 +86,7 @@ interface Statement {
 function policyOf(statements: readonly Statement[]): Policy {
   return {
     actions: statements.flatMap(({ Action }) => Action),
+    purposes: statements.flatMap(({ Condition }) => Condition?.StringEquals["kms:EncryptionContext:purpose"] ?? []),
     allows: ({ action, resource, encryptionContext }) =>
       statements.some(
         ({ Action, Resource, Condition }) =>
