@@ -26,7 +26,7 @@ function copyOfRepository(): string {
   const files = globSync(
     [
       "packages/*/{src/**/*,package.json}",
-      "apps/*/{src/**/*,package.json}",
+      "apps/*/{src/**/*,package.json,README.md}",
       "e2e/**/*.ts",
       "tooling/src/**/*",
       "docs/**/*",
