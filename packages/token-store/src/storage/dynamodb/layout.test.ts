@@ -2,11 +2,13 @@
  * The content of the table, attribute by attribute: a later release reads it, and so does an
  * operator.
  */
+import { DescribeTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import type { JsonObject, RecordStore } from "@oauth-broker/oauth-core";
 import { startDynamoDb, startFaultProxy } from "@oauth-broker/simulators/aws";
 import type { DynamoDbEngine, FaultProxy } from "@oauth-broker/simulators/aws";
+import { TABLE_SCHEMA } from "../../provision.ts";
 import { dynamodbRecordStore } from "./record-store.ts";
 
 const NOW = 1_700_000_000;
@@ -44,6 +46,15 @@ async function requestsOf(work: () => Promise<unknown>): Promise<Record<string, 
 
 const KEY = { kind: "flow", id: "f1" };
 const FROM = { stage: "pushed", expect: { code: "c1" } };
+
+it("a table of the stand-in has the keys of every table", async () => {
+  const { region, endpoint } = engine;
+  const client = new DynamoDBClient({ region, endpoint });
+  const { Table: made } = await client.send(new DescribeTableCommand({ TableName: await engine.createTable() }));
+  client.destroy();
+  const { AttributeDefinitions, KeySchema } = TABLE_SCHEMA;
+  expect(made).toMatchObject({ AttributeDefinitions, KeySchema });
+});
 
 describe("a record's item", () => {
   it("has these attributes and no others", () =>
