@@ -30,6 +30,7 @@ import { connectLinkingClient } from "../support/several-vendors-client.ts";
 import { plantVendorSecrets, startVendor } from "../support/vendor.ts";
 
 const ALIAS = "alias/oauth-broker";
+const OPERATOR = "arn:aws:iam::000000000000:role/operator";
 const NINE_HOURS = 9 * 3600;
 
 let aws: RecordedAws;
@@ -54,7 +55,7 @@ async function createStack(
   parameters: Readonly<Record<string, string>> & { readonly TableName: string },
 ): Promise<Stack> {
   const { region, account, keyArn } = aws;
-  const stack = stackOf({ template, parameters, region, account, keyArn });
+  const stack = stackOf({ template, parameters: { KeyUserArns: OPERATOR, ...parameters }, region, account, keyArn });
   await aws.createTable(parameters.TableName, stack.table);
   return stack;
 }
@@ -62,13 +63,14 @@ async function createStack(
 /** Takes the calls made since the last time as those of this role. */
 function recordAs(role: Role, stack: Stack): void {
   const policy = stack.policy(role === "operator" ? "OperatorPolicy" : "TaskPolicy");
+  const keyPolicy = stack.keyPolicyFor(role === "operator" ? OPERATOR : stack.taskRole);
   const allowed = [...policy.actions, ...policy.purposes];
   const known = roles.get(role) ?? { allowed, used: new Set<string>(), refused: [] };
   roles.set(role, known);
   for (const call of aws.takeCalls()) {
     known.used.add(call.action);
     if (call.encryptionContext["purpose"] !== undefined) known.used.add(call.encryptionContext["purpose"]);
-    const isRefusedByKey = call.action.startsWith("kms:") && !stack.keyPolicy.allows(call);
+    const isRefusedByKey = call.action.startsWith("kms:") && !keyPolicy.allows(call);
     if (!policy.allows(call) || isRefusedByKey) known.refused.push(call);
   }
 }

@@ -24,8 +24,10 @@ export interface Stack {
   readonly table: Json;
   /** Of an `AWS::IAM::ManagedPolicy`. */
   policy(name: string): Policy;
-  /** What the key's own policy allows to roles of the account. */
-  readonly keyPolicy: Policy;
+  /** The role of the task, an ARN. */
+  readonly taskRole: string;
+  /** What the key's own policy allows to this role. */
+  keyPolicyFor(role: string): Policy;
 }
 
 export interface StackOptions {
@@ -38,7 +40,10 @@ export interface StackOptions {
 
 export function stackOf({ template, parameters, region, account, keyArn }: StackOptions): Stack {
   const text = readFileSync(join(ROOT, "deploy/aws", `${template}.yaml`), "utf8");
-  const { Parameters, Resources, Outputs } = parse(text) as {
+  const { Parameters, Conditions, Resources, Outputs } = parse(text) as {
+    readonly Conditions: Readonly<
+      Record<string, { readonly "Fn::Not": readonly [{ readonly "Fn::Equals": unknown[] }] }>
+    >;
     readonly Parameters: Readonly<Record<string, { readonly Default?: string }>>;
     readonly Resources: Readonly<Record<string, { readonly Properties: Json }>>;
     readonly Outputs: Readonly<Record<string, { readonly Value: unknown }>>;
@@ -52,6 +57,7 @@ export function stackOf({ template, parameters, region, account, keyArn }: Stack
     Key: keyArn,
     "Table.Arn": `arn:aws:dynamodb:${region}:${account}:table/${parameters.TableName}`,
     "Key.Arn": keyArn,
+    "TaskRole.Arn": `arn:aws:iam::${account}:role/task`,
   };
   for (const [name, { Default }] of Object.entries(Parameters)) references[name] = parameters[name] ?? Default ?? "";
   const valueOf = (name: string): string => references[name] ?? `of this stack: ${name}`;
@@ -59,11 +65,17 @@ export function stackOf({ template, parameters, region, account, keyArn }: Stack
   const resolve = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(resolve);
     if (typeof value !== "object" || value === null) return value;
-    const { Ref: ref, "Fn::GetAtt": attribute, "Fn::Sub": text } = value as Json;
+    const { Ref: ref, "Fn::GetAtt": attribute, "Fn::Sub": text, "Fn::If": choice, "Fn::Join": joined } = value as Json;
     if (typeof ref === "string") return valueOf(ref);
     if (Array.isArray(attribute)) return valueOf(attribute.join("."));
     if (typeof text === "string") return text.replace(/\$\{([^}]*)\}/g, (_, name: string) => valueOf(name));
+    if (Array.isArray(choice)) return resolve(holds(String(choice[0])) ? choice[1] : choice[2]);
+    if (Array.isArray(joined)) return resolve(joined[1]);
     return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, resolve(inner)]));
+  };
+  const holds = (condition: string): boolean => {
+    const [one, other] = Conditions[condition]?.["Fn::Not"][0]["Fn::Equals"] ?? [];
+    return resolve(one) !== resolve(other);
   };
   const properties = (name: string): Json => resolve(Resources[name]?.Properties) as Json;
   const { AttributeDefinitions, KeySchema, BillingMode } = properties("Table");
@@ -72,12 +84,14 @@ export function stackOf({ template, parameters, region, account, keyArn }: Stack
     outputs: Object.fromEntries(Object.entries(Outputs).map(([name, { Value }]) => [name, String(resolve(Value))])),
     table: { AttributeDefinitions, KeySchema, BillingMode },
     policy: (name) => policyOf((properties(name)["PolicyDocument"] as { Statement: readonly Statement[] }).Statement),
-    keyPolicy: policyOf(ofKey.filter(({ Sid }) => Sid === "UseUnderItsContexts")),
+    taskRole: valueOf("TaskRole.Arn"),
+    keyPolicyFor: (role) => policyOf(ofKey.filter(({ Principal }) => Principal?.AWS === role)),
   };
 }
 
 interface Statement {
-  readonly Sid?: string;
+  /** Of a key's policy. */
+  readonly Principal?: { readonly AWS: string };
   readonly Action: readonly string[];
   readonly Resource: string;
   readonly Condition?: { readonly StringEquals: Readonly<Record<string, string | readonly string[]>> };

@@ -71,9 +71,13 @@ describe.each(NAMES)("the template %s", (name) => {
       ]);
       const context = at(statements[1], "Condition", "StringEquals");
       expect(context).toMatchObject({ "kms:EncryptionContext:table": { "Fn::Sub": "${TableName}" } });
-      expect(at(resources["Key"], "Properties", "KeyPolicy", "Statement", 1, "Condition", "StringEquals")).toEqual(
-        context,
-      );
+      const [, task, users] = at(resources["Key"], "Properties", "KeyPolicy", "Statement") as readonly Json[];
+      const ofUsers = at(users, "Fn::If", 1);
+      for (const use of [task, ofUsers]) expect(at(use, "Condition", "StringEquals")).toEqual(context);
+      expect([at(task, "Principal"), at(ofUsers, "Principal")]).toEqual([
+        { AWS: { "Fn::GetAtt": ["TaskRole", "Arn"] } },
+        { AWS: { Ref: "KeyUserArns" } },
+      ]);
     }
   });
 

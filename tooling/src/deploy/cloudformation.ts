@@ -97,7 +97,7 @@ export function serverTemplate(alarms: readonly Alarm[]): Json {
       TokenEncryptionKmsKeyId: { Description: "TOKEN_ENCRYPTION_KMS_KEY_ID", Value: attribute("Key", "Arn") },
       TokenEncryptionMode: { Description: "TOKEN_ENCRYPTION_MODE", Value: ref("TokenEncryptionMode") },
       OperatorPolicyArn: {
-        Description: "A policy for the role of those who run links list and token-store",
+        Description: "A policy for the role of those who run links and token-store; KeyUserArns names that role too",
         Value: ref("OperatorPolicy"),
       },
       ...commonOutputs(),
@@ -112,6 +112,7 @@ function template({ Description, ...sections }: Json & { readonly Description: s
     Parameters: sections["Parameters"],
     Conditions: {
       HasAlarmTopic: { "Fn::Not": [{ "Fn::Equals": [ref("AlarmTopicArn"), ""] }] },
+      HasKeyUsers: { "Fn::Not": [{ "Fn::Equals": [{ "Fn::Join": ["", ref("KeyUserArns")] }, ""] }] },
       HasMetrics: { "Fn::Not": [{ "Fn::Equals": [ref("MetricsNamespace"), ""] }] },
     },
     Resources: sections["Resources"],
@@ -132,6 +133,12 @@ function commonParameters(tableName: string): Json {
       Description: "The alias of the key",
       Default: `alias/${tableName}`,
       AllowedPattern: "^alias/(?!aws/)[A-Za-z0-9/_-]{1,250}$",
+    },
+    KeyUserArns: {
+      Type: "CommaDelimitedList",
+      Description:
+        "ARNs of roles beside that of the task that may use the key as it does: of a process elsewhere than in ECS, of those who run commands",
+      Default: "",
     },
     AlarmTopicArn: {
       Type: "String",
@@ -224,6 +231,14 @@ const THROUGH_DYNAMODB = {
 type Contexts = readonly Readonly<Record<string, string>>[];
 
 function keyWithAlias(Description: string, contexts: Contexts, statements: readonly Json[]): Json {
+  const use = (Sid: string, AWS: Json): Json => ({
+    Sid,
+    Effect: "Allow",
+    Principal: { AWS },
+    Action: ROLE_ACTIONS.server.kms.map((action) => `kms:${action}`),
+    Resource: "*",
+    Condition: contextCondition(contexts),
+  });
   return {
     Key: {
       Type: "AWS::KMS::Key",
@@ -237,15 +252,9 @@ function keyWithAlias(Description: string, contexts: Contexts, statements: reado
           Version: "2012-10-17",
           Statement: [
             { Sid: "Administration", Effect: "Allow", Principal: { AWS: ROOT }, Action: ADMINISTRATION, Resource: "*" },
-            {
-              // Roles of this account with a policy for it, and for these contexts only.
-              Sid: "UseUnderItsContexts",
-              Effect: "Allow",
-              Principal: { AWS: ROOT },
-              Action: ROLE_ACTIONS.server.kms.map((action) => `kms:${action}`),
-              Resource: "*",
-              Condition: contextCondition(contexts),
-            },
+            // Not the account: then every administrator of it could open what lies in the table.
+            use("Task", attribute("TaskRole", "Arn")),
+            { "Fn::If": ["HasKeyUsers", use("KeyUsers", ref("KeyUserArns")), ref("AWS::NoValue")] },
             ...statements,
           ],
         },

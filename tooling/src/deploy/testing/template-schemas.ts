@@ -21,7 +21,7 @@ const RESOURCE_MEMBERS = new Set([
   "UpdateReplacePolicy",
 ]);
 const PSEUDO = new Set(["AWS::AccountId", "AWS::Partition", "AWS::Region", "AWS::URLSuffix", "AWS::NoValue"]);
-const FUNCTIONS = new Set(["Ref", "Fn::GetAtt", "Fn::Sub", "Fn::If", "Fn::Not", "Fn::Equals"]);
+const FUNCTIONS = new Set(["Ref", "Fn::GetAtt", "Fn::Sub", "Fn::If", "Fn::Not", "Fn::Equals", "Fn::Join"]);
 
 const isObject = (value: unknown): value is Json =>
   typeof value === "object" && value !== null && !Array.isArray(value);
