@@ -116,6 +116,16 @@ it("the pages list the actions of the roles", () => {
   expect(text("apps/broker/README.md")).toContain(`| ${quoted}, and no more | the table |`);
 });
 
+it("the page's commands name parameters that there are", () => {
+  const page = readFileSync(join(ROOT, "docs/deploying-on-aws.md"), "utf8");
+  const commands = [...page.matchAll(/deploy\/aws\/([a-z-]+)\.yaml \\\n.*--parameter-overrides (.*)/g)];
+  expect(commands).toHaveLength(2);
+  for (const [, name = "", overrides = ""] of commands) {
+    const parameters = Object.keys(read(name)["Parameters"] as Json);
+    expect(parameters).toEqual(expect.arrayContaining(overrides.split(" ").map((one) => one.split("=")[0])));
+  }
+});
+
 describe("a mistake in a template is found", () => {
   it.each<[string, readonly string[], unknown, RegExp]>([
     ["a property", ["Table", "Properties", "BilingMode"], "PAY_PER_REQUEST", /Table: BilingMode is no property/],
