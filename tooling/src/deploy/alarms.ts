@@ -1,7 +1,7 @@
 /**
  * The recommended alarms of the broker and of a deployed MCP server, as queries. Their names,
  * conditions and advice are the tables of the two README files; here each name gets its PromQL and,
- * where a counter says it, the same for CloudWatch. prometheus.ts and cloudwatch.ts write them down.
+ * where a counter says it, what CloudWatch watches (cloudwatch.ts).
  */
 
 /** A part of a generated file. */
@@ -170,4 +170,26 @@ export function readAlarmRows(readme: string): readonly Pick<Alarm, "name" | "co
 export function identifierOf(prefix: string, name: string): string {
   const words = name.replaceAll("'", "").match(/[A-Za-z0-9]+/g) ?? [];
   return prefix + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("");
+}
+
+/** The alarms as alerting rules of Prometheus. */
+export function alertingRules(broker: readonly Alarm[], server: readonly Alarm[]): Json {
+  const group = (name: string, prefix: string, service: string, alarms: readonly Alarm[]) => ({
+    name,
+    rules: alarms.map((alarm) => ({
+      alert: identifierOf(prefix, alarm.name),
+      expr: alarm.promql,
+      for: `${alarm.forMinutes}m`,
+      labels: { service },
+      annotations: {
+        summary: alarm.name,
+        description: descriptionOf(alarm),
+      },
+    })),
+  });
+  const groups = [
+    group("oauth-broker", "Broker", "oauth-broker", broker),
+    group("mcp-server", "McpServer", "mcp-server", server),
+  ];
+  return { groups };
 }

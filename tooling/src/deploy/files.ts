@@ -1,10 +1,9 @@
 /** The generated files of deploy/. */
 import { stringify } from "yaml";
-import { brokerAlarms, type Json, serverAlarms } from "./alarms.ts";
+import { alertingRules, brokerAlarms, type Json, serverAlarms } from "./alarms.ts";
 import { brokerTemplate, METRICS_NAMESPACE, serverTemplate } from "./cloudformation.ts";
 import { agentConfiguration } from "./cloudwatch.ts";
 import { brokerDashboard, serverDashboard } from "./grafana.ts";
-import { alertingRules } from "./prometheus.ts";
 
 const REMAKE = "Generated. Remake: npm run docs";
 
