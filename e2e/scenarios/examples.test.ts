@@ -14,12 +14,16 @@ import { endOfExample, exampleFolder, type ExampleProcess, startExample } from "
 import { freePort } from "../support/free-port.ts";
 import { findSecrets, plantSecret } from "../support/secrets.ts";
 
-/** Whether a flow under way outlives a restart: the session is in the cookie, or in memory. */
-const EXAMPLES = [
+/**
+ * Whether a flow under way outlives a restart: the session is in the cookie, or in memory. The one
+ * in Python is opt-in: `npm run test:python`.
+ */
+const EXAMPLES: readonly [name: string, outlivesRestart: boolean][] = [
   ["express", false],
   ["fastify", false],
   ["hono", true],
-] as const;
+  ...(process.env["PYTHON_WITH_AUTHLIB"] === undefined ? [] : [["python-authlib", false] as [string, boolean]]),
+];
 const SESSION_SECRET = "the-secret-of-the-sessions-of-a-test";
 
 let broker: BrokerProcess;
@@ -34,7 +38,7 @@ const shown: string[] = [];
 beforeAll(async () => {
   plantSecret("session secret", SESSION_SECRET);
   const folder = temporaryFolder();
-  for (const name of ["express", "fastify", "hono", "shared"]) ports.set(name, await freePort());
+  for (const name of [...EXAMPLES.map(([name]) => name), "shared"]) ports.set(name, await freePort());
   const redirectUris = [...ports.values()].map((port) => `http://127.0.0.1:${port}/oauth/callback`);
   const client = { client_id: "examples", client_secret: "a-secret-that-is-long-enough-for-the-sandbox" };
   mkdirSync(join(folder, "data"));
@@ -254,7 +258,7 @@ describe.each(EXAMPLES)("examples/%s", (name, outlivesRestart) => {
   });
 
   it("has less than 120 lines", () => {
-    const text = readFileSync(join(exampleFolder(name), "main.ts"), "utf8");
+    const text = readFileSync(join(exampleFolder(name), name.startsWith("python") ? "main.py" : "main.ts"), "utf8");
     expect(text.trimEnd().split("\n").length).toBeLessThan(120);
   });
 });

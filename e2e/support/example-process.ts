@@ -1,7 +1,7 @@
 /** A program of examples/ as its README starts it: its own process, with the sandbox's variables. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "./paths.ts";
 
@@ -20,11 +20,20 @@ export interface ExampleOptions {
   readonly env: Readonly<Record<string, string>>;
 }
 
-const SKIP_TIME = `process.on("SIGUSR2", () => {
+const SKIP_TIME_NODE = `process.on("SIGUSR2", () => {
   const now = Date.now;
   Date.now = () => now() + 1_020_000;
   console.log("Time was skipped");
 })`;
+
+const SKIP_TIME_PYTHON = `
+import runpy, signal, time
+def skip(*_):
+    now = time.time
+    time.time = lambda: now() + 1_020_000 / 1000
+    print("Time was skipped", flush=True)
+signal.signal(signal.SIGUSR2, skip)
+runpy.run_path("main.py", run_name="__main__")`;
 
 /** @param name of a folder in examples/ */
 export function exampleFolder(name: string): string {
@@ -67,22 +76,24 @@ export async function endOfExample(
   return { code, output: output() };
 }
 
-/** The start script of its package.json, without npm. */
 function spawnExample({ folder, env }: ExampleOptions) {
-  const { scripts } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as {
-    readonly scripts: { readonly start: string };
-  };
-  const args = scripts.start.split(" ").slice(1);
-  const child = spawn(
-    process.execPath,
-    ["--import", `data:text/javascript,${encodeURIComponent(SKIP_TIME)}`, ...args],
-    {
-      cwd: folder,
-      env: { PATH: process.env["PATH"], NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"], ...env },
-      stdio: ["ignore", "pipe", "pipe"],
-    },
-  );
+  const [command, args] = commandOf(folder);
+  const child = spawn(command, args, {
+    cwd: folder,
+    env: { PATH: process.env["PATH"], NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"], ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   let text = "";
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (part) => (text += part));
   return { child, output: () => text };
+}
+
+/** The start script of its package.json, without npm; in Python its program. */
+function commandOf(folder: string): readonly [command: string, args: readonly string[]] {
+  if (existsSync(join(folder, "main.py"))) return [process.env["PYTHON_WITH_AUTHLIB"] ?? "", ["-c", SKIP_TIME_PYTHON]];
+  const { scripts } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as {
+    readonly scripts: { readonly start: string };
+  };
+  const skipTime = ["--import", `data:text/javascript,${encodeURIComponent(SKIP_TIME_NODE)}`];
+  return [process.execPath, [...skipTime, ...scripts.start.split(" ").slice(1)]];
 }
