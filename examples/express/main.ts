@@ -23,16 +23,15 @@ declare module "express-session" {
   }
 }
 
+const sessions = session({
+  secret: env.SESSION_SECRET ?? randomBytes(32).toString("hex"),
+  cookie: { httpOnly: true, sameSite: "lax", secure: APP_URL.startsWith("https:") },
+  proxy: true, // For `secure`: TLS ends in front of this process.
+  resave: false,
+  saveUninitialized: false,
+});
 const app = express();
-app.use(
-  session({
-    secret: env.SESSION_SECRET ?? randomBytes(32).toString("hex"),
-    cookie: { httpOnly: true, sameSite: "lax", secure: APP_URL.startsWith("https:") },
-    proxy: true, // For `secure`: TLS ends in front of this process.
-    resave: false,
-    saveUninitialized: false,
-  }),
-);
+app.use(sessions);
 // Browsers send Origin with every POST. SameSite alone lets in the forms of sibling domains.
 app.use((req, res, next) => {
   if (req.method !== "POST" || req.get("origin") === APP_URL) return next();
@@ -85,8 +84,9 @@ app.post("/refresh", async (req, res) => {
 
 app.post("/disconnect", async (req, res) => {
   const { user = "" } = req.session;
-  const { accessToken: token = "", connection = "" } = tokensOf.get(user) ?? {};
-  const revoked = await broker.revoke({ token, connection });
+  const tokens = tokensOf.get(user);
+  if (tokens === undefined) return res.redirect(303, "/");
+  const revoked = await broker.revoke({ token: tokens.accessToken, connection: tokens.connection });
   tokensOf.delete(user);
   res.send(page(revoked.outcome === "revoked" ? "Disconnected." : escape(revoked.help)));
 });
@@ -111,7 +111,7 @@ app.use(((error, _req, res, next) => {
   res.status(status).send(page(text));
 }) satisfies ErrorRequestHandler);
 
-const page = (...parts: string[]) => `<title>Example</title><p>${parts.join("<p>")}<p><a href="/">Home</a>`;
+const page = (...parts: string[]) => `<p>${parts.join("<p>")}<p><a href="/">Home</a>`;
 const form = (action: string, fields = "") =>
   `<form method="post" action="/${action}">${fields}<button>${action}</button></form>`;
 const escape = (text: string) => text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);

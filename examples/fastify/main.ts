@@ -93,8 +93,9 @@ await app.register(async (signedIn) => {
   });
 
   signedIn.post("/disconnect", async ({ session: { user = "" } }, reply) => {
-    const { accessToken: token = "", connection = "" } = tokensOf.get(user) ?? {};
-    const revoked = await broker.revoke({ token, connection });
+    const tokens = tokensOf.get(user);
+    if (tokens === undefined) return reply.redirect("/", 303);
+    const revoked = await broker.revoke({ token: tokens.accessToken, connection: tokens.connection });
     tokensOf.delete(user);
     return show(reply, revoked.outcome === "revoked" ? "Disconnected." : escape(revoked.help));
   });
@@ -109,7 +110,7 @@ async function readAccount({ accessToken }: Tokens): Promise<string> {
 }
 
 const show = (reply: FastifyReply, ...parts: string[]) =>
-  reply.type("text/html").send(`<title>Example</title><p>${parts.join("<p>")}<p><a href="/">Home</a>`);
+  reply.type("text/html").send(`<p>${parts.join("<p>")}<p><a href="/">Home</a>`);
 const form = (action: string, fields = "") =>
   `<form method="post" action="/${action}">${fields}<button>${action}</button></form>`;
 const escape = (text: string) => text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);

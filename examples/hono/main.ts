@@ -83,8 +83,9 @@ app.post("/refresh", async (c) => {
 });
 
 app.post("/disconnect", async (c) => {
-  const { accessToken: token = "", connection = "" } = tokensOf.get(c.var.user) ?? {};
-  const revoked = await broker.revoke({ token, connection });
+  const tokens = tokensOf.get(c.var.user);
+  if (tokens === undefined) return c.redirect("/", 303);
+  const revoked = await broker.revoke({ token: tokens.accessToken, connection: tokens.connection });
   tokensOf.delete(c.var.user);
   return c.html(page(revoked.outcome === "revoked" ? "Disconnected." : revoked.help));
 });
@@ -111,8 +112,7 @@ app.onError((error, c) => {
 });
 
 type Part = string | ReturnType<typeof html>;
-const page = (...parts: Part[]) =>
-  html`<title>Example</title>${parts.map((part) => html`<p>${part}</p>`)}<a href="/">Home</a>`;
+const page = (...parts: Part[]) => html`${parts.map((part) => html`<p>${part}</p>`)}<a href="/">Home</a>`;
 const form = (action: string, fields: Part = "") =>
   html`<form method="post" action="/${action}">${fields}<button>${action}</button></form>`;
 

@@ -1,7 +1,6 @@
 """A backend with Flask and Authlib: its users connect GitHub through the broker. README.md says how to start it."""
 
 import os
-import secrets
 import time
 from functools import partial
 from urllib.parse import parse_qsl, urlencode, urlsplit
@@ -36,11 +35,12 @@ form = '<form method="post" action="/{0}">{1}<button>{0}</button></form>'.format
 
 @app.before_request
 def guard():
-    # Browsers send Origin with every POST. SameSite alone lets in the forms of sibling domains.
     if request.method == "POST" and request.headers.get("Origin") != APP_URL:
         abort(403, f"This form is not from {APP_URL}.")
     if request.path != "/sign-in" and not session.get("user"):
         return form("sign-in", '<input name="user" value="alice">')
+    if request.path in ("/refresh", "/disconnect") and session["user"] not in tokens_of:
+        return redirect("/", 303)
 
 
 # Your own login goes here. It begins a new session: nothing planted in the old one stays.
@@ -54,7 +54,7 @@ def sign_in():
 
 @app.get("/")
 def home():
-    page = f"<title>Example</title><p>Signed in as {escape(session['user'])}.<p>"
+    page = f"<p>Signed in as {escape(session['user'])}.<p>"
     if (tokens := tokens_of.get(session["user"])) is None:
         return page + form("connect", "")
     answer = requests.get(f"{GITHUB_API_URL}/user", headers={"Authorization": f"Bearer {tokens['access_token']}"}, **CALL)
@@ -64,7 +64,7 @@ def home():
 
 @app.post("/connect")
 def connect():
-    wanted = {"code_verifier": secrets.token_urlsafe(32), "vendor": "github", "scope": "read:user"}
+    wanted = {"code_verifier": os.urandom(32).hex(), "vendor": "github", "scope": "read:user"}
     url, state = broker().create_authorization_url(f"{BROKER_URL}/v1/authorize", **wanted)
     # The parameters go straight to the broker (RFC 9126); the browser gets a reference to them.
     data = dict(parse_qsl(urlsplit(url).query))
