@@ -1,5 +1,5 @@
 /** Tokens at rest, their refresh and their end. Part of list.ts. */
-import { FLOWS, type Requirement, row, SCENARIOS, STORE, twin, VENDOR } from "./requirement.ts";
+import { attack, FLOWS, type Requirement, row, SCENARIOS, STORE, twin, VENDOR } from "./requirement.ts";
 
 export const AT_REST: readonly Requirement[] = [
   twin(
@@ -140,8 +140,10 @@ export const REFRESH: readonly Requirement[] = [
   ),
   row(
     "RF-7",
-    "A client refreshes a connection that is another client's, altered or made up. It is refused, and nothing is sent to the vendor.",
+    "A client refreshes or checks a connection that is another client's, altered or made up. It is refused, and nothing is sent to the vendor.",
     `${FLOWS}/grants.test.ts`,
+    `${FLOWS}/check.test.ts`,
+    attack("check"),
   ),
   row(
     "RF-8",

@@ -287,6 +287,7 @@ export const CREDENTIALS: readonly Requirement[] = [
     `${FLOWS}/live-metadata.test.ts`,
     `${VENDOR}/discovery/live.test.ts`,
     attack("custom-vendor"),
+    attack("check"),
   ),
   row("BY-5", "A vendor is switched off. Refresh and revocation refuse it too.", `${FLOWS}/byoc.test.ts`),
 ];

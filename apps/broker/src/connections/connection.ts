@@ -28,8 +28,8 @@ export interface Connection extends VendorTarget {
    */
   readonly hosts: readonly string[];
   /**
-   * The vendor's hosts that say whether an access token is good: a check sends it to no other.
-   * Absent where the vendor has none, and in a value of an earlier release: then `hosts`.
+   * The vendor's hosts that say whether an access token is good: a check sends it to these and
+   * `hosts`. Absent in a value of an earlier release, until a refresh.
    */
   readonly checkHosts?: readonly string[];
   /**
@@ -56,7 +56,7 @@ export function connectionOf(
     credentialsSource: source,
     ...(source === "byoc" ? { vendorClientId: clientId, hadSecret: clientSecret !== undefined } : {}),
     hosts: tokenHosts(vendor),
-    ...keptCheckHosts(vendor),
+    checkHosts: checkHosts(vendor),
     ...account,
     ...defined({ callbackData: keptCallbackData(vendor, callbackData) }),
   };
@@ -92,11 +92,6 @@ export function sealConnection(connection: Connection, clientId: string, { keyse
   return `${kid}.${seal(key, JSON.stringify(connection), ["connection", clientId])}`;
 }
 
-function keptCheckHosts(vendor: VendorChoice["vendor"]): Pick<Connection, "checkHosts"> {
-  const hosts = checkHosts(vendor);
-  return hosts.length === 0 ? {} : { checkHosts: hosts };
-}
-
 /**
  * Returns the value that a client presented; seals it anew only when a newer key is active, or when
  * it is of an earlier release and lacks the check hosts of the vendor, which has just issued new
@@ -110,9 +105,10 @@ export function resealConnection(
   { keyset }: Pick<Deps, "keyset">,
 ): string {
   const isCurrent = presented.startsWith(`${keyset.active("connection").kid}.`);
-  const kept = { ...keptCheckHosts(vendor), ...connection };
-  const lacksHosts = connection.checkHosts === undefined && kept.checkHosts !== undefined;
-  return isCurrent && !lacksHosts ? presented : sealConnection(kept, clientId, { keyset });
+  const hosts = checkHosts(vendor);
+  const lacksHosts = connection.checkHosts === undefined && hosts.length > 0;
+  if (isCurrent && !lacksHosts) return presented;
+  return sealConnection({ checkHosts: hosts, ...connection }, clientId, { keyset });
 }
 
 const MOST_OPENED = 1_000;

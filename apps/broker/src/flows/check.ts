@@ -31,7 +31,7 @@ export async function check(
   const found = await vendorClient.checkAccessToken(vendor, credentials, {
     accessToken,
     scope,
-    hosts: connection.checkHosts ?? connection.hosts,
+    hosts: [...connection.hosts, ...(connection.checkHosts ?? [])],
     ...defined({ account: accountOf(connection) }),
   });
   // 3  what the vendor said, and nothing else

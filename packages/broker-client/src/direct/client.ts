@@ -153,7 +153,7 @@ export function direct(options: DirectOptions): DirectClient {
         const found = await vendorClient.checkAccessToken(vendor, credentials, {
           accessToken,
           scope: parseScope(scope),
-          hosts: known.checkHosts ?? known.hosts,
+          hosts: [...known.hosts, ...(known.checkHosts ?? [])],
           ...defined({ account: firstSubject(known) }),
         });
         return checkedOf(found, at);

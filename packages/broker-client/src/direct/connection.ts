@@ -15,8 +15,8 @@ export interface DirectConnection {
   /** Of the token, refresh and revocation endpoints. */
   readonly hosts: readonly string[];
   /**
-   * Of the endpoints that say whether an access token is good. Absent in a connection of an earlier
-   * release, which a refresh replaces: then `hosts`.
+   * Of the endpoints that say whether an access token is good: a check sends it to these and
+   * `hosts`. Absent in a connection of an earlier release, until a refresh.
    */
   readonly checkHosts?: readonly string[];
   /** Of the first ID token. */

@@ -1,0 +1,121 @@
+/**
+ * A backend asks whether a user's connection is still good, so its access token travels once more,
+ * and the operator's secret with it. Attacker: has changed what the honest vendor publishes of
+ * itself, after the user connected, or is another client of the broker. Goal: the victim's token
+ * or the secret at a host of the attacker's. Defence: the token goes to the hosts that the
+ * connection pinned when it was issued, and the connection opens for its own client alone.
+ */
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { CALLBACK, VENDOR_CLIENT } from "./support/names.ts";
+import { createFakeVendor, ownerOf } from "./support/fake-vendor.ts";
+import { without } from "./support/outcomes.ts";
+import { createBackend, createBrowser, parameter } from "./support/actors.ts";
+import { createFixture } from "./support/fixture.ts";
+
+const off = vi.hoisted(() => new Set<string>());
+afterEach(() => off.clear());
+
+vi.mock("@oauth-broker/broker/src/connections/grant-context.ts", async (original) => {
+  const actual = await original<typeof import("@oauth-broker/broker/src/connections/grant-context.ts")>();
+  const { checkHosts } = await import("@oauth-broker/oauth-core/client");
+  const readGrantContext: typeof actual.readGrantContext = async (...call) => {
+    const context = await actual.readGrantContext(...call);
+    const { connection, vendor } = context;
+    return off.has("pinned hosts")
+      ? { ...context, connection: { ...connection, checkHosts: checkHosts(vendor) } }
+      : context;
+  };
+  return { ...actual, readGrantContext };
+});
+
+vi.mock("@oauth-broker/broker/src/connections/connection.ts", async (original) => {
+  const actual = await original<typeof import("@oauth-broker/broker/src/connections/connection.ts")>();
+  const openConnection: typeof actual.openConnection = (value, clientId, deps) =>
+    actual.openConnection(value, off.has("client") ? "platform" : clientId, deps);
+  return { ...actual, openConnection };
+});
+
+const HONEST = "https://honest.example";
+const EVIL = "https://evil.example";
+const HOUR_SECONDS = 3600;
+
+async function setUp() {
+  let published: Readonly<Record<string, unknown>> = {};
+  const vendor = createFakeVendor({
+    ...VENDOR_CLIENT,
+    origin: HONEST,
+    redirectUri: CALLBACK,
+    metadata: () => published,
+  });
+  const fixture = await createFixture({ vendors: [vendor] });
+  const victim = createBackend(fixture);
+  const flow = await victim.push();
+  const { url } = await createBrowser(fixture, "victim").visit(victim.startUrl(flow));
+  const { body } = await victim.redeem(parameter(url, "code"), flow.codeVerifier);
+  expect(ownerOf(body["access_token"])).toBe("victim");
+  const { access_token, connection, refresh_token } = body as Record<string, string>;
+  return {
+    fixture,
+    victim,
+    foe: createBackend(fixture, "other"),
+    grant: { access_token, connection } as Record<string, string>,
+    refresh_token: String(refresh_token),
+    /** What the vendor's metadata says from now on. */
+    publish: (members: Readonly<Record<string, unknown>>) => {
+      published = members;
+      fixture.now.advance(HOUR_SECONDS);
+    },
+    /** What has reached the attacker's host. */
+    leaked: () =>
+      fixture.outbound
+        .filter(({ url: to }) => to.startsWith(EVIL))
+        .map(({ body: sent, headers }) => [sent, headers.get("authorization")].join()),
+  };
+}
+
+const ELSEWHERE = [
+  { introspection_endpoint: `${EVIL}/introspect` },
+  { userinfo_endpoint: `${EVIL}/me` },
+  { introspection_endpoint: `${EVIL}/introspect`, userinfo_endpoint: `${EVIL}/me` },
+];
+
+describe.each(ELSEWHERE)("bar#BY-4 a vendor whose metadata later says %j", (members) => {
+  async function attack() {
+    const { victim, grant, refresh_token, publish, leaked } = await setUp();
+    publish(members);
+    const before = await victim.post("/v1/check", grant);
+    const refresh = { grant_type: "refresh_token", refresh_token, connection: grant["connection"] ?? "" };
+    const { body } = await victim.post("/v1/token", refresh);
+    const after = await victim.post("/v1/check", { ...grant, connection: String(body["connection"]) });
+    return { answers: [before.body, after.body], leaked: leaked(), token: grant["access_token"] ?? "" };
+  }
+
+  it("gets no token and no secret, and the backend learns that it is not known", async () => {
+    const { answers, leaked } = await attack();
+    const unknown = { active: null, checked_by: "none" };
+    expect(answers).toEqual([unknown, unknown]);
+    expect(leaked).toEqual([]);
+  });
+
+  it("twin: with the hosts of today in place of those of the connection, the token is there", async () => {
+    const { leaked, token } = await without(off, "pinned hosts", attack);
+    expect(leaked.join()).toContain(token);
+  });
+});
+
+describe("bar#RF-7 another client's connection and token", () => {
+  async function ask() {
+    const { foe, fixture, grant } = await setUp();
+    const before = fixture.outbound.length;
+    const { status, body } = await foe.post("/v1/check", grant);
+    return { status, error: body["error"], sent: fixture.outbound.length - before };
+  }
+
+  it("are not asked about: the connection opens for its own client", async () => {
+    expect(await ask()).toEqual({ status: 400, error: "invalid_request", sent: 0 });
+  });
+
+  it("twin: with any client's connection opened, the other learns about the victim's", async () => {
+    expect(await without(off, "client", ask)).toMatchObject({ status: 200 });
+  });
+});
