@@ -11,7 +11,7 @@ import type { SandboxVendor } from "@oauth-broker/simulators";
 import { buildVendors, type ClientConfig, type Config, configError, type VendorConfig } from "./config.ts";
 import { readTimeline } from "./cli/timeline.ts";
 import type { Broker } from "./app.ts";
-import type { SamplePlatform } from "./sample-platform/app.ts";
+import type { SamplePlatform, SamplePlatformOptions } from "./sample-platform/app.ts";
 
 export interface Sandbox {
   /** The configuration with the sandbox's vendors and client in it. */
@@ -41,6 +41,8 @@ interface SandboxClient {
    * machine. Written by hand.
    */
   readonly more_redirect_uris: readonly string[];
+  /** Where the sample platform was the last time, so that an open page works after a restart. */
+  readonly lastPort: number | undefined;
 }
 
 /** @throws Error saying that the sandbox needs the repository, when the simulators are not there */
@@ -49,13 +51,14 @@ export async function startSandbox(config: Config, clientFile: string): Promise<
   const client = await loadOrMakeClient(clientFile);
   let vendors: readonly SandboxVendor[] = [];
   let broker: Broker | undefined;
-  const platform = await startSamplePlatform({
+  const options: SamplePlatformOptions = {
     brokerUrl: config.baseUrl,
     clientId: client.client_id,
     clientSecret: client.client_secret,
     vendors: () => vendors.map(({ offer }) => offer),
     timeline: async (flowId) => (broker && (await readTimeline(flowId, broker.deps.records)))?.legs ?? [],
-  });
+  };
+  const platform = await startSamplePlatform(options, client.lastPort);
   vendors = await startSandboxVendors({ redirectUri: `${config.baseUrl}/v1/callback`, homeUrl: platform.url });
   const ids = vendors.map(({ offer }) => offer.id);
   return {
@@ -138,15 +141,22 @@ async function loadParts(): Promise<Parts> {
  * @throws OAuthError for a redirect URI in the file that no client may register
  */
 async function loadOrMakeClient(path: string): Promise<SandboxClient> {
-  const { client_id, client_secret, more_redirect_uris } = await readClientFile(path);
+  const { client_id, client_secret, more_redirect_uris, redirect_uris } = await readClientFile(path);
   if (typeof client_id !== "string" || typeof client_secret !== "string") {
     const secret = randomBytes(32).toString("base64url");
-    return { client_id: "sandbox-platform", client_secret: secret, more_redirect_uris: [] };
+    return { client_id: "sandbox-platform", client_secret: secret, more_redirect_uris: [], lastPort: undefined };
   }
   const listed: readonly unknown[] = Array.isArray(more_redirect_uris) ? more_redirect_uris : [];
   const own = listed.filter((uri) => typeof uri === "string");
   own.forEach(requireRegistrableRedirectUri);
-  return { client_id, client_secret, more_redirect_uris: own };
+  return { client_id, client_secret, more_redirect_uris: own, lastPort: readPort(redirect_uris) };
+}
+
+/** The port of the sample platform's own redirect URI, the first of the file. */
+function readPort(redirectUris: unknown): number | undefined {
+  const [own]: readonly unknown[] = Array.isArray(redirectUris) ? redirectUris : [];
+  const port = Number((typeof own === "string" ? URL.parse(own) : null)?.port ?? "");
+  return port > 1023 ? port : undefined;
 }
 
 async function readClientFile(path: string): Promise<Readonly<Record<string, unknown>>> {
@@ -165,7 +175,8 @@ async function writeClientFile(
   platform: SamplePlatform,
   about: Readonly<Record<string, unknown>>,
 ): Promise<void> {
-  const content = { ...client, redirect_uris: redirectUrisOf(platform, client.more_redirect_uris), ...about };
+  const { lastPort: _, ...kept } = client;
+  const content = { ...kept, redirect_uris: redirectUrisOf(platform, client.more_redirect_uris), ...about };
   await writeSecretFile(path, `${JSON.stringify(content, null, 2)}\n`);
 }
 

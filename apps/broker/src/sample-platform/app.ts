@@ -7,7 +7,7 @@
 import type { Clock, Fetch } from "@oauth-broker/oauth-core";
 import { isFormToken, isOwnHost } from "@oauth-broker/oauth-core/server";
 import { createEgress } from "@oauth-broker/oauth-core/egress";
-import { listen } from "@oauth-broker/oauth-core/service";
+import { listen, type Listening } from "@oauth-broker/oauth-core/service";
 import { PAGE_HEADERS, type VendorOffer } from "@oauth-broker/simulators";
 import { type Context, Hono } from "hono";
 import { systemClock } from "../clock.ts";
@@ -42,10 +42,11 @@ export interface SamplePlatform {
 const CALLBACK_PATH = "/oauth/vendor-callback";
 const TIMEOUT_MS = 15_000;
 
-export async function startSamplePlatform(options: SamplePlatformOptions): Promise<SamplePlatform> {
+/** @param lastPort where it was before; it is there again if that port is free */
+export async function startSamplePlatform(options: SamplePlatformOptions, lastPort?: number): Promise<SamplePlatform> {
   const egress = createEgress({ allowLoopback: true, allowCidrs: [], timeoutMs: TIMEOUT_MS });
   const app = new Hono();
-  const { port, stop } = await listen(app, { host: "127.0.0.1", port: 0 });
+  const { port, stop } = await listenAt(app, lastPort);
   const url = `http://127.0.0.1:${port}`;
   app.route("/", createSamplePlatform(options, url, { fetch: egress.fetch, now: systemClock }));
   const close = async (): Promise<void> => {
@@ -53,6 +54,12 @@ export async function startSamplePlatform(options: SamplePlatformOptions): Promi
     await egress.close();
   };
   return { url, redirectUri: `${url}${CALLBACK_PATH}`, close };
+}
+
+/** Another program may have taken the port meanwhile: then any free one. */
+async function listenAt(app: Hono, port: number | undefined): Promise<Listening> {
+  const host = "127.0.0.1";
+  return listen(app, { host, port: port ?? 0 }).catch(() => listen(app, { host, port: 0 }));
 }
 
 /** @param url where the platform is reached, without trailing slash */
