@@ -1,12 +1,14 @@
 // `npm test`: turbo runs the tests of every workspace; this adds up their results in
 // coverage/results.json. `npm run test:soak` (`--soak`) does the same with the soak tests and
-// coverage/soak.json. Other arguments go to turbo (`npm test -- --filter=@oauth-broker/oauth-core`,
+// coverage/soak.json. `npm test -- callback` runs only the test files whose path contains the word,
+// one workspace after the other. Options go to turbo (`npm test -- --filter=@oauth-broker/oauth-core`,
 // `npm test -- --force`). The last line is always `N passed, N failed, N skipped`; the exit code is
 // 0 only when at least one test passed and none failed.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { globSync, readFileSync, rmSync } from "node:fs";
+import { basename, join } from "node:path";
+import { nearest } from "../packages/oauth-core/src/configuration/error.ts";
 
 // Each vitest starts a worker per core. Two workspaces at a time: one waits while the other computes,
 // and while it starts and ends. One of them is e2e, which takes as long as all others together and
@@ -46,6 +48,35 @@ function plannedWorkspaces({ name: planned, results }, args) {
     .map(({ package: name, directory }) => ({ name, results: join(directory, "coverage", results) }));
 }
 
+/** @returns paths of test files from the root, in order */
+function findTestFiles() {
+  const exclude = (path) => /(^|[/\\])(node_modules|dist)$/.test(path);
+  return globSync("{packages/*,apps/*,e2e,tooling}/**/*.test.ts", { exclude })
+    .map((path) => path.replaceAll("\\", "/"))
+    .sort();
+}
+
+/**
+ * The test files whose path contains one of the words, by workspace.
+ *
+ * @returns e.g. `[["packages/oauth-core", ["src/protocol/scope.test.ts"]]]`
+ */
+export function chooseTestFiles(files, words) {
+  const wanted = files.filter((path) => words.some((word) => path.toLowerCase().includes(word.toLowerCase())));
+  const split = wanted.map((path) => /^((?:packages|apps)\/[^/]+|[^/]+)\/(.+)$/.exec(path).slice(1));
+  return [...Map.groupBy(split, ([workspace]) => workspace)].map(([workspace, of]) => [
+    workspace,
+    of.map(([, file]) => file),
+  ]);
+}
+
+/** @returns the names of test files that are close to what was written, without repetition */
+export function nearTestFiles(files, word) {
+  const names = new Set(files.map((path) => basename(path).replace(/(\.[a-z]+)?\.test\.ts$/, "")));
+  const parts = new Map([...names].flatMap((name) => name.split("-").map((part) => [part, name])));
+  return [...new Set([nearest(word, names), parts.get(nearest(word, parts.keys()))])].filter(Boolean);
+}
+
 /** @returns the exit code: 0 when all turbos ended with 0 */
 async function runTurbos({ name, concurrency, longest }, args) {
   const isChosen = args.some((arg) => /^(?:-F|--filter|--affected)/.test(arg));
@@ -56,15 +87,42 @@ async function runTurbos({ name, concurrency, longest }, args) {
           [`--filter=${longest}`, `--concurrency=${concurrency}`],
           [`--filter=!${longest}`, `--concurrency=${concurrency - 1}`],
         ];
-  return Math.max(...(await Promise.all(runs.map((flags) => runTurbo(name, [...flags, ...args])))));
+  const started = runs.map((flags) => runTurbo(name, ["--output-logs=new-only", ...flags, ...args]));
+  return Math.max(...(await Promise.all(started)));
+}
+
+/**
+ * The chosen files, one workspace after the other. What turbo has cached is shown again.
+ *
+ * @returns the exit code: 0 when all turbos ended with 0
+ */
+async function runChosen({ name }, chosen) {
+  let worst = 0;
+  for (const [workspace, files] of chosen) {
+    if (isStopped) return 1;
+    console.log(`\n${workspace}: ${files.length} test file${files.length === 1 ? "" : "s"}`);
+    const flags = [`--filter=./${workspace}`, "--output-logs=full", "--", ...files];
+    worst = Math.max(worst, await runTurbo(name, flags));
+  }
+  return worst;
+}
+
+const turbos = new Set();
+let isStopped = false;
+for (const signal of import.meta.main ? ["SIGINT", "SIGTERM", "SIGHUP"] : []) {
+  process.on(signal, () => {
+    isStopped = true;
+    for (const turbo of turbos) turbo.kill(signal);
+  });
 }
 
 /** @returns turbo's exit code */
 async function runTurbo(name, args) {
-  const flags = ["--continue=dependencies-successful", "--ui=stream", "--output-logs=new-only"];
+  const flags = ["--continue=dependencies-successful", "--ui=stream"];
   const turbo = spawn("turbo", ["run", name, ...flags, ...args], { stdio: "inherit", shell });
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => turbo.kill(signal));
+  turbos.add(turbo);
   const [code] = await once(turbo, "exit");
+  turbos.delete(turbo);
   return code ?? 1;
 }
 
@@ -76,11 +134,29 @@ function readCounts(results) {
   }
 }
 
+/** @returns the workspaces of the chosen files, as plannedWorkspaces has them */
+function chosenWorkspaces({ results }, chosen) {
+  return chosen.map(([workspace]) => ({
+    name: JSON.parse(readFileSync(join(workspace, "package.json"), "utf8")).name,
+    results: join(workspace, "coverage", results),
+  }));
+}
+
 async function main(task, args) {
-  const workspaces = plannedWorkspaces(task, args);
+  // `--filter NAME` has a word too: with an option, all is turbo's.
+  const words = task === TESTS && !args.some((arg) => arg.startsWith("-")) ? args : [];
+  const files = words.length === 0 ? [] : findTestFiles();
+  const chosen = chooseTestFiles(files, words);
+  if (words.length > 0 && chosen.length === 0) {
+    const near = words.flatMap((word) => nearTestFiles(files, word));
+    const hint = near.length === 0 ? "" : ` Near: ${near.join(", ")}.`;
+    console.log(`No path of a test file contains ${words.join(" or ")}.${hint}`);
+    return 1;
+  }
+  const workspaces = words.length > 0 ? chosenWorkspaces(task, chosen) : plannedWorkspaces(task, args);
   // Every file that exists afterwards was written, or restored from turbo's cache, by this run.
   for (const { results } of workspaces) rmSync(results, { force: true });
-  const code = await runTurbos(task, args);
+  const code = words.length > 0 ? await runChosen(task, chosen) : await runTurbos(task, args);
 
   const total = { passed: 0, failed: 0, skipped: 0 };
   console.log("");

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { countTests } from "../../scripts/test.mjs";
+import { chooseTestFiles, countTests, nearTestFiles } from "../../scripts/test.mjs";
 
 const report = {
   success: true,
@@ -31,5 +31,30 @@ describe("the closing line of npm test", () => {
 
   it("counts a run that failed outside any test", () => {
     expect(countTests({ ...report, success: false }).failed).toBe(1);
+  });
+});
+
+describe("npm test -- PATTERN", () => {
+  const files = [
+    "apps/broker/src/routes/callback.test.ts",
+    "e2e/attacks/callback-port.attack.test.ts",
+    "packages/oauth-core/src/protocol/scope.test.ts",
+    "tooling/src/scripts.test.ts",
+  ];
+
+  it("takes the files whose path contains a word, by workspace", () => {
+    expect(chooseTestFiles(files, ["Callback", "tooling/"])).toEqual([
+      ["apps/broker", ["src/routes/callback.test.ts"]],
+      ["e2e", ["attacks/callback-port.attack.test.ts"]],
+      ["tooling", ["src/scripts.test.ts"]],
+    ]);
+    expect(chooseTestFiles(files, ["calback"])).toEqual([]);
+    expect(chooseTestFiles(files, [])).toEqual([]);
+  });
+
+  it("names files that are close to a word that no path contains", () => {
+    expect(nearTestFiles(files, "calback")).toEqual(["callback", "callback-port"]);
+    expect(nearTestFiles(files, "scopes")).toEqual(["scope"]);
+    expect(nearTestFiles(files, "something-else")).toEqual([]);
   });
 });
