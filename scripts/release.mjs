@@ -1,0 +1,214 @@
+// `npm run release -- --dry-run`: everything a release does up to publishing, in a fresh copy of the
+// commit: version, changelog, tarballs, SBOMs, checksums, and what npm says to each tarball. Leaves
+// them in dist/release. Without the option it publishes; only .github/workflows/release.yml does
+// that, because npm signs the provenance with the identity of the workflow. See docs/releasing.md.
+import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import semver from "semver";
+import { findContained, findSbomProblems, keepOnly, SPECIFICATION, withHash } from "./sbom.mjs";
+
+const root = resolve(import.meta.dirname, "..");
+const target = join(root, "dist", "release");
+const shell = process.platform === "win32";
+/** Publishes with the identity of a workflow instead of a token. */
+const TRUSTED_PUBLISHING_SINCE = "11.5.1";
+
+/** Ends the release with one sentence, without a stack. */
+const refusal = (message) => Object.assign(new Error(message), { name: "Refusal" });
+const readJson = (path) => JSON.parse(readFileSync(path, "utf8"));
+const digest = (algorithm, path, encoding = "hex") => createHash(algorithm).update(readFileSync(path)).digest(encoding);
+const say = (text) => console.log(text);
+
+/** @returns stdout; throws Refusal with all output when the command fails */
+function run(cwd, command, ...args) {
+  const options = { cwd, shell, encoding: "utf8", maxBuffer: 256 * 1024 * 1024 };
+  const { status, stdout, stderr, error } = spawnSync(command, args, options);
+  if (status === 0) return stdout;
+  throw refusal([`${command} ${args.join(" ")} failed:`, stdout, stderr, error?.message].filter(Boolean).join("\n"));
+}
+
+/** @throws Refusal naming the files that are not as committed */
+export function requireCleanTree(folder) {
+  const changed = run(folder, "git", "status", "--porcelain").trimEnd();
+  if (changed !== "") throw refusal(`A release is made from a commit. Commit or remove first:\n${changed}`);
+}
+
+/**
+ * @returns the manifests of what is published, each after those it depends on
+ * @throws Refusal when their versions differ
+ */
+export function orderPackages(manifests) {
+  const rest = new Map(manifests.filter((one) => one.private !== true).map((one) => [one.name, one]));
+  const versions = [...new Set([...rest.values()].map(({ version }) => version))];
+  if (versions.length !== 1) throw refusal(`The packages have one version together, not ${versions.join(" and ")}.`);
+  const ordered = [];
+  while (rest.size > 0) {
+    // What a package is built or scaffolds with comes first too.
+    const isFree = ({ dependencies, devDependencies }) =>
+      !Object.keys({ ...dependencies, ...devDependencies }).some((name) => rest.has(name));
+    const free = [...rest.values()].filter(isFree);
+    if (free.length === 0) throw refusal(`These packages depend on each other: ${[...rest.keys()].join(", ")}.`);
+    for (const { name } of free) rest.delete(name);
+    ordered.push(...free);
+  }
+  return ordered;
+}
+
+/**
+ * @param published every version that the registry has; none for a package that is new there
+ * @returns whether this version is among them, as after a release that was interrupted
+ * @throws Refusal when it is not above all others
+ */
+export function isPublished({ name, version }, published) {
+  if (published.includes(version)) return true;
+  const newest = semver.rsort([...published])[0];
+  if (newest === undefined || semver.gt(version, newest)) return false;
+  throw refusal(`${name} ${version} is not above ${newest}, which is published.`);
+}
+
+/** @returns the changelog's text below `## VERSION`; throws Refusal when there is none */
+export function readChanges({ name, version }, changelog) {
+  const section = changelog.split(/^## /m).find((part) => part.startsWith(`${version}\n`));
+  const text = section?.slice(version.length).trim() ?? "";
+  if (text === "") throw refusal(`The changelog of ${name} says nothing of ${version}.`);
+  return text;
+}
+
+/** @returns every published version; undefined when the registry gives no answer */
+function askVersions({ name }) {
+  const flags = ["--json", "--fetch-timeout=20000", "--fetch-retries=1"];
+  const { stdout } = spawnSync("npm", ["view", name, "versions", ...flags], { shell, encoding: "utf8" });
+  try {
+    const answer = JSON.parse(stdout);
+    if (answer.error?.code === "E404") return [];
+    return answer.error === undefined ? [answer].flat() : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** @throws Refusal where the workflow's identity, its tag or a recent npm is missing */
+function requireWorkflow(version) {
+  if (process.env.ACTIONS_ID_TOKEN_REQUEST_URL === undefined) {
+    throw refusal("Only .github/workflows/release.yml publishes. Here: npm run release -- --dry-run");
+  }
+  const npm = run(root, "npm", "--version").trim();
+  if (semver.lt(npm, TRUSTED_PUBLISHING_SINCE)) {
+    throw refusal(`npm ${npm} cannot publish without a token; ${TRUSTED_PUBLISHING_SINCE} can.`);
+  }
+  const tags = run(root, "git", "tag", "--points-at", "HEAD").split("\n");
+  if (!tags.includes(`v${version}`)) throw refusal(`This commit does not have the tag v${version}.`);
+}
+
+/** The commit by itself, with its dependencies installed; changesets become a version in it. */
+function makeCopy(copy, isDryRun) {
+  run(root, "git", "clone", "--quiet", root, copy);
+  run(copy, "node", "scripts/bootstrap.mjs", "true");
+  const open = globSync(".changeset/*.md", { cwd: copy, exclude: (path) => path.endsWith("README.md") });
+  if (open.length === 0) return;
+  if (!isDryRun) throw refusal("Changesets are open: npm run release:version, commit, and move the tag.");
+  run(copy, "node", "scripts/bootstrap.mjs", "changeset", "version");
+  say(`${open.length} open ${open.length === 1 ? "changeset" : "changesets"} made a version in the copy.`);
+}
+
+/** @returns the tarball of a package in dist/release, after its bill of materials is beside it */
+async function describe(copy, { name, version, folder }) {
+  const stem = `${name.replace("@", "").replace("/", "-")}-${version}`;
+  const tarball = join(target, `${stem}.tgz`);
+  if (!existsSync(tarball)) throw refusal(`npm run pack made no ${stem}.tgz.`);
+  const unpacked = mkdtempSync(join(copy, "..", `${stem}-`));
+  run(unpacked, "tar", "-xzf", tarball);
+  const manifest = readJson(join(unpacked, "package", "package.json"));
+  const paths = globSync("package/**/*.{js,mjs,tgz}", { cwd: unpacked }).map((path) => path.replaceAll("\\", "/"));
+  const texts = paths.map((path) => [path, path.endsWith(".tgz") ? "" : readFileSync(join(unpacked, path), "utf8")]);
+  const contained = findContained(texts, version);
+  const bill = ["sbom", "--sbom-format", "cyclonedx", "--sbom-spec-version", SPECIFICATION, `--filter=./${folder}`];
+  const onlyRuntime = contained.length === 0 ? ["--prod"] : [];
+  const whole = JSON.parse(run(copy, "node", "scripts/bootstrap.mjs", "pnpm", ...bill, ...onlyRuntime));
+  const bom = withHash(contained.length === 0 ? whole : keepOnly(whole, contained), digest("sha512", tarball));
+  const problems = await findSbomProblems(bom, manifest, contained);
+  if (problems.length > 0) throw refusal(`The SBOM of ${name} is wrong: ${problems.join("; ")}.`);
+  writeFileSync(join(target, `${stem}.cdx.json`), `${JSON.stringify(bom, null, 2)}\n`);
+  return { tarball, components: bom.components.length };
+}
+
+async function release(copy, isDryRun) {
+  makeCopy(copy, isDryRun);
+  const manifests = globSync("packages/*/package.json", { cwd: copy })
+    .sort()
+    .map((path) => ({ ...readJson(join(copy, path)), folder: path.slice(0, -"/package.json".length) }));
+  const packages = orderPackages(manifests);
+  const [{ version }] = packages;
+  if (!isDryRun) requireWorkflow(version);
+  const unnamed = packages.filter(({ repository }) => repository === undefined).map(({ name }) => name);
+  if (unnamed.length > 0) {
+    const missing = `npm signs no provenance for a package without \`repository\`: ${unnamed.join(", ")}.`;
+    if (!isDryRun) throw refusal(missing);
+    say(missing);
+  }
+  const there = new Set();
+  for (const one of packages) {
+    const published = askVersions(one);
+    if (published === undefined && !isDryRun) throw refusal(`The registry gives no answer about ${one.name}.`);
+    if (published === undefined)
+      say(`The registry gives no answer: whether ${one.name} ${version} is new is not known.`);
+    else if (isPublished(one, published)) there.add(one.name);
+  }
+  if (there.size === packages.length) throw refusal(`${version} is published already.`);
+  const notes = packages.map((one) => {
+    const changelog = join(copy, one.folder, "CHANGELOG.md");
+    return `## ${one.name}\n\n${readChanges(one, existsSync(changelog) ? readFileSync(changelog, "utf8") : "")}\n`;
+  });
+
+  rmSync(target, { recursive: true, force: true });
+  mkdirSync(target, { recursive: true });
+  run(copy, "npm", "run", "--silent", "pack", "--", target);
+  writeFileSync(join(target, "NOTES.md"), notes.join("\n"));
+  const described = new Map();
+  for (const one of packages) described.set(one.name, await describe(copy, one));
+  const files = globSync("*", { cwd: target }).sort();
+  writeFileSync(
+    join(target, "SHA256SUMS"),
+    files.map((file) => `${digest("sha256", join(target, file))}  ${file}\n`).join(""),
+  );
+
+  say(isDryRun ? `Would publish ${version}, in this order:` : `Publishing ${version}:`);
+  const tag = semver.prerelease(version) === null ? "latest" : "next";
+  for (const { name } of packages) {
+    const { tarball, components } = described.get(name);
+    if (there.has(name)) {
+      const integrity = run(root, "npm", "view", `${name}@${version}`, "dist.integrity").trim();
+      if (integrity !== `sha512-${digest("sha512", tarball, "base64")}`) {
+        throw refusal(`${name} ${version} is published with another content.`);
+      }
+      say(`  ${name} is there already`);
+      continue;
+    }
+    const flags = isDryRun ? ["--dry-run"] : ["--provenance"];
+    run(target, "npm", "publish", tarball, "--access=public", `--tag=${tag}`, ...flags);
+    say(`  ${name}  ${(readFileSync(tarball).length / 1024).toFixed(0)} KB  ${components} components in its SBOM`);
+  }
+  say(`${isDryRun ? "Nothing was signed or published. " : ""}Tarballs, SBOMs, SHA256SUMS: dist/release`);
+}
+
+async function main(args) {
+  if (args.some((arg) => arg !== "--dry-run")) throw refusal("Usage: npm run release -- [--dry-run]");
+  requireCleanTree(root);
+  const folder = mkdtempSync(join(tmpdir(), "oauth-broker-release-"));
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => process.exit(1));
+  process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
+  await release(join(folder, "copy"), args.includes("--dry-run"));
+}
+
+if (import.meta.main) {
+  try {
+    await main(process.argv.slice(2));
+  } catch (error) {
+    if (error.name !== "Refusal") throw error;
+    console.error(error.message);
+    process.exit(1);
+  }
+}
