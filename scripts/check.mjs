@@ -11,6 +11,7 @@ const GATES = [
   ["tracked files", ...tool("tracked")],
   ["generated files", ...tool("check")],
   ["lockfile", ...tool("lockfile")],
+  ["github files", ...tool("github")],
   ["unused code", "knip"],
   ["bundles", "turbo", "run", "build", "--filter=./apps/*", "--ui=stream", "--output-logs=errors-only"],
   [

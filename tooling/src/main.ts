@@ -6,6 +6,7 @@
  * boundaries   the rules of boundaries.ts, vendor-names.ts, secret-comparisons.ts, refused-words.ts
  * tracked      the rules of tracked-files.ts
  * lockfile     the rules of lockfile.ts
+ * github       the rules of github-files.ts
  */
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -102,6 +103,11 @@ const COMMANDS: Readonly<Record<string, () => string[] | Promise<string[]>>> = {
   },
   tracked: () => checkTrackedFiles().map(show),
   lockfile: () => checkLockfile(read("pnpm-lock.yaml")),
+  github: async () => {
+    // Loaded on demand: the language service takes half a second.
+    const { checkGithubFiles } = await import("./github-files.ts");
+    return (await checkGithubFiles()).map(show);
+  },
 };
 
 const name = process.argv[2] ?? "";
