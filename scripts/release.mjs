@@ -15,6 +15,8 @@ const target = join(root, "dist", "release");
 const shell = process.platform === "win32";
 /** Publishes with the identity of a workflow instead of a token. */
 const TRUSTED_PUBLISHING_SINCE = "11.5.1";
+/** npm waits a minute and more for a registry that does not answer. */
+const SOON = ["--fetch-timeout=20000", "--fetch-retries=2", "--fetch-retry-mintimeout=1000"];
 
 /** Ends the release with one sentence, without a stack. */
 const refusal = (message) => Object.assign(new Error(message), { name: "Refusal" });
@@ -23,10 +25,13 @@ const digest = (algorithm, path, encoding = "hex") => createHash(algorithm).upda
 const say = (text) => console.log(text);
 
 /** @returns stdout; throws Refusal with all output when the command fails */
-function run(cwd, command, ...args) {
+const run = (cwd, command, ...args) => runBoth(cwd, command, ...args).stdout;
+
+/** @returns stdout and stderr; throws as run does */
+function runBoth(cwd, command, ...args) {
   const options = { cwd, shell, encoding: "utf8", maxBuffer: 256 * 1024 * 1024 };
   const { status, stdout, stderr, error } = spawnSync(command, args, options);
-  if (status === 0) return stdout;
+  if (status === 0) return { stdout, stderr };
   throw refusal([`${command} ${args.join(" ")} failed:`, stdout, stderr, error?.message].filter(Boolean).join("\n"));
 }
 
@@ -79,8 +84,8 @@ export function readChanges({ name, version }, changelog) {
 
 /** @returns every published version; undefined when the registry gives no answer */
 function askVersions({ name }) {
-  const flags = ["--json", "--fetch-timeout=20000", "--fetch-retries=1"];
-  const { stdout } = spawnSync("npm", ["view", name, "versions", ...flags], { shell, encoding: "utf8" });
+  const args = ["view", name, "versions", "--json", ...SOON];
+  const { stdout } = spawnSync("npm", args, { shell, encoding: "utf8" });
   try {
     const answer = JSON.parse(stdout);
     if (answer.error?.code === "E404") return [];
@@ -188,8 +193,11 @@ async function release(copy, isDryRun) {
       continue;
     }
     const flags = isDryRun ? ["--dry-run"] : ["--provenance"];
-    run(target, "npm", "publish", tarball, "--access=public", `--tag=${tag}`, ...flags);
+    const publish = ["publish", tarball, "--access=public", `--tag=${tag}`, ...flags, ...SOON];
+    const { stderr } = runBoth(target, "npm", ...publish);
     say(`  ${name}  ${(readFileSync(tarball).length / 1024).toFixed(0)} KB  ${components} components in its SBOM`);
+    // What npm would change in a manifest, for example.
+    for (const [warning] of stderr.matchAll(/^npm warn publish (?!This command requires).+$/gm)) say(`    ${warning}`);
   }
   say(`${isDryRun ? "Nothing was signed or published. " : ""}Tarballs, SBOMs, SHA256SUMS: dist/release`);
 }
