@@ -20,10 +20,10 @@ type Members = Readonly<Record<string, unknown>>;
 
 /** What the page's JavaScript declares. */
 interface Page {
-  start(session: object, request: { readonly vendor: string; readonly scope: string }): Promise<string>;
+  start(session: object, request: { readonly vendor: string; readonly scope?: string }): Promise<string>;
   finish(session: object, callbackUrl: string): Promise<Members>;
   refresh(tokens: Members): Promise<Members>;
-  check(tokens: Members, scope: string): Promise<Members>;
+  check(tokens: Members, scope?: string): Promise<Members>;
   revoke(tokens: Members): Promise<Members>;
 }
 
@@ -76,7 +76,7 @@ describe("the page's code", () => {
     const session = {};
     const tokens = await page.finish(session, await decide(await page.start(session, WANTED)));
     const { paths } = (await (await fetch(`${harness.baseUrl}/openapi.json`)).json()) as { readonly paths: Members };
-    const checked = page.check(tokens, "api:read");
+    const checked = page.check(tokens);
     if ("/v1/check" in paths) expect(await checked).toMatchObject({ active: true });
     else await expect(checked).rejects.toMatchObject({ error: "not_found" });
   });
@@ -86,7 +86,7 @@ describe("the page's code", () => {
       error: "invalid_request",
     });
     const session = {};
-    const callback = await decide(await page.start(session, WANTED), "cancel");
+    const callback = await decide(await page.start(session, { vendor: "op" }), "cancel");
     await expect(page.finish(session, callback)).rejects.toMatchObject({ error: "access_denied" });
   });
 
