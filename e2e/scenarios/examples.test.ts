@@ -255,6 +255,14 @@ describe.each(EXAMPLES)("examples/%s", (name, outlivesRestart) => {
     expect(output).toContain("Set BROKER_URL, BROKER_CLIENT_ID, BROKER_CLIENT_SECRET");
   });
 
+  it("does not say that it listens where another program does", async () => {
+    const env = { ...settings, PORT: new URL(example().url).port };
+    const { code, output } = await endOfExample({ folder: exampleFolder(name), env });
+    expect(code).toBe(1);
+    expect(output).toMatch(/in use/i);
+    expect(output).not.toContain("Open http");
+  });
+
   it("has less than 120 lines", () => {
     const text = readFileSync(join(exampleFolder(name), name.startsWith("python") ? "main.py" : "main.ts"), "utf8");
     expect(text.trimEnd().split("\n").length).toBeLessThan(120);

@@ -1,6 +1,7 @@
 // A platform's backend on Express. Its users connect their GitHub accounts through the broker, and
 // it calls GitHub with their tokens. README.md says how to start it.
 import { randomBytes } from "node:crypto";
+import { createServer } from "node:http";
 import { BrokerClientError, createBrokerClient, type Session as Flow, type Tokens } from "@oauth-broker/broker-client";
 import express, { type ErrorRequestHandler } from "express";
 import session from "express-session";
@@ -112,8 +113,7 @@ app.use(((error, _req, res, next) => {
 }) satisfies ErrorRequestHandler);
 
 const page = (...parts: string[]) => `<p>${parts.join("<p>")}<p><a href="/">Home</a>`;
-const form = (action: string, fields = "") =>
-  `<form method="post" action="/${action}">${fields}<button>${action}</button></form>`;
+const form = (to: string, fields = "") => `<form method="post" action="/${to}">${fields}<button>${to}</button></form>`;
 const escape = (text: string) => text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
 
-app.listen(Number(PORT), "127.0.0.1", () => console.log(`Open ${APP_URL}`));
+createServer(app).listen(Number(PORT), "127.0.0.1", () => console.log(`Open ${APP_URL}`));
