@@ -23,7 +23,7 @@ async function auditedBroker(options: TestBrokerOptions = {}) {
       .split("\n")
       .filter((line) => line !== "")
       .map((line) => {
-        const { stream: _, chain: _c, seq: _s, prev: _p, ...rest } = JSON.parse(line) as Line;
+        const { stream: _, chain: _c, seq: _s, prev: _p, trace_id: _t, ...rest } = JSON.parse(line) as Line;
         return rest;
       });
   const logged = (event: string): Line[] =>
@@ -99,6 +99,13 @@ describe("the audit stream", () => {
     await keyset.load();
     await keyset.load();
     await vi.waitFor(() => expect(broker.events()).toMatchObject([{ event: "keys_rotated", kid }]));
+  });
+
+  it("has the trace of the request", async () => {
+    const { path, deps } = await auditedBroker();
+    const traceId = "4bf92f3577b34da6a3ce929d0e0e4736";
+    await deps.audit.record("flow_started", { clientId: "platform", traceId });
+    expect(JSON.parse(readFileSync(path, "utf8"))).toMatchObject({ client_id: "platform", trace_id: traceId });
   });
 
   it("bar#OB-2 bounds and cleans every value as the log does", async () => {
