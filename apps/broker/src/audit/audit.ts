@@ -37,7 +37,7 @@ export interface AuditFields {
 
 export interface Audit {
   /**
-   * Resolves when the line is written. A refusal need not wait for its own.
+   * Resolves when the line is written. A caller that answers nothing need not wait.
    * @throws OAuthError temporarily_unavailable (`audit_unavailable`) when it cannot be written:
    *   what it records must then not be answered
    */

@@ -2,7 +2,7 @@
  * The audit stream around the routes: refusals, of whatever leg, and the check before anything is
  * spent. The legs record themselves what they have done.
  */
-import { type OAuthError, toOAuthError } from "@oauth-broker/oauth-core";
+import { defined, type OAuthError, toOAuthError } from "@oauth-broker/oauth-core";
 import type { Route, Trace } from "@oauth-broker/oauth-core/service";
 import type { Audit } from "./audit.ts";
 
@@ -30,21 +30,25 @@ function requireWritable(route: Route, audit: Audit): Route {
   };
 }
 
-/** Records an error as the caller gets it: thrown, or as a redirect. */
+/**
+ * Records an error as the caller gets it: thrown, or as a redirect. The caller gets it also where
+ * it cannot be recorded.
+ */
 function withRefusals(route: Route, audit: Audit): Route {
-  const record = (error: OAuthError, trace: Trace): void => {
+  const record = async (error: OAuthError, trace: Trace): Promise<void> => {
     const reason = trace.reason ?? error.extras.reason;
-    void audit.record("refused", { ...trace, outcome: error.code, ...(reason === undefined ? {} : { reason }) });
+    const fields = { ...trace, outcome: error.code, ...defined({ reason }) };
+    await audit.record("refused", fields).catch(() => undefined);
   };
   return {
     ...route,
     handle: async (c, trace) => {
       try {
         const answer = await route.handle(c, trace);
-        if (trace.failure !== undefined) record(trace.failure, trace);
+        if (trace.failure !== undefined) await record(trace.failure, trace);
         return answer;
       } catch (error) {
-        record(toOAuthError(error), trace);
+        await record(toOAuthError(error), trace);
         throw error;
       }
     },
