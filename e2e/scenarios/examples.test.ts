@@ -145,58 +145,58 @@ describe.each(EXAMPLES)("examples/%s", (name, outlivesRestart) => {
   const example = (): ExampleProcess => examples.get(name)!;
 
   it("connects, calls the vendor, refreshes and disconnects", async () => {
-    const alice = await signedIn(example(), "alice");
-    expect((await alice.get("/")).text).toContain('action="/connect"');
-    expect(await alice.get(await alice.decide(await alice.leave()))).toMatchObject(DONE);
-    expect((await alice.get("/")).text).toContain(CONNECTED);
+    const user = await signedIn(example(), "user 1");
+    expect((await user.get("/")).text).toContain('action="/connect"');
+    expect(await user.get(await user.decide(await user.leave()))).toMatchObject(DONE);
+    expect((await user.get("/")).text).toContain(CONNECTED);
     const first = github.seen.at(-1) ?? "";
-    expect(await alice.press("/refresh")).toMatchObject(DONE);
-    expect((await alice.get("/")).text).toContain(CONNECTED);
+    expect(await user.press("/refresh")).toMatchObject(DONE);
+    expect((await user.get("/")).text).toContain(CONNECTED);
     const second = github.seen.at(-1) ?? "";
     expect([await isLive(first), await isLive(second)]).toEqual([false, true]);
-    expect((await alice.press("/disconnect")).text).toContain("Disconnected.");
+    expect((await user.press("/disconnect")).text).toContain("Disconnected.");
     expect(await isLive(second)).toBe(false);
-    expect((await alice.get("/")).text).toContain('action="/connect"');
-    for (const path of ["/refresh", "/disconnect"]) expect(await alice.press(path)).toMatchObject(DONE);
+    expect((await user.get("/")).text).toContain('action="/connect"');
+    for (const path of ["/refresh", "/disconnect"]) expect(await user.press(path)).toMatchObject(DONE);
   });
 
   it("says that the user cancelled", async () => {
-    const carol = await signedIn(example(), "carol");
-    const answer = await carol.get(await carol.decide(await carol.leave(), "cancel"));
+    const user = await signedIn(example(), "user 2");
+    const answer = await user.get(await user.decide(await user.leave(), "cancel"));
     expect(answer).toMatchObject({ status: 403, text: expect.stringContaining("You cancelled at GitHub") });
-    expect((await carol.get("/")).text).toContain('action="/connect"');
+    expect((await user.get("/")).text).toContain('action="/connect"');
   });
 
   it("bar#XA-7 refuses a callback in another user's session, and the first user still finishes", async () => {
-    const [mallory, victim] = [await signedIn(example(), "mallory"), await signedIn(example(), "victim")];
+    const [attacker, victim] = [await signedIn(example(), "attacker 3"), await signedIn(example(), "victim 3")];
     await victim.leave();
-    const callback = await mallory.decide(await mallory.leave());
+    const callback = await attacker.decide(await attacker.leave());
     expect(await victim.get(callback)).toMatchObject(REFUSED);
     expect((await createActor(example()).get(callback)).text).toContain('action="/sign-in"');
     expect((await victim.get("/")).text).toContain('action="/connect"');
-    expect(await mallory.get(callback)).toMatchObject(DONE);
+    expect(await attacker.get(callback)).toMatchObject(DONE);
   });
 
   it("finishes two tabs in any order, each once", async () => {
-    const dave = await signedIn(example(), "dave");
-    const [one, two] = [await dave.leave(), await dave.leave()];
-    const [first, second] = [await dave.decide(one), await dave.decide(two)];
-    expect(await dave.get(second)).toMatchObject(DONE);
-    expect(await dave.get(first)).toMatchObject(DONE);
-    for (const callback of [first, second]) expect(await dave.get(callback)).toMatchObject(REFUSED);
-    expect((await dave.get("/")).text).toContain(CONNECTED);
+    const user = await signedIn(example(), "user 4");
+    const [one, two] = [await user.leave(), await user.leave()];
+    const [first, second] = [await user.decide(one), await user.decide(two)];
+    expect(await user.get(second)).toMatchObject(DONE);
+    expect(await user.get(first)).toMatchObject(DONE);
+    for (const callback of [first, second]) expect(await user.get(callback)).toMatchObject(REFUSED);
+    expect((await user.get("/")).text).toContain(CONNECTED);
   });
 
   it("begins a new session at sign-in: one that was planted gets nothing", async () => {
-    const mallory = await signedIn(example(), "mallory");
-    const callback = await mallory.decide(await mallory.leave());
-    const victim = createActor(example(), mallory.jar.copy());
-    const before = mallory.jar.header(new URL(example().url));
-    await victim.signIn("erin");
+    const attacker = await signedIn(example(), "attacker 5");
+    const callback = await attacker.decide(await attacker.leave());
+    const victim = createActor(example(), attacker.jar.copy());
+    const before = attacker.jar.header(new URL(example().url));
+    await victim.signIn("victim 5");
     expect(victim.jar.header(new URL(example().url))).not.toBe(before);
     expect(await victim.get(callback)).toMatchObject(REFUSED);
-    expect((await victim.get("/")).text).toContain("Signed in as erin.");
-    expect((await mallory.get("/")).text).not.toContain("erin");
+    expect((await victim.get("/")).text).toContain("Signed in as victim 5.");
+    expect((await attacker.get("/")).text).not.toContain("victim 5");
   });
 
   it("keeps its cookie from scripts and from other sites' requests", async () => {
@@ -204,7 +204,7 @@ describe.each(EXAMPLES)("examples/%s", (name, outlivesRestart) => {
       method: "POST",
       redirect: "manual",
       headers: { origin: example().url },
-      body: new URLSearchParams({ user: "frank" }),
+      body: new URLSearchParams({ user: "user 6" }),
     });
     const [cookie, ...more] = answer.headers.getSetCookie();
     expect(more).toEqual([]);
@@ -213,12 +213,12 @@ describe.each(EXAMPLES)("examples/%s", (name, outlivesRestart) => {
   });
 
   it("refuses forms of other origins", async () => {
-    const grace = await signedIn(example(), "grace");
+    const user = await signedIn(example(), "user 7");
     for (const path of ["/sign-in", "/connect", "/refresh", "/disconnect"]) {
-      expect(await grace.press(path, { user: "mallory" }, "http://127.0.0.1:9")).toMatchObject({ status: 403 });
-      expect(await grace.press(path, { user: "mallory" }, "null")).toMatchObject({ status: 403 });
+      expect(await user.press(path, { user: "attacker 7" }, "http://127.0.0.1:9")).toMatchObject({ status: 403 });
+      expect(await user.press(path, { user: "attacker 7" }, "null")).toMatchObject({ status: 403 });
     }
-    expect((await grace.get("/")).text).toContain("Signed in as grace.");
+    expect((await user.get("/")).text).toContain("Signed in as user 7.");
   });
 
   it("escapes what users type", async () => {
@@ -227,23 +227,23 @@ describe.each(EXAMPLES)("examples/%s", (name, outlivesRestart) => {
   });
 
   it("refuses a callback that comes too late, and one after a restart unless the session outlives it", async () => {
-    const heidi = await signedIn(example(), "heidi");
-    const late = await heidi.decide(await heidi.leave());
+    const user = await signedIn(example(), "user 9");
+    const late = await user.decide(await user.leave());
     await example().skipTime();
-    expect(await heidi.get(late)).toMatchObject(REFUSED);
+    expect(await user.get(late)).toMatchObject(REFUSED);
 
-    const callback = await heidi.decide(await heidi.leave());
+    const callback = await user.decide(await user.leave());
     await example().stop();
     shown.push(example().output());
     examples.set(name, await start(name));
-    const answer = await heidi.get(callback);
+    const answer = await user.get(callback);
     expect(answer.location).toBe(outlivesRestart ? "/" : "");
     if (!outlivesRestart) {
       expect(answer.text).toContain('action="/sign-in"');
-      await heidi.signIn("heidi");
-      expect(await heidi.get(await heidi.decide(await heidi.leave()))).toMatchObject(DONE);
+      await user.signIn("user 9");
+      expect(await user.get(await user.decide(await user.leave()))).toMatchObject(DONE);
     }
-    expect((await heidi.get("/")).text).toContain(CONNECTED);
+    expect((await user.get("/")).text).toContain(CONNECTED);
   });
 
   it("says all at once what is missing", async () => {
@@ -281,14 +281,14 @@ it("with verifiers that all users share, a victim gets the attacker's account", 
   for (const file of ["package.json", "node_modules"])
     symlinkSync(join(exampleFolder("express"), file), join(folder, file));
   const example = await start("shared", folder);
-  const [mallory, victim] = [await signedIn(example, "mallory"), await signedIn(example, "victim")];
-  expect(await victim.get(await mallory.decide(await mallory.leave()))).toMatchObject(DONE);
+  const [attacker, victim] = [await signedIn(example, "attacker 13"), await signedIn(example, "victim 13")];
+  expect(await victim.get(await attacker.decide(await attacker.leave()))).toMatchObject(DONE);
   expect((await victim.get("/")).text).toContain(CONNECTED);
   await example.stop();
 });
 
 it("says that the broker is down, and asks to try again", async () => {
-  const actors = await Promise.all([...examples.values()].map((example) => signedIn(example, "ivan")));
+  const actors = await Promise.all([...examples.values()].map((example) => signedIn(example, "user 14")));
   for (const actor of actors) await actor.leave();
   await broker.stop();
   for (const actor of actors) {

@@ -49,7 +49,7 @@ app.post("/sign-in", express.urlencoded(), (req, res, next) => {
 });
 app.use((req, res, next) => {
   if (req.session.user) return next();
-  res.send(page(form("sign-in", `<input name="user" value="alice">`)));
+  res.send(page(form("sign-in", `<input name="user" value="user">`)));
 });
 
 app.get("/", async (req, res) => {

@@ -60,7 +60,7 @@ app.post<{ Body: { user: string } }>("/sign-in", async (request, reply) => {
 
 await app.register(async (signedIn) => {
   signedIn.addHook("preHandler", async (request, reply) => {
-    if (!request.session.user) return show(reply, form("sign-in", `<input name="user" value="alice">`));
+    if (!request.session.user) return show(reply, form("sign-in", `<input name="user" value="user">`));
   });
 
   signedIn.get("/", async ({ session: { user = "" } }, reply) => {

@@ -46,7 +46,7 @@ app.post("/sign-in", async (c) => {
 });
 app.use(async (c, next) => {
   const session = await c.var.session.get();
-  if (!session?.user) return c.html(page(form("sign-in", html`<input name="user" value="alice" />`)));
+  if (!session?.user) return c.html(page(form("sign-in", html`<input name="user" value="user" />`)));
   c.set("user", session.user);
   c.set("flows", session.flows);
   return next();

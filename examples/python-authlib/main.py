@@ -38,7 +38,7 @@ def guard():
     if request.method == "POST" and request.headers.get("Origin") != APP_URL:
         abort(403, f"This form is not from {APP_URL}.")
     if request.path != "/sign-in" and not session.get("user"):
-        return form("sign-in", '<input name="user" value="alice">')
+        return form("sign-in", '<input name="user" value="user">')
     if request.path in ("/refresh", "/disconnect") and session["user"] not in tokens_of:
         return redirect("/", 303)
 
