@@ -72,6 +72,7 @@ const FORMS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     scope: "",
   },
   "/v1/revoke": { token: "unknown", token_type_hint: "refresh_token", vendor: "honest", connection: "" },
+  "/v1/check": { access_token: "unknown", connection: "unknown", scope: "" },
   "/v1/explain": { vendor: "honest", redirect_uri: PLATFORMS.platform.redirectUri, connection: "" },
   "/register": { vendor: "honest" },
 };

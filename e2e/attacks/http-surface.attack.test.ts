@@ -131,7 +131,9 @@ describe("bar#HT-7 requests without credentials", () => {
     ];
     const agents = [undefined, "kube-probe/1.31", "ELB-HealthChecker/2.0", "GoogleHC/1.0", "Prometheus/3.0"];
     const open: string[] = [];
-    for (const path of ["/v1/par", "/v1/token", "/v1/revoke", "/v1/explain", "/register"].flatMap(tricks)) {
+    for (const path of ["/v1/par", "/v1/token", "/v1/revoke", "/v1/check", "/v1/explain", "/register"].flatMap(
+      tricks,
+    )) {
       for (const agent of agents) {
         const type = /register/i.test(path) ? "application/json" : FORM;
         const headers = { "content-type": type, ...(agent === undefined ? {} : { "user-agent": agent }) };

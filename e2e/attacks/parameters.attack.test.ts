@@ -251,7 +251,7 @@ describe("bar#HT-3 a parameter given twice", () => {
     ];
     const answers: Exchange[] = [];
     for (const query of names.flatMap(repeated)) {
-      for (const path of ["/v1/par", "/v1/token", "/v1/revoke", "/v1/explain", "/v1/callback"]) {
+      for (const path of ["/v1/par", "/v1/token", "/v1/revoke", "/v1/check", "/v1/explain", "/v1/callback"]) {
         answers.push(await fixture.request(path, { method: "POST", headers: { "content-type": form }, body: query }));
       }
       for (const path of ["/v1/authorize", "/v1/callback"]) answers.push(await fixture.request(`${path}?${query}`));

@@ -18,22 +18,53 @@ import { random } from "../support/platform.ts";
 
 const GMAIL = "https://www.googleapis.com/auth/gmail.readonly";
 
-const CASES: Readonly<Record<string, { start(): Promise<VendorSimulator>; scope: string; app: object }>> = {
-  github: { start: startGitHub, scope: "read:user repo", app: { expiringTokens: true } },
-  slack: { start: startSlack, scope: "users:read search:read.public", app: { tokenRotation: true } },
-  "google-workspace": { start: startGoogleWorkspace, scope: `openid ${GMAIL}`, app: {} },
-  linear: { start: startLinear, scope: "read", app: {} },
+interface Case {
+  start(): Promise<VendorSimulator>;
+  readonly scope: string;
+  readonly app: object;
+  readonly checkedBy: string;
+}
+
+const CASES: Readonly<Record<string, Case>> = {
+  github: {
+    start: startGitHub,
+    scope: "read:user repo",
+    app: { expiringTokens: true },
+    checkedBy: "introspection",
+  },
+  slack: {
+    start: startSlack,
+    scope: "users:read search:read.public",
+    app: { tokenRotation: true },
+    checkedBy: "account",
+  },
+  "google-workspace": {
+    start: startGoogleWorkspace,
+    scope: `openid ${GMAIL}`,
+    app: {},
+    checkedBy: "introspection",
+  },
+  linear: { start: startLinear, scope: "read", app: {}, checkedBy: "none" },
 };
 
 /** The registry's entry, at the simulator's addresses. */
-function entryAt({ id, endpoints }: VendorSimulator): Vendor {
+function entryAt({ id, url, endpoints }: VendorSimulator): Vendor {
   const camel = (name: string): string => name.replace(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase());
-  const moved = Object.fromEntries(Object.entries(endpoints).map(([name, url]) => [camel(name), url]));
-  return { ...REGISTRY.get(id)!.vendor, ...moved };
+  const moved = Object.fromEntries(Object.entries(endpoints).map(([name, at]) => [camel(name), at]));
+  const { account, tokenCheck, ...vendor } = REGISTRY.get(id)!.vendor;
+  const here = <Way extends { readonly endpoint: string }>(way: Way): Way => {
+    return { ...way, endpoint: way.endpoint.replace(/^https:\/\/[^/]+/, url) };
+  };
+  return {
+    ...vendor,
+    ...moved,
+    ...(account === undefined ? {} : { account: here(account) }),
+    ...(tokenCheck === undefined ? {} : { tokenCheck: here(tokenCheck) }),
+  };
 }
 
 describe.each(Object.keys(CASES))("directly at %s", (id) => {
-  const { start, scope, app } = CASES[id]!;
+  const { start, scope, app, checkedBy } = CASES[id]!;
   const credentials = { clientId: "deployment", clientSecret: random("vendor secret") };
   let vendor: VendorSimulator;
   let client: DirectClient;
@@ -61,9 +92,16 @@ describe.each(Object.keys(CASES))("directly at %s", (id) => {
     const fresh = plantTokens(refreshed.tokens);
     expect(vendor.isLive(fresh.accessToken)).toBe(true);
 
+    const check = async () =>
+      client.check({ accessToken: fresh.accessToken, connection, scope: `${scope} another-scope` });
+    const isKnown = checkedBy !== "none";
+    const missing = isKnown ? { missingScope: "another-scope" } : {};
+    expect(await check()).toMatchObject({ active: isKnown ? true : null, checkedBy, ...missing });
+
     const ended = await client.revoke({ token: fresh.accessToken, connection });
     expect(ended.outcome).toBe("revoked");
     expect(vendor.isLive(fresh.accessToken)).toBe(false);
+    expect(await check()).toEqual({ active: isKnown ? false : null, checkedBy });
 
     vendor.disconnect("user", "deployment");
     const dead = await client.refresh({ refreshToken: fresh.refreshToken, connection });

@@ -256,5 +256,21 @@ describe("the OpenID provider", () => {
     expect(await client.validateAccessToken(vendor, tokens.accessToken, THEIRS)).toMatchObject({ active: false });
     expect(await client.validateAccessToken(vendor, tokens.refreshToken ?? "", OURS)).toMatchObject({ active: false });
     expect(await client.validateAccessToken(vendor, tokens.idToken?.raw ?? "", OURS)).toMatchObject({ active: false });
+    const request = { accessToken: tokens.accessToken, hosts: checkHosts(vendor), scope: ["email", "api:read"] };
+    const account = { issuer: provider.issuer, subject: "user" };
+    expect(await client.checkAccessToken(vendor, OURS, request)).toMatchObject({
+      active: true,
+      checkedBy: "introspection",
+      missingScope: ["api:read"],
+      account,
+    });
+    const { clientSecret: _none, ...withoutSecret } = OURS;
+    const byUserinfo = { active: true, checkedBy: "userinfo", account };
+    expect(await client.checkAccessToken(vendor, withoutSecret, request)).toEqual(byUserinfo);
+    await client.revokeToken(vendor, OURS, { token: tokens.accessToken, tokenTypeHint: "access_token" });
+    expect(await client.checkAccessToken(vendor, withoutSecret, request)).toEqual({
+      active: false,
+      checkedBy: "userinfo",
+    });
   });
 });
