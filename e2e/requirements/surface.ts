@@ -69,6 +69,7 @@ export const OPERATIONS: readonly Requirement[] = [
     "OB-1",
     "A refusal must be found afterwards. Every leg leaves what happened and why, with client and flow and without a secret, and refusals are counted by reason.",
     "apps/broker/src/metrics.test.ts",
+    `${FLOWS}/check.test.ts`,
     `${SCENARIOS}/timeline.test.ts`,
     `${SCENARIOS}/audit.test.ts`,
   ),

@@ -155,6 +155,20 @@ describe("POST /v1/check", () => {
   });
 });
 
+it("bar#OB-1 is counted by what came of it", async () => {
+  let answer = Response.json(LIVE);
+  const { check, get } = await connected({ says: () => answer });
+  await check();
+  answer = Response.json({ active: false });
+  await check();
+  answer = new Response("x", { status: 500 });
+  await check();
+  const { html } = await get("/metrics");
+  for (const outcome of ["ok", "inactive", "temporarily_unavailable"]) {
+    expect(html).toContain(`broker_vendor_calls_total{vendor="acme",operation="check",outcome="${outcome}"} 1`);
+  }
+});
+
 describe("bar#BY-4 a checked token goes to no host but those of its connection", () => {
   it("where the vendor's endpoints have moved since", async () => {
     const broker = await connected();

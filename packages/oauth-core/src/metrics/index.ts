@@ -151,7 +151,7 @@ function registrationOutcome({ status }: RegistrationAnswer): string {
 }
 
 function checkOutcome({ active }: AccessTokenCheck): string {
-  return active === null ? "not_asked" : active ? "ok" : "inactive";
+  return active === null ? "unknown" : active ? "ok" : "inactive";
 }
 
 /**

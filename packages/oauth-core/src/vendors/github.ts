@@ -1,7 +1,8 @@
 /**
  * GitHub, OAuth apps and GitHub Apps alike. Facts of 2026-11-21 from the sources below; recalled,
  * not seen: that 404 and 422 answer a token that is gone, `bad_refresh_token`,
- * `application_suspended`, and the members of the check of a token.
+ * `application_suspended`, the members of the check of a token, and the header of the account that
+ * lists scopes.
  *
  * Errors come inside a 200. Scopes are asked with spaces and answered with commas, more of them
  * than asked where older grants merge. Tokens expire only where the app says so, or

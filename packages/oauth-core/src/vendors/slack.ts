@@ -1,6 +1,7 @@
 /**
  * Slack, the pair for user tokens: its MCP server takes no others. Facts of 2026-11-21 from the
- * sources below; recalled, not observed: the list of error codes, and the bodies of `auth.revoke`.
+ * sources below; recalled, not observed: the list of error codes, the bodies of `auth.revoke`, and
+ * the header that lists a token's scopes.
  *
  * Every response is a 200, errors with `ok: false`. The token set is in `authed_user`, its type is
  * `user`, scopes are comma-separated and must not be empty. Tokens expire and rotate only where the

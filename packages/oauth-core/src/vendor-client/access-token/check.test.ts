@@ -177,6 +177,26 @@ describe("by userinfo", () => {
   });
 });
 
+describe("by an account call that the entry takes for userinfo", () => {
+  const named = (): Partial<Vendor> => ({ ...userinfo(), issuesIdTokens: false });
+
+  it("a success in names of its own says nothing, a refusal that the token is dead", async () => {
+    for (const body of [{ resource: { uri: "https://vendor.example/users/1" } }, { error: "token_expired" }, {}]) {
+      lab.vendor.answers.set("/me", { body });
+      expect(await check(named())).toEqual({ active: null, checkedBy: "none" });
+    }
+    lab.vendor.answers.set("/me", { body: { sub: SUBJECT } });
+    expect(await check(named())).toMatchObject({ active: true, checkedBy: "userinfo" });
+    lab.vendor.answers.set("/me", { status: 401 });
+    expect(await check(named())).toEqual({ active: false, checkedBy: "userinfo" });
+  });
+
+  it("oidc-core#5.3.2 of a vendor with ID tokens it breaks the contract", async () => {
+    lab.vendor.answers.set("/me", { body: { name: "Ada" } });
+    await expect(check(userinfo())).rejects.toMatchObject({ code: "vendor_response_invalid" });
+  });
+});
+
 describe.each<[string, string, () => Partial<Vendor>]>([
   ["introspection", "/token-info", introspection],
   ["the vendor's own check", "/token-info", tokenCheck],

@@ -49,6 +49,8 @@ interface Way {
   readonly ask: (signal: AbortSignal) => Promise<TokenInformation | undefined>;
 }
 
+const UNKNOWN: AccessTokenCheck = { active: null, checkedBy: "none" };
+
 /**
  * @throws OAuthError invalid_request, also `client_mismatch` and `account_mismatch`;
  *   temporarily_unavailable; vendor_response_invalid; vendor_credentials_rejected
@@ -65,10 +67,12 @@ export async function checkAccessToken(
   const way = waysOf(vendor, credentials, request.accessToken, deps).find(({ endpoint }) =>
     request.hosts.includes(URL.parse(endpoint)?.host ?? ""),
   );
-  if (way === undefined) return { active: null, checkedBy: "none" };
+  if (way === undefined) return UNKNOWN;
   const { checkedBy } = way;
   const found = await way.ask(deps.deadline());
   if (found === undefined) return { active: false, checkedBy };
+  // Some vendors without OpenID Connect answer a dead token with a 200 too, in words of their own.
+  if (checkedBy === "userinfo" && found.identity !== undefined && found.answer.sub === undefined) return UNKNOWN;
   if (found.clients.some((clientId) => clientId !== credentials.clientId)) {
     throw new OAuthError("invalid_request", "The vendor issued this token to another client", {
       reason: "client_mismatch",
@@ -119,7 +123,7 @@ async function askAccount(
   signal: AbortSignal,
 ): Promise<TokenInformation | undefined> {
   try {
-    const found = await readAccount(vendor, { accessToken }, deps, signal);
+    const found = await readAccount(vendor, { accessToken, acceptsOwnNames: true }, deps, signal);
     if (found === undefined) return undefined;
     return { ...NO_INFORMATION, answer: found.account, identity: accountIdentity(vendor), scope: found.scope };
   } catch (error) {

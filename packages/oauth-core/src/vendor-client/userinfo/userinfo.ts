@@ -8,6 +8,7 @@ import { OAuthError } from "../../protocol/errors.ts";
 import type { AccountEndpoint, IdentityMembers } from "../../vendors/account.ts";
 import type { ResolvedVendor, Vendor } from "../../vendors/vendor.ts";
 import type { Deadline } from "../deadline.ts";
+import { hasIdTokens } from "../issuer.ts";
 import { memberAt } from "./member-path.ts";
 import { scopeList } from "../token/response.ts";
 import { isObject, jsonResponse, readObject, requireAnswer } from "../answer.ts";
@@ -26,6 +27,11 @@ interface AccountRequest {
    * the same. An entry's own endpoint has other names for users and is not compared.
    */
   readonly subject?: string | undefined;
+  /**
+   * Of a vendor without ID tokens an account without `sub` is returned too: its userinfo endpoint
+   * may be an account call with names of its own.
+   */
+  readonly acceptsOwnNames?: boolean;
 }
 
 const CALL: VendorCall = { what: "account", spends: false };
@@ -54,15 +60,15 @@ export async function account(
  */
 export async function readAccount(
   vendor: ResolvedVendor,
-  { accessToken, subject }: AccountRequest,
+  request: AccountRequest,
   deps: AccountDeps,
   signal: AbortSignal,
 ): Promise<AccountAnswer | undefined> {
   const { account: own, userinfoEndpoint } = vendor;
   try {
-    if (own !== undefined) return await askOwn(own, vendor, accessToken, deps, signal);
+    if (own !== undefined) return await askOwn(own, vendor, request.accessToken, deps, signal);
     if (userinfoEndpoint !== undefined)
-      return await askUserinfo({ ...vendor, userinfoEndpoint }, { accessToken, subject }, deps, signal);
+      return await askUserinfo({ ...vendor, userinfoEndpoint }, request, deps, signal);
   } catch (error) {
     throw translateVendorError(error, CALL);
   }
@@ -86,7 +92,7 @@ export function accountIdentity({ account: own, userinfoEndpoint }: Vendor): Ide
 //= oidc-core#5.3.2
 async function askUserinfo(
   vendor: ResolvedVendor & { readonly userinfoEndpoint: string },
-  { accessToken, subject }: AccountRequest,
+  { accessToken, subject, acceptsOwnNames = false }: AccountRequest,
   { bindings, fetch, now }: AccountDeps,
   signal: AbortSignal,
 ): Promise<AccountAnswer | undefined> {
@@ -102,6 +108,8 @@ async function askUserinfo(
   // contains.
   //= bar#UI-2
   const answer = await readObject(response, CALL);
+  if (acceptsOwnNames && response.status === 200 && answer.sub === undefined && !hasIdTokens(vendor))
+    return { account: answer, scope: undefined };
   const reread = jsonResponse(answer, response.status);
   // Userinfo is requested by the access token alone, which may belong to another user.
   //= bar#UI-1
