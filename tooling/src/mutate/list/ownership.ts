@@ -288,6 +288,13 @@ export const OWNERSHIP_DEFENCES: readonly Mutation[] = [
     tests: ["packages/oauth-core/src/vendor-client/access-token/check.test.ts"],
   },
   {
+    defence: "A success in words of the vendor's own does not say that a token is live",
+    file: "packages/oauth-core/src/vendor-client/access-token/check.ts",
+    find: 'checkedBy === "userinfo" && found.identity',
+    replace: 'checkedBy === "account" && found.identity',
+    tests: ["packages/oauth-core/src/vendor-client/access-token/check.test.ts"],
+  },
+  {
     defence: "A check of a connection counts as a call to a vendor",
     rows: ["ST-8"],
     file: "apps/broker/src/routes/api.ts",
