@@ -9,6 +9,7 @@ import type { ResolvedVendor, VendorCredentials } from "../../vendors/vendor.ts"
 import { type AccountDeps, accountIdentity, lacksScopeForAccount, readAccount } from "../userinfo/userinfo.ts";
 import { identityOf, memberAt } from "../userinfo/member-path.ts";
 import { introspect, isIntrospectable, NO_INFORMATION, type TokenInformation } from "./introspect.ts";
+import { usableLifetime } from "../token/response.ts";
 import { checkToken, usableCheck } from "./token-check.ts";
 import { BEARER_TOKEN } from "./validate.ts";
 
@@ -79,8 +80,9 @@ export async function checkAccessToken(
     });
   }
   const account = accountOf(found, checkedBy, vendor, request.account);
-  const expiresInSeconds = found.expiresAt === undefined ? undefined : found.expiresAt - deps.now();
-  if (expiresInSeconds !== undefined && expiresInSeconds <= 0) return { active: false, checkedBy };
+  const left = found.expiresAt === undefined ? undefined : found.expiresAt - deps.now();
+  if (left !== undefined && left <= 0) return { active: false, checkedBy };
+  const expiresInSeconds = usableLifetime(left);
   return { active: true, checkedBy, ...scopeOf(found, request.scope), ...defined({ expiresInSeconds, account }) };
 }
 

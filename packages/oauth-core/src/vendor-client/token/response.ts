@@ -189,7 +189,7 @@ function tokenType(value: JsonValue | undefined): string {
 const MAX_LIFETIME_SECONDS = 3_155_760_000; // a hundred years
 
 /** @returns whole seconds; undefined, meaning unknown, for anything but a positive lifetime */
-function usableLifetime(value: JsonValue | undefined): number | undefined {
+export function usableLifetime(value: JsonValue | undefined): number | undefined {
   const seconds = typeof value === "string" && /^\d{1,12}$/.test(value) ? Number(value) : value;
   if (typeof seconds !== "number" || !(seconds >= 1 && seconds <= MAX_LIFETIME_SECONDS)) return undefined;
   return Math.floor(seconds);
