@@ -6,7 +6,7 @@ import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import semver from "semver";
 import { findContained, findSbomProblems, keepOnly, SPECIFICATION, withHash } from "./sbom.mjs";
 
@@ -15,6 +15,8 @@ const target = join(root, "dist", "release");
 const shell = process.platform === "win32";
 /** Publishes with the identity of a workflow instead of a token. */
 const TRUSTED_PUBLISHING_SINCE = "11.5.1";
+/** scripts/bootstrap.mjs has npm prefer its cache, which may not know the newest version. */
+const FRESH = ["--prefer-offline=false", "--prefer-online"];
 /** npm waits a minute and more for a registry that does not answer. */
 const SOON = ["--fetch-timeout=20000", "--fetch-retries=2", "--fetch-retry-mintimeout=1000"];
 
@@ -84,7 +86,7 @@ export function readChanges({ name, version }, changelog) {
 
 /** @returns every published version; undefined when the registry gives no answer */
 function askVersions({ name }) {
-  const args = ["view", name, "versions", "--json", ...SOON];
+  const args = ["view", name, "versions", "--json", ...FRESH, ...SOON];
   const { stdout } = spawnSync("npm", args, { shell, encoding: "utf8" });
   try {
     const answer = JSON.parse(stdout);
@@ -132,7 +134,7 @@ async function describe(copy, { name, version, folder }) {
   const contained = findContained(texts, version);
   const bill = ["sbom", "--sbom-format", "cyclonedx", "--sbom-spec-version", SPECIFICATION, `--filter=./${folder}`];
   const onlyRuntime = contained.length === 0 ? ["--prod"] : [];
-  const whole = JSON.parse(run(copy, "node", "scripts/bootstrap.mjs", "pnpm", ...bill, ...onlyRuntime));
+  const whole = JSON.parse(run(copy, "pnpm", ...bill, ...onlyRuntime));
   const bom = withHash(contained.length === 0 ? whole : keepOnly(whole, contained), digest("sha512", tarball));
   const problems = await findSbomProblems(bom, manifest, contained);
   if (problems.length > 0) throw refusal(`The SBOM of ${name} is wrong: ${problems.join("; ")}.`);
@@ -140,64 +142,87 @@ async function describe(copy, { name, version, folder }) {
   return { tarball, components: bom.components.length };
 }
 
-async function release(copy, isDryRun) {
-  makeCopy(copy, isDryRun);
-  const manifests = globSync("packages/*/package.json", { cwd: copy })
-    .sort()
-    .map((path) => ({ ...readJson(join(copy, path)), folder: path.slice(0, -"/package.json".length) }));
-  const packages = orderPackages(manifests);
-  const [{ version }] = packages;
-  if (!isDryRun) requireWorkflow(version);
+/** @returns the manifests of packages/ with their folders, in the order of publishing */
+function readPackages(copy) {
+  const paths = globSync("packages/*/package.json", { cwd: copy }).sort();
+  return orderPackages(paths.map((path) => ({ ...readJson(join(copy, path)), folder: dirname(path) })));
+}
+
+/** npm publishes with provenance only what names the repository that it is built from. */
+function requireRepositories(packages, isDryRun) {
   const unnamed = packages.filter(({ repository }) => repository === undefined).map(({ name }) => name);
-  if (unnamed.length > 0) {
-    const missing = `npm signs no provenance for a package without \`repository\`: ${unnamed.join(", ")}.`;
-    if (!isDryRun) throw refusal(missing);
-    say(missing);
-  }
+  if (unnamed.length === 0) return;
+  const missing = `npm signs no provenance for a package without \`repository\`: ${unnamed.join(", ")}.`;
+  if (!isDryRun) throw refusal(missing);
+  say(missing);
+}
+
+/** @returns the names of the packages that the registry has in this version */
+function findPublished(packages, isDryRun) {
   const there = new Set();
   for (const one of packages) {
     const published = askVersions(one);
-    if (published === undefined && !isDryRun) throw refusal(`The registry gives no answer about ${one.name}.`);
-    if (published === undefined)
-      say(`The registry gives no answer: whether ${one.name} ${version} is new is not known.`);
-    else if (isPublished(one, published)) there.add(one.name);
+    if (published === undefined) {
+      const unknown = `The registry gives no answer about ${one.name}.`;
+      if (!isDryRun) throw refusal(unknown);
+      say(`${unknown} Whether ${one.version} is new is not known.`);
+      return there;
+    }
+    if (isPublished(one, published)) there.add(one.name);
   }
-  if (there.size === packages.length) throw refusal(`${version} is published already.`);
-  const notes = packages.map((one) => {
-    const changelog = join(copy, one.folder, "CHANGELOG.md");
-    return `## ${one.name}\n\n${readChanges(one, existsSync(changelog) ? readFileSync(changelog, "utf8") : "")}\n`;
+  if (there.size === packages.length) throw refusal(`${packages[0].version} is published already.`);
+  return there;
+}
+
+/** @returns the notes of the release: what each changelog says of this version */
+function readNotes(copy, packages) {
+  const sections = packages.map((one) => {
+    const path = join(copy, one.folder, "CHANGELOG.md");
+    return `## ${one.name}\n\n${readChanges(one, existsSync(path) ? readFileSync(path, "utf8") : "")}\n`;
   });
+  return sections.join("\n");
+}
+
+/** Publishes one tarball, or does everything but that. */
+function publish({ name, version }, { tarball, components }, isDryRun) {
+  const tag = semver.prerelease(version) === null ? "latest" : "next";
+  const flags = [`--tag=${tag}`, "--access=public", "--loglevel=warn", isDryRun ? "--dry-run" : "--provenance"];
+  const { stderr } = runBoth(target, "npm", "publish", tarball, ...flags, ...SOON);
+  say(`  ${name}  ${(readFileSync(tarball).length / 1024).toFixed(0)} KB  ${components} components in its SBOM`);
+  // What npm changes in a manifest, for example.
+  for (const [warning] of stderr.matchAll(/^npm warn publish (?!This command requires).+$/gm)) say(`    ${warning}`);
+}
+
+/** @throws Refusal unless the registry has exactly this tarball */
+function requireSameContent({ name, version }, { tarball }) {
+  const integrity = run(root, "npm", "view", `${name}@${version}`, "dist.integrity", ...FRESH).trim();
+  if (integrity === `sha512-${digest("sha512", tarball, "base64")}`) return say(`  ${name} is there already`);
+  throw refusal(`${name} ${version} is published with other content.`);
+}
+
+async function release(copy, isDryRun) {
+  makeCopy(copy, isDryRun);
+  const packages = readPackages(copy);
+  const [{ version }] = packages;
+  if (!isDryRun) requireWorkflow(version);
+  requireRepositories(packages, isDryRun);
+  const there = findPublished(packages, isDryRun);
+  const notes = readNotes(copy, packages);
 
   rmSync(target, { recursive: true, force: true });
   mkdirSync(target, { recursive: true });
   run(copy, "npm", "run", "--silent", "pack", "--", target);
-  writeFileSync(join(target, "NOTES.md"), notes.join("\n"));
-  const described = new Map();
-  for (const one of packages) described.set(one.name, await describe(copy, one));
+  writeFileSync(join(target, "NOTES.md"), notes);
+  const described = [];
+  for (const one of packages) described.push([one, await describe(copy, one)]);
   const files = globSync("*", { cwd: target }).sort();
-  writeFileSync(
-    join(target, "SHA256SUMS"),
-    files.map((file) => `${digest("sha256", join(target, file))}  ${file}\n`).join(""),
-  );
+  const sums = files.map((file) => `${digest("sha256", join(target, file))}  ${file}\n`);
+  writeFileSync(join(target, "SHA256SUMS"), sums.join(""));
 
   say(isDryRun ? `Would publish ${version}, in this order:` : `Publishing ${version}:`);
-  const tag = semver.prerelease(version) === null ? "latest" : "next";
-  for (const { name } of packages) {
-    const { tarball, components } = described.get(name);
-    if (there.has(name)) {
-      const integrity = run(root, "npm", "view", `${name}@${version}`, "dist.integrity").trim();
-      if (integrity !== `sha512-${digest("sha512", tarball, "base64")}`) {
-        throw refusal(`${name} ${version} is published with another content.`);
-      }
-      say(`  ${name} is there already`);
-      continue;
-    }
-    const flags = isDryRun ? ["--dry-run"] : ["--provenance"];
-    const publish = ["publish", tarball, "--access=public", `--tag=${tag}`, ...flags, ...SOON];
-    const { stderr } = runBoth(target, "npm", ...publish);
-    say(`  ${name}  ${(readFileSync(tarball).length / 1024).toFixed(0)} KB  ${components} components in its SBOM`);
-    // What npm would change in a manifest, for example.
-    for (const [warning] of stderr.matchAll(/^npm warn publish (?!This command requires).+$/gm)) say(`    ${warning}`);
+  for (const [one, about] of described) {
+    if (there.has(one.name)) requireSameContent(one, about);
+    else publish(one, about, isDryRun);
   }
   say(`${isDryRun ? "Nothing was signed or published. " : ""}Tarballs, SBOMs, SHA256SUMS: dist/release`);
 }
