@@ -220,10 +220,8 @@ async function release(copy, isDryRun) {
   writeFileSync(join(target, "SHA256SUMS"), sums.join(""));
 
   say(isDryRun ? `Would publish ${version}, in this order:` : `Publishing ${version}:`);
-  for (const [one, about] of described) {
-    if (there.has(one.name)) requireSameContent(one, about);
-    else publish(one, about, isDryRun);
-  }
+  for (const [one, about] of described.filter(([{ name }]) => there.has(name))) requireSameContent(one, about);
+  for (const [one, about] of described.filter(([{ name }]) => !there.has(name))) publish(one, about, isDryRun);
   say(`${isDryRun ? "Nothing was signed or published. " : ""}Tarballs, SBOMs, SHA256SUMS: dist/release`);
 }
 
