@@ -10,6 +10,12 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { copyRepository, type WorkingCopy } from "./mutate/working-copy.ts";
 import { ROOT } from "./sources.ts";
 
+interface Manifest {
+  readonly scripts: Readonly<Record<string, string>>;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly devDependencies?: Readonly<Record<string, string>>;
+}
+
 const PORT = 14_900 + (process.pid % 90);
 const FILE = "packages/oauth-core/src/service/error-page.ts";
 const BOOTSTRAP = "node scripts/bootstrap.mjs ";
@@ -20,9 +26,9 @@ let output = "";
 
 beforeAll(() => {
   copy = copyRepository(ROOT);
-  const manifest = JSON.parse(copy.read("package.json")) as { readonly scripts: { readonly dev: string } };
+  const manifest = JSON.parse(copy.read("package.json")) as Manifest;
   // A group of its own: a terminal sends Ctrl-C to all processes of a command.
-  dev = spawn(manifest.scripts.dev.replace(BOOTSTRAP, ""), {
+  dev = spawn((manifest.scripts["dev"] ?? "").replace(BOOTSTRAP, ""), {
     shell: true,
     detached: true,
     cwd: copy.root,
@@ -69,6 +75,22 @@ it("restarts the sandbox at the same addresses, outlives a file that is not vali
   await expect.poll(isUp, { timeout: 20_000 }).toBe(false);
   // No process of the group is left.
   await expect.poll(() => isGroupAlive(dev.pid), { timeout: 20_000 }).toBe(false);
+});
+
+it("watches the sources of everything that the sandbox imports", () => {
+  const read = (folder: string): Manifest => JSON.parse(copy.read(`${folder}/package.json`)) as Manifest;
+  const folderOf = (name: string): string => name.replace("@oauth-broker/", "packages/");
+  // The sandbox is for development: what only it needs is a development dependency of the broker.
+  const ours = ({ dependencies, devDependencies }: Manifest): string[] =>
+    Object.keys({ ...dependencies, ...devDependencies }).filter((name) => name.startsWith("@oauth-broker/"));
+  const folders = new Set(["apps/broker"]);
+  // The loop also visits what it adds.
+  for (const folder of folders) {
+    for (const name of ours(read(folder))) folders.add(folderOf(name));
+  }
+  const { dev: command = "" } = read(".").scripts;
+  const watched = [...command.matchAll(/--watch-path=(\S+)\/src/g)].map(([, folder]) => folder);
+  expect(new Set(watched)).toEqual(folders);
 });
 
 function isGroupAlive(leader: number | undefined): boolean {
