@@ -178,14 +178,14 @@ describe("hosted mode, by the packed command", () => {
 
   it("asked no registry for the core", () => {
     const lock = JSON.parse(readFileSync(join(hosted, "package-lock.json"), "utf8")) as {
-      readonly packages: Readonly<Record<string, { readonly resolved?: string }>>;
+      readonly packages: Readonly<Record<string, { readonly resolved?: string; readonly inBundle?: boolean }>>;
     };
     const own = Object.entries(lock.packages).filter(([path]) => path.includes("@oauth-broker/"));
-    expect(Object.fromEntries(own.map(([path, { resolved }]) => [path, resolved]))).toEqual({
+    expect(Object.fromEntries(own.map(([path, { resolved, inBundle }]) => [path, resolved ?? inBundle]))).toEqual({
       "node_modules/@oauth-broker/mcp-auth": "file:packed/mcp-auth.tgz",
-      "node_modules/@oauth-broker/oauth-core": "file:packed/oauth-core.tgz",
+      "node_modules/@oauth-broker/mcp-auth/node_modules/@oauth-broker/oauth-core": true,
+      "node_modules/@oauth-broker/mcp-auth/node_modules/@oauth-broker/token-store": true,
       "node_modules/@oauth-broker/simulators": "file:packed/simulators.tgz",
-      "node_modules/@oauth-broker/token-store": "file:packed/token-store.tgz",
     });
   });
 

@@ -5,7 +5,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, globSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { ROOT } from "./paths.ts";
 
 const FOLDER = join(ROOT, "packages", "create-server");
@@ -28,7 +28,8 @@ export function buildCreateServer(): void {
     (path) => statSync(join(ROOT, path)).mtimeMs > builtAt,
   );
   if (!changed) return;
-  const { status, stdout, stderr } = spawnSync("pnpm", ["run", "build"], { cwd: FOLDER, encoding: "utf8" });
+  const args = ["run", "build", "--filter=@oauth-broker/create-server", "--ui=stream", "--output-logs=errors-only"];
+  const { status, stdout, stderr } = spawnSync("turbo", args, { cwd: ROOT, encoding: "utf8" });
   if (status !== 0) throw new Error(`create-server could not be built:\n${stdout}${stderr}`);
 }
 
@@ -40,15 +41,23 @@ export async function packCreateServer(folder: string): Promise<string> {
 }
 
 /**
- * A user's shell: nothing of this repository on PATH, and nothing of the test script in the
- * environment.
+ * The shell of a user who has the Node.js that runs the tests: nothing else of this repository on
+ * PATH, and nothing of the test script in the environment.
  */
 export function plainEnvironment(): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(
     ([name]) => !/^(?:npm_|pnpm_|turbo_|vitest|node_|init_cwd$|ci$|test$)/i.test(name),
   );
   const path = (process.env["PATH"] ?? "").split(delimiter).filter((folder) => !folder.includes("node_modules"));
-  return { ...Object.fromEntries(own), PATH: path.join(delimiter), npm_config_prefer_offline: "true" };
+  const PATH = [dirname(process.execPath), ...path].join(delimiter);
+  // npm reads the machine's settings from beside its Node.js: here that would be the pinned one.
+  const nodeFolder = path.find((folder) => existsSync(join(folder, "node"))) ?? dirname(process.execPath);
+  return {
+    ...Object.fromEntries(own),
+    PATH,
+    npm_config_prefix: dirname(nodeFolder),
+    npm_config_prefer_offline: "true",
+  };
 }
 
 /** @throws Error with its whole output when it does not end with 0 */
@@ -80,30 +89,31 @@ export async function run(
 }
 
 /**
- * Packs the core of a project anew as the next release: the version in every package, a word in
- * `/healthz`.
+ * Makes of the packed core its next release: the version in every package, a word in `/healthz`.
+ *
+ * @param packed of a project
  */
 export async function packNextRelease(packed: string, scratch: string, version: string): Promise<void> {
-  const names = ["oauth-core", "token-store", "mcp-auth", "simulators"];
-  for (const name of names) {
-    const folder = join(scratch, name, "package");
-    mkdirSync(folder, { recursive: true });
-    await mustRun("tar", ["-xzf", join(packed, `${name}.tgz`), "--strip-components=1"], folder);
-    const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Record<string, unknown>;
-    const dependencies = manifest["dependencies"] as Record<string, string>;
-    for (const other of names) {
-      if (dependencies[`@oauth-broker/${other}`] !== undefined) dependencies[`@oauth-broker/${other}`] = version;
-    }
-    writeFileSync(join(folder, "package.json"), JSON.stringify({ ...manifest, version }));
+  const tarball = join(packed, "mcp-auth.tgz");
+  mkdirSync(scratch);
+  await mustRun("tar", ["-xzf", tarball], scratch);
+  for (const path of globSync("package/{,node_modules/@oauth-broker/*/}package.json", { cwd: scratch })) {
+    const manifest = JSON.parse(readFileSync(join(scratch, path), "utf8")) as Manifest;
+    const dependencies = Object.entries(manifest.dependencies).map(([name, old]) => [
+      name,
+      name.startsWith("@oauth-broker/") ? version : old,
+    ]);
+    const next = { ...manifest, version, dependencies: Object.fromEntries(dependencies) };
+    writeFileSync(join(scratch, path), JSON.stringify(next));
   }
-  const app = join(scratch, "mcp-auth", "package", "dist", "app.js");
+  const app = join(scratch, "package/dist/app.js");
   const text = readFileSync(app, "utf8");
   const changed = text.replace('status: "ok",', `status: "ok", release: "${version}",`);
   if (changed === text) throw new Error("app.js has changed: there is no place to mark the release");
   writeFileSync(app, changed);
-  await Promise.all(
-    names.map((name) =>
-      mustRun("tar", ["-czf", join(packed, `${name}.tgz`), "-C", join(scratch, name), "package"], scratch),
-    ),
-  );
+  await mustRun("tar", ["-czf", tarball, "package"], scratch);
+}
+
+interface Manifest {
+  readonly dependencies: Readonly<Record<string, string>>;
 }

@@ -89,11 +89,12 @@ export const ZONES: readonly {
   },
   // Ports, errors, secrets and mechanics: it knows nothing of OAuth.
   { zone: "token-store", files: /^packages\/token-store\//, mayImport: ["core index"] },
-  // `npm run dev` of a server; nothing else loads the simulators, which are a dev dependency.
+  // `npm run dev` and `npm run build` of a server; nothing else loads the simulators, which are a dev
+  // dependency.
   {
     zone: "dev",
     files: /^packages\/mcp-auth\/src\/dev\//,
-    mayImport: ["mcp-auth", "core index", "protocol", "vendors", "vendor-client", "egress", "simulators"],
+    mayImport: ["mcp-auth", "core index", "protocol", "vendors", "vendor-client", "egress", "service", "simulators"],
   },
   {
     zone: "mcp-auth",

@@ -1,4 +1,4 @@
 /** The first half of the published command's build; rolldown does the second. */
 import { makeMaterials } from "./materials/make-materials.ts";
 
-makeMaterials((text) => void process.stderr.write(`${text}\n`));
+makeMaterials();

@@ -8,17 +8,23 @@ import { vendorChoices } from "./choices/choices.ts";
 import type { Prompts } from "./choices/choose.ts";
 import { create, type CreateDeps } from "./create.ts";
 import { ROOT } from "./materials/make-materials.ts";
-import { type Materials, PACKAGES } from "./materials/materials.ts";
+import type { Materials } from "./materials/materials.ts";
 
-const VERSIONS = { dependencies: { zod: "1.0.0" }, devDependencies: {}, optionalDependencies: { "node-x": "26.0.0" } };
+const PACKED = ["mcp-auth.tgz", "simulators.tgz"];
 const GOOD = ["--mode", "hosted", "--vendor", "github"];
 let desk: string;
 let materials: Materials;
 beforeEach(() => {
   desk = mkdtempSync(join(tmpdir(), "create server "));
-  materials = { folder: join(desk, ".materials"), version: "9.9.9", versions: VERSIONS };
+  materials = {
+    folder: join(desk, ".materials"),
+    version: "9.9.9",
+    core: "packed",
+    node: ">=24.15",
+    tools: { vitest: "1.0.0" },
+  };
   mkdirSync(join(materials.folder, "packed"), { recursive: true });
-  for (const name of PACKAGES) writeFileSync(join(materials.folder, "packed", `${name}.tgz`), name);
+  for (const name of PACKED) writeFileSync(join(materials.folder, "packed", name), name);
   // The files that contain the template's name.
   mkdirSync(join(materials.folder, "template/src"), { recursive: true });
   for (const file of ["README.md", "Dockerfile", "src/main.ts"]) {
@@ -55,35 +61,41 @@ describe("a project", () => {
     const { code, printed, said } = await run(["my-server", ...GOOD]);
     expect({ code, said }).toEqual({ code: 0, said: "" });
     expect(printed).toMatch(
-      /my-server, hosted mode, github: \d+ files in [\d.]+ s\n\n {2}cd my-server\n {2}npm install/,
+      /my-server, hosted mode, github: \d+ files in [\d.]+ s\n\n {2}cd my-server\n {2}npm install +needs Node.js >=24\.15\n/,
     );
     expect(written("my-server/src/main.ts")).toContain('name: "my-server",\n  title: "My server",');
     expect(written("my-server/Dockerfile")).toContain("docker build -t my-server .");
     expect(written("my-server/.gitignore").split("\n")).toEqual(
       expect.arrayContaining(["node_modules/", "dist/", "data/"]),
     );
-    expect(readdirSync(join(desk, "my-server/packed")).sort()).toEqual(PACKAGES.map((name) => `${name}.tgz`).sort());
+    expect(readdirSync(join(desk, "my-server/packed")).sort()).toEqual(PACKED);
     for (const file of ["README.md", "Dockerfile", "src/main.ts", "package.json"]) {
       expect(written(`my-server/${file}`)).not.toMatch(/mcp-template|MCP template/);
     }
   });
 
-  it("takes every version of ours from packed/, and only public packages from elsewhere", async () => {
+  it("has one dependency, in packed/, and a package.json without anything an author would not write", async () => {
     await run(["my-server", ...GOOD]);
-    const manifest = JSON.parse(written("my-server/package.json")) as Record<string, Record<string, string>>;
-    expect(manifest["name"]).toBe("my-server");
-    expect(manifest["scripts"]).toMatchObject({
-      dev: expect.any(String),
-      test: expect.any(String),
-      build: expect.any(String),
-      start: expect.any(String),
+    expect(JSON.parse(written("my-server/package.json"))).toEqual({
+      name: "my-server",
+      version: "0.1.0",
+      private: true,
+      description: expect.any(String),
+      type: "module",
+      engines: { node: ">=24.15" },
+      scripts: { dev: "mcp-dev", test: expect.any(String), build: expect.any(String), start: expect.any(String) },
+      dependencies: { "@oauth-broker/mcp-auth": "file:packed/mcp-auth.tgz" },
+      devDependencies: { "@oauth-broker/simulators": "file:packed/simulators.tgz", vitest: "1.0.0" },
     });
-    const all = { ...manifest["dependencies"], ...manifest["devDependencies"] };
-    for (const name of PACKAGES) {
-      expect(all[`@oauth-broker/${name}`]).toBe(`file:packed/${name}.tgz`);
-      expect(manifest["overrides"]?.[`@oauth-broker/${name}`]).toBe(`$@oauth-broker/${name}`);
-    }
-    expect(manifest["optionalDependencies"]).toEqual({ "node-x": "26.0.0" });
+  });
+
+  it("names versions and has no packed/ once a registry has the core", async () => {
+    await run(["my-server", ...GOOD], { materials: async () => ({ ...materials, core: "registry" }) });
+    expect(JSON.parse(written("my-server/package.json"))).toMatchObject({
+      dependencies: { "@oauth-broker/mcp-auth": "^9.9.9" },
+      devDependencies: { "@oauth-broker/simulators": "^9.9.9", vitest: "1.0.0" },
+    });
+    expect(existsSync(join(desk, "my-server/packed"))).toBe(false);
   });
 
   it("is named by --name where it is given, and goes into an empty folder, spaces included", async () => {

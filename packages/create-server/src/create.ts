@@ -83,7 +83,7 @@ async function createFrom(given: Given, deps: CreateDeps): Promise<number> {
     const materials = await deps.materials();
     const elapsed = stopwatch();
     const files = writeProject(resolve(deps.from, chosen.folder), chosen.choices, materials);
-    print(ending({ ...chosen, files, took: elapsed() }));
+    print(ending({ ...chosen, files, took: elapsed(), node: materials.node }));
     return WRITTEN;
   } catch (error) {
     say(error instanceof Error ? error.message : "The project could not be written.");
@@ -96,10 +96,11 @@ interface Ending {
   readonly choices: Choices;
   readonly files: readonly string[];
   readonly took: string;
+  readonly node: string;
 }
 
 /** What was written, and what to do next. */
-function ending({ folder, choices, files, took }: Ending): string {
+function ending({ folder, choices, files, took, node }: Ending): string {
   const { name, mode, vendors } = choices;
   const isSeveral = vendors.length > 1;
   const quoted = /^[\w./-]+$/.test(folder) ? folder : JSON.stringify(folder);
@@ -111,7 +112,7 @@ function ending({ folder, choices, files, took }: Ending): string {
     `${name}, ${mode} mode, ${vendors.map(({ id }) => id).join(" and ")}: ${files.length} files in ${took}`,
     "",
     `  cd ${quoted}`,
-    "  npm install",
+    `  npm install     needs Node.js ${node}`,
     `  npm run dev     serves /mcp on this machine, on a practice copy of ${isSeveral ? "each" : "the"} vendor`,
     ...(isSeveral ? ["                  then, in an MCP client: call a tool, click the link, call again"] : []),
     "",

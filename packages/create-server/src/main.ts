@@ -3,9 +3,10 @@
  * current sources.
  */
 import { join } from "node:path";
+import { stopwatch } from "./clock.ts";
 import { calledIn } from "./config.ts";
 import { create, terminal } from "./create.ts";
-import { makeMaterials, MATERIALS, ROOT, versionOfThis } from "./materials/make-materials.ts";
+import { makeMaterials, makeTarballs, MATERIALS, ROOT, versionOfThis } from "./materials/make-materials.ts";
 import { readMaterials } from "./materials/materials.ts";
 
 process.exitCode = await create(process.argv.slice(2), {
@@ -14,7 +15,10 @@ process.exitCode = await create(process.argv.slice(2), {
   repository: join(ROOT),
   version: versionOfThis(),
   materials: async () => {
-    makeMaterials(terminal.say);
+    const elapsed = stopwatch();
+    makeTarballs();
+    makeMaterials();
+    terminal.say(`Packed the core (${elapsed()})`);
     return readMaterials(MATERIALS);
   },
 });

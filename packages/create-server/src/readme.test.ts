@@ -13,8 +13,8 @@ it("the README's command writes the service.yaml that the README shows", async (
   const folder = mkdtempSync(join(tmpdir(), "readme-"));
   const materials = join(folder, "materials");
   for (const part of [PACKED, TEMPLATE]) mkdirSync(join(materials, part), { recursive: true });
-  const versions = { dependencies: {}, devDependencies: {}, optionalDependencies: {} };
-  writeFileSync(join(materials, ABOUT), JSON.stringify({ version: "1.0.0", versions }));
+  const about = { version: "1.0.0", core: "packed", node: ">=24.15", tools: {} };
+  writeFileSync(join(materials, ABOUT), JSON.stringify(about));
   try {
     const [, options = ""] = /^npm run create-server \.\.\/my-server -- (.*)$/m.exec(readmeBlock(PACKAGE, "sh")) ?? [];
     const code = await create(["my-server", ...options.split(" ")], {

@@ -14,3 +14,4 @@ export {
   type VendorApi,
   type VendorNeeds,
 } from "./tool.ts";
+export { z } from "zod";

@@ -3,8 +3,7 @@
  * to take input, report progress, stop when the client cancels, and report an error. Replace it by
  * one that lists what your server is about.
  */
-import { defineTool, ToolError } from "@oauth-broker/mcp-auth";
-import { z } from "zod";
+import { defineTool, ToolError, z } from "@oauth-broker/mcp-auth";
 
 const MOST_PAGES = 10;
 

@@ -1,6 +1,5 @@
 /** The calling user's account at the vendor that signs users in. */
-import { defineTool, SIGN_IN_VENDOR } from "@oauth-broker/mcp-auth";
-import { z } from "zod";
+import { defineTool, SIGN_IN_VENDOR, z } from "@oauth-broker/mcp-auth";
 
 export const whoami = defineTool({
   name: "whoami",

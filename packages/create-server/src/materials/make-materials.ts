@@ -1,39 +1,56 @@
 /**
- * Builds the materials of projects from this repository: the core, compiled and packed as it would
- * be published, and the template. Called by main.ts, and by the build of the published command.
+ * Gathers the materials of projects in this repository: the template, and the packages in the
+ * tarballs that `turbo run tarball` makes of them. Called by main.ts, and by the build of the
+ * published command.
  */
 import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parse } from "yaml";
-import { stopwatch } from "../clock.ts";
-import { ABOUT, PACKAGES, PACKED, TEMPLATE, type Versions } from "./materials.ts";
+import { ABOUT, type Materials, PACKED, TEMPLATE } from "./materials.ts";
 
 export const ROOT: string = join(import.meta.dirname, "../../../..");
 export const MATERIALS: string = join(import.meta.dirname, "../../dist/materials");
 
-const PROJECTS = ["packages/mcp-auth", "packages/simulators"];
+/** `registry` from the first release that a registry has: then nothing is packed here any more. */
+const CORE: Materials["core"] = "packed";
+
 /** The other files of a project are generated: project-files.ts, service-yaml.ts. */
 const TEMPLATE_FILES = ["Dockerfile", "README.md", "rolldown.config.mjs", "src"];
-const PUBLIC = { dependencies: ["zod"], devDependencies: ["@types/node", "rolldown", "typescript", "vitest"] } as const;
+const TOOLS = ["@types/node", "rolldown", "typescript", "vitest"];
+/** What mcp-auth needs of our packages. */
+const SIBLINGS = ["oauth-core", "token-store"];
+
+interface Manifest {
+  readonly version: string;
+  readonly engines: { readonly node: string };
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly devDependencies?: Readonly<Record<string, string>>;
+}
 
 /**
- * @param say receives each step and how long it took
- * @throws Error with the output of the compiler or the packer
+ * Makes the tarballs that makeMaterials reads; turbo repeats only what has changed.
+ *
+ * @throws Error with the output of turbo
  */
-export function makeMaterials(say: (text: string) => void): void {
-  const elapsed = stopwatch();
-  compile();
-  say(`Compiled the core (${elapsed()})`);
+export function makeTarballs(): void {
+  run("turbo", ["run", "tarball", "--filter=@oauth-broker/mcp-auth...", "--ui=stream", "--output-logs=errors-only"]);
+}
+
+/** @throws Error of node:fs when a tarball is missing, or with the output of tar */
+export function makeMaterials(): void {
   rmSync(MATERIALS, { recursive: true, force: true });
-  mkdirSync(join(MATERIALS, PACKED), { recursive: true });
-  for (const name of PACKAGES) pack(name);
+  const packed = join(MATERIALS, PACKED);
+  mkdirSync(packed, { recursive: true });
+  if (CORE === "packed") {
+    packCore(packed);
+    cpSync(tarballOf("simulators"), join(packed, "simulators.tgz"));
+  }
   makeTemplate(MATERIALS);
-  writeFileSync(
-    join(MATERIALS, ABOUT),
-    `${JSON.stringify({ version: versionOfThis(), versions: versions() }, undefined, 2)}\n`,
-  );
-  say(`Packed it (${elapsed()})`);
+  const { node } = readManifest(join(ROOT, "packages/mcp-auth")).engines;
+  const about: Omit<Materials, "folder"> = { version: versionOfThis(), core: CORE, node, tools: toolVersions() };
+  writeFileSync(join(MATERIALS, ABOUT), `${JSON.stringify(about, undefined, 2)}\n`);
 }
 
 /** @param materials the folder */
@@ -44,59 +61,64 @@ export function makeTemplate(materials: string): void {
 }
 
 export function versionOfThis(): string {
-  return (readJson("packages/create-server/package.json") as { readonly version: string }).version;
+  return readManifest(join(ROOT, "packages/create-server")).version;
 }
 
-/**
- * Compiles by project references, so all of the core. The compiler's own bookkeeping does not
- * notice deleted outputs.
- */
-function compile(): void {
-  const isComplete = PACKAGES.every((name) => existsSync(join(ROOT, "packages", name, "dist/index.js")));
-  const projects = PROJECTS.map((project) => join(project, "tsconfig.build.json"));
-  run("tsc", ["-b", ...(isComplete ? [] : ["--force"]), ...projects], ROOT);
-}
+const tarballOf = (name: string): string => join(ROOT, "packages", name, "tarball/package.tgz");
 
 /**
- * Names without a version, so that a project's package.json stays unchanged when newer files
- * replace these.
+ * mcp-auth with its siblings inside, so that a project has one entry for all three. npm installs no
+ * dependencies of a bundled package, so mcp-auth lists those of its siblings as its own. The name
+ * is without a version: a project's package.json stays when a newer file replaces this one.
  */
-function pack(name: (typeof PACKAGES)[number]): void {
-  const folder = join(ROOT, "packages", name);
-  const { version } = readJson(`packages/${name}/package.json`) as { readonly version: string };
-  const packed = join(MATERIALS, PACKED);
-  run("pnpm", ["pack", "--pack-destination", packed], folder);
-  renameSync(join(packed, `oauth-broker-${name}-${version}.tgz`), join(packed, `${name}.tgz`));
+function packCore(packed: string): void {
+  const scratch = mkdtempSync(join(tmpdir(), "create-server-"));
+  try {
+    const core = join(scratch, "package");
+    unpack("mcp-auth", core);
+    const siblings = SIBLINGS.map((name) => {
+      const folder = join(core, "node_modules/@oauth-broker", name);
+      unpack(name, folder);
+      return readManifest(folder);
+    });
+    const manifest = readManifest(core);
+    const dependencies = Object.assign({}, ...siblings.map((sibling) => sibling.dependencies), manifest.dependencies);
+    const bundleDependencies = SIBLINGS.map((name) => `@oauth-broker/${name}`);
+    const text = JSON.stringify({ ...manifest, dependencies, bundleDependencies }, undefined, 2);
+    writeFileSync(join(core, "package.json"), `${text}\n`);
+    run("tar", ["-czf", join(packed, "mcp-auth.tgz"), "-C", scratch, "package"]);
+  } finally {
+    rmSync(scratch, { recursive: true });
+  }
+}
+
+function unpack(name: string, folder: string): void {
+  mkdirSync(folder, { recursive: true });
+  run("tar", ["-xzf", tarballOf(name), "-C", folder, "--strip-components=1"]);
 }
 
 /** The exact versions that are tested here. */
-function versions(): Versions {
-  const root = readJson("package.json") as Partial<Versions>;
+function toolVersions(): Record<string, string> {
+  const { devDependencies = {} } = readManifest(ROOT);
   const { catalog } = parse(readFileSync(join(ROOT, "pnpm-workspace.yaml"), "utf8")) as {
     readonly catalog: Readonly<Record<string, string>>;
   };
-  const pick = (names: readonly string[]): Record<string, string> =>
-    Object.fromEntries(
-      names.map((name) => {
-        const version = catalog[name] ?? root.devDependencies?.[name];
-        if (version === undefined) throw new Error(`No version of ${name} is pinned in this repository`);
-        return [name, version];
-      }),
-    );
-  return {
-    dependencies: pick(PUBLIC.dependencies),
-    devDependencies: pick(PUBLIC.devDependencies),
-    optionalDependencies: root.optionalDependencies ?? {},
-  };
+  return Object.fromEntries(
+    TOOLS.map((name) => {
+      const version = catalog[name] ?? devDependencies[name];
+      if (version === undefined) throw new Error(`No version of ${name} is pinned in this repository`);
+      return [name, version];
+    }),
+  );
 }
 
-function readJson(path: string): unknown {
-  return JSON.parse(readFileSync(join(ROOT, path), "utf8"));
+function readManifest(folder: string): Manifest {
+  return JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Manifest;
 }
 
-function run(command: string, args: readonly string[], cwd: string): void {
+function run(command: string, args: readonly string[]): void {
   const shell = process.platform === "win32";
-  const { status, stdout, stderr, error } = spawnSync(command, args, { cwd, encoding: "utf8", shell });
+  const { status, stdout, stderr, error } = spawnSync(command, args, { cwd: ROOT, encoding: "utf8", shell });
   if (status === 0) return;
   throw new Error(`${command} failed: ${error?.message ?? ""}\n${stdout}${stderr}`);
 }

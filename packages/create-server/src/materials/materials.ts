@@ -7,25 +7,23 @@ import { join } from "node:path";
 
 export interface Materials {
   readonly folder: string;
-  /** Of the packed core, and of this command. */
+  /** Of the core, and of this command. */
   readonly version: string;
-  readonly versions: Versions;
-}
-
-/** Of public packages, exact, by their place in package.json. */
-export interface Versions {
-  readonly dependencies: Readonly<Record<string, string>>;
-  readonly devDependencies: Readonly<Record<string, string>>;
-  readonly optionalDependencies: Readonly<Record<string, string>>;
+  /**
+   * Where a project's `@oauth-broker` packages come from: its own `packed/`, while no registry has
+   * them, or the registry, by version.
+   */
+  readonly core: "packed" | "registry";
+  /** What the core runs on, as in `engines`: `>=24.15`. */
+  readonly node: string;
+  /** The exact versions of the public packages a project is developed with. */
+  readonly tools: Readonly<Record<string, string>>;
 }
 
 /** Below a materials folder. */
 export const TEMPLATE = "template";
 export const PACKED = "packed";
 export const ABOUT = "about.json";
-
-/** The packages that are packed. */
-export const PACKAGES = ["oauth-core", "token-store", "mcp-auth", "simulators"] as const;
 
 /** @throws Error of node:fs */
 export function readMaterials(folder: string): Materials {

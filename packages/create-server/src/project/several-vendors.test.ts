@@ -20,14 +20,14 @@ beforeEach(() => {
 afterEach(() => rmSync(desk, { recursive: true, force: true }));
 
 async function run(...args: readonly string[]): Promise<{ readonly code: number; readonly text: string }> {
-  const versions = { dependencies: {}, devDependencies: {}, optionalDependencies: {} };
+  const about = { version: "9.9.9", core: "packed", node: ">=24.15", tools: {} } as const;
   let text = "";
   const say = (line: string): void => void (text += `${line}\n`);
   const code = await create(args, {
     from: desk,
     repository: undefined,
     version: "9.9.9",
-    materials: async () => ({ folder: join(desk, "materials"), version: "9.9.9", versions }),
+    materials: async () => ({ folder: join(desk, "materials"), ...about }),
     prompts: undefined,
     print: say,
     say,

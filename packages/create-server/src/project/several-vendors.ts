@@ -61,8 +61,7 @@ function toolOf(vendor: ProjectVendor): string {
   const { id, scopes } = vendor;
   const name = nameOf(vendor);
   return `/** The user's account at ${name}: a sample of a tool that works with one of the vendors. */
-import { defineTool } from "@oauth-broker/mcp-auth";
-import { z } from "zod";
+import { defineTool, z } from "@oauth-broker/mcp-auth";
 
 export const ${exportOf(vendor)} = defineTool({
   name: "${toolNameOf(vendor)}",

@@ -1,6 +1,6 @@
 /**
- * Writes a project: the template's files with its name in them, the generated files, the packed
- * core.
+ * Writes a project: the template's files with its name in them, the generated files, and while no
+ * registry has it the packed core.
  */
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -32,7 +32,7 @@ export function writeProject(folder: string, choices: Choices, materials: Materi
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), text);
   }
-  cpSync(join(materials.folder, PACKED), join(folder, "packed"), { recursive: true });
+  if (materials.core === "packed") cpSync(join(materials.folder, PACKED), join(folder, PACKED), { recursive: true });
   return [...files.keys()].sort();
 }
 

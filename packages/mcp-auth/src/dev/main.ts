@@ -14,7 +14,7 @@ async function main(): Promise<number> {
   }
   if (isTooOld(process.versions.node)) {
     say(
-      `mcp-dev needs Node.js >= ${OLDEST_NODE.join(".")}; this is ${process.versions.node}. npm install brings one, where optional dependencies are not left out.`,
+      `mcp-dev needs Node.js ${OLDEST_NODE.join(".")} or newer, and this is ${process.versions.node}: install one from nodejs.org or with a version manager (nvm install ${OLDEST_NODE[0]}), and run npm run dev again.`,
     );
     return 1;
   }
