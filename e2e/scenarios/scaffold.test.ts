@@ -8,23 +8,18 @@ import { once } from "node:events";
 import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { createInterface } from "node:readline";
+import { volume } from "@oauth-broker/oauth-core/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { freePort } from "../support/free-port.ts";
 import { callTool, connectClient } from "../support/mcp-client.ts";
 import { authorizeClient } from "../support/mcp-client-oauth.ts";
 import { startGitHubVendor, type GitHubVendor } from "../support/mcp-vendor.ts";
 import { PLATFORM_CALLBACK } from "../support/mcp-process.ts";
-import {
-  buildCreateServer,
-  CREATE_SERVER,
-  mustRun,
-  packCreateServer,
-  packNextRelease,
-  plainEnvironment,
-  run,
-} from "../support/scaffold.ts";
+import { makeTarballs, nodeOf, tarballOf } from "../support/packages.ts";
+import { ROOT } from "../support/paths.ts";
+import { CREATE_SERVER, mustRun, packNextRelease, plainEnvironment, run } from "../support/scaffold.ts";
 import { startService } from "../support/service-process.ts";
 
 const OAUTH_PATHS = [
@@ -46,6 +41,9 @@ const DESK_CALLBACK = "http://127.0.0.1:9/callback";
  */
 const AIM_MS = 60_000;
 
+/** The sources are those of the other project, whose tests have passed. */
+const IS_TESTED_AGAIN = volume({ test: false, soak: true });
+
 let desk: string;
 let hosted: string;
 let preRegistered: string;
@@ -54,7 +52,7 @@ let vendor: GitHubVendor;
 let connected: { readonly port: string; readonly accessToken: string };
 
 beforeAll(async () => {
-  buildCreateServer();
+  makeTarballs();
   desk = mkdtempSync(join(tmpdir(), "oauth-broker-scaffold-"));
   hosted = join(desk, "My hosted server");
   preRegistered = join(desk, "my-server");
@@ -147,12 +145,11 @@ describe("hosted mode, by the packed command", () => {
     "is served within a minute of the command, on a practice copy of the vendor",
     { timeout: INSTALL_MS },
     async () => {
-      const tarball = await packCreateServer(desk);
       const started = performance.now();
       const args = [hosted, "--name", "my-hosted-server", "--mode", "hosted", "--vendor", "github"];
       const { stdout } = await mustRun(
         "npm",
-        ["exec", "--yes", `--package=${tarball}`, "--", "create-server", ...args],
+        ["exec", "--yes", `--package=${tarballOf("create-server")}`, "--", "create-server", ...args],
         desk,
       );
       expect(stdout).toContain("npm run dev");
@@ -175,6 +172,23 @@ describe("hosted mode, by the packed command", () => {
       expect(took).toBeLessThan(2 * AIM_MS);
     },
   );
+
+  it("loads the core on the oldest Node.js, and npm run dev says on an older one what to install", async () => {
+    const script = join(hosted, "import-all.mjs");
+    cpSync(join(ROOT, "e2e/support/import-all.mjs"), script);
+    const entries = ["", "/bundle", "/config"].map((entry) => `@oauth-broker/mcp-auth${entry}`);
+    expect(await mustRun(await nodeOf("24.15.0"), [script, ...entries], hosted)).toMatchObject({ stderr: "" });
+    await rm(script);
+    const env = plainEnvironment();
+    const PATH = [dirname(await nodeOf("22.19.0")), env["PATH"]].join(delimiter);
+    const { code, stderr } = await run("npm", ["run", "--silent", "dev"], hosted, { ...env, PATH });
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(
+        /^mcp-dev needs Node.js 24.15 or newer, and this is 22.19.0: install one [^\n]+\n$/,
+      ),
+    });
+  });
 
   it("asked no registry for the core", () => {
     const lock = JSON.parse(readFileSync(join(hosted, "package-lock.json"), "utf8")) as {
@@ -240,7 +254,7 @@ describe("pre-registered mode, by the built command", () => {
   });
 
   it("passes its own tests and has no OAuth path, as its service.yaml says", { timeout: INSTALL_MS }, async () => {
-    await mustRun("npm", ["test"], preRegistered);
+    if (IS_TESTED_AGAIN) await mustRun("npm", ["test"], preRegistered);
     await mustRun("npm", ["run", "build"], preRegistered);
     expect(readFileSync(join(preRegistered, "service.yaml"), "utf8")).not.toMatch(/^(service|enable_db):/m);
     const server = await built(preRegistered, { OAUTH_MODE: "pre-registered" });

@@ -1,43 +1,21 @@
 /**
  * Projects as authors create them: outside the repository, with the published command, and the npm
- * that came with Node.js. The only tests that use the npm registry.
+ * of the machine. With packages.ts the only tests that use the npm registry.
  */
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, globSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { ROOT } from "./paths.ts";
 
-const FOLDER = join(ROOT, "packages", "create-server");
 /** The published command; turbo builds it first. */
-export const CREATE_SERVER: string = join(FOLDER, "dist", "main.js");
-const SOURCES =
-  "{packages/{create-server,mcp-auth,oauth-core,simulators,token-store},apps/mcp-template}/src/**/*.{ts,json}";
+export const CREATE_SERVER: string = join(ROOT, "packages/create-server/dist/main.js");
 const COMMAND_MS = 180_000;
 
 export interface Ran {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
-}
-
-/** For `vitest` run by hand, when the command is missing or older than one of its sources. */
-export function buildCreateServer(): void {
-  const builtAt = existsSync(CREATE_SERVER) ? statSync(CREATE_SERVER).mtimeMs : 0;
-  const changed = globSync(SOURCES, { cwd: ROOT, exclude: ["**/*.test.ts"] }).some(
-    (path) => statSync(join(ROOT, path)).mtimeMs > builtAt,
-  );
-  if (!changed) return;
-  const args = ["run", "build", "--filter=@oauth-broker/create-server", "--ui=stream", "--output-logs=errors-only"];
-  const { status, stdout, stderr } = spawnSync("turbo", args, { cwd: ROOT, encoding: "utf8" });
-  if (status !== 0) throw new Error(`create-server could not be built:\n${stdout}${stderr}`);
-}
-
-/** @returns the tarball of the published command */
-export async function packCreateServer(folder: string): Promise<string> {
-  await mustRun("pnpm", ["pack", "--pack-destination", folder], FOLDER, process.env);
-  const [name = ""] = globSync("oauth-broker-create-server-*.tgz", { cwd: folder });
-  return join(folder, name);
 }
 
 /**
