@@ -1,12 +1,16 @@
 /**
- * Slack's calls that take a token: end it, and whose it is.
+ * Slack's calls that take a token: end it, whose it is, and one that needs a scope.
  *
  * Seen (https://docs.slack.dev/reference/methods/auth.revoke and
  * https://api.slack.com/methods/auth.revoke, read 2026-11-21): Bearer or a `token` member, `test=1`
  * changes nothing, `{ok, revoked}`, invalid_auth, not_authed; it ends that one token.
  * Seen (https://devopsaitoolkit.com/blog/slack-error-token-revoked): token_revoked and
  * token_expired differ from invalid_auth.
- * Recalled: account_inactive, apps.uninstall, auth.test, the scopes in the header X-OAuth-Scopes.
+ * Seen (https://github.com/elementary-data/elementary/pull/705 and
+ * https://devopsaitoolkit.com/blog/slack-error-missing-scope/, read 2026-11-22): missing_scope with
+ * `needed` and `provided`, comma-separated.
+ * Recalled: account_inactive, apps.uninstall, auth.test, the scopes in the header X-OAuth-Scopes,
+ * the members of chat.postMessage.
  * Assumed: a refresh token can be given to auth.revoke as well.
  */
 import type { Context } from "hono";
@@ -46,6 +50,17 @@ export function serveSlackApi(state: SlackState): void {
       return json({ ok: true });
     }),
   );
+  app.post("/api/chat.postMessage", (c) =>
+    withToken(c, state, "api", (token, members) => {
+      if (token.kind === "refresh") return slackError("invalid_auth");
+      const text = members.get("text") ?? "";
+      if (text === "") return slackError("no_text");
+      return (
+        missingScope(token, "chat:write", state) ??
+        json({ ok: true, channel: members.get("channel"), message: { text } })
+      );
+    }),
+  );
   app.on(["GET", "POST"], "/api/auth.test", (c) =>
     withToken(c, state, "api", ({ grant, kind }) => {
       if (kind === "refresh") return slackError("invalid_auth");
@@ -62,6 +77,13 @@ export function serveSlackApi(state: SlackState): void {
       return json(whose, 200, { "X-OAuth-Scopes": grant.scopes.join(",") });
     }),
   );
+}
+
+/** @returns the refusal; undefined where the token has the scope */
+function missingScope({ grant }: HeldToken, needed: string, { sets }: SlackState): Response | undefined {
+  const provided = grant.scopes.filter((scope) => sets.get(grant.id)?.lost.has(scope) !== true);
+  if (provided.includes(needed)) return undefined;
+  return json({ ok: false, error: "missing_scope", needed, provided: provided.join(",") });
 }
 
 async function withToken(

@@ -29,11 +29,18 @@ export interface SlackAuthorization {
   readonly challenge: string | undefined;
 }
 
+export interface SlackSet {
+  readonly kind: SlackPair;
+  readonly team: SlackTeam;
+  /** Granted, and then taken away. */
+  readonly lost: Set<string>;
+}
+
 /** The state that the parts of this simulator share. */
 export interface SlackState extends VendorHost<SlackClient> {
   readonly codes: ReturnType<typeof createCodes<SlackAuthorization>>;
   /** By grant: the tokens of a bot or a user, and the workspace. */
-  readonly sets: Map<string, { readonly kind: SlackPair; readonly team: SlackTeam }>;
+  readonly sets: Map<string, SlackSet>;
 }
 
 export const SLACK_TEAMS: readonly [SlackTeam, ...SlackTeam[]] = [

@@ -89,7 +89,7 @@ function redeem(client: SlackClient, members: Members, state: SlackState, pair: 
   const { user, team, botScopes, userScopes } = bound;
   const issueSet = (kind: SlackPair, scopes: readonly string[]): object => {
     const grant = newGrant({ user: user.id, clientId: client.clientId, scopes });
-    state.sets.set(grant.id, { kind, team });
+    state.sets.set(grant.id, { kind, team, lost: new Set() });
     return issue(client, grant, kind, state);
   };
   const person = { id: slackUserId(user.id), ...(userScopes.length === 0 ? {} : issueSet("user", userScopes)) };

@@ -197,3 +197,18 @@ it("metadata: post only, S256, resource metadata at the root only, no registrati
     (await request(`${vendor.url}/.well-known/oauth-protected-resource${path}`)).status;
   expect([await status(""), await status("/mcp")]).toEqual([200, 404]);
 });
+
+it("a call without its scope names it inside a 200, also when the scope was taken away later", async () => {
+  const { vendor, connectUser } = await start();
+  const post = (token: string) =>
+    postForm(`${vendor.url}/api/chat.postMessage`, { channel: "C1", text: "hello" }, bearer(token));
+  const connected = async () => ((await connectUser())["authed_user"] as User)["access_token"]!;
+  const token = await connected();
+  expect((await post(token)).body).toMatchObject({ ok: true, channel: "C1", message: { text: "hello" } });
+  vendor.loseScope("chat:write");
+  expect(await post(token)).toMatchObject({
+    status: 200,
+    body: { ok: false, error: "missing_scope", needed: "chat:write", provided: "users:read" },
+  });
+  expect((await post(await connected())).body).toMatchObject({ ok: true });
+});

@@ -34,6 +34,8 @@ export interface SlackSimulator extends VendorSimulator<SlackClient> {
   readonly botEndpoints: Readonly<Record<string, string>>;
   /** Whether an administrator has to approve an app before it can be added; at first no. */
   requireApproval(isRequired: boolean): void;
+  /** Takes a scope from every grant there is: the API refuses it until the user authorizes again. */
+  loseScope(scope: string): void;
   /** The administrator approves. The user has to start again. */
   approve(clientId: string): void;
 }
@@ -102,6 +104,9 @@ export async function startSlack(options: SimulatorOptions = {}): Promise<SlackS
     },
     requireApproval(isRequired) {
       approval.isRequired = isRequired;
+    },
+    loseScope(scope) {
+      for (const { lost } of state.sets.values()) lost.add(scope);
     },
     approve: (clientId) => void approval.approved.add(clientId),
   };
