@@ -4,8 +4,12 @@
  * clients are never sent to the authorization server again.
  */
 import { setTimeout as sleep } from "node:timers/promises";
+import { type SlackSimulator, startSlack } from "@oauth-broker/simulators/vendors";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ERAS } from "../support/mcp-client.ts";
+import { OUR_CLIENT } from "../support/mcp-vendor.ts";
+import { plantSecret } from "../support/secrets.ts";
+import { textMember } from "../support/text-member.ts";
 import { connectFirstClient, type FirstError } from "../support/first-sdk.ts";
 import { type SeveralVendors, startSeveralVendors, type VendorName } from "../support/several-vendors.ts";
 import { callModern } from "../support/several-vendors-raw.ts";
@@ -20,6 +24,7 @@ afterAll(() => harness.close());
 const USERS = { modern: "user", legacy: "operator" } as const;
 /** A server that stops ends the connections that are left then. */
 const DRAIN_MS = 10_000;
+const SLACK_SECRET = "secret of the Slack app";
 const NAMES = { home: "home", chat: "chat", github: "GitHub" } as const;
 const LOGINS = { user: "sample-user", operator: "sample-operator" } as const;
 
@@ -186,6 +191,55 @@ describe("a user of another client", () => {
     expect(content[0]?.text).toContain("sample-user");
     await first.close();
     await user.close();
+  });
+});
+
+describe("a user of a vendor whose API says inside a 200 which scope the token lacks", () => {
+  let slack: SlackSimulator;
+  let user: LinkingClient;
+  beforeAll(async () => {
+    slack = await startSlack();
+    slack.addClient({
+      clientId: OUR_CLIENT,
+      clientSecret: SLACK_SECRET,
+      redirectUris: [`${harness.url}/vendors/slack/callback`],
+    });
+    await harness.restart({
+      VENDORS: "home,chat,github,slack",
+      VENDOR_SLACK_AUTHORIZATION_URL: textMember(slack.endpoints, "authorization_endpoint"),
+      VENDOR_SLACK_TOKEN_URL: textMember(slack.endpoints, "token_endpoint"),
+      VENDOR_SLACK_REVOCATION_URL: textMember(slack.endpoints, "revocation_endpoint"),
+      VENDOR_SLACK_USERINFO_URL: `${slack.url}/api/auth.test`,
+      VENDOR_SLACK_SCOPES: "users:read chat:write",
+      VENDOR_SLACK_CLIENT_ID: OUR_CLIENT,
+      VENDOR_SLACK_CLIENT_SECRET: SLACK_SECRET,
+      SLACK_URL: slack.url,
+    });
+    user = await connectLinkingClient(harness, "Slack client", { era: "modern" });
+  });
+  afterAll(async () => {
+    await user.close();
+    await slack.close();
+  });
+
+  it("links it anew when that happens, and the call is not repeated unasked", async () => {
+    expect((await user.call("slack_post")).value).toMatchObject({ posted: { ok: true } });
+    slack.loseScope("chat:write");
+    const refused = await user.call("slack_post");
+    expect([refused.isError, refused.text.split("\n")[0]]).toEqual([
+      true,
+      expect.stringContaining("may have had effects"),
+    ]);
+    await user.browser.link(refused.text.split("\n").at(-1) ?? "");
+    expect((await user.call("slack_post")).value).toMatchObject({ posted: { ok: true } });
+  });
+
+  it("is not asked for the same a second time, and no response had its token", async () => {
+    slack.loseScope("chat:write");
+    expect((await user.call("slack_post")).text).toMatch(/^scope_not_granted /);
+    expect(slack.liveTokens()).not.toEqual([]);
+    for (const token of slack.liveTokens()) plantSecret("vendor token: slack", token);
+    expect(harness.seenTokens()).toEqual([]);
   });
 });
 

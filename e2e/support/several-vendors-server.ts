@@ -4,6 +4,7 @@
  * start it.
  */
 import { defineTool, runServer, type Tool } from "@oauth-broker/mcp-auth";
+import type { JsonValue } from "@oauth-broker/oauth-core";
 import { z } from "zod";
 
 /** What the tools need of each vendor a test may list. */
@@ -11,6 +12,7 @@ const SCOPES: Readonly<Record<string, readonly string[]>> = {
   home: ["openid"],
   chat: ["openid", "api:read"],
   github: ["read:user"],
+  slack: ["users:read"],
   one: ["read"],
   two: ["read"],
   three: ["read"],
@@ -42,6 +44,20 @@ const chatPost = defineTool({
   run: async (_, { user, vendor }) => ({ user, account: await vendor.account() }),
 });
 
+const slackPost = defineTool({
+  name: "slack_post",
+  title: "Slack post",
+  description: "Writes to a channel",
+  input: nothing,
+  vendor: "slack",
+  scopes: ["users:read", "chat:write"],
+  run: async (_, { user, vendor }) => {
+    const body = new URLSearchParams({ channel: "C1", text: "hello" });
+    const answer = await vendor.fetch(`${process.env["SLACK_URL"]}/api/chat.postMessage`, { method: "POST", body });
+    return { user, posted: (await answer.json()) as JsonValue };
+  },
+});
+
 await runServer({
   name: "several-vendors",
   title: "Several vendors",
@@ -55,6 +71,7 @@ await runServer({
     }),
     ...listed.map(accountOf),
     ...(listed.includes("chat") ? [chatPost] : []),
+    ...(listed.includes("slack") ? [slackPost] : []),
     defineTool({
       name: "all_accounts",
       title: "All accounts",

@@ -16,7 +16,7 @@ export interface VendorApi {
    * vendor refuses the token with 401, it is refreshed and the call repeated once, where possible.
    *
    * @throws ToolError, which a tool may let pass: the model reads what happened and what the user
-   *   can do. With `VENDORS`, NeedsScope where the vendor's 403 names the scopes it lacks
+   *   can do. With `VENDORS`, NeedsScope where the vendor's answer names the scopes it lacks
    */
   fetch(input: string | URL, init?: RequestInit): Promise<Response>;
   /**

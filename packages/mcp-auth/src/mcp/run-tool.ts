@@ -13,6 +13,7 @@ import { errorFields, type Log } from "@oauth-broker/oauth-core/service";
 import { type ToolAnswer, type ToolContext, ToolError, type VendorApi } from "../tool.ts";
 import { failure } from "./linking/asking.ts";
 import type { ToolCall } from "./linking/call.ts";
+import { askableAt } from "./linking/find-links.ts";
 import { type LinkedAnswer, runLinked, type RunLinkedDeps } from "./linking/run-linked.ts";
 import { createVendorApi, type VendorApiDeps } from "./vendor-api.ts";
 
@@ -72,12 +73,14 @@ async function runWithLinks(
   const onAsked: RunLinkedDeps["onAsked"] = (vendor, mode) =>
     deps.log.info("link_asked", { tool: tool.name, vendor, clientId: caller.clientId, mode });
   return runLinked({ ...call, linked }, { ...linkedDeps, onAsked }, (usable) => {
-    const apis = named.flatMap(({ name, id }) => {
-      const [link, vendor] = [usable.get(id), linkedDeps.vendors.get(id)];
+    const apis = named.flatMap((one) => {
+      const [link, vendor] = [usable.get(one.id), linkedDeps.vendors.get(one.id)];
       if (link === undefined || vendor === undefined) return [];
+      const { scopeRefusal } = vendor;
+      const scopeReading = { scopeRefusal, askable: askableAt(one, linked.links, linkedDeps) };
       // Its own token, for its own hosts.
-      const api = createVendorApi(link, context.mcpReq.signal, { ...deps, ...vendor, asksForScopes: true });
-      return [[name, api] as const];
+      const api = createVendorApi(link, context.mcpReq.signal, { ...deps, ...vendor, scopeReading });
+      return [[one.name, api] as const];
     });
     return run(call, Object.fromEntries(apis), apis.length === 1 ? apis[0]?.[1] : undefined);
   });

@@ -8,7 +8,7 @@ import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
 import type { VendorToken, VendorTokenSource } from "../mode.ts";
 import { NeedsScope, ToolError, type VendorApi } from "../tool.ts";
 import { isLoopback } from "./known-host.ts";
-import { scopesLacking } from "./linking/insufficient-scope.ts";
+import { scopesLacking, type ScopeReading } from "./linking/insufficient-scope.ts";
 
 export interface VendorApiDeps {
   readonly vendor: () => Promise<ResolvedVendor>;
@@ -20,8 +20,8 @@ export interface VendorApiDeps {
   readonly vendorClient: Pick<VendorClient, "account">;
   /** Learns of every answer of the vendor's API; undefined: there was none. */
   readonly onApiAnswer?: (vendor: string, status: number | undefined) => void;
-  /** Whether the user can be asked for scopes that a 403 of the vendor names. */
-  readonly asksForScopes?: boolean;
+  /** Undefined: the user cannot be asked for scopes that the vendor's answer names. */
+  readonly scopeReading?: ScopeReading;
 }
 
 /**
@@ -49,7 +49,7 @@ export function createVendorApi(caller: VendorTokenSource, signal: AbortSignal, 
         ({ status }) => status === 401,
       );
       if (answer.status === 401) throw new ToolError(refusal(names));
-      const scopes = deps.asksForScopes === true ? scopesLacking(answer) : [];
+      const scopes = deps.scopeReading === undefined ? [] : await scopesLacking(answer, deps.scopeReading);
       if (scopes.length > 0) throw new NeedsScope(names.id, scopes);
       return answer;
     },

@@ -5,7 +5,7 @@
  */
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { Secret } from "@oauth-broker/oauth-core";
-import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
+import type { ResolvedVendor, ScopeRefusal } from "@oauth-broker/oauth-core/registry";
 import { createLog, errorPageWith, listen, mount } from "@oauth-broker/oauth-core/service";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { Hono } from "hono";
@@ -84,9 +84,12 @@ export async function openLinkedCalls(
   {
     definition = {},
     createEndpoint = createMcpEndpoint,
+    scopeRefusal,
   }: {
     readonly definition?: Partial<ServerDefinition>;
     readonly createEndpoint?: typeof createMcpEndpoint;
+    /** Of every vendor's entry. */
+    readonly scopeRefusal?: ScopeRefusal;
   } = {},
 ): Promise<LinkedCalls> {
   const clock = fixedClock(NOW);
@@ -167,6 +170,7 @@ export async function openLinkedCalls(
             names: { id, name: `The ${id}` },
             apiHosts: [`api.${id}.example`],
             scopes,
+            scopeRefusal,
           },
         ]),
       ),

@@ -38,6 +38,7 @@ export {
   tokenHosts,
 } from "./kept.ts";
 export { VENDOR_OPERATION_SECONDS } from "./deadline.ts";
+export { memberAt } from "./userinfo/member-path.ts";
 export { canIdentify } from "./userinfo/identify.ts";
 export { canValidateAccessToken } from "./access-token/validate.ts";
 export { relayedError } from "./authorization/error.ts";

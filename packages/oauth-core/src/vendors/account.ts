@@ -1,7 +1,8 @@
 /**
- * How a vendor identifies the user of a token and says whether it is valid, as data: members of
- * `Vendor`. Read by vendor-client/userinfo and access-token. The default is OpenID Connect's way:
- * the `sub` of the ID token, else of userinfo.
+ * How a vendor identifies the user of a token and says whether it is valid and what it lacks, as
+ * data: members of `Vendor`. Read by vendor-client/userinfo and access-token, and where a server
+ * calls the vendor's API. The default is OpenID Connect's way: the `sub` of the ID token, else of
+ * userinfo.
  */
 import type { JsonObject } from "../ports.ts";
 import type { AbsoluteExpiry } from "./dialect.ts";
@@ -68,3 +69,28 @@ export interface TokenCheck {
   readonly scope?: MemberPath;
   readonly expiry?: AbsoluteExpiry;
 }
+
+/**
+ * How a vendor's API says which scope a token lacks, where rfc6750#3.1 does not say it all:
+ *
+ * - `challenge`: it does, and any one of the scopes in the challenge is enough.
+ * - `headers`: one names the scopes of which any is accepted, another the scopes of the token.
+ * - `body`: a member of the JSON body has an error code, another the scopes that are all needed.
+ */
+export type ScopeRefusal =
+  | { readonly from: "challenge" }
+  | {
+      readonly from: "headers";
+      readonly status: number;
+      readonly accepted: string;
+      readonly granted: string;
+      readonly separator: string;
+    }
+  | {
+      readonly from: "body";
+      readonly status: number;
+      readonly member: MemberPath;
+      readonly values: readonly string[];
+      readonly scopes: MemberPath;
+      readonly separator: string;
+    };

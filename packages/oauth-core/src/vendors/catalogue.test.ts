@@ -86,6 +86,20 @@ const SHAPES: Readonly<Record<string, Readonly<Record<string, readonly unknown[]
   tokenResult: { member: (value) => isText(value), success: (value) => Array.isArray(value) },
 };
 
+/** A separator is a blank or a comma. */
+const SCOPE_REFUSALS: readonly (typeof SHAPES)[string][] = [
+  { from: ["challenge"] },
+  { from: ["headers"], status: [403], accepted: isHeader, granted: isHeader, separator: [" ", ","] },
+  {
+    from: ["body"],
+    status: [200, 400, 403],
+    member: (value) => isText(value),
+    values: (value) => areTexts(value),
+    scopes: (value) => isText(value),
+    separator: [" ", ","],
+  },
+];
+
 const areTexts = (value: unknown): boolean => Array.isArray(value) && value.length > 0 && value.every(isText);
 
 const PLACEHOLDER_SHAPE: (typeof SHAPES)[string] = {
@@ -120,6 +134,10 @@ const isOfShape = (value: unknown, shape: (typeof SHAPES)[string]): boolean => {
 
 const isText = (value: unknown): boolean => typeof value === "string" && value.length > 0 && !/\p{Cc}/u.test(value);
 
+function isHeader(value: unknown): boolean {
+  return typeof value === "string" && /^[a-z-]+$/.test(value);
+}
+
 function problemsOf(entry: object): string[] {
   return Object.entries(entry).flatMap(([field, value]: [string, unknown]): string[] => {
     if (field === "vendor") return problemsOf(value as object);
@@ -136,6 +154,7 @@ function problemsOf(entry: object): string[] {
     // An empty name leaves the parameter out.
     if (field === "parameterNames" || field === "authorizationParameterNames")
       return Object.values(value as object).every((name) => typeof name === "string") ? [] : [field];
+    if (field === "scopeRefusal") return SCOPE_REFUSALS.some((shape) => isOfShape(value, shape)) ? [] : [field];
     if (field === "clientSecret") return isSignedSecret(value) ? [] : [field];
     if (LISTS.has(field)) return Array.isArray(value) && value.length > 0 && value.every(isText) ? [] : [field];
     if (field === "placeholders") return Object.values(value as object).every(isPlaceholder) ? [] : [field];

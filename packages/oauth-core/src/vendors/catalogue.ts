@@ -29,6 +29,7 @@ type VendorFacts = Pick<Vendor, "id" | "name"> &
       | "jwksUri"
       | "userinfoEndpoint"
       | "endpointsFrom"
+      | "scopeRefusal"
       | "pkce"
       | "scopeSeparator"
       | "defaultScopes"

@@ -38,6 +38,14 @@ export const github: RegistryEntry = {
       expiry: { member: "expires_at", unit: "date" },
     },
     apiHosts: ["api.github.com", "api.githubcopilot.com"],
+    // A 404 names accepted scopes too, whether or not there is anything to see.
+    scopeRefusal: {
+      from: "headers",
+      status: 403,
+      accepted: "x-accepted-oauth-scopes",
+      granted: "x-oauth-scopes",
+      separator: ",",
+    },
     // `/grant` in place of `/token` would revoke every token of this user and app, including other
     // connections.
     revocationEndpoint: "https://api.github.com/applications/{client_id}/token",
@@ -77,6 +85,7 @@ export const github: RegistryEntry = {
       "github/docs@029b09a content/apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps.md",
       "github/docs@058fa63 content/apps/oauth-apps/maintaining-oauth-apps/troubleshooting-oauth-app-access-token-request-errors.md",
       "github/docs@2e15944 content/apps/creating-github-apps/authenticating-with-a-github-app/refreshing-user-access-tokens.md",
+      "https://docs.github.com/en/enterprise-server@3.11/apps/oauth-apps/building-oauth-apps/scopes-for-oauth-apps",
       "https://github.blog/changelog/2025-07-14-pkce-support-for-oauth-and-github-app-authentication",
       "https://github.com/orgs/community/discussions/204963",
       "npm @octokit/oauth-methods@6.0.5 dist-src/delete-token.js",

@@ -34,6 +34,7 @@ export const googleWorkspace: RegistryEntry = {
       expiry: { member: "exp", unit: "seconds" },
     },
     apiHosts: [".googleapis.com"],
+    scopeRefusal: { from: "challenge" },
     revocationEndpoint: "https://oauth2.googleapis.com/revoke",
     revocation: {
       method: "POST",
@@ -63,6 +64,7 @@ export const googleWorkspace: RegistryEntry = {
       "https://accounts.google.com/.well-known/oauth-authorization-server (as recorded 2026-07)",
       "npm google-auth-library@10.9.1 build/src/auth/oauth2client.js",
       "kevinstrax/hanon-uta src/types/token-info.d.ts",
+      "kwent/react-google-contacts issue 6",
       "https://docs.zeta-alpha.com/gen-ai/customize/guides/configuring-capabilities/connecting-mcp-servers/how-to-connect-google-workspace",
     ],
   },

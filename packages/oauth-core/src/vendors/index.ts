@@ -10,6 +10,7 @@ export {
   type VendorSetup,
   type Verification,
 } from "./registry.ts";
+export type { ScopeRefusal } from "./account.ts";
 export { searchVendors } from "./search.ts";
 export { hasEnded, type Sunset, urlsThatEnd } from "./sunset.ts";
 export {

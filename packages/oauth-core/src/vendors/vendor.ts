@@ -5,7 +5,7 @@
 import type { KeyObject } from "node:crypto";
 import type { JsonObject } from "../ports.ts";
 import type { Secret } from "../protocol/secret.ts";
-import type { AccountEndpoint, MemberPath, TokenCheck, TokenIdentity } from "./account.ts";
+import type { AccountEndpoint, MemberPath, ScopeRefusal, TokenCheck, TokenIdentity } from "./account.ts";
 import type {
   AbsoluteExpiry,
   CallbackErrors,
@@ -87,6 +87,8 @@ export interface Vendor {
    * Empty: not known.
    */
   readonly apiHosts: readonly string[];
+  /** Unset: its API says it as rfc6750#3.1 does, or not at all. */
+  readonly scopeRefusal?: ScopeRefusal;
   readonly pkce: PkceMethod;
   readonly scopeSeparator: string;
   /** The authorization parameter that carries the scopes. */

@@ -84,6 +84,27 @@ export const LINKED_CALL_DEFENCES: readonly Mutation[] = [
     tests: [`${LINKING}/lacking-scopes.test.ts`],
   },
   {
+    defence: "Of the scopes that a vendor's headers accept, those count that may be asked for",
+    file: `${LINKING}/insufficient-scope.ts`,
+    find: "inHeaders(answer, scopeRefusal).filter((scope) => askable.includes(scope))",
+    replace: "inHeaders(answer, scopeRefusal).filter((scope) => askable !== undefined || scope)",
+    tests: [`${LINKING}/insufficient-scope.test.ts`],
+  },
+  {
+    defence: "A vendor's scopes are read where all of them are scopes",
+    file: `${LINKING}/insufficient-scope.ts`,
+    find: "tokens.every((token) => SCOPE.test(token))",
+    replace: "tokens.every((token) => token !== undefined)",
+    tests: [`${LINKING}/insufficient-scope.test.ts`],
+  },
+  {
+    defence: "A long body of a vendor is not decoded in search of scopes",
+    file: `${LINKING}/insufficient-scope.ts`,
+    find: "size > MOST_BYTES",
+    replace: "size > MOST_BYTES * 100",
+    tests: [`${LINKING}/insufficient-scope.test.ts`],
+  },
+  {
     defence: "A tool runs only when its link has the scopes it lists",
     file: `${LINKING}/find-links.ts`,
     find: 'link.state !== "usable" || lacking.length > 0 ||',
@@ -114,8 +135,8 @@ export const LINKED_CALL_DEFENCES: readonly Mutation[] = [
   {
     defence: "A linked vendor's token goes to that vendor's hosts",
     file: "packages/mcp-auth/src/mcp/run-tool.ts",
-    find: "{ ...deps, ...vendor, asksForScopes: true }",
-    replace: "{ ...deps, ...vendor, apiHosts: deps.apiHosts, asksForScopes: true }",
+    find: "{ ...deps, ...vendor, scopeReading }",
+    replace: "{ ...deps, ...vendor, apiHosts: deps.apiHosts, scopeReading }",
     tests: [`${LINKING}/vendors-apart.test.ts`],
   },
 ];

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Clock } from "@oauth-broker/oauth-core";
 import type { VendorClient } from "@oauth-broker/oauth-core/client";
+import type { ScopeRefusal } from "@oauth-broker/oauth-core/registry";
 import type { Seals } from "../../mode.ts";
 import type { LinkingSettings } from "../../settings.ts";
 import type { VendorApiDeps } from "../vendor-api.ts";
@@ -31,6 +32,7 @@ export interface LinkingDeps {
 export interface LinkedVendor extends Pick<VendorApiDeps, "vendor" | "names" | "apiHosts"> {
   /** `VENDOR_<ID>_SCOPES`. */
   readonly scopes: readonly string[];
+  readonly scopeRefusal?: ScopeRefusal | undefined;
 }
 
 /** @param deps what the authorization server knows of sessions, tickets and pages */
@@ -45,7 +47,13 @@ export function createLinkingDeps(
 ): LinkingDeps {
   const linked = [...vendors].map(([id, { vendor, scopes, apiHosts }]): [string, LinkedVendor] => [
     id,
-    { vendor: () => vendorClient.resolve(vendor), names: { id, name: vendor.name }, apiHosts, scopes },
+    {
+      vendor: () => vendorClient.resolve(vendor),
+      names: { id, name: vendor.name },
+      apiHosts,
+      scopes,
+      scopeRefusal: vendor.scopeRefusal,
+    },
   ]);
   return {
     ...deps,

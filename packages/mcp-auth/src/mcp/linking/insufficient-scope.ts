@@ -1,15 +1,49 @@
-/** Reads from a vendor's 403 which scopes its API wants (RFC 6750 §3.1). */
+/**
+ * Reads from a response of a vendor's API which scopes it wants: as RFC 6750 §3.1 says it, or as the
+ * vendor's entry does. What may then be asked of the user is decided in find-links.ts.
+ */
+import { isJsonContentType } from "@modelcontextprotocol/server";
+import type { JsonObject, JsonValue } from "@oauth-broker/oauth-core";
+import { memberAt } from "@oauth-broker/oauth-core/client";
+import type { ScopeRefusal } from "@oauth-broker/oauth-core/registry";
 
 /** One parameter of a challenge, its value as a token or quoted. */
 const PARAMETER = /(?<=^|[\s,])([a-z_]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))/gi;
 /** A scheme, in a list of challenges. */
 const BEARER = /(?:^|,)\s*Bearer\s+/i;
 /** RFC 6749 §3.3. */
-const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+(?: [\x21\x23-\x5b\x5d-\x7e]+)*$/;
+const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
 const MOST_CHARACTERS = 4_096;
+/** A refusal is short: the body of any other answer is not decoded. */
+const MOST_BYTES = 16_384;
 
-/** @returns the named scopes; none for any other response, or where it names none */
-export function scopesLacking({ status, headers }: Pick<Response, "status" | "headers">): readonly string[] {
+/** What is known before the vendor answers. */
+export interface ScopeReading {
+  /** Of the vendor's entry. */
+  readonly scopeRefusal?: ScopeRefusal | undefined;
+  /** What the user can be asked for in this call: chosen from, where any one scope is enough. */
+  readonly askable: readonly string[];
+}
+
+/**
+ * @param answer its body can still be read afterwards
+ * @returns the named scopes; none for any other response, or where it names none
+ */
+export async function scopesLacking(
+  answer: Response,
+  { scopeRefusal, askable }: ScopeReading,
+): Promise<readonly string[]> {
+  const challenged = inChallenge(answer);
+  if (scopeRefusal?.from === "challenge") {
+    const enough = challenged.filter((scope) => askable.includes(scope));
+    return enough.length > 0 ? enough : challenged;
+  }
+  if (challenged.length > 0 || answer.status !== scopeRefusal?.status) return challenged;
+  if (scopeRefusal.from === "body") return inBody(answer, scopeRefusal);
+  return inHeaders(answer, scopeRefusal).filter((scope) => askable.includes(scope));
+}
+
+function inChallenge({ status, headers }: Pick<Response, "status" | "headers">): readonly string[] {
   const header = headers.get("www-authenticate") ?? "";
   const start = BEARER.exec(header);
   if (status !== 403 || header.length > MOST_CHARACTERS || start === null) return [];
@@ -19,6 +53,60 @@ export function scopesLacking({ status, headers }: Pick<Response, "status" | "he
     if (!parameters.has(name.toLowerCase()))
       parameters.set(name.toLowerCase(), quoted?.replace(/\\(.)/g, "$1") ?? token ?? "");
   }
-  const scope = parameters.get("scope") ?? "";
-  return parameters.get("error") === "insufficient_scope" && SCOPE.test(scope) ? scope.split(" ") : [];
+  return parameters.get("error") === "insufficient_scope" ? tokensIn(parameters.get("scope"), " ") : [];
+}
+
+/** A 403 for another reason names accepted scopes too: it counts where the token has none of them. */
+function inHeaders(
+  { headers }: Pick<Response, "headers">,
+  { accepted, granted, separator }: Extract<ScopeRefusal, { readonly from: "headers" }>,
+): readonly string[] {
+  const has = headers.get(granted);
+  if (has === null || has.length > MOST_CHARACTERS) return [];
+  const present = has.split(separator).map((scope) => scope.trim());
+  const enough = tokensIn(headers.get(accepted) ?? undefined, separator);
+  return enough.some((scope) => present.includes(scope)) ? [] : enough;
+}
+
+async function inBody(
+  answer: Response,
+  { member, values, scopes, separator }: Extract<ScopeRefusal, { readonly from: "body" }>,
+): Promise<readonly string[]> {
+  if (answer.bodyUsed || !isJsonContentType(answer.headers.get("content-type"))) return [];
+  const body = await readObject(answer.clone());
+  if (body === undefined || !values.some((value) => memberAt(body, member) === value)) return [];
+  return tokensIn(memberAt(body, scopes), separator);
+}
+
+/**
+ * A body that never comes to its end is ended by the limits of the egress that received it.
+ *
+ * @returns undefined for a body that is longer than a refusal, cut short, or no object
+ */
+async function readObject({ body }: Response): Promise<JsonObject | undefined> {
+  const reader = body?.getReader();
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  try {
+    for (let next = await reader?.read(); next?.value !== undefined; next = await reader?.read()) {
+      size += next.value.length;
+      if (size > MOST_BYTES) {
+        // Of the copy. Not awaited: it ends with the original.
+        void reader?.cancel().catch(() => undefined);
+        return undefined;
+      }
+      chunks.push(next.value);
+    }
+    const value = JSON.parse(new TextDecoder().decode(Buffer.concat(chunks))) as JsonValue;
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** @returns none where one of them is no scope */
+function tokensIn(list: JsonValue | undefined, separator: string): readonly string[] {
+  if (typeof list !== "string" || list.length > MOST_CHARACTERS) return [];
+  const tokens = list.split(separator).map((token) => (separator === " " ? token : token.trim()));
+  return tokens.every((token) => SCOPE.test(token)) ? tokens : [];
 }

@@ -1,5 +1,6 @@
 /** What a call does where scopes are missing: in the session, in the link, or only to the vendor. */
 import { UrlElicitationRequiredError } from "@modelcontextprotocol/client";
+import { REGISTRY } from "@oauth-broker/oauth-core/registry";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { initialize, legacyCall, type LinkedCalls, modernCall, openLinkedCalls } from "../../testing/linked-calls.ts";
@@ -197,6 +198,42 @@ describe("a 403 of the vendor that names scopes", () => {
   it("is the tool's to handle first", async () => {
     calls.onVendor = forbidden(WANTS);
     expect((await call("caught")).text).toContain("caught NeedsScope");
+    expect(calls.tickets).toEqual([]);
+  });
+});
+
+describe("a response of the vendor that says in its own way which scopes lack", () => {
+  const scopeRefusal = REGISTRY.get("slack")?.vendor.scopeRefusal;
+  const missing = (needed: string) => () => Response.json({ ok: false, error: "missing_scope", needed });
+  let own: LinkedCalls;
+  beforeEach(async () => {
+    own = await openLinkedCalls(tools, scopeRefusal === undefined ? {} : { scopeRefusal });
+    own.setLink("alice", "slack", {});
+  });
+  afterEach(() => own.close());
+  const send = (name: string) => own.send("alice.desk", ...modernCall(name));
+
+  it("is asked for, and the tool may be run again", async () => {
+    own.onVendor = missing("chat:write");
+    const { requestState } = (await send("read")).body.result;
+    expect(own.tickets).toMatchObject([{ vendor: "slack", scopes: ["chat:write", "users:read"] }]);
+    own.tickets.forEach(own.link);
+    own.onVendor = () => Response.json({ ok: true });
+    expect((await own.send("alice.desk", ...modernCall("read", { requestState }))).text).toContain("200");
+  });
+
+  it.each(["users:read", "chat:write,admin", "admin"])(
+    "is a tool error, and no user is asked, where the tool does not list %s",
+    async (needed) => {
+      own.onVendor = missing(needed);
+      const { body } = await send("read");
+      expect([body.result.isError, own.tickets]).toEqual([true, []]);
+    },
+  );
+
+  it("is the tool's own to read where its vendor's entry says nothing of it", async () => {
+    calls.onVendor = missing("chat:write");
+    expect((await call("read")).text).toContain("200");
     expect(calls.tickets).toEqual([]);
   });
 });

@@ -4,7 +4,11 @@ import type { IdentityMembers, MemberPath } from "../../vendors/account.ts";
 import { isObject } from "../answer.ts";
 import { invalidVendorResponse } from "../errors.ts";
 
-/** @returns undefined when the member is absent or null */
+/**
+ * One member of a vendor's response.
+ *
+ * @returns undefined when the member is absent or null
+ */
 export function memberAt(answer: JsonObject, path: MemberPath): JsonValue | undefined {
   let value: JsonValue | undefined = answer;
   for (const name of path.split(".")) {
