@@ -66,9 +66,10 @@ export const LINKED_VENDORS: readonly Requirement[] = [
   ),
   twin(
     "LK-9",
-    "A user disconnects while a refresh runs or a browser is at the vendor. What comes of these is stored nowhere, and revoked.",
+    "A user disconnects while a refresh runs, a browser is at the vendor, or they sign in at a client. What comes of these is stored nowhere, and revoked.",
     `${LINKING}/changed-links.twin.test.ts`,
     `${LINKING}/connections.test.ts`,
+    `${HOSTED}/vendor-links/link-at-sign-in.test.ts`,
   ),
   twin(
     "LK-10",

@@ -12,7 +12,7 @@ import { dynamodbTokenRows } from "./storage/dynamodb/token-rows.ts";
 import { memoryTokenRows } from "./storage/memory/token-rows.ts";
 import { sqliteTokenRows } from "./storage/sqlite/token-rows.ts";
 import type { TokenRows } from "./storage/token-rows.ts";
-import { cliFixture, ISSUER, VENDOR } from "./testing/cli-fixture.ts";
+import { cliFixture, ISSUER, NOW, VENDOR } from "./testing/cli-fixture.ts";
 import { CHAT, DETAILS, linksFixture, OTHER_SIGN_IN, SIGN_IN, tokensOf } from "./testing/links-fixture.ts";
 import { UNREADABLE } from "./testing/records-fixture.ts";
 import type { TokenStore } from "./token-store.ts";
@@ -92,7 +92,7 @@ describe.each(CASES)("a link in %s, mode %s, %s", (_name, mode, keys, open) => {
     expect(await endedToken(store.endLink(CHAT))).toBe("at-1");
     await store.forgetLink(CHAT);
     expect(await store.link(CHAT, tokensOf("2"), 1)).toBe("conflict");
-    expect(await store.readLink(CHAT)).toEqual({ linkVersion: 2, stored: "missing" });
+    expect(await store.readLink(CHAT)).toEqual({ linkVersion: 2, stored: "missing", endedAt: NOW });
     expect(await all(store.links(CHAT.user))).toEqual([]);
     expect(JSON.stringify(await rows.get(rowKeyOf(CHAT)))).not.toContain("at-1");
     expect(await store.endLink(CHAT)).toBeUndefined();
@@ -124,7 +124,23 @@ describe("a disconnect", () => {
     const discard = ({ accessToken }: { readonly accessToken: Secret }) => void discarded.push(accessToken.reveal());
     expect(await store.withRefreshLease(CHAT, refresh, { refused: 1, discard })).toBeUndefined();
     await expect.poll(() => discarded).toEqual(["at-late"]);
-    expect(await store.readLink(CHAT)).toEqual({ linkVersion: 3, stored: "missing" });
+    expect(await store.readLink(CHAT)).toEqual({ linkVersion: 3, stored: "missing", endedAt: NOW });
+    await close();
+  });
+
+  it("says when it was, also once there is a new link, and to users of its own sign-in alone", async () => {
+    const { store, clock, close } = linksFixture({});
+    const other = { ...CHAT, signIn: OTHER_SIGN_IN };
+    await store.endLink(other);
+    expect(await store.readLink(CHAT)).toEqual({ linkVersion: 1, stored: "missing" });
+    expect(await store.readLink(other)).toMatchObject({ endedAt: NOW });
+    clock.advance(5);
+    await store.link(CHAT, tokensOf("1"), 1);
+    await store.endLink(CHAT);
+    await store.forgetLink(CHAT);
+    clock.advance(5);
+    await store.link(CHAT, tokensOf("2"), 3);
+    expect(await store.readLink(CHAT)).toMatchObject({ linkVersion: 4, endedAt: NOW + 5 });
     await close();
   });
 
@@ -146,7 +162,7 @@ describe("a disconnect", () => {
     await expect(store.describeLink(CHAT, (link) => link)).rejects.toEqual(UNREADABLE);
     expect(await store.endLink(CHAT)).toBeUndefined();
     await store.forgetLink(CHAT);
-    expect(await store.readLink(CHAT)).toEqual({ linkVersion: 2, stored: "missing" });
+    expect(await store.readLink(CHAT)).toEqual({ linkVersion: 2, stored: "missing", endedAt: NOW });
     await close();
   });
 });

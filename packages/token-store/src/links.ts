@@ -5,7 +5,14 @@
 import { type Clock, defined, type EpochSeconds, OAuthError } from "@oauth-broker/oauth-core";
 import type { Row, TokenRows } from "./storage/token-rows.ts";
 import { holdsTokens, isForeign, PLAIN_DETAILS, signInAttributes, signInOf } from "./tokens/link-attributes.ts";
-import { expectAsRead, isExpired, LINK_VERSION, linkVersionOf, nextLinkVersion } from "./tokens/row-conditions.ts";
+import {
+  expectAsRead,
+  isExpired,
+  LINK_ENDED_AT,
+  LINK_VERSION,
+  linkVersionOf,
+  nextLinkVersion,
+} from "./tokens/row-conditions.ts";
 import {
   COPY_ATTRIBUTES,
   LEASE_ATTRIBUTES,
@@ -36,6 +43,11 @@ export interface LinkReading {
    * page shows is stored over this version alone.
    */
   readonly linkVersion: number;
+  /**
+   * When a link under this sign-in was ended last, or its end asked for where there was none.
+   * Absent: never, or so long ago that no flow began before.
+   */
+  readonly endedAt?: EpochSeconds;
   /**
    * `missing`: no tokens, or another sign-in's. `unreadable`: tokens that do not open here.
    */
@@ -76,14 +88,26 @@ export async function readLink(key: TokenKey, { records, rows, now }: LinksDeps)
   // First: a link of a moment later is then refused as a conflict, and not overwritten.
   const row = await rows.get(rowKeyOf(key));
   const linkVersion = row === undefined ? 0 : linkVersionOf(row.attributes, now());
+  const known = {
+    linkVersion,
+    ...defined({ endedAt: row === undefined ? undefined : endOf(row.attributes, key, now()) }),
+  };
   try {
     const current = await records.read(key);
     const isLinked = current !== undefined && current.stored.status !== "revoked";
-    return { linkVersion, stored: isLinked ? current.stored : "missing" };
+    return { ...known, stored: isLinked ? current.stored : "missing" };
   } catch (error) {
-    if (isUnreadable(error)) return { linkVersion, stored: "unreadable" };
+    if (isUnreadable(error)) return { ...known, stored: "unreadable" };
     throw error;
   }
+}
+
+/** The end of another sign-in's link says nothing of this user. */
+function endOf(attributes: Row["attributes"], { signIn }: TokenKey, now: EpochSeconds): EpochSeconds | undefined {
+  const { [LINK_ENDED_AT]: endedAt } = attributes;
+  const made = signInOf(attributes) ?? signIn;
+  const isOurs = made?.vendor === signIn?.vendor && made?.issuer === signIn?.issuer;
+  return typeof endedAt === "number" && isOurs && !isExpired(attributes, now) ? endedAt : undefined;
 }
 
 /** As `TokenStore.describeLink`. */
@@ -114,10 +138,10 @@ export async function endLink(
     const { attributes } = (await rows.get(rowKey)) ?? { attributes: {} };
     if (isForeign(attributes, key)) return undefined;
     if (over !== undefined && over !== linkVersionOf(attributes, now())) return "conflict";
-    const ended = { status: "revoked", [LINK_VERSION]: nextLinkVersion(attributes), ...signInAttributes(key.signIn) };
+    const ended = { status: "revoked", [LINK_VERSION]: nextLinkVersion(attributes), [LINK_ENDED_AT]: now() };
     const expected = expectAsRead(attributes, ["version", "status", LINK_VERSION]);
     if (!holdsTokens(attributes)) {
-      const change = { set: { ...ended, ttl: now() + ENDED_SECONDS } };
+      const change = { set: { ...ended, ...signInAttributes(key.signIn), ttl: now() + ENDED_SECONDS } };
       if ((await rows.change(rowKey, change, expected)) === "written") return undefined;
       continue;
     }
@@ -126,10 +150,8 @@ export async function endLink(
       throw error;
     });
     if (current?.stored.status === "revoked") return current.stored;
-    const { status, [LINK_VERSION]: linkVersion } = ended;
     // Tokens that cannot be read are ended all the same; their sign-in is part of what was sealed.
-    const change = { set: { status, [LINK_VERSION]: linkVersion } };
-    if ((await rows.change(rowKey, change, expected)) === "written") return current?.stored;
+    if ((await rows.change(rowKey, { set: ended }, expected)) === "written") return current?.stored;
   }
   throw keptChanging();
 }
@@ -144,7 +166,7 @@ export async function forgetLink(key: TokenKey, { rows, now }: Pick<LinksDeps, "
   await rows.change(row.key, { set, remove }, expectAsRead(row.attributes, ["version", "status", LINK_VERSION]));
 }
 
-/** All but what the next link counts on: `version`, `link_version` and `mode`. */
+/** All but what the next link counts on: `version`, `link_version`, `link_ended_at` and `mode`. */
 const TOKEN_ATTRIBUTES = [
   ...SEALED_FIELDS.map(sealedName),
   ...COPY_ATTRIBUTES,

@@ -46,3 +46,6 @@ export function linkVersionOf(attributes: Attributes, now: EpochSeconds): number
 export function nextLinkVersion({ [LINK_VERSION]: version }: Attributes): number {
   return (typeof version === "number" ? version : 0) + 1;
 }
+
+/** When a link was ended last. A link that is made later leaves it as it is. */
+export const LINK_ENDED_AT = "link_ended_at";

@@ -10,6 +10,7 @@ import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { expect, it } from "vitest";
 import { createDataKeys } from "../keys/data-keys.ts";
 import { localKeyWrapper } from "../keys/local.ts";
+import { endLink } from "../links.ts";
 import { bridge } from "../modes/bridge.ts";
 import { createTokenRecords } from "./row-records.ts";
 import { memoryTokenRows } from "../storage/memory/token-rows.ts";
@@ -50,6 +51,8 @@ it("lists every attribute a token row ever has", async () => {
   await rows.delete(rowKeyOf(key), {});
   const keyless = createTokenRecords({ rows, dataKeys: undefined, mode: bridge, environment: "test", now });
   await keyless.replaceLink(linked, { ...tokens, link }, 0);
+  await look();
+  await endLink(linked, undefined, { records: keyless, rows, now });
   await look();
   rmSync(folder, { recursive: true });
 

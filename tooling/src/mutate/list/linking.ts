@@ -116,6 +116,20 @@ export const LINKING_DEFENCES: readonly Mutation[] = [
     tests: [`${LINKING}/connections.test.ts`],
   },
   {
+    defence: "A sign-in at a client stores no link over a disconnect that came after it began",
+    file: `${HOSTED}/vendor-links/open-session.ts`,
+    find: "if (endedAt !== undefined && endedAt >= granted.startedAt) {",
+    replace: "if (endedAt !== undefined && endedAt >= granted.startedAt + 86_400) {",
+    tests: [`${HOSTED}/vendor-links/link-at-sign-in.test.ts`],
+  },
+  {
+    defence: "Dropped tokens are not revoked where that may end the link of the same account",
+    file: `${HOSTED}/vendor-links/link.ts`,
+    find: "if (linked !== undefined && !isAnother) return;",
+    replace: "if (linked === undefined && isAnother) return;",
+    tests: [`${LINKING}/connections.test.ts`],
+  },
+  {
     defence: "A yes counts over the link version of its question",
     file: `${LINKING}/store-link.ts`,
     find: "const over = isForeignGone ? (await at.tokens.readLink(key)).linkVersion : linkVersion;",

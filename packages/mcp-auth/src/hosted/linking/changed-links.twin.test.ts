@@ -2,11 +2,12 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
 const SOURCE = "../vendor-links/identity-source.ts";
+const LINKS = "../../../../token-store/src/links.ts";
 const VERSIONS = "../../../../token-store/src/tokens/row-conditions.ts";
 
 beforeEach(() => vi.resetModules());
 afterEach(() => {
-  for (const path of [SOURCE, VERSIONS]) vi.doUnmock(path);
+  for (const path of [SOURCE, LINKS, VERSIONS]) vi.doUnmock(path);
 });
 
 const HERE = new URL("https://server.example");
@@ -39,5 +40,22 @@ it("a flow that began before a disconnect links the account again when link vers
   await endLink("user", atVendor("chat", fixture));
   await visitor.open(back.pathname + back.search);
   expect(await fixture.linked("chat")).toBeDefined();
+  await fixture.close();
+});
+
+it("a sign-in at a client that began before a disconnect links again when the time of the end is not read (twin of bar#LK-9)", async () => {
+  vi.doMock(LINKS, async (original) => {
+    const real = await original<{ readLink: (...args: unknown[]) => Promise<object> }>();
+    const readLink = async (...args: unknown[]) => ({ ...(await real.readLink(...args)), endedAt: undefined });
+    return { ...real, readLink };
+  });
+  const { openLinkingFixture } = await import("../../testing/linking-fixture.ts");
+  const { atVendor, endLink } = await import("../vendor-links/link.ts");
+  const fixture = await openLinkingFixture();
+  const browser = fixture.browser();
+  const back = await browser.consent(await browser.approve());
+  await endLink("user", atVendor("home", fixture));
+  await fixture.redeem((await browser.finish(back)).searchParams.get("code") ?? "none");
+  expect(await fixture.linked("home")).toBeDefined();
   await fixture.close();
 });

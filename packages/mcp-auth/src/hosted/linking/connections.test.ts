@@ -290,7 +290,6 @@ describe("scopes", () => {
     expect(await fixture.linked("chat")).toBe(first);
     await visitor.press(shown, "keep", CHAT);
     expect(await fixture.linked("chat")).toBe(first);
-    expect(fixture.revocations("chat")).toBe(1);
     const again = await link(["openid", "api:read"]);
     expect(pathOf(await visitor.press(again, "replace", CHAT))).toBe("/connections?linked=chat");
     expect(await scopeNow()).toEqual(["api:read", "openid"]);
@@ -334,24 +333,30 @@ describe("scopes", () => {
   });
 });
 
-it("a vendor that revokes whole grants is not asked to where the account is the linked one", async () => {
-  await fixture.close();
+describe("dropped tokens of the account that is linked", () => {
   const revocation = {
     method: "POST",
     authentication: "basic",
     body: "form",
     tokenParameter: "token",
-    ends: "grant",
     goneStatuses: [],
   } as const;
-  fixture = await openLinkingFixture({ chat: { revocation } });
-  [call, visitor] = [await fixture.call(), fixture.visitor()];
-  await link(["openid", "api:read", "api:write"]);
-  const shown = await link(["openid", "api:read"]);
-  await visitor.press(shown, "keep", CHAT);
-  expect(fixture.revocations("chat")).toBe(0);
-  const second = fixture.visitor();
-  const other = await second.link(await call.ask("chat", ["openid", "api:write"]), { account: "operator" });
-  await second.press(other, "keep", CHAT);
-  expect(fixture.revocations("chat")).toBe(1);
+
+  it.each([
+    ["are revoked where that ends one token", { revocation: { ...revocation, ends: "token" } }, 1],
+    ["expire where that ends the whole grant", { revocation: { ...revocation, ends: "grant" } }, 0],
+    ["expire where the entry does not say what it ends", {}, 0],
+  ] as const)("%s; those of another account are revoked", async (_, chat, revoked) => {
+    await fixture.close();
+    fixture = await openLinkingFixture({ chat });
+    [call, visitor] = [await fixture.call(), fixture.visitor()];
+    await link(["openid", "api:read", "api:write"]);
+    const shown = await link(["openid", "api:read"]);
+    await visitor.press(shown, "keep", CHAT);
+    expect(fixture.revocations("chat")).toBe(revoked);
+    const second = fixture.visitor();
+    const other = await second.link(await call.ask("chat", ["openid", "api:write"]), { account: "operator" });
+    await second.press(other, "keep", CHAT);
+    expect(fixture.revocations("chat")).toBe(revoked + 1);
+  });
 });

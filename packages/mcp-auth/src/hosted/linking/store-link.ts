@@ -9,6 +9,7 @@ import type { LinkDetails, StoredTokens, TokenSet } from "@oauth-broker/token-st
 import {
   accountLabel,
   atVendor,
+  discardTokens,
   endForeignLink,
   isUsable,
   type LinkDeps,
@@ -69,7 +70,7 @@ export async function takeTokens(brought: BroughtTokens, cookieHash: string, dep
     }
     return await store(question, undefined, at); //                                   5  in place of the same account's
   } catch (thrown) {
-    await discard(bare, undefined, user, at);
+    await discardTokens(bare, { user, account: undefined }, at);
     throw toStorageError(thrown);
   }
 }
@@ -89,7 +90,7 @@ export async function endQuestion(
 ): Promise<void> {
   const { user, vendor, tokens, isOther, ticketId } = question;
   const at = atVendor(vendor, deps);
-  await discard(tokens, tokens.link?.account, user, at);
+  await discardTokens(tokens, { user, account: tokens.link?.account }, at);
   const refused = tokens.link?.notGranted ?? [];
   // The link that stays has not been granted this either, and its tools need not ask again.
   if (!isOther) {
@@ -121,23 +122,8 @@ async function store(
 
 /** Linked or disconnected since the page was shown: stored nowhere, and revoked. */
 async function tooLate({ user, tokens }: Pick<Question, "user" | "tokens">, at: LinkDeps): Promise<Outcome> {
-  await discard(tokens, tokens.link?.account, user, at);
+  await discardTokens(tokens, { user, account: tokens.link?.account }, at);
   return "link_changed";
-}
-
-/**
- * Revokes tokens that are stored nowhere. Not where the vendor ends whole grants and the account may
- * be the linked one: that would end the link.
- */
-async function discard(tokens: TokenSet, account: string | undefined, user: string, at: LinkDeps): Promise<void> {
-  const { vendor } = at.settings.vendor;
-  if (vendor.revocation?.ends === "grant") {
-    const { stored } = await at.tokens.readLink(linkKey(user, at));
-    const linked = typeof stored === "object" ? stored : undefined;
-    const isAnother = account !== undefined && linked?.tokens.link?.account !== account;
-    if (linked !== undefined && !isAnother) return;
-  }
-  await revokeAtVendor(tokens, at);
 }
 
 /** @returns undefined at a vendor that names no account */

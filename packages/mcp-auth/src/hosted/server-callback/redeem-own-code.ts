@@ -25,8 +25,8 @@ export async function redeemOwnCode(
   requireOwnResource(parameters, deps.settings); //                                1  wrong: nothing is spent
   const redeemed = await deps.flows.redeem(parameters, client.clientId, trace); // 2  the vendor's tokens, once
   const { tokens, vendor, flow } = redeemed;
-  const { scope: requestedScope, sessionScope: consented } = flow;
-  const granted = { tokens, vendor: vendor.vendor, requestedScope, ...defined({ consented }) };
+  const { scope: requestedScope, sessionScope: consented, startedAt } = flow;
+  const granted = { tokens, vendor: vendor.vendor, requestedScope, ...defined({ consented, startedAt }) };
   const started = await openSession(granted, client, deps); //                     3  who it is; tokens kept, sealed; a session
   await deps.flows.remember(redeemed, { sessionId: started.session.id }); //       4  a second use ends it
   return started.tokens;

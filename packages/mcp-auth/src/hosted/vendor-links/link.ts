@@ -91,8 +91,8 @@ export async function freshTokens(
     const request = { refreshToken: refreshToken.reveal(), signal, ...expected };
     return tokenSetOf(await vendorClient.refreshTokens(vendor, credentials, request), now());
   };
-  // Tokens that came too late for a link that has ended meanwhile are revoked at the vendor.
-  const discard = async (late: TokenSet): Promise<void> => void (await revokeAtVendor(late, deps));
+  // Tokens that came too late for a link that has ended meanwhile.
+  const discard = (late: TokenSet): Promise<void> => discardTokens(late, { user, account: undefined }, deps);
   return tokens.withRefreshLease(linkKey(user, deps), refresh, { ...options, discard });
 }
 
@@ -200,6 +200,28 @@ export async function revokeAtVendor(
     const isUnsupported = error instanceof OAuthError && error.code === "unsupported_token_type";
     return isUnsupported ? "unsupported" : "failed";
   }
+}
+
+/** Whose tokens are dropped. */
+export interface DroppedTokens {
+  readonly user: string;
+  /** At the vendor; undefined: not known. */
+  readonly account: string | undefined;
+}
+
+/**
+ * Revokes tokens that are stored nowhere. Where the user has a link that may be of the same account
+ * it is done only at a vendor whose entry says that a revocation ends one token: RFC 7009 §2.1 lets
+ * it end the whole grant, and with it the link. The tokens then expire.
+ */
+export async function discardTokens(tokens: TokenSet, { user, account }: DroppedTokens, deps: LinkDeps): Promise<void> {
+  if (deps.settings.vendor.vendor.revocation?.ends !== "token") {
+    const { stored } = await deps.tokens.readLink(linkKey(user, deps));
+    const linked = typeof stored === "object" ? stored : undefined;
+    const isAnother = account !== undefined && linked?.tokens.link?.account !== account;
+    if (linked !== undefined && !isAnother) return;
+  }
+  await revokeAtVendor(tokens, deps);
 }
 
 /** In the order of preference; an identity alone says nothing to its user. */

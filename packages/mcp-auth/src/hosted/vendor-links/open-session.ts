@@ -3,12 +3,27 @@
  * issues tokens of ours to the client. The vendor's code is spent by now, so any failure here means
  * starting the flow again, and tokens that could not be stored are revoked at the vendor.
  */
-import { defined, OAuthError, Secret, toOAuthError, withRestart } from "@oauth-broker/oauth-core";
+import { defined, type EpochSeconds, OAuthError, Secret, toOAuthError, withRestart } from "@oauth-broker/oauth-core";
 import type { ResolvedVendor, VendorTokens } from "@oauth-broker/oauth-core/registry";
-import { type LinkDetails, type StoredTokens, type TokenKey, TokenStoreError } from "@oauth-broker/token-store";
+import {
+  type LinkDetails,
+  type StoredTokens,
+  type TokenKey,
+  type TokenSet,
+  TokenStoreError,
+} from "@oauth-broker/token-store";
 import type { HostedClient } from "../clients/client.ts";
 import type { HostedDeps } from "../deps.ts";
-import { accountLabel, endForeignLink, type LinkDeps, linkKey, outlasts, revokeAtVendor, tokenSetOf } from "./link.ts";
+import {
+  accountLabel,
+  discardTokens,
+  endForeignLink,
+  type LinkDeps,
+  linkKey,
+  outlasts,
+  revokeAtVendor,
+  tokenSetOf,
+} from "./link.ts";
 import type { NewSession } from "../sessions/session.ts";
 
 export interface Redeemed {
@@ -18,16 +33,18 @@ export interface Redeemed {
   readonly requestedScope: readonly string[];
   /** With `VENDORS`: the session's scope, as the consent page showed it. */
   readonly consented?: readonly string[];
+  /** When the user approved the flow. Absent: an end of the link counts as later. */
+  readonly startedAt?: EpochSeconds;
 }
 
 /** @throws OAuthError as linkUser; temporarily_unavailable with `retry: "restart"` */
 export async function openSession(
-  { tokens, vendor, requestedScope, consented }: Redeemed,
+  { tokens, vendor, requestedScope, consented, startedAt = 0 }: Redeemed,
   { clientId }: Pick<HostedClient, "clientId">,
   deps: HostedDeps,
 ): ReturnType<HostedDeps["sessions"]["start"]> {
   const scope = grantedScope(tokens, requestedScope);
-  const user = await linkUser({ tokens, vendor, scope }, deps);
+  const user = await linkUser({ tokens, vendor, scope, startedAt }, deps);
   return startSession({ user, clientId, scope, ...defined({ consented }) }, deps.sessions);
 }
 
@@ -46,35 +63,66 @@ interface NewLink {
   readonly vendor: ResolvedVendor;
   /** As granted. */
   readonly scope: readonly string[];
+  readonly startedAt: EpochSeconds;
 }
 
+/** Another writer may change the link between a read and the write over it, but not every time. */
+const MAX_TRIES = 8;
+
 /**
- * A link that permits more is kept, and the new tokens are dropped. They are not revoked: at many
- * vendors that ends the whole grant.
- *
  * @returns the user's stable identity at the vendor
  * @throws OAuthError temporarily_unavailable with `retry: "restart"`; vendor_response_invalid when
  *   the vendor does not identify the user, or its tokens are larger than the store accepts
  */
-async function linkUser({ tokens, vendor, scope }: NewLink, deps: LinkDeps): Promise<string> {
+async function linkUser(granted: NewLink, deps: LinkDeps): Promise<string> {
+  const { tokens, vendor, scope } = granted;
   const set = tokenSetOf({ ...tokens, scope }, deps.now());
   try {
     const user = await deps.vendorClient.identify(vendor, tokens);
     const key = linkKey(user, deps);
     await endForeignLink(user, deps);
-    const present = await readable(key, deps);
-    const { scopes: vendorScopes } = deps.settings.vendor;
-    const isKept = present !== undefined && outlasts(present, scope, { vendorScopes, now: deps.now() });
-    if (isKept) return user;
-    const details =
-      key.signIn === undefined ? {} : { link: await newLink(user, { tokens, vendor, scope }, present, deps) };
-    await deps.tokens.put(key, { ...set, ...details });
+    if (key.signIn === undefined) {
+      const present = await readable(key, deps);
+      if (!isKept(present, scope, deps)) await deps.tokens.put(key, set);
+    } else {
+      await storeOverVersion(key, granted, set, deps);
+    }
     return user;
   } catch (thrown) {
     // Not awaited: its failure changes nothing.
     void revokeAtVendor(set, deps);
     throw withRestart(toStorageError(thrown));
   }
+}
+
+/**
+ * A link that permits more is kept, and the new tokens are dropped. They are not revoked: at many
+ * vendors that ends the whole grant.
+ */
+function isKept(present: StoredTokens | undefined, scope: readonly string[], deps: LinkDeps): boolean {
+  const { scopes: vendorScopes } = deps.settings.vendor;
+  return present !== undefined && outlasts(present, scope, { vendorScopes, now: deps.now() });
+}
+
+/**
+ * With several vendors a user may end their link while they sign in. Who they are was not known when
+ * the flow began, so that the times are compared: in the same second the end is the later one. The
+ * user is signed in all the same, without a link.
+ */
+async function storeOverVersion(key: TokenKey, granted: NewLink, set: TokenSet, deps: LinkDeps): Promise<void> {
+  const { user } = key;
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+    const { linkVersion, stored, endedAt } = await deps.tokens.readLink(key);
+    if (endedAt !== undefined && endedAt >= granted.startedAt) {
+      await discardTokens(set, { user, account: user }, deps);
+      return;
+    }
+    const present = typeof stored === "object" ? stored : undefined;
+    if (isKept(present, granted.scope, deps)) return;
+    const link = await newLink(user, granted, present, deps);
+    if ((await deps.tokens.link(key, { ...set, link }, linkVersion)) !== "conflict") return;
+  }
+  throw new OAuthError("temporarily_unavailable", "The link cannot be stored now", { reason: "record_in_use" });
 }
 
 /** What the MCP sign-in knows of the link it makes; a scope that was refused before stays refused. */

@@ -1,0 +1,103 @@
+/** With several vendors a sign-in at a client also links: not over a disconnect that came meanwhile. */
+import { memoryTokenRows } from "@oauth-broker/token-store/memory";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type LinkingFixture, type LinkingVisitor, openLinkingFixture } from "../../testing/linking-fixture.ts";
+import { OTHER } from "../../testing/server-fixture.ts";
+import { atVendor, endLink } from "./link.ts";
+
+let fixture: LinkingFixture;
+let visitor: LinkingVisitor;
+/** Called before a write to the token table. */
+let beforeChange: () => Promise<unknown>;
+beforeEach(async () => {
+  beforeChange = async () => undefined;
+  const rows = memoryTokenRows();
+  fixture = await openLinkingFixture({
+    rows: {
+      ...rows,
+      change: async (...args) => {
+        const run = beforeChange;
+        beforeChange = async () => undefined;
+        await run();
+        return rows.change(...args);
+      },
+    },
+  });
+  visitor = fixture.visitor();
+});
+afterEach(() => fixture.close());
+
+const SIGN_IN = { vendor: "home" } as const;
+const codeIn = (url: URL): string => url.searchParams.get("code") ?? "none";
+const disconnect = async () => visitor.press(await visitor.open("/connections"), "disconnect", SIGN_IN);
+const endAtOnce = () => endLink("user", atVendor("home", fixture));
+/** A sign-in up to the vendor's redirect. */
+const begin = async (client: Readonly<Record<string, string>> = {}) => {
+  const browser = fixture.browser();
+  const back = await browser.consent(await browser.approve(client));
+  return { finish: async () => codeIn(await browser.finish(back)) };
+};
+const signIn = async () => fixture.redeem(await (await begin()).finish());
+
+describe("bar#LK-9 a disconnect while the user signs in at a client", () => {
+  it.each(["before the callback", "before the code is redeemed"])("%s: a session, and no link", async (when) => {
+    await signIn();
+    const flow = await begin();
+    if (when === "before the callback") await disconnect();
+    const code = await flow.finish();
+    if (when !== "before the callback") await disconnect();
+    const { status, body } = await fixture.redeem(code);
+    expect([status, await fixture.linked("home")]).toEqual([200, undefined]);
+    // Those of the link, and those that were dropped.
+    expect(fixture.revocations("home")).toBe(2);
+    const links = (await fixture.gate.identify(body["access_token"] ?? ""))?.links;
+    expect(await links?.read("home")).toEqual({ state: "missing" });
+  });
+
+  it("where there was no link before", async () => {
+    const flow = await begin();
+    await endAtOnce();
+    expect((await fixture.redeem(await flow.finish())).status).toBe(200);
+    expect(await fixture.linked("home")).toBeUndefined();
+  });
+
+  it("between the read of the link and the write over it", async () => {
+    await signIn();
+    fixture.clock.advance(1);
+    const code = await (await begin()).finish();
+    beforeChange = endAtOnce;
+    expect((await fixture.redeem(code)).status).toBe(200);
+    expect(await fixture.linked("home")).toBeUndefined();
+  });
+
+  it("and a new link after it: that one stays, here and at the vendor", async () => {
+    await signIn();
+    const code = await (await begin()).finish();
+    const page = await disconnect();
+    await visitor.press(page, "connect", SIGN_IN);
+    const [linked, revoked] = [await fixture.linked("home"), fixture.revocations("home")];
+    expect((await fixture.redeem(code)).status).toBe(200);
+    expect(await fixture.linked("home")).toBe(linked);
+    expect([linked === undefined, fixture.revocations("home")]).toEqual([false, revoked]);
+  });
+});
+
+describe("a sign-in at a client links", () => {
+  it("after a disconnect that came before it began", async () => {
+    await signIn();
+    await disconnect();
+    fixture.clock.advance(1);
+    await signIn();
+    expect(await fixture.linked("home")).toBeDefined();
+  });
+
+  it("beside the sign-in of another client at the same time", async () => {
+    const { clientId, redirectUris } = OTHER;
+    const other = { client_id: clientId, redirect_uri: redirectUris[0] };
+    const codes = [await (await begin()).finish(), await (await begin(other)).finish()];
+    const answers = await Promise.all([fixture.redeem(codes[0]), fixture.redeem(codes[1], other)]);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    expect(await fixture.linked("home")).toBeDefined();
+    expect(fixture.revocations("home")).toBe(0);
+  });
+});
