@@ -11,8 +11,9 @@ import { type Listening, listen } from "./serve.ts";
 
 let server: Listening;
 /** A request that waits for us. */
-const slow = { entered: Promise.withResolvers<void>(), release: Promise.withResolvers<void>() };
+let slow: { readonly entered: PromiseWithResolvers<void>; readonly release: PromiseWithResolvers<void> };
 beforeEach(async () => {
+  slow = { entered: Promise.withResolvers(), release: Promise.withResolvers() };
   const app = new Hono();
   app.get("/", (c) => c.text("ok"));
   app.get("/slow", async (c) => {
@@ -100,6 +101,19 @@ it("finishes requests in flight before it stops, and accepts no new ones", async
   slow.release.resolve();
   expect(await (await inFlight).text()).toBe("done");
   await stopped;
+});
+
+it("does not wait for clients that keep their connection after the last response", async () => {
+  const inFlight = fetch(url("/slow"));
+  await slow.entered.promise;
+  const stopped = server.stop(0);
+  await sleep(5);
+  slow.release.resolve();
+  const answer = await inFlight;
+  const answeredAt = performance.now();
+  expect(await answer.text()).toBe("done");
+  await stopped;
+  expect(performance.now() - answeredAt).toBeLessThan(1_000);
 });
 
 it("reports the port that is in use", async () => {

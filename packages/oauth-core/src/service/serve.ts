@@ -18,6 +18,8 @@ export interface Listening {
 }
 
 const DRAIN_MS = 10_000;
+/** In place of `idleMs` while the server stops. */
+const STOPPING_IDLE_MS = 50;
 
 /** How long a client may take, in milliseconds. */
 export interface HttpTimeouts {
@@ -144,6 +146,9 @@ function refuseBody({ socket }: IncomingMessage, response: ServerResponse): void
 async function stop(server: Server, graceMs: number): Promise<void> {
   // Load balancers see /readyz fail during the grace period and send new requests elsewhere.
   await sleep(graceMs);
+  // One whose last response ends from now on would otherwise stay open as long as its client likes.
+  server.keepAliveTimeout = STOPPING_IDLE_MS;
+  server.keepAliveTimeoutBuffer = 0;
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
   const deadline = new AbortController();
