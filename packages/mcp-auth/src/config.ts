@@ -2,16 +2,18 @@
  * The settings of a server from its environment variables, read once at start. The only reader of
  * process.env; the rest is in config/, where variables.ts describes each variable.
  */
-import { configError, type Environment, valueOf } from "@oauth-broker/oauth-core/configuration";
+import { configError, type Environment, type Problem, valueOf } from "@oauth-broker/oauth-core/configuration";
 import { readCallback, readPlatformUrl } from "./config/callback.ts";
 import { readDeployment } from "./config/deployment.ts";
 import { checkTokenStore, readAdoption } from "./config/token-store.ts";
 import { unusedVariables } from "./config/unused.ts";
-import { createReader } from "./config/reader.ts";
+import { createReader, type PrefixedReader } from "./config/reader.ts";
 import { type Variable, VARIABLES } from "./config/variables.ts";
 import { checkPlatformCallback } from "./config/vendor.ts";
 import { readVendors } from "./config/vendors.ts";
+import { toolProblems } from "./mcp/tool-vendors.ts";
 import type { Settings } from "./settings.ts";
+import type { Tool } from "./tool.ts";
 
 export { prefixOf } from "./config/reader.ts";
 export type { Environment } from "@oauth-broker/oauth-core/configuration";
@@ -20,9 +22,10 @@ export type { Variable } from "./config/variables.ts";
 /**
  * Opens nothing and sends nothing.
  *
+ * @param tools of the server: where the environment is wrong, what is wrong with them is listed too
  * @throws ConfigError listing every problem
  */
-export function loadSettings(environment: Environment = process.env): Settings {
+export function loadSettings(environment: Environment = process.env, tools: readonly Tool[] = []): Settings {
   const read = createReader(environment);
   const mode = read.choice("OAUTH_MODE", ["pre-registered", "hosted"]);
   if (read.value("OAUTH_MODE") === undefined) read.refuse("OAUTH_MODE", "is missing");
@@ -36,7 +39,8 @@ export function loadSettings(environment: Environment = process.env): Settings {
   if (callback?.kind === "platform" && vendors !== undefined) checkPlatformCallback(read, vendors.vendor);
   if (mode === "hosted") checkTokenStore(read, environment);
   const adoptUnsealedServerKey = mode === "hosted" && readAdoption(read);
-  if (read.problems.length > 0 || mode === undefined || vendors === undefined) throw errorOf(read.problems);
+  if (read.problems.length > 0 || mode === undefined || vendors === undefined)
+    throw errorOf([...read.problems, ...problemsOfTools(read, tools)]);
   const { vendor, linking } = vendors;
   const uses = { mode, callback: callback?.kind, vendors: [...(linking?.vendors.keys() ?? [])] };
   const warnings = [...read.warnings, ...unusedVariables(environment, uses)];
@@ -54,6 +58,14 @@ export function loadSettings(environment: Environment = process.env): Settings {
     allowVendorWithoutPkce,
     adoptUnsealedServerKey,
   };
+}
+
+/** The vendors that are listed are known, whatever else is wrong. */
+function problemsOfTools(read: PrefixedReader, tools: readonly Tool[]): readonly Problem[] {
+  const [first, ...others] = (read.value("VENDORS") ?? "").split(",").map((id) => id.trim());
+  if (first === undefined || first === "") return [];
+  const scopes = new Map([first, ...others].map((id) => [id, undefined]));
+  return toolProblems(tools, { signIn: read.value("SIGN_IN") ?? first, scopes });
 }
 
 function errorOf(problems: Parameters<typeof configError>[0]): Error {

@@ -57,7 +57,10 @@ export async function runServer(
 
 async function serve(definition: ServerDefinition, say: (text: string) => void): Promise<void> {
   const log = createLog();
-  const { url } = await runService(() => startServer(definition, loadSettings(), { log }), log);
+  const { url } = await runService(
+    () => startServer(definition, loadSettings(undefined, definition.tools), { log }),
+    log,
+  );
   say(`${definition.title ?? definition.name} listens at ${url}/mcp`);
 }
 

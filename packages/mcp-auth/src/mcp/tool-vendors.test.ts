@@ -129,3 +129,30 @@ it("the vendor that signs users in is known by its id", () => {
     { name: "sign_in", id: "github", scopes: [] },
   ]);
 });
+
+describe("beside an environment that is wrong", () => {
+  const environment = { ...SERVER, VENDOR: undefined, VENDORS: "github,my-crm", VENDOR_GITHUB_SCOPES: "repo" };
+  const listed = (tools: readonly Tool[], more = {}): readonly string[] => {
+    try {
+      loadSettings({ ...environment, ...more }, tools);
+      return [];
+    } catch (error) {
+      return (error as { problems: { path: string }[] }).problems.map(({ path }) => path);
+    }
+  };
+
+  it("a tool that names an unlisted vendor is in the same list", () => {
+    const slack = tool("post", { vendor: "slack", scopes: ["chat:write"] });
+    const me = tool("me", { vendor: SIGN_IN_VENDOR, scopes: ["whatever"] });
+    const paths = listed([slack, me]);
+    expect(paths).toContain("VENDOR_GITHUB_CLIENT_ID");
+    expect(paths.filter((path) => path.startsWith("tool "))).toEqual(["tool post"]);
+  });
+
+  it("no tool is blamed where no vendor is listed", () => {
+    for (const VENDORS of ["", " ", ",", undefined])
+      expect(
+        listed([tool("post", { vendor: "slack", scopes: [] })], { VENDORS }).filter((path) => path.startsWith("tool ")),
+      ).toEqual([]);
+  });
+});

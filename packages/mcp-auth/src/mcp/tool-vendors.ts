@@ -1,6 +1,7 @@
 /**
  * The vendors that tools name, against those of the deployment: a tool that can never run is
- * refused at start. Called by app.ts, and by endpoint.ts for the names of each tool.
+ * refused at start. Called by config.ts where the environment is wrong too, by app.ts, and by
+ * endpoint.ts for the names of each tool.
  */
 import { type ConfigError, configError, type Problem } from "@oauth-broker/oauth-core/configuration";
 import { prefixOf } from "../config/reader.ts";
@@ -26,36 +27,49 @@ export function vendorsOf(tool: Pick<Tool, "vendors" | "vendor" | "scopes">, sig
   return named.map(({ name, scopes }) => ({ name, scopes, id: name === SIGN_IN_VENDOR ? signIn : name }));
 }
 
+/** The vendors of a deployment, as far as its environment says which they are. */
+export interface KnownVendors {
+  /** The id of the vendor that signs users in, or of the only one. */
+  readonly signIn: string;
+  /** With `VENDORS`: those of each listed vendor; undefined where they cannot be read. */
+  readonly scopes: ReadonlyMap<string, readonly string[] | undefined> | undefined;
+}
+
 /**
  * @throws ConfigError listing every problem: a vendor that this deployment does not have, or has
  *   without a scope that the tool needs
  */
 export function requireKnownVendors(tools: readonly Tool[], settings: Settings): void {
-  const problems = tools.flatMap((tool) =>
-    problemsOf(tool, settings).map((problem) => ({ path: `tool ${tool.name}`, problem })),
-  );
+  const linking = settings.mode === "hosted" ? settings.linking : undefined;
+  const scopes = linking && new Map([...linking.vendors].map(([id, { scopes: ofVendor }]) => [id, ofVendor]));
+  const problems = toolProblems(tools, { signIn: linking?.signIn ?? settings.vendor.vendor.id, scopes });
   if (problems.length > 0) throw errorOf(problems);
 }
 
-function problemsOf(tool: Tool, settings: Settings): string[] {
+/** The same problems, for a list that has others too. */
+export function toolProblems(tools: readonly Tool[], known: KnownVendors): readonly Problem[] {
+  return tools.flatMap((tool) => problemsOf(tool, known).map((problem) => ({ path: `tool ${tool.name}`, problem })));
+}
+
+function problemsOf(tool: Tool, known: KnownVendors): string[] {
   if (tool.vendors !== undefined && (tool.vendor !== undefined || tool.scopes !== undefined))
     return ["has `vendors`, so it cannot have `vendor` or `scopes` beside it"];
-  const linking = settings.mode === "hosted" ? settings.linking : undefined;
-  const signIn = linking?.signIn ?? settings.vendor.vendor.id;
+  const { signIn } = known;
   const named = vendorsOf(tool, signIn);
   const ids = named.map(({ id }) => id);
   const doubled = [...new Set(ids.filter((id, at) => ids.indexOf(id) !== at))];
   const problems = doubled.map((id) => `names ${id} twice, once as the vendor that signs users in`);
-  if (linking === undefined) {
+  if (known.scopes === undefined) {
     const others = ids.filter((id) => id !== signIn);
     return [...problems, ...others.map((id) => `names the vendor ${id}, and VENDOR is ${signIn}`)];
   }
   if (named.length === 0 && (tool.scopes ?? []).length > 0) problems.push("names scopes and not their vendor");
   for (const { id, scopes } of named) {
-    const vendor = linking.vendors.get(id);
-    if (vendor === undefined) problems.push(`names the vendor ${id}, which is not in VENDORS`);
+    const configured = known.scopes.get(id);
+    if (!known.scopes.has(id)) problems.push(`names the vendor ${id}, which is not in VENDORS`);
     else if (scopes === undefined) problems.push(`names the vendor ${id} without \`scopes\`; [] says none`);
-    else problems.push(...scopes.filter((scope) => !vendor.scopes.includes(scope)).map((scope) => lacks(id, scope)));
+    else if (configured !== undefined)
+      problems.push(...scopes.filter((scope) => !configured.includes(scope)).map((scope) => lacks(id, scope)));
   }
   return problems;
 }
