@@ -65,7 +65,15 @@ describe("the page", () => {
   it("never redirects to a client, and shows unknown results as none", async () => {
     await visitor.open("/connections");
     const plain = await visitor.open("/connections");
-    for (const query of ["error=evil", "linked=evil", "error=<script>", "redirect_uri=https://evil.example"]) {
+    const twice = ["error=other_account&error=other_account", "error=a&error=b", "linked=chat&linked=home"];
+    for (const query of [
+      ...twice,
+      "error=evil",
+      "linked=evil",
+      "error=<script>",
+      "redirect_uri=https://evil.example",
+      "error=%E0%A4%A",
+    ]) {
       const { status, html } = await visitor.open(`/connections?${query}`);
       expect(status).toBe(200);
       expect(html).toBe(plain.html);

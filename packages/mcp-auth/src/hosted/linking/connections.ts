@@ -17,8 +17,9 @@ import { endQuestion, replaceLink } from "./store-link.ts";
 /** The page after *Sign out*: without it the vendor would sign the browser in again at once. */
 const SIGNED_OUT = "signed_out";
 
+/** @param query chooses the message of the page and nothing else: what it does not know is ignored */
 export async function showConnections(
-  query: Parameters,
+  query: URLSearchParams,
   cookieHeader: string | undefined,
   deps: LinkingDeps,
   trace: Trace,
@@ -31,9 +32,15 @@ export async function showConnections(
   return connectionsPage({
     visitor: await visitorOf(signedIn, deps),
     connections: await Promise.all(listed.map((vendor) => connectionOf(vendor, signedIn, deps))),
-    linked: deps.linking.vendors.get(query.get("linked") ?? "")?.vendor.name,
-    error: query.get("error"),
+    linked: deps.linking.vendors.get(onlyOf(query, "linked"))?.vendor.name,
+    error: onlyOf(query, "error"),
   });
+}
+
+/** Two of a kind say nothing. */
+function onlyOf(query: URLSearchParams, name: string): string {
+  const [value = "", ...further] = query.getAll(name);
+  return further.length === 0 ? value : "";
 }
 
 /** @throws OAuthError for the 400 page of a form that was not shown to this user */

@@ -93,7 +93,7 @@ export interface ConnectionsPage {
   readonly connections: readonly ShownConnection[];
   /** The name of the vendor that was linked just now. */
   readonly linked: string | undefined;
-  readonly error: string | undefined;
+  readonly error: string;
 }
 
 /** Any other value in the URL is shown as none. */
@@ -107,7 +107,7 @@ const ERRORS: ReadonlyMap<string, string> = new Map([
 ]);
 
 export function connectionsPage({ visitor, connections, linked, error }: ConnectionsPage): Answer {
-  const problem = ERRORS.get(error ?? "");
+  const problem = ERRORS.get(error);
   const content = html`${signedIn(visitor)}
 ${linked === undefined ? undefined : html`<p class="notice" role="status">${linked} is connected. You can close this page and go back to your application.</p>`}
 ${problem === undefined ? undefined : html`<p class="notice" role="alert">${problem}</p>`}

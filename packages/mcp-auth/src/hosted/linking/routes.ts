@@ -27,7 +27,9 @@ export function linkingRoutes(deps: LinkingDeps): Route[] {
     browser("POST", `${PATHS.connect}/:ticket`, async (c, trace) =>
       decideTicket(ticketOf(c), await form(c), deps, trace),
     ),
-    browser("GET", PATHS.connections, (c, trace) => showConnections(readQuery(c), cookieOf(c), deps, trace)),
+    browser("GET", PATHS.connections, (c, trace) =>
+      showConnections(new URL(c.req.url).searchParams, cookieOf(c), deps, trace),
+    ),
     browser("POST", PATHS.connections, async (c, trace) => changeConnections(await form(c), cookieOf(c), deps, trace)),
     ...others.map((id) =>
       browser("GET", callbackPath(id), (c: Context, trace: Trace) => {
