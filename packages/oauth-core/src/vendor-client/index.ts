@@ -43,7 +43,7 @@ export { canIdentify } from "./userinfo/identify.ts";
 export { canValidateAccessToken } from "./access-token/validate.ts";
 export { relayedError } from "./authorization/error.ts";
 export { createSigningKeys, usableKeys } from "./id-token/jwks.ts";
-export { idTokenSubject, requireSameSubject } from "./id-token/verify.ts";
+export { type IdTokenParts, idTokenSubject, parseIdToken, requireSameSubject } from "./id-token/verify.ts";
 export { noRegistration } from "./registration/endpoint.ts";
 export { expandVendor, namesInHost, requireFit, templatesOf, withClientId, withDefaults } from "./templates.ts";
 export { hasIdTokens } from "./issuer.ts";

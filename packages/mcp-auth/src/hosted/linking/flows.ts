@@ -25,7 +25,7 @@ import type { VendorSettings } from "../../settings.ts";
 import { callbackPath, PATHS } from "../paths.ts";
 import { refusePage } from "../server-callback/deps.ts";
 import { identityScopes } from "../sessions/scope.ts";
-import { accountLabel } from "../vendor-links/link.ts";
+import { accountLabel, atVendor, discardTokens, tokenSetOf } from "../vendor-links/link.ts";
 import { identitySource, isSameSource } from "../vendor-links/identity-source.ts";
 import type { LinkingDeps } from "./deps.ts";
 import { isOfUser } from "./sign-ins.ts";
@@ -312,7 +312,8 @@ async function finishLink(
   const signedIn = await deps.signIns.read(visit.cookieHeader);
   const { user = "", listed, scope, linkVersion = 0, isReconnect = false, ticketId } = flow;
   if (!isOfUser(user, signedIn)) {
-    await vendor.vendorClient.revokeGrant(vendor.vendor, vendor.credentials, tokens).catch(() => undefined);
+    const dropped = { user, account: undefined };
+    await discardTokens(tokenSetOf(tokens, deps.now()), dropped, atVendor(listed, deps)).catch(() => undefined);
     throw new OAuthError("access_denied", "The user has signed out");
   }
   const brought = {

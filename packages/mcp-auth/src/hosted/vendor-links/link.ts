@@ -3,7 +3,7 @@
  * how the link ends. Independent of sessions: many clients may act for one user, over one link.
  */
 import { type EpochSeconds, type JsonObject, type JsonValue, OAuthError, Secret } from "@oauth-broker/oauth-core";
-import { idTokenSubject, type VendorClient } from "@oauth-broker/oauth-core/client";
+import { idTokenSubject, parseIdToken, type VendorClient } from "@oauth-broker/oauth-core/client";
 import { formatScope } from "@oauth-broker/oauth-core/protocol";
 import type { ResolvedVendor, VendorTokens } from "@oauth-broker/oauth-core/registry";
 import type { Refresh, RefreshOptions, StoredTokens, TokenKey, TokenSet } from "@oauth-broker/token-store";
@@ -247,7 +247,7 @@ export async function accountLabel(
   { accessToken, idToken }: VendorTokens,
   { vendorClient }: { readonly vendorClient: Pick<VendorClient, "account"> },
 ): Promise<string | undefined> {
-  const own = idToken === undefined ? undefined : labelIn(claimsOf(idToken.raw));
+  const own = idToken === undefined ? undefined : labelIn(parseIdToken(idToken.raw).claims);
   if (own !== undefined) return own;
   const account = await vendorClient.account(vendor, accessToken, idToken?.subject).catch(() => undefined);
   return account === undefined ? undefined : labelIn(account);
@@ -259,13 +259,4 @@ function labelIn(members: JsonObject): string | undefined {
 
 function textOf(value: JsonValue | undefined): string | undefined {
   return typeof value === "string" && value.trim() !== "" ? value.toWellFormed().slice(0, LONGEST_LABEL) : undefined;
-}
-
-/** Of a token that was verified when it was issued. */
-function claimsOf(idToken: string): JsonObject {
-  try {
-    return JSON.parse(Buffer.from(idToken.split(".")[1] ?? "", "base64url").toString("utf8")) as JsonObject;
-  } catch {
-    return {};
-  }
 }

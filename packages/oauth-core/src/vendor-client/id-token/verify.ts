@@ -15,6 +15,7 @@ import type { SigningKeys } from "./jwks.ts";
 import { isObject } from "../answer.ts";
 import { invalidVendorResponse } from "../errors.ts";
 
+/** The decoded parts of an ID token. */
 export interface IdTokenParts {
   readonly header: JsonObject;
   readonly claims: JsonObject;
@@ -27,7 +28,11 @@ const MAX_LENGTH = 65_536;
  */
 const COMPACT_JWS = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
-/** @throws OAuthError vendor_response_invalid */
+/**
+ * Reads an ID token, and verifies nothing but its form.
+ *
+ * @throws OAuthError vendor_response_invalid
+ */
 //= bar#ID-5
 export function parseIdToken(idToken: string): IdTokenParts {
   if (idToken.length > MAX_LENGTH || !COMPACT_JWS.test(idToken)) throw refused("not a compact JWS");
