@@ -2,32 +2,11 @@
  * The client of the SDK's first generation, unchanged, which speaks 2025-11-25. The conformance
  * suite depends on it; nothing of ours does.
  */
-import { createRequire } from "node:module";
-import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
+import { connectFirstClient } from "../../../../../e2e/support/first-sdk.ts";
 import { type LinkedCalls, openLinkedCalls } from "../../testing/linked-calls.ts";
 import { defineTool } from "../../tool.ts";
-
-interface FirstClient {
-  connect(transport: object): Promise<void>;
-  callTool(
-    call: object,
-  ): Promise<{ readonly isError?: boolean; readonly content: readonly { readonly text: string }[] }>;
-  close(): Promise<void>;
-}
-type FirstSdk = {
-  readonly Client: new (info: object, options: object) => FirstClient;
-  readonly StreamableHTTPClientTransport: new (
-    url: URL,
-    options: object,
-  ) => { readonly sessionId?: string; terminateSession(): Promise<void> };
-};
-
-const ofTests = createRequire(join(import.meta.dirname, "../../../../../e2e/package.json"));
-const ofSuite = createRequire(ofTests.resolve("@modelcontextprotocol/conformance/package.json"));
-const load = (path: string): Partial<FirstSdk> => ofSuite(`@modelcontextprotocol/sdk/client/${path}.js`);
-const { Client, StreamableHTTPClientTransport } = { ...load("index"), ...load("streamableHttp") } as FirstSdk;
 
 let calls: LinkedCalls;
 beforeAll(async () => {
@@ -43,13 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => calls.close());
 
-async function connect(capabilities: object) {
-  const client = new Client({ name: "first", version: "1" }, { capabilities });
-  const requestInit = { headers: { authorization: "Bearer alice.desk" } };
-  const transport = new StreamableHTTPClientTransport(new URL(calls.url), { requestInit });
-  await client.connect(transport);
-  return { client, transport };
-}
+const connect = (capabilities: object) => connectFirstClient(calls.url, "alice.desk", capabilities);
 
 it("is shown URLs where it declared that, and calls again once its user is done", async () => {
   const { client, transport } = await connect({ elicitation: { url: {} } });
