@@ -1,6 +1,6 @@
 /**
  * The pages of links in a real browser: on a desktop, on a phone, by keyboard, in two tabs and with
- * Back, at a vendor that is cancelled, and with another account than the connected one.
+ * Back, at a vendor that is cancelled, with another account than the connected one, and over https.
  */
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,18 +10,25 @@ import { BROWSER_MS, CHROMIUM, connectChromium, NO_CHROMIUM, screenshotPath } fr
 import { freePort } from "../support/free-port.ts";
 import { type SeveralVendors, startSeveralVendors, type VendorName } from "../support/several-vendors.ts";
 import { connectLinkingClient, type LinkingClient } from "../support/several-vendors-client.ts";
+import { startTlsFront, type TlsFront } from "../support/tls-front.ts";
 
 if (CHROMIUM === undefined) console.warn(NO_CHROMIUM);
 
 describe.skipIf(CHROMIUM === undefined)("the pages of links in Chromium", () => {
   const shots = join(tmpdir(), `oauth-broker-links-${process.pid}`);
   let harness: SeveralVendors;
+  let front: TlsFront;
   let browser: Browser;
   /** Of `user`; it shows no URLs, so that each comes back as text. */
   let user: LinkingClient;
 
   beforeAll(async () => {
-    harness = await startSeveralVendors();
+    harness = await startSeveralVendors({
+      fronts: async (port) => {
+        front = await startTlsFront(port);
+        return [front.url];
+      },
+    });
     browser = await connectChromium();
     user = await connectLinkingClient(harness, "Desk", { era: "modern", showsUrls: false });
     console.log(`Screenshots: ${shots}`);
@@ -31,6 +38,7 @@ describe.skipIf(CHROMIUM === undefined)("the pages of links in Chromium", () => 
     await browser.close();
     expect(harness.seenTokens()).toEqual([]);
     await harness.close();
+    await front.close();
   });
 
   /** The URL that the user is asked to open, at a vendor that is not connected. */
@@ -48,7 +56,7 @@ describe.skipIf(CHROMIUM === undefined)("the pages of links in Chromium", () => 
     const complaints: string[] = [];
     const bodies: Promise<unknown>[] = [];
     context.on("response", (response) => {
-      if (!response.url().startsWith(harness.url)) return;
+      if (![harness.url, front.url].some((own) => response.url().startsWith(own))) return;
       const kept = response.allHeaders().then(async (headers) => {
         const isPage = response.status() < 300 || response.status() >= 400;
         const text = isPage ? await response.text().catch(() => "") : "";
@@ -295,5 +303,37 @@ describe.skipIf(CHROMIUM === undefined)("the pages of links in Chromium", () => 
       expect(await framed.count()).toBe(1);
       await close();
     });
+  });
+
+  it("over https keep the sign-in in a cookie of this host alone, and link with it", async () => {
+    await harness.restart({ DEPLOYMENT_URL: front.url });
+    const { context, page, complaints, close } = await open({ ignoreHTTPSErrors: true });
+    await page.goto(`${front.url}/connections`);
+    await agree(page);
+    await page.getByRole("heading", { name: "Your connections" }).waitFor();
+    const cookies = await context.cookies(`${front.url}/connections`);
+    expect(cookies.filter(({ name }) => name.includes("sign-in"))).toEqual([
+      expect.objectContaining({
+        name: "__Host-sign-in",
+        domain: "127.0.0.1",
+        path: "/",
+        secure: true,
+        httpOnly: true,
+        sameSite: "Lax",
+      }),
+    ]);
+    // Made before, at the address that was http: of this user's links none is lost.
+    const disconnect = page.getByRole("button", { name: "Disconnect chat" });
+    if (await disconnect.isVisible()) await disconnect.click();
+    await page.getByRole("button", { name: "Connect chat" }).click();
+    await agree(page);
+    await page.getByRole("status").getByText("chat is connected").waitFor();
+    expect(new URL(page.url()).origin).toBe(front.url);
+    await page.reload();
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByRole("heading", { name: "You are signed out" }).waitFor();
+    expect((await context.cookies(front.url)).filter(({ name }) => name.includes("sign-in"))).toEqual([]);
+    expect(complaints).toEqual([]);
+    await close();
   });
 });

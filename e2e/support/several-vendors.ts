@@ -56,20 +56,26 @@ export interface SeveralVendors {
 
 export interface SeveralVendorsOptions {
   readonly env?: Environment;
+  /** Further addresses of the server, which its vendors then redirect to as well. */
+  readonly fronts?: (port: string) => Promise<readonly string[]>;
 }
 
 const PREFIX = "vendor token";
 /** More responses of a token endpoint than any file has. */
 const MOST_TOKEN_ANSWERS = 400;
 
-export async function startSeveralVendors({ env = {} }: SeveralVendorsOptions = {}): Promise<SeveralVendors> {
+export async function startSeveralVendors({
+  env = {},
+  fronts = async () => [],
+}: SeveralVendorsOptions = {}): Promise<SeveralVendors> {
   const port = String(await freePort());
   const url = `http://127.0.0.1:${port}`;
+  const addresses = [url, ...(await fronts(port))];
   const clientSecret = `vendor-secret-${randomBytes(16).toString("hex")}`;
   plantSecret("client secret at the vendors", clientSecret);
   const issued: Record<OpenIdName, Record<string, unknown>[]> = { home: [], chat: [] };
   const openId = async (name: OpenIdName, host: "127.0.0.1" | "localhost"): Promise<OpenIdProvider> => {
-    const redirectUris = [`${url}/callback`, `${url}/vendors/${name}/callback`];
+    const redirectUris = addresses.flatMap((at) => [`${at}/callback`, `${at}/vendors/${name}/callback`]);
     const client = { clientId: OUR_CLIENT, clientSecret, redirectUris, clientName: "Several vendors" };
     const provider = await startOpenIdProvider({ clients: [client], host });
     const rewrite = (answer: Record<string, unknown>): Record<string, unknown> => {
