@@ -45,6 +45,8 @@ export interface PlatformOptions {
   readonly redirectUri?: string;
   readonly vendor?: string;
   readonly scope?: string;
+  /** Of the backend's requests, besides its credentials. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export interface Platform {
@@ -91,7 +93,7 @@ export function createPlatform(options: PlatformOptions): Platform {
   plantSecret("Basic header", authorization.slice("Basic ".length));
 
   const post: Platform["post"] = async (path, form, at = baseUrl) =>
-    send(`${at}${path}`, { method: "POST", headers: { authorization }, body: encode(form) });
+    send(`${at}${path}`, { method: "POST", headers: { ...options.headers, authorization }, body: encode(form) });
 
   const par = async (form: Form, state: string, codeVerifier: string): Promise<Answer> =>
     post("/v1/par", {

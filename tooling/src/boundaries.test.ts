@@ -89,6 +89,11 @@ describe("access to the outside is in one place", () => {
       "packages/token-store/src/a.ts",
       `import { KMSClient } from "@aws-sdk/client-kms";`,
     ],
+    [
+      "only the span exporter imports the OpenTelemetry SDK",
+      `${CORE}/service/tracing/spans.ts`,
+      `import { TracerProvider } from "@opentelemetry/sdk-trace";`,
+    ],
     ["only storage/sqlite imports node:sqlite", `${BROKER}/stores.ts`, `import { DatabaseSync } from "node:sqlite";`],
     ["only config.ts reads process.env", `${BROKER}/main.ts`, `start(process.env);`],
     ["only config.ts reads process.env", `${BROKER}/main.ts`, `const { env } = process;`],

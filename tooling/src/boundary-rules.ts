@@ -56,10 +56,17 @@ export const ZONES: readonly {
   },
   // The configuration of a service or a command: plain values in, values or problems out.
   { zone: "configuration", files: /^packages\/oauth-core\/src\/configuration\//, mayImport: ["ports", "mechanics"] },
+  // The OpenTelemetry SDK: see ON_DEMAND.
+  {
+    zone: "span exporter",
+    files: /^packages\/oauth-core\/src\/service\/tracing\/exporter\.ts$/,
+    mayImport: ["mechanics", "configuration", "service"],
+  },
+  // It watches the calls of a vendor client that an app has made.
   {
     zone: "service",
     files: /^packages\/oauth-core\/src\/service\//,
-    mayImport: ["ports", "mechanics", "protocol", "configuration", "http"],
+    mayImport: ["ports", "mechanics", "protocol", "configuration", "http", "vendor-client", "span exporter"],
   },
   // The engine of both apps; from the service it takes only the type of the trace.
   {
@@ -76,11 +83,11 @@ export const ZONES: readonly {
       "service",
     ],
   },
-  // Of the service and the vendor client only types: it wraps what an app has made.
+  // Of the service only types.
   {
     zone: "metrics",
     files: /^packages\/oauth-core\/src\/metrics\//,
-    mayImport: ["ports", "mechanics", "protocol", "vendor-client", "service"],
+    mayImport: ["ports", "mechanics", "protocol", "service"],
   },
   {
     zone: "core index",
@@ -158,7 +165,7 @@ export const ZONES: readonly {
  * Zones that load only on demand: `import()` of them is fine, a static import of values from
  * outside of them is not.
  */
-export const ON_DEMAND: readonly string[] = ["simulators", "entry vendor", "sample platform"];
+export const ON_DEMAND: readonly string[] = ["simulators", "entry vendor", "sample platform", "span exporter"];
 
 /** What the root entries of packages must not reach, over any number of imports. */
 export const UNREACHABLE: readonly { readonly entry: string; readonly specifier: RegExp }[] = [
@@ -218,6 +225,12 @@ export const CONFINED_MODULES: readonly Confined[] = [
     what: /^node:sqlite$/,
     allowed: [/\/storage\/sqlite\/[a-z-]+\.ts$/],
     instead: "use RecordStore",
+  },
+  {
+    rule: "only the span exporter imports the OpenTelemetry SDK",
+    what: /^@opentelemetry\/(?!api$)/,
+    allowed: [/^packages\/oauth-core\/src\/service\/tracing\/exporter\.ts$/],
+    instead: "use @opentelemetry/api",
   },
   {
     rule: "only config.ts reads process.env",

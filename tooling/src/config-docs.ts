@@ -31,7 +31,7 @@ export function renderConfiguration(rows: readonly ConfigurationRow[], variables
     "Configuration",
     "## The broker",
     "`BROKER_CONFIG` names a YAML file; without it `broker.yaml` in the start directory is read. Any string in it may be `env:NAME` or `file:PATH`, and relative paths are relative to the file. Every problem is reported at once, and the process does not start.",
-    "`BASE_URL`, `HOST`, `PORT` and `STORE` stand in for the settings that name them. `VENDOR_<ID>_CLIENT_ID` and `VENDOR_<ID>_CLIENT_SECRET` (the vendor's id in upper case, `-` as `_`) are its credentials when neither the request nor the file has any.",
+    "`BASE_URL`, `HOST`, `PORT` and `STORE` stand in for the settings that name them. `VENDOR_<ID>_CLIENT_ID` and `VENDOR_<ID>_CLIENT_SECRET` (the vendor's id in upper case, `-` as `_`) are its credentials when neither the request nor the file has any. The variables of traces, `OTEL_…`, are those of the table below.",
     table(
       ["setting", "type", "default", "what it does", "example"],
       rows.map((row) => [code(row.path), row.type, code(row.default), row.description, code(row.example)]),

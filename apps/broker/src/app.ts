@@ -8,10 +8,16 @@ import type { Vendor } from "@oauth-broker/oauth-core/registry";
 import { createStateCodec } from "@oauth-broker/oauth-core/protocol";
 import { createResponseEncryption } from "@oauth-broker/oauth-core/server";
 import { createEgress, type Egress, onBehalfOf } from "@oauth-broker/oauth-core/egress";
-import { countedVendorClient } from "@oauth-broker/oauth-core/metrics";
 import { Hono } from "hono";
 import { isLoopbackName } from "@oauth-broker/oauth-core/configuration";
-import { errorPageWith, type Log, type LogDestination, mount, type Route } from "@oauth-broker/oauth-core/service";
+import {
+  errorPageWith,
+  type Log,
+  type LogDestination,
+  mount,
+  type Route,
+  watchedVendorClient,
+} from "@oauth-broker/oauth-core/service";
 import { openAudit } from "./audit/audit.ts";
 import { auditedRoutes } from "./audit/routes.ts";
 import { configuredClients } from "./clients/registry.ts";
@@ -97,13 +103,13 @@ export async function createBroker(
     remoteKeys: (jwksUri) => (header) => clientKeys.find(jwksUri, header),
     vendors: config.vendors,
     registrations: indexRegistrations(config.clients, config.vendors),
-    vendorClient: countedVendorClient(
+    vendorClient: watchedVendorClient(
       createVendorClient({ fetch: egress.fetch, fetchDocuments, now, allowLoopback, allowCidrs, onStoredEndpoints }),
-      metrics,
+      { log, metrics },
     ),
-    untrustedVendorClient: countedVendorClient(
+    untrustedVendorClient: watchedVendorClient(
       createVendorClient({ fetch: egress.fetchUntrusted, now, allowLoopback, onStoredEndpoints }),
-      metrics,
+      { log, metrics },
     ),
     allowLoopback,
   };

@@ -15,6 +15,7 @@ import {
   type Listening,
   type Log,
   type LogDestination,
+  startTracing,
 } from "@oauth-broker/oauth-core/service";
 import { type Sandbox, startSandbox } from "./sandbox.ts";
 
@@ -46,6 +47,7 @@ export async function start(
   log: Log,
   { clientFile = resolve("data/sandbox-client.json"), graceMs = 2_000, httpTimeouts, stdout }: StartOptions = {},
 ): Promise<Running> {
+  const tracing = await startTracing(config.tracing, "oauth-broker", log);
   const sandbox = config.sandbox ? await startSandbox(config, clientFile) : undefined;
   const broker = await createBroker(sandbox?.config ?? config, {
     log,
@@ -61,6 +63,7 @@ export async function start(
     stopKeys();
     await sandbox?.close();
     await broker.close();
+    await tracing?.stop();
     throw error;
   }
   // Before the first request, in the same turn of the event loop.
@@ -82,7 +85,10 @@ export async function start(
       broker.drain();
       await server.stop(config.sandbox ? 0 : graceMs);
       // Does not wait for vendor calls that outlast the drain: the whole stop takes less than 15 s.
-      await Promise.race([Promise.all([sandbox?.close(), broker.close()]), sleep(CLOSE_MS, undefined, { ref: false })]);
+      await Promise.race([
+        Promise.all([sandbox?.close(), broker.close(), tracing?.stop()]),
+        sleep(CLOSE_MS, undefined, { ref: false }),
+      ]);
       log.flush();
     },
   };

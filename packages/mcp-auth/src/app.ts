@@ -8,7 +8,7 @@ import { createVendorClient, type VendorClient } from "@oauth-broker/oauth-core/
 import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
 import { createEgress } from "@oauth-broker/oauth-core/egress";
 import { type Answer, jsonAnswer } from "@oauth-broker/oauth-core/http";
-import { errorPageWith, type Log, mount, type Route } from "@oauth-broker/oauth-core/service";
+import { errorPageWith, type Log, mount, type Route, watchedVendorClient } from "@oauth-broker/oauth-core/service";
 import { Hono } from "hono";
 import { createCallerAddress } from "./caller-address.ts";
 import { createHosted } from "./hosted/hosted.ts";
@@ -73,8 +73,10 @@ export function createApp(definition: ServerDefinition, settings: Settings, opti
     log.warn("stored_endpoints_used", { vendor: entry.id });
     metrics?.countVendorCall(entry.id, "discover", "stored");
   };
-  const uncounted = createVendorClient({ fetch: oauth.fetch, now, allowLoopback, allowCidrs, onStoredEndpoints });
-  const vendorClient = metrics?.countVendorCalls(uncounted) ?? uncounted;
+  const vendorClient = watchedVendorClient(
+    createVendorClient({ fetch: oauth.fetch, now, allowLoopback, allowCidrs, onStoredEndpoints }),
+    { log, ...defined({ metrics }) },
+  );
   const vendor = (): Promise<ResolvedVendor> => vendorClient.resolve(entry);
   const mode = createMode(settings, {
     now,

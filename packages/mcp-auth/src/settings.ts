@@ -2,6 +2,7 @@
  * The settings of a deployment, after config.ts has read and checked them. All other code takes the
  * part it needs.
  */
+import type { TracingSettings } from "@oauth-broker/oauth-core/configuration";
 import type { Vendor, VendorCredentials } from "@oauth-broker/oauth-core/registry";
 import type { ListenOptions } from "@oauth-broker/oauth-core/service";
 
@@ -9,6 +10,8 @@ export interface CommonSettings {
   readonly listen: ListenOptions;
   /** `METRICS_PORT`: a port on loopback for `/metrics`; 0 takes a free one. Absent: no metrics. */
   readonly metricsPort: number | undefined;
+  /** Absent: no spans are sent. */
+  readonly tracing: TracingSettings | undefined;
   /**
    * `DEPLOYMENT_URL`, byte for byte: no path, no trailing slash. Absent in pre-registered mode when
    * it is not set.

@@ -12,6 +12,7 @@ import {
   type Listening,
   type Log,
   runService,
+  startTracing,
 } from "@oauth-broker/oauth-core/service";
 import { createApp, createMetricsApp, type McpApp } from "./app.ts";
 import { runCommand } from "./cli/run-command.ts";
@@ -78,6 +79,7 @@ export async function startServer(
   settings: Settings,
   { log, now = systemClock }: StartOptions,
 ): Promise<Running> {
+  const tracing = await startTracing(settings.tracing, "mcp-server", log);
   const metrics = await openMetrics(definition, settings);
   const storage = settings.mode === "hosted" ? await openServerStorage({ now, log, metrics }) : undefined;
   let server: McpApp | undefined;
@@ -92,6 +94,7 @@ export async function startServer(
     await listening?.stop(0);
     await server?.close();
     await storage?.close();
+    await tracing?.stop();
     throw error;
   }
   const { host } = settings.listen;
@@ -113,7 +116,7 @@ export async function startServer(
       // Refreshes under way are awaited: the response of a vendor that rotates must not be lost.
       await storage?.close();
       await scraped?.stop(0);
-      await Promise.race([server.close(), sleep(CLOSE_MS, undefined, { ref: false })]);
+      await Promise.race([Promise.all([server.close(), tracing?.stop()]), sleep(CLOSE_MS, undefined, { ref: false })]);
     },
   };
 }

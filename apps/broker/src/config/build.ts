@@ -5,7 +5,7 @@ import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { defined } from "@oauth-broker/oauth-core";
-import type { Environment } from "@oauth-broker/oauth-core/configuration";
+import type { Environment, TracingSettings } from "@oauth-broker/oauth-core/configuration";
 import { buildClient, buildOwner, clientWarnings } from "./clients/clients.ts";
 import type { Problem } from "./problems.ts";
 import type { ParsedConfiguration } from "./schema/configuration.ts";
@@ -66,10 +66,14 @@ export function namesOf({ ids, vendors }: Pick<BuiltVendors, "ids" | "vendors">)
   return new Set([...ids, ...aliasesOf(vendors).keys()]);
 }
 
-export function buildConfig(
-  parsed: ParsedConfiguration,
-  { source, vendors, caPem }: { source: Source; vendors: BuiltVendors; caPem: string | undefined },
-): Config {
+interface BuildParts {
+  readonly source: Source;
+  readonly vendors: BuiltVendors;
+  readonly caPem: string | undefined;
+  readonly tracing: TracingSettings | undefined;
+}
+
+export function buildConfig(parsed: ParsedConfiguration, { source, vendors, caPem, tracing }: BuildParts): Config {
   const idOf = (name: string): string => idNamed(name, vendors.vendors);
   const owners = parsed.owners.map((owner) => buildOwner(owner, idOf));
   const clients = parsed.clients.map((client) => buildClient(client, owners, idOf));
@@ -78,7 +82,7 @@ export function buildConfig(
   const audit = absoluteAudit(parsed.audit, source);
   const { allow_loopback: allowLoopback, allow_cidrs: allowCidrs, timeout_ms: timeoutMs } = parsed.egress;
   return {
-    ...defined({ file: source.file, cell: parsed.cell, keysMinRevision: parsed.keys_min_revision }),
+    ...defined({ file: source.file, cell: parsed.cell, keysMinRevision: parsed.keys_min_revision, tracing }),
     sandbox: source.sandbox,
     baseUrl: parsed.base_url,
     listen: {

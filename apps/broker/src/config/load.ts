@@ -4,7 +4,15 @@
  */
 import { defined } from "@oauth-broker/oauth-core";
 import { REGISTRY } from "@oauth-broker/oauth-core/registry";
-import { checkCidr, type Environment, valueOf } from "@oauth-broker/oauth-core/configuration";
+import {
+  checkCidr,
+  createEnvironmentReader,
+  type Environment,
+  readTracing,
+  shapeOfTracing,
+  type TracingSettings,
+  valueOf,
+} from "@oauth-broker/oauth-core/configuration";
 import { checkAuditFile } from "./audit.ts";
 import { checkClients } from "./clients/clients.ts";
 import { buildConfig, buildVendors, namesOf, readCertificates } from "./build.ts";
@@ -55,10 +63,19 @@ export function loadConfig(
   const reported = new Set(problems.map(({ path }) => path));
   problems.push(...found.filter(({ path }) => !reported.has(path)).map((problem) => namedByVariable(problem, env)));
 
+  const tracing = readTracingOf(env, problems);
   const caPem = readCertificates(valueAt(tree, ["egress", "ca_file"]), source, problems);
 
   if (!success || problems.length > 0) throw configError(source.file ?? "the environment", problems);
-  return buildConfig(data, { source, vendors, caPem });
+  return buildConfig(data, { source, vendors, caPem, tracing });
+}
+
+/** @param problems receives what is wrong */
+function readTracingOf(env: Environment, problems: Problem[]): TracingSettings | undefined {
+  const read = createEnvironmentReader(env, shapeOfTracing);
+  const tracing = readTracing(read);
+  problems.push(...read.problems);
+  return tracing;
 }
 
 /**

@@ -145,3 +145,21 @@ describe("warnings", () => {
     expect(JSON.stringify(config)).not.toContain("short-canary");
   });
 });
+
+describe("the variables of traces", () => {
+  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:4318" };
+
+  it("are read beside the file, and are off without a collector", () => {
+    expect("tracing" in load(MINIMAL)).toBe(false);
+    expect(load(MINIMAL, { env }).tracing).toMatchObject({ sampler: "parentbased_always_on" });
+  });
+
+  it("are refused together with what is wrong in the file", () => {
+    const wrong = { OTEL_EXPORTER_OTLP_ENDPOINT: "collector:4318", OTEL_TRACES_SAMPLER: "all" };
+    expect(problemsOf({ cell: "Not a cell" }, { env: wrong })).toEqual([
+      expect.stringMatching(/^cell /),
+      "OTEL_EXPORTER_OTLP_ENDPOINT must be an absolute http or https URL",
+      expect.stringMatching(/^OTEL_TRACES_SAMPLER must be always_on or /),
+    ]);
+  });
+});

@@ -3,6 +3,7 @@
  * and with secrets wrapped or hashed.
  */
 import type { Secret } from "@oauth-broker/oauth-core";
+import type { TracingSettings } from "@oauth-broker/oauth-core/configuration";
 import type { RegistryEntry, VendorCredentials } from "@oauth-broker/oauth-core/registry";
 import type { Client, EncryptedResponse } from "@oauth-broker/oauth-core/server";
 import type { ListenOptions } from "@oauth-broker/oauth-core/service";
@@ -34,6 +35,8 @@ export interface Config {
   readonly vendors: ReadonlyMap<string, VendorConfig>;
   readonly limits: LimitsConfig;
   readonly egress: EgressConfig;
+  /** Absent: no spans are sent. */
+  readonly tracing?: TracingSettings;
   /** Warnings for the operator at start: whole sentences without any secret. */
   readonly warnings: readonly string[];
 }

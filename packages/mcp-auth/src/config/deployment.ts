@@ -9,6 +9,7 @@ import {
   MOST_IDLE_SECONDS,
   MOST_MAX_CONNECTIONS,
   parseOrigin,
+  readTracing,
 } from "@oauth-broker/oauth-core/configuration";
 import type { CommonSettings, Settings } from "../settings.ts";
 import type { Reader } from "./reader.ts";
@@ -16,7 +17,7 @@ import type { VariableName } from "./variables.ts";
 
 export type Deployment = Pick<
   CommonSettings,
-  "listen" | "metricsPort" | "deploymentUrl" | "allowedOrigins" | "egress" | "limits"
+  "listen" | "metricsPort" | "tracing" | "deploymentUrl" | "allowedOrigins" | "egress" | "limits"
 >;
 
 const DEFAULT_HOST = "127.0.0.1";
@@ -38,6 +39,7 @@ export function readDeployment(read: Reader, mode: Settings["mode"] | undefined)
   const deployment = {
     listen: { host, port, maxConnections, idleSeconds },
     metricsPort: readMetricsPort(read, port),
+    tracing: readTracing(read),
     deploymentUrl,
     allowedOrigins: read.list("ALLOWED_ORIGINS", checkAllowedOrigin),
     egress: { allowLoopback, allowCidrs: read.list("EGRESS_ALLOW_CIDRS", checkCidr) },

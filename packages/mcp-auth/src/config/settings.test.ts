@@ -286,3 +286,14 @@ it("address, port and trusted proxies are as written", () => {
     warnings: [],
   });
 });
+
+it("reads where spans go, and refuses it with everything else that is wrong", () => {
+  const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:4318", OTEL_UNKNOWN: "left to the SDK" };
+  expect(loadSettings({ ...HOSTED, ...endpoint })).toMatchObject({
+    tracing: { sampler: "parentbased_always_on" },
+    warnings: [],
+  });
+  const wrong = { ...HOSTED, PORT: "none", OTEL_EXPORTER_OTLP_ENDPOINT: "collector", OTEL_SDK_DISABLED: "yes" };
+  expect(() => loadSettings(wrong)).toThrow(/OTEL_EXPORTER_OTLP_ENDPOINT must[^]*OTEL_SDK_DISABLED must/);
+  expect(() => loadSettings(wrong)).toThrow(/PORT must/);
+});

@@ -7,6 +7,7 @@ import {
   DEFAULT_MAX_CONNECTIONS,
   MOST_IDLE_SECONDS,
   MOST_MAX_CONNECTIONS,
+  TRACING_VARIABLES,
 } from "@oauth-broker/oauth-core/configuration";
 
 /** Where a variable applies. Absent: everywhere. */
@@ -386,6 +387,7 @@ export const VARIABLES = [
     example: "10.0.0.0/8",
     default: "none",
   },
+  ...TRACING_VARIABLES,
 ] as const satisfies readonly Variable[];
 
 export type VariableName = (typeof VARIABLES)[number]["name"];

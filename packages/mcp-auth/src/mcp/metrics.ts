@@ -3,9 +3,7 @@
  * answers, storage and keys, by vendor, never by user or client. Loads its library, so start.ts
  * imports it only where `METRICS_PORT` is set; what is logged of calls and storage is counted here.
  */
-import type { VendorClient } from "@oauth-broker/oauth-core/client";
 import {
-  countedVendorClient,
   createServiceMetrics,
   knownLabel,
   type LabelRule,
@@ -22,7 +20,6 @@ export interface ServerMetrics extends ServiceMetrics {
   countCalls(log: Log): Log;
   /** @returns a log that also counts the events of the token store */
   countStorageEvents(log: Log): Log;
-  countVendorCalls(client: VendorClient): VendorClient;
   /** @param status of a vendor's API to a tool; undefined when it did not answer */
   countApiAnswer(vendor: string, status: number | undefined): void;
   timeStorage(timing: StorageTiming): void;
@@ -75,7 +72,6 @@ export function createServerMetrics(
       observed(log, (event, { vendor: named = NONE, count }) => {
         if (count !== 0) countStorageEvent({ vendor: named, event });
       }),
-    countVendorCalls: (client) => countedVendorClient(client, base),
     countApiAnswer: (named, status) =>
       countApi({ vendor: named, status: status === undefined ? "none" : `${Math.floor(status / 100)}xx` }),
     timeStorage: ({ part, operation, seconds, outcome }) => {

@@ -5,6 +5,7 @@
 import { type Fetch, type JsonObject, OAuthError } from "@oauth-broker/oauth-core";
 import { idTokenSubject, type VendorClient } from "@oauth-broker/oauth-core/client";
 import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
+import { endSpan, startVendorSpan } from "@oauth-broker/oauth-core/service";
 import type { VendorToken, VendorTokenSource } from "../mode.ts";
 import { NeedsScope, ToolError, type VendorApi } from "../tool.ts";
 import { isLoopback } from "./known-host.ts";
@@ -94,11 +95,17 @@ async function send(
   const headers = new Headers(init.headers);
   headers.set("authorization", `Bearer ${token}`);
   const both = init.signal === undefined || init.signal === null ? signal : AbortSignal.any([signal, init.signal]);
+  const span = startVendorSpan(`fetch ${names.id}`);
+  const report = (status: number | undefined): void => {
+    onApiAnswer?.(names.id, status);
+    const facts = { "oauth_broker.vendor": names.id, "http.response.status_code": status };
+    endSpan(span, facts, status === undefined || status >= 400);
+  };
   const answer = await fetch(url, { ...init, headers, signal: both }).catch((error: unknown) => {
-    onApiAnswer?.(names.id, undefined);
+    report(undefined);
     throw new ToolError(`${names.name} does not answer now: try again in a moment`, { cause: error });
   });
-  onApiAnswer?.(names.id, answer.status);
+  report(answer.status);
   return answer;
 }
 

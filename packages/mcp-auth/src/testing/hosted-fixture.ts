@@ -113,6 +113,7 @@ export function openHostedFixture({
     mode: "hosted",
     listen: { host: "127.0.0.1", port: 0 },
     metricsPort: undefined,
+    tracing: undefined,
     deploymentUrl: SERVER,
     allowedOrigins: [],
     vendor: { vendor, credentials: options.credentials ?? CREDENTIALS, scopes, apiHosts: [] },

@@ -13,6 +13,13 @@ export {
 } from "./environment.ts";
 export { type ConfigError, configError, isConfigError, nearest, type Problem, problemOfThrown } from "./error.ts";
 export {
+  readTracing,
+  shapeOfTracing,
+  TRACING_VARIABLES,
+  type TracingSettings,
+  type TracingVariable,
+} from "./tracing.ts";
+export {
   checkAllowedOrigin,
   checkCidr,
   checkClientId,

@@ -3,7 +3,7 @@
  * caller has at most half of the connections, and waiting calls are served caller by caller. A
  * service names the caller with `onBehalfOf`.
  */
-import { AsyncLocalStorage } from "node:async_hooks";
+import { inContext, requestContext } from "../mechanics/request-context.ts";
 import { createTurns, type Turns } from "../mechanics/turns.ts";
 import { egressError } from "./errors.ts";
 
@@ -12,16 +12,14 @@ export interface Caller {
   readonly clientId?: string;
 }
 
-const callers = new AsyncLocalStorage<Caller>();
-
 /** Outbound calls of `work`, and of everything it starts, count for this caller. */
 export function onBehalfOf<T>(caller: Caller, work: () => T): T {
-  return callers.run(caller, work);
+  return inContext({ ...requestContext(), caller }, work);
 }
 
 /** @returns empty for calls on behalf of no client: together they count as one caller */
 export function callerName(): string {
-  return callers.getStore()?.clientId ?? "";
+  return requestContext().caller?.clientId ?? "";
 }
 
 export const CONNECTIONS_PER_ORIGIN = 100;

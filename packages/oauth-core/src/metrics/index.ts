@@ -4,23 +4,14 @@
  * callers send (paths, ids, texts) never becomes one, and no label names a user or a client.
  */
 import { collectDefaultMetrics, Counter, Histogram, Registry } from "prom-client";
-import { toOAuthError } from "../protocol/errors.ts";
 import type { RequestMetrics } from "../service/http-layer.ts";
-import type { RegistrationAnswer } from "../vendor-client/registration/register.ts";
-import type { AccessTokenCheck, VendorClient } from "../vendor-client/index.ts";
-
-/** What a call to a vendor is for. */
-export type VendorOperation = "discover" | "redeem" | "refresh" | "revoke" | "register" | "jwks" | "userinfo" | "check";
+import type { VendorCallMetrics } from "../service/tracing/vendor-calls.ts";
 
 /** A label's values as they may be shown: of few values. */
 export type LabelRule = (value: string) => string;
 
 /** The metrics that every service has, and how it adds its own. */
-export interface ServiceMetrics extends RequestMetrics {
-  /**
-   * @param vendor a vendor of the registry or the configuration; any other is counted as `other`
-   */
-  countVendorCall(vendor: string, operation: VendorOperation, outcome: string): void;
+export interface ServiceMetrics extends RequestMetrics, VendorCallMetrics {
   /** @param name without the prefix of the service. @returns counts one */
   counter<Label extends string>(
     name: string,
@@ -142,59 +133,5 @@ function boundedLabel(shape: RegExp, most: number): LabelRule {
     if (known.size >= most || !shape.test(value)) return "other";
     known.add(value);
     return value;
-  };
-}
-
-/** A refusal is returned, not thrown: only its status shows the outcome. */
-function registrationOutcome({ status }: RegistrationAnswer): string {
-  return status < 400 ? "ok" : status < 500 ? "refused" : "failed";
-}
-
-function checkOutcome({ active }: AccessTokenCheck): string {
-  return active === null ? "unknown" : active ? "ok" : "inactive";
-}
-
-/**
- * Counts every call to a vendor and its outcome, without a change to the vendor client. Of discovery
- * only failures: most vendors are resolved from what is kept.
- */
-export function countedVendorClient(
-  client: VendorClient,
-  metrics: Pick<ServiceMetrics, "countVendorCall">,
-): VendorClient {
-  const counted = async <T>(
-    vendor: string,
-    operation: "redeem" | "refresh" | "revoke" | "register" | "userinfo" | "check",
-    call: Promise<T>,
-    outcomeOf: (result: T) => string = () => "ok",
-  ): Promise<T> => {
-    try {
-      const result = await call;
-      metrics.countVendorCall(vendor, operation, outcomeOf(result));
-      return result;
-    } catch (error) {
-      metrics.countVendorCall(vendor, operation, toOAuthError(error).code);
-      throw error;
-    }
-  };
-  return {
-    ...client,
-    resolve: async (vendor) => {
-      try {
-        return await client.resolve(vendor);
-      } catch (error) {
-        metrics.countVendorCall(vendor.id, "discover", toOAuthError(error).code);
-        throw error;
-      }
-    },
-    redeemCode: (vendor, ...rest) => counted(vendor.id, "redeem", client.redeemCode(vendor, ...rest)),
-    refreshTokens: (vendor, ...rest) => counted(vendor.id, "refresh", client.refreshTokens(vendor, ...rest)),
-    revokeToken: (vendor, ...rest) => counted(vendor.id, "revoke", client.revokeToken(vendor, ...rest)),
-    revokeGrant: (vendor, ...rest) => counted(vendor.id, "revoke", client.revokeGrant(vendor, ...rest)),
-    identify: (vendor, ...rest) => counted(vendor.id, "userinfo", client.identify(vendor, ...rest)),
-    checkAccessToken: (vendor, ...rest) =>
-      counted(vendor.id, "check", client.checkAccessToken(vendor, ...rest), checkOutcome),
-    registerClient: (vendor, request) =>
-      counted(vendor.id, "register", client.registerClient(vendor, request), registrationOutcome),
   };
 }

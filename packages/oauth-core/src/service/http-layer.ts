@@ -7,10 +7,14 @@ import { randomUUID } from "node:crypto";
 import type { Context, Hono } from "hono";
 import { type Answer, errorAnswer } from "../http/answers.ts";
 import { OAuthError, toOAuthError } from "../protocol/errors.ts";
+import { inContext } from "../mechanics/request-context.ts";
 import { errorFields, type Log, type LogFields } from "./log.ts";
+import { endSpan, type SpanFacts, startRequestSpan } from "./tracing/spans.ts";
 
 /** What is known about a request, filled in while it is handled; logged and counted here. */
 export interface Trace {
+  /** 32 hexadecimal digits: the caller's, by a valid `traceparent`, or new. */
+  readonly traceId?: string;
   flowId?: string;
   clientId?: string;
   vendor?: string;
@@ -35,7 +39,7 @@ export interface Route {
   readonly path: string;
   /** Who sees errors: a backend gets JSON, a browser a page. */
   readonly surface: "api" | "browser";
-  /** Probes and scrapes are counted but not logged. */
+  /** Probes and scrapes are counted but not logged, and have no span. */
   readonly quiet?: boolean;
   /** @returns a Response only where a library made the whole of it */
   readonly handle: (c: Context, trace: Trace) => Promise<Answer | Response> | Answer | Response;
@@ -72,6 +76,8 @@ export interface HttpLayer {
   readonly isHttps: boolean;
 }
 
+/** The route of requests for no path of ours. */
+const ANY_PATH = "*";
 const HSTS = { "strict-transport-security": "max-age=31536000" };
 
 /**
@@ -100,15 +106,20 @@ export function mount(app: Hono, routes: readonly Route[], layer: HttpLayer): vo
 
 async function run(c: Context, route: Route, allow: string, layer: HttpLayer): Promise<Response> {
   const startedAt = performance.now();
-  const trace: Trace = {};
-  const answer = await answerOf(c, route, allow, trace, layer);
-  const durationMs = performance.now() - startedAt;
   const { method } = c.req;
-  layer.metrics?.countRequest(route.path, method, answer.status, durationMs / 1000);
-  report(method, route, answer.status, durationMs, trace, layer);
-  const added = { ...(layer.isHttps ? HSTS : {}), ...route.cors?.headersFor(c.req.header("origin")) };
-  if (answer instanceof Response) return withHeaders(answer, added);
-  return new Response(answer.body, { status: answer.status, headers: { ...answer.headers, ...added } });
+  const name = route.path === ANY_PATH ? method : `${method} ${route.path}`;
+  const { traceId, span } = startRequestSpan(route.quiet === true ? undefined : name, c.req.header("traceparent"));
+  const trace: Trace = { traceId };
+  return inContext({ request: trace, span }, async () => {
+    const answer = await answerOf(c, route, allow, trace, layer);
+    const durationMs = performance.now() - startedAt;
+    layer.metrics?.countRequest(route.path, method, answer.status, durationMs / 1000);
+    report(method, route, answer.status, durationMs, trace, layer);
+    endSpan(span, spanFacts(method, route, answer.status, trace), answer.status >= 500);
+    const added = { ...(layer.isHttps ? HSTS : {}), ...route.cors?.headersFor(c.req.header("origin")) };
+    if (answer instanceof Response) return withHeaders(answer, added);
+    return new Response(answer.body, { status: answer.status, headers: { ...answer.headers, ...added } });
+  });
 }
 
 /**
@@ -137,7 +148,7 @@ function report(
   trace: Trace,
   layer: HttpLayer,
 ): void {
-  const { failure, ...known } = trace;
+  const { failure, traceId: _, ...known } = trace;
   const reason = known.reason ?? failure?.extras.reason ?? failure?.code;
   if (reason !== undefined) layer.metrics?.countRefusal(legOf(route.path), reason);
   if (route.quiet === true && failure === undefined) return;
@@ -151,6 +162,19 @@ function report(
     reason,
     ...(failure === undefined ? {} : failureFields(failure)),
   });
+}
+
+/** By the semantic conventions of OpenTelemetry where they have a name. */
+function spanFacts(method: string, { path }: Route, status: number, trace: Trace): SpanFacts {
+  return {
+    "http.request.method": method,
+    "http.route": path === ANY_PATH ? undefined : path,
+    "http.response.status_code": status,
+    "oauth_broker.flow_id": trace.flowId,
+    "oauth_broker.client_id": trace.clientId,
+    "oauth_broker.vendor": trace.vendor,
+    "error.type": trace.failure?.code,
+  };
 }
 
 /**
@@ -220,7 +244,7 @@ function forOtherMethods({ otherMethods, ...route }: Route, allow: string): Rout
 function nowhere(surface: Route["surface"]): Route {
   return {
     method: "GET",
-    path: "*",
+    path: ANY_PATH,
     surface,
     handle: () => {
       throw new OAuthError("not_found", "There is nothing at this path");

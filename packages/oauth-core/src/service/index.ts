@@ -16,3 +16,11 @@ export { createRateLimit, type RateLimit } from "./rate-limit.ts";
 export { type HttpLayer, mount, type RequestMetrics, type Route, type Trace } from "./http-layer.ts";
 export { explainStartFailure, runService } from "./run-service.ts";
 export { HTTP_TIMEOUTS, type HttpTimeouts, listen, type Listening, type ListenOptions } from "./serve.ts";
+export { endSpan, type SpanFacts, startVendorSpan } from "./tracing/spans.ts";
+export { startTracing, type Tracing } from "./tracing/start.ts";
+export {
+  type VendorCallMetrics,
+  type VendorCallWatch,
+  type VendorOperation,
+  watchedVendorClient,
+} from "./tracing/vendor-calls.ts";

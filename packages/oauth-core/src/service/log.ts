@@ -4,6 +4,7 @@
  */
 import { basename, dirname } from "node:path";
 import { pino } from "pino";
+import { requestContext } from "../mechanics/request-context.ts";
 import { wallClock } from "./clock.ts";
 
 /**
@@ -21,6 +22,8 @@ const FIELDS = {
   route: "string",
   method: "string",
   tool: "string",
+  operation: "string",
+  outcome: "string",
   status: "number",
   durationMs: "number",
   error: "string",
@@ -61,7 +64,7 @@ export type LogFieldName = keyof typeof FIELDS;
 /** The fields of one line, each of its own type. */
 export type LogFields = { readonly [Name in LogFieldName]?: Types[(typeof FIELDS)[Name]] | undefined };
 
-/** Writes one JSON line an event, by level. */
+/** Writes one JSON line an event, by level. Within a request each line has its `trace_id`. */
 export interface Log {
   /** @param event a constant in snake_case: `flow_started`, `request`, `listening` */
   info(event: string, fields?: LogFields): void;
@@ -159,8 +162,8 @@ function createTimestamp(milliseconds: () => number): () => string {
 
 /**
  * The line as `JSON.stringify` would give it: the event, then the members of `fields` that are on
- * the list and have the listed type; strings are truncated and sanitised. Put together here because
- * building an object to be serialized costs twice as much.
+ * the list and have the listed type, then the id of the request's trace; strings are truncated and
+ * sanitised. Put together here because building an object to be serialized costs twice as much.
  *
  * @param start level and time
  */
@@ -175,7 +178,8 @@ function lineOf(start: string, event: string, fields: LogFields = {}): string {
     if (typeof value === "string") line += member.start + jsonText(value);
     else if (typeof value === "boolean" || Number.isFinite(value)) line += `${member.start}${String(value)}`;
   }
-  return `${line}}\n`;
+  const traceId = requestContext().request?.traceId;
+  return traceId === undefined ? `${line}}\n` : `${line},"trace_id":"${traceId}"}\n`;
 }
 
 /** Printable ASCII that JSON does not escape, and in which `plainText` has nothing to look for. */
@@ -193,7 +197,10 @@ const CONTROL_OR_FORMAT = /[\p{Cc}\p{Cf}\u2028\u2029]/gu;
 const QUERY_OR_FRAGMENT = /[?#][^\s"'<>]*=[^\s"'<>]*/g;
 const USER_INFORMATION = /\/\/[^\s/@]*@/g;
 
-function plainText(text: string): string {
+/**
+ * At most 256 characters, no control characters, no query, fragment or user information of a URL.
+ */
+export function plainText(text: string): string {
   return text
     .slice(0, LONGEST)
     .toWellFormed()

@@ -112,6 +112,22 @@ export const RATE_LIMIT_DEFENCES: readonly Mutation[] = [
     tests: ["apps/broker/src/app.test.ts"],
   },
   {
+    defence: "Of a caller's trace header only hexadecimal digits get into the log",
+    rows: ["OB-8"],
+    file: "packages/oauth-core/src/service/tracing/traceparent.ts",
+    find: "TRACEPARENT.exec(header) ?? []",
+    replace: '[header, ...header.split("-")]',
+    tests: ["packages/oauth-core/src/service/tracing/traceparent.test.ts"],
+  },
+  {
+    defence: "What a span says passes the rules of the log: no query, nothing long",
+    rows: ["OB-2"],
+    file: "packages/oauth-core/src/service/tracing/spans.ts",
+    find: 'typeof value === "string" ? plainText(value) : value',
+    replace: "value",
+    tests: ["packages/oauth-core/src/service/tracing/exporter.test.ts"],
+  },
+  {
     defence: "A connection that reads nothing of an answer is closed",
     file: "packages/oauth-core/src/service/unread-answers.ts",
     find: "if (socket.writableLength > 0) socket.resetAndDestroy();",

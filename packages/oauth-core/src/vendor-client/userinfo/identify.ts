@@ -13,15 +13,19 @@ import { hasIdTokens } from "../issuer.ts";
  */
 export async function identify(vendor: ResolvedVendor, tokens: VendorTokens, deps: AccountDeps): Promise<string> {
   const { identity } = vendor;
-  if (identity === "unknown") return identifyByAccount(vendor, tokens, deps);
-  if (identity?.from === "token_response") return identityOf(tokens.vendorData, identity.members);
-  if (identity?.from === "id_token") {
-    if (tokens.idToken === undefined) throw identityMissing("no ID token");
-    // Its signature and claims were checked when it was issued (token/validate.ts).
-    return identityOf(parseIdToken(tokens.idToken.raw).claims, identity.members);
-  }
-  if (tokens.idToken !== undefined && tellsSubject(vendor)) return identityOf({ sub: tokens.idToken.subject }, ["sub"]);
-  return identifyByAccount(vendor, tokens, deps);
+  if (asksAccount(vendor, tokens)) return identifyByAccount(vendor, tokens, deps);
+  if (typeof identity === "object" && identity.from === "token_response")
+    return identityOf(tokens.vendorData, identity.members);
+  if (tokens.idToken === undefined) throw identityMissing("no ID token");
+  // Its signature and claims were checked when it was issued (token/validate.ts).
+  if (typeof identity === "object") return identityOf(parseIdToken(tokens.idToken.raw).claims, identity.members);
+  return identityOf({ sub: tokens.idToken.subject }, ["sub"]);
+}
+
+/** Whether `identify` sends a request: not where the tokens name their user. */
+export function asksAccount(vendor: ResolvedVendor, { idToken }: Pick<VendorTokens, "idToken">): boolean {
+  if (typeof vendor.identity === "object") return false;
+  return vendor.identity === "unknown" || idToken === undefined || !tellsSubject(vendor);
 }
 
 async function identifyByAccount(

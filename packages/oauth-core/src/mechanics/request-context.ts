@@ -1,0 +1,35 @@
+/**
+ * What is known deep inside a request without being passed along: the request that the code runs
+ * for, its span, and the client that its outbound calls count for. The only AsyncLocalStorage.
+ */
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { Span } from "@opentelemetry/api";
+
+/** Filled in while the request is handled; log lines and vendor calls read it. */
+export interface RequestFacts {
+  readonly traceId?: string;
+  readonly flowId?: string;
+  readonly clientId?: string;
+}
+
+/** Outside of a request every member is absent. */
+export interface RequestContext {
+  readonly request?: RequestFacts;
+  /** Parent of the spans of its vendor calls. */
+  readonly span?: Span;
+  /** The caller that outbound calls count for. */
+  readonly caller?: { readonly clientId?: string };
+}
+
+const OUTSIDE: RequestContext = {};
+const contexts = new AsyncLocalStorage<RequestContext>();
+
+/** @returns the context of the running code */
+export function requestContext(): RequestContext {
+  return contexts.getStore() ?? OUTSIDE;
+}
+
+/** `work`, and everything it starts, runs with this context in place of the present one. */
+export function inContext<T>(context: RequestContext, work: () => T): T {
+  return contexts.run(context, work);
+}

@@ -1,0 +1,24 @@
+/** Starts the sending of spans where a collector is configured. */
+import type { TracingSettings } from "../../configuration/tracing.ts";
+import type { Log } from "../log.ts";
+
+/** Spans are being sent. */
+export interface Tracing {
+  /** Sends what is left; takes at most a second. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Loads the OpenTelemetry SDK, unless the settings are undefined.
+ *
+ * @param defaultName of the service, where `OTEL_SERVICE_NAME` is not set
+ */
+export async function startTracing(
+  settings: TracingSettings | undefined,
+  defaultName: string,
+  log: Pick<Log, "warn">,
+): Promise<Tracing | undefined> {
+  if (settings === undefined) return undefined;
+  const { startExporter } = await import("./exporter.ts");
+  return startExporter({ ...settings, serviceName: settings.serviceName ?? defaultName }, log);
+}
