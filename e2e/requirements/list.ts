@@ -40,7 +40,7 @@ export const FAMILIES: readonly Family[] = [
   { name: "AS", title: "An MCP server's own authorization server", count: 22 },
   { name: "RS", title: "An MCP server's resource server", count: 9 },
   { name: "LK", title: "Several vendors, each linked once", count: 10 },
-  { name: "OB", title: "Operation and supply", count: 6 },
+  { name: "OB", title: "Operation and supply", count: 7 },
   { name: "8", title: "How a token is refreshed once", count: 20 },
 ];
 

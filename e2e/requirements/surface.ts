@@ -104,7 +104,7 @@ export const OPERATIONS: readonly Requirement[] = [
     "apps/broker/src/keys/keyset.test.ts",
   ),
   row(
-    "OB-8",
+    "OB-7",
     "A caller writes into the log through its trace header: a line break, another field, a very long value. Nothing but 32 hexadecimal digits is taken from it, and the header is sent to no vendor.",
     "packages/oauth-core/src/service/tracing/traceparent.test.ts",
     `${SCENARIOS}/traces.test.ts`,

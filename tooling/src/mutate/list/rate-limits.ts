@@ -113,7 +113,7 @@ export const RATE_LIMIT_DEFENCES: readonly Mutation[] = [
   },
   {
     defence: "Of a caller's trace header only hexadecimal digits get into the log",
-    rows: ["OB-8"],
+    rows: ["OB-7"],
     file: "packages/oauth-core/src/service/tracing/traceparent.ts",
     find: "TRACEPARENT.exec(header) ?? []",
     replace: '[header, ...header.split("-")]',

@@ -22,7 +22,7 @@ const TRACEPARENT =
   /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-[!-+\--~]{0,200})?$/;
 
 /** @returns undefined for a header that is absent, or not valid in every character */
-//= bar#OB-8
+//= bar#OB-7
 export function parseTraceparent(header: string | undefined): TraceParent | undefined {
   if (header === undefined) return undefined;
   const [, version, traceId, spanId, flags, more] = TRACEPARENT.exec(header) ?? [];
