@@ -55,7 +55,7 @@ export const TRACING_VARIABLES = [
   },
   {
     name: "OTEL_TRACES_SAMPLER",
-    type: SAMPLERS.join(", "),
+    type: "always_on, always_off or traceidratio, or one of them after parentbased_",
     description: "Which requests become spans.",
     example: "parentbased_traceidratio",
     default: "parentbased_always_on",

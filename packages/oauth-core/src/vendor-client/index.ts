@@ -39,7 +39,7 @@ export {
 } from "./kept.ts";
 export { VENDOR_OPERATION_SECONDS } from "./deadline.ts";
 export { memberAt } from "./userinfo/member-path.ts";
-export { asksAccount, canIdentify } from "./userinfo/identify.ts";
+export { canIdentify } from "./userinfo/identify.ts";
 export { canValidateAccessToken } from "./access-token/validate.ts";
 export { relayedError } from "./authorization/error.ts";
 export { createSigningKeys, usableKeys } from "./id-token/jwks.ts";

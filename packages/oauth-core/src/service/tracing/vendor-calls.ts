@@ -5,12 +5,8 @@
  */
 import { toOAuthError } from "../../protocol/errors.ts";
 import { requestContext } from "../../mechanics/request-context.ts";
-import {
-  type AccessTokenCheck,
-  asksAccount,
-  type RegistrationAnswer,
-  type VendorClient,
-} from "../../vendor-client/index.ts";
+import type { AccessTokenCheck, RegistrationAnswer, VendorClient } from "../../vendor-client/index.ts";
+import { asksAccount } from "../../vendor-client/userinfo/identify.ts";
 import type { Log } from "../log.ts";
 import { endSpan, startVendorSpan } from "./spans.ts";
 
