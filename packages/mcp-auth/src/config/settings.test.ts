@@ -294,6 +294,6 @@ it("reads where spans go, and refuses it with everything else that is wrong", ()
     warnings: [],
   });
   const wrong = { ...HOSTED, PORT: "none", OTEL_EXPORTER_OTLP_ENDPOINT: "collector", OTEL_SDK_DISABLED: "yes" };
-  expect(() => loadSettings(wrong)).toThrow(/OTEL_EXPORTER_OTLP_ENDPOINT must[^]*OTEL_SDK_DISABLED must/);
+  expect(() => loadSettings(wrong)).toThrow(/OTEL_SDK_DISABLED must[^]*OTEL_EXPORTER_OTLP_ENDPOINT must/);
   expect(() => loadSettings(wrong)).toThrow(/PORT must/);
 });

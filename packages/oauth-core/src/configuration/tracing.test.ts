@@ -22,13 +22,17 @@ it("reads where spans go, and which", () => {
       OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
     }),
   ).toEqual({ tracing: { serviceName: "broker-eu", sampler: "traceidratio", ratio: 0.25 }, problems: [] });
-  expect(read({ ...ENDPOINT, OTEL_SDK_DISABLED: "true" })).toEqual({ tracing: undefined, problems: [] });
+  const ofOthers = { OTEL_EXPORTER_OTLP_PROTOCOL: "grpc", OTEL_TRACES_SAMPLER: "jaeger_remote" };
+  expect(read(ofOthers)).toEqual({ tracing: undefined, problems: [] });
+  expect(read({ ...ENDPOINT, ...ofOthers, OTEL_SDK_DISABLED: "true" })).toEqual({ tracing: undefined, problems: [] });
   expect(read({ ...ENDPOINT, OTEL_EXPORTER_OTLP_TIMEOUT: "soon" }).problems).toEqual([]);
 });
 
 it("its examples pass", () => {
   const examples = TRACING_VARIABLES.map(({ name, example }) => [name, example] as const);
-  expect(read(Object.fromEntries(examples)).problems).toEqual([]);
+  const { tracing, problems } = read({ ...Object.fromEntries(examples), OTEL_SDK_DISABLED: "false" });
+  expect(problems).toEqual([]);
+  expect(tracing).toEqual({ serviceName: "my-service", sampler: "parentbased_traceidratio", ratio: 0.1 });
 });
 
 it.each([

@@ -87,19 +87,19 @@ export function shapeOfTracing(name: TracingVariable): VariableShape {
 }
 
 /**
- * @param read receives what is wrong; also with `OTEL_SDK_DISABLED`, so that turning spans on again
- *   cannot stop a start
+ * @param read receives what is wrong, where spans are on: a machine may set the other variables for
+ *   all of its services
  * @returns undefined: no spans
  */
 export function readTracing(read: EnvironmentReader<TracingVariable>): TracingSettings | undefined {
+  if (read.flag("OTEL_SDK_DISABLED") || read.value("OTEL_EXPORTER_OTLP_ENDPOINT") === undefined) return undefined;
   const endpoint = read.text("OTEL_EXPORTER_OTLP_ENDPOINT", checkEndpoint);
   read.list("OTEL_EXPORTER_OTLP_HEADERS", checkHeader);
   read.choice("OTEL_EXPORTER_OTLP_PROTOCOL", ["http/json"]);
   const serviceName = read.text("OTEL_SERVICE_NAME", checkName);
   const sampler = read.choice("OTEL_TRACES_SAMPLER", SAMPLERS) ?? "parentbased_always_on";
   const ratio = Number(read.text("OTEL_TRACES_SAMPLER_ARG", checkRatio) ?? 1);
-  const isDisabled = read.flag("OTEL_SDK_DISABLED");
-  return endpoint === undefined || isDisabled ? undefined : { serviceName, sampler, ratio };
+  return endpoint === undefined ? undefined : { serviceName, sampler, ratio };
 }
 
 function checkEndpoint(text: string): string | undefined {
