@@ -143,8 +143,12 @@ function chosenWorkspaces({ results }, chosen) {
 }
 
 async function main(task, args) {
-  // `--filter NAME` has a word too: with an option, all is turbo's.
-  const words = task === TESTS && !args.some((arg) => arg.startsWith("-")) ? args : [];
+  const isOption = (arg) => arg.startsWith("-");
+  const words = task === TESTS && args.length > 0 && !isOption(args[0]) ? args : [];
+  if (words.some(isOption)) {
+    console.log("Words choose test files, options go to turbo: not both. A filter of turbo is --filter=NAME.");
+    return 1;
+  }
   const files = words.length === 0 ? [] : findTestFiles();
   const chosen = chooseTestFiles(files, words);
   if (words.length > 0 && chosen.length === 0) {
@@ -184,7 +188,7 @@ if (import.meta.main) {
   process.exit(
     await main(
       args.includes("--soak") ? SOAK : TESTS,
-      args.filter((arg) => arg !== "--soak"),
+      args.filter((arg) => arg !== "--soak" && arg !== ""),
     ),
   );
 }
