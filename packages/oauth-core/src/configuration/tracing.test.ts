@@ -11,7 +11,7 @@ const ENDPOINT = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:4318" };
 
 it("reads where spans go, and which", () => {
   expect(read({})).toEqual({ tracing: undefined, problems: [] });
-  expect(read(ENDPOINT).tracing).toEqual({ serviceName: undefined, sampler: "parentbased_always_on", ratio: 1 });
+  expect(read(ENDPOINT).tracing).toEqual({ sampler: "parentbased_always_on", ratio: 1 });
   expect(
     read({
       ...ENDPOINT,
@@ -21,7 +21,7 @@ it("reads where spans go, and which", () => {
       OTEL_EXPORTER_OTLP_HEADERS: "api-key=a%20b, x-team=blue",
       OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
     }),
-  ).toEqual({ tracing: { serviceName: "broker-eu", sampler: "traceidratio", ratio: 0.25 }, problems: [] });
+  ).toEqual({ tracing: { sampler: "traceidratio", ratio: 0.25 }, problems: [] });
   const ofOthers = { OTEL_EXPORTER_OTLP_PROTOCOL: "grpc", OTEL_TRACES_SAMPLER: "jaeger_remote" };
   expect(read(ofOthers)).toEqual({ tracing: undefined, problems: [] });
   expect(read({ ...ENDPOINT, ...ofOthers, OTEL_SDK_DISABLED: "true" })).toEqual({ tracing: undefined, problems: [] });
@@ -32,7 +32,7 @@ it("its examples pass", () => {
   const examples = TRACING_VARIABLES.map(({ name, example }) => [name, example] as const);
   const { tracing, problems } = read({ ...Object.fromEntries(examples), OTEL_SDK_DISABLED: "false" });
   expect(problems).toEqual([]);
-  expect(tracing).toEqual({ serviceName: "my-service", sampler: "parentbased_traceidratio", ratio: 0.1 });
+  expect(tracing).toEqual({ sampler: "parentbased_traceidratio", ratio: 0.1 });
 });
 
 it.each([

@@ -15,9 +15,8 @@ const SAMPLERS = [
   "parentbased_traceidratio",
 ] as const;
 
-/** Where spans go, and which. */
+/** Which requests become spans. Where they go, and under which name, the SDK reads itself. */
 export interface TracingSettings {
-  readonly serviceName: string | undefined;
   readonly sampler: (typeof SAMPLERS)[number];
   /** Of the samplers by ratio: the share of traces, 0 to 1. */
   readonly ratio: number;
@@ -96,10 +95,10 @@ export function readTracing(read: EnvironmentReader<TracingVariable>): TracingSe
   const endpoint = read.text("OTEL_EXPORTER_OTLP_ENDPOINT", checkEndpoint);
   read.list("OTEL_EXPORTER_OTLP_HEADERS", checkHeader);
   read.choice("OTEL_EXPORTER_OTLP_PROTOCOL", ["http/json"]);
-  const serviceName = read.text("OTEL_SERVICE_NAME", checkName);
+  read.text("OTEL_SERVICE_NAME", checkName);
   const sampler = read.choice("OTEL_TRACES_SAMPLER", SAMPLERS) ?? "parentbased_always_on";
   const ratio = Number(read.text("OTEL_TRACES_SAMPLER_ARG", checkRatio) ?? 1);
-  return endpoint === undefined ? undefined : { serviceName, sampler, ratio };
+  return endpoint === undefined ? undefined : { sampler, ratio };
 }
 
 function checkEndpoint(text: string): string | undefined {

@@ -7,7 +7,7 @@ import type { TracingSettings } from "../../configuration/tracing.ts";
 import type { SpanFacts } from "./spans.ts";
 import type { Tracing } from "./start.ts";
 
-const SETTINGS: TracingSettings = { serviceName: "test", sampler: "parentbased_always_on", ratio: 1 };
+const SETTINGS: TracingSettings = { sampler: "parentbased_always_on", ratio: 1 };
 /** As many as make the SDK send without waiting. */
 const BATCH = 512;
 const SECRET = "canary-of-the-collector";

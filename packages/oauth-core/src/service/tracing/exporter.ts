@@ -28,12 +28,13 @@ const WARN_EVERY_MS = 60_000;
 
 /** Registers the provider of every span of this process. */
 export function startExporter(
-  { serviceName, sampler, ratio }: TracingSettings & { readonly serviceName: string },
+  { sampler, ratio }: TracingSettings,
+  defaultName: string,
   log: Pick<Log, "warn">,
 ): Tracing {
   const resource = defaultResource()
-    .merge(detectResources({ detectors: [envDetector] }))
-    .merge(resourceFromAttributes({ "service.name": serviceName }));
+    .merge(resourceFromAttributes({ "service.name": defaultName }))
+    .merge(detectResources({ detectors: [envDetector] }));
   const exporter = reported(new OTLPTraceExporter(), log);
   const provider = new TracerProvider({
     resource,

@@ -11,7 +11,7 @@ export interface Tracing {
 /**
  * Loads the OpenTelemetry SDK, unless the settings are undefined.
  *
- * @param defaultName of the service, where `OTEL_SERVICE_NAME` is not set
+ * @param defaultName of the service, where the environment names none
  */
 export async function startTracing(
   settings: TracingSettings | undefined,
@@ -20,5 +20,5 @@ export async function startTracing(
 ): Promise<Tracing | undefined> {
   if (settings === undefined) return undefined;
   const { startExporter } = await import("./exporter.ts");
-  return startExporter({ ...settings, serviceName: settings.serviceName ?? defaultName }, log);
+  return startExporter(settings, defaultName, log);
 }
