@@ -16,7 +16,7 @@ import { callTool, connectClient } from "../support/mcp-client.ts";
 import { authorizeClient } from "../support/mcp-client-oauth.ts";
 import { startGitHubVendor, type GitHubVendor } from "../support/mcp-vendor.ts";
 import { PLATFORM_CALLBACK } from "../support/mcp-process.ts";
-import { makeTarballs, nodeOf, tarballOf } from "../support/packages.ts";
+import { IMPORT_ALL, makeTarballs, nodeOf, tarballOf } from "../support/packages.ts";
 import { ROOT } from "../support/paths.ts";
 import { CREATE_SERVER, mustRun, packNextRelease, plainEnvironment, run } from "../support/scaffold.ts";
 import { startService } from "../support/service-process.ts";
@@ -170,8 +170,8 @@ describe("hosted mode, by the packed command", () => {
   );
 
   it("loads the core on the oldest Node.js, and npm run dev says on an older one what to install", async () => {
-    const script = join(hosted, "import-all.mjs");
-    cpSync(join(ROOT, "e2e/support/import-all.mjs"), script);
+    const script = join(hosted, IMPORT_ALL);
+    cpSync(join(ROOT, "e2e/support", IMPORT_ALL), script);
     const entries = ["", "/bundle", "/config"].map((entry) => `@oauth-broker/mcp-auth${entry}`);
     expect(await mustRun(await nodeOf("24.15.0"), [script, ...entries], hosted)).toMatchObject({ stderr: "" });
     await rm(script);
@@ -224,7 +224,8 @@ describe("hosted mode, by the packed command", () => {
       const before = authorsFiles(hosted);
       expect(before.size).toBeGreaterThan(8);
       await packNextRelease(join(hosted, "packed"), join(desk, "next"), "0.1.1");
-      await mustRun("npm", ["update", "--no-audit", "--no-fund"], hosted);
+      const core = ["@oauth-broker/mcp-auth", "@oauth-broker/simulators"];
+      await mustRun("npm", ["update", "--no-audit", "--no-fund", ...core], hosted);
       await mustRun("npm", ["run", "build"], hosted);
       const { port, accessToken } = connected;
       const server = await built(hosted, { OAUTH_MODE: "hosted", DATA_DIR: join(desk, "data"), port });
@@ -244,12 +245,13 @@ describe("pre-registered mode, by the built command", () => {
       [CREATE_SERVER, preRegistered, "--mode", "pre-registered", "--vendor", "github"],
       desk,
     );
-    // The same packages as in the other project: installed once, to save a minute.
+    // The same packages and sources as in the other project: installed and built once.
+    cpSync(join(hosted, "dist"), join(preRegistered, "dist"), { recursive: true });
     cpSync(join(hosted, "packed"), join(preRegistered, "packed"), { recursive: true });
     symlinkSync(join(hosted, "node_modules"), join(preRegistered, "node_modules"));
   });
 
-  it("has the sources whose tests passed in the other project, under its own name", () => {
+  it("has the sources that were tested and built in the other project, under its own name", () => {
     const named = (text: string): string =>
       text.replaceAll("my-server", "my-hosted-server").replaceAll("My server", "My hosted server");
     const sources = (project: string, change = (text: string): string => text): [string, string][] =>
@@ -261,7 +263,6 @@ describe("pre-registered mode, by the built command", () => {
   });
 
   it("has no OAuth path, as its service.yaml says", { timeout: INSTALL_MS }, async () => {
-    await mustRun("npm", ["run", "build"], preRegistered);
     expect(readFileSync(join(preRegistered, "service.yaml"), "utf8")).not.toMatch(/^(service|enable_db):/m);
     const server = await built(preRegistered, { OAUTH_MODE: "pre-registered" });
     await expectServed(server.url);

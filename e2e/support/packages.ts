@@ -3,7 +3,7 @@
  * repository, installed with npm into empty projects outside it.
  */
 import { spawnSync } from "node:child_process";
-import { existsSync, globSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, globSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "./paths.ts";
 import { mustRun } from "./scaffold.ts";
@@ -42,11 +42,15 @@ export function makeTarballs(): void {
   if (status !== 0) throw new Error(`The packages could not be packed:\n${stdout}${stderr}`);
 }
 
+/** In an installed project: a program that imports its arguments, and prints what that changed. */
+export const IMPORT_ALL = "import-all.mjs";
+
 /** @param names of packages, all that the project depends on */
 export async function installIn(folder: string, names: readonly string[]): Promise<void> {
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true, type: "module" }));
   await mustRun("npm", ["install", "--no-audit", "--no-fund", ...names.map(tarballOf)], folder);
+  cpSync(join(import.meta.dirname, IMPORT_ALL), join(folder, IMPORT_ALL));
 }
 
 /**

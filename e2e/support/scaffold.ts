@@ -72,24 +72,29 @@ export async function run(
  * @param packed of a project
  */
 export async function packNextRelease(packed: string, scratch: string, version: string): Promise<void> {
-  const tarball = join(packed, "mcp-auth.tgz");
-  mkdirSync(scratch);
-  await mustRun("tar", ["-xzf", tarball], scratch);
-  for (const path of globSync("package/{,node_modules/@oauth-broker/*/}package.json", { cwd: scratch })) {
-    const manifest = JSON.parse(readFileSync(join(scratch, path), "utf8")) as Manifest;
-    const dependencies = Object.entries(manifest.dependencies).map(([name, old]) => [
-      name,
-      name.startsWith("@oauth-broker/") ? version : old,
-    ]);
-    const next = { ...manifest, version, dependencies: Object.fromEntries(dependencies) };
-    writeFileSync(join(scratch, path), JSON.stringify(next));
+  for (const name of ["mcp-auth", "simulators"]) {
+    const folder = join(scratch, name);
+    mkdirSync(folder, { recursive: true });
+    await mustRun("tar", ["-xzf", join(packed, `${name}.tgz`)], folder);
+    for (const path of globSync("package/{,node_modules/@oauth-broker/*/}package.json", { cwd: folder })) {
+      const manifest = JSON.parse(readFileSync(join(folder, path), "utf8")) as Manifest;
+      const dependencies = Object.entries(manifest.dependencies).map(([one, old]) => [
+        one,
+        one.startsWith("@oauth-broker/") ? version : old,
+      ]);
+      const next = { ...manifest, version, dependencies: Object.fromEntries(dependencies) };
+      writeFileSync(join(folder, path), JSON.stringify(next));
+    }
+    if (name === "mcp-auth") markRelease(join(folder, "package/dist/app.js"), version);
+    await mustRun("tar", ["-czf", join(packed, `${name}.tgz`), "package"], folder);
   }
-  const app = join(scratch, "package/dist/app.js");
+}
+
+function markRelease(app: string, version: string): void {
   const text = readFileSync(app, "utf8");
   const changed = text.replace('status: "ok",', `status: "ok", release: "${version}",`);
   if (changed === text) throw new Error("app.js has changed: there is no place to mark the release");
   writeFileSync(app, changed);
-  await mustRun("tar", ["-czf", tarball, "package"], scratch);
 }
 
 interface Manifest {

@@ -84,7 +84,9 @@ function packCore(packed: string): void {
     const manifest = readManifest(core);
     const dependencies = Object.assign({}, ...siblings.map((sibling) => sibling.dependencies), manifest.dependencies);
     const bundleDependencies = SIBLINGS.map((name) => `@oauth-broker/${name}`);
-    const text = JSON.stringify({ ...manifest, dependencies, bundleDependencies }, undefined, 2);
+    // Without the optional peer: npm would ask a registry for it while it replaces both files.
+    const noPeers = { peerDependencies: undefined, peerDependenciesMeta: undefined };
+    const text = JSON.stringify({ ...manifest, ...noPeers, dependencies, bundleDependencies }, undefined, 2);
     writeFileSync(join(core, "package.json"), `${text}\n`);
     run("tar", ["-czf", join(packed, "mcp-auth.tgz"), "-C", scratch, "package"]);
   } finally {
