@@ -59,7 +59,7 @@ export const LINKED_VENDORS: readonly Requirement[] = [
   ),
   twin(
     "LK-8",
-    "A call, a retry or a vendor's 403 names scopes beyond those of the deployment, the session and the tool. The user is never asked for them.",
+    "A call, a retry or a vendor's refusal names scopes beyond those of the deployment, the session and the tool. The user is never asked for them.",
     `${MCP}/attacks.twin.test.ts`,
     `${MCP}/attacks.test.ts`,
     `${MCP}/lacking-scopes.test.ts`,

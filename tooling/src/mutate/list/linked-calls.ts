@@ -94,7 +94,7 @@ export const LINKED_CALL_DEFENCES: readonly Mutation[] = [
     defence: "A vendor's scopes are read where all of them are scopes",
     file: `${LINKING}/insufficient-scope.ts`,
     find: "tokens.every((token) => SCOPE.test(token))",
-    replace: "tokens.every((token) => token !== undefined)",
+    replace: "tokens.every((token) => SCOPE.test(token) || token.length > 0)",
     tests: [`${LINKING}/insufficient-scope.test.ts`],
   },
   {

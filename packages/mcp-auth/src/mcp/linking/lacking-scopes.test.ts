@@ -223,7 +223,7 @@ describe("a response of the vendor that says in its own way which scopes lack", 
   });
 
   it.each(["users:read", "chat:write,admin", "admin"])(
-    "is a tool error, and no user is asked, where the tool does not list %s",
+    "bar#LK-8 is a tool error, and no user is asked, where the tool does not list %s",
     async (needed) => {
       own.onVendor = missing(needed);
       const { body } = await send("read");
