@@ -17,12 +17,12 @@ afterEach(() => off.clear());
 
 vi.mock("@oauth-broker/broker/src/connections/grant-context.ts", async (original) => {
   const actual = await original<typeof import("@oauth-broker/broker/src/connections/grant-context.ts")>();
-  const { checkHosts } = await import("@oauth-broker/oauth-core/client");
+  const { keptOf } = await import("@oauth-broker/oauth-core/client");
   const readGrantContext: typeof actual.readGrantContext = async (...call) => {
     const context = await actual.readGrantContext(...call);
     const { connection, vendor } = context;
     return off.has("pinned hosts")
-      ? { ...context, connection: { ...connection, checkHosts: checkHosts(vendor) } }
+      ? { ...context, connection: { ...connection, checkHosts: keptOf(vendor).checkHosts } }
       : context;
   };
   return { ...actual, readGrantContext };

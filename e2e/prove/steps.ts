@@ -2,7 +2,7 @@
  * The journey: what a platform does at a vendor, step by step, and what has to come of it according
  * to the frozen facts. errors.ts has the table of errors.
  */
-import { checkHosts, expandVendor } from "@oauth-broker/oauth-core/client";
+import { expandVendor, keptOf } from "@oauth-broker/oauth-core/client";
 import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
 import {
   type Entry,
@@ -182,7 +182,7 @@ async function connectionCheck(stage: Stage, seen: Seen): Promise<void> {
   if (own?.scopeHeader === undefined) return;
   const resolved = await resolve(stage);
   const withoutSecret = { id: "public", source: "byoc", clientId: client.atVendor.clientId } as const;
-  const request = { accessToken, hosts: checkHosts(resolved) };
+  const request = { accessToken, hosts: keptOf(resolved).checkHosts };
   const { scope = [] } = await broker.deps.vendorClient.checkAccessToken(resolved, withoutSecret, request);
   expectSame("the scope of the account", ordered(scope), ordered(vendor.grantOf(accessToken)?.scope ?? []));
 }

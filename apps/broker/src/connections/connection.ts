@@ -4,8 +4,8 @@
  * client; nothing is stored. Values that name no user are sealed and opened once for many calls
  * (docs/decisions/0041).
  */
-import { createExpiringMap, defined, type ExpiringMap, OAuthError } from "@oauth-broker/oauth-core";
-import { checkHosts, keptCallbackData, tokenHosts } from "@oauth-broker/oauth-core/client";
+import { createExpiringMap, type ExpiringMap, OAuthError } from "@oauth-broker/oauth-core";
+import { keptOf } from "@oauth-broker/oauth-core/client";
 import { open, seal } from "@oauth-broker/token-store";
 import type { Deps } from "../deps.ts";
 import type { Account } from "./account.ts";
@@ -55,10 +55,8 @@ export function connectionOf(
     credentialsId: id,
     credentialsSource: source,
     ...(source === "byoc" ? { vendorClientId: clientId, hadSecret: clientSecret !== undefined } : {}),
-    hosts: tokenHosts(vendor),
-    checkHosts: checkHosts(vendor),
+    ...keptOf(vendor, callbackData),
     ...account,
-    ...defined({ callbackData: keptCallbackData(vendor, callbackData) }),
   };
 }
 
@@ -105,10 +103,10 @@ export function resealConnection(
   { keyset }: Pick<Deps, "keyset">,
 ): string {
   const isCurrent = presented.startsWith(`${keyset.active("connection").kid}.`);
-  const hosts = checkHosts(vendor);
-  const lacksHosts = connection.checkHosts === undefined && hosts.length > 0;
+  const { checkHosts } = keptOf(vendor);
+  const lacksHosts = connection.checkHosts === undefined && checkHosts.length > 0;
   if (isCurrent && !lacksHosts) return presented;
-  return sealConnection({ checkHosts: hosts, ...connection }, clientId, { keyset });
+  return sealConnection({ checkHosts, ...connection }, clientId, { keyset });
 }
 
 const MOST_OPENED = 1_000;

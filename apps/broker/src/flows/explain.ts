@@ -3,7 +3,7 @@
  * broker would do: the resolved endpoints, the redirect URI to register at the vendor, and each
  * value with its source.
  */
-import { askedResource, askedScope, namesOf, parameterName } from "@oauth-broker/oauth-core/client";
+import { askedResource, askedScope, authorizationParameterName } from "@oauth-broker/oauth-core/client";
 import {
   formatScope,
   type Parameters,
@@ -127,7 +127,7 @@ function authorizationParameters(
 function named(vendor: VendorChoice["vendor"], standard: Record<string, Explained>): Record<string, Explained> {
   return Object.fromEntries(
     Object.entries(standard)
-      .map(([name, value]) => [parameterName(namesOf(vendor), name), value] as const)
+      .map(([name, value]) => [authorizationParameterName(vendor, name), value] as const)
       .filter(([name]) => name !== ""),
   );
 }

@@ -4,7 +4,7 @@
  * store, as the tokens do.
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
-import { checkHosts, keptCallbackData, tokenHosts } from "@oauth-broker/oauth-core/client";
+import { keptOf } from "@oauth-broker/oauth-core/client";
 import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
 
 export interface DirectConnection {
@@ -33,22 +33,19 @@ export function connectionOf(
   first: { readonly issuer: string; readonly subject: string } | undefined,
   callbackData: Readonly<Record<string, string>> = {},
 ): string {
-  const kept = keptCallbackData(vendor, callbackData);
   const connection: DirectConnection = {
     v: 2,
     vendor: vendor.id,
     clientId,
-    hosts: tokenHosts(vendor),
-    checkHosts: checkHosts(vendor),
+    ...keptOf(vendor, callbackData),
     ...(first === undefined ? {} : { iss: first.issuer, sub: first.subject }),
-    ...(kept === undefined ? {} : { callbackData: kept }),
   };
   return format(connection);
 }
 
 /** The same connection; one of an earlier release learns the hosts of the vendor that has just refreshed it. */
 export function withCheckHosts(connection: DirectConnection, vendor: ResolvedVendor): string {
-  return format({ checkHosts: checkHosts(vendor), ...connection });
+  return format({ checkHosts: keptOf(vendor).checkHosts, ...connection });
 }
 
 function format(connection: DirectConnection): string {

@@ -28,15 +28,13 @@ import type { TokenDeps } from "./token/validate.ts";
 import type { AccessTokenValidation } from "./access-token/validate.ts";
 import { createBindings, type VendorClientDeps } from "./binding.ts";
 
-export { askedResource, askedScope, type AuthorizationRequest, namesOf, parameterName } from "./authorization/url.ts";
 export {
-  checkHosts,
-  connectionContext,
-  type ConnectionContextInput,
-  keptCallbackData,
-  requireTokenHost,
-  tokenHosts,
-} from "./kept.ts";
+  askedResource,
+  askedScope,
+  authorizationParameterName,
+  type AuthorizationRequest,
+} from "./authorization/url.ts";
+export { connectionContext, type ConnectionContextInput, type Kept, keptOf, requireTokenHost } from "./kept.ts";
 export { VENDOR_OPERATION_SECONDS } from "./deadline.ts";
 export { memberAt } from "./userinfo/member-path.ts";
 export { canIdentify } from "./userinfo/identify.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { defineVendor, type ResolvedVendor } from "../vendors/vendor.ts";
-import { connectionContext, type ConnectionContextInput, requireTokenHost, tokenHosts } from "./kept.ts";
+import { connectionContext, type ConnectionContextInput, keptOf, requireTokenHost } from "./kept.ts";
 
 const VENDOR: ResolvedVendor = {
   ...defineVendor({ id: "vendor", name: "Vendor", issuer: "https://v.example", jwksUri: "https://v.example/k" }),
@@ -66,8 +66,8 @@ describe("the hosts that tokens of a grant may be sent to", () => {
       tokenEndpoint: "https://vendor.example/token",
       revocationEndpoint: "https://api.vendor.example/r",
     };
-    expect(tokenHosts(endpoints)).toEqual(["vendor.example", "api.vendor.example"]);
-    expect(tokenHosts({ ...endpoints, refreshEndpoint: "https://vendor.example:8443/token" })).toEqual([
+    expect(keptOf(endpoints).hosts).toEqual(["vendor.example", "api.vendor.example"]);
+    expect(keptOf({ ...endpoints, refreshEndpoint: "https://vendor.example:8443/token" }).hosts).toEqual([
       "vendor.example",
       "vendor.example:8443",
       "api.vendor.example",

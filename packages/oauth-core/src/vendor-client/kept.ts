@@ -59,26 +59,44 @@ export function connectionContext(input: ConnectionContextInput): { readonly has
 type CheckEndpoints = Pick<ResolvedVendor, "tokenCheck" | "introspectionEndpoint" | "account" | "userinfoEndpoint">;
 type TokenEndpoints = Pick<ResolvedVendor, "tokenEndpoint" | "refreshEndpoint" | "revocationEndpoint">;
 
-/**
- * @returns hosts, with a port that is not the scheme's own, of the token, refresh and revocation
- *   endpoints, each once
- */
-export function tokenHosts({ tokenEndpoint, refreshEndpoint, revocationEndpoint }: TokenEndpoints): string[] {
+/** What a grant keeps of the vendor that made it. */
+export interface Kept {
+  /**
+   * Hosts, with a port that is not the scheme's own, of the token, refresh and revocation endpoints,
+   * each once.
+   */
+  readonly hosts: readonly string[];
+  /** Hosts of the endpoints that say whether an access token is good (access-token/check.ts). */
+  readonly checkHosts: readonly string[];
+  /** What a refresh repeats of the callback; absent where that is nothing. */
+  readonly callbackData?: Readonly<Record<string, string>>;
+}
+
+/** @param callbackData the parameters of the callback that the vendor wants in token requests */
+export function keptOf(
+  vendor: TokenEndpoints & CheckEndpoints & Pick<ResolvedVendor, "refreshCallbackParams">,
+  callbackData: Readonly<Record<string, string>> = {},
+): Kept {
+  const kept = repeated(vendor.refreshCallbackParams, callbackData);
+  return {
+    hosts: tokenHosts(vendor),
+    checkHosts: checkHosts(vendor),
+    ...(Object.keys(kept).length === 0 ? {} : { callbackData: kept }),
+  };
+}
+
+function tokenHosts({ tokenEndpoint, refreshEndpoint, revocationEndpoint }: TokenEndpoints): string[] {
   const endpoints = [tokenEndpoint, refreshEndpoint, revocationEndpoint].filter((endpoint) => endpoint !== undefined);
   return [...new Set(endpoints.map((endpoint) => new URL(endpoint).host))];
 }
 
-/**
- * @returns hosts of the endpoints that say whether an access token is good
- *   (access-token/check.ts), each once
- */
-export function checkHosts({ tokenCheck, introspectionEndpoint, account, userinfoEndpoint }: CheckEndpoints): string[] {
+function checkHosts({ tokenCheck, introspectionEndpoint, account, userinfoEndpoint }: CheckEndpoints): string[] {
   const endpoints = [tokenCheck?.endpoint, introspectionEndpoint, account?.endpoint, userinfoEndpoint];
   return [...new Set(endpoints.flatMap((endpoint) => URL.parse(endpoint ?? "")?.host ?? []))];
 }
 
 /**
- * @param hosts as `tokenHosts` returned them when the grant was made
+ * @param hosts as `keptOf` returned them when the grant was made
  * @param endpoint the one about to receive a token; undefined when the vendor has none, which the
  *   caller refuses
  * @throws OAuthError invalid_grant, reason `connection_endpoint_changed`
@@ -89,15 +107,6 @@ export function requireTokenHost(hosts: readonly string[], endpoint: string | un
   throw new OAuthError("invalid_grant", "The vendor's endpoint moved: the user must authorize again", {
     reason: "connection_endpoint_changed",
   });
-}
-
-/** @returns what a refresh repeats of the callback; undefined when there is nothing to keep */
-export function keptCallbackData(
-  { refreshCallbackParams }: Pick<ResolvedVendor, "refreshCallbackParams">,
-  callbackData: Readonly<Record<string, string>>,
-): Readonly<Record<string, string>> | undefined {
-  const kept = repeated(refreshCallbackParams, callbackData);
-  return Object.keys(kept).length === 0 ? undefined : kept;
 }
 
 /** @returns the parameters of the callback that a token request repeats by these names */

@@ -239,9 +239,9 @@ export const OWNERSHIP_DEFENCES: readonly Mutation[] = [
     defence: "A connection without ways to check pins none at a refresh",
     rows: ["BY-4"],
     file: "apps/broker/src/connections/connection.ts",
-    find: "  const lacksHosts = connection.checkHosts === undefined && hosts.length > 0;",
+    find: "  const lacksHosts = connection.checkHosts === undefined && checkHosts.length > 0;",
     replace:
-      "  const lacksHosts = (connection.checkHosts ?? []).length < hosts.length;\n  if (lacksHosts) connection = { ...connection, checkHosts: hosts };",
+      "  const lacksHosts = (connection.checkHosts ?? []).length < checkHosts.length;\n  if (lacksHosts) connection = { ...connection, checkHosts };",
     tests: ["e2e/attacks/check.attack.test.ts"],
   },
   {

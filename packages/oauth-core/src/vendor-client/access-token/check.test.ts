@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ACCESS_TOKEN, CLIENT_ID, SUBJECT } from "../../testing/faulty-vendor.ts";
 import { type Lab, NOW, openLab, openSilentLab } from "../../testing/vendor-lab.ts";
 import type { Vendor, VendorCredentials } from "../../vendors/vendor.ts";
-import { checkHosts } from "../kept.ts";
+import { keptOf } from "../kept.ts";
 import type { CheckedAccount, CheckRequest } from "./check.ts";
 
 let lab: Lab;
@@ -37,7 +37,7 @@ const tokenCheck = (): Partial<Vendor> => ({
 const ours = (): CheckedAccount => ({ issuer: lab.vendor.issuer, subject: SUBJECT });
 const check = async (way: Partial<Vendor>, more: Partial<CheckRequest> = {}, credentials?: VendorCredentials) => {
   const vendor = await lab.resolve(way);
-  const request = { accessToken: ACCESS_TOKEN, hosts: checkHosts(vendor), ...more };
+  const request = { accessToken: ACCESS_TOKEN, hosts: keptOf(vendor).checkHosts, ...more };
   return lab.client.checkAccessToken(vendor, credentials ?? lab.vendor.credentials, request);
 };
 const says = (changes: object = {}): void => {
@@ -226,7 +226,7 @@ describe.each<[string, string, () => Partial<Vendor>]>([
 it("a vendor that is silent is an error too", async () => {
   const { lab: silent, vendor: entry, endpoint } = await openSilentLab();
   const vendor = { ...entry, userinfoEndpoint: endpoint };
-  const request = { accessToken: ACCESS_TOKEN, hosts: checkHosts(vendor) };
+  const request = { accessToken: ACCESS_TOKEN, hosts: keptOf(vendor).checkHosts };
   const checked = silent.client.checkAccessToken(vendor, silent.vendor.credentials, request);
   await expect(checked).rejects.toMatchObject({ code: "temporarily_unavailable" });
   await silent.close();

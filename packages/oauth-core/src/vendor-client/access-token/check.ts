@@ -25,7 +25,7 @@ export interface CheckRequest {
   readonly accessToken: string;
   /** The scopes that the caller needs. */
   readonly scope?: readonly string[];
-  /** Where the token may be sent: what `tokenHosts` and `checkHosts` returned when it was issued. */
+  /** Where the token may be sent: the hosts and check hosts that `keptOf` returned when it was issued. */
   readonly hosts: readonly string[];
   /** The account that the connection names: issuer and subject as in an ID token. */
   readonly account?: CheckedAccount;

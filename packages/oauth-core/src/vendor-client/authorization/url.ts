@@ -72,8 +72,16 @@ export function authorizationUrl(vendor: ResolvedVendor, request: AuthorizationR
   return url;
 }
 
+/** @returns the vendor's name for a parameter of the authorization request; empty when it takes none */
+export function authorizationParameterName(
+  vendor: Pick<ResolvedVendor, "parameterNames" | "authorizationParameterNames">,
+  standard: string,
+): string {
+  return parameterName(namesOf(vendor), standard);
+}
+
 /** @returns the vendor's names of parameters in the authorization request */
-export function namesOf(
+function namesOf(
   vendor: Pick<ResolvedVendor, "parameterNames" | "authorizationParameterNames">,
 ): Pick<ResolvedVendor, "parameterNames"> {
   const { parameterNames, authorizationParameterNames: own } = vendor;

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { CLIENT_ID } from "../../testing/faulty-vendor.ts";
 import { type Lab, openLab } from "../../testing/vendor-lab.ts";
 import type { Vendor } from "../../vendors/vendor.ts";
-import { keptCallbackData } from "../kept.ts";
+import { keptOf } from "../kept.ts";
 
 describe("a token request", () => {
   let lab: Lab;
@@ -68,9 +68,9 @@ describe("a token request", () => {
   it("of a refresh repeats what was kept of the callback, and nothing else", async () => {
     const names = ["device_id", "refresh_token"];
     const entry = { callbackParams: ["device_id", "shop"], refreshCallbackParams: names };
-    const kept = keptCallbackData(await lab.resolve(entry), { device_id: "d&x=y", shop: "other", empty: "" });
+    const { callbackData: kept } = keptOf(await lab.resolve(entry), { device_id: "d&x=y", shop: "other", empty: "" });
     expect(kept).toEqual({ device_id: "d&x=y" });
-    expect(keptCallbackData(await lab.resolve(), { device_id: "d" })).toBeUndefined();
+    expect(keptOf(await lab.resolve(), { device_id: "d" })).not.toHaveProperty("callbackData");
     lab.vendor.answers.set("/token", { body: { access_token: "a", token_type: "bearer" } });
     const callbackData = { ...kept, refresh_token: "theirs", shop: "other" };
     await lab.refresh({ entry, request: { refreshToken: "rt", callbackData } });

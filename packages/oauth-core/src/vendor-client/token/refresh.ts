@@ -17,7 +17,7 @@ import { repeated } from "../kept.ts";
 export interface RefreshRequest {
   readonly refreshToken: string;
   readonly scope?: readonly string[];
-  /** What was kept of the callback, as `keptCallbackData` returned it. */
+  /** What was kept of the callback, as `keptOf` returned it. */
   readonly callbackData?: Readonly<Record<string, string>>;
   /** The subject of the first ID token: a refreshed one must name the same. */
   readonly expected?: { readonly issuer: string; readonly subject: string };
