@@ -91,6 +91,19 @@ describe("a sign-in at a client links", () => {
     expect(await fixture.linked("home")).toBeDefined();
   });
 
+  it("or fails, and then does not end the link there is, here or at the vendor", async () => {
+    await signIn();
+    const [linked, code] = [await fixture.linked("home"), await (await begin()).finish()];
+    beforeChange = async () => {
+      throw new Error("the table took it, or did not");
+    };
+    expect((await fixture.redeem(code)).status).toBeGreaterThanOrEqual(500);
+    expect(await fixture.linked("home")).toBe(linked);
+    // Long enough for a revocation.
+    await signIn();
+    expect(fixture.revocations("home")).toBe(0);
+  });
+
   it("beside the sign-in of another client at the same time", async () => {
     const { clientId, redirectUris } = OTHER;
     const other = { client_id: clientId, redirect_uri: redirectUris[0] };

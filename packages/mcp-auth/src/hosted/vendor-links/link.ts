@@ -92,7 +92,7 @@ export async function freshTokens(
     return tokenSetOf(await vendorClient.refreshTokens(vendor, credentials, request), now());
   };
   // Tokens that came too late for a link that has ended meanwhile.
-  const discard = (late: TokenSet): Promise<void> => discardTokens(late, { user, account: undefined }, deps);
+  const discard = (late: TokenSet): Promise<void> => discardTokens(late, { user, account: late.link?.account }, deps);
   return tokens.withRefreshLease(linkKey(user, deps), refresh, { ...options, discard });
 }
 
@@ -218,7 +218,8 @@ export async function discardTokens(tokens: TokenSet, { user, account }: Dropped
   if (deps.settings.vendor.vendor.revocation?.ends !== "token") {
     const { stored } = await deps.tokens.readLink(linkKey(user, deps));
     const linked = typeof stored === "object" ? stored : undefined;
-    const isAnother = account !== undefined && linked?.tokens.link?.account !== account;
+    const present = linked?.tokens.link?.account;
+    const isAnother = account !== undefined && present !== undefined && present !== account;
     if (linked !== undefined && !isAnother) return;
   }
   await revokeAtVendor(tokens, deps);

@@ -77,8 +77,9 @@ const MAX_TRIES = 8;
 async function linkUser(granted: NewLink, deps: LinkDeps): Promise<string> {
   const { tokens, vendor, scope } = granted;
   const set = tokenSetOf({ ...tokens, scope }, deps.now());
+  let user: string | undefined;
   try {
-    const user = await deps.vendorClient.identify(vendor, tokens);
+    user = await deps.vendorClient.identify(vendor, tokens);
     const key = linkKey(user, deps);
     await endForeignLink(user, deps);
     if (key.signIn === undefined) {
@@ -90,9 +91,19 @@ async function linkUser(granted: NewLink, deps: LinkDeps): Promise<string> {
     return user;
   } catch (thrown) {
     // Not awaited: its failure changes nothing.
-    void revokeAtVendor(set, deps);
+    void endUnstored(set, user, deps);
     throw withRestart(toStorageError(thrown));
   }
+}
+
+/** Without a user, or a store that answers, no link is known that a revocation could end. */
+async function endUnstored(set: TokenSet, user: string | undefined, deps: LinkDeps): Promise<void> {
+  try {
+    if (user !== undefined) return await discardTokens(set, { user, account: undefined }, deps);
+  } catch {
+    // The store that did not take the tokens did not say what it has.
+  }
+  await revokeAtVendor(set, deps);
 }
 
 /**
@@ -114,7 +125,7 @@ async function storeOverVersion(key: TokenKey, granted: NewLink, set: TokenSet, 
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const { linkVersion, stored, endedAt } = await deps.tokens.readLink(key);
     if (endedAt !== undefined && endedAt >= granted.startedAt) {
-      await discardTokens(set, { user, account: user }, deps);
+      await discardTokens(set, { user, account: undefined }, deps);
       return;
     }
     const present = typeof stored === "object" ? stored : undefined;
