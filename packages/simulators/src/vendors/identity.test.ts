@@ -4,7 +4,7 @@
  * of another app.
  */
 import { Secret } from "@oauth-broker/oauth-core";
-import { canIdentify, canValidateAccessToken, checkHosts, createVendorClient } from "@oauth-broker/oauth-core/client";
+import { canIdentify, canValidateAccessToken, keptOf, createVendorClient } from "@oauth-broker/oauth-core/client";
 import { createCodeVerifier, deriveCodeChallenge, randomToken } from "@oauth-broker/oauth-core/protocol";
 import {
   defineVendor,
@@ -188,7 +188,7 @@ describe.each(Object.keys(SIMULATORS))("a connection to %s", (id) => {
     const check = async (token: string) =>
       client.checkAccessToken(vendor, OURS, {
         accessToken: token,
-        hosts: checkHosts(vendor),
+        hosts: keptOf(vendor).checkHosts,
         scope: ["another-scope"],
         ...account,
       });
@@ -207,7 +207,7 @@ it("a GitHub client without a secret is told the scopes by the account", async (
   const { vendor } = harness;
   const { accessToken } = await connect(harness);
   const { clientSecret: _none, ...withoutSecret } = OURS;
-  const request = { accessToken, hosts: checkHosts(vendor), scope: ["repo"] };
+  const request = { accessToken, hosts: keptOf(vendor).checkHosts, scope: ["repo"] };
   expect(await client.checkAccessToken(vendor, withoutSecret, request)).toEqual({
     active: true,
     checkedBy: "account",
@@ -256,7 +256,7 @@ describe("the OpenID provider", () => {
     expect(await client.validateAccessToken(vendor, tokens.accessToken, THEIRS)).toMatchObject({ active: false });
     expect(await client.validateAccessToken(vendor, tokens.refreshToken ?? "", OURS)).toMatchObject({ active: false });
     expect(await client.validateAccessToken(vendor, tokens.idToken?.raw ?? "", OURS)).toMatchObject({ active: false });
-    const request = { accessToken: tokens.accessToken, hosts: checkHosts(vendor), scope: ["email", "api:read"] };
+    const request = { accessToken: tokens.accessToken, hosts: keptOf(vendor).checkHosts, scope: ["email", "api:read"] };
     const account = { issuer: provider.issuer, subject: "user" };
     expect(await client.checkAccessToken(vendor, OURS, request)).toMatchObject({
       active: true,
