@@ -6,6 +6,7 @@ import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { volume } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
 import { runBench } from "./bench.ts";
 import { cpuMicroseconds } from "./cpu-time.ts";
@@ -17,7 +18,9 @@ import { BROKER_BUNDLE } from "../support/paths.ts";
 import { SUBJECTS, SUBJECTS_BEFORE } from "./subjects.ts";
 import { isSteady, warmUp } from "./warm-up.ts";
 
-describe("a run", () => {
+/** Starts five servers; the rest of this file runs each time. */
+const RUNS = volume<readonly string[]>({ test: [], soak: ["a run"] });
+describe.each(RUNS)("%s", () => {
   it("measures the floor, and two builds of the broker on both stores, in the same rounds", async () => {
     const lines: string[] = [];
     const against = { commit: "0".repeat(40), bundle: BROKER_BUNDLE, mcpBundle: "", remove: () => undefined };

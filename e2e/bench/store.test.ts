@@ -2,6 +2,7 @@
  * Runs the store's bench: far too short to say anything about speed, long enough to fail when an
  * answer is wrong.
  */
+import { volume } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
 import { runStoreBench } from "./store.ts";
 import type { ClientCalls } from "./store-client.ts";
@@ -10,7 +11,9 @@ import { STORE_SUBJECTS, type StoreSubject } from "./store-subjects.ts";
 import { requireSealed } from "./store-tokens.ts";
 import { startWorker } from "./store-worker.ts";
 
-describe("a run on the store", () => {
+/** Starts engines and workers; the rest of this file runs each time. */
+const RUNS = volume<readonly string[]>({ test: [], soak: ["a run on the store"] });
+describe.each(RUNS)("%s", () => {
   it("measures every call beside its requests, and counts KMS calls", async () => {
     const lines: string[] = [];
     const options = { operations: 40, rounds: 2, storeWarmUp: 0, kmsReads: 1000 };
@@ -25,8 +28,10 @@ describe("a run on the store", () => {
     expect(results.kms).toEqual({ reads: 1000, cold: 1, warm: 0 });
     expect(results.rowBytes).toBeGreaterThan(1600);
   });
+});
 
-  it("refuses a row that is not sealed", () => {
+describe("a row of the store", () => {
+  it("that is not sealed is refused", () => {
     expect(() => requireSealed({ sealed_access_token: { S: "x" }, access_token: { S: "a".repeat(1000) } })).toThrow(
       "not sealed",
     );
