@@ -83,6 +83,14 @@ describe("the ledger", () => {
     expect(brokenBy(more)).toEqual(broken);
   });
 
+  it("lets a window promise how many operations may have to start anew although none was cut", () => {
+    const away = { ...outage, promised: { ...outage.promised, lost: 1 } };
+    const brokenAfter = (...more: Seen[]): readonly string[] | undefined =>
+      tally([seen(150, "deferred"), ...more], [away])[0]?.broken;
+    expect(brokenAfter(seen(160, "lost"))).toEqual([]);
+    expect(brokenAfter(seen(160, "lost"), seen(161, "lost"))).toEqual(["2 operations started anew, 0 connections cut"]);
+  });
+
   it("says that a window without a request proves nothing", () => {
     expect(tally([seen(50, "answered")], [outage])[0]?.broken).toEqual(["no request was under way"]);
   });

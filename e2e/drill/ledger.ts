@@ -8,7 +8,8 @@
  * - `answered`: as if nothing had happened
  * - `deferred`: 503 with Retry-After; the client waits and repeats the request
  * - `cut`: the connection ended without an answer; the client repeats the request
- * - `lost`: refused after an earlier attempt was cut; the client starts its operation anew
+ * - `lost`: refused after an earlier attempt was cut or deferred; the client starts its operation
+ *   anew
  * - `failed`: any other answer, or none in time
  */
 export type Outcome = "answered" | "deferred" | "cut" | "lost" | "failed";
@@ -31,6 +32,8 @@ export interface Promised {
   readonly deferred?: readonly Operation[];
   /** Connections end without an answer, and an operation that met it may have to start anew. */
   readonly cut?: boolean;
+  /** So many operations may have to start anew although no connection was cut. */
+  readonly lost?: number;
   /** Every answer comes within this time; what is lost counts from the cut, and has no limit. */
   readonly withinMs: number;
 }
@@ -87,21 +90,25 @@ function tallyOf(
       breaks(`${what} after more than ${promised.withinMs} ms`);
   }
   const broken = [...kinds].map(([what, count]) => `${count} × ${what}`);
-  // An operation starts anew only for a connection that was cut under it.
-  if (counts.lost > counts.cut) broken.push(`${counts.lost} operations started anew, ${counts.cut} connections cut`);
+  // Beyond the promised number an operation starts anew only for a connection that was cut under it.
+  const { lost = 0 } = promised;
+  if (counts.lost > counts.cut + lost) {
+    broken.push(`${counts.lost} operations started anew, ${counts.cut} connections cut`);
+  }
   if (seen.length === 0) broken.push("no request was under way");
   return { name, promised, seconds: milliseconds / 1000, counts, longestMs, broken };
 }
 
-function isPromised({ outcome, operation }: Seen, { deferred = [], cut = false }: Promised): boolean {
+function isPromised({ outcome, operation }: Seen, { deferred = [], cut = false, lost = 0 }: Promised): boolean {
   switch (outcome) {
     case "answered":
       return true;
     case "deferred":
       return deferred.includes(operation);
     case "cut":
-    case "lost":
       return cut;
+    case "lost":
+      return cut || lost > 0;
     case "failed":
       return false;
     default:

@@ -95,7 +95,7 @@ type Attempts = (what: string, request: () => Promise<Heard>, status: number) =>
 function attemptsOf(operation: Operation, seen: Seen[]): Attempts {
   return async (what, request, expected) => {
     const startedAt = performance.now();
-    let firstCutAt: number | undefined;
+    let unansweredFrom: number | undefined;
     for (;;) {
       const from = performance.now();
       const record = (outcome: Outcome, answer?: Heard, since = from): void => {
@@ -108,15 +108,16 @@ function attemptsOf(operation: Operation, seen: Seen[]): Attempts {
         return answer;
       }
       if (answer === undefined) {
-        firstCutAt ??= from;
+        unansweredFrom ??= from;
         record("cut");
         await sleep(100);
       } else if (isDeferral(answer)) {
+        unansweredFrom ??= from;
         record("deferred", answer);
         if (/"retry":\s*"restart"/.test(answer.text)) throw new StartAnew();
         await sleep(Math.min(Number(answer.headers.get("retry-after")), 5) * 1000);
       } else {
-        record(firstCutAt === undefined ? "failed" : "lost", answer, firstCutAt);
+        record(unansweredFrom === undefined ? "failed" : "lost", answer, unansweredFrom);
         throw new StartAnew();
       }
       if (performance.now() - startedAt > PATIENCE_MS) {

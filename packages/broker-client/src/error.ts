@@ -47,7 +47,7 @@ export class BrokerClientError extends Error {
   }
 }
 
-/** Nothing was spent: the same call may succeed later. */
+/** The same call may succeed later. */
 export function isOutage({ code, details }: BrokerClientError): boolean {
   return (code === "temporarily_unavailable" || code === "slow_down") && details.retry !== "restart";
 }
