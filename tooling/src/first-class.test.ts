@@ -4,6 +4,7 @@ import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlink
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
+import { volume } from "@oauth-broker/oauth-core/testing";
 import { afterEach, expect, it } from "vitest";
 import { FIRST_CLASS_PATH, renderFirstClass } from "./first-class.ts";
 import { checkBoundaries } from "./boundaries.ts";
@@ -96,30 +97,36 @@ const url = authorizationUrl({ ...vendor, issExpected: false }, {
 process.stdout.write(JSON.stringify({ ids: [...REGISTRY.keys()].slice(0, 2), url }));
 `;
 
-it("a first-class vendor is one file: the command makes the rest, and the vendor can be connected", async () => {
-  const copy = copyOfRepository();
-  const before = hashes(copy);
-  const file = "packages/oauth-core/src/vendors/acme-forms.ts";
-  writeFileSync(join(copy, file), NEW_VENDOR);
-  await run(process.execPath, ["tooling/src/main.ts", "write"], { cwd: copy });
+// Makes every generated page of a copy of the repository, which takes as long as `npm run docs`.
+const COMMANDS = volume<readonly string[]>({ test: [], soak: ["the command"] });
+it.each(COMMANDS)(
+  "a first-class vendor is one file: %s makes the rest, and the vendor can be connected",
+  async () => {
+    const copy = copyOfRepository();
+    const before = hashes(copy);
+    const file = "packages/oauth-core/src/vendors/acme-forms.ts";
+    writeFileSync(join(copy, file), NEW_VENDOR);
+    await run(process.execPath, ["tooling/src/main.ts", "write"], { cwd: copy });
 
-  const changed = [...hashes(copy)].filter(([path, hash]) => before.get(path) !== hash).map(([path]) => path);
-  expect(changed).toEqual(expect.arrayContaining(["docs/vendors.md", file, FIRST_CLASS_PATH]));
-  for (const path of changed.filter((path) => path !== file)) {
-    expect(readFileSync(join(copy, path), "utf8").split("\n")[0], path).toContain("Generated. Remake: npm run docs");
-  }
-  expect(readFileSync(join(copy, "docs/vendors.md"), "utf8")).toContain("### Acme Forms (`acme-forms`)");
-  const sources = readSources(["packages/oauth-core/src/**/*.ts"], copy);
-  const complaints = [...checkBoundaries(sources, readEntries(copy)), ...checkVendorNames(sources)];
-  expect(complaints.filter(({ path, message }) => `${path} ${message}`.includes("acme"))).toEqual([]);
+    const changed = [...hashes(copy)].filter(([path, hash]) => before.get(path) !== hash).map(([path]) => path);
+    expect(changed).toEqual(expect.arrayContaining(["docs/vendors.md", file, FIRST_CLASS_PATH]));
+    for (const path of changed.filter((path) => path !== file)) {
+      expect(readFileSync(join(copy, path), "utf8").split("\n")[0], path).toContain("Generated. Remake: npm run docs");
+    }
+    expect(readFileSync(join(copy, "docs/vendors.md"), "utf8")).toContain("### Acme Forms (`acme-forms`)");
+    const sources = readSources(["packages/oauth-core/src/**/*.ts"], copy);
+    const complaints = [...checkBoundaries(sources, readEntries(copy)), ...checkVendorNames(sources)];
+    expect(complaints.filter(({ path, message }) => `${path} ${message}`.includes("acme"))).toEqual([]);
 
-  writeFileSync(join(copy, "connect.ts"), CONNECT);
-  const { stdout } = await run(process.execPath, ["connect.ts"], { cwd: copy });
-  const { ids, url } = JSON.parse(stdout) as { ids: string[]; url: string };
-  expect(ids[0]).toBe("acme-forms");
-  expect(url).toContain("https://forms.acme.example/authorize?response_type=code&client_key=ours&");
-  expect(url).toContain("scope=a%2Cb&state=s&code_challenge=c&code_challenge_method=S256");
-}, 60_000);
+    writeFileSync(join(copy, "connect.ts"), CONNECT);
+    const { stdout } = await run(process.execPath, ["connect.ts"], { cwd: copy });
+    const { ids, url } = JSON.parse(stdout) as { ids: string[]; url: string };
+    expect(ids[0]).toBe("acme-forms");
+    expect(url).toContain("https://forms.acme.example/authorize?response_type=code&client_key=ours&");
+    expect(url).toContain("scope=a%2Cb&state=s&code_challenge=c&code_challenge_method=S256");
+  },
+  60_000,
+);
 
 it("a vendor's file that exports its entry under another name is refused, not left out", () => {
   const root = temporaryFolder();
