@@ -16,7 +16,7 @@ type Store = (typeof STORES)[number];
  * Concurrent calls. The engine behind DynamoDB shares this machine, and the store gives an engine
  * 2.5 s.
  */
-export const MIXED_USERS: Readonly<Record<Store, number>> = { sqlite: 200, dynamodb: 20 };
+const USERS: Readonly<Record<Store, number>> = { sqlite: 200, dynamodb: 20 };
 
 export interface Mixed {
   readonly users: Readonly<Record<Store, number>>;
@@ -32,19 +32,17 @@ const DYNAMODB_PART = 0.1;
 
 /**
  * @param count of calls on SQLite; a tenth as many on DynamoDB
- * @param most concurrent users
  * @throws Error when a call fails; a wrong answer is counted
  */
 export async function runMixed(
   { servers }: Pick<McpHarness, "servers">,
   count: number,
   say: (line: string) => void,
-  most: Readonly<Record<Store, number>> = MIXED_USERS,
 ): Promise<Mixed> {
   let crossed = 0;
   const calls = { sqlite: count, dynamodb: Math.ceil(count * DYNAMODB_PART) };
   for (const store of STORES) {
-    const users = await connectAll(servers[store].url, most[store]);
+    const users = await connectAll(servers[store].url, USERS[store]);
     let done = 0;
     const callAs = async ({ connection, session: first }: ConnectedUser): Promise<void> => {
       let session = first;
@@ -59,7 +57,7 @@ export async function runMixed(
     };
     await Promise.all(users.map(callAs));
   }
-  return { users: most, calls, crossed };
+  return { users: USERS, calls, crossed };
 }
 
 interface ConnectedUser {

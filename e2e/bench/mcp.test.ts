@@ -5,15 +5,16 @@
 import { volume } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
 import { mcpFiguresOf, type McpRound, mcpTable, mcpAimLine } from "./mcp-figures.ts";
-import { MIXED_USERS, mixedLine } from "./mcp-mixed.ts";
+import { mixedLine } from "./mcp-mixed.ts";
 import { runMcpBench } from "./mcp.ts";
 
-describe("a run", () => {
+/** Starts four servers and an engine; the rest of this file runs each time. */
+const RUNS = volume<readonly string[]>({ test: [], soak: ["a run of every server"] });
+describe.each(RUNS)("%s", () => {
   it("bar#RS-8 measures every server, and finds no user with data of another", async () => {
     const lines: string[] = [];
-    const mixedUsers = volume({ test: { sqlite: 20, dynamodb: 5 }, soak: MIXED_USERS });
-    const mixedCalls = volume({ test: 100, soak: 400 });
-    const options = { calls: 32, rounds: 1, callsWarmUp: 0, mixedCalls, mixedUsers };
+    const mixedCalls = 400;
+    const options = { calls: 32, rounds: 1, callsWarmUp: 0, mixedCalls };
     const { figures, mixed } = await runMcpBench(options, (line) => lines.push(line));
     expect(lines).toHaveLength(10);
     for (const subject of ["open", "sqlite", "dynamodb", "preRegistered"] as const) {

@@ -6,7 +6,7 @@
 import { describeMachine } from "./machine.ts";
 import { type McpFigures, mcpFiguresOf, type McpRound, MCP_LABELS, REFRESHERS, TOOLS } from "./mcp-figures.ts";
 import { type Driver, type McpMeasurement, openDriver } from "./mcp-measure.ts";
-import { type Mixed, type MIXED_USERS, runMixed } from "./mcp-mixed.ts";
+import { type Mixed, runMixed } from "./mcp-mixed.ts";
 import { MCP_SUBJECTS, type McpHarness, type McpSubject, startMcpHarness } from "./mcp-harness.ts";
 import { CONNECTIONS } from "./measure.ts";
 import { warmUp } from "./warm-up.ts";
@@ -22,8 +22,6 @@ export interface McpBenchOptions {
    * DynamoDB; 0 = none.
    */
   readonly mixedCalls: number;
-  /** Default MIXED_USERS. */
-  readonly mixedUsers?: typeof MIXED_USERS;
   readonly profileFolder?: string;
 }
 
@@ -50,8 +48,7 @@ export async function runMcpBench(options: McpBenchOptions, say: (line: string) 
   const harness = await startMcpHarness(options.profileFolder);
   try {
     const { measurements, callsWarmUp } = await runRounds(harness, options, say);
-    const mixed =
-      options.mixedCalls === 0 ? undefined : await runMixed(harness, options.mixedCalls, say, options.mixedUsers);
+    const mixed = options.mixedCalls === 0 ? undefined : await runMixed(harness, options.mixedCalls, say);
     const { calls, rounds, profileFolder } = options;
     return {
       calls,

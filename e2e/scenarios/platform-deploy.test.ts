@@ -93,8 +93,8 @@ describe("a hosted server with a table", () => {
     project = serverProject({ yaml: HOSTED, env: vendor.env });
     await project.deploy("init");
     const running = await project.start();
+    await expect.poll(running.stderr).toContain("The authorization endpoint redirects to the vendor");
     expect(running.stderr()).toContain("Table notes-tokens, encrypted");
-    expect(running.stderr()).toContain("The authorization endpoint redirects to the vendor");
     expect((await project.connector())?.state).toBe("active");
     const without = await postWhoami(running.mcp, undefined);
     expect([without.status, without.headers.get("www-authenticate")]).toEqual([
@@ -169,7 +169,7 @@ describe("a hosted server with the shared redirect URI", () => {
     );
     const shared = await project.start();
     expect(project.environment()["PLATFORM_OAUTH_CALLBACK_URL"]).toBe(SHARED_CALLBACK);
-    expect(shared.stderr()).toContain("Warning: notes shares the redirect URI");
+    await expect.poll(shared.stderr).toContain("Warning: notes shares the redirect URI");
     expect((await project.deploy("status")).stdout).toMatch(
       /redirect URI +\S+\/oauth\/callback\n[^]*Warning: notes shares/,
     );
