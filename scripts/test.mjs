@@ -175,7 +175,7 @@ async function main(task, args) {
   }
   if (total.skipped > 0) {
     console.log(
-      "Browser tests are skipped without Chromium: set CHROMIUM_PATH, or apt-get install chromium fonts-liberation",
+      "Browser tests are skipped without Chromium: set CHROMIUM_PATH, or apt-get install chromium-headless-shell fonts-liberation",
     );
   }
   if (total.passed === 0) console.log("No test passed, so this run proves nothing.");
