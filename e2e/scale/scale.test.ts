@@ -33,7 +33,9 @@ const shapeOf = (line: string): string => {
 const rowsOf = (sections: readonly Section[]): readonly Row[] => sections.flatMap(({ rows }) => rows);
 const figures = (sections: readonly Section[]): readonly string[] => rowsOf(sections).map(({ figure }) => figure);
 
-describe("a small run", () => {
+// They start many processes, or wait for a vendor's limit.
+const RUNS = volume<readonly string[]>({ test: [], soak: ["a small run"] });
+describe.each(RUNS)("%s", () => {
   it("has records in the store, in memory and in SQLite", async () => {
     const sections = await run("records");
     expect(sections.map(({ rows }) => rows.map(({ what }) => what))).toEqual([
@@ -48,11 +50,7 @@ describe("a small run", () => {
     expect(rows.map(({ what }) => what)).toContain("CPU per flow, 80 connections");
     expect(rows.at(-1)).toMatchObject({ what: "refused, of 80 at once", figure: "0" });
   });
-});
 
-// They start many processes, or wait for a vendor's limit.
-const SLOW = volume<readonly string[]>({ test: [], soak: ["the slow parts"] });
-describe.each(SLOW)("a small run of %s", () => {
   it("has several processes on one SQLite file, and on one table", async () => {
     const sections = await run("processes");
     const rows = (store: string): string[] => [

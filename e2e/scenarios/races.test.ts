@@ -16,7 +16,7 @@ import {
   expectRightVerifierOnly,
 } from "../support/races.ts";
 
-const ROUNDS = volume({ test: 4, soak: 40 });
+const ROUNDS = volume({ test: 2, soak: 40 });
 
 let harness: RaceHarness;
 beforeAll(async () => {

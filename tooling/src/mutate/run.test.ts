@@ -14,6 +14,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { volume } from "@oauth-broker/oauth-core/testing";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { ROOT } from "../sources.ts";
 import type { Mutation } from "./mutation.ts";
@@ -77,7 +78,9 @@ const run = (...mutations: Mutation[]): Promise<number> =>
     stopped: new AbortController().signal,
   });
 
-describe("a mutation", () => {
+// Each starts a compiler and a test runner.
+const RUNS = volume<readonly string[]>({ test: [], soak: ["a mutation"] });
+describe.each(RUNS)("%s", () => {
   it("is noticed where a test fails without the defence", async () => {
     expect(await run(door({}))).toBe(0);
     expect(lines.at(-1)).toBe("1 defence, 0 survivors");
