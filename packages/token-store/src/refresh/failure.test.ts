@@ -72,7 +72,6 @@ describe("invalid_grant", () => {
     fixture.faults.read = undefined;
     fixture.at.after = undefined;
     expect((await fixture.records.read(KEY))?.stored.status).toBe("active");
-    fixture.time.advance(30);
     expect(await refusal(fixture, leases)).toMatchObject(REAUTHORIZE);
   });
 

@@ -34,27 +34,61 @@ export async function takeLease(
   // An owner for each attempt and not for the process: a late answer must not pass for that of the
   // next attempt.
   const lease: Lease = { owner: attemptId, until: at + times.leaseSeconds, attemptId };
-  const over = await records.note(current, { lease });
+  const afterCrash = current.lease !== undefined;
+  const over = await records.note(current, { lease }).catch((error: unknown) => {
+    // The row may have it, although the answer is lost.
+    void giveBackLater({ over: current, lease, afterCrash }, { spent: false }, { records, now, timer, times });
+    throw error;
+  });
   if (over === undefined) return "changed";
-  const attempt = { over, lease, afterCrash: current.lease !== undefined };
+  const attempt = { over, lease, afterCrash };
   //= bar#8.2-3
   if (isInTime(startedMs, { timer, times })) return attempt;
-  await giveBack(attempt, { spent: false }, { records, now });
+  await giveBack(attempt, { spent: false }, { records, now, timer, times });
   return "changed";
 }
 
 /**
  * Ends the lease without tokens. When the vendor may have received the refresh token, in this or an
  * earlier attempt, the lease stays in the row as an expired one: the next caller can take it at
- * once and sees that. Best effort: a lease that cannot be ended expires.
+ * once and sees that.
  */
 export async function giveBack(
-  { over, lease, afterCrash }: Attempt,
+  attempt: Attempt,
   { spent }: { readonly spent: boolean },
-  { records, now }: Pick<LeaseDeps, "records" | "now">,
+  deps: LeaseDeps,
 ): Promise<void> {
-  const ended = spent || afterCrash ? { ...lease, until: Math.min(lease.until, now()) } : null;
-  await records.note(over, { lease: ended }).catch(() => undefined);
+  const ended = endOf(attempt, spent, deps.now());
+  await deps.records.note(attempt.over, { lease: ended }).catch(() => void giveBackLater(attempt, { spent }, deps));
+}
+
+/**
+ * The same, without a caller that waits, as soon as the store answers: until then the lease would
+ * keep every caller from a row that nobody works on. Best effort: a lease that is not ended expires.
+ *
+ * @param attempt whose `over` may have been read before the lease was in it
+ */
+export async function giveBackLater(
+  attempt: Attempt,
+  { spent }: { readonly spent: boolean },
+  { records, now, timer, times }: LeaseDeps,
+): Promise<void> {
+  const { over, lease } = attempt;
+  for (;;) {
+    await timer.sleep(times.retryMs, { background: true });
+    if (!isHeld(lease, now())) return;
+    try {
+      const found = await records.read(over.key);
+      if (found?.lease?.owner === lease.owner) await records.note(found, { lease: endOf(attempt, spent, now()) });
+      return;
+    } catch {
+      // Still away.
+    }
+  }
+}
+
+function endOf({ lease, afterCrash }: Attempt, spent: boolean, at: EpochSeconds): Lease | null {
+  return spent || afterCrash ? { ...lease, until: Math.min(lease.until, at) } : null;
 }
 
 /** @returns the error for a caller that cannot wait any longer */

@@ -4,6 +4,7 @@ import {
   crash,
   dueFixture,
   fresh,
+  isCommit,
   KEY,
   LIFE_SECONDS,
   outage,
@@ -12,6 +13,7 @@ import {
   refusal,
   toTokens,
 } from "../testing/refresh-fixture.ts";
+import type { RowChange } from "../storage/token-rows.ts";
 import type { StoredTokens } from "../tokens/tokens.ts";
 
 describe("a vendor that fails", () => {
@@ -113,5 +115,44 @@ describe("a vendor that fails", () => {
     await fresh(fixture, leases);
     expect(fixture.events).toHaveLength(2);
     expect(JSON.stringify(fixture.events)).not.toMatch(/(at|rt)-|u1/);
+  });
+});
+
+describe("a store that is away when a lease begins or ends", () => {
+  const isLease = ({ set }: RowChange): boolean => Object.hasOwn(set, "lease_owner");
+  const isEnd = (change: RowChange): boolean => !isCommit(change) && !isLease(change);
+  const down = outage("vendor_unavailable");
+
+  it.each([
+    ["the answer to taking it is lost", isLease, "lose", undefined],
+    ["it cannot be given back", isEnd, "fail", () => Promise.reject(down)],
+  ] as const)("%s: once the store answers, no caller waits for its end", async (_what, at, fault, before) => {
+    const fixture = await dueFixture();
+    fixture.at.before = before;
+    fixture.faults.write = (change) => {
+      if (!at(change)) return undefined;
+      if (fault === "fail") throw outage();
+      return fault;
+    };
+    const [leases, others] = [fixture.process(), fixture.process()];
+    expect(await refusal(fixture, leases)).toMatchObject({ code: "temporarily_unavailable" });
+    expect((await fixture.attributes())["lease_until"]).toBe(fixture.time.now() + 30);
+    fixture.faults.write = undefined;
+    fixture.at.before = undefined;
+    const backAt = fixture.time.timer.elapsedMs();
+    expect((await fresh(fixture, others))?.version).toBe(2);
+    expect(fixture.time.timer.elapsedMs() - backAt).toBeLessThan(1_000);
+  });
+
+  it("a lease that another attempt has taken since is left to it", async () => {
+    const fixture = await dueFixture();
+    fixture.faults.write = (change) => (isLease(change) ? "lose" : undefined);
+    await refusal(fixture, fixture.process());
+    fixture.faults.write = undefined;
+    const { lease: _, ...over } = (await fixture.records.read(KEY))!;
+    const theirs = { owner: "theirs", until: fixture.time.now() + 30, attemptId: "theirs" };
+    await fixture.records.note(over, { lease: theirs });
+    await fixture.time.timer.sleep(2_000);
+    expect((await fixture.records.read(KEY))?.lease).toEqual(theirs);
   });
 });

@@ -10,6 +10,7 @@ import type { TokenSet } from "../tokens/tokens.ts";
 import { commitAnswer, type CommitDeps } from "./commit.ts";
 import {
   type Attempt,
+  isOutage,
   type Outcome,
   reauthorizationRequired,
   type ReauthorizeReason,
@@ -18,7 +19,7 @@ import {
   type RefreshContext,
   activeRecord,
 } from "./context.ts";
-import { giveBack, isStolen, takeLease } from "./lease.ts";
+import { giveBack, giveBackLater, isStolen, takeLease } from "./lease.ts";
 
 /**
  * Time after the signal for `refresh` to report what became of the request: it knows whether
@@ -74,7 +75,12 @@ export async function afterFailure(
   call: RefreshCall,
   deps: CommitDeps,
 ): Promise<Outcome> {
-  if (isRefusal(error)) return afterRefusal(attempt, call, deps);
+  if (isRefusal(error)) {
+    return afterRefusal(attempt, call, deps).catch((failure: unknown) => {
+      if (isOutage(failure)) void giveBackLater(attempt, { spent: true }, deps);
+      throw failure;
+    });
+  }
   return afterOutage(error, attempt, call, deps);
 }
 
