@@ -103,6 +103,20 @@ it("finishes requests in flight before it stops, and accepts no new ones", async
   await stopped;
 });
 
+it("rfc9112#9.6 ends a connection with its next response from the stop on, and loses no request in the grace period", async () => {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const get = async (): Promise<string | undefined> => {
+    const [answer] = (await once(request(url("/"), { agent }).end(), "response")) as [IncomingMessage];
+    expect(await text(answer)).toBe("ok");
+    return answer.headers.connection;
+  };
+  expect(await get()).toBe("keep-alive");
+  const stopped = server.stop(300);
+  expect([await get(), await get()]).toEqual(["close", "close"]);
+  await stopped;
+  agent.destroy();
+});
+
 it("does not wait for clients that keep their connection after the last response", async () => {
   const inFlight = fetch(url("/slow"));
   await slow.entered.promise;

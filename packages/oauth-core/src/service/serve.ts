@@ -1,6 +1,6 @@
 /**
- * Listens, and stops gracefully: readiness fails at once, connections end after a grace period,
- * requests in flight finish, the process exits 0. Limits of the Node layer are set here (bar HT-5).
+ * Listens, and stops gracefully: readiness fails at once, connections end with their next response
+ * or after a grace period, requests in flight finish, the process exits 0. Limits of the Node layer are set here (bar HT-5).
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
@@ -13,7 +13,11 @@ import { createTurnTaking, endStalledWrites } from "./unread-answers.ts";
 /** A server that accepts connections. */
 export interface Listening {
   readonly port: number;
-  /** Waits for requests in flight, at most `DRAIN_MS`. */
+  /**
+   * Waits for requests in flight, at most `DRAIN_MS`.
+   *
+   * @param graceMs so long it still accepts connections; each ends with its next response
+   */
   stop(graceMs: number): Promise<void>;
 }
 
@@ -82,12 +86,16 @@ export async function listen(
     connectionsCheckingInterval: checkMs,
     maxHeaderSize: MAX_HEADER_BYTES,
   };
-  const server = createServer(limits, (request, response) =>
+  let isStopping = false;
+  const server = createServer(limits, (request, response) => {
+    // Else a balancer's next request may meet the end of this connection, and is lost.
+    //= rfc9112#9.6
+    if (isStopping) response.shouldKeepAlive = false;
     inTurn(request, response, () => {
       if (isGetWithBody(request)) refuseBody(request, response);
       else void answer(request, response);
-    }),
-  );
+    });
+  });
   server.maxHeadersCount = 100;
   //= bar#HT-5
   server.maxRequestsPerSocket = REQUESTS_PER_CONNECTION;
@@ -100,7 +108,13 @@ export async function listen(
   });
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("the server has no port");
-  return { port: address.port, stop: (graceMs) => stop(server, graceMs) };
+  return {
+    port: address.port,
+    stop: async (graceMs) => {
+      isStopping = true;
+      await stop(server, graceMs);
+    },
+  };
 }
 
 /** A request that never reached the app: its Host or path does not make a URL. */
