@@ -150,6 +150,45 @@ it("when a holder cannot store its failure, the next caller tries at once", asyn
   expect((await flight().run("id", SECRET, call)).accessToken).toBe("access-1");
 });
 
+it.each<[string, (store: RecordStore) => Partial<RecordStore>]>([
+  ["the answer to taking it is lost", ({ create }) => ({ create: lostOnce(create) })],
+  ["the answer to taking it over is lost", ({ advance }) => ({ advance: lostOnce(advance) })],
+])("%s: once the store answers, no caller waits for the lease to expire", async (_, fault) => {
+  const dead = new OAuthError("invalid_grant", "dead");
+  if (fault(records).advance !== undefined) {
+    await expect(flight().run("id", SECRET, async () => Promise.reject(dead))).rejects.toBe(dead);
+  }
+  const unlucky = createSingleFlight({ records: { ...records, ...fault(records) }, now });
+  await expect(unlucky.run("id", SECRET, call)).rejects.toThrow("the store did not answer");
+  expect((await records.get({ kind: "refresh", id: "id" }))?.stage).toBe("calling");
+  expect(calls).toBe(0);
+  expect((await flight().run("id", SECRET, call)).accessToken).toBe("access-1");
+});
+
+it("a lease that could not be ended at once is ended later", async () => {
+  const { advance } = records;
+  const failing = vi.fn<RecordStore["advance"]>(advance);
+  for (let times = 0; times < 3; times += 1) failing.mockRejectedValueOnce(new Error("the store did not answer"));
+  const unlucky = createSingleFlight({ records: { ...records, advance: failing }, now });
+  const down = new OAuthError("temporarily_unavailable", "down");
+  await expect(unlucky.run("id", SECRET, async () => Promise.reject(down))).rejects.toBe(down);
+  expect((await flight().run("id", SECRET, call)).accessToken).toBe("access-1");
+  expect(failing).toHaveBeenCalledTimes(4);
+});
+
+/** The write is made, and its answer is lost. */
+function lostOnce<Args extends readonly unknown[], T>(
+  write: (...args: Args) => Promise<T>,
+): (...args: Args) => Promise<T> {
+  let isLost = false;
+  return async (...args) => {
+    const result = await write(...args);
+    if (isLost) return result;
+    isLost = true;
+    throw new Error("the store did not answer");
+  };
+}
+
 it("replays a token with the lifetime that is left, and not after its death", async () => {
   const short = async (): Promise<VendorTokens> => ({ ...(await call()), expiresInSeconds: 30 });
   await flight().run("id", SECRET, short);

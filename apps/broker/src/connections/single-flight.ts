@@ -36,6 +36,8 @@ const FAILURE_SECONDS = 2;
 const LEASE_SECONDS = VENDOR_OPERATION_SECONDS + 10;
 const POLL_MS = 50;
 const MAX_POLLS = 300;
+/** Between two attempts to end a lease that the store has left behind. */
+const RELEASE_MS = 500;
 
 /** The content of the record once the vendor has answered. */
 type Settled =
@@ -77,15 +79,17 @@ async function leadOrFollow(
   const holder = randomToken(16);
   for (let poll = 0; poll < MAX_POLLS; poll++) {
     const expiresAt = now() + LEASE_SECONDS;
-    const leading = await records.create({ key, stage: "calling", data: { v: 1, holder }, expiresAt });
+    const lease = { key, stage: "calling", data: { v: 1, holder }, expiresAt };
+    const leading = await takenOrReleased(records.create(lease), key, holder, deps);
     if (leading === "created") return lead(key, holder, secret, call, deps);
     const settled = await settledRecord(key, secret, records);
     if (settled !== undefined && isForLatecomers(settled.settled, poll > 0)) {
       deps.onReplay?.();
       return aged(outcomeOf(settled.settled), settled.settled, now());
     }
-    if (settled !== undefined && (await takeOver(key, settled.holder, holder, expiresAt, records))) {
-      return lead(key, holder, secret, call, deps);
+    if (settled !== undefined) {
+      const takingOver = takeOver(key, settled.holder, holder, expiresAt, records);
+      if (await takenOrReleased(takingOver, key, holder, deps)) return lead(key, holder, secret, call, deps);
     }
     await sleep(POLL_MS);
   }
@@ -137,7 +141,9 @@ async function lead(
     // The error itself, with cause and detail, goes on to the log; the record keeps only what a
     // response may contain.
     const known = toOAuthError(error);
-    await settle(key, holder, failure(known), secret, deps).catch(() => release(key, holder, deps));
+    await settle(key, holder, failure(known), secret, deps)
+      .catch(() => release(key, holder, deps))
+      .catch(() => void releaseLater(key, holder, deps));
     throw known;
   }
 }
@@ -161,10 +167,35 @@ async function settle(
   );
 }
 
-/** Ends this call's own lease and no other's. If that fails, the lease expires by itself. */
+/** Ends this call's own lease and no other's. */
 async function release(key: RecordKey, holder: string, { records, now }: SingleFlightDeps): Promise<void> {
   const from = { stage: "calling", expect: { holder } };
-  await records.advance(key, from, { stage: "released", set: {}, expiresAt: now() }).catch(() => undefined);
+  await records.advance(key, from, { stage: "released", set: {}, expiresAt: now() });
+}
+
+/** A write that takes a lease may have been made although its answer is lost. */
+async function takenOrReleased<T>(
+  taking: Promise<T>,
+  key: RecordKey,
+  holder: string,
+  deps: SingleFlightDeps,
+): Promise<T> {
+  return taking.catch((error: unknown) => {
+    void releaseLater(key, holder, deps);
+    throw error;
+  });
+}
+
+/** As soon as the store answers: a lease that nobody calls under would keep every caller waiting until it expires. */
+async function releaseLater(key: RecordKey, holder: string, deps: SingleFlightDeps): Promise<void> {
+  for (let waitedMs = 0; waitedMs < LEASE_SECONDS * 1000; waitedMs += RELEASE_MS) {
+    await sleep(RELEASE_MS, undefined, { ref: false });
+    const isReleased = await release(key, holder, deps).then(
+      () => true,
+      () => false,
+    );
+    if (isReleased) return;
+  }
 }
 
 /** An answer is not replayed after its token has expired. */
