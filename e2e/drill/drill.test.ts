@@ -6,9 +6,12 @@ import { volume } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
 import { THIS_BUILD } from "./deployment.ts";
 import { FULL, runDrill, runRestoreDrill, SHORT } from "./drill.ts";
-import { report, type Seen, tally, type Window } from "./ledger.ts";
+import { report, type Seen, type Tally, tally, type Window } from "./ledger.ts";
 
 const SIZE = volume({ test: SHORT, soak: { ...FULL, outageSeconds: 5, rotationSeconds: 1, calmSeconds: 1 } });
+
+const brokenPromises = (tallies: readonly Tally[]): readonly string[] =>
+  tallies.flatMap(({ name, broken }) => broken.map((what) => `${name}: ${what}`));
 
 /** The soak's takes two minutes. */
 const LIMIT_MS = 300_000;
@@ -18,7 +21,7 @@ describe("a short drill", () => {
     "keeps every promise while it rolls, rotates keys, loses the table, loses KMS, and one process is killed",
     async () => {
       const tallies = await runDrill({ previous: THIS_BUILD, current: THIS_BUILD, size: SIZE }, () => undefined);
-      expect(tallies.flatMap(({ broken }) => broken)).toEqual([]);
+      expect(brokenPromises(tallies)).toEqual([]);
       const counts = Object.fromEntries(tallies.map((one) => [one.name, one.counts]));
       // The windows were real.
       expect(counts["the table is away"]?.deferred).toBeGreaterThan(0);
@@ -30,7 +33,7 @@ describe("a short drill", () => {
 
   it("keeps every promise while a SQLite store is copied and put back", async () => {
     const tallies = await runRestoreDrill(SIZE, () => undefined);
-    expect(tallies.flatMap(({ broken }) => broken)).toEqual([]);
+    expect(brokenPromises(tallies)).toEqual([]);
     const [copied, restored] = tallies;
     expect(copied?.counts.answered).toBeGreaterThan(0);
     expect(restored?.counts.cut).toBeGreaterThan(0);
@@ -81,6 +84,28 @@ describe("the ledger", () => {
     ["what began before a window and met it", seen(95, "failed"), [["1 × flow: failed"], [], []]],
   ])("says that %s breaks the promise", (_, more, broken) => {
     expect(brokenBy(more)).toEqual(broken);
+  });
+
+  it.each<[string, Seen["outcome"], readonly (readonly string[])[]]>([
+    ["the second allows its outcome", "cut", [[], [], []]],
+    ["the second allows its time", "answered", [[], [], []]],
+    ["neither allows it", "failed", [["1 × flow: failed"], [], []]],
+  ])("of two windows that a request met, %s", (_, outcome, broken) => {
+    const patient = { ...kill, promised: { ...kill.promised, withinMs: 200 } };
+    const tallies = tally([...ordinary, seen(195, outcome, { to: 350 })], [outage, patient]);
+    expect(tallies.map((one) => one.broken)).toEqual(broken);
+  });
+
+  it("lets a window promise calls another time", () => {
+    const away = {
+      ...outage,
+      promised: { ...outage.promised, deferred: ["flow", "call"] as const, callsWithinMs: 200 },
+    };
+    const late = (operation: Seen["operation"], ms: number): Seen => seen(150, "deferred", { operation, to: 150 + ms });
+    expect(tally([late("call", 200), late("call", 201), late("flow", 201)], [away])[0]?.broken).toEqual([
+      "1 × call: deferred after more than 200 ms",
+      "1 × flow: deferred after more than 100 ms",
+    ]);
   });
 
   it("lets a window promise how many operations may have to start anew although none was cut", () => {

@@ -51,6 +51,10 @@ export const SHORT: DrillSize = {
   calmSeconds: 0.5,
 };
 
+/** A call that has refreshed its vendor token waits up to 20 s for its new tokens to be stored. */
+const STORING_MS = 25_000;
+const STORING = ", 25 s for a call that has new tokens to store";
+
 const NOTHING: Promised = { text: "every request is answered", withinMs: 10_000 };
 const EVERYTHING: readonly Operation[] = ["flow", "refresh", "call"];
 
@@ -84,11 +88,12 @@ export async function runDrill(
       await sleep(size.rotationSeconds * 1000);
     });
     const away: Promised = {
-      text: "503 with Retry-After within 8 s; what was under way when it went may have been spent",
+      text: `503 with Retry-After within 8 s${STORING}; what was under way when it went may have been spent`,
       deferred: EVERYTHING,
       // The table has made a write, and its answer is gone: each client has one request under way.
       lost: size.clients.flow + size.clients.refresh + size.clients.call,
       withinMs: 8_000,
+      callsWithinMs: STORING_MS,
     };
     await during("the table is away", away, async () => {
       aws.proxy.set({ down: true });
@@ -97,9 +102,10 @@ export async function runDrill(
       await sleep(size.settleSeconds * 1000);
     });
     const withoutKms: Promised = {
-      text: "brokers notice nothing; calls that need a key: 503 with Retry-After",
+      text: `brokers notice nothing; calls that need a key: 503 with Retry-After within 10 s${STORING}`,
       deferred: ["call"],
       withinMs: 10_000,
+      callsWithinMs: STORING_MS,
     };
     await during("KMS is away", withoutKms, async () => {
       aws.kms.fault({ kind: "unavailable" });

@@ -1,7 +1,7 @@
 /**
  * What the clients of a drill saw, request by request, and what they were promised for that time.
- * A request belongs to a window when it was under way in it; all others belong to the time between,
- * which promises that every request is answered.
+ * A request belongs to a window when it was under way in it: of several, to the first that promises
+ * what it saw. All others belong to the time between, which promises that every request is answered.
  */
 
 /**
@@ -36,6 +36,8 @@ export interface Promised {
   readonly lost?: number;
   /** Every answer comes within this time; what is lost counts from the cut, and has no limit. */
   readonly withinMs: number;
+  /** In place of `withinMs` for calls of `/mcp`. */
+  readonly callsWithinMs?: number;
 }
 
 export interface Window {
@@ -60,7 +62,10 @@ const BETWEEN: Promised = { text: "every request is answered", withinMs: 10_000 
 /** One tally for each window, in order, and the last for the time between. */
 export function tally(seen: readonly Seen[], windows: readonly Window[]): readonly Tally[] {
   const isIn = ({ from, to }: Seen, window: Window): boolean => from <= window.to && to >= window.from;
-  const byWindow = Map.groupBy(seen, (one) => windows.find((window) => isIn(one, window)));
+  const byWindow = Map.groupBy(seen, (one) => {
+    const met = windows.filter((window) => isIn(one, window));
+    return met.find(({ promised }) => isPromised(one, promised) && isInTime(one, promised)) ?? met[0];
+  });
   const times = seen.flatMap(({ from, to }) => [from, to]);
   const start = times.reduce((least, time) => Math.min(least, time), Infinity);
   const end = times.reduce((most, time) => Math.max(most, time), -Infinity);
@@ -86,8 +91,7 @@ function tallyOf(
     longestMs = Math.max(longestMs, one.to - one.from);
     const what = `${one.operation}: ${one.detail ?? one.outcome}`;
     if (!isPromised(one, promised)) breaks(what);
-    else if (one.outcome !== "lost" && one.to - one.from > promised.withinMs)
-      breaks(`${what} after more than ${promised.withinMs} ms`);
+    else if (!isInTime(one, promised)) breaks(`${what} after more than ${limitMs(one, promised)} ms`);
   }
   const broken = [...kinds].map(([what, count]) => `${count} × ${what}`);
   // Beyond the promised number an operation starts anew only for a connection that was cut under it.
@@ -114,6 +118,14 @@ function isPromised({ outcome, operation }: Seen, { deferred = [], cut = false, 
     default:
       return outcome satisfies never;
   }
+}
+
+function isInTime(one: Seen, promised: Promised): boolean {
+  return one.outcome === "lost" || one.to - one.from <= limitMs(one, promised);
+}
+
+function limitMs({ operation }: Seen, { withinMs, callsWithinMs = withinMs }: Promised): number {
+  return operation === "call" ? callsWithinMs : withinMs;
 }
 
 /** As lines: a table, and below it what broke each promise. */
