@@ -186,7 +186,10 @@ async function takenOrReleased<T>(
   });
 }
 
-/** As soon as the store answers: a lease that nobody calls under would keep every caller waiting until it expires. */
+/**
+ * As soon as the store answers: a lease without a call would keep every client waiting until it
+ * expires.
+ */
 async function releaseLater(key: RecordKey, holder: string, deps: SingleFlightDeps): Promise<void> {
   for (let waitedMs = 0; waitedMs < LEASE_SECONDS * 1000; waitedMs += RELEASE_MS) {
     await sleep(RELEASE_MS, undefined, { ref: false });

@@ -63,8 +63,8 @@ export async function giveBack(
 }
 
 /**
- * The same, without a caller that waits, as soon as the store answers: until then the lease would
- * keep every caller from a row that nobody works on. Best effort: a lease that is not ended expires.
+ * The same in the background, as soon as the store answers: a lease without an attempt would keep
+ * every caller waiting until it expires. Best effort: one that is not ended expires.
  *
  * @param attempt whose `over` may have been read before the lease was in it
  */
