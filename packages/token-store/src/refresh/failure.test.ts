@@ -11,7 +11,20 @@ import {
   REAUTHORIZE,
   refreshFixture,
   refusal,
+  storeDown,
 } from "../testing/refresh-fixture.ts";
+
+/** One process is refused and cannot note it; then the store is back, and another one is told. */
+async function refusedWhileNothingIsNoted(fixture: Fixture): Promise<void> {
+  fixture.faults.write = ({ set }) => {
+    if (set["status"] === "reauthorize") throw outage();
+  };
+  expect(await refusal(fixture, fixture.process())).toMatchObject({ extras: { reason: "store_unavailable" } });
+  fixture.faults.write = undefined;
+  const backAt = fixture.time.timer.elapsedMs();
+  expect(await refusal(fixture, fixture.process())).toMatchObject(REAUTHORIZE);
+  expect(fixture.time.timer.elapsedMs() - backAt).toBeLessThan(1_000);
+}
 
 describe("invalid_grant", () => {
   it("bar#RF-4 ends the record, once: one event, no further call", async () => {
@@ -73,6 +86,13 @@ describe("invalid_grant", () => {
     fixture.at.after = undefined;
     expect((await fixture.records.read(KEY))?.stored.status).toBe("active");
     expect(await refusal(fixture, leases)).toMatchObject(REAUTHORIZE);
+  });
+
+  it("bar#RF-4 the store is down when the end is to be noted: the next caller is told at once", async () => {
+    const fixture = await dueFixture();
+    fixture.vendor.revoke(fixture.vendor.live(KEY.user).refreshTokens[0]!);
+    await refusedWhileNothingIsNoted(fixture);
+    expect(fixture.names()).toEqual(["reauthorize: refused"]);
   });
 
   it("no refresh token and no life: the vendor is not asked", async () => {
@@ -151,6 +171,25 @@ describe("after a crash of our own", () => {
     expect(await refusal(fixture, fixture.process())).toMatchObject(REAUTHORIZE);
     expect(fixture.asked).toEqual(["rt-2", first]);
     expect(fixture.names()).toEqual(["reauthorize: refresh_lost"]);
+  });
+
+  it("bar#RF-5 the previous one is refused while the store is down: the next caller is told at once", async () => {
+    const { fixture, first } = await withPrevious();
+    await crash(fixture);
+    fixture.vendor.revoke(first);
+    fixture.events.length = 0;
+    await refusedWhileNothingIsNoted(fixture);
+    expect(fixture.names()).toEqual(["reauthorize: refresh_lost"]);
+  });
+
+  it("bar#RF-5 while the response to that try waits for the store, no other process sends a refresh token", async () => {
+    const { fixture, first } = await withPrevious();
+    await crash(fixture);
+    const back = storeDown(fixture);
+    expect(await refusal(fixture, fixture.process())).toMatchObject({ extras: { reason: "store_unavailable" } });
+    back();
+    expect((await fresh(fixture, fixture.process()))?.version).toBe(3);
+    expect(fixture.asked).toEqual(["rt-2", first]);
   });
 
   it("bar#RF-5 an outage during that try decides nothing", async () => {

@@ -7,6 +7,7 @@
 import { randomBytes } from "node:crypto";
 import { type Clock, type EpochSeconds, OAuthError } from "@oauth-broker/oauth-core";
 import type { CurrentRecord, Lease } from "../tokens/token-records.ts";
+import type { TokenKey } from "../tokens/tokens.ts";
 import type { Attempt, RefreshContext, RefreshEvent } from "./context.ts";
 import { isInTime, type RefreshTimes, secondsUntil } from "./times.ts";
 
@@ -37,7 +38,7 @@ export async function takeLease(
   const afterCrash = current.lease !== undefined;
   const over = await records.note(current, { lease }).catch((error: unknown) => {
     // The row may have it, although the answer is lost.
-    void giveBackLater({ over: current, lease, afterCrash }, { spent: false }, { records, now, timer, times });
+    void giveBackLater(current.key, { lease, afterCrash }, { spent: false }, { records, now, timer, times });
     throw error;
   });
   if (over === undefined) return "changed";
@@ -58,28 +59,29 @@ export async function giveBack(
   { spent }: { readonly spent: boolean },
   deps: LeaseDeps,
 ): Promise<void> {
-  const ended = endOf(attempt, spent, deps.now());
-  await deps.records.note(attempt.over, { lease: ended }).catch(() => void giveBackLater(attempt, { spent }, deps));
+  const { over } = attempt;
+  await deps.records
+    .note(over, { lease: endOf(attempt, { spent, at: deps.now() }) })
+    .catch(() => void giveBackLater(over.key, attempt, { spent }, deps));
 }
 
 /**
- * The same in the background, as soon as the store answers: a lease without an attempt would keep
- * every caller waiting until it expires. Best effort: one that is not ended expires.
- *
- * @param attempt whose `over` may have been read before the lease was in it
+ * Ends the lease in the background, as soon as the store answers: without an attempt it would keep
+ * every caller waiting until it expires. Best effort: one that reaches the row later still expires.
  */
 export async function giveBackLater(
-  attempt: Attempt,
+  key: TokenKey,
+  { lease, afterCrash }: Pick<Attempt, "lease" | "afterCrash">,
   { spent }: { readonly spent: boolean },
   { records, now, timer, times }: LeaseDeps,
 ): Promise<void> {
-  const { over, lease } = attempt;
   for (;;) {
     await timer.sleep(times.retryMs, { background: true });
     if (!isHeld(lease, now())) return;
     try {
-      const found = await records.read(over.key);
-      if (found?.lease?.owner === lease.owner) await records.note(found, { lease: endOf(attempt, spent, now()) });
+      const found = await records.read(key);
+      if (found?.lease?.owner !== lease.owner) return;
+      await records.note(found, { lease: endOf({ lease: found.lease, afterCrash }, { spent, at: now() }) });
       return;
     } catch {
       // Still away.
@@ -87,7 +89,10 @@ export async function giveBackLater(
   }
 }
 
-function endOf({ lease, afterCrash }: Attempt, spent: boolean, at: EpochSeconds): Lease | null {
+function endOf(
+  { lease, afterCrash }: Pick<Attempt, "lease" | "afterCrash">,
+  { spent, at }: { readonly spent: boolean; readonly at: EpochSeconds },
+): Lease | null {
   return spent || afterCrash ? { ...lease, until: Math.min(lease.until, at) } : null;
 }
 

@@ -10,7 +10,6 @@ import type { TokenSet } from "../tokens/tokens.ts";
 import { commitAnswer, type CommitDeps } from "./commit.ts";
 import {
   type Attempt,
-  isOutage,
   type Outcome,
   reauthorizationRequired,
   type ReauthorizeReason,
@@ -75,12 +74,7 @@ export async function afterFailure(
   call: RefreshCall,
   deps: CommitDeps,
 ): Promise<Outcome> {
-  if (isRefusal(error)) {
-    return afterRefusal(attempt, call, deps).catch((failure: unknown) => {
-      if (isOutage(failure)) void giveBackLater(attempt, { spent: true }, deps);
-      throw failure;
-    });
-  }
+  if (isRefusal(error)) return afterRefusal(attempt, call, deps);
   return afterOutage(error, attempt, call, deps);
 }
 
@@ -92,7 +86,7 @@ async function afterRefusal(attempt: Attempt, call: RefreshCall, deps: CommitDep
   const { records, onEvent } = deps;
   const { over, lease, afterCrash } = attempt;
   //= bar#RF-4
-  const current = activeRecord(await records.read(call.key));
+  const current = activeRecord(await orGiveBackLater(records.read(call.key), attempt, deps));
   if (current === undefined) return { kind: "gone" };
   if (!isStillOurs(current, attempt)) {
     if (isStolen(attempt, current, deps)) onEvent({ name: "clock_skew", vendor: call.key.vendor });
@@ -101,24 +95,32 @@ async function afterRefusal(attempt: Attempt, call: RefreshCall, deps: CommitDep
   const previous = previousOf(over, deps);
   if (afterCrash && previous !== undefined) {
     // Another attempt, under a lease of its own.
-    const again = await takeLease({ ...current, lease: { ...lease, until: 0 } }, deps);
+    const again = await orGiveBackLater(takeLease({ ...current, lease: { ...lease, until: 0 } }, deps), attempt, deps);
     if (typeof again === "string") return { kind: "fenced" };
     return tryPrevious(again, previous, call, deps);
   }
-  return endGrant(current, afterCrash ? "refresh_lost" : "refused", call, deps);
+  return orGiveBackLater(endGrant(current, afterCrash ? "refresh_lost" : "refused", call, deps), attempt, deps);
+}
+
+/** Where the store lets nothing be decided about a refusal, the next caller decides it. */
+async function orGiveBackLater<T>(deciding: Promise<T>, attempt: Attempt, deps: CommitDeps): Promise<T> {
+  return deciding.catch((error: unknown) => {
+    if (!isRefusal(error)) void giveBackLater(attempt.over.key, attempt, { spent: false }, deps);
+    throw error;
+  });
 }
 
 /** Once: an earlier attempt may have died between the vendor's response and its commit. */
 //= bar#RF-5
 async function tryPrevious(attempt: Attempt, sent: Secret, call: RefreshCall, deps: CommitDeps): Promise<Outcome> {
   const tokens = { ...attempt.over.stored.tokens, refreshToken: sent };
-  try {
-    const answer = await askVendor(tokens, attempt, call, deps);
-    return await commitAnswer(attempt, { sent, answer }, call, deps);
-  } catch (error) {
-    if (!isRefusal(error)) return afterOutage(error, attempt, call, deps);
-  }
-  return endGrant(attempt.over, "refresh_lost", call, deps);
+  const asked = await askVendor(tokens, attempt, call, deps).then(
+    (answer) => ({ answer }),
+    (error: unknown) => ({ error }),
+  );
+  if ("answer" in asked) return commitAnswer(attempt, { sent, answer: asked.answer }, call, deps);
+  if (!isRefusal(asked.error)) return afterOutage(asked.error, attempt, call, deps);
+  return orGiveBackLater(endGrant(attempt.over, "refresh_lost", call, deps), attempt, deps);
 }
 
 /** No more automatic attempts: only a new authorization makes the record active again. */
