@@ -1,11 +1,12 @@
 /**
  * Listens, and stops gracefully: readiness fails at once, connections end with their next response
- * or after a grace period, requests in flight finish, the process exits 0. Limits of the Node layer are set here (bar HT-5).
+ * or after a grace period, requests in flight finish, the process exits 0. Limits of the Node layer
+ * are set here (bar HT-5).
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
-import { getRequestListener, RequestError } from "@hono/node-server";
+import { getRequestListener, type HttpBindings, RequestError } from "@hono/node-server";
 import type { Hono } from "hono";
 import { DEFAULT_IDLE_SECONDS, DEFAULT_MAX_CONNECTIONS } from "../configuration/values.ts";
 import { createTurnTaking, endStalledWrites } from "./unread-answers.ts";
@@ -16,7 +17,7 @@ export interface Listening {
   /**
    * Waits for requests in flight, at most `DRAIN_MS`.
    *
-   * @param graceMs so long it still accepts connections; each ends with its next response
+   * @param graceMs how long connections are still accepted; each ends with its next response
    */
   stop(graceMs: number): Promise<void>;
 }
@@ -76,7 +77,17 @@ export async function listen(
 ): Promise<Listening> {
   const idle = { idleMs: idleSeconds * 1000 };
   const { headersMs, requestMs, idleMs, checkMs, stalledWriteMs } = { ...HTTP_TIMEOUTS, ...idle, ...timeouts };
-  const answer = getRequestListener(app.fetch, { errorHandler: refuseMalformed });
+  let isStopping = false;
+  const fetch = async (request: Request, env: HttpBindings): Promise<Response> => {
+    const response = await app.fetch(request, env);
+    // A balancer could otherwise send its next request just as this connection ends.
+    //= rfc9112#9.6
+    if (isStopping) env.outgoing.shouldKeepAlive = false;
+    return response;
+  };
+  const answer = getRequestListener((request, env) => fetch(request, env as HttpBindings), {
+    errorHandler: refuseMalformed,
+  });
   const inTurn = createTurnTaking();
   //= bar#HT-5
   const limits = {
@@ -86,16 +97,12 @@ export async function listen(
     connectionsCheckingInterval: checkMs,
     maxHeaderSize: MAX_HEADER_BYTES,
   };
-  let isStopping = false;
-  const server = createServer(limits, (request, response) => {
-    // Else a balancer's next request may meet the end of this connection, and is lost.
-    //= rfc9112#9.6
-    if (isStopping) response.shouldKeepAlive = false;
+  const server = createServer(limits, (request, response) =>
     inTurn(request, response, () => {
       if (isGetWithBody(request)) refuseBody(request, response);
       else void answer(request, response);
-    });
-  });
+    }),
+  );
   server.maxHeadersCount = 100;
   //= bar#HT-5
   server.maxRequestsPerSocket = REQUESTS_PER_CONNECTION;
