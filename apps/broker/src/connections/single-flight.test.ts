@@ -91,7 +91,7 @@ it("hands out the answer even when it cannot be kept", async () => {
 it("bar#RF-1 a holder that lost its lease hands out its own answer and leaves the other's alone", async () => {
   const [slow, quick] = [Promise.withResolvers<VendorTokens>(), Promise.withResolvers<VendorTokens>()];
   const zombie = flight().run("id", SECRET, () => slow.promise);
-  await Promise.resolve();
+  await new Promise((resolve) => setTimeout(resolve, 10));
   now.advance(30);
   const heir = flight().run("id", SECRET, () => quick.promise);
   await new Promise((resolve) => setTimeout(resolve, 10));
@@ -111,7 +111,7 @@ it("bar#RF-1 a holder that lost its lease hands out its own answer and leaves th
 async function lateFailure(ofZombie: RecordStore): Promise<number> {
   const [slow, quick] = [Promise.withResolvers<VendorTokens>(), Promise.withResolvers<VendorTokens>()];
   const zombie = createSingleFlight({ records: unanswering(ofZombie), now }).run("id", SECRET, () => slow.promise);
-  await Promise.resolve();
+  await new Promise((resolve) => setTimeout(resolve, 10));
   now.advance(30);
   const heir = flight().run("id", SECRET, () => quick.promise);
   await new Promise((resolve) => setTimeout(resolve, 10));
@@ -174,6 +174,25 @@ it("a lease that could not be ended at once is ended later", async () => {
   await expect(unlucky.run("id", SECRET, async () => Promise.reject(down))).rejects.toBe(down);
   expect((await flight().run("id", SECRET, call)).accessToken).toBe("access-1");
   expect(failing).toHaveBeenCalledTimes(4);
+});
+
+it.each([
+  [5, 1],
+  [6, 2],
+])("bar#8.2-3 a lease that took %i s to take: the vendor is called under lease %i", async (seconds, nth) => {
+  const create = vi.fn<RecordStore["create"]>(records.create);
+  create.mockImplementationOnce(async (record) => {
+    const outcome = await records.create(record);
+    now.advance(seconds);
+    return outcome;
+  });
+  let leases = 0;
+  const counting = async (): Promise<VendorTokens> => {
+    leases = create.mock.calls.length;
+    return call();
+  };
+  await createSingleFlight({ records: { ...records, create }, now }).run("id", SECRET, counting);
+  expect([calls, leases]).toEqual([1, nth]);
 });
 
 /** The write is made, and its answer is lost. */

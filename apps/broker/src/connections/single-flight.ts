@@ -7,6 +7,7 @@
 import { hash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import {
+  type Clock,
   createSharedCalls,
   type EpochSeconds,
   type JsonObject,
@@ -22,6 +23,7 @@ import { randomToken } from "@oauth-broker/oauth-core/protocol";
 import type { VendorTokens } from "@oauth-broker/oauth-core/registry";
 import { deriveKey, open, seal } from "@oauth-broker/token-store";
 import type { Deps } from "../deps.ts";
+import { createLeftBehind, endLease, type Lease, type LeftBehind } from "./left-behind.ts";
 
 export interface SingleFlight {
   /** @param secret what only equal callers present; the stored answer is sealed under it */
@@ -32,12 +34,13 @@ export interface SingleFlight {
 const REPLAY_SECONDS = 60;
 /** A failure without Retry-After is replayed only to callers already waiting. */
 const FAILURE_SECONDS = 2;
-/** A vendor operation ends before its lease does; the margin covers the store and clock skew. */
-const LEASE_SECONDS = VENDOR_OPERATION_SECONDS + 10;
+/** How long the store may take to grant a lease. */
+const TAKING_SECONDS = 5;
+const SKEW_SECONDS = 5;
+/** A vendor operation ends before its lease does. */
+const LEASE_SECONDS = VENDOR_OPERATION_SECONDS + TAKING_SECONDS + SKEW_SECONDS;
 const POLL_MS = 50;
 const MAX_POLLS = 300;
-/** Between two attempts to end a lease that the store has left behind. */
-const RELEASE_MS = 500;
 
 /** The content of the record once the vendor has answered. */
 type Settled =
@@ -49,9 +52,13 @@ type Settled =
       readonly options: OAuthErrorOptions;
     };
 
-interface SingleFlightDeps extends Pick<Deps, "records" | "now"> {
+interface SingleFlightOptions extends Pick<Deps, "records" | "now"> {
   /** Called for each answer that came without a vendor call of its own. */
   readonly onReplay?: () => void;
+}
+
+interface SingleFlightDeps extends SingleFlightOptions {
+  readonly leftBehind: LeftBehind;
 }
 
 /** Length-prefixed, so that two different lists of parts never give the same id. */
@@ -59,7 +66,8 @@ export function singleFlightId(parts: readonly string[]): string {
   return hash("sha256", parts.map((part) => `${Buffer.byteLength(part)}:${part}`).join(""), "base64url");
 }
 
-export function createSingleFlight(deps: SingleFlightDeps): SingleFlight {
+export function createSingleFlight(options: SingleFlightOptions): SingleFlight {
+  const deps = { ...options, leftBehind: createLeftBehind(options) };
   const running = createSharedCalls<VendorTokens>();
   return {
     run(id, secret, call) {
@@ -78,18 +86,16 @@ async function leadOrFollow(
   const { records, now } = deps;
   const holder = randomToken(16);
   for (let poll = 0; poll < MAX_POLLS; poll++) {
-    const expiresAt = now() + LEASE_SECONDS;
-    const lease = { key, stage: "calling", data: { v: 1, holder }, expiresAt };
-    const leading = await takenOrReleased(records.create(lease), key, holder, deps);
-    if (leading === "created") return lead(key, holder, secret, call, deps);
+    const lease = newLease(key, holder, now);
+    if (await isTaken(createLease(lease, records), lease, deps)) return lead(lease, secret, call, deps);
     const settled = await settledRecord(key, secret, records);
     if (settled !== undefined && isForLatecomers(settled.settled, poll > 0)) {
       deps.onReplay?.();
       return aged(outcomeOf(settled.settled), settled.settled, now());
     }
     if (settled !== undefined) {
-      const takingOver = takeOver(key, settled.holder, holder, expiresAt, records);
-      if (await takenOrReleased(takingOver, key, holder, deps)) return lead(key, holder, secret, call, deps);
+      const next = newLease(key, holder, now);
+      if (await isTaken(takeOver(next, settled.holder, records), next, deps)) return lead(next, secret, call, deps);
     }
     await sleep(POLL_MS);
   }
@@ -104,14 +110,16 @@ function isForLatecomers(settled: Settled, hasWaited: boolean): boolean {
   return settled.ok || hasWaited || settled.options.retryAfterSeconds !== undefined;
 }
 
-/** Deletes exactly the failure that was read, not a result stored since. */
-async function takeOver(
-  key: RecordKey,
-  failed: string,
-  holder: string,
-  expiresAt: EpochSeconds,
-  records: RecordStore,
-): Promise<boolean> {
+function newLease(key: RecordKey, holder: string, now: Clock): Lease {
+  return { key, holder, expiresAt: now() + LEASE_SECONDS };
+}
+
+async function createLease({ key, holder, expiresAt }: Lease, records: RecordStore): Promise<boolean> {
+  return (await records.create({ key, stage: "calling", data: { v: 1, holder }, expiresAt })) === "created";
+}
+
+/** Replaces exactly the failure that was read, not a result stored since. */
+async function takeOver({ key, holder, expiresAt }: Lease, failed: string, records: RecordStore): Promise<boolean> {
   const { outcome } = await records.advance(
     key,
     { stage: "settled", expect: { holder: failed } },
@@ -121,12 +129,27 @@ async function takeOver(
 }
 
 /**
+ * @returns false also for a lease that could end before the vendor answers, because the store was
+ *   slow or this process was suspended: the vendor is not called under it
+ */
+//= bar#8.2-3
+async function isTaken(taking: Promise<boolean>, lease: Lease, deps: SingleFlightDeps): Promise<boolean> {
+  const taken = await taking.catch((error: unknown) => {
+    // The write may have been made, although its answer is lost.
+    deps.leftBehind.add(lease);
+    throw error;
+  });
+  const hasTime = deps.now() <= lease.expiresAt - LEASE_SECONDS + TAKING_SECONDS;
+  if (taken && !hasTime) await endLease(lease, deps).catch(() => deps.leftBehind.add(lease));
+  return taken && hasTime;
+}
+
+/**
  * The caller gets its own outcome in any case: losing a rotated token would be worse than a missing
  * replay.
  */
 async function lead(
-  key: RecordKey,
-  holder: string,
+  lease: Lease,
   secret: string,
   call: () => Promise<VendorTokens>,
   deps: SingleFlightDeps,
@@ -135,15 +158,15 @@ async function lead(
     const answer = await call();
     // If the answer cannot be stored the lease stays: the waiting callers would otherwise call the
     // vendor with a token that is already spent.
-    await settle(key, holder, { ok: true, answer, at: deps.now() }, secret, deps).catch(() => undefined);
+    await settle(lease, { ok: true, answer, at: deps.now() }, secret, deps).catch(() => undefined);
     return answer;
   } catch (error) {
     // The error itself, with cause and detail, goes on to the log; the record keeps only what a
     // response may contain.
     const known = toOAuthError(error);
-    await settle(key, holder, failure(known), secret, deps)
-      .catch(() => release(key, holder, deps))
-      .catch(() => void releaseLater(key, holder, deps));
+    await settle(lease, failure(known), secret, deps)
+      .catch(() => endLease(lease, deps))
+      .catch(() => deps.leftBehind.add(lease));
     throw known;
   }
 }
@@ -154,8 +177,7 @@ async function lead(
  */
 //= bar#RF-1
 async function settle(
-  key: RecordKey,
-  holder: string,
+  { key, holder }: Lease,
   settled: Settled,
   secret: string,
   { records, now }: SingleFlightDeps,
@@ -165,40 +187,6 @@ async function settle(
     { stage: "calling", expect: { holder } },
     { stage: "settled", set: sealSettled(settled, secret, key), expiresAt: now() + keepSeconds(settled) },
   );
-}
-
-/** Ends this call's own lease and no other's. */
-async function release(key: RecordKey, holder: string, { records, now }: SingleFlightDeps): Promise<void> {
-  const from = { stage: "calling", expect: { holder } };
-  await records.advance(key, from, { stage: "released", set: {}, expiresAt: now() });
-}
-
-/** A write that takes a lease may have been made although its answer is lost. */
-async function takenOrReleased<T>(
-  taking: Promise<T>,
-  key: RecordKey,
-  holder: string,
-  deps: SingleFlightDeps,
-): Promise<T> {
-  return taking.catch((error: unknown) => {
-    void releaseLater(key, holder, deps);
-    throw error;
-  });
-}
-
-/**
- * As soon as the store answers: a lease without a call would keep every client waiting until it
- * expires.
- */
-async function releaseLater(key: RecordKey, holder: string, deps: SingleFlightDeps): Promise<void> {
-  for (let waitedMs = 0; waitedMs < LEASE_SECONDS * 1000; waitedMs += RELEASE_MS) {
-    await sleep(RELEASE_MS, undefined, { ref: false });
-    const isReleased = await release(key, holder, deps).then(
-      () => true,
-      () => false,
-    );
-    if (isReleased) return;
-  }
 }
 
 /** An answer is not replayed after its token has expired. */
