@@ -96,14 +96,11 @@ describe("the ledger", () => {
     expect(tallies.map((one) => one.broken)).toEqual(broken);
   });
 
-  it("lets a window promise calls another time", () => {
-    const away = {
-      ...outage,
-      promised: { ...outage.promised, deferred: ["flow", "call"] as const, callsWithinMs: 200 },
-    };
-    const late = (operation: Seen["operation"], ms: number): Seen => seen(150, "deferred", { operation, to: 150 + ms });
-    expect(tally([late("call", 200), late("call", 201), late("flow", 201)], [away])[0]?.broken).toEqual([
-      "1 × call: deferred after more than 200 ms",
+  it("lets a window promise another time to what may have had tokens to store", () => {
+    const away = { ...outage, promised: { ...outage.promised, storedWithinMs: 200 } };
+    const late = (ms: number, mayStore: boolean): Seen => seen(150, "deferred", { to: 150 + ms, mayStore });
+    expect(tally([late(200, true), late(201, true), late(101, false)], [away])[0]?.broken).toEqual([
+      "1 × flow: deferred after more than 200 ms",
       "1 × flow: deferred after more than 100 ms",
     ]);
   });

@@ -93,7 +93,7 @@ export async function runDrill(
       // The table has made a write, and its answer is gone: each client has one request under way.
       lost: size.clients.flow + size.clients.refresh + size.clients.call,
       withinMs: 8_000,
-      callsWithinMs: STORING_MS,
+      storedWithinMs: STORING_MS,
     };
     await during("the table is away", away, async () => {
       aws.proxy.set({ down: true });
@@ -105,7 +105,7 @@ export async function runDrill(
       text: `brokers notice nothing; calls that need a key: 503 with Retry-After within 10 s${STORING}`,
       deferred: ["call"],
       withinMs: 10_000,
-      callsWithinMs: STORING_MS,
+      storedWithinMs: STORING_MS,
     };
     await during("KMS is away", withoutKms, async () => {
       aws.kms.fault({ kind: "unavailable" });

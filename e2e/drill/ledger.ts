@@ -21,8 +21,10 @@ export interface Seen {
   readonly from: number;
   readonly to: number;
   readonly outcome: Outcome;
-  /** For what was not answered: path, status and error. */
+  /** For what was not answered: path, status, error and reason. */
   readonly detail?: string;
+  /** A request that may have had new tokens to store. */
+  readonly mayStore?: boolean;
 }
 
 export interface Promised {
@@ -36,8 +38,8 @@ export interface Promised {
   readonly lost?: number;
   /** Every answer comes within this time; what is lost counts from the cut, and has no limit. */
   readonly withinMs: number;
-  /** In place of `withinMs` for calls of `/mcp`. */
-  readonly callsWithinMs?: number;
+  /** In place of `withinMs` where new tokens may have waited to be stored. */
+  readonly storedWithinMs?: number;
 }
 
 export interface Window {
@@ -124,8 +126,8 @@ function isInTime(one: Seen, promised: Promised): boolean {
   return one.outcome === "lost" || one.to - one.from <= limitMs(one, promised);
 }
 
-function limitMs({ operation }: Seen, { withinMs, callsWithinMs = withinMs }: Promised): number {
-  return operation === "call" ? callsWithinMs : withinMs;
+function limitMs({ mayStore = false }: Seen, { withinMs, storedWithinMs = withinMs }: Promised): number {
+  return mayStore ? storedWithinMs : withinMs;
 }
 
 /** As lines: a table, and below it what broke each promise. */

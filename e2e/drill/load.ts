@@ -99,12 +99,18 @@ function attemptsOf(operation: Operation, seen: Seen[]): Attempts {
     for (;;) {
       const from = performance.now();
       const record = (outcome: Outcome, answer?: Heard, since = from): void => {
-        const detail = answer === undefined ? {} : { detail: `${what} ${answer.status} ${errorOf(answer)}` };
-        seen.push({ operation, from: since, to: performance.now(), outcome, ...detail });
+        seen.push({
+          operation,
+          from: since,
+          to: performance.now(),
+          outcome,
+          ...(answer !== undefined && outcome !== "answered" ? { detail: detailOf(what, answer) } : {}),
+          ...(answer !== undefined && mayStore(what, answer) ? { mayStore: true } : {}),
+        });
       };
       const answer = await request().catch(() => undefined);
       if (answer?.status === expected) {
-        record("answered");
+        record("answered", answer);
         return answer;
       }
       if (answer === undefined) {
@@ -136,6 +142,20 @@ function attemptsOf(operation: Operation, seen: Seen[]): Attempts {
 
 function isDeferral({ status, headers }: Heard): boolean {
   return status === 503 && /^\d+$/.test(headers.get("retry-after") ?? "");
+}
+
+function detailOf(what: string, answer: Heard): string {
+  return [what, answer.status, errorOf(answer), ...reasonOf(answer)].join(" ");
+}
+
+/** A call refreshes its vendor token before it is answered; what cannot be stored is the store's reason. */
+function mayStore(what: string, answer: Heard): boolean {
+  const [reason] = reasonOf(answer);
+  return what === "/mcp" && (answer.status === 200 || reason === "store_unavailable" || reason === "kms_unavailable");
+}
+
+function reasonOf({ text }: Heard): readonly string[] {
+  return /"reason":\s*"(\w+)"/.exec(text)?.slice(1) ?? [];
 }
 
 /** The code of a JSON error or the reason on a page. */
