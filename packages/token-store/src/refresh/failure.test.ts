@@ -14,7 +14,7 @@ import {
   storeDown,
 } from "../testing/refresh-fixture.ts";
 
-/** One process is refused and cannot note it; then the store is back, and another one is told. */
+/** One process is refused and cannot note it; then the store is back, and another one asks. */
 async function refusedWhileNothingIsNoted(fixture: Fixture): Promise<void> {
   fixture.faults.write = ({ set }) => {
     if (set["status"] === "reauthorize") throw outage();
@@ -88,7 +88,7 @@ describe("invalid_grant", () => {
     expect(await refusal(fixture, leases)).toMatchObject(REAUTHORIZE);
   });
 
-  it("bar#RF-4 the store is down when the end is to be noted: the next caller is told at once", async () => {
+  it("bar#RF-4 the store is down when the end is to be noted: the next caller need not wait", async () => {
     const fixture = await dueFixture();
     fixture.vendor.revoke(fixture.vendor.live(KEY.user).refreshTokens[0]!);
     await refusedWhileNothingIsNoted(fixture);
@@ -173,7 +173,7 @@ describe("after a crash of our own", () => {
     expect(fixture.names()).toEqual(["reauthorize: refresh_lost"]);
   });
 
-  it("bar#RF-5 the previous one is refused while the store is down: the next caller is told at once", async () => {
+  it("bar#RF-5 the previous one is refused while the store is down: the next caller need not wait", async () => {
     const { fixture, first } = await withPrevious();
     await crash(fixture);
     fixture.vendor.revoke(first);
