@@ -23,7 +23,6 @@ import { randomToken } from "@oauth-broker/oauth-core/protocol";
 import type { VendorTokens } from "@oauth-broker/oauth-core/registry";
 import { deriveKey, open, seal } from "@oauth-broker/token-store";
 import type { Deps } from "../deps.ts";
-import { createLeftBehind, endLease, type Lease, type LeftBehind } from "./left-behind.ts";
 
 export interface SingleFlight {
   /** @param secret what only equal callers present; the stored answer is sealed under it */
@@ -41,6 +40,9 @@ const SKEW_SECONDS = 5;
 const LEASE_SECONDS = VENDOR_OPERATION_SECONDS + TAKING_SECONDS + SKEW_SECONDS;
 const POLL_MS = 50;
 const MAX_POLLS = 300;
+/** Between two attempts to end a lease that the store left behind. */
+const RELEASE_MS = 500;
+const MOST_LEFT_BEHIND = 1_000;
 
 /** The content of the record once the vendor has answered. */
 type Settled =
@@ -51,6 +53,14 @@ type Settled =
       readonly description: string;
       readonly options: OAuthErrorOptions;
     };
+
+/** A record in the stage `calling`. */
+export interface Lease {
+  readonly key: RecordKey;
+  /** Drawn at random for each caller. */
+  readonly holder: string;
+  readonly expiresAt: EpochSeconds;
+}
 
 interface SingleFlightOptions extends Pick<Deps, "records" | "now"> {
   /** Called for each answer that came without a vendor call of its own. */
@@ -231,4 +241,55 @@ function outcomeOf(settled: Settled): VendorTokens {
 function aged(answer: VendorTokens, settled: Settled, now: EpochSeconds): VendorTokens {
   if (!settled.ok || answer.expiresInSeconds === undefined) return answer;
   return { ...answer, expiresInSeconds: Math.max(1, answer.expiresInSeconds - (now - settled.at)) };
+}
+
+/**
+ * Leases that the store left behind: the answer to taking one was lost, or it could not be ended.
+ * Without a call they would keep every client waiting until they expire, so they are ended in the
+ * background, as soon as the store answers.
+ */
+export interface LeftBehind {
+  /** Beyond `MOST_LEFT_BEHIND` it is left to expire. One that reaches the store later still expires, too. */
+  add(lease: Lease): void;
+}
+
+/** Ends this lease and no other's. */
+async function endLease({ key, holder }: Lease, { records, now }: Pick<Deps, "records" | "now">): Promise<void> {
+  const from = { stage: "calling", expect: { holder } };
+  await records.advance(key, from, { stage: "released", set: {}, expiresAt: now() });
+}
+
+/** One per process: however many there are, a store that is away gets one request at a time. */
+export function createLeftBehind(deps: Pick<Deps, "records" | "now">): LeftBehind {
+  const leases = new Set<Lease>();
+  let isRunning = false;
+
+  const isOver = async (lease: Lease): Promise<boolean> => {
+    if (deps.now() >= lease.expiresAt) return true;
+    return endLease(lease, deps).then(
+      () => true,
+      () => false,
+    );
+  };
+  const run = async (): Promise<void> => {
+    while (leases.size > 0) {
+      await sleep(RELEASE_MS, undefined, { ref: false });
+      for (const lease of leases) {
+        // Still away: it would not answer for the next one either.
+        if (!(await isOver(lease))) break;
+        leases.delete(lease);
+      }
+    }
+    isRunning = false;
+  };
+
+  return {
+    add: (lease) => {
+      if (leases.size >= MOST_LEFT_BEHIND) return;
+      leases.add(lease);
+      if (isRunning) return;
+      isRunning = true;
+      void run();
+    },
+  };
 }

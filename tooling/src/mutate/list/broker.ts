@@ -260,8 +260,16 @@ export const BROKER_DEFENCES: readonly Mutation[] = [
     defence: "One of several equal refreshes takes the lease",
     rows: ["RF-1"],
     file: `${GRANT_FILES}/single-flight.ts`,
-    find: 'if (leading === "created") return lead(',
-    replace: 'if (leading !== "absent" as string) return lead(',
+    find: 'expiresAt })) === "created";',
+    replace: 'expiresAt })) !== ("absent" as string);',
+    tests: [`${GRANT_FILES}/single-flight.test.ts`],
+  },
+  {
+    defence: "The vendor is not called under a lease that could end before it answers",
+    rows: ["8.2-3"],
+    file: `${GRANT_FILES}/single-flight.ts`,
+    find: "return taken && hasTime;",
+    replace: "return taken;",
     tests: [`${GRANT_FILES}/single-flight.test.ts`],
   },
   {
