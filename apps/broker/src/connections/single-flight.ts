@@ -39,7 +39,8 @@ const SKEW_SECONDS = 5;
 /** A vendor operation ends before its lease does. */
 const LEASE_SECONDS = VENDOR_OPERATION_SECONDS + TAKING_SECONDS + SKEW_SECONDS;
 const POLL_MS = 50;
-const MAX_POLLS = 300;
+/** How long a caller waits for another one's call. */
+const WAIT_MS = 15_000;
 /** Between two attempts to end a lease that the store left behind. */
 const RELEASE_MS = 500;
 const MOST_LEFT_BEHIND = 1_000;
@@ -95,11 +96,12 @@ async function leadOrFollow(
 ): Promise<VendorTokens> {
   const { records, now } = deps;
   const holder = randomToken(16);
-  for (let poll = 0; poll < MAX_POLLS; poll++) {
+  const startedMs = performance.now();
+  for (let hasWaited = false; performance.now() - startedMs < WAIT_MS; hasWaited = true) {
     const lease = newLease(key, holder, now);
     if (await isTaken(createLease(lease, records), lease, deps)) return lead(lease, secret, call, deps);
     const settled = await settledRecord(key, secret, records);
-    if (settled !== undefined && isForLatecomers(settled.settled, poll > 0)) {
+    if (settled !== undefined && isForLatecomers(settled.settled, hasWaited)) {
       deps.onReplay?.();
       return aged(outcomeOf(settled.settled), settled.settled, now());
     }
