@@ -151,7 +151,7 @@ async function isTaken(taking: Promise<boolean>, lease: Lease, deps: SingleFligh
     deps.leftBehind.add(lease);
     throw error;
   });
-  const hasTime = deps.now() <= lease.expiresAt - LEASE_SECONDS + TAKING_SECONDS;
+  const hasTime = deps.now() + VENDOR_OPERATION_SECONDS + SKEW_SECONDS <= lease.expiresAt;
   if (taken && !hasTime) await endLease(lease, deps).catch(() => deps.leftBehind.add(lease));
   return taken && hasTime;
 }

@@ -133,6 +133,14 @@ it("does not wait for clients that keep their connection after the last response
   expect(performance.now() - answeredAt).toBeLessThan(1_000);
 });
 
+it("rfc9112#9.6 ends the connection of a request that does not reach the app", async () => {
+  const socket = connect(server.port, "127.0.0.1");
+  socket.write("GET / HTTP/1.1\r\nHost: a b\r\n\r\n");
+  const answer = await text(socket);
+  expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+  expect(answer).toMatch(/^connection: close\r$/im);
+});
+
 it("reports the port that is in use", async () => {
   await expect(listen(new Hono(), { host: "127.0.0.1", port: server.port })).rejects.toMatchObject({
     code: "EADDRINUSE",

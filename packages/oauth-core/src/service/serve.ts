@@ -129,7 +129,7 @@ function refuseMalformed(error: unknown): Response {
   // Anything else is a bug of ours and must not be reported as the caller's.
   if (!(error instanceof RequestError)) throw error;
   const body = { error: "invalid_request", error_description: "The request is malformed" };
-  return Response.json(body, { status: 400, headers: { "cache-control": "no-store" } });
+  return Response.json(body, { status: 400, headers: { "cache-control": "no-store", connection: "close" } });
 }
 
 /** Below HTTP: a request the parser refused gets its status, uncacheable. */
