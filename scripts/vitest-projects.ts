@@ -4,8 +4,9 @@
  *
  * - `shared` leaves the modules as they are. Such files run one after the other in the same worker,
  *   which loads what they import once.
- * - `isolated` replaces modules (`vi.mock`), or imports a fixture that does. Each file has a worker
- *   of its own.
+ * - `replacing` replaces modules (`vi.mock`), or imports a fixture that does. Such files share a
+ *   worker, too, but each loads the modules of this repository anew: those replaced for the file
+ *   before it are gone.
  *
  * With SOAK=1 only the files run whose size is a `volume`, at full size (docs/testing.md).
  */
@@ -38,10 +39,15 @@ export function testProjects(options: TestOptions = {}): ViteUserConfig {
   const files = globSync("**/*.test.ts", { exclude: ["node_modules", "dist"] })
     .map((path) => ({ path: path.replaceAll("\\", "/"), text: textOf(path) }))
     .filter(({ text }) => !isSoak || HAS_VOLUME.test(text));
-  const kinds = Object.groupBy(files, ({ text }) => (REPLACES_MODULES.test(text) ? "isolated" : "shared"));
+  const kinds = Object.groupBy(files, ({ text }) => (REPLACES_MODULES.test(text) ? "replacing" : "shared"));
   const projects = Object.entries(kinds).map(([name, ofKind]) => ({
     extends: true as const,
-    test: { name, include: ofKind.map(({ path }) => path), isolate: name === "isolated" },
+    test: {
+      name,
+      include: ofKind.map(({ path }) => path),
+      isolate: false,
+      setupFiles: name === "replacing" ? [join(import.meta.dirname, "test-setup-fresh-modules.ts")] : [],
+    },
   }));
   const setupFiles = [join(import.meta.dirname, "test-setup.ts"), ...[options.setupFiles ?? []].flat()];
   // Tests start hundreds of processes, which compile the same files.

@@ -1,0 +1,7 @@
+/**
+ * Before a test file that replaces modules: forgets those that the file before it loaded in this
+ * worker. Packages from node_modules stay loaded.
+ */
+import { vi } from "vitest";
+
+vi.resetModules();
