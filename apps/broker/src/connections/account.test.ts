@@ -73,6 +73,14 @@ describe("a vendor that gives no ID token", () => {
       {},
       { token_endpoint: "https://eu.acme.example/token", vendor_client_id: "mine" },
     ],
+    [
+      "a placeholder of the request fills their domain",
+      {
+        vendor: { tokenEndpoint: "https://{domain}.example/token" },
+        entry: { placeholders: { domain: { pattern: "[a-z]{1,20}" } } },
+      },
+      { placeholders: '{"domain":"elsewhere"}', vendor_client_id: "mine" },
+    ],
   ])("bar#BY-4 is not asked where %s", async (_, options, form) => {
     const { connect, asked } = await brokerOf(options);
     expect(await connect(form)).toMatchObject({ status: 200, account: undefined });

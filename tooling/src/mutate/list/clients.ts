@@ -195,7 +195,7 @@ export const CLIENT_DEFENCES: readonly Mutation[] = [
     rows: ["HT-5"],
     file: `${SERVICE}/serve.ts`,
     find: "    headersTimeout: headersMs,\n    requestTimeout: requestMs,",
-    replace: "    headersTimeout: 60_000,\n    requestTimeout: 300_000,",
+    replace: "    headersTimeout: headersMs * 100,\n    requestTimeout: requestMs * 100,",
     tests: ["e2e/scenarios/http-slow.test.ts"],
   },
   {
