@@ -11,6 +11,8 @@ const shell = process.platform === "win32";
 const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 const pin = manifest.packageManager.split("@")[1].split("+")[0];
 const env = {
+  // What is started from source loads in half the time from the second start on.
+  NODE_COMPILE_CACHE: join(root, "node_modules", ".cache", "compiled"),
   ...process.env,
   TURBO_TELEMETRY_DISABLED: "1",
   npm_config_loglevel: "error",

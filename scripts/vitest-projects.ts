@@ -50,14 +50,12 @@ export function testProjects(options: TestOptions = {}): ViteUserConfig {
     },
   }));
   const setupFiles = [join(import.meta.dirname, "test-setup.ts"), ...[options.setupFiles ?? []].flat()];
-  // Tests start hundreds of processes, which compile the same files.
-  const env = { NODE_COMPILE_CACHE: join(import.meta.dirname, "../node_modules/.cache/compiled"), ...options.env };
   const provide = { isSoak };
   // Properties over hundreds of inputs, whole processes and browsers take longer than vitest's five
   // seconds, and on a busy machine much longer.
   const limits = { testTimeout: 90_000, hookTimeout: 90_000, expect: { poll: { timeout: 20_000 } } };
   const workers = { maxWorkers: availableParallelism() };
-  return defineConfig({ test: { ...limits, ...workers, provide, ...options, env, setupFiles, projects } });
+  return defineConfig({ test: { ...limits, ...workers, provide, ...options, setupFiles, projects } });
 }
 
 /** The text of a test file and of the fixtures it imports. */
