@@ -8,6 +8,6 @@ export default {
   input: join(import.meta.dirname, "several-vendors-server.ts"),
   output: {
     ...template.output,
-    file: join(import.meta.dirname, "..", "..", "node_modules", ".cache", "e2e", "several-vendors-server.js"),
+    file: join(import.meta.dirname, "..", "dist", "several-vendors-server.js"),
   },
 };

@@ -8,6 +8,6 @@ export default {
   input: join(import.meta.dirname, "short-waits-broker.ts"),
   output: {
     ...broker.output,
-    file: join(import.meta.dirname, "..", "..", "node_modules", ".cache", "e2e", "short-waits-broker.js"),
+    file: join(import.meta.dirname, "..", "dist", "short-waits-broker.js"),
   },
 };
