@@ -11,6 +11,7 @@ import { dirname, join, sep } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { driveConsent } from "@oauth-broker/simulators";
+import { CONFORMANCE_CLIENT_BUNDLE } from "../support/paths.ts";
 import { openTurns } from "./client-turn.ts";
 
 const COMMAND = fileURLToPath(import.meta.resolve("@modelcontextprotocol/conformance/dist/index.js"));
@@ -45,7 +46,7 @@ export async function runSuite(...args: readonly string[]): Promise<SuiteRun> {
 export async function runClientSuite(...args: readonly string[]): Promise<SuiteRun> {
   const turns = await openTurns(CLIENTS_AT_ONCE);
   try {
-    const command = `"${process.execPath}" "${join(import.meta.dirname, "client.ts")}"`;
+    const command = `"${process.execPath}" "${CONFORMANCE_CLIENT_BUNDLE}"`;
     // Most of which is waiting for a turn.
     const timeout = ["--timeout", String(LONGEST_CLIENT_MS)];
     const environment = { CONFORMANCE_TURNS: String(turns.port) };
