@@ -20,8 +20,9 @@ import {
   type RecordStore,
   type Secret,
 } from "@oauth-broker/oauth-core";
+import { registrableDomainOf } from "@oauth-broker/oauth-core/egress";
 import { expandTemplate } from "@oauth-broker/oauth-core/protocol";
-import { REGISTRY, withOperatorsFields } from "@oauth-broker/oauth-core/registry";
+import { REGISTRY, type Vendor, withOperatorsFields } from "@oauth-broker/oauth-core/registry";
 import type { Connector, ConnectorSettings } from "../connectors/connector.ts";
 import type { ConnectorStore } from "../connectors/store.ts";
 import { enteredClient, registeredClient } from "./hosted-server/client.ts";
@@ -127,7 +128,30 @@ function vendorOf({ vendorOrIssuer, authorizationUrl, tokenUrl }: ConnectorSetti
   }
   const known = REGISTRY.get(vendorOrIssuer)?.vendor;
   if (known === undefined) return defineVendor({ ...CUSTOM, issuer: vendorOrIssuer, ...urls });
-  return Object.keys(urls).length === 0 ? vendorOrIssuer : withOperatorsFields(known, urls);
+  return Object.keys(urls).length === 0 ? vendorOrIssuer : atOwnUrls(known, urls);
+}
+
+/**
+ * The registry's vendor at the administrator's URLs. What belongs to a replaced host goes: its
+ * issuer and keys, and with the token endpoint's the further endpoints, which must not receive
+ * tokens of the new host (docs/decisions/0016).
+ */
+//= bar#BY-4
+function atOwnUrls(known: Vendor, urls: Partial<Pick<Vendor, "authorizationEndpoint" | "tokenEndpoint">>): Vendor {
+  const isElsewhere = (name: keyof typeof urls): boolean => {
+    const [former, own] = [known[name], urls[name]];
+    return own !== undefined && (former === undefined || registrableDomainOf(former) !== registrableDomainOf(own));
+  };
+  const { refreshEndpoint, ...vendor } = withOperatorsFields(known, urls);
+  const isAnonymous = isElsewhere("authorizationEndpoint") || isElsewhere("tokenEndpoint");
+  const { issuer: _issuer, issuerTemplate: _template, jwksUri: _keys, ...anonymous } = vendor;
+  const named = isAnonymous ? { ...anonymous, issRequired: false } : vendor;
+  if (!isElsewhere("tokenEndpoint")) {
+    return { ...named, ...(urls.tokenEndpoint === undefined ? defined({ refreshEndpoint }) : {}) };
+  }
+  const { revocationEndpoint: _revocation, introspectionEndpoint: _introspection, tokenCheck: _check, ...rest } = named;
+  const { userinfoEndpoint: _userinfo, account: _account, ...bare } = rest;
+  return bare;
 }
 
 const CUSTOM = { id: "custom", name: "Custom vendor" } as const;

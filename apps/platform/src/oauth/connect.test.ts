@@ -1,4 +1,4 @@
-import { Secret } from "@oauth-broker/oauth-core";
+import { type Fetch, Secret } from "@oauth-broker/oauth-core";
 import {
   driveConsent,
   type DriveConsentOptions,
@@ -10,6 +10,7 @@ import type { Connector } from "../connectors/connector.ts";
 import type { SettingsChange } from "../connectors/store.ts";
 import { openTestConnect, REDIRECT_URI, signedIn, type TestConnect } from "../testing/test-connect.ts";
 import { createBearers } from "./bearer.ts";
+import { clientOfConnector } from "./client-of-connector.ts";
 import { finishConnect, type Finished, startConnect } from "./connect.ts";
 import { disconnect } from "./disconnect.ts";
 
@@ -268,6 +269,33 @@ describe("a connection", () => {
         revision: (await platform.connections.open(connector, first.user.id))?.revision ?? "",
       }),
     ).rejects.toMatchObject({ code: "invalid_grant" });
+  });
+});
+
+describe("a vendor of the registry, at the administrator's own URLs", () => {
+  /** What is asked from the vendor's answer to the end of the connection. */
+  const askedAt = async (host: string): Promise<string[]> => {
+    const asked: string[] = [];
+    const fetch: Fetch = async (input) => {
+      asked.push(String(input));
+      return Response.json({ access_token: "at-canary", token_type: "bearer", refresh_token: "rt-canary" });
+    };
+    const urls = { authorizationUrl: `https://${host}/oauth/authorize`, tokenUrl: `https://${host}/oauth/token` };
+    const connector = await addConnector({ vendorOrIssuer: "gitlab", scopes: "read_user", ...urls });
+    const client = await clientOfConnector(connector, { ...platform, fetch });
+    const { session } = await client.start();
+    const tokens = await client.finish(`${REDIRECT_URI}?code=abc&state=${session.state}`, session);
+    await client.revoke(tokens);
+    return [...new Set(asked)];
+  };
+
+  it("bar#BY-4 sends no token of theirs to the vendor's endpoints", async () => {
+    const host = "gitlab.example.com";
+    expect(await askedAt(host)).toEqual([`https://${host}/oauth/token`]);
+  });
+
+  it("still revokes at the vendor where they are the vendor's own", async () => {
+    expect(await askedAt("eu.gitlab.com")).toContain("https://gitlab.com/oauth/revoke");
   });
 });
 
