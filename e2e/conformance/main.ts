@@ -9,7 +9,7 @@ import { CLIENT_ID, openHarness } from "./harness.ts";
 import { runClientSuite, runSuite } from "./suite.ts";
 
 const [command = "server", ...options] = process.argv.slice(2);
-buildPrograms();
+if (command === "client") buildPrograms();
 const { exitCode, output } = command === "client" ? await runClientSuite(...options) : await againstFixture();
 process.stdout.write(output);
 process.exitCode = exitCode ?? 1;
