@@ -20,8 +20,7 @@ import {
   type RecordStore,
   type Secret,
 } from "@oauth-broker/oauth-core";
-import { registrableDomainOf } from "@oauth-broker/oauth-core/egress";
-import { expandTemplate } from "@oauth-broker/oauth-core/protocol";
+import { expandTemplate, registrableDomainOf } from "@oauth-broker/oauth-core/protocol";
 import { REGISTRY, type Vendor, withOperatorsFields } from "@oauth-broker/oauth-core/registry";
 import type { Connector, ConnectorSettings } from "../connectors/connector.ts";
 import type { ConnectorStore } from "../connectors/store.ts";
@@ -132,9 +131,8 @@ function vendorOf({ vendorOrIssuer, authorizationUrl, tokenUrl }: ConnectorSetti
 }
 
 /**
- * The registry's vendor at the administrator's URLs. What belongs to a replaced host goes: its
- * issuer and keys, and with the token endpoint's the further endpoints, which must not receive
- * tokens of the new host (docs/decisions/0016).
+ * The registry's vendor at the administrator's URLs. At another party's its issuer and keys go too,
+ * because the settings have no field for those of the new host.
  */
 //= bar#BY-4
 function atOwnUrls(known: Vendor, urls: Partial<Pick<Vendor, "authorizationEndpoint" | "tokenEndpoint">>): Vendor {
@@ -142,16 +140,10 @@ function atOwnUrls(known: Vendor, urls: Partial<Pick<Vendor, "authorizationEndpo
     const [former, own] = [known[name], urls[name]];
     return own !== undefined && (former === undefined || registrableDomainOf(former) !== registrableDomainOf(own));
   };
-  const { refreshEndpoint, ...vendor } = withOperatorsFields(known, urls);
-  const isAnonymous = isElsewhere("authorizationEndpoint") || isElsewhere("tokenEndpoint");
+  const { vendor } = withOperatorsFields(known, urls);
+  if (!isElsewhere("authorizationEndpoint") && !isElsewhere("tokenEndpoint")) return vendor;
   const { issuer: _issuer, issuerTemplate: _template, jwksUri: _keys, ...anonymous } = vendor;
-  const named = isAnonymous ? { ...anonymous, issRequired: false } : vendor;
-  if (!isElsewhere("tokenEndpoint")) {
-    return { ...named, ...(urls.tokenEndpoint === undefined ? defined({ refreshEndpoint }) : {}) };
-  }
-  const { revocationEndpoint: _revocation, introspectionEndpoint: _introspection, tokenCheck: _check, ...rest } = named;
-  const { userinfoEndpoint: _userinfo, account: _account, ...bare } = rest;
-  return bare;
+  return { ...anonymous, issRequired: false };
 }
 
 const CUSTOM = { id: "custom", name: "Custom vendor" } as const;

@@ -1,12 +1,15 @@
 /**
- * The twin of the test in settings.test.ts: without `dropEndpointsOfReplacedHost` the replaced host
- * gets tokens of the new one.
+ * The twin of the test in settings.test.ts: with the operator's fields simply over the entry's,
+ * the replaced host gets tokens of the new one.
  */
 import { expect, it, vi } from "vitest";
 import { loadSettings } from "../config.ts";
 import { HOSTED, NO_URLS } from "../testing/environments.ts";
 
-vi.mock(import("./moved-vendor.ts"), () => ({ dropEndpointsOfReplacedHost: (vendor) => vendor }));
+vi.mock(import("@oauth-broker/oauth-core/registry"), async (load) => ({
+  ...(await load()),
+  withOperatorsFields: (known, own) => ({ vendor: { ...known, ...own }, leftBehind: [] }),
+}));
 
 it("bar#BY-4 twin: the registry's hosts would get the tokens of a token URL that is elsewhere", () => {
   const { vendor } = loadSettings({

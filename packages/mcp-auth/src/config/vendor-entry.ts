@@ -14,14 +14,15 @@ import {
 import {
   defineVendor,
   REGISTRY,
+  type OperatorsVendor,
   type RegistryEntry,
+  type TokenRecipient,
   type Vendor,
   withOperatorsFields,
 } from "@oauth-broker/oauth-core/registry";
 import { requireEgressUrl } from "@oauth-broker/oauth-core/egress";
 import { checkVendorId, nearest, problemOfThrown } from "@oauth-broker/oauth-core/configuration";
 import type { CommonSettings } from "../settings.ts";
-import { dropEndpointsOfReplacedHost } from "./moved-vendor.ts";
 import type { Reader } from "./reader.ts";
 import type { VariableName } from "./variables.ts";
 
@@ -63,10 +64,9 @@ export function readVendorEntry(read: Reader, rules: CommonSettings["egress"]): 
   const entry = id === undefined ? undefined : REGISTRY.get(id);
   if (id === undefined || !isUsable(read, { id, entry, given }) || !areGood) return undefined;
   const located = withUrls(entry?.vendor ?? defineVendor({ id, name: id }), given);
-  const moved =
-    entry === undefined ? located : dropEndpointsOfReplacedHost(located, { known: entry.vendor, given, read });
+  warnOfLeftBehind(read, located.leftBehind);
   const filling = { read, entry, given, rules };
-  const vendor = fill({ ...moved, enabled: true, ...defined({ pkce }) }, filling);
+  const vendor = fill({ ...located.vendor, enabled: true, ...defined({ pkce }) }, filling);
   return vendor !== undefined && checkFilled(vendor, filling) ? { vendor, entry } : undefined;
 }
 
@@ -106,8 +106,8 @@ function isUsable(
   return true;
 }
 
-/** The operator's URLs replace the registry's; the rest of the entry stays. */
-function withUrls(vendor: Vendor, given: GivenUrls): Vendor {
+/** The operator's URLs replace the registry's; the rest of the entry stays where it may. */
+function withUrls(vendor: Vendor, given: GivenUrls): OperatorsVendor {
   const { account, tokenCheck } = vendor;
   const { VENDOR_USERINFO_URL: userinfo, VENDOR_INTROSPECTION_URL: introspection } = given;
   const own = {
@@ -122,7 +122,25 @@ function withUrls(vendor: Vendor, given: GivenUrls): Vendor {
       !(name === "VENDOR_INTROSPECTION_URL" && tokenCheck !== undefined),
   );
   const fields = plain.flatMap((name) => (given[name] === undefined ? [] : [[FIELDS[name], given[name]]]));
-  return { ...withOperatorsFields(vendor, Object.fromEntries(fields)), ...own };
+  return withOperatorsFields(vendor, { ...Object.fromEntries(fields), ...own });
+}
+
+/** The variable that says where else the tokens may go. */
+const VARIABLE_OF: Readonly<Record<TokenRecipient, VariableName>> = {
+  revocationEndpoint: "VENDOR_REVOCATION_URL",
+  userinfoEndpoint: "VENDOR_USERINFO_URL",
+  account: "VENDOR_USERINFO_URL",
+  introspectionEndpoint: "VENDOR_INTROSPECTION_URL",
+  tokenCheck: "VENDOR_INTROSPECTION_URL",
+  apiHosts: "VENDOR_API_HOSTS",
+};
+
+function warnOfLeftBehind(read: Reader, leftBehind: readonly TokenRecipient[]): void {
+  if (leftBehind.length === 0) return;
+  const names = new Set(leftBehind.map((name) => VARIABLE_OF[name]));
+  read.warn(
+    `VENDOR_TOKEN_URL is at another domain than the registry's, which gets none of these tokens: set what you need of ${[...names].join(", ")}`,
+  );
 }
 
 interface Filling {

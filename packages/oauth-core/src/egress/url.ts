@@ -4,7 +4,6 @@
  */
 import { isIP } from "node:net";
 import { OAuthError } from "../protocol/errors.ts";
-import { registrableDomain } from "../protocol/public-suffix.ts";
 import { createCidrMatcher, isLoopbackAddress, isPrivateName, isPublicAddress } from "./addresses.ts";
 
 export interface EgressUrlOptions {
@@ -90,18 +89,6 @@ export function urlFault(url: URL, { allowLoopback, isAllowedNetwork }: EgressUr
 /** The host without the brackets of an IPv6 literal. */
 export function bareHost(url: URL): string {
   return url.hostname.startsWith("[") ? url.hostname.slice(1, -1) : url.hostname;
-}
-
-/**
- * The registrable domain of a URL's host, taken from its name alone. Decides to which further hosts
- * of the same party a token or a secret may go.
- *
- * @param url may hold {placeholders}
- * @returns the shortest name a party could have registered; for an IP address, the address
- */
-export function registrableDomainOf(url: string): string {
-  const host = bareHost(new URL(url.replace(/[{}]/g, "")));
-  return isIP(host) === 0 ? registrableDomain(host) : host;
 }
 
 /**

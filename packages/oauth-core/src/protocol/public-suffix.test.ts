@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isPublicSuffix, registrableDomain } from "./public-suffix.ts";
+import { isPublicSuffix, registrableDomainOf } from "./public-suffix.ts";
 
 describe("isPublicSuffix", () => {
   it.each([
@@ -55,7 +55,7 @@ describe("isPublicSuffix", () => {
   });
 });
 
-describe("registrableDomain", () => {
+describe("registrableDomainOf", () => {
   it.each([
     ["auth.vendor.example", "vendor.example"],
     ["vendor.co.uk", "vendor.co.uk"],
@@ -71,8 +71,10 @@ describe("registrableDomain", () => {
     ["github.io", "github.io"],
     ["localhost", "localhost"],
     ["internal", "internal"],
-    ["", ""],
+    ["{region}.vendor.example", "vendor.example"],
+    ["127.0.0.1:8080", "127.0.0.1"],
+    ["[::1]:8080", "[::1]"],
   ])("of %j is %j", (host, domain) => {
-    expect(registrableDomain(host)).toBe(domain);
+    expect(registrableDomainOf(`https://${host}/token`)).toBe(domain);
   });
 });

@@ -4,6 +4,7 @@
  * hosts belong to one party: placeholders, registrable domains, and settings that name all hosts
  * below a domain.
  */
+import { isIP } from "node:net";
 import { getPublicSuffix } from "tldts";
 
 const LIST = { allowPrivateDomains: true, extractHostname: false };
@@ -28,8 +29,20 @@ export function isPublicSuffix(suffix: string): boolean {
   return !suffix.includes(".") || publicSuffixOf(suffix) === suffix;
 }
 
+/**
+ * The registrable domain of a URL's host, taken from its name alone. Decides to which further hosts
+ * of the same party a token or a secret may go.
+ *
+ * @param url may hold {placeholders}
+ * @returns the shortest name a party could have registered; for an IP address, the address
+ */
+export function registrableDomainOf(url: string): string {
+  const { hostname } = new URL(url.replace(/[{}]/g, ""));
+  return hostname.startsWith("[") || isIP(hostname) !== 0 ? hostname : registrableDomain(hostname);
+}
+
 /** @returns the name right below the public suffix of the host; for a suffix, the suffix itself */
-export function registrableDomain(host: string): string {
+function registrableDomain(host: string): string {
   const suffix = publicSuffixOf(host);
   if (suffix === undefined || suffix === host) return host;
   const label =

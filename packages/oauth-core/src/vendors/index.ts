@@ -11,6 +11,7 @@ export {
   type Verification,
 } from "./registry.ts";
 export type { ScopeRefusal } from "./account.ts";
+export { type OperatorsVendor, type TokenRecipient, withOperatorsFields } from "./operators-vendor.ts";
 export { searchVendors } from "./search.ts";
 export { hasEnded, type Sunset, urlsThatEnd } from "./sunset.ts";
 export {
@@ -23,5 +24,4 @@ export {
   type Vendor,
   type VendorCredentials,
   type VendorTokens,
-  withOperatorsFields,
 } from "./vendor.ts";

@@ -27,6 +27,14 @@ export type TokenEndpointAuthMethod = "client_secret_basic" | "client_secret_pos
  */
 export type EndpointSource = "metadata" | "metadata, else stored";
 
+/** An endpoint of the standard's that flows do not go through. */
+export type FurtherEndpoint =
+  | "revocationEndpoint"
+  | "registrationEndpoint"
+  | "userinfoEndpoint"
+  | "introspectionEndpoint"
+  | "jwksUri";
+
 /** An entry: where a vendor's endpoints are, and in which ways it departs from the standard. */
 export interface Vendor {
   /** Lower case letters, digits and `-`. */
@@ -73,7 +81,7 @@ export interface Vendor {
   /** With `endpointsFrom`: the MCP server, whose own document has to name the issuer. */
   readonly serverUrl?: string;
   /** With `endpointsFrom`: those of the members above that precede the metadata. */
-  readonly operatorsEndpoints?: readonly (typeof FURTHER_ENDPOINTS)[number][];
+  readonly operatorsEndpoints?: readonly FurtherEndpoint[];
   readonly account?: AccountEndpoint;
   /** Takes precedence over introspection and the account, where it can be used. */
   readonly tokenCheck?: TokenCheck;
@@ -255,30 +263,6 @@ export interface VendorTokens {
   readonly idToken?: { readonly raw: string; readonly issuer: string; readonly subject: string };
   /** Every other member of the answer. */
   readonly vendorData: JsonObject;
-}
-
-const FURTHER_ENDPOINTS = [
-  "revocationEndpoint",
-  "registrationEndpoint",
-  "userinfoEndpoint",
-  "introspectionEndpoint",
-  "jwksUri",
-] as const;
-
-/**
- * An entry with an operator's fields over its own. Where live metadata decides the endpoints, an
- * operator who names the issuer or an endpoint of flows takes the rest from the entry too; any other
- * endpoint takes precedence over the metadata alone.
- *
- * @param own what the operator names; no member is undefined
- */
-export function withOperatorsFields(vendor: Vendor, own: Partial<Vendor>): Vendor {
-  if (vendor.endpointsFrom === undefined) return { ...vendor, ...own };
-  const { endpointsFrom: _from, serverUrl: _server, ...stored } = vendor;
-  const { issuer, authorizationEndpoint, tokenEndpoint, refreshEndpoint } = own;
-  if ((issuer ?? authorizationEndpoint ?? tokenEndpoint ?? refreshEndpoint) !== undefined) return { ...stored, ...own };
-  const operatorsEndpoints = FURTHER_ENDPOINTS.filter((name) => own[name] !== undefined);
-  return { ...vendor, ...own, ...(operatorsEndpoints.length === 0 ? {} : { operatorsEndpoints }) };
 }
 
 /** `Ed25519` is RFC 9864's name for `EdDSA` with that curve. */

@@ -80,8 +80,8 @@ export const PLATFORM_DEFENCES: readonly Mutation[] = [
     defence: "Tokens of an administrator's own host go to no endpoint of the registry's vendor",
     rows: ["BY-4"],
     file: `${SRC}/oauth/client-of-connector.ts`,
-    find: "  return bare;",
-    replace: "  return bare.name === undefined ? bare : named;",
+    find: "const { vendor } = withOperatorsFields(known, urls);",
+    replace: "const vendor = { ...known, ...urls, ...withOperatorsFields({ ...known, ...urls }, {}).vendor };",
     tests: [`${SRC}/oauth/connect.test.ts`],
   },
   {

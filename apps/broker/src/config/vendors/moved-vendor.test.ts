@@ -50,35 +50,6 @@ describe("bar#BY-4 a registry vendor with a token endpoint of the operator's", (
     expect(warnings).toEqual([]);
   });
 
-  it.each<[string, Partial<Vendor>]>([
-    ["https://eu.known.example/token", KNOWN],
-    ["https://{region}.known.example/token", { ...KNOWN, revocationEndpoint: "https://{region}.known.example/revoke" }],
-  ])("revokes as before below the vendor's own domain: %s", (tokenEndpoint, known) => {
-    const placeholders = { region: { default: "eu" } };
-    const { vendor, warnings } = moved({ token_endpoint: tokenEndpoint, placeholders }, known);
-    expect(vendor?.revocationEndpoint).toBe(known.revocationEndpoint);
-    expect(vendor).not.toHaveProperty("refreshEndpoint");
-    expect(warnings).toEqual([]);
-  });
-
-  it("has no endpoint of the other domain say whether its tokens are good, unless the operator writes it", () => {
-    const ways: Partial<Vendor> = {
-      ...KNOWN,
-      userinfoEndpoint: "https://api.known.example/me",
-      introspectionEndpoint: "https://api.known.example/introspect",
-      account: { endpoint: "https://api.known.example/whoami", method: "GET" },
-    };
-    const { account, userinfoEndpoint, introspectionEndpoint } = ways;
-    const away = { token_endpoint: "https://gateway.example/token" };
-    for (const name of ["account", "userinfoEndpoint", "introspectionEndpoint"]) {
-      expect(moved(away, ways).vendor).not.toHaveProperty(name);
-    }
-    const written = { introspection_endpoint: introspectionEndpoint, userinfo_endpoint: userinfoEndpoint };
-    expect(moved({ ...away, ...written }, ways).vendor).toMatchObject({ userinfoEndpoint, introspectionEndpoint });
-    const near = { token_endpoint: "https://eu.known.example/token" };
-    expect(moved(near, ways).vendor).toMatchObject({ account, userinfoEndpoint, introspectionEndpoint });
-  });
-
   it.each([
     { token_endpoint: KNOWN.tokenEndpoint },
     { authorization_endpoint: "https://gateway.example/authorize" },

@@ -3,7 +3,6 @@
  * to use.
  */
 import { defined } from "@oauth-broker/oauth-core";
-import { registrableDomainOf } from "@oauth-broker/oauth-core/egress";
 import { defineVendor, type Vendor, withOperatorsFields } from "@oauth-broker/oauth-core/registry";
 import type { Environment } from "@oauth-broker/oauth-core/configuration";
 import { formatPath, type Problem } from "../problems.ts";
@@ -84,15 +83,20 @@ export function buildVendor(
   { env, problems, warnings }: { env: Environment; problems: Problem[]; warnings: string[] },
 ): VendorConfig {
   const fields = vendorFields(parsed);
-  const configured =
-    known === undefined ? defineVendor({ id, name: id, ...fields }) : withOperatorsFields(known.vendor, fields);
-  if (known?.vendor.endpointsFrom !== undefined && configured.endpointsFrom === undefined) {
+  const { vendor, leftBehind } =
+    known === undefined
+      ? { vendor: defineVendor({ id, name: id, ...fields }), leftBehind: [] }
+      : withOperatorsFields(withoutReplacedChecks(known.vendor, parsed), fields);
+  if (known?.vendor.endpointsFrom !== undefined && vendor.endpointsFrom === undefined) {
     warnings.push(
       `Vendor ${id} has an issuer or endpoints of yours: the others are those of the registry, and no longer those of the vendor's live metadata`,
     );
   }
-  const checked = dropReplacedChecks(configured, parsed);
-  const vendor = dropEndpointsOfReplacedHost(checked, parsed, known?.vendor, warnings);
+  if (leftBehind.includes("revocationEndpoint")) {
+    warnings.push(
+      `Vendor ${vendor.id} has a token_endpoint of yours and no revocation_endpoint: the registry's revocation endpoint is at another domain and must not receive these tokens, so revocation answers unsupported_token_type`,
+    );
+  }
   const credentials = buildCredentials(id, parsed.credentials, env);
   const say = (field: readonly (string | number)[], problem: string, expected: string): void => {
     problems.push({ path: formatPath(["vendors", id, ...field]), problem, expected });
@@ -202,56 +206,10 @@ function vendorFields(parsed: ParsedVendor): Partial<Vendor> {
  * The operator's endpoints are the standard's: they take the place of a registry vendor's own check
  * of tokens and own account.
  */
-function dropReplacedChecks({ tokenCheck, account, ...vendor }: Vendor, parsed: ParsedVendor): Vendor {
+function withoutReplacedChecks({ tokenCheck, account, ...vendor }: Vendor, parsed: ParsedVendor): Vendor {
   return {
     ...vendor,
     ...(parsed.introspection_endpoint === undefined ? defined({ tokenCheck }) : {}),
     ...(parsed.userinfo_endpoint === undefined ? defined({ account }) : {}),
-  };
-}
-
-/**
- * The operator has moved the token endpoint of a registry vendor. The registry's further endpoints
- * belong to the old host, and tokens of the new host must not be sent there (docs/decisions/0016).
- * Refresh follows the token endpoint. Revocation stays only when its endpoint belongs to the same
- * party.
- *
- * @param vendor the registry's entry with the operator's fields over it
- * @param known the registry's entry
- * @param warnings receives what deserves a warning
- */
-//= bar#BY-4
-export function dropEndpointsOfReplacedHost(
-  vendor: Vendor,
-  parsed: ParsedVendor,
-  known: Vendor | undefined,
-  warnings: string[],
-): Vendor {
-  const { token_endpoint: moved } = parsed;
-  if (moved === undefined || known?.tokenEndpoint === undefined || moved === known.tokenEndpoint) return vendor;
-  const { refreshEndpoint, revocationEndpoint, userinfoEndpoint, introspectionEndpoint, account, tokenCheck, ...rest } =
-    vendor;
-  const domain = registrableDomainOf(moved);
-  const isElsewhere = (endpoint: string | undefined, written: string | undefined): boolean =>
-    written === undefined && endpoint !== undefined && registrableDomainOf(endpoint) !== domain;
-  const isForeign = isElsewhere(revocationEndpoint, parsed.revocation_endpoint);
-  if (isForeign) {
-    warnings.push(
-      `Vendor ${vendor.id} has a token_endpoint of yours and no revocation_endpoint: the registry's revocation endpoint is at another domain and must not receive these tokens, so revocation answers unsupported_token_type`,
-    );
-  }
-  return {
-    ...rest,
-    ...(parsed.refresh_endpoint === undefined || refreshEndpoint === undefined ? {} : { refreshEndpoint }),
-    ...(isForeign || revocationEndpoint === undefined ? {} : { revocationEndpoint }),
-    // Whether a token is good is asked where it was issued; without a way left, that is not known.
-    ...defined({
-      userinfoEndpoint: isElsewhere(userinfoEndpoint, parsed.userinfo_endpoint) ? undefined : userinfoEndpoint,
-      introspectionEndpoint: isElsewhere(introspectionEndpoint, parsed.introspection_endpoint)
-        ? undefined
-        : introspectionEndpoint,
-      account: isElsewhere(account?.endpoint, undefined) ? undefined : account,
-      tokenCheck: isElsewhere(tokenCheck?.endpoint, undefined) ? undefined : tokenCheck,
-    }),
   };
 }

@@ -2,7 +2,8 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { Fetch } from "../../ports.ts";
 import { fixedClock } from "../../testing/fixed-clock.ts";
-import { defineVendor, type Vendor, withOperatorsFields } from "../../vendors/vendor.ts";
+import { withOperatorsFields } from "../../vendors/operators-vendor.ts";
+import { defineVendor, type Vendor } from "../../vendors/vendor.ts";
 import { createDeadline } from "../deadline.ts";
 import { findRegistration } from "../registration/endpoint.ts";
 import { egressError } from "../../egress/errors.ts";
@@ -131,7 +132,7 @@ describe("an endpoint that an operator names", () => {
   it("takes precedence over the metadata, which decides the others", async () => {
     publish(OAUTH, SOUND, { userinfo_endpoint: "https://auth.v.example/live/u" });
     const own = { userinfoEndpoint: "https://gateway.example/u" };
-    expect(await discovery.resolve(withOperatorsFields(strict, own))).toMatchObject({
+    expect(await discovery.resolve(withOperatorsFields(strict, own).vendor)).toMatchObject({
       ...own,
       tokenEndpoint: SOUND.token_endpoint,
       revocationEndpoint: SOUND.revocation_endpoint,
@@ -140,7 +141,7 @@ describe("an endpoint that an operator names", () => {
 
   it("is the whole pair's end where it is one of a flow", async () => {
     const own = { tokenEndpoint: "https://gateway.example/t" };
-    expect(await discovery.resolve(withOperatorsFields(strict, own))).toMatchObject({ ...STORED, ...own });
+    expect(await discovery.resolve(withOperatorsFields(strict, own).vendor)).toMatchObject({ ...STORED, ...own });
     expect(asked).not.toContain(RESOURCE);
   });
 });

@@ -3,7 +3,7 @@
  * document has to name the issuer that the entry pins; the issuer's document names the endpoints,
  * which count at the vendor's own hosts alone. Called by discover.ts.
  */
-import { registrableDomainOf } from "../../egress/url.ts";
+import { registrableDomainOf } from "../../protocol/public-suffix.ts";
 import { createExpiringMap } from "../../mechanics/expiring-map.ts";
 import type { JsonObject } from "../../ports.ts";
 import { OAuthError } from "../../protocol/errors.ts";

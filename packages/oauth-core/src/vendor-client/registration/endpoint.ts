@@ -6,7 +6,7 @@ import type { Deadline } from "../deadline.ts";
 import type { Discovery } from "../discovery/discover.ts";
 import type { VendorMetadata } from "../discovery/document.ts";
 import { isLive, type LiveVendor } from "../discovery/live.ts";
-import { registrableDomainOf } from "../../egress/url.ts";
+import { registrableDomainOf } from "../../protocol/public-suffix.ts";
 
 export interface RegistrationPlace {
   readonly endpoint: string;

@@ -1,0 +1,71 @@
+import { describe, expect, it } from "vitest";
+import { withOperatorsFields } from "./operators-vendor.ts";
+import { defineVendor, type Vendor } from "./vendor.ts";
+
+const RECIPIENTS = {
+  revocationEndpoint: "https://api.known.example/revoke",
+  userinfoEndpoint: "https://api.known.example/me",
+  account: { endpoint: "https://api.known.example/whoami", method: "GET" },
+  introspectionEndpoint: "https://api.known.example/introspect",
+  tokenCheck: {
+    endpoint: "https://api.known.example/check",
+    method: "POST",
+    authentication: "basic",
+    inactiveStatuses: [404],
+    client: ["client_id"],
+  },
+} as const satisfies Partial<Vendor>;
+
+const KNOWN = defineVendor({
+  id: "known",
+  name: "Known",
+  authorizationEndpoint: "https://www.known.example/authorize",
+  tokenEndpoint: "https://www.known.example/token",
+  refreshEndpoint: "https://api.known.example/refresh",
+  apiHosts: [".known.example", "known-files.example"],
+  ...RECIPIENTS,
+});
+const ELSEWHERE = { tokenEndpoint: "https://gateway.example/token" };
+
+describe("an entry with a token endpoint of the operator's", () => {
+  it("bar#BY-4 leaves everything behind that would send the new host's tokens to the replaced one", () => {
+    const { vendor, leftBehind } = withOperatorsFields(KNOWN, ELSEWHERE);
+    expect(vendor.tokenEndpoint).toBe(ELSEWHERE.tokenEndpoint);
+    expect(vendor.apiHosts).toEqual([]);
+    expect(JSON.stringify({ ...vendor, authorizationEndpoint: "" })).not.toContain("known.example");
+    expect([...leftBehind].toSorted()).toEqual(["apiHosts", ...Object.keys(RECIPIENTS)].toSorted());
+  });
+
+  it.each(["https://eu.known.example/token", "https://{region}.known.example/token"])(
+    "keeps what is below the same registrable domain, but refreshes at %s",
+    (tokenEndpoint) => {
+      const { vendor, leftBehind } = withOperatorsFields(KNOWN, { tokenEndpoint });
+      expect(vendor).toMatchObject(RECIPIENTS);
+      expect(vendor).not.toHaveProperty("refreshEndpoint");
+      expect(vendor.apiHosts).toEqual([".known.example"]);
+      expect(leftBehind).toEqual(["apiHosts"]);
+    },
+  );
+
+  it.each(Object.entries({ ...RECIPIENTS, refreshEndpoint: KNOWN.refreshEndpoint }))(
+    "uses the operator's own %s, at whichever domain",
+    (name, value) => {
+      const { vendor, leftBehind } = withOperatorsFields(KNOWN, { ...ELSEWHERE, [name]: value });
+      expect(vendor).toHaveProperty(name, value);
+      expect(leftBehind).not.toContain(name);
+    },
+  );
+
+  it.each<Partial<Vendor>>([
+    { tokenEndpoint: "https://www.known.example/token" },
+    { authorizationEndpoint: "https://gateway.example/authorize" },
+    { name: "Another name" },
+  ])("changes nothing else while the token endpoint stays: %j", (own) => {
+    expect(withOperatorsFields(KNOWN, own)).toEqual({ vendor: { ...KNOWN, ...own }, leftBehind: [] });
+  });
+
+  it("an entry without one has nothing to be replaced", () => {
+    const { tokenEndpoint: _none, ...discovered } = KNOWN;
+    expect(withOperatorsFields(discovered, ELSEWHERE)).toEqual({ vendor: { ...KNOWN, ...ELSEWHERE }, leftBehind: [] });
+  });
+});

@@ -1,0 +1,85 @@
+/**
+ * An entry of the registry with an operator's fields over it: which of the entry's own stay. Live
+ * metadata and the hosts that the operator replaces decide that.
+ */
+import { registrableDomainOf } from "../protocol/public-suffix.ts";
+import type { FurtherEndpoint, Vendor } from "./vendor.ts";
+
+const FURTHER_ENDPOINTS: readonly FurtherEndpoint[] = [
+  "revocationEndpoint",
+  "registrationEndpoint",
+  "userinfoEndpoint",
+  "introspectionEndpoint",
+  "jwksUri",
+];
+/** Fields whose endpoint receives tokens. Refresh is not among them: it follows the token endpoint. */
+const TOKEN_RECIPIENTS = [
+  "revocationEndpoint",
+  "userinfoEndpoint",
+  "account",
+  "introspectionEndpoint",
+  "tokenCheck",
+] as const;
+
+/** A field of an entry whose hosts may receive its tokens. */
+export type TokenRecipient = (typeof TOKEN_RECIPIENTS)[number] | "apiHosts";
+
+/** An entry with an operator's fields over it. */
+export interface OperatorsVendor {
+  readonly vendor: Vendor;
+  /** What the entry has at the replaced domain, and `vendor` therefore lacks, in part for `apiHosts`. */
+  readonly leftBehind: readonly TokenRecipient[];
+}
+
+/**
+ * An entry with an operator's fields over its own.
+ *
+ * Where live metadata decides the endpoints, an operator who names the issuer or an endpoint of
+ * flows takes the rest from the entry too; any other endpoint takes precedence over the metadata
+ * alone.
+ *
+ * An operator who names another token endpoint refreshes there. The entry's further endpoints then
+ * stay only below the registrable domain of the new one: elsewhere they are the replaced host's,
+ * which must not receive tokens of the new host (docs/decisions/0016). What the operator names is
+ * used as it is.
+ *
+ * @param own what the operator names; no member is undefined
+ */
+export function withOperatorsFields(known: Vendor, own: Partial<Vendor>): OperatorsVendor {
+  const { vendor, leftBehind } = atTokenEndpoint(known, own);
+  return { vendor: { ...withoutReplacedMetadata(vendor, own), ...own }, leftBehind };
+}
+
+function withoutReplacedMetadata(known: Vendor, own: Partial<Vendor>): Vendor {
+  if (known.endpointsFrom === undefined) return known;
+  const { endpointsFrom: _from, serverUrl: _server, ...stored } = known;
+  const { issuer, authorizationEndpoint, tokenEndpoint, refreshEndpoint } = own;
+  if ((issuer ?? authorizationEndpoint ?? tokenEndpoint ?? refreshEndpoint) !== undefined) return stored;
+  const operatorsEndpoints = FURTHER_ENDPOINTS.filter((name) => own[name] !== undefined);
+  return { ...known, ...(operatorsEndpoints.length === 0 ? {} : { operatorsEndpoints }) };
+}
+
+//= bar#BY-4
+function atTokenEndpoint(known: Vendor, { tokenEndpoint, ...own }: Partial<Vendor>): OperatorsVendor {
+  if (tokenEndpoint === undefined || known.tokenEndpoint === undefined || tokenEndpoint === known.tokenEndpoint) {
+    return { vendor: known, leftBehind: [] };
+  }
+  const domain = registrableDomainOf(tokenEndpoint);
+  const { refreshEndpoint: _refresh, ...vendor }: { -readonly [Name in keyof Vendor]: Vendor[Name] } = known;
+  const leftBehind: TokenRecipient[] = [];
+  for (const name of TOKEN_RECIPIENTS) {
+    const url = urlOf(known[name]);
+    if (url === undefined || own[name] !== undefined || registrableDomainOf(url) === domain) continue;
+    leftBehind.push(name);
+    delete vendor[name];
+  }
+  const apiHosts = known.apiHosts.filter(
+    (host) => registrableDomainOf(`https://${host.replace(/^\./, "")}`) === domain,
+  );
+  if (apiHosts.length < known.apiHosts.length) leftBehind.push("apiHosts");
+  return { vendor: { ...vendor, apiHosts }, leftBehind };
+}
+
+function urlOf(field: Vendor[(typeof TOKEN_RECIPIENTS)[number]]): string | undefined {
+  return typeof field === "object" ? field.endpoint : field;
+}
