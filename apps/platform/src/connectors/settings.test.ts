@@ -85,6 +85,36 @@ describe("settings of a connector", () => {
     ]);
   });
 
+  it.each<[string, string, Partial<ConnectorSettings>]>([
+    ["is off", "vendorOrIssuer", { vendorOrIssuer: "wechat" }],
+    ["wants secrets that only the broker signs", "vendorOrIssuer", { vendorOrIssuer: "apple" }],
+    ["lacks a value", "placeholders", { vendorOrIssuer: "kinde" }],
+    ["is misspelt", "vendorOrIssuer", { vendorOrIssuer: "gitub" }],
+  ])("refuse a vendor that %s, before a user tries to connect", (_, path, over) => {
+    const { authorizationUrl: _a, tokenUrl: _t, ...discovered } = GOOD;
+    expect(settingsProblems({ ...discovered, ...over }, RULES).map((one) => one.path)).toEqual([path]);
+  });
+
+  it("suggest the vendor that was probably meant", () => {
+    const { authorizationUrl: _a, tokenUrl: _t, ...discovered } = GOOD;
+    const [found] = settingsProblems({ ...discovered, vendorOrIssuer: "gitub" }, RULES);
+    expect(found?.problem).toContain("did you mean github?");
+  });
+
+  it("through the broker take a vendor that only its operator knows, with placeholders of it", () => {
+    const { authorizationUrl: _a, tokenUrl: _t, ...discovered } = GOOD;
+    const own = { registration: "broker", vendorOrIssuer: "intranet", placeholders: { tenant: "one" } } as const;
+    expect(settingsProblems({ ...discovered, ...own }, RULES)).toEqual([]);
+  });
+
+  it("of a hosted server name no vendor and no URL, because its metadata does", () => {
+    const hosted = { registration: "hosted_server", vendorOrIssuer: "github" } as const;
+    expect(problemsOf(hosted)).toEqual(["vendorOrIssuer", "authorizationUrl", "tokenUrl"]);
+    expect(
+      problemsOf({ ...hosted, vendorOrIssuer: undefined, authorizationUrl: undefined, tokenUrl: undefined } as object),
+    ).toEqual([]);
+  });
+
   it("may lie in a private network that the operator permits", () => {
     const inside = { ...GOOD, tokenUrl: "https://id.corp.internal/token" };
     expect(settingsProblems(inside, { allowCidrs: ["10.20.0.0/16"] })).toEqual([]);

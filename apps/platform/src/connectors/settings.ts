@@ -16,6 +16,7 @@ import { requireEgressUrl } from "@oauth-broker/oauth-core/egress";
 import { checkVisible, type Problem, problemOfThrown } from "@oauth-broker/oauth-core/configuration";
 import type { ConnectorSettings, Registration } from "./connector.ts";
 import type { SettingsChange } from "./store.ts";
+import { isVendorId, vendorProblem } from "./vendor.ts";
 
 export const NEW_SETTINGS: ConnectorSettings = {
   authentication: "none",
@@ -37,6 +38,8 @@ const TEXTS = ["clientId", "authorizationUrl", "tokenUrl", "scopes", "vendorOrIs
  * sent to another recipient.
  */
 const BOUND = ["clientId", "tokenUrl", "vendorOrIssuer"] as const;
+/** What only a connector to a vendor has. */
+const OF_VENDOR = ["vendorOrIssuer", "authorizationUrl", "tokenUrl"] as const;
 const LONGEST_SECRET = 2048;
 
 /** Applies a change without checking it. Ignores names that settings do not have. */
@@ -97,7 +100,14 @@ export function settingsProblems(settings: ConnectorSettings, { allowCidrs }: Se
   for (const [path, template] of templatesOf(settings))
     add(path, urlProblem(template, placeholders, specs, allowCidrs));
   add("placeholders", placeholdersProblem(settings, specs));
-  return found;
+  if (registration === "hosted_server") {
+    for (const name of OF_VENDOR) {
+      if (settings[name] !== undefined) add(name, "must be empty: the server's own metadata says where users sign in");
+    }
+  }
+  // Says the same as a rule above where that has found something.
+  const problem = registration === "pre_registered_client" && found.length === 0 ? vendorProblem(settings) : undefined;
+  return problem === undefined ? found : [problem];
 }
 
 function secretProblems(before: ConnectorSettings, change: SettingsChange, after: ConnectorSettings): Problem[] {
@@ -127,7 +137,7 @@ export function secretRecipient(settings: ConnectorSettings): readonly string[] 
  * The URLs that may contain placeholders, by the name of their field. A vendor's id is not a URL.
  */
 function templatesOf({ authorizationUrl, tokenUrl, vendorOrIssuer }: ConnectorSettings): [string, string][] {
-  const isIssuer = vendorOrIssuer !== undefined && !REGISTRY.has(vendorOrIssuer);
+  const isIssuer = vendorOrIssuer !== undefined && !isVendorId(vendorOrIssuer);
   const all = Object.entries({ authorizationUrl, tokenUrl, ...(isIssuer ? { vendorOrIssuer } : {}) });
   return all.flatMap(([name, template]) => (template === undefined ? [] : [[name, template]]));
 }
@@ -151,8 +161,10 @@ function urlProblem(
 }
 
 function placeholdersProblem(settings: ConnectorSettings, specs: PlaceholderSpecs): string | undefined {
-  const { placeholders } = settings;
+  const { placeholders, registration, vendorOrIssuer = "" } = settings;
   if (Object.values(placeholders).some((value) => typeof value !== "string")) return "must be texts by name";
+  // Only the broker knows the placeholders of its operator's own vendors.
+  if (registration === "broker" && isVendorId(vendorOrIssuer) && !REGISTRY.has(vendorOrIssuer)) return undefined;
   const templates = templatesOf(settings).map(([, template]) => template);
   // Invalid braces were already reported with their URL.
   const readable = templates.filter((template) => wrongWith(() => placeholderNames(template)) === undefined);

@@ -20,10 +20,10 @@ import {
   type RecordStore,
   type Secret,
 } from "@oauth-broker/oauth-core";
-import { expandTemplate, registrableDomainOf } from "@oauth-broker/oauth-core/protocol";
-import { REGISTRY, type Vendor, withOperatorsFields } from "@oauth-broker/oauth-core/registry";
+import { expandTemplate } from "@oauth-broker/oauth-core/protocol";
 import type { Connector, ConnectorSettings } from "../connectors/connector.ts";
 import type { ConnectorStore } from "../connectors/store.ts";
+import { isVendorId, vendorOfSettings } from "../connectors/vendor.ts";
 import { enteredClient, registeredClient } from "./hosted-server/client.ts";
 import { discoverServer, type Whereabouts } from "./hosted-server/discover.ts";
 import { redirectUriOf } from "./redirect-uri.ts";
@@ -104,49 +104,13 @@ async function clientOfHostedServer(connector: Connector, deps: ClientDeps): Pro
 
 async function clientOfVendor(connector: Connector, deps: ClientDeps): Promise<ConnectorClient> {
   const { id, settings } = connector;
-  const { clientId, placeholders } = settings;
+  const { clientId } = settings;
   const redirectUri = redirectUriOf(connector, deps.platformUrl);
   if (clientId === undefined) throw noClient();
   const credentials = credentialsOf(clientId, await deps.connectors.clientSecret(id));
-  const vendor = vendorOf(settings);
-  return onDirect({ vendor, placeholders, credentials }, scopeOf({ scope: settings.scopes }), { ...deps, redirectUri });
+  const options = { ...vendorOfSettings(settings), credentials };
+  return onDirect(options, scopeOf({ scope: settings.scopes }), { ...deps, redirectUri });
 }
-
-/** An empty URL comes from the vendor's entry, or from the metadata of its issuer. */
-function vendorOf({ vendorOrIssuer, authorizationUrl, tokenUrl }: ConnectorSettings): DirectVendorOptions["vendor"] {
-  const urls = defined({ authorizationEndpoint: authorizationUrl, tokenEndpoint: tokenUrl });
-  if (vendorOrIssuer === undefined) {
-    if (authorizationUrl !== undefined && tokenUrl !== undefined) return defineVendor({ ...CUSTOM, ...urls });
-    throw new OAuthError(
-      "invalid_request",
-      "This connector names no vendor. An administrator has to enter both URLs, a vendor or an issuer under Settings",
-      {
-        reason: "endpoints_missing",
-      },
-    );
-  }
-  const known = REGISTRY.get(vendorOrIssuer)?.vendor;
-  if (known === undefined) return defineVendor({ ...CUSTOM, issuer: vendorOrIssuer, ...urls });
-  return Object.keys(urls).length === 0 ? vendorOrIssuer : atOwnUrls(known, urls);
-}
-
-/**
- * The registry's vendor at the administrator's URLs. At another party's its issuer and keys go too,
- * because the settings have no field for those of the new host.
- */
-//= bar#BY-4
-function atOwnUrls(known: Vendor, urls: Partial<Pick<Vendor, "authorizationEndpoint" | "tokenEndpoint">>): Vendor {
-  const isElsewhere = (name: keyof typeof urls): boolean => {
-    const [former, own] = [known[name], urls[name]];
-    return own !== undefined && (former === undefined || registrableDomainOf(former) !== registrableDomainOf(own));
-  };
-  const { vendor } = withOperatorsFields(known, urls);
-  if (!isElsewhere("authorizationEndpoint") && !isElsewhere("tokenEndpoint")) return vendor;
-  const { issuer: _issuer, issuerTemplate: _template, jwksUri: _keys, ...anonymous } = vendor;
-  return { ...anonymous, issRequired: false };
-}
-
-const CUSTOM = { id: "custom", name: "Custom vendor" } as const;
 
 function onDirect(
   options: DirectVendorOptions,
@@ -180,10 +144,13 @@ async function clientOfBroker(connector: Connector, deps: ClientDeps): Promise<C
   );
 }
 
-/** A client id in the settings means BYOC; without one the broker's shared credentials are used. */
+/**
+ * A client id in the settings means BYOC; without one the broker's shared credentials are used. The
+ * broker may have vendors that this registry has not.
+ */
 function brokerTarget(settings: ConnectorSettings, secret: Secret | undefined): VendorTarget {
   const { clientId, vendorOrIssuer, authorizationUrl, tokenUrl, placeholders } = settings;
-  const isVendor = vendorOrIssuer !== undefined && REGISTRY.has(vendorOrIssuer);
+  const isVendor = vendorOrIssuer !== undefined && isVendorId(vendorOrIssuer);
   const endpoints = defined({ authorizationEndpoint: authorizationUrl, tokenEndpoint: tokenUrl });
   return {
     ...(isVendor ? { vendor: vendorOrIssuer } : {}),

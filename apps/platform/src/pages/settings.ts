@@ -45,7 +45,7 @@ export function settingsPage(
     text(
       "vendorOrIssuer",
       "Vendor or issuer",
-      "A vendor of the registry, or the URL of an issuer, to discover the URLs from.",
+      "A vendor of the registry, or the URL of an issuer, to discover the URLs from. Through the broker: also one of its operator's.",
     ),
     text(
       "clientId",
@@ -53,7 +53,11 @@ export function settingsPage(
       "Through the broker: your own client at the vendor (BYOC); empty means the broker's shared one.",
     ),
     secretField(connector.settings.hasClientSecret, problemOf("clientSecret")),
-    text("authorizationUrl", "Authorization URL", "Empty: discovered. {placeholder} is filled from the placeholders."),
+    text(
+      "authorizationUrl",
+      "Authorization URL",
+      "Empty: discovered, as always for a hosted server. {placeholder} is filled from the placeholders.",
+    ),
     text("tokenUrl", "Token URL", "Empty: discovered. {placeholder} is filled from the placeholders."),
     text("scopes", "OAuth Scopes", "Separated by spaces."),
     inputField({

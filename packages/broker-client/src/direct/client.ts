@@ -46,7 +46,7 @@ const TIMEOUT_MS = 10_000;
 /**
  * A client of one vendor. Sends no request yet: discovery runs when a user starts.
  *
- * @throws Error when an option is malformed, OAuthError when a placeholder is
+ * @throws Error when an option is malformed, OAuthError as directVendor
  */
 export function direct(options: DirectOptions): DirectClient {
   const { redirectUri, now = systemClock } = options;

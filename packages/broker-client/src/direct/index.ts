@@ -5,4 +5,4 @@
  */
 export { defineVendor, type Vendor } from "@oauth-broker/oauth-core/registry";
 export { direct, type DirectClient, type DirectOptions } from "./client.ts";
-export type { DirectVendorOptions } from "./vendor.ts";
+export { type DirectVendor, type DirectVendorOptions, directVendor } from "./vendor.ts";

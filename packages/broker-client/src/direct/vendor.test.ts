@@ -1,7 +1,7 @@
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
 import type { StartRequest } from "../types.ts";
-import { defineVendor, direct, type DirectOptions } from "./index.ts";
+import { defineVendor, direct, type DirectOptions, directVendor } from "./index.ts";
 
 const credentials = { clientId: "deployment", clientSecret: "secret" };
 const redirectUri = "https://platform.example/oauth/callback";
@@ -44,6 +44,14 @@ describe("the vendor of a direct client", () => {
     expect(() => make("wechat")).toThrow("wechat is off in the registry: takes token requests in the query");
     const signed = { form: { alg: "ES256" } };
     expect(() => make({ ...own, clientSecret: signed as never })).toThrow("signed for each request");
+  });
+
+  it("is refused without opening anything, for settings to be checked", () => {
+    const unusable = expect.objectContaining({ code: "invalid_request", extras: { reason: "vendor_unusable" } });
+    for (const vendor of ["no-such-vendor", "wechat", "apple"]) {
+      expect(() => directVendor({ vendor, credentials })).toThrow(unusable);
+    }
+    expect(() => directVendor({ vendor: "kinde", credentials })).toThrow("placeholder subdomain is missing");
   });
 
   it("gets the values that its endpoints want, and none that do not fit", async () => {
@@ -108,5 +116,53 @@ describe("the vendor of a direct client", () => {
       code: "invalid_request",
     });
     await expect(make(own).revoke({ ...request, token: "x" })).rejects.toMatchObject({ code: "invalid_request" });
+  });
+});
+
+describe("endpoints of the caller's own", () => {
+  const at = (host: string): { authorizationEndpoint: string; tokenEndpoint: string } => ({
+    authorizationEndpoint: `https://${host}/oauth/authorize`,
+    tokenEndpoint: `https://${host}/oauth/token`,
+  });
+  const locate = (vendor: DirectOptions["vendor"], more: Partial<DirectOptions>) =>
+    directVendor({ vendor, credentials, ...more }).vendor;
+
+  it("replace the registry's, and are filled by the entry's rules and by names of their own", () => {
+    const tokenEndpoint = "https://login.microsoftonline.com/{tenant}/oauth2/{version}/token";
+    const options = { endpoints: { tokenEndpoint }, placeholders: { version: "v2.0" } };
+    expect(locate("microsoft-agent365", options)).toMatchObject({
+      authorizationEndpoint: "https://login.microsoftonline.com/organizations/oauth2/v2.0/authorize",
+      tokenEndpoint: "https://login.microsoftonline.com/organizations/oauth2/v2.0/token",
+    });
+    expect(() => locate("microsoft-agent365", { ...options, placeholders: { version: "..", tenant: "a/b" } })).toThrow(
+      expect.objectContaining({ code: "invalid_request" }),
+    );
+  });
+
+  it("bar#BY-4 at another party's domain have nothing of the vendor's that would receive their tokens", () => {
+    const located = locate("gitlab", { endpoints: at("code.example.com") });
+    const { authorizationEndpoint, tokenEndpoint, registrationEndpoint: _noToken, ...vendor } = located;
+    expect({ authorizationEndpoint, tokenEndpoint }).toEqual(at("code.example.com"));
+    expect(JSON.stringify(vendor)).not.toContain("//gitlab.com");
+    expect(vendor).toMatchObject({ id: "gitlab", issRequired: false });
+    for (const name of ["issuer", "issuerTemplate", "jwksUri"]) expect(vendor).not.toHaveProperty(name);
+  });
+
+  it("below the vendor's domain keep what is the vendor's", () => {
+    const { issuer, revocationEndpoint } = locate("gitlab", {});
+    expect(locate("gitlab", { endpoints: at("eu.gitlab.com") })).toMatchObject({ issuer, revocationEndpoint });
+  });
+
+  it("make a vendor usable that is off for its own", () => {
+    const { authorizationEndpoint } = at("gateway.example.com");
+    expect(() => locate("wechat", { endpoints: { authorizationEndpoint } })).toThrow("is off in the registry");
+    expect(locate("wechat", { endpoints: at("gateway.example.com") })).toMatchObject(at("gateway.example.com"));
+  });
+
+  it("beside an issuer leave the others to be discovered", () => {
+    const { tokenEndpoint } = at("vendor.example");
+    const vendor = locate({ issuer: "https://vendor.example" }, { endpoints: { tokenEndpoint } });
+    expect(vendor).toMatchObject({ issuer: "https://vendor.example", tokenEndpoint });
+    expect(vendor).not.toHaveProperty("authorizationEndpoint");
   });
 });

@@ -2,10 +2,23 @@
  * The one vendor of a direct client: an entry of the registry, an issuer, or an entry of the
  * caller's own, with this deployment as its client.
  */
-import { Secret } from "@oauth-broker/oauth-core";
+import { defined, OAuthError, Secret } from "@oauth-broker/oauth-core";
 import { expandVendor, requireFit, templatesOf, withClientId, withDefaults } from "@oauth-broker/oauth-core/client";
-import { type PlaceholderSpecs, requireKnownPlaceholders } from "@oauth-broker/oauth-core/protocol";
-import { defineVendor, REGISTRY, type Vendor, type VendorCredentials } from "@oauth-broker/oauth-core/registry";
+import {
+  errorText,
+  type PlaceholderSpecs,
+  registrableDomainOf,
+  requireKnownPlaceholders,
+} from "@oauth-broker/oauth-core/protocol";
+import {
+  defineVendor,
+  REGISTRY,
+  type RegistryEntry,
+  type Vendor,
+  type VendorCredentials,
+  withOperatorsFields,
+} from "@oauth-broker/oauth-core/registry";
+import type { VendorTarget } from "../types.ts";
 
 /** The vendor, by registry id, by issuer or as an entry, and this deployment's client there. */
 export interface DirectVendorOptions {
@@ -14,7 +27,14 @@ export interface DirectVendorOptions {
    * metadata; or the result of `defineVendor`.
    */
   readonly vendor: string | { readonly issuer: string } | Vendor;
-  /** Values for the {placeholders} of a registry vendor's endpoints. */
+  /**
+   * In place of the vendor's own: a regional host, a gateway. They may hold {placeholders}, the
+   * vendor's and others. At another registrable domain than the vendor's, its issuer and keys are
+   * dropped, and at another one for the token endpoint its further endpoints are, because they must
+   * not receive tokens of the new host.
+   */
+  readonly endpoints?: VendorTarget["endpoints"];
+  /** Values for the {placeholders} of the vendor's endpoints. */
   readonly placeholders?: Readonly<Record<string, string>>;
   /** This deployment's own client at the vendor. */
   readonly credentials: { readonly clientId: string; /** Absent: a public client. */ readonly clientSecret?: string };
@@ -26,20 +46,24 @@ export interface DirectVendor {
 }
 
 /**
- * @throws Error for a vendor that is unknown, off, or requires what a direct client cannot do;
- *   OAuthError for placeholders that do not fit
+ * Resolves the options without opening a connection or sending a request, as `direct` does first.
+ *
+ * @throws OAuthError invalid_request: reason `vendor_unusable` for a vendor that is unknown, off, or
+ *   requires what a direct client cannot do; without a reason for placeholders that do not fit
  */
-export function directVendor({ vendor: named, placeholders = {}, credentials }: DirectVendorOptions): DirectVendor {
+export function directVendor(options: DirectVendorOptions): DirectVendor {
+  const { placeholders = {}, endpoints = {}, credentials } = options;
   const { clientId, clientSecret } = credentials;
-  const { entry, specs } = entryOf(named);
+  const { entry, specs } = entryOf(options);
   if (entry.clientSecret !== undefined) {
-    throw new Error(`${entry.id} requires a client secret that is signed for each request: use the broker`);
+    throw unusable(`${entry.id} requires a client secret that is signed for each request: use the broker`);
   }
-  const templates = templatesOf(entry, specs);
+  const located = atOwnEndpoints(entry, defined(endpoints));
+  const templates = templatesOf(located, specs);
   requireKnownPlaceholders(placeholders, templates, specs);
   const values = withDefaults(placeholders, specs);
   requireFit(values, templates, specs);
-  const vendor = withClientId(expandVendor(entry, values, specs), clientId, specs);
+  const vendor = withClientId(expandVendor(located, values, specs), clientId, specs);
   return {
     // A given secret is used, even if the vendor's clients need none.
     vendor:
@@ -55,17 +79,36 @@ export function directVendor({ vendor: named, placeholders = {}, credentials }: 
   };
 }
 
-function entryOf(named: DirectVendorOptions["vendor"]): { entry: Vendor; specs: PlaceholderSpecs } {
+function entryOf({ vendor: named, endpoints }: DirectVendorOptions): { entry: Vendor; specs: PlaceholderSpecs } {
   if (typeof named !== "string") {
     const own = "id" in named ? named : defineVendor({ id: "custom", name: new URL(named.issuer).host, ...named });
     return { entry: own, specs: {} };
   }
   const known = REGISTRY.get(named);
-  if (known === undefined) throw new Error(`${named} is not a vendor of the registry`);
-  if (!known.vendor.enabled) {
-    throw new Error(
-      `${named} is off in the registry: ${known.verification.reasonsOff?.join("; ") ?? "no reason given"}`,
-    );
-  }
+  if (known === undefined) throw unusable(`${errorText(named)} is not a vendor of the registry`);
+  const isLocated = endpoints?.authorizationEndpoint !== undefined && endpoints.tokenEndpoint !== undefined;
+  if (!known.vendor.enabled && !isLocated)
+    throw unusable(`${known.vendor.id} is off in the registry: ${whyOff(known)}`);
   return { entry: known.vendor, specs: known.placeholders };
+}
+
+function whyOff({ verification: { reasonsOff = ["no reason given"] } }: RegistryEntry): string {
+  return errorText(reasonsOff.join("; "));
+}
+
+function unusable(description: string): OAuthError {
+  return new OAuthError("invalid_request", description, { reason: "vendor_unusable" });
+}
+
+/** There are no options for the issuer and the keys of another party, so the vendor's are dropped. */
+//= bar#BY-4
+function atOwnEndpoints(entry: Vendor, endpoints: NonNullable<VendorTarget["endpoints"]>): Vendor {
+  const { vendor } = withOperatorsFields(entry, endpoints);
+  const isElsewhere = (["authorizationEndpoint", "tokenEndpoint"] as const).some((name) => {
+    const [former, own] = [entry[name], endpoints[name]];
+    return former !== undefined && own !== undefined && registrableDomainOf(former) !== registrableDomainOf(own);
+  });
+  if (!isElsewhere) return vendor;
+  const { issuer: _issuer, issuerTemplate: _template, jwksUri: _keys, ...anonymous } = vendor;
+  return { ...anonymous, issRequired: false };
 }

@@ -263,6 +263,7 @@ export const OWNERSHIP_DEFENCES: readonly Mutation[] = [
       "packages/oauth-core/src/vendors/operators-vendor.test.ts",
       "apps/broker/src/config/vendors/moved-vendor.test.ts",
       "packages/mcp-auth/src/config/settings.test.ts",
+      "apps/platform/src/oauth/connect.test.ts",
     ],
   },
   {
@@ -272,6 +273,14 @@ export const OWNERSHIP_DEFENCES: readonly Mutation[] = [
     find: "return { vendor: { ...vendor, apiHosts }, leftBehind };",
     replace: "return { vendor: { ...known, ...vendor, apiHosts }, leftBehind };",
     tests: ["packages/oauth-core/src/vendors/operators-vendor.test.ts"],
+  },
+  {
+    defence: "The issuer and keys of a registry vendor do not vouch for another party's endpoints",
+    rows: ["BY-4"],
+    file: "packages/broker-client/src/direct/vendor.ts",
+    find: "if (!isElsewhere) return vendor;",
+    replace: 'if (!isElsewhere || vendor.id !== "") return vendor;',
+    tests: ["packages/broker-client/src/direct/vendor.test.ts"],
   },
   {
     defence: "A token of another client does not belong to a connection",

@@ -77,14 +77,6 @@ export const PLATFORM_DEFENCES: readonly Mutation[] = [
     tests: [`${SRC}/oauth/connect.test.ts`],
   },
   {
-    defence: "Tokens of an administrator's own host go to no endpoint of the registry's vendor",
-    rows: ["BY-4"],
-    file: `${SRC}/oauth/client-of-connector.ts`,
-    find: "const { vendor } = withOperatorsFields(known, urls);",
-    replace: "const vendor = { ...known, ...urls, ...withOperatorsFields({ ...known, ...urls }, {}).vendor };",
-    tests: [`${SRC}/oauth/connect.test.ts`],
-  },
-  {
     defence: "A connector's secret opens only for what it was entered for",
     rows: ["BY-2", "BY-4"],
     file: `${SRC}/connectors/connector-secrets.ts`,

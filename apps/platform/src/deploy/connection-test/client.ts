@@ -3,6 +3,7 @@
  * whether it is of the kind this server needs.
  */
 import type { ConnectorSettings } from "../../connectors/connector.ts";
+import { vendorProblem } from "../../connectors/vendor.ts";
 import { fault, type Subject } from "./check.ts";
 
 const NEEDED = {
@@ -42,6 +43,10 @@ export function clientCheck({ settings }: Pick<Subject, "settings">): { said: st
       "The place where users authorize is unknown: Authorization URL or Token URL is empty, and there is no vendor or issuer to discover them from.",
       "Enter both URLs, or the vendor or its issuer, on the connector's Settings tab.",
     );
+  }
+  const problem = registration === "pre_registered_client" ? vendorProblem(settings) : undefined;
+  if (problem !== undefined) {
+    throw fault(`The connector's ${problem.path} ${problem.problem}.`, "Correct it on the connector's Settings tab.");
   }
   return { said: "An OAuth client is configured." };
 }

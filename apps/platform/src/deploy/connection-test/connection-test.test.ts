@@ -165,6 +165,7 @@ describe("the connection test of a pre-registered server", () => {
 
   it.each<[string, Partial<ConnectorSettings>]>([
     ["no endpoint, and nothing to discover it from", { authorizationUrl: undefined, tokenUrl: undefined } as object],
+    ["a vendor that is off", { vendorOrIssuer: "wechat", authorizationUrl: undefined, tokenUrl: undefined } as object],
     ["the settings of a hosted server", { registration: "hosted_server" }],
   ])("fails with %s", async (_, over) => {
     expect((await test(undefined, { mode, expose: [], settings: { ...CLIENT, ...over } })).outcome).toBe("failed");
