@@ -23,7 +23,9 @@ export type FixtureFault =
   | "authorize-breaks"
   | "consent-page"
   | "revoke-missing"
-  | "redirects-discovery";
+  | "redirects-discovery"
+  | "no-resource-metadata"
+  | "token-wants-client";
 
 export const FIXTURE_EXPOSE = ["/.well-known/*", "/authorize", "/token", "/register", "/revoke"];
 export const FIXTURE_CLIENT = "client-of-the-fixture";
@@ -54,7 +56,7 @@ export function fixtureServer(url: string, fault?: FixtureFault) {
         return;
       case "/.well-known/oauth-protected-resource":
       case "/.well-known/oauth-protected-resource/mcp":
-        json(200, {
+        json(fault === "no-resource-metadata" ? 404 : 200, {
           resource: `${url}/mcp`,
           authorization_servers: [fault === "foreign-resource" ? "https://other.example" : url],
         });
@@ -73,7 +75,8 @@ export function fixtureServer(url: string, fault?: FixtureFault) {
         return;
       }
       case "/token":
-        json(request.method === "POST" ? 400 : 404, {});
+        if (fault === "token-wants-client") json(401, { error: "invalid_client" });
+        else json(request.method === "POST" ? 400 : 404, {});
         return;
       case "/register":
         if (fault === "register-refuses" || request.method !== "POST") json(400, {});

@@ -2,10 +2,9 @@
  * The one vendor of a direct client: an entry of the registry, an issuer, or an entry of the
  * caller's own, with this deployment as its client.
  */
-import { defined, OAuthError, Secret } from "@oauth-broker/oauth-core";
+import { defined, errorText, OAuthError, Secret } from "@oauth-broker/oauth-core";
 import { expandVendor, requireFit, templatesOf, withClientId, withDefaults } from "@oauth-broker/oauth-core/client";
 import {
-  errorText,
   type PlaceholderSpecs,
   registrableDomainOf,
   requireKnownPlaceholders,

@@ -17,7 +17,6 @@ export {
   type PlaceholderSpecs,
   requireKnownPlaceholders,
 } from "./placeholders.ts";
-export { errorText } from "./errors.ts";
 export { isPublicSuffix, registrableDomainOf } from "./public-suffix.ts";
 export { randomToken } from "./secret.ts";
 export {

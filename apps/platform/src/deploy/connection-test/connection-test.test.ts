@@ -70,6 +70,14 @@ describe("the connection test of a hosted server", () => {
     expect((await test("consent-page")).outcome).toBe("passed");
   });
 
+  it("passes where the server has no metadata of its resource, which clients can do without", async () => {
+    expect((await test("no-resource-metadata")).outcome).toBe("passed");
+  });
+
+  it("rfc6749#5.2 passes where the token endpoint asks for a client first", async () => {
+    expect((await test("token-wants-client")).outcome).toBe("passed");
+  });
+
   it.each(["global-auth", "global-forbidden"] as const)("recognises a global auth middleware: %s", async (fault) => {
     const result = await test(fault);
     expect(result.outcome).toBe("failed");

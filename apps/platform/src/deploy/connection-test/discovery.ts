@@ -33,14 +33,14 @@ async function requireImplemented({ deploymentUrl, expose }: Subject, fetch: Fet
   const paths = expose.filter((path) => !path.endsWith("/*"));
   const answers = await Promise.all(
     paths.map(async (path) => {
-      const { status } = await ask(fetch, deploymentUrl + path);
+      const answer = await ask(fetch, deploymentUrl + path);
       // A route for POST only may answer 404 to GET.
-      const posted = status === 404 ? (await ask(fetch, deploymentUrl + path, { method: "POST" })).status : status;
-      return { path, status: posted };
+      const last = answer.status === 404 ? await ask(fetch, deploymentUrl + path, { method: "POST" }) : answer;
+      return { path, status: last.status, isBehindAuth: isBlocked(last.status) && !(await asksForClient(last)) };
     }),
   );
-  for (const { path, status } of answers) {
-    if (isBlocked(status)) throw blockedBy(status, path);
+  for (const { path, status, isBehindAuth } of answers) {
+    if (isBehindAuth) throw blockedBy(status, path);
     if (status === 404) {
       throw fault(
         `${path} is listed under service.expose, and the server has no such path.`,
@@ -48,6 +48,13 @@ async function requireImplemented({ deploymentUrl, expose }: Subject, fetch: Fet
       );
     }
   }
+}
+
+/** An endpoint that authenticates clients says so to a request without one; a middleware does not. */
+//= rfc6749#5.2
+async function asksForClient(answer: Response): Promise<boolean> {
+  const body: unknown = await answer.json().catch(() => undefined);
+  return typeof body === "object" && body !== null && "error" in body && body.error === "invalid_client";
 }
 
 /**

@@ -98,6 +98,16 @@ describe("a deployed server", () => {
     expect((await discover()).resource).toBe(`${origin}/mcp`);
   });
 
+  it.each([404, 401])("is its own authorization server where it describes no resource (%i)", async (status) => {
+    answers["/mcp"] = { status: 401, headers: { "www-authenticate": 'Bearer scope="read"' } };
+    answers[PATH] = { status };
+    answers[ROOT] = { status };
+    expect(await discover()).toMatchObject({ issuer: origin, resource: `${origin}/mcp`, scope: "read" });
+    expect(asked).toEqual(["/mcp", PATH, ROOT, METADATA]);
+    delete answers[METADATA];
+    expect(await reason()).toBe("no_server_metadata");
+  });
+
   it("mcp-2026-07-28/authorization#scope-selection-strategy is asked for what its 401 says, else for all it knows", async () => {
     expect((await discover()).scope).toBeUndefined();
     answers[PATH] = { status: 200, body: { ...(resource().body as object), scopes_supported: ["read", "write"] } };
@@ -154,7 +164,7 @@ describe("a server that answers otherwise", () => {
   it.each<[string, string, () => void]>([
     ["no_challenge", "has no check", () => (answers["/mcp"] = { status: 200 })],
     ["no_challenge", "has no /mcp", () => delete answers["/mcp"]],
-    ["no_resource_metadata", "has no resource metadata", () => delete answers[PATH]],
+    ["no_resource_metadata", "names resource metadata that is not there", () => delete answers[PATH]],
     ["no_resource_metadata", "guards its discovery", () => (answers[PATH] = { status: 401 })],
     [
       "no_resource_metadata",

@@ -1,6 +1,7 @@
 /**
  * Discovers the protected resource metadata of a server as MCP clients do: by its 401, otherwise at
- * the path, otherwise at the root. Before it: only the URL is known. After it: discover.ts.
+ * the path, otherwise at the root. A server may have none: then it is its own authorization server.
+ * Before it: only the URL is known. After it: discover.ts.
  */
 import { defined } from "@oauth-broker/oauth-core";
 import { extractWWWAuthenticateParams } from "@modelcontextprotocol/client";
@@ -9,7 +10,7 @@ import { processResourceDiscoveryResponse } from "oauth4webapi";
 import { broken, down, reach } from "./failure.ts";
 
 export interface ProtectedResource {
-  /** Its own identifier, byte for byte, which tokens are for. */
+  /** Its own identifier, byte for byte, which tokens are for; without metadata its URL. */
   readonly resource: string;
   /** The first authorization server it names. */
   readonly issuer: string;
@@ -27,11 +28,12 @@ const RESOURCE = "/.well-known/oauth-protected-resource";
 export async function discoverResource(serverUrl: string, fetch: Fetch): Promise<ProtectedResource> {
   const challenge = await reach(() => challengeOf(serverUrl, fetch));
   const metadata = await reach(() => resourceMetadata(serverUrl, challenge.resourceMetadata, fetch));
-  const [issuer] = metadata.authorization_servers ?? [];
+  const { resource, authorization_servers: issuers = [], scopes_supported: scopes } = metadata ?? ownServer(serverUrl);
+  const [issuer] = issuers;
   if (issuer === undefined) throw broken("no_resource_metadata", "names no authorization server");
   //= mcp-2026-07-28/authorization#scope-selection-strategy
-  const scope = challenge.scope ?? metadata.scopes_supported?.join(" ");
-  return { resource: metadata.resource, issuer, ...(scope === undefined || scope === "" ? {} : { scope }) };
+  const scope = challenge.scope ?? scopes?.join(" ");
+  return { resource, issuer, ...(scope === undefined || scope === "" ? {} : { scope }) };
 }
 
 /** @throws OAuthError vendor_response_invalid, reason `foreign_endpoint` */
@@ -57,18 +59,28 @@ async function challengeOf(
 
 type Metadata = Awaited<ReturnType<typeof processResourceDiscoveryResponse>>;
 
-async function resourceMetadata(serverUrl: string, named: string | undefined, fetch: Fetch): Promise<Metadata> {
+/** As MCP clients assumed before the protocol knew RFC 9728 (2025-03-26). */
+function ownServer(serverUrl: string): Metadata {
+  return { resource: serverUrl, authorization_servers: [new URL(serverUrl).origin] };
+}
+
+/** @returns undefined when the 401 names no place and neither of the usual two has any */
+async function resourceMetadata(
+  serverUrl: string,
+  named: string | undefined,
+  fetch: Fetch,
+): Promise<Metadata | undefined> {
   const { origin, pathname } = new URL(serverUrl);
   if (named !== undefined) requireOwn(named, origin);
   for (const url of named === undefined ? [origin + RESOURCE + pathname, origin + RESOURCE] : [named]) {
     // The second place is tried only when the first has no metadata.
     const answer = await fetch(url, { headers: { accept: "application/json" } });
     if (answer.status >= 500) throw down();
-    if (answer.status === 404) continue;
+    if (named === undefined && answer.status >= 400) continue;
     const names = url === origin + RESOURCE ? [serverUrl, origin] : [serverUrl];
     return describedAs(names, answer);
   }
-  throw broken("no_resource_metadata", "has no protected resource metadata");
+  return undefined;
 }
 
 /** At the root the metadata describes the server itself, or its whole origin. */
