@@ -221,6 +221,16 @@ describe("problems are shown with code, sentence and flow", () => {
     expectAll(shown, ["PKCE of flow-2", "Connect Sandbox vendor again"]);
   });
 
+  it("a refusal that is no cancel", async () => {
+    const shown = await comeBackWith({
+      error: "access_denied",
+      error_description: "An administrator must assign the user first",
+      reason: "user_not_assigned",
+    });
+    expectAll(shown, ["access_denied", "An administrator must assign the user first", "The vendor refused"]);
+    expect(shown).not.toContain("You cancelled");
+  });
+
   it.each([
     [
       "a refused code",

@@ -36,12 +36,13 @@ export function describeProblem(error: unknown): Problem {
       ? error
       : new BrokerClientError("server_error", "Something went wrong in the sample platform");
   const { code, description, details } = known;
-  const { help, flowId, vendorError } = details;
-  const refused = code === "server_error" && vendorError !== undefined ? REFUSED : undefined;
+  const { help, reason, flowId, vendorError } = details;
+  const isOwnReason =
+    code === "server_error" ? vendorError !== undefined : code === "access_denied" && reason !== undefined;
   return {
     code,
     description: description === "" ? "No description was given" : description,
-    advice: help ?? ADVICE[code] ?? refused ?? START_OVER,
+    advice: help ?? (isOwnReason ? REFUSED : (ADVICE[code] ?? START_OVER)),
     ...defined({ flowId, vendorError }),
   };
 }

@@ -1,4 +1,5 @@
-import { type Fetch, Secret } from "@oauth-broker/oauth-core";
+import { BrokerClientError } from "@oauth-broker/broker-client";
+import { type Fetch, OAuthError, Secret } from "@oauth-broker/oauth-core";
 import {
   driveConsent,
   type DriveConsentOptions,
@@ -8,10 +9,11 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Connector } from "../connectors/connector.ts";
 import type { SettingsChange } from "../connectors/store.ts";
+import { failureNotice } from "../pages/status.ts";
 import { openTestConnect, REDIRECT_URI, signedIn, type TestConnect } from "../testing/test-connect.ts";
 import { createBearers } from "./bearer.ts";
 import { clientOfConnector } from "./client-of-connector.ts";
-import { finishConnect, type Finished, startConnect } from "./connect.ts";
+import { describeFailure, finishConnect, type Finished, startConnect } from "./connect.ts";
 import { disconnect } from "./disconnect.ts";
 
 let provider: OpenIdProvider;
@@ -254,6 +256,17 @@ describe("a connection", () => {
       state: "reauthorize",
       reason: "refused_by_server",
     });
+  });
+
+  it("is not said to be cancelled where the vendor gives another reason", () => {
+    const description = "An administrator must assign the user first";
+    const reason = "user_not_assigned";
+    const failure = { error: "access_denied", description, reason };
+    expect(describeFailure(new OAuthError("access_denied", description, { reason }))).toEqual(failure);
+    expect(describeFailure(new BrokerClientError("access_denied", description, { reason }))).toEqual(failure);
+    const text = failureNotice({ ...failure, at: 0 }).toString();
+    expect(text).toContain(`${description}.`);
+    expect(text).not.toContain("You cancelled");
   });
 
   it("is revoked and forgotten when the user disconnects", async () => {

@@ -102,10 +102,10 @@ export async function finishConnect(callbackUrl: string, by: SignedIn, deps: Con
  * @throws the error itself when it is a bug
  */
 export function describeFailure(error: unknown): Omit<ConnectFailure, "at"> {
-  if (error instanceof OAuthError) return { error: error.code, description: error.description };
-  if (!(error instanceof BrokerClientError)) throw error;
-  const { flowId } = error.details;
-  return { error: error.code, description: error.description, ...defined({ flowId }) };
+  if (!(error instanceof OAuthError || error instanceof BrokerClientError)) throw error;
+  const { code, description } = error;
+  const { reason, flowId }: BrokerClientError["details"] = error instanceof OAuthError ? error.extras : error.details;
+  return { error: code, description, ...defined({ reason, flowId }) };
 }
 
 function requireConnectable({ state, serverUrl, settings }: Connector): void {

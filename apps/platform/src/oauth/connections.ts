@@ -30,6 +30,8 @@ export type ConnectionState = "none" | "connected" | "reauthorize";
 export interface ConnectFailure {
   readonly error: string;
   readonly description: string;
+  /** Why, where the error alone would mislead: `user_not_assigned` is no cancel. */
+  readonly reason?: string;
   /** Names the flow in the broker's log. */
   readonly flowId?: string;
   readonly at: EpochSeconds;

@@ -67,6 +67,16 @@ describe("a ticket of the signed-in user", () => {
     expect(await fixture.linked("chat")).toBeUndefined();
   });
 
+  it("that the user's organization refuses is not shown as a cancel", async () => {
+    await fixture.close();
+    const meaning = { code: "access_denied", reason: "user_not_assigned", description: "Not assigned" } as const;
+    fixture = await openLinkingFixture({ chat: { callbackErrors: { access_denied: meaning } } });
+    call = await fixture.call();
+    const { url, html } = await fixture.visitor().link(await call.ask(), { decision: "cancel" });
+    expect(url.search).toBe("?error=organization_refused");
+    expect(html).toContain("An administrator of your organization has to allow this");
+  });
+
   it("is spent by the first of two tabs, and by Back; the second is told", async () => {
     const ticket = await call.ask();
     const visitor = fixture.visitor();

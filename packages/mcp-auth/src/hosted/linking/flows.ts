@@ -174,8 +174,12 @@ export function withCookies(answer: Answer, cookies: readonly string[]): Answer 
   return new Response(answer.body, { status: answer.status, headers });
 }
 
-function errorNameOf({ code, extras }: OAuthError): string {
-  if (extras.reason === "ticket_ended") return extras.reason;
+/** What a vendor's file says of a user whose organization has to act first. */
+const BY_ORGANIZATION: readonly string[] = ["admin_consent_required", "user_not_assigned"];
+
+function errorNameOf({ code, extras: { reason = "" } }: OAuthError): string {
+  if (reason === "ticket_ended") return reason;
+  if (BY_ORGANIZATION.includes(reason)) return "organization_refused";
   return code === "access_denied" || code === "temporarily_unavailable" ? code : "vendor_error";
 }
 

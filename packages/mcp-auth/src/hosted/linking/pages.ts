@@ -99,6 +99,10 @@ export interface ConnectionsPage {
 /** Any other value in the URL is shown as none. */
 const ERRORS: ReadonlyMap<string, string> = new Map([
   ["access_denied", "You cancelled. Nothing was connected."],
+  [
+    "organization_refused",
+    "An administrator of your organization has to allow this at the vendor first. Nothing was connected.",
+  ],
   ["other_account", "You chose another account than the one you are signed in with. Nothing was connected."],
   ["link_changed", "This connection has changed since the page was shown. Nothing was done: look below and try again."],
   ["ticket_ended", "The application does not wait for this any more. Nothing was connected."],
