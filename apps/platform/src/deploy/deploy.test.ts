@@ -51,6 +51,22 @@ describe("deploy init", () => {
     });
   });
 
+  it.each([
+    ["OAUTH_CALLBACK: server", "DEPLOYMENT_URL/callback"],
+    ["VENDORS: home,chat", "DEPLOYMENT_URL/callback at the vendor of the sign-in, DEPLOYMENT_URL/vendors/ID/callback"],
+    ["OAUTH_CALLBACK: platform", "http://127.0.0.1:8789/oauth/connectors/notes/callback"],
+  ])("says which redirect URI a hosted server with %s has at the vendor", async (variable, redirectUri) => {
+    fixture = await openDeployFixture(serverProject(HOSTED_YAML));
+    writeFileSync(
+      join(fixture.folder, "service.yaml"),
+      `${HOSTED_YAML}environment: { "${variable.replace(": ", '": "')}" }\n`,
+    );
+    await fixture.init();
+    expect(fixture.said()).toContain(`register with the vendor: ${redirectUri}`);
+    await fixture.status();
+    expect(fixture.printed().at(-1)).toContain(`redirect URI   ${redirectUri}`);
+  });
+
   it("creates nothing for an invalid or missing service.yaml", async () => {
     fixture = await openDeployFixture(serverProject(`${PRE_REGISTERED_YAML}service: {expose: [/mcp]}\n`));
     await expect(fixture.init()).rejects.toThrow(/service\.expose must not be set/);

@@ -37,6 +37,28 @@ export function redirectUriOf(connector: OfConnector, platformUrl: string): stri
   return platformUrl + (isOwn ? ownCallback(connector) : SHARED_CALLBACK);
 }
 
+/** What the author of a hosted server chose, as far as its service.yaml says. */
+interface ServerOfAuthor {
+  readonly mode: string;
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+/**
+ * What to register at the vendor of a connector: the platform's redirect URI, or the server's own
+ * where its author chose that users come back there. Its address is known from the first deploy on.
+ */
+export function vendorRedirectUri(connector: OfConnector, server: ServerOfAuthor, platformUrl: string): string {
+  const { OAUTH_CALLBACK: callback, VENDORS: vendors } = server.environment;
+  if (server.mode !== "hosted" || (callback !== "server" && vendors === undefined)) {
+    return redirectUriOf(connector, platformUrl);
+  }
+  const origin = originOf(connector.serverUrl) ?? "DEPLOYMENT_URL";
+  const signIn = `${origin}/callback`;
+  return vendors === undefined
+    ? signIn
+    : `${signIn} at the vendor of the sign-in, ${origin}/vendors/ID/callback at each other`;
+}
+
 /**
  * The warning to an administrator about a hosted server with the shared redirect URI: the danger,
  * then the remedy.

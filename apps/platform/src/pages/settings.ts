@@ -83,10 +83,16 @@ ${form(`/connectors/${id}/settings`, session.cookie, fields)}`,
 const SAVED = html`<div class="notice" role="status"><p>Saved.</p></div>`;
 
 function redirectHint(connector: Connector, platformUrl: string): Markup {
+  const { registration } = connector.settings;
   const uri = html`<code>${redirectUriOf(connector, platformUrl)}</code>`;
-  return connector.settings.registration === "broker"
-    ? html`<p>At the vendor, your own client has the broker's redirect URI. At the broker, this platform has ${uri}</p>`
-    : html`<p>The redirect URI to register with the vendor: ${uri}</p>`;
+  if (registration === "broker") {
+    return html`<p>At the vendor, your own client has the broker's redirect URI. At the broker, this platform has ${uri}</p>`;
+  }
+  const own =
+    registration === "hosted_server"
+      ? html`. A server with <code>OAUTH_CALLBACK=server</code> has one of its own: <code>platform deploy status</code> prints it`
+      : undefined;
+  return html`<p>The redirect URI to register with the vendor: ${uri}${own}</p>`;
 }
 
 type TextName = "vendorOrIssuer" | "clientId" | "authorizationUrl" | "tokenUrl" | "scopes";

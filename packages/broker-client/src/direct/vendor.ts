@@ -39,7 +39,9 @@ export interface DirectVendorOptions {
   readonly credentials: { readonly clientId: string; /** Absent: a public client. */ readonly clientSecret?: string };
 }
 
+/** What the options of a direct client come to. */
 export interface DirectVendor {
+  /** The entry with the caller's endpoints, its {placeholders} filled; not yet discovered. */
   readonly vendor: Vendor;
   readonly credentials: VendorCredentials;
 }

@@ -5,7 +5,7 @@
 import { EXIT } from "../../cli.ts";
 import type { Connector } from "../../connectors/connector.ts";
 import type { SettingsChange } from "../../connectors/store.ts";
-import { callbackWarning, redirectUriOf } from "../../oauth/redirect-uri.ts";
+import { callbackWarning, redirectUriOf, vendorRedirectUri } from "../../oauth/redirect-uri.ts";
 import { type CommandContext, readProject } from "./context.ts";
 import type { ServiceFile } from "../service-file/service-file.ts";
 
@@ -27,7 +27,7 @@ export async function initConnector(
   const settings = firstSettings(service);
   const chosen = callback === undefined ? {} : { callback };
   const connector = await connectors.create({ id: service.name, name: service.name, settings, ...chosen });
-  const redirectUri = redirectUriOf(connector, context.config.platformUrl);
+  const redirectUri = vendorRedirectUri(connector, service, context.config.platformUrl);
   sayOf(connector, [`Created the connector ${service.name} as a draft.`, ...nextSteps(service, redirectUri)], context);
   return EXIT.done;
 }

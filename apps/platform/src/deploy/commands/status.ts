@@ -1,9 +1,10 @@
 /** `deploy status` and `deploy logs`: the present state, and what to do next. */
 import { EXIT } from "../../cli.ts";
 import type { Connector, Deployment } from "../../connectors/connector.ts";
-import { callbackWarning, redirectUriOf } from "../../oauth/redirect-uri.ts";
+import { callbackWarning, vendorRedirectUri } from "../../oauth/redirect-uri.ts";
 import { type CommandContext, logFileOf, readProject } from "./context.ts";
 import { type Holder, holderOf, isProcessAlive } from "../lease.ts";
+import type { ServiceFile } from "../service-file/service-file.ts";
 import { lastLines } from "../server-process/log-file.ts";
 
 /** @returns the exit code: failed for a connector that does not exist */
@@ -13,7 +14,8 @@ export async function showStatus(
   context: CommandContext,
 ): Promise<number> {
   const { storage, print, say } = context;
-  const { name } = readProject(folder, context).service;
+  const { service } = readProject(folder, context);
+  const { name } = service;
   const connector = await storage.connectors.find(name);
   if (connector === undefined) {
     say(`There is no connector ${name} yet. Run deploy init.`);
@@ -24,7 +26,7 @@ export async function showStatus(
     holderOf(name, { records: storage.records, isAlive: isProcessAlive }),
   ]);
   if (json) print(JSON.stringify({ connector, deployment: deployment ?? null, deploying: holder ?? null }));
-  else print(words(connector, { deployment, holder, platformUrl: context.config.platformUrl }).join("\n"));
+  else print(words(connector, { deployment, holder, service, platformUrl: context.config.platformUrl }).join("\n"));
   return EXIT.done;
 }
 
@@ -44,10 +46,11 @@ export async function showLogs(
 interface Shown {
   readonly deployment: Deployment | undefined;
   readonly holder: Holder | undefined;
+  readonly service: ServiceFile;
   readonly platformUrl: string;
 }
 
-function words(connector: Connector, { deployment, holder, platformUrl }: Shown): string[] {
+function words(connector: Connector, { deployment, holder, service, platformUrl }: Shown): string[] {
   const { id, state, serverUrl, settings } = connector;
   const warning = callbackWarning(connector, platformUrl);
   const at = (seconds: number): string => new Date(seconds * 1000).toISOString();
@@ -56,7 +59,7 @@ function words(connector: Connector, { deployment, holder, platformUrl }: Shown)
     `  server         ${serverUrl ?? "never deployed"}`,
     `  authentication ${settings.authentication}, registration ${settings.registration}`,
     `  client         ${settings.clientId ?? "none entered"}${settings.hasClientSecret ? ", with a secret" : ""}`,
-    `  redirect URI   ${redirectUriOf(connector, platformUrl)}`,
+    `  redirect URI   ${vendorRedirectUri(connector, service, platformUrl)}`,
     ...(deployment === undefined ? [] : [`  last deploy    ${at(deployment.deployedAt)}, mode ${deployment.mode}`]),
     holder === undefined
       ? "  not running; start it with deploy run"
