@@ -53,11 +53,7 @@ export function settingsPage(
       "Through the broker: your own client at the vendor (BYOC); empty means the broker's shared one.",
     ),
     secretField(connector.settings.hasClientSecret, problemOf("clientSecret")),
-    text(
-      "authorizationUrl",
-      "Authorization URL",
-      "Empty: discovered, as always for a hosted server. {placeholder} is filled from the placeholders.",
-    ),
+    text("authorizationUrl", "Authorization URL", "Empty: discovered. {placeholder} is filled from the placeholders."),
     text("tokenUrl", "Token URL", "Empty: discovered. {placeholder} is filled from the placeholders."),
     text("scopes", "OAuth Scopes", "Separated by spaces."),
     inputField({
@@ -90,9 +86,9 @@ function redirectHint(connector: Connector, platformUrl: string): Markup {
   }
   const own =
     registration === "hosted_server"
-      ? html`. A server with <code>OAUTH_CALLBACK=server</code> has one of its own: <code>platform deploy status</code> prints it`
+      ? html`<p class="quiet">A server with <code>OAUTH_CALLBACK=server</code> has a redirect URI of its own: <code>platform deploy status</code> prints it.</p>`
       : undefined;
-  return html`<p>The redirect URI to register with the vendor: ${uri}${own}</p>`;
+  return html`<p>The redirect URI to register with the vendor: ${uri}</p>${own}`;
 }
 
 type TextName = "vendorOrIssuer" | "clientId" | "authorizationUrl" | "tokenUrl" | "scopes";
