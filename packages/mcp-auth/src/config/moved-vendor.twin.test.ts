@@ -8,7 +8,7 @@ import { HOSTED, NO_URLS } from "../testing/environments.ts";
 
 vi.mock(import("@oauth-broker/oauth-core/registry"), async (load) => ({
   ...(await load()),
-  withOperatorsFields: (known, own) => ({ vendor: { ...known, ...own }, leftBehind: [] }),
+  withOperatorsFields: (known, own) => ({ vendor: { ...known, ...own }, dropped: [] }),
 }));
 
 it("bar#BY-4 twin: the registry's hosts would get the tokens of a token URL that is elsewhere", () => {

@@ -64,7 +64,7 @@ export function readVendorEntry(read: Reader, rules: CommonSettings["egress"]): 
   const entry = id === undefined ? undefined : REGISTRY.get(id);
   if (id === undefined || !isUsable(read, { id, entry, given }) || !areGood) return undefined;
   const located = withUrls(entry?.vendor ?? defineVendor({ id, name: id }), given);
-  warnOfLeftBehind(read, located.leftBehind);
+  warnOfDropped(read, located.dropped);
   const filling = { read, entry, given, rules };
   const vendor = fill({ ...located.vendor, enabled: true, ...defined({ pkce }) }, filling);
   return vendor !== undefined && checkFilled(vendor, filling) ? { vendor, entry } : undefined;
@@ -135,9 +135,9 @@ const VARIABLE_OF: Readonly<Record<TokenRecipient, VariableName>> = {
   apiHosts: "VENDOR_API_HOSTS",
 };
 
-function warnOfLeftBehind(read: Reader, leftBehind: readonly TokenRecipient[]): void {
-  if (leftBehind.length === 0) return;
-  const names = new Set(leftBehind.map((name) => VARIABLE_OF[name]));
+function warnOfDropped(read: Reader, dropped: readonly TokenRecipient[]): void {
+  if (dropped.length === 0) return;
+  const names = new Set(dropped.map((name) => VARIABLE_OF[name]));
   read.warn(
     `VENDOR_TOKEN_URL is at another domain than the registry's, which gets none of these tokens: set what you need of ${[...names].join(", ")}`,
   );

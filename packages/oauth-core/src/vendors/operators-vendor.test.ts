@@ -29,30 +29,30 @@ const ELSEWHERE = { tokenEndpoint: "https://gateway.example/token" };
 
 describe("an entry with a token endpoint of the operator's", () => {
   it("bar#BY-4 leaves everything behind that would send the new host's tokens to the replaced one", () => {
-    const { vendor, leftBehind } = withOperatorsFields(KNOWN, ELSEWHERE);
+    const { vendor, dropped } = withOperatorsFields(KNOWN, ELSEWHERE);
     expect(vendor.tokenEndpoint).toBe(ELSEWHERE.tokenEndpoint);
     expect(vendor.apiHosts).toEqual([]);
     expect(JSON.stringify({ ...vendor, authorizationEndpoint: "" })).not.toContain("known.example");
-    expect([...leftBehind].toSorted()).toEqual(["apiHosts", ...Object.keys(RECIPIENTS)].toSorted());
+    expect([...dropped].toSorted()).toEqual(["apiHosts", ...Object.keys(RECIPIENTS)].toSorted());
   });
 
   it.each(["https://eu.known.example/token", "https://{region}.known.example/token"])(
     "keeps what is below the same registrable domain, but refreshes at %s",
     (tokenEndpoint) => {
-      const { vendor, leftBehind } = withOperatorsFields(KNOWN, { tokenEndpoint });
+      const { vendor, dropped } = withOperatorsFields(KNOWN, { tokenEndpoint });
       expect(vendor).toMatchObject(RECIPIENTS);
       expect(vendor).not.toHaveProperty("refreshEndpoint");
       expect(vendor.apiHosts).toEqual([".known.example"]);
-      expect(leftBehind).toEqual(["apiHosts"]);
+      expect(dropped).toEqual(["apiHosts"]);
     },
   );
 
   it.each(Object.entries({ ...RECIPIENTS, refreshEndpoint: KNOWN.refreshEndpoint }))(
     "uses the operator's own %s, at whichever domain",
     (name, value) => {
-      const { vendor, leftBehind } = withOperatorsFields(KNOWN, { ...ELSEWHERE, [name]: value });
+      const { vendor, dropped } = withOperatorsFields(KNOWN, { ...ELSEWHERE, [name]: value });
       expect(vendor).toHaveProperty(name, value);
-      expect(leftBehind).not.toContain(name);
+      expect(dropped).not.toContain(name);
     },
   );
 
@@ -61,11 +61,11 @@ describe("an entry with a token endpoint of the operator's", () => {
     { authorizationEndpoint: "https://gateway.example/authorize" },
     { name: "Another name" },
   ])("changes nothing else while the token endpoint stays: %j", (own) => {
-    expect(withOperatorsFields(KNOWN, own)).toEqual({ vendor: { ...KNOWN, ...own }, leftBehind: [] });
+    expect(withOperatorsFields(KNOWN, own)).toEqual({ vendor: { ...KNOWN, ...own }, dropped: [] });
   });
 
   it("an entry without one has nothing to be replaced", () => {
     const { tokenEndpoint: _none, ...discovered } = KNOWN;
-    expect(withOperatorsFields(discovered, ELSEWHERE)).toEqual({ vendor: { ...KNOWN, ...ELSEWHERE }, leftBehind: [] });
+    expect(withOperatorsFields(discovered, ELSEWHERE)).toEqual({ vendor: { ...KNOWN, ...ELSEWHERE }, dropped: [] });
   });
 });

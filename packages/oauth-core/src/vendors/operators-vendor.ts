@@ -28,7 +28,7 @@ export type TokenRecipient = (typeof TOKEN_RECIPIENTS)[number] | "apiHosts";
 export interface OperatorsVendor {
   readonly vendor: Vendor;
   /** What the entry has at the replaced domain, and `vendor` therefore lacks, in part for `apiHosts`. */
-  readonly leftBehind: readonly TokenRecipient[];
+  readonly dropped: readonly TokenRecipient[];
 }
 
 /**
@@ -46,8 +46,8 @@ export interface OperatorsVendor {
  * @param own what the operator names; no member is undefined
  */
 export function withOperatorsFields(known: Vendor, own: Partial<Vendor>): OperatorsVendor {
-  const { vendor, leftBehind } = atTokenEndpoint(known, own);
-  return { vendor: { ...withoutReplacedMetadata(vendor, own), ...own }, leftBehind };
+  const { vendor, dropped } = atTokenEndpoint(known, own);
+  return { vendor: { ...withoutReplacedMetadata(vendor, own), ...own }, dropped };
 }
 
 function withoutReplacedMetadata(known: Vendor, own: Partial<Vendor>): Vendor {
@@ -62,22 +62,22 @@ function withoutReplacedMetadata(known: Vendor, own: Partial<Vendor>): Vendor {
 //= bar#BY-4
 function atTokenEndpoint(known: Vendor, { tokenEndpoint, ...own }: Partial<Vendor>): OperatorsVendor {
   if (tokenEndpoint === undefined || known.tokenEndpoint === undefined || tokenEndpoint === known.tokenEndpoint) {
-    return { vendor: known, leftBehind: [] };
+    return { vendor: known, dropped: [] };
   }
   const domain = registrableDomainOf(tokenEndpoint);
   const { refreshEndpoint: _refresh, ...vendor }: { -readonly [Name in keyof Vendor]: Vendor[Name] } = known;
-  const leftBehind: TokenRecipient[] = [];
+  const dropped: TokenRecipient[] = [];
   for (const name of TOKEN_RECIPIENTS) {
     const url = urlOf(known[name]);
     if (url === undefined || own[name] !== undefined || registrableDomainOf(url) === domain) continue;
-    leftBehind.push(name);
+    dropped.push(name);
     delete vendor[name];
   }
   const apiHosts = known.apiHosts.filter(
     (host) => registrableDomainOf(`https://${host.replace(/^\./, "")}`) === domain,
   );
-  if (apiHosts.length < known.apiHosts.length) leftBehind.push("apiHosts");
-  return { vendor: { ...vendor, apiHosts }, leftBehind };
+  if (apiHosts.length < known.apiHosts.length) dropped.push("apiHosts");
+  return { vendor: { ...vendor, apiHosts }, dropped };
 }
 
 function urlOf(field: Vendor[(typeof TOKEN_RECIPIENTS)[number]]): string | undefined {

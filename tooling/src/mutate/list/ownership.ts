@@ -270,8 +270,8 @@ export const OWNERSHIP_DEFENCES: readonly Mutation[] = [
     defence: "A refresh token of a token endpoint that the operator named is not refreshed at the replaced host",
     rows: ["BY-4"],
     file: "packages/oauth-core/src/vendors/operators-vendor.ts",
-    find: "return { vendor: { ...vendor, apiHosts }, leftBehind };",
-    replace: "return { vendor: { ...known, ...vendor, apiHosts }, leftBehind };",
+    find: "return { vendor: { ...vendor, apiHosts }, dropped };",
+    replace: "return { vendor: { ...known, ...vendor, apiHosts }, dropped };",
     tests: ["packages/oauth-core/src/vendors/operators-vendor.test.ts"],
   },
   {

@@ -83,16 +83,16 @@ export function buildVendor(
   { env, problems, warnings }: { env: Environment; problems: Problem[]; warnings: string[] },
 ): VendorConfig {
   const fields = vendorFields(parsed);
-  const { vendor, leftBehind } =
+  const { vendor, dropped } =
     known === undefined
-      ? { vendor: defineVendor({ id, name: id, ...fields }), leftBehind: [] }
+      ? { vendor: defineVendor({ id, name: id, ...fields }), dropped: [] }
       : withOperatorsFields(withoutReplacedChecks(known.vendor, parsed), fields);
   if (known?.vendor.endpointsFrom !== undefined && vendor.endpointsFrom === undefined) {
     warnings.push(
       `Vendor ${id} has an issuer or endpoints of yours: the others are those of the registry, and no longer those of the vendor's live metadata`,
     );
   }
-  if (leftBehind.includes("revocationEndpoint")) {
+  if (dropped.includes("revocationEndpoint")) {
     warnings.push(
       `Vendor ${vendor.id} has a token_endpoint of yours and no revocation_endpoint: the registry's revocation endpoint is at another domain and must not receive these tokens, so revocation answers unsupported_token_type`,
     );
