@@ -188,6 +188,11 @@ describe("a server's environment is refused", () => {
       { ...HOSTED, VENDOR_API_HOSTS: "https://api.example.com" },
       "VENDOR_API_HOSTS has an entry",
     ],
+    [
+      "a URL that begins with a placeholder",
+      { ...HOSTED, VENDOR_TOKEN_URL: "{host}/token" },
+      "VENDOR_TOKEN_URL must be an",
+    ],
     ["a host in capitals", { ...HOSTED, VENDOR_API_HOSTS: "API.example.com" }, "VENDOR_API_HOSTS has an entry"],
     ["every host there is", { ...HOSTED, VENDOR_API_HOSTS: ".com" }, "VENDOR_API_HOSTS has an entry that must"],
     [

@@ -59,8 +59,7 @@ export function readVendorEntry(read: Reader, rules: CommonSettings["egress"]): 
   const pkce = read.choice("VENDOR_PKCE", ["S256", "none"]);
   const id = read.text("VENDOR", checkVendorId);
   if (read.value("VENDOR") === undefined) read.refuse("VENDOR", "is missing");
-  const plain = Object.entries(given).filter(([, url]) => !url.includes("{"));
-  const areGood = plain.map(([name, url]) => checkUrl(read, name as UrlVariable, url, rules)).every(Boolean);
+  const areGood = URL_VARIABLES.map((name) => checkWritten(read, name, given[name], rules)).every(Boolean);
   const entry = id === undefined ? undefined : REGISTRY.get(id);
   if (id === undefined || !isUsable(read, { id, entry, given }) || !areGood) return undefined;
   const located = withUrls(entry?.vendor ?? defineVendor({ id, name: id }), given);
@@ -178,6 +177,14 @@ function specsOf(vendor: Vendor, entry: RegistryEntry | undefined, given: GivenU
   const names = Object.values(given).flatMap((url) => placeholderNames(url));
   const own = names.filter((name) => entry === undefined || !meant.has(name)).map((name) => [name, {}] as const);
   return { ...Object.fromEntries(own), ...entry?.placeholders };
+}
+
+/** A URL with {placeholders} is checked once they are filled; before that it only has to be one. */
+function checkWritten(read: Reader, name: VariableName, url: string | undefined, rules: CommonSettings["egress"]) {
+  if (url?.includes("{") !== true) return url === undefined || checkUrl(read, name, url, rules);
+  const isUrl = URL.canParse(url.replace(/[{}]/g, ""));
+  if (!isUrl) read.refuse(name, "must be an absolute https URL, {placeholders} included");
+  return isUrl;
 }
 
 /**

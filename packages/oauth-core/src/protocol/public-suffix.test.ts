@@ -77,4 +77,8 @@ describe("registrableDomainOf", () => {
   ])("of %j is %j", (host, domain) => {
     expect(registrableDomainOf(`https://${host}/token`)).toBe(domain);
   });
+
+  it.each(["", "nonsense", "{host}/token", "https://[{a}/x"])("of %j is an error that names the rule", (url) => {
+    expect(() => registrableDomainOf(url)).toThrow("An endpoint must be an absolute URL");
+  });
 });

@@ -6,6 +6,7 @@
  */
 import { isIP } from "node:net";
 import { getPublicSuffix } from "tldts";
+import { OAuthError } from "./errors.ts";
 
 const LIST = { allowPrivateDomains: true, extractHostname: false };
 const REGISTRIES_ONLY = { ...LIST, allowPrivateDomains: false };
@@ -35,9 +36,11 @@ export function isPublicSuffix(suffix: string): boolean {
  *
  * @param url may hold {placeholders}
  * @returns the shortest name a party could have registered; for an IP address, the address
+ * @throws OAuthError invalid_request for text that is no URL
  */
 export function registrableDomainOf(url: string): string {
-  const { hostname } = new URL(url.replace(/[{}]/g, ""));
+  const { hostname } = URL.parse(url.replace(/[{}]/g, "")) ?? {};
+  if (hostname === undefined) throw new OAuthError("invalid_request", "An endpoint must be an absolute URL");
   return hostname.startsWith("[") || isIP(hostname) !== 0 ? hostname : registrableDomain(hostname);
 }
 
