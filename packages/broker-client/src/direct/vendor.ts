@@ -4,11 +4,8 @@
  */
 import { defined, errorText, OAuthError, Secret } from "@oauth-broker/oauth-core";
 import { expandVendor, requireFit, templatesOf, withClientId, withDefaults } from "@oauth-broker/oauth-core/client";
-import {
-  type PlaceholderSpecs,
-  registrableDomainOf,
-  requireKnownPlaceholders,
-} from "@oauth-broker/oauth-core/protocol";
+import { registrableDomainOf } from "@oauth-broker/oauth-core/egress";
+import { type PlaceholderSpecs, requireKnownPlaceholders } from "@oauth-broker/oauth-core/protocol";
 import {
   defineVendor,
   REGISTRY,

@@ -23,6 +23,7 @@ import { readRequest, toResponse } from "./messages.ts";
 export { createCidrMatcher } from "./addresses.ts";
 export { type EgressError, type EgressErrorKind, isEgressError } from "./errors.ts";
 export { type Caller, onBehalfOf } from "./share.ts";
+export { registrableDomainOf } from "../protocol/public-suffix.ts";
 export { requireEgressUrl } from "./url.ts";
 
 /** Which addresses may be reached, and how long and how large an answer may be. */

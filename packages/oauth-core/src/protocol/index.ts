@@ -17,7 +17,7 @@ export {
   type PlaceholderSpecs,
   requireKnownPlaceholders,
 } from "./placeholders.ts";
-export { isPublicSuffix, registrableDomainOf } from "./public-suffix.ts";
+export { isPublicSuffix } from "./public-suffix.ts";
 export { randomToken } from "./secret.ts";
 export {
   redirectUrl,

@@ -140,7 +140,7 @@ describe("an endpoint that an operator names", () => {
   });
 
   it("is the whole pair's end where it is one of a flow", async () => {
-    const own = { tokenEndpoint: "https://gateway.example/t" };
+    const own = { tokenEndpoint: "https://gateway.v.example/t" };
     expect(await discovery.resolve(withOperatorsFields(strict, own).vendor)).toMatchObject({ ...STORED, ...own });
     expect(asked).not.toContain(RESOURCE);
   });
