@@ -3,9 +3,14 @@
  * entry hold at endpoints of the caller's, and whose client the flow uses there. Performs
  * discovery.
  */
-import { defined } from "@oauth-broker/oauth-core";
 import type { VendorClient } from "@oauth-broker/oauth-core/client";
-import type { ResolvedVendor, Vendor, VendorCredentials } from "@oauth-broker/oauth-core/registry";
+import {
+  type ResolvedVendor,
+  type Vendor,
+  type VendorCredentials,
+  withoutIssuer,
+  withoutTokenRecipients,
+} from "@oauth-broker/oauth-core/registry";
 import type { Deps } from "../deps.ts";
 import { isForeign, type Overrides, type VendorEndpoints } from "./endpoints.ts";
 import { CUSTOM_VENDOR } from "./request.ts";
@@ -63,25 +68,8 @@ function withOverrides(
   overrides: Overrides,
   foreign: { readonly authorization: boolean; readonly token: boolean },
 ): ResolvedVendor {
-  const { issuer, issuerSpelling, issuerTemplate, jwksUri, issExpected, ...others } = resolved;
-  const { refreshEndpoint, revocationEndpoint, revocation, ...further } = others;
-  const { userinfoEndpoint, introspectionEndpoint, account, tokenCheck, ...rest } = further;
-  const who = foreign.authorization
-    ? { issuerSpelling: "exact" as const, issExpected: false }
-    : {
-        ...defined({ issuer, jwksUri }),
-        ...defined({ issuerTemplate }),
-        issuerSpelling,
-        issExpected,
-      };
-  const where = foreign.token
-    ? {}
-    : {
-        ...defined({ refreshEndpoint, revocationEndpoint }),
-        ...defined({ revocation }),
-        ...defined({ userinfoEndpoint, introspectionEndpoint, account, tokenCheck }),
-      };
-  return { ...rest, ...who, ...where, ...overrides };
+  const located = foreign.token ? withoutTokenRecipients(resolved) : resolved;
+  return { ...(foreign.authorization ? { ...withoutIssuer(located), issExpected: false } : located), ...overrides };
 }
 
 /** Never parks tokens of a vendor that neither the registry nor the operator's file describes. */

@@ -13,6 +13,7 @@ import {
   type Vendor,
   type VendorCredentials,
   withOperatorsFields,
+  withoutIssuer,
 } from "@oauth-broker/oauth-core/registry";
 import type { VendorTarget } from "../types.ts";
 
@@ -106,7 +107,5 @@ function atOwnEndpoints(entry: Vendor, endpoints: NonNullable<VendorTarget["endp
     const [former, own] = [entry[name], endpoints[name]];
     return former !== undefined && own !== undefined && registrableDomainOf(former) !== registrableDomainOf(own);
   });
-  if (!isElsewhere) return vendor;
-  const { issuer: _issuer, issuerTemplate: _template, jwksUri: _keys, ...anonymous } = vendor;
-  return { ...anonymous, issRequired: false };
+  return isElsewhere ? withoutIssuer(vendor) : vendor;
 }

@@ -24,4 +24,6 @@ export {
   type Vendor,
   type VendorCredentials,
   type VendorTokens,
+  withoutIssuer,
+  withoutTokenRecipients,
 } from "./vendor.ts";

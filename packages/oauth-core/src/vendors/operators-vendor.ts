@@ -3,7 +3,7 @@
  * metadata and the hosts that the operator replaces decide that.
  */
 import { registrableDomainOf } from "../protocol/public-suffix.ts";
-import type { FurtherEndpoint, Vendor } from "./vendor.ts";
+import { type FurtherEndpoint, TOKEN_RECIPIENTS, type Vendor, without } from "./vendor.ts";
 
 const FURTHER_ENDPOINTS: readonly FurtherEndpoint[] = [
   "revocationEndpoint",
@@ -12,15 +12,6 @@ const FURTHER_ENDPOINTS: readonly FurtherEndpoint[] = [
   "introspectionEndpoint",
   "jwksUri",
 ];
-/** Fields whose endpoint receives tokens. Refresh is not among them: it follows the token endpoint. */
-const TOKEN_RECIPIENTS = [
-  "revocationEndpoint",
-  "userinfoEndpoint",
-  "account",
-  "introspectionEndpoint",
-  "tokenCheck",
-] as const;
-
 /** A field of an entry whose hosts may receive its tokens. */
 export type TokenRecipient = (typeof TOKEN_RECIPIENTS)[number] | "apiHosts";
 
@@ -65,19 +56,17 @@ function atTokenEndpoint(known: Vendor, { tokenEndpoint, ...own }: Partial<Vendo
     return { vendor: known, dropped: [] };
   }
   const domain = registrableDomainOf(tokenEndpoint);
-  const { refreshEndpoint: _refresh, ...vendor }: { -readonly [Name in keyof Vendor]: Vendor[Name] } = known;
-  const dropped: TokenRecipient[] = [];
-  for (const name of TOKEN_RECIPIENTS) {
+  const recipients = TOKEN_RECIPIENTS.filter((name) => {
     const url = urlOf(known[name]);
-    if (url === undefined || own[name] !== undefined || registrableDomainOf(url) === domain) continue;
-    dropped.push(name);
-    delete vendor[name];
-  }
+    return url !== undefined && own[name] === undefined && registrableDomainOf(url) !== domain;
+  });
   const apiHosts = known.apiHosts.filter(
     (host) => registrableDomainOf(`https://${host.replace(/^\./, "")}`) === domain,
   );
-  if (apiHosts.length < known.apiHosts.length) dropped.push("apiHosts");
-  return { vendor: { ...vendor, apiHosts }, dropped };
+  return {
+    vendor: { ...without(known, ["refreshEndpoint", ...recipients]), apiHosts },
+    dropped: apiHosts.length < known.apiHosts.length ? [...recipients, "apiHosts"] : recipients,
+  };
 }
 
 function urlOf(field: Vendor[(typeof TOKEN_RECIPIENTS)[number]]): string | undefined {

@@ -295,3 +295,29 @@ export function defineVendor(entry: Partial<Vendor> & Pick<Vendor, "id" | "name"
     ...entry,
   };
 }
+
+/** Fields whose endpoint receives tokens. Refresh is not among them: it follows the token endpoint. */
+export const TOKEN_RECIPIENTS = [
+  "revocationEndpoint",
+  "userinfoEndpoint",
+  "account",
+  "introspectionEndpoint",
+  "tokenCheck",
+] as const;
+
+/** An entry at another party's token endpoint: nothing else of it may receive that party's tokens. */
+//= bar#BY-4
+export function withoutTokenRecipients<Known extends Vendor | ResolvedVendor>(vendor: Known): Known {
+  return { ...without(vendor, ["refreshEndpoint", ...TOKEN_RECIPIENTS]), apiHosts: [] };
+}
+
+/** An entry at another party's authorization endpoint: its issuer and keys do not vouch for that. */
+export function withoutIssuer<Known extends Vendor | ResolvedVendor>(vendor: Known): Known {
+  return { ...without(vendor, ["issuer", "issuerTemplate", "jwksUri"]), issuerSpelling: "exact", issRequired: false };
+}
+
+/** @param names of optional fields */
+export function without<Known extends Vendor | ResolvedVendor>(vendor: Known, names: readonly (keyof Vendor)[]): Known {
+  const left: readonly string[] = names;
+  return Object.fromEntries(Object.entries(vendor).filter(([name]) => !left.includes(name))) as unknown as Known;
+}
