@@ -3,7 +3,7 @@
  * to use, and further routes. pre-registered/ and hosted/ each implement it, app.ts mounts it; the
  * code behind these interfaces does not know the mode.
  */
-import type { EpochSeconds, Secret } from "@oauth-broker/oauth-core";
+import { defined, type EpochSeconds, OAuthError, type Secret } from "@oauth-broker/oauth-core";
 import type { Route } from "@oauth-broker/oauth-core/service";
 
 /** A vendor token that is valid now. */
@@ -120,10 +120,23 @@ export interface Gate {
    * @param bearer as presented, of any format and length
    * @returns undefined for a token that is not valid here, for any reason: the response is 401
    *   `invalid_token`
-   * @throws OAuthError temporarily_unavailable when it cannot be decided now: 503, and the token
-   *   stays valid
+   * @throws OAuthError when it cannot be decided now: 503 (`toOutage`), and the token stays valid
    */
   identify(bearer: string): Promise<Caller | undefined>;
+}
+
+const OUR_OWN: readonly string[] = ["temporarily_unavailable", "slow_down", "server_error"];
+
+/**
+ * A vendor that refuses our client, or responds wrongly, is no fault of the caller: nothing is
+ * decided about a token or a link.
+ *
+ * @param error its code is the `reason` of the outage; an outage, and a bug, is returned unchanged
+ */
+export function toOutage(error: unknown, description: string): unknown {
+  if (!(error instanceof OAuthError) || OUR_OWN.includes(error.code)) return error;
+  const { reason = error.code, vendorError } = error.extras;
+  return new OAuthError("temporarily_unavailable", description, { reason, cause: error, ...defined({ vendorError }) });
 }
 
 /** Keys of this server for values that a client holds and sends back. */

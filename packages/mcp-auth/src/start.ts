@@ -101,7 +101,7 @@ export async function startServer(
   const url = settings.deploymentUrl ?? `http://${host.includes(":") ? `[${host}]` : host}:${listening.port}`;
   log.info("listening", { url, pid: process.pid, mode: settings.mode, vendor: settings.vendor.vendor.id });
   const metricsUrl = scraped && `http://${METRICS_HOST}:${scraped.port}/metrics`;
-  if (metricsUrl !== undefined) log.info("metrics_listening", { url: metricsUrl });
+  if (metricsUrl !== undefined) log.info("metrics_listening", { metricsUrl });
   for (const warning of settings.warnings) log.warn("configuration_warning", { warning });
   log.flush();
   // Requests the vendor's metadata if it has any, so it is not awaited.

@@ -50,7 +50,8 @@ export function fixtureServer(url: string, fault?: FixtureFault) {
     switch (pathname) {
       case "/mcp":
         if (fault === "no-oauth" || fault === "accepts-any-caller") json(200, { jsonrpc: "2.0", id: 1, result: {} });
-        else if (fault === "cannot-check") json(503, {});
+        else if (fault === "cannot-check" && request.headers.authorization !== undefined)
+          json(503, { error: "temporarily_unavailable", reason: "vendor_credentials_rejected" });
         else if (fault === "no-challenge") json(401, {});
         else json(401, {}, { "www-authenticate": "Bearer" });
         return;

@@ -117,16 +117,15 @@ describe("the gate of hosted mode", () => {
     fixture.clock.advance(LIFETIME_SECONDS + 1);
     fixture.provider.faults.next("/token", { kind: "drop" });
     await expect(fixture.gate.identify(token)).rejects.toMatchObject(outage);
-    fixture.provider.faults.next("/token", {
-      kind: "answer",
-      status: 401,
-      body: '{"error":"invalid_client"}',
-      headers: JSON_TYPE,
-    });
-    await expect(fixture.gate.identify(token)).rejects.toMatchObject({
-      ...outage,
-      extras: { reason: "vendor_credentials_rejected" },
-    });
+    for (const [error, reason] of [
+      ["invalid_client", "vendor_credentials_rejected"],
+      ["invalid_scope", "invalid_scope"],
+    ]) {
+      const body = JSON.stringify({ error });
+      fixture.provider.faults.next("/token", { kind: "answer", status: 400, body, headers: JSON_TYPE });
+      // oxlint-disable-next-line no-await-in-loop
+      await expect(fixture.gate.identify(token)).rejects.toMatchObject({ ...outage, extras: { reason } });
+    }
     expect(await fixture.gate.identify(token)).toMatchObject({ user: "user" });
     expect((await fixture.refresh(body["refresh_token"] ?? "")).status).toBe(200);
   });

@@ -5,7 +5,7 @@
 import { defined } from "@oauth-broker/oauth-core";
 import type { Answer } from "@oauth-broker/oauth-core/http";
 import { bearerChallenge, bearerToken } from "@oauth-broker/oauth-core/http";
-import type { Caller } from "../mode.ts";
+import { type Caller, toOutage } from "../mode.ts";
 import type { AddressedGate } from "./refused-tokens.ts";
 
 export interface BearerDeps {
@@ -37,7 +37,9 @@ export async function requireCaller(
   const token = bearerToken(header);
   // rfc6750#3.1: a request without a token gets no error code.
   if (token === undefined) return { challenge: bearerChallenge(hints) };
-  const caller = await gate.identify(token, address);
+  const caller = await gate.identify(token, address).catch((error: unknown) => {
+    throw toOutage(error, "The token cannot be checked now");
+  });
   if (caller !== undefined) return { caller };
   const error = { code: "invalid_token", description: "The token is unknown, expired or revoked" } as const;
   return { challenge: bearerChallenge({ ...hints, error }) };

@@ -38,6 +38,7 @@ const FIELDS = {
   stackTop: "string",
   // The process itself.
   url: "string",
+  metricsUrl: "string",
   file: "string",
   store: "string",
   mode: "string",

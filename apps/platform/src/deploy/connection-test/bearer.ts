@@ -35,13 +35,22 @@ export async function requireTokenRefused(subject: Subject, fetch: Fetch): Promi
   const answer = await postMcp(subject, fetch, `connection-test-${randomToken(16)}`);
   if (answer.status === 401 && isBearerChallenge(answer)) return { said: "The server refuses an invalid token." };
   if (answer.status === 503) {
+    const reason = await reasonOf(answer);
     throw fault(
-      "The server cannot check tokens now: it answers 503.",
-      "It cannot reach its vendor, table or key service. Read its output with deploy logs.",
+      `The server cannot check tokens now: it answers 503${reason === undefined ? "" : ` (${reason})`}.`,
+      reason === "vendor_credentials_rejected"
+        ? "The vendor refuses the server's client: correct VENDOR_CLIENT_ID and VENDOR_CLIENT_SECRET."
+        : "It cannot reach its vendor, table or key service. Read its output with deploy logs.",
     );
   }
   const who = answer.ok ? "accepts any caller" : `answers ${answer.status}`;
   throw fault(`The server ${who} with an invalid token; it must answer 401.`, ONLY_MCP);
+}
+
+async function reasonOf(answer: Response): Promise<string | undefined> {
+  const body: unknown = await answer.json().catch(() => undefined);
+  const reason = typeof body === "object" && body !== null && "reason" in body ? body.reason : undefined;
+  return typeof reason === "string" && /^[a-z_]{1,64}$/.test(reason) ? reason : undefined;
 }
 
 export async function requireInitialize(subject: Subject, fetch: Fetch): Promise<{ said: string }> {

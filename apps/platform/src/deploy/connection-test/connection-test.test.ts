@@ -180,9 +180,12 @@ describe("the connection test of a pre-registered server", () => {
   });
 
   it("fails where the server cannot check tokens", async () => {
-    // Behind the ingress, the ingress answers the first request.
     const result = await test("cannot-check", { mode, settings: CLIENT });
-    expect(result.outcome).toBe("failed");
+    expect(lastOf(result)).toMatchObject({
+      outcome: "failed",
+      said: "The server cannot check tokens now: it answers 503 (vendor_credentials_rejected).",
+      remedy: expect.stringContaining("VENDOR_CLIENT_SECRET"),
+    });
   });
 });
 

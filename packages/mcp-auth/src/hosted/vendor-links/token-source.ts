@@ -5,7 +5,7 @@
  */
 import { type Clock, defined, OAuthError, toOAuthError } from "@oauth-broker/oauth-core";
 import type { StoredTokens } from "@oauth-broker/token-store";
-import type { VendorToken, VendorTokenSource } from "../../mode.ts";
+import { toOutage, type VendorToken, type VendorTokenSource } from "../../mode.ts";
 import { freshTokens, type LinkDeps, linkScope } from "./link.ts";
 
 /**
@@ -22,21 +22,8 @@ export async function readLinked(
   } catch (thrown) {
     const error = toOAuthError(thrown);
     if (error.code === "invalid_grant") return "dead";
-    throw toOutage(error);
+    throw toOutage(error, "The vendor token cannot be renewed now");
   }
-}
-
-/**
- * A vendor that refuses our client, or responds wrongly, is no fault of the caller, and the link
- * stays.
- */
-function toOutage(error: OAuthError): OAuthError {
-  if (error.code !== "vendor_credentials_rejected" && error.code !== "vendor_response_invalid") return error;
-  return new OAuthError("temporarily_unavailable", "The vendor token cannot be renewed now", {
-    reason: error.extras.reason ?? error.code,
-    cause: error,
-    ...(error.extras.vendorError === undefined ? {} : { vendorError: error.extras.vendorError }),
-  });
 }
 
 /** The tokens read for the request serve its first vendor call; a later call reads again. */
