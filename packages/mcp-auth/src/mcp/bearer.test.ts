@@ -2,7 +2,7 @@ import { OAuthError } from "@oauth-broker/oauth-core";
 import { describe, expect, it } from "vitest";
 import { requireCaller } from "./bearer.ts";
 
-const present = (thrown: unknown) =>
+const present = (thrown: Error) =>
   requireCaller("Bearer token", "127.0.0.1", {
     gate: { identify: async () => Promise.reject(thrown) },
     resourceMetadata: undefined,
