@@ -2,8 +2,8 @@
 import { testProjects } from "../scripts/vitest-projects.ts";
 
 export default testProjects({
-  setupFiles: ["./support/new-test-file.ts"],
-  globalSetup: ["./support/built-services.ts", "./support/chromium-of-this-run.ts"],
+  setupFiles: ["./support/setup/new-test-file.ts"],
+  globalSetup: ["./support/setup/built-services.ts", "./support/setup/chromium-of-this-run.ts"],
   // Most of these tests wait: for a process to drain, a slow client to be disconnected, a page to
   // load.
   maxWorkers: 3,

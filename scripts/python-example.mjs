@@ -22,7 +22,7 @@ function run(command, args, options = {}) {
 if (!existsSync(python)) run("python3", ["-m", "venv", environment]);
 const requirements = join("examples", "python-authlib", "requirements.txt");
 run(python, ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement", requirements]);
-run("vitest", ["run", "scenarios/examples.test.ts"], {
+run("vitest", ["run", "scenarios/delivery/examples.test.ts"], {
   cwd: join(root, "e2e"),
   env: { ...process.env, PYTHON_WITH_AUTHLIB: python },
 });

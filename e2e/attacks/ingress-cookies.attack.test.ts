@@ -8,7 +8,12 @@
 import { startIngress, type TestIngress } from "@oauth-broker/platform/src/testing/test-ingress.ts";
 import { type CookieJar, createCookieJar } from "@oauth-broker/simulators";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { createVisitor, type PlatformHarness, startPlatform, type Visitor } from "../support/platform-harness.ts";
+import {
+  createVisitor,
+  type PlatformHarness,
+  startPlatform,
+  type Visitor,
+} from "../support/reference-platform/harness.ts";
 import { without } from "./support/outcomes.ts";
 
 const off = vi.hoisted(() => new Set<string>());

@@ -10,11 +10,11 @@ import type { RecordStore, StoredRecord } from "@oauth-broker/oauth-core";
 import { dynamodbRecordStore } from "@oauth-broker/token-store/dynamodb";
 import { sqliteRecordStore } from "@oauth-broker/token-store/sqlite";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
-import { type AwsHarness, startAws } from "../support/aws.ts";
-import { runBrokerCommand, startBrokerProcess, temporaryFolder } from "../support/broker-process.ts";
-import { brokerYaml, createSecrets } from "../support/configuration.ts";
+import { type AwsHarness, startAws } from "../support/aws/aws.ts";
+import { runBrokerCommand, startBrokerProcess, temporaryFolder } from "../support/broker/process.ts";
+import { brokerYaml, createSecrets } from "../support/broker/configuration.ts";
 import { freePort } from "../support/free-port.ts";
-import { send } from "../support/platform.ts";
+import { send } from "../support/broker/platform.ts";
 
 const KEYSET = { kind: "keyset", id: "broker" };
 const now = (): number => Math.floor(Date.now() / 1000);

@@ -8,7 +8,7 @@
  */
 import { type OpenIdProvider, startOpenIdProvider } from "@oauth-broker/simulators";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import { type PlatformHarness, startPlatform, type Visitor } from "../support/platform-harness.ts";
+import { type PlatformHarness, startPlatform, type Visitor } from "../support/reference-platform/harness.ts";
 import { type BouncingServer, startBouncingServer } from "./support/bouncing-server.ts";
 import { without } from "./support/outcomes.ts";
 

@@ -5,10 +5,10 @@
  */
 import { createCookieJar } from "@oauth-broker/simulators";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type SeveralVendors, startSeveralVendors } from "../support/several-vendors.ts";
-import { openTextBrowser } from "../support/several-vendors-browser.ts";
-import { connectLinkingClient, type LinkingClient } from "../support/several-vendors-client.ts";
-import { callModern, type RawCall } from "../support/several-vendors-raw.ts";
+import { type SeveralVendors, startSeveralVendors } from "../support/several-vendors/harness.ts";
+import { openTextBrowser } from "../support/several-vendors/browser.ts";
+import { connectLinkingClient, type LinkingClient } from "../support/several-vendors/client.ts";
+import { callModern, type RawCall } from "../support/several-vendors/raw.ts";
 
 let harness: SeveralVendors;
 let victim: LinkingClient;

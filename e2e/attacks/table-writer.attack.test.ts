@@ -8,11 +8,11 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { AccountId } from "@oauth-broker/simulators";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { postWhoami } from "../support/mcp-client.ts";
-import { createMcpPlatform, errorOf, type PlatformTokens } from "../support/mcp-platform.ts";
-import { type Environment, hostedEnvironment, type McpServer, startMcpServer } from "../support/mcp-process.ts";
-import { type GitHubVendor, startGitHubVendor, startOpenIdVendor } from "../support/mcp-vendor.ts";
-import { send } from "../support/platform.ts";
+import { postWhoami } from "../support/mcp/client.ts";
+import { createMcpPlatform, errorOf, type PlatformTokens } from "../support/mcp/platform.ts";
+import { type Environment, hostedEnvironment, type McpServer, startMcpServer } from "../support/mcp/process.ts";
+import { type GitHubVendor, startGitHubVendor, startOpenIdVendor } from "../support/mcp/vendor.ts";
+import { send } from "../support/broker/platform.ts";
 import { temporaryFolder } from "../support/service-process.ts";
 
 let vendor: GitHubVendor;

@@ -5,17 +5,17 @@
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { buildBroker } from "../support/built-services.ts";
-import { type BenchResults, runBench } from "./bench.ts";
-import { aimLines, comparisonLines, table } from "./figures.ts";
+import { buildBroker } from "../support/setup/built-services.ts";
+import { type BenchResults, runBench } from "./broker/bench.ts";
+import { aimLines, comparisonLines, table } from "./broker/figures.ts";
 import { buildAt } from "./against.ts";
-import { mcpTable, mcpAimLine } from "./mcp-figures.ts";
-import { mixedLine } from "./mcp-mixed.ts";
-import { type McpResults, runMcpBench } from "./mcp.ts";
+import { mcpTable, mcpAimLine } from "./mcp/figures.ts";
+import { mixedLine } from "./mcp/mixed.ts";
+import { type McpResults, runMcpBench } from "./mcp/bench.ts";
 import { type CommandLine, HELP, parseCommandLine, RESULTS_FOLDER } from "./options.ts";
-import { registryTable, registryAimLine, runRegistryBench } from "./registry.ts";
-import { runStoreBench, type StoreResults } from "./store.ts";
-import { storeTable, storeAimLines } from "./store-figures.ts";
+import { registryTable, registryAimLine, runRegistryBench } from "./registry/bench.ts";
+import { runStoreBench, type StoreResults } from "./store/bench.ts";
+import { storeTable, storeAimLines } from "./store/figures.ts";
 
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 

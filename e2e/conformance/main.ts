@@ -3,7 +3,7 @@
  * --spec-version 2026-07-28`: starts the fixture, gives the suite its `--url`, or for `client` our
  * client; prints its output and ends with its exit code.
  */
-import { buildPrograms } from "../support/built-services.ts";
+import { buildPrograms } from "../support/setup/built-services.ts";
 import { freePort } from "../support/free-port.ts";
 import { CLIENT_ID, openHarness } from "./harness.ts";
 import { runClientSuite, runSuite } from "./suite.ts";

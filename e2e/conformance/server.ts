@@ -3,6 +3,6 @@
  * environment variables.
  */
 import { runServer } from "@oauth-broker/mcp-auth";
-import { fixture } from "./fixture.ts";
+import { fixture } from "./fixture/server.ts";
 
 await runServer(fixture);

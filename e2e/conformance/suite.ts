@@ -12,7 +12,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { driveConsent } from "@oauth-broker/simulators";
 import { CONFORMANCE_CLIENT_BUNDLE } from "../support/paths.ts";
-import { openTurns } from "./client-turn.ts";
+import { openTurns } from "./client/turn.ts";
 
 const COMMAND = fileURLToPath(import.meta.resolve("@modelcontextprotocol/conformance/dist/index.js"));
 

@@ -6,10 +6,10 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { canaryCode, createCookieJar } from "@oauth-broker/simulators";
-import { postAt, postWhoamiAt } from "../support/mcp-client.ts";
-import { VERIFIER } from "../support/mcp-hosted-harness.ts";
-import { PLATFORM_CALLBACK } from "../support/mcp-process.ts";
-import { basic, browse, challengeOf, encode, type Form, send } from "../support/platform.ts";
+import { postAt, postWhoamiAt } from "../support/mcp/client.ts";
+import { VERIFIER } from "../support/mcp/hosted-harness.ts";
+import { PLATFORM_CALLBACK } from "../support/mcp/process.ts";
+import { basic, browse, challengeOf, encode, type Form, send } from "../support/broker/platform.ts";
 import type { Operation, Outcome, Seen } from "./ledger.ts";
 
 /** The parts of an answer that a client looks at. */

@@ -4,7 +4,7 @@
  */
 import { parseArgs } from "node:util";
 import { buildAt } from "../bench/against.ts";
-import { setup } from "../support/built-services.ts";
+import { setup } from "../support/setup/built-services.ts";
 import { removeTemporaryFolders } from "../support/service-process.ts";
 import { THIS_BUILD } from "./deployment.ts";
 import { FULL, runDrill, runRestoreDrill, SHORT } from "./drill.ts";

@@ -2,7 +2,7 @@
  * Measures subjects alternately and compares each with the first: the machine is never the same
  * twice, so a figure means something only beside one of the same round.
  */
-import type { MeasurementByProcess } from "../bench/measure.ts";
+import type { MeasurementByProcess } from "../bench/broker/measure.ts";
 import { type Spread, spreadOf } from "../bench/spread.ts";
 import { warmUp } from "../bench/warm-up.ts";
 import type { Size } from "./size.ts";

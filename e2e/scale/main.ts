@@ -6,7 +6,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { buildBroker } from "../support/built-services.ts";
+import { buildBroker } from "../support/setup/built-services.ts";
 import { describeMachine } from "../bench/machine.ts";
 import { wholeNumber } from "../bench/options.ts";
 import { PARTS, type Part, partNamed } from "./parts.ts";

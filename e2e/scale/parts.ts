@@ -1,12 +1,12 @@
 /** The parts of `npm run scale`, by name. */
-import { measureConfiguration } from "./configuration.ts";
-import { measureConnections } from "./connections.ts";
-import { measureDue } from "./due.ts";
-import { measureProcesses } from "./processes.ts";
-import { measureRecords } from "./records.ts";
+import { measureConfiguration } from "./parts/configuration.ts";
+import { measureConnections } from "./parts/connections.ts";
+import { measureDue } from "./parts/due.ts";
+import { measureProcesses } from "./parts/processes.ts";
+import { measureRecords } from "./parts/records.ts";
 import type { Found } from "./section.ts";
 import type { Size } from "./size.ts";
-import { measureUnits } from "./units.ts";
+import { measureUnits } from "./parts/units.ts";
 
 export type Part = "records" | "processes" | "configuration" | "connections" | "due" | "units";
 

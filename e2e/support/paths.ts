@@ -16,4 +16,4 @@ export const PLATFORM_SOURCE: string = join(PLATFORM_FOLDER, "src", "main.ts");
 /** The client of the conformance suite. */
 export const CONFORMANCE_CLIENT_BUNDLE: string = join(ROOT, "e2e", "dist", "conformance-client.js");
 /** A server whose users link two vendors. */
-export const LINKING_SOURCE: string = join(ROOT, "e2e", "support", "linking-server.ts");
+export const LINKING_SOURCE: string = join(ROOT, "e2e", "support", "mcp", "linking-server.ts");

@@ -1,7 +1,7 @@
 /**
  * A service as an operator runs it: its own process in its own folder, SIGTERM at the end. Its
- * output is kept, and searched for every planted secret when it stops. broker-process.ts and
- * mcp-process.ts choose the service.
+ * output is kept, and searched for every planted secret when it stops. broker/process.ts and
+ * mcp/process.ts choose the service.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";

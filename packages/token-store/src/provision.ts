@@ -1,7 +1,7 @@
 /**
  * What the stores of this package need on AWS, as data: the table, its time to live, the rotation of
  * its key, and what each role may do with both. Members are named as in the AWS APIs. The reference
- * platform and the templates of deploy/aws are made of it; e2e/scenarios/deploy-aws.test.ts records
+ * platform and the templates of deploy/aws are made of it; e2e/scenarios/delivery/deploy-aws.test.ts records
  * that the actions are exactly those the code sends.
  */
 

@@ -53,7 +53,7 @@ export async function runNew(options: NewOptions, environment: Environment): Pro
 Then
 - npm run docs: lists the file, and remakes docs/vendors.md
 - packages/simulators/src/vendors: a simulator that behaves as the facts say, and its line in ../testing/replay-fixture.ts
-- e2e/scenarios/vendors-${id}.test.ts: connect, refresh, revoke, cancel and every error against it
+- e2e/scenarios/vendors/${id}.test.ts: connect, refresh, revoke, cancel and every error against it
 - npm run vendor -- probe ${id}: whether the vendor still is what the file says
 - npm run vendor -- try ${id}: a whole flow at the vendor with an app of your own, recorded for the simulator
 docs/adding-a-vendor.md says more.`);

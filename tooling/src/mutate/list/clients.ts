@@ -136,7 +136,7 @@ export const CLIENT_DEFENCES: readonly Mutation[] = [
     file: `${HONO}/body.ts`,
     find: 'if (Number(c.req.header("content-length") ?? 0) > bodyBytes) throw tooLarge(bodyBytes);',
     replace: "",
-    tests: ["e2e/scenarios/http.test.ts"],
+    tests: ["e2e/scenarios/broker/http.test.ts"],
   },
   {
     defence: "A body is counted while it is received",
@@ -146,7 +146,7 @@ export const CLIENT_DEFENCES: readonly Mutation[] = [
         incoming.pause();`,
     replace: `      if (size > bodyBytes * 1e6) {
         incoming.pause();`,
-    tests: ["e2e/scenarios/http.test.ts"],
+    tests: ["e2e/scenarios/broker/http.test.ts"],
   },
   {
     defence: "A body has the content type that is parsed",
@@ -188,7 +188,7 @@ export const CLIENT_DEFENCES: readonly Mutation[] = [
     file: `${SERVICE}/serve.ts`,
     find: "  headersMs: 10_000,\n  requestMs: 15_000,",
     replace: "  headersMs: 60_000,\n  requestMs: 300_000,",
-    tests: ["e2e/scenarios/http-slow.test.ts"],
+    tests: ["e2e/scenarios/broker/http-slow.test.ts"],
   },
   {
     defence: "The limits on slow clients reach the listener",
@@ -196,7 +196,7 @@ export const CLIENT_DEFENCES: readonly Mutation[] = [
     file: `${SERVICE}/serve.ts`,
     find: "    headersTimeout: headersMs,\n    requestTimeout: requestMs,",
     replace: "    headersTimeout: headersMs * 100,\n    requestTimeout: requestMs * 100,",
-    tests: ["e2e/scenarios/http-slow.test.ts"],
+    tests: ["e2e/scenarios/broker/http-slow.test.ts"],
   },
   {
     defence: "A GET has no body",

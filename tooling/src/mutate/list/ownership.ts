@@ -297,7 +297,7 @@ export const OWNERSHIP_DEFENCES: readonly Mutation[] = [
     tests: [
       "packages/oauth-core/src/vendor-client/access-token/check.test.ts",
       "apps/broker/src/flows/check.test.ts",
-      "e2e/scenarios/broker-client-contract.test.ts",
+      "e2e/scenarios/broker-clients/broker-client-contract.test.ts",
     ],
   },
   {

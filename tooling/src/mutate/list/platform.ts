@@ -9,7 +9,7 @@ const INGRESS = `${SRC}/ingress/ingress.test.ts`;
 const ROUTES = `${SRC}/routes/routes.test.ts`;
 const QUESTIONS = `${SRC}/agent/link-question.test.ts`;
 const TRY = `${SRC}/routes/try.test.ts`;
-const EXAMPLES = "e2e/scenarios/examples.test.ts";
+const EXAMPLES = "e2e/scenarios/delivery/examples.test.ts";
 
 export const PLATFORM_DEFENCES: readonly Mutation[] = [
   {

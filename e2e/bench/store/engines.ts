@@ -1,0 +1,45 @@
+/**
+ * The worker that provides DynamoDB and KMS for the store's bench: dynalite, or a DynamoDB Local
+ * that already runs.
+ */
+import { startDynamoDb, startKms } from "@oauth-broker/simulators/aws";
+import { answerCalls } from "./worker.ts";
+
+/** The addresses for a client. */
+export interface Engines {
+  readonly name: "dynalite" | "DynamoDB Local";
+  readonly region: string;
+  readonly endpoint: string;
+  readonly table: string;
+  readonly kmsEndpoint: string;
+  readonly keyArn: string;
+}
+
+// A type, not an interface: it must have an index signature.
+// oxlint-disable-next-line typescript/consistent-type-definitions
+export type EngineCalls = {
+  /** With a new, empty table. */
+  readonly open: () => Promise<Engines>;
+  /** Calls that KMS has received so far, of all operations. */
+  readonly kmsCalls: () => number;
+};
+
+const dynamoDb = await startDynamoDb();
+const kms = await startKms();
+
+const calls: EngineCalls = {
+  open: async () => ({
+    name: dynamoDb.name,
+    region: dynamoDb.region,
+    endpoint: dynamoDb.endpoint,
+    table: await dynamoDb.createTable(),
+    kmsEndpoint: kms.endpoint,
+    keyArn: kms.createKey(),
+  }),
+  kmsCalls: () => Object.values(kms.calls()).reduce((sum, count) => sum + count, 0),
+};
+
+answerCalls(calls, async () => {
+  await dynamoDb.close();
+  await kms.close();
+});

@@ -1,0 +1,137 @@
+/**
+ * The operations the store's bench compares: calls of ours, and the requests they cannot do
+ * without. Every answer is checked, so that a store that does less than it should counts as broken,
+ * not as fast.
+ */
+import { randomUUID } from "node:crypto";
+import { dynamodbRecordStore } from "@oauth-broker/token-store/dynamodb";
+import { bareRecord, bareRecordKey, type Item, openBare } from "./bare.ts";
+import type { Engines } from "./engines.ts";
+import { DEADLINE_MS, LANES, READERS, type StoreSubject } from "./subjects.ts";
+import { inTurn, keyOf, openStore, readUser, requireSealed, rowKeyOf, TOKENS, writeUsers } from "./tokens.ts";
+
+/**
+ * One operation.
+ * @param lane 0 to LANES - 1: lanes run at the same time and write records of their own
+ */
+export type Operation = (lane: number) => Promise<void>;
+
+export interface StoreOperations {
+  readonly operations: Readonly<Record<StoreSubject, Operation>>;
+  /** A sealed row as the engine received it: its names and values. */
+  readonly rowBytes: number;
+  close(): Promise<void>;
+}
+
+const KIND = "bench";
+const STAGES = ["pushed", "started"] as const;
+const EXPIRES_AT = 2 ** 32;
+
+/** A pushed flow, as the broker stores it. */
+const DATA = {
+  v: "1",
+  client: "platform",
+  vendor: "github",
+  cookieHash: "c".repeat(43),
+  redirectUri: "https://acme.platform.example/oauth/vendor-callback",
+  codeChallenge: "d".repeat(43),
+  state: "s".repeat(60),
+  attempt: "none",
+};
+
+/** @throws Error when a row contains a token in plaintext */
+export async function openOperations(engines: Engines): Promise<StoreOperations> {
+  const bare = openBare(engines);
+  const store = openStore(engines);
+  const records = dynamodbRecordStore({ ...engines, deadlineMs: DEADLINE_MS, now: () => 1_700_000_000 });
+  const readers = numbered("reader", READERS);
+  const lanes = Array.from({ length: LANES }, (_, lane) => lane);
+
+  await writeUsers(store, [...readers, ...lanes.map(writer)]);
+  const sealed = await bare.get(rowKeyOf(writer(0)));
+  requireSealed(sealed);
+  const items = lanes.map((lane): Item => ({ ...sealed, pk: { S: rowKeyOf(bareWriter(lane)).pk } }));
+  for (const lane of lanes) {
+    await bare.put(items[lane]!);
+    await bare.put(
+      bareRecord({ kind: KIND, id: bareWriter(lane) }, { stage: STAGES[0], data: DATA, expiresAt: EXPIRES_AT }),
+    );
+    await records.create({
+      key: { kind: KIND, id: writer(lane) },
+      stage: STAGES[0],
+      data: DATA,
+      expiresAt: EXPIRES_AT,
+    });
+  }
+
+  const nextKey = inTurn(readers.map(keyOf));
+  const nextRowKey = inTurn(readers.map(rowKeyOf));
+  const nextStage = { bare: createTurns(), ours: createTurns() };
+
+  const operations: Record<StoreSubject, Operation> = {
+    getItem: async () => void (await bare.get(nextRowKey())),
+    get: () => readUser(store, nextKey()),
+    putItem: (lane) => bare.put(items[lane]!),
+    put: async (lane) => {
+      const { version } = await store.put(keyOf(writer(lane)), TOKENS);
+      if (version < 2) throw new Error("the tokens were not put over those before");
+    },
+    getItemPutItem: async (lane) => {
+      await bare.get(rowKeyOf(bareWriter(lane)));
+      await bare.put(items[lane]!);
+    },
+    putNewItem: () =>
+      bare.create(
+        bareRecord({ kind: KIND, id: randomUUID() }, { stage: STAGES[0], data: DATA, expiresAt: EXPIRES_AT }),
+      ),
+    create: async () => {
+      const key = { kind: KIND, id: randomUUID() };
+      const outcome = await records.create({ key, stage: STAGES[0], data: DATA, expiresAt: EXPIRES_AT });
+      if (outcome !== "created") throw new Error("a new record was there before");
+    },
+    updateItem: async (lane) => {
+      const [from, to] = nextStage.bare(lane);
+      await bare.advance(bareRecordKey({ kind: KIND, id: bareWriter(lane) }), { from, to, client: DATA.client });
+    },
+    advance: async (lane) => {
+      const [from, to] = nextStage.ours(lane);
+      const { outcome } = await records.advance(
+        { kind: KIND, id: writer(lane) },
+        { stage: from, expect: { client: DATA.client } },
+        { stage: to, set: { attempt: to } },
+      );
+      if (outcome !== "moved") throw new Error(`the record is ${outcome}`);
+    },
+  };
+  return {
+    operations,
+    rowBytes: sizeOf(sealed),
+    close: async () => {
+      await store.close();
+      await records.close();
+      bare.close();
+    },
+  };
+}
+
+function numbered(name: string, count: number): string[] {
+  return Array.from({ length: count }, (_, at) => `${name}-${at}`);
+}
+
+const writer = (lane: number): string => `writer-${lane}`;
+const bareWriter = (lane: number): string => `bare-${lane}`;
+
+/** From one stage to the other and back, for each lane. */
+function createTurns(): (lane: number) => readonly [from: string, to: string] {
+  const turned = new Set<number>();
+  return (lane) => {
+    if (turned.delete(lane)) return [STAGES[1], STAGES[0]];
+    turned.add(lane);
+    return STAGES;
+  };
+}
+
+/** Approximately as DynamoDB counts: names and values. */
+function sizeOf(item: Item): number {
+  return Object.entries(item).reduce((sum, [name, { S = "", N = "" }]) => sum + Buffer.byteLength(name + S + N), 0);
+}

@@ -1,0 +1,116 @@
+/**
+ * A deployment without a broker at vendors of the registry: their dialects come with oauth-core,
+ * whichever side runs the flow.
+ */
+import { direct, type DirectClient, type Vendor } from "@oauth-broker/broker-client/direct";
+import { REGISTRY } from "@oauth-broker/oauth-core/registry";
+import {
+  startGitHub,
+  startGoogleWorkspace,
+  startLinear,
+  startSlack,
+  type VendorSimulator,
+} from "@oauth-broker/simulators/vendors";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { REDIRECT_URI } from "../../support/broker/configuration.ts";
+import { consent, plantTokens } from "../../support/broker/connect-contract.ts";
+import { random } from "../../support/broker/platform.ts";
+
+const GMAIL = "https://www.googleapis.com/auth/gmail.readonly";
+
+interface Case {
+  start(): Promise<VendorSimulator>;
+  readonly scope: string;
+  readonly app: object;
+  readonly checkedBy: string;
+}
+
+const CASES: Readonly<Record<string, Case>> = {
+  github: {
+    start: startGitHub,
+    scope: "read:user repo",
+    app: { expiringTokens: true },
+    checkedBy: "introspection",
+  },
+  slack: {
+    start: startSlack,
+    scope: "users:read search:read.public",
+    app: { tokenRotation: true },
+    checkedBy: "account",
+  },
+  "google-workspace": {
+    start: startGoogleWorkspace,
+    scope: `openid ${GMAIL}`,
+    app: {},
+    checkedBy: "introspection",
+  },
+  linear: { start: startLinear, scope: "read", app: {}, checkedBy: "none" },
+};
+
+/** The registry's entry, at the simulator's addresses. */
+function entryAt({ id, url, endpoints }: VendorSimulator): Vendor {
+  const camel = (name: string): string => name.replace(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase());
+  const moved = Object.fromEntries(Object.entries(endpoints).map(([name, at]) => [camel(name), at]));
+  const { account, tokenCheck, ...vendor } = REGISTRY.get(id)!.vendor;
+  const here = <Way extends { readonly endpoint: string }>(way: Way): Way => {
+    return { ...way, endpoint: way.endpoint.replace(/^https:\/\/[^/]+/, url) };
+  };
+  return {
+    ...vendor,
+    ...moved,
+    ...(account === undefined ? {} : { account: here(account) }),
+    ...(tokenCheck === undefined ? {} : { tokenCheck: here(tokenCheck) }),
+  };
+}
+
+describe.each(Object.keys(CASES))("directly at %s", (id) => {
+  const { start, scope, app, checkedBy } = CASES[id]!;
+  const credentials = { clientId: "deployment", clientSecret: random("vendor secret") };
+  let vendor: VendorSimulator;
+  let client: DirectClient;
+
+  beforeAll(async () => {
+    vendor = await start();
+    vendor.addClient({ ...credentials, redirectUris: [REDIRECT_URI], name: "The Deployment", ...app });
+    const egress = { allowLoopback: true };
+    client = direct({ vendor: entryAt(vendor), credentials, redirectUri: REDIRECT_URI, egress });
+  });
+  afterAll(async () => {
+    await client.close();
+    await vendor.close();
+  });
+
+  it("a user connects, the tokens are refreshed, revoked, and end where the user ends them", async () => {
+    const { url, session } = await client.start({ vendor: id, scope });
+    const tokens = plantTokens(await client.finish(await consent(url), session));
+    expect(tokens).toMatchObject({ vendor: id, tokenType: "Bearer" });
+    expect(vendor.isLive(tokens.accessToken)).toBe(true);
+
+    const { refreshToken, connection } = tokens;
+    const refreshed = await client.refresh({ refreshToken, connection });
+    if (refreshed.outcome !== "ok") throw new Error(refreshed.outcome);
+    const fresh = plantTokens(refreshed.tokens);
+    expect(vendor.isLive(fresh.accessToken)).toBe(true);
+
+    const check = async () =>
+      client.check({ accessToken: fresh.accessToken, connection, scope: `${scope} another-scope` });
+    const isKnown = checkedBy !== "none";
+    const missing = isKnown ? { missingScope: "another-scope" } : {};
+    expect(await check()).toMatchObject({ active: isKnown ? true : null, checkedBy, ...missing });
+
+    const ended = await client.revoke({ token: fresh.accessToken, connection });
+    expect(ended.outcome).toBe("revoked");
+    expect(vendor.isLive(fresh.accessToken)).toBe(false);
+    expect(await check()).toEqual({ active: isKnown ? false : null, checkedBy });
+
+    vendor.disconnect("user", "deployment");
+    const dead = await client.refresh({ refreshToken: fresh.refreshToken, connection });
+    expect(dead).toMatchObject({ outcome: "reauthorize" });
+  });
+
+  it("a cancel is reported by the broker's error code, whatever the vendor's is", async () => {
+    const { url, session } = await client.start({ scope });
+    const callback = await consent(url, { decision: "cancel" });
+    await expect(client.finish(callback, session)).rejects.toMatchObject({ code: "access_denied" });
+  });
+});

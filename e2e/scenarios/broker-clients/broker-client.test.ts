@@ -1,0 +1,143 @@
+/**
+ * An MCP backend on @oauth-broker/broker-client, against the broker and a real OpenID provider: the
+ * whole life of a connection.
+ */
+import { type BrokerClient, createBrokerClient, type Tokens } from "@oauth-broker/broker-client";
+import { decodeJwt, exportJWK, generateKeyPair } from "jose";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type ClientKeys, createClientKeys } from "../../support/broker/client-keys.ts";
+import { REDIRECT_URI, SCOPE } from "../../support/broker/configuration.ts";
+import { consent, plantTokens } from "../../support/broker/connect-contract.ts";
+import { type Harness, startHarness } from "../../support/broker/harness.ts";
+import { plantSecret } from "../../support/secrets.ts";
+
+let harness: Harness;
+let keys: ClientKeys;
+let opening: Awaited<ReturnType<typeof generateKeyPair>>;
+let client: BrokerClient;
+let keyed: BrokerClient;
+
+const request = { vendor: "op", scope: SCOPE };
+const common = () => ({ issuer: harness.baseUrl, redirectUri: REDIRECT_URI, now: harness.now });
+
+beforeAll(async () => {
+  keys = await createClientKeys("first");
+  opening = await generateKeyPair("ECDH-ES", { extractable: true });
+  const encryptionKeys = JSON.stringify({ keys: [{ ...(await exportJWK(opening.publicKey)), use: "enc" }] });
+  harness = await startHarness(
+    (_issuer, secrets) => ({
+      clients: `  - { client_id: keyed, jwks: ${keys.jwks}, redirect_uris: [${REDIRECT_URI}] }
+  - { client_id: sealed, client_secret: ${secrets.other}, redirect_uris: [${REDIRECT_URI}], token_encrypted_response_alg: ECDH-ES, jwks: ${encryptionKeys} }`,
+    }),
+    { registration: {} },
+  );
+  client = createBrokerClient({ ...common(), clientId: "platform", clientSecret: harness.secrets.platform });
+  keyed = createBrokerClient({ ...common(), clientId: "keyed", privateKey: { key: keys.privateKey, kid: keys.kid } });
+});
+afterAll(() => harness.close());
+
+async function connect(by: BrokerClient): Promise<Tokens> {
+  const { url, session } = await by.start(request);
+  plantSecret("verifier in the session", session.codeVerifier);
+  return plantTokens(await by.finish(await consent(url), session));
+}
+
+describe.each(["client_secret_basic", "private_key_jwt"])("a backend with %s", (method) => {
+  const by = (): BrokerClient => (method === "private_key_jwt" ? keyed : client);
+
+  it("connects, refreshes and revokes", async () => {
+    const tokens = await connect(by());
+    expect(tokens).toMatchObject({
+      tokenType: "Bearer",
+      vendor: "op",
+      scope: SCOPE,
+      expiresAt: harness.now() + 3600,
+      vendorData: {},
+    });
+    expect(decodeJwt(tokens.vendorIdToken ?? "")).toMatchObject({
+      iss: harness.vendor.issuer,
+      aud: "broker",
+      sub: "user",
+    });
+
+    const { refreshToken = "", connection } = tokens;
+    const refreshed = await by().refresh({ refreshToken, connection });
+    if (refreshed.outcome !== "ok") throw new Error(refreshed.outcome);
+    expect(refreshed.tokens.refreshToken).not.toBe(refreshToken);
+
+    const { accessToken, connection: newer } = refreshed.tokens;
+    expect(await by().revoke({ token: accessToken, tokenTypeHint: "access_token", connection: newer })).toEqual({
+      outcome: "revoked",
+      revoked: "token",
+    });
+  });
+});
+
+describe("a client of the user's own at the vendor", () => {
+  it("is registered through the broker and then used as BYOC, through the whole life of a connection", async () => {
+    const { status, contentType, body } = await client.register("op");
+    expect([status, contentType]).toEqual([201, expect.stringContaining("application/json")]);
+    const registered = JSON.parse(new TextDecoder().decode(body)) as { client_id: string; client_secret: string };
+    plantSecret("registered secret", registered.client_secret);
+    const byoc = { clientId: registered.client_id, clientSecret: registered.client_secret };
+
+    const { url, session } = await client.start({ ...request, scope: "openid api:read", byoc });
+    const { refreshToken = "", connection } = plantTokens(await client.finish(await consent(url), session));
+    // The caller has to bring the secret, because the broker did not keep it.
+    await expect(client.refresh({ refreshToken, connection })).rejects.toMatchObject({ code: "invalid_request" });
+    const refreshed = await client.refresh({ refreshToken, connection, byoc });
+    if (refreshed.outcome !== "ok") throw new Error(refreshed.outcome);
+    const { accessToken: token, connection: newer, refreshToken: next = "" } = plantTokens(refreshed.tokens);
+    // As after the owner changed the secret at the vendor without a change here.
+    const stale = { clientId: byoc.clientId, clientSecret: "a-secret-from-last-year" };
+    expect(await client.refresh({ refreshToken: next, connection: newer, byoc: stale })).toEqual({
+      outcome: "credentials_rejected",
+      source: "byoc",
+      error: expect.objectContaining({ code: "vendor_credentials_rejected" }),
+    });
+    expect(await client.revoke({ token, connection: newer, byoc })).toMatchObject({ outcome: "revoked" });
+  });
+
+  it("hands on a vendor's refusal to register, which differs from the broker's own only in its text", async () => {
+    const { status, body } = await client.register("no-such-vendor");
+    expect(status).toBe(400);
+    expect(JSON.parse(new TextDecoder().decode(body))).toMatchObject({ error: "invalid_request" });
+  });
+});
+
+describe("answers that only this client can open", () => {
+  const encryption = () => ({ privateKey: opening.privateKey });
+
+  it("are asked for in the broker's configuration, and opened", async () => {
+    const sealed = createBrokerClient({
+      ...common(),
+      clientId: "sealed",
+      clientSecret: harness.secrets.other,
+      encryption: encryption(),
+    });
+    const { refreshToken = "", connection } = await connect(sealed);
+    const refreshed = await sealed.refresh({ refreshToken, connection });
+    expect(refreshed.outcome).toBe("ok");
+    if (refreshed.outcome === "ok") plantTokens(refreshed.tokens);
+  });
+
+  it("are not taken in plain, and not opened without the key", async () => {
+    const wants = { ...common(), encryption: encryption() };
+    const plain = createBrokerClient({ ...wants, clientId: "platform", clientSecret: harness.secrets.platform });
+    await expect(connect(plain)).rejects.toMatchObject({
+      code: "answer_refused",
+      details: { reason: "not_encrypted" },
+    });
+    const keyless = createBrokerClient({ ...common(), clientId: "sealed", clientSecret: harness.secrets.other });
+    await expect(connect(keyless)).rejects.toMatchObject({ details: { reason: "not_decryptable" } });
+  });
+});
+
+describe("explain", () => {
+  it("takes what start takes, and a connection", async () => {
+    expect(await client.explain(request)).toMatchObject({ vendor: "op", tier: 1 });
+    const { connection } = await connect(client);
+    expect(await client.explain({ connection })).toMatchObject({ vendor: "op", credentials: { source: "shared" } });
+    await expect(client.explain({ vendor: "no-such-vendor" })).rejects.toMatchObject({ code: "invalid_request" });
+  });
+});

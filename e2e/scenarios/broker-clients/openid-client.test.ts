@@ -1,0 +1,212 @@
+/**
+ * openid-client, unmodified, is the platform; oidc-provider is the vendor; between them is the
+ * built broker with a broker.yaml written by hand. If these three agree, a platform can use any
+ * conforming library.
+ */
+import { createCookieJar, driveConsent, type OpenIdProvider } from "@oauth-broker/simulators";
+import * as client from "openid-client";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type BrokerProcess, startBrokerProcess } from "../../support/broker/process.ts";
+import {
+  type ClientKeys,
+  createClientKeys,
+  type PublishedKeys,
+  publishKeys,
+} from "../../support/broker/client-keys.ts";
+import { createSecrets, REDIRECT_URI } from "../../support/broker/configuration.ts";
+import { freePort } from "../../support/free-port.ts";
+import { plantSecret } from "../../support/secrets.ts";
+import { textMember } from "../../support/text-member.ts";
+import { plantVendorSecrets, startVendor } from "../../support/broker/vendor.ts";
+
+const SCOPE = "openid profile offline_access api:read";
+
+type Tokens = Awaited<ReturnType<typeof client.authorizationCodeGrant>>;
+
+describe.each(["memory:", "sqlite:./data/broker.sqlite"])("openid-client against the built broker on %s", (store) => {
+  const secrets = createSecrets();
+  let baseUrl: string;
+  let vendor: OpenIdProvider;
+  let keys: ClientKeys;
+  let edwardsKeys: ClientKeys;
+  let remoteKeys: ClientKeys;
+  let published: PublishedKeys;
+  let broker: BrokerProcess;
+
+  beforeAll(async () => {
+    baseUrl = `http://127.0.0.1:${await freePort()}`;
+    vendor = await startVendor({ baseUrl, secrets });
+    keys = await createClientKeys("by-value");
+    edwardsKeys = await createClientKeys("edwards", "Ed25519");
+    remoteKeys = await createClientKeys("by-reference");
+    published = await publishKeys(remoteKeys.jwks);
+    broker = await startBrokerProcess({
+      entry: "short-waits",
+      yaml: yaml(),
+      env: { PLATFORM_SECRET: secrets.platform },
+    });
+  });
+
+  afterAll(async () => {
+    plantVendorSecrets(vendor);
+    await broker.stop();
+    await published.close();
+    await vendor.close();
+  });
+
+  function yaml(): string {
+    return `
+# A deployment on one machine: one vendor of our own, four platforms.
+base_url: ${baseUrl}
+listen:
+  host: 127.0.0.1
+  port: ${new URL(baseUrl).port}
+store: "${store}"
+egress:
+  allow_loopback: true            # the vendor and the keys of by-reference are on this machine
+owners:
+  - id: acme
+    name: Acme Corp
+clients:
+  - client_id: platform
+    owner: acme
+    client_secret: env:PLATFORM_SECRET
+    redirect_uris: [${REDIRECT_URI}]
+    vendors: [practice]
+  - client_id: by-value
+    owner: acme
+    jwks: ${keys.jwks}
+    redirect_uris: [${REDIRECT_URI}]
+  - client_id: edwards
+    owner: acme
+    jwks: ${edwardsKeys.jwks}
+    redirect_uris: [${REDIRECT_URI}]
+  - client_id: by-reference
+    owner: acme
+    jwks_uri: ${published.jwksUri}
+    redirect_uris: [${REDIRECT_URI}]
+vendors:
+  practice:
+    name: Practice vendor
+    issuer: ${vendor.issuer}
+    default_scopes: [openid, offline_access]
+    rotates_refresh_tokens: true
+    credentials:
+      - { id: current, client_id: broker, client_secret: ${secrets.vendor} }
+limits:
+  par_per_minute: 600
+  body_bytes: 65536
+`;
+  }
+
+  async function discover(clientId: string, authentication: client.ClientAuth): Promise<client.Configuration> {
+    return client.discovery(new URL(baseUrl), clientId, {}, authentication, {
+      algorithm: "oauth2",
+      // The only option that a test on loopback needs; deployments use https.
+      execute: [client.allowInsecureRequests],
+    });
+  }
+
+  /** PAR, the user's browser, the code: what every platform does. */
+  async function connect(config: client.Configuration): Promise<Tokens> {
+    const pkceCodeVerifier = client.randomPKCECodeVerifier();
+    const expectedState = client.randomState();
+    plantSecret("platform's verifier", pkceCodeVerifier);
+    const start = await client.buildAuthorizationUrlWithPAR(config, {
+      redirect_uri: REDIRECT_URI,
+      scope: SCOPE,
+      code_challenge: await client.calculatePKCECodeChallenge(pkceCodeVerifier),
+      code_challenge_method: "S256",
+      state: expectedState,
+      vendor: "practice",
+      // OpenID requires this of clients that want offline_access.
+      prompt: "consent",
+    });
+    const returned = await driveConsent(start, {
+      cookieJar: createCookieJar(),
+      stopAt: (url) => url.href.startsWith(REDIRECT_URI),
+    });
+    plantSecret("broker's code", returned.searchParams.get("code"));
+    expect(returned.searchParams.get("iss")).toBe(baseUrl);
+    const tokens = await client.authorizationCodeGrant(config, returned, { pkceCodeVerifier, expectedState });
+    plantTokens(tokens);
+    return tokens;
+  }
+
+  function plantTokens(tokens: Tokens): void {
+    for (const name of ["access_token", "refresh_token", "vendor_id_token", "connection"]) {
+      const value = tokens[name];
+      if (typeof value === "string") plantSecret(name, value);
+    }
+  }
+
+  async function userinfo(accessToken: string): Promise<number> {
+    const answer = await fetch(`${vendor.issuer}/me`, { headers: { authorization: `Bearer ${accessToken}` } });
+    return answer.status;
+  }
+
+  /** @returns the answer to a refresh after the revocation */
+  async function wholeLife(config: client.Configuration): Promise<unknown> {
+    const tokens = await connect(config);
+    expect(tokens).toMatchObject({ token_type: "bearer", expires_in: 3600, scope: SCOPE, vendor: "practice" });
+    expect(tokens["vendor_data"]).toEqual({});
+    expect(tokens.id_token).toBeUndefined();
+    expect(await userinfo(tokens.access_token)).toBe(200);
+
+    const connection = textMember(tokens, "connection");
+    const refreshed = await client.refreshTokenGrant(config, tokens.refresh_token ?? "", { connection });
+    plantTokens(refreshed);
+    expect(refreshed.access_token).not.toBe(tokens.access_token);
+    expect(refreshed.refresh_token).not.toBe(tokens.refresh_token);
+    expect(await userinfo(refreshed.access_token)).toBe(200);
+
+    await client.tokenRevocation(config, refreshed.refresh_token ?? "", {
+      connection: textMember(refreshed, "connection"),
+      token_type_hint: "refresh_token",
+    });
+    expect(await userinfo(refreshed.access_token)).toBe(401);
+    return client
+      .refreshTokenGrant(config, refreshed.refresh_token ?? "", { connection: textMember(refreshed, "connection") })
+      .catch((error: unknown) => error);
+  }
+
+  const ENDED = { error: "invalid_grant", status: 400 };
+
+  it("connects, refreshes and revokes with client_secret_basic", async () => {
+    expect(await wholeLife(await discover("platform", client.ClientSecretBasic(secrets.platform)))).toMatchObject(
+      ENDED,
+    );
+  });
+
+  it("connects, refreshes and revokes with private_key_jwt and keys given by value", async () => {
+    expect(
+      await wholeLife(await discover("by-value", client.PrivateKeyJwt({ key: keys.privateKey, kid: keys.kid }))),
+    ).toMatchObject(ENDED);
+  });
+
+  it("rfc9864#2.2 connects, refreshes and revokes with an Ed25519 key, which libraries sign under that name", async () => {
+    const key = { key: edwardsKeys.privateKey, kid: edwardsKeys.kid };
+    expect(await wholeLife(await discover("edwards", client.PrivateKeyJwt(key)))).toMatchObject(ENDED);
+  });
+
+  it("connects, refreshes and revokes with private_key_jwt and keys published at jwks_uri", async () => {
+    const key = { key: remoteKeys.privateKey, kid: remoteKeys.kid };
+    expect(await wholeLife(await discover("by-reference", client.PrivateKeyJwt(key)))).toMatchObject(ENDED);
+    expect(published.count()).toBe(1);
+  });
+
+  it("rfc9207#2.4 is refused by the library when iss is another's", async () => {
+    const config = await discover("platform", client.ClientSecretBasic(secrets.platform));
+    const returned = new URL(`${REDIRECT_URI}?code=x&state=s&iss=https://attacker.example`);
+    await expect(client.authorizationCodeGrant(config, returned, { expectedState: "s" })).rejects.toMatchObject({
+      cause: { message: 'unexpected "iss" (issuer) response parameter value' },
+    });
+  });
+
+  it("reports a wrong secret to the platform at its first request", async () => {
+    const config = await discover("platform", client.ClientSecretBasic("not-the-secret-of-this-platform"));
+    await expect(client.buildAuthorizationUrlWithPAR(config, { vendor: "practice" })).rejects.toMatchObject({
+      status: 401,
+    });
+  });
+});

@@ -1,0 +1,142 @@
+/**
+ * The audit stream of a broker process over flows, a kill and restarts, read by
+ * `broker audit verify`: whole as the broker left it, and after someone has changed the file.
+ */
+import { spawnSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { OpenIdProvider } from "@oauth-broker/simulators";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type BrokerProcess, startBrokerProcess, temporaryFolder } from "../../support/broker/process.ts";
+import { brokerYaml, createSecrets } from "../../support/broker/configuration.ts";
+import { freePort } from "../../support/free-port.ts";
+import { BROKER_BUNDLE } from "../../support/paths.ts";
+import { createPlatform, type Platform, readTokens } from "../../support/broker/platform.ts";
+import { findSecrets, plantedCount } from "../../support/secrets.ts";
+import { plantVendorSecrets, startVendor } from "../../support/broker/vendor.ts";
+
+type Line = Readonly<Record<string, string | number>>;
+
+const secrets = createSecrets();
+const folder = temporaryFolder();
+const path = join(folder, "audit.jsonl");
+let vendor: OpenIdProvider;
+let platform: Platform;
+let yamlWith: (audit: string) => string;
+
+beforeAll(async () => {
+  const baseUrl = `http://127.0.0.1:${await freePort()}`;
+  vendor = await startVendor({ baseUrl, secrets });
+  yamlWith = (audit) => brokerYaml({ baseUrl, secrets, issuer: vendor.issuer, more: `audit: ${audit}` });
+  platform = createPlatform({ baseUrl, clientSecret: secrets.platform });
+});
+afterAll(() => vendor.close());
+
+const startBroker = (audit: string): Promise<BrokerProcess> =>
+  startBrokerProcess({ yaml: yamlWith(audit), folder, entry: "short-waits" });
+const readLines = (text: string): Line[] =>
+  text
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Line);
+const headsIn = (log: string): string[] =>
+  readLines(log).flatMap(({ event, hash }) => (event === "audit_head" ? [String(hash)] : []));
+
+/** @param text of the stream, on stdin, or a file */
+function verify(text: string | { readonly file: string }, heads: readonly string[] = []) {
+  const [file, input] = typeof text === "string" ? ["-", text] : [text.file, ""];
+  const args = ["audit", "verify", file, ...heads.flatMap((head) => ["--head", head])];
+  const { status, stdout, stderr } = spawnSync(process.execPath, [BROKER_BUNDLE, ...args], { input, encoding: "utf8" });
+  return { status, stdout, stderr };
+}
+
+async function flowRefreshRevoke(): Promise<void> {
+  const { refreshToken, connection } = await platform.connect();
+  const refreshed = await platform.post("/v1/token", {
+    grant_type: "refresh_token",
+    refresh_token: refreshToken,
+    connection,
+  });
+  expect(refreshed.status, refreshed.text).toBe(200);
+  const { refreshToken: token } = readTokens(refreshed);
+  const revoked = await platform.post("/v1/revoke", { token, connection });
+  expect(revoked.status, revoked.text).toBe(200);
+}
+
+const TO_THE_CODE = ["client_authenticated", "flow_started", "consent_given", "client_authenticated"];
+
+describe("the audit stream of a broker", () => {
+  let text: string;
+  let head: string;
+
+  it("bar#OB-1 has on record, at kill -9, all that was answered: flows, a refresh, a revocation, refusals", async () => {
+    const broker = await startBroker("file:./audit.jsonl");
+    await flowRefreshRevoke();
+    await platform.par({ vendor: "unknown" });
+    const flow = await platform.toPlatform();
+    await platform.redeem({ ...flow, codeVerifier: "A".repeat(43) });
+    broker.signal("SIGKILL");
+    await broker.exited();
+    plantVendorSecrets(vendor);
+    text = readFileSync(path, "utf8");
+    expect(plantedCount()).toBeGreaterThan(20);
+    expect(findSecrets(text)).toEqual([]);
+    const events = readLines(text).map(({ event, outcome }) => (outcome === "ok" ? event : `${event} ${outcome}`));
+    expect(events).toEqual([
+      "configuration_loaded",
+      ...TO_THE_CODE,
+      "tokens_issued",
+      "client_authenticated",
+      "tokens_refreshed",
+      "client_authenticated",
+      "revoked",
+      "client_authenticated",
+      "refused invalid_request",
+      ...TO_THE_CODE,
+      "refused invalid_grant",
+    ]);
+  });
+
+  it("goes on at the next start, which names the last line and leaves its head in the log", async () => {
+    const broker = await startBroker("file:./audit.jsonl");
+    await platform.push();
+    await broker.stop();
+    const before = text;
+    text = readFileSync(path, "utf8");
+    expect(text.startsWith(before)).toBe(true);
+    const [found = "", ...others] = headsIn(broker.stdout());
+    head = found;
+    expect(others).toEqual([]);
+    const { status, stdout } = verify({ file: path }, [head]);
+    expect({ status, chains: stdout.match(/^chain /gm)?.length }).toEqual({ status: 0, chains: 2 });
+  });
+
+  it("shows lines that were removed, changed or put elsewhere", () => {
+    const [one = "", two = "", three = "", four = "", five = "", six = "", seven = "", ...rest] = text.split("\n");
+    const changed = two.replace("platform", "someone");
+    const { status, stderr } = verify([one, changed, three, five, four, seven, ...rest].join("\n"));
+    expect({ status, problems: stderr.match(/(?<=^wrong: ).*(?=was removed|out of order|was changed)/gm) }).toEqual({
+      status: 1,
+      problems: ["line 2 ", "line 5 is ", `number 6 of chain ${(JSON.parse(six) as Line)["chain"]} `],
+    });
+  });
+
+  it("shows a cut tail by the head from the log, and by nothing else", () => {
+    const cut = text.trimEnd().split("\n").slice(0, -2).join("\n");
+    writeFileSync(path, `${cut}\n`);
+    expect(verify({ file: path })).toMatchObject({ status: 0 });
+    expect(verify({ file: path }, [head])).toMatchObject({
+      status: 1,
+      stderr: `wrong: there is no line with the hash ${head}: it was removed, or changed\n`,
+    });
+  });
+});
+
+it("audit: stdout stands among the lines of the log, and is verified there", async () => {
+  const broker = await startBroker("stdout");
+  await platform.push();
+  await broker.stop();
+  const { status, stdout } = verify(broker.stdout(), headsIn(broker.stdout()));
+  expect(stdout).toMatch(/^ok: 3 lines, and \d+ not of the stream$/m);
+  expect(status).toBe(0);
+});

@@ -1,0 +1,268 @@
+/**
+ * The sandbox as `npm start` runs it, in a real browser: what a new user sees, and that every error
+ * page has a link back. Screenshots go to a temporary folder that is printed.
+ */
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { type BrokerProcess, startBrokerProcess } from "../../support/broker/process.ts";
+import { BROWSER_MS, CHROMIUM, connectChromium, NO_CHROMIUM, screenshotPath } from "../../support/chromium.ts";
+import { freePort } from "../../support/free-port.ts";
+import { plantSecret } from "../../support/secrets.ts";
+
+if (CHROMIUM === undefined) console.warn(NO_CHROMIUM);
+
+describe.skipIf(CHROMIUM === undefined)("the sandbox in Chromium", () => {
+  const shots = join(tmpdir(), `oauth-broker-screenshots-${process.pid}`);
+  let broker: BrokerProcess;
+  let home: string;
+  let browser: Browser;
+  let context: BrowserContext;
+  let page: Page;
+  /** Addresses that the page visited, redirects included. */
+  let visited: URL[];
+  let complaints: string[];
+
+  beforeAll(async () => {
+    broker = await startBrokerProcess({ entry: "src", env: { PORT: String(await freePort()) } });
+    // A message for the operator, so it goes to stderr, after the JSON line.
+    home = await vi.waitUntil(() => /Open +(http:\S+)/.exec(broker.stderr())?.[1], { timeout: 20_000 });
+    browser = await connectChromium();
+    console.log(`Screenshots: ${shots}`);
+  });
+  afterAll(async () => {
+    await browser.close();
+    await broker.stop();
+  });
+
+  beforeEach(async () => {
+    context = await browser.newContext({ viewport: { width: 1000, height: 900 } });
+    visited = [];
+    complaints = [];
+    context.on("request", (request) => {
+      if (request.isNavigationRequest()) visited.push(new URL(request.url()));
+    });
+    context.on("weberror", (error) => complaints.push(error.error().message));
+    // Refusals are answered with 400 on purpose; any other error in the browser is a defect of a
+    // page.
+    context.on("console", (message) => {
+      if (message.type() === "error" && !/status of 4\d\d/.test(message.text())) complaints.push(message.text());
+    });
+    context.setDefaultTimeout(BROWSER_MS);
+    page = await context.newPage();
+  });
+  afterEach(async () => {
+    expect(complaints).toEqual([]);
+    for (const { searchParams } of visited) {
+      for (const name of ["code", "request_uri"]) plantSecret(`${name} in the browser`, searchParams.get(name));
+      const state = searchParams.get("state");
+      if (state?.startsWith("eyJ") === true) plantSecret("state JWT in the browser", state);
+    }
+    await context.close();
+  });
+
+  const shot = (name: string, of: Page = page): Promise<unknown> =>
+    of.screenshot({ path: screenshotPath(shots, name), fullPage: true });
+  const click = (name: string, of: Page = page): Promise<void> => of.getByRole("button", { name, exact: true }).click();
+  const signIn = (of: Page = page): Promise<void> =>
+    of.getByRole("button", { name: "Continue as Sample user" }).click();
+  const sees = (text: string, of: Page = page): Promise<void> => of.getByText(text).first().waitFor();
+
+  /** From the platform's page up to the vendor's consent page. */
+  async function toConsent(of: Page = page): Promise<void> {
+    await of.goto(home);
+    await click("Connect Sandbox vendor", of);
+    await signIn(of);
+    await of.getByRole("button", { name: "Allow" }).waitFor();
+  }
+
+  async function connect(of: Page = page): Promise<void> {
+    await toConsent(of);
+    await click("Allow", of);
+    await sees("Your tokens arrived", of);
+  }
+
+  const lastVisit = (path: string): URL => {
+    const found = visited.findLast((url) => url.origin === broker.url && url.pathname === path);
+    if (found === undefined) throw new Error(`${path} was not visited`);
+    return found;
+  };
+
+  /** Expects a page of the broker that says what happened and links to the platform. */
+  async function expectWayBack(name: string, text: string): Promise<void> {
+    expect(new URL(page.url()).origin).toBe(broker.url);
+    await sees(text);
+    await shot(name);
+    await page.getByRole("link", { name: /^Back to/ }).click();
+    expect(page.url()).toBe(`${home}/`);
+  }
+
+  it("connects, shows masked tokens and checks, refreshes and revokes", async () => {
+    await page.goto(home);
+    await shot("01-start");
+    await click("Connect Sandbox vendor");
+    await shot("02-sign-in");
+    await signIn();
+    await sees("to connect?");
+    await shot("03-consent");
+    await click("Allow");
+    await sees("Your tokens arrived");
+    await shot("04-connected");
+    for (const line of [
+      "client authenticated",
+      "PKCE #1 is S256",
+      "same browser by cookie",
+      "iss names this vendor",
+      "iss is the broker",
+    ]) {
+      await sees(line);
+    }
+    const masked = await page.locator("dd code").allTextContents();
+    expect(masked.filter((text) => text.endsWith("…")).length).toBeGreaterThanOrEqual(3);
+    expect(await page.content()).not.toMatch(/eyJ[\w-]{20,}/);
+    expect(page.url()).not.toContain("code=");
+
+    await click("Refresh");
+    await sees("Refreshed: a new access token arrived");
+    await shot("05-refreshed");
+    await click("Revoke refresh token");
+    await sees("Revoked at the vendor");
+    await shot("06-revoked");
+    await click("Refresh");
+    await sees("invalid_grant");
+    await shot("07-refresh-after-revoke");
+    await click("Connect again");
+    await signIn();
+    await click("Allow");
+    await sees("connected");
+  });
+
+  it("shows access_denied after a cancel at the vendor, on either page, and can go on", async () => {
+    await toConsent();
+    await click("Cancel");
+    await sees("access_denied");
+    await shot("08-cancelled");
+    expect(lastVisit("/v1/callback").searchParams.get("error")).toBe("access_denied");
+    await click("Connect Sandbox vendor again");
+    await click("Cancel");
+    await sees("access_denied");
+    await click("Connect Sandbox vendor again");
+    await signIn();
+    await click("Allow");
+    await sees("Your tokens arrived");
+  });
+
+  it("survives Back at the vendor and Back after the end", async () => {
+    await page.goto(home);
+    await click("Connect Sandbox vendor");
+    await page.getByRole("button", { name: "Continue as Sample user" }).waitFor();
+    await page.goBack();
+    await sees("Connect a vendor through the broker");
+    await connect();
+    await page.goBack();
+    await sees("This sign-in has expired or belongs to another browser");
+    await shot("09-back-after-the-end");
+    await page.goto(home);
+    await sees("Your tokens arrived");
+    expect(visited.filter(({ pathname }) => pathname === "/v1/authorize")).toHaveLength(2);
+  });
+
+  it("survives a reload of the broker's start address, before and after the end", async () => {
+    await page.goto(home);
+    await click("Connect Sandbox vendor");
+    await page.getByRole("button", { name: "Continue as Sample user" }).waitFor();
+    const start = lastVisit("/v1/authorize").href;
+    await page.goto(start);
+    await signIn();
+    await click("Allow");
+    await sees("Your tokens arrived");
+    await page.goto(start);
+    await expectWayBack("10-start-address-again", "This link was already used");
+  });
+
+  it("leads back from a reload of the callback", async () => {
+    await connect();
+    await page.goto(lastVisit("/v1/callback").href);
+    await expectWayBack("11-callback-again", "This sign-in was already finished");
+    await sees("Your tokens arrived");
+  });
+
+  it("leads back from a callback without anything, and from the platform's own callback again", async () => {
+    await connect();
+    const own = visited.findLast((url) => url.pathname === "/oauth/vendor-callback");
+    await page.goto(own?.href ?? "");
+    await sees("This answer is not for this browser");
+    await shot("12-platform-callback-again");
+    await page.getByRole("link", { name: "Back to the start" }).click();
+    await sees("Your tokens arrived");
+    await page.goto(`${broker.url}/v1/callback`);
+    await expectWayBack("13-callback-without-state", "This sign-in");
+  });
+
+  it("finishes two tabs independently", async () => {
+    const other = await context.newPage();
+    await toConsent();
+    await toConsent(other);
+    await click("Allow", other);
+    await sees("Your tokens arrived", other);
+    await click("Allow");
+    await sees("Your tokens arrived");
+    expect(visited.filter(({ pathname }) => pathname === "/oauth/vendor-callback")).toHaveLength(2);
+    await other.close();
+  });
+
+  it("leads back when the browser has forgotten the login", async () => {
+    await toConsent();
+    await context.clearCookies({ name: /^flow-/ });
+    await click("Allow");
+    await expectWayBack("14-cookie-gone", "another browser");
+    await connect();
+  });
+
+  it("leads a stranger's browser back too, and does the flow no harm", async () => {
+    await toConsent();
+    const cookies = await context.cookies(broker.url);
+    await context.clearCookies({ name: /^flow-/ });
+    await click("Allow");
+    const callback = lastVisit("/v1/callback").href;
+    const elsewhere = await browser.newContext();
+    const stranger = await elsewhere.newPage();
+    await stranger.goto(callback);
+    await sees("browser_mismatch", stranger);
+    await stranger.getByRole("link", { name: /^Back to/ }).waitFor();
+    await elsewhere.close();
+    await context.addCookies(cookies);
+    await page.goto(callback);
+    await sees("Your tokens arrived");
+    expect(page.url()).toBe(`${home}/`);
+  });
+
+  it("has a home page that links to the sandbox", async () => {
+    await page.goto(broker.url);
+    await shot("15-broker-home");
+    await page.getByRole("link", { name: "Try a whole flow in the sandbox" }).click();
+    await sees("Connect a vendor through the broker");
+    await page.goto(`${broker.url}/nothing-here`);
+    await sees("There is no such page");
+    expect(visited.every(({ hostname }) => hostname === "127.0.0.1")).toBe(true);
+    await shot("16-not-found");
+  });
+
+  it("fits a telephone, and is dark where that is wanted", async () => {
+    const small = await browser.newContext({ viewport: { width: 360, height: 740 }, colorScheme: "dark" });
+    const telephone = await small.newPage();
+    await telephone.goto(home);
+    await shot("17-telephone-start", telephone);
+    await connect(telephone);
+    await shot("18-telephone-connected", telephone);
+    expect(await telephone.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(360);
+    await telephone.goto(`${broker.url}/v1/callback`);
+    await shot("19-telephone-dead-end", telephone);
+    expect(await telephone.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(360);
+    await telephone.goto(broker.url);
+    await shot("20-telephone-broker-home", telephone);
+    expect(await telephone.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(360);
+    await small.close();
+  });
+});

@@ -1,0 +1,116 @@
+/**
+ * The page that names the client and its owner, in a real browser: on a desktop, on a phone, by
+ * keyboard, to the vendor and back.
+ */
+import { startStubVendor, type StubVendor } from "@oauth-broker/simulators";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { CHROMIUM, connectChromium, NO_CHROMIUM, screenshotPath } from "../../support/chromium.ts";
+import { createSecrets } from "../../support/broker/configuration.ts";
+import { freePort } from "../../support/free-port.ts";
+import { type InProcessBroker, startInProcessBroker } from "../../support/broker/in-process.ts";
+import { createPlatform, type Platform } from "../../support/broker/platform.ts";
+
+if (CHROMIUM === undefined) console.warn(NO_CHROMIUM);
+
+describe.skipIf(CHROMIUM === undefined)("the page of clients of several owners in Chromium", () => {
+  const shots = join(tmpdir(), `oauth-broker-owner-page-${process.pid}`);
+  /**
+   * Stands in for the platform's page: a page of the broker itself, so that the browser stays on
+   * this machine.
+   */
+  let home: string;
+  let stub: StubVendor;
+  let running: InProcessBroker;
+  let platform: Platform;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    const secrets = createSecrets();
+    const baseUrl = `http://127.0.0.1:${await freePort()}`;
+    home = `${baseUrl}/`;
+    stub = await startStubVendor();
+    running = await startInProcessBroker(`base_url: ${baseUrl}
+listen: { host: 127.0.0.1, port: ${new URL(baseUrl).port} }
+store: "memory:"
+keys: store
+egress: { allow_loopback: true }
+owners:
+  - { id: acme, name: Acme Corporation of Great Length }
+  - { id: globex }
+clients:
+  - { client_id: platform, name: The Platform, owner: acme, client_secret: ${secrets.platform}, redirect_uris: [${home}] }
+  - { client_id: other, owner: globex, client_secret: ${secrets.other}, redirect_uris: [https://other.example/back] }
+vendors:
+  stub:
+    name: Stub Vendor
+    authorization_endpoint: ${stub.authorizationEndpoint}
+    token_endpoint: ${stub.tokenEndpoint}
+    credentials: { client_id: broker, client_secret: ${secrets.vendor} }`);
+    platform = createPlatform({
+      baseUrl,
+      clientSecret: secrets.platform,
+      redirectUri: home,
+      vendor: "stub",
+      scope: "files:read files:write",
+    });
+    browser = await connectChromium();
+    console.log(`Screenshots: ${shots}`);
+  });
+  afterAll(async () => {
+    await browser.close();
+    await running.close();
+    await stub.close();
+  });
+
+  /** @returns a page on which the user is asked, and every address the browser visits */
+  async function asked(options: BrowserContextOptions) {
+    const context = await browser.newContext(options);
+    const page = await context.newPage();
+    const visited: URL[] = [];
+    const complaints: string[] = [];
+    page.on("console", (message) => {
+      if (message.type() === "error") complaints.push(message.text());
+    });
+    page.on("request", (request) => {
+      if (request.isNavigationRequest()) visited.push(new URL(request.url()));
+    });
+    await page.goto(platform.authorizeUrl(await platform.push()));
+    return { context, page, visited, complaints };
+  }
+
+  const fits = async (page: Page): Promise<void> => {
+    const { width } = page.viewportSize() ?? { width: 0 };
+    expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(width);
+  };
+
+  it.each([
+    ["desk", { viewport: { width: 1280, height: 900 } }],
+    ["telephone", { viewport: { width: 360, height: 740 }, colorScheme: "dark" as const }],
+  ])("bar#XA-9 names the client, fits a %s, and leads to the vendor after a reload", async (name, options) => {
+    const { context, page, visited, complaints } = await asked(options);
+    await page.screenshot({ path: screenshotPath(shots, name), fullPage: true });
+    await page.getByRole("heading", { name: "Connect Stub Vendor to The Platform?" }).waitFor();
+    await page.getByText("Acme Corporation of Great Length", { exact: true }).waitFor();
+    await fits(page);
+    await page.reload();
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await page.waitForURL((url) => url.searchParams.has("code"));
+    expect(visited.filter(({ href }) => href.startsWith(stub.authorizationEndpoint))).toHaveLength(1);
+    expect(new URL(page.url()).pathname).toBe("/");
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+
+  it("bar#XA-9 leads back to the platform with access_denied on Cancel, without JavaScript too", async () => {
+    const { context, page, visited, complaints } = await asked({ javaScriptEnabled: false });
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await page.waitForURL((url) => url.searchParams.get("error") === "access_denied");
+    expect(visited.some(({ href }) => href.startsWith(stub.authorizationEndpoint))).toBe(false);
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+});

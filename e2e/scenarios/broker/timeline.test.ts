@@ -1,0 +1,195 @@
+/**
+ * `broker flow ID` shows an operator what happened to one flow, and nothing that would allow a
+ * replay. After a run with every kind of ending, no secret of it is in what the broker printed,
+ * stored, answered as error or counted.
+ */
+import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import type { OpenIdProvider } from "@oauth-broker/simulators";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import {
+  type BrokerProcess,
+  runBrokerCommand,
+  startBrokerProcess,
+  temporaryFolder,
+} from "../../support/broker/process.ts";
+import { brokerYaml, createSecrets } from "../../support/broker/configuration.ts";
+import { freePort } from "../../support/free-port.ts";
+import {
+  type Answer,
+  browse,
+  createPlatform,
+  type Platform,
+  random,
+  readTokens,
+  send,
+} from "../../support/broker/platform.ts";
+import { findSecrets, plantedCount } from "../../support/secrets.ts";
+import { plantVendorSecrets, startVendor } from "../../support/broker/vendor.ts";
+
+const secrets = createSecrets();
+const folder = temporaryFolder();
+let baseUrl: string;
+let vendor: OpenIdProvider;
+let broker: BrokerProcess;
+let platform: Platform;
+let yaml: string;
+
+beforeAll(async () => {
+  baseUrl = `http://127.0.0.1:${await freePort()}`;
+  vendor = await startVendor({ baseUrl, secrets });
+  yaml = brokerYaml({ baseUrl, secrets, issuer: vendor.issuer, store: "sqlite:./data/broker.sqlite" });
+  broker = await startBrokerProcess({ yaml, folder });
+  platform = createPlatform({ baseUrl, clientSecret: secrets.platform });
+});
+afterAll(async () => {
+  broker.signal("SIGKILL");
+  await vendor.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+interface Timeline {
+  readonly flowId: string;
+  readonly stage: string;
+  readonly legs: readonly { readonly leg: string; readonly checks: readonly string[]; readonly reason?: string }[];
+}
+
+async function timelineOf(flowId: string): Promise<Timeline> {
+  const { code, stdout } = await runBrokerCommand(["flow", flowId, "--json"], folder);
+  expect(code).toBe(0);
+  expect(findSecrets(stdout)).toEqual([]);
+  return JSON.parse(stdout) as Timeline;
+}
+
+describe("broker flow ID", () => {
+  it("shows every leg of a successful flow, with the checks it passed", async () => {
+    const { flow } = await platform.connect({ form: { login_hint: "someone.personal@acme.example" } });
+    plantVendorSecrets(vendor);
+    const { code, stdout, stderr } = await runBrokerCommand(["flow", flow.flowId], folder);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toContain(flow.flowId);
+    expect(stdout).toContain("client       platform");
+    expect(stdout).toContain("vendor       op");
+    for (const check of ["PKCE #1 is S256", "request_uri used once", "same browser by cookie", "PKCE #1 verifier"]) {
+      expect(stdout).toContain(check);
+    }
+    expect(stdout).not.toContain("someone.personal");
+    expect(findSecrets(stdout)).toEqual([]);
+    const { stage, legs } = await timelineOf(flow.flowId);
+    expect(stage).toBe("spent");
+    expect(legs.map(({ leg }) => leg)).toEqual(["pushed", "started", "parked", "spent"]);
+    expect(legs.every(({ checks }) => checks.length > 0)).toBe(true);
+  });
+
+  it("bar#OB-1 shows where a flow ended, and why", async () => {
+    const cancelled = await platform.toCallback({ decision: "cancel" });
+    await browse(cancelled.callback, cancelled.jar);
+    expect((await timelineOf(cancelled.flowId)).legs.at(-1)).toMatchObject({
+      leg: "failed",
+      reason: "callback: access_denied",
+    });
+
+    const mixedUp = await platform.toCallback();
+    mixedUp.callback.searchParams.set("iss", "https://attacker.example");
+    await browse(mixedUp.callback, mixedUp.jar);
+    expect((await timelineOf(mixedUp.flowId)).legs.at(-1)).toMatchObject({
+      leg: "failed",
+      reason: "callback: issuer_mismatch",
+    });
+
+    const stolen = await platform.toPlatform();
+    await platform.redeem(stolen, { code_verifier: random("wrong verifier") });
+    expect((await timelineOf(stolen.flowId)).legs.at(-1)).toMatchObject({
+      leg: "failed",
+      reason: "token: wrong code_verifier",
+    });
+
+    const refused = await platform.toPlatform();
+    vendor.faults.next("/token", { kind: "answer", status: 400, body: '{"error":"invalid_grant"}' });
+    await platform.redeem(refused);
+    expect((await timelineOf(refused.flowId)).legs.at(-1)).toMatchObject({
+      leg: "failed",
+      reason: "token: invalid_grant",
+    });
+
+    const waiting = await platform.push();
+    expect(await timelineOf(waiting.flowId)).toMatchObject({ stage: "pushed", legs: [{ leg: "pushed" }] });
+  });
+
+  it("reports a flow that does not exist, and a malformed id", async () => {
+    const none = await runBrokerCommand(["flow", "AAAAAAAAAAAAAAAAAAAAAA"], folder);
+    expect(none).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("No such flow") });
+    const odd = await runBrokerCommand(["flow", "../../etc/passwd"], folder);
+    expect(odd).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("not a flow id") });
+  });
+
+  it("says that a memory store cannot be read from outside", async () => {
+    const elsewhere = await runBrokerCommand(["flow", "AAAAAAAAAAAAAAAAAAAAAA"], folder, { env: { STORE: "memory:" } });
+    expect(elsewhere).toMatchObject({ code: 1, stderr: expect.stringContaining("memory store") });
+  });
+});
+
+describe("bar#OB-2 after a run with every kind of ending", () => {
+  const answers: Answer[] = [];
+
+  beforeAll(async () => {
+    const tokens = await platform.connect();
+    const refresh = { grant_type: "refresh_token", refresh_token: tokens.refreshToken, connection: tokens.connection };
+    readTokens(await platform.post("/v1/token", refresh));
+    const token = { token: tokens.refreshToken, connection: tokens.connection };
+    const explain = await platform.post("/v1/explain", { connection: tokens.connection });
+    expect(explain.status, explain.text).toBe(200);
+    answers.push(explain, await platform.post("/v1/revoke", token));
+    // Failures have more to report, and more to hide.
+    const replayed = await platform.toPlatform();
+    answers.push(await browse(replayed.callback, replayed.jar), await browse(replayed.callback));
+    readTokens(await platform.redeem(replayed));
+    answers.push(await platform.redeem(replayed), await platform.post("/v1/token", { ...refresh, refresh_token: "x" }));
+    for (const fault of ["drop", "lose"] as const) {
+      const flow = await platform.toPlatform();
+      vendor.faults.next("/token", { kind: fault });
+      answers.push(await platform.redeem(flow));
+    }
+    const echoed = await platform.toPlatform();
+    const body = JSON.stringify({
+      error: "invalid_grant",
+      error_description: `${secrets.vendor} ${echoed.codeVerifier}`,
+    });
+    vendor.faults.next("/token", { kind: "answer", status: 400, body });
+    answers.push(await platform.redeem(echoed));
+    answers.push(await platform.post("/v1/par", { client_secret: secrets.platform }));
+    answers.push(await browse(`${baseUrl}/v1/callback?code=${random("stray code")}&state=${random("stray state")}`));
+    answers.push(await send(`${baseUrl}/${random("stray path")}?token=${random("stray token")}`));
+    answers.push(await send(`${baseUrl}/metrics`), await send(`${baseUrl}/v1/vendors`));
+    plantVendorSecrets(vendor);
+  });
+
+  it("none of its secrets is in an error, a page, an explanation or a metric", () => {
+    expect(plantedCount()).toBeGreaterThan(60);
+    expect(answers.map(({ status }) => status)).toEqual([
+      200, 200, 400, 400, 400, 400, 503, 503, 400, 400, 400, 404, 200, 200,
+    ]);
+    expect(answers.flatMap(({ text, headers }) => findSecrets(text + JSON.stringify([...headers])))).toEqual([]);
+  });
+
+  it("none of them is in the store", () => {
+    const data = join(folder, "data");
+    const files = readdirSync(data).filter((name) => name.startsWith("broker.sqlite"));
+    expect(files).toContain("broker.sqlite");
+    expect(files).toContain("broker.sqlite.key");
+    // The platform's own state is stored to be echoed; everything else is hashed, derived or
+    // sealed.
+    const found = files.flatMap((name) => findSecrets(readFileSync(join(data, name)).toString("latin1")));
+    expect(found.filter((what) => what !== "state")).toEqual([]);
+  });
+
+  it("none of them is in what the process printed, and its refusals are", async () => {
+    // Lines wait up to 100 ms in a buffer; the last ones are written when the process stops.
+    await broker.stop();
+    const printed = broker.stdout();
+    expect(findSecrets(printed + broker.stderr())).toEqual([]);
+    for (const reason of ["state_replayed", "issuer_mismatch", "state_invalid", "invalid_grant", "access_denied"]) {
+      expect(printed).toContain(`"${reason}"`);
+    }
+  });
+});

@@ -1,0 +1,126 @@
+/**
+ * MCP clients that are web pages of another origin: the stock SDK in Chromium registers, sends its
+ * user to sign in, lists tools and calls one, at a server that allows its origin, reached directly
+ * and through the platform's ingress. A server that does not allow the origin stays closed to it.
+ */
+import { createIngress } from "@oauth-broker/platform/src/routes/ingress.ts";
+import { Secret } from "@oauth-broker/oauth-core";
+import { createLog, listen, type Listening } from "@oauth-broker/oauth-core/service";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type BrowserClient, type BrowserOutcome, serveBrowserClient } from "../../support/mcp/browser-client.ts";
+import { BROWSER_MS, CHROMIUM, connectChromium, NO_CHROMIUM } from "../../support/chromium.ts";
+import { freePort } from "../../support/free-port.ts";
+import { ERAS } from "../../support/mcp/client.ts";
+import { type ServerCallbackHarness, startServerCallback } from "../../support/mcp/server-callback.ts";
+import { plantSecret } from "../../support/secrets.ts";
+
+if (CHROMIUM === undefined) console.warn(NO_CHROMIUM);
+
+const EXPOSED = ["/.well-known/*", "/authorize", "/callback", "/token", "/register", "/revoke"];
+
+interface Door {
+  /** The public address of the server. */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+async function openDirectly(allowedOrigins: string): Promise<Door> {
+  const harness = await startServerCallback(() => ({
+    ALLOWED_ORIGINS: allowedOrigins,
+    OAUTH_DYNAMIC_REGISTRATION: "open",
+  }));
+  return { url: harness.server.url, close: harness.close };
+}
+
+async function openBehindIngress(allowedOrigins: string): Promise<Door> {
+  const port = await freePort();
+  let url = "";
+  const harness: ServerCallbackHarness = await startServerCallback((baseUrl) => {
+    url = baseUrl;
+    return { ALLOWED_ORIGINS: allowedOrigins, OAUTH_DYNAMIC_REGISTRATION: "open", PORT: String(port) };
+  });
+  const upstream = {
+    connectorId: "browser",
+    deploymentUrl: url,
+    mode: "hosted",
+    expose: EXPOSED,
+    allowedOrigins: [allowedOrigins],
+    target: { host: "127.0.0.1", port },
+    platformToken: new Secret("of-the-platform"),
+  } as const;
+  const app = createIngress(upstream, { log: createLog({ write: () => undefined }) });
+  const ingress: Listening = await listen(app, { host: "127.0.0.1", port: Number(new URL(url).port) });
+  return {
+    url,
+    close: async () => {
+      await ingress.stop(0);
+      await harness.close();
+    },
+  };
+}
+
+describe.skipIf(CHROMIUM === undefined)("a client that is a web page", () => {
+  let client: BrowserClient;
+  let browser: Browser;
+  beforeAll(async () => {
+    client = await serveBrowserClient();
+    browser = await connectChromium();
+  });
+  afterAll(async () => {
+    await browser.close();
+    client.close();
+  });
+
+  async function open(): Promise<Page> {
+    const context = await browser.newContext();
+    context.setDefaultTimeout(BROWSER_MS);
+    context.on("request", (request) => {
+      plantSecret("code in the browser", new URL(request.url()).searchParams.get("code"));
+    });
+    return context.newPage();
+  }
+
+  async function outcomeOf(page: Page): Promise<BrowserOutcome> {
+    await page.locator("body[data-done]").waitFor();
+    return JSON.parse((await page.locator("body").textContent()) ?? "") as BrowserOutcome;
+  }
+
+  describe.each([
+    ["directly", openDirectly],
+    ["behind the platform's ingress", openBehindIngress],
+  ] as const)("%s", (_, openDoor) => {
+    let door: Door;
+    beforeAll(async () => {
+      door = await openDoor(client.origin);
+    });
+    afterAll(() => door.close());
+
+    it.each(ERAS)("bar#HT-8 signs its user in and calls a tool, %s", async (era) => {
+      const page = await open();
+      await page.goto(client.url(`${door.url}/mcp`, era));
+      await page.getByRole("button", { name: "Continue to sandbox-op" }).click();
+      await page.getByRole("button", { name: "Continue as Sample user" }).click();
+      await page.getByRole("button", { name: "Allow" }).click();
+      const outcome = await outcomeOf(page);
+      expect(outcome).toEqual({
+        challenge: expect.stringContaining(`resource_metadata="${door.url}/.well-known/oauth-protected-resource/mcp"`),
+        tools: expect.arrayContaining(["whoami"]),
+        answer: expect.stringContaining('"sub": "user"'),
+      });
+      await page.context().close();
+    });
+  });
+
+  it.each([
+    ["directly", openDirectly],
+    ["behind the platform's ingress", openBehindIngress],
+  ] as const)("bar#HT-8 of an origin that is not on the list gets nowhere, %s", async (_, openDoor) => {
+    const door = await openDoor("https://app.example");
+    const page = await open();
+    await page.goto(client.url(`${door.url}/mcp`, "modern"));
+    expect(await outcomeOf(page)).toEqual({ error: "TypeError: Failed to fetch" });
+    await page.context().close();
+    await door.close();
+  });
+});

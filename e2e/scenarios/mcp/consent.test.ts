@@ -1,0 +1,189 @@
+/**
+ * The consent page of a server with its own callback, in a real browser: on a desktop, on a phone,
+ * by keyboard, to the vendor and back.
+ */
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { BROWSER_MS, CHROMIUM, connectChromium, NO_CHROMIUM, screenshotPath } from "../../support/chromium.ts";
+import { freePort } from "../../support/free-port.ts";
+import { type ServerCallbackHarness, startServerCallback } from "../../support/mcp/server-callback.ts";
+import { plantSecret } from "../../support/secrets.ts";
+
+if (CHROMIUM === undefined) console.warn(NO_CHROMIUM);
+
+describe.skipIf(CHROMIUM === undefined)("the consent page in Chromium", () => {
+  const shots = join(tmpdir(), `oauth-broker-consent-${process.pid}`);
+  let harness: ServerCallbackHarness;
+  /**
+   * Stands in for the client's page: a page of the server itself, so that the browser stays on this
+   * machine.
+   */
+  let back: string;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    harness = await startServerCallback((baseUrl) => ({
+      OAUTH_CLIENTS: JSON.stringify([
+        { client_id: "desk", client_name: "Desk Assistant", redirect_uris: [`${baseUrl}/healthz`] },
+      ]),
+      OAUTH_DYNAMIC_REGISTRATION: "open",
+    }));
+    back = `${harness.server.url}/healthz`;
+    browser = await connectChromium();
+    console.log(`Screenshots: ${shots}`);
+  });
+  afterAll(async () => {
+    await browser.close();
+    await harness.close();
+  });
+
+  /** @returns a page of a fresh browser, the addresses it visits, and its errors */
+  async function open(options: BrowserContextOptions = {}) {
+    const context = await browser.newContext(options);
+    context.setDefaultTimeout(BROWSER_MS);
+    const page = await context.newPage();
+    const visited: URL[] = [];
+    const complaints: string[] = [];
+    page.on("console", (message) => {
+      if (message.type() === "error" && !/status of 4\d\d/.test(message.text())) complaints.push(message.text());
+    });
+    page.on("request", (request) => {
+      if (request.isNavigationRequest()) visited.push(new URL(request.url()));
+    });
+    return { context, page, visited, complaints };
+  }
+
+  const ask = (parameters: Record<string, string> = {}): string =>
+    harness.authorizeUrl({ client_id: "desk", redirect_uri: back, ...parameters });
+
+  /** Signs in and consents there, without a pointer. */
+  async function atVendor(page: Page): Promise<void> {
+    await page.getByRole("button", { name: "Continue as Sample user" }).press("Enter");
+    await page.getByRole("button", { name: "Allow" }).press("Enter");
+    await page.waitForURL((url) => url.href.startsWith(back));
+    plantSecret("code", new URL(page.url()).searchParams.get("code"));
+  }
+
+  const fits = async (page: Page): Promise<void> => {
+    const { width } = page.viewportSize() ?? { width: 0 };
+    expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(width);
+  };
+
+  it.each([
+    ["desk", { viewport: { width: 1280, height: 900 } }],
+    ["telephone", { viewport: { width: 360, height: 740 }, colorScheme: "dark" as const }],
+  ])(
+    "bar#AS-7 names the client, fits a %s, and leads to the vendor and back, by keyboard alone",
+    async (name, options) => {
+      const { context, page, visited, complaints } = await open(options);
+      await page.goto(ask());
+      await page.screenshot({ path: screenshotPath(shots, name), fullPage: true });
+      await page.getByRole("heading", { name: "Let Desk Assistant use your sandbox-op account?" }).waitFor();
+      for (const text of ["the operator of this server", "openid profile offline_access", back])
+        await page.getByText(text, { exact: true }).waitFor();
+      await fits(page);
+      expect(visited.some(({ href }) => href.startsWith(harness.provider.issuer))).toBe(false);
+      await page.reload();
+      await page.keyboard.press("Tab");
+      expect(await page.evaluate("document.activeElement.textContent")).toBe("Continue to sandbox-op");
+      await page.keyboard.press("Enter");
+      await atVendor(page);
+      const { searchParams } = new URL(page.url());
+      expect([searchParams.get("state"), searchParams.get("iss"), searchParams.has("code")]).toEqual([
+        "of-the-client",
+        harness.server.url,
+        true,
+      ]);
+      expect(complaints).toEqual([]);
+      await context.close();
+    },
+  );
+
+  it("bar#AS-22 leads back with access_denied on Cancel, without JavaScript, and never to the vendor", async () => {
+    const { context, page, visited } = await open({ javaScriptEnabled: false });
+    await page.goto(ask());
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await page.waitForURL((url) => url.searchParams.get("error") === "access_denied");
+    expect(new URL(page.url()).searchParams.get("iss")).toBe(harness.server.url);
+    expect(visited.some(({ href }) => href.startsWith(harness.provider.issuer))).toBe(false);
+    await context.close();
+  });
+
+  it("goes all the way without JavaScript, and two tabs do not disturb each other", async () => {
+    const { context, page } = await open({ javaScriptEnabled: false });
+    const other = await context.newPage();
+    await page.goto(ask({ state: "one" }));
+    await other.goto(ask({ state: "two" }));
+    for (const tab of [page, other]) await tab.getByRole("button", { name: "Continue to sandbox-op" }).click();
+    await atVendor(other);
+    // The vendor has the consent by now, and does not ask again.
+    await page.getByRole("button", { name: "Continue as Sample user" }).press("Enter");
+    await page.waitForURL((url) => url.href.startsWith(back));
+    plantSecret("code", new URL(page.url()).searchParams.get("code"));
+    expect([page, other].map((tab) => new URL(tab.url()).searchParams.get("state"))).toEqual(["one", "two"]);
+    await context.close();
+  });
+
+  it("bar#AS-10 a name with markup is shown as text, on a phone too", async () => {
+    const answer = await fetch(`${harness.server.url}/register`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({
+        client_name: `</h1><script>alert(1)</script> \u202eקנב‎ Bank ${"W".repeat(200)}`,
+        redirect_uris: ["http://127.0.0.1/cb"],
+      }),
+    });
+    const { client_id } = (await answer.json()) as { client_id: string };
+    const { context, page, complaints } = await open({ viewport: { width: 360, height: 740 } });
+    await page.goto(ask({ client_id, redirect_uri: `http://127.0.0.1:54321/cb` }));
+    await page.getByText("its own registration, which is unverified", { exact: true }).waitFor();
+    await page.getByText("The answer goes to a program on this computer.").waitFor();
+    await fits(page);
+    await page.screenshot({ path: screenshotPath(shots, "registered"), fullPage: true });
+    await page.setViewportSize({ width: 1280, height: 900 });
+    await page.screenshot({ path: screenshotPath(shots, "registered-desk"), fullPage: true });
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+
+  it("bar#AS-8 the vendor's answer in another browser is a page that says so", async () => {
+    const { context, page, visited } = await open();
+    await page.goto(ask());
+    await page.getByRole("button", { name: "Continue to sandbox-op" }).click();
+    const vendor = visited.find(({ href }) => href.startsWith(harness.provider.issuer));
+    const victim = await open({ viewport: { width: 360, height: 740 } });
+    await victim.page.goto(vendor?.href ?? "");
+    await victim.page.getByRole("button", { name: "Continue as Sample user" }).click();
+    await victim.page.getByRole("button", { name: "Allow" }).click();
+    await victim.page.getByText("This sign-in began in another browser").waitFor();
+    await victim.page.screenshot({ path: screenshotPath(shots, "another-browser"), fullPage: true });
+    expect(new URL(victim.page.url()).pathname).toBe("/callback");
+    await victim.context.close();
+    await context.close();
+  });
+
+  it("bar#AS-7 a page of another origin can neither frame it nor post its form", async () => {
+    const { context, page } = await open();
+    await page.goto(ask());
+    const [form = ""] = /<form[\s\S]*<\/form>/.exec(await page.content()) ?? [];
+    // Another port of the same host: for cookies the same site.
+    const elsewhere = `http://127.0.0.1:${await freePort()}/`;
+    const stolen = form.replace('action="/authorize"', `action="${harness.server.url}/authorize"`);
+    await context.route(elsewhere, async (route) => {
+      const body = `<iframe src="${ask().replaceAll("&", "&amp;")}"></iframe>${stolen}`;
+      await route.fulfill({ contentType: "text/html", body });
+    });
+    await page.goto(elsewhere);
+    expect(await page.frames()[1]?.locator("form").count()).toBe(0);
+    const [answer] = await Promise.all([
+      page.waitForResponse((response) => response.url() === `${harness.server.url}/authorize`),
+      page.getByRole("button", { name: "Continue to sandbox-op" }).click(),
+    ]);
+    expect(answer.status()).toBe(403);
+    await context.close();
+  });
+});

@@ -1,0 +1,192 @@
+/**
+ * The template in hosted mode with the platform's callback, as a process, at two vendors:
+ * discovery, registration, consent, the server's own tokens, calls, refresh and revocation, with
+ * oauth4webapi and with stock MCP clients.
+ */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import * as oauth from "oauth4webapi";
+import { callTool, connectClient, ERAS, postWhoami } from "../../support/mcp/client.ts";
+import { authorizeClient } from "../../support/mcp/client-oauth.ts";
+import { createMcpPlatform, errorOf, type McpPlatform } from "../../support/mcp/platform.ts";
+import { hostedEnvironment, type McpServer, PLATFORM_CALLBACK, startMcpServer } from "../../support/mcp/process.ts";
+import {
+  type McpVendor,
+  type OpenIdVendor,
+  plantAll,
+  startGitHubVendor,
+  startOpenIdVendor,
+} from "../../support/mcp/vendor.ts";
+import { send } from "../../support/broker/platform.ts";
+
+interface Case {
+  readonly start: () => Promise<McpVendor & { live(): readonly string[] }>;
+  /** The answer of `whoami` for a user. */
+  readonly identity: Readonly<Record<"user" | "operator", Readonly<Record<string, unknown>>>>;
+  readonly scopes: readonly string[];
+}
+
+const CASES: Readonly<Record<string, Case>> = {
+  GitHub: {
+    start: async () => {
+      const vendor = await startGitHubVendor();
+      return { ...vendor, live: () => vendor.github.liveTokens() };
+    },
+    identity: { user: { id: 1, login: "sample-user" }, operator: { id: 2, login: "sample-operator" } },
+    scopes: ["read:user"],
+  },
+  "an OpenID provider": {
+    start: async () => ({ ...(await startOpenIdVendor()), live: () => [] }),
+    identity: { user: { sub: "user" }, operator: { sub: "operator" } },
+    scopes: ["openid", "profile", "offline_access"],
+  },
+};
+
+describe.each(Object.entries(CASES))("with %s", (_, { start, identity, scopes }) => {
+  let vendor: Awaited<ReturnType<Case["start"]>>;
+  let server: McpServer;
+  let platform: McpPlatform;
+
+  beforeAll(async () => {
+    vendor = await start();
+    server = await startMcpServer({ ...(await hostedEnvironment()), ...vendor.env });
+    platform = await createMcpPlatform(server.url);
+  });
+  afterAll(async () => {
+    plantAll("live vendor token", vendor.live());
+    await server.stop();
+    await vendor.close();
+  });
+
+  const whoami = async (token: string) => {
+    const client = await connectClient(server.mcp, token);
+    const answer = await callTool(client, "whoami");
+    await client.close();
+    return answer.value;
+  };
+
+  it("bar#AS-17 describes itself by DEPLOYMENT_URL, whatever name the caller uses", async () => {
+    const { as } = platform;
+    const url = (path: string): string => `${server.url}${path}`;
+    expect(as).toMatchObject({
+      issuer: server.url,
+      authorization_endpoint: url("/authorize"),
+      token_endpoint: url("/token"),
+      registration_endpoint: url("/register"),
+      revocation_endpoint: url("/revoke"),
+      code_challenge_methods_supported: ["S256"],
+      response_types_supported: ["code"],
+      token_endpoint_auth_methods_supported: ["none"],
+      scopes_supported: scopes,
+    });
+    // The authorization response is the vendor's own.
+    expect(as).not.toHaveProperty("authorization_response_iss_parameter_supported");
+    const forged = { "x-forwarded-host": "evil.example", "x-forwarded-proto": "https", forwarded: "host=evil.example" };
+    for (const path of ["", "/mcp"]) {
+      const at = url(`/.well-known/oauth-protected-resource${path}`);
+      const { body } = await send(at, { headers: forged });
+      expect(body).toMatchObject({ resource: server.mcp, authorization_servers: [server.url] });
+      expect(body["scopes_supported"]).not.toContain("offline_access");
+    }
+  });
+
+  it("the registered client is the same for every caller, and has no secret", async () => {
+    const second = await createMcpPlatform(server.url);
+    expect([platform.client.client_id, second.client.client_id]).toEqual(["platform", "platform"]);
+    expect(platform.client).not.toHaveProperty("client_secret");
+  });
+
+  it("connects a user, calls tools, refreshes, revokes", async () => {
+    const tokens = await platform.connect();
+    expect(tokens.expiresIn).toBeGreaterThan(60);
+    expect(await whoami(tokens.accessToken)).toMatchObject(identity.user);
+
+    const refreshed = await platform.refresh(tokens.refreshToken);
+    expect(refreshed.refreshToken).not.toBe(tokens.refreshToken);
+    expect(refreshed.scope).toBe(tokens.scope);
+    expect(await whoami(refreshed.accessToken)).toMatchObject(identity.user);
+
+    await platform.revoke(refreshed.refreshToken);
+    for (const { accessToken } of [tokens, refreshed])
+      expect((await postWhoami(server.mcp, accessToken)).status).toBe(401);
+    expect(await errorOf(platform.refresh(refreshed.refreshToken))).toBe("400 invalid_grant");
+    // With the user's last session their grant at the vendor has ended.
+    expect(vendor.live()).toEqual([]);
+  });
+
+  it("two users are two, and one user who comes twice is one", async () => {
+    const [first, again, other] = [
+      await platform.connect("user"),
+      await platform.connect("user"),
+      await platform.connect("operator"),
+    ];
+    const calls = Array.from({ length: 30 }, async (_, index) => whoami([first, again, other][index % 3]!.accessToken));
+    for (const [index, account] of (await Promise.all(calls)).entries()) {
+      expect(account).toMatchObject(index % 3 === 2 ? identity.operator : identity.user);
+    }
+    // One link for both sessions: it survives the first, and ends with the second.
+    await platform.revoke(first.refreshToken);
+    expect(await whoami(again.accessToken)).toMatchObject(identity.user);
+    await platform.revoke(again.refreshToken);
+    expect(await whoami(other.accessToken)).toMatchObject(identity.operator);
+    await platform.revoke(other.accessToken);
+  });
+
+  it.each(ERAS)("a stock %s client discovers, registers, sends the user and is in", async (era) => {
+    const { client, tokens } = await authorizeClient(server.mcp, {
+      era,
+      account: "operator",
+      ...(platform.as["vendor_issuer"] === undefined ? {} : { vendorIssuer: platform.as["vendor_issuer"] }),
+    });
+    expect((await callTool(client, "whoami")).value).toMatchObject(identity.operator);
+    await client.close();
+    await platform.revoke(tokens.refreshToken);
+  });
+
+  it("bar#AS-22 a user who declines is sent back with access_denied and the platform's state", async () => {
+    const { url, state } = await platform.toVendor({ decision: "cancel" });
+    expect(url.origin + url.pathname).toBe(PLATFORM_CALLBACK);
+    expect(url.searchParams.get("error")).toBe("access_denied");
+    expect(url.searchParams.get("state")).toBe(state);
+  });
+
+  it("bar#RS-2 a token of the vendor opens nothing here", async () => {
+    const tokens = await platform.connect("operator");
+    for (const vendorToken of vendor.live()) expect((await postWhoami(server.mcp, vendorToken)).status).toBe(401);
+    expect((await postWhoami(server.mcp, tokens.refreshToken)).status).toBe(401);
+    await platform.revoke(tokens.refreshToken);
+  });
+
+  it("bar#OB-2 the log has every call and does not identify the user", () => {
+    const lines = server.stdout();
+    expect(lines).toContain('"event":"tool_call"');
+    // In upper or lower case, and in nothing derived from it: the second user's name is no other
+    // word of the log.
+    expect(lines).not.toMatch(/operator|sandbox\.example|sample/i);
+    expect(lines).not.toMatch(/"(user|sub|login|email|account)":/i);
+  });
+});
+
+describe("a vendor that names itself in its answers", () => {
+  let vendor: OpenIdVendor;
+  let server: McpServer;
+  beforeAll(async () => {
+    vendor = await startOpenIdVendor();
+    server = await startMcpServer({ ...(await hostedEnvironment()), ...vendor.env });
+  });
+  afterAll(async () => {
+    await server.stop();
+    await vendor.close();
+  });
+
+  it("rfc9207#2.4 is refused by libraries that take its name for the server's", async () => {
+    const platform = await createMcpPlatform(server.url);
+    expect(platform.as["vendor_issuer"]).toBe(vendor.provider.issuer);
+    const { url, state } = await platform.toVendor();
+    expect(() => oauth.validateAuthResponse(platform.as, platform.client, url, state)).toThrow("iss");
+    await expect(authorizeClient(server.mcp, { era: "modern", account: "user" })).rejects.toThrow("Issuer mismatch");
+  });
+
+  it("is reported to the operator at start, with the remedy", async () => {
+    await expect.poll(() => server.stdout()).toContain("OAUTH_CALLBACK=server");
+  });
+});

@@ -1,0 +1,243 @@
+/**
+ * The reference platform and the MCP server template in each mode: users connect in the browser,
+ * and the agent makes calls for each of them.
+ */
+import { Secret } from "@oauth-broker/oauth-core";
+import * as oauth from "oauth4webapi";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { freePort } from "../../support/free-port.ts";
+import { type InProcessBroker, startInProcessBroker } from "../../support/broker/in-process.ts";
+import { hostedEnvironment, type McpServer, startMcpServer } from "../../support/mcp/process.ts";
+import {
+  type GitHubVendor,
+  type OpenIdVendor,
+  OUR_CLIENT,
+  startGitHubVendor,
+  startOpenIdVendor,
+} from "../../support/mcp/vendor.ts";
+import { type PlatformHarness, startPlatform, type Visitor } from "../../support/reference-platform/harness.ts";
+import { plantSecret } from "../../support/secrets.ts";
+
+const BROKER_SECRET = "secret-of-the-platform-at-the-broker";
+const BROKER_CLIENT = "broker-at-the-vendor";
+let platform: PlatformHarness;
+let vendor: GitHubVendor;
+let broker: InProcessBroker;
+let first: Visitor;
+let second: Visitor;
+const servers: McpServer[] = [];
+
+beforeAll(async () => {
+  plantSecret("platform's secret at the broker", BROKER_SECRET);
+  const brokerPort = await freePort();
+  const brokerUrl = `http://127.0.0.1:${brokerPort}`;
+  platform = await startPlatform({
+    broker: { issuer: brokerUrl, clientId: "platform", clientSecret: new Secret(BROKER_SECRET) },
+  });
+  const redirectUris = [platform.callback, ...["hosted", "unregistered"].map((id) => platform.ownCallback(id))];
+  vendor = await startGitHubVendor({ redirectUris });
+  const clientSecret = vendor.env["VENDOR_CLIENT_SECRET"] ?? "";
+  for (const clientId of [BROKER_CLIENT, "byoc-at-the-vendor"]) {
+    vendor.github.addClient({ clientId, clientSecret, redirectUris: [`${brokerUrl}/v1/callback`] });
+  }
+  broker = await startInProcessBroker(`
+base_url: ${brokerUrl}
+listen: { host: 127.0.0.1, port: ${brokerPort} }
+store: "memory:"
+clients:
+  - { client_id: platform, client_secret: ${BROKER_SECRET}, redirect_uris: [${platform.callback}] }
+vendors:
+  github:
+    authorization_endpoint: ${vendor.env["VENDOR_AUTHORIZATION_URL"]}
+    token_endpoint: ${vendor.env["VENDOR_TOKEN_URL"]}
+    credentials: { client_id: ${BROKER_CLIENT}, client_secret: ${clientSecret} }
+egress: { allow_loopback: true }
+`);
+  first = await platform.visitor("first-user");
+  second = await platform.visitor("second-user");
+});
+afterAll(async () => {
+  await Promise.all(servers.map((server) => server.stop()));
+  await platform.close();
+  await broker.close();
+  await vendor.close();
+});
+
+/** @param hosted its connector */
+async function startServer(env: Readonly<Record<string, string>>, hosted?: string): Promise<McpServer> {
+  const callback = hosted === undefined ? platform.callback : platform.ownCallback(hosted);
+  const server = await startMcpServer({ ...env, PLATFORM_OAUTH_CALLBACK_URL: callback });
+  servers.push(server);
+  return server;
+}
+
+const loginOf = (text: string): unknown => (JSON.parse(text) as { readonly login?: string }).login;
+
+describe("a hosted server", () => {
+  beforeAll(async () => {
+    const server = await startServer({ ...(await hostedEnvironment()), ...vendor.env }, "hosted");
+    await platform.addConnector("hosted", server.mcp, { authentication: "oauth_2_1", registration: "hosted_server" });
+  });
+
+  it("is connected by two users, and called as each of them", async () => {
+    expect(await first.connect("hosted", { account: "user" })).toContain("<dd>Connected</dd>");
+    expect(await second.connect("hosted", { account: "operator" })).toContain("<dd>Connected</dd>");
+    const logins = [loginOf(await first.callTool("hosted")), loginOf(await second.callTool("hosted"))];
+    expect(logins.every((login) => typeof login === "string" && login !== "")).toBe(true);
+    expect(new Set(logins).size).toBe(2);
+  });
+
+  it("gets new tokens when the old ones end", async () => {
+    const before = loginOf(await first.callTool("hosted"));
+    platform.advance(3600);
+    expect(loginOf(await first.callTool("hosted"))).toBe(before);
+  });
+
+  it("shows a cancel as what it is", async () => {
+    const third = await platform.visitor("admin");
+    const html = await third.connect("hosted", { decision: "cancel" });
+    expect(html).toMatch(/You cancelled at the vendor[^]*<code>access_denied<\/code>/);
+    expect(html).toContain("Not connected");
+    expect(await third.callTool("hosted")).toContain("You are not connected");
+  });
+
+  it("is disconnected for one user and not for the other", async () => {
+    await first.submit("/connectors/hosted", "/connectors/hosted/disconnect");
+    expect(await first.read("/connectors/hosted")).toContain("Not connected");
+    expect(loginOf(await second.callTool("hosted"))).toBeDefined();
+  });
+});
+
+describe("a hosted server that registers no clients", () => {
+  it("is connected once an administrator entered its client", async () => {
+    const server = await startServer(
+      { ...(await hostedEnvironment()), ...vendor.env, OAUTH_REGISTER: "off" },
+      "unregistered",
+    );
+    const hosted = { authentication: "oauth_2_1", registration: "hosted_server" } as const;
+    await platform.addConnector("unregistered", server.mcp, hosted);
+    await first.submit("/connectors/unregistered", "/connectors/unregistered/connect");
+    expect(await first.read("/connectors/unregistered")).toContain(
+      "has no OAuth client. An administrator has to enter one",
+    );
+    const administrator = await platform.visitor("admin");
+    const page = "/connectors/unregistered/settings";
+    await administrator.submit(page, page, { ...hosted, clientId: "platform" });
+    expect(await first.connect("unregistered")).toContain("<dd>Connected</dd>");
+    expect(loginOf(await first.callTool("unregistered"))).toBeDefined();
+  });
+});
+
+describe("a hosted server whose vendor sends iss", () => {
+  let openId: OpenIdVendor;
+  beforeAll(async () => {
+    openId = await startOpenIdVendor({
+      clients: [{ clientId: OUR_CLIENT, clientSecret: "replaced", redirectUris: [platform.ownCallback("openid")] }],
+    });
+    const env = { ...openId.env, VENDOR_CLIENT_SECRET: "replaced" };
+    const server = await startServer({ ...(await hostedEnvironment()), ...env }, "openid");
+    await platform.addConnector("openid", server.mcp, { authentication: "oauth_2_1", registration: "hosted_server" });
+  });
+  afterAll(() => openId.close());
+
+  it("rfc9207#2.4 is refused by a standard client, and finished by this platform", async () => {
+    const back = await first.toCallback("openid");
+    expect(back.searchParams.get("iss")).toBe(openId.provider.issuer);
+    const issuer = new URL(servers.at(-1)?.url ?? "");
+    const http = { [oauth.allowInsecureRequests]: true };
+    const as = await oauth.processDiscoveryResponse(
+      issuer,
+      await oauth.discoveryRequest(issuer, { algorithm: "oauth2", ...http }),
+    );
+    const state = back.searchParams.get("state") ?? "";
+    expect(() => oauth.validateAuthResponse(as, { client_id: "platform" }, back, state)).toThrow(/iss/);
+    await first.read(back.href);
+    expect(await first.read("/connectors/openid")).toContain("<dd>Connected</dd>");
+    expect(JSON.parse(await first.callTool("openid"))).toMatchObject({ sub: expect.any(String) });
+  });
+
+  it("rfc9207#2.4 is refused here too when it names another issuer", async () => {
+    const back = await second.toCallback("openid");
+    back.searchParams.set("iss", "https://other.example");
+    await second.read(back.href);
+    expect(await second.read("/connectors/openid")).toMatch(/another vendor[^]*Not connected/);
+  });
+});
+
+describe("a server with a pre-registered client", () => {
+  let server: McpServer;
+  beforeAll(async () => {
+    const port = String(await freePort());
+    server = await startServer({ OAUTH_MODE: "pre-registered", PORT: port, ...vendor.env });
+    await platform.addConnector("pre-registered", server.mcp, {});
+  });
+
+  it("is called with the user's vendor token once an administrator entered the client", async () => {
+    const administrator = await platform.visitor("admin");
+    const page = "/connectors/pre-registered/settings";
+    const { location } = await administrator.submit(page, page, {
+      authentication: "oauth_2_1",
+      registration: "pre_registered_client",
+      vendorOrIssuer: "github",
+      clientId: OUR_CLIENT,
+      clientSecret: vendor.env["VENDOR_CLIENT_SECRET"] ?? "",
+      authorizationUrl: vendor.env["VENDOR_AUTHORIZATION_URL"] ?? "",
+      tokenUrl: vendor.env["VENDOR_TOKEN_URL"] ?? "",
+      scopes: "read:user",
+    });
+    expect(location).toBe(`${page}?saved`);
+    expect(await first.connect("pre-registered")).toContain("<dd>Connected</dd>");
+    expect(loginOf(await first.callTool("pre-registered"))).toBeDefined();
+  });
+
+  it("is to be connected again when the vendor ended the token", async () => {
+    vendor.github.disconnect("user", OUR_CLIENT);
+    // The server caches its validation for seconds, so the tool notices first.
+    expect(await first.callTool("pre-registered")).not.toContain("login");
+    expect(await first.callTool("pre-registered")).toContain("You are not connected");
+    expect(await first.read("/connectors/pre-registered")).toContain("Connect again:");
+  });
+});
+
+describe("a connector through the broker", () => {
+  beforeAll(async () => {
+    const port = String(await freePort());
+    const { VENDOR_CLIENT_ID: _, VENDOR_CLIENT_SECRET: __, VENDOR_INTROSPECTION_URL: ___, ...env } = vendor.env;
+    const server = await startServer({ OAUTH_MODE: "pre-registered", PORT: port, ...env });
+    await platform.addConnector("brokered", server.mcp, {
+      authentication: "oauth_2_1",
+      registration: "broker",
+      vendorOrIssuer: "github",
+      scopes: "read:user",
+    });
+  });
+
+  it("is called with the user's vendor token, through the broker's shared client", async () => {
+    expect(await first.connect("brokered")).toContain("<dd>Connected</dd>");
+    expect(loginOf(await first.callTool("brokered"))).toBeDefined();
+  });
+
+  it("relays a cancel, with the flow's name in the broker's log", async () => {
+    const html = await second.connect("brokered", { decision: "cancel" });
+    expect(html).toMatch(/<code>access_denied<\/code>, flow <code>/);
+  });
+
+  it("is to be authorized again after the switch to the customer's own client, and works with it", async () => {
+    await platform.connectors.changeSettings("brokered", {
+      clientId: "byoc-at-the-vendor",
+      clientSecret: new Secret(vendor.env["VENDOR_CLIENT_SECRET"] ?? ""),
+    });
+    expect(await first.read("/connectors/brokered")).toContain("Connect again: the client or the endpoints");
+    expect(await first.callTool("brokered")).toContain("You are not connected");
+    expect(await first.connect("brokered")).toContain("<dd>Connected</dd>");
+    expect(loginOf(await first.callTool("brokered"))).toBeDefined();
+  });
+
+  it("says that the credentials are refused when the customer's client was revoked", async () => {
+    await platform.connectors.changeSettings("brokered", {
+      clientSecret: new Secret("no-longer-the-secret-of-that-client"),
+    });
+    const html = await first.connect("brokered");
+    expect(html).toMatch(/An administrator updates them[^]*<code>vendor_credentials_rejected<\/code>/);
+  });
+});

@@ -1,0 +1,296 @@
+/**
+ * The platform's journeys, from a service.yaml to an agent's call: the deploy command, the pages,
+ * the server and the broker are processes, and users and administrators act in Chromium.
+ * Screenshots go to a temporary folder that is printed.
+ */
+import { randomBytes } from "node:crypto";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Browser } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { startPracticeVendors } from "../../../packages/mcp-auth/src/dev/practice-vendor.ts";
+import { startBrokerProcess } from "../../support/broker/process.ts";
+import { CHROMIUM, connectChromium, NO_CHROMIUM, screenshotPath } from "../../support/chromium.ts";
+import { freePort } from "../../support/free-port.ts";
+import { LINKING_SOURCE, ROOT } from "../../support/paths.ts";
+import { type GitHubVendor, OUR_CLIENT, startGitHubVendor } from "../../support/mcp/vendor.ts";
+import { openActor, type Actor } from "../../support/reference-platform/actor.ts";
+import { type ProjectOptions, serverProject, type ServerProject } from "../../support/reference-platform/process.ts";
+import { createVisitor } from "../../support/reference-platform/harness.ts";
+import { plantSecret } from "../../support/secrets.ts";
+import type { ServiceProcess } from "../../support/service-process.ts";
+
+if (CHROMIUM === undefined) console.warn(NO_CHROMIUM);
+
+const HOSTED = `name: notes
+mode: hosted
+enable_db: true
+service:
+  expose: [/.well-known/oauth-authorization-server, /.well-known/oauth-protected-resource,
+    /.well-known/oauth-protected-resource/mcp, /authorize, /token, /register, /revoke]`;
+const PRE_REGISTERED = "name: notes\nmode: pre-registered";
+const SEVERAL = HOSTED.replace("/revoke]", "/revoke, /callback, /vendors/*, /connect/*, /connections]");
+const OPEN_SERVER = join(ROOT, "e2e", "support", "mcp", "open-server.ts");
+
+// Each journey starts several processes, one after the other.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
+
+let platformUrl: string;
+let vendor: GitHubVendor;
+let project: ServerProject;
+let pages: ServiceProcess;
+
+beforeAll(async () => {
+  platformUrl = `http://127.0.0.1:${await freePort()}`;
+  const redirectUris = ["callback", "connectors/notes/callback"].map((path) => `${platformUrl}/oauth/${path}`);
+  // The callback of a hosted server is on a port that its first deploy finds.
+  vendor = await startGitHubVendor({ redirectUris: [...redirectUris, "http://127.0.0.1/callback"] });
+});
+afterAll(() => vendor.close());
+
+async function begin(yaml: string, options: Partial<ProjectOptions> = {}): Promise<void> {
+  project = serverProject({ yaml, env: vendor.env, platformUrl, ...options });
+  expect((await project.deploy("init")).code).toBe(0);
+  pages = await project.serve();
+}
+afterEach(async () => {
+  await pages.stop();
+  project.remove();
+});
+
+describe.skipIf(CHROMIUM === undefined)("in Chromium", () => {
+  const shots = join(tmpdir(), `platform-journeys-${process.pid}`);
+  const actors: Actor[] = [];
+  let browser: Browser;
+
+  beforeAll(async () => {
+    browser = await connectChromium();
+    console.log(`Screenshots: ${shots}`);
+  });
+  afterAll(() => browser.close());
+  afterEach(async () => {
+    const left = actors.splice(0);
+    await Promise.all(left.map((actor) => actor.leave()));
+    expect(left.flatMap(({ complaints }) => complaints)).toEqual([]);
+  });
+
+  const actor = async (name: "Administrator" | "First user" | "Second user"): Promise<Actor> => {
+    const opened = await openActor(browser, platformUrl);
+    actors.push(opened);
+    await opened.signIn(name);
+    return opened;
+  };
+  const shot = async ({ page }: Actor, name: string): Promise<void> =>
+    void (await page.screenshot({ path: screenshotPath(shots, name), fullPage: true }));
+
+  it("a vendor through the broker, then with the customer's own client, then a cancel, then that client revoked", async () => {
+    const broker = await startBroker();
+    // The broker has the vendor's client: the server has none, and validates tokens by requesting
+    // the account.
+    const { VENDOR_CLIENT_ID: _, VENDOR_CLIENT_SECRET: byocSecret = "", ...rest } = vendor.env;
+    const { VENDOR_INTROSPECTION_URL: __, ...env } = rest;
+    await begin(PRE_REGISTERED, { env, platformEnv: broker.access });
+    const administrator = await actor("Administrator");
+    await administrator.saveSettings("notes", {
+      Authentication: "OAuth 2.1",
+      Registration: "Through the broker",
+      "Vendor or issuer": "github",
+      "OAuth Scopes": "read:user",
+    });
+    const running = await project.start();
+
+    const first = await actor("First user");
+    await first.open("notes");
+    await first.click("Connect");
+    // The shared client serves several organizations: the broker names the client that asks.
+    await first.sees("The Platform of Acme asks to use your account at GitHub.");
+    await first.click("Continue to GitHub");
+    await first.answerVendor();
+    await first.sees("Connected since");
+    expect(await first.callTool()).toContain('"sample-user"');
+
+    await administrator.saveSettings("notes", { "Client ID": BYOC_CLIENT, "Client Secret": byocSecret });
+    await first.open("notes");
+    await first.sees("Connect again: the client or the endpoints of the connector changed");
+    await first.click("Connect again");
+    await first.answerVendor();
+    await first.sees("Connected since");
+    // Tokens of the shared client are no longer used.
+    vendor.github.disconnect("user", SHARED_CLIENT);
+    expect(await first.callTool()).toContain('"sample-user"');
+
+    await first.follow("Connection");
+    await first.click("Connect again");
+    await first.answerVendor({ decision: "Cancel" });
+    await first.sees("You cancelled at the vendor.");
+    const notice = await first.page.getByRole("alert").innerText();
+    const flowId = /Error access_denied, flow (\S+),/.exec(notice)?.[1] ?? expect.fail("no flow is named");
+    await shot(first, "1-cancelled");
+    // The existing connection is unchanged; it also stays when the customer's client is revoked and
+    // no user can connect with it.
+    expect(await first.callTool()).toContain('"sample-user"');
+    broker.revokeByocSecret();
+    await first.follow("Connection");
+    await first.click("Connect again");
+    await first.answerVendor();
+    await first.sees("An administrator updates them under Settings.");
+    await shot(first, "2-client-revoked");
+    expect(await first.callTool()).toContain('"sample-user"');
+    await running.stop();
+    await broker.stop();
+    // The user sees the id that the operator searches for.
+    expect(broker.stdout()).toContain(flowId);
+  });
+
+  it("a pre-registered server: a draft, its client under Settings, active, an agent's call", async () => {
+    await begin(PRE_REGISTERED);
+    expect((await project.deploy("run")).code).toBe(3);
+    const administrator = await actor("Administrator");
+    await administrator.open("notes");
+    await administrator.sees("This connector is a draft");
+    await administrator.saveSettings("notes", {
+      Authentication: "OAuth 2.1",
+      Registration: "Pre-registered Client",
+      "Vendor or issuer": "github",
+      "Client ID": OUR_CLIENT,
+      "Client Secret": vendor.env["VENDOR_CLIENT_SECRET"] ?? "",
+      "Authorization URL": vendor.env["VENDOR_AUTHORIZATION_URL"] ?? "",
+      "Token URL": vendor.env["VENDOR_TOKEN_URL"] ?? "",
+      "OAuth Scopes": "read:user",
+    });
+    await shot(administrator, "3-client-entered");
+    const running = await project.start();
+
+    const first = await actor("First user");
+    await first.open("notes");
+    await first.sees("Active");
+    await first.click("Connect");
+    await first.answerVendor();
+    await first.sees("Connected since");
+    expect(await first.callTool()).toContain('"sample-user"');
+    await running.stop();
+  });
+
+  it("a hosted server with a table: active at once, two users, an agent's call as each", async () => {
+    await begin(HOSTED);
+    const first = await actor("First user");
+    await first.sees("Draft");
+    const running = await project.start();
+    const second = await actor("Second user");
+    await second.sees("Active");
+    for (const [user, account] of [
+      [first, "user"],
+      [second, "operator"],
+    ] as const) {
+      await user.open("notes");
+      await user.click("Connect");
+      await user.answerVendor({ account });
+      await user.sees("Connected since");
+    }
+    expect(await first.callTool()).toContain('"sample-user"');
+    expect(await second.callTool()).toContain('"sample-operator"');
+    await shot(second, "4-second-user");
+    await running.stop();
+    await first.follow("Try");
+    await first.sees(/cannot answer now/);
+    await first.follow("Connection");
+    await first.sees("Connected since");
+  });
+
+  it("a hosted server with a consent page: its cookies pass the ingress, under its connector's name", async () => {
+    const env = { ...vendor.env, OAUTH_CALLBACK: "server", OAUTH_DYNAMIC_REGISTRATION: "open" };
+    await begin(HOSTED.replace("/revoke]", "/revoke, /callback]"), { env });
+    const running = await project.start();
+    const first = await actor("First user");
+    await first.open("notes");
+    await first.click("Connect");
+    await first.click("Continue to GitHub");
+    await first.answerVendor();
+    await first.sees("Connected since");
+    expect(await first.callTool()).toContain('"sample-user"');
+    // The browser stores cookies per host, whatever the port.
+    const names = (await first.page.context().cookies(platformUrl)).map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(["platform-session", expect.stringMatching(/^notes\./)]));
+    await running.stop();
+  });
+
+  it("a server with two vendors: the second is linked when a tool first needs it, behind the ingress", async () => {
+    const serverUrl = `http://127.0.0.1:${await freePort()}`;
+    const given = { OAUTH_MODE: "hosted", VENDORS: "github,slack", OAUTH_DYNAMIC_REGISTRATION: "open" };
+    const options = { redirectUri: `${serverUrl}/callback`, homeUrl: platformUrl, serverUrl, name: "Notes" };
+    const practice = await startPracticeVendors(given, options);
+    const { OAUTH_MODE: _, ...variables } = given;
+    const start = `node ${JSON.stringify(LINKING_SOURCE)}`;
+    await begin(SEVERAL, { env: { ...variables, ...practice.environment }, start });
+    await project.claimServerUrl(`${serverUrl}/mcp`);
+    const running = await project.start();
+    const first = await actor("First user");
+    await first.open("notes");
+    await first.click("Connect");
+    await first.click("Continue to GitHub");
+    await first.answerVendor();
+    await first.sees("Connected since");
+    expect(await first.callTool()).toContain('"sample-user"');
+    await first.follow("Connection");
+    expect(await first.callTool("account_at_slack")).toContain("account_at_slack is waiting for you");
+    await shot(first, "5-asked");
+    const tab = await first.openAsked("Slack is connected.");
+    await tab.screenshot({ path: screenshotPath(shots, "6-linked"), fullPage: true });
+    await first.click("Try again");
+    await first.sees("Answer of account_at_slack");
+    expect(await first.page.getByRole("status").textContent()).toContain("Sample user");
+    // The link is the user's, not the session's: the next connection finds it.
+    await first.follow("Connection");
+    expect(await first.callTool("account_at_slack")).toContain("Sample user");
+    await running.stop();
+    await practice.close();
+  });
+});
+
+describe("a server without OAuth", () => {
+  it("is called without a connection, by a token of the platform that the server never sees", async () => {
+    await begin("name: notes\nmode: none", { env: {}, start: `node ${JSON.stringify(OPEN_SERVER)}` });
+    const running = await project.start();
+    const first = await createVisitor(platformUrl, "first-user");
+    expect(await first.read("/connectors/notes")).toContain("This server needs no sign-in");
+    expect(await first.callTool("notes", "look")).toBe("authorization: none");
+    await running.stop();
+  });
+});
+
+const SHARED_CLIENT = "broker-at-the-vendor";
+const BYOC_CLIENT = "byoc-at-the-vendor";
+
+/**
+ * Two organizations use it, and its client at the vendor; the customer's own client there has only
+ * its own redirect URI.
+ */
+async function startBroker() {
+  const url = `http://127.0.0.1:${await freePort()}`;
+  const secret = `platform-at-the-broker-${randomBytes(16).toString("hex")}`;
+  plantSecret("platform's secret at the broker", secret);
+  const env = { PLATFORM_SECRET: secret, VENDOR_SECRET: vendor.env["VENDOR_CLIENT_SECRET"] ?? "" };
+  const addClient = (clientId: string, clientSecret: string): void =>
+    vendor.github.addClient({ clientId, clientSecret, redirectUris: [`${url}/v1/callback`] });
+  for (const clientId of [SHARED_CLIENT, BYOC_CLIENT]) addClient(clientId, env.VENDOR_SECRET);
+  const yaml = `base_url: ${url}
+listen: { host: 127.0.0.1, port: ${new URL(url).port} }
+owners: [{ id: acme, name: Acme }, { id: globex }]
+clients:
+  - client_id: platform
+    name: The Platform
+    owner: acme
+    client_secret: env:PLATFORM_SECRET
+    redirect_uris: [${platformUrl}/oauth/callback]
+  - { client_id: other, owner: globex, client_secret: ${randomBytes(32).toString("hex")}, redirect_uris: [https://other.example/back] }
+vendors:
+  github:
+    authorization_endpoint: ${vendor.env["VENDOR_AUTHORIZATION_URL"]}
+    token_endpoint: ${vendor.env["VENDOR_TOKEN_URL"]}
+    credentials: { client_id: ${SHARED_CLIENT}, client_secret: env:VENDOR_SECRET }
+egress: { allow_loopback: true }
+`;
+  const broker = await startBrokerProcess({ entry: "short-waits", yaml, env });
+  const revokeByocSecret = (): void => addClient(BYOC_CLIENT, randomBytes(16).toString("hex"));
+  return { ...broker, revokeByocSecret, access: { BROKER_URL: url, BROKER_CLIENT_SECRET: secret } };
+}

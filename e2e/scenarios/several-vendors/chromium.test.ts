@@ -1,0 +1,339 @@
+/**
+ * The pages of links in a real browser: on a desktop, on a phone, by keyboard, in two tabs and with
+ * Back, at a vendor that is cancelled, with another account than the connected one, and over https.
+ */
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { BROWSER_MS, CHROMIUM, connectChromium, NO_CHROMIUM, screenshotPath } from "../../support/chromium.ts";
+import { freePort } from "../../support/free-port.ts";
+import { type SeveralVendors, startSeveralVendors, type VendorName } from "../../support/several-vendors/harness.ts";
+import { connectLinkingClient, type LinkingClient } from "../../support/several-vendors/client.ts";
+import { startTlsFront, type TlsFront } from "../../support/tls-front.ts";
+
+if (CHROMIUM === undefined) console.warn(NO_CHROMIUM);
+
+describe.skipIf(CHROMIUM === undefined)("the pages of links in Chromium", () => {
+  const shots = join(tmpdir(), `oauth-broker-links-${process.pid}`);
+  let harness: SeveralVendors;
+  let front: TlsFront;
+  let browser: Browser;
+  /** Of `user`; it shows no URLs, so that each comes back as text. */
+  let user: LinkingClient;
+
+  beforeAll(async () => {
+    harness = await startSeveralVendors({
+      fronts: async (port) => {
+        front = await startTlsFront(port);
+        return [front.url];
+      },
+    });
+    browser = await connectChromium();
+    user = await connectLinkingClient(harness, "Desk", { era: "modern", showsUrls: false });
+    console.log(`Screenshots: ${shots}`);
+  });
+  afterAll(async () => {
+    await user.close();
+    await browser.close();
+    expect(harness.seenTokens()).toEqual([]);
+    await harness.close();
+    await front.close();
+  });
+
+  /** The URL that the user is asked to open, at a vendor that is not connected. */
+  async function ticket(vendor: "chat" | "github"): Promise<string> {
+    const page = await user.browser.open("/connections");
+    const isLinked = new RegExp(`Disconnect ${vendor}<`, "i").test(page.html);
+    if (isLinked) await user.browser.press(page, "disconnect", { vendor: vendor satisfies VendorName });
+    return (await user.call(`${vendor}_account`)).text.split("\n").at(-1) ?? "";
+  }
+
+  /** A fresh browser; everything the server sends it is kept. */
+  async function open(options: BrowserContextOptions = {}) {
+    const context = await browser.newContext(options);
+    context.setDefaultTimeout(BROWSER_MS);
+    const complaints: string[] = [];
+    const bodies: Promise<unknown>[] = [];
+    context.on("response", (response) => {
+      if (![harness.url, front.url].some((own) => response.url().startsWith(own))) return;
+      const kept = response.allHeaders().then(async (headers) => {
+        const isPage = response.status() < 300 || response.status() >= 400;
+        const text = isPage ? await response.text().catch(() => "") : "";
+        await harness.keep(
+          "chromium",
+          "GET",
+          new Response(`${response.url()}\n${text}`, { status: response.status(), headers }),
+        );
+      });
+      bodies.push(kept.catch(() => undefined));
+    });
+    const page = await context.newPage();
+    page.on("console", (message) => {
+      if (message.type() === "error" && !/status of 4\d\d/.test(message.text())) complaints.push(message.text());
+    });
+    const close = async (): Promise<void> => {
+      await Promise.all(bodies);
+      await context.close();
+    };
+    return { context, page, complaints, close };
+  }
+
+  /** At an OpenID provider, without a pointer. */
+  async function agree(page: Page, account = "Sample user"): Promise<void> {
+    await page.getByRole("button", { name: `Continue as ${account}` }).press("Enter");
+    await page.getByRole("button", { name: "Allow" }).press("Enter");
+  }
+
+  const fits = async (page: Page): Promise<void> => {
+    const { width } = page.viewportSize() ?? { width: 0 };
+    expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(width);
+  };
+  const focused = (page: Page): Promise<unknown> => page.evaluate("document.activeElement.textContent.trim()");
+  const shoot = (page: Page, name: string) => page.screenshot({ path: screenshotPath(shots, name), fullPage: true });
+
+  it.each([
+    ["desk", { viewport: { width: 1280, height: 900 } }],
+    ["telephone", { viewport: { width: 360, height: 740 }, colorScheme: "dark" as const }],
+  ])("lead from the link to the connection by keyboard alone, and fit a %s", async (name, options) => {
+    const url = await ticket("chat");
+    const { page, complaints, close } = await open(options);
+    await page.goto(url);
+    await agree(page);
+    await page.getByRole("heading", { name: "Connect chat?" }).waitFor();
+    await page.getByText("user@sandbox.example").waitFor();
+    await fits(page);
+    await shoot(page, `connect-${name}`);
+    await page.reload();
+    await page.keyboard.press("Tab");
+    expect(await focused(page)).toBe("Continue to chat");
+    await page.keyboard.press("Enter");
+    await agree(page);
+    await page.getByRole("status").getByText("chat is connected").waitFor();
+    await fits(page);
+    await shoot(page, `connections-${name}`);
+    expect(new URL(page.url()).pathname).toBe("/connections");
+    expect((await user.call("chat_account")).isError).toBe(false);
+    await page.goto(url);
+    await page.getByRole("heading", { name: "This link does not work any more" }).waitFor();
+    await fits(page);
+    await shoot(page, `gone-${name}`);
+    expect(complaints).toEqual([]);
+    await close();
+  });
+
+  it("spend a link once, in one of two tabs, and say so in the other and after Back", async () => {
+    const url = await ticket("chat");
+    const { context, page, close } = await open();
+    await page.goto(url);
+    await agree(page);
+    await page.getByRole("heading", { name: "Connect chat?" }).waitFor();
+    const second = await context.newPage();
+    await second.goto(url);
+    await page.getByRole("button", { name: "Continue to chat" }).click();
+    await agree(page);
+    await page.getByText("chat is connected").waitFor();
+    await second.getByRole("button", { name: "Continue to chat" }).click();
+    await second.getByRole("heading", { name: "This link does not work any more" }).waitFor();
+    await page.bringToFront();
+    for (let steps = 0; steps < 6 && page.url() !== url; steps += 1) await page.goBack();
+    await page.getByRole("heading", { name: "This link does not work any more" }).waitFor();
+    expect(page.url()).toBe(url);
+    await close();
+  });
+
+  it("sign two tabs in at once, and both go on", async () => {
+    const url = await ticket("github");
+    const { context, page, close } = await open();
+    const second = await context.newPage();
+    await page.goto(url);
+    await second.goto(`${harness.url}/connections`);
+    await agree(page);
+    await page.getByRole("heading", { name: "Connect GitHub?" }).waitFor();
+    await second.getByRole("button", { name: "Continue as Sample user" }).click();
+    const allow = second.getByRole("button", { name: "Allow" });
+    const pages = second.getByRole("heading", { name: "Your connections" });
+    await allow.or(pages).first().waitFor();
+    if (await allow.isVisible()) await allow.click();
+    await pages.waitFor();
+    await page.getByRole("button", { name: "Continue to GitHub" }).click();
+    await page.getByRole("button", { name: "Continue as Sample user" }).click();
+    await page.getByRole("button", { name: "Allow" }).click();
+    await page.getByText("GitHub is connected").waitFor();
+    expect((await user.call("github_account")).isError).toBe(false);
+    await close();
+  });
+
+  it("say what happened when the user cancels, on the page or at the vendor, without JavaScript", async () => {
+    const { page, close } = await open({ javaScriptEnabled: false });
+    await page.goto(await ticket("chat"));
+    await agree(page);
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await page.getByRole("alert").getByText("You cancelled. Nothing was connected.").waitFor();
+    await shoot(page, "cancelled");
+    await page.goto(await ticket("chat"));
+    await page.getByRole("button", { name: "Continue to chat" }).click();
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await page.getByRole("alert").getByText("You cancelled. Nothing was connected.").waitFor();
+    expect((await user.call("chat_account")).isError).toBe(true);
+    await close();
+  });
+
+  it("ask before another account replaces one, keep it on No, replace it on Yes, and sign out", async () => {
+    const { context, page, close } = await open({ viewport: { width: 800, height: 900 } });
+    await page.goto(await ticket("chat"));
+    await agree(page);
+    await page.getByRole("button", { name: "Continue to chat" }).click();
+    await agree(page);
+    await page.getByText("chat is connected").waitFor();
+    for (const [button, account] of [
+      ["No, keep what I have", "user"],
+      ["Yes, replace it", "operator"],
+    ] as const) {
+      // oxlint-disable no-await-in-loop -- one answer after the other
+      // Another user signs in at the vendor in this browser.
+      await context.clearCookies({ domain: new URL(harness.chat.issuer).hostname });
+      await page.getByRole("button", { name: "Reconnect chat" }).click();
+      await agree(page, "Sample operator");
+      await page.getByRole("alert").getByText("This replaces").waitFor();
+      await fits(page);
+      await shoot(page, "another-account");
+      expect((await user.call("chat_account")).value).toMatchObject({ account: { sub: "user" } });
+      await page.getByRole("button", { name: button }).click();
+      await page.getByRole("alert").waitFor({ state: "detached" });
+      expect((await user.call("chat_account")).value).toMatchObject({ account: { sub: account } });
+      await shoot(page, `after-${account}`);
+      // oxlint-enable no-await-in-loop
+    }
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByRole("heading", { name: "You are signed out" }).waitFor();
+    await shoot(page, "signed-out");
+    await page.getByRole("link", { name: "Sign in" }).click();
+    await page.getByRole("heading", { name: "Your connections" }).waitFor();
+    await close();
+  });
+
+  describe("under attack", () => {
+    it("bar#CB-7 bar#LK-1 a victim's link opens nothing in the browser of a malicious client's user, and theirs nothing in the victim's", async () => {
+      const attacker = await connectLinkingClient(harness, "attacker", {
+        era: "modern",
+        account: "operator",
+        showsUrls: false,
+      });
+      const ofAttacker = (await attacker.call("chat_account")).text.split("\n").at(-1) ?? "";
+      const ofVictim = await ticket("chat");
+      for (const [url, account] of [
+        [ofVictim, "Sample operator"],
+        [ofAttacker, "Sample user"],
+      ] as const) {
+        const { page, close } = await open({ viewport: { width: 360, height: 740 } });
+        await page.goto(url);
+        await agree(page, account);
+        await page.getByRole("heading", { name: "This link is for another account" }).waitFor();
+        await fits(page);
+        await shoot(page, "foreign");
+        expect(await page.getByRole("button", { name: /Continue to/ }).count()).toBe(0);
+        expect(await page.content()).not.toMatch(/chat|api:read|Desk|Stock/);
+        await close();
+      }
+      for (const one of [user, attacker]) expect((await one.call("chat_account")).isError).toBe(true);
+      await attacker.close();
+    });
+
+    it("bar#LK-5 login CSRF: a sign-in that the attacker finished does not sign in the victim's browser", async () => {
+      const attacker = user.browser;
+      await attacker.press(await attacker.open("/connections"), "sign_out");
+      const callback = await attacker.atVendor(await attacker.request("/connections"));
+      const { context, page, close } = await open();
+      const answer = await page.goto(callback.href);
+      expect(answer?.status()).toBe(400);
+      expect((await context.cookies(harness.url)).filter(({ name }) => name.startsWith("sign-in"))).toEqual([]);
+      await shoot(page, "login-csrf");
+      await close();
+    });
+
+    it("bar#AS-7 bar#LK-7 clickjacking: another origin can neither frame the pages nor post their forms", async () => {
+      const url = await ticket("chat");
+      const { context, page, close } = await open();
+      await page.goto(url);
+      await agree(page);
+      await page.getByRole("heading", { name: "Connect chat?" }).waitFor();
+      const [form = ""] = /<form[\s\S]*?<\/form>/.exec(await page.content()) ?? [];
+      const { pathname } = new URL(url);
+      // Another port of the same host: for cookies the same site.
+      const elsewhere = `http://127.0.0.1:${await freePort()}/`;
+      const stolen = form.replace(`action="${pathname}"`, `action="${url}"`);
+      await context.route(elsewhere, (route) =>
+        route.fulfill({
+          contentType: "text/html",
+          body: `<iframe src="${url}"></iframe><iframe src="${harness.url}/connections"></iframe>${stolen}`,
+        }),
+      );
+      await page.goto(elsewhere);
+      expect(page.frames()).toHaveLength(3);
+      for (const frame of page.frames().slice(1)) expect(await frame.locator("form").count()).toBe(0);
+      const [answer] = await Promise.all([
+        page.waitForResponse((response) => response.url() === url && response.request().method() === "POST"),
+        page.getByRole("button", { name: "Continue to chat" }).click(),
+      ]);
+      expect(answer.status()).toBe(403);
+      await page.goto(url);
+      await page.getByRole("heading", { name: "Connect chat?" }).waitFor();
+      await close();
+    });
+
+    it("bar#LK-7 clickjacking: without its headers another origin frames the page, buttons and all (twin)", async () => {
+      const url = await ticket("chat");
+      const { context, page, close } = await open();
+      await page.goto(url);
+      await agree(page);
+      await page.getByRole("heading", { name: "Connect chat?" }).waitFor();
+      await context.route(url, async (route) => {
+        const answer = await route.fetch();
+        const headers = { ...answer.headers(), "content-security-policy": "", "x-frame-options": "" };
+        await route.fulfill({ response: answer, headers });
+      });
+      const elsewhere = `http://127.0.0.1:${await freePort()}/`;
+      await context.route(elsewhere, (route) =>
+        route.fulfill({ contentType: "text/html", body: `<iframe src="${url}"></iframe>` }),
+      );
+      await page.goto(elsewhere);
+      const framed = page.frameLocator("iframe").getByRole("button", { name: "Continue to chat" });
+      await framed.waitFor();
+      expect(await framed.count()).toBe(1);
+      await close();
+    });
+  });
+
+  it("over https keep the sign-in in a cookie of this host alone, and link with it", async () => {
+    await harness.restart({ DEPLOYMENT_URL: front.url });
+    const { context, page, complaints, close } = await open({ ignoreHTTPSErrors: true });
+    await page.goto(`${front.url}/connections`);
+    await agree(page);
+    await page.getByRole("heading", { name: "Your connections" }).waitFor();
+    const cookies = await context.cookies(`${front.url}/connections`);
+    expect(cookies.filter(({ name }) => name.includes("sign-in"))).toEqual([
+      expect.objectContaining({
+        name: "__Host-sign-in",
+        domain: "127.0.0.1",
+        path: "/",
+        secure: true,
+        httpOnly: true,
+        sameSite: "Lax",
+      }),
+    ]);
+    // Made before, at the address that was http: of this user's links none is lost.
+    const disconnect = page.getByRole("button", { name: "Disconnect chat" });
+    if (await disconnect.isVisible()) await disconnect.click();
+    await page.getByRole("button", { name: "Connect chat" }).click();
+    await agree(page);
+    await page.getByRole("status").getByText("chat is connected").waitFor();
+    expect(new URL(page.url()).origin).toBe(front.url);
+    await page.reload();
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByRole("heading", { name: "You are signed out" }).waitFor();
+    expect((await context.cookies(front.url)).filter(({ name }) => name.includes("sign-in"))).toEqual([]);
+    expect(complaints).toEqual([]);
+    await close();
+  });
+});

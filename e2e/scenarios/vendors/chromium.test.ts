@@ -1,0 +1,120 @@
+/**
+ * The sandbox's vendors in a real browser: what a user ticks, chooses and types reaches the tokens,
+ * on any screen.
+ */
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { type BrokerProcess, startBrokerProcess } from "../../support/broker/process.ts";
+import { BROWSER_MS, CHROMIUM, connectChromium, NO_CHROMIUM, screenshotPath } from "../../support/chromium.ts";
+import { freePort } from "../../support/free-port.ts";
+import { plantSecret } from "../../support/secrets.ts";
+
+if (CHROMIUM === undefined) console.warn(NO_CHROMIUM);
+
+describe.skipIf(CHROMIUM === undefined)("the sandbox's vendors in Chromium", () => {
+  const shots = join(tmpdir(), `oauth-broker-screenshots-${process.pid}`);
+  let broker: BrokerProcess;
+  let home: string;
+  let browser: Browser;
+  let context: BrowserContext;
+  let page: Page;
+  let complaints: string[];
+
+  beforeAll(async () => {
+    broker = await startBrokerProcess({ entry: "src", env: { PORT: String(await freePort()) } });
+    home = await vi.waitUntil(() => /Open +(http:\S+)/.exec(broker.stderr())?.[1], { timeout: 20_000 });
+    browser = await connectChromium();
+    console.log(`Screenshots: ${shots}`);
+  });
+  afterAll(async () => {
+    await browser.close();
+    await broker.stop();
+  });
+  afterEach(async () => {
+    await context.close();
+    expect(complaints).toEqual([]);
+  });
+
+  async function open(width: number): Promise<void> {
+    complaints = [];
+    context = await browser.newContext({ viewport: { width, height: 900 } });
+    context.setDefaultTimeout(BROWSER_MS);
+    context.on("weberror", (error) => complaints.push(error.error().message));
+    context.on("console", (message) => {
+      if (message.type() === "error") complaints.push(message.text());
+    });
+    context.on("request", (request) => {
+      const { searchParams } = new URL(request.url());
+      plantSecret("code in the browser", searchParams.get("code"));
+    });
+    page = await context.newPage();
+    await page.goto(home);
+  }
+
+  const click = (name: string): Promise<void> => page.getByRole("button", { name, exact: true }).click();
+  const signIn = (account: "user" | "operator" = "user"): Promise<void> =>
+    page.getByRole("button", { name: `Continue as Sample ${account}` }).click();
+  const sees = (text: string): Promise<void> => page.getByText(text).first().waitFor();
+
+  /** Checks also that no page is wider than the screen. */
+  async function shot(name: string): Promise<void> {
+    await page.screenshot({ path: screenshotPath(shots, name), fullPage: true });
+    expect(await page.evaluate("document.documentElement.scrollWidth - window.innerWidth")).toBeLessThanOrEqual(0);
+  }
+
+  it.each([1280, 360])("leaves a permission out at Google Workspace, at %i pixels", async (width) => {
+    await open(width);
+    await shot(`vendors-${width}`);
+    await page.getByLabel("Service").selectOption("Drive");
+    await click("Connect Google Workspace");
+    await signIn();
+    await page.getByRole("checkbox", { name: /Gmail/ }).uncheck();
+    await shot(`google-workspace-consent-${width}`);
+    await click("Allow");
+    await sees("Real tokens of Google Workspace");
+    const scopes = page.locator("dt", { hasText: "Scope" }).locator("+ dd");
+    expect(await scopes.textContent()).toContain("drive.readonly");
+    expect(await scopes.textContent()).not.toContain("gmail");
+    await click("Revoke access token");
+    await sees("Revoked at the vendor (grant)");
+    await shot(`google-workspace-revoked-${width}`);
+  });
+
+  it.each([1280, 360])("names an environment at Microsoft, and sees how to disconnect, at %i pixels", async (width) => {
+    await open(width);
+    await page.getByLabel("Environment id").fill("not one");
+    await click("Connect Microsoft Agent 365");
+    await sees("invalid_request");
+    await shot(`microsoft-agent365-misfit-${width}`);
+    await page.getByLabel("Tenant").selectOption("Ready organization");
+    await click("Connect Microsoft Agent 365");
+    await signIn("operator");
+    await sees("Real tokens of Microsoft Agent 365");
+    await click("Revoke refresh token");
+    await sees("myapps.microsoft.com");
+    await shot(`microsoft-agent365-help-${width}`);
+    // A user who is signed in already is still asked to choose an account, and may cancel.
+    await click("Connect Microsoft Agent 365 again");
+    await click("Cancel");
+    await sees("access_denied");
+    expect(page.url()).toBe(`${home}/`);
+  });
+
+  it("keeps the tokens of two vendors apart", async () => {
+    await open(1280);
+    for (const name of ["GitHub", "Slack"]) {
+      await click(`Connect ${name}`);
+      await signIn();
+      await click("Allow");
+      await sees(`Real tokens of ${name}`);
+    }
+    await click("Show GitHub");
+    await sees("Real tokens of GitHub");
+    await click("Refresh");
+    await sees("Refreshed: a new access token arrived");
+    expect(await page.locator("dd code").first().textContent()).toMatch(/^gh\w_/);
+    await shot("two-vendors");
+  });
+});

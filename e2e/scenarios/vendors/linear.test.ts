@@ -1,0 +1,82 @@
+/**
+ * Linear's authorization server for its MCP server, from connect to revoke, and every error,
+ * against its simulator.
+ */
+import { type McpSimulator, startLinear } from "@oauth-broker/simulators/vendors";
+import { expectError, expectPage } from "@oauth-broker/oauth-core/testing";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { browse } from "../../support/broker/platform.ts";
+import { describeCancel, describeErrors, STANDARD_ERRORS } from "../../support/vendors/errors.ts";
+import { startVendorHarness, type VendorHarness } from "../../support/vendors/harness.ts";
+
+let harness: VendorHarness<McpSimulator>;
+let strict: VendorHarness<McpSimulator>;
+
+beforeAll(async () => {
+  harness = await startVendorHarness({ vendor: await startLinear(), scope: "read write" });
+  strict = await startVendorHarness({ vendor: await startLinear({ replayWindowSeconds: 0 }), scope: "read" });
+});
+afterAll(async () => {
+  await harness.close();
+  await strict.close();
+});
+
+describe("Linear", () => {
+  it("connects", async () => {
+    const { body } = await harness.connect();
+    expect(body).toMatchObject({
+      token_type: "Bearer",
+      expires_in: 86_400,
+      refresh_token: expect.any(String),
+      scope: "read write",
+      vendor: "linear",
+      vendor_data: {},
+    });
+  });
+
+  it("asks to read when the caller names no scope", async () => {
+    expect((await harness.connect({ form: { scope: undefined } })).body["scope"]).toBe("read");
+  });
+
+  it("rfc9207#2.4 is taken at its word that every callback names it", async () => {
+    const { callback, jar } = await harness.platform.toCallback();
+    expect(callback.searchParams.get("iss")).toBe(harness.vendor.url);
+    callback.searchParams.delete("iss");
+    expectPage(await browse(callback, jar), 400, "missing_issuer");
+  });
+
+  it("refreshes: there is a new pair, and within a while the old refresh token gives the very same", async () => {
+    const grant = await harness.connect();
+    const first = await harness.refresh(grant);
+    expect(first.body).toMatchObject({ token_type: "Bearer", vendor: "linear" });
+    expect(first.body["refresh_token"]).not.toBe(grant.refreshToken);
+    // Another scope is another request: the broker does not answer it from the replay.
+    const again = await harness.refresh(grant, { scope: "read" });
+    expect(again.body["access_token"]).toBe(first.body["access_token"]);
+    const once = await strict.connect();
+    expect((await strict.refresh(once)).status).toBe(200);
+    expectError(await strict.refresh(once, { scope: "read" }), 400, "invalid_grant");
+  });
+
+  it("is asked again with the same refresh token when an answer was lost", async () => {
+    const grant = await harness.connect();
+    harness.vendor.faultNext("/token", { kind: "lose" });
+    const lost = await harness.refresh(grant);
+    expectError(lost, 503, "temporarily_unavailable");
+    expect(lost.body).not.toHaveProperty("retry");
+    expect((await harness.refresh(grant, { scope: "read" })).status).toBe(200);
+  });
+
+  it("bar#RV-2 revokes at the token endpoint; a refresh token takes its grant along", async () => {
+    const grant = await harness.connect();
+    expect((await harness.revoke(grant.accessToken, grant)).body).toEqual({ revoked: "token" });
+    expect(harness.vendor.isLive(grant.accessToken)).toBe(false);
+    const other = await harness.connect();
+    expect((await harness.revoke(other.refreshToken, other)).body).toEqual({ revoked: "token" });
+    expect(harness.vendor.isLive(other.accessToken)).toBe(false);
+    expectError(await harness.refresh(other), 400, "invalid_grant");
+  });
+
+  describeCancel(() => harness);
+  describeErrors(() => harness, STANDARD_ERRORS);
+});

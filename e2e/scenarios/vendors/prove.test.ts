@@ -1,0 +1,70 @@
+/**
+ * A sample of the vendors that are on, connected, refreshed, revoked and refused through the broker
+ * against simulators made from their entries. Another commit is another sample; all of them, and
+ * all mutations, are in `npm run test:soak` and `npm run vendors:prove`.
+ */
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { volume } from "@oauth-broker/oauth-core/testing";
+import { describe, expect, it } from "vitest";
+import { proveVendors, sampleOf, vendorsThatAreOn } from "../../prove/prove.ts";
+import { isGoodEnough, report } from "../../prove/report.ts";
+import { ROOT } from "../../support/paths.ts";
+
+const SAMPLE = 20;
+
+/** The commit; outside of a repository, what the catalogue contains. */
+function seed(): string {
+  try {
+    return execFileSync("git", ["rev-parse", "HEAD"], { cwd: ROOT, encoding: "utf8", stdio: "pipe" }).trim();
+  } catch {
+    const catalogue = readFileSync(join(ROOT, "packages/oauth-core/src/vendors/catalogue.json"));
+    return createHash("sha256").update(catalogue).digest("hex");
+  }
+}
+
+describe("vendors:prove", () => {
+  it(`passes for ${SAMPLE} of the vendors that are on`, { timeout: 1_800_000 }, async () => {
+    const [on, of] = [vendorsThatAreOn(), seed()];
+    const { vendors, mutations } = volume({
+      test: { vendors: sampleOf(on, SAMPLE, of), mutations: false },
+      soak: { vendors: on, mutations: true },
+    });
+    console.log(`vendors:prove${mutations ? "" : ` -- --no-mutations --sample ${SAMPLE} --seed ${of}`}`);
+    const proof = await proveVendors({ vendors, mutations });
+    const shown = report(proof);
+    console.log(shown);
+    expect(shown).toContain(`${vendors.length} of ${vendors.length} vendors pass`);
+    expect(isGoodEnough(proof), shown).toBe(true);
+  });
+
+  it("notices a wrong copy of each kind of fact of one vendor", async () => {
+    const proof = await proveVendors({ vendors: ["github-app"], mutations: true });
+    expect(report(proof)).toMatch(/^1 of 1 vendors pass$/m);
+    expect(isGoodEnough(proof), report(proof)).toBe(true);
+    expect([...proof.kinds.keys()]).toEqual(
+      expect.arrayContaining(["endpoint host", "endpoint path", "PKCE", "client authentication", "rotation"]),
+    );
+  });
+
+  it("chooses the same sample for the same seed, and another for another", () => {
+    const on = vendorsThatAreOn();
+    expect(sampleOf(on, SAMPLE, "a")).toEqual(sampleOf(on.toReversed(), SAMPLE, "a"));
+    expect(sampleOf(on, SAMPLE, "a")).not.toEqual(sampleOf(on, SAMPLE, "b"));
+  });
+
+  it("ends with what it does not show, and is not good enough when a vendor fails or a kind is missed", () => {
+    const kinds = new Map([["PKCE", { noticed: 8, total: 8, missed: [] }]]);
+    const good = { vendors: ["a"], failures: [], kinds, steps: new Map([["connect", 8]]), idle: [] };
+    expect(isGoodEnough(good)).toBe(true);
+    expect(report(good).split("\n").at(-1)).toMatch(/not that the entries are true\.$/);
+    const failure = { vendor: "a", step: "connect", why: "x", refused: ["y"] };
+    expect(isGoodEnough({ ...good, failures: [failure] })).toBe(false);
+    expect(report({ ...good, failures: [failure] })).toContain("FAIL a, connect: x\n     the simulator refused: y");
+    const half = { noticed: 4, total: 8, missed: ["a pkce"] };
+    expect(isGoodEnough({ ...good, kinds: new Map([["PKCE", half]]) })).toBe(false);
+    expect(report({ ...good, kinds: new Map([["PKCE", half]]) })).toContain("not noticed: a pkce");
+  });
+});

@@ -1,0 +1,137 @@
+/**
+ * The sandbox's vendors as `npm start` offers them: each is connected, refreshed, revoked and
+ * cancelled from the platform's page.
+ */
+import {
+  createCookieJar,
+  createVisitor,
+  driveConsent,
+  type CookieJar,
+  type DriveConsentOptions,
+} from "@oauth-broker/simulators";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { type BrokerProcess, startBrokerProcess } from "../../support/broker/process.ts";
+import { freePort } from "../../support/free-port.ts";
+import { send } from "../../support/broker/platform.ts";
+import { plantSecret } from "../../support/secrets.ts";
+
+let broker: BrokerProcess;
+let home: string;
+
+beforeAll(async () => {
+  broker = await startBrokerProcess({ entry: "src", env: { PORT: String(await freePort()) } });
+  home = (await vi.waitUntil(() => /Open +(http:\S+)/.exec(broker.stderr())?.[1], { timeout: 20_000 })) ?? "";
+});
+afterAll(() => broker.stop());
+
+/** A user's browser at the sample platform. */
+interface Actor {
+  /** The platform's page. */
+  page(): Promise<string>;
+  /**
+   * Presses a button.
+   * @returns where it leads
+   */
+  press(path: string, form?: Readonly<Record<string, string>>): Promise<URL>;
+  /** @returns the platform's page once the browser is back there */
+  connect(vendor: string, options?: ConnectOptions): Promise<string>;
+}
+
+interface ConnectOptions {
+  readonly decision?: DriveConsentOptions["decision"];
+  readonly form?: Readonly<Record<string, string>>;
+}
+
+function createActor(jar: CookieJar = createCookieJar()): Actor {
+  // The address is known once the broker has started.
+  const visitor = () => createVisitor(home, { jar });
+  const actor: Actor = {
+    page: async () => (await visitor().get("/")).text(),
+    async press(path, form) {
+      const answer = await visitor().submit("/", path, form);
+      return new URL(answer.headers.get("location") ?? "", home);
+    },
+    async connect(vendor, { decision = "approve", form } = {}) {
+      const start = await actor.press("/connect", { vendor, ...form });
+      if (start.origin === home) return actor.page();
+      const callback = await driveConsent(start, {
+        cookieJar: jar,
+        decision,
+        stopAt: (url) => url.href.startsWith(`${home}/oauth/vendor-callback`),
+      });
+      plantSecret("broker's code", callback.searchParams.get("code"));
+      await visitor().get(callback.href);
+      return actor.page();
+    },
+  };
+  return actor;
+}
+
+const NO_REVOCATION = "unsupported_token_type";
+const CONNECTIONS: readonly [id: string, about: readonly string[], revoked: string][] = [
+  ["sandbox", ["api:read", "<code>iss</code>"], "(token)"],
+  ["atlassian", ["read:me"], "(token)"],
+  ["github", ["read:user", "repo"], "(token)"],
+  ["google-workspace", ["auth/gmail.readonly", "<code>iss</code>"], "(grant)"],
+  ["linear", ["read", "write"], "(token)"],
+  ["microsoft-agent365", ["McpServers.Mail.All", "<code>iss</code>"], "myapps.microsoft.com"],
+  ["notion", ["default"], "(token)"],
+  ["slack", ["users:read", "T0SAMPLE1"], "(token)"],
+];
+
+describe.each(CONNECTIONS)("%s in the sandbox", (vendor, about, revoked) => {
+  const actor = createActor();
+  const isRevocable = revoked.startsWith("(");
+
+  it("connects with the values the page offers", async () => {
+    const shown = await actor.connect(vendor);
+    for (const part of ["Your tokens arrived", `<code>${vendor}</code>`, "Vendor data", ...about])
+      expect(shown).toContain(part);
+    expect(shown.match(/<code>\S{6}…<\/code>/g)).toHaveLength(3);
+  });
+
+  it("refreshes", async () => {
+    await actor.press("/refresh", { vendor });
+    expect(await actor.page()).toContain("Refreshed: a new access token arrived");
+  });
+
+  it("revokes, or says what the actor can do where it cannot", async () => {
+    await actor.press("/revoke", { vendor, token: "access_token" });
+    const shown = await actor.page();
+    expect(shown).toContain(revoked);
+    expect(shown.includes(NO_REVOCATION)).toBe(!isRevocable);
+    expect(shown.includes(`Revoked at the vendor ${revoked}`)).toBe(isRevocable);
+  });
+
+  it("calls a cancel access_denied", async () => {
+    // When an administrator has allowed the app for all users, no user is asked after signing in.
+    const decision = vendor.startsWith("microsoft") ? "cancel-sign-in" : "cancel";
+    const shown = await createActor().connect(vendor, { decision });
+    for (const part of ["access_denied", "You cancelled at the vendor"]) expect(shown).toContain(part);
+    expect(shown).not.toContain("Your tokens arrived");
+  });
+});
+
+describe("what an organization has to do first", () => {
+  it("shows a tenant whose administrator has not consented, and a placeholder that does not fit", async () => {
+    const actor = createActor();
+    const tenant = /value="([^"]+)"[^>]*>\s*New organization/.exec(await actor.page())?.[1] ?? "";
+    const refused = await actor.connect("microsoft-agent365", { form: { "placeholder.tenant": tenant } });
+    for (const part of ["AADSTS90094", "administrator"]) expect(refused).toContain(part);
+    const misfit = await actor.connect("microsoft-agent365", { form: { "placeholder.environment_id": "../x" } });
+    for (const part of ["invalid_request", "environment_id"]) expect(misfit).toContain(part);
+  });
+});
+
+describe("POST /register in the sandbox", () => {
+  it.each(["linear", "notion", "atlassian", "sandbox"])("needs no client authentication for %s", async (vendor) => {
+    const { status, body, text } = await send(`${broker.url}/register`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ vendor }),
+    });
+    expect(status, text).toBe(201);
+    expect(body).toMatchObject({ client_id: expect.any(String), redirect_uris: [`${broker.url}/v1/callback`] });
+    plantSecret("client_secret that was made", String(body["client_secret"]));
+  });
+});

@@ -1,0 +1,94 @@
+/**
+ * The broker.yaml of most tests, as an operator would write it, and the names that both sides use.
+ */
+import { randomBytes } from "node:crypto";
+import { plantSecret } from "../secrets.ts";
+
+/** No server listens there: tests stop before the request. */
+export const REDIRECT_URI = "https://platform.example/oauth/vendor-callback";
+export const OTHER_REDIRECT_URI = "https://other.example/oauth/vendor-callback";
+/** Where the first client sends users who come without a flow. */
+export const INITIATE_LOGIN_URI = "https://platform.example/connect";
+export const SCOPE = "openid profile api:read";
+
+export interface Secrets {
+  readonly platform: string;
+  readonly other: string;
+  /** Our client at the vendor. */
+  readonly vendor: string;
+}
+
+/** Random, as an operator makes them. */
+export function createSecrets(): Secrets {
+  const secret = (what: string): string => {
+    const value = randomBytes(32).toString("base64url");
+    plantSecret(what, value);
+    return value;
+  };
+  return { platform: secret("client secret"), other: secret("other client's secret"), vendor: secret("vendor secret") };
+}
+
+export interface ConfigurationParts {
+  readonly baseUrl: string;
+  readonly secrets: Secrets;
+  /** `memory:` by default. */
+  readonly store?: string;
+  /** `store` by default. */
+  readonly keys?: string;
+  /** The OpenID provider's issuer. */
+  readonly issuer: string;
+  /** Further entries under `vendors:`, each line indented by two. */
+  readonly vendors?: string;
+  /** Further entries under `clients:`, each line indented by two. */
+  readonly clients?: string;
+  /** Further fields of the first client, each line indented by four. */
+  readonly client?: string;
+  /** For one call to a vendor. */
+  readonly timeoutMs?: number;
+  /** Further top-level sections. */
+  readonly more?: string;
+}
+
+/**
+ * Two clients, `platform` and `other`, and the vendor `op`: a real OpenID provider with discovery.
+ */
+export function brokerYaml(parts: ConfigurationParts): string {
+  const {
+    baseUrl,
+    secrets,
+    issuer,
+    store = "memory:",
+    keys = "store",
+    vendors = "",
+    clients = "",
+    client = "",
+    more = "",
+    timeoutMs = 10_000,
+  } = parts;
+  return `base_url: ${baseUrl}
+listen: { host: 127.0.0.1, port: ${new URL(baseUrl).port} }
+store: "${store}"
+keys: "${keys}"
+egress: { allow_loopback: true, timeout_ms: ${timeoutMs} }
+clients:
+  - client_id: platform
+    name: The Platform
+    client_secret: ${secrets.platform}
+    redirect_uris: [${REDIRECT_URI}]
+    initiate_login_uri: ${INITIATE_LOGIN_URI}
+${client}
+  - client_id: other
+    client_secret: ${secrets.other}
+    redirect_uris: [${OTHER_REDIRECT_URI}]
+${clients}
+vendors:
+  op:
+    name: OpenID Provider
+    issuer: ${issuer}
+    default_scopes: [openid, "api:read"]
+    rotates_refresh_tokens: true
+    credentials: { id: first, client_id: broker, client_secret: ${secrets.vendor} }
+${vendors}
+${more}
+`;
+}

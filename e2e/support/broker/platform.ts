@@ -1,0 +1,213 @@
+/**
+ * A platform's backend and its user, written out request by request: for tests that send what a
+ * well-behaved library would not. Every secret that passes through is planted.
+ */
+import { createHash, randomBytes } from "node:crypto";
+import { type ReadAnswer as Answer, readAnswer } from "@oauth-broker/oauth-core/testing";
+import {
+  createCookieJar,
+  driveConsent,
+  type CookieJar,
+  type DriveConsentOptions,
+  sendWithCookies,
+} from "@oauth-broker/simulators";
+import { REDIRECT_URI, SCOPE } from "./configuration.ts";
+import { plantSecret } from "../secrets.ts";
+import { textMember } from "../text-member.ts";
+
+export type { Answer };
+
+export type Form = Readonly<Record<string, string | undefined>>;
+
+export interface Pushed {
+  readonly requestUri: string;
+  readonly flowId: string;
+  readonly state: string;
+  readonly codeVerifier: string;
+}
+
+/** A browser that the vendor has just sent back: the broker's callback is not requested yet. */
+export interface AtCallback extends Pushed {
+  readonly callback: URL;
+  readonly jar: CookieJar;
+}
+
+/** The browser is back at the platform. */
+export interface AtPlatform extends AtCallback {
+  readonly returned: URL;
+  readonly code: string;
+}
+
+export interface PlatformOptions {
+  readonly baseUrl: string;
+  readonly clientId?: string;
+  readonly clientSecret: string;
+  readonly redirectUri?: string;
+  readonly vendor?: string;
+  readonly scope?: string;
+  /** Of the backend's requests, besides its credentials. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface Platform {
+  readonly clientId: string;
+  readonly redirectUri: string;
+  /**
+   * With Basic credentials.
+   * @param at another process of the same broker
+   */
+  post(path: string, form: Form, at?: string): Promise<Answer>;
+  /** @param form replaces members; `undefined` omits one */
+  par(form?: Form): Promise<Answer>;
+  /** @throws Error unless it is accepted */
+  push(form?: Form): Promise<Pushed>;
+  authorizeUrl(pushed: Pick<Pushed, "requestUri">): string;
+  /** Up to the vendor's redirect to the callback. */
+  toCallback(options?: Journey): Promise<AtCallback>;
+  /** Up to the redirect to the platform. */
+  toPlatform(options?: Journey): Promise<AtPlatform>;
+  redeemForm(flow: Pick<AtPlatform, "code" | "codeVerifier">): Form;
+  redeem(flow: Pick<AtPlatform, "code" | "codeVerifier">, form?: Form): Promise<Answer>;
+  /**
+   * The whole flow.
+   * @throws Error without tokens at the end
+   */
+  connect(options?: Journey): Promise<Tokens>;
+}
+
+/** `form` replaces members of the pushed request; the rest sets what the user does. */
+export type Journey = Partial<DriveConsentOptions> & { readonly form?: Form };
+
+export interface Tokens {
+  readonly accessToken: string;
+  readonly refreshToken: string;
+  readonly connection: string;
+  readonly answer: Answer;
+  readonly flow: AtPlatform;
+}
+
+export function createPlatform(options: PlatformOptions): Platform {
+  const { baseUrl, clientId = "platform", clientSecret, redirectUri = REDIRECT_URI, vendor = "op" } = options;
+  const scope = options.scope ?? SCOPE;
+  const authorization = basic(clientId, clientSecret);
+  plantSecret("Basic header", authorization.slice("Basic ".length));
+
+  const post: Platform["post"] = async (path, form, at = baseUrl) =>
+    send(`${at}${path}`, { method: "POST", headers: { ...options.headers, authorization }, body: encode(form) });
+
+  const par = async (form: Form, state: string, codeVerifier: string): Promise<Answer> =>
+    post("/v1/par", {
+      client_id: clientId,
+      response_type: "code",
+      vendor,
+      redirect_uri: redirectUri,
+      code_challenge: challengeOf(codeVerifier),
+      code_challenge_method: "S256",
+      state,
+      scope,
+      ...form,
+    });
+
+  const platform: Platform = {
+    clientId,
+    redirectUri,
+    post,
+    par: async (form = {}) => par(form, random("state"), random("code_verifier")),
+    async push(form = {}) {
+      const state = random("state");
+      const codeVerifier = random("code_verifier");
+      const answer = await par(form, state, codeVerifier);
+      const requestUri = answer.body["request_uri"];
+      if (answer.status !== 201 || typeof requestUri !== "string") throw new Error(`/v1/par: ${answer.text}`);
+      const handle = requestUri.slice("urn:ietf:params:oauth:request_uri:".length);
+      plantSecret("request_uri", handle);
+      return { requestUri, flowId: handle.split(".", 1)[0] ?? "", state: form["state"] ?? state, codeVerifier };
+    },
+    authorizeUrl: ({ requestUri }) =>
+      `${baseUrl}/v1/authorize?${encode({ client_id: clientId, request_uri: requestUri }).toString()}`,
+    async toCallback({ form = {}, ...drive } = {}) {
+      const pushed = await platform.push(form);
+      const jar = drive.cookieJar ?? createCookieJar();
+      const callback = await driveConsent(platform.authorizeUrl(pushed), {
+        stopAt: (url) => url.origin === baseUrl && url.pathname.endsWith("/callback"),
+        ...drive,
+        cookieJar: jar,
+      });
+      plantSecret("state JWT", callback.searchParams.get("state"));
+      plantSecret("vendor's code", callback.searchParams.get("code"));
+      plantSecret("cookie", jar.get(new URL(baseUrl), `flow-${pushed.flowId}`));
+      return { ...pushed, callback, jar };
+    },
+    async toPlatform(options = {}) {
+      const at = await platform.toCallback(options);
+      const answer = await browse(at.callback, at.jar);
+      const returned = new URL(answer.headers.get("location") ?? "about:blank");
+      const code = returned.searchParams.get("code");
+      if (answer.status !== 303 || code === null) throw new Error(`/v1/callback: ${answer.status} ${answer.text}`);
+      plantSecret("broker's code", code);
+      return { ...at, returned, code };
+    },
+    redeemForm: ({ code, codeVerifier }) => ({
+      grant_type: "authorization_code",
+      code,
+      redirect_uri: redirectUri,
+      code_verifier: codeVerifier,
+    }),
+    redeem: async (flow, form = {}) => post("/v1/token", { ...platform.redeemForm(flow), ...form }),
+    async connect(options = {}) {
+      const flow = await platform.toPlatform(options);
+      const answer = await platform.redeem(flow);
+      if (answer.status !== 200) throw new Error(`/v1/token: ${answer.status} ${answer.text}`);
+      return { ...readTokens(answer), answer, flow };
+    },
+  };
+  return platform;
+}
+
+/** Plants them. */
+export function readTokens({ body }: Answer): Pick<Tokens, "accessToken" | "refreshToken" | "connection"> {
+  for (const name of ["access_token", "refresh_token", "vendor_id_token", "connection"]) {
+    if (body[name] !== undefined) plantSecret(name, textMember(body, name));
+  }
+  return {
+    accessToken: textMember(body, "access_token"),
+    refreshToken: textMember(body, "refresh_token"),
+    connection: textMember(body, "connection"),
+  };
+}
+
+/** One request of a browser: with its cookies, without following redirects. */
+export async function browse(
+  url: URL | string,
+  jar: CookieJar = createCookieJar(),
+  init: RequestInit = {},
+): Promise<Answer> {
+  const headers = { accept: "text/html", ...(init.headers as Record<string, string>) };
+  return readAnswer(await sendWithCookies(fetch, jar, new URL(url), { ...init, headers }));
+}
+
+export async function send(url: URL | string, init: RequestInit = {}): Promise<Answer> {
+  return readAnswer(await fetch(url, { redirect: "manual", ...init }));
+}
+
+export function basic(clientId: string, clientSecret: string): string {
+  return `Basic ${Buffer.from(`${encodeURIComponent(clientId)}:${encodeURIComponent(clientSecret)}`).toString("base64")}`;
+}
+
+/** Omits members that are undefined. */
+export function encode(form: Form): URLSearchParams {
+  const encoded = new URLSearchParams();
+  for (const [name, value] of Object.entries(form)) if (value !== undefined) encoded.append(name, value);
+  return encoded;
+}
+
+/** 43 characters of base64url. */
+export function random(what: string): string {
+  const value = randomBytes(32).toString("base64url");
+  plantSecret(what, value);
+  return value;
+}
+
+export function challengeOf(codeVerifier: string): string {
+  return createHash("sha256").update(codeVerifier).digest("base64url");
+}

@@ -1,0 +1,144 @@
+/**
+ * The platform in front of a hosted server, on oauth4webapi, which validates every answer of the
+ * server strictly. It has the vendor's redirect URI; the server is its authorization server. Every
+ * secret that passes through is planted.
+ */
+import type { AccountId } from "@oauth-broker/simulators";
+import * as oauth from "oauth4webapi";
+import { PLATFORM_CALLBACK } from "./process.ts";
+import { consent } from "./vendor.ts";
+import { plantSecret } from "../secrets.ts";
+
+const http = { [oauth.allowInsecureRequests]: true };
+const NONE = oauth.None();
+
+export interface PlatformTokens {
+  readonly accessToken: string;
+  readonly refreshToken: string;
+  readonly scope: string | undefined;
+  readonly expiresIn: number | undefined;
+}
+
+/** A user who is back from the vendor. */
+export interface Returned {
+  readonly url: URL;
+  readonly state: string;
+  readonly codeVerifier: string;
+}
+
+export interface McpPlatform {
+  readonly as: oauth.AuthorizationServer & { readonly vendor_issuer?: string };
+  readonly client: oauth.Client;
+  /** @param parameters over those of a valid request; undefined omits one */
+  start(parameters?: Readonly<Record<string, string | undefined>>): Promise<Returned>;
+  /** To the vendor and back. */
+  toVendor(options?: { readonly account?: AccountId; readonly decision?: "approve" | "cancel" }): Promise<Returned>;
+  /** @throws oauth4webapi's errors for an invalid answer, or an error */
+  redeem(returned: Returned): Promise<PlatformTokens>;
+  connect(account?: AccountId): Promise<PlatformTokens>;
+  /** @throws oauth.ResponseBodyError */
+  refresh(refreshToken: string): Promise<PlatformTokens>;
+  /** @throws oauth.ResponseBodyError */
+  revoke(token: string): Promise<void>;
+}
+
+/**
+ * Discovers the server and registers, as a platform does when a connector is added.
+ * @param callback the server's PLATFORM_OAUTH_CALLBACK_URL
+ */
+export async function createMcpPlatform(issuer: string, callback = PLATFORM_CALLBACK): Promise<McpPlatform> {
+  const as = await discover(issuer);
+  const client = await register(as, callback);
+  const start: McpPlatform["start"] = async (parameters = {}) => {
+    const state = oauth.generateRandomState();
+    const codeVerifier = oauth.generateRandomCodeVerifier();
+    plantSecret("platform's verifier", codeVerifier);
+    const url = new URL(as.authorization_endpoint ?? "");
+    const all = {
+      response_type: "code",
+      client_id: client.client_id,
+      redirect_uri: callback,
+      state,
+      code_challenge: await oauth.calculatePKCECodeChallenge(codeVerifier),
+      code_challenge_method: "S256",
+      resource: `${issuer}/mcp`,
+      ...parameters,
+    };
+    for (const [name, value] of Object.entries(all)) if (value !== undefined) url.searchParams.set(name, value);
+    return { url, state, codeVerifier };
+  };
+  const toVendor: McpPlatform["toVendor"] = async (options = {}) => {
+    const started = await start();
+    const url = await consent(started.url, { stopAt: ({ href }) => href.startsWith(callback), ...options });
+    plantSecret("code", url.searchParams.get("code"));
+    return { ...started, url };
+  };
+  const redeem: McpPlatform["redeem"] = async ({ url, state, codeVerifier }) => {
+    const answer = oauth.validateAuthResponse(asVendor(as), client, url, state);
+    const request = { ...http, additionalParameters: { resource: `${issuer}/mcp` } };
+    const redeemed = await oauth.authorizationCodeGrantRequest(
+      as,
+      client,
+      NONE,
+      answer,
+      callback,
+      codeVerifier,
+      request,
+    );
+    return planted(await oauth.processAuthorizationCodeResponse(as, client, redeemed));
+  };
+  return {
+    as,
+    client,
+    start,
+    toVendor,
+    redeem,
+    connect: async (account = "user") => redeem(await toVendor({ account })),
+    refresh: async (refreshToken) => {
+      const answer = await oauth.refreshTokenGrantRequest(as, client, NONE, refreshToken, http);
+      return planted(await oauth.processRefreshTokenResponse(as, client, answer));
+    },
+    revoke: async (token) => {
+      await oauth.processRevocationResponse(await oauth.revocationRequest(as, client, NONE, token, http));
+    },
+  };
+}
+
+/** The authorization response is the vendor's own: an `iss` in it is the `vendor_issuer`. */
+function asVendor(as: McpPlatform["as"]): oauth.AuthorizationServer {
+  return as.vendor_issuer === undefined
+    ? as
+    : { ...as, issuer: as.vendor_issuer, authorization_response_iss_parameter_supported: true };
+}
+
+async function discover(issuer: string): Promise<McpPlatform["as"]> {
+  const url = new URL(issuer);
+  return oauth.processDiscoveryResponse(url, await oauth.discoveryRequest(url, { algorithm: "oauth2", ...http }));
+}
+
+async function register(as: oauth.AuthorizationServer, callback: string): Promise<oauth.Client> {
+  const metadata = { redirect_uris: [callback], token_endpoint_auth_method: "none", client_name: "Platform" };
+  const answer = await oauth.dynamicClientRegistrationRequest(as, metadata, http);
+  return oauth.processDynamicClientRegistrationResponse(answer);
+}
+
+function planted(answer: oauth.TokenEndpointResponse): PlatformTokens {
+  const { access_token: accessToken, refresh_token: refreshToken = "", scope, expires_in: expiresIn } = answer;
+  plantSecret("our access token", accessToken);
+  plantSecret("our refresh token", refreshToken);
+  return { accessToken, refreshToken, scope, expiresIn };
+}
+
+/** @returns the status that ended it, with the OAuth error code if the library reads one */
+export async function errorOf(work: Promise<unknown>): Promise<string> {
+  const thrown: unknown = await work.then(
+    () => new Error("it succeeded"),
+    (error: unknown) => error,
+  );
+  if (thrown instanceof oauth.ResponseBodyError) return `${thrown.status} ${thrown.error}`;
+  // The library takes the error code from a 4xx only.
+  if (thrown instanceof oauth.OperationProcessingError && thrown.cause instanceof Response) {
+    return `${thrown.cause.status} ${thrown.cause.headers.has("retry-after") ? "retry-after" : ""}`.trim();
+  }
+  throw thrown;
+}

@@ -1,0 +1,133 @@
+/**
+ * The vendors of the MCP server's scenarios, each with the variables that point a server at it:
+ * GitHub's simulator, which has PKCE, no OpenID and its own dialect, and the OpenID provider, whose
+ * tokens rotate and which sends `iss`.
+ */
+import { randomBytes } from "node:crypto";
+import {
+  type AccountId,
+  driveConsent,
+  type DriveConsentOptions,
+  type OpenIdProvider,
+  startOpenIdProvider,
+} from "@oauth-broker/simulators";
+import { type GitHubClient, type GitHubSimulator, startGitHub } from "@oauth-broker/simulators/vendors";
+import { type Environment, PLATFORM_CALLBACK } from "./process.ts";
+import { challengeOf } from "../broker/platform.ts";
+import { plantSecret } from "../secrets.ts";
+import { textMember } from "../text-member.ts";
+
+export const OUR_CLIENT = "mcp-server-at-the-vendor";
+/** Another app at the vendor, of another owner. */
+export const OTHER_CLIENT = "another-owners-app";
+
+export interface McpVendor {
+  readonly env: Environment;
+  close(): Promise<void>;
+}
+
+export interface GitHubVendor extends McpVendor {
+  readonly github: GitHubSimulator;
+  /** The vendor's clock, not ours: its tokens expire there while they look valid here. */
+  advance(seconds: number): void;
+  /**
+   * The platform runs the vendor flow itself, as in pre-registered mode.
+   * @returns the user's vendor token
+   */
+  obtainToken(options?: { readonly account?: AccountId; readonly clientId?: string }): Promise<string>;
+}
+
+function createVendorSecret(): string {
+  const secret = `vendor-secret-${randomBytes(16).toString("hex")}`;
+  plantSecret("client secret at the vendor", secret);
+  return secret;
+}
+
+/** @param app settings of this app at GitHub, e.g. one whose tokens expire */
+export async function startGitHubVendor(app: Partial<GitHubClient> = {}): Promise<GitHubVendor> {
+  let offset = 0;
+  const github = await startGitHub({ now: () => Math.floor(Date.now() / 1000) + offset });
+  const clientSecret = createVendorSecret();
+  for (const clientId of [OUR_CLIENT, OTHER_CLIENT]) {
+    github.addClient({ clientId, clientSecret, redirectUris: [PLATFORM_CALLBACK], ...app });
+  }
+  const { url, endpoints } = github;
+  return {
+    github,
+    advance: (seconds) => void (offset += seconds),
+    env: {
+      VENDOR: "github",
+      VENDOR_AUTHORIZATION_URL: textMember(endpoints, "authorization_endpoint"),
+      VENDOR_TOKEN_URL: textMember(endpoints, "token_endpoint"),
+      VENDOR_USERINFO_URL: `${url}/user`,
+      VENDOR_INTROSPECTION_URL: `${url}/applications/{client_id}/token`,
+      VENDOR_REVOCATION_URL: `${url}/applications/{client_id}/token`,
+      VENDOR_CLIENT_ID: OUR_CLIENT,
+      VENDOR_CLIENT_SECRET: clientSecret,
+      EGRESS_ALLOW_LOOPBACK: "true",
+    },
+    obtainToken: async ({ account = "user", clientId = OUR_CLIENT } = {}) => {
+      const codeVerifier = randomBytes(32).toString("base64url");
+      const start = new URL(textMember(endpoints, "authorization_endpoint"));
+      start.search = new URLSearchParams({
+        client_id: clientId,
+        redirect_uri: PLATFORM_CALLBACK,
+        scope: "read:user",
+        code_challenge: challengeOf(codeVerifier),
+        code_challenge_method: "S256",
+      }).toString();
+      const back = await consent(start, { account });
+      const answer = await fetch(textMember(endpoints, "token_endpoint"), {
+        method: "POST",
+        headers: { accept: "application/json" },
+        body: new URLSearchParams({
+          client_id: clientId,
+          client_secret: clientSecret,
+          code: back.searchParams.get("code") ?? "",
+          redirect_uri: PLATFORM_CALLBACK,
+          code_verifier: codeVerifier,
+        }),
+      });
+      const token = textMember((await answer.json()) as Record<string, unknown>, "access_token");
+      plantSecret(`vendor token of ${account}`, token);
+      return token;
+    },
+    close: async () => {
+      plantAll("live vendor token", github.liveTokens());
+      await github.close();
+    },
+  };
+}
+
+export interface OpenIdVendor extends McpVendor {
+  readonly provider: OpenIdProvider;
+}
+
+export async function startOpenIdVendor(
+  options: Partial<Parameters<typeof startOpenIdProvider>[0]> = {},
+): Promise<OpenIdVendor> {
+  const clientSecret = createVendorSecret();
+  const client = { clientId: OUR_CLIENT, clientSecret, redirectUris: [PLATFORM_CALLBACK] };
+  const provider = await startOpenIdProvider({ clients: [client], ...options });
+  return {
+    provider,
+    env: {
+      VENDOR: "sandbox-op",
+      VENDOR_ISSUER: provider.issuer,
+      VENDOR_CLIENT_ID: OUR_CLIENT,
+      VENDOR_CLIENT_SECRET: clientSecret,
+      VENDOR_SCOPES: "openid profile offline_access",
+      EGRESS_ALLOW_LOOPBACK: "true",
+    },
+    close: () => provider.close(),
+  };
+}
+
+/** The user at the vendor, up to the platform's callback, which is not requested. */
+export async function consent(start: URL, options: Partial<DriveConsentOptions> = {}): Promise<URL> {
+  return driveConsent(start, { stopAt: (url) => url.href.startsWith(PLATFORM_CALLBACK), ...options });
+}
+
+export function plantAll(what: string, values: readonly string[]): void {
+  for (const value of values) plantSecret(what, value);
+}

@@ -1,0 +1,128 @@
+/**
+ * A user at the platform's pages, in their own browser window: what they click there, at the broker
+ * and at the vendor. Plants the codes that pass through, and records the browser's errors for the
+ * test.
+ */
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { BROWSER_MS } from "../chromium.ts";
+import { plantSecret } from "../secrets.ts";
+
+/** What the user clicks at the vendor, or on the broker's page before it. */
+export interface Answer {
+  /** At the vendor, when it asks the user to sign in. */
+  readonly account?: "user" | "operator";
+  readonly decision?: "Allow" | "Cancel";
+}
+
+export interface Actor {
+  readonly page: Page;
+  /** Errors of the browser, on any page. */
+  readonly complaints: readonly string[];
+  /** @param user as the chooser names them */
+  signIn(user: string): Promise<void>;
+  click(button: string): Promise<void>;
+  follow(link: string): Promise<void>;
+  sees(text: string | RegExp): Promise<void>;
+  /** Opens the user's page of that connector from the list of all. */
+  open(connector: string): Promise<void>;
+  /** By the label of each field, then Save. */
+  saveSettings(connector: string, fields: Readonly<Record<string, string>>): Promise<void>;
+  /** Answers the vendor's pages, until the browser is back at the platform. */
+  answerVendor(answer?: Answer): Promise<void>;
+  /**
+   * On a connector's page.
+   * @returns the text of the answer
+   */
+  callTool(tool?: string): Promise<string>;
+  /**
+   * Opens what a server asks to open, in its own tab, and answers there until the text is seen.
+   * @returns the tab
+   */
+  openAsked(until: string): Promise<Page>;
+  leave(): Promise<void>;
+}
+
+/** Fields with a choice; the others are text. */
+const CHOICES: ReadonlySet<string> = new Set(["Authentication", "Registration"]);
+
+/** @param platform its URL, without a trailing slash */
+export async function openActor(
+  browser: Browser,
+  platform: string,
+  options: BrowserContextOptions = {},
+): Promise<Actor> {
+  const context = await browser.newContext(options);
+  context.setDefaultTimeout(BROWSER_MS);
+  const complaints: string[] = [];
+  context.on("weberror", (error) => complaints.push(error.error().message));
+  // Refusals are answered with 400 on purpose; any other error in the browser is a defect of a
+  // page.
+  context.on("console", (message) => {
+    if (message.type() === "error" && !/status of 4\d\d/.test(message.text())) complaints.push(message.text());
+  });
+  context.on("request", (request) => {
+    plantSecret("code in the browser", new URL(request.url()).searchParams.get("code"));
+  });
+  const page = await context.newPage();
+
+  const click: Actor["click"] = (name) => page.getByRole("button", { name, exact: true }).click();
+  const follow: Actor["follow"] = (name) => page.getByRole("link", { name, exact: true }).click();
+  const open: Actor["open"] = async (connector) => {
+    await page.goto(`${platform}/connectors`);
+    await follow(connector);
+  };
+  return {
+    page,
+    complaints,
+    signIn: async (user) => {
+      await page.goto(platform);
+      await click(user);
+      await page.getByRole("heading", { name: "Connectors" }).waitFor();
+    },
+    click,
+    follow,
+    sees: (text) => page.getByText(text).first().waitFor(),
+    open,
+    saveSettings: async (connector, fields) => {
+      await open(connector);
+      await follow("Settings");
+      for (const [label, value] of Object.entries(fields)) {
+        const field = page.getByLabel(label, { exact: true });
+        await (CHOICES.has(label) ? field.selectOption(value) : field.fill(value));
+      }
+      await click("Save");
+      await page.getByText("Saved.").waitFor();
+    },
+    answerVendor: async ({ account = "user", decision = "Allow" } = {}) => {
+      const asked = page.getByRole("button", { name: new RegExp(`^${decision}`) });
+      const actor = page.getByRole("button", { name: new RegExp(`Sample ${account}`) });
+      await asked.or(actor).first().waitFor();
+      if ((await actor.count()) > 0) await actor.first().click();
+      await asked.click();
+      await page.waitForURL((url) => url.origin === platform);
+    },
+    callTool: async (tool = "whoami") => {
+      await follow("Try");
+      await page.getByLabel("Tool").selectOption(tool);
+      await click("Call the tool");
+      return (await page.getByRole("status").textContent()) ?? "";
+    },
+    openAsked: async (until) => {
+      const link = page.getByRole("link", { name: /\/connect\// });
+      const [tab] = await Promise.all([context.waitForEvent("page"), link.click()]);
+      const goal = tab.getByText(until).first();
+      const next = tab.getByRole("button", { name: /^(?:(?:Continue as )?Sample user|Allow|Continue to)/ }).first();
+      for (let step = 0; step < 6; step += 1) {
+        // Each page is a step: who the user is, what the server asks, what the vendor asks.
+        // oxlint-disable-next-line no-await-in-loop
+        await goal.or(next).first().waitFor();
+        // oxlint-disable-next-line no-await-in-loop
+        if (await goal.isVisible()) return tab;
+        // oxlint-disable-next-line no-await-in-loop
+        await next.click();
+      }
+      throw new Error(`${until} was not reached: ${tab.url()}`);
+    },
+    leave: () => context.close(),
+  };
+}

@@ -1,0 +1,133 @@
+/**
+ * The platform's deploy command as an author runs it: a process in the server's project, whose
+ * server is the built template, configured by service.yaml. The data folder belongs to the
+ * test, which can change what the Settings tab changes.
+ */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { systemClock } from "@oauth-broker/platform/src/clock.ts";
+import type { Connector } from "@oauth-broker/platform/src/connectors/connector.ts";
+import type { SettingsChange } from "@oauth-broker/platform/src/connectors/store.ts";
+import { openStorage } from "@oauth-broker/platform/src/storage.ts";
+import { MCP_BUNDLE, PLATFORM_BUNDLE } from "../paths.ts";
+import { startCommand } from "../start-command.ts";
+import {
+  type Ended,
+  runService,
+  type Service,
+  type ServiceProcess,
+  startService,
+  temporaryFolder,
+} from "../service-process.ts";
+
+/** The platform's own address: its callback is the one that the vendors of mcp/vendor.ts know. */
+const PLATFORM_URL = "https://platform.example";
+
+export interface ServerProject {
+  readonly folder: string;
+  /** Runs until it ends by itself: `init`, `status`, and a `run` that activates nothing. */
+  deploy(...args: string[]): Promise<Ended>;
+  /**
+   * Keeps running.
+   * @throws Error with its output, when nothing was activated
+   */
+  start(): Promise<ServiceProcess & { readonly mcp: string }>;
+  /** The pages, at `platformUrl`, on the same data folder. */
+  serve(): Promise<ServiceProcess>;
+  /** A run that is killed as soon as it prints this. */
+  killWhen(said: string): Promise<void>;
+  /** Its address, before the first deploy takes a free one. */
+  claimServerUrl(serverUrl: string): Promise<void>;
+  /** As on the Settings tab. */
+  changeSettings(change: SettingsChange): Promise<void>;
+  connector(): Promise<Connector | undefined>;
+  /** The environment the server was started with; with `keepsEnvironment`. */
+  environment(): Readonly<Record<string, string>>;
+  remove(): void;
+}
+
+export interface ProjectOptions {
+  /** service.yaml without its `environment`. */
+  readonly yaml: string;
+  /** Variables of the server: service.yaml names each, and the deploying process has the values. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** The command that starts the server; by default the template. */
+  readonly start?: string;
+  /** The server writes its environment to a file before it starts. */
+  readonly keepsEnvironment?: boolean;
+  readonly platformUrl?: string;
+  /** Variables of the platform alone, e.g. its access to a broker. */
+  readonly platformEnv?: Readonly<Record<string, string>>;
+}
+
+export const DEPLOYERS_OWN = "canary-of-the-deploying-process";
+
+const TEMPLATE = startCommand(MCP_BUNDLE);
+
+export function serverProject({
+  yaml,
+  env = {},
+  start: command = TEMPLATE,
+  keepsEnvironment,
+  platformUrl = PLATFORM_URL,
+  platformEnv = {},
+}: ProjectOptions): ServerProject {
+  const folder = temporaryFolder();
+  const data = join(folder, "platform-data");
+  const environment = Object.keys(env).map((name) => `  ${name}: env:${name}\n`);
+  const start = keepsEnvironment === true ? `env > environment.txt && ${command}` : command;
+  const listed = environment.length === 0 ? "" : `environment:\n${environment.join("")}`;
+  writeFileSync(join(folder, "service.yaml"), `${yaml}\n${listed}`);
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "server", scripts: { start } }));
+  // The deployer allows the server everything that its service.yaml names.
+  const allowed = Object.keys(env).map((name) => `--env=${name}`);
+  const service: Service & { readonly folder: string } = {
+    name: "platform",
+    file: PLATFORM_BUNDLE,
+    folder,
+    // A variable that service.yaml does not name, which the server must not receive.
+    env: { ...env, ...platformEnv, PLATFORM_URL: platformUrl, SECRET_OF_THE_DEPLOYER: DEPLOYERS_OWN },
+  };
+  const withStorage = async <T>(
+    act: (connectors: Awaited<ReturnType<typeof openStorage>>["connectors"]) => Promise<T>,
+  ) => {
+    const storage = await openStorage(data, systemClock, { allowCidrs: [] });
+    try {
+      return await act(storage.connectors);
+    } finally {
+      await storage.close();
+    }
+  };
+  return {
+    folder,
+    deploy: (...args) => runService(service, "deploy", ...args, ...(args[0] === "run" ? allowed : [])),
+    start: async () => {
+      const started = await startService({ ...service, args: ["deploy", "run", ...allowed] });
+      return { ...started, url: new URL(started.url).origin, mcp: started.url };
+    },
+    serve: () => startService({ ...service, args: ["serve"] }),
+    killWhen: async (said) => {
+      const env = { PATH: process.env["PATH"], NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"], ...service.env };
+      const child = spawn(process.execPath, [service.file, "deploy", "run", ...allowed], {
+        cwd: folder,
+        env,
+        stdio: "pipe",
+      });
+      const ended = once(child, "exit");
+      child.stderr.setEncoding("utf8").on("data", (text: string) => text.includes(said) && child.kill("SIGKILL"));
+      await ended;
+    },
+    claimServerUrl: (serverUrl) =>
+      withStorage(async (connectors) => void (await connectors.claimServerUrl("notes", serverUrl))),
+    changeSettings: (change) =>
+      withStorage(async (connectors) => void (await connectors.changeSettings("notes", change))),
+    connector: () => withStorage((connectors) => connectors.find("notes")),
+    environment: () => {
+      const lines = readFileSync(join(folder, "environment.txt"), "utf8").trimEnd().split("\n");
+      return Object.fromEntries(lines.map((line) => [line.replace(/=.*/s, ""), line.replace(/^[^=]*=/, "")]));
+    },
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}

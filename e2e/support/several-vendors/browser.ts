@@ -1,0 +1,124 @@
+/**
+ * A user's browser without scripts at a server with several vendors: it follows redirects, signs in
+ * and agrees at the vendors, and presses the buttons of the server's own pages. What the server
+ * sends it is kept.
+ */
+import {
+  type CookieJar,
+  createCookieJar,
+  driveConsent,
+  type DriveConsentOptions,
+  sendWithCookies,
+} from "@oauth-broker/simulators";
+import type { SeveralVendors, VendorName } from "./harness.ts";
+
+/** Where a visit ended. */
+export interface Shown {
+  readonly url: URL;
+  readonly status: number;
+  readonly html: string;
+  readonly headers: Headers;
+}
+
+export type VisitOptions = Partial<Pick<DriveConsentOptions, "account" | "decision">> & {
+  /** The redirect that is not followed, and returned as the place: a client's. */
+  readonly stopAt?: (url: URL) => boolean;
+};
+
+export interface TextBrowser {
+  readonly name: string;
+  readonly jar: CookieJar;
+  /** Follows redirects. @param place a path of the server, or a URL of it */
+  open(place: string | URL, options?: VisitOptions): Promise<Shown>;
+  /** Presses a button of a page, and follows. @param vendor whose button it is */
+  press(shown: Shown, button: string, options?: VisitOptions & { readonly vendor?: VendorName }): Promise<Shown>;
+  /** The same without following: the server's response. */
+  send(shown: Shown, button: string, vendor?: VendorName): Promise<Response>;
+  /** A request of the browser, which follows nothing. */
+  request(place: string | URL, init?: RequestInit): Promise<Response>;
+  /** From the server to a vendor and back, up to the callback, which is not requested. */
+  atVendor(answer: Response, options?: VisitOptions): Promise<URL>;
+  /** Opens a ticket and approves. */
+  link(ticket: string | URL, options?: VisitOptions): Promise<Shown>;
+  /** How often the server has signed this browser in. */
+  signIns(): number;
+}
+
+const MOST_STEPS = 16;
+
+export interface TextBrowserOptions {
+  /** At each vendor where a visit names no other; default `user`. */
+  readonly account?: NonNullable<VisitOptions["account"]>;
+  /** Of the browser; default `fetch`. */
+  readonly send?: (url: string, init: RequestInit) => Promise<Response>;
+  /** What the user does at a vendor: up to the server's callback, which is not requested. */
+  readonly consent?: typeof driveConsent;
+}
+
+export function openTextBrowser(
+  harness: Pick<SeveralVendors, "url" | "seen" | "keep">,
+  name: string,
+  { account = "user", send = (url, init) => fetch(url, init), consent = driveConsent }: TextBrowserOptions = {},
+): TextBrowser {
+  const jar = createCookieJar();
+  const isOurs = (url: URL): boolean => url.origin === harness.url;
+  const request: TextBrowser["request"] = async (place, init = {}) => {
+    const url = new URL(place, harness.url);
+    const answer = await sendWithCookies(send, jar, url, init);
+    return harness.keep(name, init.method ?? "GET", answer);
+  };
+  const locationOf = (answer: Response, from: URL): URL => new URL(answer.headers.get("location") ?? "none:", from);
+  const follow = async (first: Response, from: URL, { stopAt, ...options }: VisitOptions): Promise<Shown> => {
+    let [answer, url] = [first, from];
+    for (let step = 0; step < MOST_STEPS; step += 1) {
+      const { status, headers } = answer;
+      // oxlint-disable no-await-in-loop -- one page after the other
+      if (status < 300 || status > 399) return { url, status, html: await answer.text(), headers };
+      url = locationOf(answer, url);
+      if (stopAt?.(url) === true) return { url, status, html: "", headers };
+      if (!isOurs(url)) url = await consent(url, { account, cookieJar: jar, stopAt: isOurs, ...options });
+      answer = await request(url);
+      // oxlint-enable no-await-in-loop
+    }
+    throw new Error(`The visit of ${name} does not end`);
+  };
+  const browser: TextBrowser = {
+    name,
+    jar,
+    request,
+    open: async (place, options = {}) => {
+      const url = new URL(place, harness.url);
+      return follow(await request(url), url, options);
+    },
+    send: async (shown, button, vendor) => {
+      const { action, fields } = formWith(shown.html, button, vendor);
+      return request(new URL(action, shown.url), { method: "POST", body: new URLSearchParams(fields) });
+    },
+    press: async (shown, button, { vendor, ...options } = {}) =>
+      follow(await browser.send(shown, button, vendor), shown.url, options),
+    atVendor: async (answer, options = {}) =>
+      consent(locationOf(answer, new URL(harness.url)), { account, cookieJar: jar, stopAt: isOurs, ...options }),
+    link: async (ticket, options = {}) => browser.press(await browser.open(ticket, options), "approve", options),
+    signIns: () =>
+      harness.seen.filter(
+        (one) => one.by === name && one.headers.getSetCookie().some((cookie) => /^sign-in-[\w-]+=[\w-]/.test(cookie)),
+      ).length,
+  };
+  return browser;
+}
+
+/** The form of a page that has this button, with the button pressed. */
+function formWith(
+  page: string,
+  button: string,
+  vendor: string | undefined,
+): { readonly action: string; readonly fields: Readonly<Record<string, string>> } {
+  for (const [form] of page.matchAll(/<form[\s\S]*?<\/form>/g)) {
+    const hidden = [...form.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)];
+    const fields = Object.fromEntries(hidden.map(([, name = "", value = ""]) => [name, value]));
+    const pressed = new RegExp(`<button[^>]* name="([^"]+)" value="${button}"`).exec(form)?.[1];
+    if (pressed === undefined || (vendor !== undefined && fields["vendor"] !== vendor)) continue;
+    return { action: /action="([^"]*)"/.exec(form)?.[1] ?? "", fields: { ...fields, [pressed]: button } };
+  }
+  throw new Error(`The page has no button ${button}:\n${page}`);
+}

@@ -1,0 +1,106 @@
+/**
+ * The SDK's client, unchanged, of a user at a server with several vendors: it connects by itself,
+ * and what the server asks its user for, the user does in a browser. What it receives is kept.
+ */
+import { Client, UrlElicitationRequiredError } from "@modelcontextprotocol/client";
+import type { AccountId } from "@oauth-broker/simulators";
+import { callTool, type Era, type ToolAnswer } from "../mcp/client.ts";
+import { authorizeClient } from "../mcp/client-oauth.ts";
+import type { SeveralVendors } from "./harness.ts";
+import { openTextBrowser, type TextBrowser } from "./browser.ts";
+
+const CALLBACK = "http://127.0.0.1/oauth/callback";
+
+export type ElicitAction = "accept" | "decline" | "cancel";
+
+export interface LinkingClient {
+  readonly browser: TextBrowser;
+  readonly client: Client;
+  readonly accessToken: string;
+  readonly clientId: string | undefined;
+  /** The URLs its user was shown, in order. */
+  readonly asked: string[];
+  /** What the user does with a URL; by default they approve at once. */
+  onUrl: (url: string) => Promise<ElicitAction>;
+  /** Shows URLs and calls again, as its era has it. */
+  call(tool: string, input?: Record<string, unknown>): Promise<ToolAnswer>;
+  /** How often its user was sent to the authorization server. */
+  authorizations(): number;
+  close(): Promise<void>;
+}
+
+export interface LinkingClientOptions {
+  readonly era: Era;
+  readonly account?: AccountId;
+  /** Default true: it declares that it shows URLs. */
+  readonly showsUrls?: boolean;
+  /** Of the user; by default a new one. */
+  readonly browser?: TextBrowser;
+}
+
+export async function connectLinkingClient(
+  harness: SeveralVendors,
+  name: string,
+  {
+    era,
+    account = "user",
+    showsUrls = true,
+    browser = openTextBrowser(harness, `${name}'s browser`, { account }),
+  }: LinkingClientOptions,
+): Promise<LinkingClient> {
+  const asked: string[] = [];
+  let authorizations = 0;
+  const show = async (url: string): Promise<ElicitAction> => {
+    asked.push(url);
+    return linking.onUrl(url);
+  };
+  const create = (): Client => {
+    const capabilities = showsUrls ? { elicitation: { url: {} } } : {};
+    const negotiation = era === "modern" ? { versionNegotiation: { mode: "auto" as const } } : {};
+    const client = new Client({ name: "scenario", version: "1.0.0" }, { capabilities, ...negotiation });
+    if (showsUrls) {
+      client.setRequestHandler("elicitation/create", async ({ params }) => ({
+        action: await show("url" in params ? String(params.url) : ""),
+      }));
+    }
+    return client;
+  };
+  const kept: typeof fetch = async (input, init) => harness.keep(name, init?.method ?? "GET", await fetch(input, init));
+  const { client, tokens, clientId } = await authorizeClient(harness.mcp, {
+    era,
+    account,
+    callback: CALLBACK,
+    create,
+    fetch: kept,
+    visit: async (url) => {
+      authorizations += 1;
+      const stopAt = ({ href }: URL): boolean => href.startsWith(CALLBACK);
+      const page = await browser.open(url, { stopAt });
+      return (await browser.press(page, "approve", { stopAt })).url;
+    },
+  });
+  const linking: LinkingClient = {
+    browser,
+    client,
+    accessToken: tokens.accessToken,
+    clientId,
+    asked,
+    onUrl: async (url) => {
+      await browser.link(url);
+      return "accept";
+    },
+    call: async (tool, input = {}) => {
+      try {
+        return await callTool(client, tool, input);
+      } catch (error) {
+        if (!(error instanceof UrlElicitationRequiredError)) throw error;
+        // oxlint-disable-next-line no-await-in-loop -- one page after the other
+        for (const { url } of error.elicitations) await show(url);
+        return callTool(client, tool, input);
+      }
+    },
+    authorizations: () => authorizations,
+    close: () => client.close(),
+  };
+  return linking;
+}

@@ -1,0 +1,201 @@
+/**
+ * A server with three vendors, as processes: users sign in at `home` and link `chat`, OpenID
+ * providers at two origins that this repository did not write, and `github`, a simulator with an
+ * account endpoint of its own. Every token of the vendors is planted, and whatever a client or a
+ * browser receives of the server is kept, to be searched for them.
+ */
+import { randomBytes } from "node:crypto";
+import { type OpenIdProvider, startOpenIdProvider } from "@oauth-broker/simulators";
+import { type GitHubSimulator, startGitHub } from "@oauth-broker/simulators/vendors";
+import { freePort } from "../free-port.ts";
+import type { Environment } from "../mcp/process.ts";
+import { OUR_CLIENT } from "../mcp/vendor.ts";
+import { SEVERAL_VENDORS_BUNDLE } from "../paths.ts";
+import { findSecrets, plantSecret } from "../secrets.ts";
+import { type Ended, runService, type ServiceProcess, startService, temporaryFolder } from "../service-process.ts";
+import { textMember } from "../text-member.ts";
+
+export type OpenIdName = "home" | "chat";
+export type VendorName = OpenIdName | "github";
+
+/** A response of the server, as a client or a browser received it. */
+export interface Seen {
+  /** The client or browser. */
+  readonly by: string;
+  readonly method: string;
+  readonly url: string;
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+export interface SeveralVendors {
+  readonly url: string;
+  readonly mcp: string;
+  readonly home: OpenIdProvider;
+  readonly chat: OpenIdProvider;
+  readonly github: GitHubSimulator;
+  /** The processes that run now; the first one listens at `url`. */
+  readonly servers: readonly ServiceProcess[];
+  /** Everything received so far. */
+  readonly seen: readonly Seen[];
+  /** Keeps a response and gives it back unread. */
+  keep(by: string, method: string, answer: Response): Promise<Response>;
+  /** @returns the names of the vendors' tokens that a client or browser has received */
+  seenTokens(): readonly string[];
+  /** How many tokens the vendors have issued. */
+  issuedTokens(): number;
+  /** The user ends this app's access on the vendor's own pages. */
+  endGrant(vendor: "chat" | "github", user: string): Promise<void>;
+  /** Stops all processes, and starts as many again. */
+  restart(changes?: Environment): Promise<void>;
+  /** An operator's command beside the processes. */
+  command(...args: string[]): Promise<Ended>;
+  close(): Promise<void>;
+}
+
+export interface SeveralVendorsOptions {
+  readonly env?: Environment;
+  /** Further addresses of the server, which its vendors then redirect to as well. */
+  readonly fronts?: (port: string) => Promise<readonly string[]>;
+}
+
+const PREFIX = "vendor token";
+/** More responses of a token endpoint than any file has. */
+const MOST_TOKEN_ANSWERS = 400;
+
+export async function startSeveralVendors({
+  env = {},
+  fronts = async () => [],
+}: SeveralVendorsOptions = {}): Promise<SeveralVendors> {
+  const port = String(await freePort());
+  const url = `http://127.0.0.1:${port}`;
+  const addresses = [url, ...(await fronts(port))];
+  const clientSecret = `vendor-secret-${randomBytes(16).toString("hex")}`;
+  plantSecret("client secret at the vendors", clientSecret);
+  const issued: Record<OpenIdName, Record<string, unknown>[]> = { home: [], chat: [] };
+  const openId = async (name: OpenIdName, host: "127.0.0.1" | "localhost"): Promise<OpenIdProvider> => {
+    const redirectUris = addresses.flatMap((at) => [`${at}/callback`, `${at}/vendors/${name}/callback`]);
+    const client = { clientId: OUR_CLIENT, clientSecret, redirectUris, clientName: "Several vendors" };
+    const provider = await startOpenIdProvider({ clients: [client], host });
+    const rewrite = (answer: Record<string, unknown>): Record<string, unknown> => {
+      issued[name].push(answer);
+      for (const [member, value] of Object.entries(answer)) {
+        if (member.endsWith("_token") && typeof value === "string") plantSecret(`${PREFIX}: ${name} ${member}`, value);
+      }
+      return answer;
+    };
+    for (let count = 0; count < MOST_TOKEN_ANSWERS; count += 1)
+      provider.faults.next("/token", { kind: "rewrite", rewrite });
+    return provider;
+  };
+  const [home, chat, github] = [
+    await openId("home", "127.0.0.1"),
+    await openId("chat", "localhost"),
+    await startGitHub(),
+  ];
+  github.addClient({ clientId: OUR_CLIENT, clientSecret, redirectUris: [`${url}/vendors/github/callback`] });
+  const { endpoints } = github;
+  const environment: Environment = {
+    OAUTH_MODE: "hosted",
+    DEPLOYMENT_URL: url,
+    PORT: port,
+    VENDORS: "home,chat,github",
+    ...openIdVariables("HOME", home, "openid profile email"),
+    ...openIdVariables("CHAT", chat, "openid profile offline_access api:read api:write"),
+    VENDOR_GITHUB_AUTHORIZATION_URL: textMember(endpoints, "authorization_endpoint"),
+    VENDOR_GITHUB_TOKEN_URL: textMember(endpoints, "token_endpoint"),
+    VENDOR_GITHUB_USERINFO_URL: `${github.url}/user`,
+    VENDOR_GITHUB_INTROSPECTION_URL: `${github.url}/applications/{client_id}/token`,
+    VENDOR_GITHUB_REVOCATION_URL: `${github.url}/applications/{client_id}/token`,
+    VENDOR_GITHUB_SCOPES: "read:user repo",
+    ...Object.fromEntries(
+      ["HOME", "CHAT", "GITHUB"].flatMap((id) => [
+        [`VENDOR_${id}_CLIENT_ID`, OUR_CLIENT],
+        [`VENDOR_${id}_CLIENT_SECRET`, clientSecret],
+      ]),
+    ),
+    OAUTH_DYNAMIC_REGISTRATION: "open",
+    EGRESS_ALLOW_LOOPBACK: "true",
+    LIMITS_REQUESTS_PER_MINUTE: "0",
+    LIMITS_REGISTRATIONS_PER_MINUTE: "0",
+    ...env,
+  };
+  const service = { name: "MCP server with several vendors", file: SEVERAL_VENDORS_BUNDLE, folder: temporaryFolder() };
+  let changed = environment;
+  let server = await startService({ ...service, env: changed });
+  const seen: Seen[] = [];
+  const plantGitHub = (): void => {
+    for (const token of github.liveTokens()) plantSecret(`${PREFIX}: github`, token);
+  };
+
+  return {
+    url,
+    mcp: `${url}/mcp`,
+    home,
+    chat,
+    github,
+    get servers() {
+      return [server];
+    },
+    seen,
+    keep: async (by, method, answer) => {
+      const { status, headers } = answer;
+      const text = await answer.clone().text();
+      seen.push({ by, method, url: answer.url, status, headers, text });
+      return answer;
+    },
+    seenTokens: () => {
+      plantGitHub();
+      const all = seen.map((one) => `${one.url}\n${[...one.headers].flat().join("\n")}\n${one.text}`).join("\n");
+      return findSecrets(all).filter((what) => what.startsWith(PREFIX));
+    },
+    issuedTokens: () => issued.home.length + issued.chat.length + github.liveTokens().length,
+    endGrant: async (vendor, user) => {
+      plantGitHub();
+      if (vendor === "github") return github.disconnect(user, OUR_CLIENT);
+      await endChatGrant(chat, user, issued.chat, clientSecret);
+    },
+    restart: async (changes = {}) => {
+      plantGitHub();
+      await server.stop();
+      changed = { ...changed, ...changes };
+      server = await startService({ ...service, env: changed });
+    },
+    command: async (...args) => runService({ ...service, env: changed }, ...args),
+    close: async () => {
+      plantGitHub();
+      try {
+        await server.stop();
+      } finally {
+        await Promise.all([home.close(), chat.close(), github.close()]);
+      }
+    },
+  };
+}
+
+function openIdVariables(id: string, { issuer }: OpenIdProvider, scopes: string): Environment {
+  return { [`VENDOR_${id}_ISSUER`]: issuer, [`VENDOR_${id}_SCOPES`]: scopes };
+}
+
+/** Revoking any token of a grant ends all of them. */
+async function endChatGrant(
+  { issuer }: OpenIdProvider,
+  user: string,
+  issued: readonly Record<string, unknown>[],
+  clientSecret: string,
+): Promise<void> {
+  const ofUser = issued.filter(({ id_token: idToken }) => {
+    const [, payload = ""] = String(idToken).split(".");
+    return Buffer.from(payload, "base64url").toString("utf8").includes(`"sub":"${user}"`);
+  });
+  for (const { access_token: token } of ofUser) {
+    const basic = Buffer.from(`${OUR_CLIENT}:${clientSecret}`).toString("base64");
+    // oxlint-disable-next-line no-await-in-loop -- there are one or two
+    await fetch(`${issuer}/token/revocation`, {
+      method: "POST",
+      headers: { authorization: `Basic ${basic}` },
+      body: new URLSearchParams({ token: String(token) }),
+    });
+  }
+}

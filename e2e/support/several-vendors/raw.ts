@@ -1,0 +1,93 @@
+/** Calls of 2026-07-28 as they stand on the wire, for clients that are no library. */
+import type { SeveralVendors } from "./harness.ts";
+
+/** The JSON-RPC result or error, as far as a test looks into it. */
+export interface RawCall {
+  readonly status: number;
+  readonly error?: { readonly code: number };
+  /** Whom the tool ran for, and whose tokens the vendors were sent. */
+  readonly user?: string;
+  readonly subs?: readonly string[];
+  readonly requestState?: string;
+  /** What the user is asked, by vendor. */
+  readonly urls: Readonly<Record<string, string>>;
+  readonly text: string;
+}
+
+export type Send = (href: string, init: RequestInit) => Promise<Response>;
+
+const PREFIX = "io.modelcontextprotocol";
+
+/** By `fetch`; the response is kept. */
+export async function callModern(
+  { url, keep }: Pick<SeveralVendors, "url" | "keep">,
+  accessToken: string,
+  tool: string,
+  params: object = {},
+): Promise<RawCall> {
+  const send: Send = async (href, init) => keep("raw client", "POST", await fetch(href, init));
+  return sendCall(tool, params, { accessToken, url, send });
+}
+
+/** @param params replace those of the call, which is of a client that shows URLs */
+export async function sendCall(
+  name: string,
+  params: object,
+  { accessToken, url, send }: { readonly accessToken: string; readonly url: string; readonly send: Send },
+): Promise<RawCall> {
+  const meta = {
+    [`${PREFIX}/protocolVersion`]: "2026-07-28",
+    [`${PREFIX}/clientInfo`]: { name: "raw", version: "1" },
+    [`${PREFIX}/clientCapabilities`]: { elicitation: { url: {} } },
+  };
+  const message = {
+    jsonrpc: "2.0",
+    id: 1,
+    method: "tools/call",
+    params: { name, arguments: {}, ...params, _meta: meta },
+  };
+  const answer = await send(`${url}/mcp`, {
+    method: "POST",
+    headers: {
+      authorization: `Bearer ${accessToken}`,
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      "mcp-protocol-version": "2026-07-28",
+      "mcp-method": "tools/call",
+      "mcp-name": name,
+    },
+    body: JSON.stringify(message),
+  });
+  const text = await answer.text();
+  const json = text.startsWith("{") ? text : (/^data: (\{.*)$/m.exec(text)?.[1] ?? "{}");
+  const { result = {}, error } = JSON.parse(json) as { readonly result?: Result; readonly error?: RawCall["error"] };
+  const urls = Object.fromEntries(
+    Object.entries(result.inputRequests ?? {}).map(([vendor, asked]) => [vendor, asked.params?.url ?? ""]),
+  );
+  const [content] = result.content ?? [];
+  const value = result.isError === true || content === undefined ? {} : (JSON.parse(content.text) as Value);
+  return {
+    status: answer.status,
+    text,
+    urls,
+    ...(error === undefined ? {} : { error }),
+    ...(result.requestState === undefined ? {} : { requestState: result.requestState }),
+    ...(value.user === undefined ? {} : { user: value.user }),
+    ...(value.user === undefined
+      ? {}
+      : { subs: [value.account ?? [], value.accounts ?? []].flat().map(({ sub }) => sub) }),
+  };
+}
+
+interface Result {
+  readonly isError?: boolean;
+  readonly content?: readonly { readonly text: string }[];
+  readonly requestState?: string;
+  readonly inputRequests?: Readonly<Record<string, { readonly params?: { readonly url?: string } }>>;
+}
+
+interface Value {
+  readonly user?: string;
+  readonly account?: { readonly sub: string };
+  readonly accounts?: readonly { readonly sub: string }[];
+}

@@ -1,0 +1,124 @@
+/**
+ * The broker on one vendor of its registry, pointed at that vendor's simulator as an operator would
+ * do it.
+ */
+import type { SimulatedClient, VendorSimulator } from "@oauth-broker/simulators/vendors";
+import { brokerYaml, createSecrets } from "../broker/configuration.ts";
+import { freePort } from "../free-port.ts";
+import { type InProcessBroker, startInProcessBroker } from "../broker/in-process.ts";
+import { type Answer, createPlatform, type Form, type Journey, type Platform } from "../broker/platform.ts";
+import { plantSecret } from "../secrets.ts";
+
+export interface VendorHarness<Simulator extends VendorSimulator> {
+  readonly vendor: Simulator;
+  readonly platform: Platform;
+  readonly broker: InProcessBroker;
+  readonly baseUrl: string;
+  /** Of the platform at the broker. */
+  readonly clientSecret: string;
+  /** Our client at the vendor. */
+  readonly client: SimulatedClient;
+  /** Further parameters of each pushed request. */
+  readonly form: Form;
+  /**
+   * The whole flow.
+   * @returns the token answer, whatever it contains
+   */
+  connect(options?: Journey): Promise<Grant>;
+  refresh(grant: Pick<Grant, "refreshToken" | "connection">, form?: Form): Promise<Answer>;
+  revoke(token: string | undefined, grant: Pick<Grant, "connection">, form?: Form): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+export interface Grant {
+  readonly accessToken: string;
+  readonly refreshToken: string | undefined;
+  readonly connection: string;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+export interface VendorHarnessOptions<Simulator extends VendorSimulator> {
+  readonly vendor: Simulator;
+  readonly scope: string;
+  /** Further settings of the app at the vendor; `undefined` removes a default. */
+  readonly client?: object;
+  /** The broker's credentials there in YAML, in place of a secret. */
+  readonly credentials?: string;
+  /** Further parameters of each pushed request. */
+  readonly form?: Form;
+  /** Default: this vendor has approved the client's organization, if it requires approval. */
+  readonly approvedVendors?: readonly string[];
+}
+
+const CLIENT_ID = "broker-at-vendor";
+
+export async function startVendorHarness<Simulator extends VendorSimulator>({
+  vendor,
+  scope,
+  client = {},
+  credentials,
+  form = {},
+  approvedVendors = [vendor.id],
+}: VendorHarnessOptions<Simulator>): Promise<VendorHarness<Simulator>> {
+  const secrets = createSecrets();
+  const baseUrl = `http://127.0.0.1:${await freePort()}`;
+  const app: SimulatedClient = {
+    clientId: CLIENT_ID,
+    clientSecret: secrets.vendor,
+    redirectUris: [`${baseUrl}/v1/callback`],
+    name: "The Broker",
+    ...client,
+  };
+  vendor.addClient(app);
+  const fields = Object.entries(vendor.endpoints).map(([name, value]) => `    ${name}: "${value}"`);
+  const broker = await startInProcessBroker(
+    brokerYaml({
+      baseUrl,
+      secrets,
+      issuer: vendor.url,
+      client: `    approved_vendors: [${approvedVendors.join(", ")}]`,
+      vendors: `
+  ${vendor.id}:
+${fields.join("\n")}
+    credentials: { client_id: ${CLIENT_ID}, ${credentials ?? `client_secret: ${secrets.vendor}`} }`,
+    }),
+  );
+  const platform = createPlatform({ baseUrl, clientSecret: secrets.platform, vendor: vendor.id, scope });
+  return {
+    vendor,
+    platform,
+    broker,
+    baseUrl,
+    clientSecret: secrets.platform,
+    client: app,
+    form,
+    connect: async (options = {}) => {
+      const flow = await platform.toPlatform({ ...options, form: { ...form, ...options.form } });
+      const answer = await platform.redeem(flow);
+      if (answer.status !== 200) throw new Error(`/v1/token: ${answer.status} ${answer.text}`);
+      return grantOf(answer);
+    },
+    refresh: async ({ refreshToken, connection }, more = {}) =>
+      platform.post("/v1/token", { grant_type: "refresh_token", refresh_token: refreshToken, connection, ...more }),
+    revoke: async (token, { connection }, more = {}) => platform.post("/v1/revoke", { token, connection, ...more }),
+    close: async () => {
+      for (const token of vendor.liveTokens()) plantSecret("token at the vendor", token);
+      await broker.close();
+      await vendor.close();
+    },
+  };
+}
+
+/** Plants its secrets. */
+export function grantOf({ body }: Answer): Grant {
+  const { refresh_token: refreshToken, access_token: accessToken, connection } = body;
+  for (const [name, value] of Object.entries({ refreshToken, accessToken, connection, id: body["vendor_id_token"] })) {
+    if (typeof value === "string") plantSecret(name, value);
+  }
+  return {
+    accessToken: String(accessToken),
+    refreshToken: typeof refreshToken === "string" ? refreshToken : undefined,
+    connection: String(connection),
+    body,
+  };
+}
