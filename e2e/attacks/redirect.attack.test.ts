@@ -5,7 +5,7 @@
  * redirects to comes from configuration.
  */
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { redirectUriNearMisses } from "../../packages/oauth-core/src/testing/redirect-uri-corpus.ts";
+import { redirectUriNearMisses } from "../../packages/oauth-core/src/testing/corpora/redirect-uri-corpus.ts";
 import { faultsOf } from "./support/every-answer.ts";
 import { createFakeVendor, withParameters } from "./support/fake-vendor.ts";
 import { without } from "./support/outcomes.ts";

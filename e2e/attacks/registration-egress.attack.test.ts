@@ -9,8 +9,8 @@
 import { Secret } from "@oauth-broker/oauth-core";
 import { createEgress, type Egress } from "@oauth-broker/oauth-core/egress";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { EGRESS_CORPUS } from "../../packages/oauth-core/src/testing/egress-corpus.ts";
-import { recordingNetwork } from "../../packages/oauth-core/src/testing/recording-network.ts";
+import { EGRESS_CORPUS } from "../../packages/oauth-core/src/testing/corpora/egress-corpus.ts";
+import { recordingNetwork } from "../../packages/oauth-core/src/testing/network/recording-network.ts";
 import { without } from "./support/outcomes.ts";
 import { hostOf, IAT, metadataOf, register, setUpRegistration } from "./support/registration-fixture.ts";
 import { createFixture } from "./support/fixture.ts";

@@ -4,7 +4,7 @@
  * Replayed states: single-use.attack.test.ts.
  */
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { stateForgeries, validState } from "../../packages/oauth-core/src/testing/state-corpus.ts";
+import { stateForgeries, validState } from "../../packages/oauth-core/src/testing/corpora/state-corpus.ts";
 import { createFakeVendor } from "./support/fake-vendor.ts";
 import { expectRefusalPage, without } from "./support/outcomes.ts";
 import { atCallback, type Browser, createBackend, createBrowser, type Flow, parameter } from "./support/actors.ts";

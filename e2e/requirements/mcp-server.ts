@@ -204,6 +204,6 @@ export const RESOURCE_SERVER: readonly Requirement[] = [
   row(
     "RS-9",
     "The MCP SDK has known holes. The lockfile holds releases that closed them.",
-    "tooling/src/lockfile.test.ts",
+    "tooling/src/repository/lockfile.test.ts",
   ),
 ];

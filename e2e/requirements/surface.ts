@@ -55,7 +55,7 @@ export const SURFACE: readonly Requirement[] = [
     "HT-9",
     "An attacker measures how long the comparison of a secret takes. Secrets are compared in constant time, and a rule over the source keeps it so.",
     `${PROTOCOL}/mac.test.ts`,
-    "tooling/src/secret-comparisons.test.ts",
+    "tooling/src/code/secret-comparisons.test.ts",
   ),
   row(
     "HT-10",
@@ -96,7 +96,7 @@ export const OPERATIONS: readonly Requirement[] = [
   row(
     "OB-5",
     "A dependency has a known hole, or runs a script when it is installed. The lockfile holds no release below the one that closed it, and no install scripts run.",
-    "tooling/src/lockfile.test.ts",
+    "tooling/src/repository/lockfile.test.ts",
   ),
   row(
     "OB-6",

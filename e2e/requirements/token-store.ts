@@ -48,7 +48,7 @@ export const AT_REST: readonly Requirement[] = [
   row(
     "TS-10",
     "A table goes from `bridge` to `encrypted` while readers of both kinds work. There is a way back until plaintext is stripped.",
-    `${STORE}/testing/migration.test.ts`,
+    `${STORE}/testing/migration/migration.test.ts`,
     `${STORE}/cli/strip.test.ts`,
   ),
   row(
@@ -76,7 +76,7 @@ export const AT_REST: readonly Requirement[] = [
   row(
     "TS-15",
     "A migration is killed at any moment. No row is lost or unreadable, and the migration continues where it was.",
-    `${STORE}/testing/migration.test.ts`,
+    `${STORE}/testing/migration/migration.test.ts`,
     `${STORE}/cli/migrate.test.ts`,
   ),
   row(

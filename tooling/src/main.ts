@@ -12,20 +12,25 @@ import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } 
 import { dirname, join } from "node:path";
 import { checkApi, renderApiPages } from "./api-docs/page.ts";
 import { readPublished } from "./api-docs/published.ts";
-import { checkBoundaries, type Violation } from "./boundaries.ts";
-import { checkFlows } from "./check-flows.ts";
-import { checkClosures, renderClosures, withClosures } from "./closures.ts";
-import { renderConfiguration } from "./config-docs.ts";
-import { FIRST_CLASS_FACTS_PATH, FIRST_CLASS_PATH, renderFirstClass, renderFirstClassFacts } from "./first-class.ts";
-import { checkLockfile } from "./lockfile.ts";
-import { checkSecretComparisons } from "./secret-comparisons.ts";
-import { checkWords } from "./refused-words.ts";
-import { checkProse, readPages, wrapProse } from "./prose.ts";
+import { checkBoundaries, checkSizes, type Violation } from "./code/boundaries.ts";
+import { checkFlows } from "./code/check-flows.ts";
+import { checkClosures, renderClosures, withClosures } from "./code/closures.ts";
+import { renderConfiguration } from "./pages/config-docs.ts";
+import {
+  FIRST_CLASS_FACTS_PATH,
+  FIRST_CLASS_PATH,
+  renderFirstClass,
+  renderFirstClassFacts,
+} from "./code/first-class.ts";
+import { checkLockfile } from "./repository/lockfile.ts";
+import { checkSecretComparisons } from "./code/secret-comparisons.ts";
+import { checkWords } from "./pages/refused-words.ts";
+import { checkProse, readPages, wrapProse } from "./pages/prose.ts";
 import { EVERYTHING, EXAMPLES, PRODUCT, readEntries, readSources, ROOT } from "./sources.ts";
-import { checkStandards, indexStandards, renderStandards } from "./standards-index.ts";
-import { checkTrackedFiles } from "./tracked-files.ts";
-import { renderVendors } from "./vendor-docs.ts";
-import { checkVendorNames } from "./vendor-names.ts";
+import { checkStandards, indexStandards, renderStandards } from "./pages/standards-index.ts";
+import { checkTrackedFiles } from "./repository/tracked-files.ts";
+import { renderVendors } from "./pages/vendor-docs.ts";
+import { checkVendorNames } from "./code/vendor-names.ts";
 
 const read = (path: string): string => (existsSync(join(ROOT, path)) ? readFileSync(join(ROOT, path), "utf8") : "");
 const show = ({ path, line, rule, message, warning }: Violation): string =>
@@ -37,7 +42,7 @@ async function documents(): Promise<[path: string, content: string][]> {
   const { describeConfiguration } = await import("@oauth-broker/broker/src/config.ts");
   const { describeVariables } = await import("../../packages/mcp-auth/src/config.ts");
   const { deployFiles } = await import("./deploy/files.ts");
-  const { renderRequirements } = await import("./requirements-page.ts");
+  const { renderRequirements } = await import("./pages/requirements-page.ts");
   const { REGISTRY } = await import("../../packages/oauth-core/src/vendors/registry.ts");
   const { FIRST_CLASS } = await import("../../packages/oauth-core/src/vendors/first-class.ts");
   const { defineVendor } = await import("../../packages/oauth-core/src/vendors/vendor.ts");
@@ -94,18 +99,20 @@ const COMMANDS: Readonly<Record<string, () => string[] | Promise<string[]>>> = {
   },
   boundaries: () => {
     const files = readSources([...PRODUCT, ...EXAMPLES]);
+    const everything = readSources(EVERYTHING);
     return [
       ...checkBoundaries(files, readEntries()),
       ...checkVendorNames(files),
       ...checkSecretComparisons(files),
-      ...checkWords(readSources(EVERYTHING), read("docs/glossary.md")),
+      ...checkSizes(everything),
+      ...checkWords(everything, read("docs/glossary.md")),
     ].map(show);
   },
   tracked: () => checkTrackedFiles().map(show),
   lockfile: () => checkLockfile(read("pnpm-lock.yaml")),
   github: async () => {
     // Loaded on demand: the language service takes half a second.
-    const { checkGithubFiles } = await import("./github-files.ts");
+    const { checkGithubFiles } = await import("./repository/github-files.ts");
     return (await checkGithubFiles()).map(show);
   },
 };

@@ -8,7 +8,7 @@ import { startOpenIdProvider } from "@oauth-broker/simulators";
 import { OTHER_REDIRECT_URI, REDIRECT_URI } from "../../support/broker/configuration.ts";
 import { freePort } from "../../support/free-port.ts";
 import { createGate } from "../../support/broker/gate.ts";
-import { describeConnectClient } from "../../support/broker/connect-contract.ts";
+import { describeConnectClient } from "../../support/connect-client/contract.ts";
 import { startHarness } from "../../support/broker/harness.ts";
 import { random } from "../../support/broker/platform.ts";
 

@@ -13,7 +13,7 @@ import {
 } from "@oauth-broker/simulators/vendors";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { REDIRECT_URI } from "../../support/broker/configuration.ts";
-import { consent, plantTokens } from "../../support/broker/connect-contract.ts";
+import { consent, plantTokens } from "../../support/connect-client/harness.ts";
 import { random } from "../../support/broker/platform.ts";
 
 const GMAIL = "https://www.googleapis.com/auth/gmail.readonly";

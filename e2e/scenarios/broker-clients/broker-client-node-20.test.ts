@@ -11,7 +11,7 @@ import { pathToFileURL } from "node:url";
 import type { Refreshed, Revoked, Started, Tokens } from "@oauth-broker/broker-client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { REDIRECT_URI, SCOPE } from "../../support/broker/configuration.ts";
-import { consent, plantTokens } from "../../support/broker/connect-contract.ts";
+import { consent, plantTokens } from "../../support/connect-client/harness.ts";
 import { majorOf, oldestNode } from "../../support/packages/node-20.ts";
 import { ROOT } from "../../support/paths.ts";
 import { type Harness, startHarness } from "../../support/broker/harness.ts";

@@ -7,7 +7,7 @@ import { startGitHub, startGoogleWorkspace, startSlack, type VendorSimulator } f
 import { decodeJwt } from "jose";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { REDIRECT_URI } from "../../support/broker/configuration.ts";
-import { consent, plantTokens } from "../../support/broker/connect-contract.ts";
+import { consent, plantTokens } from "../../support/connect-client/harness.ts";
 import { startVendorHarness, type VendorHarness } from "../../support/vendors/harness.ts";
 
 const GMAIL = "https://www.googleapis.com/auth/gmail.readonly";

@@ -7,7 +7,7 @@ import { decodeJwt, exportJWK, generateKeyPair } from "jose";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ClientKeys, createClientKeys } from "../../support/broker/client-keys.ts";
 import { REDIRECT_URI, SCOPE } from "../../support/broker/configuration.ts";
-import { consent, plantTokens } from "../../support/broker/connect-contract.ts";
+import { consent, plantTokens } from "../../support/connect-client/harness.ts";
 import { type Harness, startHarness } from "../../support/broker/harness.ts";
 import { plantSecret } from "../../support/secrets.ts";
 

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { expect, it } from "vitest";
-import { startLoopbackServer } from "../../oauth-core/src/testing/loopback-server.ts";
+import { startLoopbackServer } from "../../oauth-core/src/testing/network/loopback-server.ts";
 import { NO_URLS } from "./testing/environments.ts";
 
 const PACKAGE = join(import.meta.dirname, "..");

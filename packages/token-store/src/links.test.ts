@@ -13,8 +13,8 @@ import { memoryTokenRows } from "./storage/memory/token-rows.ts";
 import { sqliteTokenRows } from "./storage/sqlite/token-rows.ts";
 import type { TokenRows } from "./storage/token-rows.ts";
 import { cliFixture, ISSUER, NOW, VENDOR } from "./testing/cli-fixture.ts";
-import { CHAT, DETAILS, linksFixture, OTHER_SIGN_IN, SIGN_IN, tokensOf } from "./testing/links-fixture.ts";
-import { UNREADABLE } from "./testing/records-fixture.ts";
+import { CHAT, DETAILS, linksFixture, OTHER_SIGN_IN, SIGN_IN, tokensOf } from "./testing/rows/links-fixture.ts";
+import { UNREADABLE } from "./testing/rows/records-fixture.ts";
 import type { TokenStore } from "./token-store.ts";
 import { rowKeyOf } from "./tokens/token-attributes.ts";
 

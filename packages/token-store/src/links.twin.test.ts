@@ -27,7 +27,7 @@ it("a link moved to another sign-in opens there when the sign-in is not authenti
       },
     };
   });
-  const { CHAT, linksFixture, OTHER_SIGN_IN, tokensOf } = await import("./testing/links-fixture.ts");
+  const { CHAT, linksFixture, OTHER_SIGN_IN, tokensOf } = await import("./testing/rows/links-fixture.ts");
   const { rowKeyOf } = await import("./tokens/token-attributes.ts");
   const { store, rows, close } = linksFixture({ mode: "encrypted" });
   await store.link(CHAT, tokensOf("victim"), 0);
@@ -43,7 +43,7 @@ it("without the comparison of sign-ins another person's link is the user's, and 
     ...(await original<object>()),
     isForeign: () => false,
   }));
-  const { CHAT, linksFixture, tokensOf } = await import("./testing/links-fixture.ts");
+  const { CHAT, linksFixture, tokensOf } = await import("./testing/rows/links-fixture.ts");
   const { store, close } = linksFixture({ mode: "encrypted" });
   const { signIn: _, ...before } = CHAT;
   await store.put(before, tokensOf("theirs"));
@@ -57,7 +57,7 @@ it("without the comparison of versions a callback undoes a disconnect", async ()
     ...(await original<object>()),
     linkVersionOf: () => 0,
   }));
-  const { CHAT, linksFixture, tokensOf } = await import("./testing/links-fixture.ts");
+  const { CHAT, linksFixture, tokensOf } = await import("./testing/rows/links-fixture.ts");
   const { store, close } = linksFixture({});
   await store.link(CHAT, tokensOf("1"), 0);
   await store.endLink(CHAT);

@@ -5,8 +5,8 @@
  * oxfmt wraps the prose and the code. Callers: main.ts.
  */
 import { format } from "oxfmt";
-import { generated } from "../markdown.ts";
-import { sectionLink } from "../standards-index.ts";
+import { generated } from "../pages/markdown.ts";
+import { sectionLink } from "../pages/standards-index.ts";
 import { parseDocstring } from "./docstring.ts";
 import type { Declaration, Exported, PublishedEntry, PublishedPackage } from "./published.ts";
 

@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { ROOT } from "../sources.ts";
 import { FIND_HELP, HELP, NEW_HELP, PROBE_HELP, TRY_HELP } from "./help.ts";
 import { firstClassIds } from "./known-vendor.ts";
-import type { NewOptions } from "./new.ts";
-import type { ProbeOptions } from "./probe.ts";
+import type { NewOptions } from "./commands/new.ts";
+import type { ProbeOptions } from "./commands/probe.ts";
 import { refusal } from "./refusal.ts";
-import type { StaleOptions } from "./stale.ts";
-import type { TryOptions } from "./try.ts";
+import type { StaleOptions } from "./commands/stale.ts";
+import type { TryOptions } from "./commands/try.ts";
 
 export type Command =
   | { readonly name: "help"; readonly text: string }

@@ -3,13 +3,13 @@
  * main.ts.
  */
 import type { Environment } from "./environment.ts";
-import { runFind } from "./find.ts";
-import { runNew } from "./new.ts";
+import { runFind } from "./commands/find.ts";
+import { runNew } from "./commands/new.ts";
 import { type Command, parseCommand } from "./options.ts";
-import { runProbe } from "./probe.ts";
+import { runProbe } from "./commands/probe.ts";
 import { isRefusal } from "./refusal.ts";
-import { runStale } from "./stale.ts";
-import { runTry } from "./try.ts";
+import { runStale } from "./commands/stale.ts";
+import { runTry } from "./commands/try.ts";
 
 /**
  * @param args the arguments without program and script

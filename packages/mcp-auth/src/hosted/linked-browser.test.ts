@@ -10,7 +10,7 @@ import { z } from "zod";
 import { createMcpEndpoint } from "../mcp/endpoint.ts";
 import { createLinkingDeps } from "../mcp/linking/deps.ts";
 import { SERVER } from "../testing/hosted-fixture.ts";
-import { type LinkingFixture, type LinkingVisitor, openLinkingFixture } from "../testing/linking-fixture.ts";
+import { type LinkingFixture, type LinkingVisitor, openLinkingFixture } from "../testing/linking/fixture.ts";
 import { defineTool, SIGN_IN_VENDOR } from "../tool.ts";
 import { MAX_OPEN } from "./linking/tickets.ts";
 import { prefixScopes } from "./sessions/scope.ts";

@@ -2,7 +2,7 @@ import { Secret } from "@oauth-broker/oauth-core";
 import { REFLECTED } from "@oauth-broker/oauth-core/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { form, type OpenIdFixture, openOpenIdFixture } from "../testing/hosted-fixture.ts";
-import { openStubLinkingFixture } from "../testing/stub-linking.ts";
+import { openStubLinkingFixture } from "../testing/linking/stub-linking.ts";
 import { identitySource } from "./vendor-links/identity-source.ts";
 import { atVendor, endLink, linkKey } from "./vendor-links/link.ts";
 

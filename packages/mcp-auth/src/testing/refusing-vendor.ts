@@ -1,7 +1,7 @@
 /** A server in pre-registered mode with a vendor that refuses every token, and counts its calls. */
 import { createLog } from "@oauth-broker/oauth-core/service";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
-import { startLoopbackServer } from "../../../oauth-core/src/testing/loopback-server.ts";
+import { startLoopbackServer } from "../../../oauth-core/src/testing/network/loopback-server.ts";
 import type { createApp } from "../app.ts";
 import { loadSettings } from "../config.ts";
 import { NO_URLS } from "./environments.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { EGRESS_CORPUS } from "../testing/egress-corpus.ts";
-import { recordingNetwork } from "../testing/recording-network.ts";
+import { EGRESS_CORPUS } from "../testing/corpora/egress-corpus.ts";
+import { recordingNetwork } from "../testing/network/recording-network.ts";
 import { isPublicAddress } from "./addresses.ts";
 import { createEgress, requireEgressUrl } from "./index.ts";
 

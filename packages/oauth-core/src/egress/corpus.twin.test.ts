@@ -3,8 +3,8 @@
  * connected to.
  */
 import { describe, expect, it, vi } from "vitest";
-import { EGRESS_CORPUS } from "../testing/egress-corpus.ts";
-import { recordingNetwork } from "../testing/recording-network.ts";
+import { EGRESS_CORPUS } from "../testing/corpora/egress-corpus.ts";
+import { recordingNetwork } from "../testing/network/recording-network.ts";
 import type * as addresses from "./addresses.ts";
 import { createEgress } from "./index.ts";
 

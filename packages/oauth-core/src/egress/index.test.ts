@@ -2,9 +2,9 @@ import { inspect } from "node:util";
 import { createRemoteJWKSet, customFetch, exportJWK, generateKeyPair, jwtVerify, SignJWT } from "jose";
 import * as oauth from "oauth4webapi";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { httpAnswer } from "../testing/loopback-server.ts";
-import { recordingNetwork } from "../testing/recording-network.ts";
-import { closeAfterEach, open, start } from "../testing/test-egress.ts";
+import { httpAnswer } from "../testing/network/loopback-server.ts";
+import { recordingNetwork } from "../testing/network/recording-network.ts";
+import { closeAfterEach, open, start } from "../testing/network/test-egress.ts";
 import { isEgressError, REAL_NETWORK } from "./index.ts";
 
 closeAfterEach();

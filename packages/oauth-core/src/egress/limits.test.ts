@@ -1,8 +1,8 @@
 import { setImmediate } from "node:timers/promises";
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { httpAnswer, startLoopbackServer } from "../testing/loopback-server.ts";
-import { closeAfterEach, open, start } from "../testing/test-egress.ts";
+import { httpAnswer, startLoopbackServer } from "../testing/network/loopback-server.ts";
+import { closeAfterEach, open, start } from "../testing/network/test-egress.ts";
 import { REAL_NETWORK } from "./index.ts";
 
 closeAfterEach();

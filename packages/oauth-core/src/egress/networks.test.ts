@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { recordingNetwork } from "../testing/recording-network.ts";
+import { recordingNetwork } from "../testing/network/recording-network.ts";
 import { createEgress, type Egress, type EgressOptions } from "./index.ts";
 
 const OPTIONS: EgressOptions = { allowLoopback: false, allowCidrs: [], timeoutMs: 2_000 };

@@ -1,8 +1,8 @@
 import type { Socket } from "node:net";
 import { describe, expect, it } from "vitest";
-import { httpAnswer } from "../testing/loopback-server.ts";
-import { recordingNetwork } from "../testing/recording-network.ts";
-import { closeAfterEach, open, start } from "../testing/test-egress.ts";
+import { httpAnswer } from "../testing/network/loopback-server.ts";
+import { recordingNetwork } from "../testing/network/recording-network.ts";
+import { closeAfterEach, open, start } from "../testing/network/test-egress.ts";
 import { isEgressError } from "./index.ts";
 
 closeAfterEach();

@@ -1,7 +1,7 @@
 import { connect, createServer, getCACertificates, type TlsOptions } from "node:tls";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { createTestAuthority, type TestCertificate } from "../testing/certificates.ts";
-import { httpAnswer, type LoopbackServer, startLoopbackServer } from "../testing/loopback-server.ts";
+import { createTestAuthority, type TestCertificate } from "../testing/network/certificates.ts";
+import { httpAnswer, type LoopbackServer, startLoopbackServer } from "../testing/network/loopback-server.ts";
 import { withDefaultRoots } from "./connector.ts";
 import { createEgress, type Egress, type EgressOptions } from "./index.ts";
 

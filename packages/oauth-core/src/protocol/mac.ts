@@ -66,7 +66,7 @@ function hmac(macHash: MacHash, key: Buffer, input: string | Buffer): Buffer {
 /**
  * Whether two texts have the same UTF-8 bytes, in a time that depends only on their lengths. The
  * only comparison of secrets and of values derived from them, which
- * tooling/src/secret-comparisons.ts enforces. An absent text equals no text, not even another
+ * tooling/src/code/secret-comparisons.ts enforces. An absent text equals no text, not even another
  * absent one.
  */
 //= bar#HT-9

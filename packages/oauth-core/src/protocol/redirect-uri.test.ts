@@ -6,7 +6,7 @@ import {
   REDIRECT_URI_NEAR_MISSES,
   REGISTERED_REDIRECT_URI,
   redirectUriNearMisses,
-} from "../testing/redirect-uri-corpus.ts";
+} from "../testing/corpora/redirect-uri-corpus.ts";
 import { OAuthError } from "./errors.ts";
 import { redirectUrl, verifyNativeRedirectUri, verifyRedirectUri } from "./redirect-uri.ts";
 import type { VerifiedRedirect } from "./redirect-uri.ts";

@@ -3,7 +3,7 @@
  * that the corpus reaches that defence.
  */
 import { expect, it, vi } from "vitest";
-import { stateForgeries, validState } from "../testing/state-corpus.ts";
+import { stateForgeries, validState } from "../testing/corpora/state-corpus.ts";
 import { createStateCodec } from "./state.ts";
 
 vi.mock("./mac.ts", async (importOriginal) => ({ ...(await importOriginal<object>()), isSameText: () => true }));

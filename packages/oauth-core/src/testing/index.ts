@@ -1,6 +1,6 @@
 export { describeBrokeredCode, VENDOR_ISSUER } from "./brokered-code-contract.ts";
 export type { BrokeredCodeFixture } from "./brokered-code-contract.ts";
-export { createTestAuthority } from "./certificates.ts";
+export { createTestAuthority } from "./network/certificates.ts";
 export {
   expectError,
   expectErrorRedirect,
@@ -12,6 +12,6 @@ export {
 } from "./expectations.ts";
 export { fixedClock } from "./fixed-clock.ts";
 export { describeKeyWrapper } from "./key-wrapper-contract.ts";
-export { describeRecordStore } from "./record-store-contract.ts";
+export { describeRecordStore } from "./record-store/contract.ts";
 export { type RanExample, readmeBlock, runReadmeExample } from "./readme-example.ts";
 export { volume } from "./volume.ts";

@@ -3,9 +3,9 @@ import { createHash, generateKeyPairSync, X509Certificate } from "node:crypto";
 import { type JWTPayload, jwtVerify } from "jose";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Secret } from "../protocol/secret.ts";
-import { createTestAuthority } from "../testing/certificates.ts";
-import { REFRESH_TOKEN } from "../testing/faulty-vendor.ts";
-import { type Lab, NOW, openLab } from "../testing/vendor-lab.ts";
+import { createTestAuthority } from "../testing/network/certificates.ts";
+import { REFRESH_TOKEN } from "../testing/network/faulty-vendor.ts";
+import { type Lab, NOW, openLab } from "../testing/network/vendor-lab.ts";
 import type { Vendor, VendorCredentials } from "../vendors/vendor.ts";
 
 const keys = generateKeyPairSync("rsa", { modulusLength: 2048 });

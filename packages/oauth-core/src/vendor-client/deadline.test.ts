@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { ACCESS_TOKEN, REFRESH_TOKEN, soundAnswer } from "../testing/faulty-vendor.ts";
-import { type Lab, openLab } from "../testing/vendor-lab.ts";
+import { ACCESS_TOKEN, REFRESH_TOKEN, soundAnswer } from "../testing/network/faulty-vendor.ts";
+import { type Lab, openLab } from "../testing/network/vendor-lab.ts";
 import { createDeadline, VENDOR_OPERATION_SECONDS, waitUntil } from "./deadline.ts";
 import { createEgress, type Egress } from "../egress/index.ts";
 import { createVendorClient, type VendorClient } from "./index.ts";

@@ -3,7 +3,7 @@
  * on the callback and in ID tokens.
  */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Lab, openLab } from "../testing/vendor-lab.ts";
+import { type Lab, openLab } from "../testing/network/vendor-lab.ts";
 import { defineVendor, type ResolvedVendor, type Vendor } from "../vendors/vendor.ts";
 import { pinTenant, requireIssuer } from "./issuer.ts";
 

@@ -2,8 +2,8 @@
 import { generateKeyPairSync } from "node:crypto";
 import { type JWTPayload, jwtVerify } from "jose";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { REFRESH_TOKEN, soundAnswer } from "../testing/faulty-vendor.ts";
-import { type Lab, NOW, openLab } from "../testing/vendor-lab.ts";
+import { REFRESH_TOKEN, soundAnswer } from "../testing/network/faulty-vendor.ts";
+import { type Lab, NOW, openLab } from "../testing/network/vendor-lab.ts";
 import { Secret } from "../protocol/secret.ts";
 import type { Vendor, VendorCredentials } from "../vendors/vendor.ts";
 

@@ -5,9 +5,9 @@
 import { inspect } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { OAuthError } from "../protocol/errors.ts";
-import { ACCESS_TOKEN, CLIENT_SECRET, REFRESH_TOKEN, soundAnswer } from "../testing/faulty-vendor.ts";
+import { ACCESS_TOKEN, CLIENT_SECRET, REFRESH_TOKEN, soundAnswer } from "../testing/network/faulty-vendor.ts";
 import { newIdTokenKey } from "../testing/id-tokens.ts";
-import { type Lab, NOW, openLab } from "../testing/vendor-lab.ts";
+import { type Lab, NOW, openLab } from "../testing/network/vendor-lab.ts";
 
 let lab: Lab;
 beforeEach(async () => {

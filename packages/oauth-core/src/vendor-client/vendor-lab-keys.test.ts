@@ -1,7 +1,7 @@
 /** The lab's rows on keys and metadata: rotation, outages, and documents with faults. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { newIdTokenKey } from "../testing/id-tokens.ts";
-import { type Lab, openLab } from "../testing/vendor-lab.ts";
+import { type Lab, openLab } from "../testing/network/vendor-lab.ts";
 import { connectionContext } from "./kept.ts";
 
 let lab: Lab;

@@ -4,9 +4,9 @@
  * received.
  */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { CLIENT_ID, CLIENT_SECRET, NONCE, soundAnswer } from "../testing/faulty-vendor.ts";
+import { CLIENT_ID, CLIENT_SECRET, NONCE, soundAnswer } from "../testing/network/faulty-vendor.ts";
 import { newIdTokenKey, signText, unsigned, withBrokenSignature } from "../testing/id-tokens.ts";
-import { type Lab, openLab } from "../testing/vendor-lab.ts";
+import { type Lab, openLab } from "../testing/network/vendor-lab.ts";
 
 let lab: Lab;
 beforeEach(async () => {

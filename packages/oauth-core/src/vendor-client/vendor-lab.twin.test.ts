@@ -2,9 +2,9 @@
  * The twin of the vendor-lab tests: with one named defence switched off, the same attack succeeds.
  */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { CLIENT_ID, SUBJECT } from "../testing/faulty-vendor.ts";
+import { CLIENT_ID, SUBJECT } from "../testing/network/faulty-vendor.ts";
 import { newIdTokenKey } from "../testing/id-tokens.ts";
-import { type Lab, openLab } from "../testing/vendor-lab.ts";
+import { type Lab, openLab } from "../testing/network/vendor-lab.ts";
 import type * as oauth from "oauth4webapi";
 import type * as idToken from "./id-token/verify.ts";
 import type * as issuer from "./issuer.ts";

@@ -4,7 +4,7 @@
  */
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type * as AssociatedData from "./encoding.ts";
-import { twoKeyCiphertext } from "../testing/two-key-ciphertext.ts";
+import { twoKeyCiphertext } from "../testing/rows/two-key-ciphertext.ts";
 
 const KEY = Buffer.alloc(32, 1);
 

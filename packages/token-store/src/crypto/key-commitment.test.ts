@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { open } from "./envelope.ts";
-import { twoKeyCiphertext } from "../testing/two-key-ciphertext.ts";
+import { twoKeyCiphertext } from "../testing/rows/two-key-ciphertext.ts";
 import { decryptRaw } from "./aes-gcm.ts";
 import { associatedData } from "./encoding.ts";
 import { deriveSubkeys } from "./key-commitment.ts";

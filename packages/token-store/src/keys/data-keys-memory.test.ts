@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { createDataKeys, type DataKeyLimits, type DataKeys } from "./data-keys.ts";
 import { MAX_WAITING, DATA_KEY_TIMEOUT_MS } from "./data-keys-queue.ts";
-import { type CountingWrapper, countingWrapper } from "../testing/counting-wrapper.ts";
+import { type CountingWrapper, countingWrapper } from "../testing/aws/counting-wrapper.ts";
 
 const CONTEXT = { purpose: "tokens" };
 const START = 1_700_000_000;

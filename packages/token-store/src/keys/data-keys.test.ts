@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { createDataKeys, type DataKeyLimits, type DataKeys } from "./data-keys.ts";
-import { type CountingWrapper, countingWrapper } from "../testing/counting-wrapper.ts";
+import { type CountingWrapper, countingWrapper } from "../testing/aws/counting-wrapper.ts";
 
 const CONTEXT = { purpose: "tokens" };
 const START = 1_700_000_000;

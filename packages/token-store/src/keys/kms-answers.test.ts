@@ -3,7 +3,7 @@
  */
 import { inspect } from "node:util";
 import { afterEach, describe, expect, it } from "vitest";
-import { type ScriptedKms, startScriptedKms } from "../testing/scripted-kms.ts";
+import { type ScriptedKms, startScriptedKms } from "../testing/aws/scripted-kms.ts";
 import { bindingOf, encodeWrapped, parseWrapped } from "./kms-wrapped.ts";
 import { kmsKeyWrapper, type KmsKeyWrapper } from "./kms.ts";
 import { parseKeyArn } from "./kms-key-id.ts";

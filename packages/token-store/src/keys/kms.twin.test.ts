@@ -1,7 +1,7 @@
 /** The twins of kms.test.ts and kms-answers.test.ts: with one defence off, the attack succeeds. */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type KmsServer, startKms } from "@oauth-broker/simulators/aws";
-import { type ScriptedKms, startScriptedKms } from "../testing/scripted-kms.ts";
+import { type ScriptedKms, startScriptedKms } from "../testing/aws/scripted-kms.ts";
 import { bindingOf, encodeWrapped } from "./kms-wrapped.ts";
 import { parseKeyArn } from "./kms-key-id.ts";
 

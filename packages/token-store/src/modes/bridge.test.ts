@@ -1,6 +1,6 @@
 import { Secret } from "@oauth-broker/oauth-core";
 import { describe, expect, it } from "vitest";
-import { fixture, KEY, NOW, OLDER, plain, TOKENS, UNREADABLE } from "../testing/records-fixture.ts";
+import { fixture, KEY, NOW, OLDER, plain, TOKENS, UNREADABLE } from "../testing/rows/records-fixture.ts";
 import { bridge } from "./bridge.ts";
 import { encrypted } from "./encrypted.ts";
 

@@ -2,7 +2,7 @@ import { Secret } from "@oauth-broker/oauth-core";
 import { describe, expect, it } from "vitest";
 import type { Refresh } from "./context.ts";
 import type { RefreshLeases } from "./refresh.ts";
-import { type Fixture, KEY, LIFE_SECONDS, outage, refreshFixture, ROW, tokenOf } from "../testing/refresh-fixture.ts";
+import { type Fixture, KEY, LIFE_SECONDS, outage, refreshFixture, ROW, tokenOf } from "../testing/refresh/fixture.ts";
 
 const DUE = LIFE_SECONDS - 65;
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { bridge } from "../modes/bridge.ts";
-import { dueFixture, fresh, isCommit, KEY, newest, outage, storeDown, tokenOf } from "../testing/refresh-fixture.ts";
+import { dueFixture, fresh, isCommit, KEY, newest, outage, storeDown, tokenOf } from "../testing/refresh/fixture.ts";
 import type { StoredTokens } from "../tokens/tokens.ts";
 
 let folder: string;

@@ -9,8 +9,8 @@ import { volume } from "@oauth-broker/oauth-core/testing";
 import { startFaultProxy } from "@oauth-broker/simulators/aws";
 import { REFRESH_MODELS, type RefreshModel } from "@oauth-broker/simulators/refresh-models";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type CrashFixture, LEASE_MS, SLOW_MS, startCrashFixture, TIMES } from "../testing/crash-fixture.ts";
-import { DEAD, expectFresh, expectRecovered, killedAt, readToTheEnd } from "../testing/crash-rounds.ts";
+import { type CrashFixture, LEASE_MS, SLOW_MS, startCrashFixture, TIMES } from "../testing/refresh/crash-fixture.ts";
+import { DEAD, expectFresh, expectRecovered, killedAt, readToTheEnd } from "../testing/refresh/crash-rounds.ts";
 
 const ROUNDS = volume({ test: 1, soak: 2 });
 /** One that forgives no repetition, and one that does for a while. */

@@ -12,7 +12,7 @@ import {
   refreshFixture,
   refusal,
   storeDown,
-} from "../testing/refresh-fixture.ts";
+} from "../testing/refresh/fixture.ts";
 
 /** One process is refused and cannot note it; then the store is back, and another one asks. */
 async function refusedWhileNothingIsNoted(fixture: Fixture): Promise<void> {

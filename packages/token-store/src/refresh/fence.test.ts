@@ -8,7 +8,7 @@ import {
   refreshFixture,
   storeDown,
   tokenOf,
-} from "../testing/refresh-fixture.ts";
+} from "../testing/refresh/fixture.ts";
 import type { TokenSet } from "../tokens/tokens.ts";
 
 describe("another process wrote meanwhile", () => {

@@ -1,7 +1,7 @@
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { describe, expect, it } from "vitest";
 import { createBacklog, createGate, type Gate } from "./gate.ts";
-import { virtualTime } from "../testing/refresh-time.ts";
+import { virtualTime } from "../testing/refresh/time.ts";
 
 interface Fixture {
   readonly gate: Gate;

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { RefreshLeases } from "./refresh.ts";
-import { type Fixture, dueFixture, fresh, KEY, newest, storeDown, tokenOf } from "../testing/refresh-fixture.ts";
+import { type Fixture, dueFixture, fresh, KEY, newest, storeDown, tokenOf } from "../testing/refresh/fixture.ts";
 
 const held = vi.hoisted(() => ({ listing: undefined as Promise<void> | undefined, reading: false }));
 vi.mock("node:fs/promises", async (original) => {

@@ -12,7 +12,7 @@ import {
   refreshFixture,
   refusal,
   toTokens,
-} from "../testing/refresh-fixture.ts";
+} from "../testing/refresh/fixture.ts";
 import type { RowChange } from "../storage/token-rows.ts";
 import type { StoredTokens } from "../tokens/tokens.ts";
 

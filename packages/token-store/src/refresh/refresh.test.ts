@@ -9,7 +9,7 @@ import {
   refreshFixture,
   toTokens,
   tokenOf,
-} from "../testing/refresh-fixture.ts";
+} from "../testing/refresh/fixture.ts";
 
 const DUE = LIFE_SECONDS - 65;
 /** Ahead of time for every record, due for none. */

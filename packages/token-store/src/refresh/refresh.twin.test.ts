@@ -6,14 +6,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ModelOptions } from "@oauth-broker/simulators/refresh-models";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { type Fixture, KEY, LIFE_SECONDS, storeDown } from "../testing/refresh-fixture.ts";
+import { type Fixture, KEY, LIFE_SECONDS, storeDown } from "../testing/refresh/fixture.ts";
 
 beforeEach(() => {
   vi.resetModules();
 });
 
 async function dueFixture(options: Partial<ModelOptions> = {}): Promise<Fixture> {
-  return (await import("../testing/refresh-fixture.ts")).dueFixture(options);
+  return (await import("../testing/refresh/fixture.ts")).dueFixture(options);
 }
 
 describe("with a defence off", () => {

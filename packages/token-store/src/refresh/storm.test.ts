@@ -1,7 +1,7 @@
 /** Many callers and many tokens at once, over four processes on one table. */
 import { volume } from "@oauth-broker/oauth-core/testing";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type StormFixture, startStormFixture } from "../testing/storm-fixture.ts";
+import { type StormFixture, startStormFixture } from "../testing/refresh/storm-fixture.ts";
 
 const PROCESSES = volume({ test: 2, soak: 4 });
 const CALLERS = volume({ test: 100, soak: 1000 });

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { bridge } from "../modes/bridge.ts";
 import { encrypted } from "../modes/encrypted.ts";
 import { memoryTokenRows } from "../storage/memory/token-rows.ts";
-import { fixture, KEY, NOW, OLDER, plain, TOKENS, UNREADABLE } from "../testing/records-fixture.ts";
+import { fixture, KEY, NOW, OLDER, plain, TOKENS, UNREADABLE } from "../testing/rows/records-fixture.ts";
 import { LONGEST_TOKEN_BYTES, rowKeyOf } from "./token-attributes.ts";
 import type { TokenKey, TokenSet } from "./tokens.ts";
 

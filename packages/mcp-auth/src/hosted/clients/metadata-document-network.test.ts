@@ -4,13 +4,13 @@
  */
 import { createEgress } from "@oauth-broker/oauth-core/egress";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { EGRESS_CORPUS } from "../../../../oauth-core/src/testing/egress-corpus.ts";
+import { EGRESS_CORPUS } from "../../../../oauth-core/src/testing/corpora/egress-corpus.ts";
 import {
   httpAnswer,
   type LoopbackServer,
   startLoopbackServer,
-} from "../../../../oauth-core/src/testing/loopback-server.ts";
-import { recordingNetwork } from "../../../../oauth-core/src/testing/recording-network.ts";
+} from "../../../../oauth-core/src/testing/network/loopback-server.ts";
+import { recordingNetwork } from "../../../../oauth-core/src/testing/network/recording-network.ts";
 import { SERVER } from "../../testing/hosted-fixture.ts";
 import { expectPage, openStubServerFixture, type StubServerFixture } from "../../testing/server-fixture.ts";
 import { createClientDocuments, documentEgress } from "./metadata-document.ts";

@@ -1,6 +1,6 @@
 /** Open registration: what is accepted, what is stored, and for how long. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { redirectUriNearMisses } from "../../../../oauth-core/src/testing/redirect-uri-corpus.ts";
+import { redirectUriNearMisses } from "../../../../oauth-core/src/testing/corpora/redirect-uri-corpus.ts";
 import { NO_LIMITS } from "../../testing/hosted-fixture.ts";
 import { expectPage, openStubServerFixture, type StubServerFixture } from "../../testing/server-fixture.ts";
 

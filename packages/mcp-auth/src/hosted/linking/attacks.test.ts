@@ -3,7 +3,7 @@ import type { JsonObject, RecordKey, RecordStore } from "@oauth-broker/oauth-cor
 import { createCookieJar } from "@oauth-broker/simulators";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { SERVER } from "../../testing/hosted-fixture.ts";
-import { type LinkingFixture, openLinkingFixture } from "../../testing/linking-fixture.ts";
+import { type LinkingFixture, openLinkingFixture } from "../../testing/linking/fixture.ts";
 import { expectPage, location } from "../../testing/server-fixture.ts";
 
 let fixture: LinkingFixture;

@@ -14,7 +14,7 @@ const HERE = new URL("https://server.example");
 
 it("the user of the same name at another sign-in vendor has the cookie, session and ticket of the one before when their source is not compared (twin of bar#LK-6)", async () => {
   vi.doMock(SOURCE, async (original) => ({ ...(await original<object>()), isSameSource: () => true }));
-  const { openLinkingFixture } = await import("../../testing/linking-fixture.ts");
+  const { openLinkingFixture } = await import("../../testing/linking/fixture.ts");
   const fixture = await openLinkingFixture();
   const visitor = fixture.visitor();
   await visitor.open("/connections");
@@ -31,7 +31,7 @@ it("the user of the same name at another sign-in vendor has the cookie, session 
 
 it("a flow that began before a disconnect links the account again when link versions are not compared (twin of bar#LK-9)", async () => {
   vi.doMock(VERSIONS, async (original) => ({ ...(await original<object>()), linkVersionOf: () => 0 }));
-  const { openLinkingFixture } = await import("../../testing/linking-fixture.ts");
+  const { openLinkingFixture } = await import("../../testing/linking/fixture.ts");
   const { atVendor, endLink } = await import("../vendor-links/link.ts");
   const fixture = await openLinkingFixture();
   const visitor = fixture.visitor();
@@ -49,7 +49,7 @@ it("a sign-in at a client that began before a disconnect links again when the ti
     const readLink = async (...args: unknown[]) => ({ ...(await real.readLink(...args)), endedAt: undefined });
     return { ...real, readLink };
   });
-  const { openLinkingFixture } = await import("../../testing/linking-fixture.ts");
+  const { openLinkingFixture } = await import("../../testing/linking/fixture.ts");
   const { atVendor, endLink } = await import("../vendor-links/link.ts");
   const fixture = await openLinkingFixture();
   const browser = fixture.browser();

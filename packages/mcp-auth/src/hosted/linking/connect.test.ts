@@ -1,7 +1,7 @@
 /** A ticket in the browser of its user: who may answer, and what comes of it. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { SERVER } from "../../testing/hosted-fixture.ts";
-import { type Call, type LinkingFixture, openLinkingFixture } from "../../testing/linking-fixture.ts";
+import { type Call, type LinkingFixture, openLinkingFixture } from "../../testing/linking/fixture.ts";
 import { expectPage, NATIVE, openStubServerFixture } from "../../testing/server-fixture.ts";
 import { TICKET_SECONDS } from "./tickets.ts";
 

@@ -7,7 +7,7 @@ import {
   type LinkingFixture,
   type LinkingVisitor,
   openLinkingFixture,
-} from "../../testing/linking-fixture.ts";
+} from "../../testing/linking/fixture.ts";
 import { expectPage } from "../../testing/server-fixture.ts";
 import { atVendor, endLink } from "../vendor-links/link.ts";
 import { QUESTION_SECONDS } from "./questions.ts";

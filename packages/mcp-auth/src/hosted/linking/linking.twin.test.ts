@@ -17,7 +17,7 @@ afterEach(() => {
 const SERVER = "https://server.example";
 const HERE = new URL(SERVER);
 const OPERATOR = { account: "operator" } as const;
-const openFixture = async () => (await import("../../testing/linking-fixture.ts")).openLinkingFixture();
+const openFixture = async () => (await import("../../testing/linking/fixture.ts")).openLinkingFixture();
 /** Every browser counts as that of the ticket's user. */
 const anyUser = () =>
   vi.doMock(SIGN_INS, async (original) => ({ ...(await original<object>()), isOfUser: () => true }));

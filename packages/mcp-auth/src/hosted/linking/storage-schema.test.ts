@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import type { RecordStore } from "@oauth-broker/oauth-core";
 import { memoryRecordStore } from "@oauth-broker/token-store/memory";
 import { expect, it } from "vitest";
-import { openLinkingFixture } from "../../testing/linking-fixture.ts";
+import { openLinkingFixture } from "../../testing/linking/fixture.ts";
 
 const page = await readFile(new URL("../../../../../docs/storage-schema.md", import.meta.url), "utf8");
 const KINDS = [

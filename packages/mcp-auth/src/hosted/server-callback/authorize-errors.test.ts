@@ -1,6 +1,6 @@
 /** Invalid requests at GET /authorize: which cause a page, and which a redirect. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { redirectUriNearMisses } from "../../../../oauth-core/src/testing/redirect-uri-corpus.ts";
+import { redirectUriNearMisses } from "../../../../oauth-core/src/testing/corpora/redirect-uri-corpus.ts";
 import { SERVER } from "../../testing/hosted-fixture.ts";
 import {
   BACK,

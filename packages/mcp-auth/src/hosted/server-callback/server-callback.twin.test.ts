@@ -171,7 +171,7 @@ describe("with a defence off", () => {
     }));
     const { createEgress } = await import("@oauth-broker/oauth-core/egress");
     const { createClientDocuments, documentEgress } = await import("../clients/metadata-document.ts");
-    const { recordingNetwork } = await import("../../../../oauth-core/src/testing/recording-network.ts");
+    const { recordingNetwork } = await import("../../../../oauth-core/src/testing/network/recording-network.ts");
     const network = recordingNetwork(new Map([["client.example.com", ["169.254.169.254"]]]));
     const settings = { egress: { allowLoopback: false, allowCidrs: [] }, deploymentUrl: "https://server.example" };
     const egress = createEgress(documentEgress(settings), network.deps);

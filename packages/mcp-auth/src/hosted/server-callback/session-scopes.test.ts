@@ -1,6 +1,6 @@
 /** With several vendors: which scopes a session has, and what the user is shown of them. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { ALL_SCOPES, openStubLinkingFixture, type StubLinkingFixture } from "../../testing/stub-linking.ts";
+import { ALL_SCOPES, openStubLinkingFixture, type StubLinkingFixture } from "../../testing/linking/stub-linking.ts";
 import { BACK, expectPage } from "../../testing/server-fixture.ts";
 
 let fixture: StubLinkingFixture;

@@ -23,7 +23,7 @@ describe("with a defence off", () => {
         ...new Set([...consented, ...granted.map((scope) => `main:${scope}`)]),
       ],
     });
-    const { openStubLinkingFixture } = await import("../../testing/stub-linking.ts");
+    const { openStubLinkingFixture } = await import("../../testing/linking/stub-linking.ts");
     const fixture = await openStubLinkingFixture();
     const back = await fixture.browser().connect({ scope: "main:read chat:post" });
     const { body } = await fixture.redeem(back.searchParams.get("code") ?? "");

@@ -7,7 +7,7 @@ import type { RecordStore } from "@oauth-broker/oauth-core";
 import { memoryRecordStore } from "@oauth-broker/token-store/memory";
 import { expect, it } from "vitest";
 import { openStubServerFixture } from "../../testing/server-fixture.ts";
-import { openStubLinkingFixture } from "../../testing/stub-linking.ts";
+import { openStubLinkingFixture } from "../../testing/linking/stub-linking.ts";
 
 const page = await readFile(new URL("../../../../../docs/storage-schema.md", import.meta.url), "utf8");
 

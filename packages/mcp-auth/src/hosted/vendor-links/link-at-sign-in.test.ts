@@ -1,7 +1,7 @@
 /** With several vendors a sign-in at a client also links: not over a disconnect that came meanwhile. */
 import { memoryTokenRows } from "@oauth-broker/token-store/memory";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type LinkingFixture, type LinkingVisitor, openLinkingFixture } from "../../testing/linking-fixture.ts";
+import { type LinkingFixture, type LinkingVisitor, openLinkingFixture } from "../../testing/linking/fixture.ts";
 import { OTHER } from "../../testing/server-fixture.ts";
 import { atVendor, endLink } from "./link.ts";
 

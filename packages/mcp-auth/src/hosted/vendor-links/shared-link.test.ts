@@ -3,7 +3,7 @@
  * granted. Twins: shared-link.twin.test.ts.
  */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openSharedLink, type SharedLink } from "../../testing/shared-link.ts";
+import { openSharedLink, type SharedLink } from "../../testing/linking/shared-link.ts";
 import { linkKey } from "./link.ts";
 
 let fixture: SharedLink;

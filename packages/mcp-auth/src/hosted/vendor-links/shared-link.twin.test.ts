@@ -21,7 +21,7 @@ it("a narrow session has the broad token, in a tool that does not name its scope
     ...(await original<object>()),
     requireWholeToken: () => () => undefined,
   }));
-  const { openSharedLink } = await import("../../testing/shared-link.ts");
+  const { openSharedLink } = await import("../../testing/linking/shared-link.ts");
   const fixture = await openSharedLink();
   const broad = await fixture.signIn("read write", "read write");
   const narrow = await fixture.signIn("read", "read");
@@ -31,7 +31,7 @@ it("a narrow session has the broad token, in a tool that does not name its scope
 
 it("a client that requests less takes from the others what they were granted", async () => {
   vi.doMock(LINK, async (original) => ({ ...(await original<object>()), outlasts: () => false }));
-  const { openSharedLink } = await import("../../testing/shared-link.ts");
+  const { openSharedLink } = await import("../../testing/linking/shared-link.ts");
   const fixture = await openSharedLink();
   const broad = await fixture.signIn("read write", "read write");
   const narrow = await fixture.signIn("read", "read");

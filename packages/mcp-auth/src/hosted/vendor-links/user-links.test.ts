@@ -2,7 +2,7 @@
 import type { StoredTokens, TokenKey } from "@oauth-broker/token-store";
 import { Secret } from "@oauth-broker/oauth-core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Call, type LinkingFixture, openLinkingFixture } from "../../testing/linking-fixture.ts";
+import { type Call, type LinkingFixture, openLinkingFixture } from "../../testing/linking/fixture.ts";
 import { DESK } from "../../testing/server-fixture.ts";
 import { atVendor, endLink, linkKey } from "./link.ts";
 

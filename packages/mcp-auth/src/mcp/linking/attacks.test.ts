@@ -1,14 +1,14 @@
 /** What a client sends back is nothing in any other call than its own. The twins: attacks.twin.test.ts. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { initialize, legacyCall, modernCall, openLinkedCalls } from "../../testing/linked-calls.ts";
+import { initialize, legacyCall, modernCall, openLinkedCalls } from "../../testing/linking/linked-calls.ts";
 import {
   ARGUMENTS,
   openReplayedState,
   presentSession,
   type ReplayedState,
   REPLAYS,
-} from "../../testing/replayed-state.ts";
+} from "../../testing/linking/replayed-state.ts";
 import { defineTool } from "../../tool.ts";
 
 const INVALID = { code: -32602, message: "Invalid or expired requestState", data: { reason: "invalid_request_state" } };

@@ -29,7 +29,7 @@ async function openUnbound() {
     return { ...actual, createMcpSessions };
   });
   const { createMcpEndpoint } = await import("../endpoint.ts");
-  return import("../../testing/replayed-state.ts").then(async (module) => ({
+  return import("../../testing/linking/replayed-state.ts").then(async (module) => ({
     ...module,
     ...(await module.openReplayedState(createMcpEndpoint)),
   }));
@@ -60,7 +60,7 @@ it("where the hosts of all vendors are one list, a tool sends one vendor's token
     return { ...actual, createVendorApi };
   });
   const { createMcpEndpoint } = await import("../endpoint.ts");
-  const { openFetching } = await import("../../testing/replayed-state.ts");
+  const { openFetching } = await import("../../testing/linking/replayed-state.ts");
   const { calls, run } = await openFetching(createMcpEndpoint);
   expect(await run("alice.desk", "slack", "https://api.github.example/x")).toContain("slack-token-of-alice");
   await calls.close();
@@ -74,6 +74,6 @@ it("where what the vendor names may be asked for, a narrow session's link is wid
     return { ...actual, findLacking };
   });
   const { createMcpEndpoint } = await import("../endpoint.ts");
-  const { askedBeyond } = await import("../../testing/replayed-state.ts");
+  const { askedBeyond } = await import("../../testing/linking/replayed-state.ts");
   expect(await askedBeyond(createMcpEndpoint)).toContain("users:read");
 });

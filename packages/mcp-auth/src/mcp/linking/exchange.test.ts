@@ -2,7 +2,13 @@
 import { request as httpRequest } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { legacyCall, type LinkedCalls, modernCall, openLinkedCalls, WAIT_SECONDS } from "../../testing/linked-calls.ts";
+import {
+  legacyCall,
+  type LinkedCalls,
+  modernCall,
+  openLinkedCalls,
+  WAIT_SECONDS,
+} from "../../testing/linking/linked-calls.ts";
 import { defineTool } from "../../tool.ts";
 
 const tools = [

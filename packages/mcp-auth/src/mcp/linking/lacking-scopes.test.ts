@@ -3,8 +3,14 @@ import { UrlElicitationRequiredError } from "@modelcontextprotocol/client";
 import { REGISTRY } from "@oauth-broker/oauth-core/registry";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { initialize, legacyCall, type LinkedCalls, modernCall, openLinkedCalls } from "../../testing/linked-calls.ts";
-import { askedBeyond } from "../../testing/replayed-state.ts";
+import {
+  initialize,
+  legacyCall,
+  type LinkedCalls,
+  modernCall,
+  openLinkedCalls,
+} from "../../testing/linking/linked-calls.ts";
+import { askedBeyond } from "../../testing/linking/replayed-state.ts";
 import { defineTool, NeedsScope, type Tool, ToolError } from "../../tool.ts";
 import type { LinkedVendor } from "./deps.ts";
 import { askableAt } from "./find-links.ts";

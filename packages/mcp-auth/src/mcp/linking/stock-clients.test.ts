@@ -2,7 +2,7 @@
 import { UrlElicitationRequiredError } from "@modelcontextprotocol/client";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { type LinkedCalls, openLinkedCalls, WAIT_SECONDS } from "../../testing/linked-calls.ts";
+import { type LinkedCalls, openLinkedCalls, WAIT_SECONDS } from "../../testing/linking/linked-calls.ts";
 import { defineTool } from "../../tool.ts";
 
 const tools = [

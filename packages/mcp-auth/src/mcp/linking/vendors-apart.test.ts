@@ -2,8 +2,8 @@
 import { volume } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { modernCall, openLinkedCalls } from "../../testing/linked-calls.ts";
-import { openFetching } from "../../testing/replayed-state.ts";
+import { modernCall, openLinkedCalls } from "../../testing/linking/linked-calls.ts";
+import { openFetching } from "../../testing/linking/replayed-state.ts";
 import { defineTool } from "../../tool.ts";
 
 const me = defineTool({

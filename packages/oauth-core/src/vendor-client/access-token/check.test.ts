@@ -1,7 +1,7 @@
 /** What a vendor says about the token of a connection, in each of its ways, and what it does not say. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { ACCESS_TOKEN, CLIENT_ID, SUBJECT } from "../../testing/faulty-vendor.ts";
-import { type Lab, NOW, openLab, openSilentLab } from "../../testing/vendor-lab.ts";
+import { ACCESS_TOKEN, CLIENT_ID, SUBJECT } from "../../testing/network/faulty-vendor.ts";
+import { type Lab, NOW, openLab, openSilentLab } from "../../testing/network/vendor-lab.ts";
 import type { Vendor, VendorCredentials } from "../../vendors/vendor.ts";
 import { keptOf } from "../kept.ts";
 import type { CheckedAccount, CheckRequest } from "./check.ts";

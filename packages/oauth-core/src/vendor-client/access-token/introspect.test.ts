@@ -1,7 +1,7 @@
 /** What introspection reports, and how it is read. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { ACCESS_TOKEN, CLIENT_ID, CLIENT_SECRET, SUBJECT } from "../../testing/faulty-vendor.ts";
-import { type Lab, NOW, openLab } from "../../testing/vendor-lab.ts";
+import { ACCESS_TOKEN, CLIENT_ID, CLIENT_SECRET, SUBJECT } from "../../testing/network/faulty-vendor.ts";
+import { type Lab, NOW, openLab } from "../../testing/network/vendor-lab.ts";
 import type { Vendor, VendorCredentials } from "../../vendors/vendor.ts";
 
 let lab: Lab;

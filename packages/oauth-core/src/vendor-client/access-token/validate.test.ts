@@ -1,7 +1,7 @@
 /** Whether the vendor confirms a presented token, and for which client it was issued. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { ACCESS_TOKEN, CLIENT_ID, SUBJECT } from "../../testing/faulty-vendor.ts";
-import { type Lab, NOW, openLab, openSilentLab } from "../../testing/vendor-lab.ts";
+import { ACCESS_TOKEN, CLIENT_ID, SUBJECT } from "../../testing/network/faulty-vendor.ts";
+import { type Lab, NOW, openLab, openSilentLab } from "../../testing/network/vendor-lab.ts";
 import type { TokenCheck } from "../../vendors/account.ts";
 import type { Vendor, VendorCredentials } from "../../vendors/vendor.ts";
 import { canValidateAccessToken } from "./validate.ts";

@@ -3,8 +3,8 @@
  * user is good here.
  */
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { ACCESS_TOKEN, SUBJECT } from "../../testing/faulty-vendor.ts";
-import { type Lab, openLab } from "../../testing/vendor-lab.ts";
+import { ACCESS_TOKEN, SUBJECT } from "../../testing/network/faulty-vendor.ts";
+import { type Lab, openLab } from "../../testing/network/vendor-lab.ts";
 
 vi.mock("./introspect.ts", async (original) => ({ ...(await original<object>()), isIssuedTo: () => true }));
 

@@ -1,7 +1,7 @@
 /** The fields by which entries describe the token requests of their vendors, checked on the wire. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { CLIENT_ID } from "../../testing/faulty-vendor.ts";
-import { type Lab, openLab } from "../../testing/vendor-lab.ts";
+import { CLIENT_ID } from "../../testing/network/faulty-vendor.ts";
+import { type Lab, openLab } from "../../testing/network/vendor-lab.ts";
 import type { Vendor } from "../../vendors/vendor.ts";
 import { keptOf } from "../kept.ts";
 

@@ -6,8 +6,8 @@ import {
   REFRESH_TOKEN,
   soundAnswer,
   SUBJECT,
-} from "../../testing/faulty-vendor.ts";
-import { type Lab, openLab } from "../../testing/vendor-lab.ts";
+} from "../../testing/network/faulty-vendor.ts";
+import { type Lab, openLab } from "../../testing/network/vendor-lab.ts";
 import { idTokenSubject } from "../id-token/verify.ts";
 
 let lab: Lab;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { CLIENT_ID, CLIENT_SECRET } from "../../testing/faulty-vendor.ts";
-import { type Lab, openLab } from "../../testing/vendor-lab.ts";
+import { CLIENT_ID, CLIENT_SECRET } from "../../testing/network/faulty-vendor.ts";
+import { type Lab, openLab } from "../../testing/network/vendor-lab.ts";
 import type { RevocationDialect } from "../../vendors/dialect.ts";
 import type { RevokeRequest } from "./revoke.ts";
 

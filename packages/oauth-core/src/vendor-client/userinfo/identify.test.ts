@@ -1,7 +1,7 @@
 /** The user of tokens that have just been issued. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { ACCESS_TOKEN, soundAnswer, SUBJECT } from "../../testing/faulty-vendor.ts";
-import { type Lab, openLab, openSilentLab } from "../../testing/vendor-lab.ts";
+import { ACCESS_TOKEN, soundAnswer, SUBJECT } from "../../testing/network/faulty-vendor.ts";
+import { type Lab, openLab, openSilentLab } from "../../testing/network/vendor-lab.ts";
 import type { Vendor } from "../../vendors/vendor.ts";
 import { canIdentify } from "./identify.ts";
 

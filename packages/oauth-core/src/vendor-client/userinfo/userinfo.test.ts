@@ -1,7 +1,7 @@
 /** The vendor's account of a user, from a vendor with every kind of wrong response. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { ACCESS_TOKEN, CLIENT_ID } from "../../testing/faulty-vendor.ts";
-import { type Lab, openLab, openSilentLab } from "../../testing/vendor-lab.ts";
+import { ACCESS_TOKEN, CLIENT_ID } from "../../testing/network/faulty-vendor.ts";
+import { type Lab, openLab, openSilentLab } from "../../testing/network/vendor-lab.ts";
 import type { AccountEndpoint } from "../../vendors/account.ts";
 import type { Vendor } from "../../vendors/vendor.ts";
 

@@ -4,8 +4,8 @@
  */
 import type * as oauth from "oauth4webapi";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { ACCESS_TOKEN } from "../../testing/faulty-vendor.ts";
-import { type Lab, openLab } from "../../testing/vendor-lab.ts";
+import { ACCESS_TOKEN } from "../../testing/network/faulty-vendor.ts";
+import { type Lab, openLab } from "../../testing/network/vendor-lab.ts";
 import type * as answer from "../answer.ts";
 
 const off = vi.hoisted(() => new Set<string>());

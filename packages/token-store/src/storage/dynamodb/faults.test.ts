@@ -1,8 +1,8 @@
 import { volume } from "@oauth-broker/oauth-core/testing";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { RecordStore } from "@oauth-broker/oauth-core";
-import { runCalls, startFaultyTable, tally } from "../../testing/dynamo-faults.ts";
-import type { FaultyTable, Outcome } from "../../testing/dynamo-faults.ts";
+import { runCalls, startFaultyTable, tally } from "../../testing/aws/dynamo-faults.ts";
+import type { FaultyTable, Outcome } from "../../testing/aws/dynamo-faults.ts";
 import { dynamodbTokenRows } from "./token-rows.ts";
 import { dynamodbRecordStore } from "./record-store.ts";
 

@@ -1,8 +1,8 @@
 import { volume } from "@oauth-broker/oauth-core/testing";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { startFaultyTable } from "../../testing/dynamo-faults.ts";
-import type { FaultyTable } from "../../testing/dynamo-faults.ts";
-import { useWhileAnswersAreLost } from "../../testing/dynamo-lost-answers.ts";
+import { startFaultyTable } from "../../testing/aws/dynamo-faults.ts";
+import type { FaultyTable } from "../../testing/aws/dynamo-faults.ts";
+import { useWhileAnswersAreLost } from "../../testing/aws/dynamo-lost-answers.ts";
 
 const ROUNDS = volume({ test: 15, soak: 150 });
 const THROTTLED_ROUNDS = volume({ test: 8, soak: 40 });

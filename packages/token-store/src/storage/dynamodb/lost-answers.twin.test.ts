@@ -1,7 +1,7 @@
 /** The twin: the same uses with a store that does not recognise its own writes. */
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { type FaultyTable, startFaultyTable } from "../../testing/dynamo-faults.ts";
-import { useWhileAnswersAreLost } from "../../testing/dynamo-lost-answers.ts";
+import { type FaultyTable, startFaultyTable } from "../../testing/aws/dynamo-faults.ts";
+import { useWhileAnswersAreLost } from "../../testing/aws/dynamo-lost-answers.ts";
 import type * as Attempt from "./item.ts";
 
 vi.mock("./item.ts", async (original) => ({

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startDynamoDb } from "@oauth-broker/simulators/aws";
 import type { DynamoDbEngine } from "@oauth-broker/simulators/aws";
 import { orderAll, startProcesses, stopProcess } from "../../testing/processes.ts";
-import { RACE_NOW } from "../../testing/record-racer.ts";
-import type { Order, Tally } from "../../testing/record-racer.ts";
+import { RACE_NOW } from "../../testing/rows/record-racer.ts";
+import type { Order, Tally } from "../../testing/rows/record-racer.ts";
 import { dynamodbRecordStore } from "./record-store.ts";
 import type { DynamoDbOptions } from "./table.ts";
 
@@ -21,7 +21,7 @@ beforeAll(async () => {
   const { endpoint, region } = engine;
   // The engine serves all four, and this machine may be busy: a race is not a test of time.
   options = { table: await engine.createTable(), region, endpoint, deadlineMs: 30_000 };
-  children = await startProcesses("./record-racer.ts", [JSON.stringify(options)], PROCESSES);
+  children = await startProcesses("./rows/record-racer.ts", [JSON.stringify(options)], PROCESSES);
 });
 afterAll(async () => {
   await Promise.all(children.map((child) => stopProcess(child)));

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startDynamoDb } from "@oauth-broker/simulators/aws";
 import type { DynamoDbEngine } from "@oauth-broker/simulators/aws";
 import { dynamodbRecordStore } from "./record-store.ts";
-import { describeTokenRows } from "../../testing/token-rows-contract.ts";
+import { describeTokenRows } from "../../testing/rows/contract.ts";
 import { dynamodbTokenRows } from "./token-rows.ts";
 
 const KEY = { pk: "USER#u1", sk: "VENDOR#github" };

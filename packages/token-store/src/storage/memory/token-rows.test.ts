@@ -1,4 +1,4 @@
-import { describeTokenRows } from "../../testing/token-rows-contract.ts";
+import { describeTokenRows } from "../../testing/rows/contract.ts";
 import { memoryTokenRows } from "./token-rows.ts";
 
 describeTokenRows("memory", async () => {

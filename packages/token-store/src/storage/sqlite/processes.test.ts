@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { nextMessage, orderAll, startProcesses, stopProcess } from "../../testing/processes.ts";
-import { RACE_NOW } from "../../testing/record-racer.ts";
-import type { Order, Tally } from "../../testing/record-racer.ts";
+import { RACE_NOW } from "../../testing/rows/record-racer.ts";
+import type { Order, Tally } from "../../testing/rows/record-racer.ts";
 import { sqliteRecordStore } from "./record-store.ts";
 
 const ROUNDS = 250;
@@ -28,7 +28,7 @@ afterEach(async () => {
 });
 
 async function start(count: number): Promise<ChildProcess[]> {
-  const children = await startProcesses("./record-racer.ts", [path], count);
+  const children = await startProcesses("./rows/record-racer.ts", [path], count);
   running.push(...children);
   return children;
 }
@@ -109,7 +109,7 @@ describe("several processes on one SQLite file", () => {
     await before.close();
     // No file of this process may grow past 256 blocks: the log meets its end in the middle of a
     // commit.
-    const racer = fileURLToPath(new URL("../../testing/record-racer.ts", import.meta.url));
+    const racer = fileURLToPath(new URL("../../testing/rows/record-racer.ts", import.meta.url));
     const limited = spawn("sh", ["-c", 'ulimit -f 256; exec "$0" "$@"', process.execPath, racer, path], {
       stdio: ["ignore", "ignore", "ignore", "ipc"],
     });
@@ -136,7 +136,7 @@ describe("several processes on one SQLite file", () => {
     expect(statSync(`${path}-wal`).size).toBeGreaterThan(50 * 4096);
     // Another process may write files of 64 blocks: the log, which this one keeps open, is beyond
     // that already.
-    const racer = fileURLToPath(new URL("../../testing/record-racer.ts", import.meta.url));
+    const racer = fileURLToPath(new URL("../../testing/rows/record-racer.ts", import.meta.url));
     const limited = spawn("sh", ["-c", 'ulimit -f 64; exec "$0" "$@"', process.execPath, racer, path], {
       stdio: ["ignore", "ignore", "ignore", "ipc"],
     });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { sqliteRecordStore } from "./record-store.ts";
-import { describeTokenRows } from "../../testing/token-rows-contract.ts";
+import { describeTokenRows } from "../../testing/rows/contract.ts";
 import { sqliteTokenRows } from "./token-rows.ts";
 
 const KEY = { pk: "USER#u1", sk: "VENDOR#github" };

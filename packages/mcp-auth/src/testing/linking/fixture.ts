@@ -1,0 +1,227 @@
+/**
+ * Several vendors, two of them there: OpenID providers at two origins. Users sign in at `home` and
+ * link `chat`; a visitor is a browser at our pages and at the vendors'.
+ */
+import { defined, type Clock, type RecordStore } from "@oauth-broker/oauth-core";
+import type { VendorClient } from "@oauth-broker/oauth-core/client";
+import { defineVendor, type Vendor } from "@oauth-broker/oauth-core/registry";
+import {
+  type CookieJar,
+  createCookieJar,
+  driveConsent,
+  type DriveConsentOptions,
+  type OpenIdProvider,
+  type OpenIdProviderOptions,
+  sendWithCookies,
+  startOpenIdProvider,
+} from "@oauth-broker/simulators";
+import type { TokenRows } from "@oauth-broker/token-store";
+import { parseForms } from "../../../../simulators/src/html-forms.ts";
+import type { CallerLinks, Ticket } from "../../mode.ts";
+import { type LinkingDeps, linkingDeps } from "../../hosted/linking/deps.ts";
+import { sweepQuestions } from "../../hosted/linking/store-link.ts";
+import { atVendor, linkKey } from "../../hosted/vendor-links/link.ts";
+import type { HostedSettings, HostedVendorSettings, LinkingSettings } from "../../settings.ts";
+import { CREDENTIALS, form, SCOPES, SERVER } from "../hosted-fixture.ts";
+import { DESK, openServerFixture, type ServerFixture } from "../server-fixture.ts";
+
+export type VendorName = "home" | "chat";
+
+export interface LinkingFixture extends ServerFixture {
+  readonly home: OpenIdProvider;
+  readonly chat: OpenIdProvider;
+  readonly deps: LinkingDeps;
+  /** A new browser. */
+  visitor(): LinkingVisitor;
+  /** A session of a client, and the links it sees. */
+  call(user?: string, scope?: readonly string[], clientId?: string): Promise<Call>;
+  /** The access token that is stored. */
+  linked(vendor: VendorName, user?: string): Promise<string | undefined>;
+  /** Revocations at a vendor so far. */
+  revocations(vendor: VendorName): number;
+  sweep(): Promise<void>;
+  /** Another process, or another configuration, over the same table. */
+  again(changes?: Partial<LinkingOptions>): LinkingFixture;
+}
+
+export interface Call {
+  readonly links: CallerLinks;
+  readonly access: string;
+  readonly sessionId: string;
+  ask(vendor?: string, scopes?: readonly string[]): Promise<Ticket>;
+}
+
+export interface LinkingVisitor {
+  readonly jar: CookieJar;
+  get(path: string, headers?: Record<string, string>): Promise<Response>;
+  post(path: string, fields: Record<string, string | undefined>, headers?: Record<string, string>): Promise<Response>;
+  /** Follows redirects, at our pages and at the vendors', where it acts as `options` says. */
+  open(path: string, options?: VisitOptions): Promise<Shown>;
+  /** Presses a button of the page: `value` of `decision` or `action`. */
+  press(shown: Shown, button: string, options?: VisitOptions & { readonly vendor?: string }): Promise<Shown>;
+  /** The same without following: our own answer. */
+  send(shown: Shown, button: string, vendor?: string): Promise<Response>;
+  /** At a vendor, up to our callback, which is not requested. */
+  atVendor(answer: Response, options?: VisitOptions): Promise<URL>;
+  /** Opens the ticket, signs in and approves. */
+  link(ticket: Ticket, options?: VisitOptions): Promise<Shown>;
+}
+
+export type VisitOptions = Partial<Pick<DriveConsentOptions, "account" | "decision" | "cookieJar">>;
+
+/** Where a visit ended. */
+export interface Shown {
+  readonly url: URL;
+  readonly status: number;
+  readonly html: string;
+  readonly headers: Headers;
+}
+
+export interface LinkingOptions {
+  readonly chat: Partial<Vendor>;
+  readonly home: Partial<Vendor>;
+  readonly signIn: VendorName;
+  readonly settings: Partial<HostedSettings>;
+  readonly linking: Partial<LinkingSettings>;
+  readonly provider: Partial<OpenIdProviderOptions>;
+  readonly records: (now: Clock) => RecordStore;
+  readonly rows: TokenRows;
+  readonly vendorClient: (real: VendorClient) => VendorClient;
+}
+
+export const SESSION_SCOPE: readonly string[] = ["home", "chat"].flatMap((id) =>
+  SCOPES.map((scope) => `${id}:${scope}`),
+);
+
+export async function openLinkingFixture(options: Partial<LinkingOptions> = {}): Promise<LinkingFixture> {
+  const signIn = options.signIn ?? "home";
+  const start = (name: VendorName, host: "127.0.0.1" | "localhost"): Promise<OpenIdProvider> => {
+    const { clientId, clientSecret } = CREDENTIALS;
+    // Either may be the sign-in vendor.
+    const redirectUris = [`${SERVER}/callback`, `${SERVER}/vendors/${name}/callback`];
+    const client = { clientId, clientSecret: clientSecret?.reveal() ?? "", redirectUris };
+    return startOpenIdProvider({ clients: [client], host, ...options.provider });
+  };
+  const [home, chat] = [await start("home", "127.0.0.1"), await start("chat", "localhost")];
+  return fixtureOver({ home, chat }, { ...options, signIn }, async () => {
+    await Promise.all([home.close(), chat.close()]);
+  });
+}
+
+function fixtureOver(
+  { home, chat }: Readonly<Record<VendorName, OpenIdProvider>>,
+  options: Partial<LinkingOptions>,
+  closeVendors: () => Promise<void>,
+): LinkingFixture {
+  const { signIn = "home", records, rows, vendorClient } = options;
+  const at = (id: VendorName, name: string, { issuer }: OpenIdProvider): HostedVendorSettings => ({
+    vendor: defineVendor({ id, name, issuer, ...options[id] }),
+    credentials: CREDENTIALS,
+    scopes: SCOPES,
+    apiHosts: [],
+  });
+  const vendors = new Map([
+    ["home", at("home", "Home Vendor", home)],
+    ["chat", at("chat", "Chat Vendor", chat)],
+  ]);
+  const vendor = vendors.get(signIn);
+  if (vendor === undefined) throw new Error("there is no such vendor");
+  const linking: LinkingSettings = {
+    vendors,
+    signIn,
+    elicitationWaitSeconds: 0,
+    sessionMaxSeconds: 30 * 86_400,
+    endLinksWithLastSession: false,
+    adoptSignIn: false,
+    ...options.linking,
+  };
+  const fixture = openServerFixture({
+    vendor: vendor.vendor,
+    scopes: SCOPES,
+    ...defined({ records, rows, vendorClient }),
+    settings: { vendor, linking, ...options.settings },
+  });
+  const clients = new Map(fixture.callback.clients.map((client) => [client.clientId, client]));
+  const deps = linkingDeps(fixture, async (clientId) => {
+    const client = clients.get(clientId);
+    return client === undefined ? undefined : { ...client, knownBy: "configuration" };
+  });
+  if (deps === undefined) throw new Error("there is no linking");
+  const providers = { home, chat };
+  return {
+    ...fixture,
+    home,
+    chat,
+    deps,
+    visitor: () => visitorOf(fixture),
+    call: async (user = "user", scope = SESSION_SCOPE, clientId = DESK.clientId) => {
+      const { session, tokens } = await fixture.sessions.start({ user, clientId, scope });
+      const links = (await fixture.gate.identify(tokens.accessToken))?.links;
+      if (links === undefined) throw new Error("the caller has no links");
+      return {
+        links,
+        access: tokens.accessToken,
+        sessionId: session.id,
+        ask: (name = "chat", scopes = ["openid", "api:read"]) => links.ask({ vendor: name, scopes }),
+      };
+    },
+    linked: async (name, user = "user") =>
+      (await fixture.tokens.get(linkKey(user, atVendor(name, fixture))))?.tokens.accessToken.reveal(),
+    revocations: (name) => providers[name].requests().filter(({ path }) => path === "/token/revocation").length,
+    sweep: () => sweepQuestions(deps),
+    again: (changes = {}) =>
+      fixtureOver(
+        providers,
+        { ...options, records: () => fixture.table, rows: { ...fixture.rows, close: async () => {} }, ...changes },
+        async () => {},
+      ),
+    close: async () => {
+      await fixture.close();
+      await closeVendors();
+    },
+  };
+}
+
+function visitorOf(fixture: ServerFixture): LinkingVisitor {
+  const jar = createCookieJar();
+  const request = (url: string, init: RequestInit) => fixture.request(url.slice(SERVER.length), init);
+  const send = (url: URL, init?: RequestInit) => sendWithCookies(request, jar, url, init);
+  const isOurs = (url: URL): boolean => url.href.startsWith(SERVER);
+  const locationOf = (answer: Response): URL => new URL(answer.headers.get("location") ?? "none:", SERVER);
+
+  const follow = async (first: Response, from: URL, options: VisitOptions): Promise<Shown> => {
+    let [answer, url] = [first, from];
+    for (let step = 0; step < 12; step += 1) {
+      const { status, headers } = answer;
+      if (status < 300 || status > 399) return { url, status, html: await answer.text(), headers };
+      url = locationOf(answer);
+      if (!isOurs(url)) url = await driveConsent(url, { cookieJar: jar, stopAt: isOurs, ...options });
+      answer = await send(url);
+    }
+    throw new Error("the visit does not end");
+  };
+  const visitor: LinkingVisitor = {
+    jar,
+    get: (path, headers = {}) => send(new URL(path, SERVER), { headers }),
+    post: (path, fields, headers = {}) => send(new URL(path, SERVER), { method: "POST", body: form(fields), headers }),
+    open: async (path, options = {}) => follow(await visitor.get(path), new URL(path, SERVER), options),
+    send: async ({ html, url }, button, vendor) => {
+      const found = parseForms(html).find(
+        ({ buttons, fields }) =>
+          buttons.some(([, value]) => value === button) &&
+          (vendor === undefined || fields.some(([name, value]) => name === "vendor" && value === vendor)),
+      );
+      const pressed = found?.buttons.find(([, value]) => value === button);
+      if (found === undefined || pressed === undefined) throw new Error(`no button ${button} on the page:\n${html}`);
+      const fields = Object.fromEntries([...found.fields, pressed]);
+      return visitor.post(new URL(found.action, url).pathname, fields);
+    },
+    press: async (shown, button, { vendor, ...options } = {}) =>
+      follow(await visitor.send(shown, button, vendor), shown.url, options),
+    atVendor: (answer, options = {}) =>
+      driveConsent(locationOf(answer), { cookieJar: jar, stopAt: isOurs, ...options }),
+    link: async ({ url }, options = {}) =>
+      visitor.press(await visitor.open(url.slice(SERVER.length)), "approve", options),
+  };
+  return visitor;
+}

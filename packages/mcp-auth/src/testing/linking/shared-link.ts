@@ -1,0 +1,129 @@
+/**
+ * One user at a vendor that grants what a test says, the sessions of that user, and tools that
+ * return the vendor token they got.
+ */
+import { defined } from "@oauth-broker/oauth-core";
+import type { ResolvedVendor, VendorTokens } from "@oauth-broker/oauth-core/registry";
+import { createLog, errorPageWith, mount } from "@oauth-broker/oauth-core/service";
+import { Hono } from "hono";
+import { z } from "zod";
+import { linkKey } from "../../hosted/vendor-links/link.ts";
+import { createMcpEndpoint } from "../../mcp/endpoint.ts";
+import { defineTool } from "../../tool.ts";
+import { type FixtureOptions, SERVER } from "../hosted-fixture.ts";
+import { openStubServerFixture, type StubServerFixture } from "../server-fixture.ts";
+
+export interface SharedLink extends StubServerFixture {
+  /**
+   * Signs in again.
+   *
+   * @param granted as the vendor reports it; undefined: it reports nothing.
+   * @param end of tokens that cannot be refreshed
+   */
+  signIn(asked: string, granted?: string, end?: { readonly lifetimeSeconds?: number }): Promise<SignedIn>;
+  /** @returns the vendor token the tool had, or the response's status and challenge */
+  callTool(name: string, accessToken: string): Promise<string>;
+  /** The link's vendor token. */
+  linked(): Promise<{ readonly token: string | undefined; readonly scope: string | undefined }>;
+  /** Vendor tokens that were revoked. */
+  readonly revoked: string[];
+}
+
+export interface SignedIn {
+  readonly access: string;
+  readonly refresh: string;
+  /** The vendor token of this sign-in, whether the link has it or not. */
+  readonly vendorToken: string;
+}
+
+const tool = (name: string, scopes?: readonly string[]) =>
+  defineTool({
+    name,
+    description: name,
+    input: z.object({}),
+    ...defined({ scopes }),
+    run: async (_, { vendor }) => vendor.accessToken(),
+  });
+
+/** Named after their scopes. */
+const TOOLS = [tool("unsaid"), tool("none", []), tool("read", ["read"]), tool("write", ["write"])];
+
+export async function openSharedLink(options: Partial<FixtureOptions> = {}): Promise<SharedLink> {
+  let next: VendorTokens | undefined;
+  let count = 0;
+  const revoked: string[] = [];
+  const fixture = await openStubServerFixture({
+    ...options,
+    vendorClient: (real) => ({
+      ...real,
+      identify: async () => "user",
+      redeemCode: async () => next as VendorTokens,
+      revokeGrant: async (_vendor, _credentials, { accessToken, refreshToken }) => {
+        revoked.push(refreshToken ?? accessToken);
+        return "token";
+      },
+    }),
+  });
+  const log = createLog({ write: () => undefined });
+  const { scopes } = fixture.settings.vendor;
+  const endpoint = createMcpEndpoint(
+    { name: "test", version: "1.0.0", tools: TOOLS },
+    {
+      gate: fixture.gate,
+      addressOf: () => "127.0.0.1",
+      resourceMetadata: undefined,
+      scope: scopes.join(" "),
+      vendor: async () => ({}) as ResolvedVendor,
+      names: { id: "stub", name: "Stub" },
+      apiHosts: [],
+      allowLoopback: false,
+      fetch: async () => new Response(),
+      vendorClient: { account: async () => ({}) },
+      log,
+    },
+  );
+  const app = new Hono();
+  mount(app, [endpoint.route], { log, errorPage: errorPageWith(), isHttps: true });
+  return {
+    ...fixture,
+    revoked,
+    signIn: async (asked, granted, end) => {
+      count += 1;
+      const vendorToken = `vendor-token-${count}`;
+      next = {
+        accessToken: vendorToken,
+        tokenType: "Bearer",
+        vendorData: {},
+        ...(granted === undefined ? {} : { scope: granted.split(" ") }),
+        ...(end === undefined ? { refreshToken: `vendor-refresh-${count}` } : {}),
+        ...(end?.lifetimeSeconds === undefined ? {} : { expiresInSeconds: end.lifetimeSeconds }),
+      };
+      const back = await fixture.browser().connect({ scope: asked });
+      const { body } = await fixture.redeem(back.searchParams.get("code") ?? "");
+      return { access: body["access_token"] ?? "", refresh: body["refresh_token"] ?? "", vendorToken };
+    },
+    callTool: async (name, accessToken) => {
+      const answer = await app.request(`${SERVER}/mcp`, {
+        method: "POST",
+        headers: {
+          "content-type": "application/json",
+          accept: "application/json, text/event-stream",
+          authorization: `Bearer ${accessToken}`,
+          "mcp-protocol-version": "2025-11-25",
+        },
+        body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: {} } }),
+      });
+      const text = await answer.text();
+      const token = /vendor-token-\d+/.exec(text)?.[0];
+      return token ?? `${answer.status} ${answer.headers.get("www-authenticate") ?? text}`;
+    },
+    linked: async () => {
+      const { accessToken, scope } = (await fixture.tokens.get(linkKey("user", fixture)))?.tokens ?? {};
+      return { token: accessToken?.reveal(), scope };
+    },
+    close: async () => {
+      await endpoint.close();
+      await fixture.close();
+    },
+  };
+}

@@ -1,0 +1,69 @@
+/**
+ * Several vendors, of which only the one that signs users in exists: the stub vendor, which grants
+ * `read` and `write` whatever is requested. For what happens before a link is needed.
+ */
+import { type Clock, defined, type RecordStore } from "@oauth-broker/oauth-core";
+import { defineVendor } from "@oauth-broker/oauth-core/registry";
+import { startStubVendor, type StubVendor } from "@oauth-broker/simulators";
+import type { HostedSettings, LinkingSettings } from "../../settings.ts";
+import { CREDENTIALS } from "../hosted-fixture.ts";
+import { openServerFixture, type ServerFixture } from "../server-fixture.ts";
+
+export interface StubLinkingFixture extends ServerFixture {
+  readonly stub: StubVendor;
+  /** The same vendor alone, or with the others, over the same table. */
+  again(linking: "VENDOR" | "VENDORS"): ServerFixture;
+}
+
+/** At the sign-in vendor, `main`. */
+export const MAIN_SCOPES: readonly string[] = ["read", "write"];
+/** All that a session can have. `chat` has a scope that reads like one of `main`. */
+export const ALL_SCOPES: readonly string[] = ["main:read", "main:write", "chat:post", "chat:main:read"];
+
+/** @param options.linking changes to the settings of links */
+export async function openStubLinkingFixture(
+  options: {
+    readonly linking?: Partial<LinkingSettings>;
+    readonly settings?: Partial<HostedSettings>;
+    /** Begins with `VENDOR`. */
+    readonly alone?: boolean;
+    readonly records?: (now: Clock) => RecordStore;
+  } = {},
+): Promise<StubLinkingFixture> {
+  const stub = await startStubVendor();
+  const { authorizationEndpoint, tokenEndpoint, revocationEndpoint } = stub;
+  const ofStub = { id: "main", name: "Main Vendor", authorizationEndpoint, tokenEndpoint, revocationEndpoint };
+  const main = { vendor: defineVendor(ofStub), credentials: CREDENTIALS, scopes: MAIN_SCOPES, apiHosts: [] };
+  const other = (id: string, name: string, scopes: readonly string[]): readonly [string, typeof main] => {
+    const endpoints = { authorizationEndpoint: `https://${id}.example/a`, tokenEndpoint: `https://${id}.example/t` };
+    return [id, { ...main, vendor: defineVendor({ id, name, ...endpoints, revocationEndpoint }), scopes }];
+  };
+  const linking: LinkingSettings = {
+    vendors: new Map([["main", main], other("chat", "Chat Vendor", ["post", "main:read"]), other("wiki", "Wiki", [])]),
+    signIn: "main",
+    elicitationWaitSeconds: 0,
+    sessionMaxSeconds: 30 * 86_400,
+    endLinksWithLastSession: false,
+    adoptSignIn: false,
+    ...options.linking,
+  };
+  const open = (kind: "VENDOR" | "VENDORS", records = options.records): ServerFixture =>
+    openServerFixture({
+      vendor: main.vendor,
+      scopes: MAIN_SCOPES,
+      frozen: true,
+      vendorClient: (real) => ({ ...real, identify: async () => "user" }),
+      ...defined({ records }),
+      settings: { ...(kind === "VENDOR" ? {} : { vendor: main, linking }), ...options.settings },
+    });
+  const fixture = open(options.alone === true ? "VENDOR" : "VENDORS");
+  return {
+    ...fixture,
+    stub,
+    again: (kind) => open(kind, () => fixture.table),
+    close: async () => {
+      await fixture.close();
+      await stub.close();
+    },
+  };
+}

@@ -1,0 +1,30 @@
+/** Egress on the real network towards servers on loopback; what a test opens is closed after it. */
+import { afterEach } from "vitest";
+import { createEgress, type Egress, type EgressDeps, type EgressOptions, REAL_NETWORK } from "../../egress/index.ts";
+import { type LoopbackServer, startLoopbackServer } from "./loopback-server.ts";
+
+const OPTIONS: EgressOptions = { allowLoopback: true, allowCidrs: [], timeoutMs: 5_000 };
+const running: (Egress | LoopbackServer)[] = [];
+
+/** Called once in a test file. */
+export function closeAfterEach(): void {
+  afterEach(async () => {
+    for (const one of running.splice(0)) await one.close();
+  });
+}
+
+/** Closes it after the test. */
+export function track<T extends Egress | LoopbackServer>(one: T): T {
+  running.push(one);
+  return one;
+}
+
+/** A server on loopback. */
+export async function start(...args: Parameters<typeof startLoopbackServer>): Promise<LoopbackServer> {
+  return track(await startLoopbackServer(...args));
+}
+
+/** Egress without jitter. */
+export function open(options: Partial<EgressOptions> = {}, deps: Partial<EgressDeps> = {}): Egress {
+  return track(createEgress({ ...OPTIONS, ...options }, { ...REAL_NETWORK, jitterMs: () => 0, ...deps }));
+}

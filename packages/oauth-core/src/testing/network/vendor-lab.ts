@@ -1,0 +1,85 @@
+/**
+ * One faulty vendor, one vendor client with the real egress, one clock for both, and a flow that is
+ * about to redeem its code.
+ */
+import { createEgress } from "../../egress/index.ts";
+import {
+  createVendorClient,
+  type RedeemRequest,
+  type RefreshRequest,
+  type VendorClient,
+} from "../../vendor-client/index.ts";
+import type { ResolvedVendor, Vendor, VendorTokens } from "../../vendors/vendor.ts";
+import { type FaultyVendor, NONCE, REFRESH_TOKEN, startFaultyVendor } from "./faulty-vendor.ts";
+import { fixedClock } from "../fixed-clock.ts";
+
+export interface LabChanges {
+  readonly entry?: Partial<Vendor>;
+  readonly request?: Partial<RedeemRequest>;
+}
+
+export interface Lab {
+  readonly vendor: FaultyVendor;
+  readonly client: VendorClient;
+  readonly clock: ReturnType<typeof fixedClock>;
+  readonly request: RedeemRequest;
+  readonly resolve: (changes?: Partial<Vendor>) => Promise<ResolvedVendor>;
+  readonly redeem: (changes?: LabChanges) => Promise<VendorTokens>;
+  readonly refresh: (changes?: {
+    readonly entry?: Partial<Vendor>;
+    readonly request?: Partial<RefreshRequest>;
+  }) => Promise<VendorTokens>;
+  readonly close: () => Promise<void>;
+}
+
+export const NOW = 1_700_000_000;
+
+export async function openLab({ timeoutMs = 5_000 } = {}): Promise<Lab> {
+  const clock = fixedClock(NOW);
+  const vendor = await startFaultyVendor(clock);
+  const egress = createEgress({ allowLoopback: true, allowCidrs: [], timeoutMs });
+  const client = createVendorClient({ fetch: egress.fetch, now: clock, allowLoopback: true });
+  const request: RedeemRequest = {
+    code: "code-of-the-vendor",
+    redirectUri: "https://broker.example/v1/callback",
+    codeVerifier: "verifier-of-this-flow-which-is-43-chars-or-more",
+    nonce: NONCE,
+    scope: ["openid"],
+  };
+  const resolve: Lab["resolve"] = (changes) => client.resolve({ ...vendor.entry, ...changes });
+  return {
+    vendor,
+    client,
+    clock,
+    request,
+    resolve,
+    redeem: async (changes = {}) =>
+      client.redeemCode(await resolve(changes.entry), vendor.credentials, { ...request, ...changes.request }),
+    refresh: async (changes = {}) =>
+      client.refreshTokens(await resolve(changes.entry), vendor.credentials, {
+        refreshToken: REFRESH_TOKEN,
+        ...changes.request,
+      }),
+    close: async () => {
+      await vendor.close();
+      await egress.close();
+    },
+  };
+}
+
+/**
+ * A vendor whose `/me` never responds, with a short timeout. No other endpoint is asked, so that a
+ * busy machine does not make another request time out.
+ */
+export async function openSilentLab(): Promise<{
+  readonly lab: Lab;
+  readonly vendor: ResolvedVendor;
+  readonly endpoint: string;
+}> {
+  const lab = await openLab({ timeoutMs: 200 });
+  const { issuer } = lab.vendor;
+  lab.vendor.answers.set("/me", () => undefined);
+  const endpoints = { authorizationEndpoint: `${issuer}/authorize`, tokenEndpoint: `${issuer}/token` };
+  const vendor = await lab.resolve({ ...endpoints, issRequired: false });
+  return { lab, vendor, endpoint: `${issuer}/me` };
+}

@@ -1,0 +1,63 @@
+/**
+ * Rounds of the crash matrix, refresh/crash.test.ts: a kill at a point, and the callers after it.
+ */
+import { get } from "node:http";
+import { expect } from "vitest";
+import { LEASE_MS, type Round, SLOW_MS } from "./crash-fixture.ts";
+import type { Point } from "./child.ts";
+import type { RefreshChild } from "./children.ts";
+
+/** The error for a caller whose user must authorize again. */
+export const DEAD = "error invalid_grant reauthorization_required";
+
+/**
+ * A caller after the crash gets tokens that the vendor accepts.
+ *
+ * @returns milliseconds it took
+ */
+export async function expectFresh({ next, vendor, user }: Round): Promise<number> {
+  const started = performance.now();
+  const answer = await next();
+  expect(vendor.live(user).accessTokens.map((token) => `token ${token}`)).toContain(answer);
+  return performance.now() - started;
+}
+
+/** A process killed at the given point. */
+export async function killedAt(point: Point, round: Round): Promise<RefreshChild> {
+  const child = await round.start();
+  child.call([round.user], { stopAt: point }).catch(() => undefined);
+  await child.stopped();
+  await child.kill();
+  return child;
+}
+
+/**
+ * The vendor has rotated and the new token is lost: recovered where the vendor allows it, else
+ * reported once and never tried again.
+ */
+export async function expectRecovered(round: Round, child: RefreshChild): Promise<void> {
+  if (round.model !== "strict") {
+    expect(await expectFresh(round)).toBeLessThan(LEASE_MS + SLOW_MS);
+    await round.expectSound({ commits: 1, calls: 2 }, child);
+    return;
+  }
+  const started = performance.now();
+  expect(await round.next()).toBe(DEAD);
+  expect(performance.now() - started).toBeLessThan(LEASE_MS + SLOW_MS);
+  expect(await Promise.all([round.next(), round.next()])).toEqual([DEAD, DEAD]);
+  await round.expectSound({ commits: 0, calls: 2, reauthorize: "refresh_lost" }, child);
+}
+
+/** What is received until the other side closes. */
+export async function readToTheEnd(url: string): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  get(url, (response) => {
+    let text = "";
+    response.on("data", (part) => {
+      text += String(part);
+    });
+    response.on("error", () => undefined);
+    response.on("close", () => resolve(text));
+  }).on("error", () => resolve(""));
+  return promise;
+}

@@ -1,0 +1,49 @@
+/** A token store of a server with several vendors: users sign in at `home` and link `chat`. */
+import { type Clock, Secret } from "@oauth-broker/oauth-core";
+import { fixedClock } from "@oauth-broker/oauth-core/testing";
+import { memoryTokenRows } from "../../storage/memory/token-rows.ts";
+import type { TokenRows } from "../../storage/token-rows.ts";
+import { createTokenStore, type TokenStore } from "../../token-store.ts";
+import type { ModeName } from "../../tokens/token-attributes.ts";
+import type { LinkDetails, SignIn, TokenKey, TokenSet } from "../../tokens/tokens.ts";
+import { memoryKeys, NOW } from "../cli-fixture.ts";
+
+export const SIGN_IN: SignIn = { vendor: "home", issuer: "https://home.example" };
+export const OTHER_SIGN_IN: SignIn = { vendor: "home", issuer: "https://another.example" };
+export const CHAT: TokenKey = { user: "u1", vendor: "chat", issuer: "https://chat.example", signIn: SIGN_IN };
+export const DETAILS: LinkDetails = {
+  account: "C7",
+  label: new Secret("ada@chat.example"),
+  linkedAt: NOW,
+  notGranted: ["post"],
+  lacked: {},
+};
+
+export const tokensOf = (name: string, link?: LinkDetails): TokenSet => ({
+  accessToken: new Secret(`at-${name}`),
+  refreshToken: new Secret(`rt-${name}`),
+  tokenType: "Bearer",
+  ...(link === undefined ? {} : { link }),
+});
+
+export interface LinksFixture {
+  readonly store: TokenStore;
+  readonly rows: TokenRows;
+  readonly clock: Clock & { advance(seconds: number): void };
+  close(): Promise<void>;
+}
+
+export function linksFixture({
+  rows = memoryTokenRows(),
+  mode = "bridge",
+  keyless = false,
+}: {
+  readonly rows?: TokenRows;
+  readonly mode?: ModeName;
+  readonly keyless?: boolean;
+}): LinksFixture {
+  const clock = fixedClock(NOW);
+  const keys = keyless ? undefined : memoryKeys();
+  const store = createTokenStore({ rows, keys, mode, environment: "test", now: clock });
+  return { store, rows, clock, close: () => store.close(0) };
+}

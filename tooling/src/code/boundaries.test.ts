@@ -1,0 +1,224 @@
+import { describe, expect, it } from "vitest";
+import { checkBoundaries, checkSizes } from "./boundaries.ts";
+import { EVERYTHING, parseSource, PRODUCT, readEntries, readSources } from "../sources.ts";
+
+const ENTRIES = new Map([
+  ["@oauth-broker/oauth-core", "packages/oauth-core/src/index.ts"],
+  ["@oauth-broker/oauth-core/client", "packages/oauth-core/src/vendor-client/index.ts"],
+  ["@oauth-broker/oauth-core/http", "packages/oauth-core/src/http/index.ts"],
+  ["@oauth-broker/oauth-core/testing", "packages/oauth-core/src/testing/index.ts"],
+  ["@oauth-broker/token-store", "packages/token-store/src/index.ts"],
+  ["@oauth-broker/simulators", "packages/simulators/src/index.ts"],
+]);
+
+const CORE = "packages/oauth-core/src";
+const BROKER = "apps/broker/src";
+const rulesBroken = (path: string, code: string): string[] =>
+  checkBoundaries([parseSource(path, code)], ENTRIES).map(({ rule }) => rule);
+
+describe("arrows", () => {
+  it.each([
+    [`${CORE}/mechanics/a.ts`, `import { x } from "../protocol/b.ts";`],
+    [`${CORE}/protocol/a.ts`, `import { x } from "../vendor-client/b.ts";`],
+    [`${CORE}/vendors/a.ts`, `import { x } from "../vendor-client/b.ts";`],
+    [`${CORE}/vendor-client/a.ts`, `import { x } from "../authorization-server/b.ts";`],
+    [`${CORE}/authorization-server/a.ts`, `import { x } from "../http/b.ts";`],
+    [`${CORE}/ports.ts`, `import type { x } from "./protocol/b.ts";`],
+    [`${CORE}/index.ts`, `export { x } from "./http/b.ts";`],
+    [`${CORE}/protocol/a.ts`, `const x = import("../vendor-client/b.ts");`],
+    ["packages/token-store/src/a.ts", `import { createVendorClient } from "@oauth-broker/oauth-core/client";`],
+    ["packages/token-store/src/a.ts", `import * as client from "@oauth-broker/oauth-core/client";`],
+    ["packages/token-store/src/a.ts", `import { type A, b } from "@oauth-broker/oauth-core/client";`],
+    ["packages/token-store/src/a.ts", `import { type A, type B } from "@oauth-broker/oauth-core/client";`],
+    ["packages/token-store/src/a.ts", `import { x } from "@oauth-broker/oauth-core/http";`],
+    ["packages/oauth-core/src/protocol/a.ts", `import { x } from "@oauth-broker/token-store";`],
+    ["packages/simulators/src/a.ts", `import { x } from "@oauth-broker/oauth-core";`],
+    ["packages/simulators/src/entry-vendor/a.ts", `import type { Clock } from "@oauth-broker/oauth-core";`],
+    ["packages/simulators/src/entry-vendor/a.ts", `import { REGISTRY } from "../../../oauth-core/src/vendors/b.ts";`],
+    ["packages/simulators/src/entry-vendor/a.ts", `import { x } from "../fixtures/b.ts";`],
+    [`${BROKER}/app.ts`, `import { fixedClock } from "@oauth-broker/oauth-core/testing";`],
+    [`${CORE}/protocol/a.ts`, `import { fixedClock } from "../testing/fixed-clock.ts";`],
+    [`${BROKER}/app.ts`, `import { x } from "@oauth-broker/simulators";`],
+    [`${BROKER}/main.ts`, `const x = await import("@oauth-broker/simulators");`],
+    [`${BROKER}/sandbox.ts`, `import { x } from "@oauth-broker/simulators";`],
+    [`${BROKER}/sandbox.ts`, `import { x } from "./sample-platform/app.ts";`],
+    [`${BROKER}/start.ts`, `const x = await import("./sample-platform/app.ts");`],
+    ["examples/hono/main.ts", `import { x } from "@oauth-broker/oauth-core/http";`],
+    ["examples/hono/main.ts", `import { x } from "../../packages/oauth-core/src/index.ts";`],
+  ])("refuse %s: %s", (path, code) => {
+    expect(rulesBroken(path, code)).toContain("arrows");
+  });
+
+  it.each([
+    [`${CORE}/http/a.ts`, `import { x } from "../protocol/b.ts";`],
+    [`${CORE}/protocol/a.ts`, `import { x } from "../mechanics/b.ts";`],
+    [`${CORE}/protocol/a.ts`, `import type { Clock } from "../ports.ts";`],
+    ["packages/token-store/src/a.ts", `import type { Clock } from "@oauth-broker/oauth-core";`],
+    ["packages/token-store/src/a.ts", `import { OAuthError, type B } from "@oauth-broker/oauth-core";`],
+    ["packages/token-store/src/a.test.ts", `import { fixedClock } from "@oauth-broker/oauth-core/testing";`],
+    ["packages/simulators/src/entry-vendor/a.ts", `import { listen } from "../listen.ts";`],
+    [`${BROKER}/sandbox.ts`, `import type { X } from "@oauth-broker/simulators";`],
+    [`${BROKER}/sandbox.ts`, `const { x } = await import("@oauth-broker/simulators");`],
+    [`${BROKER}/sandbox.ts`, `const { x } = await import("./sample-platform/app.ts");`],
+    [`${BROKER}/sample-platform/page.ts`, `import { x } from "@oauth-broker/simulators";`],
+    [`${BROKER}/start.ts`, `import { startSandbox } from "./sandbox.ts";`],
+    [`${BROKER}/testing/test-broker.ts`, `import { fixedClock } from "@oauth-broker/oauth-core/testing";`],
+    [`${BROKER}/app.test.ts`, `import { x } from "@oauth-broker/simulators";`],
+    [`${BROKER}/app.ts`, `import { x } from "@oauth-broker/oauth-core/http";`],
+    ["examples/hono/main.ts", `import { Hono } from "hono"; await fetch(process.env.URL); console.log(Date.now());`],
+    [`${CORE}/protocol/a.ts`, `// import { x } from "../vendor-client/b.ts";\nconst text = 'import "../http/b.ts"';`],
+  ])("permit %s: %s", (path, code) => {
+    expect(rulesBroken(path, code)).toEqual([]);
+  });
+});
+
+describe("access to the outside is in one place", () => {
+  it.each([
+    ["hono stays in the HTTP layer", `${CORE}/authorization-server/a.ts`, `import { Hono } from "hono";`],
+    ["hono stays in the HTTP layer", `${BROKER}/flows/a.ts`, `import { getCookie } from "hono/cookie";`],
+    ["hono stays in the HTTP layer", `${BROKER}/flows/a.ts`, `import { serve } from "@hono/node-server";`],
+    ["only egress opens connections", `${CORE}/vendor-client/token/redeem.ts`, `import { Agent } from "undici";`],
+    ["only egress opens connections", `${BROKER}/flows/a.ts`, `import { connect } from "node:net";`],
+    ["only egress opens connections", `${BROKER}/flows/a.ts`, `import tls from "tls";`],
+    ["only egress opens connections", `${BROKER}/flows/a.ts`, `const https = await import("node:https");`],
+    ["only egress opens connections", `${BROKER}/flows/a.ts`, `await fetch("https://vendor.example");`],
+    ["only egress opens connections", `${BROKER}/flows/a.ts`, `const deps = { fetch: globalThis.fetch };`],
+    ["only egress opens connections", `${BROKER}/flows/a.ts`, `f(fetch); function g(fetch: F) { fetch("x"); }`],
+    [
+      "only the adapters import the AWS SDK",
+      "packages/token-store/src/a.ts",
+      `import { KMSClient } from "@aws-sdk/client-kms";`,
+    ],
+    [
+      "only the span exporter imports the OpenTelemetry SDK",
+      `${CORE}/service/tracing/spans.ts`,
+      `import { TracerProvider } from "@opentelemetry/sdk-trace";`,
+    ],
+    ["only storage/sqlite imports node:sqlite", `${BROKER}/stores.ts`, `import { DatabaseSync } from "node:sqlite";`],
+    ["only config.ts reads process.env", `${BROKER}/main.ts`, `start(process.env);`],
+    ["only config.ts reads process.env", `${BROKER}/main.ts`, `const { env } = process;`],
+    ["only config.ts reads process.env", `${BROKER}/main.ts`, `globalThis.process.env.HOME;`],
+    ["only config.ts reads process.env", `${BROKER}/main.ts`, `import { env } from "node:process";`],
+    ["time comes from a Clock", `${CORE}/protocol/state.ts`, `const now = () => Date.now() / 1000;`],
+    ["time comes from a Clock", `${CORE}/protocol/state.ts`, `const year = new Date().getFullYear();`],
+    ["redirects are 303", `${BROKER}/routes/a.ts`, `respond(307);`],
+    ["redirects are 303", `${BROKER}/routes/a.ts`, `const status = { moved: 308 };`],
+    ["no console", `${BROKER}/main.ts`, `console.error("x");`],
+    ["no console", `${BROKER}/main.ts`, `const log = console;`],
+  ])("%s: refuses %s with %s", (rule, path, code) => {
+    expect(rulesBroken(path, code)).toContain(rule);
+  });
+
+  it.each([
+    [`${CORE}/http/a.ts`, `import { Hono } from "hono";`],
+    [`${BROKER}/flows/a.ts`, `import type { Context } from "hono";`],
+    [`${CORE}/egress/connector.ts`, `import net from "node:net";`],
+    [`${CORE}/service/addresses.ts`, `import { BlockList, isIP } from "node:net";`],
+    [
+      `${CORE}/service/serve.ts`,
+      `import { createServer } from "node:http"; process.stdout.write("x"); process.on("SIGTERM", f);`,
+    ],
+    [`${BROKER}/flows/a.ts`, `export async function f(url: string, { fetch }: Deps) { return fetch(url); }`],
+    [`${BROKER}/flows/a.ts`, `export type F = typeof fetch; export interface G { fetch: F }`],
+    [`${BROKER}/flows/a.ts`, `export const f = (deps: Deps) => deps.fetch("x");`],
+    [`${BROKER}/config.ts`, `export const home = process.env["HOME"];`],
+    [`${BROKER}/clock.ts`, `export const systemClock = () => Math.floor(Date.now() / 1000);`],
+    [`${CORE}/protocol/a.ts`, `export const at = (s: number) => new Date(s * 1000).toISOString();`],
+    [
+      `${CORE}/protocol/a.test.ts`,
+      `console.log(Date.now()); await fetch("http://127.0.0.1:1"); expect(r.status).toBe(307);`,
+    ],
+    ["packages/simulators/src/a.ts", `import { Hono } from "hono"; await fetch("http://127.0.0.1:1");`],
+  ])("permits %s with %s", (path, code) => {
+    expect(rulesBroken(path, code)).toEqual([]);
+  });
+});
+
+describe("the root entry of oauth-core", () => {
+  const files = (...pairs: readonly (readonly [string, string])[]): ReturnType<typeof parseSource>[] =>
+    pairs.map(([path, code]) => parseSource(path, code));
+
+  it("must not reach hono over any number of imports", () => {
+    const found = checkBoundaries(
+      files(
+        [`${CORE}/index.ts`, `export { a } from "./authorization-server/a.ts";`],
+        [`${CORE}/authorization-server/a.ts`, `import { b } from "./b.ts";`],
+        [`${CORE}/authorization-server/b.ts`, `import { html } from "hono/html";`],
+      ),
+      ENTRIES,
+    );
+    expect(found).toContainEqual(
+      expect.objectContaining({ rule: "root entry", path: `${CORE}/authorization-server/b.ts` }),
+    );
+  });
+
+  it("may reach types of it", () => {
+    const found = checkBoundaries(
+      files([`${CORE}/index.ts`, `import type { Context } from "hono"; export type A = Context;`]),
+      ENTRIES,
+    );
+    expect(found).toEqual([]);
+  });
+});
+
+describe("short files", () => {
+  const lines = (count: number): string =>
+    Array.from({ length: count }, (_, index) => `const a${index} = 1;`).join("\n");
+
+  it("warns over 250 lines and fails over 400", () => {
+    const of = (count: number): unknown => checkSizes([parseSource(`${CORE}/protocol/a.ts`, lines(count))]);
+    expect(of(250)).toEqual([]);
+    expect(of(251)).toEqual([expect.objectContaining({ rule: "short files", warning: true })]);
+    expect(of(401)).toEqual([expect.not.objectContaining({ warning: expect.anything() })]);
+  });
+});
+
+describe("small folders", () => {
+  const folder = (name: string, count: number, file = "a"): unknown =>
+    checkSizes(
+      Array.from({ length: count }, (_, index) => parseSource(`${name}/${file}${index}.ts`, "export const a = 1;")),
+    );
+
+  it("fail over twelve files; tests and vendors do not count", () => {
+    expect(folder(`${CORE}/protocol`, 12)).toEqual([]);
+    for (const name of [`${CORE}/protocol`, `${CORE}/testing`, "e2e/bench", "tooling/src"]) {
+      expect(folder(name, 13), name).toEqual([expect.objectContaining({ rule: "small folders" })]);
+    }
+    expect(folder(`${CORE}/vendors`, 13)).toEqual([]);
+  });
+});
+
+describe("no import cycles", () => {
+  const rulesOf = (...sources: readonly string[]): string[] =>
+    checkBoundaries(
+      sources.map((code, index) => parseSource(`${CORE}/protocol/${"abc"[index]}.ts`, code)),
+      ENTRIES,
+    ).map(({ rule, message }) => `${rule} ${message}`);
+
+  it("of values, of types, over three files, or of a file with itself", () => {
+    const toA = `export type { A } from "./a.ts";`;
+    const circle = expect.stringMatching(/^no import cycles .*protocol\/a\.ts/);
+    expect(rulesOf(`import { b } from "./b.ts";`, toA)).toEqual([circle]);
+    expect(rulesOf(`import type { B } from "./b.ts";`, toA)).toEqual([circle]);
+    expect(rulesOf(`import type { B } from "./b.ts";`, `import { c } from "./c.ts";`, toA)).toEqual([circle]);
+    expect(rulesOf(`import type { A } from "./a.ts";`)).toEqual([circle]);
+    expect(rulesOf(`import { b } from "./b.ts";`, "")).toEqual([]);
+    expect(rulesOf(`const b = import("./b.ts");`, toA)).toEqual([]);
+  });
+});
+
+describe("this repository", () => {
+  const files = readSources(PRODUCT);
+
+  it("is read whole", () => {
+    expect(files.map(({ path }) => path)).toContain(`${CORE}/ports.ts`);
+    expect(readEntries().get("@oauth-broker/oauth-core")).toBe(`${CORE}/index.ts`);
+  });
+
+  it("keeps its rules", () => {
+    const violations = [...checkBoundaries(files, readEntries()), ...checkSizes(readSources(EVERYTHING))].filter(
+      ({ warning }) => warning !== true,
+    );
+    expect(violations).toEqual([]);
+  });
+});

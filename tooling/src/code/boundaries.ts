@@ -1,0 +1,170 @@
+/**
+ * Applies the tables of boundary-rules.ts to the sources. Run by `npm run check`, and by
+ * boundaries.test.ts on the repository itself.
+ */
+import { posix } from "node:path";
+import {
+  type Confined,
+  CONFINED_GLOBALS,
+  CONFINED_MODULES,
+  FORBIDDEN_NUMBERS,
+  MANY_LINES,
+  MAX_FILES,
+  MAX_LINES,
+  MAY_BE_LARGE,
+  ON_DEMAND,
+  PURE_NAMES,
+  UNREACHABLE,
+  ZONES,
+} from "./boundary-rules.ts";
+import type { SourceFile } from "../sources.ts";
+import type { Import } from "../syntax.ts";
+
+export interface Violation {
+  readonly rule: string;
+  readonly path: string;
+  readonly line: number;
+  readonly message: string;
+  /** Printed, but not a failure. */
+  readonly warning?: true;
+}
+
+/**
+ * @param entries package name and entry ("@oauth-broker/oauth-core/http") → path of the file it
+ *   exports
+ */
+export function checkBoundaries(files: readonly SourceFile[], entries: ReadonlyMap<string, string>): Violation[] {
+  const target = (file: SourceFile, { specifier }: Import): string | undefined =>
+    specifier.startsWith(".") ? posix.join(posix.dirname(file.path), specifier) : entries.get(specifier);
+  return [
+    ...files.flatMap((file) => [...arrows(file, target), ...confined(file)]),
+    ...reachable(files, target),
+    ...cycles(files, target),
+  ];
+}
+
+/** Long files and full folders. */
+export function checkSizes(files: readonly SourceFile[]): Violation[] {
+  return [...files.flatMap(size), ...folders(files)];
+}
+
+type Target = (file: SourceFile, one: Import) => string | undefined;
+
+const zoneOf = (path: string): (typeof ZONES)[number] | undefined => ZONES.find(({ files }) => files.test(path));
+
+const isForTests = (path: string): boolean => path.includes("/testing/");
+
+function arrows(file: SourceFile, target: Target): Violation[] {
+  const from = zoneOf(file.path);
+  if (file.kind === "test" || isForTests(file.path) || from === undefined) return [];
+  return file.imports.flatMap((one) => {
+    const path = target(file, one);
+    if (path === undefined) return [];
+    const to = zoneOf(path);
+    const refuse = (message: string): Violation[] => [
+      { rule: "arrows", path: file.path, line: one.line, message: `${message} (${one.specifier})` },
+    ];
+    if (isForTests(path)) return refuse("this is for tests only");
+    if (to === undefined || to === from) return [];
+    if (!from.mayImport.includes(to.zone)) return refuse(`${from.zone} must not import ${to.zone}`);
+    const isLoaded = ON_DEMAND.includes(from.zone);
+    if (ON_DEMAND.includes(to.zone) && !isLoaded && !one.dynamic && one.values.length > 0) {
+      return refuse(`${to.zone} is loaded by import() only`);
+    }
+    return [];
+  });
+}
+
+function confined(file: SourceFile): Violation[] {
+  if (file.kind !== "product") return [];
+  const found = (rule: Confined, line: number, what: string): Violation[] =>
+    rule.what.test(what) && !rule.allowed.some((allowed) => allowed.test(file.path))
+      ? [{ rule: rule.rule, path: file.path, line, message: `${what} does not belong here: ${rule.instead}` }]
+      : [];
+  const opens = ({ values }: Import): boolean => !values.every((name) => PURE_NAMES.has(name));
+  return [
+    ...file.imports
+      .filter(opens)
+      .flatMap((one) => CONFINED_MODULES.flatMap((rule) => found(rule, one.line, one.specifier))),
+    ...file.globals.flatMap(({ text, line }) => CONFINED_GLOBALS.flatMap((rule) => found(rule, line, text))),
+    ...file.numbers
+      .filter(({ text }) => FORBIDDEN_NUMBERS.has(text))
+      .map(({ text, line }) => ({
+        rule: "redirects are 303",
+        path: file.path,
+        line,
+        message: `${text} would forward a POST body`,
+      })),
+  ];
+}
+
+function size(file: SourceFile): Violation[] {
+  const lines = file.text.trimEnd().split("\n").length;
+  if (lines <= MANY_LINES) return [];
+  const at = {
+    rule: "short files",
+    path: file.path,
+    line: lines,
+    message: `${lines} lines: split it into files of one step each`,
+  };
+  return [lines > MAX_LINES ? at : { ...at, warning: true }];
+}
+
+function reachable(files: readonly SourceFile[], target: Target): Violation[] {
+  const byPath = new Map(files.map((file) => [file.path, file]));
+  return UNREACHABLE.flatMap(({ entry, specifier }) => {
+    const seen = new Set<string>([entry]);
+    const violations: Violation[] = [];
+    for (const path of seen) {
+      const file = byPath.get(path);
+      for (const one of file?.imports ?? []) {
+        if (file === undefined || one.values.length === 0) continue;
+        if (specifier.test(one.specifier)) {
+          violations.push({
+            rule: "root entry",
+            path,
+            line: one.line,
+            message: `${entry} reaches ${one.specifier} through this import`,
+          });
+        }
+        const next = target(file, one);
+        if (next !== undefined) seen.add(next);
+      }
+    }
+    return violations;
+  });
+}
+
+function folders(files: readonly SourceFile[]): Violation[] {
+  const folders = files.filter(({ path }) => !path.endsWith(".test.ts")).map(({ path }) => posix.dirname(path));
+  const sizes = Map.groupBy(folders, (folder) => folder);
+  return [...sizes].flatMap(([folder, { length }]) =>
+    length <= MAX_FILES || MAY_BE_LARGE.test(folder)
+      ? []
+      : [{ rule: "small folders", path: folder, line: 1, message: `${length} files: at most ${MAX_FILES}` }],
+  );
+}
+
+/** Type imports count too: a reader of one file in a cycle has to read all of them. */
+function cycles(files: readonly SourceFile[], target: Target): Violation[] {
+  const byPath = new Map(files.filter(({ kind }) => kind === "product").map((file) => [file.path, file]));
+  const isDone = new Set<string>();
+  const violations: Violation[] = [];
+  const visit = (path: string, way: readonly string[]): void => {
+    const file = byPath.get(path);
+    if (file === undefined || isDone.has(path)) return;
+    for (const one of file.imports) {
+      const next = one.dynamic ? undefined : target(file, one);
+      if (next === undefined) continue;
+      const start = next === path ? way.length : way.indexOf(next);
+      if (start < 0) visit(next, [...way, path]);
+      else {
+        const circle = [...way.slice(start), path, next].join(" → ");
+        violations.push({ rule: "no import cycles", path, line: one.line, message: circle });
+      }
+    }
+    isDone.add(path);
+  };
+  for (const path of byPath.keys()) visit(path, []);
+  return violations;
+}

@@ -1,0 +1,286 @@
+/**
+ * The structural rules, as tables: which folder may import which, and where access to the outside
+ * is allowed. To permit something, add a line here with the reason. boundaries.ts applies the
+ * tables; boundaries.test.ts plants a violation of each.
+ */
+
+const CORE = "packages/oauth-core/src";
+const CORE_ENTRIES = ["index", "protocol/index", "vendors/index", "vendor-client/index", "authorization-server/index"];
+
+/** What a service may take of oauth-core. */
+const OAUTH_CORE = [
+  "core index",
+  "protocol",
+  "vendors",
+  "vendor-client",
+  "authorization-server",
+  "brokered-code",
+  "configuration",
+  "http",
+  "service",
+  "egress",
+  "metrics",
+];
+
+/**
+ * Zones, most specific first, and what product code of each may import. Its own zone is always
+ * allowed; tests and testing/ may import anything.
+ */
+export const ZONES: readonly {
+  readonly zone: string;
+  readonly files: RegExp;
+  readonly mayImport: readonly string[];
+}[] = [
+  { zone: "ports", files: /^packages\/oauth-core\/src\/ports\.ts$/, mayImport: [] },
+  // Nothing about OAuth: small additions to libraries and the language, with our Clock and our
+  // limits.
+  { zone: "mechanics", files: /^packages\/oauth-core\/src\/mechanics\//, mayImport: ["ports"] },
+  { zone: "protocol", files: /^packages\/oauth-core\/src\/protocol\//, mayImport: ["ports", "mechanics"] },
+  { zone: "vendors", files: /^packages\/oauth-core\/src\/vendors\//, mayImport: ["ports", "mechanics", "protocol"] },
+  // The only folder that opens connections: see EGRESS.
+  { zone: "egress", files: /^packages\/oauth-core\/src\/egress\//, mayImport: ["ports", "mechanics", "protocol"] },
+  {
+    zone: "vendor-client",
+    files: /^packages\/oauth-core\/src\/vendor-client\//,
+    mayImport: ["ports", "mechanics", "protocol", "vendors", "egress"],
+  },
+  {
+    zone: "authorization-server",
+    files: /^packages\/oauth-core\/src\/authorization-server\//,
+    mayImport: ["ports", "mechanics", "protocol", "vendors", "vendor-client"],
+  },
+  {
+    zone: "http",
+    files: /^packages\/oauth-core\/src\/http\//,
+    mayImport: ["ports", "mechanics", "protocol", "vendors", "vendor-client", "authorization-server"],
+  },
+  // The configuration of a service or a command: plain values in, values or problems out.
+  { zone: "configuration", files: /^packages\/oauth-core\/src\/configuration\//, mayImport: ["ports", "mechanics"] },
+  // The OpenTelemetry SDK: see ON_DEMAND.
+  {
+    zone: "span exporter",
+    files: /^packages\/oauth-core\/src\/service\/tracing\/exporter\.ts$/,
+    mayImport: ["mechanics", "configuration", "service"],
+  },
+  // It watches the calls of a vendor client that an app has made.
+  {
+    zone: "service",
+    files: /^packages\/oauth-core\/src\/service\//,
+    mayImport: ["ports", "mechanics", "protocol", "configuration", "http", "vendor-client", "span exporter"],
+  },
+  // The engine of both apps; from the service it takes only the type of the trace.
+  {
+    zone: "brokered-code",
+    files: /^packages\/oauth-core\/src\/brokered-code\//,
+    mayImport: [
+      "ports",
+      "mechanics",
+      "protocol",
+      "vendors",
+      "vendor-client",
+      "authorization-server",
+      "http",
+      "service",
+    ],
+  },
+  // Of the service only types.
+  {
+    zone: "metrics",
+    files: /^packages\/oauth-core\/src\/metrics\//,
+    mayImport: ["ports", "mechanics", "protocol", "service"],
+  },
+  {
+    zone: "core index",
+    files: /^packages\/oauth-core\/src\/[^/]+$/,
+    mayImport: ["ports", "mechanics", "protocol"],
+  },
+  // Ports, errors, secrets and mechanics: it knows nothing of OAuth.
+  { zone: "token-store", files: /^packages\/token-store\//, mayImport: ["core index"] },
+  // `npm run dev` and `npm run build` of a server; nothing else loads the simulators, which are a dev
+  // dependency.
+  {
+    zone: "dev",
+    files: /^packages\/mcp-auth\/src\/dev\//,
+    mayImport: ["mcp-auth", "core index", "protocol", "vendors", "vendor-client", "egress", "service", "simulators"],
+  },
+  {
+    zone: "mcp-auth",
+    files: /^packages\/mcp-auth\//,
+    mayImport: ["token-store", ...OAUTH_CORE],
+  },
+  // The registry and the checks of the settings; they are written into projects and never loaded
+  // with a server.
+  {
+    zone: "create-server",
+    files: /^packages\/create-server\//,
+    mayImport: ["mcp-auth", "core index", "protocol", "vendors", "configuration"],
+  },
+  {
+    zone: "broker-client",
+    files: /^packages\/broker-client\//,
+    mayImport: ["core index", "protocol", "vendors", "vendor-client", "brokered-code", "egress"],
+  },
+  // Records the vendors' answers to the vendor client; the simulators themselves know nothing of
+  // our code.
+  {
+    zone: "fixtures",
+    files: /^packages\/simulators\/src\/fixtures\//,
+    mayImport: ["core index", "protocol", "vendors", "vendor-client", "brokered-code"],
+  },
+  // Reads the registry's data as text: with the registry's own code it would share its mistakes.
+  { zone: "entry vendor", files: /^packages\/simulators\/src\/entry-vendor\//, mayImport: ["simulators"] },
+  { zone: "simulators", files: /^packages\/simulators\//, mayImport: [] },
+  // The broker's other side in its sandbox: a platform around broker-client, shown in the
+  // simulators' frame.
+  {
+    zone: "sample platform",
+    files: /^apps\/broker\/src\/sample-platform\//,
+    mayImport: [
+      "simulators",
+      "broker-client",
+      "core index",
+      "protocol",
+      "vendor-client",
+      "authorization-server",
+      "service",
+      "egress",
+      "app",
+    ],
+  },
+  {
+    zone: "sandbox",
+    files: /^apps\/[^/]+\/src\/sandbox\.ts$/,
+    mayImport: ["app", "simulators", "sample platform", "mcp-auth", "broker-client", "token-store", ...OAUTH_CORE],
+  },
+  // Programs as others write them: what is published, and nothing else of ours.
+  { zone: "examples", files: /^examples\//, mayImport: ["broker-client"] },
+  {
+    zone: "app",
+    files: /^apps\//,
+    mayImport: ["sandbox", "mcp-auth", "broker-client", "token-store", ...OAUTH_CORE],
+  },
+];
+
+/**
+ * Zones that load only on demand: `import()` of them is fine, a static import of values from
+ * outside of them is not.
+ */
+export const ON_DEMAND: readonly string[] = ["simulators", "entry vendor", "sample platform", "span exporter"];
+
+/** What the root entries of packages must not reach, over any number of imports. */
+export const UNREACHABLE: readonly { readonly entry: string; readonly specifier: RegExp }[] = [
+  ...CORE_ENTRIES.map((entry) => ({ entry: `${CORE}/${entry}.ts`, specifier: /^(@?hono|node:sqlite|@aws-sdk)(\/|$)/ })),
+  // Runs on Node 20, which is too old for oauth-core and undici.
+  { entry: "packages/broker-client/src/index.ts", specifier: /^(@oauth-broker\/|undici|node:)/ },
+];
+
+export interface Confined {
+  readonly rule: string;
+  readonly what: RegExp;
+  readonly allowed: readonly RegExp[];
+  readonly instead: string;
+}
+
+const EGRESS = /^packages\/oauth-core\/src\/egress\/[^/]+\.ts$/;
+/**
+ * A library uses the `fetch` of the program it runs in, unless it gets another one: that program
+ * decides what may be reached.
+ */
+const CALLERS_OWN = /^packages\/broker-client\/src\/broker\/http\.ts$/;
+/** Listens; opens no outbound connection. */
+const SERVES = /^packages\/oauth-core\/src\/service\/serve\.ts$/;
+/**
+ * Streams, which egress cannot: event streams pass here. Reaches only the loopback address of a
+ * deployed server.
+ */
+const FORWARDS = /^apps\/platform\/src\/ingress\/forward\.ts$/;
+
+/** External modules and the files that may import them. Type imports are free. */
+export const CONFINED_MODULES: readonly Confined[] = [
+  {
+    rule: "hono stays in the HTTP layer",
+    what: /^(hono|@hono\/.*)(\/|$)/,
+    allowed: [
+      /^packages\/oauth-core\/src\/(http|service)\//,
+      /^(apps|packages)\/[^/]+\/src\/app\.ts$/,
+      /^apps\/[^/]+\/src\/(routes|pages)\//,
+      /^apps\/broker\/src\/sample-platform\/app\.ts$/,
+    ],
+    instead: "decide in a function of plain values and call it from http/, app.ts or routes/",
+  },
+  {
+    rule: "only egress opens connections",
+    what: /^(undici|axios|(node:)?(net|tls|http|https|http2|dgram|dns|dns\/promises))$/,
+    allowed: [EGRESS, SERVES, FORWARDS],
+    instead: "take a Fetch as dependency; egress/index.ts makes it",
+  },
+  {
+    rule: "only the adapters import the AWS SDK",
+    what: /^@aws-sdk\//,
+    allowed: [/\/storage\/dynamodb\/table\.ts$/, /\/keys\/kms\.ts$/],
+    instead: "use RecordStore or KeyWrapper",
+  },
+  {
+    rule: "only storage/sqlite imports node:sqlite",
+    what: /^node:sqlite$/,
+    allowed: [/\/storage\/sqlite\/[a-z-]+\.ts$/],
+    instead: "use RecordStore",
+  },
+  {
+    rule: "only the span exporter imports the OpenTelemetry SDK",
+    what: /^@opentelemetry\/(?!api$)/,
+    allowed: [/^packages\/oauth-core\/src\/service\/tracing\/exporter\.ts$/],
+    instead: "use @opentelemetry/api",
+  },
+  {
+    rule: "only config.ts reads process.env",
+    what: /^(node:)?process$/,
+    allowed: [],
+    instead: "use the global `process`, so that this rule sees it",
+  },
+];
+
+/** Names that read or compare an address and open nothing. */
+export const PURE_NAMES: ReadonlySet<string> = new Set(["isIP", "isIPv4", "isIPv6", "BlockList", "SocketAddress"]);
+
+/** Globals and the files that may use them. */
+export const CONFINED_GLOBALS: readonly Confined[] = [
+  {
+    rule: "only config.ts reads process.env",
+    what: /^process(\.env\b|$)/,
+    allowed: [/^(apps|packages)\/[^/]+\/src\/config\.ts$/],
+    instead: "take the value from Config",
+  },
+  {
+    rule: "only egress opens connections",
+    what: /^(fetch|WebSocket|EventSource)$/,
+    allowed: [EGRESS, CALLERS_OWN],
+    instead: "take a Fetch as dependency",
+  },
+  {
+    rule: "time comes from a Clock",
+    what: /^(Date\.now|new Date\(\))$/,
+    allowed: [/(^|\/)clock\.ts$/],
+    instead: "take a Clock as dependency",
+  },
+  {
+    rule: "no console",
+    what: /^console(\.|$)/,
+    allowed: [],
+    instead: "log through log.ts, or write to process.stderr",
+  },
+];
+
+/** Redirects are 303: with a 307 or 308 the browser would send its POST body on. */
+export const FORBIDDEN_NUMBERS: ReadonlySet<string> = new Set(["307", "308"]);
+
+/** The limit of lines per file, and the number from which a file gets a warning. */
+export const MAX_LINES = 400;
+export const MANY_LINES = 250;
+
+/**
+ * The limit of files per folder, tests not counted. A vendor is one file, and so are its simulator
+ * and the list of mutations for one subject.
+ */
+export const MAX_FILES = 12;
+export const MAY_BE_LARGE = /(^|\/)vendors(\/|$)|^packages\/simulators\/|^tooling\/src\/mutate\/list$/;

@@ -1,0 +1,64 @@
+/**
+ * packages/oauth-core/src/vendors/first-class.ts: the list of the vendors' own files, so that a new
+ * vendor is only its file. A file is a vendor's when it exports a RegistryEntry; the export has the
+ * name of the file in camelCase. And what these entries state, as data for the vendors that are
+ * simulated from it: those import nothing of the registry.
+ */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { ROOT } from "../sources.ts";
+
+const FOLDER = "packages/oauth-core/src/vendors";
+
+export const FIRST_CLASS_PATH = `${FOLDER}/first-class.ts`;
+
+/** @throws Error naming the vendor's file that has no export of its name */
+export function renderFirstClass(root: string = ROOT): string {
+  const vendors = readdirSync(join(root, FOLDER))
+    .filter((name) => /^[a-z0-9]+(-[a-z0-9]+)*\.ts$/.test(name))
+    .sort()
+    .flatMap((file) => vendorOf(file, readFileSync(join(root, FOLDER, file), "utf8")));
+  const imports = vendors.map(({ file, name }) => [`./${file}`, `import { ${name} } from "./${file}";`] as const);
+  const type = ["./registry-entry.ts", `import type { RegistryEntry } from "./registry-entry.ts";`] as const;
+  return `// Generated. Remake: npm run docs
+/** The vendors with a file of their own. Listed by registry.ts. */
+${[...imports, type]
+  .toSorted(([a], [b]) => (a < b ? -1 : 1))
+  .map(([, line]) => line)
+  .join("\n")}
+
+export const FIRST_CLASS: readonly RegistryEntry[] = [
+${vendors.map(({ name }) => `  ${name},\n`).join("")}];
+`;
+}
+
+function vendorOf(file: string, text: string): { file: string; name: string }[] {
+  const exported = Array.from(text.matchAll(/^export const (\w+): RegistryEntry\b/gm), ([, name = ""]) => name);
+  const name = file.slice(0, -".ts".length).replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
+  if (exported.length === 0) return [];
+  if (exported.length === 1 && exported[0] === name) return [{ file, name }];
+  throw new Error(`${FOLDER}/${file} must export exactly one RegistryEntry, named ${name}`);
+}
+
+/** Beside the simulators that read it. */
+export const FIRST_CLASS_FACTS_PATH = "packages/simulators/src/entry-vendor/first-class.json";
+
+/** What of an entry is data. */
+interface EntryFacts {
+  readonly vendor: object;
+  readonly placeholders: object;
+}
+
+/**
+ * @param entries of the vendors with a file of their own
+ * @param defaults what every entry has that states nothing; left out
+ * @returns one entry a line; functions are left out
+ */
+export function renderFirstClassFacts(entries: readonly EntryFacts[], defaults: object): string {
+  const usual = new Map(Object.entries(defaults).map(([name, value]) => [name, JSON.stringify(value)]));
+  const lines = entries.map(({ vendor, placeholders }) => {
+    const stated = Object.entries(vendor).filter(([name, value]) => usual.get(name) !== JSON.stringify(value));
+    return JSON.stringify({ vendor: Object.fromEntries(stated), placeholders });
+  });
+  return `{"//":"Generated. Remake: npm run docs","entries":[\n${lines.join(",\n")}\n]}\n`;
+}

@@ -1,0 +1,41 @@
+import { describe, expect, it } from "vitest";
+import { checkSecretComparisons, staleAllowances } from "./secret-comparisons.ts";
+import { parseSource, PRODUCT, readSources } from "../sources.ts";
+
+const check = (text: string, path = "packages/oauth-core/src/protocol/x.ts"): string[] =>
+  checkSecretComparisons([parseSource(path, text)]).map(({ line, message }) => `${line} ${message.split(" tells")[0]}`);
+
+describe("bar#HT-9 secrets are compared in constant time", () => {
+  it.each([
+    "if (flow.codeHash !== code.hash) stop();",
+    "const ok = sent.csrf === expected;",
+    "const ok = hashOf(given) == stored;",
+    "const ok = given !== hmacSha256(key, text).mac;",
+    "const ok = clientSecret.reveal() === given;",
+    "const ok = expected.tag.equals(bytes);",
+    "const ok = (presented!.codeVerifier) === known;",
+  ])("refuses %s", (text) => {
+    expect(check(text)).toHaveLength(1);
+  });
+
+  it.each([
+    "if (isSameText(flow.codeHash, code.hash)) go();",
+    "if (codeHash === undefined || csrf === null) stop();",
+    'if (method === "S256" || challenge === "") stop();',
+    "if (left.length !== right.length || timingSafeEqual(left, right)) stop();",
+    "if (client.clientId !== flow.clientId) stop();",
+    "const at = hash.length === 43;",
+  ])("leaves alone %s", (text) => {
+    expect(check(text)).toEqual([]);
+  });
+
+  it("reads product code only", () => {
+    expect(check("const ok = a.hash === b.hash;", "packages/oauth-core/src/protocol/x.test.ts")).toEqual([]);
+  });
+
+  it("holds for this repository, and every exception is still in use", () => {
+    const files = readSources(PRODUCT);
+    expect(checkSecretComparisons(files)).toEqual([]);
+    expect(staleAllowances(files)).toEqual([]);
+  });
+});

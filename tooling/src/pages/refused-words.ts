@@ -1,0 +1,59 @@
+/**
+ * Checks every name that product code declares, and every comment, against the words that
+ * docs/glossary.md refuses.
+ */
+import type { Violation } from "../code/boundaries.ts";
+import type { SourceFile } from "../sources.ts";
+
+const HEADING = "## Not these words";
+
+/** @returns the left column of the glossary's last table, each word with its replacement */
+export function readRefusedWords(glossary: string): Map<string, string> {
+  const table = glossary.split(HEADING)[1] ?? "";
+  const rows = table.split("\n").flatMap((line) => {
+    const cells = /^\| ([^|]+) \| ([^|]+) \|$/.exec(line);
+    return cells === null ? [] : [[cells[1] ?? "", cells[2] ?? ""] as const];
+  });
+  return new Map(
+    rows
+      .filter(([not]) => not !== "not" && !not.startsWith("---"))
+      .flatMap(([not, but]) => not.split(", ").map((word) => [word, but] as const)),
+  );
+}
+
+/** @throws Error when the glossary has no such table, because nothing would be checked */
+export function checkWords(files: readonly SourceFile[], glossary: string): Violation[] {
+  const refused = readRefusedWords(glossary);
+  if (refused.size === 0) throw new Error(`docs/glossary.md has no table under "${HEADING}"`);
+  const refuse = (path: string, line: number, where: string, words: readonly string[]): Violation[] =>
+    words.flatMap((word) => {
+      const but = refused.get(word);
+      return but === undefined ? [] : [{ rule: "words", path, line, message: `${where}: not ${word} but ${but}` }];
+    });
+  return files.flatMap(({ kind, path, names, text }) => [
+    ...(kind === "product" ? [...names].flatMap((name) => refuse(path, 1, name, wordsOf(name))) : []),
+    ...text.split("\n").flatMap((line, index) => refuse(path, index + 1, "comment", wordsOfComment(line))),
+  ]);
+}
+
+/** A comment of its own or a line of one; a citation (`//=`) has no words. What is quoted does not count. */
+const COMMENT = /^\s*(?:\/\*\*|\*|\/\/(?!=))(.*)$/;
+
+function wordsOfComment(line: string): string[] {
+  const [, comment = ""] = COMMENT.exec(line) ?? [];
+  return (
+    comment
+      .replace(/`[^`]*`|"[^"]*"/g, "")
+      .toLowerCase()
+      .match(/[a-z]+/g) ?? []
+  );
+}
+
+/** `isHTTPLayer` → is, http, layer; `MAX_FILES` → max, files. */
+function wordsOf(name: string): string[] {
+  return name
+    .replace(/([a-z0-9])([A-Z])/g, "$1_$2")
+    .replace(/([A-Z])([A-Z][a-z])/g, "$1_$2")
+    .toLowerCase()
+    .split("_");
+}

@@ -1,0 +1,103 @@
+/**
+ * docs/standards.md: every cited section, where it is enforced and which tests prove it. A citation
+ * is a comment `//= rfc7636#4.6` alone on its line; a test proves it by the same token in its
+ * title.
+ */
+import type { SourceFile } from "../sources.ts";
+import { generated, link, table } from "./markdown.ts";
+
+export interface StandardsIndex {
+  /** Section → places that cite it, `path symbol`. */
+  readonly cited: ReadonlyMap<string, readonly string[]>;
+  /** Section → test files whose titles contain it. */
+  readonly proved: ReadonlyMap<string, readonly string[]>;
+  /** Citations that are not of the form `name#section`. */
+  readonly malformed: readonly string[];
+}
+
+/** `rfc7636#4.6`, `cimd-00#4`, `mcp-2026-07-28/authorization#token-handling`, `bar#CB-6`. */
+const TOKEN = /(?<![\w/#.-])[a-z][\w.-]*(?:\/[a-z-]+)*#\w+(?:[.-]\w+)*/g;
+const WHOLE_TOKEN = new RegExp(`^${TOKEN.source}$`);
+
+export function indexStandards(files: readonly SourceFile[]): StandardsIndex {
+  const cited = new Map<string, Set<string>>();
+  const proved = new Map<string, Set<string>>();
+  const malformed: string[] = [];
+  const put = (index: Map<string, Set<string>>, section: string, value: string): void => {
+    index.set(section, (index.get(section) ?? new Set()).add(value));
+  };
+
+  for (const file of files) {
+    for (const { text } of file.titles) {
+      for (const [section] of text.matchAll(TOKEN)) put(proved, section, file.path);
+    }
+    if (file.kind === "test") continue;
+    for (const [index, text] of file.text.split("\n").entries()) {
+      const section = /^\s*\/\/=\s*(.*?)\s*$/.exec(text)?.[1];
+      if (section === undefined) continue;
+      if (WHOLE_TOKEN.test(section)) put(cited, section, [file.path, enclosing(file, index + 1)].join(" ").trim());
+      else malformed.push(`${file.path}:${index + 1} //= ${section}`);
+    }
+  }
+  return { cited: sorted(cited), proved: sorted(proved), malformed };
+}
+
+/** The top-level declaration that contains a line, otherwise the next one below it. */
+function enclosing(file: SourceFile, line: number): string {
+  return file.declarations.find(({ lastLine }) => lastLine >= line)?.name ?? "";
+}
+
+/** By name, then by section number: `rfc6749#5.2` before `rfc6749#10.1`. */
+function sorted(index: ReadonlyMap<string, ReadonlySet<string>>): Map<string, string[]> {
+  const order = new Intl.Collator("en", { numeric: true });
+  return new Map(
+    [...index].sort(([a], [b]) => order.compare(a, b)).map(([section, places]) => [section, [...places].sort()]),
+  );
+}
+
+/** @param exceptions text of docs/exceptions.md; a section named there as `code` needs no test */
+export function checkStandards({ cited, proved, malformed }: StandardsIndex, exceptions: string): string[] {
+  const excepted = new Set([...exceptions.matchAll(/`([^`]+)`/g)].map(([, token]) => token));
+  return [
+    ...malformed.map((one) => `${one} is not a citation: write name#section`),
+    ...[...cited]
+      .filter(([section]) => !proved.has(section) && !excepted.has(section))
+      .map(([section, places]) => `${section} is cited in ${places.join(", ")} but no test title carries it`),
+  ];
+}
+
+export function renderStandards({ cited, proved }: StandardsIndex): string {
+  const unclaimed = [...proved].filter(([section]) => !cited.has(section));
+  const files = (paths: readonly string[] = []): string => paths.map((path) => link(path)).join("<br>");
+  return generated(
+    "Standards",
+    "Every section the code cites (`//= rfc7636#4.6`), where it is enforced, and the tests whose titles carry it. Sections of `bar` are rows of [security-requirements.md](security-requirements.md); deliberate gaps are in [exceptions.md](exceptions.md).",
+    table(
+      ["section", "enforced in", "proved by"],
+      [...cited].map(([section, places]) => [
+        sectionLink(section),
+        places.map(place).join("<br>"),
+        files(proved.get(section)),
+      ]),
+    ),
+    "## Proved without a citation",
+    "Behaviour of several files together; no single line enforces it.",
+    table(
+      ["section", "proved by"],
+      unclaimed.map(([section, paths]) => [sectionLink(section), files(paths)]),
+    ),
+  );
+}
+
+function place(cited: string): string {
+  const [path = "", symbol] = cited.split(" ");
+  return symbol === undefined ? link(path) : `${link(path)} \`${symbol}\``;
+}
+
+/** A section as a link to its RFC; of other documents only its name. */
+export function sectionLink(section: string): string {
+  const [, rfc, number] = /^rfc(\d+)#(.+)$/.exec(section) ?? [];
+  if (rfc === undefined || number === undefined) return `\`${section}\``;
+  const anchor = /^\d/.test(number) ? `section-${number}` : `appendix-${number}`;
+  return `[${section}](https://www.rfc-editor.org/rfc/rfc${rfc}#${anchor})`;
+}

@@ -1,0 +1,60 @@
+import { describe, expect, it } from "vitest";
+import { chooseTestFiles, countTests, nearTestFiles } from "../../../scripts/test.mjs";
+
+const report = {
+  success: true,
+  numPassedTests: 5,
+  numFailedTests: 0,
+  numPendingTests: 0,
+  numTodoTests: 0,
+  testResults: [{ status: "passed", assertionResults: [{ status: "passed" }] }],
+};
+
+describe("the closing line of npm test", () => {
+  it("adds skipped and planned tests", () => {
+    expect(countTests({ ...report, numPendingTests: 2, numTodoTests: 1 })).toEqual({
+      passed: 5,
+      failed: 0,
+      skipped: 3,
+    });
+  });
+
+  it("counts a file that did not load as one failure", () => {
+    const testResults = [...report.testResults, { status: "failed", assertionResults: [] }];
+    expect(countTests({ ...report, success: false, testResults })).toEqual({ passed: 5, failed: 1, skipped: 0 });
+  });
+
+  it("does not count the file of a failed test a second time", () => {
+    const testResults = [{ status: "failed", assertionResults: [{ status: "failed" }] }];
+    expect(countTests({ ...report, success: false, numFailedTests: 1, testResults }).failed).toBe(1);
+  });
+
+  it("counts a run that failed outside any test", () => {
+    expect(countTests({ ...report, success: false }).failed).toBe(1);
+  });
+});
+
+describe("npm test -- PATTERN", () => {
+  const files = [
+    "apps/broker/src/routes/callback.test.ts",
+    "e2e/attacks/callback-port.attack.test.ts",
+    "packages/oauth-core/src/protocol/scope.test.ts",
+    "tooling/src/repository/scripts.test.ts",
+  ];
+
+  it("takes the files whose path contains a word, by workspace", () => {
+    expect(chooseTestFiles(files, ["Callback", "tooling/"])).toEqual([
+      ["apps/broker", ["src/routes/callback.test.ts"]],
+      ["e2e", ["attacks/callback-port.attack.test.ts"]],
+      ["tooling", ["src/repository/scripts.test.ts"]],
+    ]);
+    expect(chooseTestFiles(files, ["calback"])).toEqual([]);
+    expect(chooseTestFiles(files, [])).toEqual([]);
+  });
+
+  it("names files that are close to a word that no path contains", () => {
+    expect(nearTestFiles(files, "calback")).toEqual(["callback", "callback-port"]);
+    expect(nearTestFiles(files, "scopes")).toEqual(["scope"]);
+    expect(nearTestFiles(files, "something-else")).toEqual([]);
+  });
+});

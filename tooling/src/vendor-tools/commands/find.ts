@@ -1,0 +1,71 @@
+/** `vendor find`: the vendors whose id, name or alias contains a word. Sends nothing. */
+import { nearest } from "@oauth-broker/oauth-core/configuration";
+import { capabilitiesOf, REGISTRY, type RegistryEntry, searchVendors } from "@oauth-broker/oauth-core/registry";
+import type { Environment } from "../environment.ts";
+
+/** @returns the exit code */
+export function runFind(query: string, { print, tell }: Pick<Environment, "print" | "tell">): number {
+  const found = searchVendors(REGISTRY.values(), query);
+  const [only] = found;
+  if (only === undefined) {
+    const near = nearest(query, REGISTRY.keys());
+    tell(`No vendor has '${query.slice(0, 64)}' in its name${near === undefined ? "" : `: did you mean ${near}?`}`);
+    return 1;
+  }
+  if (found.length === 1) for (const line of details(only)) print(line);
+  else for (const entry of found) print(summary(entry));
+  return 0;
+}
+
+function summary({ vendor, aliases = [], verification }: RegistryEntry): string {
+  const state = vendor.enabled ? verification.status : `off: ${(verification.reasonsOff ?? []).join("; ")}`;
+  const known = aliases.length === 0 ? "" : ` (also ${aliases.join(", ")})`;
+  return `${vendor.id}  ${vendor.name}${known}  ${state}`;
+}
+
+function details(entry: RegistryEntry): string[] {
+  const { vendor, placeholders, verification } = entry;
+  const { pkce, ...others } = capabilitiesOf(entry);
+  const able = Object.entries(others).flatMap(([name, has]) => (has ? [name] : []));
+  const { confidence, superseded = [] } = verification.endpoints ?? {};
+  return [
+    summary(entry),
+    ...endpointSource(entry),
+    `  authorization endpoint  ${vendor.authorizationEndpoint ?? "discovered"}`,
+    `  token endpoint          ${vendor.tokenEndpoint ?? "discovered"}`,
+    `  authentication          ${vendor.tokenEndpointAuthMethod}, PKCE ${pkce}`,
+    `  capabilities            ${able.join(", ")}`,
+    `  checked on              ${verification.checkedOn}${confidence === undefined ? "" : `, confidence ${confidence}`}`,
+    ...Object.entries(verification.checks ?? {}).map(
+      ([name, { checkedOn, source }]) => `  ${name} checked on ${checkedOn}: ${source}`,
+    ),
+    ...Object.entries(placeholders).map(([name, spec]) => `  {${name}}  ${placeholder(spec)}`),
+    ...superseded.map((text) => `  not     ${text}`),
+    ...verification.sources.map((source) => `  source  ${source}`),
+  ];
+}
+
+/** The endpoints of the entry are then what the metadata said before. */
+function endpointSource({ vendor: { endpointsFrom }, serverUrl = "" }: RegistryEntry): string[] {
+  if (endpointsFrom === undefined) return [];
+  const otherwise = endpointsFrom === "metadata" ? "" : "; while it cannot be reached, those below";
+  return [`  endpoints from          live metadata of ${serverUrl}${otherwise}`];
+}
+
+function placeholder({
+  description,
+  values,
+  suffix,
+  default: usual,
+  follows,
+}: RegistryEntry["placeholders"][string]): string {
+  return [
+    description,
+    ...(values === undefined ? [] : [`one of ${values.join(", ")}`]),
+    ...(suffix === undefined ? [] : [`a host that ends in ${suffix.join(" or ")}`]),
+    ...(follows === undefined ? [] : [`not given: follows from ${follows.placeholder}`]),
+    ...(usual === undefined ? [] : [`default ${usual}`]),
+  ]
+    .filter((text) => text !== undefined)
+    .join("; ");
+}

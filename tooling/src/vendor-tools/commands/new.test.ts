@@ -1,0 +1,196 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { RegistryEntry } from "@oauth-broker/oauth-core/registry";
+import { startOpenIdProvider } from "@oauth-broker/simulators";
+import { startLinear } from "@oauth-broker/simulators/vendors";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { ROOT } from "../../sources.ts";
+import { vendorFile } from "./vendor-file.ts";
+import { runInProcess } from "../testing/in-process.ts";
+import { goodMetadata, startMetadataServer } from "../testing/metadata-server.ts";
+import { runVendorTool, temporaryFolder } from "../testing/vendor-process.ts";
+
+const VENDORS = pathToFileURL(join(ROOT, "packages/oauth-core/src/vendors/")).href;
+
+/** The file as the registry would load it. */
+async function load(folder: string, id: string, name: string): Promise<RegistryEntry> {
+  const text = readFileSync(join(folder, `${id}.ts`), "utf8").replaceAll('from "./', `from "${VENDORS}`);
+  const path = join(folder, `${id}.loaded.ts`);
+  writeFileSync(path, text);
+  return ((await import(/* @vite-ignore */ pathToFileURL(path).href)) as Record<string, RegistryEntry>)[name]!;
+}
+
+describe("vendor new", () => {
+  it("writes what an OpenID provider publishes, its source and the day", async () => {
+    const provider = await startOpenIdProvider({ clients: [], registration: {} });
+    onTestFinished(() => provider.close());
+    const out = temporaryFolder();
+    const { issuer } = provider;
+    const args = ["new", "--issuer", issuer, "--id", "my-vendor", "--out", out, "--loopback"];
+    const { code, stdout, stderr } = await runVendorTool([...args, "--name", 'My "own" Vendor']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: `Fetching the metadata of ${issuer}\n` });
+    const entry = await load(out, "my-vendor", "myVendor");
+    expect(entry).toMatchObject({
+      vendor: {
+        id: "my-vendor",
+        name: 'My "own" Vendor',
+        issuer,
+        authorizationEndpoint: `${issuer}/auth`,
+        tokenEndpoint: `${issuer}/token`,
+        revocationEndpoint: `${issuer}/token/revocation`,
+        registrationEndpoint: `${issuer}/reg`,
+        jwksUri: `${issuer}/jwks`,
+        userinfoEndpoint: `${issuer}/me`,
+        pkce: "S256",
+        offlineScopes: ["offline_access"],
+        tokenEndpointAuthMethod: "client_secret_basic",
+        idTokenAlgs: ["ES256"],
+        defaultScopes: [],
+        enabled: true,
+      },
+      placeholders: {},
+      setup: "none",
+      byoc: false,
+      verification: {
+        status: "first-class",
+        checkedOn: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
+        sources: [`${issuer}/.well-known/openid-configuration`],
+      },
+    });
+    expect(entry.vendor).not.toHaveProperty("rotatesRefreshTokens");
+    for (const said of ["defaultScopes:", "rotatesRefreshTokens:", "npm run docs", "docs/adding-a-vendor.md"]) {
+      expect(stdout).toContain(said);
+    }
+    expect(stdout).not.toContain("pkce:");
+  });
+
+  it("writes what an authorization server without ID tokens publishes", async () => {
+    const linear = await startLinear();
+    onTestFinished(() => linear.close());
+    const out = temporaryFolder();
+    const args = ["new", "--issuer", linear.url, "--id", "tracker", "--out", out, "--loopback"];
+    expect((await runVendorTool(args)).code).toBe(0);
+    const { vendor, verification } = await load(out, "tracker", "tracker");
+    expect(vendor).toMatchObject({ name: "Tracker", issuesIdTokens: false, revocationEndpoint: `${linear.url}/token` });
+    expect(verification.sources).toEqual([`${linear.url}/.well-known/oauth-authorization-server`]);
+  });
+
+  it("uses the methods that are offered, and lists what is unknown", async () => {
+    const offers = (issuer: string) => ({
+      ...goodMetadata(issuer),
+      code_challenge_methods_supported: ["plain"],
+      token_endpoint_auth_methods_supported: ["private_key_jwt", "client_secret_post"],
+    });
+    const server = await startMetadataServer(offers);
+    const out = temporaryFolder();
+    const args = ["new", "--issuer", server.issuer, "--id", "a1", "--out", out, "--loopback"];
+    const { stdout } = await runInProcess(args);
+    expect((await load(out, "a1", "a1")).vendor).toMatchObject({
+      pkce: "plain",
+      tokenEndpointAuthMethod: "client_secret_post",
+    });
+    expect(stdout).toContain("revocationHelp:");
+    server.document = goodMetadata(server.issuer);
+    const silent = await runInProcess([...args, "--id", "a2"]);
+    expect(silent.stdout).toContain("pkce: metadata says nothing");
+    expect(silent.stdout).toContain("tokenEndpointAuthMethod: metadata says nothing");
+  });
+
+  it("overwrites nothing", async () => {
+    const { issuer } = await startMetadataServer();
+    const out = temporaryFolder();
+    writeFileSync(join(out, "taken.ts"), "mine");
+    const args = ["new", "--issuer", issuer, "--out", out, "--loopback", "--id"];
+    const taken = await runInProcess([...args, "taken"]);
+    expect(taken).toMatchObject({ code: 2, stderr: expect.stringContaining("already exists and is not overwritten") });
+    expect(await runInProcess([...args, "linear"])).toMatchObject({
+      code: 2,
+      stderr: "linear is already a first-class vendor\n",
+    });
+    expect(readdirSync(out)).toEqual(["taken.ts"]);
+    expect(readFileSync(join(out, "taken.ts"), "utf8")).toBe("mine");
+  });
+
+  it.each<[string, number, string, ((issuer: string) => object | undefined)?]>([
+    ["no metadata", 1, "no metadata in any of the well-known places", () => undefined],
+    ["another issuer", 1, "check the trailing slash", (issuer) => goodMetadata(`${issuer}/`)],
+    [
+      "no token endpoint",
+      1,
+      "authorization or token endpoint is missing",
+      (issuer) => ({ ...goodMetadata(issuer), token_endpoint: undefined }),
+    ],
+    [
+      "an endpoint on http",
+      1,
+      "token_endpoint is not an acceptable URL",
+      (issuer) => ({ ...goodMetadata(issuer), token_endpoint: "http://vendor.example/token" }),
+    ],
+    [
+      "no code flow",
+      1,
+      "does not offer response type code",
+      (issuer) => ({ ...goodMetadata(issuer), response_types_supported: ["token"] }),
+    ],
+    [
+      "client authentication we lack",
+      1,
+      "supports none of client_secret_basic",
+      (issuer) => ({ ...goodMetadata(issuer), token_endpoint_auth_methods_supported: ["tls_client_auth"] }),
+    ],
+  ])("writes no file for metadata with %s", async (_, exitCode, sentence, make) => {
+    const { issuer } = await startMetadataServer(make);
+    const out = temporaryFolder();
+    const { code, stderr } = await runInProcess(["new", "--issuer", issuer, "--id", "bad", "--out", out, "--loopback"]);
+    expect(stderr).toContain(sentence);
+    expect(code).toBe(exitCode);
+    expect(readdirSync(out)).toEqual([]);
+  });
+
+  it("sends nothing when the arguments are invalid", async () => {
+    const issuer = ["--issuer", "https://vendor.example"];
+    const wrong: [readonly string[], string][] = [
+      [["new"], "new takes --issuer URL"],
+      [["new", "--issuer", "http://vendor.example"], "An endpoint must use https"],
+      [["new", "--issuer", "http://127.0.0.1:1"], "An endpoint must use https"],
+      [["new", "--issuer", "https://127.0.0.1", "--id", "a"], "public internet"],
+      [["new", "--issuer", "vendor.example"], "absolute https URL"],
+      [["new", "--issuer", "https://vendor.example?a=b", "--id", "a"], "must have no query"],
+      [["new", "--issuer", "https://localhost:1", "--loopback"], "--id is needed"],
+      [["new", ...issuer, "--id", "../evil"], "--id must be"],
+      [["new", ...issuer, "--id", "default"], "--id must be"],
+      [["new", ...issuer, "--id", "custom"], "--id must be"],
+      [["new", ...issuer, "--name", "a */ b"], "--name must have"],
+      [["new", ...issuer, "--nmae", "a"], "Unknown option"],
+      [["invent"], "The command 'invent' does not exist"],
+    ];
+    for (const [args, sentence] of wrong) {
+      const { code, stdout, stderr } = await runInProcess(args);
+      expect(stderr).toContain(sentence);
+      expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    }
+    expect(existsSync(join(ROOT, "packages/oauth-core/src/vendors/vendor.example.ts"))).toBe(false);
+  });
+
+  it("fails when no server listens", async () => {
+    const args = ["new", "--issuer", "http://127.0.0.1:9", "--id", "gone", "--out", temporaryFolder(), "--loopback"];
+    expect(await runInProcess(args)).toMatchObject({ code: 2, stderr: expect.stringContaining("127.0.0.1:9") });
+  });
+
+  it.each([["--help"], ["new", "--help"]])("says how it is used", async (...args) => {
+    expect(await runVendorTool(args)).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^Usage: npm run vendor/),
+    });
+  });
+
+  it("breaks long lists as the formatter does", () => {
+    const about = { checkedOn: "2026-11-21", sources: [`https://vendor.example/${"a".repeat(90)}`] };
+    const text = vendorFile({ id: "a", name: "A", issuer: "https://vendor.example", idTokenAlgs: ["RS256"] }, about);
+    expect(text).toContain(`    sources: [\n      "https://vendor.example/`);
+    expect(text).toContain(`    idTokenAlgs: ["RS256"],\n`);
+    const far = `https://vendor.example/${"a".repeat(120)}`;
+    expect(vendorFile({ id: "a", name: "A", issuer: far }, about)).toContain(`    issuer:\n      "${far}",\n`);
+  });
+});

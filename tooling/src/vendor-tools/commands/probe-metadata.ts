@@ -1,0 +1,142 @@
+/**
+ * Compares the vendor's metadata with its entry: what the entry states must be what is published.
+ * Called by probe.ts.
+ */
+import { OAuthError } from "@oauth-broker/oauth-core";
+import type { ResolvedVendor, Vendor } from "@oauth-broker/oauth-core/registry";
+import { type Discovered, discoverIssuer, discoverLive, type DiscoveryDeps, listIn } from "./discovery.ts";
+import { drift, type Finding, note, same, unasked } from "../finding.ts";
+import { explain } from "../refusal.ts";
+
+export interface MetadataProbe {
+  readonly findings: readonly Finding[];
+  readonly discovered?: Discovered;
+}
+
+const CHECK = "metadata";
+
+export async function probeMetadata(vendor: Vendor, deps: DiscoveryDeps): Promise<MetadataProbe> {
+  const { issuer } = vendor;
+  if (issuer === undefined) return { findings: [note(CHECK, "the entry names no issuer")] };
+  if (issuer.includes("{")) return { findings: [note(CHECK, "not checked: the issuer is one per tenant")] };
+  try {
+    const isLive = vendor.endpointsFrom !== undefined;
+    const discovered = isLive ? await discoverLive(vendor, deps) : await discoverIssuer(issuer, deps);
+    return { discovered, findings: [same(CHECK, discovered.address), ...compare(vendor, discovered)] };
+  } catch (error) {
+    return { findings: [unasked(CHECK, error) ?? unusable(vendor, error)] };
+  }
+}
+
+/**
+ * An entry that states its endpoints needs no metadata, but metadata of another issuer is an error.
+ */
+function unusable({ endpointsFrom, authorizationEndpoint, tokenEndpoint }: Vendor, error: unknown): Finding {
+  const isNeeded = endpointsFrom !== undefined || authorizationEndpoint === undefined || tokenEndpoint === undefined;
+  const isWrong = error instanceof OAuthError && error.extras.reason !== undefined;
+  return (isNeeded || isWrong ? drift : note)(CHECK, explain(error));
+}
+
+type Endpoint =
+  | "authorizationEndpoint"
+  | "tokenEndpoint"
+  | "jwksUri"
+  | "userinfoEndpoint"
+  | "revocationEndpoint"
+  | "registrationEndpoint";
+type Named = readonly [name: string, field: Endpoint];
+
+const STATED: readonly Named[] = [
+  ["authorization_endpoint", "authorizationEndpoint"],
+  ["token_endpoint", "tokenEndpoint"],
+  ["jwks_uri", "jwksUri"],
+  ["userinfo_endpoint", "userinfoEndpoint"],
+];
+/** Capabilities that the vendor offers and an entry should use. */
+const OFFERED: readonly Named[] = [
+  ["revocation_endpoint", "revocationEndpoint"],
+  ["registration_endpoint", "registrationEndpoint"],
+];
+
+/** Of an MCP server whose metadata decides: the endpoints that its entry has from before. */
+function compareStored(vendor: Vendor, resolved: ResolvedVendor): Finding[] {
+  return [...STATED, ...OFFERED].flatMap(([name, field]) => {
+    const [stored, live] = [vendor[field], resolved[field]];
+    if (stored === undefined && live === undefined) return [];
+    if (stored === undefined) return [note(name, `the entry leaves it to the metadata: ${live}`)];
+    if (stored === live) return [same(name, stored)];
+    const others = live === undefined ? "the metadata none" : `the metadata ${live}`;
+    return [drift(name, `has moved: the entry has ${stored}, ${others}, which flows use`)];
+  });
+}
+
+function compareEndpoints(vendor: Vendor, resolved: ResolvedVendor): Finding[] {
+  const stated = [...STATED, ...OFFERED].flatMap(([name, field]) => {
+    const [entry, published] = [vendor[field], resolved[field]];
+    return entry === undefined || published === undefined ? [] : [equal(name, entry, published)];
+  });
+  const offered = OFFERED.flatMap(([name, field]) => {
+    const published = resolved[field];
+    if (vendor[field] !== undefined || published === undefined) return [];
+    return [drift(name, `the entry has none, the metadata ${published}`)];
+  });
+  return [...stated, ...offered];
+}
+
+function compare(vendor: Vendor, { resolved, document }: Discovered): Finding[] {
+  return [
+    ...(vendor.endpointsFrom === undefined ? compareEndpoints(vendor, resolved) : compareStored(vendor, resolved)),
+    ...pkce(vendor, listIn(document, "code_challenge_methods_supported")),
+    ...among("token_endpoint_auth_methods_supported", [vendor.tokenEndpointAuthMethod], document),
+    ...among("scopes_supported", [...vendor.defaultScopes, ...vendor.offlineScopes], document),
+    ...iss(vendor, resolved),
+    ...algs(vendor, listIn(document, "id_token_signing_alg_values_supported")),
+  ];
+}
+
+function equal(name: string, entry: string, published: string): Finding {
+  return entry === published ? same(name, entry) : drift(name, `the entry has ${entry}, the metadata ${published}`);
+}
+
+function pkce({ pkce }: Vendor, offered: readonly string[] | undefined): Finding[] {
+  const name = "code_challenge_methods_supported";
+  if (offered === undefined) return [];
+  if (pkce === "none" && !offered.includes("S256")) return [];
+  return offered.includes(pkce)
+    ? [same(name, pkce)]
+    : [drift(name, `the entry has ${pkce}, the metadata ${words(offered)}`)];
+}
+
+function among(name: string, wanted: readonly string[], document: Discovered["document"]): Finding[] {
+  const offered = listIn(document, name);
+  const lacking = offered === undefined ? [] : wanted.filter((one) => !offered.includes(one));
+  if (offered === undefined || wanted.length === 0) return [];
+  return lacking.length === 0
+    ? [same(name, wanted.join(" "))]
+    : [drift(name, `the entry has ${lacking.join(" ")}, the metadata ${words(offered)}`)];
+}
+
+/** When the entry leaves it open, flows use the metadata. */
+function iss({ issRequired }: Vendor, { issExpected }: ResolvedVendor): Finding[] {
+  const name = "authorization_response_iss_parameter_supported";
+  if (issRequired === undefined) return [same(name, String(issExpected))];
+  return [
+    issRequired === issExpected
+      ? same(name, String(issExpected))
+      : drift(name, `the entry has ${String(issRequired)}, the metadata ${String(issExpected)}`),
+  ];
+}
+
+function algs({ issuesIdTokens, idTokenAlgs }: Vendor, offered: readonly string[] | undefined): Finding[] {
+  const name = "id_token_signing_alg_values_supported";
+  if (issuesIdTokens === false || offered === undefined) return [];
+  const shared = idTokenAlgs.filter((alg) => offered.includes(alg));
+  return shared.length > 0
+    ? [same(name, shared.join(" "))]
+    : [drift(name, `the entry has ${idTokenAlgs.join(" ")}, the metadata ${words(offered)}`)];
+}
+
+/** Limits text of a document that may be long. */
+function words(list: readonly string[]): string {
+  return list.length === 0 ? "none" : `${list.slice(0, 8).join(" ")}${list.length > 8 ? " …" : ""}`;
+}

@@ -1,0 +1,221 @@
+import { startOpenIdProvider } from "@oauth-broker/simulators";
+import {
+  startAtlassian,
+  startGitHub,
+  startGoogleWorkspace,
+  startLinear,
+  startMicrosoftAgent365,
+  startNotion,
+  startSlack,
+  type VendorSimulator,
+} from "@oauth-broker/simulators/vendors";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { atSimulator } from "../testing/at-simulator.ts";
+import { runInProcess } from "../testing/in-process.ts";
+import { goodMetadata, startMetadataServer } from "../testing/metadata-server.ts";
+import { runVendorTool } from "../testing/vendor-process.ts";
+
+async function started<T extends VendorSimulator>(start: () => Promise<T>): Promise<T> {
+  const vendor = await start();
+  onTestFinished(() => vendor.close());
+  return vendor;
+}
+
+const probe = (vendor: VendorSimulator, other: Readonly<Record<string, string>> = {}, ...more: string[]) =>
+  runInProcess(["probe", ...atSimulator(vendor, other), ...more]);
+
+describe("vendor probe", () => {
+  it.each<[string, () => Promise<VendorSimulator>]>([
+    ["atlassian", () => startAtlassian()],
+    ["github", () => startGitHub()],
+    ["google-workspace", () => startGoogleWorkspace()],
+    ["linear", () => startLinear()],
+    ["microsoft-agent365", () => startMicrosoftAgent365()],
+    ["notion", () => startNotion()],
+    ["slack", () => startSlack()],
+  ])("finds no drift between %s and its simulator, and leaves no state there", async (id, start) => {
+    const vendor = await started(start);
+    const { code, stdout, stderr } = await probe(vendor);
+    expect(stdout).toContain(`${id}: no drift`);
+    expect(stdout).toMatch(
+      /^ok {5}token endpoint: \d{3} application\/json \{.*\}: (invalid_grant|vendor_credentials_rejected)$/m,
+    );
+    expect(stdout).not.toMatch(/^(drift|\?)/m);
+    expect(stderr).toContain(`${id}: token endpoint`);
+    expect(code).toBe(0);
+    expect(vendor.liveTokens()).toEqual([]);
+    expect(vendor.requests().some(({ path }) => path.includes("register"))).toBe(false);
+  });
+
+  it("is a process that says each drift in a line and ends with 1", async () => {
+    const vendor = await started(startLinear);
+    const url = `${vendor.url}/moved`;
+    const { code, stdout } = await runVendorTool(["probe", ...atSimulator(vendor, { revocation_endpoint: url })]);
+    expect(stdout).toContain(`drift  revocation_endpoint: the entry has ${url}, the metadata ${vendor.url}/token`);
+    expect(stdout).toContain("linear: has drifted from its entry");
+    expect(code).toBe(1);
+  });
+
+  it("prints its findings as JSON", async () => {
+    const { code, stdout } = await probe(await started(startGitHub), {}, "--json");
+    expect(JSON.parse(stdout)).toMatchObject({
+      vendors: [{ vendor: "github", askedOn: "2026-11-21", result: "same", findings: expect.any(Array) }],
+    });
+    expect(code).toBe(0);
+  });
+
+  it("reports a refusal that the broker would not understand", async () => {
+    const vendor = await started(startLinear);
+    const body = '{"error":"CANARY","scope":"CANARY"}';
+    vendor.faultNext("/token", { kind: "answer", status: 400, headers: { "Content-Type": "application/json" }, body });
+    const { code, stdout } = await probe(vendor);
+    expect(stdout).toContain(
+      'drift  token endpoint: 400 application/json {"error":"string","scope":"string: (other)"}: vendor_response_invalid',
+    );
+    expect(code).toBe(1);
+  });
+
+  it("reports an authorization endpoint that has moved, or is gone", async () => {
+    const vendor = await started(startLinear);
+    const headers = { location: "/new/authorize?client_id=x" };
+    vendor.faultNext("/authorize", { kind: "answer", status: 301, headers });
+    expect(await probe(vendor)).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining(`drift  authorization endpoint: has moved to ${vendor.url}/new/authorize\n`),
+    });
+    vendor.faultNext("/authorize", { kind: "answer", status: 410 });
+    expect((await probe(vendor)).code).toBe(1);
+  });
+
+  it("cannot ask a vendor that is down, and says so with 2; a drift beside it is 1", async () => {
+    const vendor = await started(startLinear);
+    const fault = { kind: "answer", status: 503 } as const;
+    vendor.faultNext("/token", fault);
+    const down = await probe(vendor);
+    expect(down.stdout).toMatch(/^\? {6}token endpoint: could not be checked: .*status 503/m);
+    expect(down.code).toBe(2);
+    vendor.faultNext("/token", fault);
+    expect((await probe(vendor, { registration_endpoint: `${vendor.url}/other` })).code).toBe(1);
+    const gone = { id: "linear", endpoints: {} };
+    const nowhere = "http://127.0.0.1:9";
+    const all = {
+      issuer: nowhere,
+      authorization_endpoint: `${nowhere}/a`,
+      token_endpoint: `${nowhere}/t`,
+      revocation_endpoint: nowhere,
+    };
+    const { code, stdout } = await runInProcess(["probe", ...atSimulator(gone, all)]);
+    expect(stdout.match(/^\?/gm)).toHaveLength(4);
+    expect(code).toBe(2);
+  });
+
+  it.each<[string, string, (issuer: string) => object | undefined]>([
+    ["of another issuer", "issuer_mismatch", (issuer) => goodMetadata(`${issuer}/`)],
+    [
+      "with a forbidden endpoint",
+      "endpoint_forbidden",
+      (issuer) => ({ ...goodMetadata(issuer), jwks_uri: "https://10.0.0.1/" }),
+    ],
+    [
+      "without our PKCE",
+      "drift  code_challenge_methods_supported: the entry has S256",
+      (issuer) => ({ ...goodMetadata(issuer), code_challenge_methods_supported: ["plain"] }),
+    ],
+    [
+      "with another scope",
+      "drift  scopes_supported: the entry has read",
+      (issuer) => ({ ...goodMetadata(issuer), scopes_supported: ["all"] }),
+    ],
+    [
+      "with a new endpoint",
+      "the entry has https://mcp.linear.app/register",
+      (issuer) => ({ ...goodMetadata(issuer), registration_endpoint: `${issuer}/new` }),
+    ],
+  ])("tells metadata %s", async (_, sentence, make) => {
+    const { issuer } = await startMetadataServer(make);
+    const vendor = await started(startLinear);
+    const { authorization_endpoint: a = "", token_endpoint: t = "", revocation_endpoint: r = "" } = vendor.endpoints;
+    const endpoints = { issuer, authorization_endpoint: a, token_endpoint: t, revocation_endpoint: r };
+    const { code, stdout } = await runInProcess(["probe", ...atSimulator({ id: "linear", endpoints })]);
+    expect(stdout).toContain(sentence);
+    expect(code).toBe(1);
+  });
+
+  it("goes without metadata where the entry states its endpoints", async () => {
+    const { issuer } = await startMetadataServer(() => undefined);
+    const { code, stdout } = await probe(await started(startGitHub), { issuer });
+    expect(stdout).toMatch(/^- {6}metadata: .*no metadata in any of the well-known places/m);
+    expect(code).toBe(0);
+  });
+
+  describe("of an MCP server whose metadata decides", () => {
+    const live = async (change: (issuer: string) => object, stored: Readonly<Record<string, string>> = {}) => {
+      const { issuer } = await startMetadataServer((url) => ({ ...goodMetadata(url), ...change(url) }));
+      const endpoints = {
+        issuer,
+        server_url: `${issuer}/mcp`,
+        authorization_endpoint: `${issuer}/authorize`,
+        token_endpoint: `${issuer}/token`,
+        registration_endpoint: `${issuer}/register`,
+        ...stored,
+      };
+      const args = ["probe", ...atSimulator({ id: "postman-mcp", endpoints })];
+      return { issuer, ...(await runInProcess(args)) };
+    };
+
+    it("reports the stored endpoints that have moved or are gone, and probes the live ones", async () => {
+      const { issuer, code, stdout } = await live((url) => ({ token_endpoint: `${url}/new/token` }));
+      const moved = `the entry has ${issuer}/token, the metadata ${issuer}/new/token, which flows use`;
+      expect(stdout).toContain(`drift  token_endpoint: has moved: ${moved}`);
+      const gone = `the entry has ${issuer}/register, the metadata none, which flows use`;
+      expect(stdout).toContain(`drift  registration_endpoint: has moved: ${gone}`);
+      expect(stdout).toContain(`ok     authorization_endpoint: ${issuer}/authorize`);
+      expect(code).toBe(1);
+    });
+
+    it("reports a token endpoint at a host of another party", async () => {
+      const { code, stdout } = await live(() => ({ token_endpoint: "https://evil.example/token" }));
+      expect(stdout).toMatch(/^drift {2}metadata: .*token_endpoint.*credential_binding_mismatch/m);
+      expect(code).toBe(1);
+    });
+  });
+
+  it("fills the placeholders of an entry of the catalogue", async () => {
+    const provider = await startOpenIdProvider({ clients: [] });
+    onTestFinished(() => provider.close());
+    const { issuer } = provider;
+    const endpoints = { authorization_endpoint: `${issuer}/{slug}`, token_endpoint: `${issuer}/token` };
+    const args = ["probe", ...atSimulator({ id: "nationbuilder", endpoints })];
+    const { code, stdout } = await runInProcess([...args, "--placeholder", "slug=auth"]);
+    expect(stdout).toContain("nationbuilder: no drift");
+    expect(code).toBe(0);
+    expect(await runInProcess([...args, "--placeholder", "slug=../x"])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("slug"),
+    });
+  });
+
+  it("sends nothing when the arguments are invalid", async () => {
+    const wrong: [readonly string[], string][] = [
+      [["probe"], "probe takes one vendor"],
+      [["probe", "linear", "github"], "probe takes one vendor"],
+      [["probe", "linear", "--all-first-class"], "probe takes one vendor"],
+      [["probe", "--all-first-class", "--placeholder", "a=b"], "probe takes one vendor"],
+      [["probe", "lineer"], "The vendor lineer does not exist: docs/vendors.md lists them"],
+      [["probe", "googl"], "The vendor googl does not exist: there is google"],
+      [["probe", "okta"], "--placeholder okta_host=VALUE"],
+      [["probe", "keycloak"], "--placeholder realm=VALUE"],
+      [["probe", "linear", "--placeholder", "tenant=x"], "tenant"],
+      [["probe", "linear", "--placeholder", "tenant"], "--placeholder takes name=value"],
+      [["probe", "okta", "--placeholder", "a=b", "--placeholder", "a=c"], "repeats a name"],
+      [["probe", "linear", "--endpoint", "token=https://a.example"], "--endpoint token: there is issuer"],
+      [["probe", "linear", "--endpoint", "issuer=http://127.0.0.1"], "An endpoint must use https"],
+    ];
+    for (const [args, sentence] of wrong) {
+      const { code, stdout, stderr } = await runInProcess(args);
+      expect(stderr).toContain(sentence);
+      expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    }
+    expect((await runVendorTool(["probe", "--help"])).stdout).toContain("--all-first-class");
+  });
+});
