@@ -13,7 +13,7 @@ import { FAMILIES, REQUIREMENTS } from "./list.ts";
 /** Tests, and the contracts that adapters' tests call. */
 const TESTS = [
   "packages/*/src/**/*.test.ts",
-  "packages/*/src/testing/*.ts",
+  "packages/*/src/testing/**/*.ts",
   "apps/*/src/**/*.test.ts",
   "e2e/**/*.test.ts",
   "tooling/src/**/*.test.ts",

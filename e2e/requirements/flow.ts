@@ -87,14 +87,14 @@ export const CALLBACK: readonly Requirement[] = [
     "CB-3",
     "One state is used again: in sequence, many at once, from two processes, or spelled differently. One use wins.",
     attack("single-use"),
-    `${SCENARIOS}/races.test.ts`,
+    `${SCENARIOS}/broker-processes/races.test.ts`,
   ),
   twin(
     "CB-4",
     "The store's answer to a write is lost and we write again. The store recognises its own write, and the user succeeds.",
     `${STORE}/storage/dynamodb/lost-answers.twin.test.ts`,
     `${STORE}/storage/dynamodb/lost-answers.test.ts`,
-    `${SCENARIOS}/lost-answers-dynamodb.test.ts`,
+    `${SCENARIOS}/broker-processes/lost-answers-dynamodb.test.ts`,
   ),
   row(
     "CB-5",
@@ -227,7 +227,7 @@ export const ACROSS: readonly Requirement[] = [
     attack("owner-page"),
     "apps/broker/src/vendor/registrations.test.ts",
     `${FLOWS}/owner-page.test.ts`,
-    `${SCENARIOS}/owner-page.test.ts`,
+    `${SCENARIOS}/broker/owner-page.test.ts`,
   ),
   row(
     "XA-10",

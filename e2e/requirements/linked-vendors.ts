@@ -6,7 +6,7 @@ import { attack, HOSTED, type Requirement, SCENARIOS, twin } from "./requirement
 
 const LINKING = `${HOSTED}/linking`;
 const MCP = "packages/mcp-auth/src/mcp/linking";
-const CHROMIUM = `${SCENARIOS}/several-vendors-chromium.test.ts`;
+const CHROMIUM = `${SCENARIOS}/several-vendors/chromium.test.ts`;
 const WHOLE = attack("several-vendors");
 
 export const LINKED_VENDORS: readonly Requirement[] = [

@@ -18,20 +18,20 @@ export const AUTHORIZATION_SERVER: readonly Requirement[] = [
     `${HOSTED}/platform-callback/authorize.test.ts`,
     `${OWN_CALLBACK}/authorize-errors.test.ts`,
     `${OWN_CALLBACK}/attacks.test.ts`,
-    `${SCENARIOS}/mcp-errors.test.ts`,
+    `${SCENARIOS}/mcp/errors.test.ts`,
   ),
   row(
     "AS-2",
     "An authorization request has no PKCE challenge, or one of another method. The client gets an error, and no flow begins.",
     `${OWN_CALLBACK}/authorize-errors.test.ts`,
-    `${SCENARIOS}/mcp-errors.test.ts`,
+    `${SCENARIOS}/mcp/errors.test.ts`,
   ),
   twin(
     "AS-3",
     "A code is redeemed without its verifier, with a wrong one, or a malformed one. It is refused.",
     `${HOSTED}/platform-callback/platform-callback.twin.test.ts`,
     `${HOSTED}/platform-callback/redeem-vendor-code.test.ts`,
-    `${SCENARIOS}/mcp-errors.test.ts`,
+    `${SCENARIOS}/mcp/errors.test.ts`,
   ),
   twin(
     "AS-4",
@@ -39,7 +39,7 @@ export const AUTHORIZATION_SERVER: readonly Requirement[] = [
     `${HOSTED}/platform-callback/platform-callback.twin.test.ts`,
     `${HOSTED}/platform-callback/vendor-code.test.ts`,
     `${OWN_CALLBACK}/redeem-own-code.test.ts`,
-    `${SCENARIOS}/mcp-errors.test.ts`,
+    `${SCENARIOS}/mcp/errors.test.ts`,
   ),
   row("AS-5", "A code of the server is used after a minute. It is refused.", `${OWN_CALLBACK}/redeem-own-code.test.ts`),
   row(
@@ -47,7 +47,7 @@ export const AUTHORIZATION_SERVER: readonly Requirement[] = [
     "A token request fails for a reason the client can mend. The code stays good.",
     `${HOSTED}/platform-callback/redeem-vendor-code.test.ts`,
     `${OWN_CALLBACK}/redeem-own-code.test.ts`,
-    `${SCENARIOS}/mcp-errors.test.ts`,
+    `${SCENARIOS}/mcp/errors.test.ts`,
   ),
   twin(
     "AS-7",
@@ -55,14 +55,14 @@ export const AUTHORIZATION_SERVER: readonly Requirement[] = [
     `${OWN_CALLBACK}/server-callback.twin.test.ts`,
     `${OWN_CALLBACK}/attacks.test.ts`,
     `${OWN_CALLBACK}/consent-page.test.ts`,
-    `${SCENARIOS}/mcp-consent.test.ts`,
+    `${SCENARIOS}/mcp/consent.test.ts`,
   ),
   twin(
     "AS-8",
     "An attacker consents in the attacker's own browser and sends the victim the vendor's URL. Only the browser in which consent was given can continue after the vendor.",
     `${OWN_CALLBACK}/server-callback.twin.test.ts`,
     `${OWN_CALLBACK}/attacks.test.ts`,
-    `${SCENARIOS}/mcp-consent.test.ts`,
+    `${SCENARIOS}/mcp/consent.test.ts`,
   ),
   twin(
     "AS-9",
@@ -80,7 +80,7 @@ export const AUTHORIZATION_SERVER: readonly Requirement[] = [
     "AS-11",
     "A client registers with redirect URIs that are scripts, plain http, have fragments, or with more than it may. The registration is refused.",
     `${HOSTED}/clients/registration.test.ts`,
-    `${SCENARIOS}/mcp-errors.test.ts`,
+    `${SCENARIOS}/mcp/errors.test.ts`,
   ),
   row(
     "AS-12",
@@ -99,8 +99,8 @@ export const AUTHORIZATION_SERVER: readonly Requirement[] = [
     "A refresh token is retried after a lost answer, replayed later, or brought by another client. The retry gets the same answer, an older one ends the session, another client gets nothing and ends nothing.",
     `${HOSTED}/sessions/sessions.twin.test.ts`,
     `${HOSTED}/sessions/session-attacks.test.ts`,
-    `${SCENARIOS}/mcp-errors.test.ts`,
-    `${SCENARIOS}/mcp-two-processes-dynamodb.test.ts`,
+    `${SCENARIOS}/mcp/errors.test.ts`,
+    `${SCENARIOS}/mcp-processes/two-processes-dynamodb.test.ts`,
   ),
   notOurs(
     "AS-15",
@@ -117,7 +117,7 @@ export const AUTHORIZATION_SERVER: readonly Requirement[] = [
     "AS-17",
     "A client looks for metadata. It says what there is, at the standard's places, by DEPLOYMENT_URL.",
     `${HOSTED}/metadata.test.ts`,
-    `${SCENARIOS}/mcp-hosted.test.ts`,
+    `${SCENARIOS}/mcp/hosted.test.ts`,
   ),
   row(
     "AS-18",
@@ -141,13 +141,13 @@ export const AUTHORIZATION_SERVER: readonly Requirement[] = [
     "A client revokes another client's token, or an invalid one. The answer is 200 where the standard says so, and nothing else ends.",
     `${HOSTED}/revoke.test.ts`,
     `${HOSTED}/sessions/session-revocation.test.ts`,
-    `${SCENARIOS}/mcp-errors.test.ts`,
+    `${SCENARIOS}/mcp/errors.test.ts`,
   ),
   row(
     "AS-22",
     "The user or the vendor declines. The client gets `access_denied` with its own state.",
     `${OWN_CALLBACK}/connect.test.ts`,
-    `${SCENARIOS}/mcp-hosted.test.ts`,
+    `${SCENARIOS}/mcp/hosted.test.ts`,
   ),
 ];
 
@@ -157,7 +157,7 @@ export const RESOURCE_SERVER: readonly Requirement[] = [
     "A call of /mcp has no token. The answer is 401 with a challenge that says where to get one.",
     `${MCP}/endpoint.test.ts`,
     APP,
-    `${SCENARIOS}/mcp-pre-registered.test.ts`,
+    `${SCENARIOS}/mcp/pre-registered.test.ts`,
   ),
   twin(
     "RS-2",
@@ -165,7 +165,7 @@ export const RESOURCE_SERVER: readonly Requirement[] = [
     `${HOSTED}/sessions/sessions.twin.test.ts`,
     `${HOSTED}/sessions/session-attacks.test.ts`,
     GATE,
-    `${SCENARIOS}/mcp-hosted.test.ts`,
+    `${SCENARIOS}/mcp/hosted.test.ts`,
     `${MCP}/endpoint.test.ts`,
   ),
   row(
@@ -177,13 +177,13 @@ export const RESOURCE_SERVER: readonly Requirement[] = [
     "RS-4",
     "A token is in the query. It is not read.",
     `${MCP}/endpoint.test.ts`,
-    `${SCENARIOS}/mcp-pre-registered.test.ts`,
+    `${SCENARIOS}/mcp/pre-registered.test.ts`,
   ),
   row(
     "RS-5",
     "A caller guesses the session id of another. A session id is no authentication: with one vendor the server issues none, with several it says only what its own client can show.",
     `${MCP}/linking/attacks.test.ts`,
-    `${SCENARIOS}/mcp-errors.test.ts`,
+    `${SCENARIOS}/mcp/errors.test.ts`,
   ),
   row("RS-6", "One server object serves two callers. No two requests share one.", `${MCP}/endpoint.test.ts`),
   twin(
@@ -192,14 +192,14 @@ export const RESOURCE_SERVER: readonly Requirement[] = [
     TWINS,
     `${MCP}/known-host.test.ts`,
     APP,
-    `${SCENARIOS}/mcp-routes.test.ts`,
+    `${SCENARIOS}/mcp/routes.test.ts`,
   ),
   twin(
     "RS-8",
     "Calls of many users run at once, with caches on. No user is answered as another.",
     TWINS,
     GATE,
-    `${SCENARIOS}/mcp-two-processes-dynamodb.test.ts`,
+    `${SCENARIOS}/mcp-processes/two-processes-dynamodb.test.ts`,
   ),
   row(
     "RS-9",

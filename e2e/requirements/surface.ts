@@ -8,7 +8,7 @@ export const SURFACE: readonly Requirement[] = [
   row(
     "HT-1",
     "A body is endless, or its length is not declared or declared twice. It is 413 before it is too much, and bytes are counted by us.",
-    `${SCENARIOS}/http.test.ts`,
+    `${SCENARIOS}/broker/http.test.ts`,
   ),
   row(
     "HT-2",
@@ -24,13 +24,13 @@ export const SURFACE: readonly Requirement[] = [
   row(
     "HT-4",
     "Bytes are no text: line breaks, NUL, broken percent-encoding, in path, query, header or body. The request is refused and never causes a server error.",
-    `${SCENARIOS}/http.test.ts`,
+    `${SCENARIOS}/broker/http.test.ts`,
     `${PROTOCOL}/parameters.test.ts`,
   ),
   row(
     "HT-5",
     "Clients send headers or bodies slowly, or nothing. Their connections are closed, and other clients are not affected.",
-    `${SCENARIOS}/http-slow.test.ts`,
+    `${SCENARIOS}/broker/http-slow.test.ts`,
   ),
   row(
     "HT-6",
@@ -70,8 +70,8 @@ export const OPERATIONS: readonly Requirement[] = [
     "A refusal must be found afterwards. Every leg leaves what happened and why, with client and flow and without a secret, and refusals are counted by reason.",
     "apps/broker/src/metrics.test.ts",
     `${FLOWS}/check.test.ts`,
-    `${SCENARIOS}/timeline.test.ts`,
-    `${SCENARIOS}/audit.test.ts`,
+    `${SCENARIOS}/broker/timeline.test.ts`,
+    `${SCENARIOS}/broker/audit.test.ts`,
   ),
   row(
     "OB-2",
@@ -107,6 +107,6 @@ export const OPERATIONS: readonly Requirement[] = [
     "OB-7",
     "A caller writes into the log through its trace header: a line break, another field, a very long value. Nothing but 32 hexadecimal digits is taken from it, and the header is sent to no vendor.",
     "packages/oauth-core/src/service/tracing/traceparent.test.ts",
-    `${SCENARIOS}/traces.test.ts`,
+    `${SCENARIOS}/broker/traces.test.ts`,
   ),
 ];

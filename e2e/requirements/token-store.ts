@@ -14,7 +14,7 @@ export const AT_REST: readonly Requirement[] = [
     "A ciphertext is moved to another row, user, attribute, table or issuer. It does not open there.",
     `${STORE}/crypto/envelope.twin.test.ts`,
     `${STORE}/tokens/token-records.test.ts`,
-    `${SCENARIOS}/several-vendors-load-dynamodb.test.ts`,
+    `${SCENARIOS}/several-vendors/load-dynamodb.test.ts`,
   ),
   twin(
     "TS-4",
@@ -136,7 +136,7 @@ export const REFRESH: readonly Requirement[] = [
     "RF-6",
     "A refresh brings an ID token of another issuer or subject. The whole answer is discarded.",
     `${VENDOR}/token/refresh.test.ts`,
-    `${SCENARIOS}/errors.test.ts`,
+    `${SCENARIOS}/broker/errors.test.ts`,
   ),
   row(
     "RF-7",
@@ -161,7 +161,7 @@ export const REFRESH: readonly Requirement[] = [
     "RV-2",
     "A vendor answers a revocation with 200, an error, or nothing. Each has one meaning, and the caller does not wait long.",
     `${VENDOR}/token/revoke.test.ts`,
-    `${SCENARIOS}/errors.test.ts`,
+    `${SCENARIOS}/broker/errors.test.ts`,
   ),
   row(
     "RV-3",

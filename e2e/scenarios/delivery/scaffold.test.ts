@@ -171,7 +171,7 @@ describe("hosted mode, by the packed command", () => {
 
   it("loads the core on the oldest Node.js, and npm run dev says on an older one what to install", async () => {
     const script = join(hosted, IMPORT_ALL);
-    cpSync(join(ROOT, "e2e/support", IMPORT_ALL), script);
+    cpSync(join(ROOT, "e2e/support/packages", IMPORT_ALL), script);
     const entries = ["", "/bundle", "/config"].map((entry) => `@oauth-broker/mcp-auth${entry}`);
     expect(await mustRun(await nodeOf("24.15.0"), [script, ...entries], hosted)).toMatchObject({ stderr: "" });
     await rm(script);
