@@ -4,13 +4,13 @@
  */
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { startTlsFront, type TlsFront } from "@oauth-broker/oauth-core/testing";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { BROWSER_MS, CHROMIUM, connectChromium, NO_CHROMIUM, screenshotPath } from "../../support/chromium.ts";
 import { freePort } from "../../support/free-port.ts";
 import { type SeveralVendors, startSeveralVendors, type VendorName } from "../../support/several-vendors/harness.ts";
 import { connectLinkingClient, type LinkingClient } from "../../support/several-vendors/client.ts";
-import { startTlsFront, type TlsFront } from "../../support/tls-front.ts";
 
 if (CHROMIUM === undefined) console.warn(NO_CHROMIUM);
 

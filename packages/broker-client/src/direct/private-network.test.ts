@@ -4,11 +4,7 @@
  * range; nothing else is permitted, and no plain http.
  */
 import { defined } from "@oauth-broker/oauth-core";
-import { once } from "node:events";
-import { request } from "node:http";
-import { createServer } from "node:https";
-import type { AddressInfo } from "node:net";
-import { createTestAuthority } from "@oauth-broker/oauth-core/testing";
+import { createTestAuthority, startTlsFront } from "@oauth-broker/oauth-core/testing";
 import { driveConsent, startOpenIdProvider } from "@oauth-broker/simulators";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { defineVendor, direct, type DirectClient, type DirectOptions } from "./index.ts";
@@ -21,44 +17,20 @@ let vendor: DirectOptions["vendor"];
 
 beforeAll(async () => {
   const provider = await startOpenIdProvider({ clients: [{ ...credentials, redirectUris: [REDIRECT_URI] }] });
-  const { port, close } = await startTls(provider.port);
+  const { url, close } = await startTlsFront(provider.port, authority);
   closers.push(close, provider.close);
   vendor = defineVendor({
     id: "internal",
     name: "Internal",
     authorizationEndpoint: `${provider.issuer}/auth`,
-    tokenEndpoint: `https://127.0.0.1:${port}/token`,
-    revocationEndpoint: `https://127.0.0.1:${port}/token/revocation`,
+    tokenEndpoint: `${url}/token`,
+    revocationEndpoint: `${url}/token/revocation`,
     defaultScopes: ["api:read"],
   });
 });
 afterAll(async () => {
   for (const close of closers) await close();
 });
-
-/** The TLS proxy in front of a server: its own name and certificate, the request passed on. */
-async function startTls(to: number): Promise<{ readonly port: number; close(): Promise<void> }> {
-  const { key, cert } = authority.issue(["127.0.0.1"]);
-  const server = createServer({ key, cert }, (incoming, answer) => {
-    const { method, url, headers } = incoming;
-    const onward = request({ host: "127.0.0.1", port: to, method, path: url, headers }, (inside) => {
-      answer.writeHead(inside.statusCode ?? 502, inside.headers);
-      inside.pipe(answer);
-    });
-    onward.on("error", () => answer.destroy());
-    incoming.pipe(onward);
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return {
-    port: (server.address() as AddressInfo).port,
-    close: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, "close");
-    },
-  };
-}
 
 function deployment(egress: DirectOptions["egress"]): DirectClient {
   const client = direct({

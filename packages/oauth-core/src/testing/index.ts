@@ -1,6 +1,7 @@
 export { describeBrokeredCode, VENDOR_ISSUER } from "./brokered-code-contract.ts";
 export type { BrokeredCodeFixture } from "./brokered-code-contract.ts";
 export { createTestAuthority } from "./network/certificates.ts";
+export { startTlsFront, type TlsFront } from "./network/tls-front.ts";
 export {
   expectError,
   expectErrorRedirect,
