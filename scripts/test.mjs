@@ -17,6 +17,18 @@ import { nearest } from "../packages/oauth-core/src/configuration/error.ts";
 const TESTS = { name: "test", results: "results.json", concurrency: 2, longest: "@oauth-broker/e2e" };
 const SOAK = { name: "test:soak", results: "soak.json", concurrency: 1 };
 
+const HELP = `Usage: npm test [-- WORD... | -- OPTION...]
+       npm run test:soak [-- OPTION...]
+
+Runs the tests of every workspace; test:soak runs those of volume, at full size (docs/testing.md).
+The last line counts them: N passed, N failed, N skipped. Exit code 0: at least one passed, none failed.
+
+  WORD...        only the test files whose path contains one of the words (npm test)
+  --filter=NAME  one workspace, for example --filter=@oauth-broker/oauth-core
+  --force        every test again, also those whose result turbo has kept
+  OPTION...      any other option of turbo run
+  --help, -h     this text`;
+
 const shell = process.platform === "win32";
 const line = ({ passed, failed, skipped }) => `${passed} passed, ${failed} failed, ${skipped} skipped`;
 
@@ -143,6 +155,10 @@ function chosenWorkspaces({ results }, chosen) {
 }
 
 async function main(task, args) {
+  if (args.some((arg) => arg === "--help" || arg === "-h")) {
+    console.log(HELP);
+    return 0;
+  }
   const isOption = (arg) => arg.startsWith("-");
   const words = task === TESTS && args.length > 0 && !isOption(args[0]) ? args : [];
   if (words.some(isOption)) {
