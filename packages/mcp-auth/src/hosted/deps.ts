@@ -4,6 +4,7 @@
  */
 import type { Clock, Fetch, RecordStore } from "@oauth-broker/oauth-core";
 import type { VendorClient } from "@oauth-broker/oauth-core/client";
+import type { Log } from "@oauth-broker/oauth-core/service";
 import type { TokenStore } from "@oauth-broker/token-store";
 import type { HostedSettings } from "../settings.ts";
 import type { ServerKey } from "./server-key.ts";
@@ -23,4 +24,5 @@ export interface HostedDeps {
    * (clients/metadata-document.ts): public addresses, loopback only where permitted.
    */
   readonly fetchDocument: Fetch;
+  readonly log: Log;
 }

@@ -4,7 +4,7 @@
  */
 import type { Clock, Fetch } from "@oauth-broker/oauth-core";
 import type { VendorClient } from "@oauth-broker/oauth-core/client";
-import type { Log } from "@oauth-broker/oauth-core/service";
+import { errorFields, type Log } from "@oauth-broker/oauth-core/service";
 import type { Mode } from "../mode.ts";
 import type { HostedSettings } from "../settings.ts";
 import type { Storage } from "../storage.ts";
@@ -28,9 +28,9 @@ export interface HostedParts {
   readonly log: Log;
 }
 
-export function createHosted(settings: HostedSettings, { storage, log, ...parts }: HostedParts): Mode {
+export function createHosted(settings: HostedSettings, { storage, ...parts }: HostedParts): Mode {
   const { records: table, keys, context, tokens } = storage;
-  const { now } = parts;
+  const { now, log } = parts;
   const { serverKey, records } = createServerRecords({
     records: table,
     keys,
@@ -63,5 +63,7 @@ const SWEEP_MS = 30_000;
 function startSweep(deps: HostedDeps): void {
   const linking = linkingDeps(deps, async () => undefined);
   if (linking === undefined) return;
-  setInterval(() => void sweepQuestions(linking).catch(() => undefined), SWEEP_MS).unref();
+  const sweep = (): Promise<void> =>
+    sweepQuestions(linking).catch((error: unknown) => deps.log.warn("questions_not_swept", errorFields(error)));
+  setInterval(() => void sweep(), SWEEP_MS).unref();
 }

@@ -136,6 +136,8 @@ export function openHostedFixture({
     linking: settings.linking,
   });
   const vendorClient = options.vendorClient?.(real) ?? real;
+  const lines: string[] = [];
+  const log = createLog({ write: (line) => void lines.push(line) });
   const deps: HostedDeps = {
     settings,
     now,
@@ -145,10 +147,9 @@ export function openHostedFixture({
     sessions,
     vendorClient,
     fetchDocument: options.fetchDocument ?? documents.fetchUntrusted,
+    log,
   };
   const tickets = ticketsOf(deps);
-  const lines: string[] = [];
-  const log = createLog({ write: (line) => void lines.push(line) });
   const app = new Hono();
   mount(app, hostedRoutes(deps), { log, errorPage: errorPageWith(), isHttps: true });
   const request: HostedFixture["request"] = async (path, init) => {

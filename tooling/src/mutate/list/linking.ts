@@ -166,6 +166,13 @@ export const LINKING_DEFENCES: readonly Mutation[] = [
     tests: [`${LINKING}/connections.test.ts`],
   },
   {
+    defence: "A question that cannot be ended keeps no other user's tokens from being revoked",
+    file: `${LINKING}/store-link.ts`,
+    find: 'await endQuestion(question, "ended", deps).catch((error: unknown) => notEnded(question, error, deps));',
+    replace: 'await endQuestion(question, "ended", deps);',
+    tests: [`${LINKING}/sweep.test.ts`],
+  },
+  {
     defence: "A call asks for no more than its session or its link has",
     file: `${HOSTED}/vendor-links/user-links.ts`,
     find: "if (scopes.every((scope) => isPermitted(scope) || linked.includes(scope))) return question;",

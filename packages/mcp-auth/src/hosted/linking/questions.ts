@@ -53,8 +53,18 @@ export interface Questions {
   find(vendor: string, cookieHash: string): Promise<WaitingQuestion | undefined>;
   /** @returns false when it was answered or swept before: of any number of tries one answers */
   take(id: string, cookieHash: string): Promise<boolean>;
-  /** Ends what was not answered in time. @returns what the caller has to discard */
-  sweep(): Promise<readonly WaitingQuestion[]>;
+  /** What was not answered in time and waits for a sweep. */
+  due(): Promise<readonly DueQuestion[]>;
+  /**
+   * @returns the question, whose tokens the caller discards; undefined when another process took it
+   * @throws TokenStoreError, too: it cannot be opened, and expires
+   */
+  takeDue(due: DueQuestion): Promise<WaitingQuestion | undefined>;
+}
+
+export interface DueQuestion {
+  readonly id: string;
+  readonly vendor: string;
 }
 
 export interface QuestionsDeps {
@@ -164,19 +174,25 @@ export function createQuestions(deps: QuestionsDeps): Questions {
 
     take,
 
-    sweep: async () => {
+    due: async () => {
       const index = await records.get(INDEX);
-      const due = ((index?.data["waiting"] ?? []) as readonly Waiting[]).filter(({ until }) => until <= now());
-      const ended: WaitingQuestion[] = [];
-      for (const { id } of due) {
+      const listed = ((index?.data["waiting"] ?? []) as readonly Waiting[]).filter(({ until }) => until <= now());
+      const due: DueQuestion[] = [];
+      const over = new Set<string>();
+      for (const { id } of listed) {
         const record = await records.get(keyOf(id));
-        if (record?.stage !== "waiting") continue;
-        const question = await opened(record);
-        if (await take(id, (record.data as QuestionData).cookieHash)) ended.push(question);
+        if (record?.stage === "waiting") due.push({ id, vendor: textOf(record, "vendor") });
+        else over.add(id);
       }
-      const over = new Set(due.map(({ id }) => id));
-      if (due.length > 0) await changeIndex((waiting) => waiting.filter(({ id }) => !over.has(id)));
-      return ended;
+      if (over.size > 0) await changeIndex((waiting) => waiting.filter(({ id }) => !over.has(id)));
+      return due;
+    },
+
+    takeDue: async ({ id }) => {
+      const record = await records.get(keyOf(id));
+      if (record?.stage !== "waiting") return undefined;
+      const question = await opened(record);
+      return (await take(id, textOf(record, "cookieHash"))) ? question : undefined;
     },
   };
 }

@@ -2,9 +2,10 @@
  * What becomes of the tokens a link flow brought: stored over the link version that the page showed,
  * held back for a yes, or revoked. A refusal never leaves tokens behind that belong to no link.
  */
-import { Secret } from "@oauth-broker/oauth-core";
+import { OAuthError, Secret } from "@oauth-broker/oauth-core";
 import { canIdentify } from "@oauth-broker/oauth-core/client";
 import type { ResolvedVendor, VendorTokens } from "@oauth-broker/oauth-core/registry";
+import { errorFields } from "@oauth-broker/oauth-core/service";
 import type { LinkDetails, StoredTokens, TokenSet } from "@oauth-broker/token-store";
 import {
   accountLabel,
@@ -20,7 +21,7 @@ import {
 } from "../vendor-links/link.ts";
 import { grantedScope, toStorageError } from "../vendor-links/open-session.ts";
 import type { LinkingDeps } from "./deps.ts";
-import type { Question, WaitingQuestion } from "./questions.ts";
+import type { DueQuestion, Question, WaitingQuestion } from "./questions.ts";
 
 /** The tokens of one link flow. */
 export interface BroughtTokens {
@@ -65,7 +66,7 @@ export async function takeTokens(brought: BroughtTokens, cookieHash: string, dep
     if (isOther || isFewer) {
       //                                                      4  the user says
       const replaced = await deps.questions.ask({ ...question, isOther }, cookieHash);
-      if (replaced !== undefined) await endQuestion(replaced, "ended", deps);
+      if (replaced !== undefined) await endUnanswered(replaced, deps);
       return "asked";
     }
     return await store(question, undefined, at); //                                   5  in place of the same account's
@@ -101,9 +102,33 @@ export async function endQuestion(
   if (ticketId !== undefined) await deps.tickets.settle(ticketId, why);
 }
 
-/** What no user answered in time. */
+/**
+ * Ends what no user answered in time, one question after the other: what is not taken yet is due
+ * the next time, too.
+ *
+ * @throws OAuthError temporarily_unavailable
+ */
 export async function sweepQuestions(deps: LinkingDeps): Promise<void> {
-  for (const question of await deps.questions.sweep()) await endQuestion(question, "ended", deps);
+  const { questions, linking } = deps;
+  for (const due of await questions.due()) {
+    // Only a process that still lists the vendor can revoke there.
+    if (!linking.vendors.has(due.vendor)) continue;
+    const question = await questions.takeDue(due).catch((error: unknown) => {
+      // The store or the key service is down: all of them wait.
+      if (error instanceof OAuthError) throw error;
+      notEnded(due, error, deps);
+    });
+    if (question !== undefined) await endUnanswered(question, deps);
+  }
+}
+
+/** A failure is that of this question alone: its tokens were taken out of the store, and expire. */
+async function endUnanswered(question: WaitingQuestion, deps: LinkingDeps): Promise<void> {
+  await endQuestion(question, "ended", deps).catch((error: unknown) => notEnded(question, error, deps));
+}
+
+function notEnded({ vendor }: DueQuestion, error: unknown, { log }: LinkingDeps): void {
+  log.warn("question_not_ended", { vendor, ...errorFields(error) });
 }
 
 /** @param replaced another account's tokens, which are then revoked */
