@@ -2,6 +2,7 @@
  * The life of a process: signals, a stop that waits for requests in flight, and an exit after an
  * uncaught error.
  */
+import { OAuthError } from "../protocol/errors.ts";
 import { errorFields, type Log } from "./log.ts";
 
 /**
@@ -44,5 +45,7 @@ export function explainStartFailure(error: unknown, name: string): string {
   const { code, port } = error as NodeJS.ErrnoException & { port?: number };
   if (code === "EADDRINUSE") return `Port ${port ?? ""} is in use. Stop what uses it, or choose another: PORT=8790.`;
   if (code === "EACCES") return `Not allowed to listen on port ${port ?? ""}: choose one above 1023.`;
+  // The description is for callers; what the operator can do is in the detail.
+  if (error instanceof OAuthError && error.detail !== undefined) return `${error.description}: ${error.detail}`;
   return error.message;
 }
