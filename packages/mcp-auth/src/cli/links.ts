@@ -81,10 +81,11 @@ function signInOf({ vendor, signIn }: Link, { several }: OperatorLinks): string 
 export async function revokeLink(user: string, links: OperatorLinks, output: Output): Promise<number> {
   const { print, say } = output;
   const { vendor } = links;
-  const isLinked = await hasLink(user, links);
+  const linked = (await linksOf(user, links)).filter((link) => link.vendor === vendor.id);
   const sessions = await links.endSessions(user);
   if (sessions > 0) print(`${sessions} ${sessions === 1 ? "session" : "sessions"} ended.`);
-  if (!isLinked) {
+  for (const link of linked) if (link.foreign === true) say(whyForeign(link));
+  if (linked.every(({ foreign }) => foreign === true)) {
     if (sessions === 0)
       say(`${shown(user)} has no link to ${vendor.name} and no session: links list names those who do.`);
     return sessions === 0 ? 1 : 0;
@@ -112,9 +113,16 @@ export function printRevocation(
   return revocation === undefined || revocation === "failed" ? 1 : 0;
 }
 
-async function hasLink(user: string, links: OperatorLinks): Promise<boolean> {
-  for await (const link of links.list(user)) if (link.vendor === links.vendor.id) return true;
-  return false;
+export async function linksOf(user: string, links: OperatorLinks): Promise<Link[]> {
+  const found: Link[] = [];
+  for await (const link of links.list(user)) found.push(link);
+  return found;
+}
+
+/** Why a foreign row is left: it is of another user with the same name. */
+export function whyForeign({ vendor, signIn }: Link): string {
+  const where = signIn === undefined ? shown(vendor) : shown(signIn.vendor);
+  return `The link to ${shown(vendor)} is left: it is of a user who signed in at ${where}.`;
 }
 
 /** Names come from the vendor and are printed on a terminal. */

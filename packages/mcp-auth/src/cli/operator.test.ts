@@ -80,6 +80,33 @@ describe("the operator's commands on a server's own storage", () => {
     await once(vendor, "close");
   });
 
+  it("say that a link made under another sign-in vendor is left, and leave it", async () => {
+    const environment = { ...HOSTED, DATA_DIR: folder };
+    const log = createLog({ write: () => undefined });
+    const { tokens, ...storage } = await openStorage({ now: systemClock, log, environment });
+    const signIn = { vendor: "old", issuer: "https://old.example" };
+    await tokens.put({ user: "U2", vendor: "my-vendor", issuer: "vendor.example.com", signIn }, TOKENS);
+    await storage.close();
+    const [out, err]: [string[], string[]] = [[], []];
+    const deps = {
+      print: (line: string) => void out.push(line),
+      say: (line: string) => void err.push(line),
+      openLinks: () => openLinks(environment),
+      hasSeveralVendors: () => false,
+      runTokenStore: async () => 0,
+    };
+    expect(await runCommand(["links", "revoke", "U2"], deps)).toBe(1);
+    expect([out, err]).toEqual([
+      [],
+      [
+        "The link to my-vendor is left: it is of a user who signed in at old.",
+        "U2 has no link to my-vendor and no session: links list names those who do.",
+      ],
+    ]);
+    expect(await runCommand(["links", "list"], deps)).toBe(0);
+    expect(out).toEqual([expect.stringMatching(/^foreign +my-vendor {2}U2/), "1 link."]);
+  });
+
   it("list the links of several vendors, end one, and then all that the user has", async () => {
     const vendor = createServer((_request, response) => void response.end()).listen(0, "127.0.0.1");
     await once(vendor, "listening");

@@ -3,7 +3,15 @@
  * for a reader.
  */
 import type { Link } from "@oauth-broker/token-store";
-import { type OperatorLinks, type OperatorVendor, type Output, printRevocation, shown } from "./links.ts";
+import {
+  linksOf,
+  type OperatorLinks,
+  type OperatorVendor,
+  type Output,
+  printRevocation,
+  shown,
+  whyForeign,
+} from "./links.ts";
 
 /** With `VENDORS`. */
 export type SeveralLinks = OperatorLinks & { readonly several: ReadonlyMap<string, OperatorVendor> };
@@ -75,14 +83,8 @@ async function end(
   return printRevocation(revocation, vendor, output);
 }
 
-function whyLeft({ vendor, foreign, signIn }: Link): string {
-  if (foreign !== true) return `The link to ${shown(vendor)} is left: it is not one of VENDORS.`;
-  const where = signIn === undefined ? shown(vendor) : shown(signIn.vendor);
-  return `The link to ${shown(vendor)} is left: it is of a user who signed in at ${where}.`;
-}
-
-async function linksOf(user: string, links: OperatorLinks): Promise<Link[]> {
-  const found: Link[] = [];
-  for await (const link of links.list(user)) found.push(link);
-  return found;
+function whyLeft(link: Link): string {
+  return link.foreign === true
+    ? whyForeign(link)
+    : `The link to ${shown(link.vendor)} is left: it is not one of VENDORS.`;
 }
