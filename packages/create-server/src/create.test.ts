@@ -201,6 +201,13 @@ describe("on a terminal", () => {
     expect(asked).toEqual(["name"]);
   });
 
+  it("does not ask for a mode that the options leave no choice of", async () => {
+    const options = ["x", "--vendor", "github", "--callback", "server"];
+    expect((await run(options, { prompts: async () => prompts })).code).toBe(0);
+    expect(asked).toEqual(["scopes"]);
+    expect(parse(written("x/service.yaml"))).toMatchObject({ mode: "hosted" });
+  });
+
   it("writes nothing when the user cancels", async () => {
     const { code, said } = await run(["x"], { prompts: async () => ({ ...prompts, mode: async () => undefined }) });
     expect({ code, said }).toEqual({ code: 1, said: "Nothing was written.\n" });

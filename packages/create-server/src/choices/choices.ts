@@ -90,8 +90,12 @@ function checkVendor(id: string): string | undefined {
   return `the registry has it off: ${entry.verification.reasonsOff?.join("; ") ?? "it cannot be used yet"}`;
 }
 
-export function checkScopes(scopes: string): string | undefined {
-  return problemOfThrown(() => void parseScope(scopes))?.replace(/^scope /, "");
+/** @param vendor one id, or several: then each scope begins with its vendor's */
+export function checkScopes(scopes: string, vendor = ""): string | undefined {
+  const problem = problemOfThrown(() => void parseScope(scopes))?.replace(/^scope /, "");
+  if (problem !== undefined) return problem;
+  const lost = scopeWithoutVendor(vendor, scopes);
+  return lost === undefined ? undefined : `${lost} names no vendor: with several it is ID:SCOPE`;
 }
 
 /**
@@ -114,7 +118,7 @@ export function scopesByVendor(vendor: string, scopes: string): Choices["vendors
 }
 
 /** @returns a scope that names none of several vendors */
-export function scopeWithoutVendor(vendor: string, scopes: string): string | undefined {
+function scopeWithoutVendor(vendor: string, scopes: string): string | undefined {
   const ids = idsIn(vendor);
   if (ids.length === 1 || scopes === "") return undefined;
   return parseScope(scopes).find((scope) => !ids.some((id) => scope.startsWith(`${id}:`) && scope !== `${id}:`));

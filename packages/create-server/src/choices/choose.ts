@@ -15,7 +15,6 @@ import {
   idsIn,
   type Mode,
   scopesByVendor,
-  scopeWithoutVendor,
   usualScopes,
 } from "./choices.ts";
 
@@ -25,7 +24,8 @@ export interface Prompts {
   name(suggestion: string): Promise<string | undefined>;
   mode(): Promise<string | undefined>;
   vendor(): Promise<string | undefined>;
-  scopes(suggestion: string): Promise<string | undefined>;
+  /** @param vendor the one whose scopes they are, or several */
+  scopes(suggestion: string, vendor: string): Promise<string | undefined>;
 }
 
 export type Chosen =
@@ -83,24 +83,21 @@ function wrong({ name, mode, callback, vendor, scopes }: Given): string[] {
     ...problem("name", name, checkName),
     ...problem("mode", mode, checkMode),
     ...problem("vendor", vendor, checkVendors),
-    ...problem("scopes", scopes, checkScopes),
+    ...problem("scopes", scopes, (value) => checkScopes(value, vendor)),
     ...problem("callback", callback, checkCallback),
     ...(mode === "pre-registered" && callback !== undefined ? ["--callback is for --mode hosted"] : []),
-    ...wrongOfSeveral({ mode, callback, vendor, scopes }),
+    ...wrongOfSeveral({ mode, callback, vendor }),
   ];
 }
 
 const isSeveral = (vendor: string | undefined): boolean => vendor !== undefined && idsIn(vendor).length > 1;
 
 /** Who the user is and which accounts they link are two things, which only our own callback can part. */
-function wrongOfSeveral({ mode, callback, vendor, scopes }: Pick<Given, "mode" | "callback" | "vendor" | "scopes">) {
-  if (vendor === undefined || !isSeveral(vendor)) return [];
-  const isParsed = scopes !== undefined && checkScopes(scopes) === undefined;
-  const lost = isParsed ? scopeWithoutVendor(vendor, scopes) : undefined;
+function wrongOfSeveral({ mode, callback, vendor }: Pick<Given, "mode" | "callback" | "vendor">) {
+  if (!isSeveral(vendor)) return [];
   return [
     ...(mode === "pre-registered" ? ["--vendor with several ids is for --mode hosted"] : []),
     ...(callback === "platform" ? ["--callback platform is for one vendor"] : []),
-    ...(lost === undefined ? [] : [`--scopes: ${lost} names no vendor: with several it is ID:SCOPE`]),
   ];
 }
 
@@ -122,12 +119,14 @@ async function fill(given: Given, prompts: Prompts | undefined): Promise<Filled 
   const isNamed = given.name !== undefined || checkName(ownName) === undefined;
   const name = isNamed ? (given.name ?? ownName) : await prompts?.name(ownName);
   if (name === undefined) return undefined;
-  const mode = given.mode ?? (isSeveral(given.vendor) && prompts !== undefined ? "hosted" : await prompts?.mode());
+  // Only a hosted server has several vendors, or a callback.
+  const isHosted = isSeveral(given.vendor) || given.callback !== undefined;
+  const mode = given.mode ?? (isHosted && prompts !== undefined ? "hosted" : await prompts?.mode());
   if (mode === undefined) return undefined;
   const vendor = given.vendor ?? (await prompts?.vendor());
   if (vendor === undefined) return undefined;
   const usual = usualScopes(vendor);
-  const scopes = given.scopes ?? (prompts === undefined ? usual : await prompts.scopes(usual));
+  const scopes = given.scopes ?? (prompts === undefined ? usual : await prompts.scopes(usual, vendor));
   return scopes === undefined ? undefined : { folder, name, mode, vendor, scopes };
 }
 

@@ -50,8 +50,15 @@ describe("the questions", () => {
   });
 
   it("scopes, with the vendor's own offered, and none", async () => {
-    expect((await type((prompts) => prompts.scopes("read:user"), ENTER)).answer).toBe("read:user");
-    expect((await type((prompts) => prompts.scopes(""), ENTER)).answer).toBe("");
+    expect((await type((prompts) => prompts.scopes("read:user", "github"), ENTER)).answer).toBe("read:user");
+    expect((await type((prompts) => prompts.scopes("", "github"), ENTER)).answer).toBe("");
+  });
+
+  it("scopes of several vendors, each with its vendor's id", async () => {
+    const scopes = (prompts: Prompts) => prompts.scopes("", "github,slack");
+    const { answer, shown } = await type(scopes, "github:repo gihub:x", ENTER, "\u0015", "github:repo", ENTER);
+    expect(answer).toBe("github:repo");
+    expect(shown).toContain("gihub:x names no vendor: with several it is ID:SCOPE");
   });
 
   it("any of them can be cancelled", async () => {

@@ -63,7 +63,7 @@ export function createPrompts(checkFolder: (folder: string) => string | undefine
           },
         }),
       ),
-    scopes: async (usual) =>
+    scopes: async (usual, vendor) =>
       answered(
         await text({
           ...streams,
@@ -71,7 +71,7 @@ export function createPrompts(checkFolder: (folder: string) => string | undefine
           placeholder: "none: what the vendor gives without",
           initialValue: usual,
           defaultValue: "",
-          validate: (value) => (value === undefined || value === "" ? undefined : checkScopes(value)),
+          validate: (value) => (value === undefined || value === "" ? undefined : checkScopes(value, vendor)),
         }),
       ),
   };
