@@ -87,6 +87,9 @@ describe("the platform's settings", () => {
     const { port, broker } = loadServeConfig(given, https);
     expect([port, broker?.issuer, broker?.clientId]).toEqual([9000, "https://broker.example", "platform"]);
     expect(JSON.stringify(broker)).not.toContain("canary-secret");
+    expect(() => loadServeConfig({ PORT: "9000" }, config)).toThrow(
+      /PORT is not the port of[^]*PLATFORM_URL=http:\/\/127\.0\.0\.1:9000/,
+    );
     const bad = { PORT: "0", MAX_CONNECTIONS: "many", BROKER_URL: "ftp://broker.example" };
     expect(() => loadServeConfig(bad, https)).toThrow(
       /4 problems[^]*PORT[^]*MAX_CONNECTIONS[^]*BROKER_URL[^]*BROKER_CLIENT_SECRET/,

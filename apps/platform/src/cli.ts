@@ -62,7 +62,7 @@ Environment
   PLATFORM_URL           where the platform is reached, default http://127.0.0.1:8789. The redirect URI to register with
                          vendors is below it: /oauth/callback, of a hosted server /oauth/connectors/NAME/callback
   EGRESS_ALLOW_CIDRS     private networks in which vendors' endpoints may lie
-  PORT                   with serve: where it listens, default the port in PLATFORM_URL, else 8789
+  PORT                   with serve: where it listens behind a proxy, default the port in PLATFORM_URL, else 8789
   MAX_CONNECTIONS        with serve: connections at a time, default ${DEFAULT_MAX_CONNECTIONS}; further ones are closed at once
   BROKER_URL, BROKER_CLIENT_ID, BROKER_CLIENT_SECRET
                          with serve: the broker and this platform's client there, for connectors that go through it

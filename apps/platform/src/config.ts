@@ -94,6 +94,10 @@ export function loadServeConfig(environment: Environment, { platformUrl, allowCi
   const { port: own } = new URL(platformUrl);
   const port = read.integer("PORT", { least: 1, most: 65_535 }) ?? (own === "" ? DEFAULT_PORT : Number(own));
   if (port === 0) read.refuse("PORT", "is missing, and PLATFORM_URL names port 0, which is any");
+  if (read.value("PLATFORM_URL") === undefined && platformUrl === DEFAULT_URL && port !== DEFAULT_PORT) {
+    const meant = `PLATFORM_URL=http://127.0.0.1:${port}`;
+    read.refuse("PORT", `is not the port of ${DEFAULT_URL}, which is the platform's URL: set ${meant} in its place`);
+  }
   const maxConnections =
     read.integer("MAX_CONNECTIONS", { least: 1, most: MOST_MAX_CONNECTIONS }) ?? DEFAULT_MAX_CONNECTIONS;
   const broker = readBroker(read);
