@@ -1,11 +1,22 @@
 import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";
-import { readTokenStoreSettings } from "./config.ts";
+import { readTokenStoreSettings, settingsProblems } from "./config.ts";
+import { TokenStoreError } from "./errors.ts";
 
 const KEY_ID = "arn:aws:kms:eu-west-1:000000000000:key/11111111-1111-1111-1111-111111111111";
 const TABLE = { DB_TABLE_NAME: "tokens", DB_TABLE_REGION: "eu-west-1" };
 const refusal = (code: string, detail = ""): unknown =>
   expect.objectContaining({ name: "TokenStoreError", code, message: expect.stringContaining(detail) });
+
+/** Each problem, by the variable it begins with. */
+function problemsOf(environment: Record<string, string>): readonly string[] {
+  try {
+    readTokenStoreSettings({}, environment);
+  } catch (error) {
+    if (error instanceof TokenStoreError) return settingsProblems(error);
+  }
+  return [];
+}
 
 describe("the settings of a deployed server", () => {
   it("are a table and a key, in mode bridge unless something says otherwise", () => {
@@ -67,6 +78,33 @@ describe("the settings of a deployed server", () => {
     expect(read).toThrow(refusal("settings_invalid", "DB_TABLE_REGION"));
     expect(read).toThrow(refusal("settings_invalid", "not a table's name"));
     expect(() => readTokenStoreSettings({}, { DB_TABLE_REGION: "eu-west-1" })).toThrow(refusal("settings_invalid"));
+    const several = { DB_TABLE_NAME: "tokens", TOKEN_ENCRYPTION_MODE: "x", TOKEN_ENCRYPTION_KMS_KEY_ID: "a key" };
+    const sentences = [
+      /^DB_TABLE_REGION is needed/,
+      /^TOKEN_ENCRYPTION_KMS_KEY_ID names no key/,
+      /^TOKEN_ENCRYPTION_MODE/,
+    ];
+    for (const sentence of sentences) {
+      expect(problemsOf(several)).toContainEqual(expect.stringMatching(sentence));
+    }
+    const keyless = { ...TABLE, DB_TABLE_REGION: "eu-west", TOKEN_ENCRYPTION_MODE: "encrypted" };
+    expect(problemsOf(keyless)).toEqual([
+      "DB_TABLE_REGION is not a region, such as eu-west-1",
+      "TOKEN_ENCRYPTION_KMS_KEY_ID is missing, and TOKEN_ENCRYPTION_MODE is encrypted",
+    ]);
+  });
+
+  it.each(["Europe West", "x.attacker.example/", "eu-west-1.attacker.example", "eu-west", "EU-WEST-1", "eu-west-1\n"])(
+    "are refused with the region %j, which becomes a part of the address",
+    (region) => {
+      expect(() => readTokenStoreSettings({}, { ...TABLE, DB_TABLE_REGION: region })).toThrow(
+        refusal("settings_invalid", "DB_TABLE_REGION is not a region"),
+      );
+    },
+  );
+
+  it.each(["us-gov-east-1", "eusc-de-east-1", "ap-southeast-4"])("take the region %s", (region) => {
+    expect(readTokenStoreSettings({}, { ...TABLE, DB_TABLE_REGION: region })).toMatchObject({ environment: region });
   });
 
   it("without a table are a file and a key file, encrypted", () => {

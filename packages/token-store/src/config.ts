@@ -13,6 +13,7 @@ import { parseKeyReference } from "./keys/kms-key-id.ts";
 import { chooseMode, modeNamed } from "./modes/mode-choice.ts";
 import { type StorageTiming, timed } from "./storage/timed.ts";
 import type { TokenRows } from "./storage/token-rows.ts";
+import { isRegionName, isTableName } from "./table-name.ts";
 import type { ModeName } from "./tokens/token-attributes.ts";
 import { createTokenStore, dataKeyContext, type TokenStore, type TokenStoreEvent } from "./token-store.ts";
 
@@ -49,8 +50,8 @@ type Environment = Readonly<Record<string, string | undefined>>;
  * Reads DB_TABLE_NAME, DB_TABLE_REGION, TOKEN_ENCRYPTION_KMS_KEY_ID, TOKEN_ENCRYPTION_MODE and
  * DATA_DIR. Opens nothing.
  *
- * @throws TokenStoreError settings_invalid naming every problem at once; key_id_invalid,
- *   mode_conflict, key_missing
+ * @throws TokenStoreError key_id_invalid, mode_conflict, key_missing; settings_invalid for the rest,
+ *   and for several problems at once
  */
 export function readTokenStoreSettings(
   { mode: inCode }: { readonly mode?: string | undefined } = {},
@@ -62,21 +63,21 @@ export function readTokenStoreSettings(
     value("DB_TABLE_REGION"),
     value("TOKEN_ENCRYPTION_KMS_KEY_ID"),
   ];
-  const problems = [
-    ...(table !== undefined && region === undefined
-      ? ["DB_TABLE_REGION is needed beside DB_TABLE_NAME, such as eu-west-1"]
-      : []),
-    ...(table === undefined && region !== undefined ? ["DB_TABLE_REGION is set without DB_TABLE_NAME"] : []),
-    ...(table !== undefined && !/^[A-Za-z0-9_.-]{3,255}$/.test(table) ? ["DB_TABLE_NAME is not a table's name"] : []),
-  ];
-  if (problems.length > 0) throw new TokenStoreError("settings_invalid", { detail: problems.join("; ") });
-  if (keyId !== undefined) parseKeyReference(keyId, region);
+  // A table may have older readers. A local file has none, and a key file beside it costs nothing.
+  const fallback = table === undefined ? "encrypted" : "bridge";
+  const mode = allOrThrow([
+    () => requireTable(table, region),
+    () => keyId !== undefined && parseKeyReference(keyId, region),
+    () => {
+      const chosen = chooseMode(inCode, value("TOKEN_ENCRYPTION_MODE"), fallback);
+      if (table !== undefined) modeNamed(chosen, { hasKeys: keyId !== undefined });
+      return chosen;
+    },
+  ]);
 
   const dataFolder = resolve(value("DATA_DIR") ?? "data");
   const journalFolder = join(dataFolder, "token-journal");
   if (table !== undefined && region !== undefined) {
-    const mode = chooseMode(inCode, value("TOKEN_ENCRYPTION_MODE"), "bridge");
-    modeNamed(mode, { hasKeys: keyId !== undefined });
     return {
       mode,
       rows: { kind: "dynamodb", table, region },
@@ -85,15 +86,59 @@ export function readTokenStoreSettings(
       keys: keyId === undefined ? undefined : { kind: "kms", keyId },
     };
   }
-  // A local file has no older readers, and a key file beside it costs nothing.
   const path = join(dataFolder, "tokens.sqlite");
   return {
-    mode: chooseMode(inCode, value("TOKEN_ENCRYPTION_MODE"), "encrypted"),
+    mode,
     rows: { kind: "sqlite", path },
     environment: "local",
     journalFolder,
     keys: keyId === undefined ? { kind: "file", path: `${path}.key` } : { kind: "kms", keyId },
   };
+}
+
+function requireTable(table: string | undefined, region: string | undefined): void {
+  const problems = [
+    ...(table !== undefined && region === undefined
+      ? ["DB_TABLE_REGION is needed beside DB_TABLE_NAME, such as eu-west-1"]
+      : []),
+    ...(table === undefined && region !== undefined ? ["DB_TABLE_REGION is set without DB_TABLE_NAME"] : []),
+    ...(table !== undefined && !isTableName(table) ? ["DB_TABLE_NAME is not a table's name"] : []),
+    ...(region !== undefined && !isRegionName(region) ? ["DB_TABLE_REGION is not a region, such as eu-west-1"] : []),
+  ];
+  if (problems.length > 0) throw new TokenStoreError("settings_invalid", { detail: problems.join("; ") });
+}
+
+/**
+ * Runs every check, so that one problem does not hide the next.
+ *
+ * @returns what the last check returns
+ * @throws TokenStoreError the one that was thrown, or settings_invalid naming all of them
+ */
+function allOrThrow<Last>(checks: readonly [...(() => unknown)[], () => Last]): Last {
+  const errors: TokenStoreError[] = [];
+  let last: unknown;
+  for (const check of checks) {
+    try {
+      last = check();
+    } catch (error) {
+      if (!(error instanceof TokenStoreError)) throw error;
+      errors.push(error);
+    }
+  }
+  const [first, ...others] = errors;
+  if (first === undefined) return last as Last;
+  if (others.length === 0) throw first;
+  throw new TokenStoreError("settings_invalid", { detail: errors.flatMap(settingsProblems).join("; ") });
+}
+
+/**
+ * @param error of readTokenStoreSettings
+ * @returns a sentence for each problem, which begins with the variable it is about
+ */
+export function settingsProblems({ code, detail, message }: TokenStoreError): readonly string[] {
+  if (code === "key_id_invalid") return [`TOKEN_ENCRYPTION_KMS_KEY_ID names no key: ${detail ?? ""}`];
+  if (code === "key_missing") return ["TOKEN_ENCRYPTION_KMS_KEY_ID is missing, and TOKEN_ENCRYPTION_MODE is encrypted"];
+  return (detail ?? message).split("; ");
 }
 
 /**

@@ -2,7 +2,7 @@
  * Users' tokens kept sealed and read fresh, the records of one server beside them, and the
  * envelopes and keys of both.
  */
-export { openTokenStore, readTokenStoreSettings, requireStoreFile } from "./config.ts";
+export { openTokenStore, readTokenStoreSettings, requireStoreFile, settingsProblems } from "./config.ts";
 export type { OpenTokenStoreOptions, TokenStoreSettings } from "./config.ts";
 export { deriveKey, open, seal } from "./crypto/envelope.ts";
 export { canonicalJson } from "./crypto/record-mac.ts";
@@ -21,6 +21,7 @@ export { authenticatedRecords } from "./storage/authenticated-records.ts";
 export type { AuthenticatedRecordsOptions } from "./storage/authenticated-records.ts";
 export type { StorageTiming } from "./storage/timed.ts";
 export type { Row, RowKey, TokenRows } from "./storage/token-rows.ts";
+export { isRegionName, isTableName } from "./table-name.ts";
 export { createTokenStore } from "./token-store.ts";
 export type { Link, LinkReading } from "./links.ts";
 export type { TokenStore, TokenStoreEvent, TokenStoreOptions } from "./token-store.ts";

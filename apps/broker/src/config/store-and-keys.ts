@@ -6,6 +6,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { isLoopbackName, type Parsed } from "@oauth-broker/oauth-core/configuration";
+import { isRegionName, isTableName } from "@oauth-broker/token-store";
 import { formatPath, nearest, type Problem } from "./problems.ts";
 import type { Source, Tree } from "./source.ts";
 import type { KeysConfig, StoreConfig } from "./types.ts";
@@ -63,17 +64,14 @@ export function checkKeysetPlace({ store = "sqlite:-", keys = "store" }: Tree, {
   return [];
 }
 
-const TABLE = /^[A-Za-z0-9_.-]{3,255}$/;
-/** `eu-west-1`, `us-gov-east-1`, `eusc-de-east-1`. */
-const REGION = /^[a-z]{2,8}(?:-[a-z]{2,12})+-\d{1,2}$/;
 const PARAMETERS = ["region", "endpoint"] as const;
 
 /** @param text what follows `dynamodb:` */
 export function parseTable(text: string): Parsed<StoreConfig> {
   const [table = "", ...queries] = text.split("?");
-  if (!TABLE.test(table)) return { problem: "must name a table after dynamodb:, 3 to 255 of A-Z a-z 0-9 . _ -" };
+  if (!isTableName(table)) return { problem: "must name a table after dynamodb:, 3 to 255 of A-Z a-z 0-9 . _ -" };
   const { region, endpoint, problems } = readParameters(queries.join("?"));
-  if (region !== undefined && !REGION.test(region))
+  if (region !== undefined && !isRegionName(region))
     problems.push("has a region that does not exist; a region looks like eu-west-1");
   const origin = endpoint === undefined ? undefined : parseEndpoint(endpoint);
   if (origin !== undefined && "problem" in origin) problems.push(origin.problem);
@@ -138,7 +136,7 @@ const KEY_ARN =
 /** @param arn what follows `kms:` */
 export function parseKmsKey(arn: string): Parsed<KeysConfig> {
   const { region = "" } = KEY_ARN.exec(arn)?.groups ?? {};
-  return REGION.test(region)
+  return isRegionName(region)
     ? { value: { kind: "kms", keyArn: arn } }
     : { problem: "must name a KMS key after kms: by the ARN of the key or of an alias, which holds its region" };
 }

@@ -254,6 +254,10 @@ it("an unsealed server key is replaced with the operator's consent, with a warni
     adoptUnsealedServerKey: true,
     warnings: [expect.stringContaining("all sessions end")],
   });
+  const table = { ...HOSTED, DB_TABLE_NAME: "tokens", DB_TABLE_REGION: "eu-west-1", ADOPT_UNSEALED_SERVER_KEY: "true" };
+  expect(hosted(table).warnings).toEqual([
+    expect.stringContaining("has no effect without TOKEN_ENCRYPTION_KMS_KEY_ID"),
+  ]);
 });
 
 it("address, port and trusted proxies are as written", () => {

@@ -3,7 +3,7 @@
  * are reported together with ours.
  */
 import type { Environment } from "@oauth-broker/oauth-core/configuration";
-import { readTokenStoreSettings, TokenStoreError } from "@oauth-broker/token-store";
+import { readTokenStoreSettings, settingsProblems, TokenStoreError } from "@oauth-broker/token-store";
 import type { Reader } from "./reader.ts";
 import { VARIABLES } from "./variables.ts";
 
@@ -11,8 +11,12 @@ import { VARIABLES } from "./variables.ts";
 export function readAdoption(read: Reader): boolean {
   const isSet = read.flag("ADOPT_UNSEALED_SERVER_KEY");
   if (isSet) {
+    const isSealing =
+      read.value("DB_TABLE_NAME") === undefined || read.value("TOKEN_ENCRYPTION_KMS_KEY_ID") !== undefined;
     read.warn(
-      "ADOPT_UNSEALED_SERVER_KEY is set: an unsealed server key is replaced by a new one, and all sessions end. Unset it once this server runs",
+      isSealing
+        ? "ADOPT_UNSEALED_SERVER_KEY is set: an unsealed server key is replaced by a new one, and all sessions end. Unset it once this server runs"
+        : "ADOPT_UNSEALED_SERVER_KEY has no effect without TOKEN_ENCRYPTION_KMS_KEY_ID: the server key stays unsealed",
     );
   }
   return isSet;
@@ -23,15 +27,7 @@ export function checkTokenStore(read: Reader, environment: Environment): void {
     readTokenStoreSettings({}, environment);
   } catch (error) {
     if (!(error instanceof TokenStoreError)) throw error;
-    if (error.code === "key_missing") {
-      read.refuse("TOKEN_ENCRYPTION_KMS_KEY_ID", "is missing, and TOKEN_ENCRYPTION_MODE is encrypted");
-      return;
-    }
-    if (error.code === "key_id_invalid") {
-      read.refuse("TOKEN_ENCRYPTION_KMS_KEY_ID", `names no key: ${error.detail ?? ""}`);
-      return;
-    }
-    for (const sentence of (error.detail ?? error.message).split("; ")) {
+    for (const sentence of settingsProblems(error)) {
       const [name = "", ...words] = sentence.split(" ");
       const variable = VARIABLES.find((one) => one.name === name);
       if (variable === undefined) read.refuse("DB_TABLE_NAME", `and its like are not usable: ${sentence}`);
