@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { Secret } from "@oauth-broker/oauth-core";
+import type { Environment } from "@oauth-broker/oauth-core/configuration";
 import { createLog } from "@oauth-broker/oauth-core/service";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../clock.ts";
@@ -21,6 +22,19 @@ import { runCommand } from "./run-command.ts";
 
 const KEY = { user: "U1", vendor: "my-vendor", issuer: "vendor.example.com" };
 const TOKENS = { accessToken: new Secret("access"), refreshToken: new Secret("refresh"), tokenType: "Bearer" };
+
+/** The operator's commands in one server's environment, and what they print. */
+function operatorOf(environment: Environment) {
+  const [out, err]: [string[], string[]] = [[], []];
+  const deps = {
+    print: (line: string) => void out.push(line),
+    say: (line: string) => void err.push(line),
+    openLinks: () => openLinks(environment),
+    hasSeveralVendors: () => hasSeveralVendors(environment),
+    runTokenStore: async () => 0,
+  };
+  return { out, err, deps };
+}
 
 describe("the operator's commands on a server's own storage", () => {
   let folder: string;
@@ -58,14 +72,7 @@ describe("the operator's commands on a server's own storage", () => {
       EGRESS_ALLOW_LOOPBACK: "true",
     };
     await serverWithLink(environment);
-    const [out, err]: [string[], string[]] = [[], []];
-    const deps = {
-      print: (line: string) => void out.push(line),
-      say: (line: string) => void err.push(line),
-      openLinks: () => openLinks(environment),
-      hasSeveralVendors: () => false,
-      runTokenStore: async () => 0,
-    };
+    const { out, err, deps } = operatorOf(environment);
     expect(await runCommand(["links", "list"], deps)).toBe(0);
     expect(out.splice(0)).toEqual(["works                 my-vendor  U1", "1 link."]);
     expect(await runCommand(["links", "revoke", "U1"], deps)).toBe(0);
@@ -87,14 +94,7 @@ describe("the operator's commands on a server's own storage", () => {
     const signIn = { vendor: "old", issuer: "https://old.example" };
     await tokens.put({ user: "U2", vendor: "my-vendor", issuer: "vendor.example.com", signIn }, TOKENS);
     await storage.close();
-    const [out, err]: [string[], string[]] = [[], []];
-    const deps = {
-      print: (line: string) => void out.push(line),
-      say: (line: string) => void err.push(line),
-      openLinks: () => openLinks(environment),
-      hasSeveralVendors: () => false,
-      runTokenStore: async () => 0,
-    };
+    const { out, err, deps } = operatorOf(environment);
     expect(await runCommand(["links", "revoke", "U2"], deps)).toBe(1);
     expect([out, err]).toEqual([
       [],
@@ -148,14 +148,7 @@ describe("the operator's commands on a server's own storage", () => {
       (await signIns.read(cookie)) !== undefined,
     ];
 
-    const [out, err]: [string[], string[]] = [[], []];
-    const deps = {
-      print: (line: string) => void out.push(line),
-      say: (line: string) => void err.push(line),
-      openLinks: () => openLinks(environment),
-      hasSeveralVendors: () => hasSeveralVendors(environment),
-      runTokenStore: async () => 0,
-    };
+    const { out, err, deps } = operatorOf(environment);
     await runCommand(["links", "list"], deps);
     expect(out.splice(0).toSorted()).toEqual([
       "3 links. Users sign in at main.",
