@@ -30,7 +30,8 @@ export interface ServerProcess {
 }
 
 const START_MS = 60_000;
-const SHOWN_LINES = 15;
+/** Node prints an uncaught error above its stack of ten frames: message, source line, properties. */
+const SHOWN_LINES = 30;
 
 /** @throws Error with the end of the server's output, when it ends or prints no URL in time */
 export async function startServerProcess(
