@@ -3,11 +3,13 @@
  * with 0 whether or not the aims are met, because a busy machine is no defect; with 1 when the run
  * itself failed.
  */
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { buildBroker } from "../support/setup/built-services.ts";
 import { type BenchResults, runBench } from "./broker/bench.ts";
 import { aimLines, comparisonLines, table } from "./broker/figures.ts";
+import { type CpuProfile, partsOf, partsTable } from "./broker/profile.ts";
+import { BROKER_BUNDLE } from "../support/paths.ts";
 import { buildAt } from "./against.ts";
 import { mcpTable, mcpAimLine } from "./mcp/figures.ts";
 import { mixedLine } from "./mcp/mixed.ts";
@@ -33,6 +35,7 @@ async function run(commandLine: CommandLine): Promise<void> {
     try {
       const broker = await runBench({ ...options, ...(against === undefined ? {} : { against }) }, say);
       texts.push(describe(broker));
+      if (profile) texts.push(...["memory", "sqlite"].map((name) => describeProfile(profileFolder, name)));
       results = broker;
     } finally {
       against?.remove();
@@ -76,6 +79,11 @@ function describe({
   const conclusion = profiled ? "Run under a profiler: compare nothing with these figures." : aimLines(aims);
   const before = against === undefined ? [] : [`before: ${against}`, comparisonLines(comparisons)];
   return [settings, table(figures), conclusion, ...before].join("\n\n");
+}
+
+function describeProfile(folder: string, name: string): string {
+  const profile = JSON.parse(readFileSync(join(folder, `${name}.cpuprofile`), "utf8")) as CpuProfile;
+  return partsTable(name, partsOf(profile, readFileSync(BROKER_BUNDLE, "utf8")));
 }
 
 function describeStore(results: StoreResults): string {

@@ -29,7 +29,8 @@ Prints tables and ratios with their quartiles, and writes them as JSON. How cost
   --registry-runs N    processes that load the registry, of each kind (default 15)
   --json PATH          where the results go (default e2e/bench/results/latest.json)
   --profile            run the broker's servers under --cpu-prof, and the store's operations once more under a profiler,
-                       and say where the profiles are; the broker's figures are then no figures
+                       and say where the profiles are, and which parts of the broker the CPU went to; the broker's figures
+                       are then no figures
   --help               this text
 
 The machine should have nothing else to do. Linux or macOS.`;

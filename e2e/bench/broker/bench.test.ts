@@ -12,6 +12,7 @@ import { runBench } from "./bench.ts";
 import { cpuMicroseconds } from "../cpu-time.ts";
 import { aimLines, compareBuilds, compareWithAims, comparisonLines, figuresOf, type Round, table } from "./figures.ts";
 import { parseCommandLine } from "../options.ts";
+import { partsOf, partsTable } from "./profile.ts";
 import { requireChecks } from "./probe.ts";
 import { spreadOf } from "../spread.ts";
 import { BROKER_BUNDLE } from "../../support/paths.ts";
@@ -188,6 +189,52 @@ describe("figures", () => {
     expect(table(figures).split("\n")[2]).toBe(
       "whole flow, broker, memory          130      150      260   1.30 (1.30 to 1.40)    50 %",
     );
+  });
+});
+
+describe("a profile", () => {
+  const bundle = [
+    "// ../../packages/oauth-core/src/protocol/mac.ts",
+    "function hmac() {}",
+    "// ../../node_modules/.pnpm/undici@8.0.0/node_modules/undici/lib/api.js",
+    "function request() {}",
+    "// src/flows/par.ts",
+    "\tfunction par() {}",
+  ].join("\n");
+  const node = (id: number, functionName: string, url: string, lineNumber: number, children: number[] = []) => ({
+    id,
+    callFrame: { functionName, url, lineNumber },
+    children,
+  });
+  const MAIN = "file:///broker/dist/main.js";
+  const nodes = [
+    node(1, "(root)", "", -1, [2, 3, 4, 8]),
+    node(2, "(idle)", "", -1),
+    node(3, "(garbage collector)", "", -1),
+    node(4, "par", MAIN, 5, [5, 6]),
+    node(5, "request", MAIN, 3, [7]),
+    node(6, "hmac", MAIN, 1, [9]),
+    node(7, "writev", "", -1),
+    node(8, "emit", "node:events", 10),
+    node(9, "hash", "node:internal/crypto/hash", 20),
+  ];
+
+  it("is divided among the modules of the bundle, and what Node does for each of them", () => {
+    const samples = [2, 3, 4, 5, 6, 7, 8, 9];
+    const parts = partsOf({ nodes, samples, timeDeltas: [900, 1, 30, 20, 19, 15, 10, 5] }, bundle);
+    expect(Object.fromEntries(parts.map(({ part, share }) => [part, Math.round(share * 100)]))).toEqual({
+      "apps/broker/src/flows": 30,
+      undici: 20,
+      "packages/oauth-core/src/protocol": 19,
+      "writing to sockets": 15,
+      "Node itself": 10,
+      "hashes, ciphers, random values": 5,
+      "garbage collection": 1,
+    });
+    expect(partsTable("memory", parts).split("\n").slice(0, 2)).toEqual([
+      "where the CPU went, memory:",
+      "  30.0 %  apps/broker/src/flows",
+    ]);
   });
 });
 
