@@ -114,7 +114,9 @@ describe("a vendor that fails", () => {
     fixture.at.after = undefined;
     await fresh(fixture, leases);
     expect(fixture.events).toHaveLength(2);
-    expect(JSON.stringify(fixture.events)).not.toMatch(/(at|rt)-|u1/);
+    // An attempt's id is random, and may spell either by chance.
+    const written = fixture.events.map((event) => ({ ...event, attemptId: "" }));
+    expect(JSON.stringify(written)).not.toMatch(/(at|rt)-|u1/);
   });
 });
 
