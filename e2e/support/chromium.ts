@@ -2,9 +2,11 @@
  * A real browser: the one CHROMIUM_PATH names, or Debian's. Its headless shell is Chromium without
  * windows, and opens a page at a quarter of the CPU.
  */
-import { existsSync, mkdirSync } from "node:fs";
-import { join } from "node:path";
-import { type Browser, chromium } from "playwright-core";
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { setTimeout } from "node:timers/promises";
+import { type Browser, chromium, type Page, type PageScreenshotOptions } from "playwright-core";
+import { ROOT } from "./paths.ts";
 
 /**
  * Undefined without a browser: its tests then count as skipped, and `npm test` says how to install
@@ -36,8 +38,30 @@ export async function connectChromium(): Promise<Browser> {
   return chromium.connect(inject("chromium"));
 }
 
-/** @returns the path for a screenshot of that name, in a folder that is created when needed */
-export function screenshotPath(folder: string, name: string): string {
-  mkdirSync(folder, { recursive: true });
-  return join(folder, `${name}.png`);
+/** The folder for screenshots; empty: none is taken. A relative path starts at the root. */
+const SCREENSHOTS = process.env["SCREENSHOTS"] ?? "";
+
+/**
+ * With `SCREENSHOTS=FOLDER`, a PNG of a page at `FOLDER/NAME.png`; the whole page unless a part of
+ * it is asked for. Chromium now and then refuses one capture and takes the same one a moment later,
+ * so a refusal is tried again.
+ *
+ * @param name may begin with a folder, e.g. `consent/desk`
+ * @throws the browser's error, when it refuses three times or fails otherwise
+ */
+export async function takeScreenshot(
+  page: Page,
+  name: string,
+  part: PageScreenshotOptions = { fullPage: true },
+): Promise<void> {
+  if (SCREENSHOTS === "") return;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await page.screenshot({ ...part, path: resolve(ROOT, SCREENSHOTS, `${name}.png`) });
+      return;
+    } catch (error) {
+      if (attempt === 3 || !String(error).includes("Unable to capture screenshot")) throw error;
+      await setTimeout(500);
+    }
+  }
 }

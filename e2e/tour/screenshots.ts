@@ -11,9 +11,9 @@ if (CHROMIUM === undefined) {
   process.stderr.write(`${NO_CHROMIUM}\n`);
   process.exit(1);
 }
-const { status } = spawnSync("vitest", ["run", "scenarios/tour.test.ts", "-t", "Chromium"], {
+const { status } = spawnSync("vitest", ["run", "scenarios/delivery/tour.test.ts", "-t", "Chromium"], {
   cwd: join(ROOT, "e2e"),
-  env: { ...process.env, TOUR_SCREENSHOTS: join(ROOT, "docs", "tour") },
+  env: { ...process.env, SCREENSHOTS: join(ROOT, "docs") },
   stdio: "inherit",
   shell: process.platform === "win32",
 });

@@ -1,20 +1,17 @@
 /**
  * The sandbox as `npm start` runs it, in a real browser: what a new user sees, and that every error
- * page has a link back. Screenshots go to a temporary folder that is printed.
+ * page has a link back.
  */
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { type BrokerProcess, startBrokerProcess } from "../../support/broker/process.ts";
-import { BROWSER_MS, CHROMIUM, connectChromium, NO_CHROMIUM, screenshotPath } from "../../support/chromium.ts";
+import { BROWSER_MS, CHROMIUM, connectChromium, NO_CHROMIUM, takeScreenshot } from "../../support/chromium.ts";
 import { freePort } from "../../support/free-port.ts";
 import { plantSecret } from "../../support/secrets.ts";
 
 if (CHROMIUM === undefined) console.warn(NO_CHROMIUM);
 
 describe.skipIf(CHROMIUM === undefined)("the sandbox in Chromium", () => {
-  const shots = join(tmpdir(), `oauth-broker-screenshots-${process.pid}`);
   let broker: BrokerProcess;
   let home: string;
   let browser: Browser;
@@ -29,7 +26,6 @@ describe.skipIf(CHROMIUM === undefined)("the sandbox in Chromium", () => {
     // A message for the operator, so it goes to stderr, after the JSON line.
     home = await vi.waitUntil(() => /Open +(http:\S+)/.exec(broker.stderr())?.[1], { timeout: 20_000 });
     browser = await connectChromium();
-    console.log(`Screenshots: ${shots}`);
   });
   afterAll(async () => {
     await browser.close();
@@ -62,8 +58,7 @@ describe.skipIf(CHROMIUM === undefined)("the sandbox in Chromium", () => {
     await context.close();
   });
 
-  const shot = (name: string, of: Page = page): Promise<unknown> =>
-    of.screenshot({ path: screenshotPath(shots, name), fullPage: true });
+  const shot = (name: string, of: Page = page): Promise<void> => takeScreenshot(of, `sandbox/${name}`);
   const click = (name: string, of: Page = page): Promise<void> => of.getByRole("button", { name, exact: true }).click();
   const signIn = (of: Page = page): Promise<void> =>
     of.getByRole("button", { name: "Continue as Sample user" }).click();

@@ -3,11 +3,9 @@
  * keyboard, to the vendor and back.
  */
 import { startStubVendor, type StubVendor } from "@oauth-broker/simulators";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { CHROMIUM, connectChromium, NO_CHROMIUM, screenshotPath } from "../../support/chromium.ts";
+import { CHROMIUM, connectChromium, NO_CHROMIUM, takeScreenshot } from "../../support/chromium.ts";
 import { createSecrets } from "../../support/broker/configuration.ts";
 import { freePort } from "../../support/free-port.ts";
 import { type InProcessBroker, startInProcessBroker } from "../../support/broker/in-process.ts";
@@ -16,7 +14,6 @@ import { createPlatform, type Platform } from "../../support/broker/platform.ts"
 if (CHROMIUM === undefined) console.warn(NO_CHROMIUM);
 
 describe.skipIf(CHROMIUM === undefined)("the page of clients of several owners in Chromium", () => {
-  const shots = join(tmpdir(), `oauth-broker-owner-page-${process.pid}`);
   /**
    * Stands in for the platform's page: a page of the broker itself, so that the browser stays on
    * this machine.
@@ -57,7 +54,6 @@ vendors:
       scope: "files:read files:write",
     });
     browser = await connectChromium();
-    console.log(`Screenshots: ${shots}`);
   });
   afterAll(async () => {
     await browser.close();
@@ -91,7 +87,7 @@ vendors:
     ["telephone", { viewport: { width: 360, height: 740 }, colorScheme: "dark" as const }],
   ])("bar#XA-9 names the client, fits a %s, and leads to the vendor after a reload", async (name, options) => {
     const { context, page, visited, complaints } = await asked(options);
-    await page.screenshot({ path: screenshotPath(shots, name), fullPage: true });
+    await takeScreenshot(page, `owner-page/${name}`);
     await page.getByRole("heading", { name: "Connect Stub Vendor to The Platform?" }).waitFor();
     await page.getByText("Acme Corporation of Great Length", { exact: true }).waitFor();
     await fits(page);

@@ -1,7 +1,7 @@
 /**
  * `npm run tour` and docs/tour.md: runs the command, performs every step of the page in a real
- * browser, and checks that both have the same steps. With TOUR_SCREENSHOTS naming a folder (`npm
- * run tour:screenshots`) it makes the pictures of the page anew.
+ * browser, and checks that both have the same steps. `npm run tour:screenshots` lets it make the
+ * pictures of the page anew.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -10,13 +10,12 @@ import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { BROWSER_MS, CHROMIUM, connectChromium, NO_CHROMIUM, screenshotPath } from "../../support/chromium.ts";
+import { BROWSER_MS, CHROMIUM, connectChromium, NO_CHROMIUM, takeScreenshot } from "../../support/chromium.ts";
 import { ROOT } from "../../support/paths.ts";
 import { runService, type ServiceProcess, startService, temporaryFolder } from "../../support/service-process.ts";
 
 if (CHROMIUM === undefined) console.warn(NO_CHROMIUM);
 
-const PICTURES = process.env["TOUR_SCREENSHOTS"] ?? "";
 const WIDTH = 1280;
 const HEIGHT = 960;
 const PAGE = readFileSync(join(ROOT, "docs", "tour.md"), "utf8");
@@ -72,12 +71,11 @@ describe("npm run tour", () => {
     const connected = (): Promise<void> => page.getByText("Connected", { exact: true }).first().waitFor();
     const picture = async (name: string): Promise<void> => {
       expect(PAGE).toContain(`(tour/${name}.png)`);
-      if (PICTURES === "") return;
       // Down to the end of the page when there is nothing below it, otherwise what a window shows
       // of it.
       const end = (await page.evaluate("document.querySelector('main').getBoundingClientRect().bottom")) as number;
       const clip = { x: 0, y: 0, width: WIDTH, height: Math.min(Math.ceil(end) + 32, HEIGHT) };
-      await page.screenshot({ path: screenshotPath(PICTURES, name), clip });
+      await takeScreenshot(page, `tour/${name}`, { clip });
     };
 
     it("every step of docs/tour.md leads to the next", async () => {

@@ -2,11 +2,9 @@
  * The consent page of a server with its own callback, in a real browser: on a desktop, on a phone,
  * by keyboard, to the vendor and back.
  */
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { BROWSER_MS, CHROMIUM, connectChromium, NO_CHROMIUM, screenshotPath } from "../../support/chromium.ts";
+import { BROWSER_MS, CHROMIUM, connectChromium, NO_CHROMIUM, takeScreenshot } from "../../support/chromium.ts";
 import { freePort } from "../../support/free-port.ts";
 import { type ServerCallbackHarness, startServerCallback } from "../../support/mcp/server-callback.ts";
 import { plantSecret } from "../../support/secrets.ts";
@@ -14,7 +12,6 @@ import { plantSecret } from "../../support/secrets.ts";
 if (CHROMIUM === undefined) console.warn(NO_CHROMIUM);
 
 describe.skipIf(CHROMIUM === undefined)("the consent page in Chromium", () => {
-  const shots = join(tmpdir(), `oauth-broker-consent-${process.pid}`);
   let harness: ServerCallbackHarness;
   /**
    * Stands in for the client's page: a page of the server itself, so that the browser stays on this
@@ -32,7 +29,6 @@ describe.skipIf(CHROMIUM === undefined)("the consent page in Chromium", () => {
     }));
     back = `${harness.server.url}/healthz`;
     browser = await connectChromium();
-    console.log(`Screenshots: ${shots}`);
   });
   afterAll(async () => {
     await browser.close();
@@ -79,7 +75,7 @@ describe.skipIf(CHROMIUM === undefined)("the consent page in Chromium", () => {
     async (name, options) => {
       const { context, page, visited, complaints } = await open(options);
       await page.goto(ask());
-      await page.screenshot({ path: screenshotPath(shots, name), fullPage: true });
+      await takeScreenshot(page, `consent/${name}`);
       await page.getByRole("heading", { name: "Let Desk Assistant use your sandbox-op account?" }).waitFor();
       for (const text of ["the operator of this server", "openid profile offline_access", back])
         await page.getByText(text, { exact: true }).waitFor();
@@ -143,9 +139,9 @@ describe.skipIf(CHROMIUM === undefined)("the consent page in Chromium", () => {
     await page.getByText("its own registration, which is unverified", { exact: true }).waitFor();
     await page.getByText("The answer goes to a program on this computer.").waitFor();
     await fits(page);
-    await page.screenshot({ path: screenshotPath(shots, "registered"), fullPage: true });
+    await takeScreenshot(page, "consent/registered");
     await page.setViewportSize({ width: 1280, height: 900 });
-    await page.screenshot({ path: screenshotPath(shots, "registered-desk"), fullPage: true });
+    await takeScreenshot(page, "consent/registered-desk");
     expect(complaints).toEqual([]);
     await context.close();
   });
@@ -160,7 +156,7 @@ describe.skipIf(CHROMIUM === undefined)("the consent page in Chromium", () => {
     await victim.page.getByRole("button", { name: "Continue as Sample user" }).click();
     await victim.page.getByRole("button", { name: "Allow" }).click();
     await victim.page.getByText("This sign-in began in another browser").waitFor();
-    await victim.page.screenshot({ path: screenshotPath(shots, "another-browser"), fullPage: true });
+    await takeScreenshot(victim.page, "consent/another-browser");
     expect(new URL(victim.page.url()).pathname).toBe("/callback");
     await victim.context.close();
     await context.close();

@@ -1,13 +1,10 @@
 /**
  * The platform's pages in a real browser, wide and narrow: a user is chosen, cancels, connects a
- * hosted server and calls a tool; an administrator makes a mistake under Settings. Screenshots go
- * to a temporary folder that is printed.
+ * hosted server and calls a tool; an administrator makes a mistake under Settings.
  */
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { CHROMIUM, connectChromium, NO_CHROMIUM, screenshotPath } from "../../support/chromium.ts";
+import { CHROMIUM, connectChromium, NO_CHROMIUM, takeScreenshot } from "../../support/chromium.ts";
 import { hostedEnvironment, type McpServer, startMcpServer } from "../../support/mcp/process.ts";
 import { type GitHubVendor, startGitHubVendor } from "../../support/mcp/vendor.ts";
 import { openActor, type Actor } from "../../support/reference-platform/actor.ts";
@@ -19,7 +16,6 @@ const WIDTHS = [1280, 360];
 const HOSTED = { authentication: "oauth_2_1", registration: "hosted_server" } as const;
 
 describe.skipIf(CHROMIUM === undefined)("the platform in Chromium", () => {
-  const shots = join(tmpdir(), `platform-screenshots-${process.pid}`);
   let platform: PlatformHarness;
   let vendor: GitHubVendor;
   let browser: Browser;
@@ -29,7 +25,6 @@ describe.skipIf(CHROMIUM === undefined)("the platform in Chromium", () => {
     vendor = await startGitHubVendor({ redirectUris: WIDTHS.map((width) => platform.ownCallback(`hosted-${width}`)) });
     await platform.connectors.create({ id: "a-draft", name: "A draft without a server" });
     browser = await connectChromium();
-    console.log(`Screenshots: ${shots}`);
   });
   afterAll(async () => {
     await browser.close();
@@ -59,7 +54,7 @@ describe.skipIf(CHROMIUM === undefined)("the platform in Chromium", () => {
     });
 
     const shot = async (name: string): Promise<void> => {
-      await page.screenshot({ path: screenshotPath(shots, `${width}-${name}`), fullPage: true });
+      await takeScreenshot(page, `platform/${width}-${name}`);
       // Nothing is cut off, and no page scrolls sideways.
       expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(width);
       const fields = "[...document.querySelectorAll('input:not([type=hidden]),select')]";

@@ -1,16 +1,14 @@
 /**
  * The platform's journeys, from a service.yaml to an agent's call: the deploy command, the pages,
  * the server and the broker are processes, and users and administrators act in Chromium.
- * Screenshots go to a temporary folder that is printed.
  */
 import { randomBytes } from "node:crypto";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { startPracticeVendors } from "../../../packages/mcp-auth/src/dev/practice-vendor.ts";
 import { startBrokerProcess } from "../../support/broker/process.ts";
-import { CHROMIUM, connectChromium, NO_CHROMIUM, screenshotPath } from "../../support/chromium.ts";
+import { CHROMIUM, connectChromium, NO_CHROMIUM, takeScreenshot } from "../../support/chromium.ts";
 import { freePort } from "../../support/free-port.ts";
 import { LINKING_SOURCE, ROOT } from "../../support/paths.ts";
 import { type GitHubVendor, OUR_CLIENT, startGitHubVendor } from "../../support/mcp/vendor.ts";
@@ -59,13 +57,11 @@ afterEach(async () => {
 });
 
 describe.skipIf(CHROMIUM === undefined)("in Chromium", () => {
-  const shots = join(tmpdir(), `platform-journeys-${process.pid}`);
   const actors: Actor[] = [];
   let browser: Browser;
 
   beforeAll(async () => {
     browser = await connectChromium();
-    console.log(`Screenshots: ${shots}`);
   });
   afterAll(() => browser.close());
   afterEach(async () => {
@@ -80,8 +76,7 @@ describe.skipIf(CHROMIUM === undefined)("in Chromium", () => {
     await opened.signIn(name);
     return opened;
   };
-  const shot = async ({ page }: Actor, name: string): Promise<void> =>
-    void (await page.screenshot({ path: screenshotPath(shots, name), fullPage: true }));
+  const shot = async ({ page }: Actor, name: string): Promise<void> => takeScreenshot(page, `journeys/${name}`);
 
   it("a vendor through the broker, then with the customer's own client, then a cancel, then that client revoked", async () => {
     const broker = await startBroker();
@@ -235,7 +230,7 @@ describe.skipIf(CHROMIUM === undefined)("in Chromium", () => {
     expect(await first.callTool("account_at_slack")).toContain("account_at_slack is waiting for you");
     await shot(first, "5-asked");
     const tab = await first.openAsked("Slack is connected.");
-    await tab.screenshot({ path: screenshotPath(shots, "6-linked"), fullPage: true });
+    await takeScreenshot(tab, "journeys/6-linked");
     await first.click("Try again");
     await first.sees("Answer of account_at_slack");
     expect(await first.page.getByRole("status").textContent()).toContain("Sample user");

@@ -2,12 +2,10 @@
  * The pages of links in a real browser: on a desktop, on a phone, by keyboard, in two tabs and with
  * Back, at a vendor that is cancelled, with another account than the connected one, and over https.
  */
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { startTlsFront, type TlsFront } from "@oauth-broker/oauth-core/testing";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { BROWSER_MS, CHROMIUM, connectChromium, NO_CHROMIUM, screenshotPath } from "../../support/chromium.ts";
+import { BROWSER_MS, CHROMIUM, connectChromium, NO_CHROMIUM, takeScreenshot } from "../../support/chromium.ts";
 import { freePort } from "../../support/free-port.ts";
 import { type SeveralVendors, startSeveralVendors, type VendorName } from "../../support/several-vendors/harness.ts";
 import { connectLinkingClient, type LinkingClient } from "../../support/several-vendors/client.ts";
@@ -15,7 +13,6 @@ import { connectLinkingClient, type LinkingClient } from "../../support/several-
 if (CHROMIUM === undefined) console.warn(NO_CHROMIUM);
 
 describe.skipIf(CHROMIUM === undefined)("the pages of links in Chromium", () => {
-  const shots = join(tmpdir(), `oauth-broker-links-${process.pid}`);
   let harness: SeveralVendors;
   let front: TlsFront;
   let browser: Browser;
@@ -31,7 +28,6 @@ describe.skipIf(CHROMIUM === undefined)("the pages of links in Chromium", () => 
     });
     browser = await connectChromium();
     user = await connectLinkingClient(harness, "Desk", { era: "modern", showsUrls: false });
-    console.log(`Screenshots: ${shots}`);
   });
   afterAll(async () => {
     await user.close();
@@ -90,7 +86,7 @@ describe.skipIf(CHROMIUM === undefined)("the pages of links in Chromium", () => 
     expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(width);
   };
   const focused = (page: Page): Promise<unknown> => page.evaluate("document.activeElement.textContent.trim()");
-  const shoot = (page: Page, name: string) => page.screenshot({ path: screenshotPath(shots, name), fullPage: true });
+  const shoot = (page: Page, name: string): Promise<void> => takeScreenshot(page, `links/${name}`);
 
   it.each([
     ["desk", { viewport: { width: 1280, height: 900 } }],

@@ -2,19 +2,16 @@
  * The sandbox's vendors in a real browser: what a user ticks, chooses and types reaches the tokens,
  * on any screen.
  */
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { type BrokerProcess, startBrokerProcess } from "../../support/broker/process.ts";
-import { BROWSER_MS, CHROMIUM, connectChromium, NO_CHROMIUM, screenshotPath } from "../../support/chromium.ts";
+import { BROWSER_MS, CHROMIUM, connectChromium, NO_CHROMIUM, takeScreenshot } from "../../support/chromium.ts";
 import { freePort } from "../../support/free-port.ts";
 import { plantSecret } from "../../support/secrets.ts";
 
 if (CHROMIUM === undefined) console.warn(NO_CHROMIUM);
 
 describe.skipIf(CHROMIUM === undefined)("the sandbox's vendors in Chromium", () => {
-  const shots = join(tmpdir(), `oauth-broker-screenshots-${process.pid}`);
   let broker: BrokerProcess;
   let home: string;
   let browser: Browser;
@@ -26,7 +23,6 @@ describe.skipIf(CHROMIUM === undefined)("the sandbox's vendors in Chromium", () 
     broker = await startBrokerProcess({ entry: "src", env: { PORT: String(await freePort()) } });
     home = await vi.waitUntil(() => /Open +(http:\S+)/.exec(broker.stderr())?.[1], { timeout: 20_000 });
     browser = await connectChromium();
-    console.log(`Screenshots: ${shots}`);
   });
   afterAll(async () => {
     await browser.close();
@@ -60,7 +56,7 @@ describe.skipIf(CHROMIUM === undefined)("the sandbox's vendors in Chromium", () 
 
   /** Checks also that no page is wider than the screen. */
   async function shot(name: string): Promise<void> {
-    await page.screenshot({ path: screenshotPath(shots, name), fullPage: true });
+    await takeScreenshot(page, `vendors/${name}`);
     expect(await page.evaluate("document.documentElement.scrollWidth - window.innerWidth")).toBeLessThanOrEqual(0);
   }
 

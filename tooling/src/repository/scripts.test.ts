@@ -1,5 +1,8 @@
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { chooseTestFiles, countTests, nearTestFiles } from "../../../scripts/test.mjs";
+import { ROOT } from "../sources.ts";
 
 const report = {
   success: true,
@@ -57,4 +60,16 @@ describe("npm test -- PATTERN", () => {
     expect(nearTestFiles(files, "scopes")).toEqual(["scope"]);
     expect(nearTestFiles(files, "something-else")).toEqual([]);
   });
+});
+
+it("a command that runs one test file of e2e names one that is there", () => {
+  const commands = globSync(["scripts/*.mjs", "e2e/tour/*.ts"], { cwd: ROOT });
+  const named = commands.flatMap((command) =>
+    Array.from(
+      readFileSync(join(ROOT, command), "utf8").matchAll(/"run", "([^"]+\.test\.ts)"/g),
+      ([, path]) => path ?? "",
+    ),
+  );
+  expect(named).toHaveLength(2);
+  for (const path of named) expect([path, existsSync(join(ROOT, "e2e", path))]).toEqual([path, true]);
 });
