@@ -16,6 +16,8 @@ async function main(): Promise<number> {
 try {
   process.exit(await main());
 } catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : "The command failed."}\n`);
+  const { explainStartFailure } = await import("@oauth-broker/oauth-core/service");
+  const message = explainStartFailure(error, "The platform", "PLATFORM_URL=http://127.0.0.1:8790");
+  process.stderr.write(`${message}\n`);
   process.exit(EXIT.failed);
 }

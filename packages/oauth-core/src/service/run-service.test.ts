@@ -1,17 +1,49 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
 import { describe, expect, it } from "vitest";
 import { OAuthError } from "../protocol/errors.ts";
 import { explainStartFailure } from "./run-service.ts";
 
-describe("why a service could not start", () => {
-  const systemError = (code: string): Error => Object.assign(new Error(`listen ${code}`), { code, port: 80 });
+/** The error of a server that listens there. */
+async function listenError(host: string, port = 0): Promise<unknown> {
+  const [error] = await once(createServer().listen(port, host), "error");
+  return error;
+}
 
+describe("why a service could not start", () => {
   it.each([
-    ["a port in use", systemError("EADDRINUSE"), /^Port 80 is in use\. .*PORT=8790/],
-    ["a port that needs rights", systemError("EACCES"), /^Not allowed to listen on port 80: choose one above 1023/],
-    ["any other error", new Error("The disk is full"), /^The disk is full$/],
+    ["any error", new Error("The disk is full"), /^The disk is full$/],
     ["no error at all", "odd", /^The broker could not start\.$/],
+    [
+      "a port that needs rights",
+      Object.assign(new Error("listen EACCES"), { code: "EACCES", syscall: "listen", port: 80 }),
+      /^Not allowed to listen on port 80: choose one above 1023/,
+    ],
+    [
+      "a name without an address",
+      Object.assign(new Error("getaddrinfo ENOTFOUND a"), { code: "ENOTFOUND", syscall: "getaddrinfo", hostname: "a" }),
+      /^No address is known for a\. If HOST names it, correct it\.$/,
+    ],
+    [
+      "a file that may not be read",
+      Object.assign(new Error("EACCES: permission denied, open '/keys'"), { code: "EACCES", syscall: "open" }),
+      /^EACCES: permission denied, open '\/keys'$/,
+    ],
   ])("is said for %s", (_, error, sentence) => {
     expect(explainStartFailure(error, "The broker")).toMatch(sentence);
+  });
+
+  it("is said for a port in use, and for an address of another machine", async () => {
+    const first = createServer().listen(0, "127.0.0.1");
+    await once(first, "listening");
+    const { port } = first.address() as AddressInfo;
+    const said = async (...at: [string, number?]): Promise<string> => explainStartFailure(await listenError(...at), "");
+    expect(await said("127.0.0.1", port)).toBe(
+      `Port ${port} is in use. Stop what uses it, or choose another: PORT=8790.`,
+    );
+    expect(await said("203.0.113.1")).toBe("This machine does not have the address 203.0.113.1: correct HOST.");
+    first.close();
   });
 
   it("names what the operator can do, which callers do not see", () => {
@@ -20,5 +52,32 @@ describe("why a service could not start", () => {
     expect(explainStartFailure(error, "The server")).toBe(`The record store does not answer: ${detail}`);
     const bare = new OAuthError("temporarily_unavailable", "The record store does not answer");
     expect(explainStartFailure(bare, "The server")).toBe("temporarily_unavailable: The record store does not answer");
+  });
+});
+
+describe("a service that cannot start", () => {
+  /** Fails at once, or with the signal. */
+  const START = `
+    import { createLog, runService } from "${new URL("index.ts", import.meta.url).href}";
+    await runService(async () => {
+      process.stdout.write("starting");
+      if (process.argv[1] === "later") {
+        const waits = setInterval(() => {}, 1000);
+        await new Promise((resolve) => process.once("SIGTERM", resolve));
+        clearInterval(waits);
+      }
+      throw new Error("the table is missing");
+    }, createLog());`;
+  const ended = async (fails: "at once" | "later"): Promise<unknown> => {
+    const child = spawn(process.execPath, ["--input-type=module-typescript", "-e", START, fails]);
+    await once(child.stdout, "data");
+    if (fails === "later") child.kill("SIGTERM");
+    const [code] = await once(child, "exit");
+    return code;
+  };
+
+  it("exits with 0 when it was stopped meanwhile, otherwise with an error", async () => {
+    expect(await ended("later")).toBe(0);
+    expect(await ended("at once")).toBe(1);
   });
 });

@@ -7,7 +7,8 @@ import { errorFields, type Log } from "./log.ts";
 
 /**
  * @param start listens, or throws: then nothing is left running and the error goes to the caller
- * @returns once it listens; the process exits with 0 after a signal, with 1 after an uncaught error
+ * @returns once it listens; the process exits with 0 after a signal, also one that arrives while it
+ *   starts, with 1 after an uncaught error
  */
 export async function runService<Running extends { stop(): Promise<void> }>(
   start: () => Promise<Running>,
@@ -25,7 +26,11 @@ export async function runService<Running extends { stop(): Promise<void> }>(
   };
   // Before the start, so that a signal that arrives with our first log line is handled too.
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => stop(0, { signal }));
-  const running = await start();
+  const running = await start().catch((error: unknown) => {
+    // What it lacked matters no more to an operator who has stopped it meanwhile.
+    if (stopping !== undefined) process.exit(0);
+    throw error;
+  });
   started.resolve(running);
   // The process does not go on after an uncaught error: requests in flight finish, then it exits.
   process.on("uncaughtException", (error) => {
@@ -39,13 +44,30 @@ export async function runService<Running extends { stop(): Promise<void> }>(
  * Why it could not start, and what to do next where that is known.
  *
  * @param name `The broker`
+ * @param anotherPort the variable that chooses another port, with an example
  */
-export function explainStartFailure(error: unknown, name: string): string {
+export function explainStartFailure(error: unknown, name: string, anotherPort = "PORT=8790"): string {
   if (!(error instanceof Error)) return `${name} could not start.`;
-  const { code, port } = error as NodeJS.ErrnoException & { port?: number };
-  if (code === "EADDRINUSE") return `Port ${port ?? ""} is in use. Stop what uses it, or choose another: PORT=8790.`;
-  if (code === "EACCES") return `Not allowed to listen on port ${port ?? ""}: choose one above 1023.`;
   // The description is for callers; what the operator can do is in the detail.
   if (error instanceof OAuthError && error.detail !== undefined) return `${error.description}: ${error.detail}`;
-  return error.message;
+  return explainListenFailure(error, anotherPort) ?? error.message;
+}
+
+type ListenError = NodeJS.ErrnoException & {
+  readonly port?: number;
+  readonly address?: string;
+  readonly hostname?: string;
+};
+
+/** @returns undefined for any other error, for example of a file that may not be read */
+function explainListenFailure(
+  { code, syscall, port, address, hostname }: ListenError,
+  anotherPort: string,
+): string | undefined {
+  if (syscall === "getaddrinfo") return `No address is known for ${hostname}. If HOST names it, correct it.`;
+  if (syscall !== "listen") return undefined;
+  if (code === "EADDRINUSE") return `Port ${port} is in use. Stop what uses it, or choose another: ${anotherPort}.`;
+  if (code === "EACCES") return `Not allowed to listen on port ${port}: choose one above 1023.`;
+  if (code === "EADDRNOTAVAIL") return `This machine does not have the address ${address}: correct HOST.`;
+  return undefined;
 }
