@@ -103,8 +103,10 @@ function keepKeysLoaded(broker: Broker, log: Log, isLoaded: boolean): () => void
   const { signal } = stopped;
   const run = async (): Promise<void> => {
     let wait = isLoaded ? KEY_RELOAD_MS : KEY_RETRY_MS;
-    while (!signal.aborted) {
+    for (;;) {
       await sleep(wait, undefined, { signal, ref: false }).catch(() => undefined);
+      // The store is about to be closed.
+      if (signal.aborted) return;
       wait = (await loadKeys(broker, log)) ? KEY_RELOAD_MS : KEY_RETRY_MS;
     }
   };
