@@ -159,6 +159,13 @@ export const LINKING_DEFENCES: readonly Mutation[] = [
     tests: [`${LINKING}/questions.test.ts`],
   },
   {
+    defence: "A question that is over leaves its place to others",
+    file: `${LINKING}/questions.ts`,
+    find: "waiting.filter((other) => other.id !== id)",
+    replace: "waiting",
+    tests: [`${LINKING}/questions.test.ts`],
+  },
+  {
     defence: "A question is answered once",
     file: `${LINKING}/connections.ts`,
     find: "if (!(await deps.questions.take(question.id, cookie.hash))) {",

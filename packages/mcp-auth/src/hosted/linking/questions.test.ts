@@ -1,10 +1,17 @@
 /** Tokens that wait for a yes, without their page: connections.test.ts has that. */
-import { Secret } from "@oauth-broker/oauth-core";
+import { OAuthError, Secret } from "@oauth-broker/oauth-core";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { memoryRecordStore } from "@oauth-broker/token-store/memory";
 import { beforeEach, describe, expect, it } from "vitest";
 import { NOW, SOURCE, testSessions, type TestSessions } from "../../testing/test-sessions.ts";
-import { createQuestions, QUESTION_SECONDS, type Question, type Questions, type WaitingQuestion } from "./questions.ts";
+import {
+  createQuestions,
+  MOST_WAITING,
+  QUESTION_SECONDS,
+  type Question,
+  type Questions,
+  type WaitingQuestion,
+} from "./questions.ts";
 
 const BROWSER = "A".repeat(43);
 const OTHER_BROWSER = "B".repeat(43);
@@ -96,6 +103,27 @@ describe("a question", () => {
     expect((await questions.find("chat", BROWSER))?.tokens.accessToken.reveal()).toBe("access-2");
     test.clock.advance(QUESTION_SECONDS);
     expect(await sweep(questions)).toHaveLength(1);
+  });
+
+  it("bar#ST-8 that is over takes no place: a user who goes on asking keeps no other from it", async () => {
+    for (let asked = 0; asked <= MOST_WAITING; asked += 1) await questions.ask(QUESTION, BROWSER);
+    await questions.ask({ ...QUESTION, user: "u2" }, OTHER_BROWSER);
+    expect(await questions.find("chat", OTHER_BROWSER)).toBeDefined();
+  });
+
+  it("is over also when its place in the index cannot be given back", async () => {
+    await questions.ask(QUESTION, BROWSER);
+    const { id = "" } = (await questions.find("chat", BROWSER)) ?? {};
+    const { authenticated: records } = test;
+    const advance = records.advance.bind(records);
+    records.advance = (key, ...rest) => {
+      if (key.kind === "link-questions") throw new OAuthError("temporarily_unavailable", "The store is down");
+      return advance(key, ...rest);
+    };
+    expect(await questions.take(id, BROWSER)).toBe(true);
+    records.advance = advance;
+    test.clock.advance(QUESTION_SECONDS);
+    expect(await sweep(questions)).toEqual([]);
   });
 
   it("that is due is swept once, by one of two processes, and one that is not stays", async () => {

@@ -21,7 +21,8 @@ import { type IdentitySource, isSameSource } from "../vendor-links/identity-sour
 export const QUESTION_SECONDS = 300;
 /** The sweep finds a record for longer than it can be answered. */
 const KEPT_SECONDS = 3600;
-const MOST_WAITING = 1000;
+/** Of all users together. */
+export const MOST_WAITING = 1000;
 /** One of any number of concurrent writers succeeds, so this many of them do. */
 const TRIES = 50;
 
@@ -101,10 +102,6 @@ export function createQuestions(deps: QuestionsDeps): Questions {
     const tokens = toTokens(JSON.parse(text) as PlainTokens);
     return { id, user, vendor, linkVersion, isOther, tokens, ...(ticketId === undefined ? {} : { ticketId }) };
   };
-  const take = async (id: string, cookieHash: string): Promise<boolean> => {
-    const from = { stage: "waiting", expect: { cookieHash } };
-    return (await records.advance(keyOf(id), from, { stage: "over", set: {}, remove: ["sealed"] })).outcome === "moved";
-  };
   const waitingIn = async (vendor: string, cookieHash: string): Promise<StoredRecord | undefined> => {
     const pointer = await records.get(pointerKey(vendor, cookieHash));
     const record = pointer === undefined ? undefined : await records.get(keyOf(textOf(pointer, "question")));
@@ -128,6 +125,15 @@ export function createQuestions(deps: QuestionsDeps): Questions {
     throw new OAuthError("temporarily_unavailable", "The question cannot be kept now", {
       detail: "the index of waiting questions kept changing",
     });
+  };
+
+  const take = async (id: string, cookieHash: string): Promise<boolean> => {
+    const from = { stage: "waiting", expect: { cookieHash } };
+    const { outcome } = await records.advance(keyOf(id), from, { stage: "over", set: {}, remove: ["sealed"] });
+    if (outcome !== "moved") return false;
+    // Its place is free for another at once, or when it is due.
+    await changeIndex((waiting) => waiting.filter((other) => other.id !== id)).catch(requireOutage);
+    return true;
   };
 
   return {
@@ -195,6 +201,11 @@ export function createQuestions(deps: QuestionsDeps): Questions {
       return (await take(id, textOf(record, "cookieHash"))) ? question : undefined;
     },
   };
+}
+
+/** @throws the error, unless it is one of the store */
+function requireOutage(error: unknown): void {
+  if (!(error instanceof OAuthError)) throw error;
 }
 
 function keyOf(id: string): RecordKey {
