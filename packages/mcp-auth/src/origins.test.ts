@@ -134,7 +134,7 @@ describe.each(MODES)("%s", (_, environment, called, own) => {
   it("bar#RS-7 our own pages and callbacks are for no other origin, whatever is allowed", async () => {
     for (const server of [listed, open]) {
       for (const path of own) {
-        for (const method of ["GET", "POST", "OPTIONS"]) {
+        for (const method of ["GET", "HEAD", "POST", "OPTIONS"]) {
           const init = { method, headers: { origin: APP, "access-control-request-method": "POST" } };
           const answer = await send(path, init, server);
           expect([path, method, answer.status, readers(answer)]).toEqual([path, method, 403, null]);

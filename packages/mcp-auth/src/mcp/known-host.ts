@@ -26,9 +26,12 @@ export function createKnownHost(
   isAllowed: (origin: string) => boolean = () => false,
 ): KnownHost {
   if (deploymentUrl !== undefined) {
-    const { host: expected, origin: own } = new URL(deploymentUrl);
+    const { host: expected, origin: own, protocol } = new URL(deploymentUrl);
+    // The same server (rfc9110#4.2.3).
+    const defaultPort = protocol === "https:" ? /:443$/ : /:80$/;
     return (host, origin) =>
-      host?.toLowerCase() === expected && (origin === undefined || origin === own || isAllowed(origin));
+      host?.toLowerCase().replace(defaultPort, "") === expected &&
+      (origin === undefined || origin === own || isAllowed(origin));
   }
   const isOnLoopback = isLoopback(listen.host);
   return (host, origin) => {

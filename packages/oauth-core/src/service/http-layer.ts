@@ -206,8 +206,9 @@ async function answerOf(
 ): Promise<Answer | Response> {
   try {
     // A HEAD of a link preview must not spend what a GET would.
-    if (route.surface === "browser" && c.req.raw.method === "HEAD") throw methodNotAllowed(allow);
-    return await route.handle(c, trace);
+    const isPage = route.surface === "browser" && route.path !== ANY_PATH;
+    const served = isPage && c.req.raw.method === "HEAD" ? forOtherMethods(route, allow) : route;
+    return await served.handle(c, trace);
   } catch (thrown) {
     return renderError(toOAuthError(thrown), route, trace, layer);
   }

@@ -153,8 +153,8 @@ export const BROWSER_CLIENT_DEFENCES: readonly Mutation[] = [
   {
     defence: "A foreign Host gets 403, even with an allowed Origin",
     file: "packages/mcp-auth/src/mcp/known-host.ts",
-    find: "host?.toLowerCase() === expected && (origin",
-    replace: "(host?.toLowerCase() === expected || host !== undefined) && (origin",
+    find: 'host?.toLowerCase().replace(defaultPort, "") === expected',
+    replace: "host !== undefined",
     tests: ["packages/mcp-auth/src/mcp/known-host.test.ts", "packages/mcp-auth/src/app.test.ts"],
   },
   {

@@ -160,8 +160,8 @@ export const CLIENT_DEFENCES: readonly Mutation[] = [
     defence: "A HEAD spends nothing that a GET would",
     rows: ["CB-12"],
     file: `${SERVICE}/http-layer.ts`,
-    find: 'if (route.surface === "browser" && c.req.raw.method === "HEAD") throw',
-    replace: 'if (route.surface === "browser" && c.req.raw.method === "") throw',
+    find: 'isPage && c.req.raw.method === "HEAD" ?',
+    replace: 'isPage && c.req.raw.method === "" ?',
     tests: ["apps/broker/src/flows/start-legs.test.ts", "apps/broker/src/flows/callback.test.ts"],
   },
   {
