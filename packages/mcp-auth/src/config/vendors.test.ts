@@ -156,7 +156,7 @@ describe("several vendors are refused", () => {
         ...Object.fromEntries(
           ["ONE", "OTHER"].flatMap((id) => [
             [`VENDOR_${id}_AUTHORIZATION_URL`, "https://vendor.example.com/authorize"],
-            [`VENDOR_${id}_TOKEN_URL`, "https://vendor.example.com/token"],
+            [`VENDOR_${id}_TOKEN_URL`, `https://vendor.example.com/token?of=${id}`],
             [`VENDOR_${id}_CLIENT_ID`, "the-same"],
           ]),
         ),

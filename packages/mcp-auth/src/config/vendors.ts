@@ -5,6 +5,7 @@
  */
 import { checkVendorId } from "@oauth-broker/oauth-core/configuration";
 import { REGISTRY } from "@oauth-broker/oauth-core/registry";
+import { identitySource } from "../hosted/vendor-links/identity-source.ts";
 import type { HostedVendorSettings, LinkingSettings, VendorSettings } from "../settings.ts";
 import { collide, type PrefixedReader, prefixOf, splitPrefixed, vendorReader } from "./reader.ts";
 import { VARIABLES } from "./variables.ts";
@@ -121,9 +122,9 @@ function readSignIn(read: PrefixedReader, ids: readonly string[]): string | unde
 
 /** Two entries that are one client of one vendor would mix up two links of a user. */
 function refuseSameClient(read: PrefixedReader, vendors: ReadonlyMap<string, HostedVendorSettings>): void {
-  for (const [[one, { vendor, credentials }], [other, further]] of pairs([...vendors])) {
-    const isOne = (vendor.issuer ?? vendor.tokenEndpoint) === (further.vendor.issuer ?? further.vendor.tokenEndpoint);
-    if (isOne && credentials.clientId === further.credentials.clientId) {
+  for (const [[one, vendor], [other, further]] of pairs([...vendors])) {
+    const isOne = identitySource({ vendor }).issuer === identitySource({ vendor: further }).issuer;
+    if (isOne && vendor.credentials.clientId === further.credentials.clientId) {
       read.refuse("VENDORS", `has ${one} and ${other} with one issuer and one client id`);
     }
   }
