@@ -88,6 +88,7 @@ const VENDORS = new Map<string, VendorConfig>([
   ["waiting", { ...ENTRY, setup: "vendor_approval" }],
   ["hidden", testVendor({ enabled: false })],
   ["foreign", ENTRY],
+  ["renamed", testVendor({ parameterNames: { client_id: "client_key" } })],
   ["bare", { ...ENTRY, credentials: [] }],
   ["down", discovered("down", "https://down.example")],
   ["liar", discovered("liar", "https://liar.example/elsewhere")],
@@ -154,6 +155,11 @@ describe.each(["/v1/par", "/v1/explain"])("leg 1, what %s refuses", (path) => {
     ["vendor_params that are no JSON", { vendor_params: "r3flect" }, "invalid_request"],
     ["bar#ST-4 a reserved parameter", { vendor_params: '{"redirect_uri":"r3flect"}' }, "invalid_request"],
     ["bar#ST-4 a name that ends at a NUL", { vendor_params: '{"state\\u0000x":"r3flect"}' }, "invalid_request"],
+    [
+      "bar#ST-4 the vendor's name of a reserved parameter",
+      { vendor: "renamed", vendor_params: '{"client_key":"r3flect"}' },
+      "invalid_request",
+    ],
     ["bar#ST-4 a parameter with a place of its own", { vendor_params: '{"scope":"r3flect"}' }, "invalid_request"],
   ])("%s", async (_, form, error, client = {}) => {
     const { ask, seen } = await open(client);

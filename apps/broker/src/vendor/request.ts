@@ -8,6 +8,7 @@
 import { defined, OAuthError, Secret } from "@oauth-broker/oauth-core";
 import {
   isReservedAuthorizationParameter,
+  type ParameterNames,
   type Parameters,
   parseScope,
   parseStringMap,
@@ -137,7 +138,7 @@ export interface AuthorizationParameters {
 /** @throws OAuthError invalid_request, invalid_scope */
 export function readAuthorizationParameters(
   parameters: Parameters,
-  vendor: Pick<ResolvedVendor, "defaultScopes">,
+  vendor: Pick<ResolvedVendor, "defaultScopes"> & ParameterNames,
 ): AuthorizationParameters {
   const scope = parameters.get("scope");
   const loginHint = parameters.get("login_hint");
@@ -148,7 +149,7 @@ export function readAuthorizationParameters(
     scope: scope === undefined ? vendor.defaultScopes : parseScope(scope),
     ...defined({ loginHint, prompt }),
     ...(resource === undefined ? {} : { resource: requireResource(resource) }),
-    ...(vendorParams === undefined ? {} : { vendorParams: requireVendorParams(vendorParams) }),
+    ...(vendorParams === undefined ? {} : { vendorParams: requireVendorParams(vendorParams, vendor) }),
   };
 }
 
@@ -170,13 +171,13 @@ const HAVE_THEIR_OWN_PLACE: ReadonlySet<string> = new Set(["scope", "login_hint"
 const PARAMETER_NAME = /^[\x21-\x7e]{1,128}$/;
 
 //= bar#ST-4
-function requireVendorParams(json: string): Record<string, string> {
+function requireVendorParams(json: string, vendor: ParameterNames): Record<string, string> {
   const given = parseStringMap(json, "vendor_params");
   if (!Object.keys(given).every((name) => PARAMETER_NAME.test(name))) {
     throw new OAuthError("invalid_request", "vendor_params has a name that is not visible ASCII");
   }
   const reserved = Object.keys(given).find(
-    (name) => isReservedAuthorizationParameter(name) || HAVE_THEIR_OWN_PLACE.has(name),
+    (name) => isReservedAuthorizationParameter(name, vendor) || HAVE_THEIR_OWN_PLACE.has(name),
   );
   if (reserved !== undefined) {
     throw new OAuthError("invalid_request", "vendor_params holds a reserved parameter", {

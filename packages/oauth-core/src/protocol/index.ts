@@ -1,5 +1,11 @@
 /** The vocabulary of the RFCs as pure functions. Errors and secrets are at the package's root. */
-export { isReservedAuthorizationParameter, type Parameters, parseParameters, parseStringMap } from "./parameters.ts";
+export {
+  isReservedAuthorizationParameter,
+  type ParameterNames,
+  type Parameters,
+  parseParameters,
+  parseStringMap,
+} from "./parameters.ts";
 export { isSameText } from "./mac.ts";
 export {
   createCodeVerifier,

@@ -138,13 +138,26 @@ export const RESERVED_AUTHORIZATION_PARAMETERS: ReadonlySet<string> = new Set([
   "iss",
 ]);
 
+/** A vendor's own names of parameters, by the standard name. */
+export interface ParameterNames {
+  readonly parameterNames: Readonly<Record<string, string>>;
+  /** Those of the authorization request alone. */
+  readonly authorizationParameterNames?: Readonly<Record<string, string>>;
+}
+
 /**
  * Whether a vendor could take `name` for a reserved one. Some servers ignore case; PHP reads
  * `redirect.uri`, `redirect uri` and `redirect_uri[x]` as `redirect_uri`.
+ *
+ * @param vendor its own name of a parameter of ours is as reserved as ours
  */
-export function isReservedAuthorizationParameter(name: string): boolean {
+export function isReservedAuthorizationParameter(
+  name: string,
+  { parameterNames = {}, authorizationParameterNames = {} }: Partial<ParameterNames> = {},
+): boolean {
   const folded = name.trim().toLowerCase().replace(/\[.*$/s, "").replace(/[. ]/g, "_");
-  return folded.startsWith("code_challenge") || RESERVED_AUTHORIZATION_PARAMETERS.has(folded);
+  if (folded.startsWith("code_challenge") || RESERVED_AUTHORIZATION_PARAMETERS.has(folded)) return true;
+  return [parameterNames, authorizationParameterNames].some((names) => Object.values(names).includes(name));
 }
 
 /**

@@ -168,8 +168,8 @@ export const PROTOCOL_DEFENCES: readonly Mutation[] = [
     defence: "A caller's further parameters contain no reserved name, however it is spelled",
     rows: ["ST-4"],
     file: `${PROTOCOL}/parameters.ts`,
-    find: 'return folded.startsWith("code_challenge") || RESERVED_AUTHORIZATION_PARAMETERS.has(folded);',
-    replace: 'return folded.startsWith("code_challenge") || RESERVED_AUTHORIZATION_PARAMETERS.has(name);',
+    find: 'folded.startsWith("code_challenge") || RESERVED_AUTHORIZATION_PARAMETERS.has(folded)',
+    replace: 'folded.startsWith("code_challenge") || RESERVED_AUTHORIZATION_PARAMETERS.has(name)',
     tests: [`${PROTOCOL}/parameters.values.test.ts`],
   },
   {

@@ -38,7 +38,7 @@ export function authorizationUrl(vendor: ResolvedVendor, request: AuthorizationR
   if (questionMark >= 0) addFixed(parameters, new URLSearchParams(authorizationEndpoint.slice(questionMark + 1)));
   addFixed(parameters, Object.entries(vendor.authorizationParams), OF_ENTRIES);
   const names = namesOf(vendor);
-  addExtra(parameters, request.extra, names);
+  addExtra(parameters, request.extra, vendor);
   add(parameters, "login_hint", request.loginHint);
   add(parameters, "prompt", request.prompt);
   add(parameters, "resource", askedResource(vendor, request.resource));
@@ -137,12 +137,10 @@ function addFixed(
 function addExtra(
   parameters: Map<string, string>,
   extra: AuthorizationRequest["extra"],
-  { parameterNames }: Pick<ResolvedVendor, "parameterNames">,
+  vendor: Pick<ResolvedVendor, "parameterNames" | "authorizationParameterNames">,
 ): void {
-  // The vendor's name of a parameter of ours is as reserved as ours.
-  const theirs = Object.values(parameterNames);
   for (const [name, value] of Object.entries(extra ?? {})) {
-    if (isReservedAuthorizationParameter(name) || theirs.includes(name)) {
+    if (isReservedAuthorizationParameter(name, vendor)) {
       throw new OAuthError("invalid_request", "a further authorization parameter has a reserved name");
     }
     add(parameters, name, value);
