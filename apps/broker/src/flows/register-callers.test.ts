@@ -53,16 +53,22 @@ describe("who may register, and where", () => {
   it("takes a client assertion as bearer token, once", async () => {
     const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
     const jwks = { keys: [{ ...publicKey.export({ format: "jwk" }), kty: "EC", alg: "ES256", use: "sig" }] };
-    const { register } = await registeringBroker({ client: { secretDigests: [], jwks } });
-    const claims = { iss: "platform", sub: "platform", aud: ISSUER, iat: NOW, exp: NOW + 60, jti: "1" };
-    const signed = [{ alg: "ES256" }, claims]
-      .map((part) => Buffer.from(JSON.stringify(part)).toString("base64url"))
-      .join(".");
-    const signature = sign("sha256", Buffer.from(signed), { key: privateKey, dsaEncoding: "ieee-p1363" });
-    const assertion = `${signed}.${signature.toString("base64url")}`;
-    const headers = { authorization: `Bearer ${assertion}` };
+    const { register, app } = await registeringBroker({ client: { secretDigests: [], jwks } });
+    const bearer = (jti: string): { authorization: string } => {
+      const claims = { iss: "platform", sub: "platform", aud: ISSUER, iat: NOW, exp: NOW + 60, jti };
+      const signed = [{ alg: "ES256" }, claims]
+        .map((part) => Buffer.from(JSON.stringify(part)).toString("base64url"))
+        .join(".");
+      const signature = sign("sha256", Buffer.from(signed), { key: privateKey, dsaEncoding: "ieee-p1363" });
+      return { authorization: `Bearer ${signed}.${signature.toString("base64url")}` };
+    };
+    const headers = bearer("1");
     expect((await register(undefined, headers)).status).toBe(201);
     expect((await register(undefined, headers)).status).toBe(401);
+    const vendor = async (by: Record<string, string>): Promise<unknown> =>
+      (await app.request(`${ISSUER}/v1/vendors/acme`, { headers: by })).json();
+    expect(await vendor(bearer("2"))).toMatchObject({ approved: true });
+    expect(await vendor({})).not.toHaveProperty("approved");
   });
 
   it("needs no credentials in the sandbox, but checks those that are presented", async () => {

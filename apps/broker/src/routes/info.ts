@@ -5,7 +5,7 @@
 import { defined, OAuthError } from "@oauth-broker/oauth-core";
 import { parseParameters } from "@oauth-broker/oauth-core/protocol";
 import { searchVendors } from "@oauth-broker/oauth-core/registry";
-import { authenticateClient, authorizationServerMetadata } from "@oauth-broker/oauth-core/server";
+import { authenticateByHeader, authorizationServerMetadata } from "@oauth-broker/oauth-core/server";
 import { type Answer, jsonAnswer, pageAnswer } from "@oauth-broker/oauth-core/http";
 import type { Context } from "hono";
 import type { ClientConfig, VendorConfig } from "../config.ts";
@@ -122,7 +122,7 @@ async function readiness({ records, keyset, audit, isDraining }: InfoDeps): Prom
 async function optionalClient(c: Context, deps: Deps, trace: Trace): Promise<ClientConfig | undefined> {
   const authorization = c.req.header("authorization");
   if (authorization === undefined) return undefined;
-  const client = await authenticateClient(authorization, parseParameters(""), deps);
+  const client = await authenticateByHeader(authorization, deps);
   await deps.audit.record("client_authenticated", { ...trace, clientId: client.clientId });
   return client;
 }
