@@ -101,14 +101,26 @@ describe("leg 3, GET /v1/callback", () => {
     }
   });
 
-  it("burns the flow when the client's redirect URI or the vendor was withdrawn meanwhile", async () => {
+  it.each([
+    [
+      "credentials were",
+      { ...testVendor(), credentials: [] },
+      { error: "vendor_credentials_rejected", credentials_source: "shared" },
+    ],
+    ["vendor was", testVendor({ enabled: false }), { error: "invalid_request" }],
+  ])("burns the flow when the %s withdrawn meanwhile, and tells the client", async (_, withdrawn, told) => {
     const vendors = new Map([["acme", testVendor()]]);
-    const { start, callback } = await testBroker({ config: { vendors } });
+    const { start, callback, seen } = await testBroker({ config: { vendors } });
     const { state, cookie } = await start();
-    vendors.set("acme", { ...testVendor(), credentials: [] });
-    expect((await callback({ state, code: "c" }, cookie)).response.status).toBe(400);
+    vendors.set("acme", withdrawn);
+    expect(await callback({ state, code: "c" })).toMatchObject(refusedPage("browser_mismatch"));
+    const { location, response } = await callback({ state, code: "c" }, cookie);
+    const parameters = Object.fromEntries(location?.searchParams ?? []);
+    expect(parameters).toMatchObject({ ...told, iss: ISSUER, flow_id: flowIdOf(cookie) });
+    expect(response.headers.get("set-cookie")).toContain("Max-Age=0");
     vendors.set("acme", testVendor());
     expect(await callback({ state, code: "c" }, cookie)).toMatchObject(refusedPage("state_replayed"));
+    expect(seen).toEqual([]);
   });
 
   it("bar#CB-16 requires iss when it was expected at the start of the flow, whatever the metadata says now", async () => {
@@ -185,11 +197,14 @@ describe("leg 3, GET /v1/callback", () => {
       expect([response.status, response.headers.get("allow")]).toEqual([405, "GET, POST"]);
     }
     expect((await callback({ state, code: "c" }, cookie)).response.status).toBe(303);
+    const elsewhere = await get("/v1/callback/", undefined, { method: "HEAD", headers: { accept: "text/html" } });
+    expect(elsewhere.response.status).toBe(404);
   });
 
   it.each([
     ["access_denied", "access_denied"],
     ["user_cancelled_login", "access_denied"],
+    ["user_cancelling", "access_denied"],
     ["temporarily_unavailable", "temporarily_unavailable"],
     ["invalid_scope", "invalid_scope"],
     ["unauthorized_client", "vendor_credentials_rejected"],

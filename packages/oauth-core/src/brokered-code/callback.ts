@@ -45,9 +45,11 @@ export async function answerCallback(request: CallbackRequest, engine: Engine, t
   const to = await returnOf(started, engine, trace); //                          2  still a client of ours, still its URI
   const open = await burnOnRefusal(started, engine, trace, async () => {
     const vendor = await vendorOf(started, engine, trace); //                    3  same vendor, endpoints, credentials
+    if (vendor instanceof OAuthError) return vendor;
     const answer = readAnswer(request.parameters, started, vendor, engine, trace); // 4  iss, then one code or one error
     return { ...started, to, vendor, answer };
   });
+  if (open instanceof OAuthError) return endWithout(open, { ...started, to }, engine, trace);
   const { answer } = open;
   if ("error" in answer) return relayError(answer.error, request.parameters, open, engine, trace); // 5a
   return endWith(answer, open, engine, trace); //                                                     5b
@@ -98,9 +100,31 @@ async function returnOf(
   return { redirect, state: flow.state, issuer, flowId };
 }
 
+/**
+ * @returns the error when the vendor or its credentials are no longer there, which the client must
+ *   hear; refusals and outages are thrown
+ */
 //= bar#XA-5
-async function vendorOf({ flowId, flow }: StartedFlow, { policy }: Engine, trace: Trace): Promise<FlowVendor> {
-  return policy.vendorOf({ leg: "callback", flowId, flow }, trace);
+async function vendorOf(
+  { flowId, flow }: StartedFlow,
+  { policy }: Engine,
+  trace: Trace,
+): Promise<FlowVendor | OAuthError> {
+  return policy.vendorOf({ leg: "callback", flowId, flow }, trace).catch((error: unknown) => {
+    const known = toOAuthError(error);
+    if (trace.reason === undefined && known.status === 400) return known;
+    throw known;
+  });
+}
+
+async function endWithout(
+  error: OAuthError,
+  started: Pick<OpenFlow, "flowId" | "flow" | "expect" | "to">,
+  engine: Engine,
+  trace: Trace,
+): Promise<Answer> {
+  if (!(await fail("started", started, error.code, engine))) throw engine.policy.refuse(trace, "state_replayed");
+  return refuseToClient(error, started, engine, trace);
 }
 
 function readAnswer(
@@ -160,15 +184,13 @@ async function relayError(
   trace: Trace,
 ): Promise<Answer> {
   const { vendor, credentials } = open.vendor;
-  const error = relayedError(vendorError, parameters, vendor, credentials.source);
-  if (!(await fail("started", open, error.code, engine))) throw engine.policy.refuse(trace, "state_replayed");
-  return refuseToClient(error, open, engine, trace);
+  return endWithout(relayedError(vendorError, parameters, vendor, credentials.source), open, engine, trace);
 }
 
 /** @throws the error itself when there is no client to redirect to; the app shows it as a page */
 function refuseToClient(
   error: OAuthError,
-  { flowId, to }: OpenFlow,
+  { flowId, to }: Pick<OpenFlow, "flowId" | "to">,
   { deps: { issuer } }: Engine,
   trace: Trace,
 ): Answer {

@@ -21,7 +21,7 @@ const CALLBACK_ERRORS: ReadonlyMap<string, OAuthErrorCode> = new Map<string, OAu
  * `user_cancelled_login`, `UserCancel`, `accessdenied`.
  */
 const CANCELLED =
-  /(^|_)(user|access|consent|login|request)?(cancel|cancels|cancell?ed|cancell?ation|deny|denied|declines?|declined)(_|$)/;
+  /(^|_)(user|access|consent|login|request)?(cancel|cancels|cancell?ed|cancell?ing|cancell?ation|deny|denied|declines?|declined)(_|$)/;
 /**
  * These words also describe machines: the subject has to be the user or the consent, or be missing.
  */
