@@ -2,12 +2,13 @@
 // coverage/results.json. `npm run test:soak` (`--soak`) does the same with the soak tests and
 // coverage/soak.json. `npm test -- callback` runs only the test files whose path contains the word,
 // one workspace after the other. Options go to turbo (`npm test -- --filter=@oauth-broker/oauth-core`,
-// `npm test -- --force`). The last line is always `N passed, N failed, N skipped`; the exit code is
-// 0 only when at least one test passed and none failed.
+// `npm test -- --force`). What failed is named once more at the end, each on a line `failed: ...`. The
+// last line is always `N passed, N failed, N skipped`; the exit code is 0 only when at least one test
+// passed and none failed.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { globSync, readFileSync, rmSync } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, join, relative } from "node:path";
 import { nearest } from "../packages/oauth-core/src/configuration/error.ts";
 
 // Each vitest starts a worker per core. Two workspaces at a time: one waits while the other computes,
@@ -46,6 +47,24 @@ export function countTests(report) {
     failed: failed === 0 && !report.success ? 1 : failed,
     skipped: report.numPendingTests + report.numTodoTests,
   };
+}
+
+/**
+ * What failed, by name: each test, and each file that did not load, with the first line of its error.
+ *
+ * @param root the paths of files start there
+ * @returns e.g. `["packages/oauth-core/src/protocol/scope.test.ts: parses a scope: AssertionError: ..."]`
+ */
+export function nameFailures(report, root) {
+  const firstLine = (message = "") => message.split("\n", 1)[0];
+  return report.testResults
+    .filter(({ status }) => status === "failed")
+    .flatMap(({ name, message, assertionResults }) => {
+      const file = relative(root, name).replaceAll("\\", "/");
+      const failed = assertionResults.filter(({ status }) => status === "failed");
+      if (failed.length === 0) return [`${file}: ${firstLine(message)}`];
+      return failed.map((test) => `${file}: ${test.fullName}: ${firstLine(test.failureMessages[0])}`);
+    });
 }
 
 /**
@@ -138,11 +157,13 @@ async function runTurbo(name, args) {
   return code ?? 1;
 }
 
-function readCounts(results) {
+/** @returns undefined for a report that is missing or incomplete */
+function readReport(results) {
   try {
-    return countTests(JSON.parse(readFileSync(results, "utf8")));
+    const report = JSON.parse(readFileSync(results, "utf8"));
+    return { counts: countTests(report), failures: nameFailures(report, process.cwd()) };
   } catch {
-    return undefined; // Missing or incomplete.
+    return undefined;
   }
 }
 
@@ -179,12 +200,15 @@ async function main(task, args) {
   const code = words.length > 0 ? await runChosen(task, chosen) : await runTurbos(task, args);
 
   const total = { passed: 0, failed: 0, skipped: 0 };
+  const failures = [];
   console.log("");
   for (const { name, results } of workspaces) {
-    const counts = readCounts(results);
-    console.log(`${name}: ${counts === undefined ? "no results, which counts as 1 failed" : line(counts)}`);
-    for (const [key, count] of Object.entries(counts ?? { failed: 1 })) total[key] += count;
+    const report = readReport(results);
+    console.log(`${name}: ${report === undefined ? "no results, which counts as 1 failed" : line(report.counts)}`);
+    for (const [key, count] of Object.entries(report?.counts ?? { failed: 1 })) total[key] += count;
+    failures.push(...(report?.failures ?? []));
   }
+  for (const failure of failures) console.log(`failed: ${failure}`);
   if (code !== 0 && total.failed === 0) {
     total.failed = 1;
     console.log(`turbo ended with ${code} although no test failed, which counts as 1 failed: see above`);

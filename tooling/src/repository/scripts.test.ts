@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { chooseTestFiles, countTests, nearTestFiles } from "../../../scripts/test.mjs";
+import { chooseTestFiles, countTests, nameFailures, nearTestFiles } from "../../../scripts/test.mjs";
 import { ROOT } from "../sources.ts";
 
 const report = {
@@ -35,6 +35,22 @@ describe("the closing line of npm test", () => {
   it("counts a run that failed outside any test", () => {
     expect(countTests({ ...report, success: false }).failed).toBe(1);
   });
+});
+
+it("npm test names each failed test, and each file that did not load, with one line of its error", () => {
+  const assertionResults = [
+    { status: "passed", fullName: "adds" },
+    { status: "failed", fullName: "a list is sorted", failureMessages: ["AssertionError: 1 is not 2\n    at sort"] },
+  ];
+  const testResults = [
+    { status: "passed", name: join(ROOT, "e2e", "good.test.ts"), assertionResults: [] },
+    { status: "failed", name: join(ROOT, "e2e", "list.test.ts"), assertionResults },
+    { status: "failed", name: join(ROOT, "e2e", "file.test.ts"), message: "SyntaxError: odd", assertionResults: [] },
+  ];
+  expect(nameFailures({ ...report, testResults }, ROOT)).toEqual([
+    "e2e/list.test.ts: a list is sorted: AssertionError: 1 is not 2",
+    "e2e/file.test.ts: SyntaxError: odd",
+  ]);
 });
 
 describe("npm test -- PATTERN", () => {
