@@ -78,7 +78,8 @@ export async function startService(service: Service): Promise<ServiceProcess> {
   for (const [file, text] of Object.entries(service.files ?? {})) writeFileSync(join(folder, file), text);
   const child = spawnService(service, service.args ?? [], folder);
   const output = collect(child);
-  const ended = once(child, "exit").then(([code]) => code as number | null);
+  // With what it wrote last: "exit" may come before that.
+  const ended = once(child, "close").then(([code]) => code as number | null);
   const url = await firstUrl(service, child, ended).catch((error: unknown) => {
     child.kill("SIGKILL");
     throw new Error(`${String(error)}\n${output.stderr()}${output.stdout()}`);

@@ -136,7 +136,7 @@ it.each(lacking.length === 0 ? [blocks("sh")] : [])(
     const opened = (await line()).replace(/^Open /, "");
     await line();
     shell.stdin.write(`${await decide(opened)}\n`);
-    const ended = once(shell, "exit");
+    const ended = once(shell, "close");
     expect(JSON.parse(await line())).toMatchObject({ token_type: "Bearer", connection: expect.any(String) });
     expect(JSON.parse(await line())).toEqual({ revoked: "token" });
     expect([await ended, errors]).toEqual([[0, null], ""]);

@@ -70,9 +70,10 @@ describe("a service that cannot start", () => {
     }, createLog());`;
   const ended = async (fails: "at once" | "later"): Promise<unknown> => {
     const child = spawn(process.execPath, ["--input-type=module-typescript", "-e", START, fails]);
+    const exit = once(child, "exit");
     await once(child.stdout, "data");
     if (fails === "later") child.kill("SIGTERM");
-    const [code] = await once(child, "exit");
+    const [code] = await exit;
     return code;
   };
 

@@ -36,7 +36,8 @@ export async function startRefreshChild(settings: RefreshSettings): Promise<Refr
   const path = fileURLToPath(new URL("child.ts", import.meta.url));
   const child = fork(path, [JSON.stringify(settings)], { execArgv: [] });
   running.add(child);
-  const exit = once(child, "exit").then(([code]) => {
+  // After its last message: "exit" may come before that.
+  const exit = once(child, "close").then(([code]) => {
     running.delete(child);
     return code as number | null;
   });
