@@ -56,6 +56,21 @@ describe("leg 3, GET /v1/callback", () => {
     }
   });
 
+  it("bar#CB-1 names the flow and its client to a user who took too long, and asks the vendor for nothing", async () => {
+    const { start, callback, now, seen, lines } = await testBroker({ client: { name: "The Platform" } });
+    const { state, cookie } = await start();
+    now.advance(600);
+    const late = await callback({ state, code: "c" }, cookie);
+    expect(late).toMatchObject(refusedPage("<code>state_expired</code>"));
+    expect(late.html).toContain(flowIdOf(cookie));
+    expect(late.html).toContain('href="https://platform.example/">Back to The Platform');
+    expect(lines.at(-1)).toContain('"client_id":"platform"');
+    expect(seen).toEqual([]);
+    const forged = await callback({ state: state.slice(0, -1), code: "c" }, cookie);
+    expect(forged).toMatchObject(refusedPage("<code>state_invalid</code>"));
+    expect(forged.html).not.toContain(flowIdOf(cookie));
+  });
+
   it("bar#CB-8 leaves the binding to a platform that proxies the callback, when its client says so", async () => {
     const { start, callback, redeem } = await testBroker({ client: { browserBinding: "platform" } });
     const { state } = await start();
@@ -187,6 +202,33 @@ describe("leg 3, GET /v1/callback", () => {
   ])("refuses a form_post %s", async (_, status, init) => {
     const { get } = await testBroker();
     expect((await get("/v1/callback", undefined, init)).response.status).toBe(status);
+  });
+
+  it.each([
+    ["bar#HT-4 broken escapes", "&scope=Ren%E9"],
+    ["bar#HT-3 a name twice", "&scope=a&scope=b"],
+    ["bar#HT-4 a NUL", "&scope=%00"],
+  ])("names the flow and its client when it refuses %s, and burns nothing", async (_, malformed) => {
+    const { start, get, callback } = await testBroker({ client: { name: "The Platform" } });
+    const { state, cookie } = await start();
+    const sent = `state=${state}&code=vendor-code${malformed}`;
+    for (const init of [undefined, formPost(sent)]) {
+      const refused = await get(init === undefined ? `/v1/callback?${sent}` : "/v1/callback", cookie, init);
+      expect(refused).toMatchObject(refusedPage(flowIdOf(cookie)));
+      expect(refused.html).toContain('href="https://platform.example/">Back to The Platform');
+    }
+    expect((await callback({ state, code: "vendor-code" }, cookie)).response.status).toBe(303);
+  });
+
+  it("bar#CB-1 names no flow when state is there twice, or is not ours", async () => {
+    const { start, get } = await testBroker();
+    const { state, cookie } = await start();
+    for (const states of [`state=${state}&state=${state}`, `state=${state.slice(0, -4)}&x=%E9`, "state=%E9"]) {
+      const refused = await get(`/v1/callback?${states}&code=c`, cookie);
+      expect(refused.response.status).toBe(400);
+      expect(refused.html).not.toContain(flowIdOf(cookie));
+      expect(refused.html).not.toContain("href=");
+    }
   });
 
   it("bar#CB-12 spends nothing on another method", async () => {

@@ -8,7 +8,6 @@ import { OAuthError } from "@oauth-broker/oauth-core";
 import type { Parameters } from "@oauth-broker/oauth-core/protocol";
 import { type Answer, redirectAnswer } from "@oauth-broker/oauth-core/http";
 import type { Trace } from "@oauth-broker/oauth-core/service";
-import type { Deps } from "../deps.ts";
 import { callbackPath, isContext } from "../vendor/callback-path.ts";
 import type { LegDeps } from "./policy.ts";
 import { refusePage } from "./refusal.ts";
@@ -20,7 +19,7 @@ interface ReceivedCallback {
   readonly context: string | undefined;
 }
 
-type CallbackDeps = Pick<LegDeps, "flows" | "state" | "audit">;
+type CallbackDeps = Pick<LegDeps, "flows" | "audit">;
 
 /** @throws OAuthError for the 400 page; the vendor's own errors become redirects to the client */
 export async function callback(
@@ -42,11 +41,11 @@ const MAX_LOCATION = 12_000;
 //= bar#CB-12
 export async function repeatAsGet(
   { parameters, context }: Omit<ReceivedCallback, "cookieHeader">,
-  deps: Pick<Deps, "state">,
+  deps: Pick<LegDeps, "flows">,
   trace: Trace,
 ): Promise<Answer> {
   await requireContext(context, parameters, deps, trace);
-  await nameFlow(parameters, deps, trace);
+  await deps.flows.name({ state: parameters.get("state") }, trace);
   const answer = new URLSearchParams();
   for (const name of parameters.names()) answer.append(name, parameters.require(name));
   const iss = parameters.sent("iss");
@@ -63,16 +62,10 @@ export async function repeatAsGet(
 async function requireContext(
   context: string | undefined,
   parameters: Parameters,
-  deps: Pick<Deps, "state">,
+  { flows }: Pick<LegDeps, "flows">,
   trace: Trace,
 ): Promise<void> {
   if (context === undefined || isContext(context)) return;
-  await nameFlow(parameters, deps, trace);
+  await flows.name({ state: parameters.get("state") }, trace);
   throw refusePage(trace, "path_mismatch");
-}
-
-/** The flow of a state that we signed, for the log and the page only. */
-async function nameFlow(parameters: Parameters, { state }: Pick<Deps, "state">, trace: Trace): Promise<void> {
-  const claims = await state.verify(parameters.get("state") ?? "").catch(() => undefined);
-  if (claims !== undefined) trace.flowId = claims.jti;
 }

@@ -4,7 +4,7 @@
  * receives them.
  */
 import { OAuthError, toOAuthError } from "@oauth-broker/oauth-core";
-import { isSameText, type StateCodec, verifyRedirectUri } from "@oauth-broker/oauth-core/protocol";
+import { isSameText, type StateClaims, type StateCodec, verifyRedirectUri } from "@oauth-broker/oauth-core/protocol";
 import {
   type BrokeredCode,
   createBrokeredCode,
@@ -12,6 +12,7 @@ import {
   type FlowState,
   flowSecrets,
   type Parked,
+  type ReadState,
   type VendorQuestion,
 } from "@oauth-broker/oauth-core/brokered-code";
 import type { Trace } from "@oauth-broker/oauth-core/service";
@@ -66,17 +67,20 @@ function flowPolicy(deps: Deps): FlowPolicy<Flow, VendorChoice> {
 function signedState(codec: StateCodec): FlowState<Flow> {
   return {
     issue: (flowId, { contextHash }, times) => ({ value: codec.sign({ jti: flowId, contextHash, ...times }) }),
-    read: async (value) => {
-      try {
-        const { jti, contextHash } = await codec.verify(value);
-        //= bar#XA-5
-        return { flowId: jti, isOf: (flow) => isSameText(flow.contextHash, contextHash) };
-      } catch (error) {
-        if (toOAuthError(error).code === "invalid_request") return undefined;
-        throw error;
-      }
-    },
+    read: async (value) => claimed(codec.verify(value)),
+    identify: async (value) => claimed(codec.identify(value)),
   };
+}
+
+async function claimed(state: Promise<StateClaims>): Promise<ReadState<Flow> | undefined> {
+  try {
+    const { jti, contextHash } = await state;
+    //= bar#XA-5
+    return { flowId: jti, isOf: (flow) => isSameText(flow.contextHash, contextHash) };
+  } catch (error) {
+    if (toOAuthError(error).code === "invalid_request") return undefined;
+    throw error;
+  }
 }
 
 /**

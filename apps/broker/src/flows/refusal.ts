@@ -15,6 +15,7 @@ const ADVICE: Partial<Record<RefusalReason, string>> = {
   csrf_mismatch: "This page was too old or came from elsewhere. Go back to the application and connect again",
   state_missing:
     "You came here straight from a vendor, not from an application. What you installed or approved at the vendor is done there; nothing is connected here yet",
+  state_expired: "This sign-in took too long. Go back to the application, and connect there if it is not connected",
   state_replayed: "Go back to the application; it may be connected already",
   browser_mismatch: "This sign-in was started in another browser, or too long ago. Connect again from the application",
 };

@@ -131,6 +131,10 @@ describe("ways back from a dead end", () => {
       expect(html).toContain('href="https://platform.example/connect"');
       expect(html).toContain("<code>state_missing</code>");
     }
+    // No flow names its client here, and another than the one that can start may have sent the user.
+    const unknown = await started.get("/v1/callback?state=r3flect");
+    expect(unknown.html).toContain("start again from the application that sent you here");
+    expect(unknown.html).not.toContain("href=");
     const { state: late, cookie } = await started.start();
     started.now.advance(600);
     expect((await started.callback({ state: late, code: "c" }, cookie)).html).toContain(

@@ -13,7 +13,7 @@ import type { Trace } from "../service/http-layer.ts";
 import { relayedError } from "../vendor-client/authorization/error.ts";
 import { readVendorAnswer, type VendorAnswer } from "./answer.ts";
 import { parkCode, parkTokens, redeemAtVendor } from "./park.ts";
-import { type Engine, failFlow, keyOf, nameFlow } from "./engine.ts";
+import { type Engine, failFlow, keyOf, nameFlow, nameMentioned } from "./engine.ts";
 import type { FlowRefusal, FlowVendor, Redeemed } from "./policy.ts";
 import { flowData, type FlowRecord } from "./record.ts";
 
@@ -68,7 +68,10 @@ async function findStarted(
   const value = parameters.get("state");
   if (value === undefined) throw policy.refuse(trace, "state_missing");
   const state = await policy.state.read(value);
-  if (state === undefined) throw policy.refuse(trace, "state_invalid");
+  if (state === undefined) {
+    const isLate = await nameMentioned({ state: value }, engine, trace);
+    throw policy.refuse(trace, isLate ? "state_expired" : "state_invalid");
+  }
   const { flowId } = state;
   trace.flowId = flowId;
   // Expired records too, so that the page can link back to their client.
@@ -80,7 +83,7 @@ async function findStarted(
   //= bar#XA-1
   //= bar#XA-4
   if (flow.path !== path) throw policy.refuse(trace, "path_mismatch");
-  if (record.expiresAt <= now() && record.stage === "started") throw policy.refuse(trace, "flow_unknown");
+  if (record.expiresAt <= now() && record.stage === "started") throw policy.refuse(trace, "state_expired");
   //= bar#CB-3
   if (record.stage !== "started") throw policy.refuse(trace, "state_replayed");
   const cookie = readBindingCookie(cookieHeader, issuer, flowId);

@@ -2,8 +2,10 @@
  * Shared by the legs: the app's policy, the record's key, the names in the log, and the end of a
  * flow.
  */
+import { parseRequestUri } from "../authorization-server/pushed-request.ts";
 import { defined } from "../mechanics/defined.ts";
 import type { EpochSeconds, RecordKey } from "../ports.ts";
+import { isSameText } from "../protocol/mac.ts";
 import type { Trace } from "../service/http-layer.ts";
 import type { FlowDeps, FlowPolicy, FlowVendor } from "./policy.ts";
 import { flowData, type FlowRecord } from "./record.ts";
@@ -23,6 +25,37 @@ export function nameFlow(trace: Trace, { clientId, vendor, credentialsId }: Flow
   trace.vendor = vendor;
   if (clientId !== undefined) trace.clientId = clientId;
   if (credentialsId !== undefined) trace.credentialsId = credentialsId;
+}
+
+/** What a request says of its flow. */
+export interface Mention {
+  readonly state?: string | undefined;
+  readonly requestUri?: string | undefined;
+}
+
+/**
+ * Names the flow of a request that is refused before its flow is looked up, for the log and the
+ * page. Nothing is decided by it, so a store that is down only leaves the flow without its names.
+ *
+ * @returns whether the request is of one of our flows, however old
+ */
+export async function nameMentioned(
+  { state = "", requestUri = "" }: Mention,
+  engine: Engine,
+  trace: Trace,
+): Promise<boolean> {
+  const { deps, policy } = engine;
+  const handle = parseRequestUri(requestUri);
+  const sent = await policy.state.identify(state).catch(() => undefined);
+  const flowId = handle?.flowId ?? sent?.flowId;
+  if (flowId === undefined) return false;
+  trace.flowId = flowId;
+  const record = await deps.records.get(keyOf(flowId, engine), { includeExpired: true }).catch(() => undefined);
+  const flow = record === undefined ? undefined : policy.parse(record);
+  if (flow === undefined) return false;
+  const isIts = handle === undefined ? sent?.isOf(flow) === true : isSameText(flow.requestHash, handle.hash);
+  if (isIts) nameFlow(trace, flow);
+  return isIts;
 }
 
 /** The stage and fields that a record must have to be ended. */

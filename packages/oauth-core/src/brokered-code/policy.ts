@@ -57,6 +57,7 @@ export type FlowRefusal =
   | "client_unknown"
   | "state_missing"
   | "state_invalid"
+  | "state_expired"
   | "flow_unknown"
   | "state_replayed"
   | "browser_mismatch"

@@ -74,7 +74,15 @@ export interface FlowState<Flow> {
    * @returns undefined for a value that this app cannot have issued
    * @throws OAuthError temporarily_unavailable without keys
    */
-  read(value: string): Promise<{ readonly flowId: string; isOf(flow: Flow): boolean } | undefined>;
+  read(value: string): Promise<ReadState<Flow> | undefined>;
+  /** As `read`, but also for a value that has expired: to name its flow, never to continue it. */
+  identify(value: string): Promise<ReadState<Flow> | undefined>;
+}
+
+/** What a `state` that we issued says; the record decides whether its flow goes on. */
+export interface ReadState<Flow> {
+  readonly flowId: string;
+  isOf(flow: Flow): boolean;
 }
 
 export interface StateTimes {
@@ -91,9 +99,13 @@ export const HANDLE_STATE: FlowState<FlowRecord> = {
     const { value, hash } = createHandle(flowId);
     return { value, kept: { stateHash: hash } };
   },
-  read: async (value) => {
-    const state = parseHandle(value);
-    if (state === undefined) return undefined;
-    return { flowId: state.flowId, isOf: ({ stateHash }) => isSameText(stateHash, state.hash) };
-  },
+  read: async (value) => readHandle(value),
+  // Its record says when it expires.
+  identify: async (value) => readHandle(value),
 };
+
+function readHandle(value: string): ReadState<FlowRecord> | undefined {
+  const state = parseHandle(value);
+  if (state === undefined) return undefined;
+  return { flowId: state.flowId, isOf: ({ stateHash }) => isSameText(stateHash, state.hash) };
+}

@@ -15,15 +15,28 @@ export interface BodyLimit {
 
 /** @throws OAuthError invalid_request: 415 for another content type, 413 over the limit */
 export async function readForm(c: Context, limit: BodyLimit): Promise<Parameters> {
-  requireContentType(c, "application/x-www-form-urlencoded");
-  return parseParameters(await readBody(c, limit));
+  return parseParameters(await readFormText(c, limit));
 }
 
 /** The parameters of the URL as it was sent, each once. @throws OAuthError invalid_request */
 export function readQuery(c: Context): Parameters {
-  const { url } = c.req;
+  return parseParameters(queryText(c));
+}
+
+/**
+ * The form as it was sent; the caller parses it.
+ *
+ * @throws OAuthError as `readForm`, but for no parameter
+ */
+export async function readFormText(c: Context, limit: BodyLimit): Promise<string> {
+  requireContentType(c, "application/x-www-form-urlencoded");
+  return readBody(c, limit);
+}
+
+/** The query of the URL as it was sent, without `?`; the caller parses it. */
+export function queryText({ req: { url } }: Context): string {
   const start = url.indexOf("?");
-  return parseParameters(start < 0 ? "" : (url.slice(start + 1).split("#", 1)[0] ?? ""));
+  return start < 0 ? "" : (url.slice(start + 1).split("#", 1)[0] ?? "");
 }
 
 /** @returns the text; the caller parses it */

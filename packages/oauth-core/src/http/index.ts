@@ -17,4 +17,4 @@ export {
   pageAnswer,
   redirectAnswer,
 } from "./answers.ts";
-export { type BodyLimit, readForm, readJsonText, readQuery } from "./body.ts";
+export { type BodyLimit, queryText, readForm, readFormText, readJsonText, readQuery } from "./body.ts";

@@ -164,6 +164,8 @@ describe("time", () => {
       code: "invalid_request",
       extras: { reason: "state_expired" },
     });
+    await expect(timed.identify(state)).resolves.toEqual(CLAIMS);
+    await expect(timed.identify(state.replace(/.$/, "_"))).rejects.toThrow(REFUSED);
   });
 
   it("rfc7519#4.1.6 allows a sister's clock to be 60 seconds ahead and no more", async () => {

@@ -12,8 +12,8 @@ export interface BackLink {
   readonly label: string;
 }
 
-/** @param clientId of the flow, where it is known */
-export type WayBack = (clientId: string | undefined) => Promise<BackLink | undefined>;
+/** @param trace the client of the flow, where it is known, and why the page is shown */
+export type WayBack = (trace: Pick<Trace, "clientId" | "reason">) => Promise<BackLink | undefined>;
 
 const TITLES: Record<number, string> = {
   404: "There is no such page",
@@ -48,7 +48,7 @@ const NOTHING_LOST = html`<p>Nothing was lost. Wait a moment, then reload this p
 export function errorPageWith(
   wayBack: WayBack = async () => undefined,
 ): (error: OAuthError, trace: Trace) => Promise<Answer> {
-  return async (error, trace) => errorPage(error, trace, await wayBack(trace.clientId).catch(() => undefined));
+  return async (error, trace) => errorPage(error, trace, await wayBack(trace).catch(() => undefined));
 }
 
 function errorPage(error: OAuthError, { flowId, referenceId }: Trace, link: BackLink | undefined): Answer {

@@ -36,6 +36,7 @@ export function refusePage(trace: Trace, refusal: FlowRefusal | "csrf", cause?: 
 const OF_NO_FLOW: ReadonlySet<string> = new Set<FlowRefusal>(["state_missing", "state_invalid", "flow_unknown"]);
 const SENTENCES: Readonly<Record<string, string>> = {
   state_unknown: "This answer belongs to no sign-in that is under way here",
+  state_expired: "This sign-in took too long: begin it again in the application",
   state_replayed: "This sign-in was already answered",
   browser_mismatch: "This sign-in began in another browser",
   issuer_mismatch: "The answer is from another vendor",
