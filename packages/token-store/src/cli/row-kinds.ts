@@ -17,7 +17,7 @@ import { openHalf } from "../tokens/token-sealing.ts";
  * - `both`: sealed, with a plaintext copy or parts of one
  * - `ciphertext_only`: sealed, and nothing else
  * - `broken`: the sealed half lost a part, or a newer release wrote it
- * - `empty`: a token row without an access token in either half
+ * - `empty`: a token row without an access token in either half, as an ended link leaves for an hour
  * - `expired`: past its `ttl`, whatever it holds; our readers treat it as absent
  * - `other`: not a token row
  */

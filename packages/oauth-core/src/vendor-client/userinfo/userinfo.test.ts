@@ -38,6 +38,13 @@ describe.each(WAYS)("the account by %s", (_title, way) => {
     expect(await ask(way())).toBeUndefined();
   });
 
+  it("rfc6750#3.1 is undefined for invalid_token with 400, and an error for any other 400", async () => {
+    lab.vendor.answers.set("/me", { status: 400, body: { error: "invalid_token" } });
+    expect(await ask(way())).toBeUndefined();
+    lab.vendor.answers.set("/me", { status: 400, body: { error: "invalid_request" } });
+    await expect(ask(way())).rejects.toMatchObject({ code: "vendor_response_invalid" });
+  });
+
   it("rfc6750#3.1 is an error of its own when the token is too narrow", async () => {
     lab.vendor.answers.set("/me", { status: 403, body: { error: "insufficient_scope" } });
     await expect(ask(way())).rejects.toMatchObject({

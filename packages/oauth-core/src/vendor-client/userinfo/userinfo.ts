@@ -108,6 +108,7 @@ async function askUserinfo(
   // contains.
   //= bar#UI-2
   const answer = await readObject(response, CALL);
+  if (saysInvalidToken(response, answer)) return undefined;
   if (acceptsOwnNames && response.status === 200 && answer.sub === undefined && !hasIdTokens(vendor))
     return { account: answer, scope: undefined };
   const reread = jsonResponse(answer, response.status);
@@ -142,6 +143,7 @@ async function askOwn(
   });
   if (isRefused(response, now)) return undefined;
   const answer = await readObject(response, CALL);
+  if (saysInvalidToken(response, answer)) return undefined;
   const problem = refusal === undefined ? undefined : memberAt(answer, refusal.member);
   if (typeof problem === "string") {
     if (refusal?.values.includes(problem) === true) return undefined;
@@ -171,6 +173,12 @@ function isRefused(response: Response, now: AccountDeps["now"]): boolean {
     });
   }
   return response.status === 401;
+}
+
+/** Its status should be 401, and some vendors send 400. */
+//= rfc6750#3.1
+function saysInvalidToken({ status }: Response, { error }: JsonObject): boolean {
+  return status === 400 && error === "invalid_token";
 }
 
 const FORBIDDEN = "account_forbidden";
