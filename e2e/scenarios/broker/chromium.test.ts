@@ -86,11 +86,11 @@ describe.skipIf(CHROMIUM === undefined)("the sandbox in Chromium", () => {
 
   /** Expects a page of the broker that says what happened and links to the platform. */
   async function expectWayBack(name: string, text: string): Promise<void> {
-    expect(new URL(page.url()).origin).toBe(broker.url);
     await sees(text);
+    expect(new URL(page.url()).origin).toBe(broker.url);
     await shot(name);
     await page.getByRole("link", { name: /^Back to/ }).click();
-    expect(page.url()).toBe(`${home}/`);
+    await page.waitForURL(`${home}/`);
   }
 
   it("connects, shows masked tokens and checks, refreshes and revokes", async () => {
@@ -220,6 +220,7 @@ describe.skipIf(CHROMIUM === undefined)("the sandbox in Chromium", () => {
     const cookies = await context.cookies(broker.url);
     await context.clearCookies({ name: /^flow-/ });
     await click("Allow");
+    await sees("browser_mismatch");
     const callback = lastVisit("/v1/callback").href;
     const elsewhere = await browser.newContext();
     const stranger = await elsewhere.newPage();
