@@ -37,6 +37,19 @@ export const SESSION_SECONDS = 960;
 /** The client a session must belong to. */
 export type SessionOwner = Pick<Session, "clientId" | "redirectUri">;
 
+/**
+ * Before any user starts: a setting that is missing would else be found in a user's browser.
+ *
+ * @throws Error for an empty or missing client id, and for a redirect URI that is not an absolute
+ *   URL without a fragment (RFC 6749 §3.1.2)
+ */
+export function requireOwner({ clientId, redirectUri }: SessionOwner): void {
+  if (!isText(clientId)) throw new Error("clientId is missing");
+  //= rfc6749#3.1.2
+  if (!URL.canParse(redirectUri) || redirectUri.includes("#"))
+    throw new Error("redirectUri must be an absolute URL without a fragment, as it is registered");
+}
+
 /** @throws BrokerClientError session_refused */
 export function requireSession(session: unknown, owner: SessionOwner, now: Clock): Session {
   if (session === undefined || session === null) {

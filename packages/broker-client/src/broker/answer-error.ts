@@ -41,6 +41,18 @@ export function errorOf(members: Members, retryAfterSeconds?: number): BrokerCli
   return new BrokerClientError(text("error") ?? "answer_refused", text("error_description") ?? "", known);
 }
 
+/**
+ * Of a request that spends a code: without the broker's own word that nothing was spent, only a new
+ * flow helps.
+ */
+export function withRestart(error: BrokerClientError): BrokerClientError {
+  const { code, description, details } = error;
+  const isUnknown = details.reason === "answer_lost" || /^status_5\d\d$/.test(details.reason ?? "");
+  if (code !== "temporarily_unavailable" || !isUnknown) return error;
+  const { retryAfterSeconds: _, ...known } = details;
+  return new BrokerClientError(code, description, { ...known, retry: "restart" });
+}
+
 /** No content of a response becomes the `cause`: it may be tokens. */
 export function translate(error: unknown): BrokerClientError {
   if (error instanceof BrokerClientError) return error;

@@ -161,6 +161,37 @@ describe("finish", () => {
     });
   });
 
+  it.each<[string, () => Response]>([
+    [
+      "no answer",
+      () => {
+        throw new TypeError("fetch failed", { cause: Object.assign(new Error("closed"), { code: "UND_ERR_SOCKET" }) });
+      },
+    ],
+    ["a proxy's 502", () => new Response("<html>", { status: 502 })],
+    ["half an answer", () => new Response(new ReadableStream({ start: (body) => body.error(new Error("cut")) }))],
+  ])("says that only a new flow helps when the code was sent and %s came back", async (_, lost) => {
+    const { session } = await client.start({ vendor: "github" });
+    broker.answers.set("/v1/token", lost);
+    const error: unknown = await client.finish(callbackOf(session.state), session).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: "temporarily_unavailable", details: { retry: "restart" } });
+    expect(error).not.toMatchObject({ details: { retryAfterSeconds: expect.anything() } });
+    await expect(client.finish(callbackOf(session.state), session)).rejects.toMatchObject({
+      code: "session_refused",
+      details: { reason: "used" },
+    });
+  });
+
+  it("refuses a session without its verifier, and spends nothing", async () => {
+    const { session } = await client.start({ vendor: "github" });
+    const { codeVerifier: _, ...bare } = session;
+    await expect(client.finish(callbackOf(session.state), bare)).rejects.toMatchObject({
+      code: "session_refused",
+      details: { reason: "malformed" },
+    });
+    await expect(client.finish(callbackOf(session.state), session)).resolves.toMatchObject({ vendor: "github" });
+  });
+
   it("forgets used sessions when they could not be used anyway", async () => {
     const { session } = await client.start({ vendor: "github" });
     await client.finish(callbackOf(session.state), session);

@@ -20,10 +20,10 @@ import type { Clock, Fetch } from "../ports.ts";
 import { systemClock } from "../clock.ts";
 import { BrokerClientError, requireToken } from "../error.ts";
 import { NOTHING_TO_REFRESH, refreshFailure } from "../refresh-outcome.ts";
-import { requireContext, requireSession, SESSION_SECONDS, type Session } from "../session.ts";
+import { refused, requireContext, requireOwner, requireSession, SESSION_SECONDS, type Session } from "../session.ts";
 import { createSpentSessions } from "../spent-sessions.ts";
 import type { ConnectClient, GrantTarget, StartRequest } from "../types.ts";
-import { requireSuccess, translate } from "./answer-error.ts";
+import { requireSuccess, translate, withRestart } from "./answer-error.ts";
 import { clientAuthentication, type ClientCredentials } from "./authentication.ts";
 import type { AnswerEncryption } from "./encrypted-answer.ts";
 import { check, type Explanation, explain, register, type RegisterOptions, type RegistrationAnswer } from "./extras.ts";
@@ -73,6 +73,7 @@ export interface BrokerClient extends ConnectClient {
 export function createBrokerClient(options: BrokerClientOptions): BrokerClient {
   const { issuer, clientId, redirectUri, encryption, now = systemClock } = options;
   requireIssuerUrl(issuer);
+  requireOwner({ clientId, redirectUri });
   const client: Client = { client_id: clientId };
   const authenticate = clientAuthentication(options);
   const fetch = brokerFetch(options.fetch);
@@ -119,14 +120,15 @@ export function createBrokerClient(options: BrokerClientOptions): BrokerClient {
         requireContext(session, issuer);
         const server = await metadata();
         const parameters = readBrokerCallback(callbackUrl, session, { server, client });
-        const { codeVerifier = "" } = session;
+        const { codeVerifier } = session;
+        if (codeVerifier === undefined) throw refused("malformed", "The session has no code verifier");
         return spent.once(
           session,
           async () => {
             const grant = [server, client, authenticate, parameters, redirectUri, codeVerifier, http] as const;
             return readTokens(await authorizationCodeGrantRequest(...grant), "code", { ...answered, server });
           },
-          translate,
+          (error) => withRestart(translate(error)),
         );
       }),
 

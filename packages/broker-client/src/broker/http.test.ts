@@ -1,10 +1,12 @@
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
 import { describe, expect, it } from "vitest";
 import { brokerFetch } from "./http.ts";
 
-const UNREACHABLE = {
+const unavailable = (reason: string) => ({
   code: "temporarily_unavailable",
-  details: { reason: "broker_unreachable", retryAfterSeconds: 5 },
-};
+  details: { reason, retryAfterSeconds: 5 },
+});
 
 describe("the way out to the broker", () => {
   it("follows no redirect, and hands on status, headers and body", async () => {
@@ -31,7 +33,29 @@ describe("the way out to the broker", () => {
         }),
       5,
     );
-    await expect(silent("https://broker.example/")).rejects.toMatchObject(UNREACHABLE);
+    await expect(silent("https://broker.example/")).rejects.toMatchObject(unavailable("answer_lost"));
+  });
+
+  it("says whether the request can have arrived", async () => {
+    const closed = createServer().listen(0, "127.0.0.1");
+    await once(closed, "listening");
+    const { port } = closed.address() as AddressInfo;
+    closed.close();
+    await once(closed, "close");
+    const ask = async (url: string): Promise<unknown> => brokerFetch(undefined)(url, { method: "POST" });
+    await expect(ask(`http://127.0.0.1:${port}/`)).rejects.toMatchObject(unavailable("broker_unreachable"));
+    const hangingUp = createServer((socket) => socket.once("data", () => socket.destroy())).listen(0, "127.0.0.1");
+    await once(hangingUp, "listening");
+    const { port: open } = hangingUp.address() as AddressInfo;
+    await expect(ask(`http://127.0.0.1:${open}/`)).rejects.toMatchObject(unavailable("answer_lost"));
+    hangingUp.close();
+    const egress = (sent: boolean) => async () => Promise.reject(Object.assign(new Error("egress"), { sent }));
+    for (const [sent, reason] of [
+      [false, "broker_unreachable"],
+      [true, "answer_lost"],
+    ] as const) {
+      await expect(brokerFetch(egress(sent))("https://broker.example/")).rejects.toMatchObject(unavailable(reason));
+    }
   });
 
   it("treats half a response as a failure, and reports nothing of the request", async () => {
@@ -43,7 +67,7 @@ describe("the way out to the broker", () => {
     });
     const fetch = brokerFetch(async () => new Response(half));
     const error: unknown = await fetch("https://broker.example/").catch((thrown: unknown) => thrown);
-    expect(error).toMatchObject(UNREACHABLE);
+    expect(error).toMatchObject(unavailable("answer_lost"));
     expect(error).not.toHaveProperty("cause");
     expect(JSON.stringify(error) + String(error)).not.toContain("client-secret");
   });

@@ -1,6 +1,6 @@
 /**
  * Requests to the broker: one Fetch, no redirect followed, one deadline, and an error that says
- * that no response came. Uses the global `fetch` when the caller gives none: its connections are
+ * whether the request can have arrived. Uses the global `fetch` when the caller gives none: its connections are
  * the program's responsibility.
  */
 import type { Fetch } from "../ports.ts";
@@ -19,12 +19,26 @@ export function brokerFetch(given: Fetch | undefined, timeoutMs: number = TIMEOU
       const { status, headers } = answer;
       const body = await answer.arrayBuffer();
       return new Response(body.byteLength === 0 ? null : body, { status, headers });
-    } catch {
+    } catch (error) {
       // No cause: what fetch throws may hold the request, and that holds our credentials.
-      throw new BrokerClientError("temporarily_unavailable", "The broker cannot be reached", {
-        reason: "broker_unreachable",
-        retryAfterSeconds: RETRY_SECONDS,
-      });
+      throw isUnsent(error)
+        ? unavailable("The broker cannot be reached", "broker_unreachable")
+        : unavailable("The broker's answer did not arrive", "answer_lost");
     }
   };
+}
+
+function unavailable(description: string, reason: string): BrokerClientError {
+  return new BrokerClientError("temporarily_unavailable", description, { reason, retryAfterSeconds: RETRY_SECONDS });
+}
+
+/** By the error codes of Node.js and undici. Any other failure may have come after the request. */
+const NO_CONNECTION =
+  /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|ERR_TLS_\w+|CERT_\w+|UNABLE_TO_\w+|\w*SELF_SIGNED\w*)$/;
+
+/** @returns whether nothing of the request left this process; oauth-core's egress says so itself */
+function isUnsent(error: unknown): boolean {
+  if (typeof error !== "object" || error === null) return false;
+  const { code, sent, cause } = error as { readonly code?: unknown; readonly sent?: unknown; readonly cause?: unknown };
+  return sent === false || (typeof code === "string" && NO_CONNECTION.test(code)) || isUnsent(cause);
 }

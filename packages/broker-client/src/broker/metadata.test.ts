@@ -35,6 +35,13 @@ describe("the options", () => {
     expect(() => make({ issuer })).not.toThrow();
   });
 
+  it("rfc6749#3.1.2 want a client id and an absolute redirect URI", () => {
+    for (const clientId of ["", undefined]) expect(() => make({ clientId: clientId! })).toThrow("clientId");
+    for (const redirectUri of ["", undefined, "/oauth/callback", "not a url", `${REDIRECT_URI}#fragment`]) {
+      expect(() => make({ redirectUri: redirectUri! })).toThrow("redirectUri");
+    }
+  });
+
   it("want one kind of credentials", () => {
     const common = { issuer: ISSUER, clientId: "platform", redirectUri: REDIRECT_URI };
     expect(() => createBrokerClient(common)).toThrow("either");
@@ -63,6 +70,8 @@ describe("the metadata", () => {
 
   it.each<[string, Record<string, unknown>]>([
     ["rfc8414#3.3 another issuer's", { issuer: "https://other.example" }],
+    ["an endpoint that is no URL", { token_endpoint: "/v1/token" }],
+    ["an endpoint that is no text", { token_endpoint: 5 }],
     ["rfc8414#3.3 the issuer's with a slash", { issuer: `${ISSUER}/` }],
     ["rfc9126#5 without PAR", { pushed_authorization_request_endpoint: undefined }],
     ["rfc9126#5 with PAR left to the client", { require_pushed_authorization_requests: false }],

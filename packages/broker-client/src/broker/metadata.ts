@@ -51,7 +51,7 @@ async function discover(issuer: string, fetch: Fetch): Promise<BrokerMetadata> {
     [customFetch]: (from, { method, headers }) => fetch(from, { method, headers }),
     [allowInsecureRequests]: isInsecure(issuer),
   });
-  const metadata = await processDiscoveryResponse(url, await requireSuccess(answer));
+  const metadata = await readMetadata(url, await requireSuccess(answer));
   const { authorization_endpoint: authorizationEndpoint } = metadata;
   const endpoints = [
     authorizationEndpoint,
@@ -60,18 +60,29 @@ async function discover(issuer: string, fetch: Fetch): Promise<BrokerMetadata> {
     metadata.revocation_endpoint,
   ];
   // Our credentials go to the broker's own host and nowhere else, whatever its metadata says.
-  const areOwn = endpoints.every((endpoint) => endpoint !== undefined && new URL(endpoint).origin === url.origin);
+  const areOwn = endpoints.every(
+    (endpoint) => endpoint !== undefined && URL.canParse(endpoint) && new URL(endpoint).origin === url.origin,
+  );
   const isBroker =
     //= rfc9126#5
     metadata.require_pushed_authorization_requests === true &&
     metadata.code_challenge_methods_supported?.includes("S256") === true &&
     metadata.authorization_response_iss_parameter_supported === true;
-  if (metadata.issuer !== issuer || authorizationEndpoint === undefined || !areOwn || !isBroker) {
-    throw new BrokerClientError("answer_refused", "The metadata at the issuer does not belong to a broker", {
-      reason: "not_a_broker",
-    });
-  }
+  if (metadata.issuer !== issuer || authorizationEndpoint === undefined || !areOwn || !isBroker) throw notABroker();
   return { ...metadata, authorization_endpoint: authorizationEndpoint };
+}
+
+async function readMetadata(issuer: URL, answer: Response): Promise<AuthorizationServer> {
+  try {
+    return await processDiscoveryResponse(issuer, answer);
+  } catch {
+    throw notABroker();
+  }
+}
+
+function notABroker(): BrokerClientError {
+  const description = "The metadata at the issuer is not that of a broker with this base_url, byte for byte";
+  return new BrokerClientError("answer_refused", description, { reason: "not_a_broker" });
 }
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;

@@ -3,21 +3,21 @@
  * redirect URI of its own. Protocol, dialects and checks are oauth-core's, the same that the broker
  * uses; sessions follow the rules of the broker's client.
  */
-import { defined, type Clock, type Fetch, OAuthError } from "@oauth-broker/oauth-core";
+import { defined, type Clock, type Fetch, OAuthError, toOAuthError } from "@oauth-broker/oauth-core";
 import { connectionContext, createVendorClient, requireTokenHost } from "@oauth-broker/oauth-core/client";
 import { parseScope } from "@oauth-broker/oauth-core/protocol";
-import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
-import { createEgress, type Egress, type EgressOptions } from "@oauth-broker/oauth-core/egress";
+import type { ResolvedVendor, Vendor } from "@oauth-broker/oauth-core/registry";
+import { createEgress, type Egress, type EgressOptions, requireEgressUrl } from "@oauth-broker/oauth-core/egress";
 import { systemClock } from "../clock.ts";
 import { requireToken } from "../error.ts";
 import { NOTHING_TO_REFRESH, refreshFailure } from "../refresh-outcome.ts";
-import { requireContext, requireSession } from "../session.ts";
+import { requireContext, requireOwner, requireSession } from "../session.ts";
 import { createSpentSessions } from "../spent-sessions.ts";
 import type { ConnectClient, Revoked } from "../types.ts";
 import { connectionOf, firstSubject, requireConnection, withCheckHosts } from "./connection.ts";
 import { readVendorCallback } from "./finish.ts";
 import { problem } from "./problem.ts";
-import { authorizationRequest, newSession, requireTarget } from "./request.ts";
+import { authorizationRequest, newSession, requireTarget, withoutEmpty } from "./request.ts";
 import { checkedOf, tokensOf } from "./tokens.ts";
 import { directVendor, type DirectVendorOptions } from "./vendor.ts";
 
@@ -46,13 +46,16 @@ const TIMEOUT_MS = 10_000;
 /**
  * A client of one vendor. Sends no request yet: discovery runs when a user starts.
  *
- * @throws Error when an option is malformed, OAuthError as directVendor
+ * @throws Error when an option is malformed; OAuthError as directVendor, and invalid_request, reason
+ *   `endpoint_forbidden`, for a vendor that `egress` does not allow
  */
 export function direct(options: DirectOptions): DirectClient {
   const { redirectUri, now = systemClock } = options;
+  requireOwner({ clientId: options.credentials.clientId, redirectUri });
   const { vendor: entry, credentials } = directVendor(options);
   const { clientId } = credentials;
   const { allowLoopback = false, allowCidrs = [] } = options.egress ?? {};
+  requireReachable(entry, { allowLoopback, allowCidrs });
   const { fetch, close } = options.fetch === undefined ? openEgress(options.egress) : withoutEnd(options.fetch);
   const vendorClient = createVendorClient({ fetch, now, allowLoopback, allowCidrs });
   const spent = createSpentSessions({ now });
@@ -66,8 +69,9 @@ export function direct(options: DirectOptions): DirectClient {
       translating(async () => {
         requireTarget(request, entry.id);
         const vendor = await resolve();
-        const session = newSession(request, vendor, { ...owner, context: contextOf(vendor) }, now());
-        return { url: vendorClient.authorizationUrl(vendor, authorizationRequest(session, vendor, request)), session };
+        const given = withoutEmpty(request);
+        const session = newSession(given, vendor, { ...owner, context: contextOf(vendor) }, now());
+        return { url: vendorClient.authorizationUrl(vendor, authorizationRequest(session, vendor, given)), session };
       }),
 
     finish: (callbackUrl, given) =>
@@ -104,7 +108,7 @@ export function direct(options: DirectOptions): DirectClient {
         requireTarget(request, entry.id);
         if (refreshToken === "") return NOTHING_TO_REFRESH;
         const vendor = await resolve();
-        const { connection, scope } = request;
+        const { connection, scope } = withoutEmpty(request);
         const known = connection === undefined ? undefined : requireConnection(connection, vendor, clientId);
         if (known !== undefined) requireTokenHost(known.hosts, vendor.refreshEndpoint ?? vendor.tokenEndpoint);
         const expected = firstSubject({ ...known });
@@ -161,6 +165,21 @@ export function direct(options: DirectOptions): DirectClient {
 
     close,
   };
+}
+
+/** Found when it is created, since the vendor is not the user's choice but the deployment's. */
+function requireReachable(
+  { issuer, tokenEndpoint }: Vendor,
+  rules: Pick<EgressOptions, "allowLoopback" | "allowCidrs">,
+): void {
+  const asked = tokenEndpoint ?? issuer;
+  if (asked === undefined) return;
+  try {
+    requireEgressUrl(asked, rules);
+  } catch (error) {
+    const { code, description, extras } = toOAuthError(error);
+    throw new OAuthError(code, `${description}, or be allowed by egress`, extras);
+  }
 }
 
 function openEgress({

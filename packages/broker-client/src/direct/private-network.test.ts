@@ -63,9 +63,22 @@ describe("a direct client in a private network", () => {
   it.each<[string, DirectOptions["egress"]]>([
     ["by default", undefined],
     ["with another network permitted", { allowCidrs: ["127.1.0.0/16"], caPem: authority.caPem }],
-    ["without the authority of its certificate", { allowCidrs: ["127.0.0.0/24"] }],
-  ])("reaches nothing there %s, and the code is not spent", async (_what, egress) => {
-    const refusal: unknown = await connect(deployment(egress)).catch((error: unknown) => error);
+  ])("is not made %s: the vendor's address is refused before any user starts", (_what, egress) => {
+    const refusal = expect.objectContaining({
+      code: "invalid_request",
+      description: expect.stringContaining("allowed by egress"),
+      extras: { reason: "endpoint_forbidden" },
+    });
+    expect(() => deployment(egress)).toThrow(refusal);
+    expect(() => direct({ vendor: { issuer: "https://10.0.0.1" }, credentials, redirectUri: REDIRECT_URI })).toThrow(
+      refusal,
+    );
+  });
+
+  it("reaches nothing there without the authority of its certificate, and the code is not spent", async () => {
+    const refusal: unknown = await connect(deployment({ allowCidrs: ["127.0.0.0/24"] })).catch(
+      (error: unknown) => error,
+    );
     expect(refusal).toMatchObject({ code: "temporarily_unavailable" });
     expect(refusal).not.toHaveProperty("details.retry");
   });

@@ -9,6 +9,12 @@ import type { StartRequest, VendorTarget } from "../types.ts";
 
 const TOKEN_BYTES = 32;
 
+/** An empty parameter is an absent one (RFC 6749 §3.1), as it is through the broker. */
+//= rfc6749#3.1
+export function withoutEmpty<Request extends object>(request: Request): Request {
+  return Object.fromEntries(Object.entries(request).filter(([, value]) => value !== "")) as Request;
+}
+
 export function newSession(
   { scope: wished, resource }: StartRequest,
   vendor: ResolvedVendor,

@@ -46,6 +46,24 @@ describe("the vendor of a direct client", () => {
     expect(() => make({ ...own, clientSecret: signed as never })).toThrow("signed for each request");
   });
 
+  it("rfc6749#3.1.2 is not asked for a client that has no id, an empty secret or no redirect URI", () => {
+    for (const clientId of ["", undefined]) {
+      expect(() => make(own, { credentials: { clientId: clientId! } })).toThrow("clientId is missing");
+    }
+    expect(() => make(own, { credentials: { clientId: "app", clientSecret: "" } })).toThrow("secret is empty");
+    for (const uri of ["", undefined, "not a url", "/oauth/callback", `${redirectUri}#fragment`]) {
+      expect(() => make(own, { redirectUri: uri! })).toThrow("redirectUri must be");
+    }
+  });
+
+  it("rfc6749#3.1 takes an empty parameter for an absent one", async () => {
+    const empty = { scope: "", loginHint: "", prompt: "", resource: "" };
+    const { state: _, nonce: __, code_challenge: ___, ...sent } = await parametersOf(empty);
+    const { state: ____, nonce: _____, code_challenge: ______, ...absent } = await parametersOf({});
+    expect(sent).toEqual(absent);
+    expect(sent["scope"]).toBe("openid read");
+  });
+
   it("is refused without opening anything, for settings to be checked", () => {
     const unusable = expect.objectContaining({ code: "invalid_request", extras: { reason: "vendor_unusable" } });
     for (const vendor of ["no-such-vendor", "wechat", "apple"]) {

@@ -53,6 +53,7 @@ export interface DirectVendor {
 export function directVendor(options: DirectVendorOptions): DirectVendor {
   const { placeholders = {}, endpoints = {}, credentials } = options;
   const { clientId, clientSecret } = credentials;
+  if (clientSecret === "") throw unusable("The client secret is empty: leave it out for a public client");
   const { entry, specs } = entryOf(options);
   if (entry.clientSecret !== undefined) {
     throw unusable(`${entry.id} requires a client secret that is signed for each request: use the broker`);

@@ -96,5 +96,5 @@ export function refusal(status: number, members: object, headers: Record<string,
 
 /** Fails as `fetch` does when no server listens. */
 export function networkFailure(): never {
-  throw new TypeError("fetch failed");
+  throw new TypeError("fetch failed", { cause: Object.assign(new Error("connect"), { code: "ECONNREFUSED" }) });
 }
