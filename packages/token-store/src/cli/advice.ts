@@ -34,7 +34,9 @@ function brokenNotes({ broken, empty }: Counts): string[] {
     ...(broken > 0
       ? [`Broken: ${rows(broken)}. A part of the sealed half is gone, or a newer release wrote it. ${LIST("broken")}`]
       : []),
-    ...(empty > 0 ? [`Without an access token: ${rows(empty)}. An ended link leaves one for an hour. ${LIST("empty")}`] : []),
+    ...(empty > 0
+      ? [`Without an access token: ${rows(empty)}. An ended link leaves one for an hour. ${LIST("empty")}`]
+      : []),
   ];
 }
 
