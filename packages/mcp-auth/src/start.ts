@@ -20,6 +20,7 @@ import { systemClock } from "./clock.ts";
 import { loadSettings } from "./config.ts";
 import { requireSignIn } from "./hosted/sessions/sign-in-source.ts";
 import type { ServerMetrics } from "./mcp/metrics.ts";
+import { toolWarnings } from "./mcp/tool-vendors.ts";
 import type { ServerDefinition } from "./server.ts";
 import type { Settings } from "./settings.ts";
 import { openStorage, type Storage } from "./storage.ts";
@@ -102,7 +103,8 @@ export async function startServer(
   log.info("listening", { url, pid: process.pid, mode: settings.mode, vendor: settings.vendor.vendor.id });
   const metricsUrl = scraped && `http://${METRICS_HOST}:${scraped.port}/metrics`;
   if (metricsUrl !== undefined) log.info("metrics_listening", { metricsUrl });
-  for (const warning of settings.warnings) log.warn("configuration_warning", { warning });
+  const warnings = [...settings.warnings, ...toolWarnings(definition.tools, settings)];
+  for (const warning of warnings) log.warn("configuration_warning", { warning });
   log.flush();
   // Requests the vendor's metadata if it has any, so it is not awaited.
   void server.lateWarning().then((warning) => warning !== undefined && log.warn("configuration_warning", { warning }));

@@ -66,8 +66,9 @@ export type ToolContext<Id extends string = never> = CallContext &
   ([Id] extends [never] ? Partial<NamedVendors<Id>> : NamedVendors<Id>);
 
 /**
- * A string is text; any other JSON value is shown as JSON text; a `CallToolResult` is returned
- * unchanged.
+ * A string is text; any other JSON value is shown as JSON text. A `CallToolResult` of nothing but
+ * `content`, `structuredContent` and `isError` is returned unchanged: with any further member it is
+ * shown as JSON text too, because a vendor's document must not speak for the server.
  */
 export type ToolAnswer = JsonValue | CallToolResult;
 

@@ -46,6 +46,10 @@ export interface McpEndpoint {
   close(): Promise<void>;
 }
 
+/**
+ * @throws Error for a definition that would fail every request: two tools of one name, an input
+ *   without JSON Schema, a `configure` that throws
+ */
 export function createMcpEndpoint(definition: ServerDefinition, deps: McpDeps): McpEndpoint {
   const { linking } = deps;
   const tools = definition.tools.map((tool) => ({
@@ -54,6 +58,7 @@ export function createMcpEndpoint(definition: ServerDefinition, deps: McpDeps): 
     inputSchema: convertedOnce(tool.input),
   }));
   const runDeps: RunDeps = { ...deps, linked: linking && { ...linking, wait: createWaiting(linking) } };
+  requireSound(definition, tools, { ...deps, ...runDeps });
   const handler = createMcpHandler(({ era }) => createServer(definition, tools, era, { ...deps, ...runDeps }), {
     legacy: "stateless",
     maxRequestBodySize: MAX_BODY_BYTES,
@@ -137,6 +142,24 @@ function createServer(
   configure?.(server);
   announceNoChanges(server);
   return server;
+}
+
+/** The one that the SDK lists tools in. */
+const SCHEMA_DIALECT = "draft-2020-12";
+const ERAS: readonly Era[] = ["modern", "legacy"];
+
+function requireSound(definition: ServerDefinition, tools: readonly PreparedTool[], deps: ServerDeps): void {
+  for (const era of ERAS) createServer(definition, tools, era, deps);
+  for (const prepared of tools) requireInputSchema(prepared);
+}
+
+function requireInputSchema({ tool: { name }, inputSchema }: PreparedTool): void {
+  try {
+    inputSchema["~standard"].jsonSchema.input({ target: SCHEMA_DIALECT });
+  } catch (cause) {
+    const why = cause instanceof Error ? `: ${cause.message}` : "";
+    throw new Error(`tool ${name}: its input cannot be shown as JSON Schema${why}`, { cause });
+  }
 }
 
 /**

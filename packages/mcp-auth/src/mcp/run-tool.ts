@@ -6,6 +6,7 @@ import { randomUUID } from "node:crypto";
 import {
   type CallToolResult,
   type InputRequiredResult,
+  isCallToolResult,
   type ServerContext,
   UrlElicitationRequiredError,
 } from "@modelcontextprotocol/server";
@@ -136,6 +137,13 @@ function toResult(answer: ToolAnswer): CallToolResult {
   return { content: [{ type: "text", text }] };
 }
 
+/**
+ * A tool may return a vendor's document as it came, and that must not speak for this server: ask the
+ * user for something, or name one of the protocol's own members.
+ */
 function isResult(answer: ToolAnswer): answer is CallToolResult {
-  return typeof answer === "object" && answer !== null && "content" in answer && Array.isArray(answer.content);
+  if (!isCallToolResult(answer)) return false;
+  return Object.keys(answer).every((member) => RESULT_MEMBERS.has(member));
 }
+
+const RESULT_MEMBERS: ReadonlySet<string> = new Set(["content", "structuredContent", "isError"]);

@@ -6,10 +6,11 @@ import { z } from "zod";
 import { createApp } from "../app.ts";
 import { systemClock } from "../clock.ts";
 import { loadSettings } from "../config.ts";
+import type { ServerDefinition } from "../server.ts";
 import type { HostedVendorSettings, Settings } from "../settings.ts";
 import { PRE_REGISTERED, SERVER } from "../testing/environments.ts";
 import { SIGN_IN_VENDOR, type Tool } from "../tool.ts";
-import { requireKnownVendors, vendorsOf } from "./tool-vendors.ts";
+import { requireKnownVendors, toolWarnings, vendorsOf } from "./tool-vendors.ts";
 
 const tool = (name: string, members: Partial<Tool> = {}): Tool => ({
   name,
@@ -122,6 +123,47 @@ it("the app does not start with such a tool, and says what to do", () => {
   expect(() => createApp(definition, plain, { now: systemClock, log, storage: undefined })).toThrow(
     /^The server cannot start: 1 problem in its tools\n\n {2}tool a names the vendor slack, and VENDOR is my-vendor\n/,
   );
+});
+
+const start = (definition: Partial<ServerDefinition>, settings = plain): unknown =>
+  createApp({ name: "test", version: "1", tools: [], ...definition }, settings, {
+    now: systemClock,
+    log: createLog({ write: () => undefined }),
+    storage: undefined,
+  });
+
+it.each<[string, Partial<ServerDefinition>, RegExp]>([
+  ["two tools of one name", { tools: [tool("a"), tool("a")] }, /^Tool a is already registered$/],
+  [
+    "an input that is no JSON",
+    { tools: [tool("when", { input: z.object({ at: z.date() }) })] },
+    /^tool when: its input cannot be shown as JSON Schema: Date cannot/,
+  ],
+  [
+    "a configure that throws",
+    {
+      configure: () => {
+        throw new Error("the file is missing");
+      },
+    },
+    /^the file is missing$/,
+  ],
+])("the app does not start with %s, which would fail every request", (_, definition, message) => {
+  expect(() => start(definition)).toThrow(message);
+});
+
+it("warns of a tool whose scope no client can ask for", () => {
+  const tools = [
+    tool("fine", { scopes: ["read"] }),
+    tool("none"),
+    tool("gist", { scopes: ["gist", "read"] }),
+    tool("named", { vendors: { "my-vendor": { scopes: ["gist"] } } }),
+  ];
+  const one = { ...hosted, vendor: { ...hosted.vendor, scopes: ["read"] } } as Settings;
+  const why = "needs the scope gist, which is not in VENDOR_SCOPES: no client can ask for it";
+  expect(toolWarnings(tools, one)).toEqual([`tool gist ${why}`, `tool named ${why}`]);
+  expect(toolWarnings(tools, plain)).toEqual([]);
+  expect(toolWarnings(tools, several)).toEqual([]);
 });
 
 it("the vendor that signs users in is known by its id", () => {

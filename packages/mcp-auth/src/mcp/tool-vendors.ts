@@ -46,6 +46,20 @@ export function requireKnownVendors(tools: readonly Tool[], settings: Settings):
   if (problems.length > 0) throw errorOf(problems);
 }
 
+/**
+ * With plain `VENDOR` in hosted mode: of the tools for which no client can ask. The vendor may grant
+ * more than it was asked for, so the tools are not refused.
+ */
+export function toolWarnings(tools: readonly Tool[], settings: Settings): readonly string[] {
+  if (settings.mode !== "hosted" || settings.linking !== undefined) return [];
+  const { vendor, scopes: asked } = settings.vendor;
+  return tools.flatMap((tool) => {
+    const needed = [...(tool.scopes ?? []), ...vendorsOf(tool, vendor.id).flatMap(({ scopes = [] }) => scopes)];
+    const missing = [...new Set(needed)].filter((scope) => !asked.includes(scope));
+    return missing.map((scope) => `tool ${tool.name} ${lacks(undefined, scope)}: no client can ask for it`);
+  });
+}
+
 /** The same problems, for a list that has others too. */
 export function toolProblems(tools: readonly Tool[], known: KnownVendors): readonly Problem[] {
   return tools.flatMap((tool) => problemsOf(tool, known).map((problem) => ({ path: `tool ${tool.name}`, problem })));
@@ -74,8 +88,8 @@ function problemsOf(tool: Tool, known: KnownVendors): string[] {
   return problems;
 }
 
-function lacks(id: string, scope: string): string {
-  return `needs the scope ${scope}, which is not in ${prefixOf(id)}SCOPES`;
+function lacks(id: string | undefined, scope: string): string {
+  return `needs the scope ${scope}, which is not in ${id === undefined ? "VENDOR_" : prefixOf(id)}SCOPES`;
 }
 
 function errorOf(problems: readonly Problem[]): ConfigError {

@@ -133,6 +133,13 @@ export const LINKED_CALL_DEFENCES: readonly Mutation[] = [
     tests: [`${LINKING}/exchange.test.ts`],
   },
   {
+    defence: "A vendor's document that a tool returns asks the user for nothing",
+    file: "packages/mcp-auth/src/mcp/run-tool.ts",
+    find: "every((member) => RESULT_MEMBERS.has(member))",
+    replace: 'every((member) => RESULT_MEMBERS.has(member) || member !== "")',
+    tests: ["packages/mcp-auth/src/mcp/endpoint.test.ts"],
+  },
+  {
     defence: "A linked vendor's token goes to that vendor's hosts",
     file: "packages/mcp-auth/src/mcp/run-tool.ts",
     find: "{ ...deps, ...vendor, scopeReading }",
