@@ -23,7 +23,10 @@ const tokensOf = new Map<string, Tokens>();
 /** In an encrypted, HttpOnly, SameSite=Lax cookie. */
 interface SessionData extends Record<string, unknown> {
   user: string;
-  /** Connections under way, one for each tab. Each has a PKCE verifier: for this user's session only. */
+  /**
+   * Connections under way, for several tabs; of two begun at the same moment one is lost. Each has a PKCE verifier:
+   * for this user's session only.
+   */
   flows: Flow[];
 }
 

@@ -12,8 +12,9 @@ export interface VendorApi {
   readonly id: string;
   readonly name: string;
   /**
-   * Like the web's fetch, with the user's token as Bearer, to hosts of the vendor only. When the
-   * vendor refuses the token with 401, it is refreshed and the call repeated once, where possible.
+   * Like the web's fetch, with the user's token as Bearer, to hosts of the vendor only. Follows no
+   * redirect: a 3xx is an answer, and `location` says where it leads. When the vendor refuses the
+   * token with 401, it is refreshed and the call repeated once, where possible.
    *
    * @throws ToolError, which a tool may let pass: the model reads what happened and what the user
    *   can do. With `VENDORS`, NeedsScope where the vendor's answer names the scopes it lacks

@@ -1,4 +1,5 @@
 import { OAuthError, Secret } from "@oauth-broker/oauth-core";
+import { createEgress } from "@oauth-broker/oauth-core/egress";
 import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
 import { expect, it } from "vitest";
 import type { Caller } from "../mode.ts";
@@ -65,6 +66,14 @@ it("renews for the account too", async () => {
   expect(refusals).toEqual(["alice/0"]);
 });
 
+it("says so where the vendor has no account to ask for", async () => {
+  const unknown = async (): Promise<never> => {
+    throw new OAuthError("server_error", "No endpoint", { reason: "account_unknown" });
+  };
+  const { alice } = await apiOf(ok, { vendorClient: { account: unknown } });
+  await expect(alice.account()).rejects.toThrow("Example has no endpoint that describes its user's account");
+});
+
 it("bar#UI-1 asks for the account of the subject whose ID token came with the access token (#11)", async () => {
   const claims = Buffer.from(JSON.stringify({ iss: "https://login.example.org", sub: "ada" })).toString("base64url");
   const asked: unknown[] = [];
@@ -120,6 +129,16 @@ it("reports outages and dead grants to the model in words, and passes on every o
   const { alice } = await apiOf(() => new Error("connect ECONNREFUSED 10.0.0.1"));
   const failed = await alice.fetch("https://api.example.com/").catch((error: unknown) => error);
   expect(failed).toMatchObject({ name: "ToolError", message: "Example does not answer now: try again in a moment" });
+  const { fetch, close } = createEgress({ allowLoopback: false, allowCidrs: [], timeoutMs: 1000 });
+  const { alice: real } = await apiOf(ok, { fetch });
+  const message = "The tool made a request that this server does not send";
+  for (const [url, init] of [
+    ["https://api.example.com/", { redirect: "follow" }],
+    ["https://user:secret@api.example.com/", {}],
+  ] as const) {
+    await expect(real.fetch(url, init)).rejects.toMatchObject({ name: "ToolError", message });
+  }
+  await close();
   const { deps } = await apiOf(ok);
   const dead: Caller = {
     ...((await testGate({ eve: { vendorTokens: ["x"] } }).identify("eve")) as Caller),

@@ -3,6 +3,7 @@
  * nowhere else, is never shown to the client, and is refreshed once when the vendor refuses it.
  */
 import { type Fetch, type JsonObject, OAuthError } from "@oauth-broker/oauth-core";
+import { isEgressError } from "@oauth-broker/oauth-core/egress";
 import { idTokenSubject, type VendorClient } from "@oauth-broker/oauth-core/client";
 import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
 import { endSpan, startVendorSpan } from "@oauth-broker/oauth-core/service";
@@ -103,6 +104,9 @@ async function send(
   };
   const answer = await fetch(url, { ...init, headers, signal: both }).catch((error: unknown) => {
     report(undefined);
+    if (isEgressError(error) && error.kind === "refused") {
+      throw new ToolError("The tool made a request that this server does not send", { cause: error });
+    }
     throw new ToolError(`${names.name} does not answer now: try again in a moment`, { cause: error });
   });
   report(answer.status);
@@ -144,5 +148,7 @@ function forTool(error: unknown, names: VendorApiDeps["names"]): unknown {
   if (error.code === "temporarily_unavailable")
     return new ToolError(`${names.name} cannot be reached now: try again in a moment`, { cause: error });
   if (error.code === "invalid_grant") return new ToolError(refusal(names), { cause: error });
+  if (error.extras.reason === "account_unknown")
+    return new ToolError(`${names.name} has no endpoint that describes its user's account`, { cause: error });
   return new ToolError(`${names.name} answered in a way this server does not understand`, { cause: error });
 }
