@@ -20,10 +20,7 @@ const tokensOf = new Map<string, Tokens>();
 declare module "fastify" {
   interface Session {
     user?: string;
-    /**
-     * Connections under way, for several tabs; of two begun at the same moment one is lost. Each has a PKCE verifier:
-     * for this user's session only.
-     */
+    /** Under way in several tabs, each with its PKCE verifier. Of two begun at the same moment one is lost. */
     flows?: Flow[];
   }
 }

@@ -23,10 +23,7 @@ const tokensOf = new Map<string, Tokens>();
 /** In an encrypted, HttpOnly, SameSite=Lax cookie. */
 interface SessionData extends Record<string, unknown> {
   user: string;
-  /**
-   * Connections under way, for several tabs; of two begun at the same moment one is lost. Each has a PKCE verifier:
-   * for this user's session only.
-   */
+  /** Under way in several tabs, each with its PKCE verifier. Of two begun at the same moment one is lost. */
   flows: Flow[];
 }
 

@@ -249,7 +249,9 @@ describe("problems are shown with code, sentence and flow", () => {
   });
 
   it("a broker that is not there", async () => {
-    broker.answers.set("/.well-known/oauth-authorization-server", () => Promise.reject(new TypeError("fetch failed")));
+    const refused = Object.assign(new Error("connect"), { code: "ECONNREFUSED" });
+    const failed = new TypeError("fetch failed", { cause: refused });
+    broker.answers.set("/.well-known/oauth-authorization-server", () => Promise.reject(failed));
     expectAll(await visitor.press("/connect"), ["temporarily_unavailable", "The broker cannot be reached"]);
   });
 

@@ -230,9 +230,9 @@ export const CALLER_DEFENCES: readonly Mutation[] = [
     defence: "Userinfo that is not a JSON object is refused, a JWT included",
     rows: ["UI-2"],
     file: "packages/oauth-core/src/vendor-client/userinfo/userinfo.ts",
-    find: "  const answer = await readObject(response, CALL);\n  if (acceptsOwnNames",
+    find: "  const answer = await readObject(response, CALL);\n  if (saysInvalidToken(response, answer)) return undefined;\n  if (acceptsOwnNames",
     replace:
-      '  const text = await response.text();\n  const answer = JSON.parse(Buffer.from(text.split(".")[1] ?? "", "base64url").toString() || text) as JsonObject;\n  if (acceptsOwnNames',
+      '  const text = await response.text();\n  const answer = JSON.parse(Buffer.from(text.split(".")[1] ?? "", "base64url").toString() || text) as JsonObject;\n  if (saysInvalidToken(response, answer)) return undefined;\n  if (acceptsOwnNames',
     tests: ["packages/oauth-core/src/vendor-client/userinfo/userinfo.test.ts"],
   },
 ];
