@@ -17,7 +17,8 @@ export { type HttpLayer, mount, type RequestMetrics, type Route, type Trace } fr
 export { explainStartFailure, runService } from "./run-service.ts";
 export { HTTP_TIMEOUTS, type HttpTimeouts, listen, type Listening, type ListenOptions } from "./serve.ts";
 export { endSpan, type SpanFacts, startVendorSpan } from "./tracing/spans.ts";
-export { startTracing, type Tracing } from "./tracing/start.ts";
+export type { Tracing } from "./tracing/exporter.ts";
+export { startTracing } from "./tracing/start.ts";
 export {
   type VendorCallMetrics,
   type VendorCallWatch,

@@ -4,8 +4,8 @@ import type { AddressInfo } from "node:net";
 import { trace } from "@opentelemetry/api";
 import { afterEach, expect, it, vi } from "vitest";
 import type { TracingSettings } from "../../configuration/tracing.ts";
+import type { Tracing } from "./exporter.ts";
 import type { SpanFacts } from "./spans.ts";
-import type { Tracing } from "./start.ts";
 
 const SETTINGS: TracingSettings = { sampler: "parentbased_always_on", ratio: 1 };
 /** As many as make the SDK send without waiting. */

@@ -20,11 +20,16 @@ import {
 import type { TracingSettings } from "../../configuration/tracing.ts";
 import { inContext } from "../../mechanics/request-context.ts";
 import { errorFields, type Log } from "../log.ts";
-import type { Tracing } from "./start.ts";
 
 /** How long a stop may take for the last spans. */
 const STOP_MS = 1_000;
 const WARN_EVERY_MS = 60_000;
+
+/** Spans are being sent. */
+export interface Tracing {
+  /** Sends what is left; takes at most a second. */
+  stop(): Promise<void>;
+}
 
 /** Registers the provider of every span of this process. */
 export function startExporter(

@@ -1,12 +1,7 @@
 /** Starts the sending of spans where a collector is configured. */
 import type { TracingSettings } from "../../configuration/tracing.ts";
 import type { Log } from "../log.ts";
-
-/** Spans are being sent. */
-export interface Tracing {
-  /** Sends what is left; takes at most a second. */
-  stop(): Promise<void>;
-}
+import type { Tracing } from "./exporter.ts";
 
 /**
  * Loads the OpenTelemetry SDK, unless the settings are undefined.

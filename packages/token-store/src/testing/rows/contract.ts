@@ -4,13 +4,10 @@
  */
 import { describe, expect, it } from "vitest";
 import type { Attributes, Expected, Row, RowKey, TokenRows } from "../../storage/token-rows.ts";
-import { describeRowPages } from "./pages.ts";
+import { describeRowPages, type WithRows } from "./pages.ts";
 
 const KEY = { pk: "USER#u1", sk: "VENDOR#github" };
 const FIRST = { access_token: "a1", updated_at: 1_700_000_000, version: 1 };
-
-/** Runs one test on empty rows, and disposes of them. */
-export type WithRows = (test: (rows: TokenRows) => Promise<void>) => Promise<void>;
 
 /** @param factory makes empty rows; `dispose` closes them and removes their data */
 export function describeTokenRows(

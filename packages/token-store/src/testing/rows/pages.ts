@@ -4,7 +4,9 @@
  */
 import { describe, expect, it } from "vitest";
 import type { Row, RowKey, TokenRows } from "../../storage/token-rows.ts";
-import type { WithRows } from "./contract.ts";
+
+/** Runs one test on empty rows, and disposes of them. */
+export type WithRows = (test: (rows: TokenRows) => Promise<void>) => Promise<void>;
 
 // In the order of UTF-8: U+FFEE stands before U+1F511, though not in UTF-16; the shorter before the
 // longer.
