@@ -58,30 +58,37 @@ describe("why a service could not start", () => {
   });
 });
 
-describe("a service that cannot start", () => {
-  /** Fails at once, or with the signal. */
-  const START = `
+describe("the exit code", () => {
+  const RUN = `
     import { createLog, runService } from "${new URL("index.ts", import.meta.url).href}";
+    const [, how] = process.argv;
     await runService(async () => {
       process.stdout.write("starting");
-      if (process.argv[1] === "later") {
-        const waits = setInterval(() => {}, 1000);
-        await new Promise((resolve) => process.once("SIGTERM", resolve));
-        clearInterval(waits);
-      }
+      const waits = setInterval(() => {}, 1000);
+      if (how === "stop fails") return { stop: () => Promise.reject(new Error("the store does not close")) };
+      if (how === "start fails after the signal") await new Promise((resolve) => process.once("SIGTERM", resolve));
+      clearInterval(waits);
       throw new Error("the table is missing");
     }, createLog());`;
-  const ended = async (fails: "at once" | "later"): Promise<unknown> => {
-    const child = spawn(process.execPath, ["--input-type=module-typescript", "-e", START, fails]);
-    const exit = once(child, "exit");
+  const ended = async (how: string): Promise<{ code: unknown; output: string }> => {
+    const child = spawn(process.execPath, ["--input-type=module-typescript", "-e", RUN, how]);
+    let output = "";
+    child.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));
+    const closed = once(child, "close");
     await once(child.stdout, "data");
-    if (fails === "later") child.kill("SIGTERM");
-    const [code] = await exit;
-    return code;
+    if (how !== "start fails") child.kill("SIGTERM");
+    const [code] = await closed;
+    return { code, output };
   };
 
-  it("exits with 0 when it was stopped meanwhile, otherwise with an error", async () => {
-    expect(await ended("later")).toBe(0);
-    expect(await ended("at once")).toBe(1);
+  it("is 0 for a service that was stopped while it started, 1 for one that cannot start", async () => {
+    expect(await ended("start fails after the signal")).toMatchObject({ code: 0 });
+    expect(await ended("start fails")).toMatchObject({ code: 1 });
+  });
+
+  it("is 1 for a stop that fails, whose cause is logged", async () => {
+    const { code, output } = await ended("stop fails");
+    expect(code).toBe(1);
+    expect(output).toContain("stop_failed");
   });
 });

@@ -8,7 +8,7 @@ import { errorFields, type Log } from "./log.ts";
 /**
  * @param start listens, or throws: then nothing is left running and the error goes to the caller
  * @returns once it listens; the process exits with 0 after a signal, also one that arrives while it
- *   starts, with 1 after an uncaught error
+ *   starts, with 1 after an uncaught error or a stop that fails
  */
 export async function runService<Running extends { stop(): Promise<void> }>(
   start: () => Promise<Running>,
@@ -19,9 +19,15 @@ export async function runService<Running extends { stop(): Promise<void> }>(
   const stop = (exitCode: number, fields = {}): void => {
     stopping ??= started.promise.then(async (running) => {
       log.info("stopping", fields);
-      await running.stop();
+      const code = await running.stop().then(
+        () => exitCode,
+        (error: unknown) => {
+          log.error("stop_failed", errorFields(error));
+          return 1;
+        },
+      );
       log.flush();
-      process.exit(exitCode);
+      process.exit(code);
     });
   };
   // Before the start, so that a signal that arrives with our first log line is handled too.
