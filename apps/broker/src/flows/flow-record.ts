@@ -7,6 +7,7 @@ import type { FlowRecord } from "@oauth-broker/oauth-core/brokered-code";
 import type { VendorCredentials } from "@oauth-broker/oauth-core/registry";
 import { open, seal } from "@oauth-broker/token-store";
 import type { Deps } from "../deps.ts";
+import { keysUnavailable } from "../keys/keys-unavailable.ts";
 import { callbackPath } from "../vendor/callback-path.ts";
 
 /** The redacted timeline of a flow stays readable this long for `broker flow ID`. */
@@ -102,7 +103,7 @@ export async function openVendorSecret(
   if (vendorSecret === undefined) return undefined;
   const dot = vendorSecret.indexOf(".");
   const key = await keyset.find(PURPOSE, vendorSecret.slice(0, Math.max(dot, 0)));
-  if (key === undefined) throw new OAuthError("temporarily_unavailable", "The keys are not loaded yet");
+  if (key === undefined) throw keysUnavailable("the keyset lacks the key of this flow's client secret");
   try {
     return open(key, vendorSecret.slice(dot + 1), ["flow", flowId, PURPOSE]).toString("utf8");
   } catch (cause) {

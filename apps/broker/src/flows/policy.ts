@@ -18,9 +18,9 @@ import {
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import { deriveKey, open, seal } from "@oauth-broker/token-store";
 import type { Deps } from "../deps.ts";
-import { asFlow, type Flow, FORGOTTEN } from "./flow-record.ts";
+import { keysUnavailable } from "../keys/keys-unavailable.ts";
+import { asFlow, type Flow, FORGOTTEN, openVendorSecret } from "./flow-record.ts";
 import { refusePage } from "./refusal.ts";
-import { openVendorSecret } from "./flow-record.ts";
 import { rechooseVendor, type VendorChoice } from "../vendor/choose.ts";
 
 export type Flows = BrokeredCode<Flow, VendorChoice>;
@@ -42,7 +42,7 @@ function flowPolicy(deps: Deps): FlowPolicy<Flow, VendorChoice> {
     state: signedState(deps.state),
     secrets: async (flowId, { kid = "", scope }, vendor) => {
       const key = await keyset.find("flow", kid);
-      if (key === undefined) throw new OAuthError("temporarily_unavailable", "The keys are not loaded yet");
+      if (key === undefined) throw keysUnavailable("the keyset lacks the key that this flow began with");
       return flowSecrets({ pkce: key, nonce: key }, flowId, vendor, scope);
     },
     ...parkedUnder(deps),

@@ -3,7 +3,8 @@
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { readAnswer } from "@oauth-broker/oauth-core/testing";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
+import { keysUnavailable } from "../keys/keys-unavailable.ts";
 import { CODE_VERIFIER, ISSUER, lose, NOW, testBroker } from "../testing/test-broker.ts";
 
 const RESTART = { retry: "restart" };
@@ -203,6 +204,30 @@ describe("leg 4, POST /v1/token", () => {
     const revoked = seen.filter(({ url }) => url.endsWith("/revoke")).map(({ form }) => Object.fromEntries(form));
     const asked = expect.objectContaining({ token, token_type_hint: hint });
     expect(revoked).toEqual([asked, asked]);
+  });
+
+  it("keeps the code of parked tokens while their key is not available", async () => {
+    const { park, redeem, deps } = await testBroker({ vendor: { redeemAt: "callback" } });
+    const code = await park();
+    const find = vi.spyOn(deps.keyset, "find").mockRejectedValue(keysUnavailable("KMS is away"));
+    expect((await redeem(code)).body).toMatchObject({ error: "temporarily_unavailable" });
+    find.mockRestore();
+    expect((await redeem(code)).body).toMatchObject({ access_token: "at" });
+  });
+
+  it("keeps the code of a flow whose key the keyset lacks, and tells the operator", async () => {
+    const { park, redeem, deps, lines } = await testBroker();
+    const code = await park();
+    const find = vi.spyOn(deps.keyset, "find").mockResolvedValue(undefined);
+    const { response, body } = await redeem(code);
+    expect([response.status, body.retry]).toEqual([503, undefined]);
+    expect(JSON.parse(lines.at(-1) ?? "")).toMatchObject({
+      level: "error",
+      reason: "keys_unavailable",
+      detail: "the keyset lacks the key that this flow began with",
+    });
+    find.mockRestore();
+    expect((await redeem(code)).response.status).toBe(200);
   });
 
   it("tells the client to start again, and ends the tokens, when they cannot be parked", async () => {

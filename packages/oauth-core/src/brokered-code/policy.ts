@@ -87,7 +87,7 @@ export interface FlowPolicy<Flow extends FlowRecord, Vendor extends FlowVendor> 
   secrets(flowId: string, flow: Flow, vendor: ResolvedVendor): Promise<FlowSecrets>;
   /** Seals under a key derived from `code`, which is not stored. */
   seal(parked: Parked, code: Handle): string | Promise<string>;
-  /** @throws when the value was sealed under another code */
+  /** @throws Error when the value was sealed under another code; OAuthError temporarily_unavailable without keys */
   open(flow: Flow, code: Handle): Promise<Parked>;
   /**
    * Checks the client and its redirect URI against the present registration.

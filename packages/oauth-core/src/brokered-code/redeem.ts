@@ -125,10 +125,11 @@ async function discardParked(own: ParkedFlow, engine: Engine, trace: Trace): Pro
 
 /**
  * @throws OAuthError invalid_grant when the value was sealed under another code: the record was
- *   altered
+ *   altered; temporarily_unavailable without keys, and then the code stays usable
  */
 async function open({ code, flow }: ParkedFlow, { policy }: Engine): Promise<Parked> {
   return policy.open(flow, code).catch((cause: unknown) => {
+    if (cause instanceof OAuthError) throw cause;
     throw new OAuthError("invalid_grant", "The code cannot be redeemed", {
       cause,
       detail: "parked value does not open",
