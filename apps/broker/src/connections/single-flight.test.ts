@@ -82,19 +82,20 @@ it("takes over from a holder that died, once its lease is over", async () => {
   expect((await waiting).accessToken).toBe("access-1");
 });
 
-it("waits 15 s for another caller's call, however slow the store is", async () => {
+it("waits 15 s for another caller's call, however slow the store is, and only reads meanwhile", async () => {
   const key = { kind: "refresh", id: "id" };
   await records.create({ key, stage: "calling", data: { v: 1, holder: "other" }, expiresAt: NOW + 30 });
   let elapsedMs = 0;
   const clock = vi.spyOn(performance, "now").mockImplementation(() => elapsedMs);
-  const create = vi.fn<RecordStore["create"]>(async (record) => {
+  const create = vi.fn<RecordStore["create"]>(records.create);
+  const get = vi.fn<RecordStore["get"]>(async (...read) => {
     elapsedMs += 6_000;
-    return records.create(record);
+    return records.get(...read);
   });
-  const waiting = createSingleFlight({ records: { ...records, create }, now }).run("id", SECRET, call);
+  const waiting = createSingleFlight({ records: { ...records, create, get }, now }).run("id", SECRET, call);
   await expect(waiting).rejects.toMatchObject({ code: "temporarily_unavailable" });
   clock.mockRestore();
-  expect([create.mock.calls.length, calls]).toEqual([3, 0]);
+  expect([get.mock.calls.length, create.mock.calls.length, calls]).toEqual([3, 1, 0]);
 });
 
 it("hands out the answer even when it cannot be kept", async () => {

@@ -16,6 +16,7 @@ import {
   type OAuthErrorOptions,
   type RecordKey,
   type RecordStore,
+  type StoredRecord,
   toOAuthError,
 } from "@oauth-broker/oauth-core";
 import { VENDOR_OPERATION_SECONDS } from "@oauth-broker/oauth-core/client";
@@ -98,9 +99,14 @@ async function leadOrFollow(
   const holder = randomToken(16);
   const startedMs = performance.now();
   for (let hasWaited = false; performance.now() - startedMs < WAIT_MS; hasWaited = true) {
-    const lease = newLease(key, holder, now);
-    if (await isTaken(createLease(lease, records), lease, deps)) return lead(lease, secret, call, deps);
-    const settled = await settledRecord(key, secret, records);
+    // A create that fails costs a write at some stores, so a caller that waits reads first.
+    let record = hasWaited ? await records.get(key) : undefined;
+    if (record === undefined) {
+      const lease = newLease(key, holder, now);
+      if (await isTaken(createLease(lease, records), lease, deps)) return lead(lease, secret, call, deps);
+      record = await records.get(key);
+    }
+    const settled = settledIn(record, secret);
     if (settled !== undefined && isForLatecomers(settled.settled, hasWaited)) {
       deps.onReplay?.();
       return aged(outcomeOf(settled.settled), settled.settled, now());
@@ -207,16 +213,14 @@ function keepSeconds(settled: Settled): number {
   return Math.min(settled.options.retryAfterSeconds ?? FAILURE_SECONDS, REPLAY_SECONDS);
 }
 
-async function settledRecord(
-  key: RecordKey,
+function settledIn(
+  record: StoredRecord | undefined,
   secret: string,
-  records: RecordStore,
-): Promise<{ readonly settled: Settled; readonly holder: string } | undefined> {
-  const record = await records.get(key);
+): { readonly settled: Settled; readonly holder: string } | undefined {
   if (record?.stage !== "settled") return undefined;
   const { sealed, holder } = record.data;
   if (typeof sealed !== "string" || typeof holder !== "string") return undefined;
-  const text = open(replayKey(secret), sealed, ["refresh", key.id]).toString("utf8");
+  const text = open(replayKey(secret), sealed, ["refresh", record.key.id]).toString("utf8");
   return { settled: JSON.parse(text) as Settled, holder };
 }
 
