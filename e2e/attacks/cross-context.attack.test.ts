@@ -2,7 +2,7 @@
  * Attacker: another client, another vendor, or a vendor that changes during the flow. Goal: a value
  * made for one client, vendor or set of endpoints is accepted for another. Defence: every value is
  * bound to its own flow, browser and client (associatedData for the sealed ones), an answer names
- * its vendor (requireIssuer), and every leg compares the connection context (connectionContext).
+ * its vendor (requireIssuer), and every leg compares the context of the flow (flowContextHash).
  */
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { BASE_URL, CALLBACK, PLATFORMS, VENDOR_CLIENT } from "./support/names.ts";
@@ -31,13 +31,11 @@ vi.mock("../../packages/oauth-core/src/vendor-client/issuer.ts", async (original
 
 vi.mock("../../packages/oauth-core/src/vendor-client/kept.ts", async (original) => {
   const actual = await original<typeof import("../../packages/oauth-core/src/vendor-client/kept.ts")>();
-  const connectionContext: typeof actual.connectionContext = (input) =>
-    off.has("connectionContext")
-      ? { hash: "the same for all" }
-      : actual.connectionContext(
-          off.has("client of connectionContext") ? { ...input, platformClientId: "any" } : input,
-        );
-  return { ...actual, connectionContext };
+  const flowContextHash: typeof actual.flowContextHash = (input) =>
+    off.has("flowContextHash")
+      ? "the same for all"
+      : actual.flowContextHash(off.has("client of flowContextHash") ? { ...input, platformClientId: "any" } : input);
+  return { ...actual, flowContextHash };
 });
 
 vi.mock("../../packages/token-store/src/crypto/encoding.ts", async (original) => {
@@ -140,16 +138,16 @@ describe("X-5 a flow under way is given to another client by an attacker with wr
     return { destination, redeem };
   }
 
-  it("bar#XA-5 X-5 is refused at the callback: the client is part of the context (connectionContext)", async () => {
+  it("bar#XA-5 X-5 is refused at the callback: the client is part of the context (flowContextHash)", async () => {
     const harness = await setUp();
     const { destination } = await moveToAnother(harness);
     expectRefusalPage(destination.page, "context_mismatch");
     expect(harness.fixture.vendors.flatMap(({ tokenRequests }) => tokenRequests)).toEqual([]);
   });
 
-  it("X-5 twin: without the client in connectionContext the other client gets the victim's tokens", async () => {
+  it("X-5 twin: without the client in flowContextHash the other client gets the victim's tokens", async () => {
     const harness = await setUp();
-    await without(off, "client of connectionContext", async () => {
+    await without(off, "client of flowContextHash", async () => {
       const { redeem } = await moveToAnother(harness);
       expect(ownerOf((await redeem()).body["access_token"])).toBe("victim");
     });
@@ -227,8 +225,8 @@ describe("X-12 the vendor's metadata names other endpoints between start and cal
   it.each([
     ["an entry", ENTRY],
     ["an issuer a request names", ISSUER_ALONE],
-  ])("X-12 twin: without connectionContext code and secret of %s go to the new endpoint", async (_, form) => {
-    await without(off, "connectionContext", async () => {
+  ])("X-12 twin: without flowContextHash code and secret of %s go to the new endpoint", async (_, form) => {
+    await without(off, "flowContextHash", async () => {
       const { evil } = await flip(form);
       const [asked] = evil.tokenRequests;
       expect(ownerOf(asked?.form.get("code")?.replace("code-", "token-"))).toBe("victim");

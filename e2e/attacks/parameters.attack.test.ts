@@ -154,11 +154,11 @@ describe("bar#ST-4 parameters of ours among the caller's", () => {
     ];
     let sent = 0;
     for (let round = 0; round < 400; round += 1) {
-      const wished = Array.from({ length: 1 + seeded.below(4) }, () => [
+      const chosen = Array.from({ length: 1 + seeded.below(4) }, () => [
         seeded.next() < 0.5 ? seeded.pick(names.slice(OURS.length)) : seeded.pick(SPELLINGS)(seeded.pick(names)),
         seeded.pick(values),
       ]);
-      const { status, body } = await backend.par({ vendor_params: JSON.stringify(Object.fromEntries(wished)) });
+      const { status, body } = await backend.par({ vendor_params: JSON.stringify(Object.fromEntries(chosen)) });
       if (status === 400) continue;
       const startUrl = backend.startUrl({ requestUri: String(body["request_uri"]) });
       const { headers } = await fixture.request(startUrl);

@@ -25,9 +25,9 @@ vi.mock("../../packages/oauth-core/src/protocol/mac.ts", async (original) => {
 // itself must be refused.
 vi.mock("../../packages/oauth-core/src/vendor-client/kept.ts", async (original) => {
   const actual = await original<typeof import("../../packages/oauth-core/src/vendor-client/kept.ts")>();
-  const connectionContext: typeof actual.connectionContext = (input) =>
-    off.has("the corpus") ? { hash: CORPUS_CONTEXT } : actual.connectionContext(input);
-  return { ...actual, connectionContext };
+  const flowContextHash: typeof actual.flowContextHash = (input) =>
+    off.has("the corpus") ? CORPUS_CONTEXT : actual.flowContextHash(input);
+  return { ...actual, flowContextHash };
 });
 
 /** The flow and the context that every state of the corpus names. */

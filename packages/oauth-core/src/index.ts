@@ -27,6 +27,7 @@ export { createTurns, type Refusal, type Turn, type Turns, type TurnsOptions } f
 export {
   errorMembers,
   errorText,
+  isOutage,
   OAuthError,
   type OAuthErrorCode,
   type OAuthErrorExtras,

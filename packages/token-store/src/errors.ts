@@ -52,7 +52,7 @@ export class TokenStoreError extends Error {
  */
 export function storeUnavailable(cause: unknown): OAuthError {
   const detail = cause instanceof Error ? cause.message : undefined;
-  return new OAuthError("temporarily_unavailable", "The record store does not answer", {
+  return new OAuthError("temporarily_unavailable", "The record store does not respond", {
     reason: "store_unavailable",
     cause,
     ...defined({ detail }),

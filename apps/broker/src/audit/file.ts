@@ -206,7 +206,7 @@ function readEnd(fd: number): { readonly hash: string | undefined; readonly isTo
 }
 
 function auditUnavailable(): OAuthError {
-  return new OAuthError("temporarily_unavailable", "This cannot be recorded at the moment", {
+  return new OAuthError("temporarily_unavailable", "The audit log cannot be written, so the request was refused", {
     reason: "audit_unavailable",
   });
 }

@@ -192,7 +192,7 @@ describe("a command on a table", () => {
     for (const command of COMMANDS) {
       const { code, stdout, stderr } = await run(command, configOf({ ...store, table: "mistyped" }));
       expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-      expect(stderr).toMatch(/^The record store does not answer: there is no table mistyped in region eu-west-1.*\n$/);
+      expect(stderr).toMatch(/^The record store does not respond: there is no table mistyped in region eu-west-1.*\n$/);
     }
     const keyArn = aws.kms.createKey();
     const stores = await openStores(configOf(store, keyArn), systemClock);
@@ -201,7 +201,7 @@ describe("a command on a table", () => {
     aws.kms.setKeyState(keyArn, "Disabled");
     const { code, stderr } = await run({ name: "keys-list" }, configOf(store, keyArn));
     expect(code).toBe(1);
-    expect(stderr).toMatch(/^The key service does not answer: .*enable it\n$/);
+    expect(stderr).toMatch(/^The key service does not respond: .*enable it\n$/);
   });
 });
 

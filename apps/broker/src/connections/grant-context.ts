@@ -1,5 +1,5 @@
 /**
- * What minted the token of a refresh, revoke or explain request. The caller names it by
+ * What issued the token of a refresh, revoke, check or explain request. The caller names it by
  * `connection`, or by `vendor` (and the parameters of BYOC and manual mode) if it kept only that.
  * With `connection` nothing is guessed; with `vendor` the active credentials are used. BYOC
  * credentials come with each call: the connection holds their client id, not the secret.

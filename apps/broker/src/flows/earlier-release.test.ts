@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { connectionContext } from "@oauth-broker/oauth-core/client";
+import { flowContextHash } from "@oauth-broker/oauth-core/client";
 import { defineVendor } from "@oauth-broker/oauth-core/registry";
 import { describe, expect, it, onTestFinished } from "vitest";
 import golden from "../testing/release-0.1.0.golden.json" with { type: "json" };
@@ -125,7 +125,7 @@ describe("a flow of then at a vendor that the caller named", () => {
     };
     const redirectUri = `${ISSUER}${path}`;
     const us = { clientId: "mine", credentialsId: "byoc", platformClientId: "platform" };
-    return connectionContext({ vendor, ...us, redirectUri }).hash;
+    return flowContextHash({ vendor, ...us, redirectUri });
   }
 
   async function asOfThen(flowId: string, broker: Awaited<ReturnType<typeof testBroker>>, path: string) {

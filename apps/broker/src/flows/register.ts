@@ -85,5 +85,5 @@ function textMember(body: JsonObject, name: string): string | undefined {
 }
 
 function notAnObject(cause?: unknown): OAuthError {
-  return new OAuthError("invalid_request", "The body must be one JSON object, each name in it once", { cause });
+  return new OAuthError("invalid_request", "The body must be a JSON object without duplicate names", { cause });
 }

@@ -327,7 +327,7 @@ describe("leg 2, GET /v1/authorize", () => {
     const { push, get, authorizePath, deps } = await testBroker();
     const path = authorizePath((await push()).body["request_uri"]);
     const { resolve } = deps.vendorClient;
-    const down = new OAuthError("temporarily_unavailable", "The vendor does not answer");
+    const down = new OAuthError("temporarily_unavailable", "The vendor does not respond");
     Object.assign(deps.vendorClient, { resolve: async () => Promise.reject(down) });
     const refused = await get(path);
     expect(refused.location?.href.startsWith(`${REDIRECT_URI}?error=temporarily_unavailable`)).toBe(true);
@@ -353,7 +353,7 @@ describe("leg 2, GET /v1/authorize", () => {
   it("tells another browser with a used request_uri nothing, also while the vendor is down", async () => {
     const { start, get, deps } = await testBroker();
     const { path } = await start();
-    const down = new OAuthError("temporarily_unavailable", "The vendor does not answer");
+    const down = new OAuthError("temporarily_unavailable", "The vendor does not respond");
     Object.assign(deps.vendorClient, { resolve: async () => Promise.reject(down) });
     expect(await get(path)).toMatchObject(refusedPage("request_uri_used"));
   });

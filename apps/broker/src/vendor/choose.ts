@@ -4,7 +4,7 @@
  * caller may use the vendor and the broker's credentials there. A client id of the broker's that a
  * caller brings to a vendor of its own is refused after discovery; no credential is sent.
  */
-import { connectionContext, withClientId } from "@oauth-broker/oauth-core/client";
+import { flowContextHash, withClientId } from "@oauth-broker/oauth-core/client";
 import type { Parameters } from "@oauth-broker/oauth-core/protocol";
 import type { VendorCredentials } from "@oauth-broker/oauth-core/registry";
 import type { ClientConfig, VendorConfig } from "../config.ts";
@@ -120,7 +120,7 @@ export async function trustedChoice(
   if (tier === 3 && credentials.source === "byoc") requireForeignClient(credentials, deps.registrations);
   const path = callbackPath(tier === 3 ? contextOf(vendor, credentials, client, deps) : undefined);
   const redirectUri = `${deps.issuer}${path}`; //                            c  where its answers count
-  const { hash } = connectionContext({
+  const contextHash = flowContextHash({
     vendor,
     clientId: credentials.clientId,
     credentialsId: credentials.id,
@@ -135,7 +135,7 @@ export async function trustedChoice(
     entry,
     redirectUri,
     callbackPath: path,
-    contextHash: hash,
+    contextHash,
   };
   if (tier === 1 && credentials.source !== "byoc" && endpoints.base === entry?.vendor) keep(choice, client);
   return choice;

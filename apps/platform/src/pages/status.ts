@@ -23,7 +23,7 @@ const FAILURES: Readonly<Record<string, string>> = {
   access_denied: "You cancelled at the vendor. Nothing has changed.",
   vendor_credentials_rejected:
     "The vendor refused the client credentials of this connector. An administrator updates them under Settings.",
-  temporarily_unavailable: "The vendor cannot answer now. Wait a moment, then connect again.",
+  temporarily_unavailable: "The vendor is unavailable at the moment. Wait a moment, then connect again.",
 };
 
 /** The text about a failed attempt: the standardized error, and what to do. */

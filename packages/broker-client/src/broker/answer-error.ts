@@ -16,7 +16,7 @@ export async function requireSuccess(answer: Response): Promise<Response> {
   const reason = `status_${answer.status}`;
   // Most likely a proxy in front of the broker.
   if (answer.status >= 500 || answer.status === 429) {
-    throw new BrokerClientError("temporarily_unavailable", "The broker cannot answer now", {
+    throw new BrokerClientError("temporarily_unavailable", "The broker is unavailable at the moment", {
       reason,
       retryAfterSeconds: retryAfterSeconds ?? 5,
     });
@@ -58,7 +58,7 @@ export function translate(error: unknown): BrokerClientError {
   if (error instanceof BrokerClientError) return error;
   const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
   if (!code.startsWith("OAUTH_")) throw error;
-  return new BrokerClientError("answer_refused", "The broker's answer breaks its contract", { reason: "malformed" });
+  return new BrokerClientError("answer_refused", "The broker returned an invalid response", { reason: "malformed" });
 }
 
 function retryAfter(answer: Response): number | undefined {

@@ -48,5 +48,5 @@ function requireOnce(parameters: URLSearchParams): Readonly<Record<string, strin
 }
 
 function malformed(): BrokerClientError {
-  return callbackRefused("malformed", "The callback is not an answer to an authorization request");
+  return callbackRefused("malformed", "The callback is not an authorization response");
 }

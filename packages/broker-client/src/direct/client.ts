@@ -4,7 +4,7 @@
  * uses; sessions follow the rules of the broker's client.
  */
 import { defined, type Clock, type Fetch, OAuthError, toOAuthError } from "@oauth-broker/oauth-core";
-import { connectionContext, createVendorClient, requireTokenHost } from "@oauth-broker/oauth-core/client";
+import { createVendorClient, flowContextHash, requireTokenHost } from "@oauth-broker/oauth-core/client";
 import { parseScope } from "@oauth-broker/oauth-core/protocol";
 import type { ResolvedVendor, Vendor } from "@oauth-broker/oauth-core/registry";
 import { createEgress, type Egress, type EgressOptions, requireEgressUrl } from "@oauth-broker/oauth-core/egress";
@@ -62,7 +62,7 @@ export function direct(options: DirectOptions): DirectClient {
   const owner = { clientId, redirectUri };
   const resolve = async (): Promise<ResolvedVendor> => vendorClient.resolve(entry);
   const contextOf = (vendor: ResolvedVendor): string =>
-    connectionContext({ vendor, clientId, credentialsId: credentials.id, platformClientId: "", redirectUri }).hash;
+    flowContextHash({ vendor, clientId, credentialsId: credentials.id, platformClientId: "", redirectUri });
 
   return {
     start: (request) =>

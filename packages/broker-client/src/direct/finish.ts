@@ -49,5 +49,5 @@ function readAnswer(
 }
 
 function malformed(): BrokerClientError {
-  return callbackRefused("malformed", "The callback is not an answer to an authorization request");
+  return callbackRefused("malformed", "The callback is not an authorization response");
 }

@@ -16,12 +16,12 @@ export function withoutEmpty<Request extends object>(request: Request): Request 
 }
 
 export function newSession(
-  { scope: wished, resource }: StartRequest,
+  { scope: requested, resource }: StartRequest,
   vendor: ResolvedVendor,
   fixed: Pick<Session, "context" | "clientId" | "redirectUri">,
   at: number,
 ): Session {
-  const scope = wished === undefined ? vendor.defaultScopes : parseScope(wished);
+  const scope = requested === undefined ? vendor.defaultScopes : parseScope(requested);
   return {
     v: 1,
     ...fixed,

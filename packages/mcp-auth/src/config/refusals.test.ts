@@ -171,7 +171,7 @@ describe("a server's environment is refused", () => {
     [
       "scopes with quotes",
       { ...HOSTED, VENDOR_SCOPES: 'read "write"' },
-      "VENDOR_SCOPES has characters a scope must not have",
+      "VENDOR_SCOPES contains characters that are not allowed",
     ],
     [
       "scopes with the vendor's commas",

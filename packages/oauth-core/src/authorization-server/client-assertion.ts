@@ -6,7 +6,7 @@
 import { hash } from "node:crypto";
 import { createLocalJWKSet, decodeJwt, type JWTVerifyGetKey, jwtVerify } from "jose";
 import type { Clock, RecordStore } from "../ports.ts";
-import { toOAuthError } from "../protocol/errors.ts";
+import { isOutage, toOAuthError } from "../protocol/errors.ts";
 import { type Client, type ClientRegistry, invalidClient } from "./client.ts";
 
 export const JWT_BEARER_ASSERTION = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
@@ -87,7 +87,7 @@ async function verifyClaims(
     // A key set that cannot be fetched is an outage and is reported as one; anything else is a bad
     // assertion.
     const known = toOAuthError(cause);
-    throw known.code === "temporarily_unavailable" ? known : invalidClient("assertion does not verify", cause);
+    throw isOutage(known) ? known : invalidClient("assertion does not verify", cause);
   });
   const { aud, exp = 0, iat = 0, jti } = payload;
   //= bar#VR-6

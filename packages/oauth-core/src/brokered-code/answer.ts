@@ -47,7 +47,7 @@ export function readVendorAnswer(
     (name) => parameters.has(name) && !vendor.callbackParams.includes(name),
   );
   if (isSmuggled || (code?.length ?? 0) > MAX_CODE_LENGTH || (code === undefined) === (error === undefined)) {
-    throw new OAuthError("invalid_request", "The answer is not one to an authorization request", {
+    throw new OAuthError("invalid_request", "This is not a valid authorization response", {
       reason: "malformed_response",
     });
   }

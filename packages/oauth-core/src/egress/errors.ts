@@ -27,7 +27,7 @@ export interface EgressError extends Error {
 }
 
 //= bar#EG-9
-const MESSAGE = "no usable answer from the other side";
+const MESSAGE = "no usable response from the other side";
 
 /** @param detail for the operator's log; must not carry a path, query, header or body */
 export function egressError(kind: EgressErrorKind, sent: boolean, detail: string): EgressError {

@@ -63,7 +63,7 @@ export function exchange(pool: Dispatcher, request: ExchangeRequest, limits: Exc
       controller?.abort(error);
     };
     const onAbort = (): void => giveUp("timeout", "aborted by the caller");
-    const timer = setTimeout(giveUp, limits.timeoutMs, "timeout", `no whole answer within ${limits.timeoutMs} ms`);
+    const timer = setTimeout(giveUp, limits.timeoutMs, "timeout", `no complete response within ${limits.timeoutMs} ms`);
     signal?.addEventListener("abort", onAbort, { once: true });
 
     pool.dispatch(

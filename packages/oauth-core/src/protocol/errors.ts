@@ -110,12 +110,17 @@ export function toOAuthError(error: unknown): OAuthError {
   });
 }
 
+/** Whether another party, the store or the keys did not respond: the same request may succeed later. */
+export function isOutage(error: unknown): error is OAuthError {
+  return error instanceof OAuthError && error.code === "temporarily_unavailable";
+}
+
 /**
  * The same outage after something was spent: the caller has to start a new flow. Any other error is
  * returned unchanged.
  */
 export function withRestart(error: OAuthError): OAuthError {
-  if (error.code !== "temporarily_unavailable" || error.extras.retry === "restart") return error;
+  if (!isOutage(error) || error.extras.retry === "restart") return error;
   const { retryAfterSeconds, detail } = error;
   return new OAuthError(error.code, error.description, {
     ...error.extras,

@@ -1,5 +1,5 @@
 /**
- * Keyed hashes, and the one comparison of secrets. node:crypto, synchronous: this is the hot path.
+ * Keyed hashes, and the comparison of secret texts. node:crypto, synchronous: this is the hot path.
  */
 import { hash, timingSafeEqual } from "node:crypto";
 
@@ -64,10 +64,10 @@ function hmac(macHash: MacHash, key: Buffer, input: string | Buffer): Buffer {
 }
 
 /**
- * Whether two texts have the same UTF-8 bytes, in a time that depends only on their lengths. The
- * only comparison of secrets and of values derived from them, which
- * tooling/src/code/secret-comparisons.ts enforces. An absent text equals no text, not even another
- * absent one.
+ * Whether two texts have the same UTF-8 bytes, in a time that depends only on their lengths. How
+ * texts that are secret, or derived from a secret, are compared; bytes are compared with
+ * timingSafeEqual, and tooling/src/code/secret-comparisons.ts refuses `===` and `.equals()`. An
+ * absent text equals no text, not even another absent one.
  */
 //= bar#HT-9
 export function isSameText(a: string | undefined, b: string | undefined): boolean {

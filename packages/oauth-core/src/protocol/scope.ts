@@ -4,7 +4,9 @@
  */
 import { OAuthError } from "./errors.ts";
 
-const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e ]*$/;
+/** One scope token. */
+//= rfc6749#3.3
+export const SCOPE_TOKEN = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
 
 /**
  * @param value space-separated scope tokens; several spaces count as one
@@ -13,10 +15,11 @@ const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e ]*$/;
  *   not ASCII
  */
 export function parseScope(value: string): string[] {
-  //= rfc6749#3.3
+  const tokens = value.split(" ").filter((token) => token !== "");
   //= bar#ST-5
-  if (!SCOPE.test(value)) throw new OAuthError("invalid_scope", "scope has characters a scope must not have");
-  return [...new Set(value.split(" ").filter((token) => token !== ""))];
+  if (!tokens.every((token) => SCOPE_TOKEN.test(token)))
+    throw new OAuthError("invalid_scope", "scope contains characters that are not allowed");
+  return [...new Set(tokens)];
 }
 
 /** @param separator what the receiver expects between tokens; the standard's is a space */

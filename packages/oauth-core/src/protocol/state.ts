@@ -28,7 +28,7 @@ export interface MacKeys {
 export interface StateClaims {
   /** The flow's id. */
   readonly jti: string;
-  /** Hash of the connection context the flow was started with. */
+  /** Hash of the context the flow was started with. */
   readonly contextHash: string;
   readonly issuedAt: EpochSeconds;
   readonly expiresAt: EpochSeconds;

@@ -195,7 +195,7 @@ describe("errorFields", () => {
       code: "ECONNREFUSED",
     });
     const middle = new TypeError(`fetch failed: ${CANARY}`, { cause: root });
-    const error = new OAuthError("temporarily_unavailable", "The vendor does not answer", {
+    const error = new OAuthError("temporarily_unavailable", "The vendor does not respond", {
       detail: "vendor.example:443",
       cause: middle,
     });

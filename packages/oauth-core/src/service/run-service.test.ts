@@ -51,10 +51,10 @@ describe("why a service could not start", () => {
 
   it("names what the operator can do, which callers do not see", () => {
     const detail = "there is no table tokens: create it";
-    const error = new OAuthError("temporarily_unavailable", "The record store does not answer", { detail });
-    expect(explainStartFailure(error, "The server")).toBe(`The record store does not answer: ${detail}`);
-    const bare = new OAuthError("temporarily_unavailable", "The record store does not answer");
-    expect(explainStartFailure(bare, "The server")).toBe("temporarily_unavailable: The record store does not answer");
+    const error = new OAuthError("temporarily_unavailable", "The record store does not respond", { detail });
+    expect(explainStartFailure(error, "The server")).toBe(`The record store does not respond: ${detail}`);
+    const bare = new OAuthError("temporarily_unavailable", "The record store does not respond");
+    expect(explainStartFailure(bare, "The server")).toBe("temporarily_unavailable: The record store does not respond");
   });
 });
 

@@ -41,7 +41,7 @@ export async function readObject(
   if (type === "text/html" || type === "application/xhtml+xml")
     throw invalidVendorResponse(`${call.what}: answered ${type}`);
   const body = await response.text();
-  if (body.length > MAX_BODY_CHARACTERS) throw invalidVendorResponse(`${call.what}: answer too large`);
+  if (body.length > MAX_BODY_CHARACTERS) throw invalidVendorResponse(`${call.what}: response too large`);
   // `text()` drops a leading byte order mark, as the encoding standard requires.
   const text = body.trimStart();
   const isForm = type === "application/x-www-form-urlencoded" || (type === "text/plain" && !text.startsWith("{"));

@@ -61,7 +61,7 @@ const DESCRIPTIONS: Readonly<Partial<Record<OAuthErrorCode, string>>> = {
   invalid_grant: "The vendor refused the grant: the user must authorize again",
   vendor_credentials_rejected: "The vendor refused the client credentials: update them",
   invalid_scope: "The vendor refused the scope",
-  temporarily_unavailable: "The vendor cannot answer now",
+  temporarily_unavailable: "The vendor is unavailable at the moment",
   vendor_response_invalid: "The vendor refused the request",
 };
 
@@ -110,13 +110,13 @@ export function vendorRefusedClient(call: VendorCall): OAuthError {
  * @param detail for the log; never content of the response
  */
 export function invalidVendorResponse(detail: string, options: { cause?: unknown; reason?: string } = {}): OAuthError {
-  return new OAuthError("vendor_response_invalid", "The vendor's answer breaks its contract", { detail, ...options });
+  return new OAuthError("vendor_response_invalid", "The vendor returned an invalid response", { detail, ...options });
 }
 
 /** The vendor reported that it cannot respond now. */
 export function vendorUnavailable(response: Response, call: VendorCall, now: Clock): OAuthError {
   const retryAfterSeconds = parseRetryAfter(response.headers.get("retry-after"), now);
-  return new OAuthError("temporarily_unavailable", "The vendor cannot answer now", {
+  return new OAuthError("temporarily_unavailable", "The vendor is unavailable at the moment", {
     detail: `${call.what}: status ${response.status}`,
     ...defined({ retryAfterSeconds }),
     ...(call.spendsOnRefusal === true ? { retry: "restart" } : {}),
@@ -155,7 +155,7 @@ export function translateVendorError(error: unknown, call: VendorCall): unknown 
   if (error instanceof OAuthError) return error;
   if (isEgressError(error)) {
     // A response that is too long is a response, and an invalid one.
-    if (error.kind === "too_large") return invalidVendorResponse(`${call.what}: answer too large`, { cause: error });
+    if (error.kind === "too_large") return invalidVendorResponse(`${call.what}: response too large`, { cause: error });
     //= bar#EG-9
     return new OAuthError("temporarily_unavailable", "The vendor cannot be reached", {
       cause: error,

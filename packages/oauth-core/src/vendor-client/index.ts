@@ -34,7 +34,7 @@ export {
   authorizationParameterName,
   type AuthorizationRequest,
 } from "./authorization/url.ts";
-export { connectionContext, type ConnectionContextInput, type Kept, keptOf, requireTokenHost } from "./kept.ts";
+export { type FlowContext, flowContextHash, type Kept, keptOf, requireTokenHost } from "./kept.ts";
 export { VENDOR_OPERATION_SECONDS } from "./deadline.ts";
 export { memberAt } from "./userinfo/member-path.ts";
 export { canIdentify } from "./userinfo/identify.ts";
@@ -65,7 +65,7 @@ export interface VendorClient {
    * Where the browser is sent, with every parameter exactly once.
    *
    * @throws OAuthError invalid_request when `extra` names a parameter that is ours; server_error
-   *   when a challenge is owed
+   *   when a required challenge is missing
    */
   authorizationUrl(vendor: ResolvedVendor, request: AuthorizationRequest): string;
   /**
@@ -77,7 +77,7 @@ export interface VendorClient {
    */
   redeemCode(vendor: ResolvedVendor, credentials: VendorCredentials, request: RedeemRequest): Promise<VendorTokens>;
   /**
-   * Without a refresh token in the result, the old one goes on.
+   * Without a refresh token in the result, the old one stays valid.
    *
    * @throws OAuthError as redeemCode; `retry: "restart"` only where the vendor rotates
    */
@@ -135,7 +135,8 @@ export interface VendorClient {
    */
   identify(vendor: ResolvedVendor, tokens: VendorTokens): Promise<string>;
   /**
-   * A client at the vendor for the caller: the vendor's answer as it came. Asks once.
+   * Registers a client at the vendor for the caller, by one request, and returns the vendor's
+   * response unchanged.
    *
    * @throws OAuthError invalid_request where the vendor has no registration endpoint;
    *   vendor_response_invalid; temporarily_unavailable when the vendor cannot be reached

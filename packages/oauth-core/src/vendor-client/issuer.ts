@@ -24,7 +24,7 @@ export function requireIssuer(
 ): void {
   if (iss === undefined) {
     if (!vendor.issExpected) return;
-    throw new OAuthError("invalid_request", "The answer does not say which vendor it is from", {
+    throw new OAuthError("invalid_request", "The response does not identify its issuer", {
       reason: "missing_issuer",
     });
   }
@@ -33,7 +33,7 @@ export function requireIssuer(
       ? isOfSameOrigin(iss, vendor.authorizationEndpoint)
       : iss === vendor.issuer || isSpellingOf({ ...vendor, issuer: vendor.issuer }, iss);
   if (!isTheirs) {
-    throw new OAuthError("invalid_request", "The answer is from another vendor", { reason: "issuer_mismatch" });
+    throw new OAuthError("invalid_request", "The response is from another issuer", { reason: "issuer_mismatch" });
   }
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { defineVendor, type ResolvedVendor } from "../vendors/vendor.ts";
-import { connectionContext, type ConnectionContextInput, keptOf, requireTokenHost } from "./kept.ts";
+import { flowContextHash, type FlowContext, keptOf, requireTokenHost } from "./kept.ts";
 
 const VENDOR: ResolvedVendor = {
   ...defineVendor({ id: "vendor", name: "Vendor", issuer: "https://v.example", jwksUri: "https://v.example/k" }),
@@ -8,17 +8,17 @@ const VENDOR: ResolvedVendor = {
   tokenEndpoint: "https://v.example/t",
   issExpected: true,
 };
-const INPUT: ConnectionContextInput = {
+const INPUT: FlowContext = {
   vendor: VENDOR,
   clientId: "client",
   credentialsId: "1",
   platformClientId: "platform",
   redirectUri: "https://broker.example/v1/callback",
 };
-const hash = (changes: Partial<ConnectionContextInput> = {}, vendor: Partial<ResolvedVendor> = {}): string =>
-  connectionContext({ ...INPUT, ...changes, vendor: { ...VENDOR, ...vendor } }).hash;
+const hash = (changes: Partial<FlowContext> = {}, vendor: Partial<ResolvedVendor> = {}): string =>
+  flowContextHash({ ...INPUT, ...changes, vendor: { ...VENDOR, ...vendor } });
 
-describe("connectionContext", () => {
+describe("flowContextHash", () => {
   it("is the same for the same flow, 43 characters", () => {
     expect(hash()).toBe(hash());
     expect(hash()).toMatch(/^[\w-]{43}$/);

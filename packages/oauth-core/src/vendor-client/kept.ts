@@ -9,8 +9,8 @@ import { hash } from "node:crypto";
 import { OAuthError } from "../protocol/errors.ts";
 import type { ResolvedVendor } from "../vendors/vendor.ts";
 
-/** What the hash of a connection context is made of. */
-export interface ConnectionContextInput {
+/** What a flow must not change between its legs. */
+export interface FlowContext {
   readonly vendor: ResolvedVendor;
   /** Our client id at the vendor. */
   readonly clientId: string;
@@ -26,8 +26,8 @@ export interface ConnectionContextInput {
 /** @returns SHA-256 over the fields, each with its length before it, base64url, 43 characters */
 //= bar#XA-5
 //= bar#DI-3
-export function connectionContext(input: ConnectionContextInput): { readonly hash: string } {
-  const { vendor } = input;
+export function flowContextHash(context: FlowContext): string {
+  const { vendor } = context;
   let text = "";
   for (const field of [
     "connection-context-1",
@@ -40,20 +40,20 @@ export function connectionContext(input: ConnectionContextInput): { readonly has
     vendor.jwksUri,
     vendor.pkce,
     vendor.tokenEndpointAuthMethod,
-    input.clientId,
-    input.credentialsId,
-    input.platformClientId,
-    input.redirectUri,
+    context.clientId,
+    context.credentialsId,
+    context.platformClientId,
+    context.redirectUri,
     // Placeholders come after the fields that are always there, so that a flow without any keeps
     // the hash of earlier releases.
-    ...Object.entries(input.placeholders ?? {})
+    ...Object.entries(context.placeholders ?? {})
       .toSorted(([one], [other]) => (one < other ? -1 : 1))
       .flat(),
   ]) {
     // An absent field is not an empty one.
     text += field === undefined ? "-:" : `${Buffer.byteLength(field)}:${field}`;
   }
-  return { hash: hash("sha256", text, "base64url") };
+  return hash("sha256", text, "base64url");
 }
 
 type CheckEndpoints = Pick<ResolvedVendor, "tokenCheck" | "introspectionEndpoint" | "account" | "userinfoEndpoint">;

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { newIdTokenKey } from "../testing/id-tokens.ts";
 import { type Lab, openLab } from "../testing/network/vendor-lab.ts";
-import { connectionContext } from "./kept.ts";
+import { flowContextHash } from "./kept.ts";
 
 let lab: Lab;
 beforeEach(async () => {
@@ -152,13 +152,13 @@ describe("metadata", () => {
 
   it("V-67 bar#DI-3 that changes between start and callback changes the connection context", async () => {
     const context = async (): Promise<string> =>
-      connectionContext({
+      flowContextHash({
         vendor: await lab.client.resolve(lab.vendor.entry),
         clientId: "a",
         credentialsId: "b",
         platformClientId: "c",
         redirectUri: "d",
-      }).hash;
+      });
     const before = await context();
     lab.clock.advance(600);
     expect(await context()).toBe(before);

@@ -73,8 +73,8 @@ const PER_PAGE = { default: 30, most: 100 };
 
 /** One page of a user's repositories, with links to the pages around it (RFC 8288). */
 function repositoriesOf(user: string, { pathname, searchParams }: URL, origin: string): Response {
-  const wished = Number(searchParams.get("per_page") ?? PER_PAGE.default);
-  const size = Math.min(Math.max(1, Math.trunc(wished) || PER_PAGE.default), PER_PAGE.most);
+  const asked = Number(searchParams.get("per_page") ?? PER_PAGE.default);
+  const size = Math.min(Math.max(1, Math.trunc(asked) || PER_PAGE.default), PER_PAGE.most);
   const page = Math.max(1, Math.trunc(Number(searchParams.get("page") ?? 1)) || 1);
   const last = Math.ceil(REPOSITORIES / size);
   const links = { prev: page - 1, next: page + 1, last, first: 1 };

@@ -47,7 +47,7 @@ describe("migrate and outages", () => {
     const rows = memoryTokenRows({ table: "tokens" });
     const fixture = cliFixture({ rows });
     await olderRows(fixture, 20);
-    const down = new OAuthError("temporarily_unavailable", "The record store does not answer", {
+    const down = new OAuthError("temporarily_unavailable", "The record store does not respond", {
       reason: "store_unavailable",
     });
     for (const name of ["scan", "get", "change"] as const) vi.spyOn(rows, name).mockRejectedValueOnce(down);

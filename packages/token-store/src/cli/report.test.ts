@@ -77,10 +77,10 @@ describe("progress on a terminal", () => {
   it("says in a line of its own what it waits for", () => {
     const { written, at, show } = screen("bar");
     at(0).rows(10);
-    show({ event: "waiting", reason: "kms_unavailable", detail: "The key service does not answer", seconds: 2 });
+    show({ event: "waiting", reason: "kms_unavailable", detail: "The key service does not respond", seconds: 2 });
     expect(written.slice(1)).toEqual([
       "\r\u001B[2K",
-      "waiting 2 s (kms_unavailable): The key service does not answer\n",
+      "waiting 2 s (kms_unavailable): The key service does not respond\n",
     ]);
   });
 });

@@ -23,7 +23,7 @@ const RETRY_AFTER_SECONDS = 5;
  */
 export function kmsUnavailable(detail: string): OAuthError {
   //= bar#TS-12
-  return new OAuthError("temporarily_unavailable", "The key service does not answer", {
+  return new OAuthError("temporarily_unavailable", "The key service does not respond", {
     reason: "kms_unavailable",
     retryAfterSeconds: RETRY_AFTER_SECONDS,
     detail,
@@ -41,7 +41,7 @@ export const DEADLINE_PASSED = "DeadlinePassed";
  */
 type Kind = "outage" | "refused" | "unreadable";
 
-const SILENT = "KMS does not answer in time: look at its status, the network path and the VPC endpoint";
+const SILENT = "KMS does not respond in time: look at its status, the network path and the VPC endpoint";
 const CREDENTIALS = "the AWS credentials are missing, expired or not valid: look at the task role";
 const WRONG_KEY =
   "this region and account have no such key: compare the configured key id, and the region where it names none";

@@ -52,7 +52,7 @@ export async function askVendor(
 }
 
 function tooLate(cause?: unknown): OAuthError {
-  return new OAuthError("temporarily_unavailable", "The vendor does not answer", {
+  return new OAuthError("temporarily_unavailable", "The vendor does not respond", {
     reason: "vendor_unavailable",
     retry: "restart",
     ...defined({ cause }),

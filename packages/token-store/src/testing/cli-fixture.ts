@@ -47,7 +47,7 @@ export function memoryKeys(): MemoryKeys {
   const kept = new Map<string, Buffer>();
   const requireUp = (): void => {
     if (!keys.isDown) return;
-    throw new OAuthError("temporarily_unavailable", "The key service does not answer", { reason: "kms_unavailable" });
+    throw new OAuthError("temporarily_unavailable", "The key service does not respond", { reason: "kms_unavailable" });
   };
   const keys: MemoryKeys = {
     root: "one",

@@ -103,14 +103,14 @@ export const OWNERSHIP_DEFENCES: readonly Mutation[] = [
     tests: ["apps/broker/src/flows/manual-mode.test.ts"],
   },
   {
-    defence: "The asking client is part of the connection context",
+    defence: "The asking client is part of the flow's context",
     file: "packages/oauth-core/src/vendor-client/kept.ts",
-    find: "    input.platformClientId,\n",
+    find: "    context.platformClientId,\n",
     replace: "",
     tests: ["packages/oauth-core/src/vendor-client/kept.test.ts"],
   },
   {
-    defence: "The connection context of the record equals that of the present configuration, on every leg",
+    defence: "The context of the record equals that of the present configuration, on every leg",
     file: "apps/broker/src/flows/policy.ts",
     find: "  if (choice.contextHash === flow.contextHash) return choice;",
     replace: '  if (choice.contextHash !== "") return choice;',

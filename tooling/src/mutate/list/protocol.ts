@@ -192,8 +192,8 @@ export const PROTOCOL_DEFENCES: readonly Mutation[] = [
     defence: "A scope has the characters of a scope",
     rows: ["ST-5"],
     file: `${PROTOCOL}/scope.ts`,
-    find: "if (!SCOPE.test(value)) throw",
-    replace: "if (!SCOPE.test(value) && false) throw",
+    find: "if (!tokens.every((token) => SCOPE_TOKEN.test(token)))",
+    replace: "if (false)",
     tests: [`${PROTOCOL}/scope.test.ts`],
   },
   {

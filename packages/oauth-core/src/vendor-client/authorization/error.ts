@@ -85,5 +85,5 @@ export function relayedError(
 function describe(code: string): string {
   if (code === "access_denied") return "The user cancelled at the vendor";
   if (code === "vendor_credentials_rejected") return "The vendor refused the client credentials: update them";
-  return "The vendor answered with an error";
+  return "The vendor returned an error";
 }

@@ -4,12 +4,11 @@
  */
 import { LRUCache } from "lru-cache";
 import type { Clock, EpochSeconds } from "../../ports.ts";
+import { isOutage } from "../../protocol/errors.ts";
 import { type Deadline, waitUntil } from "../deadline.ts";
 
 export interface RefreshingCacheOptions<T> {
   readonly load: (key: string) => Promise<T>;
-  /** Whether a stale document may stand in for one that failed to load. */
-  readonly isOutage: (error: unknown) => boolean;
   readonly now: Clock;
 }
 
@@ -43,7 +42,7 @@ interface Entry<T> {
   loading?: Promise<T>;
 }
 
-export function createRefreshingCache<T>({ load, isOutage, now }: RefreshingCacheOptions<T>): RefreshingCache<T> {
+export function createRefreshingCache<T>({ load, now }: RefreshingCacheOptions<T>): RefreshingCache<T> {
   const entries = new LRUCache<string, Entry<T>>({ max: MAX_ENTRIES });
 
   const entryOf = (key: string): Entry<T> => {
@@ -76,6 +75,7 @@ export function createRefreshingCache<T>({ load, isOutage, now }: RefreshingCach
     } catch (error) {
       // A refused document is requested again: otherwise the stale one would silently stand in for
       // it.
+      //= bar#JW-4
       if (!isOutage(error)) throw error;
       entry.failedAt = now();
       const stale = heldWithin(entry, USABLE_SECONDS);

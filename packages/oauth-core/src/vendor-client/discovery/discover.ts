@@ -31,7 +31,6 @@ export interface Discovery {
 export function createDiscovery(deps: VendorClientDeps): Discovery {
   const documents = createRefreshingCache<VendorMetadata>({
     load: (issuer) => loadMetadata(issuer, deps),
-    isOutage: (error) => error instanceof OAuthError && error.code === "temporarily_unavailable",
     now: deps.now,
   });
   const advertised = createAdvertised({ documents, now: deps.now });

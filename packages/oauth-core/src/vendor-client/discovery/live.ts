@@ -6,7 +6,7 @@
 import { registrableDomainOf } from "../../protocol/public-suffix.ts";
 import { createExpiringMap } from "../../mechanics/expiring-map.ts";
 import type { JsonObject } from "../../ports.ts";
-import { OAuthError } from "../../protocol/errors.ts";
+import { isOutage, OAuthError } from "../../protocol/errors.ts";
 import type { EndpointSource, Vendor } from "../../vendors/vendor.ts";
 import type { VendorClientDeps } from "../binding.ts";
 import { VENDOR_OPERATION_SECONDS } from "../deadline.ts";
@@ -42,7 +42,6 @@ export function createLiveMetadata(
   const { now, onStoredEndpoints } = deps;
   const documents = createRefreshingCache<VendorMetadata>({
     load: async (key) => loadLive(key, deps),
-    isOutage,
     now,
   });
   const unreachable = createExpiringMap<true>(MAX_SERVERS, now);
@@ -68,10 +67,6 @@ export function createLiveMetadata(
   };
 }
 
-function isOutage(error: unknown): boolean {
-  return error instanceof OAuthError && error.code === "temporarily_unavailable";
-}
-
 /** A URL has no space. */
 function keyOf({ issuer, serverUrl }: LiveVendor): string {
   return `${issuer} ${serverUrl}`;
@@ -87,7 +82,7 @@ async function loadLive(key: string, deps: VendorClientDeps): Promise<VendorMeta
   if (server.status === "rejected") throw server.reason;
   if (metadata.status === "rejected") throw metadata.reason;
   if (metadata.value !== undefined) return metadata.value;
-  throw new OAuthError("temporarily_unavailable", "The vendor's metadata is not there", {
+  throw new OAuthError("temporarily_unavailable", "The vendor publishes no metadata", {
     detail: "discovery: no metadata in any of the well-known places",
   });
 }

@@ -7,7 +7,6 @@
 import { createPublicKey } from "node:crypto";
 import { createLocalJWKSet, errors, type CryptoKey, type JWK, type JWSHeaderParameters } from "jose";
 import type { Clock, Fetch, JsonObject, JsonValue } from "../../ports.ts";
-import { OAuthError } from "../../protocol/errors.ts";
 import { isObject, readObject, requireAnswer } from "../answer.ts";
 import { VENDOR_OPERATION_SECONDS } from "../deadline.ts";
 import { createRefreshingCache, type RefreshingCache } from "../discovery/cache.ts";
@@ -39,8 +38,6 @@ const CALL: VendorCall = { what: "key set", spends: false };
 export function createKeySets<T>(read: (set: JsonObject) => T, { fetch, now }: KeySetDeps): RefreshingCache<T> {
   return createRefreshingCache<T>({
     load: async (jwksUri) => loadKeySet(jwksUri, read, { fetch, now }),
-    //= bar#JW-4
-    isOutage: (error) => error instanceof OAuthError && error.code === "temporarily_unavailable",
     now,
   });
 }

@@ -65,7 +65,8 @@ const ASYMMETRIC: ReadonlySet<string> = new Set(
 //= bar#ID-4
 export function requireAlg({ alg, zip, crit, b64 }: JsonObject, algs: readonly string[]): string {
   if (typeof alg !== "string" || !algs.includes(alg) || !ASYMMETRIC.has(alg)) throw refused("alg is not permitted");
-  if ([zip, crit, b64].some((value) => value !== undefined)) throw refused("header has members we do not speak");
+  if ([zip, crit, b64].some((value) => value !== undefined))
+    throw refused("the header has members that are not supported");
   return alg;
 }
 
@@ -136,8 +137,8 @@ export function requireIssuerClaim({ iss }: JsonObject, issuer: string): void {
 //= bar#ID-7
 export function requireAudience({ aud, azp }: JsonObject, clientId: string): void {
   const audiences: readonly JsonValue[] = Array.isArray(aud) ? aud : [aud ?? null];
-  if (audiences.length !== 1 || audiences[0] !== clientId) throw refused("aud is not us alone");
-  if (azp !== undefined && azp !== clientId) throw refused("azp is not us");
+  if (audiences.length !== 1 || audiences[0] !== clientId) throw refused("aud is not this client alone");
+  if (azp !== undefined && azp !== clientId) throw refused("azp is not this client");
 }
 
 const MAX_AHEAD_SECONDS = 60;

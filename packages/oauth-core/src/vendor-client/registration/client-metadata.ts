@@ -6,7 +6,7 @@ import type { JsonObject } from "../../ports.ts";
 import type { TokenEndpointAuthMethod, Vendor } from "../../vendors/vendor.ts";
 
 export interface ClientMetadataInput {
-  /** Our client name, the same at every vendor. */
+  /** Our callback, the same at every vendor. */
   readonly redirectUri: string;
   /** As the vendor's metadata lists them. */
   readonly authMethods: readonly string[] | undefined;

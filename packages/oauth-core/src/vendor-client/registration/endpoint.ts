@@ -77,7 +77,7 @@ function isTemplate(url: string): boolean {
 export function noRegistration({ id }: Pick<Vendor, "id">): OAuthError {
   return new OAuthError(
     "invalid_request",
-    "This vendor offers no dynamic client registration that is known here: register an app there by hand and bring its credentials",
+    "No registration endpoint is known for this vendor: register a client there yourself, and send its vendor_client_id and vendor_client_secret",
     { reason: "registration_not_supported", detail: `vendors.${id} has no registration_endpoint` },
   );
 }

@@ -5,6 +5,7 @@
  */
 import { defined } from "../../mechanics/defined.ts";
 import type { Clock, JsonObject, JsonValue } from "../../ports.ts";
+import { SCOPE_TOKEN } from "../../protocol/scope.ts";
 import type { AbsoluteExpiry } from "../../vendors/dialect.ts";
 import type { ResolvedVendor } from "../../vendors/vendor.ts";
 import { isObject, readObject, requireAnswer } from "../answer.ts";
@@ -112,8 +113,7 @@ function normalise(answer: JsonObject, vendor: Dialect, now: Clock): TokenAnswer
     vendor.defaultLifetimeSeconds;
   const refreshToken = optionalToken(members.refresh_token, "refresh_token");
   const scope = scopeList(members.scope, vendor.scopeSeparator);
-  // Without an issuer the signature cannot be checked, and nothing unverified is passed on (quirk
-  // 29).
+  // Without an issuer the signature cannot be checked, and nothing unverified is passed on.
   const idToken = hasIdTokens(vendor) ? optionalToken(members.id_token, "id_token") : undefined;
   return {
     accessToken: token(members.access_token, "access_token"),
@@ -216,8 +216,6 @@ export function pointInTime(value: JsonValue | undefined, unit: AbsoluteExpiry["
         (unit === "milliseconds" ? 1000 : 1);
   return Number.isFinite(at) ? at : undefined;
 }
-
-const SCOPE_TOKEN = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
 
 const MAX_SCOPES = 1_000;
 const MAX_SCOPE_LENGTH = 1_024;

@@ -3,7 +3,7 @@
  * tokens that were issued and failed validation.
  */
 import { defined } from "../../mechanics/defined.ts";
-import { processRevocationResponse, revocationRequest } from "oauth4webapi";
+import { revocationRequest } from "oauth4webapi";
 import type { JsonObject } from "../../ports.ts";
 import { OAuthError } from "../../protocol/errors.ts";
 import type { RevocationDialect } from "../../vendors/dialect.ts";
@@ -182,7 +182,6 @@ async function readRevocation(
   const { error, isFailure } = await readRefusal(response, call);
   if (error === undefined && !isRefusal) {
     if (isFailure) throw invalidVendorResponse("revocation: a 200 that reports a failure");
-    await processRevocationResponse(new Response(null, { status: 200 }));
     return "token";
   }
   const isGone = error !== undefined && (UNKNOWN_TOKEN.has(error) || vendor.revocation?.goneErrors?.includes(error));

@@ -10,7 +10,7 @@ import {
   processRefreshTokenResponse,
 } from "oauth4webapi";
 import type { JsonObject } from "../../ports.ts";
-import { OAuthError } from "../../protocol/errors.ts";
+import { isOutage, OAuthError } from "../../protocol/errors.ts";
 import type { ResolvedVendor, VendorCredentials, VendorTokens } from "../../vendors/vendor.ts";
 import { jsonResponse } from "../answer.ts";
 import type { Deadline } from "../deadline.ts";
@@ -151,7 +151,7 @@ function toTokenResponse({ accessToken, expiresInSeconds, refreshToken, scope, i
  * caller has to start again.
  */
 function spent(error: unknown, { spends }: VendorCall): unknown {
-  if (!spends || !(error instanceof OAuthError) || error.code !== "temporarily_unavailable") return error;
+  if (!spends || !isOutage(error)) return error;
   return new OAuthError("temporarily_unavailable", "The vendor's signing keys cannot be fetched now", {
     cause: error,
     retry: "restart",

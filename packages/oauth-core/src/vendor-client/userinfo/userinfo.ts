@@ -154,7 +154,7 @@ async function askOwn(
   const found = member === undefined ? answer : memberAt(answer, member);
   const listed = scopeHeader === undefined ? null : response.headers.get(scopeHeader);
   if (isObject(found)) return { account: found, scope: scopeList(listed, ",") };
-  throw invalidVendorResponse("account: no account in the answer");
+  throw invalidVendorResponse("account: no account in the response");
 }
 
 /**

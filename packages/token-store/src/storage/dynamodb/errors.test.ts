@@ -30,7 +30,7 @@ describe("a table that cannot be used", () => {
   it("that is not there: says how to make it", async () => {
     expect(await pingError({ table: "no-such-table" })).toMatchObject({
       code: "temporarily_unavailable",
-      description: "The record store does not answer",
+      description: "The record store does not respond",
       extras: { reason: "store_unavailable" },
       detail: expect.stringMatching(
         /^there is no table no-such-table in region eu-west-1 at http.*pk \(S\) and sk \(S\)/,

@@ -107,7 +107,7 @@ describe("a SQLite file that another process holds", () => {
     const early = Array.from({ length: 100 }, (_, at) => create(`early${at}`));
     expect(new Set(await within(1500, ...early))).toEqual(new Set(["pending"]));
     const late = Array.from({ length: 100 }, (_, at) => create(`late${at}`));
-    const refused = Array.from({ length: 100 }, () => expect.stringMatching(/The record store does not answer/));
+    const refused = Array.from({ length: 100 }, () => expect.stringMatching(/The record store does not respond/));
     const first = within(ANSWERED_WITHIN_MS - 1500, ...early);
     expect(await first).toEqual(refused);
     expect(await within(1500, ...late)).toEqual(refused);

@@ -118,7 +118,7 @@ describe("several processes on one SQLite file", () => {
     const tally = await order([limited], { what: "fill", key });
     expect(tally).toEqual({
       moved: expect.any(Number),
-      "OAuthError: temporarily_unavailable: The record store does not answer": 1,
+      "OAuthError: temporarily_unavailable: The record store does not respond": 1,
     });
     expect(tally["moved"]).toBeGreaterThan(10);
     await stopProcess(limited);
@@ -145,7 +145,7 @@ describe("several processes on one SQLite file", () => {
     const advance = await order([limited], { what: "advance", key, times: 1 });
     expect(advance).toEqual({ absent: 1 });
     expect(await order([limited], { what: "open" })).toEqual({
-      "error OAuthError: temporarily_unavailable: The record store does not answer": 1,
+      "error OAuthError: temporarily_unavailable: The record store does not respond": 1,
     });
     await store.close();
   });

@@ -129,7 +129,8 @@ async function ask(refreshToken: string, settings: RefreshSettings, signal: Abor
       settings.rotates ? { retry: "restart" } : {},
     );
   const response = await fetch(tokenEndpoint, { method: "POST", body, signal }).catch(() => Promise.reject(lost()));
-  if (response.status >= 500) throw new OAuthError("temporarily_unavailable", "The vendor cannot answer now");
+  if (response.status >= 500)
+    throw new OAuthError("temporarily_unavailable", "The vendor is unavailable at the moment");
   const answer = (await response.json().catch(() => Promise.reject(lost()))) as WireTokens;
   if (response.status !== 200) throw new OAuthError("invalid_grant", "The vendor refused the grant");
   return answer;
