@@ -1,4 +1,4 @@
-import { BrokerClientError } from "@oauth-broker/broker-client";
+import { BrokerClientError, type Tokens } from "@oauth-broker/broker-client";
 import { type Fetch, OAuthError, Secret } from "@oauth-broker/oauth-core";
 import {
   driveConsent,
@@ -282,6 +282,24 @@ describe("a connection", () => {
         revision: (await platform.connections.open(connector, first.user.id))?.revision ?? "",
       }),
     ).rejects.toMatchObject({ code: "invalid_grant" });
+  });
+});
+
+describe("tokens that cannot be stored", () => {
+  it("are revoked", async () => {
+    const connector = await addConnector();
+    let issued: Tokens | undefined;
+    const save: TestConnect["connections"]["save"] = async (_connector, _user, tokens) => {
+      issued = tokens;
+      throw new OAuthError("temporarily_unavailable", "The record store does not respond");
+    };
+    const url = await goToVendor(connector);
+    const connections = { ...platform.connections, save };
+    expect(await finishConnect(url, first, { ...platform, connections })).toMatchObject({
+      failure: { error: "temporarily_unavailable" },
+    });
+    const client = await clientOfConnector(connector, platform);
+    expect(await client.refresh(issued ?? expect.fail("no tokens"))).toMatchObject({ outcome: "reauthorize" });
   });
 });
 

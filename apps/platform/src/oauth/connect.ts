@@ -88,7 +88,12 @@ export async function finishConnect(callbackUrl: string, by: SignedIn, deps: Con
   try {
     requireSameRecipient(flow, connector);
     const client = await clientOfConnector(connector, deps);
-    await deps.connections.save(connector, user.id, await client.finish(callbackUrl, flow.session));
+    const tokens = await client.finish(callbackUrl, flow.session);
+    await deps.connections.save(connector, user.id, tokens).catch(async (error: unknown) => {
+      // No later disconnect could end tokens that are not stored. Best effort.
+      await client.revoke(tokens).catch(() => undefined);
+      throw error;
+    });
     return { connectorId: connector.id };
   } catch (error) {
     const failure = { ...describeFailure(error), at: deps.now() };
