@@ -35,6 +35,7 @@ import { browserRoutes } from "./routes/browser.ts";
 import { infoRoutes } from "./routes/info.ts";
 import { registerRoutes } from "./routes/register.ts";
 import { openStores } from "./stores.ts";
+import { CALLBACK_PATH } from "./vendor/callback-path.ts";
 import { indexRegistrations } from "./vendor/registrations.ts";
 
 /** Only browsers visit these paths, whatever their Accept header says. */
@@ -96,7 +97,7 @@ export async function createBroker(
     audit,
     state: createStateCodec({
       keys: { active: () => keyset.active("state"), find: (kid) => keyset.find("state", kid) },
-      audience: `${config.baseUrl}/v1/callback`,
+      audience: `${config.baseUrl}${CALLBACK_PATH}`,
       now,
     }),
     clients: configuredClients(config.clients),

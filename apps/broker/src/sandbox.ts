@@ -11,6 +11,7 @@ import type { SandboxVendor } from "@oauth-broker/simulators";
 import { buildVendors, type ClientConfig, type Config, configError, type VendorConfig } from "./config.ts";
 import { readTimeline } from "./cli/timeline.ts";
 import type { Broker } from "./app.ts";
+import { CALLBACK_PATH } from "./vendor/callback-path.ts";
 import type { SamplePlatform, SamplePlatformOptions } from "./sample-platform/app.ts";
 
 export interface Sandbox {
@@ -59,7 +60,7 @@ export async function startSandbox(config: Config, clientFile: string): Promise<
     timeline: async (flowId) => (broker && (await readTimeline(flowId, broker.deps.records)))?.legs ?? [],
   };
   const platform = await startSamplePlatform(options, client.lastPort);
-  vendors = await startSandboxVendors({ redirectUri: `${config.baseUrl}/v1/callback`, homeUrl: platform.url });
+  vendors = await startSandboxVendors({ redirectUri: `${config.baseUrl}${CALLBACK_PATH}`, homeUrl: platform.url });
   const ids = vendors.map(({ offer }) => offer.id);
   return {
     config: {

@@ -9,8 +9,8 @@ import { parseJsonStrict } from "@oauth-broker/oauth-core/protocol";
 import type { ClientConfig } from "../config.ts";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import type { Deps } from "../deps.ts";
-import { configuredToken } from "../vendor/entry.ts";
-import { requireUsableVendor } from "../vendor/entry.ts";
+import { CALLBACK_PATH } from "../vendor/callback-path.ts";
+import { configuredToken, requireUsableVendor } from "../vendor/entry.ts";
 
 /**
  * The client is authenticated and under its rate limit.
@@ -31,7 +31,7 @@ export async function register(
   if (entry.registersNoClients === true) throw noRegistration(entry.vendor); //         the vendor is known to register no clients
   const token = request.initialAccessToken ?? configuredToken(client, entry); //     3  the caller's, the owner's, or the vendor's
   const answer = await deps.vendorClient.registerClient(entry.vendor, {
-    redirectUri: `${deps.issuer}/v1/callback`, //                                    4  our callback and no other
+    redirectUri: `${deps.issuer}${CALLBACK_PATH}`, //                                4  our callback and no other
     ...(token === undefined ? {} : { initialAccessToken: token }),
   });
   if (answer.status >= 400) trace.reason = "vendor_refused"; //                      5  logged and counted; the body is not read

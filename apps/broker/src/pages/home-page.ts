@@ -4,6 +4,7 @@
  */
 import type { VendorConfig } from "../config.ts";
 import type { Deps } from "../deps.ts";
+import { CALLBACK_PATH } from "../vendor/callback-path.ts";
 import { html, type Markup, page } from "@oauth-broker/oauth-core/service";
 
 export function homePage(
@@ -23,7 +24,7 @@ ${others.length === 0 ? undefined : html`<details><summary>${others.length} more
 <p class="quiet">All that are known, and what each can do: <a href="/v1/vendors">/v1/vendors</a>. Why one of them is off: <code>/v1/vendors/ID</code></p>
 <h2>For machines</h2>
 <p><a href="/.well-known/oauth-authorization-server">Authorization server metadata</a> · <a href="/openapi.json">OpenAPI</a> · <a href="/v1/vendors">Vendors</a> · <a href="/readyz">Readiness</a></p>
-<p class="quiet">Redirect URI to register at vendors: <code>${issuer}/v1/callback</code></p>`;
+<p class="quiet">Redirect URI to register at vendors: <code>${issuer}${CALLBACK_PATH}</code></p>`;
   return page("OAuth broker", content);
 }
 

@@ -3,10 +3,9 @@
  * human-readable page.
  */
 import { defined, OAuthError } from "@oauth-broker/oauth-core";
-import { parseParameters } from "@oauth-broker/oauth-core/protocol";
 import { searchVendors } from "@oauth-broker/oauth-core/registry";
 import { authenticateByHeader, authorizationServerMetadata } from "@oauth-broker/oauth-core/server";
-import { type Answer, jsonAnswer, pageAnswer } from "@oauth-broker/oauth-core/http";
+import { type Answer, jsonAnswer, pageAnswer, readQuery } from "@oauth-broker/oauth-core/http";
 import type { Context } from "hono";
 import type { ClientConfig, VendorConfig } from "../config.ts";
 import type { Deps } from "../deps.ts";
@@ -58,7 +57,7 @@ export function infoRoutes(deps: InfoDeps): Route[] {
     get("/.well-known/oauth-authorization-server", () => rawJson(metadata)),
     get("/v1/vendors", async (c, trace) => {
       const client = await optionalClient(c, deps, trace);
-      const query = readQuery(c);
+      const query = searchedFor(c);
       if (query !== undefined) return jsonAnswer(200, found(query, client, deps));
       return rawJson(client === undefined ? listForAll() : vendorList(client));
     }),
@@ -79,8 +78,8 @@ export function infoRoutes(deps: InfoDeps): Route[] {
 const LONGEST_QUERY = 64;
 
 /** @returns undefined for the whole list */
-function readQuery(c: Context): string | undefined {
-  const query = parseParameters(new URL(c.req.url).search.slice(1)).get("q");
+function searchedFor(c: Context): string | undefined {
+  const query = readQuery(c).get("q");
   if (query === undefined || query.length <= LONGEST_QUERY) return query;
   throw new OAuthError("invalid_request", `q has more than ${LONGEST_QUERY} characters`);
 }

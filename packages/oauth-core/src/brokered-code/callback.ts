@@ -115,10 +115,13 @@ async function vendorOf(
 ): Promise<FlowVendor | OAuthError> {
   return policy.vendorOf({ leg: "callback", flowId, flow }, trace).catch((error: unknown) => {
     const known = toOAuthError(error);
-    if (trace.reason === undefined && known.status === 400) return known;
+    if (known.status === 400 && !PAGES.has(known.extras.reason)) return known;
     throw known;
   });
 }
+
+/** Refusals of a policy that are shown as a page, without a redirect. */
+const PAGES: ReadonlySet<string | undefined> = new Set<FlowRefusal>(["client_unknown", "context_mismatch"]);
 
 async function endWithout(
   error: OAuthError,

@@ -8,7 +8,7 @@ import type { EpochSeconds, RecordKey } from "../ports.ts";
 import { isSameText } from "../protocol/mac.ts";
 import type { Trace } from "../service/http-layer.ts";
 import type { FlowDeps, FlowPolicy, FlowVendor } from "./policy.ts";
-import { flowData, type FlowRecord } from "./record.ts";
+import { flowData, type FlowRecord, type FlowStage } from "./record.ts";
 
 /** Without the app's own types, which index.ts restores. */
 export interface Engine {
@@ -61,7 +61,7 @@ export async function nameMentioned(
 /** The stage and fields that a record must have to be ended. */
 export interface Endable {
   readonly flowId: string;
-  readonly stage: "pushed" | "started" | "redeeming" | "parked" | "spent";
+  readonly stage: Exclude<FlowStage, "redeemed" | "failed">;
   readonly expect: Readonly<Record<string, string>>;
 }
 

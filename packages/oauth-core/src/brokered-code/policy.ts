@@ -99,7 +99,8 @@ export interface FlowPolicy<Flow extends FlowRecord, Vendor extends FlowVendor> 
   /**
    * Resolves the vendor, endpoints and credentials that the flow began with.
    *
-   * @throws OAuthError when they have changed
+   * @throws OAuthError when they have changed or are no longer there. At the callback a refusal by
+   *   `refuse` is shown as a page, and another error of status 400 is reported to the client
    */
   vendorOf(question: VendorQuestion<Flow>, trace: Trace): Promise<Vendor>;
   /**
