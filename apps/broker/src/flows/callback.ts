@@ -45,7 +45,7 @@ export async function repeatAsGet(
   trace: Trace,
 ): Promise<Answer> {
   await requireContext(context, parameters, deps, trace);
-  await deps.flows.name({ state: parameters.get("state") }, trace);
+  await deps.flows.identify({ state: parameters.get("state") }, trace);
   const answer = new URLSearchParams();
   for (const name of parameters.names()) answer.append(name, parameters.require(name));
   const iss = parameters.sent("iss");
@@ -66,6 +66,6 @@ async function requireContext(
   trace: Trace,
 ): Promise<void> {
   if (context === undefined || isContext(context)) return;
-  await flows.name({ state: parameters.get("state") }, trace);
+  await flows.identify({ state: parameters.get("state") }, trace);
   throw refusePage(trace, "path_mismatch");
 }

@@ -11,7 +11,7 @@ import {
   verifyRedirectUri,
 } from "@oauth-broker/oauth-core/protocol";
 import { defineVendor, REGISTRY, type ResolvedVendor, type VendorCredentials } from "@oauth-broker/oauth-core/registry";
-import { refuseWhatNoPushedRequestMayHold } from "@oauth-broker/oauth-core/server";
+import { requireAllowedParameters } from "@oauth-broker/oauth-core/server";
 import { isIdTokenDue } from "@oauth-broker/oauth-core/brokered-code";
 import type { ClientConfig } from "../config.ts";
 import type { Trace } from "@oauth-broker/oauth-core/service";
@@ -34,7 +34,7 @@ export async function explain(
   deps: Deps,
   trace: Trace,
 ): Promise<Record<string, unknown>> {
-  refuseWhatNoPushedRequestMayHold(parameters);
+  requireAllowedParameters(parameters);
   const redirectUri = parameters.get("redirect_uri");
   if (redirectUri !== undefined) verifyRedirectUri(redirectUri, client.redirectUris);
   if (parameters.has("code_challenge") || parameters.has("code_challenge_method")) {

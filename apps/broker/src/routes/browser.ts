@@ -83,7 +83,7 @@ async function readParameters(
     const lenient = new URLSearchParams(sent);
     const only = (name: string): string | undefined =>
       lenient.getAll(name).length === 1 ? (lenient.get(name) ?? "") : undefined;
-    await flows.name({ state: only("state"), requestUri: only("request_uri") }, trace);
+    await flows.identify({ state: only("state"), requestUri: only("request_uri") }, trace);
     throw error;
   }
 }

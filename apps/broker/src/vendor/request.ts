@@ -162,7 +162,7 @@ function requireResource(resource: string): string {
 }
 
 /** Parameters with their own place in the pushed request: a second value would be ambiguous. */
-const HAVE_THEIR_OWN_PLACE: ReadonlySet<string> = new Set(["scope", "login_hint", "prompt", "resource"]);
+const DEDICATED_PARAMETERS: ReadonlySet<string> = new Set(["scope", "login_hint", "prompt", "resource"]);
 
 /**
  * Visible ASCII only: a character that ends a name early for one parser (NUL, a line break) would
@@ -177,7 +177,7 @@ function requireVendorParams(json: string, vendor: ParameterNames): Record<strin
     throw new OAuthError("invalid_request", "vendor_params has a name that is not visible ASCII");
   }
   const reserved = Object.keys(given).find(
-    (name) => isReservedAuthorizationParameter(name, vendor) || HAVE_THEIR_OWN_PLACE.has(name),
+    (name) => isReservedAuthorizationParameter(name, vendor) || DEDICATED_PARAMETERS.has(name),
   );
   if (reserved !== undefined) {
     throw new OAuthError("invalid_request", "vendor_params holds a reserved parameter", {

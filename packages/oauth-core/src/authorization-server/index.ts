@@ -28,4 +28,4 @@ export {
 } from "./encrypted-response.ts";
 export { createFlowId, hashOf, isFlowId, parseHandle } from "./handle.ts";
 export { authorizationServerMetadata } from "./metadata.ts";
-export { readPushedRequest, refuseWhatNoPushedRequestMayHold } from "./pushed-request.ts";
+export { readPushedRequest, requireAllowedParameters } from "./pushed-request.ts";

@@ -30,7 +30,7 @@ export interface PushedRequest {
  *
  * @throws OAuthError invalid_request
  */
-export function refuseWhatNoPushedRequestMayHold(parameters: Parameters): void {
+export function requireAllowedParameters(parameters: Parameters): void {
   //= rfc9126#2.1
   if (parameters.has("request_uri") || parameters.has("request")) {
     throw new OAuthError("invalid_request", "request and request_uri are not accepted here");
@@ -48,7 +48,7 @@ export function refuseWhatNoPushedRequestMayHold(parameters: Parameters): void {
 
 /** @throws OAuthError invalid_request, invalid_redirect_uri */
 export function readPushedRequest(parameters: Parameters, client: Client): PushedRequest {
-  refuseWhatNoPushedRequestMayHold(parameters);
+  requireAllowedParameters(parameters);
   if (parameters.require("client_id") !== client.clientId) {
     throw new OAuthError("invalid_request", "client_id is not the authenticated client");
   }

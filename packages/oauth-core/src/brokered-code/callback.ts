@@ -13,7 +13,7 @@ import type { Trace } from "../service/http-layer.ts";
 import { relayedError } from "../vendor-client/authorization/error.ts";
 import { readVendorAnswer, type VendorAnswer } from "./answer.ts";
 import { parkCode, parkTokens, redeemAtVendor } from "./park.ts";
-import { type Engine, failFlow, keyOf, nameFlow, nameMentioned } from "./engine.ts";
+import { type Engine, failFlow, keyOf, nameFlow, identifyFlow } from "./engine.ts";
 import type { FlowRefusal, FlowVendor, Redeemed } from "./policy.ts";
 import { flowData, type FlowRecord } from "./record.ts";
 
@@ -69,7 +69,7 @@ async function findStarted(
   if (value === undefined) throw policy.refuse(trace, "state_missing");
   const state = await policy.state.read(value);
   if (state === undefined) {
-    const isLate = await nameMentioned({ state: value }, engine, trace);
+    const isLate = await identifyFlow({ state: value }, engine, trace);
     throw policy.refuse(trace, isLate ? "state_expired" : "state_invalid");
   }
   const { flowId } = state;

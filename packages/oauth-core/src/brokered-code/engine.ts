@@ -28,7 +28,7 @@ export function nameFlow(trace: Trace, { clientId, vendor, credentialsId }: Flow
 }
 
 /** What a request says of its flow. */
-export interface Mention {
+export interface FlowReference {
   readonly state?: string | undefined;
   readonly requestUri?: string | undefined;
 }
@@ -39,8 +39,8 @@ export interface Mention {
  *
  * @returns whether the request is of one of our flows, however old
  */
-export async function nameMentioned(
-  { state = "", requestUri = "" }: Mention,
+export async function identifyFlow(
+  { state = "", requestUri = "" }: FlowReference,
   engine: Engine,
   trace: Trace,
 ): Promise<boolean> {

@@ -9,7 +9,7 @@ import type { EpochSeconds } from "../ports.ts";
 import type { Parameters } from "../protocol/parameters.ts";
 import type { Trace } from "../service/http-layer.ts";
 import { answerCallback, type CallbackRequest } from "./callback.ts";
-import { type Mention, nameMentioned } from "./engine.ts";
+import { type FlowReference, identifyFlow } from "./engine.ts";
 import type { FlowDeps, FlowPolicy, FlowVendor, Redeemed, VendorQuestion } from "./policy.ts";
 import type { FlowRecord } from "./record.ts";
 import { redeemCode, rememberSpent } from "./redeem.ts";
@@ -67,7 +67,7 @@ export interface BrokeredCode<Flow extends FlowRecord, Vendor extends FlowVendor
     set?: Partial<Flow>,
   ): Promise<Answer>;
   /** Names the flow of a request that cannot be read, for the log and the page; never throws. */
-  name(mention: Mention, trace: Trace): Promise<unknown>;
+  identify(reference: FlowReference, trace: Trace): Promise<unknown>;
   /** @throws OAuthError for the 400 page; the vendor's own errors become redirects to the client */
   callback(request: CallbackRequest, trace: Trace): Promise<Answer>;
   /** @throws OAuthError invalid_grant, invalid_request; otherwise the vendor's error, translated */
@@ -93,7 +93,7 @@ export function createBrokeredCode<Flow extends FlowRecord, Vendor extends FlowV
     decline: (pushed, trace) => declinePushed(pushed, engine, trace),
     vendorOf: (question, trace) => policy.vendorOf(question, trace),
     start: (request, vendor, cookie, trace, set = {}) => startFlow(request, vendor, cookie, set, engine, trace),
-    name: (mention, trace) => nameMentioned(mention, engine, trace),
+    identify: (reference, trace) => identifyFlow(reference, engine, trace),
     callback: (request, trace) => answerCallback(request, engine, trace),
     redeem: (parameters, clientId, trace) =>
       redeemCode(parameters, clientId, engine, trace) as unknown as Promise<Redeemed<Flow, Vendor>>,

@@ -11,7 +11,7 @@ import type { Answer, ExchangeRequest } from "./exchange.ts";
  * Set by the connection, or not the caller's to set: another `host` would also change the name that
  * TLS checks.
  */
-const NOT_THE_CALLERS = new Set([
+const RESERVED_HEADERS = new Set([
   "host",
   "connection",
   "content-length",
@@ -25,7 +25,7 @@ const NOT_THE_CALLERS = new Set([
 ]);
 
 /** Headers that no longer describe the body after decoding, and cookies, which are not kept. */
-const NOT_HANDED_ON = new Set([
+const DROPPED_HEADERS = new Set([
   "connection",
   "content-encoding",
   "content-length",
@@ -37,13 +37,13 @@ const NOT_HANDED_ON = new Set([
 const NULL_BODY_STATUS = new Set([204, 205, 304]);
 
 /**
- * @throws EgressError refused, for headers, bodies and modes outside what this module speaks
+ * @throws EgressError refused, for headers, bodies and modes that this module does not support
  */
 export function readRequest(url: URL, init: RequestInit): ExchangeRequest {
   const { redirect = "manual", method = "GET", signal, headers, body } = init;
   //= bar#EG-6
   //= bar#EG-12
-  if (redirect !== "manual") throw notSpoken("redirects are never followed");
+  if (redirect !== "manual") throw unsupported("redirects are never followed");
   if (signal?.aborted === true) throw egressError("timeout", false, "aborted by the caller before the call");
   const { list, names } = readHeaders(headers);
   if (!names.has("accept-encoding")) list.push("accept-encoding", "identity");
@@ -67,7 +67,7 @@ function readHeaders(headers: RequestInit["headers"]): { list: string[]; names: 
   for (const [name, value] of entries) {
     if (value === undefined) continue;
     const lower = name.toLowerCase();
-    if (NOT_THE_CALLERS.has(lower)) throw notSpoken(`the header ${lower} is not the caller's to set`);
+    if (RESERVED_HEADERS.has(lower)) throw unsupported(`the header ${lower} is not the caller's to set`);
     names.add(lower);
     list.push(lower, value);
   }
@@ -80,10 +80,10 @@ function readBody(body: RequestInit["body"]): { content: string | Uint8Array | n
   if (body instanceof URLSearchParams)
     return { content: body.toString(), type: "application/x-www-form-urlencoded;charset=UTF-8" };
   if (body instanceof Uint8Array) return { content: body };
-  throw notSpoken("a body is a string, URLSearchParams or Uint8Array");
+  throw unsupported("a body is a string, URLSearchParams or Uint8Array");
 }
 
-function notSpoken(detail: string): Error {
+function unsupported(detail: string): Error {
   return egressError("refused", false, detail);
 }
 
@@ -97,7 +97,7 @@ const NativeResponse = globalThis.Response;
 export function toResponse({ status, headers }: Answer, body: Bytes): Response {
   const handedOn: [string, string][] = [];
   for (const [name, value] of Object.entries(headers)) {
-    if (value === undefined || NOT_HANDED_ON.has(name)) continue;
+    if (value === undefined || DROPPED_HEADERS.has(name)) continue;
     if (typeof value === "string") handedOn.push([name, value]);
     else for (const one of value) handedOn.push([name, one]);
   }

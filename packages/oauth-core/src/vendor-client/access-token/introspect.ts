@@ -74,7 +74,7 @@ export function introspectedIdentity({ account, identity }: Vendor): IdentityMem
  * Errors that servers return for a text that is not in their token format, where the standard
  * requires `active: false`.
  */
-const NO_TOKEN_OF_ITS: ReadonlySet<string> = new Set(["unsupported_token_type", "invalid_token"]);
+const FOREIGN_TOKEN_ERRORS: ReadonlySet<string> = new Set(["unsupported_token_type", "invalid_token"]);
 
 /**
  * @returns undefined for a token that is not active
@@ -110,7 +110,7 @@ export async function introspect(
       throw response.status === 401 ? vendorRefusedClient(call) : error;
     });
     if (typeof answer.error === "string" && answer.error !== "") {
-      if (NO_TOKEN_OF_ITS.has(answer.error)) return undefined;
+      if (FOREIGN_TOKEN_ERRORS.has(answer.error)) return undefined;
       throw vendorRefusal(answer.error, call);
     }
     if (response.status === 401) throw vendorRefusedClient(call);
