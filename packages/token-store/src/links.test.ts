@@ -184,6 +184,17 @@ describe("a row made under another sign-in", () => {
     await close();
   });
 
+  it("is not read by callers of another sign-in that ask at the same moment", async () => {
+    const { store, close } = linksFixture({});
+    const theirs = { ...CHAT, signIn: OTHER_SIGN_IN };
+    const never = async () => expect.fail("the vendor was asked");
+    await store.link(theirs, tokensOf("theirs"), 0);
+    const read = [theirs, CHAT, theirs].map((key) => store.withRefreshLease(key, never));
+    const tokens = (await Promise.all(read)).map((stored) => stored?.tokens.accessToken.reveal());
+    expect(tokens).toEqual(["at-theirs", undefined, "at-theirs"]);
+    await close();
+  });
+
   it("is not overwritten, not ended and not described; its own key ends it", async () => {
     const { store, close } = linksFixture({});
     const theirs = { ...CHAT, signIn: OTHER_SIGN_IN };

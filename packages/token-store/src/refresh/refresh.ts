@@ -112,7 +112,9 @@ export function createRefreshLeases(options: RefreshLeasesOptions, given: Refres
   const shared = { records, now, timer, times, onEvent, journal };
   const orphans = createOrphans(shared);
   const clockWatch = createClockWatch({ now, times, onEvent });
-  const sharedRead = shareReads(records.read, ({ user, vendor, issuer }) => JSON.stringify([user, vendor, issuer]));
+  const sharedRead = shareReads(records.read, ({ user, vendor, issuer, signIn }) =>
+    JSON.stringify([user, vendor, issuer, signIn?.vendor, signIn?.issuer]),
+  );
   const backlog = createBacklog({ now, onEvent });
   const gate = createGate(options.concurrency ?? CONCURRENCY, { timer, backlog });
   const deps: Deps = { ...shared, orphans, clockWatch, sharedRead, gate, backlog };

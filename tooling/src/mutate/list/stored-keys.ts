@@ -123,6 +123,13 @@ export const STORED_KEY_DEFENCES: readonly Mutation[] = [
     tests: ["packages/token-store/src/links.test.ts"],
   },
   {
+    defence: "Callers of two sign-ins do not share a read",
+    file: "packages/token-store/src/refresh/refresh.ts",
+    find: "[user, vendor, issuer, signIn?.vendor, signIn?.issuer]",
+    replace: "[user, vendor, issuer, signIn?.vendor]",
+    tests: ["packages/token-store/src/links.test.ts"],
+  },
+  {
     defence: "A link is stored over the version the user was shown",
     file: "packages/token-store/src/tokens/row-records.ts",
     find: "const isOver = over === undefined || over === linkVersionOf(attributes, now());",
