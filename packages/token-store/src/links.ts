@@ -22,7 +22,7 @@ import {
   sealedName,
   statusOf,
 } from "./tokens/token-attributes.ts";
-import type { TokenRecords } from "./tokens/token-records.ts";
+import type { CurrentRecord, TokenRecords } from "./tokens/token-records.ts";
 import type { LinkDetails, SignIn, StoredTokens, TokenKey, TokenStatus } from "./tokens/tokens.ts";
 
 /** A link as an operator sees it: user, vendor, since when. No token is opened for it. */
@@ -70,17 +70,21 @@ export async function revoke(
   key: TokenKey,
   { records, rows }: Pick<LinksDeps, "records" | "rows">,
 ): Promise<StoredTokens | undefined> {
-  for (;;) {
-    const current = await records.read(key).catch(async (error: unknown) => {
-      // Tokens that cannot be read are revoked all the same. The error of the write shows whether
-      // the store itself failed.
-      if (!isUnreadable(error)) throw error;
-      await rows.change(rowKeyOf(key), { set: { status: "revoked" } }, {});
-      return undefined;
-    });
+  const rowKey = rowKeyOf(key);
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+    // First: tokens of a moment later are then not revoked unread.
+    const { attributes } = (await rows.get(rowKey)) ?? { attributes: {} };
+    const current = await readOrUnreadable(key, records);
+    if (current === "unreadable") {
+      // Revoked all the same.
+      const expected = expectAsRead(attributes, ["version", "status"]);
+      if ((await rows.change(rowKey, { set: { status: "revoked" } }, expected)) === "written") return undefined;
+      continue;
+    }
     if (current === undefined || current.stored.status === "revoked") return undefined;
     if ((await records.note(current, { status: "revoked" })) !== undefined) return current.stored;
   }
+  throw keptChanging();
 }
 
 /** As `TokenStore.readLink`. */
@@ -92,14 +96,10 @@ export async function readLink(key: TokenKey, { records, rows, now }: LinksDeps)
     linkVersion,
     ...defined({ endedAt: row === undefined ? undefined : endOf(row.attributes, key, now()) }),
   };
-  try {
-    const current = await records.read(key);
-    const isLinked = current !== undefined && current.stored.status !== "revoked";
-    return { ...known, stored: isLinked ? current.stored : "missing" };
-  } catch (error) {
-    if (isUnreadable(error)) return { ...known, stored: "unreadable" };
-    throw error;
-  }
+  const current = await readOrUnreadable(key, records);
+  if (current === "unreadable") return { ...known, stored: current };
+  const isLinked = current !== undefined && current.stored.status !== "revoked";
+  return { ...known, stored: isLinked ? current.stored : "missing" };
 }
 
 /** The end of another sign-in's link says nothing of this user. */
@@ -145,13 +145,11 @@ export async function endLink(
       if ((await rows.change(rowKey, change, expected)) === "written") return undefined;
       continue;
     }
-    const current = await records.read(key).catch((error: unknown) => {
-      if (isUnreadable(error)) return undefined;
-      throw error;
-    });
-    if (current?.stored.status === "revoked") return current.stored;
+    const current = await readOrUnreadable(key, records);
     // Tokens that cannot be read are ended all the same; their sign-in is part of what was sealed.
-    if ((await rows.change(rowKey, { set: ended }, expected)) === "written") return current?.stored;
+    const stored = current === "unreadable" ? undefined : current?.stored;
+    if (stored?.status === "revoked") return stored;
+    if ((await rows.change(rowKey, { set: ended }, expected)) === "written") return stored;
   }
   throw keptChanging();
 }
@@ -215,8 +213,14 @@ function isOfAnother(vendor: string, made: SignIn | undefined, present: SignIn |
   return made.vendor !== present.vendor || made.issuer !== present.issuer;
 }
 
-function isUnreadable(error: unknown): boolean {
-  return error instanceof OAuthError && error.extras.reason === "token_unreadable";
+async function readOrUnreadable(
+  key: TokenKey,
+  records: Pick<TokenRecords, "read">,
+): Promise<CurrentRecord | "unreadable" | undefined> {
+  return records.read(key).catch((error: unknown) => {
+    if (error instanceof OAuthError && error.extras.reason === "token_unreadable") return "unreadable";
+    throw error;
+  });
 }
 
 function keptChanging(): OAuthError {

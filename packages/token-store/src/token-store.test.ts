@@ -80,7 +80,7 @@ describe("the token store", () => {
     expect(await store.get(KEY)).toBeUndefined();
     const never = async (): Promise<TokenSet> => expect.fail("the vendor was asked");
     expect(await store.withRefreshLease(KEY, never, { refused: 1 })).toBeUndefined();
-    await store.delete(KEY);
+    await store.deleteRevoked(KEY);
     expect(await store.revoke(KEY)).toBeUndefined();
     await store.put(KEY, TOKENS);
     expect(await store.get(KEY)).toBeDefined();
@@ -97,6 +97,19 @@ describe("the token store", () => {
     expect((await rows.get(rowKeyOf(KEY)))?.attributes["status"]).toBe("revoked");
     await store.put(KEY, TOKENS);
     expect((await store.get(KEY))?.status).toBe("active");
+  });
+
+  it("bar#RV-1 returns what it revokes, also when that replaced a record that could not be read", async () => {
+    const { store, rows } = inMemory();
+    await store.put(KEY, TOKENS);
+    await rows.change(rowKeyOf(KEY), { set: { sealed_access_token: "AQ" } }, {});
+    const { change } = rows;
+    rows.change = async (...args) => {
+      rows.change = change;
+      await store.put(KEY, { ...TOKENS, accessToken: new Secret("at-2") });
+      return change(...args);
+    };
+    expect((await store.revoke(KEY))?.tokens.accessToken.reveal()).toBe("at-2");
   });
 
   it("lists links, one user's or all, without opening a token", async () => {

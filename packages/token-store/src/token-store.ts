@@ -12,7 +12,7 @@ import type { Refresh, RefreshEvent } from "./refresh/context.ts";
 import { createRefreshLeases, type RefreshLeasesOptions, type RefreshOptions } from "./refresh/refresh.ts";
 import { createTokenRecords } from "./tokens/row-records.ts";
 import type { TokenRows } from "./storage/token-rows.ts";
-import { type ModeName, rowKeyOf } from "./tokens/token-attributes.ts";
+import type { ModeName } from "./tokens/token-attributes.ts";
 import type { RecordEvent } from "./tokens/token-records.ts";
 import type { LinkDetails, SignIn, StoredTokens, TokenKey, TokenSet } from "./tokens/tokens.ts";
 
@@ -71,14 +71,14 @@ export interface TokenStore {
   withRefreshLease(key: TokenKey, refresh: Refresh, options?: RefreshOptions): Promise<StoredTokens | undefined>;
   /**
    * Ends the record here at once: it reads as absent, and a refresh under way cannot commit. The
-   * caller then revokes the tokens at the vendor, and deletes the record.
+   * caller then revokes the tokens at the vendor, and calls `deleteRevoked`.
    *
    * @returns the tokens to revoke at the vendor
    */
   //= bar#RV-1
   revoke(key: TokenKey): Promise<StoredTokens | undefined>;
-  /** Removes the record, readable or not. */
-  delete(key: Pick<TokenKey, "user" | "vendor">): Promise<void>;
+  /** Removes a revoked record, readable or not. One that was authorized again meanwhile stays. */
+  deleteRevoked(key: Pick<TokenKey, "user" | "vendor">): Promise<void>;
   /** Without a refresh. */
   readLink(key: TokenKey): Promise<LinkReading>;
   /**
@@ -147,7 +147,7 @@ export function createTokenStore(options: TokenStoreOptions): TokenStore {
     put: (key, tokens) => records.replace(key, tokens),
     withRefreshLease: leases.withRefreshLease,
     revoke: (key) => revoke(key, { records, rows }),
-    delete: async (key) => void (await rows.delete(rowKeyOf(key), {})),
+    deleteRevoked: records.deleteRevoked,
     readLink: (key) => readLink(key, { records, rows, now }),
     link: (key, tokens, linkVersion) => records.replaceLink(key, tokens, linkVersion),
     describeLink: (key, change) => describeLink(key, change, { records, now }),

@@ -1,5 +1,6 @@
 import { Secret } from "@oauth-broker/oauth-core";
 import { REFLECTED } from "@oauth-broker/oauth-core/testing";
+import { memoryTokenRows } from "@oauth-broker/token-store/memory";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { form, type OpenIdFixture, openOpenIdFixture } from "../testing/hosted-fixture.ts";
 import { openStubLinkingFixture } from "../testing/linking/stub-linking.ts";
@@ -133,5 +134,24 @@ describe("endLink", () => {
     };
     await endLink("user", { ...fixture, vendorClient: meanwhile });
     expect((await link())?.status).toBe("active");
+  });
+
+  it("bar#RV-1 leaves a link that begins just before the ended one is deleted", async () => {
+    const rows = memoryTokenRows();
+    let beforeDelete = async (): Promise<unknown> => undefined;
+    const racing = await openOpenIdFixture({
+      rows: {
+        ...rows,
+        delete: async (...args) => {
+          await beforeDelete();
+          return rows.delete(...args);
+        },
+      },
+    });
+    await racing.connect();
+    beforeDelete = () => racing.connect();
+    await endLink("user", racing);
+    expect((await racing.tokens.get(linkKey("user", racing)))?.status).toBe("active");
+    await racing.close();
   });
 });

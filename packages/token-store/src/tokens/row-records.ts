@@ -34,6 +34,7 @@ import { type CurrentRecord, recordOf, type TokenRecords, type TokenRecordsOptio
 import { openHalf, type Place, type Previous, sealHalf } from "./token-sealing.ts";
 import {
   detailsText,
+  holdsTokens,
   isForeign,
   PLAIN_DETAILS,
   SIGN_IN_ATTRIBUTES,
@@ -244,10 +245,12 @@ export function createTokenRecords(options: TokenRecordsOptions): TokenRecords {
     //= bar#RV-4
     commit: ({ key, change, expected }) => rows.change(key, change, expected),
     reseal: (over, mark) => translated(() => again(over, { version: over.stored.version, mark })),
-    remove: async ({ row }) => {
+    deleteRevoked: async (key) => {
+      const row = await rows.get(rowKeyOf(key));
+      if (row === undefined || statusOf(row.attributes) !== "revoked" || !holdsTokens(row.attributes)) return;
+      // Authorized again in the meantime: those are other tokens.
       const removed = await rows.delete(row.key, expectAsRead(row.attributes, ["version", "status"]));
       if (removed === "deleted") watch.forget(row.key);
-      return removed === "deleted";
     },
   };
 }

@@ -188,14 +188,31 @@ describe.each([
     expect(read.stored.tokens.accessToken.reveal()).toBe("at-2");
   });
 
-  it("removes a record only as it was read", async () => {
-    const { records, attributes } = fixture();
-    const store = records(mode);
+  it("deletes a record only while it is revoked, and then forgets its version", async () => {
+    const { records, rows, attributes, events } = fixture();
+    let beforeDelete = async (): Promise<unknown> => undefined;
+    const store = records(mode, {
+      rows: {
+        ...rows,
+        delete: async (...args) => {
+          await beforeDelete();
+          return rows.delete(...args);
+        },
+      },
+    });
+    const revoke = async (): Promise<unknown> => store.note((await store.read(KEY))!, { status: "revoked" });
     await store.replace(KEY, TOKENS);
-    const read = (await store.read(KEY))!;
-    await store.replace(KEY, TOKENS);
-    expect(await store.remove(read)).toBe(false);
-    expect(await store.remove((await store.read(KEY))!)).toBe(true);
+    await store.deleteRevoked(KEY);
+    await revoke();
+    beforeDelete = () => store.replace(KEY, TOKENS);
+    await store.deleteRevoked(KEY);
+    expect((await store.read(KEY))?.stored).toMatchObject({ status: "active", version: 2 });
+    await revoke();
+    beforeDelete = async () => undefined;
+    await store.deleteRevoked(KEY);
     expect(await attributes()).toEqual({});
+    await store.replace(KEY, TOKENS);
+    expect((await store.read(KEY))?.stored.version).toBe(1);
+    expect(events).toEqual([]);
   });
 });

@@ -112,8 +112,8 @@ export interface TokenRecords {
    * @returns undefined when the row has changed
    */
   reseal(over: CurrentRecord, mark: ModeName): Promise<CurrentRecord | undefined>;
-  /** @returns false when the row has changed since */
-  remove(over: CurrentRecord): Promise<boolean>;
+  /** A revoked row, readable or not. One that was replaced meanwhile stays. */
+  deleteRevoked(key: Pick<TokenKey, "user" | "vendor">): Promise<void>;
 }
 
 /** Builds the record of a row from its tokens. */

@@ -123,6 +123,20 @@ export const STORED_KEY_DEFENCES: readonly Mutation[] = [
     tests: ["packages/token-store/src/links.test.ts"],
   },
   {
+    defence: "A link that begins while an ended one is deleted stays",
+    file: "packages/token-store/src/tokens/row-records.ts",
+    find: 'await rows.delete(row.key, expectAsRead(row.attributes, ["version", "status"]));',
+    replace: "await rows.delete(row.key, {});",
+    tests: ["packages/token-store/src/tokens/token-records.test.ts", "packages/mcp-auth/src/hosted/revoke.test.ts"],
+  },
+  {
+    defence: "Tokens that are revoked unread are those that could not be read",
+    file: "packages/token-store/src/links.ts",
+    find: '{ set: { status: "revoked" } }, expected)',
+    replace: '{ set: { status: "revoked" } }, {})',
+    tests: ["packages/token-store/src/token-store.test.ts"],
+  },
+  {
     defence: "Callers of two sign-ins do not share a read",
     file: "packages/token-store/src/refresh/refresh.ts",
     find: "[user, vendor, issuer, signIn?.vendor, signIn?.issuer]",

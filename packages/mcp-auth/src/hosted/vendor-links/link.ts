@@ -143,10 +143,7 @@ export async function endLink(user: string, deps: LinkDeps): Promise<EndedLink> 
   if (key.signIn !== undefined) return (await endLinkOver(key, undefined, deps)) ?? {};
   const ended = await tokens.revoke(key);
   const vendor = ended === undefined ? undefined : await revokeAtVendor(ended.tokens, deps);
-  // The user may have authorized again during the revocation: that is another link.
-  for await (const link of tokens.links(user)) {
-    if (link.vendor === key.vendor && link.status === "revoked") await tokens.delete(key);
-  }
+  await tokens.deleteRevoked(key);
   return vendor === undefined ? {} : { vendor };
 }
 
