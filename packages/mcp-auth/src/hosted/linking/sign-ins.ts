@@ -3,7 +3,14 @@
  * names a record under its hash; the vendor's tokens only named the user and are not kept. `/mcp`
  * and `/token` do not read it.
  */
-import { type Clock, type EpochSeconds, hmacSha256, type RecordKey, type RecordStore } from "@oauth-broker/oauth-core";
+import {
+  type Clock,
+  type EpochSeconds,
+  hmacSha256,
+  OAuthError,
+  type RecordKey,
+  type RecordStore,
+} from "@oauth-broker/oauth-core";
 import { randomToken } from "@oauth-broker/oauth-core/protocol";
 import {
   type BindingCookie,
@@ -104,6 +111,9 @@ export function createSignIns(deps: SignInsDeps): SignIns {
         const from = { stage: "kept", expect: { revision } };
         if ((await records.advance(key, from, { stage: "kept", set: data, expiresAt })).outcome === "moved") return;
       }
+      throw new OAuthError("temporarily_unavailable", "The user's sign-ins are being changed", {
+        detail: "the record of the end of the user's sign-ins kept changing",
+      });
     },
   };
 }

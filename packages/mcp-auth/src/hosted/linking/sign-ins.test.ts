@@ -1,0 +1,15 @@
+/** The pages' own sign-in without its pages: attacks.test.ts and connections.test.ts have those. */
+import { fixedClock } from "@oauth-broker/oauth-core/testing";
+import { memoryRecordStore } from "@oauth-broker/token-store/memory";
+import { expect, it } from "vitest";
+import { NOW, SOURCE, testServerKey } from "../../testing/test-sessions.ts";
+import { createSignIns } from "./sign-ins.ts";
+
+it("does not report the end of a user's sign-ins that could not be recorded", async () => {
+  const now = fixedClock(NOW);
+  const records = memoryRecordStore({ now });
+  const deps = { serverKey: testServerKey(now), now, deploymentUrl: "https://server.example", source: SOURCE };
+  await createSignIns({ ...deps, records }).endAll("u1");
+  const busy = createSignIns({ ...deps, records: { ...records, advance: async () => ({ outcome: "absent" }) } });
+  await expect(busy.endAll("u1")).rejects.toMatchObject({ code: "temporarily_unavailable" });
+});
