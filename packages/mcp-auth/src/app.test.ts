@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createLog } from "@oauth-broker/oauth-core/service";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { createApp, type McpApp } from "./app.ts";
 import { systemClock } from "./clock.ts";
 import { loadSettings } from "./config.ts";
@@ -120,4 +120,59 @@ it("asks a client without a token for the scopes of all vendors, each with its v
   await server.close();
   await storage.close();
   rmSync(folder, { recursive: true });
+});
+
+describe("the sweep of unanswered questions", () => {
+  const SWEEP_MS = 30_000;
+  let folder: string;
+  let storage: Storage;
+  let server: McpApp;
+  let sweeps: number;
+  /** What the store's answer to a sweep waits for. */
+  let answered: Promise<void>;
+
+  beforeEach(async () => {
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+    [sweeps, answered] = [0, Promise.resolve()];
+    folder = mkdtempSync(join(tmpdir(), "mcp-app-"));
+    const settings = loadSettings({ ...SEVERAL, DATA_DIR: folder });
+    const log = createLog({ write: () => undefined });
+    const opened = await openStorage({ now: systemClock, log, environment: { DATA_DIR: folder } });
+    const get: Storage["records"]["get"] = async (key, options) => {
+      if (key.kind === "link-questions") {
+        sweeps += 1;
+        await answered;
+      }
+      return opened.records.get(key, options);
+    };
+    storage = { ...opened, records: { ...opened.records, get } };
+    server = createApp({ name: "test", version: "1.0.0", tools: [] }, settings, { now: systemClock, log, storage });
+  });
+  afterEach(async () => {
+    vi.useRealTimers();
+    await server.close();
+    await storage.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  it.each(["drain", "close"] as const)("ends with %s", async (end) => {
+    await vi.advanceTimersByTimeAsync(SWEEP_MS);
+    expect(sweeps).toBe(1);
+    await server[end]();
+    await vi.advanceTimersByTimeAsync(2 * SWEEP_MS);
+    expect(sweeps).toBe(1);
+  });
+
+  it("does not begin while the one before runs", async () => {
+    const store = Promise.withResolvers<void>();
+    answered = store.promise;
+    await vi.advanceTimersByTimeAsync(3 * SWEEP_MS);
+    expect(sweeps).toBe(1);
+    store.resolve();
+    const next = async () => {
+      await vi.advanceTimersByTimeAsync(SWEEP_MS);
+      return sweeps;
+    };
+    await expect.poll(next).toBe(2);
+  });
 });

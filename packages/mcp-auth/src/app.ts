@@ -41,7 +41,7 @@ export interface AppOptions {
 export interface McpApp extends Pick<Mode, "lateWarning"> {
   readonly app: Hono;
   /**
-   * From now on /readyz fails, so that no new requests are sent here.
+   * From now on /readyz fails, so that no new requests are sent here, and nothing runs without one.
    *
    * @param graceMs until requests are refused: calls that wait for their user are then answered
    */
@@ -116,10 +116,11 @@ export function createApp(definition: ServerDefinition, settings: Settings, opti
     lateWarning: mode.lateWarning,
     drain: (graceMs = 0) => {
       isDraining = true;
+      void mode.close();
       void sleep(graceMs, undefined, { ref: false }).then(() => stopping.abort());
     },
     close: async () => {
-      await endpoint.close();
+      await Promise.all([mode.close(), endpoint.close()]);
       await Promise.all([oauth.close(), api.close(), documents.close()]);
     },
   };
@@ -162,6 +163,7 @@ function createMode(settings: Settings, deps: ModeDeps): Mode {
       resourceMetadata: undefined,
       ready: async () => {},
       lateWarning: () => validationWarning(gateDeps),
+      close: async () => {},
     };
   }
   const { storage } = deps;

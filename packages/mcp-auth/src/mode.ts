@@ -164,4 +164,6 @@ export interface Mode {
   ready(): Promise<void>;
   /** A warning for the operator that only the vendor's metadata can trigger. Never rejects. */
   lateWarning(): Promise<string | undefined>;
+  /** Ends what runs without a request. May be called twice. */
+  close(): Promise<void>;
 }

@@ -14,9 +14,8 @@ import { identitySource } from "./vendor-links/identity-source.ts";
 import { vendorIssuerWarning } from "./metadata.ts";
 import { resourceMetadataUrl, resourceOf } from "./paths.ts";
 import { hostedRoutes } from "./routes.ts";
-import { linkingDeps } from "./linking/deps.ts";
+import { createLinking, type Linking } from "./linking/deps.ts";
 import { sweepQuestions } from "./linking/store-link.ts";
-import { ticketsOf } from "./linking/tickets.ts";
 import { createServerRecords } from "./server-key.ts";
 import { createSessions } from "./sessions/sessions.ts";
 
@@ -39,14 +38,14 @@ export function createHosted(settings: HostedSettings, { storage, ...parts }: Ho
     onRefused: (kind) => log.warn("record_refused", { reason: kind }),
   });
   const audience = resourceOf(settings.deploymentUrl);
-  const { linking } = settings;
-  const sessions = createSessions({ records, serverKey, audience, source: identitySource(settings), now, linking });
+  const source = identitySource(settings);
+  const sessions = createSessions({ records, serverKey, audience, source, now, linking: settings.linking });
   const deps: HostedDeps = { ...parts, settings, records, tokens, serverKey, sessions };
-  startSweep(deps);
+  const linking = createLinking(deps);
   return {
-    gate: createHostedGate({ ...deps, tickets: ticketsOf(deps) }),
+    gate: createHostedGate({ ...deps, tickets: linking?.tickets }),
     seals: serverKey,
-    routes: hostedRoutes(deps),
+    routes: hostedRoutes(deps, linking),
     resourceMetadata: resourceMetadataUrl(settings.deploymentUrl),
     // Cached after the first read: the key service is not asked again.
     ready: async () => {
@@ -54,16 +53,30 @@ export function createHosted(settings: HostedSettings, { storage, ...parts }: Ho
       await serverKey.derive("token-tag");
     },
     lateWarning: () => vendorIssuerWarning(deps),
+    close: linking === undefined ? async () => {} : startSweep(linking),
   };
 }
 
 const SWEEP_MS = 30_000;
 
-/** While the process runs. A store that is down is asked again the next time. */
-function startSweep(deps: HostedDeps): void {
-  const linking = linkingDeps(deps, async () => undefined);
-  if (linking === undefined) return;
-  const sweep = (): Promise<void> =>
-    sweepQuestions(linking).catch((error: unknown) => deps.log.warn("questions_not_swept", errorFields(error)));
-  setInterval(() => void sweep(), SWEEP_MS).unref();
+/**
+ * A store that is down is asked again the next time.
+ *
+ * @returns ends it, after the question that is being ended
+ */
+function startSweep(linking: Linking): Mode["close"] {
+  const stopping = new AbortController();
+  let running: Promise<void> | undefined;
+  const sweep = async (): Promise<void> => {
+    await sweepQuestions(linking, stopping.signal).catch((error: unknown) =>
+      linking.log.warn("questions_not_swept", errorFields(error)),
+    );
+    running = undefined;
+  };
+  const timer = setInterval(() => void (running ??= sweep()), SWEEP_MS).unref();
+  return async () => {
+    clearInterval(timer);
+    stopping.abort();
+    await running;
+  };
 }

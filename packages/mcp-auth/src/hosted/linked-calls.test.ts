@@ -56,9 +56,9 @@ beforeEach(async () => {
   api = (sent) => new Response(sent);
   fixture = await openStubLinkingFixture({ linking: { elicitationWaitSeconds: 0 } });
   const { settings, vendorClient, serverKey, now, gate } = fixture;
-  const { linking } = settings;
-  if (linking === undefined || fixture.tickets === undefined) throw new Error("no links");
-  ({ tickets } = fixture);
+  if (fixture.linking === undefined) throw new Error("no links");
+  const { linking } = fixture.linking;
+  ({ tickets } = fixture.linking);
   const vendors = new Map([...linking.vendors].map(([id, one]) => [id, { ...one, apiHosts: [`api.${id}.example`] }]));
   const log = createLog({ write: () => undefined });
   const connectionsUrl = `${SERVER}/connections`;

@@ -49,7 +49,7 @@ async function serve(limits: Partial<HostedSettings["limits"]>, changes: Partial
   });
   const fixture = openHostedFixture({ vendor, settings: { limits: { ...NO_LIMITS, ...limits }, ...changes } });
   const app = new Hono();
-  mount(app, hostedRoutes(fixture), {
+  mount(app, hostedRoutes(fixture, undefined), {
     log: createLog({ write: () => {} }),
     errorPage: errorPageWith(),
     isHttps: false,

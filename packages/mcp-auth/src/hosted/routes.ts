@@ -20,7 +20,7 @@ import { revoke } from "./revoke.ts";
 import { askConsent, takeDecision } from "./server-callback/authorize.ts";
 import { answerCallback, isLinkingState } from "./linking/flows.ts";
 import { linkingRoutes } from "./linking/routes.ts";
-import { linkingDeps } from "./linking/deps.ts";
+import type { Linking, LinkingDeps } from "./linking/deps.ts";
 import { createClientDocuments } from "./clients/metadata-document.ts";
 import { createServerClients } from "./clients/find-client.ts";
 import { createFlows } from "./server-callback/policy.ts";
@@ -32,10 +32,12 @@ import { answerToken, type TokenDeps } from "./token.ts";
 const LIMIT = { bodyBytes: 65_536 };
 const REGISTRATION_LIMIT = { bodyBytes: 8_192 };
 
-export function hostedRoutes(deps: HostedDeps): Route[] {
+/** @param linking undefined with `VENDOR` */
+export function hostedRoutes(deps: HostedDeps, linking: Linking | undefined): Route[] {
   const { callback, limits } = deps.settings;
   const addressOf = createCallerAddress(limits.trustedProxies);
-  const routes = callback.kind === "server" ? serverRoutes(callback, deps, addressOf) : platformRoutes(callback, deps);
+  const routes =
+    callback.kind === "server" ? serverRoutes(callback, deps, linking, addressOf) : platformRoutes(callback, deps);
   return [...metadataRoutes(deps), ...limited(routes, deps, addressOf)];
 }
 
@@ -70,7 +72,12 @@ function platformRoutes(callback: PlatformCallback, deps: HostedDeps): Route[] {
   ];
 }
 
-function serverRoutes(callback: ServerCallback, hosted: HostedDeps, addressOf: CallerAddress): Route[] {
+function serverRoutes(
+  callback: ServerCallback,
+  hosted: HostedDeps,
+  linking: Linking | undefined,
+  addressOf: CallerAddress,
+): Route[] {
   const documents = createClientDocuments({
     fetch: hosted.fetchDocument,
     hosts: callback.clientMetadataHosts,
@@ -92,16 +99,16 @@ function serverRoutes(callback: ServerCallback, hosted: HostedDeps, addressOf: C
       answer(method === "POST" ? await readForm(c, LIMIT) : readQuery(c), c.req.header("cookie"), trace),
   });
   const { registration } = callback;
-  const linking = linkingDeps(hosted, clients.find);
+  const pages: LinkingDeps | undefined = linking && { ...linking, findClient: clients.find };
   return [
     browser("GET", PATHS.authorize, (parameters, cookie, trace) => askConsent(parameters, cookie, deps, trace)),
     browser("POST", PATHS.authorize, (parameters, cookie, trace) => takeDecision(parameters, cookie, deps, trace)),
     browser("GET", PATHS.callback, (parameters, cookieHeader, trace) => {
       const visit = { parameters, cookieHeader, path: PATHS.callback };
-      const isLinking = linking !== undefined && isLinkingState(parameters);
-      return isLinking ? answerCallback(visit, linking, trace) : deps.flows.callback(visit, trace);
+      const isLinking = pages !== undefined && isLinkingState(parameters);
+      return isLinking ? answerCallback(visit, pages, trace) : deps.flows.callback(visit, trace);
     }),
-    ...(linking === undefined ? [] : linkingRoutes(linking)),
+    ...(pages === undefined ? [] : linkingRoutes(pages)),
     ...tokenRoutes({
       ...deps,
       findClient: clients.findHolder,

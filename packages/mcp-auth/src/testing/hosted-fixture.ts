@@ -19,7 +19,7 @@ import { systemClock } from "../clock.ts";
 import type { HostedDeps } from "../hosted/deps.ts";
 import { createHostedGate } from "../hosted/gate.ts";
 import { identitySource } from "../hosted/vendor-links/identity-source.ts";
-import { type Tickets, ticketsOf } from "../hosted/linking/tickets.ts";
+import { createLinking, type Linking } from "../hosted/linking/deps.ts";
 import { hostedRoutes } from "../hosted/routes.ts";
 import { createServerKey, type ServerKey } from "../hosted/server-key.ts";
 import { documentEgress } from "../hosted/clients/metadata-document.ts";
@@ -51,7 +51,7 @@ export interface HostedFixture extends HostedDeps {
   readonly rows: TokenRows;
   readonly gate: Gate;
   /** With `VENDORS`. */
-  readonly tickets: Tickets | undefined;
+  readonly linking: Linking | undefined;
   /** Log lines so far. */
   readonly lines: string[];
   readonly clock: { advance(seconds: number): void };
@@ -149,9 +149,9 @@ export function openHostedFixture({
     fetchDocument: options.fetchDocument ?? documents.fetchUntrusted,
     log,
   };
-  const tickets = ticketsOf(deps);
+  const linking = createLinking(deps);
   const app = new Hono();
-  mount(app, hostedRoutes(deps), { log, errorPage: errorPageWith(), isHttps: true });
+  mount(app, hostedRoutes(deps, linking), { log, errorPage: errorPageWith(), isHttps: true });
   const request: HostedFixture["request"] = async (path, init) => {
     const response = await app.request(`${SERVER}${path}`, init);
     if (response.status >= 400) expectRefusalShape(await readAnswer(response.clone()), SERVER);
@@ -168,8 +168,8 @@ export function openHostedFixture({
     ...deps,
     table,
     rows,
-    tickets,
-    gate: createHostedGate({ ...deps, tickets }),
+    linking,
+    gate: createHostedGate({ ...deps, tickets: linking?.tickets }),
     lines,
     clock: { advance: (seconds) => void (offset += seconds) },
     down,

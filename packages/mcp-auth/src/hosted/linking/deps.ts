@@ -9,28 +9,36 @@ import { refusePage } from "../server-callback/deps.ts";
 import { type IdentitySource, identitySource } from "../vendor-links/identity-source.ts";
 import { createQuestions, type Questions } from "./questions.ts";
 import { createSignIns, type SignIns } from "./sign-ins.ts";
-import { type Tickets, ticketsOf } from "./tickets.ts";
+import { createTickets, type Tickets } from "./tickets.ts";
 
-export interface LinkingDeps extends HostedDeps {
+export interface Linking extends HostedDeps {
   readonly linking: LinkingSettings;
   /** Where users sign in. */
   readonly source: IdentitySource;
   readonly tickets: Tickets;
   readonly signIns: SignIns;
   readonly questions: Questions;
+}
+
+export interface LinkingDeps extends Linking {
   readonly findClient: FindServerClient;
 }
 
 /** @returns undefined with `VENDOR` */
-export function linkingDeps(hosted: HostedDeps, findClient: FindServerClient): LinkingDeps | undefined {
+export function createLinking(hosted: HostedDeps): Linking | undefined {
   const { settings, records, serverKey, now } = hosted;
-  const tickets = ticketsOf(hosted);
   const { linking, deploymentUrl } = settings;
-  if (linking === undefined || tickets === undefined) return undefined;
+  if (linking === undefined) return undefined;
   const source = identitySource(settings);
-  const signIns = createSignIns({ records, serverKey, now, deploymentUrl, source });
-  const questions = createQuestions({ records, serverKey, now, source });
-  return { ...hosted, linking, source, tickets, signIns, questions, findClient };
+  const shared = { records, serverKey, now, deploymentUrl, source };
+  return {
+    ...hosted,
+    linking,
+    source,
+    tickets: createTickets({ ...shared, linking }),
+    signIns: createSignIns(shared),
+    questions: createQuestions(shared),
+  };
 }
 
 /** What a form is, besides its user: the page, and what the page showed. */

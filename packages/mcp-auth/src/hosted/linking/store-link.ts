@@ -20,7 +20,7 @@ import {
   tokenSetOf,
 } from "../vendor-links/link.ts";
 import { grantedScope, toStorageError } from "../vendor-links/open-session.ts";
-import type { LinkingDeps } from "./deps.ts";
+import type { Linking, LinkingDeps } from "./deps.ts";
 import type { DueQuestion, Question, WaitingQuestion } from "./questions.ts";
 
 /** The tokens of one link flow. */
@@ -84,11 +84,7 @@ export async function replaceLink(question: WaitingQuestion, deps: LinkingDeps):
 }
 
 /** @param why `denied`: the user said no; `ended`: nothing in time, or another account since */
-export async function endQuestion(
-  question: WaitingQuestion,
-  why: "denied" | "ended",
-  deps: LinkingDeps,
-): Promise<void> {
+export async function endQuestion(question: WaitingQuestion, why: "denied" | "ended", deps: Linking): Promise<void> {
   const { user, vendor, tokens, isOther, ticketId } = question;
   const at = atVendor(vendor, deps);
   await discardTokens(tokens, { user, account: tokens.link?.account }, at);
@@ -108,9 +104,10 @@ export async function endQuestion(
  *
  * @throws OAuthError temporarily_unavailable
  */
-export async function sweepQuestions(deps: LinkingDeps): Promise<void> {
+export async function sweepQuestions(deps: Linking, stopping?: AbortSignal): Promise<void> {
   const { questions, linking } = deps;
   for (const due of await questions.due()) {
+    if (stopping?.aborted === true) return;
     // Only a process that still lists the vendor can revoke there.
     if (!linking.vendors.has(due.vendor)) continue;
     const question = await questions.takeDue(due).catch((error: unknown) => {
@@ -123,11 +120,11 @@ export async function sweepQuestions(deps: LinkingDeps): Promise<void> {
 }
 
 /** A failure is that of this question alone: its tokens were taken out of the store, and expire. */
-async function endUnanswered(question: WaitingQuestion, deps: LinkingDeps): Promise<void> {
+async function endUnanswered(question: WaitingQuestion, deps: Linking): Promise<void> {
   await endQuestion(question, "ended", deps).catch((error: unknown) => notEnded(question, error, deps));
 }
 
-function notEnded({ vendor }: DueQuestion, error: unknown, { log }: LinkingDeps): void {
+function notEnded({ vendor }: DueQuestion, error: unknown, { log }: Pick<Linking, "log">): void {
   log.warn("question_not_ended", { vendor, ...errorFields(error) });
 }
 

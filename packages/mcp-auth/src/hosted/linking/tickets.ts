@@ -20,11 +20,10 @@ import {
 import { randomToken } from "@oauth-broker/oauth-core/protocol";
 import { hashOf } from "@oauth-broker/oauth-core/server";
 import type { LinkQuestion, Ticket, TicketState } from "../../mode.ts";
-import type { HostedDeps } from "../deps.ts";
 import { connectUrl } from "../paths.ts";
 import type { ServerKey } from "../server-key.ts";
 import { readSession, type SessionLinking } from "../sessions/record.ts";
-import { type IdentitySource, identitySource, isSameSource } from "../vendor-links/identity-source.ts";
+import { type IdentitySource, isSameSource } from "../vendor-links/identity-source.ts";
 
 export const TICKET_SECONDS = 600;
 /** Of one user and client; one more ends the oldest. */
@@ -107,13 +106,6 @@ interface Index {
 }
 
 const VALUE = /^[A-Za-z0-9_-]{43}$/;
-
-/** @returns undefined with `VENDOR` */
-export function ticketsOf(deps: Pick<HostedDeps, "records" | "serverKey" | "now" | "settings">): Tickets | undefined {
-  const { linking, deploymentUrl } = deps.settings;
-  if (linking === undefined) return undefined;
-  return createTickets({ ...deps, linking, deploymentUrl, source: identitySource(deps.settings) });
-}
 
 export function createTickets(deps: TicketsDeps): Tickets {
   const { records, now, source } = deps;

@@ -18,7 +18,7 @@ import {
 import type { TokenRows } from "@oauth-broker/token-store";
 import { parseForms } from "../../../../simulators/src/html-forms.ts";
 import type { CallerLinks, Ticket } from "../../mode.ts";
-import { type LinkingDeps, linkingDeps } from "../../hosted/linking/deps.ts";
+import type { LinkingDeps } from "../../hosted/linking/deps.ts";
 import { sweepQuestions } from "../../hosted/linking/store-link.ts";
 import { atVendor, linkKey } from "../../hosted/vendor-links/link.ts";
 import type { HostedSettings, HostedVendorSettings, LinkingSettings } from "../../settings.ts";
@@ -142,11 +142,12 @@ function fixtureOver(
     settings: { vendor, linking, ...options.settings },
   });
   const clients = new Map(fixture.callback.clients.map((client) => [client.clientId, client]));
-  const deps = linkingDeps(fixture, async (clientId) => {
+  if (fixture.linking === undefined) throw new Error("there is no linking");
+  const findClient: LinkingDeps["findClient"] = async (clientId) => {
     const client = clients.get(clientId);
     return client === undefined ? undefined : { ...client, knownBy: "configuration" };
-  });
-  if (deps === undefined) throw new Error("there is no linking");
+  };
+  const deps: LinkingDeps = { ...fixture.linking, findClient };
   const providers = { home, chat };
   return {
     ...fixture,
