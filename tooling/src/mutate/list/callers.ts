@@ -159,9 +159,9 @@ export const CALLER_DEFENCES: readonly Mutation[] = [
   },
   {
     defence: "Each registration takes a slot of its own, over all processes",
-    file: "packages/mcp-auth/src/hosted/clients/unused-clients.ts",
-    find: 'if (outcome === "moved") return Number(next);',
-    replace: "if (outcome !== undefined) return Number(next);",
+    file: "packages/mcp-auth/src/hosted/change-record.ts",
+    find: 'if (outcome === "moved") return result;',
+    replace: "if (outcome !== undefined) return result;",
     tests: ["packages/mcp-auth/src/hosted/clients/unused-clients.test.ts"],
   },
   {

@@ -12,7 +12,8 @@
  * The ids of these records are derived from the server key: with another server key, which makes
  * them unreadable, the slots are free again.
  */
-import { type Clock, hmacSha256, OAuthError, type RecordKey, type RecordStore } from "@oauth-broker/oauth-core";
+import { type Clock, hmacSha256, type RecordKey, type RecordStore } from "@oauth-broker/oauth-core";
+import { changeRecord } from "../change-record.ts";
 import type { ServerKey } from "../server-key.ts";
 import { forgetUnused, UNUSED_SECONDS } from "./registration.ts";
 
@@ -27,20 +28,10 @@ export interface UnusedClientsDeps {
   readonly now: Clock;
 }
 
-interface NextNumber {
-  readonly v: 1;
-  /** A whole number, as text, so that a write can be conditional on it. */
-  readonly next: string;
-}
-
-interface Slot {
-  readonly v: 1;
-  readonly clientId: string;
-}
-
 const MOST_UNUSED_CLIENTS = 10_000;
-/** Of any number of concurrent writers one succeeds, and each process is one writer. */
-const TRIES = 200;
+/** Each process is one writer. */
+const ROUNDS = 200;
+const RING = { stage: "taken", rounds: ROUNDS, busy: "Too many clients register at this moment: try again" };
 
 /** @param mostUnused for tests */
 export function createUnusedClients(deps: UnusedClientsDeps, mostUnused = MOST_UNUSED_CLIENTS): UnusedClients {
@@ -62,52 +53,37 @@ export function createUnusedClients(deps: UnusedClientsDeps, mostUnused = MOST_U
 
 async function takeNumber(deps: UnusedClientsDeps): Promise<number> {
   const { records, now } = deps;
-  const key = await slotKey("next", deps);
-  for (let tries = 0; tries < TRIES; tries += 1) {
-    // Without a registration for the lifetime of an unused client the ring is empty, and starts
-    // over.
-    const expiresAt = now() + UNUSED_SECONDS;
-    const record = await records.get(key);
-    if (record === undefined) {
-      const first = { key, stage: "taken", data: { v: 1, next: "1" }, expiresAt };
-      if ((await records.create(first)) === "created") return 0;
-      continue;
-    }
-    const { next } = record.data as unknown as NextNumber;
-    const taken = { stage: "taken", set: { next: String(Number(next) + 1) }, expiresAt };
-    const { outcome } = await records.advance(key, { stage: "taken", expect: { next } }, taken);
-    if (outcome === "moved") return Number(next);
-  }
-  throw contended("the number of the next slot");
+  return changeRecord(await slotKey("next", deps), {
+    ...RING,
+    records,
+    version: "next",
+    decide: (data) => {
+      const number = Number(data?.["next"] ?? 0);
+      // Without a registration for the lifetime of an unused client the ring is empty, and starts
+      // over.
+      const expiresAt = now() + UNUSED_SECONDS;
+      // As text, so that a write can be conditional on it.
+      return { next: { data: { v: 1, next: String(number + 1) }, expiresAt }, result: number };
+    },
+  });
 }
 
 async function takeSlot(slot: string, clientId: string, deps: UnusedClientsDeps): Promise<void> {
   const { records, now } = deps;
-  const key = await slotKey(slot, deps);
-  for (let tries = 0; tries < TRIES; tries += 1) {
-    const expiresAt = now() + UNUSED_SECONDS;
-    const record = await records.get(key);
-    if (record === undefined) {
-      if ((await records.create({ key, stage: "taken", data: { v: 1, clientId }, expiresAt })) === "created") return;
-      continue;
-    }
-    const { clientId: oldest } = record.data as unknown as Slot;
-    await forgetUnused(oldest, { records, now });
-    const taken = { stage: "taken", set: { clientId }, expiresAt };
-    const { outcome } = await records.advance(key, { stage: "taken", expect: { clientId: oldest } }, taken);
-    if (outcome === "moved") return;
-  }
-  throw contended("a slot");
+  await changeRecord(await slotKey(slot, deps), {
+    ...RING,
+    records,
+    version: "clientId",
+    decide: async (data) => {
+      const oldest = data?.["clientId"];
+      if (typeof oldest === "string") await forgetUnused(oldest, { records, now });
+      return { next: { data: { v: 1, clientId }, expiresAt: now() + UNUSED_SECONDS }, result: undefined };
+    },
+  });
 }
 
 /** @param slot its number, or `next` */
 async function slotKey(slot: string, { serverKey }: Pick<UnusedClientsDeps, "serverKey">): Promise<RecordKey> {
   const key = await serverKey.derive("client-slots");
   return { kind: "client-slots", id: hmacSha256(key, slot).toString("base64url") };
-}
-
-function contended(what: string): OAuthError {
-  return new OAuthError("temporarily_unavailable", "Too many clients register at this moment: try again", {
-    detail: `${what} kept changing`,
-  });
 }

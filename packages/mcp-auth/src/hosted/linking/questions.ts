@@ -15,6 +15,7 @@ import {
 import { isSameText, randomToken } from "@oauth-broker/oauth-core/protocol";
 import { hashOf } from "@oauth-broker/oauth-core/server";
 import { deriveKey, open, seal, type TokenSet } from "@oauth-broker/token-store";
+import { changeRecord } from "../change-record.ts";
 import type { ServerKey } from "../server-key.ts";
 import { type IdentitySource, isSameSource } from "../vendor-links/identity-source.ts";
 
@@ -23,8 +24,7 @@ export const QUESTION_SECONDS = 300;
 const KEPT_SECONDS = 3600;
 /** Of all users together. */
 export const MOST_WAITING = 1000;
-/** One of any number of concurrent writers succeeds, so this many of them do. */
-const TRIES = 50;
+const ROUNDS = 50;
 
 export interface Question {
   readonly user: string;
@@ -109,23 +109,19 @@ export function createQuestions(deps: QuestionsDeps): Questions {
     const { signIn, issuer, cookieHash: ofBrowser } = record.data as QuestionData;
     return isSameText(ofBrowser, cookieHash) && isSameSource({ vendor: signIn, issuer }, source) ? record : undefined;
   };
-  const changeIndex = async (decide: (waiting: readonly Waiting[]) => readonly Waiting[]): Promise<void> => {
-    for (let tries = 0; tries < TRIES; tries += 1) {
-      const index = await records.get(INDEX);
-      const next = decide((index?.data["waiting"] ?? []) as readonly Waiting[]);
-      const data = { v: 1, revision: randomToken(16), waiting: next };
-      const expiresAt = now() + KEPT_SECONDS;
-      if (index === undefined) {
-        if ((await records.create({ key: INDEX, stage: "kept", data, expiresAt })) === "created") return;
-        continue;
-      }
-      const from = { stage: "kept", expect: { revision: textOf(index, "revision") } };
-      if ((await records.advance(INDEX, from, { stage: "kept", set: data, expiresAt })).outcome === "moved") return;
-    }
-    throw new OAuthError("temporarily_unavailable", "The question cannot be kept now", {
-      detail: "the index of waiting questions kept changing",
+  const changeIndex = async (decide: (waiting: readonly Waiting[]) => readonly Waiting[]): Promise<void> =>
+    changeRecord(INDEX, {
+      records,
+      stage: "kept",
+      version: "revision",
+      rounds: ROUNDS,
+      busy: "The question cannot be kept now",
+      decide: (data) => {
+        const waiting = decide((data?.["waiting"] ?? []) as readonly Waiting[]);
+        const expiresAt = now() + KEPT_SECONDS;
+        return { next: { data: { v: 1, revision: randomToken(16), waiting }, expiresAt }, result: undefined };
+      },
     });
-  };
 
   const take = async (id: string, cookieHash: string): Promise<boolean> => {
     const from = { stage: "waiting", expect: { cookieHash } };

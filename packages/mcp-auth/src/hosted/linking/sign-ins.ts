@@ -3,14 +3,7 @@
  * names a record under its hash; the vendor's tokens only named the user and are not kept. `/mcp`
  * and `/token` do not read it.
  */
-import {
-  type Clock,
-  type EpochSeconds,
-  hmacSha256,
-  OAuthError,
-  type RecordKey,
-  type RecordStore,
-} from "@oauth-broker/oauth-core";
+import { type Clock, type EpochSeconds, hmacSha256, type RecordKey, type RecordStore } from "@oauth-broker/oauth-core";
 import { randomToken } from "@oauth-broker/oauth-core/protocol";
 import {
   type BindingCookie,
@@ -20,12 +13,12 @@ import {
   readCookie,
 } from "@oauth-broker/oauth-core/server";
 import { deriveKey, open, seal } from "@oauth-broker/token-store";
+import { changeRecord } from "../change-record.ts";
 import type { ServerKey } from "../server-key.ts";
 import { type IdentitySource, isSameSource } from "../vendor-links/identity-source.ts";
 
 export const SIGN_IN_SECONDS = 12 * 3600;
-/** One of any number of concurrent writers succeeds, so this many of them do. */
-const TRIES = 20;
+const ROUNDS = 20;
 
 export interface SignedIn {
   /** Stable identity at the sign-in vendor. */
@@ -97,24 +90,18 @@ export function createSignIns(deps: SignInsDeps): SignIns {
       return formatCookie(name, "", 0);
     },
 
-    endAll: async (user) => {
-      const key = await endKey(user, deps);
-      for (let tries = 0; tries < TRIES; tries += 1) {
-        const data = { v: 1, revision: randomToken(16), endedAt: now() };
-        const expiresAt = now() + SIGN_IN_SECONDS;
-        const over = await records.get(key);
-        if (over === undefined) {
-          if ((await records.create({ key, stage: "kept", data, expiresAt })) === "created") return;
-          continue;
-        }
-        const { revision } = over.data as { readonly revision: string };
-        const from = { stage: "kept", expect: { revision } };
-        if ((await records.advance(key, from, { stage: "kept", set: data, expiresAt })).outcome === "moved") return;
-      }
-      throw new OAuthError("temporarily_unavailable", "The user's sign-ins are being changed", {
-        detail: "the record of the end of the user's sign-ins kept changing",
-      });
-    },
+    endAll: async (user) =>
+      changeRecord(await endKey(user, deps), {
+        records,
+        stage: "kept",
+        version: "revision",
+        rounds: ROUNDS,
+        busy: "The user's sign-ins are being changed",
+        decide: () => {
+          const data = { v: 1, revision: randomToken(16), endedAt: now() };
+          return { next: { data, expiresAt: now() + SIGN_IN_SECONDS }, result: undefined };
+        },
+      }),
   };
 }
 

@@ -20,6 +20,7 @@ import {
 import { randomToken } from "@oauth-broker/oauth-core/protocol";
 import { hashOf } from "@oauth-broker/oauth-core/server";
 import type { LinkQuestion, Ticket, TicketState } from "../../mode.ts";
+import { changeRecord } from "../change-record.ts";
 import { connectUrl } from "../paths.ts";
 import type { ServerKey } from "../server-key.ts";
 import { readSession, type SessionLinking } from "../sessions/record.ts";
@@ -32,8 +33,7 @@ export const MAX_OPEN = 5;
 const APPROVED_SECONDS = 960;
 /** A call that waits still learns what became of its ticket. */
 const DECIDED_SECONDS = 600;
-/** One of any number of concurrent writers succeeds, so this many of them do. */
-const TRIES = 50;
+const ROUNDS = 50;
 
 /** The user and client that a ticket is of. */
 export interface TicketOwner {
@@ -99,11 +99,8 @@ type Entry = {
   readonly expiresAt: EpochSeconds;
 };
 
-interface Index {
-  /** Random, of the last write; undefined when there is no record. */
-  readonly revision: string | undefined;
-  readonly entries: readonly Entry[];
-}
+/** The same question is open, or an entry was added, which ends the oldest. */
+type Asking = { readonly open: Ticket } | { readonly entry: Entry; readonly tooMany: readonly Entry[] };
 
 const VALUE = /^[A-Za-z0-9_-]{43}$/;
 
@@ -149,38 +146,47 @@ export function createTickets(deps: TicketsDeps): Tickets {
     return { id, url: connectUrl(deps.deploymentUrl, value), expiresAt };
   };
 
+  const stillOpen = async (entries: readonly Entry[]): Promise<readonly Entry[]> => {
+    const found = await Promise.all(
+      entries.map(async (entry) => (await read(hashOf(await valueOf(entry.serial, deps))))?.stage ?? "open"),
+    );
+    return entries.filter((_, at) => found[at] === "open");
+  };
+
   return {
     ask: async ({ sessionId, vendor, scopes: asked, user, clientId }) => {
       const owner = { user, clientId };
       const scopes = [...new Set(asked)].toSorted();
       const key = await indexKey(owner, deps);
-      for (let tries = 0; tries < TRIES; tries += 1) {
-        const index = await readIndex(key, deps);
-        const same = index.entries.find((entry) => entry.vendor === vendor && isSameList(entry.scopes, scopes));
-        const open = same === undefined ? undefined : await openTicketOf(same, owner);
-        if (open !== undefined) return open;
-        const entry: Entry = { serial: randomToken(32), sessionId, vendor, scopes, expiresAt: now() + TICKET_SECONDS };
-        const others = await stillOpen(index.entries.filter((other) => other !== same));
-        const kept = others.slice(-(MAX_OPEN - 1));
-        if (await writeIndex(key, index.revision, [...kept, entry], deps)) {
-          for (const { serial } of others.slice(0, others.length - kept.length)) {
-            await move(hashOf(await valueOf(serial, deps)), "open", "ended");
-          }
-          const made = await openTicketOf(entry, owner);
-          if (made !== undefined) return made;
-          throw new OAuthError("temporarily_unavailable", "The session ended while its user was asked");
-        }
-      }
-      throw new OAuthError("temporarily_unavailable", "The user's tickets are being changed", {
-        detail: "the index of the user's tickets kept changing",
+      const asking = await changeRecord<Asking>(key, {
+        records,
+        stage: "kept",
+        version: "revision",
+        rounds: ROUNDS,
+        busy: "The user's tickets are being changed",
+        decide: async (data) => {
+          const entries = data === undefined ? [] : entriesIn(data, now());
+          const same = entries.find((other) => other.vendor === vendor && isSameList(other.scopes, scopes));
+          const open = same === undefined ? undefined : await openTicketOf(same, owner);
+          if (open !== undefined) return { result: { open } };
+          const until = now() + TICKET_SECONDS;
+          const entry: Entry = { serial: randomToken(32), sessionId, vendor, scopes, expiresAt: until };
+          const others = await stillOpen(entries.filter((other) => other !== same));
+          const kept = others.slice(-(MAX_OPEN - 1));
+          const tickets = [...kept, entry];
+          // The clock of another process may be ahead.
+          const expiresAt = Math.max(...tickets.map((ticket) => ticket.expiresAt));
+          return {
+            next: { data: { v: 1, revision: randomToken(16), tickets }, expiresAt },
+            result: { entry, tooMany: others.slice(0, others.length - kept.length) },
+          };
+        },
       });
-
-      async function stillOpen(entries: readonly Entry[]): Promise<readonly Entry[]> {
-        const found = await Promise.all(
-          entries.map(async (entry) => (await read(hashOf(await valueOf(entry.serial, deps))))?.stage ?? "open"),
-        );
-        return entries.filter((_, at) => found[at] === "open");
-      }
+      if ("open" in asking) return asking.open;
+      for (const { serial } of asking.tooMany) await move(hashOf(await valueOf(serial, deps)), "open", "ended");
+      const made = await openTicketOf(asking.entry, owner);
+      if (made !== undefined) return made;
+      throw new OAuthError("temporarily_unavailable", "The session ended while its user was asked");
     },
 
     stateOf: async (id, owner) => {
@@ -239,32 +245,14 @@ async function indexKey({ user, clientId }: TicketOwner, deps: TicketsDeps): Pro
   return { kind: "ticket-index", id: hmacSha256(key, name).toString("base64url") };
 }
 
-async function readIndex(key: RecordKey, { records, now }: TicketsDeps): Promise<Index> {
-  const record = await records.get(key);
-  if (record === undefined) return { revision: undefined, entries: [] };
-  const { v, revision, tickets } = record.data;
+/** Those that have not expired. */
+function entriesIn({ v, revision, tickets }: JsonObject, at: EpochSeconds): readonly Entry[] {
   if (v !== 1 || typeof revision !== "string") {
     throw new OAuthError("temporarily_unavailable", "The user's tickets cannot be read", {
       detail: "the index of the user's tickets is not of a format this release knows",
     });
   }
-  const at = now();
-  return { revision, entries: (tickets as readonly Entry[]).filter(({ expiresAt }) => expiresAt > at) };
-}
-
-/** @returns false when another writer was faster */
-async function writeIndex(
-  key: RecordKey,
-  over: string | undefined,
-  tickets: readonly Entry[],
-  { records }: TicketsDeps,
-): Promise<boolean> {
-  const expiresAt = Math.max(...tickets.map((entry) => entry.expiresAt));
-  const data: JsonObject = { v: 1, revision: randomToken(16), tickets };
-  const stage = "kept";
-  if (over === undefined) return (await records.create({ key, stage, data, expiresAt })) === "created";
-  const from = { stage, expect: { revision: over } };
-  return (await records.advance(key, from, { stage, set: data, expiresAt })).outcome === "moved";
+  return (tickets as readonly Entry[]).filter(({ expiresAt }) => expiresAt > at);
 }
 
 function isSameList(one: readonly string[], other: readonly string[]): boolean {

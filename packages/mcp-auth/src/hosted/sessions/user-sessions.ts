@@ -5,6 +5,7 @@
  */
 import { type EpochSeconds, hmacSha256, type JsonObject, OAuthError, type RecordKey } from "@oauth-broker/oauth-core";
 import { randomToken } from "@oauth-broker/oauth-core/protocol";
+import { changeRecord } from "../change-record.ts";
 import type { ServerKey } from "../server-key.ts";
 import {
   ENDED_SESSION_SECONDS,
@@ -27,19 +28,12 @@ const ENTRY_SECONDS = 2 * REFRESH_TOKEN_LIFETIME_SECONDS;
 const BEGINNING_SECONDS = 60;
 /** An index without entries. */
 const EMPTY_SECONDS = 60;
-/** One of any number of concurrent writers succeeds, so this many of them do. */
-const TRIES = 200;
+const ROUNDS = 200;
 
 interface Entry extends JsonObject {
   readonly id: string;
   readonly startedAt: EpochSeconds;
   readonly until: EpochSeconds;
-}
-
-interface Index {
-  /** Random, of the last write; undefined when there is no record. */
-  readonly revision: string | undefined;
-  readonly entries: readonly Entry[];
 }
 
 export interface UserSessions {
@@ -80,26 +74,29 @@ export async function indexKey(
 
 /** All methods throw OAuthError temporarily_unavailable. */
 export function createUserSessions(deps: UserSessionsDeps): UserSessions {
-  const { now } = deps;
+  const { records, now } = deps;
 
   const change = async <T>(
     user: string,
-    decide: (index: Index) => Promise<{ readonly entries: readonly Entry[]; readonly result: T }>,
-  ): Promise<T> => {
-    const key = await indexKey(user, deps);
-    for (let tries = 0; tries < TRIES; tries += 1) {
-      const index = await readIndex(key, deps);
-      const { entries, result } = await decide(index);
-      if (await writeIndex(key, index.revision, entries, deps)) return result;
-    }
-    throw new OAuthError("temporarily_unavailable", "The user's sessions are being changed", {
-      detail: "the index of the user's sessions kept changing",
+    decide: (present: readonly Entry[]) => Promise<{ readonly entries: readonly Entry[]; readonly result: T }>,
+  ): Promise<T> =>
+    changeRecord(await indexKey(user, deps), {
+      records,
+      stage: "kept",
+      version: "revision",
+      rounds: ROUNDS,
+      busy: "The user's sessions are being changed",
+      decide: async (data) => {
+        const { entries, result } = await decide(data === undefined ? [] : entriesIn(data, now()));
+        if (data === undefined && entries.length === 0) return { result };
+        const expiresAt = Math.max(now() + EMPTY_SECONDS, ...entries.map(({ until }) => until));
+        return { next: { data: { v: 1, revision: randomToken(16), sessions: entries }, expiresAt }, result };
+      },
     });
-  };
 
   return {
     add: (user, id) =>
-      change(user, async ({ entries }) => {
+      change(user, async (entries) => {
         const until = now() + ENTRY_SECONDS;
         const startedAt = entries.find((entry) => entry.id === id)?.startedAt ?? now();
         const others = entries.filter((entry) => entry.id !== id);
@@ -109,7 +106,7 @@ export function createUserSessions(deps: UserSessionsDeps): UserSessions {
         return { entries: [...kept, { id, startedAt, until }], result: until };
       }),
     remove: async (user, id) => {
-      const others = await change(user, async ({ entries }) => {
+      const others = await change(user, async (entries) => {
         const kept = entries.filter((entry) => entry.id !== id);
         return { entries: kept, result: kept };
       });
@@ -117,7 +114,7 @@ export function createUserSessions(deps: UserSessionsDeps): UserSessions {
     },
     endAll: async (user) => {
       let count = 0;
-      await change(user, async ({ entries }) => {
+      await change(user, async (entries) => {
         const ended = await Promise.all(entries.map((entry) => endOrPreempt(entry.id, deps)));
         count += ended.filter(Boolean).length;
         return { entries: [], result: undefined };
@@ -127,33 +124,14 @@ export function createUserSessions(deps: UserSessionsDeps): UserSessions {
   };
 }
 
-async function readIndex(key: RecordKey, { records, now }: SessionReading): Promise<Index> {
-  const record = await records.get(key);
-  if (record === undefined) return { revision: undefined, entries: [] };
-  const { v, revision, sessions } = record.data;
+/** Those that have not expired. */
+function entriesIn({ v, revision, sessions }: JsonObject, at: EpochSeconds): readonly Entry[] {
   if (v !== 1 || typeof revision !== "string") {
     throw new OAuthError("temporarily_unavailable", "The user's sessions cannot be read", {
       detail: "the index of the user's sessions is not of a format this release knows",
     });
   }
-  const at = now();
-  return { revision, entries: (sessions as readonly Entry[]).filter(({ until }) => until > at) };
-}
-
-/** @returns false when another writer was faster */
-async function writeIndex(
-  key: RecordKey,
-  over: string | undefined,
-  sessions: readonly Entry[],
-  { records, now }: SessionReading,
-): Promise<boolean> {
-  if (over === undefined && sessions.length === 0) return true;
-  const expiresAt = Math.max(now() + EMPTY_SECONDS, ...sessions.map(({ until }) => until));
-  const data = { v: 1, revision: randomToken(16), sessions };
-  const stage = "kept";
-  if (over === undefined) return (await records.create({ key, stage, data, expiresAt })) === "created";
-  const from = { stage, expect: { revision: over } };
-  return (await records.advance(key, from, { stage, set: data, expiresAt })).outcome === "moved";
+  return (sessions as readonly Entry[]).filter(({ until }) => until > at);
 }
 
 async function isAnyLive(entries: readonly Entry[], deps: SessionReading): Promise<boolean> {
