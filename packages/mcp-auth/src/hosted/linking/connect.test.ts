@@ -1,4 +1,6 @@
 /** A ticket in the browser of its user: who may answer, and what comes of it. */
+import { OAuthError, type RecordStore } from "@oauth-broker/oauth-core";
+import { memoryRecordStore } from "@oauth-broker/token-store/memory";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { SERVER } from "../../testing/hosted-fixture.ts";
 import { type Call, type LinkingFixture, openLinkingFixture } from "../../testing/linking/fixture.ts";
@@ -75,6 +77,39 @@ describe("a ticket of the signed-in user", () => {
     const { url, html } = await fixture.visitor().link(await call.ask(), { decision: "cancel" });
     expect(url.search).toBe("?error=organization_refused");
     expect(html).toContain("An administrator of your organization has to allow this");
+  });
+
+  it.each([
+    ["the vendor says no", 303, "/connections?error=access_denied"],
+    ["the vendor is not there", 400, null],
+  ])("says what went wrong when %s, also when the store does not take what became of it", async (why, status, to) => {
+    await fixture.close();
+    const gone = new OAuthError("invalid_request", "There is no such vendor any more");
+    fixture = await openLinkingFixture({
+      records: (now) => {
+        const records = memoryRecordStore({ now });
+        const advance: RecordStore["advance"] = async (key, from, patch) => {
+          if (key.kind === "ticket" && patch.stage !== "approved") throw new Error("the store is down");
+          return records.advance(key, from, patch);
+        };
+        return { ...records, advance };
+      },
+      vendorClient: (real) => ({
+        ...real,
+        resolve: async (vendor) => {
+          if (vendor.id === "chat" && why !== "the vendor says no") throw gone;
+          return real.resolve(vendor);
+        },
+      }),
+    });
+    call = await fixture.call();
+    const visitor = fixture.visitor();
+    let answer = await visitor.send(await visitor.open(pathOf(await call.ask())), "approve");
+    if (status === 303) {
+      const back = await visitor.atVendor(answer, { decision: "cancel" });
+      answer = await visitor.get(back.pathname + back.search);
+    }
+    expect([answer.status, answer.headers.get("location")]).toEqual([status, to]);
   });
 
   it("is spent by the first of two tabs, and by Back; the second is told", async () => {

@@ -63,7 +63,8 @@ export async function decideTicket(
   try {
     return await startLink({ user, listed, scopes, linkVersion, isReconnect: false, ticketId: id }, deps, trace);
   } catch (error) {
-    await deps.tickets.settle(id, "ended");
+    // Best effort: the ticket expires, and the user sees the first error.
+    await deps.tickets.settle(id, "ended").catch(() => undefined);
     throw error;
   }
 }

@@ -152,7 +152,9 @@ export async function answerCallback(
     const error = toOAuthError(thrown);
     const { flow, isRefused } = visit;
     if (flow?.ticketId !== undefined) {
-      await deps.tickets.settle(flow.ticketId, error.code === "access_denied" ? "denied" : "ended");
+      const outcome = error.code === "access_denied" ? "denied" : "ended";
+      // Best effort: the ticket expires, and the user sees the first error.
+      await deps.tickets.settle(flow.ticketId, outcome).catch(() => undefined);
     }
     if (flow?.purpose !== "link" || isRefused) throw error;
     trace.failure = error;
