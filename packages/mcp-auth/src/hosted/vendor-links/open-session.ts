@@ -96,7 +96,10 @@ async function linkUser(granted: NewLink, deps: LinkDeps): Promise<string> {
   }
 }
 
-/** Without a user, or a store that answers, no link is known that a revocation could end. */
+/**
+ * Revokes tokens that were not stored. If the user is not known, or the store does not respond, they
+ * are revoked without checking for a link.
+ */
 async function endUnstored(set: TokenSet, user: string | undefined, deps: LinkDeps): Promise<void> {
   try {
     if (user !== undefined) return await discardTokens(set, { user, account: undefined }, deps);
