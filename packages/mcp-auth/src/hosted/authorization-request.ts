@@ -4,7 +4,6 @@
  * then the rest. Shared by platform-callback/ and server-callback/.
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
-import { hasIdTokens } from "@oauth-broker/oauth-core/client";
 import {
   isSubset,
   type Parameters,
@@ -16,7 +15,7 @@ import type { Trace } from "@oauth-broker/oauth-core/service";
 import type { HostedSettings } from "../settings.ts";
 import type { HostedClient } from "./clients/client.ts";
 import { requireOwnResource } from "./paths.ts";
-import { signInScopes, supportedScopes } from "./sessions/scope.ts";
+import { signInScopes, supportedScopes, withOpenid } from "./sessions/scope.ts";
 
 export interface ClientLookup<C extends HostedClient> {
   readonly findClient: (clientId: string) => Promise<C | undefined>;
@@ -85,9 +84,5 @@ function requireScope(
   const supported = supportedScopes(settings);
   if (!isSubset(requested, supported)) throw new OAuthError("invalid_scope", "scope is more than this server asks for");
   if (requested.length === 0) return supported;
-  if (settings.linking !== undefined) return requested;
-  const { vendor, scopes } = settings.vendor;
-  // An ID token identifies the user where the vendor has them, so every request includes openid.
-  const isOwed = hasIdTokens(vendor) && scopes.includes("openid") && !requested.includes("openid");
-  return isOwed ? ["openid", ...requested] : requested;
+  return settings.linking === undefined ? withOpenid(requested, settings.vendor) : requested;
 }

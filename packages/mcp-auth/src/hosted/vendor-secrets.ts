@@ -9,17 +9,19 @@ import type { HostedDeps } from "./deps.ts";
 
 /**
  * @param name PKCE #1, 43 characters, or the id of the flow's record
- * @param vendor its PKCE, and whether it issues ID tokens: by the deployment's scopes, since
- *   `/token` does not receive the flow's
+ * @param vendor its PKCE, and whether it issues ID tokens
+ * @param scope of the flow, or the deployment's where `/token` does not know the flow's: without
+ *   `openid` there is no nonce
  * @throws OAuthError temporarily_unavailable when the server key is not available
  */
 //= bar#VR-1
 export async function vendorSecrets(
   name: string,
   vendor: ResolvedVendor,
-  { serverKey, settings }: Pick<HostedDeps, "serverKey" | "settings">,
+  scope: readonly string[],
+  { serverKey }: Pick<HostedDeps, "serverKey">,
 ): Promise<FlowSecrets> {
   const pkce = await serverKey.derive("vendor-pkce");
   const nonce = await serverKey.derive("vendor-nonce");
-  return flowSecrets({ pkce, nonce }, name, vendor, settings.vendor.scopes);
+  return flowSecrets({ pkce, nonce }, name, vendor, scope);
 }

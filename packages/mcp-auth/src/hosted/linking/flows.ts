@@ -9,7 +9,6 @@ import {
   createBrokeredCode,
   type FlowPolicy,
   type FlowRecord,
-  flowSecrets,
   type FlowVendor,
   HANDLE_STATE,
   type Redeemed,
@@ -24,9 +23,10 @@ import { deriveKey, open, seal } from "@oauth-broker/token-store";
 import type { VendorSettings } from "../../settings.ts";
 import { callbackPath, PATHS } from "../paths.ts";
 import { refusePage } from "../server-callback/deps.ts";
-import { identityScopes } from "../sessions/scope.ts";
+import { identityScopes, withOpenid } from "../sessions/scope.ts";
 import { accountLabel, atVendor, discardTokens, tokenSetOf } from "../vendor-links/link.ts";
 import { identitySource, isSameSource } from "../vendor-links/identity-source.ts";
+import { vendorSecrets } from "../vendor-secrets.ts";
 import type { LinkingDeps } from "./deps.ts";
 import { isOfUser } from "./sign-ins.ts";
 import { takeTokens } from "./store-link.ts";
@@ -110,11 +110,9 @@ export async function startLink(request: LinkRequest, deps: LinkingDeps, trace: 
   const { listed, scopes, user, linkVersion, isReconnect, ticketId } = request;
   const vendor = await vendorAt(listed, deps);
   const configured = deps.linking.vendors.get(listed)?.scopes ?? [];
-  // An ID token says whose account it is, where the vendor has them.
-  const isOwed = hasIdTokens(vendor.vendor) && configured.includes("openid") && !scopes.includes("openid");
   const flow: LinkingFlow = {
     ...flowAt("link", listed, deps),
-    scope: isOwed ? ["openid", ...scopes] : scopes,
+    scope: withOpenid(scopes, { vendor: vendor.vendor, scopes: configured }),
     user,
     linkVersion,
     isReconnect,
@@ -231,7 +229,7 @@ function flowsOf(deps: LinkingDeps, visit?: Visit): Flows {
 }
 
 function flowPolicy(deps: LinkingDeps, visit: Visit | undefined): FlowPolicy<LinkingFlow, FlowVendor> {
-  const { serverKey, source, linking } = deps;
+  const { source, linking } = deps;
   const neverParked = (): never => {
     throw new OAuthError("server_error", "These flows end at the callback");
   };
@@ -245,10 +243,7 @@ function flowPolicy(deps: LinkingDeps, visit: Visit | undefined): FlowPolicy<Lin
       return isSameSource(flow, sourceAt(flow.listed, linking)) ? flow : undefined;
     },
     state: HANDLE_STATE,
-    secrets: async (flowId, { scope }, vendor) => {
-      const keys = { pkce: await serverKey.derive("vendor-pkce"), nonce: await serverKey.derive("vendor-nonce") };
-      return flowSecrets(keys, flowId, vendor, scope);
-    },
+    secrets: (flowId, { scope }, vendor) => vendorSecrets(flowId, vendor, scope, deps),
     seal: neverParked,
     open: neverParked,
     redirectOf: async () => undefined,

@@ -49,7 +49,7 @@ async function redirectToVendor(
 ): Promise<Answer> {
   const { vendorClient, settings } = deps;
   const vendor = await vendorClient.resolve(settings.vendor.vendor);
-  const { codeChallenge, nonce } = await vendorSecrets(clientChallenge, vendor, deps);
+  const { codeChallenge, nonce } = await vendorSecrets(clientChallenge, vendor, settings.vendor.scopes, deps);
   await recordNarrowRequest(clientChallenge, scope, deps);
   return redirectAnswer(
     vendorClient.authorizationUrl(vendor, {

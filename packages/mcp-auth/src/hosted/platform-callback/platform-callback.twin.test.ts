@@ -43,7 +43,7 @@ describe("with a defence off", () => {
   it("a code without its verifier yields tokens where PKCE #2 does not depend on PKCE #1 (twin of bar#AS-3)", async () => {
     vi.doMock("../vendor-secrets.ts", async (original) => {
       const { vendorSecrets } = await original<typeof VendorSecrets>();
-      const constant: typeof vendorSecrets = (_challenge, vendor, deps) => vendorSecrets("A".repeat(43), vendor, deps);
+      const constant: typeof vendorSecrets = (_challenge, ...rest) => vendorSecrets("A".repeat(43), ...rest);
       return { vendorSecrets: constant };
     });
     const { openOpenIdFixture } = await import("../../testing/hosted-fixture.ts");

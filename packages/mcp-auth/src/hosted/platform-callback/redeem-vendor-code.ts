@@ -27,11 +27,12 @@ export async function redeemVendorCode(
   deps: HostedDeps,
 ): Promise<IssuedTokens> {
   const { vendorClient, settings } = deps;
+  const { scopes } = settings.vendor;
   const redirectUri = requireSameRedirectUri(parameters, client); //            1  wrong: the code stays usable
   requireOwnResource(parameters, settings); //                                  2  wrong: the code stays usable
   const code = readCode(parameters); //                                         3  malformed verifier: stays usable
   const vendor = await vendorClient.resolve(settings.vendor.vendor); //         4  where to ask; nothing is spent yet
-  const secrets = await vendorSecrets(code.codeChallenge, vendor, deps); //     5  PKCE #2 of this very verifier
+  const secrets = await vendorSecrets(code.codeChallenge, vendor, scopes, deps); // 5  PKCE #2 of this very verifier
   const scope = await requestedScope(code.codeChallenge, deps); //                  6  less than all, where it was noted
   await claimCode(code, deps); //                                               7  of any number of tries one goes on
   const tokens = await redeem({ code, redirectUri, vendor, secrets, scope }, deps); // 8  the vendor checks PKCE #2

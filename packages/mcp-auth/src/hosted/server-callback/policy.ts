@@ -83,7 +83,7 @@ export function flowPolicy(deps: ServerCallbackDeps): FlowPolicy<Authorization, 
       return isSameSource(authorization, identitySource(settings)) ? authorization : undefined;
     },
     state: HANDLE_STATE,
-    secrets: (flowId, _flow, vendor) => vendorSecrets(flowId, vendor, deps),
+    secrets: (flowId, _flow, vendor) => vendorSecrets(flowId, vendor, settings.vendor.scopes, deps),
     ...parkedUnder(deps),
     redirectOf: async ({ clientId, redirectUri }) => {
       const client = await findClient(clientId);

@@ -43,6 +43,15 @@ export function identityScopes({ vendor, scopes }: Pick<VendorSettings, "vendor"
   return (isByIdToken ? members : defaultScopes).filter((scope) => scopes.includes(scope));
 }
 
+/** Adds `openid` where the deployment has it and the vendor ID tokens: they say whose account it is. */
+export function withOpenid(
+  requested: readonly string[],
+  { vendor, scopes }: { readonly vendor: Parameters<typeof hasIdTokens>[0]; readonly scopes: readonly string[] },
+): readonly string[] {
+  const isOwed = hasIdTokens(vendor) && scopes.includes("openid") && !requested.includes("openid");
+  return isOwed ? ["openid", ...requested] : requested;
+}
+
 /** The scope to request at the vendor for a session that is to have `sessionScope`. */
 export function signInScopes(sessionScope: readonly string[], { vendor, linking }: ScopeSettings): readonly string[] {
   if (linking === undefined) return sessionScope;
