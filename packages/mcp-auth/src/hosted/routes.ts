@@ -132,13 +132,11 @@ function registrationRoute(
     path: PATHS.register,
     surface: "api",
     handle: async (c) => {
-      const makeRoom = async (clientId: string): Promise<void> => {
-        const address = addressOf(c);
-        registrations.requireLeft(address);
-        registrations.add(address);
+      const beforeStoring = async (clientId: string): Promise<void> => {
+        registrations.take(addressOf(c));
         await unusedClients.makeRoom(clientId);
       };
-      return registerClient(await readJsonText(c, REGISTRATION_LIMIT), rules, { records, now, makeRoom });
+      return registerClient(await readJsonText(c, REGISTRATION_LIMIT), rules, { records, now, beforeStoring });
     },
   };
 }
@@ -184,8 +182,7 @@ function limited(
       const isCounted = route.surface === "browser" || REFUSED_REQUESTS.has(route.path);
       if (!isCounted) return route.handle(c, trace);
       const address = addressOf(c);
-      requests.requireLeft(address);
-      requests.add(address);
+      requests.take(address);
       let isRefused = false;
       try {
         return await route.handle(c, trace);

@@ -102,7 +102,7 @@ export const CALLER_DEFENCES: readonly Mutation[] = [
   {
     defence: "Requests at the OAuth paths are limited per address",
     file: "packages/mcp-auth/src/hosted/routes.ts",
-    find: "      requests.requireLeft(address);\n",
+    find: "      requests.take(address);\n",
     replace: "",
     tests: ["packages/mcp-auth/src/hosted/rate-limit.test.ts"],
   },
@@ -116,7 +116,7 @@ export const CALLER_DEFENCES: readonly Mutation[] = [
   {
     defence: "Registrations are limited per address",
     file: "packages/mcp-auth/src/hosted/routes.ts",
-    find: "        registrations.requireLeft(address);\n",
+    find: "        registrations.take(addressOf(c));\n",
     replace: "",
     tests: [
       "packages/mcp-auth/src/hosted/rate-limit.test.ts",

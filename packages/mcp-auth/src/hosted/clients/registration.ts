@@ -16,11 +16,11 @@ export interface RegistrationDeps {
   readonly records: RecordStore;
   readonly now: Clock;
   /**
-   * Makes room for the client that is about to be stored.
+   * Counts the registration against its caller, and makes room for the client.
    *
    * @throws OAuthError slow_down
    */
-  readonly makeRoom: (clientId: string) => Promise<void>;
+  readonly beforeStoring: (clientId: string) => Promise<void>;
 }
 
 export type RegistrationRules = NonNullable<ServerCallback["registration"]>;
@@ -43,14 +43,14 @@ const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(["127.0.0.1", "[::1]", "loca
 export async function registerClient(
   text: string,
   rules: RegistrationRules,
-  { records, now, makeRoom }: RegistrationDeps,
+  { records, now, beforeStoring }: RegistrationDeps,
 ): Promise<Answer> {
   const { clientName, redirectUris } = readRegistration(readJsonObject(text));
   if (!redirectUris.every((uri) => isPermitted(uri, rules))) {
     throw new OAuthError("invalid_redirect_uri", "redirect_uris must be of a host the operator of this server names");
   }
   const clientId = `dcr_${randomToken(16)}`;
-  await makeRoom(clientId);
+  await beforeStoring(clientId);
   const issuedAt = now();
   const data: Registered = { v: 1, clientName, redirectUris };
   await records.create({

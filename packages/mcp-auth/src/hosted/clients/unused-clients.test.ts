@@ -25,7 +25,7 @@ let register: () => Promise<string>;
 function processOn(store: RecordStore, serverKey = KEY): () => Promise<string> {
   const { makeRoom } = createUnusedClients({ records: store, serverKey, now }, MOST);
   return async () => {
-    const { body } = await registerClient(METADATA, RULES, { records: store, now, makeRoom });
+    const { body } = await registerClient(METADATA, RULES, { records: store, now, beforeStoring: makeRoom });
     return String((JSON.parse(String(body)) as Record<string, unknown>)["client_id"]);
   };
 }

@@ -36,7 +36,7 @@ async function flood(forgetUnused: (clientId: string, records: RecordStore) => P
   const { makeRoom } = createUnusedClients({ records, serverKey: testServerKey(now), now }, MOST);
   const ids: string[] = [];
   for (let index = 0; index < 2 * MOST; index += 1) {
-    const { body } = await registerClient(METADATA, { hosts: [] }, { records, now, makeRoom });
+    const { body } = await registerClient(METADATA, { hosts: [] }, { records, now, beforeStoring: makeRoom });
     const clientId = String((JSON.parse(String(body)) as Record<string, unknown>)["client_id"]);
     ids.push(clientId);
     if (index === 0) await markUsed({ clientId }, { records, now });
