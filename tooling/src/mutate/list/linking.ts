@@ -88,7 +88,7 @@ export const LINKING_DEFENCES: readonly Mutation[] = [
   },
   {
     defence: "A form is taken from the user it was shown to, with what it showed",
-    file: `${LINKING}/deps.ts`,
+    file: `${LINKING}/form-token.ts`,
     find: "if (isSameText(sent, await formCsrf(user, { form: of, linkVersion }, deps))) return linkVersion;",
     replace:
       "if (isSameText(sent, sent) || (await formCsrf(user, { form: of, linkVersion }, deps)) === sent) return linkVersion;",

@@ -22,7 +22,7 @@ import type { Trace } from "@oauth-broker/oauth-core/service";
 import { deriveKey, open, seal } from "@oauth-broker/token-store";
 import type { VendorSettings } from "../../settings.ts";
 import { callbackPath, PATHS } from "../paths.ts";
-import { refusePage } from "../server-callback/deps.ts";
+import { refusePage } from "../server-callback/refusal.ts";
 import { identityScopes, withOpenid } from "../sessions/scope.ts";
 import { accountLabel, atVendor, discardTokens, tokenSetOf } from "../vendor-links/link.ts";
 import { identitySource, isSameSource } from "../vendor-links/identity-source.ts";

@@ -6,7 +6,7 @@ import type * as Binding from "../../../../oauth-core/src/authorization-server/b
 const CODE = "../../../../oauth-core/src/brokered-code/index.ts";
 const BINDING = "../../../../oauth-core/src/authorization-server/browser-binding.ts";
 const MAC = "../../../../token-store/src/crypto/record-mac.ts";
-const FORMS = "./deps.ts";
+const FORMS = "./form-token.ts";
 const SIGN_INS = "./sign-ins.ts";
 
 beforeEach(() => vi.resetModules());

@@ -27,7 +27,8 @@ import { identitySource } from "../vendor-links/identity-source.ts";
 import { scopesOfVendor } from "../sessions/scope.ts";
 import type { LinkingSettings } from "../../settings.ts";
 import { consentPage, type VendorPermissions } from "./consent-page.ts";
-import { refusePage, refuseToClient, type ServerCallbackDeps } from "./deps.ts";
+import type { ServerCallbackDeps } from "./deps.ts";
+import { refusePage, refuseToClient } from "./refusal.ts";
 import type { LegDeps } from "./policy.ts";
 
 /** Of the browser, not of one flow: two tabs show two pages that can both be answered. */

@@ -1,8 +1,4 @@
 /** The shared dependencies of the legs with the server's own callback. */
-import { errorRedirect, type Answer, type ClientReturn } from "@oauth-broker/oauth-core/http";
-import { OAuthError } from "@oauth-broker/oauth-core";
-import type { FlowRefusal } from "@oauth-broker/oauth-core/brokered-code";
-import type { Trace } from "@oauth-broker/oauth-core/service";
 import type { ServerCallback } from "../../settings.ts";
 import type { HostedDeps } from "../deps.ts";
 import type { FindServerClient } from "../clients/client.ts";
@@ -11,37 +7,3 @@ export interface ServerCallbackDeps extends HostedDeps {
   readonly callback: ServerCallback;
   readonly findClient: FindServerClient;
 }
-
-/**
- * An error that is returned as a redirect: reported to the client, and logged like one returned as
- * a page.
- */
-//= bar#AS-18
-export function refuseToClient(error: OAuthError, to: ClientReturn, trace: Trace): Answer {
-  trace.failure = error;
-  return errorRedirect(error, to);
-}
-
-/** The 400 page: no redirect, no request to the vendor. */
-export function refusePage(trace: Trace, refusal: FlowRefusal | "csrf", cause?: unknown): OAuthError {
-  const reason = OF_NO_FLOW.has(refusal) ? "state_unknown" : refusal;
-  trace.reason = reason;
-  return new OAuthError("invalid_request", SENTENCES[reason] ?? "This sign-in cannot go on", { reason, cause });
-}
-
-/**
- * One message per reason, the same for every flow: a caller learns nothing about other users'
- * flows.
- */
-const OF_NO_FLOW: ReadonlySet<string> = new Set<FlowRefusal>(["state_missing", "state_invalid", "flow_unknown"]);
-const SENTENCES: Readonly<Record<string, string>> = {
-  state_unknown: "This answer belongs to no sign-in that is under way here",
-  state_expired: "This sign-in took too long: begin it again in the application",
-  state_replayed: "This sign-in was already answered",
-  browser_mismatch: "This sign-in began in another browser",
-  issuer_mismatch: "The answer is from another vendor",
-  missing_issuer: "The answer does not say which vendor it is from",
-  malformed_response: "The answer cannot be read",
-  client_unknown: "The application that began this sign-in is not known here any more",
-  csrf: "The page was not shown to this browser, is too old, or the application has changed since: go back and open it again",
-};

@@ -18,7 +18,8 @@ import { identitySource, isSameSource } from "../vendor-links/identity-source.ts
 import { PATHS } from "../paths.ts";
 import { prefixScopes } from "../sessions/scope.ts";
 import { vendorSecrets } from "../vendor-secrets.ts";
-import { refusePage, type ServerCallbackDeps } from "./deps.ts";
+import type { ServerCallbackDeps } from "./deps.ts";
+import { refusePage } from "./refusal.ts";
 
 /** So that a second use of a code is recognised, and its session ended. */
 const REMEMBERED_SECONDS = 600;

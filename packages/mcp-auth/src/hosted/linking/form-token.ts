@@ -1,0 +1,44 @@
+/** The token that the forms of the pages of links carry. */
+import { hmacSha256 } from "@oauth-broker/oauth-core";
+import { isSameText, type Parameters } from "@oauth-broker/oauth-core/protocol";
+import type { Trace } from "@oauth-broker/oauth-core/service";
+import { refusePage } from "../server-callback/refusal.ts";
+import type { LinkingDeps } from "./deps.ts";
+
+/** What a form is, besides its user: the page, and what the page showed. */
+export interface FormOf {
+  readonly form: readonly string[];
+  /** The link version that the page showed. */
+  readonly linkVersion: number;
+}
+
+/**
+ * The token of a form: an HMAC over its user and content. Not over the cookie: of two tabs that sign
+ * in at once, the first one's cookie is replaced, and its page still works.
+ */
+//= bar#AS-7
+export async function formCsrf(
+  user: string,
+  { form, linkVersion }: FormOf,
+  { serverKey, settings: { deploymentUrl }, source }: Pick<LinkingDeps, "serverKey" | "settings" | "source">,
+): Promise<string> {
+  const what = JSON.stringify([deploymentUrl, source.vendor, source.issuer, user, form, linkVersion]);
+  return `${linkVersion}.${hmacSha256(await serverKey.derive("linking-form"), what).toString("base64url")}`;
+}
+
+/**
+ * @returns the link version that the page showed
+ * @throws OAuthError for the 400 page: the form was not shown to this user
+ */
+export async function requireShown(
+  form: Parameters,
+  user: string,
+  of: readonly string[],
+  deps: Pick<LinkingDeps, "serverKey" | "settings" | "source">,
+  trace: Trace,
+): Promise<number> {
+  const sent = form.get("csrf");
+  const linkVersion = Number(/^(\d{1,15})\./.exec(sent ?? "")?.[1] ?? 0);
+  if (isSameText(sent, await formCsrf(user, { form: of, linkVersion }, deps))) return linkVersion;
+  throw refusePage(trace, "csrf");
+}
