@@ -2,7 +2,7 @@
 import { hash } from "node:crypto";
 import type { EpochSeconds } from "@oauth-broker/oauth-core";
 import type { RefreshTimes } from "./times.ts";
-import type { RowKey } from "../storage/token-rows.ts";
+import { rowId, type RowKey } from "../storage/token-rows.ts";
 import type { StoredTokens } from "../tokens/tokens.ts";
 
 /**
@@ -62,6 +62,6 @@ export function refreshMoments(
 }
 
 /** 0 to just under 1, constant for a row and spread evenly over rows. */
-function fractionOf({ pk, sk }: RowKey): number {
-  return Number.parseInt(hash("sha256", `${pk.length}:${pk}${sk}`, "hex").slice(0, 8), 16) / 2 ** 32;
+function fractionOf(row: RowKey): number {
+  return Number.parseInt(hash("sha256", rowId(row), "hex").slice(0, 8), 16) / 2 ** 32;
 }

@@ -4,7 +4,7 @@
  */
 import { type Clock, createExpiringMap, createSharedCalls } from "@oauth-broker/oauth-core";
 import type { RefreshTimes } from "./times.ts";
-import type { RowKey } from "../storage/token-rows.ts";
+import { rowId, type RowKey } from "../storage/token-rows.ts";
 
 export interface Flights<T> {
   /** Starts the work, or shares the work under way. */
@@ -33,9 +33,9 @@ export function createFlights<T>({
 
   return {
     //= bar#RF-1
-    join: (row, work) => joined.run(idOf(row), work),
+    join: (row, work) => joined.run(rowId(row), work),
     ahead: async (row, work, old) => {
-      const id = idOf(row);
+      const id = rowId(row);
       if (aheads.has(id) || joined.find(id) !== undefined || paused.get(id)) return old;
       aheads.add(id);
       try {
@@ -50,8 +50,4 @@ export function createFlights<T>({
       }
     },
   };
-}
-
-function idOf({ pk, sk }: RowKey): string {
-  return `${pk.length}:${pk}${sk}`;
 }

@@ -6,7 +6,7 @@
  */
 import { type Clock, createTurns, OAuthError } from "@oauth-broker/oauth-core";
 import type { RefreshEvent } from "./context.ts";
-import type { RowKey } from "../storage/token-rows.ts";
+import { rowId, type RowKey } from "../storage/token-rows.ts";
 import type { Timer } from "./times.ts";
 
 export interface Gate {
@@ -127,7 +127,7 @@ export function createBacklog({
     add: (vendor, row) => {
       const waiting = vendors.get(vendor) ?? { until: new Map<string, number>(), reportedAt: 0 };
       vendors.set(vendor, waiting);
-      const id = JSON.stringify([row.pk, row.sk]);
+      const id = rowId(row);
       if (waiting.until.size < MOST_COUNTED || waiting.until.has(id)) waiting.until.set(id, now() + FORGET_SECONDS);
       report(vendor, waiting);
     },
@@ -135,7 +135,7 @@ export function createBacklog({
     remove: (vendor, row) => {
       const waiting = vendors.get(vendor);
       if (waiting === undefined) return;
-      waiting.until.delete(JSON.stringify([row.pk, row.sk]));
+      waiting.until.delete(rowId(row));
       if (waiting.until.size > 0) return;
       vendors.delete(vendor);
       if (waiting.reportedAt > 0) onEvent({ name: "refresh_backlog", vendor, count: 0 });

@@ -5,7 +5,7 @@
  * so that it outlives this process. A process that ends waits for its orphans as long as it can.
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
-import type { RowKey } from "../storage/token-rows.ts";
+import { rowId, type RowKey } from "../storage/token-rows.ts";
 import { namesOf } from "../tokens/token-attributes.ts";
 import { type CurrentRecord, type SealedChange, withoutCopy } from "../tokens/token-records.ts";
 import type { TokenSet } from "../tokens/tokens.ts";
@@ -110,7 +110,7 @@ export function createOrphans(
   };
   /** @returns after the first attempt */
   const adopt = async (pending: PendingCommit, onConflict: OnConflict): Promise<void> => {
-    const id = idOf(pending.key);
+    const id = rowId(pending.key);
     rows.set(id, (rows.get(id) ?? 0) + 1);
     const tried = Promise.withResolvers<void>();
     const done = (): void => {
@@ -133,7 +133,7 @@ export function createOrphans(
 
   return {
     adopt,
-    has: (row) => rows.has(idOf(row)),
+    has: (row) => rows.has(rowId(row)),
     discard: (tokens, { discard, key }) => {
       if (discard === undefined) return;
       const work = (async () => discard(tokens))()
@@ -191,8 +191,4 @@ export async function settleDeadAttempt(
  */
 async function superseded(): Promise<"superseded"> {
   return "superseded";
-}
-
-function idOf({ pk, sk }: RowKey): string {
-  return `${pk.length}:${pk}${sk}`;
 }

@@ -12,6 +12,11 @@ export interface RowKey {
   readonly sk: string;
 }
 
+/** The key as one text, another for every row. */
+export function rowId({ pk, sk }: RowKey): string {
+  return `${pk.length}:${pk}${sk}`;
+}
+
 /**
  * DynamoDB's S and N. Attributes of other types belong to another program: they are neither
  * returned nor changed.

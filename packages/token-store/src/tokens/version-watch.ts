@@ -4,7 +4,7 @@
  * Across processes it stays undetected: docs/exceptions.md.
  */
 import { LRUCache } from "lru-cache";
-import type { RowKey } from "../storage/token-rows.ts";
+import { rowId, type RowKey } from "../storage/token-rows.ts";
 
 const MAX_ROWS = 10_000;
 
@@ -21,15 +21,14 @@ export interface VersionWatch {
 
 export function createVersionWatch(maxRows = MAX_ROWS): VersionWatch {
   const seen = new LRUCache<string, number>({ max: maxRows });
-  const idOf = ({ pk, sk }: RowKey): string => `${pk.length}:${pk}${sk}`;
   return {
     wentBack(key, version) {
-      const id = idOf(key);
+      const id = rowId(key);
       const highest = seen.get(id) ?? 0;
       seen.set(id, Math.max(highest, version));
       //= bar#TS-19
       return version < highest;
     },
-    forget: (key) => void seen.delete(idOf(key)),
+    forget: (key) => void seen.delete(rowId(key)),
   };
 }
