@@ -276,7 +276,7 @@ function isSealed(attributes: Attributes): boolean {
 }
 
 function keptChanging(): OAuthError {
-  return new OAuthError("temporarily_unavailable", "The tokens cannot be read now", {
+  return new OAuthError("temporarily_unavailable", "The stored tokens are in use by another request", {
     reason: "record_in_use",
     detail: "the row kept changing",
   });
@@ -298,19 +298,18 @@ async function translated<T>(operation: () => Promise<T>): Promise<T> {
     return await operation();
   } catch (error) {
     if (!(error instanceof TokenStoreError)) throw error;
-    const reason = REASONS.get(error.code);
-    if (reason === undefined) throw error;
-    throw new OAuthError("temporarily_unavailable", "The stored tokens cannot be read", {
-      reason,
-      cause: error,
-      detail: error.message,
-    });
+    const outage = OUTAGES.get(error.code);
+    if (outage === undefined) throw error;
+    const { reason, message } = outage;
+    throw new OAuthError("temporarily_unavailable", message, { reason, cause: error, detail: error.message });
   }
 }
 
-const REASONS: ReadonlyMap<TokenStoreErrorCode, string> = new Map([
-  ["unreadable", "token_unreadable"],
-  ["format_unknown", "token_unreadable"],
-  ["key_file_unavailable", "keys_unavailable"],
-  ["key_file_invalid", "keys_unavailable"],
+const UNREADABLE = { reason: "token_unreadable", message: "The stored tokens cannot be opened" };
+const NO_KEYS = { reason: "keys_unavailable", message: "The keys of the stored tokens are not available" };
+const OUTAGES: ReadonlyMap<TokenStoreErrorCode, { readonly reason: string; readonly message: string }> = new Map([
+  ["unreadable", UNREADABLE],
+  ["format_unknown", UNREADABLE],
+  ["key_file_unavailable", NO_KEYS],
+  ["key_file_invalid", NO_KEYS],
 ]);
