@@ -29,7 +29,6 @@ describe("revokeToken", () => {
     ["204", { status: 204 }, "token"],
     ["400 invalid_token", { status: 400, body: { error: "invalid_token" } }, "already"],
     ["200 that says token_revoked", { status: 200, body: { ok: false, error: "token_revoked" } }, "already"],
-    ["404", { status: 404 }, "already"],
   ])("bar#RV-2 rfc7009#2.2 treats %s as revoked", async (_title, answer, outcome) => {
     lab.vendor.answers.set("/revoke", answer);
     await expect(revoke()).resolves.toBe(outcome);
@@ -51,6 +50,7 @@ describe("revokeToken", () => {
     ["401", { status: 401 }, { code: "vendor_credentials_rejected" }],
     ["invalid_request", { status: 400, body: { error: "invalid_request" } }, { code: "vendor_response_invalid" }],
     ["a page", { status: 400, body: "<html>" }, { code: "vendor_response_invalid" }],
+    ["404, as a wrong endpoint answers", { status: 404 }, { code: "vendor_response_invalid" }],
     ["a redirect", { status: 302, headers: { location: "/login" } }, { code: "vendor_response_invalid" }],
     [
       "a 200 that is an error",

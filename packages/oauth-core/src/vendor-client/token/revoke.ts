@@ -189,7 +189,6 @@ async function readRevocation(
   //= rfc7009#2.2.1
   if (error === "unsupported_token_type") throw noWay(vendor, error);
   if (error !== undefined) throw vendorRefusal(error, call);
-  if (response.status === 404) return "already";
   throw response.status === 401
     ? vendorRefusedClient(call)
     : invalidVendorResponse(`revocation: status ${response.status}`);
