@@ -52,6 +52,7 @@ export async function readGrantContext(
       ? (own ?? requireActiveCredentials(entry))
       : credentialsOf(connection, own, entry, { asksVendor });
   const choice = await trustedChoice(target, entry, credentials, client, deps);
+  if (connection !== undefined) requireSameEndpoints(connection, choice, parameters);
   trace.credentialsId = choice.credentials.id;
   return { ...choice, connection: connection ?? connectionOf(choice, undefined), presented };
 }
@@ -64,15 +65,9 @@ function sameTarget(
   parameters: Parameters,
   { vendors }: Pick<ChoiceDeps, "vendors">,
 ): VendorTarget {
-  const { vendor, placeholders = {}, issuer, authorizationEndpoint, tokenEndpoint } = connection;
+  const { vendor, placeholders = {} } = connection;
   if (vendor !== idNamed(parameters.get("vendor") ?? vendor, vendors)) {
     throw new OAuthError("invalid_request", "vendor and connection name different vendors");
-  }
-  const given = { issuer, authorization_endpoint: authorizationEndpoint, token_endpoint: tokenEndpoint };
-  for (const [name, value] of Object.entries(given)) {
-    if (parameters.has(name) && parameters.get(name) !== value) {
-      throw new OAuthError("unauthorized_client", `${name} is not the one of the connection`);
-    }
   }
   for (const [name, value] of Object.entries(readPlaceholders(parameters) ?? {})) {
     if (!Object.hasOwn(placeholders, name) || placeholders[name] !== value) {
@@ -80,6 +75,17 @@ function sameTarget(
     }
   }
   return { vendor, ...targetFields(connection) };
+}
+
+/** As `sameTarget`. An endpoint that the connection does not name is the vendor's own. */
+function requireSameEndpoints(connection: Connection, { vendor }: VendorChoice, parameters: Parameters): void {
+  const { issuer, authorizationEndpoint, tokenEndpoint } = { ...vendor, ...targetFields(connection) };
+  const known = { issuer, authorization_endpoint: authorizationEndpoint, token_endpoint: tokenEndpoint };
+  for (const [name, value] of Object.entries(known)) {
+    if (parameters.has(name) && parameters.get(name) !== value) {
+      throw new OAuthError("unauthorized_client", `${name} is not the one of the connection`);
+    }
+  }
 }
 
 /**

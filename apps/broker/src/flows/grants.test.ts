@@ -51,6 +51,14 @@ describe.each(["/v1/token", "/v1/revoke"])("bar#RF-7 bar#RV-3 what %s refuses as
     expect(seen).toHaveLength(1);
   });
 
+  it("not the vendor's own endpoints, beside the connection that was made with them", async () => {
+    const { post, connection } = await connected({ config: { vendors: new Map([["acme", REVOCABLE]]) } });
+    const { tokenEndpoint = "", authorizationEndpoint = "" } = REVOCABLE.vendor;
+    const own = { token_endpoint: tokenEndpoint, authorization_endpoint: authorizationEndpoint };
+    const { response, body } = await post(path, { ...GOOD, connection, ...own });
+    expect([response.status, body["error"]]).toEqual([200, undefined]);
+  });
+
   it("a connection altered anywhere, cut, longer, or another client's", async () => {
     const { post, connection, seen } = await connected({ config: { vendors: new Map([["acme", REVOCABLE]]) } });
     const altered = [0, connection.indexOf(".") + 1, connection.length >> 1, connection.length - 2].map(
