@@ -161,6 +161,7 @@ describe.each(["/v1/par", "/v1/explain"])("leg 1, what %s refuses", (path) => {
       "invalid_request",
     ],
     ["bar#ST-4 a parameter with a place of its own", { vendor_params: '{"scope":"r3flect"}' }, "invalid_request"],
+    ["bar#ST-4 another spelling of one", { vendor_params: '{"Prompt":"r3flect"}' }, "invalid_request"],
   ])("%s", async (_, form, error, client = {}) => {
     const { ask, seen } = await open(client);
     const { response, body } = await ask(form);

@@ -176,8 +176,8 @@ function requireVendorParams(json: string, vendor: ParameterNames): Record<strin
   if (!Object.keys(given).every((name) => PARAMETER_NAME.test(name))) {
     throw new OAuthError("invalid_request", "vendor_params has a name that is not visible ASCII");
   }
-  const reserved = Object.keys(given).find(
-    (name) => isReservedAuthorizationParameter(name, vendor) || DEDICATED_PARAMETERS.has(name),
+  const reserved = Object.keys(given).find((name) =>
+    isReservedAuthorizationParameter(name, vendor, DEDICATED_PARAMETERS),
   );
   if (reserved !== undefined) {
     throw new OAuthError("invalid_request", "vendor_params holds a reserved parameter", {

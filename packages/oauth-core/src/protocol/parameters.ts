@@ -150,13 +150,16 @@ export interface ParameterNames {
  * `redirect.uri`, `redirect uri` and `redirect_uri[x]` as `redirect_uri`.
  *
  * @param vendor its own name of a parameter of ours is as reserved as ours
+ * @param further names that are reserved besides
  */
 export function isReservedAuthorizationParameter(
   name: string,
   { parameterNames = {}, authorizationParameterNames = {} }: Partial<ParameterNames> = {},
+  further: ReadonlySet<string> = new Set(),
 ): boolean {
   const folded = name.trim().toLowerCase().replace(/\[.*$/s, "").replace(/[. ]/g, "_");
   if (folded.startsWith("code_challenge") || RESERVED_AUTHORIZATION_PARAMETERS.has(folded)) return true;
+  if (further.has(folded)) return true;
   return [parameterNames, authorizationParameterNames].some((names) => Object.values(names).includes(name));
 }
 
