@@ -72,6 +72,7 @@ export async function start(
   for (const warning of config.warnings) log.warn("configuration_warning", { warning });
   log.info("listening", {
     url: config.baseUrl,
+    port: server.port,
     pid: process.pid,
     sandbox: config.sandbox,
     store: config.store.kind,

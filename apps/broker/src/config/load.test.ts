@@ -146,7 +146,7 @@ describe("problems", () => {
         cell: "EU",
         clients: [{ client_id: "a", client_secrt: "x", redirect_uris: [] }, { client_id: "a" }],
         vendors: { own: {}, mine: { name: "M", issuer: "http://vendor.example", pkce: "S512" } },
-        limits: { body_bytes: 1 },
+        limits: { body_bytes: 0 },
         egress: { allow_cidrs: ["10.0.0.0/33"], ca_file: "gone.pem" },
       }),
     );
@@ -237,5 +237,6 @@ describe("problems", () => {
 
   it("say that a bare number or boolean needs quotes", () => {
     expect(problemsOf({ cell: 12 })).toEqual(["cell must be text: put it in quotes"]);
+    expect(problemsOf({ cell: "" })).toEqual(["cell must not be empty"]);
   });
 });

@@ -120,7 +120,7 @@ function urlRules(tree: Tree): UrlRules {
 
 function checkPresence(tree: Tree, { sandbox }: Source): Problem[] {
   if (sandbox) {
-    return Number(valueAt(tree, ["listen", "port"]) ?? 8787) > 0
+    return Number(valueAt(tree, ["listen", "port"]) ?? 8787) !== 0
       ? []
       : [
           {

@@ -153,8 +153,8 @@ describe("store and keys together", () => {
   });
 
   it("are reported beside every other problem, once each", () => {
-    expect(problemsOf({ store: TABLE, limits: { body_bytes: 1 } })).toEqual([
-      "limits.body_bytes must be at least 1024",
+    expect(problemsOf({ store: TABLE, limits: { body_bytes: 0 } })).toEqual([
+      "limits.body_bytes must be at least 1",
       "keys must say where the keys are: a DynamoDB table has no key file beside it",
     ]);
     expect(problemsOf({ store: "dynamodb:flows" })).toEqual([NO_REGION_AT_ALL]);

@@ -47,6 +47,7 @@ const FIELDS = {
   kid: "string",
   sandbox: "boolean",
   pid: "number",
+  port: "number",
   count: "number",
   // The head of the audit stream.
   chain: "string",

@@ -31,7 +31,7 @@ export function checkClients(tree: Tree, vendorIds: ReadonlySet<string>): Proble
       say(
         [...path, index],
         `is not a known vendor${suggestion}`,
-        `one of ${[...vendorIds].join(", ") || "the ids under vendors"}`,
+        "the id of a vendor of the registry (docs/vendors.md lists them) or of an entry under vendors",
       );
     }
   };

@@ -80,7 +80,7 @@ const limitsSchema = section({
   ),
   body_bytes: integer(
     { type: "whole number", description: "The largest request body.", example: "65536", default: "65536" },
-    1024,
+    1,
     10_485_760,
   ).default(65_536),
 });

@@ -12,7 +12,7 @@ export function problemsOfIssues(
   tree: unknown,
   fields: readonly FieldDescription[],
 ): Problem[] {
-  return issues.flatMap((issue) => {
+  const problems = issues.flatMap((issue) => {
     const path = pathInFile(issue.path, tree);
     if (issue.code === "unrecognized_keys") return issue.keys.map((key) => unknownKey(path, key, fields));
     const field = descriptionOf(path, fields);
@@ -23,6 +23,8 @@ export function problemsOfIssues(
       ...(field?.example === undefined ? {} : { example: field.example }),
     };
   });
+  // A value that is empty or of the wrong type breaks further rules, which would only confuse.
+  return problems.filter(({ path }, at) => problems.findIndex((problem) => problem.path === path) === at);
 }
 
 /**

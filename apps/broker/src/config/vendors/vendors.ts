@@ -36,19 +36,13 @@ export function checkVendors(tree: Tree, registry: VendorRegistry): Problem[] {
       return [{ path: formatPath(["vendors", id]), problem, expected: `one entry, under ${alias}` }];
     }
     if (registry.has(id) || typeof entry !== "object" || entry === null) return [];
-    const { has, located } = presence(entry);
-    if (has("name") && located) return [];
-    const missing = [
-      ...(has("name") ? [] : ["a name"]),
-      ...(located ? [] : ["an issuer (or authorization_endpoint and token_endpoint)"]),
-    ];
-    const path = formatPath(["vendors", id]);
+    if (presence(entry).located) return [];
     return [
       {
-        path,
-        problem: `is not a vendor of the registry, so it is one of your own, and lacks ${missing.join(" and ")}`,
-        expected:
-          "a registry vendor's id (GET /v1/vendors lists them), or a name with either an issuer or both endpoints",
+        path: formatPath(["vendors", id]),
+        problem:
+          "is not a vendor of the registry, so it is one of your own, and lacks an issuer (or authorization_endpoint and token_endpoint)",
+        expected: "a registry vendor's id (GET /v1/vendors lists them), or an entry with an issuer or both endpoints",
         example: "{ name: My Vendor, issuer: https://vendor.example }",
       },
     ];
