@@ -100,7 +100,7 @@ describe.each(["/v1/par", "/v1/explain"])("leg 1, what %s refuses", (path) => {
     const broker = await testBroker({
       config: { vendors: VENDORS },
       client: { vendors: [...vendors, "custom"], ...client },
-      limits: { bodyBytes: 4096 },
+      limits: { bodyBytes: 16_384 },
       vendorAnswers: async (input) => {
         if (new URL(String(input)).host === "liar.example") return Response.json({ issuer: "https://liar.example" });
         throw new Error("no vendor at this host");
@@ -161,6 +161,7 @@ describe.each(["/v1/par", "/v1/explain"])("leg 1, what %s refuses", (path) => {
       "invalid_request",
     ],
     ["bar#ST-4 a parameter with a place of its own", { vendor_params: '{"scope":"r3flect"}' }, "invalid_request"],
+    ["more than a URL holds", { vendor_params: JSON.stringify({ r3flect: "x".repeat(8_192) }) }, "invalid_request"],
     ["bar#ST-4 another spelling of one", { vendor_params: '{"Prompt":"r3flect"}' }, "invalid_request"],
   ])("%s", async (_, form, error, client = {}) => {
     const { ask, seen } = await open(client);
@@ -181,7 +182,7 @@ describe.each(["/v1/par", "/v1/explain"])("leg 1, what %s refuses", (path) => {
     ["a NUL", "x=%00", 400],
     ["a line break", "x=a%0d%0aSet-Cookie:x=r3flect", 400],
     ["more parameters than anyone needs", Array.from({ length: 70 }, (_, i) => `p${i}=1`).join("&"), 400],
-    ["a body over the limit", `x=${"r3flect".repeat(600)}`, 413],
+    ["a body over the limit", `x=${"r3flect".repeat(3_000)}`, 413],
   ])("bar#HT-3 bar#HT-4 %s", async (_, more, status) => {
     const { post } = await open();
     const { response, body } = await post(path, `${new URLSearchParams(PUSHED).toString()}&${more}`);

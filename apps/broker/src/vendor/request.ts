@@ -145,12 +145,23 @@ export function readAuthorizationParameters(
   const prompt = parameters.get("prompt");
   const resource = parameters.get("resource");
   const vendorParams = parameters.get("vendor_params");
+  requireShort([scope, loginHint, prompt, resource, vendorParams]);
   return {
     scope: scope === undefined ? vendor.defaultScopes : parseScope(scope),
     ...defined({ loginHint, prompt }),
     ...(resource === undefined ? {} : { resource: requireResource(resource) }),
     ...(vendorParams === undefined ? {} : { vendorParams: requireVendorParams(vendorParams, vendor) }),
   };
+}
+
+/** What a browser takes as a URL, and servers as a header, less what the broker adds. */
+const MOST_CHARACTERS = 8_192;
+
+function requireShort(values: readonly (string | undefined)[]): void {
+  const characters = values.reduce((sum, value = "") => sum + value.length, 0);
+  if (characters <= MOST_CHARACTERS) return;
+  const names = "scope, login_hint, prompt, resource and vendor_params";
+  throw new OAuthError("invalid_request", `${names} have more than ${MOST_CHARACTERS} characters together`);
 }
 
 //= rfc8707#2

@@ -82,7 +82,7 @@ function decode(text: string): string {
   } catch {
     throw malformed();
   }
-  if (LINE_OR_NUL.test(decoded)) throw malformed();
+  if (LINE_OR_NUL.test(decoded)) throw new OAuthError("invalid_request", "a parameter has a line break or a NUL");
   return decoded;
 }
 
@@ -105,8 +105,9 @@ function malformed(): OAuthError {
 }
 
 function repeated(name: string): OAuthError {
-  // Only a name of the protocol is repeated: any other is the caller's text.
-  const which = RESERVED_AUTHORIZATION_PARAMETERS.has(name) ? name : "a parameter";
+  // Any other name is the caller's text.
+  const isKnown = RESERVED_AUTHORIZATION_PARAMETERS.has(name) || OTHER_PARAMETERS.has(name);
+  const which = isKnown ? name : "a parameter";
   return new OAuthError("invalid_request", `${which} is given more than once`);
 }
 
@@ -136,6 +137,26 @@ export const RESERVED_AUTHORIZATION_PARAMETERS: ReadonlySet<string> = new Set([
   "registration",
   "dpop_jkt",
   "iss",
+]);
+
+/** Further parameters of our endpoints. */
+const OTHER_PARAMETERS: ReadonlySet<string> = new Set([
+  "access_token",
+  "authorization_endpoint",
+  "connection",
+  "issuer",
+  "login_hint",
+  "placeholders",
+  "prompt",
+  "refresh_token",
+  "resource",
+  "token",
+  "token_endpoint",
+  "token_type_hint",
+  "vendor",
+  "vendor_client_id",
+  "vendor_client_secret",
+  "vendor_params",
 ]);
 
 /** A vendor's own names of parameters, by the standard name. */
