@@ -5,7 +5,7 @@
  */
 import { type Answer, formPageAnswer } from "@oauth-broker/oauth-core/http";
 import type { ClientConfig } from "../config.ts";
-import { html, type Markup, page, STYLE_HASH } from "@oauth-broker/oauth-core/service";
+import { fact, hidden, html, page, STYLE_HASH } from "@oauth-broker/oauth-core/service";
 
 export interface OwnerPage {
   readonly client: ClientConfig;
@@ -42,12 +42,4 @@ ${hidden("csrf", shown.csrf)}
 </form>
 <p class="quiet">Flow <code>${flowId}</code></p>`;
   return formPageAnswer(page(`Connect ${vendor} to ${application}?`, content), STYLE_HASH, headers);
-}
-
-function fact(term: string, value: string): Markup {
-  return html`<div><dt>${term}</dt><dd>${value}</dd></div>`;
-}
-
-function hidden(name: string, value: string): Markup {
-  return html`<input type="hidden" name="${name}" value="${value}">`;
 }

@@ -6,10 +6,10 @@
 import type { VendorClient } from "@oauth-broker/oauth-core/client";
 import {
   type ResolvedVendor,
-  type Vendor,
   type VendorCredentials,
   withoutIssuer,
   withoutTokenRecipients,
+  withSecret,
 } from "@oauth-broker/oauth-core/registry";
 import type { Deps } from "../deps.ts";
 import { isForeign, type Overrides, type VendorEndpoints } from "./endpoints.ts";
@@ -35,7 +35,8 @@ export async function resolveTrusted(
   { vendorClient: trusted, untrustedVendorClient: untrusted }: Pick<Deps, "vendorClient" | "untrustedVendorClient">,
 ): Promise<TrustedVendor> {
   const baseClient = isVouchedFor ? trusted : untrusted;
-  const resolved = await baseClient.resolve(withOwnSecret(base, credentials));
+  const hasOwnSecret = credentials.source === "byoc" && credentials.clientSecret !== undefined;
+  const resolved = await baseClient.resolve(hasOwnSecret ? withSecret(base) : base);
   if (target.vendor === CUSTOM_VENDOR) {
     // Applies also to an issuer that names itself in every answer: it can make another vendor's
     // answer carry its name.
@@ -75,10 +76,4 @@ function withOverrides(
 /** Never parks tokens of a vendor that neither the registry nor the operator's file describes. */
 function parkingCodes(vendor: ResolvedVendor): ResolvedVendor {
   return vendor.redeemAt === "token" ? vendor : { ...vendor, redeemAt: "token" };
-}
-
-/** The entry may describe a public client; a secret that the caller brings is used anyway. */
-function withOwnSecret(base: Vendor, { source, clientSecret }: VendorCredentials): Vendor {
-  const isUnused = source === "byoc" && clientSecret !== undefined && base.tokenEndpointAuthMethod === "none";
-  return isUnused ? { ...base, tokenEndpointAuthMethod: "client_secret_basic" } : base;
 }

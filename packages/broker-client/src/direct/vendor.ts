@@ -14,6 +14,7 @@ import {
   type VendorCredentials,
   withOperatorsFields,
   withoutIssuer,
+  withSecret,
 } from "@oauth-broker/oauth-core/registry";
 import type { VendorTarget } from "../types.ts";
 
@@ -65,11 +66,7 @@ export function directVendor(options: DirectVendorOptions): DirectVendor {
   requireFit(values, templates, specs);
   const vendor = withClientId(expandVendor(located, values, specs), clientId, specs);
   return {
-    // A given secret is used, even if the vendor's clients need none.
-    vendor:
-      clientSecret !== undefined && vendor.tokenEndpointAuthMethod === "none"
-        ? { ...vendor, tokenEndpointAuthMethod: "client_secret_basic" }
-        : vendor,
+    vendor: clientSecret === undefined ? vendor : withSecret(vendor),
     credentials: {
       id: "direct",
       source: "environment",

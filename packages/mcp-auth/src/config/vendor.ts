@@ -5,7 +5,12 @@
 import { Secret } from "@oauth-broker/oauth-core";
 import { canIdentify, canValidateAccessToken, hasIdTokens } from "@oauth-broker/oauth-core/client";
 import { parseScope } from "@oauth-broker/oauth-core/protocol";
-import type { ResolvedVendor, Vendor, VendorCredentials } from "@oauth-broker/oauth-core/registry";
+import {
+  type ResolvedVendor,
+  type Vendor,
+  type VendorCredentials,
+  withSecret,
+} from "@oauth-broker/oauth-core/registry";
 import { checkVisible, problemOfThrown } from "@oauth-broker/oauth-core/configuration";
 import type { CommonSettings, Settings, VendorSettings } from "../settings.ts";
 import { checkHostOrDomain } from "./hosts.ts";
@@ -91,10 +96,7 @@ function withOwnSecret({ vendor }: VendorEntry, credentials: VendorCredentials |
     read.refuse("VENDOR", "wants part of the callback again with each refresh, which this server does not support");
     return vendor;
   }
-  if (credentials.clientSecret === undefined) return { ...vendor, tokenEndpointAuthMethod: "none" };
-  return vendor.tokenEndpointAuthMethod === "none"
-    ? { ...vendor, tokenEndpointAuthMethod: "client_secret_basic" }
-    : vendor;
+  return credentials.clientSecret === undefined ? { ...vendor, tokenEndpointAuthMethod: "none" } : withSecret(vendor);
 }
 
 function warnOfSetup(read: Reader, { entry }: VendorEntry): void {

@@ -11,7 +11,7 @@ export {
   type LogFieldName,
   type LogFields,
 } from "./log.ts";
-export { html, type Markup, page, STYLE_HASH } from "./page.ts";
+export { fact, hidden, html, type Markup, page, STYLE_HASH } from "./page.ts";
 export { createRateLimit, type RateLimit } from "./rate-limit.ts";
 export { type HttpLayer, mount, type RequestMetrics, type Route, type Trace } from "./http-layer.ts";
 export { explainStartFailure, runService } from "./run-service.ts";

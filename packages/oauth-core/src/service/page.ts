@@ -54,6 +54,16 @@ export type MarkupValue = Markup | string | number | undefined | readonly Markup
 /** hono's `html` for values that are available at once: for a promise it would return one. */
 export const html = honoHtml as unknown as (strings: TemplateStringsArray, ...values: readonly MarkupValue[]) => Markup;
 
+/** A line of a `<dl>`. @param shown isolated from the surrounding text, whatever its writing direction */
+export function fact(term: string, shown: string | Markup): Markup {
+  return html`<div><dt>${term}</dt><dd><bdi>${shown}</bdi></dd></div>`;
+}
+
+/** A field of a form that is posted again unchanged. */
+export function hidden(name: string, value: string): Markup {
+  return html`<input type="hidden" name="${name}" value="${value}">`;
+}
+
 /** @param title plain text */
 export function page(title: string, content: Markup): string {
   return html`<!doctype html>

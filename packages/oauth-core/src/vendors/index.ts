@@ -26,4 +26,5 @@ export {
   type VendorTokens,
   withoutIssuer,
   withoutTokenRecipients,
+  withSecret,
 } from "./vendor.ts";

@@ -296,6 +296,13 @@ export function defineVendor(entry: Partial<Vendor> & Pick<Vendor, "id" | "name"
   };
 }
 
+/** With a client secret: it is used, even by an entry whose clients need none. */
+export function withSecret<Known extends Vendor | ResolvedVendor>(vendor: Known): Known {
+  return vendor.tokenEndpointAuthMethod === "none"
+    ? { ...vendor, tokenEndpointAuthMethod: "client_secret_basic" }
+    : vendor;
+}
+
 /** Fields whose endpoint receives tokens. Refresh is not among them: it follows the token endpoint. */
 export const TOKEN_RECIPIENTS = [
   "revocationEndpoint",

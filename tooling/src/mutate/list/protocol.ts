@@ -160,8 +160,8 @@ export const PROTOCOL_DEFENCES: readonly Mutation[] = [
     defence: "A parameter has no line breaks and no NUL",
     rows: ["HT-4"],
     file: `${PROTOCOL}/parameters.ts`,
-    find: "if (LINE_OR_NUL.test(decoded)) throw malformed();",
-    replace: "if (LINE_OR_NUL.test(decoded) && false) throw malformed();",
+    find: "if (LINE_OR_NUL.test(decoded)) throw",
+    replace: "if (LINE_OR_NUL.test(decoded) && false) throw",
     tests: [`${PROTOCOL}/parameters.test.ts`],
   },
   {
