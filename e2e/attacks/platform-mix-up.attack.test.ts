@@ -126,7 +126,7 @@ describe("a deployed server that leads users on to another connector's vendor", 
     const { tokens, page } = await attack(preRegistered());
     expect(tokens).toBeUndefined();
     expect(evil?.stolen).toEqual([]);
-    expect(page).toContain("<code>callback_refused</code>");
+    expect(page).toContain("<code>invalid_callback</code>");
     expect(page).toContain("Not connected");
   });
 

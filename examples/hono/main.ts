@@ -100,7 +100,7 @@ async function readAccount({ accessToken }: Tokens): Promise<string> {
 
 const ERRORS: Record<string, readonly [status: 400 | 403 | 503, text: string]> = {
   access_denied: [403, "You cancelled at GitHub, so nothing was connected."],
-  session_refused: [400, "You did not begin this connection here, or it took too long. Connect again."],
+  invalid_session: [400, "You did not begin this connection here, or it took too long. Connect again."],
   temporarily_unavailable: [503, "GitHub cannot be reached at the moment. Try again in a minute."],
 };
 app.onError((error, c) => {

@@ -74,7 +74,7 @@ describe(`the built package on Node ${node.version}`, () => {
     const callback = (await consent(url)).href;
     await expect(backend.call("finish", callback, other.session)).rejects.toMatchObject({
       name: "BrokerClientError",
-      code: "session_refused",
+      code: "invalid_session",
       details: { reason: "state_mismatch" },
     });
     const { refreshToken, connection } = plantTokens(await backend.call<Tokens>("finish", callback, session));

@@ -125,7 +125,7 @@ describe("answers that only this client can open", () => {
     const wants = { ...common(), encryption: encryption() };
     const plain = createBrokerClient({ ...wants, clientId: "platform", clientSecret: harness.secrets.platform });
     await expect(connect(plain)).rejects.toMatchObject({
-      code: "answer_refused",
+      code: "invalid_response",
       details: { reason: "not_encrypted" },
     });
     const keyless = createBrokerClient({ ...common(), clientId: "sealed", clientSecret: harness.secrets.other });

@@ -59,12 +59,12 @@ export function describeConnectClient(name: string, open: () => Promise<ConnectH
         const victim = await returnFromVendor(harness.client);
         const before = redeemed();
         await expect(harness.client.finish(attacker.callback, victim.session)).rejects.toMatchObject({
-          code: "session_refused",
+          code: "invalid_session",
           details: { reason: "state_mismatch" },
         });
         for (const none of [undefined, null]) {
           await expect(harness.client.finish(attacker.callback, none)).rejects.toMatchObject({
-            code: "session_refused",
+            code: "invalid_session",
             details: { reason: "missing" },
           });
         }
@@ -105,7 +105,7 @@ export function describeConnectClient(name: string, open: () => Promise<ConnectH
         plantTokens(await harness.client.finish(callback, session));
         const before = redeemed();
         await expect(harness.client.finish(callback, session)).rejects.toMatchObject({
-          code: "session_refused",
+          code: "invalid_session",
           details: { reason: "used" },
         });
         expect(redeemed()).toBe(before);
@@ -131,7 +131,7 @@ export function describeConnectClient(name: string, open: () => Promise<ConnectH
         const { session, callback } = await returnFromVendor(harness.client);
         const before = redeemed();
         await expect(harness.client.finish(withParameters(callback, change), session)).rejects.toMatchObject({
-          code: "callback_refused",
+          code: "invalid_callback",
           details: { reason },
         });
         expect(redeemed()).toBe(before);
@@ -160,9 +160,9 @@ export function describeConnectClient(name: string, open: () => Promise<ConnectH
       it("believes no error that does not come with the state and iss of this flow", async () => {
         const { session, callback } = await returnFromVendor(harness.client, { decision: "cancel" });
         const foreign = withParameters(callback, (sent) => sent.set("state", "x"));
-        await expect(harness.client.finish(foreign, session)).rejects.toMatchObject({ code: "session_refused" });
+        await expect(harness.client.finish(foreign, session)).rejects.toMatchObject({ code: "invalid_session" });
         const nameless = withParameters(callback, (sent) => sent.delete("iss"));
-        await expect(harness.client.finish(nameless, session)).rejects.toMatchObject({ code: "callback_refused" });
+        await expect(harness.client.finish(nameless, session)).rejects.toMatchObject({ code: "invalid_callback" });
       });
 
       it("sends the user through a new flow where the code went to the vendor and the answer is lost", async () => {
@@ -230,7 +230,7 @@ export function describeConnectClient(name: string, open: () => Promise<ConnectH
         harness.vendor.faults.next("/token", { kind: "lose" });
         expect(await harness.client.refresh({ refreshToken, connection })).toEqual({
           outcome: "reauthorize",
-          reason: "answer_lost",
+          reason: "response_lost",
           error: expect.objectContaining({ details: expect.objectContaining({ retry: "restart" }) }),
         });
       });

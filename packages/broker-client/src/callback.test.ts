@@ -24,13 +24,13 @@ describe("the address the browser came back to", () => {
   ])("rfc9700#4.4.2.2 is refused at %s", (path) => {
     const at = path.startsWith("?") ? `https://platform.example/${path}` : `${path}?code=a&state=b`;
     expect(() => queryOfCallback(at, REDIRECT_URI)).toThrow(
-      expect.objectContaining({ code: "callback_refused", details: { reason: "wrong_path" } }),
+      expect.objectContaining({ code: "invalid_callback", details: { reason: "wrong_path" } }),
     );
   });
 
   it("is refused where it is no URL", () => {
     expect(() => queryOfCallback("http://[", REDIRECT_URI)).toThrow(
-      expect.objectContaining({ code: "callback_refused", details: { reason: "malformed" } }),
+      expect.objectContaining({ code: "invalid_callback", details: { reason: "malformed" } }),
     );
   });
 });

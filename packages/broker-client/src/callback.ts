@@ -4,7 +4,7 @@ import { BrokerClientError } from "./error.ts";
 /**
  * @param callbackUrl absolute, or path and query of the request
  * @returns the query as sent, without `?`
- * @throws BrokerClientError callback_refused when the path is not that of the redirect URI
+ * @throws BrokerClientError invalid_callback when the path is not that of the redirect URI
  */
 //= rfc9700#4.4.2.2
 export function queryOfCallback(callbackUrl: string | URL, redirectUri: string): string {
@@ -13,15 +13,15 @@ export function queryOfCallback(callbackUrl: string | URL, redirectUri: string):
   try {
     url = new URL(callbackUrl, redirectUri);
   } catch {
-    throw callbackRefused("malformed", "The callback is not a URL");
+    throw invalidCallback("malformed", "The callback is not a URL");
   }
   // Behind a proxy that ends TLS, scheme and host are the proxy's; the path is ours.
   if (url.pathname !== asked.pathname) {
-    throw callbackRefused("wrong_path", "The callback is not at the redirect URI of this client");
+    throw invalidCallback("wrong_path", "The callback is not at the redirect URI of this client");
   }
   return url.search.slice(1);
 }
 
-export function callbackRefused(reason: string, description: string): BrokerClientError {
-  return new BrokerClientError("callback_refused", description, { reason });
+export function invalidCallback(reason: string, description: string): BrokerClientError {
+  return new BrokerClientError("invalid_callback", description, { reason });
 }

@@ -26,12 +26,12 @@ export interface BrokerClientErrorDetails {
 /**
  * `code` is one of the broker's (docs/api.md): `access_denied`, `invalid_grant`,
  * `vendor_credentials_rejected`, `temporarily_unavailable`, … or one of ours:
- * - `session_refused`, reason `missing`, `malformed`, `state_mismatch`, `expired`, `used`,
+ * - `invalid_session`, reason `missing`, `malformed`, `state_mismatch`, `expired`, `used`,
  *   `other_client`: the callback is not this user's flow. Nothing was sent; start again.
- * - `callback_refused`, reason `missing_issuer`, `issuer_mismatch`, `wrong_path`, `malformed`: not
- *   an answer to our request.
- * - `answer_refused`, reason `not_encrypted`, `not_decryptable`, `malformed`, `not_a_broker`: the
- *   broker's answer breaks its contract.
+ * - `invalid_callback`, reason `missing_issuer`, `issuer_mismatch`, `wrong_path`, `malformed`: not
+ *   a response to our request.
+ * - `invalid_response`, reason `not_encrypted`, `not_decryptable`, `malformed`, `not_a_broker`: not
+ *   what the broker's API promises.
  */
 export class BrokerClientError extends Error {
   override readonly name = "BrokerClientError";

@@ -21,7 +21,7 @@ export const NOTHING_TO_REFRESH: Refreshed = { outcome: "reauthorize", reason: "
 export function refreshFailure(error: BrokerClientError): Exclude<Refreshed, { readonly outcome: "ok" }> {
   const { code, details } = error;
   const { reason = code, retryAfterSeconds, credentialsSource } = details;
-  if (details.retry === "restart") return { outcome: "reauthorize", reason: details.reason ?? "answer_lost", error };
+  if (details.retry === "restart") return { outcome: "reauthorize", reason: details.reason ?? "response_lost", error };
   if (code === "invalid_grant") return { outcome: "reauthorize", reason, error };
   if (code === "vendor_credentials_rejected") {
     return { outcome: "credentials_rejected", source: credentialsSource ?? "unknown", error };

@@ -16,7 +16,7 @@ const session: Session = {
 };
 
 function refusal(reason: string): unknown {
-  return expect.objectContaining({ code: "session_refused", details: { reason } });
+  return expect.objectContaining({ code: "invalid_session", details: { reason } });
 }
 
 describe("a session", () => {

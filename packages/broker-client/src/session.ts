@@ -50,7 +50,7 @@ export function requireOwner({ clientId, redirectUri }: SessionOwner): void {
     throw new Error("redirectUri must be an absolute URL without a fragment, as it is registered");
 }
 
-/** @throws BrokerClientError session_refused */
+/** @throws BrokerClientError invalid_session */
 export function requireSession(session: unknown, owner: SessionOwner, now: Clock): Session {
   if (session === undefined || session === null) {
     throw refused("missing", "This user has started nothing that the callback could finish");
@@ -64,7 +64,7 @@ export function requireSession(session: unknown, owner: SessionOwner, now: Clock
 }
 
 /**
- * @throws BrokerClientError session_refused, for a flow that was started with another vendor or
+ * @throws BrokerClientError invalid_session, for a flow that was started with another vendor or
  *   broker
  */
 export function requireContext(session: Session, context: string): void {
@@ -74,7 +74,7 @@ export function requireContext(session: Session, context: string): void {
 
 /**
  * @param state as received with the callback
- * @throws BrokerClientError session_refused, for the response to another user's flow
+ * @throws BrokerClientError invalid_session, for the response to another user's flow
  */
 //= rfc9700#4.7.1
 //= bar#XA-7
@@ -98,5 +98,5 @@ function isText(value: unknown): boolean {
 }
 
 export function refused(reason: string, description: string): BrokerClientError {
-  return new BrokerClientError("session_refused", description, { reason });
+  return new BrokerClientError("invalid_session", description, { reason });
 }

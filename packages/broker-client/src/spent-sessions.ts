@@ -13,7 +13,7 @@ export interface SpentSessions {
    * again.
    *
    * @param translate turns what `finish` throws into our error
-   * @throws BrokerClientError session_refused, reason `used`
+   * @throws BrokerClientError invalid_session, reason `used`
    */
   once<T>(session: Session, finish: () => Promise<T>, translate: (error: unknown) => BrokerClientError): Promise<T>;
 }

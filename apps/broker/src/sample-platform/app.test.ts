@@ -204,7 +204,7 @@ describe("connect", () => {
 
   it("does not redeem a code that another issuer sent, and claims no check of it", async () => {
     const shown = await comeBackWith({ code: "broker-code", iss: "https://other.example" });
-    expect(shown).toContain("callback_refused");
+    expect(shown).toContain("invalid_callback");
     expect(shown).not.toContain("iss is the broker");
     expect(called()).toEqual(["/v1/par"]);
   });
@@ -242,7 +242,7 @@ describe("problems are shown with code, sentence and flow", () => {
       refusal(503, { error: "temporarily_unavailable", error_description: "Vendor down" }),
       ["temporarily_unavailable", "Vendor down"],
     ],
-    ["an answer without tokens", () => Response.json({}), ["answer_refused"]],
+    ["an answer without tokens", () => Response.json({}), ["invalid_response"]],
   ])("%s", async (_name, answer, parts) => {
     broker.answers.set("/v1/token", answer);
     expectAll(await connect(), parts);

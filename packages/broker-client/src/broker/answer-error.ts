@@ -21,7 +21,7 @@ export async function requireSuccess(answer: Response): Promise<Response> {
       retryAfterSeconds: retryAfterSeconds ?? 5,
     });
   }
-  throw new BrokerClientError("answer_refused", "The broker answered with neither a result nor an error", { reason });
+  throw new BrokerClientError("invalid_response", "The broker answered with neither a result nor an error", { reason });
 }
 
 /** @param members with their names on the wire, including `error` */
@@ -38,7 +38,7 @@ export function errorOf(members: Members, retryAfterSeconds?: number): BrokerCli
     retryAfterSeconds,
   };
   const known = Object.fromEntries(Object.entries(details).filter(([, value]) => value !== undefined));
-  return new BrokerClientError(text("error") ?? "answer_refused", text("error_description") ?? "", known);
+  return new BrokerClientError(text("error") ?? "invalid_response", text("error_description") ?? "", known);
 }
 
 /**
@@ -47,7 +47,7 @@ export function errorOf(members: Members, retryAfterSeconds?: number): BrokerCli
  */
 export function withRestart(error: BrokerClientError): BrokerClientError {
   const { code, description, details } = error;
-  const isUnknown = details.reason === "answer_lost" || /^status_5\d\d$/.test(details.reason ?? "");
+  const isUnknown = details.reason === "response_lost" || /^status_5\d\d$/.test(details.reason ?? "");
   if (code !== "temporarily_unavailable" || !isUnknown) return error;
   const { retryAfterSeconds: _, ...known } = details;
   return new BrokerClientError(code, description, { ...known, retry: "restart" });
@@ -58,7 +58,7 @@ export function translate(error: unknown): BrokerClientError {
   if (error instanceof BrokerClientError) return error;
   const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
   if (!code.startsWith("OAUTH_")) throw error;
-  return new BrokerClientError("answer_refused", "The broker returned an invalid response", { reason: "malformed" });
+  return new BrokerClientError("invalid_response", "The broker returned an invalid response", { reason: "malformed" });
 }
 
 function retryAfter(answer: Response): number | undefined {

@@ -107,7 +107,7 @@ describe("start", () => {
       details: { reason: "status_502" },
     });
     broker.answers.set("/v1/par", () => new Response("<h1>Hello</h1>", { status: 201 }));
-    await expect(client.start({ vendor: "github" })).rejects.toMatchObject({ code: "answer_refused" });
+    await expect(client.start({ vendor: "github" })).rejects.toMatchObject({ code: "invalid_response" });
   });
 });
 
@@ -156,7 +156,7 @@ describe("finish", () => {
       details: { retry: "restart" },
     });
     await expect(client.finish(callbackOf(session.state), session)).rejects.toMatchObject({
-      code: "session_refused",
+      code: "invalid_session",
       details: { reason: "used" },
     });
   });
@@ -177,7 +177,7 @@ describe("finish", () => {
     expect(error).toMatchObject({ code: "temporarily_unavailable", details: { retry: "restart" } });
     expect(error).not.toMatchObject({ details: { retryAfterSeconds: expect.anything() } });
     await expect(client.finish(callbackOf(session.state), session)).rejects.toMatchObject({
-      code: "session_refused",
+      code: "invalid_session",
       details: { reason: "used" },
     });
   });
@@ -186,7 +186,7 @@ describe("finish", () => {
     const { session } = await client.start({ vendor: "github" });
     const { codeVerifier: _, ...bare } = session;
     await expect(client.finish(callbackOf(session.state), bare)).rejects.toMatchObject({
-      code: "session_refused",
+      code: "invalid_session",
       details: { reason: "malformed" },
     });
     await expect(client.finish(callbackOf(session.state), session)).resolves.toMatchObject({ vendor: "github" });
@@ -230,7 +230,7 @@ describe("finish", () => {
     broker.answers.set("/v1/token", () => Response.json(answer));
     const { session } = await client.start({ vendor: "github" });
     const error: unknown = await client.finish(callbackOf(session.state), session).catch((thrown: unknown) => thrown);
-    expect(error).toMatchObject({ code: "answer_refused", details: { reason: "malformed" } });
+    expect(error).toMatchObject({ code: "invalid_response", details: { reason: "malformed" } });
     expect(JSON.stringify(error) + String(error) + String((error as Error).cause)).not.toContain("vendor-access-token");
   });
 });

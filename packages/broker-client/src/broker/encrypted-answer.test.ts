@@ -87,7 +87,7 @@ describe("an encrypted answer", () => {
     for (const one of bad) {
       answerWith(one);
       await expect(finish({ privateKey: keys.privateKey })).rejects.toMatchObject({
-        code: "answer_refused",
+        code: "invalid_response",
         details: { reason: "not_decryptable" },
       });
     }
@@ -109,14 +109,14 @@ describe("an encrypted answer", () => {
 
   it("cannot be read by a client without a key", async () => {
     answerWith(await encrypted());
-    await expect(finish()).rejects.toMatchObject({ code: "answer_refused", details: { reason: "not_decryptable" } });
+    await expect(finish()).rejects.toMatchObject({ code: "invalid_response", details: { reason: "not_decryptable" } });
   });
 });
 
 describe("a client that wants encrypted answers", () => {
   it("refuses a plain one, and shows none of it", async () => {
     const error: unknown = await finish({ privateKey: keys.privateKey }).catch((thrown: unknown) => thrown);
-    expect(error).toMatchObject({ code: "answer_refused", details: { reason: "not_encrypted" } });
+    expect(error).toMatchObject({ code: "invalid_response", details: { reason: "not_encrypted" } });
     expect(JSON.stringify(error) + String(error)).not.toContain("vendor-access-token");
   });
 

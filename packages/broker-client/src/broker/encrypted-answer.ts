@@ -24,7 +24,7 @@ const CONTENT_ENCRYPTION = ["A256GCM", "A256CBC-HS512"];
 /**
  * @param answer a success of the token endpoint
  * @returns its members
- * @throws BrokerClientError answer_refused; for a client with a key also for a plain response: an
+ * @throws BrokerClientError invalid_response; for a client with a key also for a plain response: an
  *   attacker who could make the broker send it plain could read it
  */
 export async function readTokenMembers(
@@ -58,5 +58,5 @@ async function decrypt(jwe: string, encryption: AnswerEncryption | undefined): P
 }
 
 function refused(reason: string, description: string): BrokerClientError {
-  return new BrokerClientError("answer_refused", description, { reason });
+  return new BrokerClientError("invalid_response", description, { reason });
 }

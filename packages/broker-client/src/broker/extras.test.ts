@@ -54,7 +54,7 @@ describe("explain", () => {
     broker.answers.set("/v1/explain", () => Response.json({ error: "invalid_request" }, { status: 400 }));
     await expect(client.explain({ vendor: "x" })).rejects.toMatchObject({ code: "invalid_request" });
     broker.answers.set("/v1/explain", () => Response.json([]));
-    await expect(client.explain({ vendor: "x" })).rejects.toMatchObject({ code: "answer_refused" });
+    await expect(client.explain({ vendor: "x" })).rejects.toMatchObject({ code: "invalid_response" });
   });
 });
 
@@ -119,7 +119,7 @@ describe("check", () => {
   ])("refuses an answer that breaks its contract: %j", async (answer) => {
     const broker = createFakeBroker();
     broker.answers.set("/v1/check", () => Response.json(answer));
-    await expect(clientOf(broker).check(request)).rejects.toMatchObject({ code: "answer_refused" });
+    await expect(clientOf(broker).check(request)).rejects.toMatchObject({ code: "invalid_response" });
   });
 
   it("throws what the broker refuses, and an outage, which is no dead token", async () => {

@@ -70,7 +70,7 @@ export async function check(
   const form = { ...grantForm(target), ...present({ access_token: accessToken, scope }) };
   const checked = readChecked(await post("/v1/check", form, deps), at);
   if (checked !== undefined) return checked;
-  throw new BrokerClientError("answer_refused", "The broker does not say whether the token is good", {
+  throw new BrokerClientError("invalid_response", "The broker does not say whether the token is good", {
     reason: "malformed",
   });
 }
@@ -86,7 +86,7 @@ async function post(
   const answer = await requireSuccess(await fetch(`${issuer}${path}`, { method: "POST", headers, body }));
   const members = parseMembers(await answer.text());
   if (members !== undefined) return members;
-  throw new BrokerClientError("answer_refused", "The broker's answer is not a JSON object", { reason: "malformed" });
+  throw new BrokerClientError("invalid_response", "The broker's answer is not a JSON object", { reason: "malformed" });
 }
 
 const WAYS: readonly Checked["checkedBy"][] = ["introspection", "userinfo", "account", "none"];

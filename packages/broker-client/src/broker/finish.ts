@@ -3,7 +3,7 @@
  * is a success.
  */
 import { AuthorizationResponseError, type Client, validateAuthResponse } from "oauth4webapi";
-import { callbackRefused, queryOfCallback } from "../callback.ts";
+import { invalidCallback, queryOfCallback } from "../callback.ts";
 import type { BrokerClientError } from "../error.ts";
 import { requireState, type Session } from "../session.ts";
 import { errorOf } from "./answer-error.ts";
@@ -11,7 +11,7 @@ import type { BrokerMetadata } from "./metadata.ts";
 
 /**
  * @returns the parameters, including the code
- * @throws BrokerClientError session_refused, callback_refused; the broker's error when the callback
+ * @throws BrokerClientError invalid_session, invalid_callback; the broker's error when the callback
  *   carries one
  */
 export function readBrokerCallback(
@@ -35,8 +35,8 @@ export function readBrokerCallback(
 /** oauth4webapi treats an empty `iss` as absent. */
 //= rfc9207#2.4
 function requireBrokerIssuer(iss: string | undefined, issuer: string): void {
-  if (iss === undefined) throw callbackRefused("missing_issuer", "The callback does not say who it is from");
-  if (iss !== issuer) throw callbackRefused("issuer_mismatch", "The callback is not from this broker");
+  if (iss === undefined) throw invalidCallback("missing_issuer", "The callback does not identify its issuer");
+  if (iss !== issuer) throw invalidCallback("issuer_mismatch", "The callback is not from this broker");
 }
 
 /** @throws BrokerClientError for a repeated parameter: which of the two was meant is ambiguous */
@@ -48,5 +48,5 @@ function requireOnce(parameters: URLSearchParams): Readonly<Record<string, strin
 }
 
 function malformed(): BrokerClientError {
-  return callbackRefused("malformed", "The callback is not an authorization response");
+  return invalidCallback("malformed", "The callback is not an authorization response");
 }

@@ -33,7 +33,7 @@ describe("the way out to the broker", () => {
         }),
       5,
     );
-    await expect(silent("https://broker.example/")).rejects.toMatchObject(unavailable("answer_lost"));
+    await expect(silent("https://broker.example/")).rejects.toMatchObject(unavailable("response_lost"));
   });
 
   it("says whether the request can have arrived", async () => {
@@ -47,12 +47,12 @@ describe("the way out to the broker", () => {
     const hangingUp = createServer((socket) => socket.once("data", () => socket.destroy())).listen(0, "127.0.0.1");
     await once(hangingUp, "listening");
     const { port: open } = hangingUp.address() as AddressInfo;
-    await expect(ask(`http://127.0.0.1:${open}/`)).rejects.toMatchObject(unavailable("answer_lost"));
+    await expect(ask(`http://127.0.0.1:${open}/`)).rejects.toMatchObject(unavailable("response_lost"));
     hangingUp.close();
     const egress = (sent: boolean) => async () => Promise.reject(Object.assign(new Error("egress"), { sent }));
     for (const [sent, reason] of [
       [false, "broker_unreachable"],
-      [true, "answer_lost"],
+      [true, "response_lost"],
     ] as const) {
       await expect(brokerFetch(egress(sent))("https://broker.example/")).rejects.toMatchObject(unavailable(reason));
     }
@@ -67,7 +67,7 @@ describe("the way out to the broker", () => {
     });
     const fetch = brokerFetch(async () => new Response(half));
     const error: unknown = await fetch("https://broker.example/").catch((thrown: unknown) => thrown);
-    expect(error).toMatchObject(unavailable("answer_lost"));
+    expect(error).toMatchObject(unavailable("response_lost"));
     expect(error).not.toHaveProperty("cause");
     expect(JSON.stringify(error) + String(error)).not.toContain("client-secret");
   });

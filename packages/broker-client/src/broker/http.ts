@@ -23,7 +23,7 @@ export function brokerFetch(given: Fetch | undefined, timeoutMs: number = TIMEOU
       // No cause: what fetch throws may hold the request, and that holds our credentials.
       throw isUnsent(error)
         ? unavailable("The broker cannot be reached", "broker_unreachable")
-        : unavailable("The broker's response did not arrive", "answer_lost");
+        : unavailable("The broker's response did not arrive", "response_lost");
     }
   };
 }

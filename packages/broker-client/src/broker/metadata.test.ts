@@ -82,14 +82,14 @@ describe("the metadata", () => {
     ["without revocation", { revocation_endpoint: undefined }],
   ])("%s is not a broker's", async (_what, members) => {
     Object.assign(broker.metadata, members);
-    await expect(client.start({ vendor: "github" })).rejects.toMatchObject({ code: "answer_refused" });
+    await expect(client.start({ vendor: "github" })).rejects.toMatchObject({ code: "invalid_response" });
     expect(paths()).toEqual(["/.well-known/oauth-authorization-server"]);
   });
 
   it("is not looked for elsewhere when the broker redirects", async () => {
     const headers = { location: "https://attacker.example/" };
     broker.answers.set("/.well-known/oauth-authorization-server", () => new Response(null, { status: 302, headers }));
-    await expect(client.start({ vendor: "github" })).rejects.toMatchObject({ code: "answer_refused" });
+    await expect(client.start({ vendor: "github" })).rejects.toMatchObject({ code: "invalid_response" });
     expect(broker.asked).toHaveLength(1);
   });
 });

@@ -82,7 +82,7 @@ async function readMetadata(issuer: URL, answer: Response): Promise<Authorizatio
 
 function notABroker(): BrokerClientError {
   const description = "The metadata at the issuer is not that of a broker with this base_url, byte for byte";
-  return new BrokerClientError("answer_refused", description, { reason: "not_a_broker" });
+  return new BrokerClientError("invalid_response", description, { reason: "not_a_broker" });
 }
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;

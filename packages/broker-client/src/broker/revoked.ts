@@ -19,5 +19,5 @@ export async function readRevoked(answer: Response): Promise<Revoked> {
     if (error.code !== "unsupported_token_type") throw error;
     return { outcome: "unsupported", help: error.details.help ?? error.description, error };
   }
-  throw new BrokerClientError("answer_refused", "The broker does not say what it revoked", { reason: "malformed" });
+  throw new BrokerClientError("invalid_response", "The broker does not say what it revoked", { reason: "malformed" });
 }

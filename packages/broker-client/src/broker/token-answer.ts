@@ -36,7 +36,7 @@ export async function readTokens(
   const checked = await PROCESS[grant](server, client, Response.json(members), { recognizedTokenTypes });
   const { vendor, connection, vendor_id_token: vendorIdToken, vendor_data: vendorData } = members;
   if (typeof vendor !== "string" || typeof connection !== "string" || !isMembers(vendorData)) {
-    throw new BrokerClientError("answer_refused", "The broker's answer lacks vendor, connection or vendor_data", {
+    throw new BrokerClientError("invalid_response", "The broker's answer lacks vendor, connection or vendor_data", {
       reason: "malformed",
     });
   }

@@ -33,7 +33,7 @@ describe("bar#CB-11 a callback is one code or one error", () => {
     ["an error and an access token", { error: "access_denied", access_token: "smuggled" }],
     ["a code without end", { code: "c".repeat(4097) }],
   ])("and %s is refused", (_what, parameters) => {
-    const refused = expect.objectContaining({ code: "callback_refused", details: { reason: "malformed" } });
+    const refused = expect.objectContaining({ code: "invalid_callback", details: { reason: "malformed" } });
     expect(() => read(parameters as Record<string, string>)).toThrow(refused);
   });
 
@@ -44,7 +44,7 @@ describe("bar#CB-11 a callback is one code or one error", () => {
       callbackData: {},
     });
     expect(() => read({ code: "c", iss: "https://evil.example" })).toThrow(
-      expect.objectContaining({ code: "callback_refused" }),
+      expect.objectContaining({ code: "invalid_callback" }),
     );
   });
 });

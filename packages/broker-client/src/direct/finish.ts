@@ -7,13 +7,13 @@ import { relayedError } from "@oauth-broker/oauth-core/client";
 import { type Parameters, parseParameters } from "@oauth-broker/oauth-core/protocol";
 import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
 import { readVendorAnswer, type VendorAnswer } from "@oauth-broker/oauth-core/brokered-code";
-import { callbackRefused, queryOfCallback } from "../callback.ts";
+import { invalidCallback, queryOfCallback } from "../callback.ts";
 import { BrokerClientError } from "../error.ts";
 import { requireState, type Session } from "../session.ts";
 import { problem } from "./problem.ts";
 
 /**
- * @throws BrokerClientError session_refused, callback_refused; the vendor's error, translated, when
+ * @throws BrokerClientError invalid_session, invalid_callback; the vendor's error, translated, when
  *   the callback carries one
  */
 export function readVendorCallback(callbackUrl: string | URL, session: Session, vendor: ResolvedVendor): VendorAnswer {
@@ -44,10 +44,10 @@ function readAnswer(
   } catch (error) {
     const { description, extras } = toOAuthError(error);
     if (extras.reason === "malformed_response") throw malformed();
-    throw new BrokerClientError("callback_refused", description, extras);
+    throw new BrokerClientError("invalid_callback", description, extras);
   }
 }
 
 function malformed(): BrokerClientError {
-  return callbackRefused("malformed", "The callback is not an authorization response");
+  return invalidCallback("malformed", "The callback is not an authorization response");
 }

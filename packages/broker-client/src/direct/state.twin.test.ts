@@ -44,7 +44,7 @@ async function attack(): Promise<Tokens> {
 
 describe("an attacker's callback in the victim's browser", () => {
   it("rfc9700#4.7.1 is refused", async () => {
-    await expect(attack()).rejects.toMatchObject({ code: "session_refused", details: { reason: "state_mismatch" } });
+    await expect(attack()).rejects.toMatchObject({ code: "invalid_session", details: { reason: "state_mismatch" } });
   });
 
   it("twin: without requireState the victim works with the attacker's account", async () => {
