@@ -3,9 +3,9 @@
  * registration. The vendor's answer goes to the caller unchanged; the broker stores nothing. Before
  * it: routes/register.ts. After it: the caller uses the credentials (BYOC).
  */
-import { type JsonObject, type JsonValue, OAuthError, Secret } from "@oauth-broker/oauth-core";
+import { type JsonObject, OAuthError, Secret } from "@oauth-broker/oauth-core";
 import { noRegistration, type RegistrationAnswer } from "@oauth-broker/oauth-core/client";
-import { parseJsonStrict } from "@oauth-broker/oauth-core/protocol";
+import { parseJsonObject } from "@oauth-broker/oauth-core/protocol";
 import type { ClientConfig } from "../config.ts";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import type { Deps } from "../deps.ts";
@@ -65,15 +65,11 @@ function readRegisterRequest(text: string): RegisterRequest {
 }
 
 function parseObject(text: string): JsonObject {
-  let value: JsonValue;
   try {
-    value = parseJsonStrict(text);
+    return parseJsonObject(text);
   } catch (cause) {
-    throw notAnObject(cause);
+    throw new OAuthError("invalid_request", "The body must be a JSON object without duplicate names", { cause });
   }
-  if (typeof value !== "object" || value === null || Array.isArray(value)) throw notAnObject();
-  // The guard leaves readonly arrays in the type.
-  return value as JsonObject;
 }
 
 /** An empty text counts as absent. */
@@ -82,8 +78,4 @@ function textMember(body: JsonObject, name: string): string | undefined {
   if (value === undefined || value === "") return undefined;
   if (typeof value !== "string") throw new OAuthError("invalid_request", `${name} must be a string`);
   return value;
-}
-
-function notAnObject(cause?: unknown): OAuthError {
-  return new OAuthError("invalid_request", "The body must be a JSON object without duplicate names", { cause });
 }

@@ -34,4 +34,4 @@ export {
 } from "./redirect-uri.ts";
 export { formatScope, isSubset, parseScope } from "./scope.ts";
 export { createStateCodec, type MacKeys, type StateClaims, type StateCodec } from "./state.ts";
-export { parseJsonStrict } from "./strict-json.ts";
+export { isJsonObject, parseJsonObject, parseJsonStrict } from "./strict-json.ts";

@@ -3,9 +3,9 @@
  * out. The first step of every route; parameters that pass have one reading for every parser before
  * or behind us.
  */
-import type { JsonValue } from "../ports.ts";
+import type { JsonObject } from "../ports.ts";
 import { OAuthError } from "./errors.ts";
-import { parseJsonStrict } from "./strict-json.ts";
+import { parseJsonObject } from "./strict-json.ts";
 
 /** The parameters of one request, each sent at most once (RFC 6749 §3.1). */
 export interface Parameters {
@@ -210,15 +210,12 @@ function isPlain(text: string): boolean {
   return text.isWellFormed() && !/\p{Cc}/u.test(text);
 }
 
-function parseObject(json: string, what: string): object {
-  let value: JsonValue;
+function parseObject(json: string, what: string): JsonObject {
   try {
-    value = parseJsonStrict(json);
+    return parseJsonObject(json);
   } catch (cause) {
     throw notStringMap(what, cause);
   }
-  if (typeof value !== "object" || value === null || Array.isArray(value)) throw notStringMap(what);
-  return value;
 }
 
 function notStringMap(what: string, cause?: unknown): OAuthError {

@@ -3,7 +3,7 @@
  * the first; a sender who repeats a name makes the two disagree. Used on vendors' responses and on
  * the JSON values of request parameters.
  */
-import type { JsonValue } from "../ports.ts";
+import type { JsonObject, JsonValue } from "../ports.ts";
 
 const MAX_DEPTH = 32;
 
@@ -21,6 +21,17 @@ export function parseJsonStrict(text: string): JsonValue {
     // The engine's message quotes the text, and the text may be a vendor's token answer.
     throw new SyntaxError("not JSON");
   }
+}
+
+/** @throws SyntaxError as parseJsonStrict, and for JSON that is not an object */
+export function parseJsonObject(text: string): JsonObject {
+  const value = parseJsonStrict(text);
+  if (isJsonObject(value)) return value;
+  throw new SyntaxError("not a JSON object");
+}
+
+export function isJsonObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /**

@@ -1,9 +1,9 @@
 /**
  * The first checks of every vendor response: status, content type and body, read once and strictly.
  */
-import type { Clock, JsonObject, JsonValue } from "../ports.ts";
+import type { Clock, JsonObject } from "../ports.ts";
 import { parseParameters } from "../protocol/parameters.ts";
-import { parseJsonStrict } from "../protocol/strict-json.ts";
+import { isJsonObject, parseJsonStrict } from "../protocol/strict-json.ts";
 import { invalidVendorResponse, type VendorCall, vendorUnavailable } from "./errors.ts";
 
 const MAX_BODY_CHARACTERS = 262_144;
@@ -47,7 +47,7 @@ export async function readObject(
   const isForm = type === "application/x-www-form-urlencoded" || (type === "text/plain" && !text.startsWith("{"));
   try {
     const value = acceptForm && isForm ? parseForm(body.trim()) : parseJsonStrict(text);
-    if (isObject(value)) return value;
+    if (isJsonObject(value)) return value;
   } catch (cause) {
     throw invalidVendorResponse(`${call.what}: unreadable body`, { cause });
   }
@@ -69,8 +69,4 @@ const NativeResponse = globalThis.Response;
 export function jsonResponse(answer: JsonObject, status = 200): Response {
   if (status !== 200) return NativeResponse.json(answer, { status });
   return Object.assign(new NativeResponse(null), { json: async () => ({ ...answer }) });
-}
-
-export function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

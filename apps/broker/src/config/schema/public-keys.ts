@@ -5,6 +5,7 @@
  */
 import type { JsonObject, JsonValue } from "@oauth-broker/oauth-core";
 import { usableKeys } from "@oauth-broker/oauth-core/client";
+import { isJsonObject } from "@oauth-broker/oauth-core/protocol";
 
 const SECRET_MEMBERS = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"];
 
@@ -36,7 +37,8 @@ export function checkPublicKeys(value: unknown): string | undefined {
 }
 
 function whyUnusable(key: JsonValue): string {
-  if (!isObject(key) || key["kty"] === undefined || key["kty"] === "oct") return "is not an asymmetric JSON Web Key";
+  if (!isJsonObject(key) || key["kty"] === undefined || key["kty"] === "oct")
+    return "is not an asymmetric JSON Web Key";
   if (SECRET_MEMBERS.some((name) => key[name] !== undefined)) return "is a private key: give the public half only";
   if (isUsable(key)) return "has the same kid as another";
   const { use: _use, key_ops: _operations, ...bare } = key;
@@ -47,8 +49,4 @@ function whyUnusable(key: JsonValue): string {
 
 function isUsable(key: JsonObject): boolean {
   return usableKeys({ keys: [key] }).length + usableKeys({ keys: [key] }, "enc").length > 0;
-}
-
-function isObject(value: JsonValue): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -7,7 +7,8 @@
 import { createPublicKey } from "node:crypto";
 import { createLocalJWKSet, errors, type CryptoKey, type JWK, type JWSHeaderParameters } from "jose";
 import type { Clock, Fetch, JsonObject, JsonValue } from "../../ports.ts";
-import { isObject, readObject, requireAnswer } from "../answer.ts";
+import { isJsonObject } from "../../protocol/strict-json.ts";
+import { readObject, requireAnswer } from "../answer.ts";
 import { VENDOR_OPERATION_SECONDS } from "../deadline.ts";
 import { createRefreshingCache, type RefreshingCache } from "../discovery/cache.ts";
 import { invalidVendorResponse, translateVendorError, type VendorCall } from "../errors.ts";
@@ -118,7 +119,7 @@ export function usableKeys(set: JsonObject, use: KeyUse = "sig"): JWK[] {
   const { keys } = set;
   if (!Array.isArray(keys)) throw invalidVendorResponse("key set: no keys member");
   if (keys.length > MAX_KEYS) throw invalidVendorResponse(`key set: ${keys.length} keys`);
-  const usable = keys.filter((key: JsonValue): key is JsonObject => isObject(key) && isUsable(key, use));
+  const usable = keys.filter((key: JsonValue): key is JsonObject => isJsonObject(key) && isUsable(key, use));
   return usable.filter((key) => !isDuplicate(key, usable));
 }
 

@@ -8,11 +8,10 @@ import { createHash } from "node:crypto";
 import { compactVerify, errors, type JWSHeaderParameters } from "jose";
 import type { Clock, JsonObject, JsonValue } from "../../ports.ts";
 import { OAuthError } from "../../protocol/errors.ts";
-import { parseJsonStrict } from "../../protocol/strict-json.ts";
+import { parseJsonObject } from "../../protocol/strict-json.ts";
 import type { ResolvedVendor } from "../../vendors/vendor.ts";
 import { isPinnedTenant, isTenant, spelledIssuer, withoutScheme } from "../issuer.ts";
 import type { SigningKeys } from "./jwks.ts";
-import { isObject } from "../answer.ts";
 import { invalidVendorResponse } from "../errors.ts";
 
 /** The decoded parts of an ID token. */
@@ -42,12 +41,11 @@ export function parseIdToken(idToken: string): IdTokenParts {
 
 function parsePart(part = ""): JsonObject {
   try {
-    const value = parseJsonStrict(new TextDecoder("utf-8", { fatal: true }).decode(Buffer.from(part, "base64url")));
-    if (isObject(value)) return value;
+    return parseJsonObject(new TextDecoder("utf-8", { fatal: true }).decode(Buffer.from(part, "base64url")));
   } catch {
-    // Falls through: the parse error itself is not reported.
+    // The parse error itself is not reported.
+    throw refused("not JSON objects, each member once");
   }
-  throw refused("not JSON objects, each member once");
 }
 
 const ASYMMETRIC: ReadonlySet<string> = new Set(

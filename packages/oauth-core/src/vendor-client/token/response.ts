@@ -6,9 +6,10 @@
 import { defined } from "../../mechanics/defined.ts";
 import type { Clock, JsonObject, JsonValue } from "../../ports.ts";
 import { SCOPE_TOKEN } from "../../protocol/scope.ts";
+import { isJsonObject } from "../../protocol/strict-json.ts";
 import type { AbsoluteExpiry } from "../../vendors/dialect.ts";
 import type { ResolvedVendor } from "../../vendors/vendor.ts";
-import { isObject, readObject, requireAnswer } from "../answer.ts";
+import { readObject, requireAnswer } from "../answer.ts";
 import { memberAt } from "../userinfo/member-path.ts";
 import { hasIdTokens } from "../issuer.ts";
 import {
@@ -132,7 +133,7 @@ function unwrap(
   { tokenResponseMember: wrapper, tokenResponseNames: names }: Dialect,
 ): { members: JsonObject; vendorData: JsonObject } {
   const wrapped = wrapper === undefined ? undefined : memberAt(answer, wrapper);
-  if (wrapper === undefined || !isObject(wrapped) || named(wrapped, names).access_token === undefined) {
+  if (wrapper === undefined || !isJsonObject(wrapped) || named(wrapped, names).access_token === undefined) {
     return { members: named(answer, names), vendorData: withoutStandard(answer, names) };
   }
   // In place of the whole member: nothing around the set is passed on, so no second token can be.

@@ -1,7 +1,7 @@
 /** Reads a member of a vendor's response by its path, and joins such members to an identity. */
 import type { JsonObject, JsonValue } from "../../ports.ts";
 import type { IdentityMembers, MemberPath } from "../../vendors/account.ts";
-import { isObject } from "../answer.ts";
+import { isJsonObject } from "../../protocol/strict-json.ts";
 import { invalidVendorResponse } from "../errors.ts";
 
 /**
@@ -13,7 +13,7 @@ export function memberAt(answer: JsonObject, path: MemberPath): JsonValue | unde
   let value: JsonValue | undefined = answer;
   for (const name of path.split(".")) {
     if (isList(value)) value = /^\d{1,3}$/.test(name) ? value[Number(name)] : undefined;
-    else value = isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+    else value = isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
   }
   return value ?? undefined;
 }

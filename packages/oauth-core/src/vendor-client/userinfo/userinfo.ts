@@ -5,13 +5,14 @@
 import { customFetch, processUserInfoResponse, skipSubjectCheck, userInfoRequest } from "oauth4webapi";
 import type { JsonObject } from "../../ports.ts";
 import { OAuthError } from "../../protocol/errors.ts";
+import { isJsonObject } from "../../protocol/strict-json.ts";
 import type { AccountEndpoint, IdentityMembers } from "../../vendors/account.ts";
 import type { ResolvedVendor, Vendor } from "../../vendors/vendor.ts";
 import type { Deadline } from "../deadline.ts";
 import { hasIdTokens } from "../issuer.ts";
 import { memberAt } from "./member-path.ts";
 import { scopeList } from "../token/response.ts";
-import { isObject, jsonResponse, readObject, requireAnswer } from "../answer.ts";
+import { jsonResponse, readObject, requireAnswer } from "../answer.ts";
 import type { Bindings, VendorClientDeps } from "../binding.ts";
 import { invalidVendorResponse, translateVendorError, type VendorCall, vendorRefusal } from "../errors.ts";
 
@@ -153,7 +154,7 @@ async function askOwn(
     throw invalidVendorResponse(`account: status ${response.status}, and no account`);
   const found = member === undefined ? answer : memberAt(answer, member);
   const listed = scopeHeader === undefined ? null : response.headers.get(scopeHeader);
-  if (isObject(found)) return { account: found, scope: scopeList(listed, ",") };
+  if (isJsonObject(found)) return { account: found, scope: scopeList(listed, ",") };
   throw invalidVendorResponse("account: no account in the response");
 }
 
