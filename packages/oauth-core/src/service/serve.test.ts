@@ -51,6 +51,11 @@ it("bar#HT-5 refuses headers beyond 16 KiB and ambiguous requests", async () => 
   ).toContain("400");
 });
 
+it("answers a health check over HTTP/1.0, which names no Host", async () => {
+  expect(await raw("GET / HTTP/1.0\r\n\r\n")).toMatch(/^HTTP\/1\.1 200 /);
+  expect(await raw("GET / HTTP/1.1\r\n\r\n")).toContain("400");
+});
+
 it("bar#HT-1 ends a GET that carries a body at once, endless ones included", async () => {
   expect(await raw("GET / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n5\r\nabcde\r\n")).toContain("400");
   expect(await raw("GET / HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\nabc")).toContain("400");

@@ -87,6 +87,8 @@ export async function listen(
   };
   const answer = getRequestListener((request, env) => fetch(request, env as HttpBindings), {
     errorHandler: refuseMalformed,
+    // Of a request without Host, which HTTP/1.0 allows: health checks of some balancers send it.
+    hostname: "localhost",
   });
   const inTurn = createTurnTaking();
   //= bar#HT-5
