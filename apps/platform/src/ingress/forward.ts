@@ -65,9 +65,10 @@ export function forward(
     };
     const timer = setTimeout(() => giveUp(silent()), limits.answerMs);
     outgoing.on("error", (error: NodeJS.ErrnoException) => settle(error.code === "ECONNREFUSED" ? down() : broken()));
-    outgoing.on("response", (incoming) =>
-      settle(toResponse(incoming, request, { connectorId: rules.connectorId, breakOff })),
-    );
+    outgoing.on("response", (incoming) => {
+      if (!isFinal(incoming)) giveUp(invalid());
+      else settle(toResponse(incoming, request, { connectorId: rules.connectorId, breakOff }));
+    });
     // The caller disconnected, so the server can stop.
     request.signal.addEventListener("abort", () => outgoing.destroy(), { once: true });
     if (request.body === null) outgoing.end();
@@ -93,6 +94,11 @@ function sendBody(body: ReadableStream, { outgoing, limits, refuse }: Sending): 
     }
   });
   source.pipe(outgoing);
+}
+
+/** Node's client passes on any three digits; no other status can be sent to the caller. */
+function isFinal({ statusCode = 0 }: IncomingMessage): boolean {
+  return statusCode >= 200 && statusCode <= 599;
 }
 
 function toResponse(
@@ -125,6 +131,8 @@ function down(): Answer {
 
 const broken = (): Answer =>
   jsonAnswer(502, { error: "bad_gateway", error_description: "The server closed the connection before it answered" });
+const invalid = (): Answer =>
+  jsonAnswer(502, { error: "bad_gateway", error_description: "The server answered with an invalid status" });
 const silent = (): Answer =>
   jsonAnswer(504, { error: "gateway_timeout", error_description: "The server did not answer in time" });
 

@@ -252,6 +252,13 @@ describe("limits and faults", () => {
     expect((await sendRaw(ingress.url, { path: "/mcp", headers: BEARER })).status).toBe(504);
   });
 
+  it.each([600, 999])("a status that is none is 502: %i", async (status) => {
+    ingress = await startIngress((request) => {
+      request.socket.end(`HTTP/1.1 ${status} Odd\r\nContent-Length: 0\r\n\r\n`);
+    });
+    expect((await sendRaw(ingress.url, { path: "/mcp", headers: BEARER })).status).toBe(502);
+  });
+
   it.each([{ "content-length": "10" }, {}])("an answer that breaks off breaks off here: %j", async (headers) => {
     const printed: unknown[] = [];
     const spies = (["error", "info"] as const).map((name) =>
