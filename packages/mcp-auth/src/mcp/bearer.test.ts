@@ -2,11 +2,11 @@ import { OAuthError } from "@oauth-broker/oauth-core";
 import { describe, expect, it } from "vitest";
 import { requireCaller } from "./bearer.ts";
 
-const present = (thrown: Error) =>
+const present = (thrown: Error, { scope = "" } = {}) =>
   requireCaller("Bearer token", "127.0.0.1", {
     gate: { identify: async () => Promise.reject(thrown) },
     resourceMetadata: undefined,
-    scope: "",
+    scope,
   });
 
 describe("a bearer token that cannot be checked", () => {
@@ -23,6 +23,22 @@ describe("a bearer token that cannot be checked", () => {
       });
     },
   );
+
+  it("rfc6750#3.1 is insufficient_scope where the vendor says so, and an outage by any other 403", async () => {
+    const forbidden = { reason: "account_forbidden" };
+    const narrow = new OAuthError("vendor_response_invalid", "Narrow", {
+      ...forbidden,
+      vendorError: "insufficient_scope",
+    });
+    const found = await present(narrow, { scope: "read:user" });
+    if (!("challenge" in found)) throw new Error("a caller");
+    expect(found.challenge.status).toBe(403);
+    expect(found.challenge.headers["www-authenticate"]).toMatch(
+      /^Bearer error="insufficient_scope", error_description="[^"]+", scope="read:user"$/,
+    );
+    const other = new OAuthError("vendor_response_invalid", "Forbidden", forbidden);
+    await expect(present(other)).rejects.toMatchObject({ status: 503, retryAfterSeconds: 5, extras: forbidden });
+  });
 
   it("keeps the reason that an error has", async () => {
     const cause = new OAuthError("vendor_response_invalid", "Wrong", { reason: "issuer_mismatch" });

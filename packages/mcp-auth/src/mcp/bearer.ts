@@ -4,7 +4,8 @@
  */
 import { defined } from "@oauth-broker/oauth-core";
 import type { Answer } from "@oauth-broker/oauth-core/http";
-import { bearerChallenge, bearerToken } from "@oauth-broker/oauth-core/http";
+import { lacksScopeForAccount } from "@oauth-broker/oauth-core/client";
+import { type BearerChallenge, bearerChallenge, bearerToken } from "@oauth-broker/oauth-core/http";
 import { type Caller, toOutage } from "../mode.ts";
 import type { AddressedGate } from "./refused-tokens.ts";
 
@@ -38,9 +39,22 @@ export async function requireCaller(
   // rfc6750#3.1: a request without a token gets no error code.
   if (token === undefined) return { challenge: bearerChallenge(hints) };
   const caller = await gate.identify(token, address).catch((error: unknown) => {
+    // A 401 would make the client refresh a token that is good, and end here again.
+    if (lacksScopeForAccount(error)) return INSUFFICIENT_SCOPE;
     throw toOutage(error, "The token cannot be checked now");
   });
-  if (caller !== undefined) return { caller };
-  const error = { code: "invalid_token", description: "The token is unknown, expired or revoked" } as const;
-  return { challenge: bearerChallenge({ ...hints, error }) };
+  if (caller !== undefined && !("code" in caller)) return { caller };
+  return { challenge: bearerChallenge({ ...hints, error: caller ?? INVALID_TOKEN }) };
 }
+
+type BearerError = NonNullable<BearerChallenge["error"]>;
+
+const INVALID_TOKEN: BearerError = {
+  code: "invalid_token",
+  description: "The token is unknown, expired or revoked",
+};
+//= rfc6750#3.1
+const INSUFFICIENT_SCOPE: BearerError = {
+  code: "insufficient_scope",
+  description: "The token lacks a scope to read the account of its user at the vendor",
+};

@@ -100,6 +100,15 @@ describe("the gate of pre-registered mode", () => {
     expect(asked).toHaveLength(2);
   });
 
+  it("caches no 403 of the account: the token may be good by the next call", async () => {
+    const forbidden = new OAuthError("vendor_response_invalid", "Forbidden", { reason: "account_forbidden" });
+    let isForbidden = true;
+    const { gate } = fixture(() => (isForbidden ? forbidden : good()));
+    await expect(gate.identify("t")).rejects.toBe(forbidden);
+    isForbidden = false;
+    expect(await gate.identify("t")).toBeDefined();
+  });
+
   it("bar#RS-8 mixes up no users under 2,000 parallel calls of 40 users", async () => {
     const { gate } = fixture((token) => good(`user of ${token}`));
     const calls = Array.from({ length: 2_000 }, (_, index) => `t${index % 40}`);

@@ -39,6 +39,7 @@ export { VENDOR_OPERATION_SECONDS } from "./deadline.ts";
 export { memberAt } from "./userinfo/member-path.ts";
 export { canIdentify } from "./userinfo/identify.ts";
 export { canValidateAccessToken } from "./access-token/validate.ts";
+export { lacksScopeForAccount } from "./userinfo/userinfo.ts";
 export { relayedError } from "./authorization/error.ts";
 export { createSigningKeys, usableKeys } from "./id-token/jwks.ts";
 export { type IdTokenParts, idTokenSubject, parseIdToken, requireSameSubject } from "./id-token/verify.ts";
@@ -107,7 +108,8 @@ export interface VendorClient {
   /**
    * Whether a presented token is valid, whose it is and for which client.
    *
-   * @throws OAuthError temporarily_unavailable; vendor_response_invalid;
+   * @throws OAuthError temporarily_unavailable; vendor_response_invalid, `account_forbidden` when
+   *   the account is answered 403 (`lacksScopeForAccount` where for a scope);
    *   vendor_credentials_rejected; server_error, `account_unknown`, when the vendor has no way,
    *   `client_unknown`, when none of its ways names the client
    */

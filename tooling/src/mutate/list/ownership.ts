@@ -303,8 +303,8 @@ export const OWNERSHIP_DEFENCES: readonly Mutation[] = [
   {
     defence: "Only a 403 that names the scope says that a token is live",
     file: "packages/oauth-core/src/vendor-client/userinfo/userinfo.ts",
-    find: 'isForbiddenAccount(error) && error.extras.vendorError === "insufficient_scope"',
-    replace: "isForbiddenAccount(error)",
+    find: 'return error.extras.vendorError === "insufficient_scope"',
+    replace: "return true",
     tests: ["packages/oauth-core/src/vendor-client/access-token/check.test.ts"],
   },
   {

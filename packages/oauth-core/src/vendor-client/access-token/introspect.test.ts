@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ACCESS_TOKEN, CLIENT_ID, CLIENT_SECRET, SUBJECT } from "../../testing/network/faulty-vendor.ts";
 import { type Lab, NOW, openLab } from "../../testing/network/vendor-lab.ts";
+import { lacksScopeForAccount } from "../userinfo/userinfo.ts";
 import type { Vendor, VendorCredentials } from "../../vendors/vendor.ts";
 
 let lab: Lab;
@@ -80,8 +81,18 @@ describe("introspection", () => {
     expect(await validate(introspection())).toMatchObject({ user: "by-userinfo" });
     lab.vendor.answers.set("/me", { status: 401 });
     expect(await validate(introspection())).toEqual({ active: false, reason: "no_account" });
-    lab.vendor.answers.set("/me", { status: 403 });
-    expect(await validate(introspection())).toEqual({ active: false, reason: "no_account" });
+  });
+
+  it("rfc6750#3.1 decides nothing where the account is forbidden: the token is good, and not for this", async () => {
+    says({ sub: undefined });
+    lab.vendor.answers.set("/me", { status: 403, body: { message: "Resource not accessible" } });
+    const forbidden = { code: "vendor_response_invalid", extras: { reason: "account_forbidden" } };
+    await expect(validate(introspection())).rejects.toMatchObject(forbidden);
+    lab.vendor.answers.set("/me", {
+      status: 403,
+      headers: { "www-authenticate": 'Bearer error="insufficient_scope"' },
+    });
+    await expect(validate(introspection())).rejects.toSatisfy(lacksScopeForAccount);
   });
 
   it("suffices where there is no account to ask, as long as it names a user", async () => {

@@ -7,13 +7,7 @@ import { defined } from "../../mechanics/defined.ts";
 import type { EpochSeconds } from "../../ports.ts";
 import { OAuthError } from "../../protocol/errors.ts";
 import type { ResolvedVendor, VendorCredentials } from "../../vendors/vendor.ts";
-import {
-  account,
-  type AccountDeps,
-  accountIdentity,
-  accountUnknown,
-  isForbiddenAccount,
-} from "../userinfo/userinfo.ts";
+import { account, type AccountDeps, accountIdentity, accountUnknown } from "../userinfo/userinfo.ts";
 import {
   introspect,
   introspectedIdentity,
@@ -47,7 +41,8 @@ export const BEARER_TOKEN = /^[\x21-\x7e]{1,16384}$/;
  * @param accessToken as presented, in any format
  * @param credentials the client that tokens must be issued to; with a secret, the vendor is asked
  *   as this client
- * @throws OAuthError temporarily_unavailable; vendor_response_invalid; vendor_credentials_rejected;
+ * @throws OAuthError temporarily_unavailable; vendor_response_invalid, `account_forbidden` when
+ *   the account is answered 403, which says nothing against the token; vendor_credentials_rejected;
  *   server_error, `account_unknown`, when the vendor has no way, `client_unknown`, when none of its
  *   ways names the client
  */
@@ -132,9 +127,6 @@ async function userOf(
   if (identity !== undefined && isIdentified && (!isOfUnknownType || members === undefined))
     return identityOf(answer, identity);
   if (members === undefined) throw identityMissing("the check of the token names no user");
-  const found = await account(vendor, { accessToken }, deps, signal).catch((error: unknown) => {
-    if (isForbiddenAccount(error)) return undefined;
-    throw error;
-  });
+  const found = await account(vendor, { accessToken }, deps, signal);
   return found === undefined ? undefined : identityOf(found, members);
 }

@@ -185,11 +185,8 @@ function saysInvalidToken({ status }: Response, { error }: JsonObject): boolean 
 const FORBIDDEN = "account_forbidden";
 const INSUFFICIENT_SCOPE = /\berror="?insufficient_scope\b/i;
 
-export function isForbiddenAccount(error: unknown): error is OAuthError {
-  return error instanceof OAuthError && error.extras.reason === FORBIDDEN;
-}
-
-/** The vendor says that it knows the token, which lacks a scope for this. */
+/** The vendor says that it knows the token, which lacks a scope for its account. */
 export function lacksScopeForAccount(error: unknown): boolean {
-  return isForbiddenAccount(error) && error.extras.vendorError === "insufficient_scope";
+  if (!(error instanceof OAuthError) || error.extras.reason !== FORBIDDEN) return false;
+  return error.extras.vendorError === "insufficient_scope";
 }
