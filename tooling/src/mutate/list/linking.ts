@@ -82,9 +82,16 @@ export const LINKING_DEFENCES: readonly Mutation[] = [
   {
     defence: "The operator ends a user's sign-ins",
     file: `${LINKING}/sign-ins.ts`,
-    find: 'if (ended !== undefined && startedAt <= Number(ended.data["endedAt"])) return undefined;',
-    replace: 'if (ended !== undefined && startedAt < Number(ended.data["startedAt"])) return undefined;',
+    find: "if (startedAt <= lastEnd(",
+    replace: "if (startedAt + 86_400 <= lastEnd(",
     tests: [`${HOSTED}/vendor-links/user-links.test.ts`],
+  },
+  {
+    defence: "A user's sign-ins are ended with those that began after an end of the same second",
+    file: `${LINKING}/sign-ins.ts`,
+    find: "Math.max(now(), lastEnd({ data: present ?? {} }) + 1)",
+    replace: "now()",
+    tests: [`${LINKING}/sign-ins.test.ts`],
   },
   {
     defence: "A form is taken from the user it was shown to, with what it showed",

@@ -5,6 +5,19 @@ import { expect, it } from "vitest";
 import { NOW, SOURCE, testServerKey } from "../../testing/test-sessions.ts";
 import { createSignIns } from "./sign-ins.ts";
 
+it("counts a sign-in after an end of the same second, and an end after that sign-in", async () => {
+  const now = fixedClock(NOW);
+  const deps = { serverKey: testServerKey(now), now, deploymentUrl: "https://server.example", source: SOURCE };
+  const signIns = createSignIns({ ...deps, records: memoryRecordStore({ now }) });
+  const start = async () => (await signIns.start("u1", "Ada")).split(";")[0];
+  for (let round = 0; round < 3; round += 1) {
+    const cookie = await start();
+    expect(await signIns.read(cookie)).toMatchObject({ user: "u1" });
+    await signIns.endAll("u1");
+    expect(await signIns.read(cookie)).toBeUndefined();
+  }
+});
+
 it("does not report the end of a user's sign-ins that could not be recorded", async () => {
   const now = fixedClock(NOW);
   const records = memoryRecordStore({ now });

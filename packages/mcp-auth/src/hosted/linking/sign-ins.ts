@@ -3,7 +3,14 @@
  * names a record under its hash; the vendor's tokens only named the user and are not kept. `/mcp`
  * and `/token` do not read it.
  */
-import { type Clock, type EpochSeconds, hmacSha256, type RecordKey, type RecordStore } from "@oauth-broker/oauth-core";
+import {
+  type Clock,
+  type EpochSeconds,
+  hmacSha256,
+  type RecordKey,
+  type RecordStore,
+  type StoredRecord,
+} from "@oauth-broker/oauth-core";
 import { randomToken } from "@oauth-broker/oauth-core/protocol";
 import {
   type BindingCookie,
@@ -71,8 +78,7 @@ export function createSignIns(deps: SignInsDeps): SignIns {
       if (cookie === undefined || record === undefined || record.data["v"] !== 1) return undefined;
       const { user, sealed, startedAt, ...made } = record.data as SignInData;
       if (!isSameSource(made, source)) return undefined;
-      const ended = await records.get(await endKey(user, deps));
-      if (ended !== undefined && startedAt <= Number(ended.data["endedAt"])) return undefined;
+      if (startedAt <= lastEnd(await records.get(await endKey(user, deps)))) return undefined;
       return { user, cookie, label: open(await labelKey(), sealed, ["sign-in", cookie.hash]).toString("utf8") };
     },
 
@@ -80,7 +86,10 @@ export function createSignIns(deps: SignInsDeps): SignIns {
     start: async (user, label) => {
       const { value, hash } = createBindingCookie();
       const sealed = seal(await labelKey(), label, ["sign-in", hash]);
-      const data: SignInData = { v: 1, ...source, user, sealed, startedAt: now() };
+      // In the second of an end too: a browser that was not signed in then would be sent to sign in
+      // again at once, and so on.
+      const startedAt = Math.max(now(), lastEnd(await records.get(await endKey(user, deps))) + 1);
+      const data: SignInData = { v: 1, ...source, user, sealed, startedAt };
       await records.create({ key: keyOf(hash), stage: "live", data, expiresAt: now() + SIGN_IN_SECONDS });
       return formatCookie(name, value, SIGN_IN_SECONDS);
     },
@@ -97,8 +106,10 @@ export function createSignIns(deps: SignInsDeps): SignIns {
         version: "revision",
         rounds: ROUNDS,
         busy: "The user's sign-ins are being changed",
-        decide: () => {
-          const data = { v: 1, revision: randomToken(16), endedAt: now() };
+        decide: (present) => {
+          // After every sign-in that was started after the end before.
+          const endedAt = Math.max(now(), lastEnd({ data: present ?? {} }) + 1);
+          const data = { v: 1, revision: randomToken(16), endedAt };
           return { next: { data, expiresAt: now() + SIGN_IN_SECONDS }, result: undefined };
         },
       }),
@@ -118,6 +129,12 @@ export function isOfUser(user: string | undefined, signedIn: SignedIn | undefine
 
 function keyOf(hash: string): RecordKey {
   return { kind: "sign-in", id: hash };
+}
+
+/** @returns the second up to which the user's sign-ins are ended; 0: none are */
+function lastEnd(record: Pick<StoredRecord, "data"> | undefined): EpochSeconds {
+  const { endedAt } = record?.data ?? {};
+  return typeof endedAt === "number" ? endedAt : 0;
 }
 
 /** Derived, so that it does not reveal the user. */
