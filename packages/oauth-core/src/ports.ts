@@ -10,7 +10,13 @@
 export type EpochSeconds = number;
 
 /** The only source of time in logic. Tests pass `fixedClock`. */
-export type Clock = () => EpochSeconds;
+export type Clock = (() => EpochSeconds) & {
+  /**
+   * The same time in milliseconds, for an order within one second. Absent: the clock counts seconds
+   * alone.
+   */
+  readonly milliseconds?: () => number;
+};
 
 /** The web's fetch. In product code always the one of egress/index.ts. */
 export type Fetch = (input: string | URL, init?: RequestInit) => Promise<Response>;

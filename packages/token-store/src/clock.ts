@@ -1,4 +1,6 @@
 import type { Clock } from "@oauth-broker/oauth-core";
 
 /** The wall clock. The only code of this package that reads it. */
-export const systemClock: Clock = () => Math.floor(Date.now() / 1000);
+export const systemClock: Clock = Object.assign(() => Math.floor(Date.now() / 1000), {
+  milliseconds: () => Date.now(),
+});

@@ -15,7 +15,7 @@ import type { TokenRows } from "./storage/token-rows.ts";
 import { cliFixture, ISSUER, NOW, VENDOR } from "./testing/cli-fixture.ts";
 import { CHAT, DETAILS, linksFixture, OTHER_SIGN_IN, SIGN_IN, tokensOf } from "./testing/rows/links-fixture.ts";
 import { UNREADABLE } from "./testing/rows/records-fixture.ts";
-import type { TokenStore } from "./token-store.ts";
+import { createTokenStore, type TokenStore } from "./token-store.ts";
 import { rowKeyOf } from "./tokens/token-attributes.ts";
 
 async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
@@ -92,7 +92,7 @@ describe.each(CASES)("a link in %s, mode %s, %s", (_name, mode, keys, open) => {
     expect(await endedToken(store.endLink(CHAT))).toBe("at-1");
     await store.forgetLink(CHAT);
     expect(await store.link(CHAT, tokensOf("2"), 1)).toBe("conflict");
-    expect(await store.readLink(CHAT)).toEqual({ linkVersion: 2, stored: "missing", endedAt: NOW });
+    expect(await store.readLink(CHAT)).toEqual({ linkVersion: 2, stored: "missing", endedAtMilliseconds: lastOf(NOW) });
     expect(await all(store.links(CHAT.user))).toEqual([]);
     expect(JSON.stringify(await rows.get(rowKeyOf(CHAT)))).not.toContain("at-1");
     expect(await store.endLink(CHAT)).toBeUndefined();
@@ -107,6 +107,8 @@ describe.each(CASES)("a link in %s, mode %s, %s", (_name, mode, keys, open) => {
   });
 });
 
+/** Of an end in that second, by a clock of seconds. */
+const lastOf = (second: number): number => second * 1000 + 999;
 const LINK = { account: "C7", linkedAt: DETAILS.linkedAt, notGranted: ["post"], lacked: {} };
 
 describe("a disconnect", () => {
@@ -124,7 +126,7 @@ describe("a disconnect", () => {
     const discard = ({ accessToken }: { readonly accessToken: Secret }) => void discarded.push(accessToken.reveal());
     expect(await store.withRefreshLease(CHAT, refresh, { refused: 1, discard })).toBeUndefined();
     await expect.poll(() => discarded).toEqual(["at-late"]);
-    expect(await store.readLink(CHAT)).toEqual({ linkVersion: 3, stored: "missing", endedAt: NOW });
+    expect(await store.readLink(CHAT)).toEqual({ linkVersion: 3, stored: "missing", endedAtMilliseconds: lastOf(NOW) });
     await close();
   });
 
@@ -133,15 +135,28 @@ describe("a disconnect", () => {
     const other = { ...CHAT, signIn: OTHER_SIGN_IN };
     await store.endLink(other);
     expect(await store.readLink(CHAT)).toEqual({ linkVersion: 1, stored: "missing" });
-    expect(await store.readLink(other)).toMatchObject({ endedAt: NOW });
+    expect(await store.readLink(other)).toMatchObject({ endedAtMilliseconds: lastOf(NOW) });
     clock.advance(5);
     await store.link(CHAT, tokensOf("1"), 1);
     await store.endLink(CHAT);
     await store.forgetLink(CHAT);
     clock.advance(5);
     await store.link(CHAT, tokensOf("2"), 3);
-    expect(await store.readLink(CHAT)).toMatchObject({ linkVersion: 4, endedAt: NOW + 5 });
+    expect(await store.readLink(CHAT)).toMatchObject({ linkVersion: 4, endedAtMilliseconds: lastOf(NOW + 5) });
     await close();
+  });
+
+  it("says when in its second it was, and of one that an earlier release wrote the end of the second", async () => {
+    let milliseconds = NOW * 1000 + 250;
+    const now = Object.assign(() => Math.floor(milliseconds / 1000), { milliseconds: () => milliseconds });
+    const rows = memoryTokenRows();
+    const store = createTokenStore({ rows, mode: "bridge", environment: "test", now });
+    await store.endLink(CHAT);
+    expect(await store.readLink(CHAT)).toMatchObject({ endedAtMilliseconds: NOW * 1000 + 250 });
+    expect((await rows.get(rowKeyOf(CHAT)))?.attributes).toMatchObject({ link_ended_at: NOW });
+    milliseconds += 2000;
+    await rows.change(rowKeyOf(CHAT), { set: { link_ended_at: NOW + 2 } }, {});
+    expect(await store.readLink(CHAT)).toMatchObject({ endedAtMilliseconds: lastOf(NOW + 2) });
   });
 
   it("leaves a link that was made in the meantime", async () => {
@@ -162,7 +177,7 @@ describe("a disconnect", () => {
     await expect(store.describeLink(CHAT, (link) => link)).rejects.toEqual(UNREADABLE);
     expect(await store.endLink(CHAT)).toBeUndefined();
     await store.forgetLink(CHAT);
-    expect(await store.readLink(CHAT)).toEqual({ linkVersion: 2, stored: "missing", endedAt: NOW });
+    expect(await store.readLink(CHAT)).toEqual({ linkVersion: 2, stored: "missing", endedAtMilliseconds: lastOf(NOW) });
     await close();
   });
 });

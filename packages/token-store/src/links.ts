@@ -6,10 +6,11 @@ import { type Clock, defined, type EpochSeconds, OAuthError } from "@oauth-broke
 import type { Row, TokenRows } from "./storage/token-rows.ts";
 import { holdsTokens, isForeign, PLAIN_DETAILS, signInAttributes, signInOf } from "./tokens/link-attributes.ts";
 import {
+  endAttributes,
   expectAsRead,
   isExpired,
-  LINK_ENDED_AT,
   LINK_VERSION,
+  linkEndOf,
   linkVersionOf,
   nextLinkVersion,
 } from "./tokens/row-conditions.ts";
@@ -44,10 +45,10 @@ export interface LinkReading {
    */
   readonly linkVersion: number;
   /**
-   * When a link under this sign-in was ended last, or its end asked for where there was none.
-   * Absent: never, or so long ago that no flow began before.
+   * When a link under this sign-in was ended last, or its end asked for where there was none: the
+   * last millisecond that it can have been. Absent: never, or so long ago that no flow began before.
    */
-  readonly endedAt?: EpochSeconds;
+  readonly endedAtMilliseconds?: number;
   /**
    * `missing`: no tokens, or another sign-in's. `unreadable`: tokens that do not open here.
    */
@@ -94,7 +95,7 @@ export async function readLink(key: TokenKey, { records, rows, now }: LinksDeps)
   const linkVersion = row === undefined ? 0 : linkVersionOf(row.attributes, now());
   const known = {
     linkVersion,
-    ...defined({ endedAt: row === undefined ? undefined : endOf(row.attributes, key, now()) }),
+    ...defined({ endedAtMilliseconds: row === undefined ? undefined : endOf(row.attributes, key, now()) }),
   };
   const current = await readOrUnreadable(key, records);
   if (current === "unreadable") return { ...known, stored: current };
@@ -103,11 +104,10 @@ export async function readLink(key: TokenKey, { records, rows, now }: LinksDeps)
 }
 
 /** The end of another sign-in's link says nothing of this user. */
-function endOf(attributes: Row["attributes"], { signIn }: TokenKey, now: EpochSeconds): EpochSeconds | undefined {
-  const { [LINK_ENDED_AT]: endedAt } = attributes;
+function endOf(attributes: Row["attributes"], { signIn }: TokenKey, now: EpochSeconds): number | undefined {
   const made = signInOf(attributes) ?? signIn;
   const isOurs = made?.vendor === signIn?.vendor && made?.issuer === signIn?.issuer;
-  return typeof endedAt === "number" && isOurs && !isExpired(attributes, now) ? endedAt : undefined;
+  return isOurs && !isExpired(attributes, now) ? linkEndOf(attributes) : undefined;
 }
 
 /** As `TokenStore.describeLink`. */
@@ -138,7 +138,7 @@ export async function endLink(
     const { attributes } = (await rows.get(rowKey)) ?? { attributes: {} };
     if (isForeign(attributes, key)) return undefined;
     if (over !== undefined && over !== linkVersionOf(attributes, now())) return "conflict";
-    const ended = { status: "revoked", [LINK_VERSION]: nextLinkVersion(attributes), [LINK_ENDED_AT]: now() };
+    const ended = { status: "revoked", [LINK_VERSION]: nextLinkVersion(attributes), ...endAttributes(now) };
     const expected = expectAsRead(attributes, ["version", "status", LINK_VERSION]);
     if (!holdsTokens(attributes)) {
       const change = { set: { ...ended, ...signInAttributes(key.signIn), ttl: now() + ENDED_SECONDS } };
@@ -164,7 +164,7 @@ export async function forgetLink(key: TokenKey, { rows, now }: Pick<LinksDeps, "
   await rows.change(row.key, { set, remove }, expectAsRead(row.attributes, ["version", "status", LINK_VERSION]));
 }
 
-/** All but what the next link counts on: `version`, `link_version`, `link_ended_at` and `mode`. */
+/** All but what the next link counts on: `version`, `link_version`, its end and `mode`. */
 const TOKEN_ATTRIBUTES = [
   ...SEALED_FIELDS.map(sealedName),
   ...COPY_ATTRIBUTES,

@@ -15,7 +15,6 @@ import { authenticatedRecords, createTokenStore, type TokenRows } from "@oauth-b
 import { memoryRecordStore, memoryTokenRows } from "@oauth-broker/token-store/memory";
 import { Hono } from "hono";
 import type { Gate } from "../mode.ts";
-import { systemClock } from "../clock.ts";
 import type { HostedDeps } from "../hosted/deps.ts";
 import { createHostedGate } from "../hosted/gate.ts";
 import { identitySource } from "../hosted/vendor-links/identity-source.ts";
@@ -98,8 +97,9 @@ export function openHostedFixture({
   ...options
 }: FixtureOptions): HostedFixture {
   let offset = 0;
-  const startedAt = systemClock();
-  const now = (): number => (options.frozen === true ? startedAt : systemClock()) + offset;
+  const startedAt = Date.now();
+  const milliseconds = (): number => (options.frozen === true ? startedAt : Date.now()) + offset * 1000;
+  const now: Clock = Object.assign(() => Math.floor(milliseconds() / 1000), { milliseconds });
   const egress = createEgress({ allowLoopback: true, allowCidrs: [], timeoutMs: 2_000 });
   const real = createVendorClient({ fetch: egress.fetch, now, allowLoopback: true });
   const down: HostedFixture["down"] = new Set();

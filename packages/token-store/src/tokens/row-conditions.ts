@@ -1,7 +1,7 @@
 /**
  * Row conditions for token-records.ts: what a write expects of a row, and the row after it. Pure.
  */
-import type { EpochSeconds } from "@oauth-broker/oauth-core";
+import type { Clock, EpochSeconds } from "@oauth-broker/oauth-core";
 import type { Attributes, Expected, Row, RowChange } from "../storage/token-rows.ts";
 import type { ModeName } from "./token-attributes.ts";
 
@@ -48,4 +48,23 @@ export function nextLinkVersion({ [LINK_VERSION]: version }: Attributes): number
 }
 
 /** When a link was ended last. A link that is made later leaves it as it is. */
-export const LINK_ENDED_AT = "link_ended_at";
+const LINK_ENDED_AT = "link_ended_at";
+/** The same in milliseconds. A release before it writes the seconds alone. */
+const LINK_ENDED_AT_MS = "link_ended_at_ms";
+
+/** @returns the attributes of an end at this moment; with a clock of seconds, at the end of its second */
+export function endAttributes(now: Clock): Attributes {
+  const milliseconds = now.milliseconds?.() ?? lastOf(now());
+  return { [LINK_ENDED_AT]: Math.floor(milliseconds / 1000), [LINK_ENDED_AT_MS]: milliseconds };
+}
+
+/** @returns in milliseconds: the last one that it can have been */
+export function linkEndOf({ [LINK_ENDED_AT]: seconds, [LINK_ENDED_AT_MS]: exact }: Attributes): number | undefined {
+  if (typeof seconds !== "number") return undefined;
+  const isOfSameEnd = typeof exact === "number" && Math.floor(exact / 1000) === seconds;
+  return isOfSameEnd ? exact : lastOf(seconds);
+}
+
+function lastOf(second: EpochSeconds): number {
+  return second * 1000 + 999;
+}

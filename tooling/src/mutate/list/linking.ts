@@ -125,8 +125,24 @@ export const LINKING_DEFENCES: readonly Mutation[] = [
   {
     defence: "A sign-in at a client stores no link over a disconnect that came after it began",
     file: `${HOSTED}/vendor-links/open-session.ts`,
-    find: "if (endedAt !== undefined && endedAt >= granted.startedAt) {",
-    replace: "if (endedAt !== undefined && endedAt >= granted.startedAt + 86_400) {",
+    find: "endedAtMilliseconds >= granted.startedAtMilliseconds) {",
+    replace: "endedAtMilliseconds >= granted.startedAtMilliseconds + 86_400_000) {",
+    tests: [`${HOSTED}/vendor-links/link-at-sign-in.test.ts`],
+  },
+  {
+    defence: "An end whose millisecond is not known counts until the end of its second",
+    rows: ["LK-9"],
+    file: "packages/token-store/src/tokens/row-conditions.ts",
+    find: "return isOfSameEnd ? exact : lastOf(seconds);",
+    replace: "return isOfSameEnd ? exact : seconds * 1000;",
+    tests: [`${HOSTED}/vendor-links/link-at-sign-in.test.ts`, "packages/token-store/src/links.test.ts"],
+  },
+  {
+    defence: "A flow whose millisecond is not known began with its second",
+    rows: ["LK-9"],
+    file: `${HOSTED}/server-callback/redeem-own-code.ts`,
+    find: "return startedAtMilliseconds ?? startedAt * 1000;",
+    replace: "return startedAtMilliseconds ?? startedAt * 1000 + 999;",
     tests: [`${HOSTED}/vendor-links/link-at-sign-in.test.ts`],
   },
   {

@@ -46,7 +46,10 @@ it("a flow that began before a disconnect links the account again when link vers
 it("a sign-in at a client that began before a disconnect links again when the time of the end is not read (twin of bar#LK-9)", async () => {
   vi.doMock(LINKS, async (original) => {
     const real = await original<{ readLink: (...args: unknown[]) => Promise<object> }>();
-    const readLink = async (...args: unknown[]) => ({ ...(await real.readLink(...args)), endedAt: undefined });
+    const readLink = async (...args: unknown[]) => ({
+      ...(await real.readLink(...args)),
+      endedAtMilliseconds: undefined,
+    });
     return { ...real, readLink };
   });
   const { openLinkingFixture } = await import("../../testing/linking/fixture.ts");

@@ -144,7 +144,11 @@ async function startFlow(
     redirectUri: redirect.uri,
     codeChallenge,
     scope: vendorScope,
-    ...defined({ state, sessionScope: deps.settings.linking === undefined ? undefined : scope }),
+    ...defined({
+      state,
+      sessionScope: deps.settings.linking === undefined ? undefined : scope,
+      startedAtMilliseconds: deps.now.milliseconds?.(),
+    }),
   } as const;
   const vendor = await deps.flows.vendorOf({ leg: "authorize", flowId, flow }, trace);
   const { issExpected } = vendor.vendor;

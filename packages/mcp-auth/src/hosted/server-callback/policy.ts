@@ -35,6 +35,8 @@ export interface Authorization extends FlowRecord {
   readonly codeChallenge: string;
   /** With `VENDORS`: the session's, as the consent page showed it. `scope` is the vendor's. */
   readonly sessionScope?: readonly string[];
+  /** As `startedAt`. Absent in a flow that an earlier release started. */
+  readonly startedAtMilliseconds?: number;
   /** The session it produced. */
   readonly sessionId?: string;
   /** In format 2: the vendor's code alone, sealed under ours. */

@@ -10,7 +10,7 @@ import type { HostedClient } from "../clients/client.ts";
 import { openSession } from "../vendor-links/open-session.ts";
 import { requireOwnResource } from "../paths.ts";
 import type { IssuedTokens } from "../sessions/session.ts";
-import type { LegDeps } from "./policy.ts";
+import type { Authorization, LegDeps } from "./policy.ts";
 
 /**
  * @throws OAuthError invalid_grant, invalid_request, invalid_target; the translated error of the
@@ -25,9 +25,15 @@ export async function redeemOwnCode(
   requireOwnResource(parameters, deps.settings); //                                1  wrong: nothing is spent
   const redeemed = await deps.flows.redeem(parameters, client.clientId, trace); // 2  the vendor's tokens, once
   const { tokens, vendor, flow } = redeemed;
-  const { scope: requestedScope, sessionScope: consented, startedAt } = flow;
-  const granted = { tokens, vendor: vendor.vendor, requestedScope, ...defined({ consented, startedAt }) };
+  const { scope: requestedScope, sessionScope: consented } = flow;
+  const startedAtMilliseconds = startOf(flow);
+  const granted = { tokens, vendor: vendor.vendor, requestedScope, startedAtMilliseconds, ...defined({ consented }) };
   const started = await openSession(granted, client, deps); //                     3  who it is; tokens kept, sealed; a session
   await deps.flows.remember(redeemed, { sessionId: started.session.id }); //       4  a second use ends it
   return started.tokens;
+}
+
+/** The first millisecond that it can have been. */
+function startOf({ startedAtMilliseconds, startedAt = 0 }: Authorization): number {
+  return startedAtMilliseconds ?? startedAt * 1000;
 }

@@ -7,11 +7,12 @@ import { atVendor, endLink } from "./link.ts";
 
 let fixture: LinkingFixture;
 let visitor: LinkingVisitor;
+let rows: ReturnType<typeof memoryTokenRows>;
 /** Called before a write to the token table. */
 let beforeChange: () => Promise<unknown>;
 beforeEach(async () => {
   beforeChange = async () => undefined;
-  const rows = memoryTokenRows();
+  rows = memoryTokenRows();
   fixture = await openLinkingFixture({
     rows: {
       ...rows,
@@ -28,6 +29,7 @@ beforeEach(async () => {
 afterEach(() => fixture.close());
 
 const SIGN_IN = { vendor: "home" } as const;
+const rowKey = { pk: "USER#user", sk: "VENDOR#home" };
 const codeIn = (url: URL): string => url.searchParams.get("code") ?? "none";
 const disconnect = async () => visitor.press(await visitor.open("/connections"), "disconnect", SIGN_IN);
 const endAtOnce = () => endLink("user", atVendor("home", fixture));
@@ -35,7 +37,14 @@ const endAtOnce = () => endLink("user", atVendor("home", fixture));
 const begin = async (client: Readonly<Record<string, string>> = {}) => {
   const browser = fixture.browser();
   const back = await browser.consent(await browser.approve(client));
-  return { finish: async () => codeIn(await browser.finish(back)) };
+  const forgetMilliseconds = async () => {
+    const [id = ""] = (back.searchParams.get("state") ?? "").split(".");
+    const record = (await fixture.records.get({ kind: "authorization", id })) ?? expect.fail("no record");
+    const { startedAtMilliseconds: _m, ...data } = record.data;
+    await fixture.records.delete(record.key);
+    await fixture.records.create({ ...record, data });
+  };
+  return { finish: async () => codeIn(await browser.finish(back)), forgetMilliseconds };
 };
 const signIn = async () => fixture.redeem(await (await begin()).finish());
 
@@ -83,12 +92,24 @@ describe("bar#LK-9 a disconnect while the user signs in at a client", () => {
 });
 
 describe("a sign-in at a client links", () => {
-  it("after a disconnect that came before it began", async () => {
+  it.each([1, 0.002])("after a disconnect that came %d s before it began", async (seconds) => {
     await signIn();
     await disconnect();
-    fixture.clock.advance(1);
+    fixture.clock.advance(seconds);
     await signIn();
     expect(await fixture.linked("home")).toBeDefined();
+  });
+
+  it("not before a disconnect in its second, where an earlier release wrote one of the two times", async () => {
+    for (const isOfFlow of [true, false]) {
+      const flow = await begin();
+      await endAtOnce();
+      if (isOfFlow) await flow.forgetMilliseconds();
+      else await rows.change(rowKey, { set: {}, remove: ["link_ended_at_ms"] }, {});
+      expect((await fixture.redeem(await flow.finish())).status).toBe(200);
+      expect(await fixture.linked("home")).toBeUndefined();
+      fixture.clock.advance(1);
+    }
   });
 
   it("or fails, and then does not end the link there is, here or at the vendor", async () => {

@@ -3,7 +3,7 @@
  * issues tokens of ours to the client. The vendor's code is spent by now, so any failure here means
  * starting the flow again, and tokens that could not be stored are revoked at the vendor.
  */
-import { defined, type EpochSeconds, OAuthError, Secret, toOAuthError, withRestart } from "@oauth-broker/oauth-core";
+import { defined, OAuthError, Secret, toOAuthError, withRestart } from "@oauth-broker/oauth-core";
 import type { ResolvedVendor, VendorTokens } from "@oauth-broker/oauth-core/registry";
 import {
   type LinkDetails,
@@ -33,18 +33,21 @@ export interface Redeemed {
   readonly requestedScope: readonly string[];
   /** With `VENDORS`: the session's scope, as the consent page showed it. */
   readonly consented?: readonly string[];
-  /** When the user approved the flow. Absent: an end of the link counts as later. */
-  readonly startedAt?: EpochSeconds;
+  /**
+   * When the user approved the flow, the first millisecond that it can have been. Absent: an end of
+   * the link counts as later.
+   */
+  readonly startedAtMilliseconds?: number;
 }
 
 /** @throws OAuthError as linkUser; temporarily_unavailable with `retry: "restart"` */
 export async function openSession(
-  { tokens, vendor, requestedScope, consented, startedAt = 0 }: Redeemed,
+  { tokens, vendor, requestedScope, consented, startedAtMilliseconds = 0 }: Redeemed,
   { clientId }: Pick<HostedClient, "clientId">,
   deps: HostedDeps,
 ): ReturnType<HostedDeps["sessions"]["start"]> {
   const scope = grantedScope(tokens, requestedScope);
-  const user = await linkUser({ tokens, vendor, scope, startedAt }, deps);
+  const user = await linkUser({ tokens, vendor, scope, startedAtMilliseconds }, deps);
   return startSession({ user, clientId, scope, ...defined({ consented }) }, deps.sessions);
 }
 
@@ -63,7 +66,7 @@ interface NewLink {
   readonly vendor: ResolvedVendor;
   /** As granted. */
   readonly scope: readonly string[];
-  readonly startedAt: EpochSeconds;
+  readonly startedAtMilliseconds: number;
 }
 
 /** Another writer may change the link between a read and the write over it, but not every time. */
@@ -120,14 +123,14 @@ function isKept(present: StoredTokens | undefined, scope: readonly string[], dep
 
 /**
  * With several vendors a user may end their link while they sign in. Who they are was not known when
- * the flow began, so that the times are compared: in the same second the end is the later one. The
+ * the flow began, so that the times are compared: at the same time the end is the later one. The
  * user is signed in all the same, without a link.
  */
 async function storeOverVersion(key: TokenKey, granted: NewLink, set: TokenSet, deps: LinkDeps): Promise<void> {
   const { user } = key;
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-    const { linkVersion, stored, endedAt } = await deps.tokens.readLink(key);
-    if (endedAt !== undefined && endedAt >= granted.startedAt) {
+    const { linkVersion, stored, endedAtMilliseconds } = await deps.tokens.readLink(key);
+    if (endedAtMilliseconds !== undefined && endedAtMilliseconds >= granted.startedAtMilliseconds) {
       await discardTokens(set, { user, account: undefined }, deps);
       return;
     }
