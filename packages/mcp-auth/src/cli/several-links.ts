@@ -37,9 +37,9 @@ export async function revokeUser(user: string, links: SeveralLinks, output: Outp
   const ids = [...links.several.values()].map(({ id }) => id);
   const left = linked.filter((link) => link.foreign === true || !ids.includes(link.vendor));
   for (const link of left) say(whyLeft(link));
-  if (linked.length > 0 || sessions > 0) return left.some(({ foreign }) => foreign !== true) ? 1 : exitCode;
-  say(`${shown(user)} has no link and no session: links list names those who do.`);
-  return 1;
+  if (linked.length === 0 && sessions === 0)
+    print(`${shown(user)} has no link and no session: links list names those who do.`);
+  return left.some(({ foreign }) => foreign !== true) ? 1 : exitCode;
 }
 
 /**
