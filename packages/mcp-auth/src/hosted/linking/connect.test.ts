@@ -33,6 +33,15 @@ describe("a ticket of the signed-in user", () => {
     expect(html.match(/<h1>/g)).toHaveLength(1);
   });
 
+  it("lists all that the vendor is asked for, the scope that names the account too", async () => {
+    const [visitor, ticket] = [fixture.visitor(), await call.ask("chat", ["api:read"])];
+    const { html } = await visitor.open(pathOf(ticket));
+    expect(html).toContain("<dt>Permissions</dt><dd><bdi>openid api:read</bdi></dd>");
+    await visitor.link(ticket);
+    const asked = fixture.chat.requests().map(({ query }) => query["scope"]);
+    expect(asked.filter((scope) => scope !== undefined)).toEqual(["openid api:read"]);
+  });
+
   it("becomes a link, which the call then finds usable, with its scope", async () => {
     expect(await call.links.read("chat")).toEqual({ state: "missing" });
     const ticket = await call.ask();

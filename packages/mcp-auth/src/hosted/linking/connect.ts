@@ -13,7 +13,7 @@ import { atVendor, linkKey } from "../vendor-links/link.ts";
 import { visitorOf } from "./connections.ts";
 import type { LinkingDeps } from "./deps.ts";
 import { formCsrf, requireShown } from "./form-token.ts";
-import { connectionsUrl, startLink, startSignIn } from "./flows.ts";
+import { connectionsUrl, linkScopes, startLink, startSignIn } from "./flows.ts";
 import { connectPage, foreignPage, gonePage } from "./pages.ts";
 import { isOfUser, type SignedIn } from "./sign-ins.ts";
 import type { OpenTicket } from "./tickets.ts";
@@ -35,7 +35,7 @@ export async function showTicket(request: TicketRequest, deps: LinkingDeps, trac
     ticket: request.value,
     client,
     vendorName: at.settings.vendor.vendor.name,
-    scopes: ticket.scopes,
+    scopes: linkScopes(ticket.scopes, ticket.vendor, deps),
     linked: typeof stored === "object" ? stored.tokens.link?.label?.reveal() : undefined,
     csrf: await formCsrf(ticket.user, { form: ["ticket", ticket.id], linkVersion }, deps),
   });

@@ -109,10 +109,9 @@ export interface LinkRequest {
 export async function startLink(request: LinkRequest, deps: LinkingDeps, trace: Trace): Promise<Answer> {
   const { listed, scopes, user, linkVersion, isReconnect, ticketId } = request;
   const vendor = await vendorAt(listed, deps);
-  const configured = deps.linking.vendors.get(listed)?.scopes ?? [];
   const flow: LinkingFlow = {
     ...flowAt("link", listed, deps),
-    scope: withOpenid(scopes, { vendor: vendor.vendor, scopes: configured }),
+    scope: linkScopes(scopes, listed, deps),
     user,
     linkVersion,
     isReconnect,
@@ -120,6 +119,16 @@ export async function startLink(request: LinkRequest, deps: LinkingDeps, trace: 
     ...defined({ ticketId }),
   };
   return flowsOf(deps).start({ flowId: createFlowId(FLOW_PREFIX), flow }, vendor, createBindingCookie(), trace);
+}
+
+/** What the vendor is asked for, and the page lists: an ID token says whose account it is. */
+export function linkScopes(
+  scopes: readonly string[],
+  listed: string,
+  { linking }: Pick<LinkingDeps, "linking">,
+): readonly string[] {
+  const settings = linking.vendors.get(listed);
+  return settings === undefined ? scopes : withOpenid(scopes, settings);
 }
 
 /** Whether a redirect at `/callback` is of these flows. It proves nothing. */
