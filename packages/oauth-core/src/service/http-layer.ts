@@ -123,16 +123,20 @@ async function run(c: Context, route: Route, allow: string, layer: HttpLayer): P
 }
 
 /**
+ * A library's response, under our headers: a user's data is in it, and a library may not forbid to
+ * keep or sniff it. A stream has a rule of its own for caches.
+ *
  * `Connection` is left to the server, which says `close` with the last request that a connection may
  * have: a library's `keep-alive` in its place would invite one more, which is refused with 503.
  */
 //= rfc9110#7.6.1
+//= bar#HT-10
 function withHeaders(response: Response, added: Readonly<Record<string, string>>): Response {
-  const names = Object.keys(added);
-  if (names.length === 0 && !response.headers.has("connection")) return response;
   const headers = new Headers(response.headers);
   headers.delete("connection");
-  for (const name of names) headers.set(name, added[name] ?? "");
+  headers.set("x-content-type-options", "nosniff");
+  if (!headers.has("cache-control")) headers.set("cache-control", "no-store");
+  for (const [name, value] of Object.entries(added)) headers.set(name, value);
   return new Response(response.body, { status: response.status, headers });
 }
 

@@ -5,7 +5,7 @@ import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Hono } from "hono";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { mount } from "./http-layer.ts";
+import { mount, type Route } from "./http-layer.ts";
 import { createLog } from "./log.ts";
 import { type Listening, listen } from "./serve.ts";
 
@@ -21,9 +21,13 @@ beforeEach(async () => {
     await slow.release.promise;
     return c.text("done");
   });
-  const headers = { "content-type": "text/event-stream", connection: "keep-alive" };
+  const headers = { "content-type": "text/event-stream", "cache-control": "no-cache", connection: "keep-alive" };
   const stream = { method: "GET", path: "/stream", surface: "api", quiet: true } as const;
-  mount(app, [{ ...stream, handle: () => new Response("data: 1\n\n", { headers }) }], {
+  const routes: readonly Route[] = [
+    { ...stream, handle: () => new Response("data: 1\n\n", { headers }) },
+    { ...stream, path: "/json", handle: () => Response.json({ account: "u1" }) },
+  ];
+  mount(app, routes, {
     log: createLog({ write: () => undefined }),
     errorPage: async (error) => Promise.reject(error),
     isHttps: false,
@@ -76,6 +80,15 @@ it("rfc9110#7.6.1 ends a connection after its last request, whatever header a li
   agent.destroy();
   expect([...statuses]).toEqual([200]);
   expect(connections).toBe(2);
+});
+
+it("bar#HT-10 a library's answer is not sniffed or kept, and a stream keeps its own rule", async () => {
+  const headersOf = async (path: string) => {
+    const { headers } = await fetch(url(path));
+    return [headers.get("x-content-type-options"), headers.get("cache-control")];
+  };
+  expect(await headersOf("/json")).toEqual(["nosniff", "no-store"]);
+  expect(await headersOf("/stream")).toEqual(["nosniff", "no-cache"]);
 });
 
 it("keeps an idle connection for as long as a balancer would reuse it, whatever the limit on headers", async () => {

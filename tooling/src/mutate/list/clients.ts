@@ -157,6 +157,14 @@ export const CLIENT_DEFENCES: readonly Mutation[] = [
     tests: [`${HONO}/body.test.ts`],
   },
   {
+    defence: "A library's answer is not kept by a cache",
+    rows: ["HT-10"],
+    file: `${SERVICE}/http-layer.ts`,
+    find: 'if (!headers.has("cache-control")) headers.set("cache-control", "no-store");',
+    replace: "",
+    tests: [`${SERVICE}/serve.test.ts`],
+  },
+  {
     defence: "A HEAD spends nothing that a GET would",
     rows: ["CB-12"],
     file: `${SERVICE}/http-layer.ts`,
