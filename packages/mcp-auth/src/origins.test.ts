@@ -118,6 +118,21 @@ describe.each(MODES)("%s", (_, environment, called, own) => {
     expect((await send("/mcp", rebound)).status).toBe(403);
   });
 
+  it("metadata is for every page to read, a refusal too", async () => {
+    if (environment["OAUTH_MODE"] !== "hosted") return;
+    const headers = { origin: "https://evil.example" };
+    const answers = await Promise.all([
+      send("/.well-known/oauth-protected-resource", { headers }),
+      send("/.well-known/oauth-protected-resource/mcp", { headers, method: "POST" }),
+      send("/.well-known/oauth-authorization-server", { headers: { ...headers, host: "evil.example" } }),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual([200, 405, 403]);
+    for (const answer of answers) {
+      expect(readers(answer)).toBe("*");
+      expect(answer.headers.get("access-control-expose-headers")).toBe("Retry-After");
+    }
+  });
+
   it("with * every origin is allowed but null, and none is named", async () => {
     for (const path of called) {
       for (const origin of [APP, "https://evil.example"]) {

@@ -17,6 +17,11 @@ const METADATA: ReadonlySet<string> = new Set([
   PATHS.protectedResource + PATHS.mcp,
 ]);
 
+/** By every page, a refusal too: it has to know from an outage when to come again. */
+const READABLE: NonNullable<Route["cors"]> = {
+  headersFor: () => ({ "access-control-allow-origin": "*", "access-control-expose-headers": "Retry-After" }),
+};
+
 /**
  * @returns the guard of a route: by its path, the Host and Origin it accepts, and the pages that
  *   may read it
@@ -32,7 +37,7 @@ export function createOrigins(
   const isOurPage = createKnownHost(settings, (origin) => origin === "null");
   const isOurHost = createKnownHost(settings, () => true);
   return (route) => {
-    if (METADATA.has(route.path)) return onlyForUs(route, isOurHost);
+    if (METADATA.has(route.path)) return onlyForUs({ ...route, cors: READABLE }, isOurHost);
     if (FORMS_WITHOUT_ORIGIN.has(route.path)) return onlyForUs(route, isOurPage);
     if (!CALLED_BY_CLIENTS.has(route.path)) return onlyForUs(route, isOurs);
     return onlyForUs(cors === undefined ? route : withCors(route, cors), isClient);

@@ -1,7 +1,7 @@
 /**
  * The metadata documents: this authorization server (RFC 8414) and its resource (RFC 9728). Every
- * URL is built from `DEPLOYMENT_URL`, never from a request. All of it is public, so pages of every
- * origin may read it.
+ * URL is built from `DEPLOYMENT_URL`, never from a request. All of it is public: pages of every
+ * origin may read it, which ../origins.ts says with every answer.
  */
 import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
 import { type Answer, jsonAnswer } from "@oauth-broker/oauth-core/http";
@@ -9,8 +9,6 @@ import type { HostedSettings } from "../settings.ts";
 import type { HostedDeps } from "./deps.ts";
 import { PATHS, resourceOf } from "./paths.ts";
 import { supportedScopes } from "./sessions/scope.ts";
-
-const READABLE = { "access-control-allow-origin": "*" };
 
 /**
  * @throws OAuthError as VendorClient.resolve: with metadata that lacks `vendor_issuer` the platform
@@ -24,7 +22,7 @@ export async function authorizationServerMetadata({
     settings.callback.kind === "server"
       ? { authorization_response_iss_parameter_supported: true }
       : vendorIssuer(await vendorClient.resolve(settings.vendor.vendor));
-  return jsonAnswer(200, { ...authorizationServer(settings), ...ofCallback }, READABLE);
+  return jsonAnswer(200, { ...authorizationServer(settings), ...ofCallback });
 }
 
 //= rfc8414#2
@@ -91,5 +89,5 @@ export function protectedResourceMetadata(settings: HostedSettings): Answer {
     scopes_supported: supportedScopes(settings).filter((scope) => !isOfClient(scope)),
     bearer_methods_supported: ["header"],
   };
-  return jsonAnswer(200, described, READABLE);
+  return jsonAnswer(200, described);
 }
