@@ -141,7 +141,10 @@ function openServerStorage({
   return openStorage({ now, log: metrics.countStorageEvents(log), onTiming: metrics.timeStorage });
 }
 
-function listenForMetrics(metrics: ServerMetrics, { metricsPort = 0 }: Settings, log: Log): Promise<Listening> {
+async function listenForMetrics(metrics: ServerMetrics, { metricsPort = 0 }: Settings, log: Log): Promise<Listening> {
   const at = { host: METRICS_HOST, port: metricsPort };
-  return listen(createMetricsApp(metrics, at, log), at);
+  return listen(createMetricsApp(metrics, at, log), at).catch((cause: NodeJS.ErrnoException) => {
+    const message = explainStartFailure(cause, "The server", "METRICS_PORT=9465");
+    throw Object.assign(new Error(message, { cause }), { code: cause.code });
+  });
 }

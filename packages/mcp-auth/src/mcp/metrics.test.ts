@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createLog } from "@oauth-broker/oauth-core/service";
@@ -24,12 +26,28 @@ const NO_PROCESS = { processMetrics: false };
 const linesOf = async (metrics: Pick<ServerMetrics, "render">): Promise<string[]> =>
   (await metrics.render()).body.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
 
+async function takenPort(): Promise<number> {
+  const taken = createServer().listen(0, "127.0.0.1");
+  await once(taken, "listening");
+  closing.push(async () => void taken.close());
+  return (taken.address() as AddressInfo).port;
+}
+
 const closing: (() => Promise<void>)[] = [];
 afterEach(async () => {
   for (const close of closing.splice(0).toReversed()) await close();
 });
 
 describe("the metrics of a deployed server", () => {
+  it("name their own variable where their port is in use", async () => {
+    const metricsPort = await takenPort();
+    const own = { ...settings, listen: { host: "127.0.0.1", port: 0 }, metricsPort };
+    await expect(startServer(definition, own, { log: quiet })).rejects.toMatchObject({
+      message: `Port ${metricsPort} is in use. Stop what uses it, or choose another: METRICS_PORT=9465.`,
+      code: "EADDRINUSE",
+    });
+  });
+
   it("bar#OB-1 count calls, questions, refreshes, vendors' answers, storage and keys", async () => {
     const metrics = createServerMetrics(definition, settings, NO_PROCESS);
     const lines: string[] = [];
