@@ -72,7 +72,7 @@ function errorOf(problems: Parameters<typeof configError>[0]): Error {
   return configError(problems, {
     service: "The server",
     source: "its environment",
-    next: "Correct these and start it again. Every variable is described in docs/configuration.md.",
+    next: "Correct these and start it again. The variables are described in README.md.",
   });
 }
 
