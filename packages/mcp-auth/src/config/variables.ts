@@ -358,7 +358,7 @@ export const VARIABLES = [
     name: "LIMITS_REQUESTS_PER_MINUTE",
     type: LIMIT_TYPE,
     description:
-      "Requests at `/authorize` and `/callback`, and refused ones at `/token` and `/revoke`, per address and minute in a process; 0 = no limit.",
+      "Requests at `/authorize` and `/callback`, with `VENDORS` also at the pages of links and the vendors' callbacks, and refused ones at `/token` and `/revoke`, per address and minute in a process; 0 = no limit.",
     example: "120",
     default: "600",
     use: "hosted",
