@@ -35,6 +35,11 @@ describe("a server's environment is refused", () => {
     ],
     ["http", { ...HOSTED, DEPLOYMENT_URL: "http://server.example.com" }, "must be https"],
     ["a user in the URL", { ...HOSTED, DEPLOYMENT_URL: "https://u@server.example.com" }, "user information"],
+    [
+      "a dot at the end",
+      { ...HOSTED, DEPLOYMENT_URL: "https://server.example.com." },
+      "must not end its host in a dot",
+    ],
     ["a default port", { ...HOSTED, DEPLOYMENT_URL: "https://server.example.com:443" }, "must be in canonical form"],
     ["no URL at all", { ...HOSTED, DEPLOYMENT_URL: "server.example.com" }, "must be an absolute https URL"],
     ...["null", "https://app.example.com/", "https://*.example.com", "app.example.com", "*, null"].map(

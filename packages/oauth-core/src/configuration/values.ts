@@ -17,6 +17,7 @@ export function parseOrigin(text: string): Parsed<string> {
   if (text.includes("?") || text.includes("#")) return { problem: "must not have a query or a fragment" };
   if (url.pathname !== "/") return { problem: "must not have a path: the service owns the whole host" };
   if (text.endsWith("/")) return { problem: "must not end in a slash: clients compare the issuer byte for byte" };
+  if (url.hostname.endsWith(".")) return { problem: "must not end its host in a dot" };
   if (url.origin !== text) return { problem: "must be in canonical form: lower case, no default port" };
   if (url.protocol === "http:" && !isLoopbackName(url.hostname))
     return { problem: "must be https: http is for loopback only" };
