@@ -65,7 +65,9 @@ function problemsOfTools(read: PrefixedReader, tools: readonly Tool[]): readonly
   const [first, ...others] = (read.value("VENDORS") ?? "").split(",").map((id) => id.trim());
   if (first === undefined || first === "") return [];
   const scopes = new Map([first, ...others].map((id) => [id, undefined]));
-  return toolProblems(tools, { signIn: read.value("SIGN_IN") ?? first, scopes });
+  const signIn = read.value("SIGN_IN") ?? first;
+  // A wrong one is a problem of its own, and none of the tools that name the sign-in vendor.
+  return toolProblems(tools, { signIn: scopes.has(signIn) ? signIn : first, scopes });
 }
 
 function errorOf(problems: Parameters<typeof configError>[0]): Error {

@@ -22,6 +22,8 @@ export type Deployment = Pick<
 
 const DEFAULT_HOST = "127.0.0.1";
 const DEFAULT_PORT = 8788;
+/** Where its value cannot be read, no URL is refused for want of it. */
+const LOOPBACK = "EGRESS_ALLOW_LOOPBACK";
 const MOST_PER_MINUTE = 1_000_000;
 
 /** @param mode undefined when OAUTH_MODE is wrong: then only what every mode needs is required */
@@ -35,7 +37,7 @@ export function readDeployment(read: Reader, mode: Settings["mode"] | undefined)
   const maxConnections =
     read.integer("MAX_CONNECTIONS", { least: 1, most: MOST_MAX_CONNECTIONS }) ?? DEFAULT_MAX_CONNECTIONS;
   const idleSeconds = read.integer("IDLE_SECONDS", { least: 1, most: MOST_IDLE_SECONDS }) ?? DEFAULT_IDLE_SECONDS;
-  const allowLoopback = read.flag("EGRESS_ALLOW_LOOPBACK");
+  const allowLoopback = read.flag(LOOPBACK) || read.problems.some(({ path }) => path === LOOPBACK);
   const deployment = {
     listen: { host, port, maxConnections, idleSeconds },
     metricsPort: readMetricsPort(read, port),

@@ -389,3 +389,12 @@ describe("a server's environment is refused", () => {
     }
   });
 });
+
+it("a switch that cannot be read is refused without problems that its value may have caused", () => {
+  const local = { VENDOR_ISSUER: "http://127.0.0.1:9000", VENDOR_USERINFO_URL: "http://127.0.0.1:9000/me" };
+  const environment = { ...PRE_REGISTERED, ...NO_URLS, VENDOR: "my-own", ...local };
+  expect(problemsOf({ ...environment, EGRESS_ALLOW_LOOPBACK: "1" })).toEqual([
+    "EGRESS_ALLOW_LOOPBACK must be true or false",
+  ]);
+  expect(problemsOf(environment)).toContain("VENDOR_ISSUER must use https");
+});

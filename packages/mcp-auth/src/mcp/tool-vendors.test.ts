@@ -191,6 +191,12 @@ describe("beside an environment that is wrong", () => {
     expect(paths.filter((path) => path.startsWith("tool "))).toEqual(["tool post"]);
   });
 
+  it("no tool is blamed for a SIGN_IN that is not listed", () => {
+    const paths = listed([tool("me", { vendor: SIGN_IN_VENDOR, scopes: [] })], { SIGN_IN: "linear" });
+    expect(paths).toContain("SIGN_IN");
+    expect(paths.filter((path) => path.startsWith("tool "))).toEqual([]);
+  });
+
   it("no tool is blamed where no vendor is listed", () => {
     for (const VENDORS of ["", " ", ",", undefined])
       expect(
