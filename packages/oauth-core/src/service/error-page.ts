@@ -4,7 +4,7 @@
 import { type Answer, errorHeaders, pageAnswer } from "../http/answers.ts";
 import type { OAuthError } from "../protocol/errors.ts";
 import { html, type Markup, page, STYLE_HASH } from "./page.ts";
-import type { Trace } from "./http-layer.ts";
+import type { Route, Trace } from "./http-layer.ts";
 
 /** A link on a page that leads back to where the user came from. */
 export interface BackLink {
@@ -14,6 +14,13 @@ export interface BackLink {
 
 /** @param trace the client of the flow, where it is known, and why the page is shown */
 export type WayBack = (trace: Pick<Trace, "clientId" | "reason">) => Promise<BackLink | undefined>;
+
+/** The error page of a page that is no part of a sign-in. */
+export interface RefusedPage {
+  /** For a status that has no title for all pages. */
+  readonly title: string;
+  readonly back: BackLink;
+}
 
 const TITLES: Record<number, string> = {
   404: "There is no such page",
@@ -47,12 +54,19 @@ const NOTHING_LOST = html`<p>Nothing was lost. Wait a moment, then reload this p
  */
 export function errorPageWith(
   wayBack: WayBack = async () => undefined,
-): (error: OAuthError, trace: Trace) => Promise<Answer> {
-  return async (error, trace) => errorPage(error, trace, await wayBack(trace).catch(() => undefined));
+): (error: OAuthError, trace: Trace, route?: Pick<Route, "refused">) => Promise<Answer> {
+  return async (error, trace, { refused } = {}) => {
+    const link = refused?.back ?? (await wayBack(trace).catch(() => undefined));
+    return errorPage(error, trace, { link, title: refused?.title ?? "This sign-in did not finish" });
+  };
 }
 
-function errorPage(error: OAuthError, { flowId, referenceId }: Trace, link: BackLink | undefined): Answer {
-  const title = TITLES_BY_REASON[error.extras.reason ?? ""] ?? TITLES[error.status] ?? "This sign-in did not finish";
+function errorPage(
+  error: OAuthError,
+  { flowId, referenceId }: Trace,
+  { link, title: other }: { readonly link: BackLink | undefined; readonly title: string },
+): Answer {
+  const title = TITLES_BY_REASON[error.extras.reason ?? ""] ?? TITLES[error.status] ?? other;
   const again = START_AGAIN_BY_REASON[error.extras.reason ?? ""] ?? START_AGAIN;
   const content = html`<p>${error.description}.</p>
 ${error.status === 503 && error.extras.retry === undefined ? NOTHING_LOST : undefined}

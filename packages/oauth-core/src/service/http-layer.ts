@@ -8,6 +8,7 @@ import type { Context, Hono } from "hono";
 import { type Answer, errorAnswer } from "../http/answers.ts";
 import { OAuthError, toOAuthError } from "../protocol/errors.ts";
 import { inContext } from "../mechanics/request-context.ts";
+import type { RefusedPage } from "./error-page.ts";
 import { errorFields, type Log, type LogFields } from "./log.ts";
 import { endSpan, type SpanFacts, startRequestSpan } from "./tracing/spans.ts";
 
@@ -49,6 +50,8 @@ export interface Route {
    * @returns the response to use in place of the 405, if any
    */
   readonly otherMethods?: (c: Context, trace: Trace) => Promise<Answer | undefined> | Answer | undefined;
+  /** Of a page that no application sends the browser to: its error page has words of its own. */
+  readonly refused?: RefusedPage;
   /** Set by `withCors`: pages of other origins may read every response. Absent: none may. */
   readonly cors?: { headersFor(origin: string | undefined): Readonly<Record<string, string>> };
 }
@@ -69,7 +72,7 @@ export interface HttpLayer {
   readonly log: Log;
   readonly metrics?: RequestMetrics;
   /** The page a browser sees when no redirect is allowed. */
-  readonly errorPage: (error: OAuthError, trace: Trace) => Promise<Answer>;
+  readonly errorPage: (error: OAuthError, trace: Trace, route: Pick<Route, "refused">) => Promise<Answer>;
   /** Below these paths only browsers are expected, whatever the Accept header says. */
   readonly browserPaths?: RegExp;
   /** https deployments send HSTS. */
@@ -222,7 +225,7 @@ async function renderError(error: OAuthError, route: Route, trace: Trace, layer:
   trace.failure = error;
   const referenceId = error.code === "server_error" ? randomUUID() : undefined;
   if (referenceId !== undefined) trace.referenceId = referenceId;
-  return route.surface === "api" ? errorAnswer(error, trace.flowId, referenceId) : layer.errorPage(error, trace);
+  return route.surface === "api" ? errorAnswer(error, trace.flowId, referenceId) : layer.errorPage(error, trace, route);
 }
 
 /**

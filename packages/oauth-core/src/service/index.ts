@@ -1,6 +1,6 @@
 /** The edges that every service of ours shares: routes, log lines, limits, the listener, pages. */
 export { type Cors, createCors, withCors } from "./cors.ts";
-export { type BackLink, errorPageWith, type WayBack } from "./error-page.ts";
+export { type BackLink, errorPageWith, type RefusedPage, type WayBack } from "./error-page.ts";
 export {
   bufferedStdout,
   createLog,

@@ -103,6 +103,10 @@ describe("the page", () => {
     await expectPage(await visitor.post("/connections", { ...CHAT, action: "burn", csrf: ofChat }));
     await expectPage(await visitor.post("/connections", { vendor: "evil", action: "disconnect", csrf: ofChat }));
     await expectPage(await visitor.post("/connections", { csrf: ofChat }));
+    const refused = await (await visitor.post("/connections", { ...CHAT, action: "disconnect" })).text();
+    expect(refused).toContain("<h1>This could not be done</h1>");
+    expect(refused).toContain('<a class="button" href="/connections">Your connections</a>');
+    expect(refused).not.toMatch(/sign-in|application/);
     expect(await call.links.read("chat")).toMatchObject({ state: "usable" });
   });
 });

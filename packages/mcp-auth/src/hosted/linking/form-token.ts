@@ -1,8 +1,7 @@
 /** The token that the forms of the pages of links carry. */
-import { hmacSha256 } from "@oauth-broker/oauth-core";
+import { hmacSha256, OAuthError } from "@oauth-broker/oauth-core";
 import { isSameText, type Parameters } from "@oauth-broker/oauth-core/protocol";
 import type { Trace } from "@oauth-broker/oauth-core/service";
-import { refusePage } from "../server-callback/refusal.ts";
 import type { LinkingDeps } from "./deps.ts";
 
 /** What a form is, besides its user: the page, and what the page showed. */
@@ -40,5 +39,8 @@ export async function requireShown(
   const sent = form.get("csrf");
   const linkVersion = Number(/^(\d{1,15})\./.exec(sent ?? "")?.[1] ?? 0);
   if (isSameText(sent, await formCsrf(user, { form: of, linkVersion }, deps))) return linkVersion;
-  throw refusePage(trace, "csrf");
+  trace.reason = "csrf";
+  throw new OAuthError("invalid_request", "The page is too old, or was shown to another account: open it again", {
+    reason: "csrf",
+  });
 }

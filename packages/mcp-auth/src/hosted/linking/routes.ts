@@ -10,11 +10,17 @@ import type { LinkingDeps } from "./deps.ts";
 import { answerCallback } from "./flows.ts";
 
 const LIMIT = { bodyBytes: 8_192 };
+/** No application sent the browser to these pages, and no sign-in is under way. */
+const REFUSED = {
+  title: "This could not be done",
+  back: { href: PATHS.connections, label: "Your connections" },
+};
 
 export function linkingRoutes(deps: LinkingDeps): Route[] {
   const browser = (method: Route["method"], path: string, handle: Route["handle"]): Route => {
     return { method, path, surface: "browser", handle };
   };
+  const page = (...route: Parameters<typeof browser>): Route => ({ ...browser(...route), refused: REFUSED });
   const cookieOf = (c: Context): string | undefined => c.req.header("cookie");
   const ticketOf = (c: Context): TicketRequest => ({ value: c.req.param("ticket") ?? "", cookieHeader: cookieOf(c) });
   const form = async (c: Context) => {
@@ -23,14 +29,12 @@ export function linkingRoutes(deps: LinkingDeps): Route[] {
   };
   const others = [...deps.linking.vendors.keys()].filter((id) => id !== deps.linking.signIn);
   return [
-    browser("GET", `${PATHS.connect}/:ticket`, (c, trace) => showTicket(ticketOf(c), deps, trace)),
-    browser("POST", `${PATHS.connect}/:ticket`, async (c, trace) =>
-      decideTicket(ticketOf(c), await form(c), deps, trace),
-    ),
-    browser("GET", PATHS.connections, (c, trace) =>
+    page("GET", `${PATHS.connect}/:ticket`, (c, trace) => showTicket(ticketOf(c), deps, trace)),
+    page("POST", `${PATHS.connect}/:ticket`, async (c, trace) => decideTicket(ticketOf(c), await form(c), deps, trace)),
+    page("GET", PATHS.connections, (c, trace) =>
       showConnections(new URL(c.req.url).searchParams, cookieOf(c), deps, trace),
     ),
-    browser("POST", PATHS.connections, async (c, trace) => changeConnections(await form(c), cookieOf(c), deps, trace)),
+    page("POST", PATHS.connections, async (c, trace) => changeConnections(await form(c), cookieOf(c), deps, trace)),
     ...others.map((id) =>
       browser("GET", callbackPath(id), (c: Context, trace: Trace) => {
         trace.vendor = id;
