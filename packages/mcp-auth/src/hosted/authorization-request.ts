@@ -82,7 +82,8 @@ function requireScope(
 ): readonly string[] {
   const requested = scope === undefined ? [] : parseScope(scope);
   const supported = supportedScopes(settings);
-  if (!isSubset(requested, supported)) throw new OAuthError("invalid_scope", "scope is more than this server asks for");
+  if (!isSubset(requested, supported))
+    throw new OAuthError("invalid_scope", "scope contains a value that this server does not support");
   if (requested.length === 0) return supported;
   return settings.linking === undefined ? withOpenid(requested, settings.vendor) : requested;
 }

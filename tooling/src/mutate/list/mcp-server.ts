@@ -130,8 +130,8 @@ export const MCP_SERVER_DEFENCES: readonly Mutation[] = [
     defence: "A client requests no more scope than the server has",
     rows: ["RS-3"],
     file: `${HOSTED}/authorization-request.ts`,
-    find: "if (!isSubset(requested, supported)) throw",
-    replace: "if (!isSubset(requested, supported) && requested.length === 0) throw",
+    find: "if (!isSubset(requested, supported))\n",
+    replace: "if (!isSubset(requested, supported) && requested.length === 0)\n",
     tests: [`${HOSTED}/platform-callback/authorize.test.ts`],
   },
   {

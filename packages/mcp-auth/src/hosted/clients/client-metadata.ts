@@ -37,7 +37,8 @@ export function readJsonObject(text: string): JsonObject {
 export function readRegistration(metadata: JsonObject): ClientMetadata {
   const { redirect_uris, client_name, grant_types, response_types } = metadata;
   const redirectUris = readList(redirect_uris);
-  if (redirectUris.length > MOST_REDIRECT_URIS) throw invalidRedirect(`must be ${MOST_REDIRECT_URIS} at most`);
+  if (redirectUris.length > MOST_REDIRECT_URIS)
+    throw invalidRedirect(`must have at most ${MOST_REDIRECT_URIS} entries`);
   for (const uri of redirectUris) requireRegistrableRedirectUri(uri);
   requirePublic(metadata);
   requireWithin(grant_types, ["authorization_code", "refresh_token"], "grant_types");
@@ -60,7 +61,7 @@ export function readDocumentMetadata(document: JsonObject): ClientMetadata {
 }
 
 function readList(value: JsonValue | undefined): readonly string[] {
-  if (!Array.isArray(value) || value.length === 0) throw invalidRedirect("must be a list with one at least");
+  if (!Array.isArray(value) || value.length === 0) throw invalidRedirect("must be a non-empty array");
   if (!value.every((uri: JsonValue): uri is string => typeof uri === "string"))
     throw invalidRedirect("must be strings");
   return value;
@@ -91,12 +92,12 @@ function requirePublic({ token_endpoint_auth_method: method, client_secret: secr
 function requireWithin(value: JsonValue | undefined, allowed: readonly string[], name: string): void {
   if (value === undefined) return;
   const isWithin = Array.isArray(value) && value.every((item) => typeof item === "string" && allowed.includes(item));
-  if (!isWithin) throw invalid(`${name} must be of ${allowed.join(" and ")}`);
+  if (!isWithin) throw invalid(`${name} may contain only ${allowed.join(" and ")}`);
 }
 
 function requireAmong(value: JsonValue | undefined, needed: string, name: string): void {
   if (value === undefined || (Array.isArray(value) && value.includes(needed))) return;
-  throw invalid(`${name} must have ${needed}`);
+  throw invalid(`${name} must include ${needed}`);
 }
 
 function invalid(description: string): OAuthError {
@@ -108,5 +109,5 @@ function invalidRedirect(problem: string): OAuthError {
 }
 
 function notMetadata(cause?: unknown): OAuthError {
-  return new OAuthError("invalid_client_metadata", "The body must be one JSON object, each name in it once", { cause });
+  return new OAuthError("invalid_client_metadata", "The body must be a JSON object without duplicate names", { cause });
 }

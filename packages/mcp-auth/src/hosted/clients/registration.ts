@@ -47,7 +47,10 @@ export async function registerClient(
 ): Promise<Answer> {
   const { clientName, redirectUris } = readRegistration(readJsonObject(text));
   if (!redirectUris.every((uri) => isPermitted(uri, rules))) {
-    throw new OAuthError("invalid_redirect_uri", "redirect_uris must be of a host the operator of this server names");
+    throw new OAuthError(
+      "invalid_redirect_uri",
+      "redirect_uris must be on hosts that the operator of this server allows",
+    );
   }
   const clientId = `dcr_${randomToken(16)}`;
   await beforeStoring(clientId);

@@ -27,13 +27,13 @@ export function refusePage(trace: Trace, refusal: FlowRefusal | "csrf", cause?: 
  */
 const OF_NO_FLOW: ReadonlySet<string> = new Set<FlowRefusal>(["state_missing", "state_invalid", "flow_unknown"]);
 const SENTENCES: Readonly<Record<string, string>> = {
-  state_unknown: "This answer belongs to no sign-in that is under way here",
+  state_unknown: "This response does not belong to a sign-in in progress on this server",
   state_expired: "This sign-in took too long: begin it again in the application",
   state_replayed: "This sign-in was already answered",
   browser_mismatch: "This sign-in began in another browser",
-  issuer_mismatch: "The answer is from another vendor",
-  missing_issuer: "The answer does not say which vendor it is from",
-  malformed_response: "The answer cannot be read",
+  issuer_mismatch: "The response is from another issuer",
+  missing_issuer: "The response does not identify its issuer",
+  malformed_response: "The response cannot be read",
   client_unknown: "The application that began this sign-in is not known here any more",
   csrf: "The page was not shown to this browser, is too old, or the application has changed since: go back and open it again",
 };

@@ -28,7 +28,7 @@ describe("rfc9207#2.4 a vendor that advertised iss", () => {
     const browser = fixture.browser();
     const vendor = await browser.approve();
     issExpected = afterwards;
-    expect(await expectPage(await browser.get(callbackOf(vendor)))).toContain("does not say which vendor");
+    expect(await expectPage(await browser.get(callbackOf(vendor)))).toContain("does not identify its issuer");
     await fixture.close();
   });
 });
