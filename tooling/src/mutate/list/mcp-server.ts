@@ -127,6 +127,14 @@ export const MCP_SERVER_DEFENCES: readonly Mutation[] = [
     tests: [`${HOSTED}/platform-callback/redeem-vendor-code.test.ts`],
   },
   {
+    defence: "A token that the vendor finds too narrow is refused as such, and not as invalid",
+    rows: ["RS-3"],
+    file: "packages/mcp-auth/src/mcp/bearer.ts",
+    find: "if (lacksScopeForAccount(error)) return INSUFFICIENT_SCOPE;",
+    replace: "if (lacksScopeForAccount(error)) return undefined;",
+    tests: ["packages/mcp-auth/src/mcp/bearer.test.ts"],
+  },
+  {
     defence: "A client requests no more scope than the server has",
     rows: ["RS-3"],
     file: `${HOSTED}/authorization-request.ts`,
