@@ -25,7 +25,7 @@ Commands
                          pages and the sign-ins of the pages
   token-store audit|migrate|strip [OPTIONS]
                          take the table of tokens from plaintext to ciphertext; token-store --help has the options,
-                         of which --issuer is filled in for this server's vendor
+                         of which --issuer is not needed for this server's vendors
 
 Options
   -h, --help             this text

@@ -8,7 +8,8 @@ import { text } from "node:stream/consumers";
 import { Secret } from "@oauth-broker/oauth-core";
 import type { Environment } from "@oauth-broker/oauth-core/configuration";
 import { createLog } from "@oauth-broker/oauth-core/service";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { sqliteTokenRows } from "@oauth-broker/token-store/sqlite";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { systemClock } from "../clock.ts";
 import { loadSettings } from "../config.ts";
 import { createServerRecords } from "../hosted/server-key.ts";
@@ -17,7 +18,7 @@ import { createSessions } from "../hosted/sessions/sessions.ts";
 import { createUserSessions } from "../hosted/sessions/user-sessions.ts";
 import { openStorage } from "../storage.ts";
 import { HOSTED, PRE_REGISTERED, SEVERAL } from "../testing/environments.ts";
-import { hasSeveralVendors, openLinks, withIssuer } from "./operator.ts";
+import { hasSeveralVendors, issuersOf, openLinks, runTokenStore } from "./operator.ts";
 import { runCommand } from "./run-command.ts";
 
 const KEY = { user: "U1", vendor: "my-vendor", issuer: "vendor.example.com" };
@@ -189,42 +190,38 @@ function loadLinking(environment: object) {
   return settings.mode === "hosted" ? settings.linking : undefined;
 }
 
-it("token-store gets the issuers of all vendors", () => {
-  const settings = loadSettings(SEVERAL);
-  if (settings.mode !== "hosted") throw new Error("not hosted");
-  expect(withIssuer(["audit", "--issuer", "slack=mine"], settings)).toEqual([
-    "audit",
-    "--issuer",
-    "slack=mine",
-    "--issuer",
-    "main=https://main.example.com",
-  ]);
-  expect([hasSeveralVendors(SEVERAL), hasSeveralVendors(HOSTED), hasSeveralVendors(PRE_REGISTERED)]).toEqual([
-    true,
-    false,
-    false,
-  ]);
-});
+describe("token-store, run from a server", () => {
+  afterEach(() => vi.restoreAllMocks());
 
-describe("token-store gets the issuer this server seals under", () => {
-  const settings = loadSettings(HOSTED);
-  if (settings.mode !== "hosted") throw new Error("not hosted");
+  it("gets the issuers this server seals under", () => {
+    const [one, several] = [loadSettings(HOSTED), loadSettings(SEVERAL)];
+    if (one.mode !== "hosted" || several.mode !== "hosted") throw new Error("not hosted");
+    expect(Object.fromEntries(issuersOf(one))).toEqual({ "my-vendor": "vendor.example.com" });
+    expect(Object.fromEntries(issuersOf(several))).toEqual({
+      main: "https://main.example.com",
+      slack: expect.any(String),
+    });
+    expect([hasSeveralVendors(SEVERAL), hasSeveralVendors(HOSTED), hasSeveralVendors(PRE_REGISTERED)]).toEqual([
+      true,
+      false,
+      false,
+    ]);
+  });
 
-  it.each([
-    [["audit"], ["audit", "--issuer", "my-vendor=vendor.example.com"]],
-    [
-      ["strip", "--issuer", "other=x", "--dry-run"],
-      ["strip", "--issuer", "other=x", "--dry-run", "--issuer", "my-vendor=vendor.example.com"],
-    ],
-    [
-      ["migrate", "--issuer", "my-vendor=mine"],
-      ["migrate", "--issuer", "my-vendor=mine"],
-    ],
-    [
-      ["migrate", "--issuer=my-vendor=mine"],
-      ["migrate", "--issuer=my-vendor=mine"],
-    ],
-  ])("%j", (given, expected) => {
-    expect(withIssuer(given, settings)).toEqual(expected);
+  it("is called by the command that its audit advises", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "operator-"));
+    const environment = { ...HOSTED, DATA_DIR: folder };
+    const rows = sqliteTokenRows({ path: join(folder, "tokens.sqlite") });
+    const older = { access_token: "plain", updated_at: 1_700_000_000 };
+    await rows.change({ pk: "USER#U1", sk: `VENDOR#${KEY.vendor}` }, { set: older }, {});
+    await rows.close();
+    const write = vi.spyOn(process.stdout, "write").mockReturnValue(true);
+    expect(await runTokenStore(["audit", "--json"], environment)).toBe(3);
+    expect(String(write.mock.lastCall?.[0])).toContain(`: node main.js token-store migrate"`);
+    expect(await runTokenStore(["migrate", "--json", "--skip-issuer-check"], environment)).toBe(0);
+    const storage = await openStorage({ now: systemClock, log: createLog({ write: () => undefined }), environment });
+    expect((await storage.tokens.get(KEY))?.tokens.accessToken.reveal()).toBe("plain");
+    await storage.close();
+    await rm(folder, { recursive: true });
   });
 });

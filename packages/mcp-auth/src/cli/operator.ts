@@ -71,7 +71,7 @@ export function hasSeveralVendors(environment?: Environment): boolean {
 }
 
 /**
- * The token store's own commands, with the issuer this server seals under.
+ * The token store's own commands, with the issuers this server seals under.
  *
  * @returns the exit code
  */
@@ -80,27 +80,19 @@ export async function runTokenStore(args: readonly string[], environment?: Envir
   const onSignal = (signal: NodeJS.Signals): void => stop.abort(signal);
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, onSignal);
   try {
-    const asked = isHelp(args) ? args : withIssuer(args, hostedSettings(environment));
+    const issuers = isHelp(args) ? new Map<string, string>() : issuersOf(hostedSettings(environment));
     const streams = { stdout: process.stdout, stderr: process.stderr, signal: stop.signal };
-    return await runCommandLine(asked, { ...streams, ...defined({ environment }) });
+    const program = { name: "node main.js token-store", issuers };
+    return await runCommandLine(args, { ...streams, ...defined({ environment }), program });
   } finally {
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.removeListener(signal, onSignal);
   }
 }
 
-/** An --issuer of the operator for a vendor of ours is kept; those for other vendors are added to. */
-export function withIssuer(
-  args: readonly string[],
-  { vendor, linking }: Pick<HostedSettings, "vendor" | "linking">,
-): string[] {
+/** What tokens are bound to, by vendor; an `--issuer` on the command line replaces one. */
+export function issuersOf({ vendor, linking }: Pick<HostedSettings, "vendor" | "linking">): Map<string, string> {
   const sources = [...(linking?.vendors.values() ?? [vendor])].map((one) => identitySource({ vendor: one }));
-  const isGiven = (id: string): boolean =>
-    args.some((word, index) => {
-      const value = word === "--issuer" ? (args[index + 1] ?? "") : word.replace(/^--issuer=/, "");
-      return (word === "--issuer" || word.startsWith("--issuer=")) && value.startsWith(`${id}=`);
-    });
-  const added = sources.filter((source) => !isGiven(source.vendor));
-  return [...args, ...added.flatMap((source) => ["--issuer", `${source.vendor}=${source.issuer}`])];
+  return new Map(sources.map((source) => [source.vendor, source.issuer]));
 }
 
 function isHelp(args: readonly string[]): boolean {

@@ -52,6 +52,28 @@ describe("parseCommand", () => {
     });
   });
 
+  it("takes the issuers of the program's settings, and those of the command line before them", () => {
+    const issuers = new Map([
+      ["a", "https://a.example"],
+      ["b", "https://b.example"],
+    ]);
+    const program = { name: "node main.js token-store", issuers };
+    const command = parseCommand(["migrate", "--issuer=b=mine", "--issuer", "c=https://c.example"], program);
+    expect(command).toMatchObject({
+      options: {
+        issuers: new Map([
+          ["a", "https://a.example"],
+          ["b", "mine"],
+          ["c", "https://c.example"],
+        ]),
+      },
+    });
+    expect(parseCommand(["strip", "--dry-run"], program)).toMatchObject({ options: { issuers } });
+    expect(parseCommand(["strp"], program)).toMatchObject({
+      message: expect.stringContaining("Run 'node main.js token-store --help'"),
+    });
+  });
+
   it.each([
     [[], "a command is missing: audit, migrate or strip"],
     [["audti"], "there is no command 'audti'"],

@@ -8,6 +8,20 @@ import manifest from "../../package.json" with { type: "json" };
 
 export const VERSION: string = manifest.version;
 
+/** The program whose command line this is. */
+export interface Program {
+  /** What the operator types before `audit`. */
+  readonly name: string;
+  /**
+   * The issuers in its settings, by vendor: those its servers seal for. An `--issuer` for the same
+   * vendor replaces one.
+   */
+  readonly issuers: ReadonlyMap<string, string>;
+}
+
+/** The program of this package, which knows no vendor. */
+export const STANDALONE: Program = { name: "token-store", issuers: new Map() };
+
 export interface WalkOptions {
   /** The issuer that the fields of each vendor's rows are bound to; the rows do not store it. */
   readonly issuers: ReadonlyMap<string, string>;
@@ -76,16 +90,16 @@ const ALLOWED: Readonly<Record<"audit" | "migrate" | "strip", readonly OptionNam
 };
 
 /** @param args without the program and the script, as in `process.argv.slice(2)` */
-export function parseCommand(args: readonly string[]): Command {
+export function parseCommand(args: readonly string[], program = STANDALONE): Command {
   try {
     const { values, positionals } = read(args);
     if (values.help === true || positionals[0] === "help") return { name: "help" };
     if (values.version === true) return { name: "version" };
-    return commandOf(positionals, values);
+    return commandOf(positionals, values, program);
   } catch (error) {
     // Node's sentence, without its hint about positional arguments.
     const [sentence = "the options are not understood"] = error instanceof Error ? error.message.split(/\. |\n/) : [];
-    return { name: "invalid", message: `token-store: ${sentence}.\nRun 'token-store --help' for the commands.` };
+    return { name: "invalid", message: `token-store: ${sentence}.\nRun '${program.name} --help' for the commands.` };
   }
 }
 
@@ -94,7 +108,7 @@ function read(args: readonly string[]) {
   return parseArgs({ args: [...args], allowPositionals: true, options: OPTIONS });
 }
 
-function commandOf([name, ...rest]: readonly string[], values: Values): Command {
+function commandOf([name, ...rest]: readonly string[], values: Values, program: Program): Command {
   if (name === undefined) throw new Error("a command is missing: audit, migrate or strip");
   if (name !== "audit" && name !== "migrate" && name !== "strip") {
     throw new Error(`there is no command '${name.slice(0, 40)}'`);
@@ -104,19 +118,19 @@ function commandOf([name, ...rest]: readonly string[], values: Values): Command 
     if (!ALLOWED[name].includes(option)) throw new Error(`--${option} does not go with ${name}`);
   }
   const common = {
-    issuers: issuersOf(values.issuer ?? []),
+    issuers: new Map([...program.issuers, ...issuersOf(values.issuer ?? [])]),
     rate: wholeNumber("--rate", values.rate, DEFAULT_RATE, MOST_PER_SECOND),
     json: values.json === true,
   };
   if (name === "audit") {
     const verify = values.verify === true;
-    if (verify) requireIssuers(common.issuers, "audit --verify");
+    if (verify) requireIssuers(common.issuers, "audit --verify", program);
     return {
       name,
       options: { ...common, byVendor: values["by-vendor"] === true, verify, list: listOf(values.list, verify) },
     };
   }
-  requireIssuers(common.issuers, name);
+  requireIssuers(common.issuers, name, program);
   const { checkpoint } = values;
   const dryRun = values["dry-run"] === true;
   if (dryRun && checkpoint !== undefined)
@@ -149,10 +163,10 @@ function issuersOf(words: readonly string[]): ReadonlyMap<string, string> {
   return issuers;
 }
 
-function requireIssuers(issuers: ReadonlyMap<string, string>, what: string): void {
+function requireIssuers(issuers: ReadonlyMap<string, string>, what: string, { name }: Program): void {
   if (issuers.size > 0) return;
   throw new Error(
-    `${what} needs --issuer VENDOR=ISSUER for each vendor of the table; 'token-store audit --by-vendor' names them`,
+    `${what} needs --issuer VENDOR=ISSUER for each vendor of the table; '${name} audit --by-vendor' names them`,
   );
 }
 

@@ -43,6 +43,17 @@ describe("audit", () => {
     );
   });
 
+  it("of a server names its own command, and asks only for issuers that its settings lack", async () => {
+    const fixture = cliFixture();
+    await tableOfAllKinds(fixture);
+    const program = { name: "node main.js token-store", issuers: new Map([[VENDOR, ISSUER]]) };
+    const { next } = await audit({ ...OPTIONS, verify: true }, { ...fixture.deps, program });
+    expect(next[0]).toBe(
+      "Seal the rows that are plaintext only: node main.js token-store migrate --issuer another=ISSUER",
+    );
+    expect(next[1]).toContain("Whose: 'node main.js token-store audit --list broken'.");
+  });
+
   it("counts for each vendor", async () => {
     const fixture = cliFixture();
     await tableOfAllKinds(fixture);

@@ -57,6 +57,6 @@ export async function audit(options: Omit<AuditOptions, "json">, deps: CommandDe
     ending,
     counts,
     ...(byVendor ? { byVendor: vendors } : {}),
-    next: auditAdvice(tally, verify ? verified : undefined),
+    next: auditAdvice(tally, verify ? verified : undefined, deps.program),
   };
 }

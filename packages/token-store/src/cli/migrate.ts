@@ -51,7 +51,7 @@ export async function migrate(options: Options, deps: Deps & { readonly checkpoi
     ...result,
     ending: ended === "interrupted" ? ended : isLeft ? "plaintext_left" : "done",
     counts: { rows: standing.total, passes: standing.pass, ...standing.counts, ...standing.left },
-    next: migrateAdvice(ended, standing),
+    next: migrateAdvice(ended, standing, deps.program),
   };
 }
 

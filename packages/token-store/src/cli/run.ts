@@ -20,7 +20,7 @@ import { olderReadersUntil } from "../modes/older-readers.ts";
 import { createTokenRecords } from "../tokens/row-records.ts";
 import type { TokenRows } from "../storage/token-rows.ts";
 import { dataKeyContext } from "../token-store.ts";
-import { type Command, HELP, parseCommand, VERSION } from "./arguments.ts";
+import { type Command, HELP, parseCommand, type Program, STANDALONE, VERSION } from "./arguments.ts";
 import { audit } from "./audit.ts";
 import { fileCheckpoint, noCheckpoint } from "./checkpoint.ts";
 import { migrate } from "./migrate.ts";
@@ -28,6 +28,8 @@ import { RUN_AGAIN } from "./advice.ts";
 import { type CommandDeps, detailOf, isOutage } from "./walk.ts";
 import { createProgress, type Ending, type Result, resultText } from "./report.ts";
 import { strip } from "./strip.ts";
+
+export type { Program } from "./arguments.ts";
 
 const EXIT_CODES: Readonly<Record<Exclude<Ending, "interrupted">, number>> = {
   done: 0,
@@ -54,12 +56,14 @@ export interface RunDeps {
   readonly signal: AbortSignal;
   /** Default: that of the process. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
+  /** Default: `token-store` itself, which knows no issuer. */
+  readonly program?: Program;
 }
 
 /** @returns the exit code */
 export async function runCommandLine(args: readonly string[], deps: RunDeps): Promise<number> {
-  const { stdout, stderr, environment } = deps;
-  const command = parseCommand(args);
+  const { stdout, stderr, environment, program } = deps;
+  const command = parseCommand(args, program);
   if (!("options" in command)) {
     if (command.name === "invalid") stderr.write(`${command.message}\n`);
     else stdout.write(`${command.name === "help" ? HELP : VERSION}\n`);
@@ -78,7 +82,7 @@ export async function runCommandLine(args: readonly string[], deps: RunDeps): Pr
 type Work = Extract<Command, { readonly options: unknown }>;
 
 async function runOn(command: Work, settings: TokenStoreSettings, deps: RunDeps): Promise<number> {
-  const { stdout, stderr, signal } = deps;
+  const { stdout, stderr, signal, program = STANDALONE } = deps;
   const rows = await openTokenRows(settings);
   try {
     // A table that is missing or forbidden is an error at once, not an outage to wait for.
@@ -107,6 +111,7 @@ async function runOn(command: Work, settings: TokenStoreSettings, deps: RunDeps)
         if (report.event === "row") stdout.write(`${JSON.stringify(report)}\n`);
         else progress.show(report);
       },
+      program,
     };
     try {
       const result = await perform(command, settings, walking);

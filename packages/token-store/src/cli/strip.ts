@@ -31,7 +31,7 @@ export async function strip(
   deps: CommandDeps & { readonly dataKeys: DataKeys; readonly checkpoint: Checkpoint },
 ): Promise<Result> {
   const { issuers, rate, dryRun, mode } = options;
-  const { rows, now, checkpoint } = deps;
+  const { rows, now, checkpoint, program } = deps;
   const pace = paceOf(rate, deps);
   const result = { command: "strip", table: rows.table, ...(dryRun ? { dryRun } : {}) } as const;
   const refused = (next: readonly string[], counts: Result["counts"] = {}): Result => {
@@ -50,7 +50,7 @@ export async function strip(
     }
     const counts = tally.total();
     if (counts.plaintext_only > 0) {
-      const next = [`Plaintext only: ${countOf(counts.plaintext_only)}. Run 'token-store migrate' first.`];
+      const next = [`Plaintext only: ${countOf(counts.plaintext_only)}. Run '${program.name} migrate' first.`];
       return { ...refused(next, counts), ending: "plaintext_left" };
     }
     if (dryRun) {
@@ -72,7 +72,7 @@ export async function strip(
     ...result,
     ending: ended === "interrupted" ? ended : isLeft ? "plaintext_left" : "done",
     counts,
-    next: stripAdvice(ended, left, { isErased }),
+    next: stripAdvice(ended, left, { isErased, program }),
   };
 }
 

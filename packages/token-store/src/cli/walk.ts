@@ -8,6 +8,7 @@ import { type Clock, OAuthError } from "@oauth-broker/oauth-core";
 import type { DataKeys } from "../keys/data-keys.ts";
 import type { Row, TokenRows } from "../storage/token-rows.ts";
 import type { RecordEvent, TokenRecords } from "../tokens/token-records.ts";
+import type { Program } from "./arguments.ts";
 import type { Report } from "./report.ts";
 
 /** Everything a command depends on. */
@@ -24,6 +25,7 @@ export interface CommandDeps {
   readonly elapsedMs: () => number;
   readonly signal: AbortSignal;
   readonly report: (report: Report) => void;
+  readonly program: Program;
 }
 
 export interface Pace {

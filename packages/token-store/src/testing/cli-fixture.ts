@@ -6,6 +6,7 @@ import { randomBytes } from "node:crypto";
 import type { KeyWrapper } from "@oauth-broker/oauth-core";
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
+import { STANDALONE } from "../cli/arguments.ts";
 import type { Standing } from "../cli/checkpoint.ts";
 import { type Checkpoint, noCheckpoint } from "../cli/checkpoint.ts";
 import type { Report } from "../cli/report.ts";
@@ -113,6 +114,7 @@ export function cliFixture(options: { readonly rows?: TokenRows; readonly checkp
       elapsedMs: () => elapsed,
       signal: stop.signal,
       report: (report) => void reports.push(report),
+      program: STANDALONE,
     },
     slept: () => elapsed,
     records: (mode) => createTokenRecords({ ...common, dataKeys, mode: modeNamed(mode, { hasKeys: true }) }),
