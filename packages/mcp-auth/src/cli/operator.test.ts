@@ -208,7 +208,7 @@ describe("token-store, run from a server", () => {
     ]);
   });
 
-  it("is called by the command that its audit advises", async () => {
+  it("seals a table in which no row is sealed yet, by the command that its audit advises", async () => {
     const folder = await mkdtemp(join(tmpdir(), "operator-"));
     const environment = { ...HOSTED, DATA_DIR: folder };
     const rows = sqliteTokenRows({ path: join(folder, "tokens.sqlite") });
@@ -218,7 +218,7 @@ describe("token-store, run from a server", () => {
     const write = vi.spyOn(process.stdout, "write").mockReturnValue(true);
     expect(await runTokenStore(["audit", "--json"], environment)).toBe(3);
     expect(String(write.mock.lastCall?.[0])).toContain(`: node main.js token-store migrate"`);
-    expect(await runTokenStore(["migrate", "--json", "--skip-issuer-check"], environment)).toBe(0);
+    expect(await runTokenStore(["migrate", "--json"], environment)).toBe(0);
     const storage = await openStorage({ now: systemClock, log: createLog({ write: () => undefined }), environment });
     expect((await storage.tokens.get(KEY))?.tokens.accessToken.reveal()).toBe("plain");
     await storage.close();

@@ -68,7 +68,7 @@ export function migrateAdvice(
   program: Program,
 ): readonly string[] {
   if (ended === "interrupted") return [RUN_AGAIN];
-  const { unknown_issuer: unknown = 0, refused = 0, in_use: inUse = 0 } = left;
+  const { issuer_refused: unchecked = 0, unknown_issuer: unknown = 0, refused = 0, in_use: inUse = 0 } = left;
   const { unreadable = 0 } = counts;
   const notes = [
     ...(unknown > 0 ? [`Still plaintext only, because --issuer does not name their vendor: ${rows(unknown)}.`] : []),
@@ -81,7 +81,7 @@ export function migrateAdvice(
   if (ended === "unsettled" && inUse === 0) {
     return ["Older builds write plaintext as fast as it is sealed: end them, then run it again.", ...notes];
   }
-  return unknown + refused + inUse > 0 ? notes : [`No row is plaintext only. ${flip(program)}`, ...notes];
+  return unchecked + unknown + refused + inUse > 0 ? notes : [`No row is plaintext only. ${flip(program)}`, ...notes];
 }
 
 export const RUN_AGAIN = "Run the same command again to go on.";

@@ -212,7 +212,8 @@ migrate, strip
 migrate
   --rewrap         also seal anew what is sealed under a former KMS key
   --skip-issuer-check
-                   do not require that a row sealed by a server opens with the given issuer
+                   do not require that a row sealed by a server opens with the given issuer; without it the rows of a
+                   vendor of which none does are left
 
 Environment: as for the server
   DB_TABLE_NAME, DB_TABLE_REGION

@@ -19,6 +19,7 @@ const STANDING: Standing = {
   again: true,
   counts: { sealed: 290 },
   left: {},
+  refused: { b: "unchecked" },
 };
 
 let folder: string;

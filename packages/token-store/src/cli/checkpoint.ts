@@ -5,6 +5,7 @@
  */
 import { open, readFile, rename, rm } from "node:fs/promises";
 import { resolve } from "node:path";
+import { ISSUER_PROBLEMS, type RefusedIssuers } from "./issuers/check.ts";
 
 const FORMAT = 1;
 
@@ -33,6 +34,8 @@ export interface Standing {
   readonly counts: Readonly<Record<string, number>>;
   /** What was left unchanged, in this pass. */
   readonly left: Readonly<Record<string, number>>;
+  /** Of migrate: found before the first pass, and not looked for again. */
+  readonly refused?: RefusedIssuers;
 }
 
 export interface Checkpoint {
@@ -102,17 +105,23 @@ function standingIn(text: string, file: string, identity: RunIdentity): Standing
 
 function isStanding(value: unknown): value is Standing {
   if (typeof value !== "object" || value === null) return false;
-  const { startedAt, pass, cursor, done, total, again, counts, left } = value as Record<string, unknown>;
+  const { startedAt, pass, cursor, done, total, again, counts, left, refused = {} } = value as Record<string, unknown>;
   return (
     [startedAt, pass, done, total].every(Number.isSafeInteger) &&
     (cursor === undefined || typeof cursor === "string") &&
     typeof again === "boolean" &&
-    [counts, left].every(isCounts)
+    [counts, left].every(isCounts) &&
+    isRefusedIssuers(refused)
   );
 }
 
 function isCounts(value: unknown): boolean {
   return typeof value === "object" && value !== null && Object.values(value).every(Number.isSafeInteger);
+}
+
+function isRefusedIssuers(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return Object.values(value).every((problem) => ISSUER_PROBLEMS.some((one) => one === problem));
 }
 
 function canonical(value: unknown): string {

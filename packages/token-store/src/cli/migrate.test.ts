@@ -1,6 +1,15 @@
 import { Secret } from "@oauth-broker/oauth-core";
 import { describe, expect, it, vi } from "vitest";
-import { cliFixture, type CliFixture, ISSUER, keyOf, NOW, olderRow, VENDOR } from "../testing/cli-fixture.ts";
+import {
+  cliFixture,
+  type CliFixture,
+  ISSUER,
+  keyOf,
+  memoryCheckpoint,
+  NOW,
+  olderRow,
+  VENDOR,
+} from "../testing/cli-fixture.ts";
 import { audit } from "./audit.ts";
 import { migrate } from "./migrate.ts";
 
@@ -17,6 +26,12 @@ const UNCHECKED = { ...OPTIONS, skipIssuerCheck: true };
 async function olderRows(fixture: CliFixture, count: number): Promise<void> {
   for (let i = 0; i < count; i += 1) await fixture.older(`u${i}`);
 }
+
+/** The command as a server offers it, whose settings have the issuer. */
+const serverDeps = ({ deps }: CliFixture): CliFixture["deps"] => ({
+  ...deps,
+  program: { name: "node main.js token-store", issuers: new Map([[VENDOR, ISSUER]]) },
+});
 
 const plaintextOnly = async ({ deps }: CliFixture): Promise<number | undefined> =>
   (await audit({ ...OPTIONS, byVendor: false, verify: false, list: undefined }, deps)).counts["plaintext_only"];
@@ -195,5 +210,53 @@ describe("the issuer given to migrate", () => {
     expect(refused.ending).toBe("refused");
     expect(refused.next[0]).toContain("--skip-issuer-check");
     expect(await plaintextOnly(fixture)).toBe(2);
+  });
+
+  it("is trusted where nothing is sealed yet when it is the one in the program's settings", async () => {
+    const fixture = cliFixture();
+    await olderRows(fixture, 2);
+    const typed = { ...OPTIONS, issuers: new Map([[VENDOR, `${ISSUER}/`]]) };
+    expect((await migrate(typed, serverDeps(fixture))).ending).toBe("refused");
+    expect(await plaintextOnly(fixture)).toBe(2);
+    expect(await migrate(OPTIONS, serverDeps(fixture))).toMatchObject({ ending: "done", counts: { sealed: 2 } });
+    expect((await fixture.records("encrypted").read(keyOf("u1")))?.stored.tokens.accessToken.reveal()).toBe(
+      "plain-at-u1-1",
+    );
+  });
+
+  it("of the program's settings must open what is sealed, too", async () => {
+    const fixture = cliFixture();
+    await olderRows(fixture, 2);
+    await fixture.records("encrypted").replace({ ...keyOf("u9"), issuer: "https://former.example" }, TOKENS);
+    const refused = await migrate(OPTIONS, serverDeps(fixture));
+    expect(refused.ending).toBe("refused");
+    expect(refused.next[0]).toContain(`do not open with ${ISSUER}, its issuer in these settings`);
+    expect(await plaintextOnly(fixture)).toBe(2);
+  });
+
+  it("stops its own vendor only, and a run that goes on from a checkpoint, too", async () => {
+    const checkpoint = memoryCheckpoint();
+    const fixture = cliFixture({ checkpoint });
+    await olderRows(fixture, 150);
+    await fixture.records("bridge").replace(keyOf("u999"), TOKENS);
+    await fixture.older("x", olderRow("x"), "another");
+    const options = { ...OPTIONS, issuers: new Map([...OPTIONS.issuers, ["another", "https://typed.example"]]) };
+    expect(await migrate({ ...options, dryRun: true }, fixture.deps)).toMatchObject({
+      counts: { to_seal: 150, issuer_refused: 1 },
+      next: [expect.stringContaining("No row of another is sealed yet"), expect.stringContaining("dry run")],
+    });
+    const { report } = fixture.deps;
+    const stopped = await migrate(options, {
+      ...fixture.deps,
+      report: (one) => {
+        report(one);
+        if (one.event === "progress" && one.pass === 2 && one.done === 100) fixture.stop.abort("SIGTERM");
+      },
+    });
+    expect(stopped).toMatchObject({ ending: "interrupted", next: ["Run the same command again to go on."] });
+    const result = await migrate(options, { ...fixture.deps, signal: new AbortController().signal });
+    expect(result).toMatchObject({ ending: "plaintext_left", counts: { sealed: 150, issuer_refused: 1, passes: 2 } });
+    expect(result.next).toEqual([expect.stringContaining("--issuer another=https://typed.example cannot be checked")]);
+    expect(await fixture.attributes("x", "another")).toEqual(olderRow("x"));
   });
 });

@@ -1,18 +1,19 @@
 /**
  * `token-store migrate`: seals rows that are plaintext only, in mode `bridge`, so that older builds
- * can still read their copy. Counts first, checks the issuers on rows that are already sealed, then
- * repeats passes over the table until none is left.
+ * can still read their copy. Counts first, checks each vendor's issuer on rows that are already
+ * sealed, then repeats passes over the table until none is left.
  */
 import type { DataKeys } from "../keys/data-keys.ts";
 import type { Row } from "../storage/token-rows.ts";
 import { migrateAdvice } from "./advice.ts";
 import type { MigrateOptions } from "./arguments.ts";
 import type { Checkpoint, Standing } from "./checkpoint.ts";
+import { issuerAdvice, type RefusedIssuers, refusedIssuers, type Samples, sampleSealed } from "./issuers/check.ts";
 import { lanesOf, type Outcome, runPasses, type Visitor } from "./passes.ts";
 import type { Result } from "./report.ts";
-import { inspect, type InspectDeps, keyOf, type KnownRow } from "./row-kinds.ts";
+import { inspect, keyOf, type KnownRow } from "./row-kinds.ts";
 import { survey, type Tally } from "./survey.ts";
-import { type CommandDeps, type Pace, paceOf, type Retry } from "./walk.ts";
+import { type CommandDeps, type Pace, paceOf } from "./walk.ts";
 
 type Deps = CommandDeps & { readonly dataKeys: DataKeys };
 type Options = Omit<MigrateOptions, "json" | "checkpoint">;
@@ -23,7 +24,7 @@ type Options = Omit<MigrateOptions, "json" | "checkpoint">;
  */
 export async function migrate(options: Options, deps: Deps & { readonly checkpoint: Checkpoint }): Promise<Result> {
   const { issuers, rate, rewrap, dryRun } = options;
-  const { rows, now, checkpoint } = deps;
+  const { rows, now, checkpoint, program } = deps;
   const pace = paceOf(rate, deps);
   const result = { command: "migrate", table: rows.table, ...(dryRun ? { dryRun } : {}) } as const;
 
@@ -34,24 +35,26 @@ export async function migrate(options: Options, deps: Deps & { readonly checkpoi
     if (counted === undefined) {
       return { ...result, ending: "interrupted", counts: {}, next: ["Nothing was changed: run it again."] };
     }
-    const problems = await issuerProblemsOf(counted, options, pace, deps);
-    const { tally, differs } = counted;
-    if (problems.length > 0) return { ...result, ending: "refused", counts: tally.total(), next: problems };
-    if (dryRun) return forecast(result, { tally, differs }, issuers);
-    first = { startedAt, pass: 1, done: 0, total: tally.total().rows, again: false, counts: {}, left: {} };
+    const refused = await refusedOf(counted, options, pace, deps);
+    const counts = counted.tally.total();
+    if (isAllRefused(refused, counted, options)) {
+      return { ...result, ending: "refused", counts, next: issuerAdvice(refused, issuers, program) };
+    }
+    if (dryRun) return forecast(result, { ...counted, refused }, { issuers, program });
+    first = { startedAt, pass: 1, done: 0, total: counts.rows, again: false, counts: {}, left: {}, refused };
   }
+  const { refused = {} } = first;
   // A data key must be made under the current root before stale ones can be recognised.
   if (rewrap) await pace.retry(() => deps.dataKeys.toSeal(1));
-  const visitor = migrateRows({ issuers, rewrap, startedAt: first.startedAt }, pace, deps);
+  const visitor = migrateRows({ issuers, refused, rewrap, startedAt: first.startedAt }, pace, deps);
   const { ended, standing } = await runPasses({ command: "migrate", first, visitor }, pace, deps);
-  const plaintextOnly =
-    (standing.left["unknown_issuer"] ?? 0) + (standing.left["refused"] ?? 0) + (standing.left["in_use"] ?? 0);
-  const isLeft = plaintextOnly > 0 || ended === "unsettled";
+  const isLeft = Object.values(standing.left).some((count) => count > 0) || ended === "unsettled";
+  const isRefused = (standing.left[ISSUER_REFUSED.name] ?? 0) > 0 && ended !== "interrupted";
   return {
     ...result,
     ending: ended === "interrupted" ? ended : isLeft ? "plaintext_left" : "done",
     counts: { rows: standing.total, passes: standing.pass, ...standing.counts, ...standing.left },
-    next: migrateAdvice(ended, standing, deps.program),
+    next: [...(isRefused ? issuerAdvice(refused, issuers, program) : []), ...migrateAdvice(ended, standing, program)],
   };
 }
 
@@ -85,32 +88,41 @@ async function count(options: Options, pace: Pace, deps: Deps): Promise<Counted 
   return tally === undefined ? undefined : { tally, samples, differs };
 }
 
-async function issuerProblemsOf(
+async function refusedOf(
   { tally, samples }: Counted,
   { issuers, skipIssuerCheck }: Options,
   { retry }: Pace,
-  { dataKeys, environment, rows }: Deps,
-): Promise<readonly string[]> {
-  if (skipIssuerCheck) return [];
+  { dataKeys, environment, rows, program }: Deps,
+): Promise<RefusedIssuers> {
+  if (skipIssuerCheck) return {};
   const vendors = [...tally.byVendor()].filter(([, counts]) => counts.plaintext_only > 0).map(([vendor]) => vendor);
-  return issuerProblems(vendors, { samples, issuers }, { dataKeys, environment, table: rows.table, retry });
+  const open = { dataKeys, environment, table: rows.table, retry };
+  return refusedIssuers(vendors, { samples, issuers, program }, open);
+}
+
+/** Whether no vendor of the table is left to work on, because of its issuer. */
+function isAllRefused(refused: RefusedIssuers, { tally }: Counted, { issuers }: Options): boolean {
+  const vendors = [...tally.byVendor().keys()].filter((vendor) => issuers.has(vendor));
+  return vendors.length > 0 && vendors.every((vendor) => Object.hasOwn(refused, vendor));
 }
 
 function forecast(
   result: Pick<Result, "command" | "table">,
-  { tally, differs }: Pick<Counted, "tally" | "differs">,
-  issuers: ReadonlyMap<string, string>,
+  { tally, differs, refused }: Pick<Counted, "tally" | "differs"> & { readonly refused: RefusedIssuers },
+  { issuers, program }: Pick<Options, "issuers"> & Pick<Deps, "program">,
 ): Result {
-  let [known, unknown] = [0, 0];
+  let [known, left, unknown] = [0, 0, 0];
   for (const [vendor, { plaintext_only: found }] of tally.byVendor()) {
-    if (issuers.has(vendor)) known += found;
+    if (Object.hasOwn(refused, vendor)) left += found;
+    else if (issuers.has(vendor)) known += found;
     else unknown += found;
   }
+  const refusals = left > 0 ? { issuer_refused: left } : {};
   return {
     ...result,
-    ending: known + unknown > 0 ? "plaintext_left" : "done",
-    counts: { rows: tally.total().rows, to_seal: known, copies_to_take: differs, unknown_issuer: unknown },
-    next: ["Nothing was changed: this was a dry run."],
+    ending: known + left + unknown > 0 ? "plaintext_left" : "done",
+    counts: { rows: tally.total().rows, to_seal: known, copies_to_take: differs, unknown_issuer: unknown, ...refusals },
+    next: [...issuerAdvice(refused, issuers, program), "Nothing was changed: this was a dry run."],
   };
 }
 
@@ -126,6 +138,7 @@ const REWRAPPED: Outcome = { name: "rewrapped", where: "counts", again: false };
 const UNREADABLE: Outcome = { name: "unreadable", where: "counts", again: false };
 /** Plaintext only, and stays so. */
 const UNKNOWN_ISSUER: Outcome = { name: "unknown_issuer", where: "left", again: false };
+const ISSUER_REFUSED: Outcome = { name: "issuer_refused", where: "left", again: false };
 const REFUSED: Outcome = { name: "refused", where: "left", again: false };
 /** Not written, because the row changed at every attempt. */
 const IN_USE: Outcome = { name: "in_use", where: "left", again: true };
@@ -137,9 +150,10 @@ const IN_USE: Outcome = { name: "in_use", where: "left", again: true };
 function migrateRows(
   {
     issuers,
+    refused,
     rewrap,
     startedAt,
-  }: { readonly issuers: ReadonlyMap<string, string>; readonly rewrap: boolean; readonly startedAt: number },
+  }: Pick<Options, "issuers" | "rewrap"> & { readonly refused: RefusedIssuers; readonly startedAt: number },
   pace: Pace,
   deps: CommandDeps & { readonly dataKeys: DataKeys },
 ): Visitor {
@@ -171,6 +185,7 @@ function migrateRows(
       if (names === undefined || kind === "expired" || kind === "empty") return undefined;
       const unreadable = pass === 1 ? UNREADABLE : undefined;
       if (kind === "broken") return unreadable;
+      if (Object.hasOwn(refused, names.vendor)) return kind === "plaintext_only" ? ISSUER_REFUSED : undefined;
       const issuer = issuers.get(names.vendor);
       if (issuer === undefined) return kind === "plaintext_only" ? UNKNOWN_ISSUER : undefined;
       if (kind === "plaintext_only") await works.take();
@@ -189,56 +204,4 @@ function migrateRows(
       return read?.found.has("rewrapped") === true ? REWRAPPED : undefined;
     },
   };
-}
-
-const MOST_SAMPLES = 5;
-
-interface Samples {
-  add(row: Row, known: KnownRow): void;
-  of(vendor: string): readonly Row[];
-}
-
-/** Keeps some sealed rows of each vendor. */
-function sampleSealed(): Samples {
-  const samples = new Map<string, Row[]>();
-  return {
-    add: (row, { kind, names }) => {
-      if (names === undefined || (kind !== "both" && kind !== "ciphertext_only")) return;
-      const kept = samples.get(names.vendor) ?? [];
-      samples.set(names.vendor, kept);
-      if (kept.length < MOST_SAMPLES) kept.push(row);
-    },
-    of: (vendor) => samples.get(vendor) ?? [],
-  };
-}
-
-/**
- * Checks that the issuers on the command line are those the servers seal with. A row sealed for
- * another issuer could be opened by no server, so a row that a server has sealed must open first.
- *
- * @param vendors those with rows to seal
- * @returns what is wrong, a sentence for each vendor
- */
-async function issuerProblems(
-  vendors: readonly string[],
-  { samples, issuers }: { readonly samples: Samples; readonly issuers: ReadonlyMap<string, string> },
-  { retry, ...deps }: InspectDeps & { readonly retry: Retry },
-): Promise<readonly string[]> {
-  const problems = vendors.map(async (vendor): Promise<readonly string[]> => {
-    const issuer = issuers.get(vendor);
-    if (issuer === undefined) return [];
-    const rows = samples.of(vendor);
-    const opened = await Promise.all(rows.map((row) => retry(() => inspect(row, issuer, deps))));
-    if (opened.some((inspection) => inspection !== "unreadable")) return [];
-    return rows.length === 0
-      ? [
-          `No row of ${vendor} is sealed yet, so --issuer ${vendor}=${issuer} cannot be checked. Let a server in mode bridge ` +
-            `serve one user first, or repeat with --skip-issuer-check if you are certain: rows sealed for another issuer open nowhere.`,
-        ]
-      : [
-          `The rows of ${vendor} that servers have sealed do not open with --issuer ${vendor}=${issuer}. Give the issuer the ` +
-            `servers use, and compare DB_TABLE_NAME, DB_TABLE_REGION and TOKEN_ENCRYPTION_KMS_KEY_ID with theirs.`,
-        ];
-  });
-  return (await Promise.all(problems)).flat();
 }

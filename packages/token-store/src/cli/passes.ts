@@ -3,7 +3,7 @@
  * change during a pass, and a scan may miss a row that is written meanwhile. Resumable after every
  * page. migrate.ts and strip.ts define what is done with a row.
  */
-import { OAuthError } from "@oauth-broker/oauth-core";
+import { defined, OAuthError } from "@oauth-broker/oauth-core";
 import { TokenStoreError } from "../errors.ts";
 import type { Row, TokenRows } from "../storage/token-rows.ts";
 import type { CurrentRecord, RecordEvent, TokenRecords } from "../tokens/token-records.ts";
@@ -93,12 +93,13 @@ export async function runPasses(
       if (!isWhole) return { ended: halt.asked ? "halted" : "interrupted", standing };
       for (const outcome of (await visitor.endOfPass?.()) ?? []) note(outcome);
       if (signal.aborted) return { ended: "interrupted", standing };
-      const { again, pass, startedAt, total, counts } = standing;
+      const { again, pass, startedAt, total, counts, refused } = standing;
       if (!again || pass === MAX_PASSES) {
         await checkpoint.remove();
         return { ended: again ? "unsettled" : "settled", standing };
       }
-      standing = { startedAt, total, counts, pass: pass + 1, done: 0, again: false, left: {} };
+      const kept = { startedAt, total, counts, ...defined({ refused }) };
+      standing = { ...kept, pass: pass + 1, done: 0, again: false, left: {} };
       await checkpoint.save(standing);
     }
   } catch (error) {

@@ -24,6 +24,20 @@ export const STORED_KEY_DEFENCES: readonly Mutation[] = [
     tests: ["packages/token-store/src/cli/strip-file.test.ts"],
   },
   {
+    defence: "Migrate seals nothing for an issuer that was typed and cannot be checked",
+    file: "packages/token-store/src/cli/issuers/check.ts",
+    find: 'return isConfigured(vendor, issuer, program) ? {} : { [vendor]: "unchecked" };',
+    replace: "return {};",
+    tests: ["packages/token-store/src/cli/migrate.test.ts"],
+  },
+  {
+    defence: "Migrate seals nothing for an issuer that does not open what is sealed",
+    file: "packages/token-store/src/cli/issuers/check.ts",
+    find: '? {} : { [vendor]: "unopened" };',
+    replace: "? {} : {};",
+    tests: ["packages/token-store/src/cli/migrate.test.ts"],
+  },
+  {
     defence: "Strip writes the SQLite file anew",
     file: "packages/token-store/src/storage/sqlite/file.ts",
     find: 'db.exec("vacuum");',
