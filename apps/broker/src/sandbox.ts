@@ -4,8 +4,9 @@
  * without an account anywhere. The only file that knows the simulators and the platform.
  */
 import { createHash, randomBytes } from "node:crypto";
-import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
+import { chmod, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { makeFolder } from "@oauth-broker/oauth-core";
 import { requireRegistrableRedirectUri } from "@oauth-broker/oauth-core/protocol";
 import type { SandboxVendor } from "@oauth-broker/simulators";
 import { buildVendors, type ClientConfig, type Config, configError, type VendorConfig } from "./config.ts";
@@ -201,7 +202,7 @@ async function writeEnvironmentFile(
 }
 
 async function writeSecretFile(path: string, text: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true });
+  makeFolder(dirname(path));
   await writeFile(path, text, { mode: 0o600 });
   // The mode above is for a new file only.
   await chmod(path, 0o600);

@@ -131,6 +131,19 @@ describe("a store that is down at start", () => {
   });
 });
 
+describe.runIf(process.platform === "linux")("a folder in which nothing can be made", () => {
+  it.each([
+    ["store", { store: "sqlite:/proc/nope/broker.sqlite" }],
+  ])("%s: the process runs, is not ready, and ends when it is asked to", async (_, places) => {
+    const baseUrl = `http://127.0.0.1:${await freePort()}`;
+    const yaml = brokerYaml({ baseUrl, secrets, issuer: "http://127.0.0.1:9", ...places });
+    const broker = await startBrokerProcess({ yaml, folder });
+    expect((await send(`${baseUrl}/healthz`)).status).toBe(200);
+    expect((await send(`${baseUrl}/readyz`)).status).toBe(503);
+    await broker.stop();
+  });
+});
+
 describe("the built file alone", () => {
   it("runs in an empty folder", async () => {
     const alone = join(folder, "alone");

@@ -171,6 +171,12 @@ describe("what cannot be", () => {
     expect(await refused(["My Server", ...GOOD])).toMatch(/--name is missing/);
   });
 
+  it("a folder in which nothing can be made: reported in a line, exit 1", async () => {
+    if (process.platform !== "linux") return;
+    const { code, said } = await run(["/proc/nope/x", ...GOOD]);
+    expect({ code, said }).toEqual({ code: 1, said: expect.stringMatching(/^ENOENT.*\/proc\/nope[^\n]*\n$/) });
+  });
+
   it("a disk that cannot be written: reported in a line, exit 1", async () => {
     const failing = async (): Promise<Materials> => {
       throw new Error("tsc failed: no");

@@ -22,6 +22,7 @@ export type {
 
 export { defined } from "./mechanics/defined.ts";
 export { createExpiringMap, type ExpiringMap } from "./mechanics/expiring-map.ts";
+export { makeFolder } from "./mechanics/make-folder.ts";
 export { createSharedCalls, type SharedCalls } from "./mechanics/shared-calls.ts";
 export { createTurns, type Refusal, type Turn, type Turns, type TurnsOptions } from "./mechanics/turns.ts";
 export {

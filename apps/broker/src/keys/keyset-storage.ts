@@ -5,11 +5,12 @@
  * none is lost.
  */
 import { createHash, randomUUID } from "node:crypto";
-import { chmod, link, mkdir, readFile, rename, unlink, writeFile } from "node:fs/promises";
+import { chmod, link, readFile, rename, unlink, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import {
   type JsonObject,
   type KeyWrapper,
+  makeFolder,
   OAuthError,
   type RecordKey,
   type RecordStore,
@@ -181,7 +182,7 @@ export function fileKeysetStorage({
     async write(over, { text, revision }) {
       if (over === undefined && !create)
         throw keysUnavailable("there is no keyset file: bring the one the others have");
-      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+      makeFolder(dirname(path), { mode: 0o700 });
       const temporary = `${path}.${randomUUID()}`;
       const content = JSON.stringify({ ...parsed(text, path), base_url: baseUrl, revision });
       await writeFile(temporary, content, { mode: 0o600, flag: "wx" });

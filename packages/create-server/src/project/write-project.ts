@@ -2,8 +2,9 @@
  * Writes a project: the template's files with its name in them, the generated files, and while no
  * registry has it the packed core.
  */
-import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { makeFolder } from "@oauth-broker/oauth-core";
 import type { Choices } from "../choices/choices.ts";
 import { type Materials, PACKED, TEMPLATE } from "../materials/materials.ts";
 import { GITIGNORE, packageJson, tsconfigJson } from "./project-files.ts";
@@ -29,7 +30,7 @@ export function writeProject(folder: string, choices: Choices, materials: Materi
     [".gitignore", GITIGNORE],
   ]);
   for (const [path, text] of files) {
-    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    makeFolder(dirname(join(folder, path)));
     writeFileSync(join(folder, path), text);
   }
   if (materials.core === "packed") cpSync(join(materials.folder, PACKED), join(folder, PACKED), { recursive: true });

@@ -5,9 +5,9 @@
  * process.
  */
 import { randomBytes } from "node:crypto";
-import { link, mkdir, open as openFile, readFile, rm, stat } from "node:fs/promises";
+import { link, open as openFile, readFile, rm, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import type { KeyContext, KeyWrapper } from "@oauth-broker/oauth-core";
+import { type KeyContext, type KeyWrapper, makeFolder } from "@oauth-broker/oauth-core";
 import { open, seal } from "../crypto/envelope.ts";
 import { TokenStoreError } from "../errors.ts";
 
@@ -107,7 +107,7 @@ async function missing(path: string): Promise<boolean> {
  * @returns whether the file is ours, not that of a faster process
  */
 async function makeKeyFile(path: string): Promise<boolean> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(path), { mode: 0o700 });
   const draft = `${path}.${process.pid}.${randomBytes(6).toString("hex")}`;
   try {
     const handle = await openFile(draft, "wx", 0o600);

@@ -3,8 +3,9 @@
  * rotates survives the process that received it. The content of a file is already sealed; the
  * plaintext copy of mode `bridge` is left out.
  */
-import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
+import { open, readdir, readFile, rename, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { makeFolder } from "@oauth-broker/oauth-core";
 import type { SealedChange } from "../tokens/token-records.ts";
 
 const FORMAT = 1;
@@ -69,7 +70,7 @@ export function createJournal({
   return {
     write: async (attemptId, change) => {
       try {
-        await mkdir(path, { recursive: true, mode: 0o700 });
+        makeFolder(path, { mode: 0o700 });
         await writeWhole(join(path, `${attemptId}.json`), toText(change));
         return true;
       } catch {

@@ -1,15 +1,16 @@
 /** The output of a deployed server: opened for a deploy, read from its end. */
 import { once } from "node:events";
 import { createWriteStream, type WriteStream } from "node:fs";
-import { mkdir, open, rename } from "node:fs/promises";
+import { open, rename } from "node:fs/promises";
 import { dirname } from "node:path";
+import { makeFolder } from "@oauth-broker/oauth-core";
 
 /** Of a long file only the end is read. */
 const TAIL_BYTES = 256 * 1024;
 
 /** The log file of the previous deploy is kept beside it. */
 export async function openLog(path: string): Promise<WriteStream> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(path), { mode: 0o700 });
   await rename(path, `${path}.1`).catch(() => undefined);
   const log = createWriteStream(path, { mode: 0o600 });
   await once(log, "open");

@@ -3,9 +3,10 @@
  * another program or a newer release wrote, and erases what deleting leaves behind. Several
  * processes may do this to one file at the same moment.
  */
-import { closeSync, mkdirSync, openSync } from "node:fs";
+import { closeSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { makeFolder } from "@oauth-broker/oauth-core";
 import { TokenStoreError } from "../../errors.ts";
 
 /** The engine's `synchronous` while it writes a log: `full` waits for the disk at every commit. */
@@ -50,7 +51,7 @@ const SCHEMA = `
  *   errors
  */
 export function openDatabase(path: string, durability: Durability): DatabaseSync {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(path), { mode: 0o700 });
   makePrivateFile(path);
   const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
   try {
