@@ -134,6 +134,7 @@ describe("a store that is down at start", () => {
 describe.runIf(process.platform === "linux")("a folder in which nothing can be made", () => {
   it.each([
     ["store", { store: "sqlite:/proc/nope/broker.sqlite" }],
+    ["keys", { store: "sqlite:./keys-elsewhere.sqlite", keys: "file:/proc/nope/keys.json" }],
   ])("%s: the process runs, is not ready, and ends when it is asked to", async (_, places) => {
     const baseUrl = `http://127.0.0.1:${await freePort()}`;
     const yaml = brokerYaml({ baseUrl, secrets, issuer: "http://127.0.0.1:9", ...places });

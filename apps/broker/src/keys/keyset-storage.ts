@@ -177,23 +177,31 @@ export function fileKeysetStorage({
     const tag = createHash("sha256").update(content).digest("base64url");
     return { tag, revision: Number(revision), text: JSON.stringify(keys) };
   };
+  const write: KeysetStorage["write"] = async (over, { text, revision }) => {
+    makeFolder(dirname(path), { mode: 0o700 });
+    const temporary = `${path}.${randomUUID()}`;
+    const content = JSON.stringify({ ...parsed(text, path), base_url: baseUrl, revision });
+    await writeFile(temporary, content, { mode: 0o600, flag: "wx" });
+    try {
+      if (over === undefined) return await linkOnce(temporary, path);
+      if ((await read({ adopt: true }))?.tag !== over.tag) return false;
+      await chmod(temporary, 0o600);
+      await rename(temporary, path);
+      return true;
+    } finally {
+      await unlink(temporary).catch(() => undefined);
+    }
+  };
   return {
     read,
-    async write(over, { text, revision }) {
+    async write(over, next) {
       if (over === undefined && !create)
         throw keysUnavailable("there is no keyset file: bring the one the others have");
-      makeFolder(dirname(path), { mode: 0o700 });
-      const temporary = `${path}.${randomUUID()}`;
-      const content = JSON.stringify({ ...parsed(text, path), base_url: baseUrl, revision });
-      await writeFile(temporary, content, { mode: 0o600, flag: "wx" });
       try {
-        if (over === undefined) return await linkOnce(temporary, path);
-        if ((await read({ adopt: true }))?.tag !== over.tag) return false;
-        await chmod(temporary, 0o600);
-        await rename(temporary, path);
-        return true;
-      } finally {
-        await unlink(temporary).catch(() => undefined);
+        return await write(over, next);
+      } catch (cause) {
+        if (cause instanceof OAuthError) throw cause;
+        throw keysUnavailable(`the keyset file ${path} cannot be written`, cause);
       }
     },
   };
