@@ -44,6 +44,9 @@ const OPTIONS = {
   version: { type: "boolean" },
 } as const;
 
+/** Those with a value. */
+export const OPTION_NAMES = ["name", "mode", "vendor", "scopes", "callback"] as const;
+
 /** @param args as in `process.argv.slice(2)` */
 export function parseCommand(args: readonly string[]): Command {
   try {

@@ -177,6 +177,16 @@ describe("what cannot be", () => {
     expect({ code, said }).toEqual({ code: 1, said: expect.stringMatching(/^ENOENT.*\/proc\/nope[^\n]*\n$/) });
   });
 
+  it("options that npm took for its own, with what npm needs", async () => {
+    const hint = /npm took --mode, --vendor for its own\. Put -- before the options/;
+    const taken = { takenByNpm: ["mode", "vendor"] };
+    const spaced = await refused(["x", "hosted", "github"], taken);
+    expect(spaced).toMatch(/^There is one FOLDER, and 3 were given/);
+    expect(spaced).toMatch(hint);
+    expect(await refused(["x"], taken)).toMatch(hint);
+    expect(await refused(["x", "y", ...GOOD])).not.toContain("npm");
+  });
+
   it("a disk that cannot be written: reported in a line, exit 1", async () => {
     const failing = async (): Promise<Materials> => {
       throw new Error("tsc failed: no");

@@ -27,6 +27,8 @@ export interface CreateDeps {
   readonly prompts: ((checkFolder: (folder: string) => string | undefined) => Promise<Prompts>) | undefined;
   readonly print: (text: string) => void;
   readonly say: (text: string) => void;
+  /** Names of options that npm took for its own; default none. */
+  readonly takenByNpm?: readonly string[];
 }
 
 /** Shared by both entries of the command: the terminal, if there is one. */
@@ -55,7 +57,7 @@ export async function create(args: readonly string[], deps: CreateDeps): Promise
       print(deps.version);
       return WRITTEN;
     case "invalid":
-      say(command.problem);
+      say([command.problem, ...npmHint(deps)].join("\n"));
       return USAGE;
     case "create":
       return createFrom(command, deps);
@@ -76,7 +78,11 @@ async function createFrom(given: Given, deps: CreateDeps): Promise<number> {
       deps.prompts === undefined
         ? "Nothing was written, and there is no terminal here to ask on:"
         : "Nothing was written:";
-    say([intro, ...chosen.problems.map((problem) => `  ${problem}`), "See create-server --help"].join("\n"));
+    say(
+      [intro, ...chosen.problems.map((problem) => `  ${problem}`), ...npmHint(deps), "See create-server --help"].join(
+        "\n",
+      ),
+    );
     return USAGE;
   }
   try {
@@ -89,6 +95,12 @@ async function createFrom(given: Given, deps: CreateDeps): Promise<number> {
     say(error instanceof Error ? error.message : "The project could not be written.");
     return FAILED;
   }
+}
+
+function npmHint({ takenByNpm = [] }: Pick<CreateDeps, "takenByNpm">): readonly string[] {
+  if (takenByNpm.length === 0) return [];
+  const names = takenByNpm.map((name) => `--${name}`).join(", ");
+  return [`npm took ${names} for its own. Put -- before the options: npm run create-server FOLDER -- --mode MODE …`];
 }
 
 interface Ending {

@@ -4,7 +4,7 @@
  */
 import { join } from "node:path";
 import { stopwatch } from "./clock.ts";
-import { calledIn } from "./config.ts";
+import { calledIn, takenByNpm } from "./config.ts";
 import { create, terminal } from "./create.ts";
 import { makeMaterials, makeTarballs, MATERIALS, ROOT, versionOfThis } from "./materials/make-materials.ts";
 import { readMaterials } from "./materials/materials.ts";
@@ -12,6 +12,7 @@ import { readMaterials } from "./materials/materials.ts";
 process.exitCode = await create(process.argv.slice(2), {
   ...terminal,
   from: calledIn(),
+  takenByNpm: takenByNpm(),
   repository: join(ROOT),
   version: versionOfThis(),
   materials: async () => {
