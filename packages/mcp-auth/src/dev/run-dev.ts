@@ -11,6 +11,7 @@ import { type Environment, loadSettings } from "../config.ts";
 import { type Desk, deskEnvironment } from "./environment.ts";
 import { nextSteps } from "./next-steps.ts";
 import { idsOf, type PracticeVendor, startPracticeVendors } from "./practice-vendor.ts";
+import { ownWarnings } from "./own-warnings.ts";
 import { parseServiceFile } from "./service-file.ts";
 import { fetchTestToken } from "./test-token.ts";
 
@@ -50,7 +51,9 @@ export async function runDev({ environment, print, say }: DevDeps): Promise<numb
       token,
       isLinking: idsOf(given).length > 0,
     });
-    return await runWatched(own, { print, greet: () => say(greeting) });
+    const isOwnWarning = ownWarnings(given, { desk: desk.environment, vendor: vendor.environment });
+    const printLine = (line: string): void => (isOwnWarning(line) ? undefined : print(line));
+    return await runWatched(own, { print: printLine, greet: () => say(greeting) });
   } finally {
     await vendor.close();
   }
