@@ -25,7 +25,7 @@ Options
   --name NAME          of the server: lower case letters, digits and -        (default: the folder's)
   --mode MODE          hosted: the server runs the vendor's OAuth flow and keeps its users' tokens
                        pre-registered: the platform does, and sends each user's vendor token
-  --vendor ID          whose accounts: github, slack, notion, …
+  --vendor ID          whose accounts: github, slack, notion, …, or an id of your own, whose issuer service.yaml then needs
                        hosted mode: several with commas, each linked once; the first signs users in
   --scopes "A B"       the scopes requested there; of several vendors ID:SCOPE (default: the vendor's own)
   --callback WHOSE     hosted mode: platform or server, where the vendor redirects users (default: platform)

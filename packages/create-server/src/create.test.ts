@@ -1,12 +1,14 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { loadSettings } from "@oauth-broker/mcp-auth/config";
 import { REGISTRY } from "@oauth-broker/oauth-core/registry";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { vendorChoices } from "./choices/choices.ts";
 import type { Prompts } from "./choices/choose.ts";
 import { create, type CreateDeps } from "./create.ts";
+import { environmentOf } from "./project/service-yaml.ts";
 import { ROOT } from "./materials/make-materials.ts";
 import type { Materials } from "./materials/materials.ts";
 
@@ -114,6 +116,40 @@ describe("a project", () => {
   });
 });
 
+describe("a vendor of the author's own", () => {
+  it("is one whose id resembles none of the registry; its issuer is left to fill in", async () => {
+    const { code, printed } = await run(["x", "--mode", "hosted", "--vendor", "my-vendor"]);
+    expect(code).toBe(0);
+    expect(printed).toMatch(/service\.yaml needs more:\n +VENDOR is not a vendor of the registry.*needs VENDOR_ISSUER/);
+    const { environment } = parse(written("x/service.yaml")) as { environment: Record<string, string> };
+    expect(environment).toEqual({
+      OAUTH_MODE: "hosted",
+      VENDOR: "my-vendor",
+      VENDOR_SCOPES: "openid",
+      VENDOR_ISSUER: "",
+    });
+    expect(written("x/service.yaml")).toContain("yours to fill in below");
+  });
+
+  it("needs nothing but its issuer", async () => {
+    const environment = environmentOf({
+      name: "x",
+      mode: "hosted",
+      callback: "server",
+      vendors: [{ id: "my-vendor", scopes: ["openid"] }],
+    });
+    const { warnings } = loadSettings({
+      ...environment,
+      VENDOR_ISSUER: "https://vendor.example.com",
+      VENDOR_CLIENT_ID: "id",
+      VENDOR_CLIENT_SECRET: "secret",
+      DEPLOYMENT_URL: "https://x.example.com",
+      TRUSTED_PROXIES: "10.0.0.0/8",
+    });
+    expect(warnings).toEqual([expect.stringContaining("OAUTH_DYNAMIC_REGISTRATION is open")]);
+  });
+});
+
 describe("what cannot be", () => {
   const refused = async (args: readonly string[], changes?: Partial<CreateDeps>): Promise<string> => {
     const before = readdirSync(desk, { recursive: true });
@@ -129,6 +165,7 @@ describe("what cannot be", () => {
       ["x", "--mode", "hosted", "--vendor", "gihtub"],
       /--vendor "gihtub".*Did you mean github\?/,
     ],
+    ["no id at all", ["x", "--mode", "hosted", "--vendor", "My_Vendor"], /an id of your own has lower case letters/],
     ["an unknown mode", ["x", "--vendor", "github", "--mode", "pre-regisered"], /Did you mean pre-registered\?/],
     ["a name npm and images refuse", ["x", ...GOOD, "--name", "My Server"], /Did you mean my-server\?/],
     ["a name without a letter", ["x", ...GOOD, "--name", "123"], /begins with a letter/],
@@ -231,7 +268,7 @@ describe("on a terminal", () => {
   });
 
   it("refuses what is wrong before it asks", async () => {
-    const { code } = await run(["x", "--vendor", "no-such-vendor"], { prompts: async () => prompts });
+    const { code } = await run(["x", "--vendor", "No such vendor"], { prompts: async () => prompts });
     expect({ code, asked }).toEqual({ code: 2, asked: [] });
   });
 });

@@ -1,7 +1,7 @@
 /** Checks each choice of a project. A check returns a sentence, or undefined. */
 import { parseScope } from "@oauth-broker/oauth-core/protocol";
 import { REGISTRY, type RegistryEntry } from "@oauth-broker/oauth-core/registry";
-import { nearest, problemOfThrown } from "@oauth-broker/oauth-core/configuration";
+import { checkVendorId, nearest, problemOfThrown } from "@oauth-broker/oauth-core/configuration";
 
 export const MODES = ["hosted", "pre-registered"] as const;
 export const CALLBACKS = ["platform", "server"] as const;
@@ -84,7 +84,12 @@ function checkVendor(id: string): string | undefined {
   const entry = REGISTRY.get(id);
   if (entry === undefined) {
     const near = nearest(id, REGISTRY.keys());
-    return `the registry has no such vendor${near === undefined ? "" : `. Did you mean ${near}?`}`;
+    if (near !== undefined) return `the registry has no such vendor. Did you mean ${near}?`;
+    // One that resembles none is the author's own.
+    const isId = checkVendorId(id) === undefined;
+    return isId
+      ? undefined
+      : "the registry has no such vendor, and an id of your own has lower case letters, digits and -";
   }
   if (entry.vendor.enabled) return undefined;
   return `the registry has it off: ${entry.verification.reasonsOff?.join("; ") ?? "it cannot be used yet"}`;
@@ -150,6 +155,7 @@ export function vendorChoices(search = ""): readonly VendorChoice[] {
     .map(({ vendor: { id, name } }) => ({ id, name }));
 }
 
+/** A vendor of the author's own identifies its users by an ID token, unless the author changes it. */
 function defaultScopes(vendor: string): readonly string[] {
-  return REGISTRY.get(vendor)?.vendor.defaultScopes ?? [];
+  return REGISTRY.has(vendor) ? (REGISTRY.get(vendor)?.vendor.defaultScopes ?? []) : ["openid"];
 }

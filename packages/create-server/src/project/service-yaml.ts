@@ -57,6 +57,7 @@ function variablesOf({ id, scopes }: ProjectVendor, prefix: string): Record<stri
   const placeholders = placeholdersOf(id);
   return {
     ...(scopes.length === 0 ? {} : { [`${prefix}SCOPES`]: scopes.join(" ") }),
+    ...(REGISTRY.has(id) ? {} : { [`${prefix}ISSUER`]: "" }),
     ...(placeholders === undefined ? {} : { [`${prefix}PLACEHOLDERS`]: JSON.stringify(placeholders) }),
   };
 }
@@ -89,6 +90,7 @@ export function serviceYaml(choices: Choices): string {
     `name: ${name}`,
     `mode: ${mode}`,
     ...(mode === "hosted" ? hostedPart(paths, vendors) : PRE_REGISTERED_PART),
+    ...(vendors.some(({ id }) => !REGISTRY.has(id)) ? VENDOR_OF_ONES_OWN : []),
     "environment:",
     ...environment,
     "",
@@ -124,6 +126,11 @@ function clientsOfSeveral(vendors: Choices["vendors"]): string[] {
     ...others.map(({ id }) => `#   ${prefixOf(id)}CLIENT_ID   DEPLOYMENT_URL/vendors/${id}/callback`),
   ];
 }
+
+const VENDOR_OF_ONES_OWN = [
+  "# A vendor that the registry does not have is found by its issuer, which is yours to fill in below. What one without an",
+  "# issuer needs is in README.md, at `For a vendor outside the registry`.",
+];
 
 const PRE_REGISTERED_PART = [
   "# No enable_db and no service.expose: in this mode the server keeps nothing and has no OAuth paths.",

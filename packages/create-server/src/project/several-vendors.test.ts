@@ -85,6 +85,14 @@ describe("a project with several vendors", () => {
     expect(readme).not.toMatch(/list-pages|mcp-template/);
   });
 
+  it("may have one of the author's own, whose issuer is left to fill in", async () => {
+    const { code, text } = await run("several", ...HOSTED, "github,my-vendor");
+    expect({ code, text }).toEqual({ code: 0, text: expect.stringContaining("needs VENDOR_MY_VENDOR_ISSUER") });
+    const { environment } = parse(written("several/service.yaml")) as { environment: Record<string, string> };
+    expect(environment).toMatchObject({ VENDOR_MY_VENDOR_SCOPES: "openid", VENDOR_MY_VENDOR_ISSUER: "" });
+    expect(written("several/src/tools/account-at-my-vendor.ts")).toContain('  vendor: "my-vendor",');
+  });
+
   it("compiles, whatever the ids look like, and its own tests pass", async () => {
     const odd = [...REGISTRY.values()].find(({ vendor: { id, enabled } }) => enabled && /^\d/.test(id))?.vendor.id;
     const { code } = await run("several", ...HOSTED, ["github", "google-workspace", odd ?? "slack"].join(","));
