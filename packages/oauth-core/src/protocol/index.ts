@@ -32,6 +32,6 @@ export {
   verifyNativeRedirectUri,
   verifyRedirectUri,
 } from "./redirect-uri.ts";
-export { formatScope, isSubset, parseScope } from "./scope.ts";
+export { formatScope, isScopeToken, isSubset, parseScope } from "./scope.ts";
 export { createStateCodec, type MacKeys, type StateClaims, type StateCodec } from "./state.ts";
 export { isJsonObject, parseJsonObject, parseJsonStrict } from "./strict-json.ts";

@@ -4,9 +4,13 @@
  */
 import { OAuthError } from "./errors.ts";
 
-/** One scope token. */
+const SCOPE_TOKEN = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
+
+/** Whether a text is one scope token. */
 //= rfc6749#3.3
-export const SCOPE_TOKEN = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
+export function isScopeToken(text: string): boolean {
+  return SCOPE_TOKEN.test(text);
+}
 
 /**
  * @param value space-separated scope tokens; several spaces count as one
@@ -17,7 +21,7 @@ export const SCOPE_TOKEN = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
 export function parseScope(value: string): string[] {
   const tokens = value.split(" ").filter((token) => token !== "");
   //= bar#ST-5
-  if (!tokens.every((token) => SCOPE_TOKEN.test(token)))
+  if (!tokens.every(isScopeToken))
     throw new OAuthError("invalid_scope", "scope contains characters that are not allowed");
   return [...new Set(tokens)];
 }

@@ -3,24 +3,11 @@
  */
 import { type Answer, errorHeaders, pageAnswer } from "../http/answers.ts";
 import type { OAuthError } from "../protocol/errors.ts";
-import { html, type Markup, page, STYLE_HASH } from "./page.ts";
+import { type BackLink, html, type Markup, page, STYLE_HASH } from "./page.ts";
 import type { Route, Trace } from "./http-layer.ts";
-
-/** A link on a page that leads back to where the user came from. */
-export interface BackLink {
-  readonly href: string;
-  readonly label: string;
-}
 
 /** @param trace the client of the flow, where it is known, and why the page is shown */
 export type WayBack = (trace: Pick<Trace, "clientId" | "reason">) => Promise<BackLink | undefined>;
-
-/** The error page of a page that is no part of a sign-in. */
-export interface RefusedPage {
-  /** For a status that has no title for all pages. */
-  readonly title: string;
-  readonly back: BackLink;
-}
 
 const TITLES: Record<number, string> = {
   404: "There is no such page",

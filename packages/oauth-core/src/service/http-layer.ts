@@ -8,8 +8,8 @@ import type { Context, Hono } from "hono";
 import { type Answer, errorAnswer } from "../http/answers.ts";
 import { OAuthError, toOAuthError } from "../protocol/errors.ts";
 import { inContext } from "../mechanics/request-context.ts";
-import type { RefusedPage } from "./error-page.ts";
 import { errorFields, type Log, type LogFields } from "./log.ts";
+import type { RefusedPage } from "./page.ts";
 import { endSpan, type SpanFacts, startRequestSpan } from "./tracing/spans.ts";
 
 /** What is known about a request, filled in while it is handled; logged and counted here. */

@@ -1,6 +1,6 @@
 /** The edges that every service of ours shares: routes, log lines, limits, the listener, pages. */
 export { type Cors, createCors, withCors } from "./cors.ts";
-export { type BackLink, errorPageWith, type RefusedPage, type WayBack } from "./error-page.ts";
+export { errorPageWith, type WayBack } from "./error-page.ts";
 export {
   bufferedStdout,
   createLog,
@@ -11,7 +11,7 @@ export {
   type LogFieldName,
   type LogFields,
 } from "./log.ts";
-export { fact, hidden, html, type Markup, page, STYLE_HASH } from "./page.ts";
+export { type BackLink, fact, hidden, html, type Markup, page, type RefusedPage, STYLE_HASH } from "./page.ts";
 export { createRateLimit, type RateLimit } from "./rate-limit.ts";
 export { type HttpLayer, mount, type RequestMetrics, type Route, type Trace } from "./http-layer.ts";
 export { explainStartFailure, runService } from "./run-service.ts";

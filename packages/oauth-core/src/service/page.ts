@@ -64,6 +64,19 @@ export function hidden(name: string, value: string): Markup {
   return html`<input type="hidden" name="${name}" value="${value}">`;
 }
 
+/** A link on a page that leads back to where the user came from. */
+export interface BackLink {
+  readonly href: string;
+  readonly label: string;
+}
+
+/** The error page of a page that is no part of a sign-in. */
+export interface RefusedPage {
+  /** For a status that has no title for all pages. */
+  readonly title: string;
+  readonly back: BackLink;
+}
+
 /** @param title plain text */
 export function page(title: string, content: Markup): string {
   return html`<!doctype html>

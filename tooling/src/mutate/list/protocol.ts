@@ -192,7 +192,7 @@ export const PROTOCOL_DEFENCES: readonly Mutation[] = [
     defence: "A scope has the characters of a scope",
     rows: ["ST-5"],
     file: `${PROTOCOL}/scope.ts`,
-    find: "if (!tokens.every((token) => SCOPE_TOKEN.test(token)))",
+    find: "if (!tokens.every(isScopeToken))",
     replace: "if (false)",
     tests: [`${PROTOCOL}/scope.test.ts`],
   },

@@ -3,7 +3,7 @@
  * only an operator has.
  */
 import { Secret } from "@oauth-broker/oauth-core";
-import { isReservedAuthorizationParameter } from "@oauth-broker/oauth-core/protocol";
+import { isReservedAuthorizationParameter, isScopeToken } from "@oauth-broker/oauth-core/protocol";
 import { checkName } from "@oauth-broker/oauth-core/configuration";
 import { z } from "zod";
 import { endpoint, endpointTemplate, type UrlRules } from "./endpoint.ts";
@@ -200,9 +200,6 @@ export function vendorSchema(rules: UrlRules) {
 
 export type ParsedVendor = z.infer<ReturnType<typeof vendorSchema>>;
 
-//= rfc6749#3.3
 function checkScope(value: string): string | undefined {
-  return /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(value)
-    ? undefined
-    : "must be one scope without spaces, quotes and backslashes";
+  return isScopeToken(value) ? undefined : "must be one scope without spaces, quotes and backslashes";
 }

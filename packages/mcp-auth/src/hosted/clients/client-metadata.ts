@@ -5,7 +5,7 @@
  * every server, so unsupported members are left out.
  */
 import { type JsonObject, type JsonValue, OAuthError } from "@oauth-broker/oauth-core";
-import { parseJsonStrict, requireRegistrableRedirectUri } from "@oauth-broker/oauth-core/protocol";
+import { parseJsonObject, requireRegistrableRedirectUri } from "@oauth-broker/oauth-core/protocol";
 
 export interface ClientMetadata {
   readonly clientName: string;
@@ -20,15 +20,12 @@ const LONGEST_NAME = 200;
  * @throws OAuthError invalid_client_metadata
  */
 export function readJsonObject(text: string): JsonObject {
-  let value: JsonValue;
   try {
-    value = parseJsonStrict(text);
+    return parseJsonObject(text);
   } catch (cause) {
-    throw notMetadata(cause);
+    const description = "The body must be a JSON object without duplicate names";
+    throw new OAuthError("invalid_client_metadata", description, { cause });
   }
-  if (typeof value !== "object" || value === null || Array.isArray(value)) throw notMetadata();
-  // Array.isArray leaves readonly arrays in the type.
-  return value as JsonObject;
 }
 
 /** @throws OAuthError invalid_redirect_uri, invalid_client_metadata */
@@ -106,8 +103,4 @@ function invalid(description: string): OAuthError {
 
 function invalidRedirect(problem: string): OAuthError {
   return new OAuthError("invalid_redirect_uri", `redirect_uris ${problem}`);
-}
-
-function notMetadata(cause?: unknown): OAuthError {
-  return new OAuthError("invalid_client_metadata", "The body must be a JSON object without duplicate names", { cause });
 }

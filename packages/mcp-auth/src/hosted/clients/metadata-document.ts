@@ -13,7 +13,7 @@ import {
   type JsonObject,
   OAuthError,
 } from "@oauth-broker/oauth-core";
-import { parseJsonStrict } from "@oauth-broker/oauth-core/protocol";
+import { parseJsonObject } from "@oauth-broker/oauth-core/protocol";
 import type { EgressOptions } from "@oauth-broker/oauth-core/egress";
 import { isLoopback } from "../../mcp/known-host.ts";
 import type { HostedSettings } from "../../settings.ts";
@@ -127,14 +127,12 @@ async function fetchDocument(
 }
 
 async function readDocument(answer: Response): Promise<JsonObject> {
-  const value = await answer
+  return answer
     .text()
-    .then(parseJsonStrict)
+    .then(parseJsonObject)
     .catch((cause: unknown) => {
-      throw refused("not one JSON document of five kilobytes at most, each member once", cause);
+      throw refused("not a JSON object of at most five kilobytes without duplicate names", cause);
     });
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as JsonObject;
-  throw refused("not a JSON object");
 }
 
 function cacheSeconds(cacheControl: string | null): number {

@@ -3,10 +3,10 @@
  * Each says first who is signed in. Names of clients and accounts are untrusted.
  */
 import { type Answer, formPageAnswer } from "@oauth-broker/oauth-core/http";
-import { html, type Markup, page, STYLE_HASH } from "@oauth-broker/oauth-core/service";
+import { fact, hidden, html, type Markup, page, STYLE_HASH } from "@oauth-broker/oauth-core/service";
 import type { ServerClient } from "../clients/client.ts";
 import { PATHS } from "../paths.ts";
-import { fact, hidden, KNOWN_BY, shownText } from "../server-callback/consent-page.ts";
+import { KNOWN_BY, shownText } from "../server-callback/consent-page.ts";
 
 /** Who is at the browser, and how they leave. */
 export interface Visitor {

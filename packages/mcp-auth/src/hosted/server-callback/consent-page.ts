@@ -6,7 +6,7 @@
  */
 import type { VerifiedRedirect } from "@oauth-broker/oauth-core/protocol";
 import { type Answer, formPageAnswer } from "@oauth-broker/oauth-core/http";
-import { html, type Markup, page, STYLE_HASH } from "@oauth-broker/oauth-core/service";
+import { fact, hidden, html, type Markup, page, STYLE_HASH } from "@oauth-broker/oauth-core/service";
 import type { ServerClient } from "../clients/client.ts";
 
 export interface ConsentPage {
@@ -95,16 +95,6 @@ export const KNOWN_BY: Readonly<Record<ServerClient["knownBy"], (client: ServerC
 
 const LOOPBACK_WARNING = html`<p><strong>The answer goes to a program on this computer. Continue only if you started one just now.</strong></p>`;
 const NAME_WARNING = html`<p><strong>The application chose this name itself. Check where it leads back to.</strong></p>`;
-
-/** @param shown isolated from the surrounding text, whatever its writing direction */
-export function fact(term: string, shown: string | Markup): Markup {
-  return html`<div><dt>${term}</dt><dd><bdi>${shown}</bdi></dd></div>`;
-}
-
-/** A field of a form that is posted again unchanged. */
-export function hidden(name: string, value: string): Markup {
-  return html`<input type="hidden" name="${name}" value="${value}">`;
-}
 
 const LONGEST_SHOWN = 80;
 /**

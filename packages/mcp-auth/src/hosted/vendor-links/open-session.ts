@@ -54,11 +54,7 @@ export async function openSession(
 /** The scope the vendor reports. RFC 6749 §5.1 lets it be absent when it is the requested one. */
 //= rfc6749#5.1
 export function grantedScope({ scope }: VendorTokens, requestedScope: readonly string[]): readonly string[] {
-  return scope === undefined || scope.length === 0 ? requestedScope : scope.filter(isScopeToken);
-}
-
-function isScopeToken(scope: string): boolean {
-  return /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope);
+  return scope === undefined || scope.length === 0 ? requestedScope : scope;
 }
 
 interface NewLink {

@@ -4,6 +4,7 @@
  * Sits between endpoint.ts and the SDK's handler.
  */
 import { isJsonContentType } from "@modelcontextprotocol/server";
+import { isJsonObject } from "@oauth-broker/oauth-core/protocol";
 import type { JsonObject, JsonValue } from "@oauth-broker/oauth-core";
 import type { Log } from "@oauth-broker/oauth-core/service";
 import type { Caller } from "../../mode.ts";
@@ -153,30 +154,26 @@ function isOfOthers(message: JsonValue | undefined, toolNames: ReadonlySet<strin
 
 /** The SDK takes `requestState` from requests alone. */
 function isRequest(message: JsonValue | undefined): boolean {
-  return isObject(message) && Object.hasOwn(message, "method");
+  return isJsonObject(message) && Object.hasOwn(message, "method");
 }
 
 function callIn(
   message: JsonValue | undefined,
 ): { readonly tool: string; readonly arguments: JsonValue | undefined } | undefined {
-  if (!isObject(message) || message["method"] !== "tools/call") return undefined;
+  if (!isJsonObject(message) || message["method"] !== "tools/call") return undefined;
   const { name, arguments: given } = paramsOf(message);
   return typeof name === "string" ? { tool: name, arguments: given } : undefined;
 }
 
 /** @returns the declared capabilities where the message is `initialize` */
 function initializedWith(message: JsonValue | undefined): { readonly declared: unknown } | undefined {
-  if (!isObject(message) || message["method"] !== "initialize") return undefined;
+  if (!isJsonObject(message) || message["method"] !== "initialize") return undefined;
   return { declared: paramsOf(message)["capabilities"] };
 }
 
 function paramsOf(message: JsonValue | undefined): JsonObject {
-  const params = isObject(message) ? message["params"] : undefined;
-  return isObject(params) ? params : {};
-}
-
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  const params = isJsonObject(message) ? message["params"] : undefined;
+  return isJsonObject(params) ? params : {};
 }
 
 function isList(value: JsonValue | undefined): value is readonly JsonValue[] {
@@ -185,7 +182,7 @@ function isList(value: JsonValue | undefined): value is readonly JsonValue[] {
 
 /** The response that the SDK has for a state which an author's own check refuses. */
 function invalidState(body: JsonValue | undefined): Response {
-  const id = isObject(body) ? body["id"] : undefined;
+  const id = isJsonObject(body) ? body["id"] : undefined;
   const data = { reason: "invalid_request_state" };
   return Response.json({
     jsonrpc: "2.0",

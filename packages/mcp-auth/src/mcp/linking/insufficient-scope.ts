@@ -5,14 +5,13 @@
 import { isJsonContentType } from "@modelcontextprotocol/server";
 import type { JsonObject, JsonValue } from "@oauth-broker/oauth-core";
 import { memberAt } from "@oauth-broker/oauth-core/client";
+import { isJsonObject, isScopeToken } from "@oauth-broker/oauth-core/protocol";
 import type { ScopeRefusal } from "@oauth-broker/oauth-core/registry";
 
 /** One parameter of a challenge, its value as a token or quoted. */
 const PARAMETER = /(?<=^|[\s,])([a-z_]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))/gi;
 /** A scheme, in a list of challenges. */
 const BEARER = /(?:^|,)\s*Bearer\s+/i;
-/** RFC 6749 §3.3. */
-const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
 const MOST_CHARACTERS = 4_096;
 /** A refusal is short: the body of any other answer is not decoded. */
 const MOST_BYTES = 16_384;
@@ -98,7 +97,7 @@ async function readObject({ body }: Response): Promise<JsonObject | undefined> {
       chunks.push(next.value);
     }
     const value = JSON.parse(new TextDecoder().decode(Buffer.concat(chunks))) as JsonValue;
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
+    return isJsonObject(value) ? value : undefined;
   } catch {
     return undefined;
   }
@@ -108,5 +107,5 @@ async function readObject({ body }: Response): Promise<JsonObject | undefined> {
 function tokensIn(list: JsonValue | undefined, separator: string): readonly string[] {
   if (typeof list !== "string" || list.length > MOST_CHARACTERS) return [];
   const tokens = list.split(separator).map((token) => (separator === " " ? token : token.trim()));
-  return tokens.every((token) => SCOPE.test(token)) ? tokens : [];
+  return tokens.every(isScopeToken) ? tokens : [];
 }

@@ -5,7 +5,7 @@
  */
 import { defined } from "../../mechanics/defined.ts";
 import type { Clock, JsonObject, JsonValue } from "../../ports.ts";
-import { SCOPE_TOKEN } from "../../protocol/scope.ts";
+import { isScopeToken } from "../../protocol/scope.ts";
 import { isJsonObject } from "../../protocol/strict-json.ts";
 import type { AbsoluteExpiry } from "../../vendors/dialect.ts";
 import type { ResolvedVendor } from "../../vendors/vendor.ts";
@@ -233,7 +233,7 @@ export function scopeList(value: JsonValue | undefined, separator: string): read
     // Some vendors number their permissions.
     const part = Number.isSafeInteger(one) ? String(one) : one;
     if (part === "") continue;
-    if (typeof part !== "string" || part.length > MAX_SCOPE_LENGTH || !SCOPE_TOKEN.test(part)) {
+    if (typeof part !== "string" || part.length > MAX_SCOPE_LENGTH || !isScopeToken(part)) {
       throw invalidVendorResponse("scope is not a scope");
     }
     scope.add(part);
