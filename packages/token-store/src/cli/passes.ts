@@ -46,7 +46,10 @@ export async function runPasses(
   pace: Pace,
   { checkpoint, ...deps }: CommandDeps & { readonly checkpoint: Checkpoint },
 ): Promise<PassesOutcome> {
-  let standing = first;
+  // A pass that was cut short has counted part of a page, and rows that it put off are forgotten:
+  // another one follows.
+  const isCutShort = first.cursor !== undefined || Object.keys(first.left).length > 0;
+  let standing = isCutShort ? { ...first, again: true } : first;
   const halt = { asked: false };
   const { signal, report, now } = deps;
 

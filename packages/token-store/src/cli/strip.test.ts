@@ -163,6 +163,25 @@ describe("strip", () => {
     expect(await text(fixture)).not.toContain("plain-");
   });
 
+  it("comes back to a row that it had put off when it was stopped", async () => {
+    const checkpoint = memoryCheckpoint();
+    const fixture = cliFixture({ checkpoint });
+    await copies(fixture, 1);
+    for (let i = 1; i < 150; i += 1) await fixture.records("encrypted").replace(keyOf(`u${i}`), TOKENS);
+    await fixture.older("u0", { lease_until: NOW + 30, lease_owner: "x", lease_attempt: "y" });
+    const stopped = await strip(OPTIONS, {
+      ...fixture.deps,
+      report: (one) => {
+        if (one.event === "progress" && one.pass === 1 && one.done === 120) fixture.stop.abort("SIGTERM");
+      },
+    });
+    expect(stopped.ending).toBe("interrupted");
+    await fixture.older("u0", { lease_until: 0 });
+    const deps = { ...fixture.deps, signal: new AbortController().signal };
+    expect(await strip(OPTIONS, deps)).toMatchObject({ ending: "done", counts: { stripped: 1 } });
+    expect(await text(fixture)).not.toContain("plain-");
+  });
+
   it("dry run: reports what it would do, and changes nothing", async () => {
     const fixture = cliFixture();
     await copies(fixture, 3);
