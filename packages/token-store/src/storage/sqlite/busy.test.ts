@@ -184,7 +184,7 @@ describe("a SQLite file that another process holds", () => {
     lock();
     const waiting = create("waiting");
     await store.close();
-    expect(await within(100, waiting)).toEqual([expect.stringMatching(/does not answer/)]);
+    expect(await within(100, waiting)).toEqual([expect.stringMatching(/does not respond/)]);
   });
 });
 
