@@ -143,8 +143,7 @@ describe("bar#HT-4 bytes that have no place in a request", () => {
 
   it.each(Object.entries(broken))("%s is a 4xx or no answer at all", async (_, bytes) => {
     const answer = await exchange({ port, bytes, timeoutMs: 1_000, untilAnswer: true });
-    expect(answer.status).toBeLessThan(500);
-    expect(answer.status >= 200 && answer.status < 300, answer.text).toBe(false);
+    expect(answer.status === 0 || (answer.status >= 400 && answer.status < 500), answer.text).toBe(true);
     expect(await broker.health()).toBe(200);
   });
 

@@ -180,8 +180,9 @@ describe("a hosted server with the shared redirect URI", () => {
     );
     const own = await project.start();
     expect(project.environment()["PLATFORM_OAUTH_CALLBACK_URL"]).toBe(OWN_CALLBACK);
-    expect(own.stderr() + (await project.deploy("status")).stdout).not.toContain("Warning");
+    const status = await project.deploy("status");
     await own.stop();
+    expect(own.stderr() + status.stdout).not.toContain("Warning");
   });
 });
 

@@ -28,7 +28,8 @@ Options
   --vendor ID          whose accounts: github, slack, notion, …, or an id of your own, whose issuer service.yaml then needs
                        hosted mode: several with commas, each linked once; the first signs users in
   --scopes "A B"       the scopes requested there; of several vendors ID:SCOPE (default: the vendor's own)
-  --callback WHOSE     hosted mode: platform or server, where the vendor redirects users (default: platform)
+  --callback WHOSE     hosted mode: platform or server, where the vendor redirects users
+                       (default: platform; with several vendors: server)
   -h, --help           this text
   --version            the version
 

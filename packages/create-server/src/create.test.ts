@@ -224,7 +224,7 @@ describe("what cannot be", () => {
     expect(await refused(["x", "y", ...GOOD])).not.toContain("npm");
   });
 
-  it("a disk that cannot be written: reported in a line, exit 1", async () => {
+  it("materials that cannot be made: reported in a line, exit 1, and nothing is written", async () => {
     const failing = async (): Promise<Materials> => {
       throw new Error("tsc failed: no");
     };

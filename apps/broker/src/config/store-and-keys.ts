@@ -11,7 +11,7 @@ import { formatPath, nearest, type Problem } from "./problems.ts";
 import type { Source, Tree } from "./source.ts";
 import type { KeysConfig, StoreConfig } from "./types.ts";
 
-/** Paths are returned as written; config.ts makes them absolute. */
+/** Paths are returned as written; build.ts makes them absolute. */
 export function parseStore(text: string): Parsed<StoreConfig> {
   // Accepts `memory` without its colon too: in YAML `store: memory:` is not a string, and the
   // quotes are easily forgotten.

@@ -8,16 +8,13 @@ import type { RegistryEntry, VendorCredentials } from "@oauth-broker/oauth-core/
 import type { Client, EncryptedResponse } from "@oauth-broker/oauth-core/server";
 import type { ListenOptions } from "@oauth-broker/oauth-core/service";
 
-/**
- * The id of vendors that a request describes. A client's list of vendors may contain it; no entry
- * may use it.
- */
+/** The whole configuration, read and checked. */
 export interface Config {
   /** Absolute path of the file this came from; absent in the sandbox. */
   readonly file?: string;
   /**
-   * No configuration at all: loopback only, generated keys, one generated client, and a built-in
-   * practice vendor.
+   * No configuration at all: loopback only, generated keys, one generated client, and built-in
+   * practice vendors.
    */
   readonly sandbox: boolean;
   /** The broker's issuer, byte for byte: an origin without path and trailing slash. */
@@ -127,7 +124,7 @@ export interface LimitsConfig {
   /** Limits per client; 0 = off. */
   readonly parPerMinute: number;
   readonly explainPerMinute: number;
-  /** Token, revoke and register requests together. */
+  /** Token, revoke, check and register requests together. */
   readonly vendorCallsPerMinute: number;
   readonly bodyBytes: number;
 }

@@ -48,7 +48,7 @@ export function deploymentWarnings(
 
 /**
  * The file whose reader can open everything: the keys' own file, or the key file beside the store
- * (app.ts).
+ * (stores.ts).
  */
 function keyFileOf(store: StoreConfig, keys: KeysConfig): string | undefined {
   if (keys.kind === "file") return keys.path;

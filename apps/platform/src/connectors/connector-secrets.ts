@@ -1,5 +1,6 @@
 /**
- * The sealed secrets of a connector. Each is sealed under its own data key, which only the key file
+ * The sealed secrets of a connector: its client's, and those of its users' flows, connections and
+ * pending calls. Each is sealed under its own data key, which only the key file
  * of the data folder unwraps, and bound to what it was entered for. A row copied to another
  * connector, or settings changed beside it, make it unreadable.
  */

@@ -1,6 +1,6 @@
 /**
- * Stores connectors, their secrets, deployments and users' connections: in one folder, with secrets
- * sealed under its key file.
+ * Stores connectors with their secrets and deployments: in one folder, with secrets sealed under its
+ * key file. Users' connections are in oauth/connections.ts.
  */
 import type { Secret } from "@oauth-broker/oauth-core";
 import type { Connector, ConnectorSettings, Deployment } from "./connector.ts";

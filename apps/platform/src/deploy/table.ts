@@ -15,10 +15,7 @@ export interface ProvisionedTable {
   readonly region: string;
   readonly keyArn: string;
   readonly mode: TableMode;
-  /**
-   * Endpoints and credentials for the AWS SDK on this machine. Absent on AWS, where the task has a
-   * role.
-   */
+  /** Endpoints and credentials for the AWS SDK on this machine. */
   readonly sdk: Readonly<Record<string, string>>;
 }
 

@@ -41,7 +41,7 @@ export function requestHeaders(
   headers: Headers,
   { connectorId, host, keepsAuthorization, callerAddress }: RequestHeaderRules,
 ): Record<string, string> {
-  const dropped = neighbours(headers.get("connection"));
+  const dropped = hopByHopNames(headers.get("connection"));
   const passed = [...headers].filter(
     ([name]) => !dropped.has(name) && !OF_PROXIES.test(name) && (keepsAuthorization || name !== "authorization"),
   );
@@ -57,7 +57,7 @@ export function responseHeaders(raw: readonly string[], connectorId: string): He
     raw[2 * index + 1] ?? "",
   ]);
   const named = pairs.filter(([name]) => name === "connection").map(([, value]) => value);
-  const dropped = neighbours(named.join(",")).add(OF_THE_HOST);
+  const dropped = hopByHopNames(named.join(",")).add(OF_THE_HOST);
   const headers = new Headers();
   for (const [name, value] of pairs) {
     const passed = name === "set-cookie" ? outgoingCookie(value, connectorId) : value;
@@ -67,7 +67,7 @@ export function responseHeaders(raw: readonly string[], connectorId: string): He
 }
 
 //= rfc9110#7.6.1
-function neighbours(connection: string | null): Set<string> {
+function hopByHopNames(connection: string | null): Set<string> {
   const named = (connection ?? "").split(",").map((name) => name.trim().toLowerCase());
   return new Set([...HOP_BY_HOP, ...named]);
 }

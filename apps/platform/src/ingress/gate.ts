@@ -1,7 +1,7 @@
 /**
  * Decides whether a request may pass to a deployed server. Every path requires a bearer token,
  * except those in `service.expose`. The server validates the token; only for a server without OAuth
- * is the platform's own token checked here. Before it: app.ts. After it: forward.ts.
+ * is the platform's own token checked here. Before it: routes/ingress.ts. After it: forward.ts.
  */
 import { createHash, timingSafeEqual } from "node:crypto";
 import { OAuthError, type Secret } from "@oauth-broker/oauth-core";
@@ -18,7 +18,7 @@ export interface Upstream extends Pick<Deployment, "connectorId" | "mode" | "exp
    * answers.
    */
   readonly allowedOrigins: readonly string[];
-  /** The server is in mode `none`. */
+  /** Compared only for a server in mode `none`. */
   readonly platformToken: Secret;
 }
 

@@ -101,6 +101,7 @@ describe("a form", () => {
       expect((await test.visitor().post(path, { csrf: "x" })).status).toBe(403);
       const page = await (await administrator.get("/connectors")).text();
       const [, foreign = ""] = /name="csrf" value="([^"]+)"/.exec(page) ?? [];
+      expect(foreign).not.toBe("");
       expect((await user.post(path, { csrf: foreign })).status).toBe(403);
     },
   );

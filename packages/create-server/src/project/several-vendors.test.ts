@@ -94,8 +94,7 @@ describe("a project with several vendors", () => {
   });
 
   it("compiles, whatever the ids look like, and its own tests pass", async () => {
-    const odd = [...REGISTRY.values()].find(({ vendor: { id, enabled } }) => enabled && /^\d/.test(id))?.vendor.id;
-    const { code } = await run("several", ...HOSTED, ["github", "google-workspace", odd ?? "slack"].join(","));
+    const { code } = await run("several", ...HOSTED, "github,google-workspace,3d-vault");
     expect(code).toBe(0);
     const project = join(desk, "several");
     symlinkSync(join(ROOT, "apps/mcp-template/node_modules"), join(project, "node_modules"));
@@ -123,10 +122,8 @@ describe("what cannot be", () => {
   });
 
   it("two names of one vendor", async () => {
-    const [alias, entry] = [...REGISTRY].find(([id, { vendor }]) => vendor.id !== id && vendor.enabled) ?? [];
-    if (alias === undefined || entry === undefined) return;
-    const { text } = await run("several", ...HOSTED, `${entry.vendor.id},${alias}`);
-    expect(text).toContain(`${entry.vendor.id} and ${alias} are one vendor`);
+    const { text } = await run("several", ...HOSTED, "atlassian,jira");
+    expect(text).toContain("atlassian and jira are one vendor");
   });
 
   it("a template that has changed: reported, and not written wrongly", () => {

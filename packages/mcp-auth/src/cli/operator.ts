@@ -89,7 +89,7 @@ export async function runTokenStore(args: readonly string[], environment?: Envir
   }
 }
 
-/** What tokens are bound to, by vendor; an `--issuer` on the command line replaces one. */
+/** What tokens are bound to, by vendor. An `--issuer` on the command line replaces one of them. */
 export function issuersOf({ vendor, linking }: Pick<HostedSettings, "vendor" | "linking">): Map<string, string> {
   const sources = [...(linking?.vendors.values() ?? [vendor])].map((one) => identitySource({ vendor: one }));
   return new Map(sources.map((source) => [source.vendor, source.issuer]));

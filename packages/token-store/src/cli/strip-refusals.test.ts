@@ -86,7 +86,7 @@ describe("strip refuses", () => {
     expect(await text(fixture)).toContain('plain-at"');
   });
 
-  it("to pass over a row that became plaintext only meanwhile", async () => {
+  it("to call a run done that met a row which became plaintext only meanwhile", async () => {
     const fixture = cliFixture();
     await copies(fixture, 1);
     const scan = fixture.rows.scan;

@@ -53,8 +53,8 @@ export function paceOf(rate: number, deps: CommandDeps): Pace {
 }
 
 /**
- * @param visit gets each page and the cursor of the next one, undefined after the last.
- * @returns whether to go on
+ * @param visit gets each page and the cursor of the next one (undefined after the last); returns
+ *   whether to go on
  * @returns whether the end was reached
  */
 export async function walk(

@@ -1,6 +1,6 @@
 /**
  * What a mode decides. Each mode is one file that opens with a table of readers and writers;
- * tokens/token-records.ts uses it.
+ * tokens/row-records.ts uses it.
  */
 import type { ModeName } from "../tokens/token-attributes.ts";
 import type { TokenSet } from "../tokens/tokens.ts";

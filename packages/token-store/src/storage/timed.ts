@@ -7,7 +7,7 @@
 export interface StorageTiming {
   /** The users' tokens, the server's records, or the key service. */
   readonly part: "tokens" | "records" | "keys";
-  /** The name of a method of that part: `get`, `update`, `unwrap`, … */
+  /** The name of a method of that part: `get`, `change`, `unwrap`, … */
   readonly operation: string;
   readonly seconds: number;
   readonly outcome: "ok" | "failed";

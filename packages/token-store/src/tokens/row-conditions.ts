@@ -1,5 +1,5 @@
 /**
- * Row conditions for token-records.ts: what a write expects of a row, and the row after it. Pure.
+ * Row conditions for row-records.ts: what a write expects of a row, and the row after it. Pure.
  */
 import type { Clock, EpochSeconds } from "@oauth-broker/oauth-core";
 import type { Attributes, Expected, Row, RowChange } from "../storage/token-rows.ts";

@@ -109,7 +109,7 @@ const egressSchema = section({
     {
       type: "milliseconds",
       description:
-        "For one call to a vendor, from connecting to the last byte. Not more, because one process holds a refresh only for as long as calls this long can take.",
+        "For one call to a vendor, from connecting to the last byte. At most 15000, because a process holds a refresh only as long as calls of that length can take.",
       example: "10000",
       default: "10000",
     },

@@ -78,10 +78,7 @@ function parseCertificate(text: string): { value: X509Certificate } | { problem:
   }
 }
 
-/**
- * An environment variable may contain `\
- * ` in place of line breaks.
- */
+/** An environment variable may hold a backslash and an n in place of each line break. */
 function withLineBreaks(pem: string): string {
   return pem.replaceAll("\\n", "\n");
 }

@@ -26,7 +26,7 @@ export interface ExchangeDeps extends Pick<LinkingDeps, "seals" | "now"> {
 
 export type Exchange = (request: Request, caller: Caller, serve: Serve) => Promise<Response>;
 
-/** @param createStates a twin passes weaker ones; so for `createSessions` */
+/** @param createStates a twin passes weaker ones; the same for `createSessions` */
 export function createExchange(
   deps: ExchangeDeps,
   createStates = createRequestStates,
