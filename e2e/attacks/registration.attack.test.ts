@@ -3,7 +3,7 @@
  * vendor that sends users to the attacker in the broker's name (redirect URIs), another vendor than
  * a gateway in front of the broker saw, or credentials that were made for another platform.
  * Defence: the broker registers only its own metadata (clientMetadata), a request has one reading
- * (parseJsonStrict), and each registration is new (registerClient).
+ * (parseJsonObject), and each registration is new (registerClient).
  */
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { CALLBACK } from "./support/names.ts";
@@ -28,9 +28,9 @@ vi.mock("../../packages/oauth-core/src/vendor-client/registration/client-metadat
 
 vi.mock("../../packages/oauth-core/src/protocol/strict-json.ts", async (original) => {
   const actual = await original<typeof import("../../packages/oauth-core/src/protocol/strict-json.ts")>();
-  const parseJsonStrict: typeof actual.parseJsonStrict = (text) =>
-    off.has("parseJsonStrict") ? JSON.parse(text) : actual.parseJsonStrict(text);
-  return { ...actual, parseJsonStrict };
+  const parseJsonObject: typeof actual.parseJsonObject = (text) =>
+    off.has("parseJsonObject") ? JSON.parse(text) : actual.parseJsonObject(text);
+  return { ...actual, parseJsonObject };
 });
 
 vi.mock("../../packages/oauth-core/src/vendor-client/registration/register.ts", async (original) => {
@@ -100,7 +100,7 @@ describe("bar#HT-3 a vendor named twice, past a gateway that reads the first nam
   });
 
   it("bar#HT-3 twin: with JSON.parse the other vendor is asked", async () => {
-    await without(off, "parseJsonStrict", async () => {
+    await without(off, "parseJsonObject", async () => {
       const { register, outbound } = await setUpRegistration();
       for (const body of bodies) expect((await register(body)).status).toBe(201);
       expect(outbound.map(hostOf)).toEqual(["evil.example", "evil.example"]);

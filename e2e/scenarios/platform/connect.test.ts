@@ -160,7 +160,7 @@ describe("a hosted server whose vendor sends iss", () => {
     const back = await second.toCallback("openid");
     back.searchParams.set("iss", "https://other.example");
     await second.read(back.href);
-    expect(await second.read("/connectors/openid")).toMatch(/another vendor[^]*Not connected/);
+    expect(await second.read("/connectors/openid")).toMatch(/another issuer[^]*Not connected/);
   });
 });
 

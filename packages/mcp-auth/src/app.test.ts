@@ -91,11 +91,12 @@ describe.each(MODES)("%s", (_, environment, open) => {
         await ask({ ...route, method: "OPTIONS" }, preflight),
         await ask(route, { origin: "https://app.example" }),
       ];
-      const isMetadata = route.path.startsWith("/.well-known/");
+      // Whatever it is answered: a page has to know an outage from a network that is down.
+      const reader = route.path.startsWith("/.well-known/") ? "*" : null;
       expect([route.path, ...answers.map(({ headers }) => headers.get("access-control-allow-origin"))]).toEqual([
         route.path,
-        null,
-        isMetadata && answers[1]?.status === 200 ? "*" : null,
+        reader,
+        reader,
       ]);
     }
   });

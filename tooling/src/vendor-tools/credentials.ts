@@ -3,9 +3,8 @@
  * broker reads too, entered at a terminal, or registered for this run. Never an argument, which
  * other users of the machine could read.
  */
-import { type JsonObject, Secret } from "@oauth-broker/oauth-core";
+import { type JsonObject, parseJsonStrict, Secret } from "@oauth-broker/oauth-core";
 import type { VendorClient } from "@oauth-broker/oauth-core/client";
-import { parseJsonStrict } from "@oauth-broker/oauth-core/protocol";
 import type { TokenEndpointAuthMethod, Vendor, VendorCredentials } from "@oauth-broker/oauth-core/registry";
 import type { Environment } from "./environment.ts";
 import { explain, refusal, WRONG } from "./refusal.ts";

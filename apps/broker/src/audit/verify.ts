@@ -3,7 +3,7 @@
  * little more than the heads of the chains, so that the size of the file does not matter. Lines of
  * other streams, such as the log on the same stdout, are passed over.
  */
-import { parseJsonStrict } from "@oauth-broker/oauth-core/protocol";
+import { parseJsonStrict } from "@oauth-broker/oauth-core";
 import { type Head, hashOf, MARK, NO_LINE } from "./chain.ts";
 
 export interface Verification {

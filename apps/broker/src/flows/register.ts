@@ -3,9 +3,8 @@
  * registration. The vendor's answer goes to the caller unchanged; the broker stores nothing. Before
  * it: routes/register.ts. After it: the caller uses the credentials (BYOC).
  */
-import { type JsonObject, OAuthError, Secret } from "@oauth-broker/oauth-core";
+import { type JsonObject, OAuthError, parseJsonObject, Secret } from "@oauth-broker/oauth-core";
 import { noRegistration, type RegistrationAnswer } from "@oauth-broker/oauth-core/client";
-import { parseJsonObject } from "@oauth-broker/oauth-core/protocol";
 import type { ClientConfig } from "../config.ts";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import type { Deps } from "../deps.ts";

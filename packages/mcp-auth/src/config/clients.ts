@@ -1,5 +1,6 @@
 /** OAUTH_CLIENTS: the MCP clients an operator lists in advance. */
-import { parseJsonStrict, requireRegistrableRedirectUri } from "@oauth-broker/oauth-core/protocol";
+import { parseJsonStrict } from "@oauth-broker/oauth-core";
+import { requireRegistrableRedirectUri } from "@oauth-broker/oauth-core/protocol";
 import { checkClientId, checkName, nearest, problemOfThrown } from "@oauth-broker/oauth-core/configuration";
 import type { StaticClient } from "../settings.ts";
 

@@ -2,9 +2,8 @@
  * The bearer check of `/mcp`, in either mode: a token from the Authorization header, and nowhere
  * else, is resolved to a caller.
  */
-import { defined } from "@oauth-broker/oauth-core";
+import { defined, toOAuthError } from "@oauth-broker/oauth-core";
 import type { Answer } from "@oauth-broker/oauth-core/http";
-import { lacksScopeForAccount } from "@oauth-broker/oauth-core/client";
 import { type BearerChallenge, bearerChallenge, bearerToken } from "@oauth-broker/oauth-core/http";
 import { type Caller, toOutage } from "../mode.ts";
 import type { AddressedGate } from "./refused-tokens.ts";
@@ -38,13 +37,17 @@ export async function requireCaller(
   const token = bearerToken(header);
   // rfc6750#3.1: a request without a token gets no error code.
   if (token === undefined) return { challenge: bearerChallenge(hints) };
-  const caller = await gate.identify(token, address).catch((error: unknown) => {
-    // A 401 would make the client refresh a token that is good, and end here again.
-    if (lacksScopeForAccount(error)) return INSUFFICIENT_SCOPE;
-    throw toOutage(error, "The token cannot be checked now");
+  const refused = (error: BearerError): { readonly challenge: Answer } => ({
+    challenge: bearerChallenge({ ...hints, error }),
   });
-  if (caller !== undefined && !("code" in caller)) return { caller };
-  return { challenge: bearerChallenge({ ...hints, error: caller ?? INVALID_TOKEN }) };
+  try {
+    const caller = await gate.identify(token, address);
+    return caller === undefined ? refused(INVALID_TOKEN) : { caller };
+  } catch (error) {
+    // A 401 would make the client refresh a token that is good, and end here again.
+    if (toOAuthError(error).extras.vendorError === "insufficient_scope") return refused(INSUFFICIENT_SCOPE);
+    throw toOutage(error, "The token cannot be checked now");
+  }
 }
 
 type BearerError = NonNullable<BearerChallenge["error"]>;

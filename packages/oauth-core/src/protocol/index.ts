@@ -34,4 +34,3 @@ export {
 } from "./redirect-uri.ts";
 export { formatScope, isScopeToken, isSubset, parseScope } from "./scope.ts";
 export { createStateCodec, type MacKeys, type StateClaims, type StateCodec } from "./state.ts";
-export { isJsonObject, parseJsonObject, parseJsonStrict } from "./strict-json.ts";

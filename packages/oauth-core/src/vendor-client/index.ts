@@ -39,7 +39,6 @@ export { VENDOR_OPERATION_SECONDS } from "./deadline.ts";
 export { memberAt } from "./userinfo/member-path.ts";
 export { canIdentify } from "./userinfo/identify.ts";
 export { canValidateAccessToken } from "./access-token/validate.ts";
-export { lacksScopeForAccount } from "./userinfo/userinfo.ts";
 export { relayedError } from "./authorization/error.ts";
 export { createSigningKeys, usableKeys } from "./id-token/jwks.ts";
 export { type IdTokenParts, idTokenSubject, parseIdToken, requireSameSubject } from "./id-token/verify.ts";

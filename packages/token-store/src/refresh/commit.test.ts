@@ -174,7 +174,7 @@ describe("a store that is down", () => {
     const leases = fixture.process({ journalFolder: "/dev/null/journal", times: { commitMs: 1000 } });
     await expect(fresh(fixture, leases)).rejects.toMatchObject({ code: "temporarily_unavailable" });
     expect(fixture.names()).toContain("journal_failed");
-    expect(fixture.events.at(-1)).toMatchObject({ name: "refresh_orphaned", journaled: false });
+    expect(fixture.events).toContainEqual(expect.objectContaining({ name: "refresh_orphaned", journaled: false }));
     await leases.drain(0);
   });
 });

@@ -93,8 +93,8 @@ export const LINKED_CALL_DEFENCES: readonly Mutation[] = [
   {
     defence: "A vendor's scopes are read where all of them are scopes",
     file: `${LINKING}/insufficient-scope.ts`,
-    find: "tokens.every((token) => SCOPE.test(token))",
-    replace: "tokens.every((token) => SCOPE.test(token) || token.length > 0)",
+    find: "tokens.every(isScopeToken)",
+    replace: "tokens.every((token) => isScopeToken(token) || token.length > 0)",
     tests: [`${LINKING}/insufficient-scope.test.ts`],
   },
   {

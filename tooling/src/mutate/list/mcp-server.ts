@@ -130,8 +130,8 @@ export const MCP_SERVER_DEFENCES: readonly Mutation[] = [
     defence: "A token that the vendor finds too narrow is refused as such, and not as invalid",
     rows: ["RS-3"],
     file: "packages/mcp-auth/src/mcp/bearer.ts",
-    find: "if (lacksScopeForAccount(error)) return INSUFFICIENT_SCOPE;",
-    replace: "if (lacksScopeForAccount(error)) return undefined;",
+    find: "return refused(INSUFFICIENT_SCOPE);",
+    replace: "return refused(INVALID_TOKEN);",
     tests: ["packages/mcp-auth/src/mcp/bearer.test.ts"],
   },
   {

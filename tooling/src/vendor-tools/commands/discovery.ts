@@ -3,9 +3,8 @@
  * also as it was written, because it contains more than the vendor client uses. Used by new.ts and
  * probe-metadata.ts.
  */
-import { type Clock, type Fetch, type JsonObject, OAuthError } from "@oauth-broker/oauth-core";
+import { type Clock, type Fetch, type JsonObject, OAuthError, parseJsonStrict } from "@oauth-broker/oauth-core";
 import { createVendorClient } from "@oauth-broker/oauth-core/client";
-import { parseJsonStrict } from "@oauth-broker/oauth-core/protocol";
 import { defineVendor, type ResolvedVendor, type Vendor } from "@oauth-broker/oauth-core/registry";
 
 export interface Discovered {

@@ -2,14 +2,9 @@
  * Calls the vendor's endpoints without credentials: with an unknown client, and with a code and a
  * token that never existed. The broker must understand each refusal. Called by probe.ts.
  */
-import { type Fetch, type JsonObject, OAuthError, Secret } from "@oauth-broker/oauth-core";
+import { type Fetch, type JsonObject, OAuthError, parseJsonStrict, Secret } from "@oauth-broker/oauth-core";
 import { createVendorClient, usableKeys, type VendorClient } from "@oauth-broker/oauth-core/client";
-import {
-  createCodeVerifier,
-  deriveCodeChallenge,
-  parseJsonStrict,
-  randomToken,
-} from "@oauth-broker/oauth-core/protocol";
+import { createCodeVerifier, deriveCodeChallenge, randomToken } from "@oauth-broker/oauth-core/protocol";
 import type { ResolvedVendor, VendorCredentials } from "@oauth-broker/oauth-core/registry";
 import { isEgressError } from "@oauth-broker/oauth-core/egress";
 import { allowedFor, createRecorder, type Exchange } from "@oauth-broker/simulators/fixtures";

@@ -3,9 +3,8 @@
  * but a bad key, which is skipped in a published set, is an error here. key-uses.ts checks that the
  * set has the keys its client needs.
  */
-import type { JsonObject, JsonValue } from "@oauth-broker/oauth-core";
+import { isJsonObject, type JsonObject, type JsonValue } from "@oauth-broker/oauth-core";
 import { usableKeys } from "@oauth-broker/oauth-core/client";
-import { isJsonObject } from "@oauth-broker/oauth-core/protocol";
 
 const SECRET_MEMBERS = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"];
 

@@ -4,8 +4,8 @@
  * registration is for this server alone, so an unsupported member refuses it; a document is for
  * every server, so unsupported members are left out.
  */
-import { type JsonObject, type JsonValue, OAuthError } from "@oauth-broker/oauth-core";
-import { parseJsonObject, requireRegistrableRedirectUri } from "@oauth-broker/oauth-core/protocol";
+import { type JsonObject, type JsonValue, OAuthError, parseJsonObject } from "@oauth-broker/oauth-core";
+import { requireRegistrableRedirectUri } from "@oauth-broker/oauth-core/protocol";
 
 export interface ClientMetadata {
   readonly clientName: string;

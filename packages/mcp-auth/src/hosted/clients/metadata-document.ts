@@ -5,15 +5,15 @@
  * and reads five kilobytes. An invalid document is refused and never cached.
  */
 import {
-  defined,
   type Clock,
   createExpiringMap,
   createSharedCalls,
+  defined,
   type Fetch,
   type JsonObject,
   OAuthError,
+  parseJsonObject,
 } from "@oauth-broker/oauth-core";
-import { parseJsonObject } from "@oauth-broker/oauth-core/protocol";
 import type { EgressOptions } from "@oauth-broker/oauth-core/egress";
 import { isLoopback } from "../../mcp/known-host.ts";
 import type { HostedSettings } from "../../settings.ts";

@@ -4,8 +4,7 @@
  * Sits between endpoint.ts and the SDK's handler.
  */
 import { isJsonContentType } from "@modelcontextprotocol/server";
-import { isJsonObject } from "@oauth-broker/oauth-core/protocol";
-import type { JsonObject, JsonValue } from "@oauth-broker/oauth-core";
+import { isJsonObject, type JsonObject, type JsonValue } from "@oauth-broker/oauth-core";
 import type { Log } from "@oauth-broker/oauth-core/service";
 import type { Caller } from "../../mode.ts";
 import type { LinkedRequest } from "./call.ts";

@@ -3,9 +3,9 @@
  * vendor's entry does. What may then be asked of the user is decided in find-links.ts.
  */
 import { isJsonContentType } from "@modelcontextprotocol/server";
-import type { JsonObject, JsonValue } from "@oauth-broker/oauth-core";
+import { isJsonObject, type JsonObject, type JsonValue } from "@oauth-broker/oauth-core";
 import { memberAt } from "@oauth-broker/oauth-core/client";
-import { isJsonObject, isScopeToken } from "@oauth-broker/oauth-core/protocol";
+import { isScopeToken } from "@oauth-broker/oauth-core/protocol";
 import type { ScopeRefusal } from "@oauth-broker/oauth-core/registry";
 
 /** One parameter of a challenge, its value as a token or quoted. */
