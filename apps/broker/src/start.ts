@@ -48,27 +48,31 @@ export async function start(
   { clientFile = resolve("data/sandbox-client.json"), graceMs = 2_000, httpTimeouts, stdout }: StartOptions = {},
 ): Promise<Running> {
   const tracing = await startTracing(config.tracing, "oauth-broker", log);
-  const sandbox = config.sandbox ? await startSandbox(config, clientFile) : undefined;
-  const broker = await createBroker(sandbox?.config ?? config, {
-    log,
-    sandboxUrl: () => sandbox?.url,
-    ...defined({ stdout }),
-  });
-  sandbox?.attach(broker);
-  const stopKeys = keepKeysLoaded(broker, log, await loadKeys(broker, log));
-  let server: Listening;
+  let sandbox: Sandbox | undefined;
+  let broker: Broker | undefined;
+  let stopKeys: (() => void) | undefined;
+  let server: Listening | undefined;
   try {
+    sandbox = config.sandbox ? await startSandbox(config, clientFile) : undefined;
+    broker = await createBroker(sandbox?.config ?? config, {
+      log,
+      sandboxUrl: () => sandbox?.url,
+      ...defined({ stdout }),
+    });
+    sandbox?.attach(broker);
+    stopKeys = keepKeysLoaded(broker, log, await loadKeys(broker, log));
     server = await listen(broker.app, config.listen, httpTimeouts);
+    // Before the first request, in the same turn of the event loop.
+    recordStart(broker);
+    await sandbox?.publish();
   } catch (error) {
-    stopKeys();
+    stopKeys?.();
+    await server?.stop(0);
     await sandbox?.close();
-    await broker.close();
+    await broker?.close();
     await tracing?.stop();
     throw error;
   }
-  // Before the first request, in the same turn of the event loop.
-  recordStart(broker);
-  await sandbox?.publish();
   for (const warning of config.warnings) log.warn("configuration_warning", { warning });
   log.info("listening", {
     url: config.baseUrl,

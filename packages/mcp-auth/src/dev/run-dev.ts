@@ -102,8 +102,9 @@ async function runWatched(environment: Environment, { print, greet }: Watched): 
   const parent = process.ppid;
   const follow = setInterval(() => (process.ppid === parent ? undefined : end()), FOLLOW_PARENT_MS);
   try {
-    const [code] = (await once(child, "exit")) as [number | null];
-    return code ?? 0;
+    const [code, signal] = (await once(child, "exit")) as [number | null, NodeJS.Signals | null];
+    // SIGTERM is how this process ends it; any other signal is a crash.
+    return code ?? (signal === "SIGTERM" ? 0 : 1);
   } finally {
     clearInterval(follow);
     for (const signal of signals) process.off(signal, end);
