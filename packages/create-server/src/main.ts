@@ -2,7 +2,6 @@
  * `npm run create-server`, in the repository: builds the materials of projects first, from the
  * current sources.
  */
-import { join } from "node:path";
 import { stopwatch } from "./clock.ts";
 import { calledIn, takenByNpm } from "./config.ts";
 import { create, terminal } from "./create.ts";
@@ -13,7 +12,7 @@ process.exitCode = await create(process.argv.slice(2), {
   ...terminal,
   from: calledIn(),
   takenByNpm: takenByNpm(),
-  repository: join(ROOT),
+  repository: ROOT,
   version: versionOfThis(),
   materials: async () => {
     const elapsed = stopwatch();

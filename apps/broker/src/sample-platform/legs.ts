@@ -22,7 +22,6 @@ const BROKER_LEGS: Readonly<Record<string, { readonly title: string; readonly ra
   started: { title: "The broker sends the browser to the vendor", rank: 2 },
   parked: { title: "The vendor sends the browser back; its code is parked", rank: 3 },
   failed: { title: "The broker ends the flow", rank: 4 },
-  redeemed: { title: "The broker redeems the vendor's code", rank: 6 },
   spent: { title: "The broker redeems the vendor's code", rank: 6 },
 };
 

@@ -7,6 +7,7 @@
 import { defined } from "@oauth-broker/oauth-core";
 import { DecryptCommand, GenerateDataKeyCommand, KMSClient } from "@aws-sdk/client-kms";
 import type { KeyContext, KeyWrapper } from "@oauth-broker/oauth-core";
+import { KEY_BYTES } from "../crypto/aes-gcm.ts";
 import { TokenStoreError } from "../errors.ts";
 import { bindingOf, encodeWrapped, keyOfWrapped, parseWrapped, requireBinding, WRAPPED_FORMAT } from "./kms-wrapped.ts";
 import { DEADLINE_PASSED, kmsError, kmsStartError, kmsUnavailable } from "./kms-errors.ts";
@@ -21,7 +22,6 @@ import {
   requireTrustedKey,
 } from "./kms-key-id.ts";
 
-const KEY_BYTES = 32;
 /** Over all attempts; callers promise a response within five seconds. */
 const DEADLINE_MS = 4500;
 

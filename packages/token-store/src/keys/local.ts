@@ -9,11 +9,11 @@ import { link, open as openFile, readFile, rm, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { type KeyContext, type KeyWrapper, makeFolder } from "@oauth-broker/oauth-core";
 import { open, seal } from "../crypto/envelope.ts";
+import { KEY_BYTES } from "../crypto/aes-gcm.ts";
 import { TokenStoreError } from "../errors.ts";
 
 /** Line 1 of every key file; line 2 is the key, 32 bytes as base64url. */
 const HEADER = "oauth-broker key file 1";
-const KEY_BYTES = 32;
 const LARGEST_FILE_BYTES = 1024;
 
 /** Which key file, and whether it may be made. */

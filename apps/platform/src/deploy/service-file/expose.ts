@@ -9,7 +9,8 @@ import type { Deployment } from "../../connectors/connector.ts";
 const PATH = /^(?:\/[A-Za-z0-9._~-]+)+(?:\/\*)?$/;
 /** The paths a platform needs of an authorization server; /register and /revoke are optional. */
 const NEEDED = ["/.well-known/oauth-authorization-server", "/authorize", "/token"];
-const EXAMPLE = "service: {expose: [/.well-known/oauth-authorization-server, /authorize, /token]}";
+/** For messages about the field. */
+export const EXPOSE_EXAMPLE = "service: {expose: [/.well-known/oauth-authorization-server, /authorize, /token]}";
 
 /** What may follow a `/*`: nothing that a server could interpret as a path outside it. */
 const PLAIN = /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._~-]+)+$/;
@@ -35,7 +36,7 @@ export function exposeProblems(expose: readonly string[], mode: Deployment["mode
   const missing = NEEDED.filter((path) => !isExposed(path, expose));
   if (missing.length === 0) return [];
   const problem = `lacks ${missing.join(", ")}: the platform requests these before it has a token`;
-  return [{ path: "service.expose", problem, example: EXAMPLE }];
+  return [{ path: "service.expose", problem, example: EXPOSE_EXAMPLE }];
 }
 
 function pathProblem(path: string, isRepeated: boolean): string | undefined {

@@ -8,7 +8,7 @@ import { parseDocument } from "yaml";
 import type { Deployment } from "../../connectors/connector.ts";
 import { isConnectorId } from "../../connectors/store-on-records.ts";
 import type { Given } from "./allowed-variables.ts";
-import { exposeProblems } from "./expose.ts";
+import { EXPOSE_EXAMPLE, exposeProblems } from "./expose.ts";
 import { readVariables, refusedNames } from "./environment.ts";
 
 export interface ServiceFile {
@@ -95,9 +95,8 @@ function readFile(fields: Fields, given: Given | undefined, problems: Problem[])
 }
 
 function readExpose(service: unknown, mode: ServiceFile["mode"] | undefined, problems: Problem[]): readonly string[] {
-  const example = "service: {expose: [/.well-known/oauth-authorization-server, /authorize, /token]}";
   if (service !== undefined && !isFields(service)) {
-    problems.push({ path: "service", problem: "must hold `expose`", example });
+    problems.push({ path: "service", problem: "must hold `expose`", example: EXPOSE_EXAMPLE });
     return [];
   }
   requireKnownKeys(service ?? {}, ["expose"], "service.", problems);
@@ -105,7 +104,7 @@ function readExpose(service: unknown, mode: ServiceFile["mode"] | undefined, pro
   if (expose === undefined && mode !== "hosted") return [];
   const paths: unknown = expose ?? [];
   if (!Array.isArray(paths) || paths.some((path) => typeof path !== "string")) {
-    problems.push({ path: "service.expose", problem: "must be a list of paths", example });
+    problems.push({ path: "service.expose", problem: "must be a list of paths", example: EXPOSE_EXAMPLE });
     return [];
   }
   problems.push(...exposeProblems(paths as string[], mode));
