@@ -30,6 +30,7 @@ export function parseJsonObject(text: string): JsonObject {
   throw new SyntaxError("not a JSON object");
 }
 
+/** Whether a JSON value is an object: neither a list nor null. */
 export function isJsonObject(value: JsonValue | undefined): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
