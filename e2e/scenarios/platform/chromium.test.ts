@@ -87,8 +87,13 @@ describe.skipIf(CHROMIUM === undefined)("the platform in Chromium", () => {
       await shot("5-answer");
 
       await actor.follow("Connection");
-      await actor.click("Disconnect");
+      await page.getByText("Disconnect", { exact: true }).click();
+      await actor.sees(/until you connect again/);
+      await shot("6-disconnect");
+      await actor.click("Yes, disconnect");
+      await actor.sees(/Your tokens are deleted here, and revoked/);
       await actor.sees("Not connected");
+      await shot("7-disconnected");
     });
 
     it("an administrator sees the problem at the field, by keyboard alone", async () => {

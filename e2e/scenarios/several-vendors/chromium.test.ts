@@ -319,8 +319,12 @@ describe.skipIf(CHROMIUM === undefined)("the pages of links in Chromium", () => 
       }),
     ]);
     // Made before, at the address that was http: of this user's links none is lost.
-    const disconnect = page.getByRole("button", { name: "Disconnect chat" });
-    if (await disconnect.isVisible()) await disconnect.click();
+    const disconnect = page.getByText("Disconnect chat", { exact: true });
+    if (await disconnect.isVisible()) {
+      await disconnect.click();
+      await page.getByRole("button", { name: "Yes, disconnect chat" }).click();
+      await page.getByRole("status").getByText("chat is disconnected").waitFor();
+    }
     await page.getByRole("button", { name: "Connect chat" }).click();
     await agree(page);
     await page.getByRole("status").getByText("chat is connected").waitFor();

@@ -273,7 +273,8 @@ describe("a connection", () => {
     const connector = await addConnector();
     await connect(connector);
     const open = await platform.connections.open(connector, first.user.id);
-    expect(await disconnect(connector, first.user.id, platform)).toEqual({ revoked: true });
+    expect(await disconnect(connector, first.user.id, platform)).toEqual({ tokens: "revoked" });
+    expect(await disconnect(connector, first.user.id, platform)).toEqual({ tokens: "none" });
     expect(await platform.connections.status(connector, first.user.id)).toEqual({ state: "none" });
     await platform.connections.save(connector, first.user.id, open?.tokens ?? expect.fail("no tokens"));
     await expect(

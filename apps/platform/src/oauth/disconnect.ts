@@ -9,8 +9,8 @@ import { clientOfConnector } from "./client-of-connector.ts";
 import type { ConnectDeps } from "./connect.ts";
 import type { OpenConnection } from "./connections.ts";
 
-/** `help`: what the user can do by hand when the grant may remain. */
-export type Disconnected = { readonly revoked: true } | { readonly revoked: false; readonly help: string };
+/** `none`: there was no connection. `help`: what the user can do by hand when the grant may remain. */
+export type Disconnected = { readonly tokens: "none" | "revoked" } | { readonly tokens: "left"; readonly help: string };
 
 const BY_HAND = "The grant may still exist at the vendor. Open your account settings there and remove the app.";
 
@@ -20,15 +20,15 @@ export async function disconnect(connector: Connector, userId: string, deps: Con
   const outcome = open === undefined ? undefined : await revoke(connector, open, deps);
   await deps.connections.forget(connector, userId);
   // Tokens that may not be used any more cannot be revoked with the present credentials either.
-  return outcome ?? (state === "none" ? { revoked: true } : { revoked: false, help: BY_HAND });
+  return outcome ?? (state === "none" ? { tokens: "none" } : { tokens: "left", help: BY_HAND });
 }
 
 async function revoke(connector: Connector, { tokens }: OpenConnection, deps: ConnectDeps): Promise<Disconnected> {
   try {
     const revoked = await (await clientOfConnector(connector, deps)).revoke(tokens);
-    return revoked.outcome === "revoked" ? { revoked: true } : { revoked: false, help: revoked.help };
+    return revoked.outcome === "revoked" ? { tokens: "revoked" } : { tokens: "left", help: revoked.help };
   } catch (error) {
-    if (error instanceof OAuthError || error instanceof BrokerClientError) return { revoked: false, help: BY_HAND };
+    if (error instanceof OAuthError || error instanceof BrokerClientError) return { tokens: "left", help: BY_HAND };
     throw error;
   }
 }

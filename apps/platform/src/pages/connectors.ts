@@ -1,9 +1,10 @@
 /** The list of connectors, and the page of one: its state for this user, Connect and Disconnect. */
-import { html, type Markup } from "@oauth-broker/oauth-core/service";
+import { askFirst, html, type Markup } from "@oauth-broker/oauth-core/service";
 import type { Connector, Registration } from "../connectors/connector.ts";
 import type { ConnectionStatus } from "../oauth/connections.ts";
+import type { Disconnected } from "../oauth/disconnect.ts";
 import type { SignedIn } from "../users/session.ts";
-import { alert, form, platformPage, type Tab } from "./layout.ts";
+import { alert, form, platformPage, statusNotice, type Tab } from "./layout.ts";
 import { failureNotice, STATE_WORDS, statusLine, time } from "./status.ts";
 
 export interface ListedConnector {
@@ -75,17 +76,34 @@ ${actions(connector, status, session)}`,
 }
 
 function actions(connector: Connector, status: ConnectionStatus, { cookie }: SignedIn): Markup {
-  const { id, state } = connector;
+  const { id, name, state } = connector;
   if (needsNone(connector)) return html`<p>This server needs no sign-in. Call its tools directly.</p>`;
   const button = (look: string, label: string): Markup => html`<button class="${look}" type="submit">${label}</button>`;
   const disconnect =
     status.state === "none"
       ? undefined
-      : form(`/connectors/${id}/disconnect`, cookie, button("button plain", "Disconnect"));
+      : askFirst(
+          "Disconnect",
+          `This deletes your tokens for ${name} here, and revokes them where they were issued if that is possible. Agents can no longer use ${name} for you, until you connect again.`,
+          form(`/connectors/${id}/disconnect`, cookie, button("button", "Yes, disconnect")),
+        );
   if (state === "draft") {
     return html`<p>This connector is a draft. It can be connected once a deploy has passed the connection test.</p>${disconnect}`;
   }
   const label = status.state === "none" ? "Connect" : "Connect again";
   const look = status.state === "connected" ? "button plain" : "button";
-  return html`<div class="row">${form(`/connectors/${id}/connect`, cookie, button(look, label))}${disconnect}</div>`;
+  return html`<div class="row">${form(`/connectors/${id}/connect`, cookie, button(look, label))}</div>
+${disconnect}`;
+}
+
+/** What became of the tokens: here they are deleted in any case. */
+export function disconnectedNotice(outcome: Disconnected): Markup {
+  switch (outcome.tokens) {
+    case "none":
+      return statusNotice("There was no connection any more. Nothing was done.");
+    case "revoked":
+      return statusNotice("Disconnected. Your tokens are deleted here, and revoked where they were issued.");
+    case "left":
+      return alert(`Disconnected here: your tokens are deleted. They could not be revoked. ${outcome.help}`);
+  }
 }

@@ -36,6 +36,11 @@ export function alert(text: string, more?: Markup): Markup {
   return html`<div class="notice" role="alert"><p>${text}</p>${more}</div>`;
 }
 
+/** @param text what was done, read out when the reader is free */
+export function statusNotice(text: string): Markup {
+  return html`<div class="notice" role="status"><p>${text}</p></div>`;
+}
+
 function navigation(tabs: readonly Tab[]): Markup | undefined {
   if (tabs.length === 0) return undefined;
   const links = tabs.map(

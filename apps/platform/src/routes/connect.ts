@@ -6,7 +6,7 @@ import type { Route } from "@oauth-broker/oauth-core/service";
 import { describeFailure, finishConnect, startConnect } from "../oauth/connect.ts";
 import { disconnect } from "../oauth/disconnect.ts";
 import { OWN_CALLBACK, SHARED_CALLBACK } from "../oauth/redirect-uri.ts";
-import { alert } from "../pages/layout.ts";
+import { disconnectedNotice } from "../pages/connectors.ts";
 import type { PageDeps } from "./deps.ts";
 import { requireConnector, requireForm } from "./guard.ts";
 import { showConnector } from "./pages.ts";
@@ -56,8 +56,7 @@ export function connectRoutes(deps: PageDeps): Route[] {
         const { session } = await requireForm(c, deps);
         const connector = await requireConnector(c, deps);
         const outcome = await disconnect(connector, session.user.id, deps);
-        if (outcome.revoked) return redirectAnswer(`/connectors/${connector.id}`);
-        return showConnector(c, deps, session, alert(`Disconnected here. ${outcome.help}`));
+        return showConnector(c, deps, session, disconnectedNotice(outcome));
       },
     },
   ];

@@ -211,6 +211,21 @@ describe("connecting", () => {
     expect(await (await user.get(PATH)).text()).toContain("Not connected");
   });
 
+  it("asks before a disconnect, without a script, and says what it did (#29)", async () => {
+    await user.get(await goToVendor("approve"));
+    const html = await (await user.get(PATH)).text();
+    const asked = /<details[^]*<\/details>/.exec(html)?.[0] ?? "";
+    expect(asked).toMatch(
+      /<summary>Disconnect<\/summary>[^]*until you connect again[^]*name="csrf"[^]*Yes, disconnect<\/button>/,
+    );
+    expect(html.replace(asked, "")).not.toContain("disconnect");
+    const ended = await (await user.submit(PATH, `${PATH}/disconnect`)).text();
+    expect(ended).toMatch(/role="status"[^]*deleted here, and revoked where they were issued/);
+    expect(ended).toContain("Not connected");
+    const csrf = /name="csrf" value="([^"]+)"/.exec(asked)?.[1] ?? "";
+    expect(await (await user.post(`${PATH}/disconnect`, { csrf })).text()).toContain("Nothing was done");
+  });
+
   it("cannot be finished in another browser, or for another user in the same one", async () => {
     const back = await goToVendor("approve");
     expect((await administrator.get(back)).status).toBe(400);

@@ -11,7 +11,17 @@ export {
   type LogFieldName,
   type LogFields,
 } from "./log.ts";
-export { type BackLink, fact, hidden, html, type Markup, page, type RefusedPage, STYLE_HASH } from "./page.ts";
+export {
+  askFirst,
+  type BackLink,
+  fact,
+  hidden,
+  html,
+  type Markup,
+  page,
+  type RefusedPage,
+  STYLE_HASH,
+} from "./page.ts";
 export { createRateLimit, type RateLimit } from "./rate-limit.ts";
 export { type HttpLayer, mount, type RequestMetrics, type Route, type Trace } from "./http-layer.ts";
 export { explainStartFailure, runService } from "./run-service.ts";

@@ -64,6 +64,20 @@ export function hidden(name: string, value: string): Markup {
   return html`<input type="hidden" name="${name}" value="${value}">`;
 }
 
+/**
+ * A step before something that cannot be undone: the button is on the page, below what it does, and
+ * shows once the reader opens it. Works without script, and costs no request.
+ *
+ * @param label of the choice, such as `Disconnect GitHub`
+ * @param consequence what happens, before it happens
+ * @param form with the button that does it
+ */
+export function askFirst(label: string, consequence: string, form: Markup): Markup {
+  return html`<details><summary>${label}</summary>
+<div class="notice"><p>${consequence}</p>
+${form}</div></details>`;
+}
+
 /** A link on a page that leads back to where the user came from. */
 export interface BackLink {
   readonly href: string;

@@ -1,4 +1,5 @@
 /** `/connections`: what a user sees and changes, and what becomes of the tokens of each change. */
+import { OAuthError } from "@oauth-broker/oauth-core";
 import { createCookieJar } from "@oauth-broker/simulators";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { SERVER } from "../../testing/hosted-fixture.ts";
@@ -17,8 +18,11 @@ let call: Call;
 let visitor: LinkingVisitor;
 /** Awaited between the vendor's answer to a refresh and its commit. */
 let beforeCommit: () => Promise<void>;
+/** The vendor's answer to a revocation, instead of its own. */
+let revocation: OAuthError | undefined;
 beforeEach(async () => {
   beforeCommit = async () => undefined;
+  revocation = undefined;
   fixture = await openLinkingFixture({
     vendorClient: (real) => ({
       ...real,
@@ -26,6 +30,10 @@ beforeEach(async () => {
         const tokens = await real.refreshTokens(...args);
         await beforeCommit();
         return tokens;
+      },
+      revokeGrant: async (...args) => {
+        if (revocation !== undefined) throw revocation;
+        return real.revokeGrant(...args);
       },
     }),
   });
@@ -160,11 +168,59 @@ describe("bar#LK-9 a disconnect", () => {
   it("ends the link here and at the vendor, and the session lives on", async () => {
     const page = await link();
     const shown = await visitor.press(page, "disconnect", CHAT);
-    expect(pathOf(shown)).toBe("/connections");
+    expect(shown.url.pathname).toBe("/connections");
     expect(sectionOf(shown.html, "Chat Vendor")).toContain("Not connected");
     expect(fixture.revocations("chat")).toBe(1);
     expect(await call.links.read("chat")).toEqual({ state: "missing" });
     expect(await fixture.gate.identify(call.access)).toBeDefined();
+  });
+
+  it("asks first: the page shows what happens before the button that does it, without a script (#29)", async () => {
+    const chat = sectionOf((await link()).html, "Chat Vendor");
+    const [outside, asked] = [chat.replace(/<details[^]*<\/details>/, ""), /<details[^]*<\/details>/.exec(chat)?.[0]];
+    expect(outside).not.toContain('value="disconnect"');
+    expect(asked).toMatch(/^<details><summary>Disconnect Chat Vendor<\/summary>/);
+    expect(asked).toMatch(
+      /until you connect it again[^]*name="csrf"[^]*value="disconnect">Yes, disconnect Chat Vendor</,
+    );
+  });
+
+  it.each([
+    ["revoked them", "", undefined],
+    ["has no way to revoke them from here", "remove this one", new OAuthError("unsupported_token_type", "no way")],
+    ["did not revoke them", "remove this one", new OAuthError("temporarily_unavailable", "down")],
+  ])("says what it did: %s (#29)", async (said, byHand, failure) => {
+    revocation = failure;
+    const shown = await visitor.press(await link(), "disconnect", CHAT);
+    expect(shown.html).toContain("Chat Vendor is disconnected. Its tokens are deleted here");
+    expect(shown.html).toContain(said);
+    expect(shown.html).toContain(byHand);
+    expect(shown.html.includes("To end what may be left")).toBe(byHand !== "");
+    expect(await call.links.read("chat")).toEqual({ state: "missing" });
+    // Not by a link of somebody else's, for another vendor, or once the account is connected again.
+    const { pathname, search } = shown.url;
+    for (const [from, to] of [
+      [/proof=[^&]*/, "proof=0.x"],
+      [/at_vendor=\w+/, "at_vendor=already"],
+      ["disconnected=chat", "disconnected=home"],
+      [/&proof=.*/, ""],
+    ] as const) {
+      const changed = search.replace(from, to);
+      expect(changed).not.toBe(search);
+      expect((await visitor.open(pathname + changed)).html).not.toContain("is disconnected");
+    }
+    await link();
+    expect((await visitor.open(pathname + search)).html).not.toContain("is disconnected");
+  });
+
+  it("says of what cannot be read that the vendor was not asked (#29)", async () => {
+    await link();
+    await fixture.rows.change({ pk: "USER#user", sk: "VENDOR#chat" }, { set: { data_key: "half a row" } }, {});
+    const page = await visitor.open("/connections");
+    expect(sectionOf(page.html, "Chat Vendor")).toContain("Cannot be read");
+    const shown = await visitor.press(page, "disconnect", CHAT);
+    expect(shown.html).toContain("Chat Vendor was not asked to revoke it");
+    expect(fixture.revocations("chat")).toBe(0);
   });
 
   it("in a page that is older than the link changes nothing", async () => {

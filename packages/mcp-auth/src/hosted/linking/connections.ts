@@ -9,9 +9,16 @@ import type { Trace } from "@oauth-broker/oauth-core/service";
 import { PATHS } from "../paths.ts";
 import { atVendor, endLinkOver, isUsable, linkKey, linkScope } from "../vendor-links/link.ts";
 import type { LinkingDeps } from "./deps.ts";
-import { formCsrf, requireShown } from "./form-token.ts";
+import { formCsrf, requireShown, shownVersion } from "./form-token.ts";
 import { connectionsUrl, startLink, startSignIn, withCookies } from "./flows.ts";
-import { connectionsPage, type ShownConnection, signedOutPage, type Visitor } from "./pages.ts";
+import {
+  connectionsPage,
+  type Disconnected,
+  isAtVendor,
+  type ShownConnection,
+  signedOutPage,
+  type Visitor,
+} from "./pages.ts";
 import type { SignedIn } from "./sign-ins.ts";
 import { endQuestion, replaceLink } from "./store-link.ts";
 
@@ -30,9 +37,12 @@ export async function showConnections(
     return query.has(SIGNED_OUT) ? signedOutPage() : startSignIn(PATHS.connections, {}, deps, trace);
   }
   const listed = [...deps.linking.vendors.keys()];
+  const connections = await Promise.all(listed.map((vendor) => connectionOf(vendor, signedIn, deps)));
+  const missing = connections.filter(({ state }) => state === "missing").map(({ vendor }) => vendor);
   return connectionsPage({
     visitor: await visitorOf(signedIn, deps),
-    connections: await Promise.all(listed.map((vendor) => connectionOf(vendor, signedIn, deps))),
+    connections,
+    disconnected: await disconnectedOf(query, missing, signedIn, deps),
     linked: deps.linking.vendors.get(onlyOf(query, "linked"))?.vendor.name,
     error: onlyOf(query, "error"),
   });
@@ -42,6 +52,31 @@ export async function showConnections(
 function onlyOf(query: URLSearchParams, name: string): string {
   const [value = "", ...further] = query.getAll(name);
   return further.length === 0 ? value : "";
+}
+
+/** What a disconnect did, in the URL to which its answer leads. Its proof is of this user, so that no other page says it. */
+async function disconnectedUrl(
+  listed: string,
+  atVendor: Disconnected["atVendor"],
+  { user }: SignedIn,
+  deps: LinkingDeps,
+): Promise<string> {
+  const proof = await formCsrf(user, { form: ["disconnected", listed, atVendor], linkVersion: 0 }, deps);
+  return connectionsUrl({ disconnected: listed, at_vendor: atVendor, proof });
+}
+
+/** @param missing the vendors without a link: what is connected again is not called disconnected */
+async function disconnectedOf(
+  query: URLSearchParams,
+  missing: readonly string[],
+  { user }: SignedIn,
+  deps: LinkingDeps,
+): Promise<Disconnected | undefined> {
+  const [listed, atVendor] = [onlyOf(query, "disconnected"), onlyOf(query, "at_vendor")];
+  const vendor = deps.linking.vendors.get(listed)?.vendor;
+  if (vendor === undefined || !missing.includes(listed) || !isAtVendor(atVendor)) return undefined;
+  const proven = await shownVersion(onlyOf(query, "proof"), user, ["disconnected", listed, atVendor], deps);
+  return proven === undefined ? undefined : { name: vendor.name, atVendor, help: vendor.revocationHelp };
 }
 
 /** @throws OAuthError for the 400 page of a form that was not shown to this user */
@@ -136,14 +171,16 @@ async function connect(
 async function disconnect(
   form: Parameters,
   listed: string,
-  { user }: SignedIn,
+  signedIn: SignedIn,
   deps: LinkingDeps,
   trace: Trace,
 ): Promise<Answer> {
+  const { user } = signedIn;
   const linkVersion = await requireShown(form, user, ["connection", listed], deps, trace);
   const at = atVendor(listed, deps);
   const ended = await endLinkOver(linkKey(user, at), linkVersion, at);
-  return redirectAnswer(ended === undefined ? connectionsUrl({ error: "link_changed" }) : PATHS.connections);
+  if (ended === undefined) return redirectAnswer(connectionsUrl({ error: "link_changed" }));
+  return redirectAnswer(await disconnectedUrl(listed, ended.vendor ?? "nothing", signedIn, deps));
 }
 
 async function answerQuestion(

@@ -25,6 +25,17 @@ export async function formCsrf(
   return `${linkVersion}.${hmacSha256(await serverKey.derive("linking-form"), what).toString("base64url")}`;
 }
 
+/** @returns the link version in a token of `formCsrf`; undefined for any other text */
+export async function shownVersion(
+  sent: string | undefined,
+  user: string,
+  form: readonly string[],
+  deps: Pick<LinkingDeps, "serverKey" | "settings" | "source">,
+): Promise<number | undefined> {
+  const linkVersion = Number(/^(\d{1,15})\./.exec(sent ?? "")?.[1] ?? 0);
+  return isSameText(sent, await formCsrf(user, { form, linkVersion }, deps)) ? linkVersion : undefined;
+}
+
 /**
  * @returns the link version that the page showed
  * @throws OAuthError for the 400 page: the form was not shown to this user
@@ -36,9 +47,8 @@ export async function requireShown(
   deps: Pick<LinkingDeps, "serverKey" | "settings" | "source">,
   trace: Trace,
 ): Promise<number> {
-  const sent = form.get("csrf");
-  const linkVersion = Number(/^(\d{1,15})\./.exec(sent ?? "")?.[1] ?? 0);
-  if (isSameText(sent, await formCsrf(user, { form: of, linkVersion }, deps))) return linkVersion;
+  const linkVersion = await shownVersion(form.get("csrf"), user, of, deps);
+  if (linkVersion !== undefined) return linkVersion;
   trace.reason = "csrf";
   throw new OAuthError("invalid_request", "The page is too old, or was shown to another account: open it again", {
     reason: "csrf",

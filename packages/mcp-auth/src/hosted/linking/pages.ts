@@ -3,10 +3,11 @@
  * Each says first who is signed in. Names of clients and accounts are untrusted.
  */
 import { type Answer, formPageAnswer } from "@oauth-broker/oauth-core/http";
-import { fact, hidden, html, type Markup, page, STYLE_HASH } from "@oauth-broker/oauth-core/service";
+import { askFirst, fact, hidden, html, type Markup, page, STYLE_HASH } from "@oauth-broker/oauth-core/service";
 import type { ServerClient } from "../clients/client.ts";
 import { PATHS } from "../paths.ts";
 import { KNOWN_BY, shownText } from "../server-callback/consent-page.ts";
+import type { VendorRevocation } from "../vendor-links/link.ts";
 
 /** Who is at the browser, and how they leave. */
 export interface Visitor {
@@ -93,8 +94,45 @@ export interface ConnectionsPage {
   readonly connections: readonly ShownConnection[];
   /** The name of the vendor that was linked just now. */
   readonly linked: string | undefined;
+  readonly disconnected: Disconnected | undefined;
   readonly error: string;
 }
+
+/** What a disconnect did; `nothing`: what was stored could not be read, so nothing was revoked. */
+export interface Disconnected {
+  readonly name: string;
+  readonly atVendor: VendorRevocation | "nothing";
+  /** What the user can do by hand, as the vendor's entry says it. */
+  readonly help: string | undefined;
+}
+
+const BY_HAND = "Open your account settings there, look under connected or authorized apps, and remove this one";
+
+/** What became of the tokens; `isByHand`: the user may have to end them at the vendor. */
+const AT_VENDOR: Readonly<
+  Record<Disconnected["atVendor"], { readonly said: (name: string) => string; readonly isByHand: boolean }>
+> = {
+  token: { said: (name) => `Its tokens are deleted here, and ${name} has revoked them.`, isByHand: false },
+  grant: {
+    said: (name) => `Its tokens are deleted here, and ${name} has revoked them with all that you had allowed.`,
+    isByHand: false,
+  },
+  already: { said: (name) => `Its tokens are deleted here; ${name} had ended them before.`, isByHand: false },
+  unsupported: {
+    said: (name) => `Its tokens are deleted here, but ${name} has no way to revoke them from here.`,
+    isByHand: true,
+  },
+  failed: {
+    said: (name) => `Its tokens are deleted here, but ${name} did not revoke them when it was asked.`,
+    isByHand: true,
+  },
+  nothing: {
+    said: (name) => `What was stored here is deleted. It could not be read, so ${name} was not asked to revoke it.`,
+    isByHand: true,
+  },
+};
+
+export const isAtVendor = (value: string): value is Disconnected["atVendor"] => Object.hasOwn(AT_VENDOR, value);
 
 /** Any other value in the URL is shown as none. */
 const ERRORS: ReadonlyMap<string, string> = new Map([
@@ -110,12 +148,13 @@ const ERRORS: ReadonlyMap<string, string> = new Map([
   ["temporarily_unavailable", "This could not be finished now. Nothing was connected: try again in a moment."],
 ]);
 
-export function connectionsPage({ visitor, connections, linked, error }: ConnectionsPage): Answer {
+export function connectionsPage({ visitor, connections, linked, disconnected, error }: ConnectionsPage): Answer {
   const problem = ERRORS.get(error);
   const content = html`${signedIn(visitor)}
 ${linked === undefined ? undefined : html`<p class="notice" role="status">${linked} is connected. You can close this page and go back to your application.</p>`}
+${disconnected === undefined ? undefined : disconnectedNotice(disconnected)}
 ${problem === undefined ? undefined : html`<p class="notice" role="alert">${problem}</p>`}
-${connections.map(connectionOf)}
+${connections.map((connection) => connectionOf(connection, visitor))}
 <h2>Your account here</h2>
 ${signOut(visitor, "Sign out", undefined)}`;
   return linkingPage(200, `Your connections at ${visitor.serverHost}`, content);
@@ -134,7 +173,14 @@ const STATES: Readonly<Record<ShownConnection["state"], string>> = {
   unreadable: "Cannot be read: connect it again",
 };
 
-function connectionOf(connection: ShownConnection): Markup {
+function disconnectedNotice({ name, atVendor, help = BY_HAND }: Disconnected): Markup {
+  const { said, isByHand } = AT_VENDOR[atVendor];
+  return html`<div class="notice" role="status"><p>${name} is disconnected. ${said(name)}</p>
+${isByHand ? html`<p>To end what may be left there: ${help}.</p>` : undefined}
+<p>Your applications stay signed in, and your other connections stay as they are.</p></div>`;
+}
+
+function connectionOf(connection: ShownConnection, { serverHost }: Visitor): Markup {
   const { vendor, name, state, account, scopes, since, csrf, question } = connection;
   const isLinked = state !== "missing";
   return html`<h2>${name}</h2>
@@ -148,8 +194,19 @@ ${since === undefined ? undefined : fact("Since", since)}
 <form method="post" action="${PATHS.connections}">
 ${hidden("csrf", csrf)}${hidden("vendor", vendor)}
 ${isLinked ? button("reconnect", `Reconnect ${name}`, "plain") : button("connect", `Connect ${name}`)}
-${isLinked ? button("disconnect", `Disconnect ${name}`, "plain") : undefined}
-</form>`;
+</form>
+${isLinked ? askToDisconnect(connection, serverHost) : undefined}`;
+}
+
+function askToDisconnect({ vendor, name, csrf }: ShownConnection, serverHost: string): Markup {
+  return askFirst(
+    `Disconnect ${name}`,
+    `${serverHost} deletes its tokens for ${name}, and revokes them there where ${name} lets it. No application that uses ${serverHost} reaches your ${name} account after that, until you connect it again.`,
+    html`<form method="post" action="${PATHS.connections}">
+${hidden("csrf", csrf)}${hidden("vendor", vendor)}
+${button("disconnect", `Yes, disconnect ${name}`)}
+</form>`,
+  );
 }
 
 function questionOf(question: ShownQuestion, { vendor, name, account, scopes }: ShownConnection): Markup {
