@@ -25,7 +25,7 @@ export function note(check: string, text: string): Finding {
 /** @returns a finding for an outage; undefined for an error that is an answer */
 export function unasked(check: string, error: unknown): Finding | undefined {
   const cause = error instanceof OAuthError ? error.cause : error;
-  if (isEgressError(cause) && cause.kind !== "too_large") {
+  if (isEgressError(cause) && cause.kind !== "too_large" && cause.kind !== "unreadable") {
     return { check, result: "unasked", text: `could not be checked: ${cause.kind}, ${cause.detail}` };
   }
   if (!(error instanceof OAuthError) || error.code !== "temporarily_unavailable") return undefined;

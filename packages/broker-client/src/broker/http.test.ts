@@ -20,6 +20,22 @@ describe("the way out to the broker", () => {
     expect(asked[0]).toMatchObject({ method: "POST", redirect: "manual" });
   });
 
+  it("rfc6749#B sends a form under its bare type", async () => {
+    const sent: (string | null)[] = [];
+    const fetch = brokerFetch(async (url, init) => {
+      sent.push(new Request(url, init).headers.get("content-type"));
+      return new Response(null, { status: 204 });
+    });
+    const form = { method: "POST", body: new URLSearchParams({ a: "b" }) };
+    await fetch("https://broker.example/", form);
+    await fetch("https://broker.example/", {
+      ...form,
+      headers: new Headers({ "content-type": "application/x-www-form-urlencoded;charset=UTF-8" }),
+    });
+    await fetch("https://broker.example/", { method: "POST", body: "{}", headers: { "content-type": "text/x" } });
+    expect(sent).toEqual(["application/x-www-form-urlencoded", "application/x-www-form-urlencoded", "text/x"]);
+  });
+
   it.each([204, 304])("hands on a %i, which has no body", async (status) => {
     const fetch = brokerFetch(async () => new Response(null, { status }));
     expect((await fetch("https://broker.example/")).status).toBe(status);

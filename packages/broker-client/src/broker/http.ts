@@ -15,7 +15,7 @@ export function brokerFetch(given: Fetch | undefined, timeoutMs: number = TIMEOU
   return async (input, init) => {
     try {
       const timeout = AbortSignal.timeout(timeoutMs);
-      const answer = await send(input, { ...init, redirect: "manual", signal: timeout });
+      const answer = await send(input, { ...withBareFormType(init), redirect: "manual", signal: timeout });
       const { status, headers } = answer;
       const body = await answer.arrayBuffer();
       return new Response(body.byteLength === 0 ? null : body, { status, headers });
@@ -26,6 +26,15 @@ export function brokerFetch(given: Fetch | undefined, timeoutMs: number = TIMEOU
         : unavailable("The broker's response did not arrive", "response_lost");
     }
   };
+}
+
+/** The type of a form has no parameter; the web's fetch and oauth4webapi add a `charset`. */
+//= rfc6749#B
+function withBareFormType(init: RequestInit | undefined): RequestInit | undefined {
+  if (!(init?.body instanceof URLSearchParams)) return init;
+  const headers = new Headers(init.headers);
+  headers.set("content-type", "application/x-www-form-urlencoded");
+  return { ...init, headers };
 }
 
 function unavailable(description: string, reason: string): BrokerClientError {

@@ -9,9 +9,11 @@
  * - `connect`: no connection was established: DNS, TCP, TLS, or too many calls waiting for one
  * - `timeout`: the time for the whole exchange is over, or the caller's signal fired
  * - `too_large`: body or headers exceed the limits
- * - `broken`: the connection ended early, or the response is not HTTP
+ * - `broken`: the connection ended early: no response, or half of one
+ * - `unreadable`: a response came, and it is not HTTP or cannot be decoded: asking again changes
+ *   nothing
  */
-export type EgressErrorKind = "refused" | "connect" | "timeout" | "too_large" | "broken";
+export type EgressErrorKind = "refused" | "connect" | "timeout" | "too_large" | "broken" | "unreadable";
 
 /** An outbound call without a usable answer. The message is the same for every kind. */
 export interface EgressError extends Error {

@@ -30,6 +30,9 @@ export interface Answer {
   readonly chunks: readonly Buffer[];
 }
 
+/** More than any server sends before its answer. */
+const MAX_INFORMATIONAL = 10;
+
 /**
  * Sends exactly once: a second attempt of the pool to write the same request is refused.
  *
@@ -41,6 +44,7 @@ export function exchange(pool: Dispatcher, request: ExchangeRequest, limits: Exc
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let received = 0;
+    let informational = 0;
     let answer: Omit<Answer, "chunks"> | undefined;
     let controller: Dispatcher.DispatchController | undefined;
     let settled = false;
@@ -76,8 +80,10 @@ export function exchange(pool: Dispatcher, request: ExchangeRequest, limits: Exc
           controller = started;
         },
         onResponseStart(_controller, status, responseHeaders) {
-          // An informational answer is overwritten by the final one.
-          answer = { status, headers: responseHeaders };
+          //= rfc9110#15.2
+          if (status >= 200) answer = { status, headers: responseHeaders };
+          else if (status === 101) giveUp("unreadable", "another protocol, which was not asked for");
+          else if ((informational += 1) > MAX_INFORMATIONAL) giveUp("unreadable", "informational answers without end");
         },
         onResponseData(_controller, chunk) {
           received += chunk.length;
@@ -89,7 +95,7 @@ export function exchange(pool: Dispatcher, request: ExchangeRequest, limits: Exc
         },
         onResponseError(_controller, error) {
           if (isEgressError(error)) fail(error.kind, error.detail);
-          else fail(kindOf(error, controller !== undefined), codeOf(error));
+          else fail(kindOf(error, controller !== undefined), causeOf(error));
         },
       },
     );
@@ -100,12 +106,51 @@ function kindOf(error: Error, sent: boolean): EgressErrorKind {
   const code = codeOf(error);
   if (code === "UND_ERR_INVALID_ARG") return "refused";
   if (!sent) return "connect";
-  return code === "UND_ERR_HEADERS_OVERFLOW" ? "too_large" : "broken";
+  if (code === "UND_ERR_HEADERS_OVERFLOW") return "too_large";
+  return isUnreadable(error, code) ? "unreadable" : "broken";
+}
+
+/** undici's words for an answer that it will not read: `100 Continue`, and an upgrade. */
+const UNREAD_ANSWERS: ReadonlySet<string> = new Set(["bad response", "bad upgrade"]);
+
+/**
+ * Whether the bytes that came are wrong, and not too few: the parser never blames what is missing
+ * for anything but an early end.
+ */
+function isUnreadable(error: Error, code: string): boolean {
+  if (error.name === "HTTPParserError") return parserCodeOf(error) !== "HPE_INVALID_EOF_STATE";
+  return code === "UND_ERR_RES_CONTENT_LENGTH_MISMATCH" || UNREAD_ANSWERS.has(error.message);
 }
 
 /**
  * The code alone: messages and other members of foreign errors can contain bytes of the response.
  */
+function causeOf(error: Error): string {
+  if (error.name === "HTTPParserError") return parserCodeOf(error);
+  const code = codeOf(error);
+  return UNREAD_ANSWERS.has(error.message) ? `${code}, ${error.message}` : code;
+}
+
 function codeOf(error: Error): string {
   return "code" in error && typeof error.code === "string" ? error.code : error.name;
+}
+
+/** undici keeps the parser's reason, one of a fixed list, and loses its code. */
+const PARSER_CODES: readonly (readonly [reason: RegExp, code: string])[] = [
+  [/\(Invalid EOF state\)$/, "HPE_INVALID_EOF_STATE"],
+  [/expected CR\b/, "HPE_CR_EXPECTED"],
+  [/expected LF\b/i, "HPE_LF_EXPECTED"],
+  [/chunk/i, "HPE_INVALID_CHUNK_SIZE"],
+  [/\((?:Transfer-Encoding can't|Invalid `Transfer-Encoding`)/, "HPE_INVALID_TRANSFER_ENCODING"],
+  [/Content-Length/, "HPE_INVALID_CONTENT_LENGTH"],
+  [/header/, "HPE_INVALID_HEADER_TOKEN"],
+  [/status/, "HPE_INVALID_STATUS"],
+  [/version|dot\)/, "HPE_INVALID_VERSION"],
+  [/\(Expected HTTP\//, "HPE_INVALID_CONSTANT"],
+];
+
+function parserCodeOf(error: Error): string {
+  const code = codeOf(error);
+  if (code !== error.name) return code;
+  return PARSER_CODES.find(([reason]) => reason.test(error.message))?.[1] ?? code;
 }

@@ -80,7 +80,7 @@ describe("a request", () => {
         "authorization: Basic eDp5",
         "accept-encoding: identity",
         "user-agent: oauth-broker",
-        "content-type: application/x-www-form-urlencoded;charset=UTF-8",
+        "content-type: application/x-www-form-urlencoded",
         "content-length: 8",
       ].sort(),
     );

@@ -181,7 +181,7 @@ function createRealm(
       return toResponse(answer, decodeBody(answer, limits.maxBodyBytes, url.origin));
     } catch (error) {
       // A status or header that a Response cannot have.
-      throw isEgressError(error) ? error : egressError("broken", true, `${url.origin}: unreadable response`);
+      throw isEgressError(error) ? error : egressError("unreadable", true, `${url.origin}: unreadable response`);
     }
   };
 

@@ -1,5 +1,7 @@
+import { once } from "node:events";
+import { get } from "node:http";
 import { setImmediate } from "node:timers/promises";
-import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { httpAnswer, startLoopbackServer } from "../testing/network/loopback-server.ts";
 import { closeAfterEach, open, start } from "../testing/network/test-egress.ts";
@@ -19,7 +21,7 @@ describe("size", () => {
     return open().fetch(server.origin);
   };
   const tooLarge = { name: "EgressError", kind: "too_large", sent: true };
-  const broken = { name: "EgressError", kind: "broken", sent: true };
+  const unreadable = { name: "EgressError", kind: "unreadable", sent: true };
 
   it("bar#EG-8 takes a body of exactly 256 KiB and not a byte more", async () => {
     expect((await (await fetchBody(httpAnswer("x".repeat(LIMIT)))).arrayBuffer()).byteLength).toBe(LIMIT);
@@ -45,7 +47,9 @@ describe("size", () => {
     ["deflate", deflateSync],
     ["deflate", deflateRawSync],
     ["br", brotliCompressSync],
+    ["zstd", zstdCompressSync],
     ["GZIP", gzipSync],
+    ["identity, gzip", gzipSync],
   ] as const)("bar#EG-8 decodes %s up to the limit, and stops a bomb", async (coding, encode) => {
     const fits = await fetchBody(httpAnswer(encode("x".repeat(LIMIT)), { "content-encoding": coding }));
     expect(await fits.text()).toBe("x".repeat(LIMIT));
@@ -65,14 +69,28 @@ describe("size", () => {
     ).rejects.toMatchObject(tooLarge);
   });
 
+  it.each(["identity", "utf-8", "UTF-8", "none", "identity, utf8", ","])(
+    "rfc9110#8.4 takes %j for no coding",
+    async (coding) => {
+      expect(await (await fetchBody(httpAnswer("{}", { "content-encoding": coding }))).text()).toBe("{}");
+    },
+  );
+
+  it("names the coding that it cannot decode, without what does not belong into a name", async () => {
+    const headers = { "content-encoding": `compress, x"\u00e9=${"y".repeat(100)}` };
+    const detail = expect.stringMatching(/: content coding compress x___y{19} is not supported$/) as unknown;
+    await expect(fetchBody(httpAnswer("x", headers))).rejects.toMatchObject({ ...unreadable, detail });
+  });
+
   it.each([
-    ["an unknown coding", "zstd", Buffer.from("x")],
+    ["an unknown coding", "aes128gcm", Buffer.from("x")],
+    ["zstd that is none", "zstd", Buffer.from("x")],
     ["two codings", "gzip, gzip", gzipSync(gzipSync("x"))],
     ["a property of every object", "constructor", Buffer.from("x")],
     ["a cut body", "gzip", gzipSync("x".repeat(1_000)).subarray(0, -9)],
     ["a damaged body", "br", Buffer.from("not brotli at all")],
   ])("bar#EG-8 refuses %s", async (_what, coding, body) => {
-    await expect(fetchBody(httpAnswer(body, { "content-encoding": coding }))).rejects.toMatchObject(broken);
+    await expect(fetchBody(httpAnswer(body, { "content-encoding": coding }))).rejects.toMatchObject(unreadable);
   });
 
   it("bar#EG-8 stops a flood of headers at 32 KiB", async () => {
@@ -93,18 +111,16 @@ describe("time", () => {
     await expect(open({ timeoutMs: 150 }).fetch(server.origin)).rejects.toMatchObject({ kind: "timeout", sent: true });
   });
 
-  it("bar#EG-8 cuts headers that drip, and informational answers without end", async () => {
-    for (const piece of ["x-a: b\r\n", "HTTP/1.1 103 Early Hints\r\n\r\n"]) {
-      const server = await start((socket) => {
-        if (piece.startsWith("x")) socket.write("HTTP/1.1 200 OK\r\n");
-        const drip = setInterval(() => socket.write(piece), 10);
-        socket.on("close", () => clearInterval(drip));
-      });
-      await expect(open({ timeoutMs: 150 }).fetch(server.origin)).rejects.toMatchObject({
-        kind: "timeout",
-        sent: true,
-      });
-    }
+  it("bar#EG-8 cuts headers that drip", async () => {
+    const server = await start((socket) => {
+      socket.write("HTTP/1.1 200 OK\r\n");
+      const drip = setInterval(() => socket.write("x-a: b\r\n"), 10);
+      socket.on("close", () => clearInterval(drip));
+    });
+    await expect(open({ timeoutMs: 150 }).fetch(server.origin)).rejects.toMatchObject({
+      kind: "timeout",
+      sent: true,
+    });
   });
 
   it("bar#EG-8 gives up connecting before the whole time is over, unsent", async () => {
@@ -172,13 +188,9 @@ describe("connections", () => {
   it.each([
     ["a body shorter than announced", "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{}"],
     ["a chunked body without its end", "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n"],
-    ["a chunk size that is not a number", "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n{}\r\n"],
     ["half of the headers", "HTTP/1.1 200 OK\r\ncontent-type: appl"],
-    ["something else than HTTP", "SSH-2.0-OpenSSH_9.9\r\n\r\n"],
-    ["a status no Response has", "HTTP/1.1 999 Odd\r\ncontent-length: 2\r\n\r\n{}"],
-    ["an upgrade that was not requested", "HTTP/1.1 101 Switching\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n"],
-    ["two lengths", "HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n{}x"],
-    ["a length and chunks", "HTTP/1.1 200 OK\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n"],
+    ["half of the headers, with a length", "HTTP/1.1 200 OK\r\ncontent-length: 5\r\ncontent-type: appl"],
+    ["half of the first line", "HTTP/1.1 20"],
   ])("bar#EG-8 takes %s for broken", async (_what, bytes) => {
     const server = await start((socket) => socket.end(bytes));
     await expect(open().fetch(server.origin)).rejects.toMatchObject({
@@ -186,6 +198,52 @@ describe("connections", () => {
       kind: "broken",
       sent: true,
     });
+  });
+
+  const OK = "HTTP/1.1 200 OK\r\n";
+  const CHUNKED = "transfer-encoding: chunked\r\n";
+  it.each([
+    ["a chunk size that is not a number", `${OK}${CHUNKED}\r\nzz\r\n{}\r\n`],
+    ["something else than HTTP", "SSH-2.0-OpenSSH_9.9\r\n\r\n"],
+    ["lines that end in LF alone", "HTTP/1.1 200 OK\ncontent-length: 2\n\n{}"],
+    ["a folded header", `${OK}x-a: a\r\n b\r\ncontent-length: 2\r\n\r\n{}`],
+    ["a space in a header's name", `${OK}x a: b\r\ncontent-length: 2\r\n\r\n{}`],
+    ["a control character in a header", `${OK}x-a: a\0b\r\ncontent-length: 2\r\n\r\n{}`],
+    ["a length that is no number", `${OK}content-length: two\r\n\r\n{}`],
+    ["chunks and a length", `${OK}${CHUNKED}content-length: 2\r\n\r\n0\r\n\r\n`],
+    ["a status that is no number", "HTTP/1.1 abc OK\r\ncontent-length: 2\r\n\r\n{}"],
+    ["a version that is none", "HTTP/x.1 200 OK\r\ncontent-length: 2\r\n\r\n{}"],
+  ])("bar#EG-8 takes %s for unreadable, and names the code that Node's own parser gives", async (_what, bytes) => {
+    const server = await start((socket) => socket.end(bytes));
+    const [error] = (await once(get(server.origin), "error")) as [NodeJS.ErrnoException];
+    expect(error.code).toMatch(/^HPE_/);
+    await expect(open().fetch(server.origin)).rejects.toMatchObject({
+      name: "EgressError",
+      kind: "unreadable",
+      sent: true,
+      detail: `${server.origin}: ${error.code}`,
+    });
+  });
+
+  it.each([
+    ["a status no Response has", "HTTP/1.1 999 Odd\r\ncontent-length: 2\r\n\r\n{}"],
+    ["an upgrade that was not requested", "HTTP/1.1 101 Switching\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n"],
+    ["an upgrade to nothing", `HTTP/1.1 101 Switching\r\n\r\n${OK}content-length: 2\r\n\r\n{}`],
+    ["100 Continue, which undici does not skip", `HTTP/1.1 100 Continue\r\n\r\n${OK}content-length: 2\r\n\r\n{}`],
+    ["two lengths", `${OK}content-length: 2\r\ncontent-length: 3\r\n\r\n{}x`],
+    ["a length and chunks", `${OK}content-length: 2\r\n${CHUNKED}\r\n0\r\n\r\n`],
+  ])("bar#EG-8 takes %s for unreadable", async (_what, bytes) => {
+    const server = await start((socket) => socket.end(bytes));
+    await expect(open().fetch(server.origin)).rejects.toMatchObject({ kind: "unreadable", sent: true });
+  });
+
+  it("rfc9110#15.2 skips ten informational answers, and ends a connection with more", async () => {
+    const hints = (count: number): string => "HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n".repeat(count);
+    const answers = [10, 11].map((count) => `${hints(count)}HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}`);
+    const server = await start((socket) => socket.write(answers[server.received.length - 1] ?? ""));
+    // Each has a connection of its own.
+    expect(await (await open().fetch(server.origin)).text()).toBe("{}");
+    await expect(open().fetch(server.origin)).rejects.toMatchObject({ kind: "unreadable", sent: true });
   });
 
   it("skips informational answers, and takes those without a body", async () => {

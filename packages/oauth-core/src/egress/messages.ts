@@ -3,7 +3,7 @@
  * becomes a `Response`. Content coding is undone here and never grows beyond the limit: we ask for
  * `identity`, and some vendors compress anyway.
  */
-import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync, type ZlibOptions } from "node:zlib";
+import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync, zstdDecompressSync } from "node:zlib";
 import { type EgressError, egressError } from "./errors.ts";
 import type { Answer, ExchangeRequest } from "./exchange.ts";
 
@@ -33,6 +33,12 @@ const DROPPED_HEADERS = new Set([
   "set-cookie",
   "transfer-encoding",
 ]);
+
+/**
+ * The type of a form, which has no parameter: strict vendors refuse the `charset` that the web's own
+ * fetch adds.
+ */
+export const FORM_TYPE = "application/x-www-form-urlencoded";
 
 const NULL_BODY_STATUS = new Set([204, 205, 304]);
 
@@ -77,8 +83,7 @@ function readHeaders(headers: RequestInit["headers"]): { list: string[]; names: 
 function readBody(body: RequestInit["body"]): { content: string | Uint8Array | null; type?: string } {
   if (body === undefined || body === null) return { content: null };
   if (typeof body === "string") return { content: body, type: "text/plain;charset=UTF-8" };
-  if (body instanceof URLSearchParams)
-    return { content: body.toString(), type: "application/x-www-form-urlencoded;charset=UTF-8" };
+  if (body instanceof URLSearchParams) return { content: body.toString(), type: FORM_TYPE };
   if (body instanceof Uint8Array) return { content: body };
   throw unsupported("a body is a string, URLSearchParams or Uint8Array");
 }
@@ -170,7 +175,7 @@ class WholeResponse extends ResponseHead {
 }
 
 type Bytes = Buffer<ArrayBuffer>;
-type Decoder = (data: Bytes, options: ZlibOptions) => Bytes;
+type Decoder = (data: Bytes, options: { readonly maxOutputLength: number }) => Bytes;
 
 const DECODERS: Readonly<Record<string, Decoder>> = {
   gzip: gunzipSync,
@@ -180,22 +185,26 @@ const DECODERS: Readonly<Record<string, Decoder>> = {
   deflate: (data, options) =>
     ((data[0] ?? 0) & 0x0f) === 8 ? inflateSync(data, options) : inflateRawSync(data, options),
   br: brotliDecompressSync,
+  zstd: zstdDecompressSync,
 };
+
+/** Names of no coding that servers send, a character set among them. */
+const NO_CODINGS: ReadonlySet<string> = new Set(["", "identity", "none", "utf-8", "utf8"]);
 
 /**
  * @param origin for `detail`
- * @throws EgressError too_large, or broken for damaged data, and for codings we do not know or
+ * @throws EgressError too_large, or unreadable for damaged data, and for codings we do not know or
  *   several at once
  */
 //= bar#EG-8
 export function decodeBody({ chunks, headers }: Answer, maxBodyBytes: number, origin: string): Bytes {
   const data = Buffer.concat(chunks);
-  const name = String(headers["content-encoding"] ?? "")
-    .trim()
-    .toLowerCase();
-  if (data.length === 0 || name === "" || name === "identity") return data;
-  const decode = Object.hasOwn(DECODERS, name) ? DECODERS[name] : undefined;
-  if (decode === undefined) throw egressError("broken", true, `${origin}: unknown content coding`);
+  const codings = codingsOf(headers["content-encoding"]);
+  const [name, ...more] = codings;
+  if (data.length === 0 || name === undefined) return data;
+  const decode = more.length === 0 && Object.hasOwn(DECODERS, name) ? DECODERS[name] : undefined;
+  if (decode === undefined)
+    throw egressError("unreadable", true, `${origin}: content coding ${codingText(codings)} is not supported`);
   try {
     return decode(data, { maxOutputLength: maxBodyBytes });
   } catch (error) {
@@ -203,10 +212,26 @@ export function decodeBody({ chunks, headers }: Answer, maxBodyBytes: number, or
   }
 }
 
+//= rfc9110#8.4
+function codingsOf(header: string | string[] | undefined): string[] {
+  return String(header ?? "")
+    .split(",")
+    .map((name) => name.trim().toLowerCase())
+    .filter((name) => !NO_CODINGS.has(name));
+}
+
+/** A header of another party, for the log: what a coding's name may have, and little of it. */
+function codingText(codings: readonly string[]): string {
+  return codings
+    .join(" ")
+    .replace(/[^\w.+ -]/g, "_")
+    .slice(0, 32);
+}
+
 function decodingError(error: unknown, origin: string): EgressError {
   const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
   return egressError(
-    code === "ERR_BUFFER_TOO_LARGE" ? "too_large" : "broken",
+    code === "ERR_BUFFER_TOO_LARGE" ? "too_large" : "unreadable",
     true,
     `${origin}: decoding failed, ${code}`,
   );

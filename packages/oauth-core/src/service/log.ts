@@ -4,6 +4,7 @@
  */
 import { basename, dirname } from "node:path";
 import { pino } from "pino";
+import { isEgressError } from "../egress/errors.ts";
 import { requestContext } from "../mechanics/request-context.ts";
 import { wallClock } from "./clock.ts";
 
@@ -35,6 +36,8 @@ const FIELDS = {
   errorName: "string",
   errorCode: "string",
   causes: "string",
+  // Why another party could not be reached: host and code.
+  outboundError: "string",
   stackTop: "string",
   // The process itself.
   url: "string",
@@ -217,7 +220,7 @@ const OUR_ERRORS: ReadonlySet<string> = new Set(["OAuthError", "TokenStoreError"
 
 /**
  * A thrown value as log fields: its name and code, our own `detail`, the names and codes of its
- * causes, and the file and line it came from. Never a message: foreign messages quote URLs, bodies
+ * causes, why an outbound call failed, and the file and line it came from. Never a message: foreign messages quote URLs, bodies
  * and tokens.
  */
 export function errorFields(error: unknown): LogFields {
@@ -228,6 +231,7 @@ export function errorFields(error: unknown): LogFields {
     errorCode: codeOf(error),
     detail: typeof detail === "string" ? detail : undefined,
     causes: causesOf(error),
+    outboundError: outboundErrorOf(error),
     stackTop: stackTop(error),
   };
 }
@@ -248,6 +252,24 @@ function causesOf(error: Error): string | undefined {
     causes.push(code === undefined ? nameOf(cause) : `${nameOf(cause)}(${code})`);
   }
   return causes.length === 0 ? undefined : causes.join(" < ");
+}
+
+const MOST_CAUSES = 8;
+
+/**
+ * Why an outbound call had no usable answer: `https://vendor.example: CERT_HAS_EXPIRED`. It stands
+ * beside `detail`, because each error on the way up has a detail of its own. Never for the caller.
+ *
+ * @param error what was thrown in the end; undefined when no outbound call is among its causes
+ */
+//= bar#EG-9
+export function outboundErrorOf(error: unknown): string | undefined {
+  let cause = error;
+  for (let depth = 0; cause instanceof Error && depth < MOST_CAUSES; depth += 1) {
+    if (isEgressError(cause)) return cause.detail;
+    cause = cause.cause;
+  }
+  return undefined;
 }
 
 const FRAME = /^ {4}at (?:.* \()?(?:file:\/\/)?((?:node:|\/|[A-Za-z]:\\)[^()]*):(\d+):\d+\)?$/;

@@ -18,6 +18,7 @@ import { clockSkewSeconds } from "./clock.ts";
 import { type Authenticate, clientAuthentication } from "./authentication.ts";
 import { bareHost, isLoopbackHost } from "../egress/url.ts";
 import { invalidVendorResponse } from "./errors.ts";
+import { FORM_TYPE } from "../egress/messages.ts";
 
 /** What a vendor client reaches vendors with. */
 export interface VendorClientDeps {
@@ -137,10 +138,11 @@ interface Endpoint {
   readonly isInsecure: boolean;
 }
 
-/** What oauth4webapi sends. */
+/** What oauth4webapi sends, but for the type: it has no `charset`, and strict vendors refuse one. */
+//= rfc6749#B
 const FORM = {
   accept: "application/json",
-  "content-type": "application/x-www-form-urlencoded;charset=UTF-8",
+  "content-type": FORM_TYPE,
   "user-agent": "oauth-broker",
 };
 

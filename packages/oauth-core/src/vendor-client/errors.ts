@@ -8,7 +8,7 @@ import type { Clock } from "../ports.ts";
 import { errorText, OAuthError, type OAuthErrorCode } from "../protocol/errors.ts";
 import type { ErrorMeaning, TokenErrors } from "../vendors/dialect.ts";
 import type { VendorCredentials } from "../vendors/vendor.ts";
-import { isEgressError } from "../egress/errors.ts";
+import { type EgressErrorKind, isEgressError } from "../egress/errors.ts";
 
 /** What was requested, as far as it decides what a failure means. */
 export interface VendorCall {
@@ -147,6 +147,11 @@ export function parseRetryAfter(value: string | null, now: Clock): number | unde
   return Math.min(Math.max(seconds, 1), MAX_RETRY_AFTER_SECONDS);
 }
 
+const WRONG_ANSWERS: ReadonlyMap<EgressErrorKind, string> = new Map([
+  ["too_large", "response too large"],
+  ["unreadable", "unreadable response"],
+]);
+
 /**
  * Any error thrown while a vendor was asked. An error that is neither of the network nor of
  * oauth4webapi is a bug of ours and is returned unchanged.
@@ -154,8 +159,9 @@ export function parseRetryAfter(value: string | null, now: Clock): number | unde
 export function translateVendorError(error: unknown, call: VendorCall): unknown {
   if (error instanceof OAuthError) return error;
   if (isEgressError(error)) {
-    // A response that is too long is a response, and an invalid one.
-    if (error.kind === "too_large") return invalidVendorResponse(`${call.what}: response too large`, { cause: error });
+    // A response that is too long, or cannot be decoded, is a response, and an invalid one.
+    const fault = WRONG_ANSWERS.get(error.kind);
+    if (fault !== undefined) return invalidVendorResponse(`${call.what}: ${fault}`, { cause: error });
     //= bar#EG-9
     return new OAuthError("temporarily_unavailable", "The vendor cannot be reached", {
       cause: error,

@@ -10,6 +10,7 @@ import { type AuthorizationRequest, authorizationUrl } from "./authorization/url
 import { createDeadline, type Deadline } from "./deadline.ts";
 import { createDiscovery } from "./discovery/discover.ts";
 import { egressError, isEgressError } from "../egress/errors.ts";
+import { FORM_TYPE } from "../egress/messages.ts";
 import { identify } from "./userinfo/identify.ts";
 import { createSigningKeys } from "./id-token/jwks.ts";
 import { validateAccessToken } from "./access-token/validate.ts";
@@ -153,10 +154,10 @@ export function createVendorClient(
   { deadline }: { readonly deadline: Deadline } = { deadline: createDeadline() },
 ): VendorClient {
   const { now } = options;
-  const fetch = withEgressErrors(options.fetch);
+  const fetch = vendorFetch(options.fetch);
   const deps = { ...options, fetch };
   const bindings = createBindings(deps);
-  const documents = withEgressErrors(options.fetchDocuments ?? options.fetch);
+  const documents = vendorFetch(options.fetchDocuments ?? options.fetch);
   const discovery = createDiscovery({ ...deps, fetch: documents });
   const keys = createSigningKeys({ fetch: documents, now });
   const common = { now, fetch, bindings, discovery, keys, deadline };
@@ -181,13 +182,29 @@ export function createVendorClient(
   };
 }
 
-/** An error of another Fetch does not say whether the request was sent: it counts as sent. */
-function withEgressErrors(fetch: VendorClientDeps["fetch"]): VendorClientDeps["fetch"] {
+/**
+ * Any Fetch, as vendors are asked: a form of oauth4webapi is sent under its bare type, and an error
+ * of another Fetch, which does not say whether the request was sent, counts as sent.
+ */
+function vendorFetch(fetch: VendorClientDeps["fetch"]): VendorClientDeps["fetch"] {
   return async (input, init) => {
     try {
-      return await fetch(input, init);
+      return await fetch(input, withBareFormType(init));
     } catch (error) {
       throw isEgressError(error) ? error : egressError("broken", true, error instanceof Error ? error.name : "unknown");
     }
   };
+}
+
+//= rfc6749#B
+function withBareFormType(init: RequestInit | undefined): RequestInit | undefined {
+  if (!(init?.body instanceof URLSearchParams) || isBare(init.headers)) return init;
+  const headers = new Headers(init.headers);
+  headers.set("content-type", FORM_TYPE);
+  return { ...init, headers: Object.fromEntries(headers) };
+}
+
+/** Of our own forms, without building Headers. */
+function isBare(headers: RequestInit["headers"]): boolean {
+  return headers !== undefined && "content-type" in headers && headers["content-type"] === FORM_TYPE;
 }

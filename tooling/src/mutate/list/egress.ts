@@ -7,6 +7,22 @@ const EGRESS = "packages/oauth-core/src/egress";
 
 export const EGRESS_DEFENCES: readonly Mutation[] = [
   {
+    defence: "Informational answers without end are cut",
+    rows: ["EG-8"],
+    file: `${EGRESS}/exchange.ts`,
+    find: "else if ((informational += 1) > MAX_INFORMATIONAL)",
+    replace: "else if ((informational += 1) > 100 * MAX_INFORMATIONAL)",
+    tests: [`${EGRESS}/limits.test.ts`],
+  },
+  {
+    defence: "A protocol that was not asked for ends the call",
+    rows: ["EG-8"],
+    file: `${EGRESS}/exchange.ts`,
+    find: "else if (status === 101)",
+    replace: "else if (status === 199)",
+    tests: [`${EGRESS}/limits.test.ts`],
+  },
+  {
     defence: "IPv4 addresses of special ranges are not public",
     rows: ["EG-3"],
     file: `${EGRESS}/addresses.ts`,

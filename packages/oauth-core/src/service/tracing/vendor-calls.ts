@@ -7,7 +7,7 @@ import { toOAuthError } from "../../protocol/errors.ts";
 import { requestContext } from "../../mechanics/request-context.ts";
 import type { AccessTokenCheck, RegistrationAnswer, VendorClient } from "../../vendor-client/index.ts";
 import { asksAccount } from "../../vendor-client/userinfo/identify.ts";
-import type { Log } from "../log.ts";
+import { type Log, outboundErrorOf } from "../log.ts";
 import { endSpan, startVendorSpan } from "./spans.ts";
 
 /** What a call to a vendor is for. */
@@ -51,7 +51,7 @@ export function watchedVendorClient(client: VendorClient, watch: VendorCallWatch
       try {
         return await client.resolve(vendor);
       } catch (error) {
-        report({ vendor: vendor.id, operation: "discover", outcome: toOAuthError(error).code }, watch);
+        report({ vendor: vendor.id, operation: "discover", ...failed(error) }, watch);
         throw error;
       }
     },
@@ -105,9 +105,9 @@ interface Call<T> {
 async function watchCall<T>({ vendor, operation, call, outcomeOf }: Call<T>, watch: VendorCallWatch): Promise<T> {
   const startedAt = performance.now();
   const span = startVendorSpan(`${operation} ${vendor}`);
-  const end = (outcome: string): void => {
+  const end = ({ outcome, outboundError }: Outcome): void => {
     const durationMs = Math.round((performance.now() - startedAt) * 100) / 100;
-    report({ vendor, operation, outcome, durationMs }, watch);
+    report({ vendor, operation, outcome, durationMs, outboundError }, watch);
     const errorType = outcome === OK ? undefined : outcome;
     endSpan(
       span,
@@ -117,18 +117,27 @@ async function watchCall<T>({ vendor, operation, call, outcomeOf }: Call<T>, wat
   };
   try {
     const result = await call();
-    end(outcomeOf(result));
+    end({ outcome: outcomeOf(result) });
     return result;
   } catch (error) {
-    end(toOAuthError(error).code);
+    end(failed(error));
     throw error;
   }
 }
 
-interface Reported {
+interface Outcome {
+  readonly outcome: string;
+  /** Why the vendor could not be reached. */
+  readonly outboundError?: string | undefined;
+}
+
+function failed(error: unknown): Outcome {
+  return { outcome: toOAuthError(error).code, outboundError: outboundErrorOf(error) };
+}
+
+interface Reported extends Outcome {
   readonly vendor: string;
   readonly operation: VendorOperation;
-  readonly outcome: string;
   /** Absent: unknown. */
   readonly durationMs?: number;
 }

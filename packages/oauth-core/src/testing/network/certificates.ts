@@ -62,6 +62,14 @@ export function createTestAuthority(name = "Test authority, not to be trusted"):
   };
 }
 
+/** A certificate that is its own authority, as servers make them at their first start. */
+export function createSelfSigned(names: readonly string[]): TestCertificate {
+  const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  const alternatives = extension(OID.subjectAltName, sequence(...names.map(generalName)));
+  const cert = certificate("Test server", "Test server", publicKey, privateKey, FAR_AWAY, alternatives);
+  return { cert, key: privateKey.export({ type: "pkcs8", format: "pem" }).toString() };
+}
+
 function certificate(
   subject: string,
   issuer: string,

@@ -57,6 +57,10 @@ async function ask(
   return sent;
 }
 
+/** The one difference: the library's type has a `charset`, ours has none (form-type.test.ts). */
+const underBareType = (sent: readonly Sent[]): Sent[] =>
+  sent.map((one) => ({ ...one, headers: { ...one.headers, "content-type": "application/x-www-form-urlencoded" } }));
+
 const redeem: Parameters<typeof ask>[2] = (client, vendor) =>
   client.redeemCode(vendor, credentials, { ...CODE, scope: [], resource: "https://r.example/" });
 const refresh: Parameters<typeof ask>[2] = (client, ...request) => client.refreshTokens(...request);
@@ -82,13 +86,13 @@ describe("a token request", () => {
       ...options,
       additionalParameters: { resource: "https://r.example/" },
     });
-    expect(await ask("https://v.example", method, redeem)).toEqual(sent);
+    expect(await ask("https://v.example", method, redeem)).toEqual(underBareType(sent));
   });
 
   it.each(METHODS)("rfc6749#6 for a refresh token is the library's, with %s", async (method) => {
     const { sent, options, server, auth } = library(method);
     await oauth.refreshTokenGrantRequest(server, client, auth, "r t", options);
-    expect(await ask("https://v.example", method, refresh)).toEqual(sent);
+    expect(await ask("https://v.example", method, refresh)).toEqual(underBareType(sent));
   });
 
   it.each(["http://v.example/t", "http://127.0.0.1:1/t", "ftp://v.example/t"])("goes to no %s", async (endpoint) => {
