@@ -2,8 +2,8 @@ import { OAuthError, type RecordStore } from "@oauth-broker/oauth-core";
 import type { VendorTokens } from "@oauth-broker/oauth-core/registry";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { memoryRecordStore } from "@oauth-broker/token-store/memory";
-import { beforeEach, expect, it, vi } from "vitest";
-import { createSingleFlight, type SingleFlight, singleFlightId } from "./single-flight.ts";
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { createSingleFlight, type EqualRefreshes, type SingleFlight, singleFlightId } from "./single-flight.ts";
 
 const NOW = 1_700_000_000;
 const SECRET = "the refresh token all of them present";
@@ -14,6 +14,14 @@ let calls: number;
 const flight = (): SingleFlight => createSingleFlight({ records, now });
 const answer = (n: number): VendorTokens => ({ accessToken: `access-${n}`, tokenType: "Bearer", vendorData: {} });
 const call = async (): Promise<VendorTokens> => answer(++calls);
+/** What equal callers present. */
+const refreshOf = (id = "id", more: Partial<EqualRefreshes> = {}): EqualRefreshes => ({
+  id,
+  clientId: "platform",
+  refreshToken: SECRET,
+  clientSecret: undefined,
+  ...more,
+});
 
 beforeEach(() => {
   now = fixedClock(NOW);
@@ -24,25 +32,84 @@ beforeEach(() => {
 it("bar#RF-1 makes one call for 200 equal requests over two processes", async () => {
   const [one, two] = [flight(), flight()];
   const answers = await Promise.all(
-    Array.from({ length: 200 }, (_, index) => (index % 2 === 0 ? one : two).run("id", SECRET, call)),
+    Array.from({ length: 200 }, (_, index) => (index % 2 === 0 ? one : two).run(refreshOf(), call)),
   );
   expect(calls).toBe(1);
   expect(new Set(answers.map(({ accessToken }) => accessToken))).toEqual(new Set(["access-1"]));
 });
 
 it("replays the answer for 60 s and no longer", async () => {
-  await flight().run("id", SECRET, call);
+  await flight().run(refreshOf(), call);
   now.advance(59);
-  expect((await flight().run("id", SECRET, call)).accessToken).toBe("access-1");
+  expect((await flight().run(refreshOf(), call)).accessToken).toBe("access-1");
   now.advance(1);
-  expect((await flight().run("id", SECRET, call)).accessToken).toBe("access-2");
+  expect((await flight().run(refreshOf(), call)).accessToken).toBe("access-2");
 });
 
-it("keeps the answer sealed: the record shows nothing of it, and another secret does not open it", async () => {
-  await flight().run("id", SECRET, call);
+it("keeps the answer sealed: the record shows nothing of it, and another token does not open it", async () => {
+  await flight().run(refreshOf(), call);
   const record = await records.get({ kind: "refresh", id: "id" });
   expect(JSON.stringify(record)).not.toContain("access-1");
-  await expect(flight().run("id", "another token", call)).rejects.toThrow("sealed value");
+  await expect(flight().run(refreshOf("id", { refreshToken: "another" }), call)).rejects.toMatchObject({
+    code: "temporarily_unavailable",
+  });
+  expect(calls).toBe(1);
+});
+
+describe("callers with different secrets of their own at the vendor", () => {
+  const [right, other] = ["right", "another", undefined].map((clientSecret) => refreshOf("id", { clientSecret }));
+  const without = refreshOf("id");
+  const refused = (seconds: number) => ({
+    code: "temporarily_unavailable",
+    retryAfterSeconds: seconds,
+    extras: { reason: "just_refreshed" },
+  });
+
+  it.each([
+    ["another secret", other!],
+    ["no secret", without],
+  ])(
+    "bar#RF-1 a caller with %s gets nothing of an answer, and the token is not sent again meanwhile",
+    async (_, late) => {
+      const one = flight();
+      await one.run(right!, call);
+      now.advance(20);
+      await expect(one.run(late, call)).rejects.toMatchObject(refused(40));
+      await expect(flight().run(late, call)).rejects.toMatchObject(refused(40));
+      expect((await flight().run(right!, call)).accessToken).toBe("access-1");
+      expect(calls).toBe(1);
+      now.advance(40);
+      expect((await flight().run(late, call)).accessToken).toBe("access-2");
+    },
+  );
+
+  it("bar#RF-1 at once, in one process: the second waits for the first one's call and makes none", async () => {
+    const slowly = Promise.withResolvers<VendorTokens>();
+    const one = flight();
+    const first = one.run(right!, () => slowly.promise);
+    const second = one.run(other!, call);
+    const third = one.run(right!, call);
+    slowly.resolve(answer(7));
+    await expect(second).rejects.toMatchObject(refused(60));
+    expect([(await first).accessToken, (await third).accessToken, calls]).toEqual(["access-7", "access-7", 0]);
+  });
+
+  it("a failure of one is not the other's: the vendor is asked again", async () => {
+    const wrong = new OAuthError("vendor_credentials_rejected", "wrong", { retryAfterSeconds: 30 });
+    await expect(flight().run(other!, async () => Promise.reject(wrong))).rejects.toBe(wrong);
+    expect((await flight().run(right!, call)).accessToken).toBe("access-1");
+  });
+
+  it("a record of an earlier release, which was sealed without the secret, counts as answered", async () => {
+    await flight().run(without, call);
+    const key = { kind: "refresh", id: "id" };
+    const { data, ...record } = (await records.get(key))!;
+    const { ok: _absent, ...earlier } = data;
+    await records.delete(key);
+    await records.create({ ...record, data: earlier });
+    expect((await flight().run(without, call)).accessToken).toBe("access-1");
+    await expect(flight().run(right!, call)).rejects.toMatchObject(refused(60));
+  });
 });
 
 it("replays a failure for as long as its Retry-After, and without one only to callers already waiting", async () => {
@@ -51,21 +118,21 @@ it("replays a failure for as long as its Retry-After, and without one only to ca
     throw error;
   };
   const down = new OAuthError("temporarily_unavailable", "down", { retryAfterSeconds: 7 });
-  await expect(flight().run("down", SECRET, failing(down))).rejects.toMatchObject({ code: down.code });
+  await expect(flight().run(refreshOf("down"), failing(down))).rejects.toMatchObject({ code: down.code });
   now.advance(6);
-  await expect(flight().run("down", SECRET, call)).rejects.toMatchObject({ code: down.code, retryAfterSeconds: 7 });
+  await expect(flight().run(refreshOf("down"), call)).rejects.toMatchObject({ code: down.code, retryAfterSeconds: 7 });
   now.advance(1);
-  expect((await flight().run("down", SECRET, call)).accessToken).toBe("access-2");
+  expect((await flight().run(refreshOf("down"), call)).accessToken).toBe("access-2");
 
   const dead = new OAuthError("invalid_grant", "dead", { vendorError: "invalid_grant" });
   const slowly = Promise.withResolvers<VendorTokens>();
-  const first = flight().run("dead", SECRET, () => slowly.promise);
-  const waiting = flight().run("dead", SECRET, call);
+  const first = flight().run(refreshOf("dead"), () => slowly.promise);
+  const waiting = flight().run(refreshOf("dead"), call);
   await new Promise((resolve) => setTimeout(resolve, 10));
   slowly.reject(dead);
   await expect(first).rejects.toMatchObject({ code: "invalid_grant" });
   await expect(waiting).rejects.toMatchObject({ code: "invalid_grant", extras: { vendorError: "invalid_grant" } });
-  expect((await flight().run("dead", SECRET, call)).accessToken).toBe("access-3");
+  expect((await flight().run(refreshOf("dead"), call)).accessToken).toBe("access-3");
 });
 
 it("takes over from a holder that died, once its lease is over", async () => {
@@ -75,7 +142,7 @@ it("takes over from a holder that died, once its lease is over", async () => {
     data: { v: 1, holder: "dead" },
     expiresAt: NOW + 30,
   });
-  const waiting = flight().run("id", SECRET, call);
+  const waiting = flight().run(refreshOf(), call);
   await new Promise((resolve) => setTimeout(resolve, 120));
   expect(calls).toBe(0);
   now.advance(30);
@@ -92,7 +159,7 @@ it("waits 15 s for another caller's call, however slow the store is, and only re
     elapsedMs += 6_000;
     return records.get(...read);
   });
-  const waiting = createSingleFlight({ records: { ...records, create, get }, now }).run("id", SECRET, call);
+  const waiting = createSingleFlight({ records: { ...records, create, get }, now }).run(refreshOf(), call);
   await expect(waiting).rejects.toMatchObject({ code: "temporarily_unavailable" });
   clock.mockRestore();
   expect([get.mock.calls.length, create.mock.calls.length, calls]).toEqual([3, 1, 0]);
@@ -100,22 +167,22 @@ it("waits 15 s for another caller's call, however slow the store is, and only re
 
 it("hands out the answer even when it cannot be kept", async () => {
   const broken = { ...records, advance: async () => Promise.reject(new Error("store is gone")) };
-  const answered = await createSingleFlight({ records: broken, now }).run("id", SECRET, call);
+  const answered = await createSingleFlight({ records: broken, now }).run(refreshOf(), call);
   expect(answered.accessToken).toBe("access-1");
 });
 
 it("bar#RF-1 a holder that lost its lease hands out its own answer and leaves the other's alone", async () => {
   const [slow, quick] = [Promise.withResolvers<VendorTokens>(), Promise.withResolvers<VendorTokens>()];
-  const zombie = flight().run("id", SECRET, () => slow.promise);
+  const zombie = flight().run(refreshOf(), () => slow.promise);
   await new Promise((resolve) => setTimeout(resolve, 10));
   now.advance(30);
-  const heir = flight().run("id", SECRET, () => quick.promise);
+  const heir = flight().run(refreshOf(), () => quick.promise);
   await new Promise((resolve) => setTimeout(resolve, 10));
   slow.reject(new OAuthError("invalid_grant", "reused"));
   await expect(zombie).rejects.toMatchObject({ code: "invalid_grant" });
   quick.resolve(answer(7));
   expect((await heir).accessToken).toBe("access-7");
-  expect((await flight().run("id", SECRET, call)).accessToken).toBe("access-7");
+  expect((await flight().run(refreshOf(), call)).accessToken).toBe("access-7");
 });
 
 /**
@@ -126,14 +193,14 @@ it("bar#RF-1 a holder that lost its lease hands out its own answer and leaves th
  */
 async function lateFailure(ofZombie: RecordStore): Promise<number> {
   const [slow, quick] = [Promise.withResolvers<VendorTokens>(), Promise.withResolvers<VendorTokens>()];
-  const zombie = createSingleFlight({ records: unanswering(ofZombie), now }).run("id", SECRET, () => slow.promise);
+  const zombie = createSingleFlight({ records: unanswering(ofZombie), now }).run(refreshOf(), () => slow.promise);
   await new Promise((resolve) => setTimeout(resolve, 10));
   now.advance(30);
-  const heir = flight().run("id", SECRET, () => quick.promise);
+  const heir = flight().run(refreshOf(), () => quick.promise);
   await new Promise((resolve) => setTimeout(resolve, 10));
   slow.reject(new OAuthError("temporarily_unavailable", "down"));
   await expect(zombie).rejects.toMatchObject({ code: "temporarily_unavailable" });
-  const third = flight().run("id", SECRET, call);
+  const third = flight().run(refreshOf(), call);
   await new Promise((resolve) => setTimeout(resolve, 120));
   const meanwhile = calls;
   quick.resolve(answer(7));
@@ -162,8 +229,8 @@ it("twin: a holder that ends any lease lets a third caller send the token a seco
 it("when a holder cannot store its failure, the next caller tries at once", async () => {
   const failing = createSingleFlight({ records: unanswering(records), now });
   const down = new OAuthError("temporarily_unavailable", "down");
-  await expect(failing.run("id", SECRET, async () => Promise.reject(down))).rejects.toBe(down);
-  expect((await flight().run("id", SECRET, call)).accessToken).toBe("access-1");
+  await expect(failing.run(refreshOf(), async () => Promise.reject(down))).rejects.toBe(down);
+  expect((await flight().run(refreshOf(), call)).accessToken).toBe("access-1");
 });
 
 it.each<[string, (store: RecordStore) => Partial<RecordStore>]>([
@@ -172,13 +239,13 @@ it.each<[string, (store: RecordStore) => Partial<RecordStore>]>([
 ])("%s: once the store answers, no caller waits for the lease to expire", async (_, fault) => {
   const dead = new OAuthError("invalid_grant", "dead");
   if (fault(records).advance !== undefined) {
-    await expect(flight().run("id", SECRET, async () => Promise.reject(dead))).rejects.toBe(dead);
+    await expect(flight().run(refreshOf(), async () => Promise.reject(dead))).rejects.toBe(dead);
   }
   const unlucky = createSingleFlight({ records: { ...records, ...fault(records) }, now });
-  await expect(unlucky.run("id", SECRET, call)).rejects.toThrow("the store did not answer");
+  await expect(unlucky.run(refreshOf(), call)).rejects.toThrow("the store did not answer");
   expect((await records.get({ kind: "refresh", id: "id" }))?.stage).toBe("calling");
   expect(calls).toBe(0);
-  expect((await flight().run("id", SECRET, call)).accessToken).toBe("access-1");
+  expect((await flight().run(refreshOf(), call)).accessToken).toBe("access-1");
 });
 
 it("a lease that could not be ended at once is ended later", async () => {
@@ -187,8 +254,8 @@ it("a lease that could not be ended at once is ended later", async () => {
   for (let times = 0; times < 3; times += 1) failing.mockRejectedValueOnce(new Error("the store did not answer"));
   const unlucky = createSingleFlight({ records: { ...records, advance: failing }, now });
   const down = new OAuthError("temporarily_unavailable", "down");
-  await expect(unlucky.run("id", SECRET, async () => Promise.reject(down))).rejects.toBe(down);
-  expect((await flight().run("id", SECRET, call)).accessToken).toBe("access-1");
+  await expect(unlucky.run(refreshOf(), async () => Promise.reject(down))).rejects.toBe(down);
+  expect((await flight().run(refreshOf(), call)).accessToken).toBe("access-1");
   expect(failing).toHaveBeenCalledTimes(4);
 });
 
@@ -207,7 +274,7 @@ it.each([
     leases = create.mock.calls.length;
     return call();
   };
-  await createSingleFlight({ records: { ...records, create }, now }).run("id", SECRET, counting);
+  await createSingleFlight({ records: { ...records, create }, now }).run(refreshOf(), counting);
   expect([calls, leases]).toEqual([1, nth]);
 });
 
@@ -226,41 +293,67 @@ function lostOnce<Args extends readonly unknown[], T>(
 
 it("replays a token with the lifetime that is left, and not after its death", async () => {
   const short = async (): Promise<VendorTokens> => ({ ...(await call()), expiresInSeconds: 30 });
-  await flight().run("id", SECRET, short);
+  await flight().run(refreshOf(), short);
   now.advance(29);
-  expect(await flight().run("id", SECRET, short)).toMatchObject({ accessToken: "access-1", expiresInSeconds: 1 });
+  expect(await flight().run(refreshOf(), short)).toMatchObject({ accessToken: "access-1", expiresInSeconds: 1 });
   now.advance(1);
-  expect(await flight().run("id", SECRET, short)).toMatchObject({ accessToken: "access-2", expiresInSeconds: 30 });
+  expect(await flight().run(refreshOf(), short)).toMatchObject({ accessToken: "access-2", expiresInSeconds: 30 });
 });
 
-it("returns an answer too large to be stored, and keeps others from using the spent token meanwhile", async () => {
-  const large = async (): Promise<VendorTokens> => ({ ...(await call()), vendorData: { blob: "x".repeat(400_000) } });
-  expect((await flight().run("id", SECRET, large)).accessToken).toBe("access-1");
-  const next = flight().run("id", SECRET, call);
-  await new Promise((resolve) => setTimeout(resolve, 120));
-  expect(calls).toBe(1);
-  now.advance(30);
-  expect((await next).accessToken).toBe("access-2");
+describe("answers too long to be kept", () => {
+  /** An answer of 250 KB, as a vendor may send it. */
+  const long = async (): Promise<VendorTokens> => ({ ...(await call()), vendorData: { blob: "x".repeat(250_000) } });
+  const kept = async (id: string) => JSON.stringify(await records.get({ kind: "refresh", id }))?.length ?? 0;
+  const ids = Array.from({ length: 300 }, (_, index) => `${index}`);
+
+  it("go to the caller and all who share its call, and take no place in the store", async () => {
+    const one = flight();
+    const answers = await Promise.all([one.run(refreshOf(), long), one.run(refreshOf(), long)]);
+    expect(answers.map(({ accessToken }) => accessToken)).toEqual(["access-1", "access-1"]);
+    for (const id of ids) await one.run(refreshOf(id), long);
+    const bytes = await Promise.all(ids.map(kept));
+    expect(bytes.reduce((sum, one) => sum + one, 0)).toBeLessThan(300 * 1_000);
+  });
+
+  it("bar#RF-1 callers in other processes are refused meanwhile, those who waited too, and the token is not sent again", async () => {
+    const slowly = Promise.withResolvers<VendorTokens>();
+    const first = flight().run(refreshOf(), () => slowly.promise);
+    const waiting = flight().run(refreshOf(), call);
+    slowly.resolve({ ...answer(7), vendorData: { blob: "x".repeat(8_192) } });
+    expect((await first).accessToken).toBe("access-7");
+    await expect(waiting).rejects.toMatchObject({ code: "temporarily_unavailable", retryAfterSeconds: 60 });
+    now.advance(59);
+    await expect(flight().run(refreshOf(), call)).rejects.toMatchObject({ retryAfterSeconds: 1 });
+    expect(calls).toBe(0);
+    now.advance(1);
+    expect((await flight().run(refreshOf(), call)).accessToken).toBe("access-1");
+  });
+
+  it("a failure that is too long is not kept, and the next caller tries", async () => {
+    const loud = new OAuthError("invalid_grant", "dead", { vendorError: "x".repeat(9_000), retryAfterSeconds: 30 });
+    await expect(flight().run(refreshOf(), async () => Promise.reject(loud))).rejects.toBe(loud);
+    expect((await flight().run(refreshOf(), call)).accessToken).toBe("access-1");
+  });
 });
 
 it("bar#RF-1 takes over the failure it has read, and no success that came in between", async () => {
   const dead = new OAuthError("invalid_grant", "dead");
-  await expect(flight().run("id", SECRET, async () => Promise.reject(dead))).rejects.toMatchObject({ code: dead.code });
+  await expect(flight().run(refreshOf(), async () => Promise.reject(dead))).rejects.toMatchObject({ code: dead.code });
   const { get } = records;
   const stale = await get({ kind: "refresh", id: "id" });
-  await flight().run("id", SECRET, call);
+  await flight().run(refreshOf(), call);
   let reads = 0;
   const late = createSingleFlight({
     records: { ...records, get: (key, options) => (reads++ === 0 ? Promise.resolve(stale) : get(key, options)) },
     now,
   });
-  expect((await late.run("id", SECRET, call)).accessToken).toBe("access-1");
+  expect((await late.run(refreshOf(), call)).accessToken).toBe("access-1");
   expect(calls).toBe(1);
 });
 
 it("throws the very error of the call it made, so that the log has cause and detail", async () => {
   const error = new OAuthError("vendor_response_invalid", "wrong", { detail: "which member", cause: new Error("why") });
-  await expect(flight().run("id", SECRET, async () => Promise.reject(error))).rejects.toBe(error);
+  await expect(flight().run(refreshOf(), async () => Promise.reject(error))).rejects.toBe(error);
 });
 
 it("has one id per list of parts, however they are cut", () => {

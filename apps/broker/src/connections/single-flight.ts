@@ -1,13 +1,14 @@
 /**
  * Makes one vendor call of equal refreshes, in this process and across processes on one store
  * (bar#RF-1). A record is the lease. The process that creates it calls the vendor and stores the
- * answer in it, sealed under a key derived from the presented refresh token; the other processes
- * read it. An expired lease (its process crashed) may be taken over.
+ * answer in it, sealed under a key derived from what equal callers present; the other processes
+ * read it. An expired lease (its process crashed) may be taken over. A token that the vendor has
+ * answered is not sent again for as long as an answer is replayed, also where the caller may not
+ * have that answer, or it was not kept (docs/decisions/0062).
  */
 import { hash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import {
-  type Clock,
   createSharedCalls,
   type EpochSeconds,
   type JsonObject,
@@ -15,36 +16,51 @@ import {
   type OAuthErrorCode,
   type OAuthErrorOptions,
   type RecordKey,
-  type RecordStore,
   type StoredRecord,
   toOAuthError,
 } from "@oauth-broker/oauth-core";
-import { VENDOR_OPERATION_SECONDS } from "@oauth-broker/oauth-core/client";
 import { randomToken } from "@oauth-broker/oauth-core/protocol";
 import type { VendorTokens } from "@oauth-broker/oauth-core/registry";
 import { deriveKey, open, seal } from "@oauth-broker/token-store";
 import type { Deps } from "../deps.ts";
+import {
+  createLease,
+  createLeftBehind,
+  endLease,
+  isTaken,
+  type Lease,
+  type LeftBehind,
+  newLease,
+  takeOver,
+} from "./lease.ts";
+import { createReplayShare, type ReplayShare } from "./replay-share.ts";
 
 export interface SingleFlight {
-  /** @param secret what only equal callers present; the stored answer is sealed under it */
-  run(id: string, secret: string, call: () => Promise<VendorTokens>): Promise<VendorTokens>;
+  /**
+   * @throws OAuthError the call's own; temporarily_unavailable when the vendor has just answered
+   *   this token, and this caller cannot have the answer
+   */
+  run(refresh: EqualRefreshes, call: () => Promise<VendorTokens>): Promise<VendorTokens>;
+}
+
+/** What equal refreshes have in common. */
+export interface EqualRefreshes {
+  /** singleFlightId of everything but the client secret: one lease for one token. */
+  readonly id: string;
+  /** The answer takes its place in the store from this client's share. */
+  readonly clientId: string;
+  readonly refreshToken: string;
+  /** The client's own secret at the vendor (BYOC): an answer goes only to callers that have it too. */
+  readonly clientSecret: string | undefined;
 }
 
 /** A successful answer is replayed this long. */
 const REPLAY_SECONDS = 60;
 /** A failure without Retry-After is replayed only to callers already waiting. */
 const FAILURE_SECONDS = 2;
-/** How long the store may take to grant a lease. */
-const TAKING_SECONDS = 5;
-const SKEW_SECONDS = 5;
-/** A vendor operation ends before its lease does. */
-const LEASE_SECONDS = VENDOR_OPERATION_SECONDS + TAKING_SECONDS + SKEW_SECONDS;
 const POLL_MS = 50;
 /** How long a caller waits for another one's call. */
 const WAIT_MS = 15_000;
-/** Between two attempts to end a lease that the store left behind. */
-const RELEASE_MS = 500;
-const MOST_LEFT_BEHIND = 1_000;
 
 /** The content of the record once the vendor has answered. */
 type Settled =
@@ -56,14 +72,6 @@ type Settled =
       readonly options: OAuthErrorOptions;
     };
 
-/** A record in the stage `calling`. */
-export interface Lease {
-  readonly key: RecordKey;
-  /** Drawn at random for each caller. */
-  readonly holder: string;
-  readonly expiresAt: EpochSeconds;
-}
-
 interface SingleFlightOptions extends Pick<Deps, "records" | "now"> {
   /** Called for each answer that came without a vendor call of its own. */
   readonly onReplay?: () => void;
@@ -71,6 +79,7 @@ interface SingleFlightOptions extends Pick<Deps, "records" | "now"> {
 
 interface SingleFlightDeps extends SingleFlightOptions {
   readonly leftBehind: LeftBehind;
+  readonly share: ReplayShare;
 }
 
 /** Length-prefixed, so that two different lists of parts never give the same id. */
@@ -79,23 +88,25 @@ export function singleFlightId(parts: readonly string[]): string {
 }
 
 export function createSingleFlight(options: SingleFlightOptions): SingleFlight {
-  const deps = { ...options, leftBehind: createLeftBehind(options) };
+  const deps = { ...options, leftBehind: createLeftBehind(options), share: createReplayShare(options.now) };
   const running = createSharedCalls<VendorTokens>();
   return {
-    run(id, secret, call) {
-      if (running.find(id) !== undefined) deps.onReplay?.();
-      return running.run(id, () => leadOrFollow({ kind: "refresh", id }, secret, call, deps));
+    run(refresh, call) {
+      const { id, clientSecret } = refresh;
+      const equal = singleFlightId(clientSecret === undefined ? [id] : [id, clientSecret]);
+      if (running.find(equal) !== undefined) deps.onReplay?.();
+      return running.run(equal, () => leadOrFollow(refresh, call, deps));
     },
   };
 }
 
 async function leadOrFollow(
-  key: RecordKey,
-  secret: string,
+  refresh: EqualRefreshes,
   call: () => Promise<VendorTokens>,
   deps: SingleFlightDeps,
 ): Promise<VendorTokens> {
   const { records, now } = deps;
+  const key: RecordKey = { kind: "refresh", id: refresh.id };
   const holder = randomToken(16);
   const startedMs = performance.now();
   for (let hasWaited = false; performance.now() - startedMs < WAIT_MS; hasWaited = true) {
@@ -103,17 +114,19 @@ async function leadOrFollow(
     let record = hasWaited ? await records.get(key) : undefined;
     if (record === undefined) {
       const lease = newLease(key, holder, now);
-      if (await isTaken(createLease(lease, records), lease, deps)) return lead(lease, secret, call, deps);
+      if (await isTaken(createLease(lease, records), lease, deps)) return lead(lease, refresh, call, deps);
       record = await records.get(key);
     }
-    const settled = settledIn(record, secret);
-    if (settled !== undefined && isForLatecomers(settled.settled, hasWaited)) {
+    const settled = settledIn(record, refresh);
+    const mine = settled?.mine;
+    if (mine !== undefined && isForLatecomers(mine, hasWaited)) {
       deps.onReplay?.();
-      return aged(outcomeOf(settled.settled), settled.settled, now());
+      return aged(outcomeOf(mine), mine, now());
     }
+    if (settled?.isSpent === true) throw justRefreshed(settled.expiresAt - now());
     if (settled !== undefined) {
       const next = newLease(key, holder, now);
-      if (await isTaken(takeOver(next, settled.holder, records), next, deps)) return lead(next, secret, call, deps);
+      if (await isTaken(takeOver(next, settled.holder, records), next, deps)) return lead(next, refresh, call, deps);
     }
     await sleep(POLL_MS);
   }
@@ -128,38 +141,11 @@ function isForLatecomers(settled: Settled, hasWaited: boolean): boolean {
   return settled.ok || hasWaited || settled.options.retryAfterSeconds !== undefined;
 }
 
-function newLease(key: RecordKey, holder: string, now: Clock): Lease {
-  return { key, holder, expiresAt: now() + LEASE_SECONDS };
-}
-
-async function createLease({ key, holder, expiresAt }: Lease, records: RecordStore): Promise<boolean> {
-  return (await records.create({ key, stage: "calling", data: { v: 1, holder }, expiresAt })) === "created";
-}
-
-/** Replaces exactly the failure that was read, not a result stored since. */
-async function takeOver({ key, holder, expiresAt }: Lease, failed: string, records: RecordStore): Promise<boolean> {
-  const { outcome } = await records.advance(
-    key,
-    { stage: "settled", expect: { holder: failed } },
-    { stage: "calling", set: { holder }, remove: ["sealed"], expiresAt },
-  );
-  return outcome === "moved";
-}
-
-/**
- * @returns false also for a lease that could end before the vendor answers, because the store was
- *   slow or this process was suspended: the vendor is not called under it
- */
-//= bar#8.2-3
-async function isTaken(taking: Promise<boolean>, lease: Lease, deps: SingleFlightDeps): Promise<boolean> {
-  const taken = await taking.catch((error: unknown) => {
-    // The write may have been made, although its answer is lost.
-    deps.leftBehind.add(lease);
-    throw error;
+function justRefreshed(seconds: number): OAuthError {
+  return new OAuthError("temporarily_unavailable", "This token has just been refreshed by another request", {
+    reason: "just_refreshed",
+    retryAfterSeconds: Math.max(1, seconds),
   });
-  const hasTime = deps.now() + VENDOR_OPERATION_SECONDS + SKEW_SECONDS <= lease.expiresAt;
-  if (taken && !hasTime) await endLease(lease, deps).catch(() => deps.leftBehind.add(lease));
-  return taken && hasTime;
 }
 
 /**
@@ -168,7 +154,7 @@ async function isTaken(taking: Promise<boolean>, lease: Lease, deps: SingleFligh
  */
 async function lead(
   lease: Lease,
-  secret: string,
+  refresh: EqualRefreshes,
   call: () => Promise<VendorTokens>,
   deps: SingleFlightDeps,
 ): Promise<VendorTokens> {
@@ -176,13 +162,13 @@ async function lead(
     const answer = await call();
     // If the answer cannot be stored the lease stays: the waiting callers would otherwise call the
     // vendor with a token that is already spent.
-    await settle(lease, { ok: true, answer, at: deps.now() }, secret, deps).catch(() => undefined);
+    await settle(lease, { ok: true, answer, at: deps.now() }, refresh, deps).catch(() => undefined);
     return answer;
   } catch (error) {
     // The error itself, with cause and detail, goes on to the log; the record keeps only what a
     // response may contain.
     const known = toOAuthError(error);
-    await settle(lease, failure(known), secret, deps)
+    await settle(lease, failure(known), refresh, deps)
       .catch(() => endLease(lease, deps))
       .catch(() => deps.leftBehind.add(lease));
     throw known;
@@ -197,13 +183,17 @@ async function lead(
 async function settle(
   { key, holder }: Lease,
   settled: Settled,
-  secret: string,
-  { records, now }: SingleFlightDeps,
+  refresh: EqualRefreshes,
+  { records, now, share }: SingleFlightDeps,
 ): Promise<void> {
   await records.advance(
     key,
     { stage: "calling", expect: { holder } },
-    { stage: "settled", set: sealSettled(settled, secret, key), expiresAt: now() + keepSeconds(settled) },
+    {
+      stage: "settled",
+      set: { ok: settled.ok, ...sealSettled(settled, refresh, key, share) },
+      expiresAt: now() + keepSeconds(settled),
+    },
   );
 }
 
@@ -213,23 +203,45 @@ function keepSeconds(settled: Settled): number {
   return Math.min(settled.options.retryAfterSeconds ?? FAILURE_SECONDS, REPLAY_SECONDS);
 }
 
-function settledIn(
-  record: StoredRecord | undefined,
-  secret: string,
-): { readonly settled: Settled; readonly holder: string } | undefined {
+/** An outcome in the store, as far as this caller may know it. */
+interface Found {
+  readonly holder: string;
+  readonly expiresAt: EpochSeconds;
+  /** The vendor has answered the token, to whatever caller. A record of an earlier release counts as such. */
+  readonly isSpent: boolean;
+  /** Absent when it is another caller's, or was not kept. */
+  readonly mine: Settled | undefined;
+}
+
+function settledIn(record: StoredRecord | undefined, refresh: EqualRefreshes): Found | undefined {
   if (record?.stage !== "settled") return undefined;
-  const { sealed, holder } = record.data;
-  if (typeof sealed !== "string" || typeof holder !== "string") return undefined;
-  const text = open(replayKey(secret), sealed, ["refresh", record.key.id]).toString("utf8");
-  return { settled: JSON.parse(text) as Settled, holder };
+  const { key, expiresAt } = record;
+  const { sealed, holder, ok } = record.data;
+  if (typeof holder !== "string") return undefined;
+  const mine = typeof sealed === "string" ? openSettled(sealed, refresh, key) : undefined;
+  return { holder, expiresAt, mine, isSpent: mine?.ok ?? ok !== false };
 }
 
-function sealSettled(settled: Settled, secret: string, key: RecordKey): JsonObject {
-  return { sealed: seal(replayKey(secret), JSON.stringify(settled), ["refresh", key.id]) };
+/** @returns nothing when the answer is not kept */
+function sealSettled(settled: Settled, refresh: EqualRefreshes, key: RecordKey, share: ReplayShare): JsonObject {
+  const text = JSON.stringify(settled);
+  if (!share.take(refresh.clientId, Buffer.byteLength(text))) return {};
+  return { sealed: seal(replayKey(refresh), text, ["refresh", key.id]) };
 }
 
-function replayKey(secret: string): Buffer {
-  return deriveKey(secret, "refresh-replay");
+/** @returns undefined when it was sealed for a caller with another secret */
+function openSettled(sealed: string, refresh: EqualRefreshes, key: RecordKey): Settled | undefined {
+  try {
+    return JSON.parse(open(replayKey(refresh), sealed, ["refresh", key.id]).toString("utf8")) as Settled;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Without a secret of the client's own it is the key of earlier releases. */
+function replayKey({ refreshToken, clientSecret }: EqualRefreshes): Buffer {
+  if (clientSecret === undefined) return deriveKey(refreshToken, "refresh-replay");
+  return deriveKey(`${refreshToken.length}:${refreshToken}${clientSecret}`, "refresh-replay-byoc");
 }
 
 function failure(error: OAuthError): Settled {
@@ -247,55 +259,4 @@ function outcomeOf(settled: Settled): VendorTokens {
 function aged(answer: VendorTokens, settled: Settled, now: EpochSeconds): VendorTokens {
   if (!settled.ok || answer.expiresInSeconds === undefined) return answer;
   return { ...answer, expiresInSeconds: Math.max(1, answer.expiresInSeconds - (now - settled.at)) };
-}
-
-/**
- * Leases that the store left behind: the answer to taking one was lost, or it could not be ended.
- * Without a call they would keep every client waiting until they expire, so they are ended in the
- * background, as soon as the store answers.
- */
-export interface LeftBehind {
-  /** Beyond `MOST_LEFT_BEHIND` it is left to expire. One that reaches the store later still expires, too. */
-  add(lease: Lease): void;
-}
-
-/** Ends this lease and no other's. */
-async function endLease({ key, holder }: Lease, { records, now }: Pick<Deps, "records" | "now">): Promise<void> {
-  const from = { stage: "calling", expect: { holder } };
-  await records.advance(key, from, { stage: "released", set: {}, expiresAt: now() });
-}
-
-/** One per process: however many there are, a store that is away gets one request at a time. */
-export function createLeftBehind(deps: Pick<Deps, "records" | "now">): LeftBehind {
-  const leases = new Set<Lease>();
-  let isRunning = false;
-
-  const isOver = async (lease: Lease): Promise<boolean> => {
-    if (deps.now() >= lease.expiresAt) return true;
-    return endLease(lease, deps).then(
-      () => true,
-      () => false,
-    );
-  };
-  const run = async (): Promise<void> => {
-    while (leases.size > 0) {
-      await sleep(RELEASE_MS, undefined, { ref: false });
-      for (const lease of leases) {
-        // Still away: it would not answer for the next one either.
-        if (!(await isOver(lease))) break;
-        leases.delete(lease);
-      }
-    }
-    isRunning = false;
-  };
-
-  return {
-    add: (lease) => {
-      if (leases.size >= MOST_LEFT_BEHIND) return;
-      leases.add(lease);
-      if (isRunning) return;
-      isRunning = true;
-      void run();
-    },
-  };
 }

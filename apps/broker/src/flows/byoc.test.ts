@@ -217,6 +217,20 @@ describe("after a flow with credentials of the client's own", () => {
     ]);
   });
 
+  it.each<[string, Record<string, string>]>([
+    ["with another secret", { vendor_client_id: "mine", vendor_client_secret: "guessed" }],
+    ["without the secret", { vendor_client_id: "mine" }],
+  ])("bar#RF-1 a second refresh %s gets nothing of the first one's answer, and sends nothing", async (_, wrong) => {
+    const { refresh, seen } = await connected();
+    expect((await refresh({ vendor: "acme", ...OWN })).body["access_token"]).toBe("at-2");
+    const before = seen.length;
+    const { response, body } = await refresh({ vendor: "acme", ...wrong });
+    expect([response.status, response.headers.get("retry-after")]).toEqual([503, "60"]);
+    expect(body).toMatchObject({ error: "temporarily_unavailable", reason: "just_refreshed" });
+    expect((await refresh({ vendor: "acme", ...OWN })).body["access_token"]).toBe("at-2");
+    expect(seen).toHaveLength(before);
+  });
+
   it("a public client is named by its connection", async () => {
     const { connection, refresh, seen } = await connected({ vendor_client_id: "mine" });
     expect((await refresh({ connection })).response.status).toBe(200);

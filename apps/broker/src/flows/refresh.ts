@@ -40,9 +40,9 @@ export async function refresh(
     ...(scope === undefined ? {} : { scope: parseScope(scope) }),
     ...defined({ expected, callbackData: connection.callbackData }),
   };
-  const tokens = await singleFlight.run(id, refreshToken, () =>
-    vendorClient.refreshTokens(vendor, credentials, request),
-  );
+  const clientSecret = credentials.source === "byoc" ? credentials.clientSecret?.reveal() : undefined;
+  const equal = { id, clientId: client.clientId, refreshToken, clientSecret };
+  const tokens = await singleFlight.run(equal, () => vendorClient.refreshTokens(vendor, credentials, request));
   // 4  for each caller anew: the caller that made the call may have named the vendor only
   requireSameSubject(tokens.idToken, expected);
   // 5  the old refresh token stays valid when no new one came
@@ -56,7 +56,7 @@ export async function refresh(
 
 /**
  * Requests are equal when the same client refreshes the same token, at the same endpoints, as the
- * same vendor client, for the same scope.
+ * same vendor client (with the same secret, which is not part of the id), for the same scope.
  */
 function requestId(
   refreshToken: string,

@@ -7,7 +7,7 @@ import type { Mutation } from "../mutation.ts";
 export const RATE_LIMIT_DEFENCES: readonly Mutation[] = [
   {
     defence: "A refresh whose failure cannot be kept ends its own lease alone",
-    file: "apps/broker/src/connections/single-flight.ts",
+    file: "apps/broker/src/connections/lease.ts",
     find: 'const from = { stage: "calling", expect: { holder } };',
     replace: 'const from = { stage: "calling", expect: holder === "" ? { holder } : {} };',
     tests: ["apps/broker/src/connections/single-flight.test.ts"],
