@@ -14,6 +14,7 @@ import { type Connection, connectionOf, openConnection } from "./connection.ts";
 import { type ChoiceDeps, trustedChoice, type VendorChoice } from "../vendor/choose.ts";
 import { findCredentials, requireActiveCredentials, requireUsable } from "../vendor/entry.ts";
 import {
+  CUSTOM_VENDOR,
   idNamed,
   ownCredentials,
   readOwnCredentials,
@@ -51,7 +52,8 @@ export async function readGrantContext(
     connection === undefined
       ? (own ?? requireActiveCredentials(entry))
       : credentialsOf(connection, own, entry, { asksVendor });
-  const choice = await trustedChoice(target, entry, credentials, client, deps);
+  const asked = connection !== undefined && asksVendor ? withoutPage(target) : target;
+  const choice = await trustedChoice(asked, entry, credentials, client, deps);
   if (connection !== undefined) requireSameEndpoints(connection, choice, parameters);
   trace.credentialsId = choice.credentials.id;
   return { ...choice, connection: connection ?? connectionOf(choice, undefined), presented };
@@ -75,6 +77,16 @@ function sameTarget(
     }
   }
   return { vendor, ...targetFields(connection) };
+}
+
+/**
+ * The page where the user once consented matters no more: the vendor's own token endpoint stays one
+ * beside a page that the client named.
+ */
+function withoutPage(target: VendorTarget): VendorTarget {
+  if (target.vendor === CUSTOM_VENDOR) return target;
+  const { authorizationEndpoint: _page, ...rest } = target;
+  return rest;
 }
 
 /** As `sameTarget`. An endpoint that the connection does not name is the vendor's own. */

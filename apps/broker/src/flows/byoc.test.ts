@@ -76,7 +76,6 @@ describe("a flow with credentials of the client's own", () => {
       ["in other case, with white space around it", { vendor_client_id: " OURS\u00a0" }, {}],
       ["a retired one", { vendor_client_id: "ours-2025" }, {}],
       ["with endpoints that are the vendor's own", { ...ours, token_endpoint: "https://acme.example/token" }, {}],
-      ["with another page of the vendor's", { ...ours, authorization_endpoint: "https://acme.example/v2" }, {}],
       ["at a sibling entry", { ...ours, vendor: "sibling" }, { sibling: sibling({}) }],
       [
         "at a sibling entry with the same token endpoint alone",
@@ -138,6 +137,7 @@ describe("a flow with credentials of the client's own", () => {
           { vendor: "", issuer: metadata.issuer },
           { vendor: "", authorization_endpoint, token_endpoint },
           { token_endpoint: "https://eu.acme.example/token" },
+          { authorization_endpoint: "https://acme.example/v2" },
         ]) {
           expect((await push({ ...form, vendor_client_id: "OURS" })).body).toMatchObject({
             error: "unauthorized_client",

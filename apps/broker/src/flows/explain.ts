@@ -18,6 +18,7 @@ import type { Trace } from "@oauth-broker/oauth-core/service";
 import type { Deps } from "../deps.ts";
 import { type GrantContext, readGrantContext } from "../connections/grant-context.ts";
 import { chooseVendor, type VendorChoice } from "../vendor/choose.ts";
+import type { CallersPart } from "../vendor/endpoints.ts";
 import { type AuthorizationParameters, readAuthorizationParameters } from "../vendor/request.ts";
 
 interface Explained {
@@ -52,6 +53,7 @@ export async function explain(
     vendor: vendor.id,
     name: vendor.name,
     tier,
+    ...(choice.callersPart === undefined ? {} : { tier_reason: TIER_REASONS[choice.callersPart] }),
     redirect_uri: choice.redirectUri,
     endpoints: endpointsOf(choice),
     placeholders: placeholdersOf(choice),
@@ -73,6 +75,15 @@ export async function explain(
     sources: sourcesOf(choice, manual),
   };
 }
+
+/** Why the flow has a callback path of its own. */
+const TIER_REASONS = {
+  vendor: "The request describes the vendor. The operator of the broker can write an entry for it, which is tier 1",
+  placeholder: "A placeholder of this vendor can fill a whole domain",
+  endpoint:
+    "An endpoint of the request is not, character for character, the entry's own. The operator of the broker can write an entry with these endpoints, which is tier 1",
+  metadata: "The issuer that the request fills names an endpoint at another domain in its metadata",
+} as const satisfies Record<CallersPart, string>;
 
 /** The account of a connection that names one. */
 function accountOf({ connection }: Partial<Pick<GrantContext, "connection">>): Record<string, unknown> {

@@ -48,7 +48,7 @@ describe("a choice of a plain entry", () => {
 
   it.each([
     ["credentials of the client's own", "vendor=acme&vendor_client_id=mine&vendor_client_secret=s"],
-    ["an endpoint beside it", "vendor=acme&authorization_endpoint=https://acme.example/other"],
+    ["an endpoint beside it", "vendor=acme&vendor_client_id=mine&authorization_endpoint=https://acme.example/other"],
   ])("is not used for a request with %s", async (_what, form) => {
     const broker = await testBroker();
     const kept = await choose(broker, "platform");

@@ -10,7 +10,7 @@ import type { VendorCredentials } from "@oauth-broker/oauth-core/registry";
 import type { ClientConfig, VendorConfig } from "../config.ts";
 import type { Deps } from "../deps.ts";
 import { callbackContext, callbackPath } from "./callback-path.ts";
-import { readEndpoints, requireOwnCredentials } from "./endpoints.ts";
+import { callersPartOf, readEndpoints, requireOwnCredentials } from "./endpoints.ts";
 import {
   findCredentials,
   requireActiveCredentials,
@@ -114,10 +114,12 @@ export async function trustedChoice(
   if (kept !== undefined) return kept;
   const ofClient = entry === undefined ? undefined : asClient(entry, credentials);
   const endpoints = readEndpoints(target, ofClient, deps); //                a  where its endpoints are, as far as entry and caller say
-  if (credentials.source !== "byoc") requireOwnCredentials(endpoints); //       the broker's credentials go nowhere else
+  const isOurs = credentials.source !== "byoc"; //                              the broker's credentials go nowhere else,
+  if (isOurs) requireOwnCredentials(callersPartOf(endpoints)); //               and nothing is sent to find that out
   const trusted = await resolveTrusted(endpoints, credentials, deps); //     b  discovered; its tier and network
   const { vendor, tier } = trusted;
-  if (tier === 3 && credentials.source === "byoc") requireForeignClient(credentials, deps.registrations);
+  if (isOurs) requireOwnCredentials(trusted.callersPart);
+  if (tier === 3 && !isOurs) requireForeignClient(credentials, deps.registrations);
   const path = callbackPath(tier === 3 ? contextOf(vendor, credentials, client, deps) : undefined);
   const redirectUri = `${deps.issuer}${path}`; //                            c  where its answers count
   const contextHash = flowContextHash({
@@ -137,7 +139,7 @@ export async function trustedChoice(
     callbackPath: path,
     contextHash,
   };
-  if (tier === 1 && credentials.source !== "byoc" && endpoints.base === entry?.vendor) keep(choice, client);
+  if (tier === 1 && isOurs && endpoints.base === entry?.vendor) keep(choice, client);
   return choice;
 }
 

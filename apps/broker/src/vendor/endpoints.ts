@@ -9,6 +9,7 @@ import {
   expandTemplate,
   fillsRegistrableDomain,
   isListed,
+  placeholderNames,
   requireKnownPlaceholders,
 } from "@oauth-broker/oauth-core/protocol";
 import { defineVendor, type Vendor } from "@oauth-broker/oauth-core/registry";
@@ -30,13 +31,21 @@ export interface VendorEndpoints {
   readonly target: VendorTarget;
   /** The entry, or the custom vendor, with its templates filled. */
   readonly base: Vendor;
-  /** Endpoints of the request that differ from the base's own. Each has passed the egress rules. */
+  /**
+   * Endpoints of the request that differ from the base's own, as far as those are known before
+   * discovery. Each has passed the egress rules.
+   */
   readonly overrides: Overrides;
   /** No value of the request chose a host of the base. */
   readonly isVouchedFor: boolean;
   /** A value of the request can choose the host that answers. */
   readonly fillsDomain: boolean;
+  /** A value of the request is part of the issuer, so that it chose whose metadata counts. */
+  readonly fillsIssuer: boolean;
 }
+
+/** What of a vendor a caller names, and the entry does not state: such a vendor is tier 3. */
+export type CallersPart = "vendor" | "placeholder" | "endpoint" | "metadata";
 
 type EndpointDeps = Pick<Deps, "issuer" | "allowLoopback">;
 
@@ -68,7 +77,7 @@ function endpointsOfRequest(target: VendorTarget, deps: EndpointDeps): VendorEnd
       tokenEndpoint: own(tokenEndpoint),
     }),
   });
-  return { target, base, overrides: {}, isVouchedFor: false, fillsDomain: true };
+  return { target, base, overrides: {}, isVouchedFor: false, fillsDomain: true, fillsIssuer: true };
 }
 
 function endpointsOfEntry(target: VendorTarget, entry: VendorConfig, deps: EndpointDeps): VendorEndpoints {
@@ -91,6 +100,7 @@ function endpointsOfEntry(target: VendorTarget, entry: VendorConfig, deps: Endpo
   };
   const isChosen = (name: string) => !isListed(specs[name]) && values[name] !== specs[name]?.default;
   const chosen = ofEntry.filter((template) => namesInHost(template).some(isChosen));
+  const issuerTemplate = ofEntry.find((template) => template === vendor.issuer);
   for (const template of chosen) requireForeignUrl(expandTemplate(template, values, specs), deps);
   return {
     // The entry's own id, where the caller used an alias.
@@ -102,49 +112,63 @@ function endpointsOfEntry(target: VendorTarget, entry: VendorConfig, deps: Endpo
     }),
     isVouchedFor: chosen.length === 0,
     fillsDomain: ofEntry.some((template) => fillsRegistrableDomain(template, specs)),
+    fillsIssuer: issuerTemplate !== undefined && placeholderNames(issuerTemplate).some(isChosen),
   };
 }
 
 /**
- * The operator's credentials are only for the endpoints the operator knows. Refuses before anything
- * is sent.
+ * What of the endpoints is known to be the caller's before anything is sent. An endpoint of the
+ * request at the issuer of an entry without one of its own may still be what discovery finds.
+ */
+export function callersPartOf({ base, overrides, fillsDomain }: VendorEndpoints): CallersPart | undefined {
+  if (fillsDomain) return base.id === CUSTOM_VENDOR ? "vendor" : "placeholder";
+  const issuer = URL.parse(base.issuer ?? "")?.origin;
+  const isForeign = (["authorizationEndpoint", "tokenEndpoint"] as const).some((name) => {
+    const url = overrides[name];
+    const isUnknown = base[name] === undefined || base.endpointsFrom !== undefined;
+    return url !== undefined && !(isUnknown && new URL(url).origin === issuer);
+  });
+  return isForeign ? "endpoint" : undefined;
+}
+
+/**
+ * The endpoints of the request that are not, character for character, those of the vendor. Its own
+ * hosts make no difference: on a tenant's host the tenant runs code, and could send the browser on
+ * to an honest vendor (docs/decisions/0060).
+ */
+//= bar#XA-4
+export function foreignEndpoints(
+  overrides: Overrides,
+  vendor: Pick<Vendor, "authorizationEndpoint" | "tokenEndpoint">,
+): Overrides {
+  const { authorizationEndpoint, tokenEndpoint } = overrides;
+  return {
+    ...(authorizationEndpoint === vendor.authorizationEndpoint ? {} : defined({ authorizationEndpoint })),
+    ...(tokenEndpoint === vendor.tokenEndpoint ? {} : defined({ tokenEndpoint })),
+  };
+}
+
+const WHY = {
+  vendor: "This vendor needs credentials of your own: vendor_client_id",
+  placeholder: "This vendor needs credentials of your own: vendor_client_id",
+  endpoint: "An endpoint of your own needs credentials of your own: vendor_client_id",
+  metadata:
+    "The metadata of this issuer names an endpoint elsewhere, which needs credentials of your own: vendor_client_id",
+} as const satisfies Record<CallersPart, string>;
+
+/**
+ * The operator's credentials are only for what the operator's file or the registry states. Asked
+ * before anything is sent, and again after discovery.
  *
  * @throws OAuthError unauthorized_client
  */
 //= bar#XA-2
-export function requireOwnCredentials({ base, overrides, fillsDomain }: VendorEndpoints): void {
-  if (fillsDomain) throw overrideRefused("This vendor needs credentials of your own: vendor_client_id");
-  // A browser may be sent to another page of the vendor; a code and a secret of the broker are sent
-  // to no other endpoint.
-  if (isForeign(overrides.authorizationEndpoint, base) || overrides.tokenEndpoint !== undefined) {
-    throw overrideRefused("An endpoint of your own needs credentials of your own: vendor_client_id");
-  }
+export function requireOwnCredentials(callersPart: CallersPart | undefined): void {
+  if (callersPart !== undefined) throw overrideRefused(WHY[callersPart]);
 }
 
 function overrideRefused(description: string): OAuthError {
   return new OAuthError("unauthorized_client", description, { reason: "override_not_allowed" });
-}
-
-/** Whether an endpoint of the request leaves the vendor's vetted hosts. */
-export function isForeign(endpoint: string | undefined, vendor: Vendor): boolean {
-  return endpoint !== undefined && !vettedOrigins(vendor).includes(new URL(endpoint).origin);
-}
-
-/** Before discovery, an entry whose endpoints live metadata decides has its issuer alone. */
-function vettedOrigins({
-  endpointsFrom,
-  issuer,
-  authorizationEndpoint,
-  tokenEndpoint,
-  refreshEndpoint,
-  revocationEndpoint,
-}: Vendor): string[] {
-  const endpoints =
-    endpointsFrom === undefined ? [authorizationEndpoint, tokenEndpoint, refreshEndpoint, revocationEndpoint] : [];
-  return [issuer, ...endpoints].flatMap((url) => {
-    const origin = URL.parse(url ?? "")?.origin;
-    return origin === undefined || origin === "null" ? [] : [origin];
-  });
 }
 
 /**

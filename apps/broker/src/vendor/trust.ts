@@ -4,73 +4,103 @@
  * discovery.
  */
 import type { VendorClient } from "@oauth-broker/oauth-core/client";
+import { registrableDomainOf } from "@oauth-broker/oauth-core/egress";
 import {
   type ResolvedVendor,
+  type Vendor,
   type VendorCredentials,
   withoutIssuer,
   withoutTokenRecipients,
   withSecret,
 } from "@oauth-broker/oauth-core/registry";
 import type { Deps } from "../deps.ts";
-import { isForeign, type Overrides, type VendorEndpoints } from "./endpoints.ts";
+import { type CallersPart, foreignEndpoints, type Overrides, type VendorEndpoints } from "./endpoints.ts";
 import { CUSTOM_VENDOR } from "./request.ts";
 
 /**
- * 1: an entry at its own hosts. 3: every vendor that a caller names. (2 was an issuer of the
- * caller's that sends `iss`; such issuers are 3 now.)
+ * 1: an entry at its own endpoints. 3: every vendor of which a caller names a part. (2 was an issuer
+ * of the caller's that sends `iss`; such issuers are 3 now.)
  */
 export type Tier = 1 | 3;
 
 export interface TrustedVendor {
   readonly vendor: ResolvedVendor;
   readonly tier: Tier;
+  /** What of it the caller named; absent at tier 1. */
+  readonly callersPart?: CallersPart;
   /** The vendor client for this vendor, with the network it may reach. */
   readonly vendorClient: VendorClient;
 }
 
 /** @throws OAuthError vendor_response_invalid, temporarily_unavailable when discovery fails */
 export async function resolveTrusted(
-  { target, base, overrides, isVouchedFor, fillsDomain }: VendorEndpoints,
+  endpoints: VendorEndpoints,
   credentials: VendorCredentials,
   { vendorClient: trusted, untrustedVendorClient: untrusted }: Pick<Deps, "vendorClient" | "untrustedVendorClient">,
 ): Promise<TrustedVendor> {
+  const { target, base, overrides, isVouchedFor, fillsDomain } = endpoints;
   const baseClient = isVouchedFor ? trusted : untrusted;
   const hasOwnSecret = credentials.source === "byoc" && credentials.clientSecret !== undefined;
   const resolved = await baseClient.resolve(hasOwnSecret ? withSecret(base) : base);
   if (target.vendor === CUSTOM_VENDOR) {
     // Applies also to an issuer that names itself in every answer: it can make another vendor's
     // answer carry its name.
-    return { vendor: parkingCodes(resolved), tier: 3, vendorClient: untrusted };
+    return { vendor: parkingCodes(resolved), tier: 3, callersPart: "vendor", vendorClient: untrusted };
   }
-  const foreign = {
-    authorization: isForeign(overrides.authorizationEndpoint, resolved),
-    token: isForeign(overrides.tokenEndpoint, resolved),
-  };
-  const tier = fillsDomain || foreign.authorization || foreign.token ? 3 : 1;
-  const vendor = hasOverrides(overrides) ? withOverrides(resolved, overrides, foreign) : resolved;
-  return {
-    vendor: tier === 3 ? parkingCodes(vendor) : vendor,
-    tier,
-    // Private networks are only for endpoints that the operator wrote down.
-    vendorClient: overrides.tokenEndpoint === undefined ? baseClient : untrusted,
-  };
+  const foreign = foreignEndpoints(overrides, resolved);
+  const vendor = withEndpoints(resolved, foreign);
+  // Private networks are only for endpoints that the operator wrote down.
+  const vendorClient = foreign.tokenEndpoint === undefined ? baseClient : untrusted;
+  const callersPart = partOf({ fillsDomain, foreign, leavesDomain: leavesDomain(endpoints, resolved) });
+  if (callersPart === undefined) return { vendor, tier: 1, vendorClient };
+  return { vendor: parkingCodes(vendor), tier: 3, callersPart, vendorClient };
 }
 
-function hasOverrides({ authorizationEndpoint, tokenEndpoint }: Overrides): boolean {
-  return (authorizationEndpoint ?? tokenEndpoint) !== undefined;
+function partOf({
+  fillsDomain,
+  foreign,
+  leavesDomain: leaves,
+}: {
+  readonly fillsDomain: boolean;
+  readonly foreign: Overrides;
+  readonly leavesDomain: boolean;
+}): CallersPart | undefined {
+  if (fillsDomain) return "placeholder";
+  if (Object.keys(foreign).length > 0) return "endpoint";
+  return leaves ? "metadata" : undefined;
+}
+
+/** What receives a browser, a code, a token or our secret there. */
+const OF_METADATA = [
+  "authorizationEndpoint",
+  "tokenEndpoint",
+  "revocationEndpoint",
+  "introspectionEndpoint",
+] as const satisfies readonly (keyof Vendor)[];
+
+/**
+ * Whether metadata of an issuer that the request filled names an endpoint at another domain: a
+ * tenant may write its own.
+ */
+function leavesDomain({ base, fillsIssuer }: VendorEndpoints, resolved: ResolvedVendor): boolean {
+  if (!fillsIssuer || base.issuer === undefined) return false;
+  const domain = registrableDomainOf(base.issuer);
+  return OF_METADATA.some((name) => {
+    const url = resolved[name];
+    return url !== undefined && url !== base[name] && registrableDomainOf(url) !== domain;
+  });
 }
 
 /**
- * Keeps the vendor's dialect. Drops what belongs to the replaced host: its issuer and keys, and its
- * further endpoints.
+ * Keeps the vendor's dialect. Drops what belongs to the replaced endpoint: its issuer and keys, and
+ * the further endpoints.
  */
-function withOverrides(
-  resolved: ResolvedVendor,
-  overrides: Overrides,
-  foreign: { readonly authorization: boolean; readonly token: boolean },
-): ResolvedVendor {
-  const located = foreign.token ? withoutTokenRecipients(resolved) : resolved;
-  return { ...(foreign.authorization ? { ...withoutIssuer(located), issExpected: false } : located), ...overrides };
+function withEndpoints(resolved: ResolvedVendor, foreign: Overrides): ResolvedVendor {
+  if (Object.keys(foreign).length === 0) return resolved;
+  const located = foreign.tokenEndpoint === undefined ? resolved : withoutTokenRecipients(resolved);
+  const vendor =
+    foreign.authorizationEndpoint === undefined ? located : { ...withoutIssuer(located), issExpected: false };
+  return { ...vendor, ...foreign };
 }
 
 /** Never parks tokens of a vendor that neither the registry nor the operator's file describes. */

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { OAuthError } from "./errors.ts";
-import { expandTemplate, fillsRegistrableDomain, placeholderNames } from "./placeholders.ts";
+import { expandTemplate, fillsRegistrableDomain, placeholderNames, requireKnownPlaceholders } from "./placeholders.ts";
 
 const RUNS = { seed: 1, numRuns: 1000 };
 const REFUSED = expect.objectContaining({ code: "invalid_request", status: 400 });
@@ -251,3 +251,52 @@ function thrownBy(action: () => unknown): unknown {
     return error;
   }
 }
+
+describe("a template that repeats a placeholder", () => {
+  const LONG = "€".repeat(1000); // 9,000 characters in a query
+  /** Counts how often a value was put in. */
+  const counted = () => {
+    const count = { fills: 0 };
+    const spec = {
+      get values() {
+        count.fills += 1;
+        return undefined as unknown as string[];
+      },
+    };
+    return { count, specs: { a: spec } };
+  };
+
+  it.each([
+    ["in the query", "https://a.example/?", LONG, 1],
+    ["in the path", "https://a.example/", "a".repeat(255), 8],
+  ])("is refused before more than a URL's worth was built: %s", (_, start, a, most) => {
+    const { count, specs } = counted();
+    expect(() => expandTemplate(start + "{a}".repeat(600), { a }, specs)).toThrow(REFUSED);
+    // `values` is read up to three times for one value.
+    expect(count.fills).toBeLessThanOrEqual(3 * most);
+    expect(count.fills).toBeGreaterThan(0);
+  });
+
+  it("is not read at all where it is longer than a URL, and neither is an address without placeholders", () => {
+    const { count, specs } = counted();
+    const template = `https://a.example/?${"{a}".repeat(18_000)}`;
+    for (const read of [
+      () => expandTemplate(template, { a: LONG }, specs),
+      () => expandTemplate(`https://a.example/${"a".repeat(2048)}`, {}, specs),
+      () => placeholderNames(template, specs),
+      () => requireKnownPlaceholders({ a: LONG }, [template], specs),
+      () => fillsRegistrableDomain(template, specs),
+    ]) {
+      expect(read).toThrow(REFUSED);
+    }
+    expect(count.fills).toBe(0);
+  });
+
+  it("may give a URL of 2,048 characters and no longer one", () => {
+    const start = "https://a.example/?a=";
+    const fits = "x".repeat(1024);
+    const template = `${start}{a}&b=${"y".repeat(2048 - start.length - 1024 - 3)}`;
+    expect(expandTemplate(template, { a: fits }, {})).toHaveLength(2048);
+    expect(() => expandTemplate(`${template}y`, { a: fits }, {})).toThrow(REFUSED);
+  });
+});

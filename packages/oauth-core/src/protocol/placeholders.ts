@@ -30,6 +30,9 @@ export interface PlaceholderSpec {
 /** By the name of the placeholder. */
 export type PlaceholderSpecs = Readonly<Record<string, PlaceholderSpec>>;
 
+/** Of a template and of a filled URL, in characters: what egress permits of a URL. */
+const MOST_TEMPLATE_CHARACTERS = 2048;
+
 const PLACEHOLDER = /\{([A-Za-z][A-Za-z0-9_-]{0,63})\}/g;
 const TEMPLATE = /^(https?:\/\/)([A-Za-z0-9._{}-]+|\[[0-9a-f:]+\])(:[0-9]+)?((?:\/[^?#]*)?)((?:\?[^#]*)?)((?:#.*)?)$/s;
 const LABEL = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?";
@@ -45,14 +48,29 @@ const KINDS = {
  *
  * @param specs with them, the names that a caller gives: one that follows from another is replaced
  *   by that one
- * @throws OAuthError invalid_request when braces enclose anything that is not a name
+ * @throws OAuthError invalid_request when braces enclose anything that is not a name, and for a
+ *   template that is too long
  */
 export function placeholderNames(template: string, specs: PlaceholderSpecs = {}): string[] {
+  requireTemplateLength(template.length);
   if (/[{}]/.test(template.replace(PLACEHOLDER, ""))) {
     throw new OAuthError("invalid_request", "a URL template has braces that are no placeholder");
   }
   const names = Array.from(template.matchAll(PLACEHOLDER), ([, name = ""]) => name);
   return [...new Set(names.map((name) => own(specs, name)?.follows?.placeholder ?? name))];
+}
+
+/**
+ * A short template may repeat a long value hundreds of times: what it becomes is bounded as well.
+ *
+ * @throws OAuthError invalid_request
+ */
+export function requireTemplateLength(characters: number): void {
+  if (characters <= MOST_TEMPLATE_CHARACTERS) return;
+  throw new OAuthError(
+    "invalid_request",
+    `a URL template has or gives more than ${MOST_TEMPLATE_CHARACTERS} characters`,
+  );
 }
 
 /**
@@ -76,7 +94,8 @@ export function requireKnownPlaceholders(values: object, templates: readonly str
  *
  * @param template http(s) URL; placeholders in host, path and query only
  * @param values by name; an empty value is an absent one
- * @throws OAuthError invalid_request naming the placeholder that is missing or does not fit
+ * @throws OAuthError invalid_request naming the placeholder that is missing or does not fit, and for
+ *   a template or a URL that is too long
  */
 export function expandTemplate(
   template: string,
@@ -85,10 +104,15 @@ export function expandTemplate(
 ): string {
   if (placeholderNames(template).length === 0) return template;
   const { scheme, host, port, path, query, fragment } = splitTemplate(template);
+  let { length } = template;
   const fill = (part: string, place: Place): string =>
-    part.replace(PLACEHOLDER, (_, name: string) =>
-      fit(place, name, valueOf(name, values, specs), own(specs, name) ?? {}),
-    );
+    part.replace(PLACEHOLDER, (written, name: string) => {
+      const value = fit(place, name, valueOf(name, values, specs), own(specs, name) ?? {});
+      length += value.length - written.length;
+      // Before the next value is added.
+      requireTemplateLength(length);
+      return value;
+    });
   const filledHost = fill(host, "host");
   for (const name of placeholderNames(host)) requireSuffix(name, filledHost, own(specs, name)?.suffix);
   const filledPath = fill(path, "path");

@@ -38,3 +38,21 @@ describe("expandVendor", () => {
     }
   });
 });
+
+describe("placeholders in fixed parameters", () => {
+  const NAMES = { a: {}, b: {}, c: {} };
+  const fixed = (value: string, values: Record<string, string>) => {
+    const entry = defineVendor({ id: "acme", name: "Acme", authorizationParams: { page: value } });
+    return () => expandVendor(entry, values, NAMES).authorizationParams["page"];
+  };
+
+  it("are filled once: a value that looks like a placeholder stays as it is", () => {
+    expect(fixed('{"a":"{a}","x":"{b}"}', { a: "{b}", b: "{a}", c: "x" })()).toBe('{"a":"{b}","x":"{a}"}');
+  });
+
+  it("give a text no longer than a URL may be", () => {
+    const values = { a: "{b}".repeat(100), b: "x".repeat(1000), c: "x" };
+    expect(fixed("{a}{b}", values)()).toHaveLength(1300);
+    expect(fixed("{b}{b}{b}", values)).toThrow(expect.objectContaining({ code: "invalid_request" }));
+  });
+});

@@ -2,7 +2,12 @@
  * The {placeholders} of a vendor's entry: which of its URLs are templates, and the entry with all
  * of them filled. protocol/placeholders.ts decides what a value may be.
  */
-import { expandTemplate, placeholderNames, type PlaceholderSpecs } from "../protocol/placeholders.ts";
+import {
+  expandTemplate,
+  placeholderNames,
+  type PlaceholderSpecs,
+  requireTemplateLength,
+} from "../protocol/placeholders.ts";
 import type { Vendor } from "../vendors/vendor.ts";
 import { pinTenant } from "./issuer.ts";
 
@@ -88,16 +93,32 @@ function filledParameters(
   const entries = Object.entries(authorizationParams);
   const names = parameterPlaceholders(vendor, specs);
   if (names.length === 0) return undefined;
-  const one = (name: string): string =>
-    new URL(expandTemplate(`https://vendor.example/?value={${name}}`, values, specs)).searchParams.get("value") ?? "";
-  const fill = (text: string, name: string): string =>
-    text.includes(`{${name}}`) ? text.replaceAll(`{${name}}`, () => one(name)) : text;
+  const filled = new Map(
+    names.map((name) => {
+      const url = new URL(expandTemplate(`https://vendor.example/?value={${name}}`, values, specs));
+      return [name, url.searchParams.get("value") ?? ""];
+    }),
+  );
+  const fill = (text: string): string => fillText(text, filled);
   return {
-    authorizationParams: Object.fromEntries(
-      entries.map(([parameter, value]) => [parameter, names.reduce(fill, value)]),
-    ),
-    ...(alias === undefined ? {} : { redirectUriAlias: names.reduce(fill, alias) }),
+    authorizationParams: Object.fromEntries(entries.map(([parameter, value]) => [parameter, fill(value)])),
+    ...(alias === undefined ? {} : { redirectUriAlias: fill(alias) }),
   };
+}
+
+/**
+ * Each name once: a value that contains another name stays as it is.
+ *
+ * @throws OAuthError invalid_request before the text becomes longer than a URL may be
+ */
+function fillText(text: string, values: ReadonlyMap<string, string>): string {
+  let { length } = text;
+  return text.replace(/\{([^{}]+)\}/g, (written, name: string) => {
+    const value = values.get(name) ?? written;
+    length += value.length - written.length;
+    requireTemplateLength(length);
+    return value;
+  });
 }
 
 /** @returns the placeholders of an entry's fixed parameters */

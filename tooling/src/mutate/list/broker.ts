@@ -29,8 +29,8 @@ export const BROKER_DEFENCES: readonly Mutation[] = [
     defence: "Where live metadata decides, the broker's credentials go to no stored token endpoint of a request",
     rows: ["XA-2"],
     file: `${VENDOR}/endpoints.ts`,
-    find: "return url === known && base.endpointsFrom === undefined ? undefined",
-    replace: 'return url === known && base.id !== "" ? undefined',
+    find: "base[name] === undefined || base.endpointsFrom !== undefined;",
+    replace: "base[name] === undefined;",
     tests: [`${FLOWS}/live-metadata.test.ts`],
   },
   {

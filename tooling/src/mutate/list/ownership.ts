@@ -69,9 +69,8 @@ export const OWNERSHIP_DEFENCES: readonly Mutation[] = [
   {
     defence: "Every vendor that a caller names is tier 3, also an issuer that sends iss",
     file: "apps/broker/src/vendor/trust.ts",
-    find: "    return { vendor: parkingCodes(resolved), tier: 3, vendorClient: untrusted };",
-    replace:
-      "    return { vendor: parkingCodes(resolved), tier: resolved.issExpected ? 1 : 3, vendorClient: untrusted };",
+    find: 'tier: 3, callersPart: "vendor", vendorClient: untrusted };',
+    replace: 'tier: resolved.issExpected ? 1 : 3, callersPart: "vendor", vendorClient: untrusted };',
     tests: ["apps/broker/src/flows/manual-mode.test.ts", "apps/broker/src/flows/byoc.test.ts"],
   },
   {
@@ -119,9 +118,40 @@ export const OWNERSHIP_DEFENCES: readonly Mutation[] = [
   {
     defence: "Credentials of the operator are never sent to an endpoint of the caller",
     file: "apps/broker/src/vendor/endpoints.ts",
-    find: "  if (isForeign(overrides.authorizationEndpoint, base) || overrides.tokenEndpoint !== undefined) {",
-    replace: '  if (isForeign(overrides.authorizationEndpoint, base) && overrides.tokenEndpoint === "") {',
-    tests: ["apps/broker/src/flows/manual-mode.test.ts"],
+    find: "  if (callersPart !== undefined) throw overrideRefused",
+    replace: '  if (callersPart !== undefined && callersPart !== "endpoint") throw overrideRefused',
+    tests: ["apps/broker/src/flows/manual-mode.test.ts", "apps/broker/src/vendor/tier.test.ts"],
+  },
+  {
+    defence: "An endpoint of the request is refused to the operator's credentials before anything is sent",
+    file: "apps/broker/src/vendor/choose.ts",
+    find: "  if (isOurs) requireOwnCredentials(callersPartOf(endpoints));",
+    replace: "  void callersPartOf(endpoints);",
+    tests: ["apps/broker/src/flows/manual-mode.test.ts", "apps/broker/src/flows/live-metadata.test.ts"],
+  },
+  {
+    defence: "An endpoint of the request is the caller's in any spelling but the entry's own",
+    rows: ["XA-4"],
+    file: "apps/broker/src/vendor/trust.ts",
+    find: '  if (Object.keys(foreign).length > 0) return "endpoint";',
+    replace: '  if (foreign.tokenEndpoint !== undefined) return "endpoint";',
+    tests: ["apps/broker/src/vendor/tier.test.ts"],
+  },
+  {
+    defence: "A token endpoint of the request is the caller's on the vendor's hosts too",
+    rows: ["XA-4"],
+    file: "apps/broker/src/vendor/trust.ts",
+    find: '  if (Object.keys(foreign).length > 0) return "endpoint";',
+    replace: '  if (foreign.authorizationEndpoint !== undefined) return "endpoint";',
+    tests: ["apps/broker/src/vendor/tier.test.ts"],
+  },
+  {
+    defence: "Metadata of an issuer that a request fills counts below the pinned domain alone",
+    rows: ["XA-2", "XA-4"],
+    file: "apps/broker/src/vendor/trust.ts",
+    find: 'return leaves ? "metadata" : undefined;',
+    replace: 'return leaves && foreign.tokenEndpoint === "" ? "metadata" : undefined;',
+    tests: ["apps/broker/src/vendor/tier.test.ts"],
   },
   {
     defence: "An issuer beside an endpoint is refused",
@@ -248,8 +278,8 @@ export const OWNERSHIP_DEFENCES: readonly Mutation[] = [
     defence: "A token of a host that a request named is not asked about at the vendor's own",
     rows: ["BY-4"],
     file: "apps/broker/src/vendor/trust.ts",
-    find: "const located = foreign.token ? withoutTokenRecipients(resolved) : resolved;",
-    replace: 'const located = foreign.token && resolved.id === "" ? withoutTokenRecipients(resolved) : resolved;',
+    find: "const located = foreign.tokenEndpoint === undefined ? resolved : withoutTokenRecipients(resolved);",
+    replace: 'const located = resolved.id === "" ? withoutTokenRecipients(resolved) : resolved;',
     tests: ["apps/broker/src/flows/check.test.ts"],
   },
   {

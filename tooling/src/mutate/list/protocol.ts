@@ -247,4 +247,25 @@ export const PROTOCOL_DEFENCES: readonly Mutation[] = [
     replace: "if (isMoved(parsed) || Object.keys(known).length > 0) return { ...known, ...own };",
     tests: ["apps/broker/src/config/vendors/pinned.test.ts"],
   },
+  {
+    defence: "A URL template is no longer than a URL",
+    file: `${PROTOCOL}/placeholders.ts`,
+    find: "  requireTemplateLength(template.length);\n",
+    replace: "",
+    tests: [`${PROTOCOL}/placeholders.attacks.test.ts`],
+  },
+  {
+    defence: "A URL template stops being filled where it becomes longer than a URL",
+    file: `${PROTOCOL}/placeholders.ts`,
+    find: "      requireTemplateLength(length);\n",
+    replace: "",
+    tests: [`${PROTOCOL}/placeholders.attacks.test.ts`],
+  },
+  {
+    defence: "A fixed parameter stops being filled where it becomes longer than a URL",
+    file: "packages/oauth-core/src/vendor-client/templates.ts",
+    find: "    requireTemplateLength(length);\n",
+    replace: "",
+    tests: ["packages/oauth-core/src/vendor-client/templates.test.ts"],
+  },
 ];

@@ -28,7 +28,7 @@ export function endpoint(rules: UrlRules, meta: Omit<FieldMeta, "type">) {
 export function endpointTemplate(rules: UrlRules, meta: Omit<FieldMeta, "type">) {
   return text({ type: TYPE, ...meta }, (value) => {
     const problem = problemOfThrown(() => void placeholderNames(value));
-    return problem === undefined ? problemOf(sampleOf(value), rules) : "has braces that do not form a {placeholder}";
+    return problem?.replace(/^a URL template /, "") ?? problemOf(sampleOf(value), rules);
   });
 }
 

@@ -243,8 +243,8 @@ describe("endpoints", () => {
   });
 
   it.each([
-    ["https://vendor.example/{a b}", "has braces that do not form a {placeholder}"],
-    ["https://vendor.example/?x={x", "has braces that do not form a {placeholder}"],
+    ["https://vendor.example/{a b}", "has braces that are no placeholder"],
+    ["https://vendor.example/?x={x", "has braces that are no placeholder"],
     ["https://vendor.example:{port}/token", "must be an absolute https URL in plain ASCII"],
     ["https://{user}@vendor.example/token", "must be an absolute https URL in plain ASCII"],
     ["{scheme}://vendor.example/token", "must be an absolute https URL in plain ASCII"],

@@ -1,0 +1,122 @@
+/**
+ * Attacker: a client of the broker with a tenant of its own at an honest vendor, where tenants run
+ * code on their host (a shop's app proxy, an instance's scripted API). Goal: a code that another
+ * honest vendor, which sends no `iss`, issued for another user, redeemed in the attacker's own flow
+ * there. Defence: an endpoint of the request that is not, character for character, the entry's own
+ * is the caller's (foreignEndpoints), so that the flow has its own callback path, which an honest
+ * vendor does not know.
+ */
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { CALLBACK, VENDOR_CLIENT } from "./support/names.ts";
+import { createFakeVendor, type FakeVendor, ownerOf, withParameters } from "./support/fake-vendor.ts";
+import { expectRefusalPage, without } from "./support/outcomes.ts";
+import { atCallback, awayFromBroker, createBackend, createBrowser, type Form, parameter } from "./support/actors.ts";
+import { createFixture } from "./support/fixture.ts";
+
+const off = vi.hoisted(() => new Set<string>());
+afterEach(() => off.clear());
+
+vi.mock("@oauth-broker/broker/src/vendor/trust.ts", async (original) => {
+  const actual = await original<typeof import("@oauth-broker/broker/src/vendor/trust.ts")>();
+  // As it was: the hosts of the vendor are the vendor's, whichever request filled them.
+  const resolveTrusted: typeof actual.resolveTrusted = async (...given) => {
+    const trusted = await actual.resolveTrusted(...given);
+    return off.has("foreignEndpoints") && trusted.callersPart === "endpoint" ? { ...trusted, tier: 1 } : trusted;
+  };
+  return { ...actual, resolveTrusted };
+});
+
+const HONEST = "https://honest.example";
+/** The attacker's own registration at its own tenant. */
+const ATTACKERS = { vendor_client_id: "attackers", vendor_client_secret: "attackers-secret-0123456789abcdef" };
+
+interface Tenancy {
+  readonly host: string;
+  readonly form: Form;
+  /** How the operator has switched the vendor on. */
+  readonly entry: Readonly<Record<string, object>>;
+}
+
+const TENANCIES: readonly (readonly [string, Tenancy])[] = [
+  [
+    "a shop",
+    {
+      host: "https://attacker.myshopify.com",
+      form: { vendor: "shopify", placeholders: '{"shop":"attacker"}' },
+      entry: { shopify: { enabled: true } },
+    },
+  ],
+  [
+    "an instance",
+    {
+      host: "https://attacker.service-now.com",
+      form: { vendor: "servicenow", placeholders: '{"instance":"attacker"}' },
+      entry: { servicenow: { enabled: true } },
+    },
+  ],
+  ["an account at a host that all share", { host: "https://discord.com", form: { vendor: "discord" }, entry: {} }],
+];
+
+async function bounce({ host, form, entry }: Tenancy) {
+  const plan = { codeChallenge: "" };
+  const honest = createFakeVendor({ ...VENDOR_CLIENT, origin: HONEST, redirectUri: CALLBACK, sendsIss: false });
+  const tenant: FakeVendor = createFakeVendor({
+    ...VENDOR_CLIENT,
+    origin: host,
+    redirectUri: CALLBACK,
+    sendsIss: false,
+    authorize: (url) =>
+      withParameters(`${HONEST}/authorize`, {
+        response_type: "code",
+        client_id: VENDOR_CLIENT.clientId,
+        redirect_uri: CALLBACK,
+        scope: "read",
+        state: parameter(url, "state"),
+        code_challenge: plan.codeChallenge,
+        code_challenge_method: "S256",
+      }),
+    token: () => Response.json({ error: "invalid_grant" }, { status: 400 }),
+  });
+  const entries = { honest: { name: "Honest", issuer: HONEST }, ...entry };
+  const fixture = await createFixture({ vendors: [honest, tenant], entries });
+  const foe = createBackend(fixture, "other");
+  const [attacker, victim] = [createBrowser(fixture, "attacker"), createBrowser(fixture, "victim")];
+
+  const own = await foe.push();
+  const { url: ownVendorUrl } = await attacker.visit(foe.startUrl(own), awayFromBroker);
+  plan.codeChallenge = parameter(ownVendorUrl, "code_challenge");
+  const endpoints = { authorization_endpoint: `${host}/authorize`, token_endpoint: `${host}/token` };
+  const lured = await foe.push({ ...form, ...endpoints, ...ATTACKERS });
+  const { url: answer } = await victim.visit(foe.startUrl(lured), atCallback);
+  const destination = await victim.visit(answer);
+  const code = destination.url.searchParams.get("code");
+  if (code !== null) await foe.redeem(code, lured.codeVerifier);
+  const stolen = tenant.tokenRequests[0]?.form.get("code") ?? undefined;
+  const redeemStolen = async () => {
+    const state = parameter(ownVendorUrl, "state");
+    const back = await attacker.visit(withParameters(CALLBACK, { code: stolen ?? "", state }));
+    return foe.redeem(parameter(back.url, "code"), own.codeVerifier);
+  };
+  return { fixture, tenant, answer, destination, stolen, redeemStolen };
+}
+
+describe("X-1 X-13 an honest code comes back in a flow at a tenant's host of a catalogue vendor", () => {
+  it.each(TENANCIES)("bar#XA-1 bar#XA-4 is refused by the path of its callback: %s", async (_, tenancy) => {
+    const { destination, answer, tenant, fixture } = await bounce(tenancy);
+    expect(parameter(answer, "code")).toMatch(/^code-of-victim-/);
+    expectRefusalPage(destination.page, "path_mismatch", [parameter(answer, "code"), parameter(answer, "state")]);
+    expect(tenant.tokenRequests).toEqual([]);
+    expect(fixture.logLines.join("")).not.toContain(parameter(answer, "code"));
+  });
+
+  it.each(TENANCIES)(
+    "twin: if the vendor's hosts were the vendor's, the attacker would hold the victim's tokens: %s",
+    async (_, tenancy) => {
+      await without(off, "foreignEndpoints", async () => {
+        const { stolen, redeemStolen } = await bounce(tenancy);
+        expect(stolen).toMatch(/^code-of-victim-/);
+        expect(ownerOf((await redeemStolen()).body["access_token"])).toBe("victim");
+      });
+    },
+  );
+});
