@@ -12,7 +12,7 @@ import { errorPageWith, type Log, mount, type Route, watchedVendorClient } from 
 import { Hono } from "hono";
 import { createCallerAddress } from "./caller-address.ts";
 import { createHosted } from "./hosted/hosted.ts";
-import { documentEgress } from "./hosted/clients/metadata-document.ts";
+import { documentEgress, publicDocumentEgress } from "./hosted/clients/metadata-document.ts";
 import { MAX_OPEN } from "./hosted/linking/tickets.ts";
 import { PATHS } from "./hosted/paths.ts";
 import { prefixScopes, supportedScopes } from "./hosted/sessions/scope.ts";
@@ -69,6 +69,7 @@ export function createApp(definition: ServerDefinition, settings: Settings, opti
   const oauth = createEgress({ allowLoopback, allowCidrs, timeoutMs: OAUTH_TIMEOUT_MS });
   const api = createEgress({ allowLoopback, allowCidrs, timeoutMs: API_TIMEOUT_MS, maxBodyBytes: API_ANSWER_BYTES });
   const documents = createEgress(documentEgress(settings));
+  const publicDocuments = createEgress(publicDocumentEgress(settings));
   const onStoredEndpoints = (): void => {
     log.warn("stored_endpoints_used", { vendor: entry.id });
     metrics?.countVendorCall(entry.id, "discover", "stored");
@@ -84,6 +85,7 @@ export function createApp(definition: ServerDefinition, settings: Settings, opti
     storage,
     vendorClient,
     fetchDocument: documents.fetchUntrusted,
+    fetchPublicDocument: publicDocuments.fetchUntrusted,
     vendor,
   });
   const stopping = new AbortController();
@@ -121,7 +123,7 @@ export function createApp(definition: ServerDefinition, settings: Settings, opti
     },
     close: async () => {
       await Promise.all([mode.close(), endpoint.close()]);
-      await Promise.all([oauth.close(), api.close(), documents.close()]);
+      await Promise.all([oauth.close(), api.close(), documents.close(), publicDocuments.close()]);
     },
   };
 }
@@ -150,6 +152,7 @@ interface ModeDeps {
   readonly storage: Storage | undefined;
   readonly vendorClient: VendorClient;
   readonly fetchDocument: Fetch;
+  readonly fetchPublicDocument: Fetch;
   readonly vendor: () => Promise<ResolvedVendor>;
 }
 

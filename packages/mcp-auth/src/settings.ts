@@ -114,7 +114,7 @@ export interface ServerCallback {
    * host. Absent = off.
    */
   readonly registration: { readonly hosts: readonly string[] } | undefined;
-  /** `OAUTH_CLIENT_METADATA_HOSTS`: empty = off. */
+  /** `OAUTH_CLIENT_METADATA_HOSTS`: empty = off, `*` = any public host too. */
   readonly clientMetadataHosts: readonly string[];
 }
 

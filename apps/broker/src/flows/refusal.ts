@@ -17,6 +17,7 @@ const ADVICE: Partial<Record<RefusalReason, string>> = {
     "You came here straight from a vendor, not from an application. What you installed or approved at the vendor is done there; nothing is connected here yet",
   state_expired: "This sign-in took too long. Go back to the application, and connect there if it is not connected",
   state_replayed: "Go back to the application; it may be connected already",
+  client_unknown: "The application that began this sign-in is not registered here any more",
   browser_mismatch: "This sign-in was started in another browser, or too long ago. Connect again from the application",
 };
 

@@ -1,5 +1,6 @@
 /** Hosted mode: whose callback the vendor redirects users to, and which clients are accepted. */
 import type { CommonSettings, PlatformCallback, ServerCallback } from "../settings.ts";
+import { ANY_HOST } from "../hosted/clients/metadata-document.ts";
 import { checkRedirectUri, parseStaticClients } from "./clients.ts";
 import { checkHost, checkReachableHost } from "./hosts.ts";
 import type { Reader } from "./reader.ts";
@@ -27,10 +28,15 @@ export function readCallback(
   }
   const clients = readClients(read);
   const registration = readRegistration(read);
-  const clientMetadataHosts = read.list("OAUTH_CLIENT_METADATA_HOSTS", (host) => checkReachableHost(host, egress));
+  const clientMetadataHosts = readMetadataHosts(read, egress);
   if (clients.length === 0 && registration === undefined && clientMetadataHosts.length === 0) {
     read.warn(
       "No client can connect: set OAUTH_CLIENTS, OAUTH_CLIENT_METADATA_HOSTS or OAUTH_DYNAMIC_REGISTRATION=open",
+    );
+  }
+  if (registration !== undefined && clientMetadataHosts.length > 0) {
+    read.warn(
+      "OAUTH_DYNAMIC_REGISTRATION is open beside OAUTH_CLIENT_METADATA_HOSTS: an application of a host that the list leaves out can register instead",
     );
   }
   return deploymentUrl === undefined
@@ -47,6 +53,18 @@ function readClients(read: Reader): ServerCallback["clients"] {
   const { clients, problems } = parseStaticClients(read.value("OAUTH_CLIENTS") ?? "[]");
   for (const problem of problems) read.refuse("OAUTH_CLIENTS", problem);
   return clients;
+}
+
+function readMetadataHosts(read: Reader, egress: CommonSettings["egress"]): readonly string[] {
+  const hosts = read.list("OAUTH_CLIENT_METADATA_HOSTS", (host) =>
+    host === ANY_HOST ? undefined : checkReachableHost(host, egress),
+  );
+  if (hosts.includes(ANY_HOST)) {
+    read.warn(
+      "OAUTH_CLIENT_METADATA_HOSTS is *: any application may connect that describes itself on a public host. List the hosts to limit them",
+    );
+  }
+  return hosts;
 }
 
 function readRegistration(read: Reader): ServerCallback["registration"] {

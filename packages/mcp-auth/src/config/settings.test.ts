@@ -73,7 +73,10 @@ describe("the callback", () => {
       registration: { hosts: ["a.example.com", "localhost"] },
       clientMetadataHosts: ["client.example.com", "localhost:9000"],
     });
-    expect(warnings).toEqual([expect.stringContaining("EGRESS_ALLOW_LOOPBACK is on")]);
+    expect(warnings).toEqual([
+      expect.stringContaining("EGRESS_ALLOW_LOOPBACK is on"),
+      expect.stringContaining("OAUTH_DYNAMIC_REGISTRATION is open beside OAUTH_CLIENT_METADATA_HOSTS"),
+    ]);
   });
 
   it("of the platform can be without /register", () => {

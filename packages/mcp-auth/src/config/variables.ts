@@ -281,8 +281,9 @@ export const VARIABLES = [
   },
   {
     name: "OAUTH_CLIENT_METADATA_HOSTS",
-    type: HOSTS_TYPE,
-    description: "Hosts whose Client ID Metadata Documents are accepted. They are fetched from there over https.",
+    type: `${HOSTS_TYPE}; \`*\` is any public host on port 443`,
+    description:
+      "Hosts whose Client ID Metadata Documents are accepted. They are fetched from there over https. With `*` at most 10 of a host and 30 for an address are fetched in a minute, and a failure is remembered for one; hosts listed beside it are not counted.",
     example: "client.example.com",
     default: "none",
     use: "server callback",

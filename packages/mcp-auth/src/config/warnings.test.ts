@@ -54,6 +54,17 @@ describe("a warning reports", () => {
       { ...SERVER, OAUTH_CLIENT_METADATA_HOSTS: "a.example.com", OAUTH_DYNAMIC_REGISTRATION_HOSTS: "b.example.com" },
       "OAUTH_DYNAMIC_REGISTRATION is off",
     ],
+    [
+      "registration beside a list of hosts",
+      {
+        ...SERVER,
+        OAUTH_CLIENT_METADATA_HOSTS: "a.example.com",
+        OAUTH_DYNAMIC_REGISTRATION: "open",
+        OAUTH_DYNAMIC_REGISTRATION_HOSTS: "b.example.com",
+      },
+      "OAUTH_DYNAMIC_REGISTRATION is open beside OAUTH_CLIENT_METADATA_HOSTS",
+    ],
+    ["documents of any host", { ...SERVER, OAUTH_CLIENT_METADATA_HOSTS: "*" }, "OAUTH_CLIENT_METADATA_HOSTS is *"],
     ["registration of any host", { ...SERVER, OAUTH_DYNAMIC_REGISTRATION: "open" }, "open to clients of any host"],
     [
       "a reachable server without a name",

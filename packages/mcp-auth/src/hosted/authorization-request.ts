@@ -14,6 +14,7 @@ import {
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import type { HostedSettings } from "../settings.ts";
 import type { HostedClient } from "./clients/client.ts";
+import { unknownClient } from "./clients/unknown-client.ts";
 import { requireOwnResource } from "./paths.ts";
 import { signInScopes, supportedScopes, withOpenid } from "./sessions/scope.ts";
 
@@ -34,8 +35,9 @@ export async function requireClientRedirect<C extends HostedClient>(
   { findClient, verifyRedirect }: ClientLookup<C>,
   trace: Trace,
 ): Promise<{ readonly client: C; readonly redirect: VerifiedRedirect }> {
-  const client = await findClient(parameters.require("client_id"));
-  if (client === undefined) throw new OAuthError("invalid_request", "client_id is not known here");
+  const clientId = parameters.require("client_id");
+  const client = await findClient(clientId);
+  if (client === undefined) throw unknownClient(clientId);
   trace.clientId = client.clientId;
   return { client, redirect: verifyRedirect(parameters.require("redirect_uri"), client.redirectUris) };
 }

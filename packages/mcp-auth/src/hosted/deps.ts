@@ -24,5 +24,7 @@ export interface HostedDeps {
    * (clients/metadata-document.ts): public addresses, loopback only where permitted.
    */
   readonly fetchDocument: Fetch;
+  /** For those of hosts that no one listed: never loopback. */
+  readonly fetchPublicDocument: Fetch;
   readonly log: Log;
 }

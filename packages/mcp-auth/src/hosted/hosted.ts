@@ -23,6 +23,7 @@ export interface HostedParts {
   readonly storage: Storage;
   readonly vendorClient: VendorClient;
   readonly fetchDocument: Fetch;
+  readonly fetchPublicDocument: Fetch;
   readonly now: Clock;
   readonly log: Log;
 }

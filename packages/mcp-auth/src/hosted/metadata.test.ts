@@ -101,11 +101,14 @@ describe("POST /register", () => {
       grant_types: ["password"],
     };
     expect(await register({ redirect_uris: [CALLBACK], ...parameters })).toEqual(expected);
+    expect(await register({ redirect_uris: ["cursor://x/y", CALLBACK], client_name: null })).toEqual(expected);
   });
 
   it.each([
     ["another redirect URI", { redirect_uris: ["https://evil.example/cb"] }, "invalid_redirect_uri"],
     ["one more redirect URI", { redirect_uris: [CALLBACK, `${CALLBACK}/`] }, "invalid_redirect_uri"],
+    ["a script beside it", { redirect_uris: [CALLBACK, "javascript:alert(1)"] }, "invalid_redirect_uri"],
+    ["a private scheme alone", { redirect_uris: ["cursor://x/y"] }, "invalid_redirect_uri"],
     ["a hundred", { redirect_uris: Array(100).fill("https://evil.example/") }, "invalid_redirect_uri"],
     ["none", { redirect_uris: [] }, "invalid_redirect_uri"],
     ["an object for a list", { redirect_uris: { 0: CALLBACK, length: 1 } }, "invalid_redirect_uri"],

@@ -5,6 +5,7 @@
 import { toOAuthError } from "@oauth-broker/oauth-core";
 import type { Parameters } from "@oauth-broker/oauth-core/protocol";
 import { type Answer, readForm, readJsonText, readQuery } from "@oauth-broker/oauth-core/http";
+import { onBehalfOf } from "@oauth-broker/oauth-core/egress";
 import { createRateLimit, type Route, type Trace } from "@oauth-broker/oauth-core/service";
 import type { Context } from "hono";
 import { type CallerAddress, createCallerAddress } from "../caller-address.ts";
@@ -80,6 +81,7 @@ function serverRoutes(
 ): Route[] {
   const documents = createClientDocuments({
     fetch: hosted.fetchDocument,
+    fetchPublic: hosted.fetchPublicDocument,
     hosts: callback.clientMetadataHosts,
     allowLoopback: hosted.settings.egress.allowLoopback,
     now: hosted.now,
@@ -185,7 +187,8 @@ function limited(
       requests.take(address);
       let isRefused = false;
       try {
-        return await route.handle(c, trace);
+        // What the request makes this server fetch counts for the same address.
+        return await onBehalfOf({ clientId: address }, () => route.handle(c, trace));
       } catch (thrown) {
         isRefused = toOAuthError(thrown).status < 500;
         throw thrown;

@@ -21,7 +21,7 @@ import { identitySource } from "../hosted/vendor-links/identity-source.ts";
 import { createLinking, type Linking } from "../hosted/linking/deps.ts";
 import { hostedRoutes } from "../hosted/routes.ts";
 import { createServerKey, type ServerKey } from "../hosted/server-key.ts";
-import { documentEgress } from "../hosted/clients/metadata-document.ts";
+import { documentEgress, publicDocumentEgress } from "../hosted/clients/metadata-document.ts";
 import { createSessions } from "../hosted/sessions/sessions.ts";
 import type { HostedSettings } from "../settings.ts";
 
@@ -56,8 +56,12 @@ export interface HostedFixture extends HostedDeps {
   readonly clock: { advance(seconds: number): void };
   /** The stores named in this set do not respond. */
   readonly down: Set<"records" | "tokens">;
-  /** Sends a request as a browser or backend would. A refusal has the shape of its kind. */
-  request(path: string, init?: RequestInit): Promise<Response>;
+  /**
+   * Sends a request as a browser or backend would. A refusal has the shape of its kind.
+   *
+   * @param address of the caller
+   */
+  request(path: string, init?: RequestInit, address?: string): Promise<Response>;
   authorize(parameters?: Record<string, string | undefined>): Promise<Response>;
   token(parameters: Record<string, string | undefined>): Promise<TokenAnswer>;
   refresh(refreshToken: string): Promise<TokenAnswer>;
@@ -127,6 +131,7 @@ export function openHostedFixture({
     ...changes,
   };
   const documents = createEgress(documentEgress(settings));
+  const publicDocuments = createEgress(publicDocumentEgress(settings));
   const sessions = createSessions({
     records,
     serverKey,
@@ -147,13 +152,15 @@ export function openHostedFixture({
     sessions,
     vendorClient,
     fetchDocument: options.fetchDocument ?? documents.fetchUntrusted,
+    fetchPublicDocument: options.fetchDocument ?? publicDocuments.fetchUntrusted,
     log,
   };
   const linking = createLinking(deps);
   const app = new Hono();
   mount(app, hostedRoutes(deps, linking), { log, errorPage: errorPageWith(), isHttps: true });
-  const request: HostedFixture["request"] = async (path, init) => {
-    const response = await app.request(`${SERVER}${path}`, init);
+  const request: HostedFixture["request"] = async (path, init, remoteAddress) => {
+    const connection = remoteAddress === undefined ? {} : { incoming: { socket: { remoteAddress } } };
+    const response = await app.request(`${SERVER}${path}`, init, connection);
     if (response.status >= 400) expectRefusalShape(await readAnswer(response.clone()), SERVER);
     return response;
   };
@@ -180,7 +187,7 @@ export function openHostedFixture({
     revoke: (value) => post("/revoke", { token: value }),
     close: async () => {
       await tokens.close(0).catch(() => undefined);
-      await Promise.all([egress.close(), documents.close()]);
+      await Promise.all([egress.close(), documents.close(), publicDocuments.close()]);
     },
   };
 }

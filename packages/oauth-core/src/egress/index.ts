@@ -22,7 +22,7 @@ import { readRequest, toResponse } from "./messages.ts";
 
 export { createCidrMatcher } from "./addresses.ts";
 export { type EgressError, type EgressErrorKind, isEgressError } from "./errors.ts";
-export { type Caller, onBehalfOf } from "./share.ts";
+export { type Caller, callerName, onBehalfOf } from "./share.ts";
 export { registrableDomainOf } from "../protocol/public-suffix.ts";
 export { requireEgressUrl } from "./url.ts";
 

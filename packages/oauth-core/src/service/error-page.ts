@@ -34,6 +34,32 @@ const START_AGAIN_BY_REASON: Record<string, string> = {
   state_missing: "Close this page, open the application you want to use the vendor with, and connect there.",
 };
 
+const ADD_AGAIN =
+  "Starting again does not help by itself. If you added this server to the application, remove it there and add it again, so that the application registers anew. Otherwise tell the people who run the application.";
+
+/** By reason, else by error code: where starting again would only lead to this page again. */
+const INSTEAD_OF_STARTING_AGAIN: Readonly<Record<string, string>> = {
+  client_unknown: ADD_AGAIN,
+  invalid_redirect_uri: ADD_AGAIN,
+  redirect_uri: ADD_AGAIN,
+  client_host_not_listed:
+    "Starting again does not help. Ask the people who run this server to accept applications of that host.",
+  client_metadata_document:
+    "Wait a minute before you start again from the application. If this page comes back, tell the people who run the application.",
+  foreign_host: "Starting again does not help: tell the people who run this server.",
+  slow_down: "Nothing was lost. Wait a minute, then reload this page.",
+};
+
+/** Where starting again may help, once. */
+const MAY_COME_BACK: ReadonlySet<string> = new Set([
+  "issuer_mismatch",
+  "missing_issuer",
+  "malformed_response",
+  "path_mismatch",
+  "context_mismatch",
+]);
+const IF_IT_COMES_BACK = html`<p>If this page comes back, tell the people who run the application, with the words below.</p>`;
+
 const NOTHING_LOST = html`<p>Nothing was lost. Wait a moment, then reload this page.</p>`;
 
 /**
@@ -54,10 +80,14 @@ function errorPage(
   { link, title: other }: { readonly link: BackLink | undefined; readonly title: string },
 ): Answer {
   const title = TITLES_BY_REASON[error.extras.reason ?? ""] ?? TITLES[error.status] ?? other;
-  const again = START_AGAIN_BY_REASON[error.extras.reason ?? ""] ?? START_AGAIN;
+  const about = error.extras.reason ?? error.code;
+  const instead = INSTEAD_OF_STARTING_AGAIN[about];
+  const again = instead ?? START_AGAIN_BY_REASON[about] ?? START_AGAIN;
   const content = html`<p>${error.description}.</p>
 ${error.status === 503 && error.extras.retry === undefined ? NOTHING_LOST : undefined}
-${link === undefined ? html`<p>${again}</p>` : html`<p><a class="button" href="${link.href}">${link.label}</a></p>`}
+${link === undefined || instead !== undefined ? html`<p>${again}</p>` : undefined}
+${link === undefined ? undefined : html`<p><a class="button" href="${link.href}">${link.label}</a></p>`}
+${MAY_COME_BACK.has(about) ? IF_IT_COMES_BACK : undefined}
 <p class="quiet">Error <code>${error.code}</code>${reasonOf(error)}${labelled("flow", flowId)}${labelled("reference", referenceId)}</p>`;
   const body = page(title, content);
   // A challenge would make the browser ask the user for a password.

@@ -179,8 +179,8 @@ export const MCP_SERVER_DEFENCES: readonly Mutation[] = [
     defence: "A client's document is on a host of the operator's list",
     rows: ["AS-13"],
     file: `${HOSTED}/clients/metadata-document.ts`,
-    find: 'url.pathname !== "/" && hosts.includes(url.host);',
-    replace: 'url.pathname !== "/" && hosts.length > 0;',
+    find: "if (hosts.includes(url.host)) return",
+    replace: "if (hosts.length > 0) return",
     tests: [`${HOSTED}/clients/metadata-document.test.ts`],
   },
   {

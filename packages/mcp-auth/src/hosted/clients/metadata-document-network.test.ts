@@ -29,6 +29,7 @@ describe("bar#AS-13 over the network of this server", () => {
     const egress = createEgress(documentEgress(settings), network.deps);
     const documents = createClientDocuments({
       fetch: egress.fetchUntrusted,
+      fetchPublic: egress.fetchUntrusted,
       hosts: corpus.map(({ host: one }) => one),
       allowLoopback: false,
       now: () => 0,
@@ -103,6 +104,7 @@ describe("bar#AS-13 from a host on loopback, where the operator permits it", () 
     });
     const documents = createClientDocuments({
       fetch: egress.fetchUntrusted,
+      fetchPublic: egress.fetchUntrusted,
       hosts: [new URL(silent.origin).host],
       allowLoopback: true,
       now: () => 0,

@@ -122,6 +122,49 @@ describe("a client with a document", () => {
   });
 });
 
+describe("a document that can be used as a public client's", () => {
+  it.each<[what: string, members: object]>([
+    [
+      "prefers to sign",
+      {
+        token_endpoint_auth_method: "private_key_jwt",
+        token_endpoint_auth_methods_supported: ["private_key_jwt", "none"],
+      },
+    ],
+    [
+      "prefers a secret",
+      { token_endpoint_auth_method: "client_secret_basic", token_endpoint_auth_methods_supported: ["none"] },
+    ],
+    [
+      "prefers none",
+      { token_endpoint_auth_method: "none", token_endpoint_auth_methods_supported: ["private_key_jwt"] },
+    ],
+    [
+      "has null for what it leaves out",
+      { token_endpoint_auth_method: null, grant_types: null, response_types: null, client_secret: null },
+    ],
+    ["has an empty secret", { client_secret: "" }],
+  ])("%s", async (_what, members) => {
+    host.answer = () => json({ ...DOCUMENT, ...members });
+    expect((await authorize()).status).toBe(200);
+  });
+});
+
+describe("an id at a host that is not listed", () => {
+  it("is a page that names the host and says who can help, and a log line with a reason of its own", async () => {
+    const html = await expectPage(await authorize({ client_id: "https://b\u00fccher.example/id.json" }));
+    expect(html).toContain("client_unknown");
+    const page = await expectPage(await authorize({ client_id: "https://xn--bcher-kva.example/id.json" }));
+    expect(page).toContain("xn--bcher-kva.example");
+    expect(page).toContain("Ask the people who run this server");
+    expect(JSON.parse(fixture.lines.at(-1) ?? "{}")).toMatchObject({
+      reason: "client_host_not_listed",
+      detail: "client_id is at xn--bcher-kva.example",
+    });
+    expect(host.asked).toEqual([]);
+  });
+});
+
 describe("bar#AS-13 a page without a redirect, for a client_id that", () => {
   it.each([
     ["is http", "http://client.example/oauth/id.json"],
@@ -165,6 +208,24 @@ describe("bar#AS-13 a page, and nothing is kept, for a document that", () => {
     ["has a secret", () => json({ ...DOCUMENT, client_secret: "s" })],
     ["asks to use a secret", () => json({ ...DOCUMENT, token_endpoint_auth_method: "client_secret_basic" })],
     ["asks to sign", () => json({ ...DOCUMENT, token_endpoint_auth_method: "private_key_jwt" })],
+    [
+      "can only sign",
+      () =>
+        json({
+          ...DOCUMENT,
+          token_endpoint_auth_method: "private_key_jwt",
+          token_endpoint_auth_methods_supported: ["private_key_jwt"],
+        }),
+    ],
+    [
+      "lists its methods as a text",
+      () =>
+        json({
+          ...DOCUMENT,
+          token_endpoint_auth_method: "private_key_jwt",
+          token_endpoint_auth_methods_supported: "none",
+        }),
+    ],
     ["cannot do the code flow", () => json({ ...DOCUMENT, grant_types: ["client_credentials"] })],
     ["wants no code", () => json({ ...DOCUMENT, response_types: ["token"] })],
     ["is a list", () => json([DOCUMENT])],

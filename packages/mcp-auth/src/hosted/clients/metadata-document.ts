@@ -2,7 +2,8 @@
  * Client ID Metadata Documents (draft-ietf-oauth-client-id-metadata-document): a client whose id is
  * the https URL of its own description. Fetched only from hosts of the operator's list, over the
  * guarded egress that reaches public addresses (loopback only where permitted), follows no redirect
- * and reads five kilobytes. An invalid document is refused and never cached.
+ * and reads five kilobytes. An invalid document is refused and never cached. With `*` on the list
+ * any public host is asked, and how often is limited (document-limits.ts).
  */
 import {
   type Clock,
@@ -19,16 +20,22 @@ import { isLoopback } from "../../mcp/known-host.ts";
 import type { HostedSettings } from "../../settings.ts";
 import type { ServerClient } from "./client.ts";
 import { readDocumentMetadata } from "./client-metadata.ts";
+import { createDocumentLimits } from "./document-limits.ts";
 
 export interface DocumentDeps {
   /** `fetchUntrusted` of an egress with `documentEgress`. */
   readonly fetch: Fetch;
-  /** With a port when that is not 443. */
+  /** The same, of one that never reaches loopback: for hosts that no one listed. */
+  readonly fetchPublic: Fetch;
+  /** With a port when that is not 443; `*`: any other public host too. */
   readonly hosts: readonly string[];
   /** Permits http on loopback. */
   readonly allowLoopback: boolean;
   readonly now: Clock;
 }
+
+/** On the list in place of a host: any public host, on port 443. */
+export const ANY_HOST = "*";
 
 const DOCUMENT_BYTES = 5 * 1024;
 const DOCUMENT_MS = 10_000;
@@ -42,10 +49,7 @@ const MOST_DOCUMENTS = 1_000;
  * to it, and so is our own name.
  */
 //= bar#AS-13
-export function documentEgress({
-  egress: { allowLoopback },
-  deploymentUrl,
-}: Pick<HostedSettings, "egress"> & { readonly deploymentUrl: string | undefined }): EgressOptions {
+export function documentEgress({ egress: { allowLoopback }, deploymentUrl }: DocumentSettings): EgressOptions {
   return {
     allowLoopback,
     allowCidrs: [],
@@ -54,6 +58,14 @@ export function documentEgress({
     // On loopback, other services of this machine share our host name.
     refusedHosts: deploymentUrl === undefined || allowLoopback ? [] : [new URL(deploymentUrl).hostname],
   };
+}
+
+type DocumentSettings = Pick<HostedSettings, "egress"> & { readonly deploymentUrl: string | undefined };
+
+/** For hosts that no one listed: loopback is never reached, also where the operator permits it. */
+//= bar#AS-13
+export function publicDocumentEgress({ egress, deploymentUrl }: DocumentSettings): EgressOptions {
+  return documentEgress({ egress: { ...egress, allowLoopback: false }, deploymentUrl });
 }
 
 export interface ClientDocuments {
@@ -72,36 +84,69 @@ export interface ClientDocuments {
 export function createClientDocuments(deps: DocumentDeps): ClientDocuments {
   const known = createExpiringMap<ServerClient>(MOST_DOCUMENTS, deps.now);
   const loads = createSharedCalls<ServerClient>();
-  const load = async (clientId: string): Promise<ServerClient> => {
-    const { client, cacheSeconds } = await fetchDocument(clientId, deps);
+  const limits = createDocumentLimits(deps);
+  const load = async (clientId: string, fetch: Fetch): Promise<ServerClient> => {
+    const { client, cacheSeconds } = await fetchDocument(clientId, fetch);
     known.set(clientId, client, deps.now() + cacheSeconds);
     return client;
   };
   return {
-    has: (clientId) => isDocumentUrl(clientId, deps),
+    has: (clientId) => standingOf(clientId, deps) !== undefined,
     find: async (clientId) => {
-      if (!isDocumentUrl(clientId, deps)) return undefined;
-      return known.get(clientId) ?? loads.run(clientId, () => load(clientId));
+      const standing = standingOf(clientId, deps);
+      if (standing === undefined) return undefined;
+      const client = known.get(clientId);
+      if (client !== undefined) return client;
+      if (standing === "listed") return loads.run(clientId, () => load(clientId, deps.fetch));
+      return loads.run(clientId, () => limits.within(clientId, () => load(clientId, deps.fetchPublic)));
     },
   };
 }
 
+/** Why a document may be fetched. */
+type Standing = "listed" | "any_host";
+
+//= bar#AS-13
+function standingOf(
+  clientId: string,
+  { hosts, allowLoopback }: Pick<DocumentDeps, "hosts" | "allowLoopback">,
+): Standing | undefined {
+  const url = documentUrl(clientId);
+  if (url === undefined) return undefined;
+  const isReachable = url.protocol === "https:" || (allowLoopback && isLoopback(url.hostname));
+  if (hosts.includes(url.host)) return isReachable ? "listed" : undefined;
+  const isPublic = url.protocol === "https:" && url.port === "" && !isLoopback(url.hostname);
+  return isPublic && hosts.includes(ANY_HOST) ? "any_host" : undefined;
+}
+
 /**
- * Checked as text, so that two spellings of one URL are not two clients: https, a path, no user
- * information, query or fragment.
+ * Checked as text, so that two spellings of one URL are not two clients: http or https, a path, no
+ * user information, query or fragment.
+ *
+ * @returns undefined for an id that could not be a document's at any host
  */
 //= bar#AS-13
-function isDocumentUrl(clientId: string, { hosts, allowLoopback }: DocumentDeps): boolean {
+function documentUrl(clientId: string): URL | undefined {
   const url = clientId.length > 2000 ? null : URL.parse(clientId);
-  if (url === null || url.href !== clientId) return false;
-  const isScheme = url.protocol === "https:" || (allowLoopback && url.protocol === "http:" && isLoopback(url.hostname));
+  if (url === null || url.href !== clientId || !/^https?:$/.test(url.protocol)) return undefined;
   const isPlain = url.username === "" && url.password === "" && !/[#?]/.test(clientId);
-  return isScheme && isPlain && url.pathname !== "/" && hosts.includes(url.host);
+  return isPlain && url.pathname !== "/" ? url : undefined;
+}
+
+const LONGEST_HOST = 253;
+
+/**
+ * @returns the host of an id that would be a document's if that host were permitted, as an A-label
+ *   and fit to be shown; undefined for any other id
+ */
+export function documentHost(clientId: string): string | undefined {
+  const url = documentUrl(clientId);
+  return url?.protocol === "https:" ? url.host.slice(0, LONGEST_HOST).replace(/[^\w.:[\]-]/g, "?") : undefined;
 }
 
 async function fetchDocument(
   url: string,
-  { fetch }: DocumentDeps,
+  fetch: Fetch,
 ): Promise<{ readonly client: ServerClient; readonly cacheSeconds: number }> {
   const answer = await fetch(url, { headers: { accept: "application/json" }, redirect: "manual" }).catch(
     (cause: unknown) => {

@@ -3,11 +3,11 @@
  * that registers the platform's redirect URI gets that client. Nothing is stored, and none of the
  * caller's values is returned.
  */
-import { type JsonObject, OAuthError } from "@oauth-broker/oauth-core";
+import { OAuthError } from "@oauth-broker/oauth-core";
 import { type Answer, jsonAnswer } from "@oauth-broker/oauth-core/http";
 import type { PlatformCallback } from "../../settings.ts";
 import type { HostedClient } from "./client.ts";
-import { readJsonObject } from "./client-metadata.ts";
+import { readJsonObject, readRedirectUris, REGISTERED_METADATA } from "./client-metadata.ts";
 
 /** The client id of the platform, the same at every deployment. */
 export const PLATFORM_CLIENT_ID = "platform";
@@ -23,21 +23,12 @@ export function platformClient({ redirectUri }: Pick<PlatformCallback, "redirect
  */
 //= rfc7591#3.2.1
 export function register(text: string, { clientId, redirectUris }: HostedClient): Answer {
-  requireOwnRedirectUris(readJsonObject(text), redirectUris);
-  return jsonAnswer(201, {
-    client_id: clientId,
-    redirect_uris: redirectUris,
-    token_endpoint_auth_method: "none",
-    grant_types: ["authorization_code", "refresh_token"],
-    response_types: ["code"],
-  });
+  requireOwn(readRedirectUris(readJsonObject(text)), redirectUris);
+  return jsonAnswer(201, { client_id: clientId, redirect_uris: redirectUris, ...REGISTERED_METADATA });
 }
 
 //= rfc7591#3.2.2
-function requireOwnRedirectUris({ redirect_uris: requested }: JsonObject, redirectUris: readonly string[]): void {
-  const isOwn =
-    Array.isArray(requested) &&
-    requested.length > 0 &&
-    requested.every((uri) => typeof uri === "string" && redirectUris.includes(uri));
-  if (!isOwn) throw new OAuthError("invalid_redirect_uri", "redirect_uris must be the platform callback alone");
+function requireOwn(requested: readonly string[], redirectUris: readonly string[]): void {
+  if (!requested.every((uri) => redirectUris.includes(uri)))
+    throw new OAuthError("invalid_redirect_uri", "redirect_uris must be the platform callback alone");
 }

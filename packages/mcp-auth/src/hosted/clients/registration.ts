@@ -10,7 +10,7 @@ import { randomToken } from "@oauth-broker/oauth-core/protocol";
 import { type Answer, jsonAnswer } from "@oauth-broker/oauth-core/http";
 import type { ServerCallback } from "../../settings.ts";
 import type { HostedClient, ServerClient } from "./client.ts";
-import { readJsonObject, readRegistration } from "./client-metadata.ts";
+import { readJsonObject, readRegistration, REGISTERED_METADATA } from "./client-metadata.ts";
 
 export interface RegistrationDeps {
   readonly records: RecordStore;
@@ -67,9 +67,7 @@ export async function registerClient(
     client_id_issued_at: issuedAt,
     client_name: clientName,
     redirect_uris: redirectUris,
-    token_endpoint_auth_method: "none",
-    grant_types: ["authorization_code", "refresh_token"],
-    response_types: ["code"],
+    ...REGISTERED_METADATA,
   });
 }
 

@@ -6,7 +6,7 @@ import { type Answer, formPageAnswer } from "@oauth-broker/oauth-core/http";
 import { askFirst, fact, hidden, html, type Markup, page, STYLE_HASH } from "@oauth-broker/oauth-core/service";
 import type { ServerClient } from "../clients/client.ts";
 import { PATHS } from "../paths.ts";
-import { KNOWN_BY, shownText } from "../server-callback/consent-page.ts";
+import { askingName, KNOWN_BY, shownText } from "../server-callback/consent-page.ts";
 import type { VendorRevocation } from "../vendor-links/link.ts";
 
 /** Who is at the browser, and how they leave. */
@@ -34,7 +34,7 @@ export interface ConnectPage {
 export function connectPage({ visitor, ticket, client, vendorName, scopes, linked, csrf }: ConnectPage): Answer {
   const name = shownText(client.clientName);
   const content = html`${signedIn(visitor)}
-<p>${name} asks to use your ${vendorName} account through <strong>${visitor.serverHost}</strong>. Continue only if you use this application and want it.</p>
+<p>${askingName(client, name)} asks to use your ${vendorName} account through <strong>${visitor.serverHost}</strong>. Continue only if you use this application and want it.</p>
 <dl>
 ${fact("Application", name)}
 ${fact("Known by", KNOWN_BY[client.knownBy](client))}

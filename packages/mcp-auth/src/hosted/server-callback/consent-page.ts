@@ -44,7 +44,9 @@ export function consentPage(shown: ConsentPage, headers: Record<string, string>,
   const name = show(client.clientName);
   const { host } = new URL(uri);
   const accounts = permissions === undefined ? `${vendorName} account` : accountsOf(permissions);
-  const content = html`<p>${name} asks to use your ${accounts} through <strong>${serverHost}</strong>. Continue only if you came from this application and want it.</p>
+  const asking = askingName(client, name);
+  const content = html`${asking === name ? undefined : hostsFirst(asking, host)}
+<p>${asking} asks to use your ${accounts} through <strong>${serverHost}</strong>. Continue only if you came from this application and want it.</p>
 ${LOOPBACK.test(host) ? LOOPBACK_WARNING : undefined}
 ${client.knownBy === "registration" ? NAME_WARNING : undefined}
 <dl>
@@ -60,10 +62,25 @@ ${hidden("csrf", csrf)}
 <button class="button plain" type="submit" name="decision" value="deny">Cancel</button>
 </form>
 <p class="quiet">You will be asked again the next time an application wants to connect.</p>`;
-  return formPageAnswer(page(`Let ${name} use your ${accounts}?`, content), STYLE_HASH, headers);
+  return formPageAnswer(page(`Let ${asking} use your ${accounts}?`, content), STYLE_HASH, headers);
 }
 
 const LONGEST_URI = 300;
+
+/**
+ * A document may claim any name; the host it lies on, and the host the answer goes to, it cannot
+ * choose. `URL` has them as A-labels, in which no letter looks like another.
+ *
+ * @returns the host of the client's document; for any other client its name
+ */
+//= bar#AS-10
+export function askingName({ clientId, knownBy }: ServerClient, name: string): string {
+  return knownBy === "metadata_document" ? new URL(clientId).host : name;
+}
+
+function hostsFirst(documentHost: string, redirectHost: string): Markup {
+  return html`<p>An application at <strong>${documentHost}</strong> asks; the answer goes to <strong>${redirectHost}</strong>.</p>`;
+}
 
 function factsOfOne(vendorName: string, scope: readonly string[]): Markup {
   return html`${fact("Vendor", vendorName)}

@@ -177,6 +177,7 @@ describe("with a defence off", () => {
     const egress = createEgress(documentEgress(settings), network.deps);
     const documents = createClientDocuments({
       fetch: egress.fetchUntrusted,
+      fetchPublic: egress.fetchUntrusted,
       hosts: ["client.example.com"],
       allowLoopback: false,
       now: () => 0,
