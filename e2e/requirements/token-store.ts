@@ -134,7 +134,7 @@ export const REFRESH: readonly Requirement[] = [
   ),
   row(
     "RF-6",
-    "A refresh brings an ID token of another issuer or subject. The whole answer is discarded.",
+    "A refresh brings an ID token of another issuer or subject. The whole answer is discarded. A token that is merely old is left out.",
     `${VENDOR}/token/refresh.test.ts`,
     `${SCENARIOS}/broker/errors.test.ts`,
   ),

@@ -78,7 +78,11 @@ export const ANSWERS: readonly Requirement[] = [
   ),
   row("ID-5", "An ID token is encrypted, compressed or has critical extensions. It is refused.", LAB),
   row("ID-6", "Times of an ID token are missing, no numbers, past, or more than a minute ahead. It is refused.", LAB),
-  row("ID-7", "An ID token names further audiences, or another authorized party. We are its only audience.", LAB),
+  row(
+    "ID-7",
+    "An ID token names further audiences, or another authorized party. We are its only audience; where the vendor's entry expects more, `azp` is us.",
+    LAB,
+  ),
   row("ID-8", "`sub` is missing, empty, no text, too long or holds control characters. The ID token is refused.", LAB),
   row("ID-9", "`at_hash` is there and is of another token. The ID token is refused.", LAB),
   row(

@@ -4,7 +4,7 @@
  * received.
  */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { CLIENT_ID, CLIENT_SECRET, NONCE, soundAnswer } from "../testing/network/faulty-vendor.ts";
+import { CLIENT_ID, CLIENT_SECRET, NONCE, soundAnswer, SUBJECT } from "../testing/network/faulty-vendor.ts";
 import { newIdTokenKey, signText, unsigned, withBrokenSignature } from "../testing/id-tokens.ts";
 import { type Lab, openLab } from "../testing/network/vendor-lab.ts";
 
@@ -127,6 +127,54 @@ describe("oidc-core#3.1.3.7 bar#ID-6 bar#ID-7 bar#ID-8 bar#ID-9 an ID token with
     await lab.vendor.grant({ claims: claims.iss === "slash" ? { iss: `${lab.vendor.issuer}/` } : claims });
     await expect(lab.redeem()).rejects.toMatchObject({ code: "vendor_response_invalid" });
     await expect.poll(() => lab.vendor.asked()).toContain("/revoke");
+  });
+});
+
+describe("oidc-core#3.1.3.7 bar#ID-7 a vendor whose ID tokens name further audiences", () => {
+  const entry = { additionalAudiences: true };
+  const more = [CLIENT_ID, "project", "https://vendor.example"];
+
+  it("is accepted where azp is us (h18)", async () => {
+    for (const aud of [more, more.toReversed(), [CLIENT_ID]]) {
+      await lab.vendor.grant({ claims: { aud, azp: CLIENT_ID } });
+      await expect(lab.redeem({ entry })).resolves.toMatchObject({ idToken: { subject: SUBJECT } });
+    }
+    await lab.vendor.grant();
+    await expect(lab.redeem({ entry })).resolves.toMatchObject({ idToken: { subject: SUBJECT } });
+  });
+
+  it.each<[string, Record<string, unknown>]>([
+    ["azp is absent", { aud: more }],
+    ["azp is null", { aud: more, azp: null }],
+    ["azp is another", { aud: more, azp: "project" }],
+    ["azp is a list", { aud: more, azp: [CLIENT_ID] }],
+    ["we are no audience", { aud: ["project", "https://vendor.example"], azp: CLIENT_ID }],
+    ["another alone is the audience", { aud: "project", azp: CLIENT_ID }],
+    ["the list is empty", { aud: [], azp: CLIENT_ID }],
+  ])("is refused where %s (h18)", async (_title, claims) => {
+    await lab.vendor.grant({ claims });
+    await expect(lab.redeem({ entry })).rejects.toMatchObject({
+      code: "vendor_response_invalid",
+      extras: { reason: "id_token_invalid" },
+    });
+  });
+});
+
+describe("a claim that is null", () => {
+  const padded = { at_hash: null, azp: null, nbf: null, auth_time: null, acr: null };
+
+  it("counts as absent, and the token is passed on as signed (h17)", async () => {
+    await lab.vendor.grant({ claims: padded, header: { x5t: null } });
+    const { idToken } = await lab.redeem();
+    expect(idToken).toMatchObject({ issuer: lab.vendor.issuer, subject: SUBJECT });
+    expect(Buffer.from(idToken?.raw.split(".")[1] ?? "", "base64url").toString()).toContain('"azp":null');
+    await lab.vendor.grant({ claims: { ...padded, nonce: null } });
+    await expect(lab.refresh()).resolves.toMatchObject({ idToken: { subject: SUBJECT } });
+  });
+
+  it.each(["iss", "sub", "aud", "exp", "iat", "nonce"])("does not stand for %s", async (name) => {
+    await lab.vendor.grant({ claims: { ...padded, [name]: null } });
+    await expect(lab.redeem()).rejects.toMatchObject({ code: "vendor_response_invalid" });
   });
 });
 

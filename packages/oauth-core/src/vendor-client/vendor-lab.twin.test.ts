@@ -25,9 +25,9 @@ vi.mock("./id-token/verify.ts", async (original) => {
     verifySignature: unless("signature", known.verifySignature, () => Promise.resolve()),
     requireIssuerClaim: unless("issuer", known.requireIssuerClaim, () => undefined),
     requireAudience: unless("audience", known.requireAudience, () => undefined),
-    requireTimes: unless("times", known.requireTimes, () => undefined),
+    ageOf: unless("times", known.ageOf, () => "current"),
     requireSameSubject: unless("same subject", known.requireSameSubject, () => undefined),
-    requireAccessTokenHash: unless("at_hash", known.requireAccessTokenHash, () => undefined),
+    isOfAccessToken: unless("at_hash", known.isOfAccessToken, () => true),
   };
 });
 vi.mock("oauth4webapi", async (original) => {
@@ -99,6 +99,27 @@ describe("without the defence the attack succeeds, with it it does not:", () => 
     await expect(lab.refresh({ request })).rejects.toMatchObject({ code: "vendor_response_invalid" });
     off.add("same subject");
     await expect(lab.refresh({ request })).resolves.toMatchObject({ idToken: { subject: SUBJECT } });
+  });
+
+  it("the subject of an old ID token at a refresh, and its signature", async () => {
+    const old = { iat: NOW - 90_000, exp: NOW - 86_400 };
+    const request = { expected: { issuer: lab.vendor.issuer, subject: "user-0" } };
+    await lab.vendor.grant({ claims: old });
+    await expect(lab.refresh({ request })).rejects.toMatchObject({ code: "vendor_response_invalid" });
+    off.add("same subject");
+    await expect(lab.refresh({ request })).resolves.not.toHaveProperty("idToken");
+    await lab.vendor.grant({ claims: old, key: FOREIGN });
+    await expect(lab.refresh({ request })).rejects.toMatchObject({ code: "vendor_response_invalid" });
+    off.add("signature");
+    await expect(lab.refresh({ request })).resolves.not.toHaveProperty("idToken");
+  });
+
+  it("V-47 azp of a token for several audiences", async () => {
+    await lab.vendor.grant({ claims: { aud: [CLIENT_ID, "another"] } });
+    const entry = { additionalAudiences: true };
+    await expect(lab.redeem({ entry })).rejects.toMatchObject({ code: "vendor_response_invalid" });
+    off.add("audience").add("library");
+    await expect(lab.redeem({ entry })).resolves.toMatchObject({ idToken: { subject: SUBJECT } });
   });
 
   it("the tenant named beforehand", async () => {

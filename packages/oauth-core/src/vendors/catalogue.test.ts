@@ -55,6 +55,7 @@ const VALUES: Readonly<Record<string, readonly unknown[]>> = {
   rotatesRefreshTokens: [true, false],
   issuesRefreshTokens: [false],
   issuesIdTokens: [false],
+  additionalAudiences: [true],
   selfHosted: [true],
   secretIsUserName: [true],
   repeatsState: [true],

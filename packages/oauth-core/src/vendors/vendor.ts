@@ -184,6 +184,11 @@ export interface Vendor {
   /** The callback must carry `iss`. Unset: required when the vendor's metadata advertises it. */
   readonly issRequired?: boolean;
   readonly idTokenAlgs: readonly string[];
+  /**
+   * Its ID tokens name further audiences beside the client: a project, sibling clients, itself. Then
+   * `azp` has to name the client.
+   */
+  readonly additionalAudiences?: boolean;
   /** `false`: the vendor issues no refresh tokens. Unset: it may. */
   readonly issuesRefreshTokens?: boolean;
   /**

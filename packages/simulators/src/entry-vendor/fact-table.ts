@@ -225,6 +225,10 @@ export const FACT_TABLE: Readonly<Record<string, FactRow>> = {
     })),
     idle: ({ issuer }) => (issuer === undefined ? "without an issuer there are no ID tokens" : undefined),
   },
+  additionalAudiences: {
+    ...row("ID tokens", "names a project beside the client (token.ts)", (names: boolean) => ({ opposite: !names })),
+    idle: (facts) => issuesNoIdTokens(facts),
+  },
   idTokenAlgs: row("ID tokens", "signs with the first (token.ts)", () => ({ another: ["ES512"] })),
   identity: row("account", "names the user there (token.ts)", (identity: object | string) =>
     typeof identity === "object" ? members(identity, { members: ["of_another"] }) : {},

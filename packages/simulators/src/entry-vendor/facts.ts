@@ -64,6 +64,7 @@ export interface Facts {
   readonly issuesIdTokens?: boolean;
   readonly issRequired?: boolean;
   readonly idTokenAlgs: readonly string[];
+  readonly additionalAudiences?: boolean;
   readonly authorizationEndpoint: string;
   readonly tokenEndpoint: string;
   readonly refreshEndpoint?: string;

@@ -181,11 +181,12 @@ async function idTokenOf({ scope, nonce }: Grant, state: VendorState): Promise<s
     sub: SUBJECT,
     ...tenant,
     ...(nonce === undefined ? {} : { nonce }),
+    ...(facts.additionalAudiences === true ? { azp: client.clientId } : {}),
   };
   return new SignJWT(claims)
     .setProtectedHeader({ alg, kid: alg })
     .setIssuer(facts.issuerSpelling === "bare" ? issuer.replace(/^https:\/\//, "") : issuer)
-    .setAudience(client.clientId)
+    .setAudience(facts.additionalAudiences === true ? [client.clientId, "a project"] : client.clientId)
     .setIssuedAt(now())
     .setExpirationTime(now() + LIFETIME_SECONDS)
     .sign(keyPair(alg).privateKey);

@@ -135,6 +135,11 @@ export function vendorSchema(rules: UrlRules) {
       },
       (algs) => (algs.length === 0 ? "must have at least one entry" : undefined),
     ).optional(),
+    additional_audiences: flag({
+      description: "Whether its ID tokens name further audiences; then `azp` has to be ours.",
+      example: "true",
+      default: "false",
+    }).optional(),
     rotates_refresh_tokens: flag({
       description: "Whether a refresh replaces the refresh token.",
       example: "true",

@@ -189,6 +189,7 @@ function vendorFields(parsed: ParsedVendor): Partial<Vendor> {
     tokenRequestBody: parsed.token_request_body,
     issRequired: parsed.iss_required,
     idTokenAlgs: parsed.id_token_algs,
+    additionalAudiences: parsed.additional_audiences,
     rotatesRefreshTokens: parsed.rotates_refresh_tokens,
     callbackParams: parsed.callback_params,
     enabled: parsed.enabled,

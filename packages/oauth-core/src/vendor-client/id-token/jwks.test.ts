@@ -47,6 +47,13 @@ describe("usableKeys", () => {
     expect(kids(RSA, { ...EC, kid: "rsa" })).toEqual(["rsa", "rsa"]);
   });
 
+  it("bar#JW-3 uses a key that is listed twice, member for member in any order (h28)", () => {
+    const reversed = Object.fromEntries(Object.entries(RSA).toReversed());
+    expect(kids(RSA, EC, { ...RSA }, reversed)).toEqual(["rsa", "ec"]);
+    expect(kids(without(RSA, "kid"), without(RSA, "kid"))).toEqual([undefined]);
+    expect(kids(RSA, { ...RSA, x5t: "another" }, EC)).toEqual(["ec"]);
+  });
+
   it("bar#JW-3 refuses a set of more than a hundred", () => {
     const keys = (count: number): unknown[] =>
       Array.from({ length: count }, (_, index) => ({ ...EC, kid: `${index}` }));

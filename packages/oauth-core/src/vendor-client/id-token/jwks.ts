@@ -5,6 +5,7 @@
  * oversized set is refused whole.
  */
 import { createPublicKey } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import { createLocalJWKSet, errors, type CryptoKey, type JWK, type JWSHeaderParameters } from "jose";
 import type { Clock, Fetch, JsonObject, JsonValue } from "../../ports.ts";
 import { isJsonObject } from "../../protocol/strict-json.ts";
@@ -88,7 +89,12 @@ async function loadKeySet<T>(jwksUri: string, read: (set: JsonObject) => T, { fe
 
 function noKey(error: unknown): unknown {
   if (!(error instanceof errors.JOSEError)) return error;
-  return invalidVendorResponse(`signing keys: ${error.code}`, { reason: "id_token_invalid" });
+  return invalidVendorResponse(`signing keys: ${error.code}`, { reason: "id_token_invalid", cause: error });
+}
+
+/** Whether `find` found no key for the header, in a set that was just read. */
+export function isUnpublishedKey(error: unknown): boolean {
+  return error instanceof Error && error.cause instanceof errors.JWKSNoMatchingKey;
 }
 
 const MAX_KEYS = 100;
@@ -119,8 +125,10 @@ export function usableKeys(set: JsonObject, use: KeyUse = "sig"): JWK[] {
   const { keys } = set;
   if (!Array.isArray(keys)) throw invalidVendorResponse("key set: no keys member");
   if (keys.length > MAX_KEYS) throw invalidVendorResponse(`key set: ${keys.length} keys`);
-  const usable = keys.filter((key: JsonValue): key is JsonObject => isJsonObject(key) && isUsable(key, use));
-  return usable.filter((key) => !isDuplicate(key, usable));
+  const usable = withoutRepeats(
+    keys.filter((key: JsonValue): key is JsonObject => isJsonObject(key) && isUsable(key, use)),
+  );
+  return usable.filter((key) => !isAmbiguous(key, usable));
 }
 
 function isUsable(key: JsonObject, purpose: KeyUse): boolean {
@@ -144,11 +152,16 @@ function isSoundKey(jwk: JsonObject): boolean {
 }
 
 /** Two keys with the same kid: the meant one is ambiguous, so neither is used. */
-function isDuplicate(key: JsonObject, keys: readonly JsonObject[]): boolean {
+function isAmbiguous(key: JsonObject, keys: readonly JsonObject[]): boolean {
   return (
     key.kid !== undefined &&
     keys.some((other) => other !== key && other.kid === key.kid && other.kty === key.kty && sameAlg(other, key))
   );
+}
+
+/** The same key listed again, member for member in any order, says nothing new. */
+function withoutRepeats(keys: readonly JsonObject[]): JsonObject[] {
+  return keys.filter((key, index) => !keys.slice(0, index).some((earlier) => isDeepStrictEqual(earlier, key)));
 }
 
 function sameAlg(one: JsonObject, other: JsonObject): boolean {

@@ -18,6 +18,8 @@ import { invalidVendorResponse } from "../errors.ts";
 export interface IdTokenParts {
   readonly header: JsonObject;
   readonly claims: JsonObject;
+  /** The same token without its nulls, for oauth4webapi, which reads it anew and checks no signature. */
+  readonly plain: string;
 }
 
 const MAX_LENGTH = 65_536;
@@ -28,15 +30,29 @@ const MAX_LENGTH = 65_536;
 const COMPACT_JWS = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
 /**
- * Reads an ID token, and verifies nothing but its form.
+ * Reads an ID token, and verifies nothing but its form. A member that is null counts as absent:
+ * servers write their empty fields so.
  *
  * @throws OAuthError vendor_response_invalid
  */
 //= bar#ID-5
 export function parseIdToken(idToken: string): IdTokenParts {
   if (idToken.length > MAX_LENGTH || !COMPACT_JWS.test(idToken)) throw refused("not a compact JWS");
-  const [header, claims] = idToken.split(".", 2);
-  return { header: parsePart(header), claims: parsePart(claims) };
+  const [first, second, signature] = idToken.split(".");
+  const read = { header: parsePart(first), claims: parsePart(second) };
+  const header = withoutNulls(read.header);
+  const claims = withoutNulls(read.claims);
+  const isPlain = header === read.header && claims === read.claims;
+  return { header, claims, plain: isPlain ? idToken : `${encodePart(header)}.${encodePart(claims)}.${signature}` };
+}
+
+function encodePart(part: JsonObject): string {
+  return Buffer.from(JSON.stringify(part)).toString("base64url");
+}
+
+function withoutNulls(members: JsonObject): JsonObject {
+  const known = Object.entries(members).filter(([, value]) => value !== null);
+  return known.length === Object.keys(members).length ? members : Object.fromEntries(known);
 }
 
 function parsePart(part = ""): JsonObject {
@@ -131,11 +147,22 @@ export function requireIssuerClaim({ iss }: JsonObject, issuer: string): void {
   if (iss !== issuer) throw refused("iss is another issuer");
 }
 
-/** We are the only audience, and the authorized party. */
+/**
+ * We are the only audience, or one of several where the entry says so, and the authorized party.
+ *
+ * @throws OAuthError vendor_response_invalid
+ */
+//= oidc-core#3.1.3.7
 //= bar#ID-7
-export function requireAudience({ aud, azp }: JsonObject, clientId: string): void {
+export function requireAudience(
+  { aud, azp }: JsonObject,
+  clientId: string,
+  { additionalAudiences }: Pick<ResolvedVendor, "additionalAudiences">,
+): void {
   const audiences: readonly JsonValue[] = Array.isArray(aud) ? aud : [aud ?? null];
-  if (audiences.length !== 1 || audiences[0] !== clientId) throw refused("aud is not this client alone");
+  if (!audiences.includes(clientId)) throw refused("aud is not this client");
+  if (audiences.length > 1 && additionalAudiences !== true) throw refused("aud is not this client alone");
+  if (audiences.length > 1 && azp === undefined) throw refused("several audiences, and azp names none");
   if (azp !== undefined && azp !== clientId) throw refused("azp is not this client");
 }
 
@@ -144,14 +171,19 @@ const MAX_AGE_SECONDS = 86_400;
 /** Year 5138: a larger number is not a time. */
 const MAX_EPOCH_SECONDS = 1e11;
 
+/** What its times make of an ID token. `old` and `expired`: it was good once. */
+export type IdTokenAge = "current" | "old" | "expired";
+
+/** @throws OAuthError vendor_response_invalid for times that are none, or lie in the future */
 //= bar#ID-6
-export function requireTimes({ exp, iat, nbf }: JsonObject, now: Clock): void {
+export function ageOf({ exp, iat, nbf }: JsonObject, now: Clock): IdTokenAge {
   const expiresAt = requireTime(exp, "exp");
   const issuedAt = requireTime(iat, "iat");
   const at = now();
-  if (expiresAt <= at - MAX_AHEAD_SECONDS) throw refused("expired");
-  if (issuedAt > at + MAX_AHEAD_SECONDS || issuedAt < at - MAX_AGE_SECONDS) throw refused("iat is not now");
+  if (issuedAt > at + MAX_AHEAD_SECONDS) throw refused("iat is in the future");
   if (nbf !== undefined && requireTime(nbf, "nbf") > at + MAX_AHEAD_SECONDS) throw refused("nbf is in the future");
+  if (expiresAt <= at - MAX_AHEAD_SECONDS) return "expired";
+  return issuedAt < at - MAX_AGE_SECONDS ? "old" : "current";
 }
 
 function requireTime(value: JsonValue | undefined, name: string): number {
@@ -168,12 +200,11 @@ export function requireSubject({ sub }: JsonObject): string {
 
 /** Optional in this flow; when present it must be right. */
 //= bar#ID-9
-export function requireAccessTokenHash({ at_hash: atHash }: JsonObject, alg: string, accessToken: string): void {
-  if (atHash === undefined) return;
+export function isOfAccessToken({ at_hash: atHash }: JsonObject, alg: string, accessToken: string): boolean {
+  if (atHash === undefined) return true;
   const bits = alg.startsWith("Ed") ? "512" : alg.slice(-3);
   const digest = createHash(`sha${bits}`).update(accessToken).digest();
-  if (atHash !== digest.subarray(0, digest.length / 2).toString("base64url"))
-    throw refused("at_hash is of another token");
+  return atHash === digest.subarray(0, digest.length / 2).toString("base64url");
 }
 
 /** A refreshed ID token names the same user at the same issuer as the first. */

@@ -7,7 +7,8 @@ import {
   soundAnswer,
   SUBJECT,
 } from "../../testing/network/faulty-vendor.ts";
-import { type Lab, openLab } from "../../testing/network/vendor-lab.ts";
+import { newIdTokenKey } from "../../testing/id-tokens.ts";
+import { type Lab, NOW, openLab } from "../../testing/network/vendor-lab.ts";
 import { idTokenSubject } from "../id-token/verify.ts";
 
 let lab: Lab;
@@ -174,6 +175,67 @@ describe("refreshTokens", () => {
     lab.vendor.answers.set("/token", { status: 400, body: { error: "x", access_token: ACCESS_TOKEN } });
     const error = await lab.refresh().catch((thrown: unknown) => thrown);
     expect(JSON.stringify([error, String(error)])).not.toMatch(new RegExp(`${ACCESS_TOKEN}|${REFRESH_TOKEN}`));
+  });
+});
+
+describe("bar#RF-6 an ID token at a refresh that is merely old", () => {
+  const OLD = { iat: NOW - 25 * 3600, exp: NOW - 24 * 3600 };
+  const STALE_HASH = { at_hash: "AAAAAAAAAAAAAAAAAAAAAA" };
+
+  it.each<[string, Record<string, unknown>]>([
+    ["is the first one again", OLD],
+    ["was issued a week ago and lives on", { iat: NOW - 604_800 }],
+    ["has just expired", { exp: NOW - 60 }],
+    ["belongs to the access token of the first answer", STALE_HASH],
+    ["is old and of the access token of then", { ...OLD, ...STALE_HASH }],
+    ["is old and padded with nulls", { ...OLD, at_hash: null, azp: null, nbf: null }],
+  ])("is left out where it %s, and nothing is revoked (h16)", async (_title, claims) => {
+    await lab.vendor.grant({ claims }, ROTATED);
+    for (const request of [{ expected: expected() }, {}]) {
+      const tokens = await lab.refresh({ entry: { rotatesRefreshTokens: true }, request });
+      expect(tokens).toMatchObject({ accessToken: ACCESS_TOKEN, refreshToken: ROTATED.refresh_token });
+      expect(tokens).not.toHaveProperty("idToken");
+    }
+    expect(times("/revoke")).toBe(0);
+  });
+
+  it("is left out where it has expired and its key is published no more", async () => {
+    const retired = newIdTokenKey("RS256", "retired");
+    await lab.vendor.grant({ claims: OLD, key: retired }, ROTATED);
+    await expect(lab.refresh({ request: { expected: expected() } })).resolves.not.toHaveProperty("idToken");
+    for (const claims of [{ ...STALE_HASH }, { iat: NOW - 604_800 }]) {
+      await lab.vendor.grant({ claims, key: retired }, ROTATED);
+      await expect(lab.refresh({ request: { expected: expected() } })).rejects.toMatchObject(REFUSED);
+    }
+  });
+
+  const REFUSED = { code: "vendor_response_invalid", extras: { reason: "id_token_invalid" } };
+  it.each<[string, Parameters<Lab["vendor"]["grant"]>[0], object]>([
+    ["is of another user", { claims: { ...OLD, sub: "user-0" } }, { extras: { reason: "subject_mismatch" } }],
+    ["is of another audience", { claims: { ...OLD, aud: "another" } }, REFUSED],
+    ["is of another issuer", { claims: { ...OLD, iss: "https://other.example" } }, REFUSED],
+    ["is for another party", { claims: { ...OLD, azp: "another" } }, REFUSED],
+    ["has a signature of another key", { claims: OLD, key: newIdTokenKey("RS256", "key-1") }, REFUSED],
+    [
+      "names no key, and none fits",
+      { claims: OLD, key: newIdTokenKey("ES256", "x"), header: { kid: undefined } },
+      REFUSED,
+    ],
+    ["was issued in the future", { claims: { ...OLD, iat: NOW + 600 } }, REFUSED],
+    ["has no time", { claims: { ...OLD, exp: undefined } }, REFUSED],
+  ])("is refused where it %s", async (_title, changes, refusal) => {
+    await lab.vendor.grant(changes);
+    await expect(lab.refresh({ request: { expected: expected() } })).rejects.toMatchObject({
+      code: "vendor_response_invalid",
+      ...refusal,
+    });
+  });
+
+  it("is refused at the first answer", async () => {
+    for (const claims of [OLD, STALE_HASH]) {
+      await lab.vendor.grant({ claims });
+      await expect(lab.redeem()).rejects.toMatchObject(REFUSED);
+    }
   });
 });
 

@@ -7,7 +7,6 @@ import { OAuthError } from "../../protocol/errors.ts";
 import { formatScope } from "../../protocol/scope.ts";
 import type { ResolvedVendor, VendorCredentials, VendorTokens } from "../../vendors/vendor.ts";
 import { type TokenDeps, validateTokenResponse } from "./validate.ts";
-import { requireSameSubject } from "../id-token/verify.ts";
 import { requestToken } from "./request.ts";
 import { readTokenAnswer, type TokenAnswer } from "./response.ts";
 import { translateVendorError, type VendorCall } from "../errors.ts";
@@ -19,7 +18,10 @@ export interface RefreshRequest {
   readonly scope?: readonly string[];
   /** What was kept of the callback, as `keptOf` returned it. */
   readonly callbackData?: Readonly<Record<string, string>>;
-  /** The subject of the first ID token: a refreshed one must name the same. */
+  /**
+   * The subject of the first ID token: a refreshed one must name the same. One that is merely old is
+   * left out of the answer.
+   */
   readonly expected?: { readonly issuer: string; readonly subject: string };
   /** The signal of a caller whose lease may end before this call does. */
   readonly signal?: AbortSignal;
@@ -53,9 +55,8 @@ export async function refreshTokens(
   const spends = rotates || (answer.refreshToken ?? request.refreshToken) !== request.refreshToken;
   const call: VendorCall = { ...asked, spends };
   try {
-    const tokens = await validateTokenResponse(answer, { vendor, credentials, call, signal }, deps);
-    requireSameSubject(tokens.idToken, request.expected);
-    return tokens;
+    const exchange = { vendor, credentials, call, signal, first: request.expected };
+    return await validateTokenResponse(answer, exchange, deps);
   } catch (error) {
     // Where the old refresh token stays valid, revoking the new tokens could end the grant with
     // them.

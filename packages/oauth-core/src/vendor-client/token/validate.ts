@@ -19,16 +19,17 @@ import {
   expectedIssuer,
   parseIdToken,
   refused,
-  requireAccessTokenHash,
+  ageOf,
+  isOfAccessToken,
   requireAlg,
   requireAudience,
   requireIssuerClaim,
+  requireSameSubject,
   requireSubject,
-  requireTimes,
   verifySignature,
 } from "../id-token/verify.ts";
 import { spelledIssuer } from "../issuer.ts";
-import type { SigningKeys } from "../id-token/jwks.ts";
+import { isUnpublishedKey, type SigningKeys } from "../id-token/jwks.ts";
 import type { TokenAnswer } from "./response.ts";
 import type { GrantTokens } from "./revoke.ts";
 import type { Bindings, VendorClientDeps } from "../binding.ts";
@@ -51,7 +52,11 @@ export interface TokenExchange {
   readonly signal: AbortSignal;
   /** At code redemption the nonce that was sent, if any; a refreshed ID token needs none. */
   readonly nonce?: { readonly sent: string | undefined };
+  /** At a refresh the subject of the first ID token, where it is known. */
+  readonly first?: IdTokenSubject | undefined;
 }
+
+type IdTokenSubject = Omit<NonNullable<VendorTokens["idToken"]>, "raw">;
 
 /**
  * @throws OAuthError vendor_response_invalid; temporarily_unavailable when the vendor's keys cannot
@@ -66,7 +71,7 @@ export async function validateTokenResponse(
   try {
     const idToken =
       answer.idToken === undefined ? undefined : await validateIdToken(answer.idToken, answer, acceptance, deps);
-    if (idToken === undefined) await requireConforming(answer, {}, acceptance, deps);
+    if (idToken === undefined) await requireConforming(withoutIdToken(answer), {}, acceptance, deps);
     const { accessToken, tokenType, expiresInSeconds, refreshToken, scope, vendorData } = answer;
     return {
       accessToken,
@@ -79,27 +84,52 @@ export async function validateTokenResponse(
   }
 }
 
+/** @returns undefined for a token that a refresh repeats: it says nothing new, and is left out */
 async function validateIdToken(
   raw: string,
   answer: TokenAnswer,
   acceptance: TokenExchange,
   deps: TokenDeps,
-): Promise<NonNullable<VendorTokens["idToken"]>> {
-  const { vendor, credentials, signal } = acceptance;
-  const { header, claims } = parseIdToken(raw);
+): Promise<VendorTokens["idToken"]> {
+  const { vendor, credentials, signal, first } = acceptance;
+  const { header, claims, plain } = parseIdToken(raw);
   const alg = requireAlg(header, vendor.idTokenAlgs);
   const issuer = expectedIssuer(vendor, claims);
   requireIssuerClaim(claims, issuer);
-  requireAudience(claims, credentials.clientId);
-  requireTimes(claims, deps.now);
+  requireAudience(claims, credentials.clientId, vendor);
+  const age = ageOf(claims, deps.now);
   const subject = requireSubject(claims);
-  requireAccessTokenHash(claims, alg, answer.accessToken);
-  await requireConforming(answer, { issuer }, acceptance, deps);
+  const isCurrent = age === "current" && isOfAccessToken(claims, alg, answer.accessToken);
+  if (isCurrent) await requireConforming({ ...answer, idToken: plain }, { issuer }, acceptance, deps);
+  else requireRefresh(acceptance);
   const jwksUri = await jwksUriOf(vendor, signal, deps);
-  await verifySignature(raw, { alg, kid: header.kid }, jwksUri, deps, signal);
+  const verified = verifySignature(raw, { alg, kid: header.kid }, jwksUri, deps, signal);
+  await (age === "expired" && header.kid !== undefined ? verified.catch(unlessUnpublished) : verified);
   // Of two spellings one is passed on, so that a refreshed ID token in the other spelling still
   // names the same user.
-  return { raw, issuer: spelledIssuer(vendor, issuer), subject };
+  const named = { issuer: spelledIssuer(vendor, issuer), subject };
+  requireSameSubject(named, first);
+  return isCurrent ? { raw, ...named } : undefined;
+}
+
+/**
+ * Some vendors answer a refresh with the ID token of the first answer. It is old, or of the access
+ * token of then. Refusing it would end the grant for a token that nobody asked for.
+ *
+ * @throws OAuthError vendor_response_invalid at the first answer, where it has to be new
+ */
+//= bar#RF-6
+function requireRefresh({ nonce }: TokenExchange): void {
+  if (nonce !== undefined) throw refused("expired, issued long ago, or at_hash is of another token");
+}
+
+/** A vendor forgets the keys of tokens that have expired. */
+function unlessUnpublished(error: unknown): void {
+  if (!isUnpublishedKey(error)) throw error;
+}
+
+function withoutIdToken({ idToken: _, ...answer }: TokenAnswer): TokenAnswer {
+  return answer;
 }
 
 async function jwksUriOf(
