@@ -26,6 +26,7 @@ import type { Config } from "./config.ts";
 import type { Deps } from "./deps.ts";
 import { createFlows } from "./flows/policy.ts";
 import { createSingleFlight } from "./connections/single-flight.ts";
+import { brokerRecords } from "./keys/broker-records.ts";
 import { createKeyset } from "./keys/keyset.ts";
 import { createMetrics } from "./metrics.ts";
 import { createWayBack } from "./pages/way-back.ts";
@@ -72,12 +73,16 @@ export async function createBroker(
 ): Promise<Broker> {
   const audit = openAudit(config, { now, log, ...defined({ stdout }) });
   const stores = await openStores(config, now);
-  const { records } = stores;
   const keyset = createKeyset({
     storage: stores.keyset,
     floor: stores.floor,
     now,
     onRotation: (kid) => void audit.record("keys_rotated", { kid }),
+  });
+  const records = brokerRecords({
+    records: stores.records,
+    keyset,
+    onRefused: (kind) => log.warn("record_refused", { reason: kind }),
   });
   const metrics = createMetrics({ vendors: config.vendors.keys() });
   const clientKeys = createSigningKeys({ fetch: egress.fetch, now });

@@ -17,8 +17,8 @@ export type { RefreshLeasesOptions, RefreshOptions } from "./refresh/refresh.ts"
 export type { RefreshTimes, Timer } from "./refresh/times.ts";
 export { openServerStorage } from "./server-storage.ts";
 export type { ServerStorage } from "./server-storage.ts";
-export { authenticatedRecords } from "./storage/authenticated-records.ts";
-export type { AuthenticatedRecordsOptions } from "./storage/authenticated-records.ts";
+export { authenticatedRecords, oneMacKey } from "./storage/authenticated-records.ts";
+export type { AuthenticatedRecordsOptions, MacKey, MacKeys } from "./storage/authenticated-records.ts";
 export type { StorageTiming } from "./storage/timed.ts";
 export type { Row, RowKey, TokenRows } from "./storage/token-rows.ts";
 export { isRegionName, isTableName } from "./table-name.ts";

@@ -12,6 +12,8 @@ export type Command =
   | { readonly name: "keys-rotate" }
   | { readonly name: "keys-list" }
   | { readonly name: "keys-adopt"; readonly revision: number }
+  /** `yes`: the operator has agreed on the command line. */
+  | { readonly name: "keys-new"; readonly yes: boolean }
   /** `file`: a path, or `-` for stdin. `heads`: in lower case. */
   | { readonly name: "audit-verify"; readonly file: string; readonly heads: readonly string[] }
   | { readonly name: "help" }
@@ -34,11 +36,13 @@ Commands
   keys rotate      add a key; it takes over a minute later, the old ones go on opening what they sealed
   keys adopt N     take the keyset of revision N that lies in the store though it belongs to another base_url or table, or
                    is older than one that was in use: after a move, or a backup restored on purpose
+  keys new         make new keys in place of those that are gone, after asking: every connection ends with them
   audit verify FILE
                    whether the lines of an audit stream hold together, and which do not; - reads them from stdin
 
 Options
   --json           with flow: as JSON
+  --yes            with keys new: do not ask
   --head HASH      with audit verify: a head from the log (audit_head) that must be there; may be given several times
   -h, --help       this text
   -v, --version    the version
@@ -59,14 +63,15 @@ on this machine. Every field of the file: docs/configuration.md.`;
 export function parseCommand(args: readonly string[]): Command {
   const read = readArguments(args);
   if ("problem" in read) return invalid(read.problem);
-  const { words, help, version, json, head } = read;
+  const { words, help, version, json, yes, head } = read;
   if (help) return { name: "help" };
   if (version) return { name: "version" };
-  const command = parseWords(words, { json, heads: head });
+  const command = parseWords(words, { json, yes, heads: head });
   if (head.length > 0 && command.name !== "audit-verify" && command.name !== "invalid") {
     return invalid("--head goes with audit verify only");
   }
   if (json && command.name !== "flow" && command.name !== "invalid") return invalid("--json goes with flow only");
+  if (yes && command.name !== "keys-new" && command.name !== "invalid") return invalid("--yes goes with keys new only");
   return command;
 }
 
@@ -75,6 +80,7 @@ interface Arguments {
   readonly help: boolean;
   readonly version: boolean;
   readonly json: boolean;
+  readonly yes: boolean;
   readonly head: readonly string[];
 }
 
@@ -87,6 +93,7 @@ function readArguments(args: readonly string[]): Arguments | { readonly problem:
         help: { type: "boolean", short: "h", default: false },
         version: { type: "boolean", short: "v", default: false },
         json: { type: "boolean", default: false },
+        yes: { type: "boolean", default: false },
         head: { type: "string", multiple: true, default: [] },
       },
     });
@@ -100,7 +107,7 @@ function readArguments(args: readonly string[]): Arguments | { readonly problem:
 
 function parseWords(
   [first = "serve", ...rest]: readonly string[],
-  { json, heads }: { readonly json: boolean; readonly heads: readonly string[] },
+  { json, yes, heads }: { readonly json: boolean; readonly yes: boolean; readonly heads: readonly string[] },
 ): Command {
   switch (first) {
     case "serve":
@@ -115,7 +122,7 @@ function parseWords(
         : invalid("flow takes one flow id");
     }
     case "keys":
-      return parseKeys(rest);
+      return parseKeys(rest, yes);
     case "audit":
       return parseAudit(rest, heads);
     default:
@@ -123,7 +130,7 @@ function parseWords(
   }
 }
 
-function parseKeys([action, ...rest]: readonly string[]): Command {
+function parseKeys([action, ...rest]: readonly string[], yes: boolean): Command {
   if (action === "adopt") {
     const [revision = ""] = rest;
     return rest.length === 1 && /^\d{1,9}$/.test(revision)
@@ -132,7 +139,8 @@ function parseKeys([action, ...rest]: readonly string[]): Command {
   }
   if (rest.length === 0 && action === "list") return { name: "keys-list" };
   if (rest.length === 0 && action === "rotate") return { name: "keys-rotate" };
-  return invalid("keys takes one of: list, rotate, adopt");
+  if (rest.length === 0 && action === "new") return { name: "keys-new", yes };
+  return invalid("keys takes one of: list, rotate, adopt, new");
 }
 
 function parseAudit([action, file, ...rest]: readonly string[], heads: readonly string[]): Command {

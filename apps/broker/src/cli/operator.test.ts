@@ -51,11 +51,53 @@ describe("a command on the store", () => {
     const path = join(folderOf(), "broker.sqlite");
     const config = load({ ...MINIMAL, store: `sqlite:${path}` });
     const stores = await openStores(config, systemClock);
-    await stores.records.ping();
+    await createKeyset({ storage: stores.keyset, floor: stores.floor, now: systemClock }).load();
     await stores.close();
     expect(existsSync(path)).toBe(true);
     const { code, stderr } = await run({ name: "flow", flowId: "A".repeat(22), json: false }, config);
     expect({ code, stderr }).toEqual({ code: 1, stderr: "No such flow. Timelines are kept for an hour.\n" });
+  });
+});
+
+describe("keys new", () => {
+  async function madeStore() {
+    const path = join(folderOf(), "broker.sqlite");
+    const config = load({ ...MINIMAL, store: `sqlite:${path}` });
+    const open = async () => {
+      const stores = await openStores(config, systemClock);
+      return { stores, keyset: createKeyset({ storage: stores.keyset, floor: stores.floor, now: systemClock }) };
+    };
+    const { stores, keyset } = await open();
+    await keyset.load();
+    return { config, open, stores };
+  }
+
+  it("changes nothing while there is a keyset", async () => {
+    const { config, stores } = await madeStore();
+    await stores.close();
+    const { code, stderr } = await run({ name: "keys-new", yes: true }, config);
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: "There is a keyset, so nothing was changed. To replace a key: main.js keys rotate\n",
+    });
+  });
+
+  it("says what ends, and makes keys in place of those that are gone once the operator agrees", async () => {
+    const { config, open, stores } = await madeStore();
+    await stores.records.delete({ kind: "keyset", id: "broker" });
+    await stores.close();
+    const unasked = await run({ name: "keys-new", yes: false }, config);
+    expect(unasked.code).toBe(1);
+    expect(unasked.stderr).toMatch(/every connection[^]*Nothing was changed/);
+    const agreed = await run({ name: "keys-new", yes: true }, config);
+    expect([agreed.code, agreed.stdout]).toEqual([
+      0,
+      expect.stringContaining("Revision 2; keysets below 2 are refused."),
+    ]);
+    const { stores: after, keyset } = await open();
+    await keyset.load();
+    expect(keyset.revision()).toBe(2);
+    await after.close();
   });
 });
 

@@ -3,14 +3,16 @@
  * They print their answer to stdout.
  */
 import { createReadStream, existsSync } from "node:fs";
-import { OAuthError, type RecordStore } from "@oauth-broker/oauth-core";
+import { createInterface } from "node:readline/promises";
+import { OAuthError } from "@oauth-broker/oauth-core";
 import { isFlowId } from "@oauth-broker/oauth-core/server";
 import { type Command, HELP, USAGE_EXIT_CODE, VERSION } from "./command-line.ts";
 import { verifyAudit } from "../audit/verify.ts";
 import { systemClock } from "../clock.ts";
 import type { Config } from "../config.ts";
 import { readTimeline, type Timeline } from "./timeline.ts";
-import { createKeyset, PUBLISH_SECONDS } from "../keys/keyset.ts";
+import { brokerRecords } from "../keys/broker-records.ts";
+import { createKeyset, type Keyset, PUBLISH_SECONDS } from "../keys/keyset.ts";
 import { openStores, type Stores } from "../stores.ts";
 
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
@@ -36,13 +38,15 @@ export async function runOperatorCommand(
     case "audit-verify":
       return verifyStream(command);
     case "flow":
-      return withStores(load(), ({ records }) => showFlow(command, records));
+      return withStores(load(), (stores) => showFlow(command, stores));
     case "keys-rotate":
       return withStores(load(), rotate);
     case "keys-list":
       return withStores(load(), list);
     case "keys-adopt":
       return withStores(load(), (stores) => adopt(command.revision, stores));
+    case "keys-new":
+      return withStores(load(), (stores) => startAnew(command.yes, stores));
   }
 }
 
@@ -130,12 +134,14 @@ async function verifyStream({ file, heads }: { file: string; heads: readonly str
   return found.problems.length === 0 ? 0 : 1;
 }
 
-async function showFlow({ flowId, json }: { flowId: string; json: boolean }, records: RecordStore): Promise<number> {
+async function showFlow({ flowId, json }: { flowId: string; json: boolean }, stores: Stores): Promise<number> {
   if (!isFlowId(flowId)) {
     say("That is not a flow id. It is the flow_id of a redirect, an error or a log line: 22 characters.");
     return 2;
   }
-  const timeline = await readTimeline(flowId, records);
+  const keyset = keysetOf(stores);
+  if (!(await keyset.look())) return sayThatThereAreNoKeys();
+  const timeline = await readTimeline(flowId, brokerRecords({ records: stores.records, keyset }));
   if (timeline === undefined) {
     say("No such flow. Timelines are kept for an hour.");
     return 1;
@@ -166,7 +172,7 @@ function formatTimeline(timeline: Timeline): string {
 }
 
 async function rotate(stores: Stores): Promise<number> {
-  const keyset = createKeyset({ storage: stores.keyset, floor: stores.floor, now: systemClock });
+  const keyset = keysetOf(stores);
   if (!(await keyset.look())) return sayThatThereAreNoKeys();
   const { kid, activeFrom } = await keyset.rotate();
   print(
@@ -177,7 +183,7 @@ async function rotate(stores: Stores): Promise<number> {
 }
 
 async function list(stores: Stores): Promise<number> {
-  const keyset = createKeyset({ storage: stores.keyset, floor: stores.floor, now: systemClock });
+  const keyset = keysetOf(stores);
   // Loading would create keys.
   if (!(await keyset.look())) return sayThatThereAreNoKeys();
   for (const { kid, createdAt, activeFrom, active } of keyset.describe()) {
@@ -191,7 +197,7 @@ async function list(stores: Stores): Promise<number> {
 }
 
 async function adopt(revision: number, stores: Stores): Promise<number> {
-  const keyset = createKeyset({ storage: stores.keyset, floor: stores.floor, now: systemClock });
+  const keyset = keysetOf(stores);
   const isOurs = await keyset.look().catch(() => false);
   if (isOurs && keyset.revision() === revision) {
     print(`The keyset of revision ${revision} already belongs to this broker.`);
@@ -201,6 +207,41 @@ async function adopt(revision: number, stores: Stores): Promise<number> {
   print("The keyset now belongs to this broker. If others may know a key in it, run: main.js keys rotate");
   print(await revisionLine(adopted, stores));
   return 0;
+}
+
+/** Says what ends before anything is done: it cannot be undone. */
+async function startAnew(yes: boolean, stores: Stores): Promise<number> {
+  if ((await stores.keyset.read({ adopt: true })) !== undefined) {
+    say("There is a keyset, so nothing was changed. To replace a key: main.js keys rotate");
+    return 1;
+  }
+  say(
+    "New keys end what was made under the old ones: every connection and sealed refresh token (users connect again), " +
+      "flows under way, and the callback paths /v1/custom/... (register their redirect URIs anew; POST /v1/explain shows them).",
+  );
+  if (!yes && !(await isConfirmed())) {
+    say("Nothing was changed. To go on: main.js keys new --yes");
+    return 1;
+  }
+  const revision = await keysetOf(stores).startAnew();
+  print("The broker has new keys. Running processes take them within 20 seconds.");
+  print(await revisionLine(revision, stores));
+  return 0;
+}
+
+/** @returns false without a terminal, where the operator cannot be asked */
+async function isConfirmed(): Promise<boolean> {
+  if (!process.stdin.isTTY) return false;
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return (await terminal.question("Make new keys? Type yes: ")).trim() === "yes";
+  } finally {
+    terminal.close();
+  }
+}
+
+function keysetOf({ keyset: storage, floor }: Stores): Keyset {
+  return createKeyset({ storage, floor, now: systemClock });
 }
 
 /** Tells the operator the setting to write down where the broker cannot store it itself. */

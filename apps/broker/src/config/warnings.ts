@@ -33,7 +33,7 @@ export function deploymentWarnings(
   }
   if (store.kind === "dynamodb" && keys.kind === "kms" && parsed.keys_min_revision === undefined) {
     warnings.push(
-      "keys_min_revision is not set: after a restart the broker accepts an older keyset that was put back into the table, which undoes a rotation. `main.js keys list` prints the line to set",
+      "keys_min_revision is not set: after a restart the broker accepts an older keyset that was put back into the table, which undoes a rotation, and makes a new one where the keyset is gone, which ends every connection. `main.js keys list` prints the line to set",
     );
   }
   const keyFile = keyFileOf(store, keys);

@@ -8,13 +8,11 @@ import type { VendorCredentials } from "@oauth-broker/oauth-core/registry";
 import { open, seal } from "@oauth-broker/token-store";
 import type { Deps } from "../deps.ts";
 import { keysUnavailable } from "../keys/keys-unavailable.ts";
-import { callbackPath } from "../vendor/callback-path.ts";
 
 /** The redacted timeline of a flow stays readable this long for `broker flow ID`. */
 export const TIMELINE_SECONDS = 3600;
 
 export interface Flow extends FlowRecord {
-  /** A release that knows neither `purpose` nor `path` can read it too. */
   readonly v: 1;
   readonly clientId: string;
   readonly redirectUri: string;
@@ -55,11 +53,7 @@ export function flowKey(flowId: string): RecordKey {
 /** @throws OAuthError server_error for a record of a format this release does not know */
 export function asFlow({ data }: StoredRecord): Flow {
   if (data["v"] !== 1) throw new OAuthError("server_error", "This flow was written by another release");
-  const flow = data as unknown as Flow;
-  if (data["path"] !== undefined) return flow;
-  // Release 0.1.0 had one purpose; its record holds the context of the callback path.
-  const { context } = data;
-  return { ...flow, purpose: "client", path: callbackPath(typeof context === "string" ? context : undefined) };
+  return data as unknown as Flow;
 }
 
 const FORGOTTEN_WHEN_PARKED = ["state", "loginHint", "vendorParams", "vendorSecret"] as const;

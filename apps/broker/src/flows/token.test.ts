@@ -215,10 +215,26 @@ describe("leg 4, POST /v1/token", () => {
     expect((await redeem(code)).body).toMatchObject({ access_token: "at" });
   });
 
-  it("keeps the code of a flow whose key the keyset lacks, and tells the operator", async () => {
+  it("keeps the code of a record whose key another machine has made, and tells the operator", async () => {
     const { park, redeem, deps, lines } = await testBroker();
     const code = await park();
     const find = vi.spyOn(deps.keyset, "find").mockResolvedValue(undefined);
+    const describe = vi.spyOn(deps.keyset, "describe").mockReturnValue([]);
+    const { response, body } = await redeem(code);
+    expect([response.status, body.retry]).toEqual([503, undefined]);
+    expect(JSON.parse(lines.at(-1) ?? "")).toMatchObject({ detail: "the keyset lacks the key of a record" });
+    find.mockRestore();
+    describe.mockRestore();
+    expect((await redeem(code)).response.status).toBe(200);
+  });
+
+  it("keeps the code of a flow whose key the keyset lacks, and tells the operator", async () => {
+    const { park, redeem, deps, lines } = await testBroker();
+    const code = await park();
+    const found = deps.keyset.find;
+    const find = vi
+      .spyOn(deps.keyset, "find")
+      .mockImplementation(async (purpose, kid) => (purpose === "flow" ? undefined : found(purpose, kid)));
     const { response, body } = await redeem(code);
     expect([response.status, body.retry]).toEqual([503, undefined]);
     expect(JSON.parse(lines.at(-1) ?? "")).toMatchObject({

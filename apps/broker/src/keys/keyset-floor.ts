@@ -47,6 +47,20 @@ export function requireRevision(revision: number, lowest: number): void {
   );
 }
 
+/**
+ * Checks an empty storage: a writer of the store can delete the keyset, and a restore can forget it.
+ * A new one would end every connection without a word.
+ * @throws OAuthError temporarily_unavailable, with a detail that names the command to run
+ */
+//= bar#TS-19
+export function requireNoneInUse(lowest: number): void {
+  if (lowest === 0) return;
+  throw keysUnavailable(
+    `the keyset is gone, and one of revision ${lowest} was in use. Restore it with the store it lies in. ` +
+      `If it is lost: main.js keys new, which ends every connection`,
+  );
+}
+
 async function revisionIn(file: string): Promise<number> {
   const text = await readFile(file, "utf8").catch((cause: NodeJS.ErrnoException) => {
     if (cause.code === "ENOENT") return "0";

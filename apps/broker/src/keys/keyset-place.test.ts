@@ -10,6 +10,7 @@ import { describe, expect, it } from "vitest";
 import {
   dataIn,
   FLOORS,
+  KEYSET,
   keysetOn,
   keysetsInFile,
   keysetFixture,
@@ -105,6 +106,43 @@ describe("an older keyset put back", () => {
     const keyset = await keysetOn(newStore(), fixture, { file });
     await expect(keyset.load()).rejects.toMatchObject(refusedWith("holds no revision"));
     await (await keysetOn(newStore(), fixture, { file: join(fixture.folder, "nowhere", "key.revision") })).load();
+  });
+});
+
+describe("a keyset that is gone", () => {
+  it.each(FLOORS)("bar#TS-19 is an outage after a restart, not a first start, by $name", async ({ floorOf }) => {
+    const records = await rotatedAndPutBack(fixture, floorOf(fixture));
+    await records.delete(KEYSET);
+    const restarted = await keysetOn(records, fixture, floorOf(fixture));
+    await expect(restarted.load()).rejects.toMatchObject(refusedWith("one of revision 2 was in use"));
+    await expect(restarted.load()).rejects.toMatchObject(refusedWith("main.js keys new"));
+    await expect(restarted.rotate()).rejects.toMatchObject(refusedWith("is gone"));
+    expect(restarted.isLoaded()).toBe(false);
+    expect(await records.get(KEYSET)).toBeUndefined();
+    // The operator decides that it is lost.
+    expect(await restarted.startAnew()).toBe(3);
+    await (await keysetOn(records, fixture, floorOf(fixture))).load();
+  });
+
+  it("is kept by the process that has it, which reports it at every load", async () => {
+    const records = newStore();
+    const keyset = await keysetOn(records, fixture);
+    await keyset.load();
+    const { kid } = keyset.active("state");
+    await records.delete(KEYSET);
+    await expect(keyset.load()).rejects.toMatchObject(refusedWith("is gone"));
+    expect(keyset.active("state").kid).toBe(kid);
+  });
+
+  it("is not replaced while there is one, whoever it belongs to", async () => {
+    const records = newStore();
+    const keyset = await keysetOn(records, fixture);
+    await keyset.load();
+    const data = await dataIn(records);
+    await expect(keyset.startAnew()).rejects.toMatchObject(refusedWith("nothing was changed"));
+    const { ours } = await stagingInProduction(fixture);
+    await expect(ours.startAnew()).rejects.toMatchObject(refusedWith("nothing was changed"));
+    expect(await dataIn(records)).toEqual(data);
   });
 });
 

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, it, vi } from "vitest";
 import {
   FLOORS,
+  KEYSET,
   keysetOn,
   keysetsInFile,
   keysetFixture,
@@ -44,6 +45,19 @@ it.each(FLOORS)("is accepted when nothing checks the floor in $name (twin)", asy
     requireRevision: () => undefined,
   }));
   const records = await rotatedAndPutBack(fixture, floorOf(fixture));
+  const restarted = await keysetOn(records, fixture, floorOf(fixture));
+  vi.doUnmock("./keyset-floor.ts");
+  await restarted.load();
+  expect(restarted.describe()).toHaveLength(1);
+});
+
+it.each(FLOORS)("is made anew without a word when nothing asks $name (twin)", async ({ floorOf }) => {
+  vi.doMock("./keyset-floor.ts", async (original) => ({
+    ...(await original<object>()),
+    requireNoneInUse: () => undefined,
+  }));
+  const records = await rotatedAndPutBack(fixture, floorOf(fixture));
+  await records.delete(KEYSET);
   const restarted = await keysetOn(records, fixture, floorOf(fixture));
   vi.doUnmock("./keyset-floor.ts");
   await restarted.load();

@@ -64,6 +64,48 @@ describe("keyset", () => {
     expect(await keyset.find("connection", kid)).toBeDefined();
   });
 
+  it("bar#TS-3 stops accepting MACs of an old key when no record under it can be left", async () => {
+    const now = fixedClock(NOW);
+    const keyset = createKeyset({ storage: memoryKeysetStorage(), now });
+    await keyset.load();
+    const { kid } = keyset.active("record-mac");
+    const { activeFrom } = await keyset.rotate();
+    // The longest life of a record, and the hour for which its timeline is kept.
+    now.advance(activeFrom - NOW + 600 + 3600);
+    expect(await keyset.find("record-mac", kid)).toBeDefined();
+    now.advance(300);
+    expect(await keyset.find("record-mac", kid)).toBeUndefined();
+    expect(await keyset.find("connection", kid)).toBeDefined();
+  });
+
+  it("bar#TS-19 keeps the newer keyset when a read that began earlier ends later", async () => {
+    const storage = memoryKeysetStorage();
+    const held: (() => void)[] = [];
+    let isSlow = false;
+    const slow: KeysetStorage = {
+      ...storage,
+      read: async () => {
+        const stored = await storage.read();
+        if (isSlow) await new Promise<void>((resolve) => void held.push(resolve));
+        return stored;
+      },
+    };
+    const ours = createKeyset({ storage: slow, now: fixedClock(NOW) });
+    const sister = createKeyset({ storage, now: fixedClock(NOW) });
+    await ours.load();
+    isSlow = true;
+    const slower = ours.look();
+    await expect.poll(() => held.length).toBe(1);
+    isSlow = false;
+    await sister.load();
+    await sister.rotate();
+    await ours.load();
+    held[0]?.();
+    await slower.catch(() => undefined);
+    expect(ours.revision()).toBe(2);
+    expect(ours.describe()).toHaveLength(2);
+  });
+
   it("finds a key that a sister process made: an unknown kid re-reads, once a second at most", async () => {
     const now = fixedClock(NOW);
     const stored = memoryKeysetStorage();

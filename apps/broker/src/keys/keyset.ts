@@ -8,12 +8,12 @@
 import { randomBytes } from "node:crypto";
 import { type Clock, type EpochSeconds, OAuthError } from "@oauth-broker/oauth-core";
 import { deriveKey } from "@oauth-broker/token-store";
-import { createRevisionFloor, requireRevision, type RevisionFloor } from "./keyset-floor.ts";
+import { createRevisionFloor, requireNoneInUse, requireRevision, type RevisionFloor } from "./keyset-floor.ts";
 import { keysUnavailable } from "./keys-unavailable.ts";
 import type { KeysetStorage, StoredKeyset } from "./keyset-storage.ts";
 
 /** What a key is for. A value made under one purpose never opens under another. */
-export type KeyPurpose = "state" | "flow" | "connection" | "parked-tokens" | "vendor-secret";
+export type KeyPurpose = "state" | "flow" | "connection" | "parked-tokens" | "vendor-secret" | "record-mac";
 
 export interface PurposeKey {
   readonly kid: string;
@@ -41,13 +41,19 @@ interface KeysetDocument {
 export const PUBLISH_SECONDS = 60;
 /** A state signed just before a rotation is accepted this much longer. */
 export const RETIRED_STATE_SECONDS = 900;
+/**
+ * A root that has been replaced signs nothing new for long: its states, and the MACs of its records,
+ * count this many seconds more. A record lives ten minutes, and an hour longer for `broker flow ID`.
+ * What it sealed under another purpose opens for ever.
+ */
+const RETIRED_SECONDS: Partial<Record<KeyPurpose, number>> = { state: RETIRED_STATE_SECONDS, "record-mac": 4_500 };
 /** Unknown kids cause at most one re-read of the storage per second. */
 const REREAD_SECONDS = 1;
 
 export interface Keyset {
   /**
-   * Reads the storage. Creates the first keyset when it is empty, and binds one of release 0.1.0
-   * to its place.
+   * Reads the storage. Creates the first keyset when it is empty and always was, and binds one of
+   * release 0.1.0 to its place.
    * @throws OAuthError temporarily_unavailable
    */
   load(): Promise<void>;
@@ -79,6 +85,12 @@ export interface Keyset {
    * @throws OAuthError temporarily_unavailable when the storage holds another keyset
    */
   adopt(revision: number): Promise<number>;
+  /**
+   * Makes a keyset in place of one that is gone; only on the operator's command.
+   * @returns its revision, above all that were in use
+   * @throws OAuthError temporarily_unavailable while there is a keyset
+   */
+  startAnew(): Promise<number>;
   /** @throws OAuthError as `active` */
   revision(): number;
   /** For `broker keys list`: no secrets. */
@@ -127,7 +139,10 @@ export function createKeyset({
     // First, because another process raises the floor right after it has written.
     const lowest = await floor.lowest();
     const stored = await storage.read();
-    if (stored === undefined) return undefined;
+    if (stored === undefined) {
+      requireNoneInUse(lowest);
+      return undefined;
+    }
     requireRevision(stored.revision, lowest);
     const document = documentIn(stored);
     await floor.raise(stored.revision);
@@ -160,13 +175,12 @@ export function createKeyset({
     return key;
   };
 
-  /**
-   * Refuses states of an old root once its successor is settled: a leaked root must not sign states
-   * for ever.
-   */
-  const isRetired = (generation: Generation, generations: readonly Generation[]): boolean => {
+  /** Whether the successor of a root is settled: a leaked root must not sign for ever. */
+  const isRetired = (purpose: KeyPurpose, generation: Generation): boolean => {
+    const { generations } = loaded();
     const successor = generations[generations.indexOf(generation) + 1];
-    return successor !== undefined && successor.activeFrom + RETIRED_STATE_SECONDS <= now();
+    const seconds = RETIRED_SECONDS[purpose];
+    return seconds !== undefined && successor !== undefined && successor.activeFrom + seconds <= now();
   };
 
   return {
@@ -194,8 +208,7 @@ export function createKeyset({
         await (now() - lastReadAt >= REREAD_SECONDS ? read() : latestRead);
       }
       const generation = known();
-      if (generation === undefined) return undefined;
-      if (purpose === "state" && isRetired(generation, loaded().generations)) return undefined;
+      if (generation === undefined || isRetired(purpose, generation)) return undefined;
       return keyOf(purpose, generation);
     },
     contextKey() {
@@ -222,6 +235,11 @@ export function createKeyset({
       const adopted = await write(stored, documentIn(stored));
       if (adopted === undefined) throw keysUnavailable("the keyset has just changed: look again");
       return adopted;
+    },
+    async startAnew() {
+      const made = await write(undefined, firstDocument(now()));
+      if (made === undefined) throw keysUnavailable("there is a keyset: nothing was changed");
+      return made;
     },
     revision: () => holding().revision,
     describe() {

@@ -13,7 +13,7 @@ import { afterEach, beforeEach, vi } from "vitest";
 import type { Keyset } from "../keys/keyset.ts";
 
 export const now = fixedClock(1_700_000_000);
-const KEYSET = { kind: "keyset", id: "broker" };
+export const KEYSET = { kind: "keyset", id: "broker" };
 export const PRODUCTION = { baseUrl: "https://broker.example", environment: "eu-west-1", table: "broker" };
 export const STAGING = { ...PRODUCTION, baseUrl: "https://staging.example" };
 

@@ -18,7 +18,7 @@ import {
   type RecordStore,
   type StoredRecord,
 } from "@oauth-broker/oauth-core";
-import { authenticatedRecords, deriveKey, open, seal, TokenStoreError } from "@oauth-broker/token-store";
+import { authenticatedRecords, deriveKey, oneMacKey, open, seal, TokenStoreError } from "@oauth-broker/token-store";
 
 /** The purposes of derived keys. A value made for one purpose is invalid for another. */
 export type ServerKeyPurpose =
@@ -126,11 +126,11 @@ export function createServerRecords(
   replaceUnsealed = keyInPlaceOfUnsealed,
 ): ServerRecords {
   const serverKey = createServerKey(options, replaceUnsealed);
-  const key = (): Promise<Buffer> => serverKey.derive("record-mac");
+  const keys = oneMacKey(() => serverKey.derive("record-mac"));
   const { records } = options;
   return {
     serverKey,
-    records: authenticatedRecords({ records, key, ...defined({ onRefused }) }),
+    records: authenticatedRecords({ records, keys, ...defined({ onRefused }) }),
   };
 }
 

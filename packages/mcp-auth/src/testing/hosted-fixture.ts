@@ -11,7 +11,7 @@ import { createEgress } from "@oauth-broker/oauth-core/egress";
 import { createLog, errorPageWith, mount } from "@oauth-broker/oauth-core/service";
 import { expectRefusalShape, readAnswer } from "@oauth-broker/oauth-core/testing";
 import { driveConsent, type OpenIdProvider, startOpenIdProvider } from "@oauth-broker/simulators";
-import { authenticatedRecords, createTokenStore, type TokenRows } from "@oauth-broker/token-store";
+import { authenticatedRecords, createTokenStore, type TokenRows, oneMacKey } from "@oauth-broker/token-store";
 import { memoryRecordStore, memoryTokenRows } from "@oauth-broker/token-store/memory";
 import { Hono } from "hono";
 import type { Gate } from "../mode.ts";
@@ -112,7 +112,7 @@ export function openHostedFixture({
   const tokens = failing(createTokenStore({ rows, mode: "bridge", environment: "test", now }), "tokens", down);
   const serverKey =
     options.serverKey?.(table) ?? createServerKey({ records: table, keys: undefined, context: { table: "memory" } });
-  const records = authenticatedRecords({ records: table, key: () => serverKey.derive("record-mac") });
+  const records = authenticatedRecords({ records: table, keys: oneMacKey(() => serverKey.derive("record-mac")) });
   const settings: HostedSettings = {
     mode: "hosted",
     listen: { host: "127.0.0.1", port: 0 },

@@ -1,7 +1,7 @@
 /** Sessions for tests: over any records, with a key in memory, and with the store calls counted. */
 import type { Clock, RecordStore } from "@oauth-broker/oauth-core";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
-import { authenticatedRecords } from "@oauth-broker/token-store";
+import { authenticatedRecords, oneMacKey } from "@oauth-broker/token-store";
 import { memoryRecordStore } from "@oauth-broker/token-store/memory";
 import type { IdentitySource } from "../hosted/vendor-links/identity-source.ts";
 import { createServerKey, type ServerKey } from "../hosted/server-key.ts";
@@ -90,7 +90,7 @@ export function testSessions(
 }
 
 function authenticated(records: RecordStore, serverKey: ServerKey): RecordStore {
-  return authenticatedRecords({ records, key: () => serverKey.derive("record-mac") });
+  return authenticatedRecords({ records, keys: oneMacKey(() => serverKey.derive("record-mac")) });
 }
 
 /** One of its own, in memory. */

@@ -7,15 +7,15 @@ import { describeRecordStore, fixedClock } from "@oauth-broker/oauth-core/testin
 import { startDynamoDb } from "@oauth-broker/simulators/aws";
 import type { DynamoDbEngine } from "@oauth-broker/simulators/aws";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { authenticatedRecords } from "./authenticated-records.ts";
+import { authenticatedRecords, type MacKey, oneMacKey } from "./authenticated-records.ts";
 import { dynamodbRecordStore } from "./dynamodb/record-store.ts";
 import { memoryRecordStore } from "./memory/record-store.ts";
 import { sqliteRecordStore } from "./sqlite/record-store.ts";
 
 const NOW = 1_700_000_000;
 const SECRET = Buffer.alloc(32, 7);
-const key = async (): Promise<Buffer> => SECRET;
-const over = (records: RecordStore): RecordStore => authenticatedRecords({ records, key });
+const keys = oneMacKey(async () => SECRET);
+const over = (records: RecordStore): RecordStore => authenticatedRecords({ records, keys });
 
 let engine: DynamoDbEngine;
 beforeAll(async () => {
@@ -67,7 +67,7 @@ const NEXT = { stage: "live", set: { hash: "h2" } };
 function openTable(now: Clock = fixedClock(NOW)) {
   const table = memoryRecordStore({ now });
   const refused: string[] = [];
-  const store = authenticatedRecords({ records: table, key, onRefused: (kind) => void refused.push(kind) });
+  const store = authenticatedRecords({ records: table, keys, onRefused: (kind) => void refused.push(kind) });
   const plant = async (change: Partial<StoredRecord>, from: RecordKey = KEY): Promise<void> => {
     const row = await table.get(from, { includeExpired: true });
     if (row === undefined) throw new Error("there is no row");
@@ -119,10 +119,10 @@ describe("a row that was written without the key", () => {
   it("is no record under another key, and an outage of the key is one of the store", async () => {
     const { store, table } = openTable();
     await store.create(RECORD);
-    const other = authenticatedRecords({ records: table, key: async () => Buffer.alloc(32, 8) });
+    const other = authenticatedRecords({ records: table, keys: oneMacKey(async () => Buffer.alloc(32, 8)) });
     expect(await other.get(KEY)).toBeUndefined();
     const outage = new OAuthError("temporarily_unavailable", "The server key cannot be opened");
-    const without = authenticatedRecords({ records: table, key: () => Promise.reject(outage) });
+    const without = authenticatedRecords({ records: table, keys: oneMacKey(() => Promise.reject(outage)) });
     await expect(without.get(KEY)).rejects.toThrow(outage);
     await expect(without.create({ ...RECORD, key: { kind: "session", id: "s3" } })).rejects.toThrow(outage);
     await expect(without.advance(KEY, FROM, NEXT)).rejects.toThrow(outage);
@@ -132,7 +132,7 @@ describe("a row that was written without the key", () => {
   it("is not made good by an advance that read it before it was changed", async () => {
     const { table, plant, data } = openTable();
     const store = authenticatedRecords({
-      key,
+      keys,
       records: {
         ...table,
         advance: async (name, from, patch) => {
@@ -154,6 +154,47 @@ describe("a row that was written without the key", () => {
     await table.delete(KEY);
     await table.create({ ...RECORD, data: copy?.data ?? {} });
     expect(await store.get(KEY)).toMatchObject({ stage: "live" });
+  });
+});
+
+describe("keys that rotate", () => {
+  const [OLD, NEW]: [MacKey, MacKey] = [
+    { kid: "k-1", key: Buffer.alloc(32, 1) },
+    { kid: "k_2", key: Buffer.alloc(32, 2) },
+  ];
+  function rotating() {
+    const table = memoryRecordStore({ now: fixedClock(NOW) });
+    const known = [OLD];
+    const store = authenticatedRecords({
+      records: table,
+      keys: {
+        active: async () => known.at(-1) ?? OLD,
+        find: async (kid) => known.find((one) => one.kid === kid)?.key,
+      },
+    });
+    return { table, known, store };
+  }
+
+  it("name the key of each MAC, and an advance writes one under the newest", async () => {
+    const { table, known, store } = rotating();
+    await store.create(RECORD);
+    expect((await table.get(KEY))?.data["mac"]).toMatch(/^k-1\.[\w-]{43}$/);
+    known.push(NEW);
+    expect(await store.get(KEY)).toMatchObject({ data: RECORD.data });
+    expect((await store.advance(KEY, FROM, NEXT)).outcome).toBe("moved");
+    expect((await table.get(KEY))?.data["mac"]).toMatch(/^k_2\.[\w-]{43}$/);
+    expect(await store.get(KEY)).toMatchObject({ data: { ...RECORD.data, ...NEXT.set } });
+  });
+
+  it("bar#TS-3 are not mixed up: neither a retired key nor another one's name counts", async () => {
+    const { table, known, store } = rotating();
+    await store.create(RECORD);
+    known.splice(0, 1, NEW);
+    expect(await store.get(KEY)).toBeUndefined();
+    const data = (await table.get(KEY))?.data ?? {};
+    await table.delete(KEY);
+    await table.create({ ...RECORD, data: { ...data, mac: (data["mac"] as string).replace("k-1", "k_2") } });
+    expect(await store.get(KEY)).toBeUndefined();
   });
 });
 

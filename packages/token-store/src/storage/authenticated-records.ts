@@ -1,5 +1,5 @@
 /**
- * A RecordStore over another, for records that decide a user's identity: each carries a MAC, so
+ * A RecordStore over another, for records that decide whose tokens go where: each carries a MAC, so
  * that write access to the table without the key allows nothing but removing records. A row without
  * a valid MAC does not count as a record: `get` and `advance` find nothing, and `create` leaves it
  * unchanged. An older copy of a record, restored to its place, is valid.
@@ -7,7 +7,7 @@
  * The MAC covers the whole record, so an advance reads first; then one conditional write on the MAC
  * that was read decides. A read that loses to another write begins again.
  */
-import { OAuthError, type Patch, type RecordStore, type StoredRecord } from "@oauth-broker/oauth-core";
+import { type JsonValue, OAuthError, type Patch, type RecordStore, type StoredRecord } from "@oauth-broker/oauth-core";
 import { type Authenticated, isRecordMac, recordMac } from "../crypto/record-mac.ts";
 import { isAsExpected, patchedData, requireAdvance } from "./record-rules.ts";
 
@@ -16,26 +16,47 @@ const MAC = "mac";
 /** In each round another writer has moved the record between two states that match the request. */
 const TRIES = 50;
 
-/** The store beneath, and the key of the MACs. */
-export interface AuthenticatedRecordsOptions {
-  readonly records: RecordStore;
+/** A key of MACs: 32 bytes, used for this purpose only. */
+export interface MacKey {
+  /** Without dots. Stands in front of every MAC under this key; empty where there is one key alone. */
+  readonly kid: string;
+  readonly key: Buffer;
+}
+
+/** The keys of the MACs. Asked for every record: cache them. */
+export interface MacKeys {
+  /** @throws OAuthError temporarily_unavailable */
+  active(): Promise<MacKey>;
   /**
-   * 32 bytes, used for this purpose only. Called for every record: cache it.
-   *
+   * @returns undefined for a key that is unknown, or too old to be believed
    * @throws OAuthError temporarily_unavailable
    */
-  readonly key: () => Promise<Buffer>;
+  find(kid: string): Promise<Buffer | undefined>;
+}
+
+/** For a key that is never rotated. */
+export function oneMacKey(key: () => Promise<Buffer>): MacKeys {
+  return {
+    active: async () => ({ kid: "", key: await key() }),
+    find: async (kid) => (kid === "" ? key() : undefined),
+  };
+}
+
+/** The store beneath, and the keys of the MACs. */
+export interface AuthenticatedRecordsOptions {
+  readonly records: RecordStore;
+  readonly keys: MacKeys;
   /** Called with the kind of every row that is refused. */
   readonly onRefused?: (kind: string) => void;
 }
 
 /**
- * The same RecordStore, whose records each carry a MAC under `key`. Its methods throw what those of
- * `records`, and `key`, throw.
+ * The same RecordStore, whose records each carry a MAC under one of `keys`. Its methods throw what
+ * those of `records`, and of `keys`, throw.
  */
 export function authenticatedRecords({
   records,
-  key,
+  keys,
   onRefused = () => undefined,
 }: AuthenticatedRecordsOptions): RecordStore {
   /** @returns the record without its MAC; undefined for a row that is not ours */
@@ -44,9 +65,15 @@ export function authenticatedRecords({
   ): Promise<{ readonly record: StoredRecord; readonly mac: string } | undefined> => {
     const { [MAC]: mac, ...data } = row.data;
     const record = { ...row, data };
-    if (isRecordMac(mac, record, await key())) return { record, mac };
+    const { kid, text } = splitMac(mac);
+    const key = await keys.find(kid);
+    if (key !== undefined && isRecordMac(text, record, key)) return { record, mac: joinMac(kid, text) };
     onRefused(row.key.kind);
     return undefined;
+  };
+  const macOf = async (record: Authenticated): Promise<string> => {
+    const { kid, key } = await keys.active();
+    return joinMac(kid, recordMac(record, key));
   };
   return {
     get: async (name, options) => {
@@ -55,7 +82,7 @@ export function authenticatedRecords({
     },
     create: async (record) => {
       requireNotReserved(Object.keys(record.data));
-      return records.create({ ...record, data: { ...record.data, [MAC]: recordMac(record, await key()) } });
+      return records.create({ ...record, data: { ...record.data, [MAC]: await macOf(record) } });
     },
     advance: async (name, from, patch) => {
       requireAdvance(from, patch);
@@ -66,7 +93,7 @@ export function authenticatedRecords({
         if (opened === undefined || !isAsExpected(opened.record.data, from)) return { outcome: "absent" };
         const { record, mac } = opened;
         if (record.stage !== from.stage) return { outcome: "replayed", record };
-        const set = { ...patch.set, [MAC]: recordMac(patched(record, patch), await key()) };
+        const set = { ...patch.set, [MAC]: await macOf(patched(record, patch)) };
         const expect = { ...from.expect, [MAC]: mac };
         const advanced = await records.advance(name, { ...from, expect }, { ...patch, set });
         // Verified again: an attacker who writes the table may have changed the row but not its MAC
@@ -80,6 +107,17 @@ export function authenticatedRecords({
     ping: () => records.ping(),
     close: () => records.close(),
   };
+}
+
+/** @param mac as stored, of any type. The MAC itself has no dot */
+function splitMac(mac: JsonValue | undefined): { readonly kid: string; readonly text: JsonValue | undefined } {
+  if (typeof mac !== "string") return { kid: "", text: mac };
+  const dot = mac.lastIndexOf(".");
+  return { kid: mac.slice(0, Math.max(dot, 0)), text: mac.slice(dot + 1) };
+}
+
+function joinMac(kid: string, text: string): string {
+  return kid === "" ? text : `${kid}.${text}`;
 }
 
 function patched({ key, expiresAt, data }: StoredRecord, patch: Patch): Authenticated {

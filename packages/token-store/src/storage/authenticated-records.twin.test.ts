@@ -2,7 +2,7 @@
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { expect, it, vi } from "vitest";
 import type * as RecordMac from "../crypto/record-mac.ts";
-import { authenticatedRecords } from "./authenticated-records.ts";
+import { authenticatedRecords, oneMacKey } from "./authenticated-records.ts";
 import { memoryRecordStore } from "./memory/record-store.ts";
 
 vi.mock(import("../crypto/record-mac.ts"), async (original) => ({
@@ -13,7 +13,7 @@ vi.mock(import("../crypto/record-mac.ts"), async (original) => ({
 it("without the MAC a row is what a table writer made it (twin of bar#TS-3)", async () => {
   const now = fixedClock(1_700_000_000);
   const table = memoryRecordStore({ now });
-  const store = authenticatedRecords({ records: table, key: async () => Buffer.alloc(32, 7) });
+  const store = authenticatedRecords({ records: table, keys: oneMacKey(async () => Buffer.alloc(32, 7)) });
   const [mine, other] = [
     { kind: "session", id: "s1" },
     { kind: "session", id: "s2" },

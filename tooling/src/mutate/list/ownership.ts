@@ -113,7 +113,7 @@ export const OWNERSHIP_DEFENCES: readonly Mutation[] = [
     file: "apps/broker/src/flows/policy.ts",
     find: "  if (choice.contextHash === flow.contextHash) return choice;",
     replace: '  if (choice.contextHash !== "") return choice;',
-    tests: ["apps/broker/src/flows/earlier-release.test.ts", "apps/broker/src/flows/callback.test.ts"],
+    tests: ["apps/broker/src/flows/callback.test.ts"],
   },
   {
     defence: "Credentials of the operator are never sent to an endpoint of the caller",

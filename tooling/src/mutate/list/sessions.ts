@@ -225,8 +225,9 @@ export const SESSION_DEFENCES: readonly Mutation[] = [
   {
     defence: "Hosted mode's records are the authenticated ones",
     file: "packages/mcp-auth/src/hosted/server-key.ts",
-    find: "    records: authenticatedRecords({ records, key, ...defined({ onRefused }) }),",
-    replace: "    records: onRefused === undefined ? authenticatedRecords({ records, key, ...defined({}) }) : records,",
+    find: "    records: authenticatedRecords({ records, keys, ...defined({ onRefused }) }),",
+    replace:
+      "    records: onRefused === undefined ? authenticatedRecords({ records, keys, ...defined({}) }) : records,",
     tests: ["e2e/attacks/table-writer.attack.test.ts"],
   },
   {

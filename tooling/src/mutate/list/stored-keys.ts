@@ -74,6 +74,36 @@ export const STORED_KEY_DEFENCES: readonly Mutation[] = [
     tests: ["apps/broker/src/keys/keyset-place.test.ts"],
   },
   {
+    defence: "A keyset that is gone is an outage, not a first start",
+    file: "apps/broker/src/keys/keyset-floor.ts",
+    find: "if (lowest === 0) return;",
+    replace: "if (lowest >= 0) return;",
+    tests: ["apps/broker/src/keys/keyset-place.test.ts"],
+  },
+  {
+    defence: "Of two reads of the keyset, the slower does not replace the newer",
+    file: "apps/broker/src/keys/keyset.ts",
+    find: "if (held === undefined || held.revision <= next.revision) held = next;",
+    replace: "held = next;",
+    tests: ["apps/broker/src/keys/keyset.test.ts"],
+  },
+  {
+    defence: "The broker's records are authenticated",
+    rows: ["TS-3"],
+    file: "apps/broker/src/app.ts",
+    find: '    records: stores.records,\n    keyset,\n    onRefused: (kind) => log.warn("record_refused", { reason: kind }),\n  });',
+    replace:
+      '    records: stores.records,\n    keyset,\n    onRefused: (kind) => log.warn("record_refused", { reason: kind }),\n  });\n  Object.assign(records, stores.records);',
+    tests: ["apps/broker/src/flows/table-writer.test.ts", "apps/broker/src/flows/earlier-release.test.ts"],
+  },
+  {
+    defence: "A replaced root makes no MACs of records for ever",
+    file: "apps/broker/src/keys/keyset.ts",
+    find: ', "record-mac": 4_500 }',
+    replace: " }",
+    tests: ["apps/broker/src/keys/keyset.test.ts"],
+  },
+  {
     defence: "A keyset below the floor is refused",
     file: "apps/broker/src/keys/keyset-floor.ts",
     find: "if (revision >= lowest) return;",

@@ -1,7 +1,7 @@
 /** Which client is deleted when too many never got tokens, whichever process accepts them. */
 import type { RecordStore } from "@oauth-broker/oauth-core";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
-import { authenticatedRecords } from "@oauth-broker/token-store";
+import { authenticatedRecords, oneMacKey } from "@oauth-broker/token-store";
 import { memoryRecordStore } from "@oauth-broker/token-store/memory";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { RECORD_STORES, type RecordStores } from "../../testing/record-stores.ts";
@@ -115,7 +115,7 @@ it("another server key, under which no earlier record can be read, keeps no clie
   now = fixedClock(NOW);
   const table = memoryRecordStore({ now });
   for (const serverKey of [KEY, testServerKey(now)]) {
-    records = authenticatedRecords({ records: table, key: () => serverKey.derive("record-mac") });
+    records = authenticatedRecords({ records: table, keys: oneMacKey(() => serverKey.derive("record-mac")) });
     register = processOn(records, serverKey);
     const ids = await registerAll(MOST + 1);
     expect(await known(ids)).toEqual([false, true, true, true, true, true]);

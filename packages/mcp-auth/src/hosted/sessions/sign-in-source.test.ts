@@ -6,7 +6,7 @@ import { OAuthError, type RecordStore } from "@oauth-broker/oauth-core";
 import { createLog } from "@oauth-broker/oauth-core/service";
 import { hashOf } from "@oauth-broker/oauth-core/server";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
-import { authenticatedRecords } from "@oauth-broker/token-store";
+import { authenticatedRecords, oneMacKey } from "@oauth-broker/token-store";
 import { memoryRecordStore } from "@oauth-broker/token-store/memory";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type Environment, loadSettings } from "../../config.ts";
@@ -26,7 +26,7 @@ describe("the sign-in vendor of a table", () => {
   beforeEach(() => {
     table = memoryRecordStore({ now: clock });
     const serverKey = testServerKey(clock);
-    records = authenticatedRecords({ records: table, key: () => serverKey.derive("record-mac") });
+    records = authenticatedRecords({ records: table, keys: oneMacKey(() => serverKey.derive("record-mac")) });
   });
   const claim = (source = SOURCE, adopt = false, audience = AUDIENCE) =>
     claimSignIn({ records, audience, source }, { adopt });

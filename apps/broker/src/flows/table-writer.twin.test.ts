@@ -1,0 +1,23 @@
+/** The twin of table-writer.test.ts: over records without a MAC, the attacks succeed. */
+import { createHash } from "node:crypto";
+import { expect, it, vi } from "vitest";
+import { writtenStore } from "../testing/written-store.ts";
+
+vi.mock(import("../keys/broker-records.ts"), () => ({ brokerRecords: ({ records }) => records }));
+
+it("a flow that was made to need no cookie comes back in any browser (twin of bar#TS-3)", async () => {
+  const { broker, write } = await writtenStore();
+  const { state, cookie } = await broker.start();
+  write(/flow-([^=]+)=/.exec(cookie)?.[1] ?? "", { binding: "platform" });
+  const { location } = await broker.callback({ state, code: "of the victim" });
+  expect((await broker.redeem(location?.searchParams.get("code") ?? "")).response.status).toBe(200);
+});
+
+it("a parked code is redeemed by whoever replaced its challenge (twin of bar#TS-3)", async () => {
+  const { broker, write } = await writtenStore();
+  const code = await broker.park();
+  const verifier = "a".repeat(43);
+  const codeChallenge = createHash("sha256").update(verifier).digest("base64url");
+  write(/^(.+)\.[^.]*$/.exec(code)?.[1] ?? "", { codeChallenge });
+  expect((await broker.redeem(code, { code_verifier: verifier })).response.status).toBe(200);
+});
