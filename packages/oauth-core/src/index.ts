@@ -20,6 +20,7 @@ export type {
   StoredRecord,
 } from "./ports.ts";
 
+export { type BodyFault, type ByteCollector, createByteCollector } from "./mechanics/byte-collector.ts";
 export { defined } from "./mechanics/defined.ts";
 export { createExpiringMap, type ExpiringMap } from "./mechanics/expiring-map.ts";
 export { makeFolder } from "./mechanics/make-folder.ts";

@@ -3,6 +3,7 @@
  * request was written. index.ts chooses the pool; messages.ts undoes the content coding.
  */
 import type { Dispatcher } from "undici";
+import { createByteCollector } from "../mechanics/byte-collector.ts";
 import { type EgressError, type EgressErrorKind, egressError, isEgressError } from "./errors.ts";
 
 export interface ExchangeRequest {
@@ -27,7 +28,7 @@ export interface Answer {
   /** Names in lower case; a list where a header came more than once. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /** As received, before content decoding. */
-  readonly chunks: readonly Buffer[];
+  readonly body: Uint8Array<ArrayBuffer>;
 }
 
 /** More than any server sends before its answer. */
@@ -40,12 +41,11 @@ const MAX_INFORMATIONAL = 10;
  */
 //= bar#EG-8
 export function exchange(pool: Dispatcher, request: ExchangeRequest, limits: ExchangeLimits): Promise<Answer> {
-  const { path, method, headers, body, signal } = request;
+  const { path, method, headers, body: sent, signal } = request;
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let received = 0;
+    const body = createByteCollector(limits.maxBodyBytes);
     let informational = 0;
-    let answer: Omit<Answer, "chunks"> | undefined;
+    let answer: Omit<Answer, "body"> | undefined;
     let controller: Dispatcher.DispatchController | undefined;
     let settled = false;
 
@@ -71,7 +71,7 @@ export function exchange(pool: Dispatcher, request: ExchangeRequest, limits: Exc
     signal?.addEventListener("abort", onAbort, { once: true });
 
     pool.dispatch(
-      { path, method, headers, body },
+      { path, method, headers, body: sent },
       {
         // Called just before the first byte is written, on a connection that is open.
         onRequestStart(started) {
@@ -86,12 +86,12 @@ export function exchange(pool: Dispatcher, request: ExchangeRequest, limits: Exc
           else if ((informational += 1) > MAX_INFORMATIONAL) giveUp("unreadable", "informational answers without end");
         },
         onResponseData(_controller, chunk) {
-          received += chunk.length;
-          if (received > limits.maxBodyBytes) giveUp("too_large", `body exceeds ${limits.maxBodyBytes} bytes`);
-          else chunks.push(chunk);
+          const fault = body.add(chunk);
+          if (fault === "too_large") giveUp("too_large", `body exceeds ${limits.maxBodyBytes} bytes`);
+          else if (fault === "chopped") giveUp("too_large", "body in too many chunks");
         },
         onResponseEnd() {
-          if (answer !== undefined && settle()) resolve({ ...answer, chunks });
+          if (answer !== undefined && settle()) resolve({ ...answer, body: body.bytes() });
         },
         onResponseError(_controller, error) {
           if (isEgressError(error)) fail(error.kind, error.detail);

@@ -41,6 +41,24 @@ describe("size", () => {
     await expect.poll(() => cut).toBe(true);
   });
 
+  it("bar#EG-8 cuts a body in one-byte chunks and closes the connection, and takes one that packets made", async () => {
+    const chunked = (parts: readonly string[]): Buffer =>
+      Buffer.from(
+        `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${parts.map((part) => `${part.length.toString(16)}\r\n${part}\r\n`).join("")}0\r\n\r\n`,
+      );
+    let cut = false;
+    const server = await start((socket) => {
+      socket.on("close", () => (cut = true));
+      socket.write(chunked(Array.from({ length: 2_000 }, () => "x")).subarray(0, -5));
+    });
+    await expect(open().fetch(server.origin)).rejects.toMatchObject(tooLarge);
+    await expect.poll(() => cut).toBe(true);
+    const packets = Array.from({ length: 450 }, () => "x".repeat(536));
+    expect(
+      await (await fetchBody(chunked([...Array.from({ length: 250 }, () => "x"), ...packets]))).text(),
+    ).toHaveLength(250 + 450 * 536);
+  });
+
   it.each([
     ["gzip", gzipSync],
     ["x-gzip", gzipSync],

@@ -174,7 +174,7 @@ class WholeResponse extends ResponseHead {
   }
 }
 
-type Bytes = Buffer<ArrayBuffer>;
+type Bytes = Uint8Array<ArrayBuffer>;
 type Decoder = (data: Bytes, options: { readonly maxOutputLength: number }) => Bytes;
 
 const DECODERS: Readonly<Record<string, Decoder>> = {
@@ -197,8 +197,7 @@ const NO_CODINGS: ReadonlySet<string> = new Set(["", "identity", "none", "utf-8"
  *   several at once
  */
 //= bar#EG-8
-export function decodeBody({ chunks, headers }: Answer, maxBodyBytes: number, origin: string): Bytes {
-  const data = Buffer.concat(chunks);
+export function decodeBody({ body: data, headers }: Answer, maxBodyBytes: number, origin: string): Bytes {
   const codings = codingsOf(headers["content-encoding"]);
   const [name, ...more] = codings;
   if (data.length === 0 || name === undefined) return data;

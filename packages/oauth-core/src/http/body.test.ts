@@ -1,4 +1,5 @@
 /** Bodies of requests, read from a web request and from a socket: the two have readers of their own. */
+import { Readable } from "node:stream";
 import { Hono } from "hono";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { toOAuthError } from "../protocol/errors.ts";
@@ -57,5 +58,35 @@ describe.each<[string, (init: RequestInit) => Response | Promise<Response>]>([
     ["over the limit without a length", 413, endless],
   ])("bar#HT-1 is refused %s", async (_what, status, body) => {
     expect(await post(FORM, body())).toEqual([status, expect.objectContaining({ error: "invalid_request" })]);
+  });
+});
+
+describe("a body in chunks of one byte", () => {
+  const large = new Hono().post("/", async (c) =>
+    readForm(c, { bodyBytes: 100_000 }).then(
+      () => c.text("read"),
+      (error: Error) => c.text(error.message, 400),
+    ),
+  );
+  const post = async (body: Readable, env?: object): Promise<string> => {
+    const web = env === undefined ? { body: Readable.toWeb(body) as ReadableStream } : {};
+    const init = { method: "POST", headers: { "content-type": FORM }, duplex: "half" as const, ...web };
+    return (await large.request("/", init, env)).text();
+  };
+  // As objects, so that a stream does not join them.
+  const byByte = (count: number): Readable =>
+    Readable.from(
+      Array.from({ length: count }, () => Buffer.from("a")),
+      { objectMode: true },
+    );
+
+  it("bar#HT-1 is read up to 256 of them, and refused beyond, from a socket as from a web request", async () => {
+    const refused = expect.stringContaining("too many chunks") as string;
+    expect([await post(byByte(256)), await post(byByte(258))]).toEqual(["read", refused]);
+    const [few, many] = [byByte(256), byByte(60_000)];
+    expect(await post(few, { incoming: few })).toBe("read");
+    expect(await post(many, { incoming: many })).toEqual(refused);
+    // Read to its end, and not kept.
+    expect(many.listenerCount("data")).toBe(0);
   });
 });

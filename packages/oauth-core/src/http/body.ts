@@ -1,10 +1,11 @@
 /**
  * Reads a request body with our own byte counter, at the Node layer where there is one: a declared
  * length over the limit is refused before a byte is read, an undeclared one as soon as it exceeds
- * the limit (bar HT-1).
+ * the limit, and one in far too many chunks as well (bar HT-1).
  */
 import type { IncomingMessage } from "node:http";
 import type { Context } from "hono";
+import { type BodyFault, createByteCollector } from "../mechanics/byte-collector.ts";
 import { OAuthError } from "../protocol/errors.ts";
 import { type Parameters, parseParameters } from "../protocol/parameters.ts";
 
@@ -67,42 +68,41 @@ async function readBody(c: Context, { bodyBytes }: BodyLimit): Promise<string> {
 /** Listens instead of iterating: an async iterator costs more than the rest of this file. */
 function readNode(incoming: IncomingMessage, bodyBytes: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
-    incoming.on("data", (chunk: Buffer) => {
-      size += chunk.length;
-      if (size > bodyBytes) {
-        incoming.pause();
-        reject(tooLarge(bodyBytes));
-      } else chunks.push(chunk);
-    });
+    const body = createByteCollector(bodyBytes);
+    const take = (chunk: Buffer): void => {
+      const fault = body.add(chunk);
+      if (fault === undefined) return;
+      // What still comes is dropped as it comes, until the listener ends the connection.
+      incoming.off("data", take);
+      incoming.resume();
+      reject(refusalOf(fault, bodyBytes));
+    };
+    incoming.on("data", take);
     // `close` follows every request; only one that did not end was cut short.
     const cutShort = (): void => {
       if (!incoming.complete) reject(new OAuthError("invalid_request", "The body was cut short"));
     };
-    incoming.on("end", () => resolve(joined(chunks)));
+    incoming.on("end", () => resolve(body.bytes()));
     incoming.on("error", cutShort);
     incoming.on("close", cutShort);
   });
 }
 
 async function readWeb(request: Request, bodyBytes: number): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
+  const body = createByteCollector(bodyBytes);
   for await (const chunk of (request.body ?? []) as AsyncIterable<Uint8Array>) {
-    size += chunk.length;
-    if (size > bodyBytes) throw tooLarge(bodyBytes);
-    chunks.push(chunk);
+    const fault = body.add(chunk);
+    if (fault !== undefined) throw refusalOf(fault, bodyBytes);
   }
-  return joined(chunks);
-}
-
-function joined(chunks: readonly Uint8Array[]): Uint8Array {
-  const [first] = chunks;
-  return chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
+  return body.bytes();
 }
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+function refusalOf(fault: BodyFault, bodyBytes: number): OAuthError {
+  if (fault === "too_large") return tooLarge(bodyBytes);
+  return new OAuthError("invalid_request", "The body comes in too many chunks");
+}
 
 function tooLarge(limit: number): OAuthError {
   return new OAuthError("invalid_request", `The body is larger than ${limit} bytes`, { status: 413 });

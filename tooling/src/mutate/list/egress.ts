@@ -122,8 +122,8 @@ export const EGRESS_DEFENCES: readonly Mutation[] = [
     defence: "An answer beyond its limit is aborted",
     rows: ["EG-8"],
     file: `${EGRESS}/exchange.ts`,
-    find: "if (received > limits.maxBodyBytes) giveUp",
-    replace: "if (received > limits.maxBodyBytes * 1e6) giveUp",
+    find: "createByteCollector(limits.maxBodyBytes)",
+    replace: "createByteCollector(limits.maxBodyBytes * 1e6)",
     tests: [`${EGRESS}/limits.test.ts`],
   },
   {

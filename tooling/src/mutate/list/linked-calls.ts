@@ -100,8 +100,8 @@ export const LINKED_CALL_DEFENCES: readonly Mutation[] = [
   {
     defence: "A long body of a vendor is not decoded in search of scopes",
     file: `${LINKING}/insufficient-scope.ts`,
-    find: "size > MOST_BYTES",
-    replace: "size > MOST_BYTES * 100",
+    find: "createByteCollector(MOST_BYTES)",
+    replace: "createByteCollector(MOST_BYTES * 100)",
     tests: [`${LINKING}/insufficient-scope.test.ts`],
   },
   {

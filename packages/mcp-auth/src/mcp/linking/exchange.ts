@@ -4,7 +4,7 @@
  * Sits between endpoint.ts and the SDK's handler.
  */
 import { isJsonContentType } from "@modelcontextprotocol/server";
-import { isJsonObject, type JsonObject, type JsonValue } from "@oauth-broker/oauth-core";
+import { createByteCollector, defined, isJsonObject, type JsonObject, type JsonValue } from "@oauth-broker/oauth-core";
 import type { Log } from "@oauth-broker/oauth-core/service";
 import type { Caller } from "../../mode.ts";
 import type { LinkedRequest } from "./call.ts";
@@ -34,7 +34,12 @@ export function createExchange(
   const states = createStates(deps);
   const sessions = createSessions(deps);
   return async (request, caller, serve) => {
-    const { again, body } = await readBody(request, deps.maxBodyBytes);
+    const read = await readBody(request, deps.maxBodyBytes);
+    if (read === undefined) {
+      deps.log.info("mcp_refused", { reason: "body_too_large", ...defined({ clientId: caller.clientId }) });
+      return bodyTooLarge(deps.maxBodyBytes);
+    }
+    const { again, body } = read;
     const found = await openStates(body, caller, { states, toolNames: deps.toolNames });
     if (found === undefined) {
       deps.log.info("mcp_refused", { reason: "request_state_invalid", clientId: caller.clientId });
@@ -70,13 +75,14 @@ interface ReadBody {
   readonly body: JsonValue | undefined;
 }
 
-async function readBody(request: Request, maxBytes: number): Promise<ReadBody> {
+/** @returns undefined for a body that is too long, or comes in too many chunks */
+async function readBody(request: Request, maxBytes: number): Promise<ReadBody | undefined> {
   const isTooLarge = Number(request.headers.get("content-length")) > maxBytes;
   if (!isJsonContentType(request.headers.get("content-type")) || isTooLarge) return { again: request, body: undefined };
   const bytes = await readBytes(request, maxBytes);
-  const text = new TextDecoder().decode(bytes);
+  if (bytes === undefined) return undefined;
   try {
-    if (bytes.length <= maxBytes) return { again: request, body: JSON.parse(text) as JsonValue };
+    return { again: request, body: JSON.parse(new TextDecoder().decode(bytes)) as JsonValue };
   } catch {
     // The SDK reports it.
   }
@@ -84,20 +90,17 @@ async function readBody(request: Request, maxBytes: number): Promise<ReadBody> {
   return { again: new Request(request.url, { method, headers, signal, body: bytes }), body: undefined };
 }
 
-/** @returns one chunk more than `maxBytes` of a longer body; what came of one that was cut short */
-async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
+/** @returns what came of a body that was cut short; else as `readBody` */
+async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  const collected = createByteCollector(maxBytes);
   try {
     for await (const chunk of (request.body ?? []) as AsyncIterable<Uint8Array>) {
-      chunks.push(chunk);
-      size += chunk.length;
-      if (size > maxBytes) break;
+      if (collected.add(chunk) !== undefined) return undefined;
     }
   } catch {
     // The SDK reports it.
   }
-  return Buffer.concat(chunks);
+  return collected.bytes();
 }
 
 interface OpenedStates {
@@ -188,4 +191,10 @@ function invalidState(body: JsonValue | undefined): Response {
     error: { code: -32602, message: "Invalid or expired requestState", data },
     id: typeof id === "string" || typeof id === "number" ? id : null,
   });
+}
+
+/** As the SDK refuses one where users link one vendor. */
+function bodyTooLarge(maxBytes: number): Response {
+  const message = `Payload Too Large: Request body must not exceed ${maxBytes} bytes`;
+  return Response.json({ jsonrpc: "2.0", error: { code: -32_000, message }, id: null }, { status: 413 });
 }

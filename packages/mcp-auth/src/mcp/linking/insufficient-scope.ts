@@ -3,7 +3,7 @@
  * vendor's entry does. What may then be asked of the user is decided in find-links.ts.
  */
 import { isJsonContentType } from "@modelcontextprotocol/server";
-import { isJsonObject, type JsonObject, type JsonValue } from "@oauth-broker/oauth-core";
+import { createByteCollector, isJsonObject, type JsonObject, type JsonValue } from "@oauth-broker/oauth-core";
 import { memberAt } from "@oauth-broker/oauth-core/client";
 import { isScopeToken } from "@oauth-broker/oauth-core/protocol";
 import type { ScopeRefusal } from "@oauth-broker/oauth-core/registry";
@@ -80,23 +80,20 @@ async function inBody(
 /**
  * A body that never comes to its end is ended by the limits of the egress that received it.
  *
- * @returns undefined for a body that is longer than a refusal, cut short, or no object
+ * @returns undefined for a body that is longer than a refusal, in too many chunks, cut short, or no object
  */
 async function readObject({ body }: Response): Promise<JsonObject | undefined> {
   const reader = body?.getReader();
-  const chunks: Uint8Array[] = [];
-  let size = 0;
+  const collected = createByteCollector(MOST_BYTES);
   try {
     for (let next = await reader?.read(); next?.value !== undefined; next = await reader?.read()) {
-      size += next.value.length;
-      if (size > MOST_BYTES) {
+      if (collected.add(next.value) !== undefined) {
         // Of the copy. Not awaited: it ends with the original.
         void reader?.cancel().catch(() => undefined);
         return undefined;
       }
-      chunks.push(next.value);
     }
-    const value = JSON.parse(new TextDecoder().decode(Buffer.concat(chunks))) as JsonValue;
+    const value = JSON.parse(new TextDecoder().decode(collected.bytes())) as JsonValue;
     return isJsonObject(value) ? value : undefined;
   } catch {
     return undefined;
