@@ -4,6 +4,7 @@
  */
 import type { IncomingMessage } from "node:http";
 import { createCidrMatcher } from "@oauth-broker/oauth-core/egress";
+import { networkOf, plainAddress } from "@oauth-broker/oauth-core/service";
 import type { Context } from "hono";
 
 /**
@@ -20,11 +21,11 @@ export type CallerAddress = (c: Context) => string;
 export function createCallerAddress(trustedProxies: readonly string[]): CallerAddress {
   const isTrusted = createCidrMatcher(trustedProxies);
   return (c) => {
-    const peer = plain(
+    const peer = plainAddress(
       (c.env as { incoming?: IncomingMessage } | undefined)?.incoming?.socket.remoteAddress ?? "unknown",
     );
     // Nearest first: each proxy appends the peer it saw, so text from the caller is furthest away.
-    const heard = (c.req.header("x-forwarded-for") ?? "").split(",").map((address) => plain(address.trim()));
+    const heard = (c.req.header("x-forwarded-for") ?? "").split(",").map((address) => plainAddress(address.trim()));
     let caller = peer;
     for (const before of heard.toReversed()) {
       if (!isTrusted(caller) || before === "") break;
@@ -32,24 +33,4 @@ export function createCallerAddress(trustedProxies: readonly string[]): CallerAd
     }
     return networkOf(caller);
   };
-}
-
-const IPV6 = /^[0-9a-f:]+$/i;
-
-function networkOf(address: string): string {
-  if (!IPV6.test(address) || !address.includes(":")) return address;
-  const [head = [], tail = []] = address.split("::").map((part) => part.split(":").filter((group) => group !== ""));
-  const zeros = Array.from({ length: Math.max(0, 8 - head.length - tail.length) }, () => "0");
-  const groups = [...head, ...zeros, ...tail];
-  const network = groups.slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16));
-  return `${network.join(":")}::/64`;
-}
-
-/** Some proxies append the caller's port, which differs for each connection. */
-const WITH_PORT = /^(?:\[([0-9a-f:.]+)\]|(\d+(?:\.\d+){3}))(?::\d{1,5})?$/i;
-
-/** Without port and brackets; IPv4 without the IPv6 form that sockets show. */
-function plain(address: string): string {
-  const [, ipv6, ipv4] = WITH_PORT.exec(address) ?? [];
-  return (ipv6 ?? ipv4 ?? address).replace(/^::ffff:(?=\d+\.)/i, "");
 }

@@ -5,6 +5,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Clock, defined } from "@oauth-broker/oauth-core";
+import { createCidrMatcher } from "@oauth-broker/oauth-core/egress";
 import {
   createLog,
   explainStartFailure,
@@ -89,7 +90,8 @@ export async function startServer(
   try {
     server = createApp(definition, settings, { now, log, storage, ...defined({ metrics }) });
     if (settings.mode === "hosted" && storage !== undefined) await requireSignIn(settings, storage);
-    listening = await listen(server.app, settings.listen);
+    const isTrustedProxy = createCidrMatcher(settings.limits.trustedProxies);
+    listening = await listen(server.app, { ...settings.listen, isTrustedProxy });
     scraped = metrics && (await listenForMetrics(metrics, settings, log));
   } catch (error) {
     await listening?.stop(0);

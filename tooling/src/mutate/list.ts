@@ -12,6 +12,7 @@ import { EGRESS_DEFENCES } from "./list/egress.ts";
 import { LINKED_CALL_DEFENCES } from "./list/linked-calls.ts";
 import { LINKING_DEFENCES } from "./list/linking.ts";
 import { MCP_CLIENT_DEFENCES } from "./list/mcp-clients.ts";
+import { LISTENER_DEFENCES } from "./list/listener.ts";
 import { MCP_SERVER_DEFENCES } from "./list/mcp-server.ts";
 import { OWNERSHIP_DEFENCES } from "./list/ownership.ts";
 import { PLATFORM_DEFENCES } from "./list/platform.ts";
@@ -34,6 +35,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ...LINKED_CALL_DEFENCES,
   ...LINKING_DEFENCES,
   ...MCP_CLIENT_DEFENCES,
+  ...LISTENER_DEFENCES,
   ...MCP_SERVER_DEFENCES,
   ...OWNERSHIP_DEFENCES,
   ...PLATFORM_DEFENCES,

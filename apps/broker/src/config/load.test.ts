@@ -12,7 +12,7 @@ describe("where the configuration comes from", () => {
     expect(config).toEqual({
       sandbox: true,
       baseUrl: "http://127.0.0.1:8787",
-      listen: { host: "127.0.0.1", port: 8787, maxConnections: 2000, idleSeconds: 5 },
+      listen: { host: "127.0.0.1", port: 8787, maxConnections: 2000, idleSeconds: 65 },
       store: { kind: "sqlite", path: join(folder, "data/broker.sqlite") },
       keys: { kind: "store" },
       audit: { kind: "off" },
@@ -80,7 +80,7 @@ describe("where the configuration comes from", () => {
       host: "127.0.0.9",
       port: 1,
       maxConnections: 2000,
-      idleSeconds: 5,
+      idleSeconds: 65,
     });
   });
 

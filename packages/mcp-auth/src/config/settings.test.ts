@@ -15,7 +15,7 @@ describe("what is not set", () => {
     const { vendor, ...settings } = loadSettings(PRE_REGISTERED);
     expect(settings).toEqual({
       mode: "pre-registered",
-      listen: { host: "127.0.0.1", port: 8788, maxConnections: 2000, idleSeconds: 5 },
+      listen: { host: "127.0.0.1", port: 8788, maxConnections: 2000, idleSeconds: 65 },
       deploymentUrl: undefined,
       allowedOrigins: [],
       egress: { allowLoopback: false, allowCidrs: [] },

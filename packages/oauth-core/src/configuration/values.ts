@@ -100,7 +100,10 @@ export function checkAllowedOrigin(entry: string): string | undefined {
 export const DEFAULT_MAX_CONNECTIONS = 2_000;
 /** The most connections of one process that a configuration may permit. */
 export const MOST_MAX_CONNECTIONS = 1_000_000;
-/** How long a connection may be idle between two requests, in seconds: the default. */
-export const DEFAULT_IDLE_SECONDS = 5;
+/**
+ * How long a connection may be idle between two requests, in seconds: the default. Load balancers
+ * keep idle connections for 60 s, and use one that ends just then.
+ */
+export const DEFAULT_IDLE_SECONDS = 65;
 /** The longest idle time of a connection that a configuration may permit, in seconds. */
 export const MOST_IDLE_SECONDS = 600;

@@ -48,11 +48,38 @@ const raw = (bytes: string): Promise<string> =>
     socket.on("error", reject);
   });
 
-it("bar#HT-5 refuses headers beyond 16 KiB and ambiguous requests", async () => {
-  expect(await raw(`GET / HTTP/1.1\r\nhost: x\r\nx-large: ${"a".repeat(20_000)}\r\n\r\n`)).toContain("431");
+it("bar#HT-5 refuses headers beyond 32 KiB and ambiguous requests", async () => {
+  const large = (bytes: number): string => `GET / HTTP/1.1\r\nhost: x\r\nx-large: ${"a".repeat(bytes)}\r\n`;
+  expect(await raw(`${large(31_000)}connection: close\r\n\r\n`)).toMatch(/^HTTP\/1\.1 200 /);
+  expect(await raw(`${large(33_000)}\r\n`)).toMatch(/^HTTP\/1\.1 431 /);
   expect(
     await raw("POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 3\r\ntransfer-encoding: chunked\r\n\r\nabc"),
   ).toContain("400");
+});
+
+it("shows a browser with too many cookies what it can do, also while it still sends them", async () => {
+  const socket = connect(server.port, "127.0.0.1");
+  const answer = text(socket);
+  socket.write(`GET / HTTP/1.1\r\nhost: x\r\ncookie: ${"a=b; ".repeat(7_000)}`);
+  await once(socket, "readable");
+  socket.write("c=d; ".repeat(7_000));
+  const [head = "", body = ""] = (await answer).split("\r\n\r\n");
+  expect(head).toMatch(/^HTTP\/1\.1 431 Request Header Fields Too Large\r\n/);
+  expect(head).toMatch(/^content-type: text\/html; charset=utf-8\r$/m);
+  expect(head).toMatch(/^cache-control: no-store\r$/m);
+  expect(head).toContain(`content-length: ${Buffer.byteLength(body)}\r\n`);
+  expect(body).toContain("Delete the cookies of this site");
+});
+
+it("bar#HT-7 serves nothing at a target that is no plain path, in the form the caller reads", async () => {
+  for (const target of ["/a/../", "/a/%2e%2E/", "/a\\..\\", "/..%2f", `http://127.0.0.1:${server.port}/`]) {
+    expect(await raw(`GET ${target} HTTP/1.1\r\nhost: x\r\n\r\n`)).toMatch(
+      /^HTTP\/1\.1 404 [^]*cache-control: no-store[^]*\{"error":"not_found"/,
+    );
+  }
+  expect(await raw("GET /a/../ HTTP/1.1\r\nhost: x\r\naccept: text/html\r\n\r\n")).toMatch(
+    /^HTTP\/1\.1 404 [^]*<h1>There is no such page<\/h1>/,
+  );
 });
 
 it("answers a health check over HTTP/1.0, which names no Host", async () => {

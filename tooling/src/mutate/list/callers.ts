@@ -127,7 +127,7 @@ export const CALLER_DEFENCES: readonly Mutation[] = [
     defence: "Addresses of one IPv6 /64 count as one caller",
     file: "packages/mcp-auth/src/caller-address.ts",
     find: "return networkOf(caller);",
-    replace: "return IPV6.test(caller) ? caller : networkOf(caller);",
+    replace: 'return networkOf("") + caller;',
     tests: ["packages/mcp-auth/src/hosted/rate-limit.test.ts"],
   },
   {

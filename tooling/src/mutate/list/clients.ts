@@ -142,10 +142,8 @@ export const CLIENT_DEFENCES: readonly Mutation[] = [
     defence: "A body is counted while it is received",
     rows: ["HT-1"],
     file: `${HONO}/body.ts`,
-    find: `      if (size > bodyBytes) {
-        incoming.pause();`,
-    replace: `      if (size > bodyBytes * 1e6) {
-        incoming.pause();`,
+    find: "    const body = createByteCollector(bodyBytes);",
+    replace: "    const body = createByteCollector(bodyBytes * 1e6);",
     tests: ["e2e/scenarios/broker/http.test.ts"],
   },
   {
@@ -194,8 +192,8 @@ export const CLIENT_DEFENCES: readonly Mutation[] = [
     defence: "A slow client loses its connection",
     rows: ["HT-5"],
     file: `${SERVICE}/serve.ts`,
-    find: "  headersMs: 10_000,\n  requestMs: 15_000,",
-    replace: "  headersMs: 60_000,\n  requestMs: 300_000,",
+    find: "  headersMs: 10_000,\n  firstRequestMs: 10_000,\n  requestMs: 15_000,",
+    replace: "  headersMs: 60_000,\n  firstRequestMs: 60_000,\n  requestMs: 300_000,",
     tests: ["e2e/scenarios/broker/http-slow.test.ts"],
   },
   {
@@ -210,8 +208,8 @@ export const CLIENT_DEFENCES: readonly Mutation[] = [
     defence: "A GET has no body",
     rows: ["HT-1"],
     file: `${SERVICE}/serve.ts`,
-    find: "if (isGetWithBody(request)) refuseBody(request, response);",
-    replace: "if (isGetWithBody(request) && request.method === '') refuseBody(request, response);",
+    find: "if (isGet(request) && hasBody(request)) refuseBody(request, response);",
+    replace: "if (isGet(request) && hasBody(request) && request.method === '') refuseBody(request, response);",
     tests: [`${SERVICE}/serve.test.ts`],
   },
 ];
