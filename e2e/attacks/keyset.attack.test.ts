@@ -1,6 +1,6 @@
 /**
  * Attacker: has write access to the store but cannot use the key, and puts an older keyset back or
- * brings one of another broker; the process is restarted in between. The twins remove the floor, as
+ * brings one of another broker, or deletes it; the process is restarted in between. The twins remove the floor, as
  * a missing setting or a deleted file would. Without the binding:
  * apps/broker/src/keys/keyset-place.test.ts.
  */
@@ -104,6 +104,21 @@ describe("a keyset in a SQLite file", () => {
       code: 0,
       stdout: expect.stringContaining("Revision 3; keysets below 3 are refused"),
     });
+    expect((await harness.readyz()).status).toBe(200);
+  });
+
+  it("bar#TS-19 one that was deleted is no first start; without the file beside the key it is one", async () => {
+    const harness = await start();
+    await harness.records.delete(KEYSET);
+    expect(await harness.readyz()).toMatchObject(REFUSED);
+    expect((await harness.command("keys", "list")).stderr).toContain("main.js keys new");
+    expect(await harness.records.get(KEYSET)).toBeUndefined();
+    const made = await harness.command("keys", "new", "--yes");
+    expect(made).toMatchObject({ code: 0, stdout: expect.stringContaining("Revision 2; keysets below 2 are refused") });
+    expect((await harness.readyz()).status).toBe(200);
+
+    await harness.records.delete(KEYSET);
+    rmSync(join(harness.folder, "broker.sqlite.key.revision"));
     expect((await harness.readyz()).status).toBe(200);
   });
 });

@@ -10,8 +10,8 @@ import { THIS_BUILD } from "./deployment.ts";
 import { FULL, runDrill, runRestoreDrill, SHORT } from "./drill.ts";
 import { report, type Tally } from "./ledger.ts";
 
-/** The last commit before traces, the audit stream and `POST /v1/check`. */
-const RELEASE_BEFORE = "50c5401c";
+/** The first commit whose records of the broker carry MACs: flows do not pass to it from earlier ones. */
+const RELEASE_BEFORE = "5c2093fb";
 
 const HELP = `Usage: npm run drill -- [OPTIONS]
 
