@@ -11,6 +11,7 @@ import { createEgress, type Egress, onBehalfOf } from "@oauth-broker/oauth-core/
 import { Hono } from "hono";
 import { isLoopbackName } from "@oauth-broker/oauth-core/configuration";
 import {
+  errorFields,
   errorPageWith,
   type Log,
   type LogDestination,
@@ -45,6 +46,8 @@ const BROWSER_PATHS = /^\/v1\/(?:authorize|callback|custom)\//;
 export interface Broker {
   readonly app: Hono;
   readonly deps: Deps;
+  /** @returns false, with a line in the log and a count, when they cannot be loaded now */
+  loadKeys(): Promise<boolean>;
   /** Makes /readyz fail, so that load balancers send no new work here. */
   drain(): void;
   close(): Promise<void>;
@@ -148,6 +151,16 @@ export async function createBroker(
   return {
     app,
     deps,
+    loadKeys: async () => {
+      try {
+        await keyset.load();
+        return true;
+      } catch (error) {
+        log.error("keyset_unavailable", errorFields(error));
+        metrics.countKeysetFailure();
+        return false;
+      }
+    },
     drain: () => {
       isDraining = true;
     },

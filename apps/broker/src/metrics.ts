@@ -1,4 +1,4 @@
-/** The broker's metrics: those of every service, and its refresh replays. GET /metrics renders them. */
+/** The broker's metrics: those of every service, and its refresh replays and keyset. GET /metrics renders them. */
 import {
   createServiceMetrics,
   type ServiceMetrics,
@@ -8,6 +8,8 @@ import {
 export interface Metrics extends ServiceMetrics {
   /** A refresh answered from the sealed result of another request's vendor call. */
   countRefreshReplay(): void;
+  /** The keyset could not be loaded, by a process that may have it from before. */
+  countKeysetFailure(): void;
 }
 
 export function createMetrics(options: Omit<ServiceMetricsOptions, "prefix"> = {}): Metrics {
@@ -17,5 +19,6 @@ export function createMetrics(options: Omit<ServiceMetricsOptions, "prefix"> = {
     "Refreshes answered from the sealed answer of a parallel one",
     {},
   );
-  return { ...metrics, countRefreshReplay: () => countReplay({}) };
+  const countFailure = metrics.counter("keyset_failures_total", "Loads of the keyset that failed, one every 20 s", {});
+  return { ...metrics, countRefreshReplay: () => countReplay({}), countKeysetFailure: () => countFailure({}) };
 }

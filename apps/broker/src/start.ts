@@ -9,7 +9,6 @@ import { type Broker, createBroker } from "./app.ts";
 import type { Config } from "./config.ts";
 import { defined } from "@oauth-broker/oauth-core";
 import {
-  errorFields,
   type HttpTimeouts,
   listen,
   type Listening,
@@ -60,7 +59,7 @@ export async function start(
       ...defined({ stdout }),
     });
     sandbox?.attach(broker);
-    stopKeys = keepKeysLoaded(broker, log, await loadKeys(broker, log));
+    stopKeys = keepKeysLoaded(broker, await broker.loadKeys());
     server = await listen(broker.app, config.listen, httpTimeouts);
     // Before the first request, in the same turn of the event loop.
     recordStart(broker);
@@ -103,7 +102,7 @@ export async function start(
  * A store that is down at start does not stop the process: /readyz reports it, and this retries
  * until the store answers.
  */
-function keepKeysLoaded(broker: Broker, log: Log, isLoaded: boolean): () => void {
+function keepKeysLoaded(broker: Broker, isLoaded: boolean): () => void {
   const stopped = new AbortController();
   const { signal } = stopped;
   const run = async (): Promise<void> => {
@@ -112,21 +111,11 @@ function keepKeysLoaded(broker: Broker, log: Log, isLoaded: boolean): () => void
       await sleep(wait, undefined, { signal, ref: false }).catch(() => undefined);
       // The store is about to be closed.
       if (signal.aborted) return;
-      wait = (await loadKeys(broker, log)) ? KEY_RELOAD_MS : KEY_RETRY_MS;
+      wait = (await broker.loadKeys()) ? KEY_RELOAD_MS : KEY_RETRY_MS;
     }
   };
   void run();
   return () => stopped.abort();
-}
-
-async function loadKeys({ deps }: Broker, log: Log): Promise<boolean> {
-  try {
-    await deps.keyset.load();
-    return true;
-  } catch (error) {
-    log.error("keyset_unavailable", errorFields(error));
-    return false;
-  }
 }
 
 /** With the key in use, so that a rotation shows that happened while no process ran. */

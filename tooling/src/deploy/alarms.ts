@@ -94,6 +94,7 @@ function brokerQueries(): Readonly<Record<string, AlarmQuery>> {
     "vendor credentials invalid": any(calls("vendor_credentials_rejected"), "vendor"),
     "vendor's responses changed": any(calls("vendor_response_invalid"), "vendor"),
     "an MCP server's metadata is not there": any(calls("stored"), "vendor"),
+    "the keys cannot be read": any(counter("broker_keyset_failures_total"), "instance"),
     "nothing can be recorded": any(counter("broker_refusals_total", { reason: "audit_unavailable" }), "instance"),
     "attack, or a broken client": aboveNormal([counter("broker_refusals_total", { leg: "callback" })], "reason"),
     guessing: aboveNormal([counter("http_requests_total", { status: "401" })], "route"),
