@@ -54,7 +54,7 @@ async function open(environment: Record<string, string>): Promise<{ storage: Sto
 
 function sessionsOn({ records, keys, context }: Storage, adoptUnsealed = false): Sessions {
   const parts = createServerRecords({ records, keys, context, adoptUnsealed });
-  return createSessions({ ...parts, audience: AUDIENCE, source: SOURCE, now: clock });
+  return createSessions({ ...parts, audience: AUDIENCE, source: SOURCE, signInGeneration: async () => 0, now: clock });
 }
 
 async function onTable(more: Record<string, string> = {}): Promise<Record<string, string>> {

@@ -3,6 +3,8 @@
  * a link. Text for a reader.
  */
 import type { Link } from "@oauth-broker/token-store";
+import { ACCESS_TOKEN_LIFETIME_SECONDS } from "../hosted/sessions/record.ts";
+import type { EndedSessions } from "../hosted/sessions/user-sessions.ts";
 import type { VendorRevocation } from "../hosted/vendor-links/link.ts";
 
 /** A vendor of the server. */
@@ -22,8 +24,8 @@ export interface OperatorLinks {
   readonly several?: ReadonlyMap<string, OperatorVendor> | undefined;
   /** One user's links, or those of all users, at any vendor. */
   list(user: string | undefined): AsyncIterable<Link>;
-  /** @returns how many sessions were live */
-  endSessions(user: string): Promise<number>;
+  /** Those that the index of the user lists. */
+  endSessions(user: string): Promise<EndedSessions>;
   /**
    * Ends the link here, revokes its tokens at the vendor, removes the record.
    *
@@ -82,11 +84,10 @@ export async function revokeLink(user: string, links: OperatorLinks, output: Out
   const { print, say } = output;
   const { vendor } = links;
   const linked = (await linksOf(user, links)).filter((link) => link.vendor === vendor.id);
-  const sessions = await links.endSessions(user);
-  if (sessions > 0) print(`${sessions} ${sessions === 1 ? "session" : "sessions"} ended.`);
+  const ended = await endSessions(user, links, output);
   for (const link of linked) if (link.foreign === true) say(whyForeign(link));
   if (linked.every(({ foreign }) => foreign === true)) {
-    if (sessions === 0)
+    if (ended === 0)
       print(`${shown(user)} has no link to ${vendor.name} and no session: links list names those who do.`);
     // What was asked for is so: a second run is no failure.
     return 0;
@@ -95,6 +96,22 @@ export async function revokeLink(user: string, links: OperatorLinks, output: Out
   print(`The link to ${vendor.name} is removed here.`);
   return printRevocation(revocation, vendor, output);
 }
+
+/**
+ * Says also what was not found: a writer of the table may have removed it.
+ *
+ * @returns how many were live
+ */
+//= bar#RV-1
+export async function endSessions(user: string, links: OperatorLinks, { print }: Output): Promise<number> {
+  const { ended, hasIndex } = await links.endSessions(user);
+  if (ended > 0) print(`${ended} ${ended === 1 ? "session" : "sessions"} ended.`);
+  else if (hasIndex) print(`The list of sessions of ${shown(user)} names none that is live.`);
+  else print(`There is no list of sessions of ${shown(user)}. A session in no list is not refreshed: ${UNLISTED_END}.`);
+  return ended;
+}
+
+const UNLISTED_END = `it ends within ${ACCESS_TOKEN_LIFETIME_SECONDS / 60} minutes, with its access token`;
 
 /** @returns the exit code */
 export function printRevocation(

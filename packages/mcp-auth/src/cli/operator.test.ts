@@ -52,7 +52,8 @@ describe("the operator's commands on a server's own storage", () => {
     const { records: table, keys, context } = storage;
     const parts = createServerRecords({ records: table, keys, context });
     const source = { vendor: KEY.vendor, issuer: KEY.issuer };
-    await createUserSessions({ ...parts, now: systemClock, audience, source }).add("U1", "s1");
+    const signInGeneration = async () => 0;
+    await createUserSessions({ ...parts, now: systemClock, audience, source, signInGeneration }).add("U1", "s1");
     await storage.close();
   }
 
@@ -78,7 +79,11 @@ describe("the operator's commands on a server's own storage", () => {
     expect(out.splice(0)).toEqual(["works                 my-vendor  U1", "1 link."]);
     expect(await runCommand(["links", "revoke", "U1"], deps)).toBe(0);
     expect([out.splice(0), err]).toEqual([
-      ["The link to my-vendor is removed here.", "my-vendor has revoked the token."],
+      [
+        "The list of sessions of U1 names none that is live.",
+        "The link to my-vendor is removed here.",
+        "my-vendor has revoked the token.",
+      ],
       [],
     ]);
     expect(await runCommand(["links", "list", "U1"], deps)).toBe(0);
@@ -98,7 +103,10 @@ describe("the operator's commands on a server's own storage", () => {
     const { out, err, deps } = operatorOf(environment);
     expect(await runCommand(["links", "revoke", "U2"], deps)).toBe(0);
     expect([out.splice(0), err]).toEqual([
-      ["U2 has no link to my-vendor and no session: links list names those who do."],
+      [
+        expect.stringContaining("There is no list of sessions of U2."),
+        "U2 has no link to my-vendor and no session: links list names those who do.",
+      ],
       ["The link to my-vendor is left: it is of a user who signed in at old."],
     ]);
     expect(await runCommand(["links", "list"], deps)).toBe(0);
@@ -136,7 +144,11 @@ describe("the operator's commands on a server's own storage", () => {
     for (const row of rows) await tokens.put(row, TOKENS);
     const { records: table, keys, context } = storage;
     const parts = { ...createServerRecords({ records: table, keys, context }), now: systemClock };
-    const deployment = { audience: "https://server.example.com/mcp", deploymentUrl: "https://server.example.com" };
+    const deployment = {
+      audience: "https://server.example.com/mcp",
+      deploymentUrl: "https://server.example.com",
+      signInGeneration: async () => 0,
+    };
     const sessions = createSessions({ ...parts, ...deployment, source: signIn, linking: loadLinking(environment) });
     const issued = await sessions.start({ user: "U1", clientId: "desk", scope: ["chat:post"] });
     const signIns = createSignIns({ ...parts, ...deployment, source: signIn });

@@ -11,6 +11,7 @@ import { createSignIns } from "../hosted/linking/sign-ins.ts";
 import { identitySource } from "../hosted/vendor-links/identity-source.ts";
 import { resourceOf } from "../hosted/paths.ts";
 import { createServerRecords } from "../hosted/server-key.ts";
+import { createSignInGeneration } from "../hosted/sessions/sign-in-generation.ts";
 import { createUserSessions } from "../hosted/sessions/user-sessions.ts";
 import { atVendor, endLink } from "../hosted/vendor-links/link.ts";
 import type { HostedSettings, VendorSettings } from "../settings.ts";
@@ -31,25 +32,20 @@ export async function openLinks(environment?: Environment): Promise<OperatorLink
   // A command never replaces an unsealed server key by a new one: only a start of the server does.
   const { records, serverKey } = createServerRecords({ records: table, keys, context });
   const vendorClient = createVendorClient({ fetch: egress.fetch, now: systemClock, ...settings.egress });
-  const sessions = createUserSessions({
-    records,
-    serverKey,
-    now: systemClock,
-    audience: resourceOf(settings.deploymentUrl),
-    source: identitySource(settings),
-    linking: settings.linking,
-  });
-  const { linking } = settings;
+  const { linking, deploymentUrl } = settings;
+  const audience = resourceOf(deploymentUrl);
+  const source = identitySource(settings);
+  const signInGeneration = createSignInGeneration({ records, audience });
+  const of = { records, serverKey, now: systemClock, source, signInGeneration };
+  const sessions = createUserSessions({ ...of, audience, linking });
   const several =
     linking === undefined ? undefined : new Map([...linking.vendors].map(([id, one]) => [id, named(one)]));
-  const signIn = identitySource(settings);
-  const { deploymentUrl } = settings;
-  const signIns = createSignIns({ records, serverKey, now: systemClock, source: signIn, deploymentUrl });
+  const signIns = createSignIns({ ...of, deploymentUrl });
   const deps = { tokens, vendorClient, now: systemClock, settings };
   return {
     vendor: named(settings.vendor),
     several,
-    list: (user) => tokens.links(user, linking === undefined ? undefined : signIn),
+    list: (user) => tokens.links(user, linking === undefined ? undefined : source),
     endSessions: (user) => sessions.endAll(user),
     ...(linking === undefined ? {} : { endPages: (user: string) => signIns.endAll(user) }),
     endLink: (user, id) => endLink(user, id === undefined ? deps : atVendor(id, deps)),

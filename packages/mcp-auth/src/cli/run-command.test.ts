@@ -12,12 +12,13 @@ const LINKS: readonly Link[] = [
 
 interface Given {
   readonly sessions?: number;
+  readonly hasIndex?: boolean;
   readonly revocation?: VendorRevocation | undefined;
   readonly links?: readonly Link[];
   readonly fails?: Error;
 }
 
-function command({ sessions = 2, links = LINKS, fails, ...given }: Given = {}) {
+function command({ sessions = 2, hasIndex = true, links = LINKS, fails, ...given }: Given = {}) {
   const revocation = "revocation" in given ? given.revocation : "grant";
   const [out, err, calls]: [string[], string[], string[]] = [[], [], []];
   const note = (call: string): void => void calls.push(call);
@@ -34,7 +35,7 @@ function command({ sessions = 2, links = LINKS, fails, ...given }: Given = {}) {
       },
       endSessions: async (user: string) => {
         note(`sessions of ${user}`);
-        return sessions;
+        return { ended: sessions, hasIndex };
       },
       endLink: async (user: string) => {
         note(`link of ${user}`);
@@ -108,7 +109,20 @@ describe("links revoke", () => {
   it("says that a user has nothing, and succeeds: a second run is no failure", async () => {
     const { run, out } = command({ sessions: 0 });
     expect(await run("links", "revoke", "T9")).toBe(0);
-    expect(out).toEqual(["T9 has no link to Slack and no session: links list names those who do."]);
+    expect(out).toEqual([
+      "The list of sessions of T9 names none that is live.",
+      "T9 has no link to Slack and no session: links list names those who do.",
+    ]);
+  });
+
+  it("bar#RV-1 says that it found no list of sessions, which somebody may have removed, and ends the link", async () => {
+    const { run, out } = command({ sessions: 0, hasIndex: false });
+    expect(await run("links", "revoke", "T1:U1")).toBe(0);
+    expect(out).toEqual([
+      "There is no list of sessions of T1:U1. A session in no list is not refreshed: it ends within 60 minutes, with its access token.",
+      "The link to Slack is removed here.",
+      "Slack has revoked the grant.",
+    ]);
   });
 
   it("reports an outage, and closes what it opened", async () => {

@@ -21,9 +21,13 @@ const LINKS: readonly Link[] = [
 ];
 
 function command(
-  given: { readonly sessions?: number; readonly revoked?: Readonly<Record<string, VendorRevocation>> } = {},
+  given: {
+    readonly sessions?: number;
+    readonly hasIndex?: boolean;
+    readonly revoked?: Readonly<Record<string, VendorRevocation>>;
+  } = {},
 ) {
-  const { sessions = 0, revoked = {} } = given;
+  const { sessions = 0, hasIndex = true, revoked = {} } = given;
   const [out, err, calls]: [string[], string[], string[]] = [[], [], []];
   const note = (call: string): void => void calls.push(call);
   const deps = {
@@ -39,7 +43,7 @@ function command(
       },
       endSessions: async () => {
         note("sessions");
-        return sessions;
+        return { ended: sessions, hasIndex };
       },
       endPages: async () => note("pages"),
       endLink: async (_user: string, id = "") => {
@@ -87,7 +91,10 @@ describe("links revoke USER with several vendors", () => {
   it("leaves the row of a user who signed in elsewhere, and says so", async () => {
     const { run, out, err } = command();
     expect(await run("links", "revoke", "U2")).toBe(0);
-    expect([out, err]).toEqual([[], ["The link to chat is left: it is of a user who signed in at old."]]);
+    expect([out, err]).toEqual([
+      ["The list of sessions of U2 names none that is live."],
+      ["The link to chat is left: it is of a user who signed in at old."],
+    ]);
   });
 
   it("does not claim to have ended a link at a vendor that is not listed any more", async () => {
@@ -97,9 +104,12 @@ describe("links revoke USER with several vendors", () => {
   });
 
   it("says that a user has nothing, whose pages and flows it has ended all the same", async () => {
-    const { run, out, calls } = command();
+    const { run, out, calls } = command({ hasIndex: false });
     expect(await run("links", "revoke", "U9")).toBe(0);
-    expect(out).toEqual(["U9 has no link and no session: links list names those who do."]);
+    expect(out).toEqual([
+      "There is no list of sessions of U9. A session in no list is not refreshed: it ends within 60 minutes, with its access token.",
+      "U9 has no link and no session: links list names those who do.",
+    ]);
     expect(calls).toEqual(["sessions", "pages", "link main", "link chat", "link tasks"]);
   });
 });

@@ -4,6 +4,7 @@
  */
 import type { Link } from "@oauth-broker/token-store";
 import {
+  endSessions,
   linksOf,
   type OperatorLinks,
   type OperatorVendor,
@@ -26,8 +27,7 @@ export type SeveralLinks = OperatorLinks & { readonly several: ReadonlyMap<strin
 export async function revokeUser(user: string, links: SeveralLinks, output: Output): Promise<number> {
   const { print, say } = output;
   const linked = await linksOf(user, links);
-  const sessions = await links.endSessions(user);
-  if (sessions > 0) print(`${sessions} ${sessions === 1 ? "session" : "sessions"} ended.`);
+  const ended = await endSessions(user, links, output);
   await links.endPages?.(user);
   let exitCode = 0;
   for (const [id, vendor] of links.several) {
@@ -37,7 +37,7 @@ export async function revokeUser(user: string, links: SeveralLinks, output: Outp
   const ids = [...links.several.values()].map(({ id }) => id);
   const left = linked.filter((link) => link.foreign === true || !ids.includes(link.vendor));
   for (const link of left) say(whyLeft(link));
-  if (linked.length === 0 && sessions === 0)
+  if (linked.length === 0 && ended === 0)
     print(`${shown(user)} has no link and no session: links list names those who do.`);
   return left.some(({ foreign }) => foreign !== true) ? 1 : exitCode;
 }

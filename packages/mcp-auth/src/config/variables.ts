@@ -88,7 +88,7 @@ export const VARIABLES = [
     name: "ADOPT_SIGN_IN",
     type: "true or false",
     description:
-      "Starts although the table holds sessions of another sign-in vendor. They end, and links made under it no longer count.",
+      "Starts although the table holds sessions of another sign-in vendor. They and the sign-ins of the pages end for good, also where users sign in at that vendor again later. Links made under it do not count meanwhile.",
     example: "true",
     default: "false",
     use: "VENDORS",
@@ -240,7 +240,7 @@ export const VARIABLES = [
     name: "ADOPT_UNSEALED_SERVER_KEY",
     type: "true or false",
     description:
-      "For the first start with a key after starts without one: the unsealed server key in the table is refused, and with `true` replaced by a new one. All sessions end, registered clients register again.",
+      "For the first start with a key after starts without one: the unsealed server key in the table is refused, and with `true` replaced by a new, sealed one. All sessions end once, registered clients register again. While it is set, every start warns; a sealed key is never replaced.",
     example: "true",
     default: "false",
     use: "hosted",

@@ -9,6 +9,7 @@ import type { TokenStore } from "@oauth-broker/token-store";
 import type { HostedSettings } from "../settings.ts";
 import type { ServerKey } from "./server-key.ts";
 import type { Sessions } from "./sessions/session.ts";
+import type { SignInGeneration } from "./sessions/sign-in-generation.ts";
 
 export interface HostedDeps {
   readonly settings: HostedSettings;
@@ -18,6 +19,7 @@ export interface HostedDeps {
   readonly tokens: TokenStore;
   readonly serverKey: ServerKey;
   readonly sessions: Sessions;
+  readonly signInGeneration: SignInGeneration;
   readonly vendorClient: VendorClient;
   /**
    * For Client ID Metadata Documents: `fetchUntrusted` of an egress with small limits

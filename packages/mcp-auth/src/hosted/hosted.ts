@@ -18,6 +18,7 @@ import { createLinking, type Linking } from "./linking/deps.ts";
 import { sweepQuestions } from "./linking/store-link.ts";
 import { createServerRecords } from "./server-key.ts";
 import { createSessions } from "./sessions/sessions.ts";
+import { createSignInGeneration } from "./sessions/sign-in-generation.ts";
 
 export interface HostedParts {
   readonly storage: Storage;
@@ -40,8 +41,10 @@ export function createHosted(settings: HostedSettings, { storage, ...parts }: Ho
   });
   const audience = resourceOf(settings.deploymentUrl);
   const source = identitySource(settings);
-  const sessions = createSessions({ records, serverKey, audience, source, now, linking: settings.linking });
-  const deps: HostedDeps = { ...parts, settings, records, tokens, serverKey, sessions };
+  const signInGeneration = createSignInGeneration({ records, audience });
+  const of = { audience, source, signInGeneration, linking: settings.linking };
+  const sessions = createSessions({ records, serverKey, now, ...of });
+  const deps: HostedDeps = { ...parts, settings, records, tokens, serverKey, sessions, signInGeneration };
   const linking = createLinking(deps);
   return {
     gate: createHostedGate({ ...deps, tickets: linking?.tickets }),

@@ -181,7 +181,7 @@ describe("a server key that a writer of the table planted", () => {
       // With the key the writer makes a session as the server would, for a user of the writer's
       // choice.
       const forged = createServerRecords({ records: table, keys: undefined, context });
-      const deps = { audience: AUDIENCE, source: SOURCE, now: clock };
+      const deps = { audience: AUDIENCE, source: SOURCE, signInGeneration: async () => 0, now: clock };
       const { tokens } = await createSessions({ ...forged, ...deps }).start({ ...WHO, user: "T1:VICTIM" });
       const server = createServerRecords({ records: table, keys, context, adoptUnsealed });
       const found = createSessions({ ...server, ...deps }).identify(tokens.accessToken);

@@ -23,6 +23,7 @@ import { hostedRoutes } from "../hosted/routes.ts";
 import { createServerKey, type ServerKey } from "../hosted/server-key.ts";
 import { documentEgress, publicDocumentEgress } from "../hosted/clients/metadata-document.ts";
 import { createSessions } from "../hosted/sessions/sessions.ts";
+import { createSignInGeneration } from "../hosted/sessions/sign-in-generation.ts";
 import type { HostedSettings } from "../settings.ts";
 
 export const SERVER = "https://server.example";
@@ -132,11 +133,13 @@ export function openHostedFixture({
   };
   const documents = createEgress(documentEgress(settings));
   const publicDocuments = createEgress(publicDocumentEgress(settings));
+  const signInGeneration = createSignInGeneration({ records, audience: `${SERVER}/mcp` });
   const sessions = createSessions({
     records,
     serverKey,
     audience: `${SERVER}/mcp`,
     source: identitySource(settings),
+    signInGeneration,
     now,
     linking: settings.linking,
   });
@@ -150,6 +153,7 @@ export function openHostedFixture({
     tokens,
     serverKey,
     sessions,
+    signInGeneration,
     vendorClient,
     fetchDocument: options.fetchDocument ?? documents.fetchUntrusted,
     fetchPublicDocument: options.fetchDocument ?? publicDocuments.fetchUntrusted,

@@ -8,6 +8,7 @@ import { createServerKey, type ServerKey } from "../hosted/server-key.ts";
 import { createSessions, SESSION_CHECKS, type SessionChecks } from "../hosted/sessions/sessions.ts";
 import type { SessionLinking } from "../hosted/sessions/record.ts";
 import type { Sessions } from "../hosted/sessions/session.ts";
+import { createSignInGeneration } from "../hosted/sessions/sign-in-generation.ts";
 
 export const NOW = 1_700_000_000;
 export const AUDIENCE = "https://server.example/mcp";
@@ -73,7 +74,9 @@ export function testSessions(
   const again: TestSessions["again"] = (other = {}) => {
     const { records: table, ...deps } = { records, serverKey, audience: AUDIENCE, source: SOURCE, ...other };
     const checks = { ...SESSION_CHECKS, ...options.checks };
-    return createSessions({ ...deps, records: authenticated(table, deps.serverKey), now: clock }, checks);
+    const own = authenticated(table, deps.serverKey);
+    const signInGeneration = createSignInGeneration({ records: own, audience: deps.audience });
+    return createSessions({ ...deps, records: own, signInGeneration, now: clock }, checks);
   };
   return {
     sessions: again(),

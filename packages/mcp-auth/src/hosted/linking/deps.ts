@@ -22,11 +22,11 @@ export interface LinkingDeps extends Linking {
 
 /** @returns undefined with `VENDOR` */
 export function createLinking(hosted: HostedDeps): Linking | undefined {
-  const { settings, records, serverKey, now } = hosted;
+  const { settings, records, serverKey, signInGeneration, now } = hosted;
   const { linking, deploymentUrl } = settings;
   if (linking === undefined) return undefined;
   const source = identitySource(settings);
-  const shared = { records, serverKey, now, deploymentUrl, source };
+  const shared = { records, serverKey, signInGeneration, now, deploymentUrl, source };
   return {
     ...hosted,
     linking,

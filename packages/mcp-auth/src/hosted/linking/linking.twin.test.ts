@@ -104,14 +104,20 @@ it("one vendor's redirect is taken at the other's path when the path is not comp
 it("a writer of the table signs in as the victim when rows carry no MAC (twin of bar#TS-3)", async () => {
   vi.doMock(MAC, async (original) => ({ ...(await original<object>()), isRecordMac: () => true }));
   const fixture = await openFixture();
-  const attacker = fixture.visitor();
+  const [victim, attacker] = [fixture.visitor(), fixture.visitor()];
+  const rowOf = async ({ jar }: typeof victim) => {
+    const value = jar.get(HERE, "__Host-sign-in") ?? "";
+    const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(value));
+    const row = await fixture.table.get({ kind: "sign-in", id: Buffer.from(digest).toString("base64url") });
+    if (row === undefined) throw new Error("nobody is signed in");
+    return row;
+  };
+  await victim.open("/connections");
   await attacker.open("/connections", OPERATOR);
-  const value = attacker.jar.get(HERE, "__Host-sign-in") ?? "";
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(value));
-  const key = { kind: "sign-in", id: Buffer.from(digest).toString("base64url") };
-  const { keepUntil: _, ...row } = (await fixture.table.get(key)) ?? { key, stage: "", data: {}, expiresAt: 0 };
-  await fixture.table.delete(key);
-  await fixture.table.create({ ...row, data: { ...row.data, user: "user" } });
+  const [{ data: copied }, { keepUntil: _, ...row }] = [await rowOf(victim), await rowOf(attacker)];
+  const { user = "", since = "" } = copied;
+  await fixture.table.delete(row.key);
+  await fixture.table.create({ ...row, data: { ...row.data, user, since } });
   const { status } = await attacker.open(new URL((await (await fixture.call("user")).ask()).url).pathname);
   expect(status).toBe(200);
   await fixture.close();

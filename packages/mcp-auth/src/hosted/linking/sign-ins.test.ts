@@ -7,7 +7,13 @@ import { createSignIns } from "./sign-ins.ts";
 
 it("counts a sign-in after an end of the same second, and an end after that sign-in", async () => {
   const now = fixedClock(NOW);
-  const deps = { serverKey: testServerKey(now), now, deploymentUrl: "https://server.example", source: SOURCE };
+  const deps = {
+    serverKey: testServerKey(now),
+    now,
+    deploymentUrl: "https://server.example",
+    source: SOURCE,
+    signInGeneration: async () => 0,
+  };
   const signIns = createSignIns({ ...deps, records: memoryRecordStore({ now }) });
   const start = async () => (await signIns.start("u1", "Ada")).split(";")[0];
   for (let round = 0; round < 3; round += 1) {
@@ -21,7 +27,13 @@ it("counts a sign-in after an end of the same second, and an end after that sign
 it("does not report the end of a user's sign-ins that could not be recorded", async () => {
   const now = fixedClock(NOW);
   const records = memoryRecordStore({ now });
-  const deps = { serverKey: testServerKey(now), now, deploymentUrl: "https://server.example", source: SOURCE };
+  const deps = {
+    serverKey: testServerKey(now),
+    now,
+    deploymentUrl: "https://server.example",
+    source: SOURCE,
+    signInGeneration: async () => 0,
+  };
   await createSignIns({ ...deps, records }).endAll("u1");
   const busy = createSignIns({ ...deps, records: { ...records, advance: async () => ({ outcome: "absent" }) } });
   await expect(busy.endAll("u1")).rejects.toMatchObject({ code: "temporarily_unavailable" });

@@ -7,6 +7,7 @@ import {
   type Clock,
   type EpochSeconds,
   hmacSha256,
+  type JsonObject,
   type RecordKey,
   type RecordStore,
   type StoredRecord,
@@ -20,8 +21,9 @@ import {
   readCookie,
 } from "@oauth-broker/oauth-core/server";
 import { deriveKey, open, seal } from "@oauth-broker/token-store";
-import { changeRecord } from "../change-record.ts";
+import { type ChangeOptions, changeRecord } from "../change-record.ts";
 import type { ServerKey } from "../server-key.ts";
+import { isOfPresentSignIn, type OfSignIn, type SignInGeneration } from "../sessions/sign-in-generation.ts";
 import { type IdentitySource, isSameSource } from "../vendor-links/identity-source.ts";
 
 export const SIGN_IN_SECONDS = 12 * 3600;
@@ -54,9 +56,10 @@ export interface SignInsDeps {
   readonly deploymentUrl: string;
   /** Where users sign in: a cookie of another vendor's user does not count. */
   readonly source: IdentitySource;
+  readonly signInGeneration: SignInGeneration;
 }
 
-type SignInData = {
+type SignInData = OfSignIn & {
   readonly v: 1;
   readonly vendor: string;
   readonly issuer: string;
@@ -64,21 +67,43 @@ type SignInData = {
   /** The label, under a key derived from the server key. */
   readonly sealed: string;
   readonly startedAt: EpochSeconds;
+  /**
+   * As in the user's `sign-in-end` when it began: without that record, or with another value in
+   * it, it has ended. Absent in rows of earlier releases.
+   */
+  readonly since?: string;
 };
 
 export function createSignIns(deps: SignInsDeps): SignIns {
   const { records, now, source, deploymentUrl } = deps;
   const name = cookieName(deploymentUrl);
   const labelKey = async (): Promise<Buffer> => deriveKey(await deps.serverKey.derive("sign-in"), "label");
+  const changeEnd = async <T>(user: string, decide: ChangeOptions<T>["decide"]): Promise<T> =>
+    changeRecord(await endKey(user, deps), {
+      records,
+      stage: "kept",
+      version: "revision",
+      rounds: ROUNDS,
+      busy: "The user's sign-ins are being changed",
+      decide,
+    });
+  /** Kept, or made, for as long as a sign-in that begins now. */
+  const lastEndOf = (user: string, expiresAt: EpochSeconds): Promise<LastEnd> =>
+    changeEnd(user, (present) => {
+      const since = typeof present?.["since"] === "string" ? present["since"] : randomToken(16);
+      const result = { since, endedAt: endedAtIn(present) };
+      return { next: { data: { v: 1, revision: randomToken(16), ...result }, expiresAt }, result };
+    });
 
   return {
     read: async (cookieHeader) => {
       const cookie = readCookie(cookieHeader, name);
       const record = cookie === undefined ? undefined : await records.get(keyOf(cookie.hash));
       if (cookie === undefined || record === undefined || record.data["v"] !== 1) return undefined;
-      const { user, sealed, startedAt, ...made } = record.data as SignInData;
-      if (!isSameSource(made, source)) return undefined;
-      if (startedAt <= lastEnd(await records.get(await endKey(user, deps)))) return undefined;
+      const signIn = record.data as SignInData;
+      if (!isSameSource(signIn, source) || !(await isOfPresentSignIn(signIn, deps))) return undefined;
+      const { user, sealed } = signIn;
+      if (hasEnded(signIn, await records.get(await endKey(user, deps)))) return undefined;
       return { user, cookie, label: open(await labelKey(), sealed, ["sign-in", cookie.hash]).toString("utf8") };
     },
 
@@ -86,11 +111,13 @@ export function createSignIns(deps: SignInsDeps): SignIns {
     start: async (user, label) => {
       const { value, hash } = createBindingCookie();
       const sealed = seal(await labelKey(), label, ["sign-in", hash]);
-      // In the second of an end too: a browser that was not signed in then would be sent to sign in
-      // again at once, and so on.
-      const startedAt = Math.max(now(), lastEnd(await records.get(await endKey(user, deps))) + 1);
-      const data: SignInData = { v: 1, ...source, user, sealed, startedAt };
-      await records.create({ key: keyOf(hash), stage: "live", data, expiresAt: now() + SIGN_IN_SECONDS });
+      const expiresAt = now() + SIGN_IN_SECONDS;
+      const { since, endedAt } = await lastEndOf(user, expiresAt);
+      // Later than the end, also in its second.
+      const startedAt = Math.max(now(), endedAt + 1);
+      const signInGeneration = await deps.signInGeneration();
+      const data: SignInData = { v: 1, ...source, signInGeneration, user, sealed, startedAt, since };
+      await records.create({ key: keyOf(hash), stage: "live", data, expiresAt });
       return formatCookie(name, value, SIGN_IN_SECONDS);
     },
 
@@ -100,18 +127,10 @@ export function createSignIns(deps: SignInsDeps): SignIns {
     },
 
     endAll: async (user) =>
-      changeRecord(await endKey(user, deps), {
-        records,
-        stage: "kept",
-        version: "revision",
-        rounds: ROUNDS,
-        busy: "The user's sign-ins are being changed",
-        decide: (present) => {
-          // After every sign-in that was started after the end before.
-          const endedAt = Math.max(now(), lastEnd({ data: present ?? {} }) + 1);
-          const data = { v: 1, revision: randomToken(16), endedAt };
-          return { next: { data, expiresAt: now() + SIGN_IN_SECONDS }, result: undefined };
-        },
+      changeEnd(user, (present) => {
+        const endedAt = Math.max(now(), endedAtIn(present));
+        const data = { v: 1, revision: randomToken(16), since: randomToken(16), endedAt };
+        return { next: { data, expiresAt: now() + SIGN_IN_SECONDS }, result: undefined };
       }),
   };
 }
@@ -131,9 +150,19 @@ function keyOf(hash: string): RecordKey {
   return { kind: "sign-in", id: hash };
 }
 
+/** What a sign-in is compared with: a row that is there, so that removing it revives none. */
+interface LastEnd {
+  readonly since: string;
+  readonly endedAt: EpochSeconds;
+}
+
+function hasEnded({ since, startedAt }: SignInData, end: StoredRecord | undefined): boolean {
+  return startedAt <= endedAtIn(end?.data) || (since !== undefined && end?.data["since"] !== since);
+}
+
 /** @returns the second up to which the user's sign-ins are ended; 0: none are */
-function lastEnd(record: Pick<StoredRecord, "data"> | undefined): EpochSeconds {
-  const { endedAt } = record?.data ?? {};
+function endedAtIn(end: JsonObject | undefined): EpochSeconds {
+  const endedAt = end?.["endedAt"];
   return typeof endedAt === "number" ? endedAt : 0;
 }
 

@@ -16,7 +16,8 @@ let tickets: Tickets;
 let sessionId: string;
 const open = (changes: { readonly source?: typeof SOURCE; readonly deploymentUrl?: string } = {}): Tickets => {
   const { authenticated: records, serverKey, clock: now } = test;
-  return createTickets({ records, serverKey, now, source: SOURCE, linking: LINKING, deploymentUrl: URL, ...changes });
+  const of = { source: SOURCE, signInGeneration: async () => 0, linking: LINKING, deploymentUrl: URL };
+  return createTickets({ records, serverKey, now, ...of, ...changes });
 };
 const startSession = async (owner = OWNER): Promise<string> => {
   const sessions = test.again({ linking: LINKING });

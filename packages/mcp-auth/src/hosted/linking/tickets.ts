@@ -24,6 +24,7 @@ import { changeRecord } from "../change-record.ts";
 import { connectUrl } from "../paths.ts";
 import type { ServerKey } from "../server-key.ts";
 import { readSession, type SessionLinking } from "../sessions/record.ts";
+import type { SignInGeneration } from "../sessions/sign-in-generation.ts";
 import { type IdentitySource, isSameSource } from "../vendor-links/identity-source.ts";
 
 export const TICKET_SECONDS = 600;
@@ -76,6 +77,7 @@ export interface TicketsDeps {
   readonly deploymentUrl: string;
   /** Where users sign in. */
   readonly source: IdentitySource;
+  readonly signInGeneration: SignInGeneration;
   readonly linking: SessionLinking;
 }
 

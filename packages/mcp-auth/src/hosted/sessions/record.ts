@@ -16,6 +16,7 @@ import type { LinkingSettings } from "../../settings.ts";
 import { type IdentitySource, isSameSource } from "../vendor-links/identity-source.ts";
 import type { IssuedToken } from "./issued-token.ts";
 import { prefixScopes } from "./scope.ts";
+import { isOfPresentSignIn, type OfSignIn, type SignInGeneration } from "./sign-in-generation.ts";
 
 export const ACCESS_TOKEN_LIFETIME_SECONDS = 3600;
 /** Lifetime of an unused refresh token; each use restarts it. */
@@ -39,7 +40,7 @@ export const SESSION_FORMAT = 2;
  * The fields of the record. Type aliases and not interfaces: only those are assignable to JSON
  * objects.
  */
-export type SessionData = {
+export type SessionData = OfSignIn & {
   readonly v: 2;
   /** With `issuer`, the source of the user's identity. */
   readonly vendor: string;
@@ -98,6 +99,7 @@ export interface SessionReading {
   readonly records: RecordStore;
   /** The identity source in the server's present settings. */
   readonly source: IdentitySource;
+  readonly signInGeneration: SignInGeneration;
   readonly now: Clock;
   /** Absent with `VENDOR`. */
   readonly linking?: SessionLinking | undefined;
@@ -108,7 +110,7 @@ export type SessionLinking = Pick<LinkingSettings, "signIn" | "sessionMaxSeconds
 
 /**
  * @returns undefined when it does not exist, has been deleted, or was opened at another vendor or
- *   issuer
+ *   issuer, or before the operator adopted a sign-in vendor
  */
 export async function readSession(id: string, reading: SessionReading): Promise<StoredSession | undefined> {
   const { records, source, linking } = reading;
@@ -116,6 +118,7 @@ export async function readSession(id: string, reading: SessionReading): Promise<
   const session = record === undefined ? undefined : toSession(record);
   //= bar#RS-2
   if (session === undefined || !isSameSource(session, source)) return undefined;
+  if (!(await isOfPresentSignIn(session, reading))) return undefined;
   if (linking !== undefined) return withLinking(session, linking, reading);
   // A scope that names a vendor is not the vendor's own.
   return session.linking === true ? undefined : session;

@@ -14,6 +14,7 @@ import type { IssuedToken } from "./issued-token.ts";
 import { type IssueTokens, openAnswer, sealAnswer, toIssuedTokens } from "./token-pair.ts";
 import { prefixScopes, scopesOfVendor } from "./scope.ts";
 import type { IssuedTokens } from "./session.ts";
+import type { UserSessions } from "./user-sessions.ts";
 import {
   MAX_ACCESS_TOKENS,
   readSession,
@@ -37,12 +38,8 @@ export interface RefreshDeps extends SessionReading {
   readonly issue: IssueTokens;
   /** Ends the session. */
   end(session: StoredSession): Promise<void>;
-  /**
-   * Makes sure that the index lists the session as long as it may live.
-   *
-   * @returns until when it does
-   */
-  index(session: StoredSession): Promise<number>;
+  /** Of the user's sessions. */
+  readonly index: Pick<UserSessions, "listedUntil" | "extend">;
 }
 
 /**
@@ -73,11 +70,13 @@ export async function refreshSession(
       await deps.end(session);
       throw refused("the refresh token was spent before: the session has ended");
     }
+    const listedUntil = await deps.index.listedUntil(session.user, session.id);
+    if (listedUntil === undefined) throw notListed();
     const scope = requestedScope(request.scope, session);
     if (standing === "previous" && session.previous !== undefined) {
       return toIssuedTokens(openAnswer(session.previous.sealed, token, session.id), deps.now());
     }
-    const answer = await rotate(token, session, scope, deps);
+    const answer = await rotate(token, { ...session, indexedUntil: listedUntil }, scope, deps);
     if (answer !== undefined) return answer;
   }
   throw new OAuthError("temporarily_unavailable", "The session is being changed", { detail: "it kept changing" });
@@ -113,7 +112,9 @@ async function rotate(
   const generation = session.generation + 1;
   const { endsAt, unprefixedOf } = session;
   const expiresAt = Math.min(now() + REFRESH_TOKEN_LIFETIME_SECONDS, endsAt ?? Infinity);
-  const indexedUntil = session.indexedUntil < expiresAt ? await deps.index(session) : session.indexedUntil;
+  const indexedUntil =
+    session.indexedUntil < expiresAt ? await deps.index.extend(session.user, session.id) : session.indexedUntil;
+  if (indexedUntil === undefined) throw notListed();
   const { answer, access, refreshHash } = await issue({ sessionId: session.id, generation, scope, endsAt });
   const isWhole = scope === session.scope;
   const live = session.access.filter((one) => one.expiresAt > now());
@@ -140,6 +141,15 @@ async function rotate(
     },
   );
   return outcome === "moved" ? toIssuedTokens(answer, now()) : undefined;
+}
+
+/**
+ * An ended session is taken off the index of its user, so that its row alone, put back by a writer
+ * of the table, is worth no more than the access tokens that were valid when it was copied.
+ */
+//= bar#TS-19
+function notListed(): OAuthError {
+  return refused("the index of the user's sessions does not list the session");
 }
 
 /** One sentence for all causes: the caller learns nothing about which. */

@@ -30,6 +30,7 @@ import {
 import { refreshSession } from "./refresh.ts";
 import { grantedSessionScope } from "./scope.ts";
 import type { Session, Sessions } from "./session.ts";
+import type { SignInGeneration } from "./sign-in-generation.ts";
 import { createUserSessions } from "./user-sessions.ts";
 
 export interface SessionsDeps {
@@ -42,6 +43,7 @@ export interface SessionsDeps {
   readonly audience: string;
   /** The source of users' identities. Changing it invalidates every earlier session. */
   readonly source: IdentitySource;
+  readonly signInGeneration: SignInGeneration;
   readonly now: Clock;
   /** Absent with `VENDOR`. */
   readonly linking?: SessionLinking | undefined;
@@ -59,10 +61,10 @@ export interface SessionChecks {
 export const SESSION_CHECKS: SessionChecks = { isTokenTag, standingOf };
 
 export function createSessions(
-  { records, serverKey, audience, source, now, linking }: SessionsDeps,
+  { records, serverKey, audience, source, signInGeneration, now, linking }: SessionsDeps,
   checks: SessionChecks = SESSION_CHECKS,
 ): Sessions {
-  const reading = { records, source, now, linking };
+  const reading = { records, source, signInGeneration, now, linking };
   const tagging = async (): Promise<TokenTagging> => ({ key: await serverKey.derive("token-tag"), audience });
   const parse = async (type: TokenType, token: string): Promise<IssuedToken | undefined> =>
     looksIssued(type, token) ? parseIssuedToken(type, token, await tagging(), checks.isTokenTag) : undefined;
@@ -85,6 +87,7 @@ export function createSessions(
       const data: SessionData = {
         v: 2,
         ...source,
+        signInGeneration: await signInGeneration(),
         user,
         clientId,
         ...(linking === undefined ? {} : { linking: true }),
@@ -127,7 +130,7 @@ export function createSessions(
       if (presented === undefined) {
         throw new OAuthError("invalid_grant", "The refresh token is not valid", { detail: "it is not one of ours" });
       }
-      const index = (session: StoredSession): Promise<number> => userSessions.add(session.user, session.id);
+      const index = userSessions;
       return refreshSession(refreshToken, presented, request, { ...reading, ...checks, issue, end, index });
     },
 
@@ -152,7 +155,7 @@ export function createSessions(
       if (session !== undefined) await end(session);
     },
 
-    endAll: (user) => userSessions.endAll(user),
+    endAll: async (user) => (await userSessions.endAll(user)).ended,
   };
 }
 

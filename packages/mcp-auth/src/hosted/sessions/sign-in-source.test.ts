@@ -13,12 +13,17 @@ import { type Environment, loadSettings } from "../../config.ts";
 import { startServer } from "../../start.ts";
 import { openStorage } from "../../storage.ts";
 import { SERVER, SEVERAL } from "../../testing/environments.ts";
-import { AUDIENCE, NOW, SOURCE, testServerKey } from "../../testing/test-sessions.ts";
+import { AUDIENCE, NOW, SAME, SOURCE, testServerKey, testSessions, WHO } from "../../testing/test-sessions.ts";
+import { createSignIns } from "../linking/sign-ins.ts";
+import { readSession } from "./record.ts";
+import type { Sessions } from "./session.ts";
+import { createSignInGeneration } from "./sign-in-generation.ts";
 import { claimSignIn, requireSignIn } from "./sign-in-source.ts";
 
 const OTHER = { vendor: "other", issuer: "https://other.example" };
 const KEY = { kind: "sign-in-source", id: hashOf(AUDIENCE) };
 const clock = fixedClock(NOW);
+const SERVER_URL = "https://server.example";
 
 describe("the sign-in vendor of a table", () => {
   let table: RecordStore;
@@ -44,6 +49,81 @@ describe("the sign-in vendor of a table", () => {
     expect(await claim(OTHER, true)).toBeUndefined();
     expect(await claim(OTHER)).toBeUndefined();
     expect(await claim()).toEqual(OTHER);
+  });
+
+  it("bar#RS-2 ends the sessions of the one before for good: a return to it revives none", async () => {
+    const test = testSessions({ records: table, clock });
+    const { authenticated } = test;
+    const adopt = (source = SOURCE) =>
+      claimSignIn({ records: authenticated, audience: AUDIENCE, source }, { adopt: true });
+    const isAlive = async (sessions: Sessions, { tokens, session }: Awaited<ReturnType<Sessions["start"]>>) => [
+      (await sessions.identify(tokens.accessToken)) !== undefined,
+      (await sessions.find(tokens.refreshToken)) !== undefined,
+      (await readSession(session.id, { records: authenticated, source: SOURCE, now: clock, ...generation() })) !==
+        undefined,
+    ];
+    const generation = () => ({
+      signInGeneration: createSignInGeneration({ records: authenticated, audience: AUDIENCE }),
+    });
+    await adopt();
+    const old = await test.sessions.start(WHO);
+    // The same vendor again is no adoption.
+    await adopt();
+    expect(await isAlive(test.again(), old)).toEqual([true, true, true]);
+    await adopt(OTHER);
+    expect(await isAlive(test.again(), old)).toEqual([false, false, false]);
+    await adopt();
+    const after = test.again();
+    expect(await isAlive(after, old)).toEqual([false, false, false]);
+    await expect(after.refresh(old.tokens.refreshToken, SAME)).rejects.toMatchObject({ code: "invalid_grant" });
+    expect(await after.revoke(old.tokens.refreshToken, WHO.clientId)).toBeUndefined();
+    const present = await after.start(WHO);
+    expect(await isAlive(test.again(), present)).toEqual([true, true, true]);
+    expect((await authenticated.get(KEY))?.data).toEqual({ v: 1, ...SOURCE, generation: 2 });
+  });
+
+  it("bar#RS-2 ends the sign-ins of the pages for good, too", async () => {
+    const serverKey = testServerKey(clock);
+    const signIns = (source = SOURCE) => {
+      const signInGeneration = createSignInGeneration({ records, audience: AUDIENCE });
+      return createSignIns({ records, serverKey, now: clock, deploymentUrl: SERVER_URL, source, signInGeneration });
+    };
+    await claim();
+    const cookie = (await signIns().start("u1", "Ada")).split(";")[0];
+    expect(await signIns().read(cookie)).toMatchObject({ user: "u1" });
+    await claim(OTHER, true);
+    expect(await signIns(OTHER).read(cookie)).toBeUndefined();
+    await claim(SOURCE, true);
+    expect(await signIns().read(cookie)).toBeUndefined();
+    const next = (await signIns().start("u1", "Ada")).split(";")[0];
+    expect(await signIns().read(next)).toMatchObject({ user: "u1" });
+  });
+
+  it("is followed by a server with VENDOR without an end: its sessions are valid again after a return", async () => {
+    const test = testSessions({ records: table, clock });
+    const follow = (source = SOURCE) =>
+      claimSignIn({ records: test.authenticated, audience: AUDIENCE, source }, { adopt: true, endsSessions: false });
+    await follow();
+    const { tokens } = await test.sessions.start(WHO);
+    await follow(OTHER);
+    await follow();
+    expect(await test.again().identify(tokens.accessToken)).toMatchObject({ user: WHO.user });
+  });
+
+  it("of a row of the release before is generation 0, as its sessions are", async () => {
+    const test = testSessions({ records: table, clock });
+    const row = { key: KEY, stage: "kept", data: { v: 1, ...SOURCE }, expiresAt: 9_000_000_000 };
+    await test.authenticated.create(row);
+    const { session, tokens } = await test.sessions.start(WHO);
+    const place = { kind: "session", id: session.id };
+    const { data = {}, expiresAt = 0 } = (await test.authenticated.get(place)) ?? {};
+    const { signInGeneration: began, ...before } = data;
+    expect(began).toBe(0);
+    await table.delete(place);
+    await test.authenticated.create({ key: place, stage: "live", expiresAt, data: before });
+    expect(await test.again().identify(tokens.accessToken)).toBeDefined();
+    await claimSignIn({ records: test.authenticated, audience: AUDIENCE, source: OTHER }, { adopt: true });
+    expect((await test.authenticated.get(KEY))?.data).toEqual({ v: 1, ...OTHER, generation: 1 });
   });
 
   it("is one for each server on the table", async () => {

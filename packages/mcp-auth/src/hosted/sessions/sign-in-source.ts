@@ -5,14 +5,14 @@
  * vendor, so that it is known when `VENDORS` comes. A table from before this record counts as one
  * of the first sign-in vendor that finds it: sessions and links of another are refused one by one.
  */
-import { type JsonObject, OAuthError, type RecordKey, type RecordStore } from "@oauth-broker/oauth-core";
+import { type JsonObject, OAuthError } from "@oauth-broker/oauth-core";
 import { configError } from "@oauth-broker/oauth-core/configuration";
-import { hashOf } from "@oauth-broker/oauth-core/server";
 import type { HostedSettings } from "../../settings.ts";
 import type { Storage } from "../../storage.ts";
 import { resourceOf } from "../paths.ts";
 import { createServerRecords, NEVER } from "../server-key.ts";
 import { identitySource, type IdentitySource, isSameSource } from "../vendor-links/identity-source.ts";
+import { generationIn, type SignInGenerationDeps, signInSourceKey } from "./sign-in-generation.ts";
 
 /** In each round another process has written the record. */
 const TRIES = 5;
@@ -33,7 +33,7 @@ export async function requireSignIn(settings: HostedSettings, storage: SignInSto
   const deps = { records, audience: resourceOf(deploymentUrl), source: identitySource(settings) };
   if (linking === undefined) {
     // Not awaited: with VENDOR a server starts whether or not its store responds.
-    void claimSignIn(deps, { adopt: true }).catch(() => undefined);
+    void claimSignIn(deps, { adopt: true, endsSessions: false }).catch(() => undefined);
     return;
   }
   // A new server key has ended all sessions, and the record that it did not write.
@@ -51,38 +51,45 @@ export async function requireSignIn(settings: HostedSettings, storage: SignInSto
     {
       service: "The server",
       source: "its environment",
-      next: "Set it back, or start once with ADOPT_SIGN_IN=true: those sessions end, and links made under them no longer count.",
+      next: "Set it back, or start once with ADOPT_SIGN_IN=true: those sessions end for good, and links made under them do not count as long as users sign in elsewhere.",
     },
   );
 }
 
-export interface SignInSourceDeps {
-  /** Those of server-key.ts: a table writer without the key cannot name another source. */
-  readonly records: RecordStore;
-  /** Another server on the same table has sessions of its own. */
-  readonly audience: string;
+/** The records are those of server-key.ts: a table writer without the key cannot name another source. */
+export interface SignInSourceDeps extends SignInGenerationDeps {
   readonly source: IdentitySource;
+}
+
+export interface ClaimOptions {
+  /** Replaces another source. */
+  readonly adopt: boolean;
+  /** Replaces a row that was not written under the server key; `adopt` does too. */
+  readonly replaceRefused?: boolean;
+  /**
+   * Whether sessions and sign-ins of before do not count again either where their vendor is set
+   * again; `adopt` does it, unless this is false.
+   */
+  readonly endsSessions?: boolean;
 }
 
 /**
  * Atomic over all processes: of two that start with different sign-in vendors one is refused.
  *
- * @param options.adopt replaces another source
- * @param options.replaceRefused replaces a row that was not written under the server key; `adopt`
- *   does too
  * @returns the source of the sessions when it is another, which stays
  * @throws OAuthError temporarily_unavailable
  */
 export async function claimSignIn(
   { records, audience, source: { vendor, issuer } }: SignInSourceDeps,
-  { adopt, replaceRefused = adopt }: { readonly adopt: boolean; readonly replaceRefused?: boolean },
+  { adopt, replaceRefused = adopt, endsSessions = adopt }: ClaimOptions,
 ): Promise<IdentitySource | undefined> {
-  const key: RecordKey = { kind: "sign-in-source", id: hashOf(audience) };
+  const key = signInSourceKey(audience);
   const data = { v: 1, vendor, issuer };
   for (let tries = 0; tries < TRIES; tries += 1) {
     const record = await records.get(key);
     if (record === undefined) {
-      if ((await records.create({ key, stage: STAGE, data, expiresAt: NEVER })) === "created") return undefined;
+      const first = { key, stage: STAGE, data: { ...data, generation: 0 }, expiresAt: NEVER };
+      if ((await records.create(first)) === "created") return undefined;
       // A row that is not ours, or one that another process has just made.
       if (replaceRefused && (await records.get(key)) === undefined) await records.delete(key);
       continue;
@@ -90,8 +97,10 @@ export async function claimSignIn(
     const present = sourceOf(record.data);
     if (isSameSource(present, { vendor, issuer })) return undefined;
     if (!adopt) return present;
+    const generation = generationIn(record.data) + (endsSessions ? 1 : 0);
     const from = { stage: STAGE, expect: { vendor: present.vendor, issuer: present.issuer } };
-    if ((await records.advance(key, from, { stage: STAGE, set: data })).outcome === "moved") return undefined;
+    if ((await records.advance(key, from, { stage: STAGE, set: { ...data, generation } })).outcome === "moved")
+      return undefined;
   }
   throw new OAuthError("temporarily_unavailable", "The sign-in vendor of the sessions is not known", {
     detail:

@@ -37,20 +37,23 @@ interface Entry extends JsonObject {
 }
 
 export interface UserSessions {
-  /**
-   * Adds a session, or extends its entry.
-   *
-   * @returns until when it is in the index
-   */
+  /** @returns until when it is in the index */
   add(user: string, id: string): Promise<EpochSeconds>;
+  /** @returns until when it is in the index; undefined: it is not, and is not refreshed any more */
+  listedUntil(user: string, id: string): Promise<EpochSeconds | undefined>;
+  /** The same, for as long as a session that is refreshed now may live. */
+  extend(user: string, id: string): Promise<EpochSeconds | undefined>;
   /** @returns whether the user now has no session left */
   remove(user: string, id: string): Promise<boolean>;
-  /**
-   * Ends all sessions of the user, including those about to be created.
-   *
-   * @returns how many were live
-   */
-  endAll(user: string): Promise<number>;
+  /** Ends all sessions of the user that the index lists, including those about to be created. */
+  endAll(user: string): Promise<EndedSessions>;
+}
+
+export interface EndedSessions {
+  /** How many were live. */
+  readonly ended: number;
+  /** Whether the user has an index, which a writer of the table can remove. */
+  readonly hasIndex: boolean;
 }
 
 export interface UserSessionsDeps extends SessionReading {
@@ -78,7 +81,10 @@ export function createUserSessions(deps: UserSessionsDeps): UserSessions {
 
   const change = async <T>(
     user: string,
-    decide: (present: readonly Entry[]) => Promise<{ readonly entries: readonly Entry[]; readonly result: T }>,
+    decide: (
+      present: readonly Entry[],
+      hasIndex: boolean,
+    ) => Promise<{ readonly entries?: readonly Entry[]; readonly result: T }>,
   ): Promise<T> =>
     changeRecord(await indexKey(user, deps), {
       records,
@@ -87,8 +93,8 @@ export function createUserSessions(deps: UserSessionsDeps): UserSessions {
       rounds: ROUNDS,
       busy: "The user's sessions are being changed",
       decide: async (data) => {
-        const { entries, result } = await decide(data === undefined ? [] : entriesIn(data, now()));
-        if (data === undefined && entries.length === 0) return { result };
+        const { entries, result } = await decide(data === undefined ? [] : entriesIn(data, now()), data !== undefined);
+        if (entries === undefined || (data === undefined && entries.length === 0)) return { result };
         const expiresAt = Math.max(now() + EMPTY_SECONDS, ...entries.map(({ until }) => until));
         return { next: { data: { v: 1, revision: randomToken(16), sessions: entries }, expiresAt }, result };
       },
@@ -98,12 +104,23 @@ export function createUserSessions(deps: UserSessionsDeps): UserSessions {
     add: (user, id) =>
       change(user, async (entries) => {
         const until = now() + ENTRY_SECONDS;
-        const startedAt = entries.find((entry) => entry.id === id)?.startedAt ?? now();
-        const others = entries.filter((entry) => entry.id !== id);
-        const kept = others.slice(-(MAX_SESSIONS_OF_USER - 1));
-        const tooMany = others.slice(0, others.length - kept.length);
+        const kept = entries.slice(-(MAX_SESSIONS_OF_USER - 1));
+        const tooMany = entries.slice(0, entries.length - kept.length);
         await Promise.all(tooMany.map((entry) => endOrPreempt(entry.id, deps)));
-        return { entries: [...kept, { id, startedAt, until }], result: until };
+        return { entries: [...kept, { id, startedAt: now(), until }], result: until };
+      }),
+    listedUntil: async (user, id) => {
+      const index = await records.get(await indexKey(user, deps));
+      const entries = index === undefined ? [] : entriesIn(index.data, now());
+      return entries.find((entry) => entry.id === id)?.until;
+    },
+    extend: (user, id) =>
+      change(user, async (entries) => {
+        const listed = entries.find((entry) => entry.id === id);
+        if (listed === undefined) return { result: undefined };
+        const until = now() + ENTRY_SECONDS;
+        // Last, where the newest are: one session too many ends the one that was not used.
+        return { entries: [...entries.filter((entry) => entry !== listed), { ...listed, until }], result: until };
       }),
     remove: async (user, id) => {
       const others = await change(user, async (entries) => {
@@ -113,13 +130,13 @@ export function createUserSessions(deps: UserSessionsDeps): UserSessions {
       return !(await isAnyLive(others, deps));
     },
     endAll: async (user) => {
-      let count = 0;
-      await change(user, async (entries) => {
-        const ended = await Promise.all(entries.map((entry) => endOrPreempt(entry.id, deps)));
-        count += ended.filter(Boolean).length;
-        return { entries: [], result: undefined };
+      let ended = 0;
+      const hasIndex = await change(user, async (entries, exists) => {
+        const wereLive = await Promise.all(entries.map((entry) => endOrPreempt(entry.id, deps)));
+        ended += wereLive.filter(Boolean).length;
+        return { entries: [], result: exists };
       });
-      return count;
+      return { ended, hasIndex };
     },
   };
 }

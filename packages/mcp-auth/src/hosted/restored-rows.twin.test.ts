@@ -1,0 +1,86 @@
+/** The twins of restored-rows.test.ts and of the generations: with one defence off, the attack succeeds. */
+import { fixedClock } from "@oauth-broker/oauth-core/testing";
+import { memoryRecordStore } from "@oauth-broker/token-store/memory";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import type * as Generations from "./sessions/sign-in-generation.ts";
+import type * as Index from "./sessions/user-sessions.ts";
+
+const INDEX = "./sessions/user-sessions.ts";
+const GENERATIONS = "./sessions/sign-in-generation.ts";
+
+beforeEach(() => vi.resetModules());
+afterEach(() => {
+  vi.doUnmock(INDEX);
+  vi.doUnmock(GENERATIONS);
+});
+
+it.each(["its row put back", "its index removed"])(
+  "without the look into the index a session lives on with %s (twin of bar#TS-19)",
+  async (how) => {
+    vi.doMock(INDEX, async (original) => {
+      const real = await original<typeof Index>();
+      const createUserSessions = (deps: Index.UserSessionsDeps): Index.UserSessions => ({
+        ...real.createUserSessions(deps),
+        listedUntil: async () => Infinity,
+      });
+      return { ...real, createUserSessions };
+    });
+    const { testSessions, AUDIENCE, SOURCE, WHO, SAME } = await import("../testing/test-sessions.ts");
+    const { indexKey } = await import("./sessions/user-sessions.ts");
+    const { sessions, records, serverKey } = testSessions();
+    const { session, tokens } = await sessions.start(WHO);
+    const key = { kind: "session", id: session.id };
+    const row = await records.get(key);
+    if (row === undefined) throw new Error("there is no row");
+    if (how === "its index removed") {
+      await records.delete(await indexKey(WHO.user, { audience: AUDIENCE, source: SOURCE, serverKey }));
+      expect(await sessions.endAll(WHO.user)).toBe(0);
+    } else {
+      expect(await sessions.endAll(WHO.user)).toBe(1);
+      await records.delete(key);
+      await records.create({ key, stage: row.stage, data: row.data, expiresAt: row.expiresAt });
+    }
+    const next = await sessions.refresh(tokens.refreshToken, SAME);
+    expect(await sessions.identify(next.accessToken)).toMatchObject({ user: WHO.user });
+  },
+);
+
+it("a sign-in that names no revision lives again when the record of its end is removed (twin of bar#TS-19)", async () => {
+  const { NOW, SOURCE, testServerKey } = await import("../testing/test-sessions.ts");
+  const { createSignIns } = await import("./linking/sign-ins.ts");
+  const now = fixedClock(NOW);
+  const table = memoryRecordStore({ now });
+  const ends = new Map<string, { kind: string; id: string }>();
+  const records: typeof table = {
+    ...table,
+    create: async (record) => {
+      ends.set(record.key.kind, record.key);
+      const members = Object.entries(record.data).filter(([name]) => name !== "since");
+      return table.create({ ...record, data: Object.fromEntries(members) });
+    },
+  };
+  const of = { source: SOURCE, signInGeneration: async () => 0, deploymentUrl: "https://server.example" };
+  const signIns = createSignIns({ records, serverKey: testServerKey(now), now, ...of });
+  const cookie = (await signIns.start("u1", "Ada")).split(";")[0];
+  await signIns.endAll("u1");
+  expect(await signIns.read(cookie)).toBeUndefined();
+  await table.delete(ends.get("sign-in-end") ?? { kind: "", id: "" });
+  expect(await signIns.read(cookie)).toMatchObject({ user: "u1" });
+});
+
+it("without the generation a session lives again after a return to its sign-in vendor (twin of bar#RS-2)", async () => {
+  vi.doMock(GENERATIONS, async (original) => ({
+    ...(await original<typeof Generations>()),
+    isOfPresentSignIn: async () => true,
+  }));
+  const { testSessions, AUDIENCE, SOURCE, WHO, SAME } = await import("../testing/test-sessions.ts");
+  const { claimSignIn } = await import("./sessions/sign-in-source.ts");
+  const { sessions, again, authenticated: records } = testSessions();
+  const claim = (source = SOURCE) => claimSignIn({ records, audience: AUDIENCE, source }, { adopt: true });
+  await claim();
+  const { tokens } = await sessions.start(WHO);
+  await claim({ vendor: "other", issuer: "https://other.example" });
+  await claim();
+  expect(await again().identify(tokens.accessToken)).toMatchObject({ user: WHO.user });
+  await expect(again().refresh(tokens.refreshToken, SAME)).resolves.toBeDefined();
+});
