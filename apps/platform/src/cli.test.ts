@@ -94,6 +94,11 @@ describe("the platform's settings", () => {
     const { port, broker } = loadServeConfig(given, https);
     expect([port, broker?.issuer, broker?.clientId]).toEqual([9000, "https://broker.example", "platform"]);
     expect(JSON.stringify(broker)).not.toContain("canary-secret");
+    const ended = loadServeConfig({ ...given, BROKER_CLIENT_SECRET: "canary-secret\n" }, https);
+    expect(ended.broker?.clientSecret.reveal()).toBe("canary-secret");
+    expect(() => loadServeConfig({ ...given, BROKER_CLIENT_SECRET: " canary-secret" }, https)).toThrow(
+      /1 problem[^]*BROKER_CLIENT_SECRET must not begin/,
+    );
     expect(() => loadServeConfig({ PORT: "9000" }, config)).toThrow(
       /PORT is not the port of[^]*PLATFORM_URL=http:\/\/127\.0\.0\.1:9000/,
     );

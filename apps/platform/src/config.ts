@@ -108,10 +108,11 @@ export function loadServeConfig(environment: Environment, { platformUrl, allowCi
 function readBroker(read: Reader): BrokerAccess | undefined {
   if (read.value("BROKER_URL") === undefined) return undefined;
   const issuer = readOrigin(read, "BROKER_URL");
-  const clientSecret = read.value("BROKER_CLIENT_SECRET");
-  if (clientSecret === undefined) read.refuse("BROKER_CLIENT_SECRET", "is missing");
+  const clientId = read.secret("BROKER_CLIENT_ID") ?? "platform";
+  const clientSecret = read.secret("BROKER_CLIENT_SECRET");
+  if (read.value("BROKER_CLIENT_SECRET") === undefined) read.refuse("BROKER_CLIENT_SECRET", "is missing");
   if (issuer === undefined || clientSecret === undefined) return undefined;
-  return { issuer, clientId: read.value("BROKER_CLIENT_ID") ?? "platform", clientSecret: new Secret(clientSecret) };
+  return { issuer, clientId, clientSecret: new Secret(clientSecret) };
 }
 
 /** The environment of the process. No other code reads process.env. */

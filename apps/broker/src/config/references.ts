@@ -5,7 +5,7 @@
  */
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { type Environment, valueOf } from "@oauth-broker/oauth-core/configuration";
+import { type Environment, valueOf, withoutFileMarks } from "@oauth-broker/oauth-core/configuration";
 import { formatPath, type Path, type Problem } from "./problems.ts";
 import type { Tree } from "./source.ts";
 
@@ -53,8 +53,8 @@ function resolveText(text: string, path: Path, problems: Problem[], deps: Refere
 }
 
 function fromEnvironment(name: string, path: Path, problems: Problem[], { env }: ReferenceDeps): string | undefined {
-  const value = valueOf(env, name);
-  if (value !== undefined) return value;
+  const value = withoutFileMarks(valueOf(env, name) ?? "");
+  if (value !== "") return value;
   const isName = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/.test(name);
   problems.push({
     path: formatPath(path),
@@ -70,8 +70,7 @@ function fromFile(name: string, path: Path, problems: Problem[], { directory }: 
   let fault: string;
   try {
     const content = readFileSync(resolve(directory, name), "utf8");
-    // Editors and `echo` end a file with a line break that is not part of the secret.
-    const value = content.replace(/(?:\r?\n)+$/, "");
+    const value = withoutFileMarks(content);
     if (value !== "" && content.length <= LARGEST_FILE_BYTES) return value;
     fault = value === "" ? "is empty" : "is larger than 1 MiB";
   } catch (error) {

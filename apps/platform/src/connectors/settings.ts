@@ -13,7 +13,7 @@ import {
 } from "@oauth-broker/oauth-core/protocol";
 import { REGISTRY } from "@oauth-broker/oauth-core/registry";
 import { requireEgressUrl } from "@oauth-broker/oauth-core/egress";
-import { checkVisible, type Problem, problemOfThrown } from "@oauth-broker/oauth-core/configuration";
+import { type Problem, problemOfThrown, readSecret } from "@oauth-broker/oauth-core/configuration";
 import type { ConnectorSettings, Registration } from "./connector.ts";
 import type { SettingsChange } from "./store.ts";
 import { isVendorId, vendorProblem } from "./vendor.ts";
@@ -89,7 +89,7 @@ export function settingsProblems(settings: ConnectorSettings, { allowCidrs }: Se
     add("registration", "must be none when authentication is none");
   else if (authentication === "oauth_2_1" && registration === "none")
     add("registration", "must say who registers the client when authentication is oauth_2_1");
-  if (clientId !== undefined) add("clientId", checkVisible(clientId));
+  if (clientId !== undefined) add("clientId", checkPasted(clientId));
   if (hasClientSecret && clientId === undefined) add("clientId", "is missing: a client secret needs a client id");
   if (scopes !== undefined)
     add(
@@ -110,10 +110,15 @@ export function settingsProblems(settings: ConnectorSettings, { allowCidrs }: Se
   return problem === undefined ? found : [problem];
 }
 
+function checkPasted(text: string): string | undefined {
+  const read = readSecret(text);
+  return "problem" in read ? read.problem : undefined;
+}
+
 function secretProblems(before: ConnectorSettings, change: SettingsChange, after: ConnectorSettings): Problem[] {
   const secret = change.clientSecret?.reveal();
   if (secret !== undefined) {
-    const problem = secret.length > LONGEST_SECRET ? "is too long" : checkVisible(secret);
+    const problem = secret.length > LONGEST_SECRET ? "is too long" : checkPasted(secret);
     return problem === undefined ? [] : [{ path: "clientSecret", problem }];
   }
   if (!after.hasClientSecret || isSameRecipient(before, after)) return [];

@@ -2,7 +2,7 @@
 import { defined, Secret } from "@oauth-broker/oauth-core";
 import type { Parameters } from "@oauth-broker/oauth-core/protocol";
 import { pageAnswer, redirectAnswer } from "@oauth-broker/oauth-core/http";
-import type { Problem } from "@oauth-broker/oauth-core/configuration";
+import { type Problem, withoutFileMarks } from "@oauth-broker/oauth-core/configuration";
 import { type Route, STYLE_HASH } from "@oauth-broker/oauth-core/service";
 import type { ConnectorSettings, Registration } from "../connectors/connector.ts";
 import { changedSettings, changeProblems } from "../connectors/settings.ts";
@@ -65,7 +65,7 @@ function readChange(fields: Parameters): { readonly change: SettingsChange; read
     authentication: (fields.get("authentication") ?? "") as ConnectorSettings["authentication"],
     registration: (fields.get("registration") ?? "") as Registration,
     ...Object.fromEntries(TEXTS.map((name) => [name, fields.get(name) ?? ""])),
-    ...(secret === undefined ? {} : { clientSecret: new Secret(secret) }),
+    ...(secret === undefined ? {} : { clientSecret: new Secret(withoutFileMarks(secret)) }),
     ...(secret === undefined && fields.has("forgetSecret") ? { clientSecret: null } : {}),
     ...defined({ placeholders }),
   };

@@ -78,6 +78,7 @@ export function vendorReader(read: PrefixedReader, id: string): Reader {
     ...read,
     value: (name) => (name === "VENDOR" ? id : read.value(named(name))),
     text: (name, check) => (name === "VENDOR" ? id : read.text(named(name), check)),
+    secret: (name, check) => read.secret(named(name), check),
     list: (name, check) => read.list(named(name), check),
     choice: (name, values) => read.choice(named(name), values),
     flag: (name) => read.flag(named(name)),

@@ -1,7 +1,7 @@
 import { type ConfigError, isConfigError } from "@oauth-broker/oauth-core/configuration";
 import { describe, expect, it } from "vitest";
 import { describeVariables, type Environment, loadSettings } from "../config.ts";
-import { HOSTED, NO_URLS, PRE_REGISTERED, SERVER } from "../testing/environments.ts";
+import { HOSTED, NO_URLS, PRE_REGISTERED, SERVER, SEVERAL } from "../testing/environments.ts";
 
 const SLACK = { ...NO_URLS, VENDOR: "slack" };
 
@@ -21,6 +21,15 @@ function problemsOf(environment: Environment): string[] {
 
 describe("a server's environment is refused", () => {
   it.each<[string, Environment, string]>([
+    ...[" s", "s\t", '"s"', "'s'", "s\nt"].flatMap((value): [string, Environment, string][] => [
+      ["a secret with something around it", { ...HOSTED, VENDOR_CLIENT_SECRET: value }, "VENDOR_CLIENT_SECRET must"],
+      ["an id with something around it", { ...HOSTED, VENDOR_CLIENT_ID: value }, "VENDOR_CLIENT_ID must"],
+      [
+        "a secret of one of several vendors",
+        { ...SEVERAL, VENDOR_SLACK_CLIENT_SECRET: value },
+        "VENDOR_SLACK_CLIENT_SECRET must",
+      ],
+    ]),
     ["no mode", { ...PRE_REGISTERED, OAUTH_MODE: undefined }, "OAUTH_MODE is missing"],
     ["an empty mode", { ...PRE_REGISTERED, OAUTH_MODE: "" }, "OAUTH_MODE is missing"],
     ["another mode", { ...PRE_REGISTERED, OAUTH_MODE: "Hosted" }, "OAUTH_MODE must be pre-registered or hosted"],
@@ -172,7 +181,7 @@ describe("a server's environment is refused", () => {
       { ...PRE_REGISTERED, VENDOR_CLIENT_SECRET: "hush" },
       "VENDOR_CLIENT_SECRET is set without VENDOR_CLIENT_ID",
     ],
-    ["a secret with a line break", { ...HOSTED, VENDOR_CLIENT_SECRET: "hush\n" }, "none of them a control character"],
+    ["a secret with a line break", { ...HOSTED, VENDOR_CLIENT_SECRET: "a\nb" }, "none of them a control character"],
     [
       "scopes with quotes",
       { ...HOSTED, VENDOR_SCOPES: 'read "write"' },

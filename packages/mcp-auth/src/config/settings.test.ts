@@ -84,6 +84,11 @@ describe("the callback", () => {
   });
 });
 
+it("an id or secret loses a byte order mark and final line ends (h11)", () => {
+  const { vendor } = hosted({ ...HOSTED, VENDOR_CLIENT_ID: "\uFEFFid-x\r\n", VENDOR_CLIENT_SECRET: "secret-x\n" });
+  expect([vendor.credentials?.clientId, vendor.credentials?.clientSecret?.reveal()]).toEqual(["id-x", "secret-x"]);
+});
+
 it("origins of clients that are web pages count in every mode", () => {
   const ALLOWED_ORIGINS = "https://app.example.com, http://localhost:6274,https://app.example.com,";
   for (const environment of [PRE_REGISTERED, HOSTED, SERVER]) {

@@ -11,7 +11,7 @@ import {
   type VendorCredentials,
   withSecret,
 } from "@oauth-broker/oauth-core/registry";
-import { checkVisible, problemOfThrown } from "@oauth-broker/oauth-core/configuration";
+import { problemOfThrown } from "@oauth-broker/oauth-core/configuration";
 import type { CommonSettings, Settings, VendorSettings } from "../settings.ts";
 import { checkHostOrDomain } from "./hosts.ts";
 import type { Reader } from "./reader.ts";
@@ -57,8 +57,8 @@ export function checkPlatformCallback(read: Reader, { vendor }: Pick<VendorSetti
 }
 
 function readCredentials(read: Reader, mode: VendorRules["mode"]): VendorCredentials | undefined {
-  const clientId = read.text("VENDOR_CLIENT_ID", checkVisible);
-  const secret = read.text("VENDOR_CLIENT_SECRET", checkVisible);
+  const clientId = read.secret("VENDOR_CLIENT_ID");
+  const secret = read.secret("VENDOR_CLIENT_SECRET");
   if (read.value("VENDOR_CLIENT_ID") === undefined) {
     if (mode === "hosted") read.refuse("VENDOR_CLIENT_ID", "is missing: hosted mode is a client of the vendor");
     else if (secret !== undefined) read.refuse("VENDOR_CLIENT_SECRET", "is set without VENDOR_CLIENT_ID");

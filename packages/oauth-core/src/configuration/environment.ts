@@ -4,6 +4,7 @@
  * place.
  */
 import type { Problem } from "./error.ts";
+import { readSecret } from "./secret-text.ts";
 
 /** Variables by name, as `process.env` has them. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -26,6 +27,8 @@ export interface EnvironmentReader<Name extends string = string> {
   value(name: Name): string | undefined;
   /** Undefined also when the value does not pass. */
   text(name: Name, check: Check): string | undefined;
+  /** By the rule of every secret (secret-text.ts). Undefined also when the value does not pass. */
+  secret(name: Name, check?: Check): string | undefined;
   /**
    * Separated by commas; spaces around an entry are ignored. Entries that do not pass are left out.
    */
@@ -58,6 +61,14 @@ export function createEnvironmentReader<Name extends string>(
     if (problem !== undefined) refuse(name, problem);
     return problem === undefined ? found : undefined;
   };
+  const secret = (name: Name, check?: Check): string | undefined => {
+    const found = value(name);
+    if (found === undefined) return undefined;
+    const read = readSecret(found, check);
+    if ("value" in read) return read.value;
+    refuse(name, read.problem);
+    return undefined;
+  };
   const choice = <const Value extends string>(name: Name, values: readonly Value[]): Value | undefined => {
     const found = value(name);
     const known = values.find((one) => one === found);
@@ -67,6 +78,7 @@ export function createEnvironmentReader<Name extends string>(
   return {
     value,
     text,
+    secret,
     list: (name, check) => {
       const given = splitList(value(name));
       const faults = [...new Set(given.map(check).filter((problem) => problem !== undefined))];

@@ -12,6 +12,7 @@ export {
   valueOf,
 } from "./environment.ts";
 export { type ConfigError, configError, isConfigError, nearest, type Problem, problemOfThrown } from "./error.ts";
+export { readSecret, withoutFileMarks } from "./secret-text.ts";
 export {
   readTracing,
   shapeOfTracing,

@@ -18,6 +18,13 @@ const attack = (family: string): string => `e2e/attacks/${family}.attack.test.ts
 
 export const BROKER_DEFENCES: readonly Mutation[] = [
   {
+    defence: "A secret with white space or quotation marks around it does not start a service",
+    file: "packages/oauth-core/src/configuration/secret-text.ts",
+    find: "(checkEdges(value) ?? check(value))",
+    replace: "check(value)",
+    tests: ["packages/oauth-core/src/configuration/secret-text.test.ts"],
+  },
+  {
     defence: "Where live metadata decides, a client id of the broker's is its own at any origin",
     rows: ["XA-9"],
     file: `${VENDOR}/registrations.ts`,

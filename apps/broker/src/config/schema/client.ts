@@ -12,7 +12,7 @@ import {
 import { checkClientId, checkName, checkVendorId, problemOfThrown } from "@oauth-broker/oauth-core/configuration";
 import type { z } from "zod";
 import { checkPublicKeys, readKeySet } from "./public-keys.ts";
-import { choice, flag, listOf, oneOrList, section, structure, text } from "./fields.ts";
+import { choice, flag, listOf, oneOrList, secretText, section, structure, text } from "./fields.ts";
 import { endpoint, type UrlRules } from "./endpoint.ts";
 
 /** The content encryption of encrypted answers when the client's entry names none. */
@@ -26,7 +26,7 @@ export interface HashedSecret {
   readonly length: number;
 }
 
-const clientSecret = text(
+const clientSecret = secretText(
   { type: "secret of at least 32 random characters", description: "Held as SHA-256.", example: "env:PLATFORM_SECRET" },
   //= rfc6749#A.2
   (value) => (/^[\x20-\x7e]{1,1024}$/.test(value) ? undefined : "must be printable ASCII, at most 1024 characters"),

@@ -18,7 +18,7 @@ import type { z } from "zod";
 import { parseAudit } from "../audit.ts";
 import { parseKeys, parseStore } from "../store-and-keys.ts";
 import { clientSchema } from "./client.ts";
-import { flag, integer, listOf, mapOf, parsedText, section, text } from "./fields.ts";
+import { flag, integer, listOf, mapOf, parsedText, secretText, section, text } from "./fields.ts";
 import { checkToken } from "./vendor-parts.ts";
 import { vendorSchema } from "./vendor.ts";
 import type { UrlRules } from "./endpoint.ts";
@@ -59,7 +59,7 @@ const ownerSchema = section({
       example: "{ notion: env:ACME_NOTION_IAT }",
     },
     checkVendorId,
-    text(
+    secretText(
       { type: "secret", description: "The token for this vendor.", example: "env:ACME_NOTION_IAT" },
       checkToken,
     ).transform((value) => new Secret(value)),

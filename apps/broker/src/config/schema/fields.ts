@@ -2,6 +2,7 @@
  * The building blocks of the schema. Every field states in one place how it is checked and how it
  * is described: docs/configuration.md and the message about a bad value use the same text.
  */
+import { readSecret } from "@oauth-broker/oauth-core/configuration";
 import { z } from "zod";
 
 export interface FieldMeta {
@@ -45,6 +46,11 @@ export function parsedText<T>(meta: FieldMeta, parse: (value: string) => { value
       return z.NEVER;
     });
   return schema.register(fieldMeta, meta);
+}
+
+/** A secret or an id issued by others, by the rule of every source. */
+export function secretText(meta: FieldMeta, check?: Check<string>) {
+  return parsedText(meta, (written) => readSecret(written, check));
 }
 
 /**

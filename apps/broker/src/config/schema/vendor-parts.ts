@@ -1,9 +1,8 @@
 /** The sections within a vendor's entry: credentials and placeholders. */
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { Secret } from "@oauth-broker/oauth-core";
-import { checkVisible } from "@oauth-broker/oauth-core/configuration";
 import type { z } from "zod";
-import { choice, listOf, parsedText, section, text } from "./fields.ts";
+import { choice, listOf, parsedText, secretText, section, text } from "./fields.ts";
 
 export const credentialsSchema = section({
   id: text(
@@ -15,32 +14,28 @@ export const credentialsSchema = section({
     },
     (value) => (/^[\x21-\x7e]{1,128}$/.test(value) ? undefined : "must be at most 128 printable ASCII characters"),
   ).optional(),
-  client_id: text(
-    { type: "text", description: "Our client id at the vendor.", example: "env:GITHUB_CLIENT_ID" },
-    checkVisible,
-  ),
-  client_secret: text(
-    {
-      type: "secret",
-      description: "Absent with `token_endpoint_auth_method: none`, and where there is a key in its place.",
-      example: "env:GITHUB_CLIENT_SECRET",
-    },
-    checkVisible,
-  )
+  client_id: secretText({
+    type: "text",
+    description: "Our client id at the vendor.",
+    example: "env:GITHUB_CLIENT_ID",
+  }),
+  client_secret: secretText({
+    type: "secret",
+    description: "Absent with `token_endpoint_auth_method: none`, and where there is a key in its place.",
+    example: "env:GITHUB_CLIENT_SECRET",
+  })
     .transform((value) => new Secret(value))
     .optional(),
-  team_id: text(
-    {
-      type: "text",
-      description: "Only where the vendor's client secret is a signed JWT: who signs, its `iss`.",
-      example: "ABCDE12345",
-    },
-    checkVisible,
-  ).optional(),
-  key_id: text(
-    { type: "text", description: "Of `private_key`, as the vendor names it: `kid`.", example: "FGHIJ67890" },
-    checkVisible,
-  ).optional(),
+  team_id: secretText({
+    type: "text",
+    description: "Only where the vendor's client secret is a signed JWT: who signs, its `iss`.",
+    example: "ABCDE12345",
+  }).optional(),
+  key_id: secretText({
+    type: "text",
+    description: "Of `private_key`, as the vendor names it: `kid`.",
+    example: "FGHIJ67890",
+  }).optional(),
   private_key: parsedText(
     {
       type: "secret, a private key in PEM",

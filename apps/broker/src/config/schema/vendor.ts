@@ -7,7 +7,7 @@ import { isReservedAuthorizationParameter, isScopeToken } from "@oauth-broker/oa
 import { checkName } from "@oauth-broker/oauth-core/configuration";
 import { z } from "zod";
 import { endpoint, endpointTemplate, type UrlRules } from "./endpoint.ts";
-import { choice, flag, integer, listOf, mapOf, oneOrList, section, text } from "./fields.ts";
+import { choice, flag, integer, listOf, mapOf, oneOrList, secretText, section, text } from "./fields.ts";
 import {
   checkCredentialIds,
   checkPlaceholderName,
@@ -175,7 +175,7 @@ export function vendorSchema(rules: UrlRules) {
       },
       checkCredentialIds,
     ).optional(),
-    initial_access_token: text(
+    initial_access_token: secretText(
       {
         type: "secret",
         description:

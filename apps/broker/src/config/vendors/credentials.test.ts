@@ -1,11 +1,21 @@
 import { describe, expect, it } from "vitest";
 import {
+  CLIENT,
   load,
   MINIMAL,
   OWN_VENDOR as OWN,
   ownVendor,
   problemsOfOwnVendor as problemsOfOwn,
 } from "../testing/config-file.ts";
+
+function messageOf(run: () => unknown): string {
+  try {
+    run();
+  } catch (error) {
+    return String(error);
+  }
+  throw new Error("it was accepted");
+}
 
 describe("credentials", () => {
   it("are a list, the first in use, or one entry", () => {
@@ -31,7 +41,7 @@ describe("credentials", () => {
     [{ credentials: [] }, "….credentials must have at least one entry"],
     [{ credentials: { client_id: "a" } }, "….credentials[0].client_secret is missing"],
     [
-      { credentials: { client_id: "a", client_secret: "s\n" } },
+      { credentials: { client_id: "a", client_secret: "s\nt" } },
       "….credentials.client_secret must have at most 2048 characters, none of them a control character",
     ],
     [
@@ -53,6 +63,61 @@ describe("credentials", () => {
     ],
   ])("are refused: %j", (fields, problem) => {
     expect(problemsOfOwn(fields)).toEqual([problem]);
+  });
+
+  describe("from every source", () => {
+    const ID = "VENDOR_MY_VENDOR_CLIENT_ID";
+    const SECRET = "VENDOR_MY_VENDOR_CLIENT_SECRET";
+    const referring = (reference: string) => ({
+      ...MINIMAL,
+      vendors: { "my-vendor": { ...OWN, credentials: { client_id: "id-x", client_secret: reference } } },
+    });
+    /** Of one secret: the credentials it gives by a variable of the vendor, `env:`, `file:` and in the file. */
+    const sources = (secret: string): [source: string, ...Parameters<typeof load>][] => [
+      ["variable", { ...MINIMAL, vendors: { "my-vendor": OWN } }, { env: { [ID]: "id-x", [SECRET]: secret } }],
+      ["env:", referring("env:S"), { env: { S: secret } }],
+      ["file:", referring("file:s"), { files: { s: secret } }],
+      ["text", referring(secret), {}],
+    ];
+
+    it.each(["secret-x\n", "secret-x\r\n", "\uFEFFsecret-x", "\uFEFFsecret-x\n"])(
+      "lose a byte order mark and final line ends: %j (h11)",
+      (secret) => {
+        for (const [source, ...given] of sources(secret)) {
+          const [credentials] = load(...given).vendors.get("my-vendor")?.credentials ?? [];
+          expect([source, credentials?.clientSecret?.reveal()]).toEqual([source, "secret-x"]);
+        }
+        const env = { [ID]: "\uFEFFid-x\n", [SECRET]: secret };
+        const [credentials] =
+          load({ ...MINIMAL, vendors: { "my-vendor": OWN } }, { env }).vendors.get("my-vendor")?.credentials ?? [];
+        expect(credentials?.clientId).toBe("id-x");
+      },
+    );
+
+    it.each([" secret-x", "secret-x ", "secret-x\t\n", '"secret-x"', "'secret-x'", "sec\nret-x", "sec\0ret-x"])(
+      "are refused by name, and not repeated: %j (h11)",
+      (secret) => {
+        for (const [source, ...given] of sources(secret)) {
+          const text = messageOf(() => load(...given));
+          const name = source === "variable" ? SECRET : "vendors.my-vendor.credentials.client_secret";
+          expect(text).toContain(`1 problem`);
+          expect(text).toMatch(new RegExp(`${name} must (not begin or end with|have at most)`));
+          expect(text).not.toContain("ret-x");
+        }
+        const env = { [ID]: secret, [SECRET]: "good" };
+        const text = messageOf(() => load({ ...MINIMAL, vendors: { "my-vendor": OWN } }, { env }));
+        expect(text).toMatch(new RegExp(`1 problem[^]*${ID} must`));
+      },
+    );
+
+    it("hold for clients' secrets and initial access tokens, too", () => {
+      const [client] = [{ ...CLIENT, client_secret: " x".repeat(20) }];
+      expect(messageOf(() => load({ ...MINIMAL, clients: [client] }))).toContain("client_secret must not begin");
+      expect(problemsOfOwn({ initial_access_token: "'iat'" })).toEqual([
+        "….initial_access_token must not begin or end with a quotation mark",
+      ]);
+      expect(ownVendor({ initial_access_token: "iat\n" })?.initialAccessToken?.reveal()).toBe("iat");
+    });
   });
 
   it("have no secret for a public client, and only there", () => {

@@ -6,17 +6,20 @@
 import { hash, type KeyObject } from "node:crypto";
 import { defined, Secret } from "@oauth-broker/oauth-core";
 import type { Vendor, VendorCredentials } from "@oauth-broker/oauth-core/registry";
-import { type Environment, valueOf } from "@oauth-broker/oauth-core/configuration";
+import { createEnvironmentReader, type Environment, valueOf } from "@oauth-broker/oauth-core/configuration";
 import { formatPath, type Problem } from "../problems.ts";
 import type { ParsedCredentials } from "../schema/vendor-parts.ts";
 
-/** @param listed the entries of the file; absent: the credentials come from the environment */
+/**
+ * @param listed the entries of the file; absent: the credentials come from the environment
+ * @param problems receives what is wrong with a variable
+ */
 export function buildCredentials(
   id: string,
   listed: readonly ParsedCredentials[] | undefined,
-  env: Environment,
+  { env, problems }: { readonly env: Environment; readonly problems: Problem[] },
 ): VendorCredentials[] {
-  return listed === undefined ? environmentCredentials(id, env) : listedCredentials(listed);
+  return listed === undefined ? environmentCredentials(id, env, problems) : listedCredentials(listed);
 }
 
 function listedCredentials(entries: readonly ParsedCredentials[]): VendorCredentials[] {
@@ -40,10 +43,13 @@ function certificateOf({ certificate, private_key: privateKey }: ParsedCredentia
 }
 
 /** `VENDOR_MY_VENDOR_CLIENT_ID` for `my-vendor`. */
-function environmentCredentials(id: string, env: Environment): VendorCredentials[] {
-  const clientId = valueOf(env, idVariable(id));
-  const secret = valueOf(env, secretVariable(id));
-  if (clientId === undefined) return [];
+function environmentCredentials(id: string, env: Environment, problems: Problem[]): VendorCredentials[] {
+  if (valueOf(env, idVariable(id)) === undefined) return [];
+  const read = createEnvironmentReader(env, () => ({ type: "the value alone, as the vendor issued it", example: "…" }));
+  const clientId = read.secret(idVariable(id));
+  const secret = read.secret(secretVariable(id));
+  problems.push(...read.problems);
+  if (clientId === undefined || read.problems.length > 0) return [];
   return [
     {
       id: "environment",

@@ -91,7 +91,7 @@ export function buildVendor(
       `Vendor ${vendor.id} has a token_endpoint of yours and no revocation_endpoint: the registry's revocation endpoint is at another domain and must not receive these tokens, so revocation answers unsupported_token_type`,
     );
   }
-  const credentials = buildCredentials(id, parsed.credentials, env);
+  const credentials = buildCredentials(id, parsed.credentials, { env, problems });
   const say = (field: readonly (string | number)[], problem: string, expected: string): void => {
     problems.push({ path: formatPath(["vendors", id, ...field]), problem, expected });
   };
