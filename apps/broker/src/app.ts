@@ -96,6 +96,8 @@ export async function createBroker(
     log.warn("stored_endpoints_used", { vendor: id });
     metrics.countVendorCall(id, "discover", "stored");
   };
+  const onOddScope = ({ id }: Pick<Vendor, "id">): void => log.warn("vendor_scope_left_out", { vendor: id });
+  const reports = { onStoredEndpoints, onOddScope };
   const deps: Deps = {
     issuer: config.baseUrl,
     cell: config.cell,
@@ -113,11 +115,11 @@ export async function createBroker(
     vendors: config.vendors,
     registrations: indexRegistrations(config.clients, config.vendors),
     vendorClient: watchedVendorClient(
-      createVendorClient({ fetch: egress.fetch, fetchDocuments, now, allowLoopback, allowCidrs, onStoredEndpoints }),
+      createVendorClient({ fetch: egress.fetch, fetchDocuments, now, allowLoopback, allowCidrs, ...reports }),
       { log, metrics },
     ),
     untrustedVendorClient: watchedVendorClient(
-      createVendorClient({ fetch: egress.fetchUntrusted, now, allowLoopback, onStoredEndpoints }),
+      createVendorClient({ fetch: egress.fetchUntrusted, now, allowLoopback, ...reports }),
       { log, metrics },
     ),
     allowLoopback,

@@ -74,8 +74,9 @@ export function createApp(definition: ServerDefinition, settings: Settings, opti
     log.warn("stored_endpoints_used", { vendor: entry.id });
     metrics?.countVendorCall(entry.id, "discover", "stored");
   };
+  const onOddScope = ({ id }: Pick<ResolvedVendor, "id">): void => log.warn("vendor_scope_left_out", { vendor: id });
   const vendorClient = watchedVendorClient(
-    createVendorClient({ fetch: oauth.fetch, now, allowLoopback, allowCidrs, onStoredEndpoints }),
+    createVendorClient({ fetch: oauth.fetch, now, allowLoopback, allowCidrs, onStoredEndpoints, onOddScope }),
     { log, ...defined({ metrics }) },
   );
   const vendor = (): Promise<ResolvedVendor> => vendorClient.resolve(entry);

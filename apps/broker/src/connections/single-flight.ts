@@ -15,6 +15,7 @@ import {
   OAuthError,
   type OAuthErrorCode,
   type OAuthErrorOptions,
+  parseExactJson,
   type RecordKey,
   type StoredRecord,
   toOAuthError,
@@ -232,7 +233,9 @@ function sealSettled(settled: Settled, refresh: EqualRefreshes, key: RecordKey, 
 /** @returns undefined when it was sealed for a caller with another secret */
 function openSettled(sealed: string, refresh: EqualRefreshes, key: RecordKey): Settled | undefined {
   try {
-    return JSON.parse(open(replayKey(refresh), sealed, ["refresh", key.id]).toString("utf8")) as Settled;
+    const text = open(replayKey(refresh), sealed, ["refresh", key.id]).toString("utf8");
+    // The numbers of the vendor's answer keep their digits.
+    return parseExactJson(text) as unknown as Settled;
   } catch {
     return undefined;
   }

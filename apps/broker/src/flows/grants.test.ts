@@ -165,7 +165,14 @@ describe("refresh", () => {
     ["a lost answer where it rotates", true, lose, 503, { error: "temporarily_unavailable", retry: "restart" }],
     ["a lost answer where it may not", false, lose, 503, { error: "temporarily_unavailable" }],
     ["an outage", true, () => new Response("r3flect", { status: 503 }), 503, { error: "temporarily_unavailable" }],
-    ["a page", true, () => new Response("<html>r3flect"), 502, { error: "vendor_response_invalid" }],
+    [
+      "a page where it rotates",
+      true,
+      () => new Response("<html>r3flect"),
+      502,
+      { error: "vendor_response_invalid", retry: "restart" },
+    ],
+    ["a page where it may not", false, () => new Response("<html>r3flect"), 502, { error: "vendor_response_invalid" }],
     ["a dead token", true, () => refusal("invalid_grant"), 400, { error: "invalid_grant" }],
     ["a refused scope", true, () => refusal("invalid_scope"), 400, { error: "invalid_scope" }],
     [

@@ -3,7 +3,7 @@
  * the operator's file or from the caller, and no tokens are kept. The client that brings the code
  * receives them.
  */
-import { OAuthError, toOAuthError } from "@oauth-broker/oauth-core";
+import { OAuthError, parseExactJson, toOAuthError } from "@oauth-broker/oauth-core";
 import { isSameText, type StateClaims, type StateCodec, verifyRedirectUri } from "@oauth-broker/oauth-core/protocol";
 import {
   type BrokeredCode,
@@ -118,7 +118,9 @@ function toStored({ kept, ...parked }: Parked): object {
 }
 
 function fromStored(plaintext: Buffer): Parked {
-  const { vendorSecret, ...parked } = JSON.parse(plaintext.toString("utf8")) as Parked & { vendorSecret?: string };
+  // Parked tokens hold what the vendor wrote, numbers included.
+  const stored = parseExactJson(plaintext.toString("utf8")) as unknown as Parked & { vendorSecret?: string };
+  const { vendorSecret, ...parked } = stored;
   return vendorSecret === undefined ? parked : { ...parked, kept: { vendorSecret } };
 }
 

@@ -16,6 +16,7 @@ import {
 import type { Deps } from "../deps.ts";
 import { type CallersPart, foreignEndpoints, type Overrides, type VendorEndpoints } from "./endpoints.ts";
 import { CUSTOM_VENDOR } from "./request.ts";
+import { withShortWaits } from "./short-waits.ts";
 
 /**
  * 1: an entry at its own endpoints. 3: every vendor of which a caller names a part. (2 was an issuer
@@ -40,12 +41,13 @@ export async function resolveTrusted(
 ): Promise<TrustedVendor> {
   const { target, base, overrides, isVouchedFor, fillsDomain } = endpoints;
   const baseClient = isVouchedFor ? trusted : untrusted;
+  const asked = isVouchedFor ? trusted : withShortWaits(untrusted);
   const hasOwnSecret = credentials.source === "byoc" && credentials.clientSecret !== undefined;
-  const resolved = await baseClient.resolve(hasOwnSecret ? withSecret(base) : base);
+  const resolved = await asked.resolve(hasOwnSecret ? withSecret(base) : base);
   if (target.vendor === CUSTOM_VENDOR) {
     // Applies also to an issuer that names itself in every answer: it can make another vendor's
     // answer carry its name.
-    return { vendor: parkingCodes(resolved), tier: 3, callersPart: "vendor", vendorClient: untrusted };
+    return { vendor: parkingCodes(resolved), tier: 3, callersPart: "vendor", vendorClient: withShortWaits(untrusted) };
   }
   const foreign = foreignEndpoints(overrides, resolved);
   const vendor = withEndpoints(resolved, foreign);
@@ -53,7 +55,7 @@ export async function resolveTrusted(
   const vendorClient = foreign.tokenEndpoint === undefined ? baseClient : untrusted;
   const callersPart = partOf({ fillsDomain, foreign, leavesDomain: leavesDomain(endpoints, resolved) });
   if (callersPart === undefined) return { vendor, tier: 1, vendorClient };
-  return { vendor: parkingCodes(vendor), tier: 3, callersPart, vendorClient };
+  return { vendor: parkingCodes(vendor), tier: 3, callersPart, vendorClient: withShortWaits(vendorClient) };
 }
 
 function partOf({

@@ -2,6 +2,7 @@ import { generateKeyPairSync, type KeyObject } from "node:crypto";
 import { compactDecrypt, decodeProtectedHeader, errors, type JWK } from "jose";
 import { describe, expect, it } from "vitest";
 import type { Fetch } from "../ports.ts";
+import { parseExactJson } from "../mechanics/exact-json.ts";
 import { fixedClock } from "../testing/fixed-clock.ts";
 import {
   createResponseEncryption,
@@ -93,6 +94,14 @@ describe("an encrypted answer", () => {
     expect(header).toEqual({ alg: "RSA-OAEP-256", enc: "A256GCM", typ: "JWT", kid: "rsa" });
     const { kid: _kid, ...nameless } = rsa.jwk;
     expect(decodeProtectedHeader(await encryptTo(nameless, "RSA-OAEP-256"))).not.toHaveProperty("kid");
+  });
+
+  it("has a vendor's numbers with their digits", async () => {
+    const { prepare } = createResponseEncryption({ fetch: async () => Response.error(), now: fixedClock(NOW) });
+    const body = '{"vendor_data":{"user_id":17841405822304915,"rate":1.0}}';
+    const encrypt = await prepare({ alg: "ECDH-ES", enc: "A256GCM", key: ec.jwk });
+    const { plaintext } = await compactDecrypt(await encrypt(parseExactJson(body) as object), ec.privateKey);
+    expect(new TextDecoder().decode(plaintext)).toBe(body);
   });
 
   it("differs each time: no key and no IV is used twice", async () => {

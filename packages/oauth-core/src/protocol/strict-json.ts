@@ -4,6 +4,7 @@
  * the JSON values of request parameters.
  */
 import type { JsonObject, JsonValue } from "../ports.ts";
+import { isExactNumber, parseExactJson } from "../mechanics/exact-json.ts";
 
 const MAX_DEPTH = 32;
 
@@ -13,10 +14,22 @@ const MAX_DEPTH = 32;
  *   message never quotes the text.
  */
 export function parseJsonStrict(text: string): JsonValue {
+  return parseWith(JSON.parse, text);
+}
+
+/**
+ * The same with exact numbers (exact-json.ts).
+ *
+ * @throws SyntaxError as parseJsonStrict
+ */
+export function parseExactJsonStrict(text: string): JsonValue {
+  return parseWith(parseExactJson, text);
+}
+
+function parseWith(parse: (text: string) => JsonValue, text: string): JsonValue {
   refuseAmbiguity(text);
   try {
-    const value: JsonValue = JSON.parse(text);
-    return value;
+    return parse(text);
   } catch {
     // The engine's message quotes the text, and the text may be a vendor's token answer.
     throw new SyntaxError("not JSON");
@@ -30,9 +43,9 @@ export function parseJsonObject(text: string): JsonObject {
   throw new SyntaxError("not a JSON object");
 }
 
-/** Whether a JSON value is an object: neither a list nor null. */
+/** Whether a JSON value is an object: neither a list, nor null, nor a number with exact digits. */
 export function isJsonObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !isExactNumber(value);
 }
 
 /**

@@ -3,55 +3,88 @@
  */
 import type { Clock, JsonObject } from "../ports.ts";
 import { parseParameters } from "../protocol/parameters.ts";
-import { isJsonObject, parseJsonStrict } from "../protocol/strict-json.ts";
+import { withPlainNumbers } from "../mechanics/exact-json.ts";
+import { isJsonObject, parseExactJsonStrict } from "../protocol/strict-json.ts";
 import { invalidVendorResponse, type VendorCall, vendorUnavailable } from "./errors.ts";
 
 const MAX_BODY_CHARACTERS = 262_144;
 
 /**
- * @throws OAuthError temporarily_unavailable for 429, a 403 that reports a rate limit, and 5xx;
- *   vendor_response_invalid for a redirect
+ * @throws OAuthError temporarily_unavailable for an outage; vendor_response_invalid for a redirect
  */
 export function requireAnswer(response: Response, call: VendorCall, now: Clock): void {
-  if (response.status === 429 || response.status >= 500 || isOverLimit(response))
-    throw vendorUnavailable(response, call, now);
-  //= bar#EG-12
-  if (response.status < 200 || (response.status >= 300 && response.status < 400)) {
-    throw invalidVendorResponse(`${call.what}: status ${response.status}`);
-  }
+  if (isOutage(response)) throw vendorUnavailable(response, call, now);
+  requireNoRedirect(response, call);
 }
 
-/** A rate limit reported the older way, which is still in use. */
-function isOverLimit({ status, headers }: Response): boolean {
-  return status === 403 && (headers.get("x-ratelimit-remaining") === "0" || headers.has("retry-after"));
+/** @throws OAuthError vendor_response_invalid */
+//= bar#EG-12
+export function requireNoRedirect({ status }: Response, call: VendorCall): void {
+  if (status >= 200 && (status < 300 || status >= 400)) return;
+  throw invalidVendorResponse(`${call.what}: status ${status}`);
 }
 
 /**
- * The body as a JSON object. JSON under another type (`text/plain`, `text/javascript`, none) is
- * accepted; `text/html` is refused unread; a form body is accepted only with `acceptForm`.
+ * 429, 5xx, a request that was not taken up (408, 425), and a rate limit reported the older way,
+ * which is still in use.
+ */
+export function isOutage({ status, headers }: Response): boolean {
+  return (
+    status === 429 ||
+    status >= 500 ||
+    status === 408 ||
+    status === 425 ||
+    (status === 403 && (headers.get("x-ratelimit-remaining") === "0" || headers.has("retry-after")))
+  );
+}
+
+/** A body as it came. */
+export interface Body {
+  readonly text: string;
+  /** The media type alone, in lower case; empty where none was sent. */
+  readonly type: string;
+}
+
+/** @throws OAuthError vendor_response_invalid for a body that is too large */
+export async function readBody(response: Response, call: VendorCall): Promise<Body> {
+  const type = (response.headers.get("content-type") ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
+  // `text()` drops a leading byte order mark, as the encoding standard requires.
+  const text = (await response.text()).trim();
+  if (text.length > MAX_BODY_CHARACTERS) throw invalidVendorResponse(`${call.what}: response too large`);
+  return { text, type };
+}
+
+/**
+ * The body as a JSON object, its numbers exact (exact-json.ts). What begins with a brace is JSON,
+ * whatever its type says; HTML is never read; a form is accepted only with `acceptForm`.
  *
  * @throws OAuthError vendor_response_invalid
  */
-export async function readObject(
-  response: Response,
-  call: VendorCall,
-  { acceptForm = false } = {},
-): Promise<JsonObject> {
-  const type = (response.headers.get("content-type") ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
-  if (type === "text/html" || type === "application/xhtml+xml")
-    throw invalidVendorResponse(`${call.what}: answered ${type}`);
-  const body = await response.text();
-  if (body.length > MAX_BODY_CHARACTERS) throw invalidVendorResponse(`${call.what}: response too large`);
-  // `text()` drops a leading byte order mark, as the encoding standard requires.
-  const text = body.trimStart();
-  const isForm = type === "application/x-www-form-urlencoded" || (type === "text/plain" && !text.startsWith("{"));
+//= bar#VR-7
+export function parseBody({ text, type }: Body, call: VendorCall, { acceptForm = false } = {}): JsonObject {
+  const isJson = text.startsWith("{") || text.startsWith("[");
+  const isForm = acceptForm && !isJson && FORM.test(text);
+  if (!isJson && !isForm && isHtml({ text, type })) throw invalidVendorResponse(`${call.what}: answered HTML`);
   try {
-    const value = acceptForm && isForm ? parseForm(body.trim()) : parseJsonStrict(text);
+    const value = isForm ? parseForm(text) : parseExactJsonStrict(text);
     if (isJsonObject(value)) return value;
   } catch (cause) {
     throw invalidVendorResponse(`${call.what}: unreadable body`, { cause });
   }
   throw invalidVendorResponse(`${call.what}: body is not an object`);
+}
+
+/** How a form begins: the name of a parameter. */
+const FORM = /^[\w.~%+-]+=/;
+
+/** A page, by its first character or by its type. */
+export function isHtml({ text, type }: Body): boolean {
+  return text.startsWith("<") || type === "text/html" || type === "application/xhtml+xml";
+}
+
+/** The body as a JSON object, as `parseBody`, its numbers as JSON.parse reads them. */
+export async function readObject(response: Response, call: VendorCall): Promise<JsonObject> {
+  return withPlainNumbers(parseBody(await readBody(response, call), call));
 }
 
 function parseForm(body: string): JsonObject {

@@ -38,6 +38,8 @@ export interface VendorClientDeps {
    * most once in ten minutes for one vendor.
    */
   readonly onStoredEndpoints?: (vendor: Pick<Vendor, "id">) => void;
+  /** Called for each token answer whose `scope` has no usable shape. */
+  readonly onOddScope?: (vendor: Pick<Vendor, "id">) => void;
 }
 
 export type PostOptions = HttpRequestOptions<"POST", URLSearchParams>;

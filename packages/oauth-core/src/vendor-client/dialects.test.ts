@@ -159,7 +159,7 @@ describe("oidc-core#3.1.3.7 an ID token", () => {
 function read(body: object, fields: Partial<Vendor> = {}, status = 200): Promise<TokenAnswer> {
   const entry = vendor(fields);
   const call = { what: "code redemption", spends: true, errors: entry.tokenErrors };
-  return readTokenAnswer(Response.json(body, { status }), entry, call, fixedClock(NOW));
+  return readTokenAnswer(Response.json(body, { status }), entry, call, { now: fixedClock(NOW) });
 }
 
 describe("bar#VR-7 a token answer", () => {

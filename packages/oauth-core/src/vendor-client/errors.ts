@@ -4,11 +4,13 @@
  * permitted characters are kept.
  */
 import { defined } from "../mechanics/defined.ts";
-import type { Clock } from "../ports.ts";
-import { errorText, OAuthError, type OAuthErrorCode } from "../protocol/errors.ts";
-import type { ErrorMeaning, TokenErrors } from "../vendors/dialect.ts";
+import type { Clock, JsonObject } from "../ports.ts";
+import { errorText, OAuthError, type OAuthErrorCode, type OAuthErrorOptions } from "../protocol/errors.ts";
+import type { ErrorMeaning, TokenErrorCode, TokenErrorRule, TokenErrors } from "../vendors/dialect.ts";
 import type { VendorCredentials } from "../vendors/vendor.ts";
 import { type EgressErrorKind, isEgressError } from "../egress/errors.ts";
+import { parseRetryAfter } from "./retry-after.ts";
+import { memberAt } from "./userinfo/member-path.ts";
 
 /** What was requested, as far as it decides what a failure means. */
 export interface VendorCall {
@@ -24,11 +26,14 @@ export interface VendorCall {
    * overload.
    */
   readonly spendsOnRefusal?: boolean;
+  /** A refresh: then more words mean that the grant is dead. */
+  readonly isRefresh?: true;
   readonly credentialsSource?: VendorCredentials["source"];
   /** The vendor's own codes; they take precedence over the table below. */
   readonly errors?: TokenErrors;
 }
 
+/** By the code in lower case. */
 //= bar#VR-9
 const BY_VENDOR_CODE: ReadonlyMap<string, OAuthErrorCode> = new Map<string, OAuthErrorCode>([
   ["invalid_grant", "invalid_grant"],
@@ -55,6 +60,21 @@ const BY_VENDOR_CODE: ReadonlyMap<string, OAuthErrorCode> = new Map<string, OAut
   ["invalid_client_secret", "vendor_credentials_rejected"],
   ["ratelimited", "temporarily_unavailable"],
   ["rate_limited", "temporarily_unavailable"],
+  ["rate_limit_exceeded", "temporarily_unavailable"],
+  ["too_many_requests", "temporarily_unavailable"],
+]);
+
+/**
+ * Codes that at a refresh mean a dead grant whatever the status: the user has to authorize again.
+ * Elsewhere they are about an access token, or about the browser.
+ */
+const DEAD_AT_REFRESH: ReadonlySet<string> = new Set([
+  "invalid_grant",
+  "invalid_token",
+  //= oidc-core#3.1.2.6
+  "interaction_required",
+  "login_required",
+  "consent_required",
 ]);
 
 const DESCRIPTIONS: Readonly<Partial<Record<OAuthErrorCode, string>>> = {
@@ -65,34 +85,97 @@ const DESCRIPTIONS: Readonly<Partial<Record<OAuthErrorCode, string>>> = {
   vendor_response_invalid: "The vendor refused the request",
 };
 
+/** What an answer says besides its error code. */
+export interface Refusal {
+  readonly status?: number;
+  readonly members?: JsonObject;
+  /** Of `Retry-After`. */
+  readonly retryAfterSeconds?: number;
+}
+
+/** What an answer says besides its error code. */
+export function saidBy({ status, headers }: Response, members: JsonObject, now: Clock): Refusal {
+  const retryAfterSeconds = parseRetryAfter(headers.get("retry-after"), now);
+  return { status, members, ...defined({ retryAfterSeconds }) };
+}
+
+interface Meaning<Code extends OAuthErrorCode = OAuthErrorCode> {
+  readonly code: Code;
+  readonly reason?: string;
+  readonly description?: string;
+}
+
 /**
  * The vendor refused, with an error code.
  *
  * @param vendorCode its error code as received; reduced before it is used
  */
-export function vendorRefusal(vendorCode: string, call: VendorCall, retryAfterSeconds?: number): OAuthError {
-  const own = ownMeaning(call.errors, vendorCode);
-  const code = own?.code ?? BY_VENDOR_CODE.get(vendorCode) ?? "vendor_response_invalid";
+export function vendorRefusal(vendorCode: string, call: VendorCall, said: Refusal = {}): OAuthError {
+  const { code, reason, description } = meaningOf(vendorCode, call, said) ?? { code: "vendor_response_invalid" };
   const isOutage = code === "temporarily_unavailable";
-  return new OAuthError(code, own?.description ?? DESCRIPTIONS[code] ?? "", {
+  return new OAuthError(code, description ?? DESCRIPTIONS[code] ?? "", {
     vendorError: safeVendorCode(vendorCode),
-    ...(own?.reason === undefined ? {} : { reason: own.reason }),
     detail: `${call.what} refused`,
     ...(code === "vendor_credentials_rejected" && call.credentialsSource !== undefined
       ? { credentialsSource: call.credentialsSource }
       : {}),
     ...(isOutage && call.spendsOnRefusal === true ? { retry: "restart" } : {}),
-    ...(isOutage && retryAfterSeconds !== undefined ? { retryAfterSeconds } : {}),
+    ...(isOutage ? waiting(said.retryAfterSeconds) : {}),
+    ...defined({ reason }),
   });
 }
 
-/** @returns what the vendor's own file says of a code; undefined when it says nothing */
+/** @returns what a vendor's error code means here; undefined when nothing says it */
+export function meaningOf(vendorCode: string, call: VendorCall, said: Refusal): Meaning | undefined {
+  const own = tokenMeaning(call.errors, vendorCode, said);
+  if (own !== undefined) return own;
+  if (isDeadGrant(vendorCode, call)) return { code: "invalid_grant" };
+  const code = BY_VENDOR_CODE.get(vendorCode.toLowerCase());
+  return code === undefined ? undefined : { code };
+}
+
+/** What is said whatever the status: by the entry, or that the grant is dead. */
+export function meaningAtAnyStatus(vendorCode: string, call: VendorCall, said: Refusal): Meaning | undefined {
+  const own = tokenMeaning(call.errors, vendorCode, said);
+  return own ?? (isDeadGrant(vendorCode, call) ? { code: "invalid_grant" } : undefined);
+}
+
+function isDeadGrant(vendorCode: string, { isRefresh }: VendorCall): boolean {
+  return isRefresh === true && DEAD_AT_REFRESH.has(vendorCode.toLowerCase());
+}
+
+function tokenMeaning(own: TokenErrors | undefined, vendorCode: string, said: Refusal): Meaning | undefined {
+  const known = own !== undefined && Object.hasOwn(own, vendorCode) ? own[vendorCode] : undefined;
+  return known === undefined ? undefined : asMeaning(isRules(known) ? firstFitting(known, said) : known);
+}
+
+function isRules(known: TokenErrors[string]): known is readonly TokenErrorRule[] {
+  return Array.isArray(known);
+}
+
+function firstFitting(rules: readonly TokenErrorRule[], said: Refusal): ErrorMeaning<TokenErrorCode> | undefined {
+  return rules.find((rule) => fits(rule, said))?.means;
+}
+
+function fits({ status, member = "error_description", value, prefix }: TokenErrorRule, said: Refusal): boolean {
+  if (status !== undefined && status !== said.status) return false;
+  if (value === undefined && prefix === undefined) return true;
+  const found = memberAt(said.members ?? {}, member);
+  if (typeof found !== "string" && typeof found !== "number") return false;
+  const text = String(found);
+  return (value === undefined || text === value) && (prefix === undefined || text.startsWith(prefix));
+}
+
+function asMeaning<Code extends OAuthErrorCode>(meaning: ErrorMeaning<Code> | undefined): Meaning<Code> | undefined {
+  return typeof meaning === "string" ? { code: meaning } : meaning;
+}
+
+/** @returns what the vendor's own file says of a code on the callback; undefined when it says nothing */
 export function ownMeaning<Code extends OAuthErrorCode>(
   own: Readonly<Record<string, ErrorMeaning<Code>>> | undefined,
   vendorCode: string,
-): { readonly code: Code; readonly reason?: string; readonly description?: string } | undefined {
-  const meaning = own !== undefined && Object.hasOwn(own, vendorCode) ? own[vendorCode] : undefined;
-  return typeof meaning === "string" ? { code: meaning } : meaning;
+): Meaning<Code> | undefined {
+  return asMeaning(own !== undefined && Object.hasOwn(own, vendorCode) ? own[vendorCode] : undefined);
 }
 
 /** The vendor refused our client authentication without an error code in the body. */
@@ -115,42 +198,31 @@ export function invalidVendorResponse(detail: string, options: { cause?: unknown
 
 /** The vendor reported that it cannot respond now. */
 export function vendorUnavailable(response: Response, call: VendorCall, now: Clock): OAuthError {
-  const retryAfterSeconds = parseRetryAfter(response.headers.get("retry-after"), now);
   return new OAuthError("temporarily_unavailable", "The vendor is unavailable at the moment", {
     detail: `${call.what}: status ${response.status}`,
-    ...defined({ retryAfterSeconds }),
+    ...waiting(parseRetryAfter(response.headers.get("retry-after"), now)),
     ...(call.spendsOnRefusal === true ? { retry: "restart" } : {}),
   });
+}
+
+/** The vendor's own number is said to be its own: it is about this vendor, not about all of our answers. */
+function waiting(retryAfterSeconds: number | undefined): Pick<OAuthErrorOptions, "reason" | "retryAfterSeconds"> {
+  return retryAfterSeconds === undefined ? {} : { reason: "vendor", retryAfterSeconds };
 }
 
 export function safeVendorCode(vendorCode: string): string {
   return errorText(vendorCode.slice(0, 64));
 }
 
-const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
-const MAX_RETRY_AFTER_SECONDS = 60;
-const DEFAULT_RETRY_AFTER_SECONDS = 5;
-
-/**
- * @param value `Retry-After` as received: seconds or an HTTP date
- * @returns 1 to 60 seconds; 5 for what is neither, or lies in the past; undefined when absent
- */
-//= rfc9110#10.2.3
-export function parseRetryAfter(value: string | null, now: Clock): number | undefined {
-  if (value === null) return undefined;
-  const seconds = /^\d{1,15}$/.test(value)
-    ? Number(value)
-    : HTTP_DATE.test(value)
-      ? Math.ceil(Date.parse(value) / 1000) - now()
-      : NaN;
-  if (!(seconds >= 0)) return DEFAULT_RETRY_AFTER_SECONDS;
-  return Math.min(Math.max(seconds, 1), MAX_RETRY_AFTER_SECONDS);
-}
-
 const WRONG_ANSWERS: ReadonlyMap<EgressErrorKind, string> = new Map([
   ["too_large", "response too large"],
   ["unreadable", "unreadable response"],
 ]);
+
+/** An answer came, and none of it can be read. */
+export function isWrongAnswer(error: unknown): boolean {
+  return isEgressError(error) && WRONG_ANSWERS.has(error.kind);
+}
 
 /**
  * Any error thrown while a vendor was asked. An error that is neither of the network nor of

@@ -2,6 +2,7 @@
  * The vendor client: one object that binds the functions of this folder to a Fetch and a Clock.
  * Created once per process and set of egress rules; its caches live as long as it does.
  */
+import { defined } from "../mechanics/defined.ts";
 import type { JsonObject } from "../ports.ts";
 import type { ResolvedVendor, Vendor, VendorCredentials, VendorTokens } from "../vendors/vendor.ts";
 import { account } from "./userinfo/userinfo.ts";
@@ -161,8 +162,10 @@ export function createVendorClient(
   const discovery = createDiscovery({ ...deps, fetch: documents });
   const keys = createSigningKeys({ fetch: documents, now });
   const common = { now, fetch, bindings, discovery, keys, deadline };
+  const { onOddScope } = options;
   const accept: TokenDeps = {
     ...common,
+    ...defined({ onOddScope }),
     discard: (vendor, credentials, tokens) => discardTokens(vendor, credentials, tokens, common),
   };
   return {

@@ -223,7 +223,7 @@ describe("answers of vendors of the catalogue", () => {
     expect(vendor.enabled, id).toBe(true);
     const resolved = { ...vendor, authorizationEndpoint: "", tokenEndpoint: "", issExpected: false };
     const call = { what: "refresh", spends: false, errors: vendor.tokenErrors };
-    return readTokenAnswer(Response.json(answer, { status }), resolved, call, () => 1_700_000_000);
+    return readTokenAnswer(Response.json(answer, { status }), resolved, call, { now: () => 1_700_000_000 });
   };
 
   it.each<[string, string, number, object, string]>([

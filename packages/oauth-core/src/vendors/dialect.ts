@@ -86,22 +86,37 @@ export type ErrorMeaning<Code extends OAuthErrorCode> =
   | Code
   | { readonly code: Code; readonly reason: string; readonly description: string };
 
-/** A vendor's error codes at its token and revocation endpoint, and our codes for them. */
-export type TokenErrors = Readonly<
-  Record<
-    string,
-    ErrorMeaning<
-      Extract<
-        OAuthErrorCode,
-        | "invalid_grant"
-        | "invalid_scope"
-        | "temporarily_unavailable"
-        | "vendor_credentials_rejected"
-        | "vendor_response_invalid"
-      >
-    >
-  >
->;
+/** Our codes that an error of a vendor's token or revocation endpoint can mean. */
+export const TOKEN_ERROR_CODES = [
+  "invalid_grant",
+  "invalid_scope",
+  "temporarily_unavailable",
+  "vendor_credentials_rejected",
+  "vendor_response_invalid",
+] as const satisfies readonly OAuthErrorCode[];
+export type TokenErrorCode = (typeof TOKEN_ERROR_CODES)[number];
+
+/**
+ * What an error code means in some answers: those that pass every condition. A `member` that is not
+ * text or a number has no value.
+ */
+export interface TokenErrorRule {
+  /** The HTTP status. */
+  readonly status?: number;
+  /** A path, as `errorMember`, with `value` or `prefix`; default `error_description`. */
+  readonly member?: string;
+  /** The whole value of the member. */
+  readonly value?: string;
+  /** How the member's value begins. */
+  readonly prefix?: string;
+  readonly means: ErrorMeaning<TokenErrorCode>;
+}
+
+/**
+ * A vendor's error codes at its token and revocation endpoint, and what they mean: always, or by the
+ * first of the rules that fits. Where none does the code means what it means at every vendor.
+ */
+export type TokenErrors = Readonly<Record<string, ErrorMeaning<TokenErrorCode> | readonly TokenErrorRule[]>>;
 
 /** The same for the `error` on the callback. */
 export type CallbackErrors = Readonly<

@@ -2,7 +2,7 @@
  * The policy of a server with its own callback, and the record of a flow. Its clients are public,
  * it has one vendor, and the vendor's tokens stay here: the client gets tokens of ours.
  */
-import { OAuthError, type StoredRecord } from "@oauth-broker/oauth-core";
+import { OAuthError, parseExactJson, type StoredRecord } from "@oauth-broker/oauth-core";
 import { verifyNativeRedirectUri } from "@oauth-broker/oauth-core/protocol";
 import {
   type BrokeredCode,
@@ -152,5 +152,5 @@ function parkedUnder({
 }
 
 function parse(plaintext: Buffer): Parked {
-  return JSON.parse(plaintext.toString("utf8")) as Parked;
+  return parseExactJson(plaintext.toString("utf8")) as unknown as Parked;
 }

@@ -9,7 +9,7 @@ import type { ResolvedVendor, Vendor, VendorCredentials } from "../../vendors/ve
 import type { AccountDeps } from "../userinfo/userinfo.ts";
 import { pointInTime, scopeList } from "../token/response.ts";
 import { jsonResponse, readObject, requireAnswer } from "../answer.ts";
-import { translateVendorError, type VendorCall, vendorRefusal, vendorRefusedClient } from "../errors.ts";
+import { saidBy, translateVendorError, type VendorCall, vendorRefusal, vendorRefusedClient } from "../errors.ts";
 
 /** What a vendor reports about a valid token. */
 export interface TokenInformation {
@@ -111,7 +111,7 @@ export async function introspect(
     });
     if (typeof answer.error === "string" && answer.error !== "") {
       if (FOREIGN_TOKEN_ERRORS.has(answer.error)) return undefined;
-      throw vendorRefusal(answer.error, call);
+      throw vendorRefusal(answer.error, call, saidBy(response, answer, now));
     }
     if (response.status === 401) throw vendorRefusedClient(call);
     //= rfc7662#2.2

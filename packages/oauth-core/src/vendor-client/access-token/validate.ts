@@ -16,7 +16,8 @@ import {
   NO_INFORMATION,
   type TokenInformation,
 } from "./introspect.ts";
-import { identityMissing, identityOf, memberAt } from "../userinfo/member-path.ts";
+import { identityMissing, identityOf } from "../userinfo/identity.ts";
+import { memberAt } from "../userinfo/member-path.ts";
 import { checkToken, usableCheck } from "./token-check.ts";
 
 /** What the vendor says of an access token, or why the token is not accepted. */

@@ -7,9 +7,10 @@ import type { ResolvedVendor, VendorCredentials, VendorTokens } from "../../vend
 import { type TokenDeps, validateTokenResponse } from "./validate.ts";
 import { askedResource } from "../authorization/url.ts";
 import { hasIdTokens, requireIssuer } from "../issuer.ts";
-import { requestToken } from "./request.ts";
-import { readTokenAnswer, type TokenAnswer } from "./response.ts";
-import { invalidVendorResponse, translateVendorError, type VendorCall } from "../errors.ts";
+import { askForTokens, type Asking } from "./request.ts";
+import { refuse } from "./refused.ts";
+import type { SeenTokens, TokenAnswer } from "./response.ts";
+import { invalidVendorResponse, type VendorCall } from "../errors.ts";
 import { repeated } from "../kept.ts";
 
 /** The parameters of the token request for a code (RFC 6749 §4.1.3). */
@@ -53,8 +54,11 @@ export async function redeemCode(
   };
   if (request.iss !== undefined) requireIssuer(vendor, request.iss);
   const signal = deps.deadline();
-  const answer = await requestTokens(vendor, credentials, request, { call, signal }, deps);
+  let seen: SeenTokens | undefined;
+  const onRefused = (shown: SeenTokens): void => void (seen = shown);
   try {
+    const answer = await requestTokens(vendor, credentials, request, { call, leg: "code", signal, onRefused }, deps);
+    seen = answer;
     requireIdTokenWhereGranted(answer, vendor, request);
     return await validateTokenResponse(
       answer,
@@ -62,8 +66,7 @@ export async function redeemCode(
       deps,
     );
   } catch (error) {
-    deps.discard(vendor, credentials, answer);
-    throw error;
+    throw seen === undefined ? error : refuse(error, { vendor, credentials, seen }, deps);
   }
 }
 
@@ -71,8 +74,8 @@ async function requestTokens(
   vendor: ResolvedVendor,
   credentials: VendorCredentials,
   { code, redirectUri, codeVerifier, resource, state, callbackData = {} }: RedeemRequest,
-  { call, signal }: { readonly call: VendorCall; readonly signal: AbortSignal },
-  { bindings, now }: TokenDeps,
+  asking: Asking,
+  deps: TokenDeps,
 ): Promise<TokenAnswer> {
   const asked = askedResource(vendor, resource);
   const parameters = {
@@ -86,12 +89,7 @@ async function requestTokens(
     ...defined({ code_verifier: codeVerifier }),
     grant_type: "authorization_code",
   };
-  try {
-    const response = await requestToken(parameters, vendor, credentials, { leg: "code", signal }, bindings);
-    return await readTokenAnswer(response, vendor, call, now);
-  } catch (error) {
-    throw translateVendorError(error, call);
-  }
+  return askForTokens(parameters, vendor, credentials, asking, deps);
 }
 
 /**

@@ -9,6 +9,7 @@ import {
 } from "../../testing/network/faulty-vendor.ts";
 import { newIdTokenKey } from "../../testing/id-tokens.ts";
 import { type Lab, NOW, openLab } from "../../testing/network/vendor-lab.ts";
+import type { Vendor } from "../../vendors/vendor.ts";
 import { idTokenSubject } from "../id-token/verify.ts";
 
 let lab: Lab;
@@ -19,6 +20,14 @@ afterEach(() => lab.close());
 
 const times = (path: string): number => lab.vendor.asked().filter((asked) => asked === path).length;
 const ROTATED = { refresh_token: "rotated" };
+const WHOLE_GRANTS = {
+  method: "POST",
+  authentication: "basic",
+  body: "form",
+  tokenParameter: "token",
+  ends: "grant",
+  goneStatuses: [],
+} as const;
 const expected = (): { issuer: string; subject: string } => ({ issuer: lab.vendor.issuer, subject: SUBJECT });
 
 describe("refreshTokens", () => {
@@ -109,7 +118,7 @@ describe("refreshTokens", () => {
     });
   });
 
-  it("keys that cannot be had: restart and revocation where the vendor rotates, a retry elsewhere", async () => {
+  it("keys that cannot be had: restart where the vendor rotates, a retry elsewhere", async () => {
     lab.vendor.answers.set("/jwks", { status: 503 });
     await expect(lab.refresh({ entry: { rotatesRefreshTokens: false } })).rejects.toMatchObject({
       code: "temporarily_unavailable",
@@ -119,7 +128,41 @@ describe("refreshTokens", () => {
     await expect(lab.refresh({ entry: { rotatesRefreshTokens: true } })).rejects.toMatchObject({
       extras: { retry: "restart" },
     });
-    await expect.poll(() => times("/revoke")).toBe(1);
+    expect(times("/revoke")).toBe(0);
+  });
+
+  it.each<[string, object | string, string?]>([
+    ["a member is there twice", '{"access_token":"a","refresh_token":"rotated","x":1,"x":2}'],
+    ["the access token is missing", { refresh_token: "rotated" }],
+    ["the access token is none", { access_token: "a\nb", refresh_token: "rotated" }],
+    ["the lot is a form with a parameter twice", "access_token=a&refresh_token=rotated&x=1&x=2", "text/plain"],
+  ])(
+    "bar#RF-9 an answer refused while it is read loses the new refresh token, which is revoked: %s",
+    async (_title, body, type = "application/json") => {
+      lab.vendor.answers.set("/token", (response) => {
+        response.writeHead(200, { "content-type": type }).end(typeof body === "string" ? body : JSON.stringify(body));
+      });
+      await expect(lab.refresh()).rejects.toMatchObject({
+        code: "vendor_response_invalid",
+        extras: { retry: "restart" },
+      });
+      await expect.poll(() => times("/revoke")).toBe(1);
+      expect(lab.vendor.received.at(-1)?.form.get("token")).toBe("rotated");
+    },
+  );
+
+  it.each<[string, object, Partial<Vendor>, object, number]>([
+    ["known to rotate", { access_token: "" }, { rotatesRefreshTokens: true }, { retry: "restart" }, 0],
+    ["not known to rotate", { access_token: "" }, {}, {}, 0],
+    ["with the same refresh token", { access_token: "", refresh_token: REFRESH_TOKEN }, {}, {}, 0],
+    ["that revokes access tokens alone", ROTATED, { revokes: "access_token" }, { retry: "restart" }, 0],
+    ["that revokes whole grants", ROTATED, { revocation: WHOLE_GRANTS }, { retry: "restart" }, 0],
+  ])("bar#RF-9 an answer refused while it is read, of a vendor %s", async (_title, body, entry, extras, revoked) => {
+    lab.vendor.answers.set("/token", { body });
+    const error = await lab.refresh({ entry }).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: "vendor_response_invalid" });
+    expect(error).toHaveProperty("extras", extras);
+    expect(times("/revoke")).toBe(revoked);
   });
 
   it.each<[string, string, () => Promise<void> | void]>([

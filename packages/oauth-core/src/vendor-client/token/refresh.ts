@@ -2,14 +2,13 @@
  * Exchanges a vendor's refresh token for fresh tokens. A caller that stores tokens holds a lease
  * meanwhile: one request, never repeated.
  */
-import { defined } from "../../mechanics/defined.ts";
-import { OAuthError } from "../../protocol/errors.ts";
 import { formatScope } from "../../protocol/scope.ts";
 import type { ResolvedVendor, VendorCredentials, VendorTokens } from "../../vendors/vendor.ts";
 import { type TokenDeps, validateTokenResponse } from "./validate.ts";
-import { requestToken } from "./request.ts";
-import { readTokenAnswer, type TokenAnswer } from "./response.ts";
-import { translateVendorError, type VendorCall } from "../errors.ts";
+import { askForTokens, type Asking } from "./request.ts";
+import { refuse } from "./refused.ts";
+import type { SeenTokens, TokenAnswer } from "./response.ts";
+import type { VendorCall } from "../errors.ts";
 import { repeated } from "../kept.ts";
 
 /** The parameters of a refresh (RFC 6749 §6), and what the answer is held against. */
@@ -31,7 +30,7 @@ export interface RefreshRequest {
  * @returns the new tokens; without a refresh token when the vendor sent none, and then the old one
  *   stays valid
  * @throws OAuthError as redeemCode; `retry: "restart"` only where the vendor is known to rotate, or
- *   where its response failed validation and shows that it has rotated
+ *   where its response is refused and shows that it has rotated
  */
 //= rfc6749#6
 export async function refreshTokens(
@@ -44,46 +43,41 @@ export async function refreshTokens(
   const asked: VendorCall = {
     what: "refresh",
     spends: rotates,
+    isRefresh: true,
     credentialsSource: credentials.source,
     errors: vendor.tokenErrors,
   };
   const signal = request.signal === undefined ? deps.deadline() : AbortSignal.any([deps.deadline(), request.signal]);
-  const answer = await requestTokens(vendor, credentials, request, { call: asked, signal }, deps);
-  // Whatever the entry says: a different refresh token in the response means that the vendor has
-  // rotated.
-  //= bar#RF-9
-  const spends = rotates || (answer.refreshToken ?? request.refreshToken) !== request.refreshToken;
-  const call: VendorCall = { ...asked, spends };
+  let seen: SeenTokens | undefined;
+  const onRefused = (shown: SeenTokens): void => void (seen = shown);
   try {
+    const answer = await requestTokens(
+      vendor,
+      credentials,
+      request,
+      { call: asked, leg: "refresh", signal, onRefused },
+      deps,
+    );
+    seen = answer;
+    // Whatever the entry says: a different refresh token in the response means that the vendor has
+    // rotated.
+    //= bar#RF-9
+    const spends = rotates || (answer.refreshToken ?? request.refreshToken) !== request.refreshToken;
+    const call: VendorCall = { ...asked, spends };
     const exchange = { vendor, credentials, call, signal, first: request.expected };
     return await validateTokenResponse(answer, exchange, deps);
   } catch (error) {
-    // Where the old refresh token stays valid, revoking the new tokens could end the grant with
-    // them.
-    if (!spends) throw error;
-    deps.discard(vendor, credentials, answer);
-    throw withRestartHint(error);
+    if (seen === undefined) throw error;
+    throw refuse(error, { vendor, credentials, seen, sentRefreshToken: request.refreshToken }, deps);
   }
-}
-
-/** The old refresh token is spent and the new one is discarded. */
-function withRestartHint(error: unknown): unknown {
-  if (!(error instanceof OAuthError)) return error;
-  const { code, description, extras, detail, retryAfterSeconds } = error;
-  return new OAuthError(code, description, {
-    ...extras,
-    retry: "restart",
-    cause: error,
-    ...defined({ detail, retryAfterSeconds }),
-  });
 }
 
 async function requestTokens(
   vendor: ResolvedVendor,
   credentials: VendorCredentials,
   { refreshToken, scope = [], callbackData }: RefreshRequest,
-  { call, signal }: { readonly call: VendorCall; readonly signal: AbortSignal },
-  { bindings, now }: TokenDeps,
+  asking: Asking,
+  deps: TokenDeps,
 ): Promise<TokenAnswer> {
   const parameters = {
     ...repeated(vendor.refreshCallbackParams, callbackData),
@@ -91,10 +85,5 @@ async function requestTokens(
     refresh_token: refreshToken,
     grant_type: "refresh_token",
   };
-  try {
-    const response = await requestToken(parameters, vendor, credentials, { leg: "refresh", signal }, bindings);
-    return await readTokenAnswer(response, vendor, call, now);
-  } catch (error) {
-    throw translateVendorError(error, call);
-  }
+  return askForTokens(parameters, vendor, credentials, asking, deps);
 }

@@ -6,6 +6,38 @@
  */
 import type { ResolvedVendor, VendorCredentials } from "../../vendors/vendor.ts";
 import type { Bindings } from "../binding.ts";
+import { isWrongAnswer, translateVendorError, type VendorCall } from "../errors.ts";
+import { readTokenAnswer, type SeenTokens, type TokenAnswer } from "./response.ts";
+import type { TokenDeps } from "./validate.ts";
+
+/** One token request: what it is for, how long it may take, and who hears of an answer that is refused. */
+export interface Asking {
+  readonly call: VendorCall;
+  readonly leg: "code" | "refresh";
+  readonly signal: AbortSignal;
+  /** The vendor may have issued tokens in an answer that cannot be read: those that it shows. */
+  readonly onRefused: (seen: SeenTokens) => void;
+}
+
+/**
+ * @returns the answer, normalised; nothing in it is verified
+ * @throws OAuthError as readTokenAnswer; temporarily_unavailable where no answer came
+ */
+export async function askForTokens(
+  parameters: Readonly<Record<string, string>>,
+  vendor: ResolvedVendor,
+  credentials: VendorCredentials,
+  { call, leg, signal, onRefused }: Asking,
+  { bindings, now, onOddScope }: Pick<TokenDeps, "bindings" | "now" | "onOddScope">,
+): Promise<TokenAnswer> {
+  try {
+    const response = await requestToken(parameters, vendor, credentials, { leg, signal }, bindings);
+    return await readTokenAnswer(response, vendor, call, { now, onRefused, onOddScope: () => onOddScope?.(vendor) });
+  } catch (error) {
+    if (isWrongAnswer(error)) onRefused({});
+    throw translateVendorError(error, call);
+  }
+}
 
 /**
  * @param parameters of the grant, none of them empty

@@ -1,18 +1,25 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
+import { OAuthError } from "../../protocol/errors.ts";
 import { fixedClock } from "../../testing/fixed-clock.ts";
-import { readTokenAnswer, type TokenAnswer } from "./response.ts";
+import { type Reading, readTokenAnswer, type TokenAnswer } from "./response.ts";
 
 const CALL = { what: "code redemption", spends: true };
 const DIALECT = { scopeSeparator: " ", tokenResponseNames: {} };
 
+interface Options extends Partial<Reading> {
+  readonly type?: string;
+  readonly status?: number;
+  readonly dialect?: object;
+}
+
 function read(
   body: string | object,
-  { type = "application/json", status = 200, dialect = {} }: { type?: string; status?: number; dialect?: object } = {},
+  { type = "application/json", status = 200, dialect = {}, ...reading }: Options = {},
 ): Promise<TokenAnswer> {
   const text = typeof body === "string" ? body : JSON.stringify(body);
   const response = new Response(text, { status, headers: type === "" ? {} : { "content-type": type } });
   if (type === "") response.headers.delete("content-type");
-  return readTokenAnswer(response, { ...DIALECT, ...dialect }, CALL, fixedClock(1_700_000_000));
+  return readTokenAnswer(response, { ...DIALECT, ...dialect }, CALL, { now: fixedClock(1_700_000_000), ...reading });
 }
 
 const SOUND = { access_token: "a", token_type: "Bearer" };
@@ -24,10 +31,11 @@ describe("a token answer that would be good by its body", () => {
     await expect(read(SOUND, { status })).rejects.toMatchObject(INVALID);
   });
 
-  it.each(["text/html", "text/html; charset=utf-8", "application/xhtml+xml"])(
-    "bar#VR-7 is refused as %s",
+  it.each(["text/html", "text/html; charset=utf-8", "application/xhtml+xml", "image/png"])(
+    "bar#VR-7 is read as %s too, and a form likewise: the first character decides",
     async (type) => {
-      await expect(read(SOUND, { type })).rejects.toMatchObject(INVALID);
+      expect(await read(SOUND, { type })).toEqual(READ);
+      expect(await read("access_token=a&token_type=bearer", { type })).toEqual(READ);
     },
   );
 });
@@ -42,6 +50,8 @@ describe("bar#VR-7 a success", () => {
     ["expires_in", { ...SOUND, expires_in: 3600 }, { ...READ, expiresInSeconds: 3600 }],
     ["expires_in with a fraction", { ...SOUND, expires_in: 3599.9 }, { ...READ, expiresInSeconds: 3599 }],
     ["expires_in as a string", { ...SOUND, expires_in: "3600" }, { ...READ, expiresInSeconds: 3600 }],
+    ["expires_in as a string with a fraction", { ...SOUND, expires_in: "3599.5" }, { ...READ, expiresInSeconds: 3599 }],
+    ["expires_in below one", { ...SOUND, expires_in: "0.5" }, READ],
     ["expires_in 0", { ...SOUND, expires_in: 0 }, READ],
     ["expires_in negative", { ...SOUND, expires_in: -1 }, READ],
     ["expires_in negative as a string", { ...SOUND, expires_in: "-1" }, READ],
@@ -58,6 +68,17 @@ describe("bar#VR-7 a success", () => {
     ["scope as a comma list", { ...SOUND, scope: "repo,gist" }, { ...READ, scope: ["repo", "gist"] }],
     ["scope with a comma beside spaces", { ...SOUND, scope: "a,b c" }, { ...READ, scope: ["a,b", "c"] }],
     ["scope as an array", { ...SOUND, scope: ["a", "b"] }, { ...READ, scope: ["a", "b"] }],
+    ["several scopes in one text of an array", { ...SOUND, scope: ["a b", "c"] }, { ...READ, scope: ["a", "b", "c"] }],
+    [
+      "further members that are null",
+      { ...SOUND, error: null, ok: null, team: null },
+      { ...READ, vendorData: { error: null, ok: null, team: null } },
+    ],
+    [
+      "an error object that is none",
+      { ...SOUND, error: { code: "ok" } },
+      { ...READ, vendorData: { error: { code: "ok" } } },
+    ],
     [
       "further members as they came",
       { ...SOUND, instance_url: "https://x", team: { id: 7 } },
@@ -138,6 +159,8 @@ describe("bar#VR-7 vendor_response_invalid is the answer to", () => {
   it.each<[string, string | object, { type?: string; status?: number }?]>([
     ["HTML", "<html>access_token=a</html>", { type: "text/html; charset=utf-8" }],
     ["HTML under another name", "<html></html>"],
+    ["HTML as text, with a form in it", "<a href=x>access_token=a</a>", { type: "text/plain" }],
+    ["text as HTML", "You have been logged out", { type: "text/html" }],
     ["XML", "<token>a</token>", { type: "application/xml" }],
     ["nothing", ""],
     ["an array", [SOUND]],
@@ -150,9 +173,6 @@ describe("bar#VR-7 vendor_response_invalid is the answer to", () => {
     ["a number as access_token", { access_token: 7 }],
     ["a line break in the access_token", { access_token: "a\r\nb" }],
     ["a number as refresh_token", { ...SOUND, refresh_token: 7 }],
-    ["a number as scope", { ...SOUND, scope: 7 }],
-    ["a quote in scope", { ...SOUND, scope: 'a"b' }],
-    ["a scope list of lists", { ...SOUND, scope: [["a"]] }],
     ["ok false without error", { ...SOUND, ok: false }],
     ["V-69 a member twice", '{"access_token":"a","access_token":"b"}'],
     ["V-69 a member twice, once with escapes", '{"access_token":"a","access\\u005ftoken":"b"}'],
@@ -178,17 +198,32 @@ describe("bar#VR-7 a scope list", () => {
 
   it("may be of whole numbers", async () => {
     expect((await read({ ...SOUND, scope: [4, 12] })).scope).toEqual(["4", "12"]);
-    await expect(read({ ...SOUND, scope: [0.5] })).rejects.toMatchObject(INVALID);
+    expect(await read({ ...SOUND, scope: [0.5] })).toEqual({ ...READ, vendorData: { scope: [0.5] } });
   });
 
-  it.each<[string, string | string[]]>([
+  it.each<[string, unknown]>([
     ["of 1,001", names(1001).join(" ")],
     ["of 1,001 in an array", names(1001)],
     ["of 30,000", names(30_000).join(",")],
     ["with a scope of 1,025 characters", "x".repeat(1025)],
     ["with an absurdly long scope", ["a", "x".repeat(200_000)]],
-  ])("%s is refused", async (_title, scope) => {
-    await expect(read({ ...SOUND, scope })).rejects.toMatchObject(INVALID);
+    ["that is a number", 7],
+    ["that is false", false],
+    ["that is an object", {}],
+    ["of lists", [["a"]]],
+    ["with a quote", 'a"b'],
+    ["with JSON in a text", '["a"]'],
+    ["with an umlaut", "gr\u00fcn"],
+  ])("%s is left out, kept as it came, and reported", async (_title, scope) => {
+    const onOddScope = vi.fn<() => void>();
+    expect(await read({ ...SOUND, scope }, { onOddScope })).toEqual({ ...READ, vendorData: { scope } });
+    expect(onOddScope).toHaveBeenCalledOnce();
+  });
+
+  it("that can be read is reported to nobody", async () => {
+    const onOddScope = vi.fn<() => void>();
+    for (const scope of ["a b", ["a b"], "", null, undefined]) await read({ ...SOUND, scope }, { onOddScope });
+    expect(onOddScope).not.toHaveBeenCalled();
   });
 });
 
@@ -202,5 +237,61 @@ describe("an error", () => {
     ["beside ok false", { ok: false, error: "code_already_used" }, {}],
   ])("is mapped by its code: %s", async (_title, body, options) => {
     await expect(read(body, options)).rejects.toMatchObject({ code: "invalid_grant", status: 400 });
+  });
+});
+
+describe("numbers of the vendor's", () => {
+  it.each(["17841405822304915", "9007199254740993", "1e400", "1.0", "-0", "0.12345678901234567890"])(
+    "keep their digits in vendor_data, within the token set too: %s",
+    async (number) => {
+      const body = `{"access_token":"a","expires_in":60.0,"user_id":${number},"deep":{"ids":[${number}]}}`;
+      const { vendorData, expiresInSeconds } = await read(body);
+      expect(JSON.stringify(vendorData)).toBe(`{"user_id":${number},"deep":{"ids":[${number}]}}`);
+      expect(expiresInSeconds).toBe(60);
+      const wrapped = await read(`{"data":[${body}]}`, { dialect: { tokenResponseMember: "data.0" } });
+      expect(JSON.stringify(wrapped.vendorData)).toContain(`"user_id":${number}`);
+    },
+  );
+
+  it("are numbers where they are read here", async () => {
+    const dialect = { tokenResult: { member: "status", success: [0] }, tokenExpiry: { member: "at", unit: "seconds" } };
+    const answer = await read('{"status":0.0,"access_token":"a","at":1700000060.0}', { dialect });
+    expect(answer).toMatchObject({ expiresInSeconds: 60 });
+    await expect(read('{"status":1.0,"access_token":"a"}', { dialect })).rejects.toMatchObject({
+      extras: { vendorError: "1" },
+    });
+  });
+});
+
+describe("an answer that is refused while it is read", () => {
+  const RENAMED = { dialect: { tokenResponseMember: "data", tokenResponseNames: { access_token: "accessToken" } } };
+
+  it.each<[string, string, object, Options?]>([
+    [
+      "a member is there twice",
+      '{"access_token":"a","refresh_token":"r","x":1,"x":2}',
+      { accessToken: "a", refreshToken: "r" },
+    ],
+    ["the refresh token is no text", '{"access_token":"a","refresh_token":7}', { accessToken: "a" }],
+    ["the access token is missing", '{"refresh_token":"r"}', { refreshToken: "r" }],
+    ["a parameter is there twice", "access_token=a&refresh_token=r&x=1&x=2", { accessToken: "a", refreshToken: "r" }],
+    ["the set is within another member", '{"data":{"accessToken":"a","id":1,"id":2}}', { accessToken: "a" }, RENAMED],
+    ["it says ok: false", '{"ok":false,"access_token":"a"}', { accessToken: "a" }],
+    ["nothing can be read", '{"access_token":"a"', {}],
+    ["it is a page", "<html>", {}],
+  ])("shows its tokens: %s", async (_title, body, seen, options = {}) => {
+    const onRefused = vi.fn<(seen: object) => void>();
+    await expect(read(body, { ...options, onRefused })).rejects.toMatchObject(INVALID);
+    expect(onRefused.mock.calls).toEqual([[seen]]);
+  });
+
+  it.each<[string, string | object, Options?]>([
+    ["an error", { error: "invalid_grant", access_token: "a" }],
+    ["a refusal by its status", SOUND, { status: 400 }],
+    ["a redirect", SOUND, { status: 302 }],
+  ])("is not %s", async (_title, body, options = {}) => {
+    const onRefused = vi.fn<(seen: object) => void>();
+    await expect(read(body, { ...options, onRefused })).rejects.toBeInstanceOf(OAuthError);
+    expect(onRefused).not.toHaveBeenCalled();
   });
 });

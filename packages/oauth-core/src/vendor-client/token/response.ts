@@ -6,19 +6,15 @@
 import { defined } from "../../mechanics/defined.ts";
 import type { Clock, JsonObject, JsonValue } from "../../ports.ts";
 import { isScopeToken } from "../../protocol/scope.ts";
+import { withPlainNumbers } from "../../mechanics/exact-json.ts";
 import { isJsonObject } from "../../protocol/strict-json.ts";
 import type { AbsoluteExpiry } from "../../vendors/dialect.ts";
 import type { ResolvedVendor } from "../../vendors/vendor.ts";
-import { readObject, requireAnswer } from "../answer.ts";
+import { type Body, isOutage, parseBody, readBody, requireNoRedirect } from "../answer.ts";
 import { memberAt } from "../userinfo/member-path.ts";
 import { hasIdTokens } from "../issuer.ts";
-import {
-  invalidVendorResponse,
-  parseRetryAfter,
-  type VendorCall,
-  vendorRefusal,
-  vendorRefusedClient,
-} from "../errors.ts";
+import { invalidVendorResponse, type VendorCall } from "../errors.ts";
+import { errorInSuccess, readLeniently, refusalOf } from "./refusal.ts";
 
 /** The response after normalising; nothing in it is verified yet. */
 export interface TokenAnswer {
@@ -46,6 +42,18 @@ type Dialect = Pick<
   | "classifyError"
 >;
 
+/** Tokens that an answer shows although it is refused. */
+export type SeenTokens = Partial<Pick<TokenAnswer, "accessToken" | "refreshToken">>;
+
+/** What an answer is read with. */
+export interface Reading {
+  readonly now: Clock;
+  /** A success that cannot be read as one is about to be refused: the tokens it shows. */
+  readonly onRefused?: (seen: SeenTokens) => void;
+  /** The answer has a `scope` that is none. */
+  readonly onOddScope?: () => void;
+}
+
 /**
  * @throws OAuthError by the vendor's own error code, also inside a 200; temporarily_unavailable for
  *   429 and 5xx; vendor_response_invalid for a redirect, HTML, anything ambiguous, and a success
@@ -56,45 +64,52 @@ export async function readTokenAnswer(
   response: Response,
   vendor: Dialect,
   call: VendorCall,
-  now: Clock,
+  reading: Reading,
 ): Promise<TokenAnswer> {
-  requireAnswer(response, call, now);
-  const isRefusal = response.status >= 400;
-  const answer = await readObject(response, call, { acceptForm: true }).catch((error: unknown) => {
-    throw response.status === 401 ? vendorRefusedClient(call) : error;
+  requireNoRedirect(response, call);
+  const { now, onRefused } = reading;
+  const isSuccess = response.status < 400;
+  const body = await readBody(response, call).catch((error: unknown) => {
+    if (isOutage(response)) return EMPTY;
+    if (isSuccess) onRefused?.({});
+    throw error;
   });
-  const vendorCode = errorCode(answer, vendor);
-  if (vendorCode !== undefined)
-    throw vendorRefusal(vendorCode, call, parseRetryAfter(response.headers.get("retry-after"), now));
-  if (response.status === 401) throw vendorRefusedClient(call);
-  if (isRefusal || answer.ok === false) throw invalidVendorResponse(`${call.what}: refused without an error code`);
-  return normalise(vendor.readTokenResponse?.(answer) ?? answer, vendor, now);
+  const parsed = parse(body, call);
+  const members = withPlainNumbers("exact" in parsed ? parsed.exact : readLeniently(body, call));
+  const answered = { response, body, members, vendor, call };
+  if (!isSuccess) throw refusalOf(answered, now);
+  const error = errorInSuccess(answered, now);
+  if (error !== undefined) throw error;
+  try {
+    if ("problem" in parsed) throw parsed.problem;
+    if (members.ok === false) throw invalidVendorResponse(`${call.what}: refused without an error code`);
+    return normalise(vendor.readTokenResponse?.(parsed.exact) ?? parsed.exact, vendor, reading);
+  } catch (refused) {
+    onRefused?.(seenTokens(body, vendor));
+    throw refused;
+  }
 }
 
-function errorCode(answer: JsonObject, { classifyError, tokenResult, errorMember }: Dialect): string | undefined {
-  const { error } = answer;
-  return (
-    classifyError?.(answer) ??
-    (typeof error === "string" && error !== "" ? error : undefined) ??
-    (errorMember === undefined ? undefined : codeAt(memberAt(answer, errorMember))) ??
-    (tokenResult === undefined ? undefined : failedResult(answer[tokenResult.member], tokenResult.success))
-  );
+const EMPTY: Body = { text: "", type: "" };
+
+function parse(body: Body, call: VendorCall): { readonly exact: JsonObject } | { readonly problem: unknown } {
+  try {
+    return { exact: parseBody(body, call, { acceptForm: true }) };
+  } catch (problem) {
+    return { problem };
+  }
 }
 
-function codeAt(value: JsonValue | undefined): string | undefined {
-  return typeof value === "number" || (typeof value === "string" && value !== "") ? String(value) : undefined;
-}
-
-/**
- * @returns the result as an error code; undefined for a success, and when the response has no
- *   result
- */
-function failedResult(
-  result: JsonValue | undefined,
-  success: readonly (string | number | boolean)[],
-): string | undefined {
-  if (result === undefined || success.some((value) => value === result)) return undefined;
-  return typeof result === "string" || typeof result === "number" ? String(result) : "error";
+/** Best effort, to revoke them: of two members of one name the last, as most clients read it. */
+function seenTokens({ text }: Body, vendor: Dialect): SeenTokens {
+  try {
+    const value: JsonValue = text.startsWith("{") ? JSON.parse(text) : Object.fromEntries(new URLSearchParams(text));
+    const members: JsonObject = isJsonObject(value) ? unwrap(value, vendor).members : {};
+    const seen = (member: JsonValue | undefined): string | undefined => (isToken(member) ? member : undefined);
+    return defined({ accessToken: seen(members.access_token), refreshToken: seen(members.refresh_token) });
+  } catch {
+    return {};
+  }
 }
 
 const STANDARD: ReadonlySet<string> = new Set([
@@ -106,21 +121,24 @@ const STANDARD: ReadonlySet<string> = new Set([
   "id_token",
 ]);
 
-function normalise(answer: JsonObject, vendor: Dialect, now: Clock): TokenAnswer {
-  const { members, vendorData } = unwrap(answer, vendor);
+/** @param exact whose numbers keep their digits: they are passed on, and read from `answer` */
+function normalise(exact: JsonObject, vendor: Dialect, { now, onOddScope }: Reading): TokenAnswer {
+  const { members } = unwrap(withPlainNumbers(exact), vendor);
+  const { vendorData } = unwrap(exact, vendor);
   const expiresInSeconds =
     usableLifetime(members.expires_in) ??
     lifetimeUntil(members, vendor.tokenExpiry, now) ??
     vendor.defaultLifetimeSeconds;
   const refreshToken = optionalToken(members.refresh_token, "refresh_token");
-  const scope = scopeList(members.scope, vendor.scopeSeparator);
+  const scope = readableScope(members.scope, vendor.scopeSeparator);
+  if (scope === "odd") onOddScope?.();
   // Without an issuer the signature cannot be checked, and nothing unverified is passed on.
   const idToken = hasIdTokens(vendor) ? optionalToken(members.id_token, "id_token") : undefined;
   return {
     accessToken: token(members.access_token, "access_token"),
     tokenType: tokenType(members.token_type),
-    vendorData,
-    ...defined({ expiresInSeconds, refreshToken, scope, idToken }),
+    vendorData: scope === "odd" ? { ...vendorData, scope: unwrap(exact, vendor).members.scope ?? null } : vendorData,
+    ...defined({ expiresInSeconds, refreshToken, scope: scope === "odd" ? undefined : scope, idToken }),
   };
 }
 
@@ -133,7 +151,7 @@ function unwrap(
   { tokenResponseMember: wrapper, tokenResponseNames: names }: Dialect,
 ): { members: JsonObject; vendorData: JsonObject } {
   const wrapped = wrapper === undefined ? undefined : memberAt(answer, wrapper);
-  if (wrapper === undefined || !isJsonObject(wrapped) || named(wrapped, names).access_token === undefined) {
+  if (wrapper === undefined || !isJsonObject(wrapped) || (named(wrapped, names).access_token ?? null) === null) {
     return { members: named(answer, names), vendorData: withoutStandard(answer, names) };
   }
   // In place of the whole member: nothing around the set is passed on, so no second token can be.
@@ -150,9 +168,10 @@ function unwrap(
 function named(members: JsonObject, names: Readonly<Record<string, string>>): JsonObject {
   const theirs = Object.entries(names).flatMap(([ours, name]) => {
     const value = members[name];
-    return value === undefined ? [] : [[ours, value] as const];
+    const isOurs = (members[ours] ?? null) !== null;
+    return value === undefined || isOurs ? [] : [[ours, value] as const];
   });
-  return theirs.length === 0 ? members : { ...Object.fromEntries(theirs), ...members };
+  return theirs.length === 0 ? members : { ...members, ...Object.fromEntries(theirs) };
 }
 
 function withoutStandard(members: JsonObject, names: Readonly<Record<string, string>>): JsonObject {
@@ -166,8 +185,12 @@ function withoutStandard(members: JsonObject, names: Readonly<Record<string, str
  */
 const TOKEN = /^[\x20-\x7e]+$/;
 
+function isToken(value: JsonValue | undefined): value is string {
+  return typeof value === "string" && TOKEN.test(value);
+}
+
 function token(value: JsonValue | undefined, name: string): string {
-  if (typeof value === "string" && TOKEN.test(value)) return value;
+  if (isToken(value)) return value;
   throw invalidVendorResponse(`${name} is missing or not a string of printable ASCII`);
 }
 
@@ -191,7 +214,7 @@ const MAX_LIFETIME_SECONDS = 3_155_760_000; // a hundred years
 
 /** @returns whole seconds; undefined, meaning unknown, for anything but a positive lifetime */
 export function usableLifetime(value: JsonValue | undefined): number | undefined {
-  const seconds = typeof value === "string" && /^\d{1,12}$/.test(value) ? Number(value) : value;
+  const seconds = typeof value === "string" && /^\d{1,12}(\.\d{1,12})?$/.test(value) ? Number(value) : value;
   if (typeof seconds !== "number" || !(seconds >= 1 && seconds <= MAX_LIFETIME_SECONDS)) return undefined;
   return Math.floor(seconds);
 }
@@ -221,15 +244,25 @@ export function pointInTime(value: JsonValue | undefined, unit: AbsoluteExpiry["
 const MAX_SCOPES = 1_000;
 const MAX_SCOPE_LENGTH = 1_024;
 
+/** Scope is what the vendor reports, not what the tokens can do: one that is unreadable refuses no tokens. */
+function readableScope(value: JsonValue | undefined, separator: string): readonly string[] | "odd" | undefined {
+  try {
+    return scopeList(value, separator);
+  } catch {
+    return "odd";
+  }
+}
+
 /**
- * An array of names or whole numbers, a comma-separated list, or a list with the vendor's own separator. A comma separates
+ * An array of names (several in one text too) or whole numbers, a comma-separated list, or a list with the vendor's own separator. A comma separates
  * only when there are no spaces.
+ *
+ * @throws OAuthError vendor_response_invalid for anything else
  */
 export function scopeList(value: JsonValue | undefined, separator: string): readonly string[] | undefined {
   if (value === undefined || value === null) return undefined;
-  const parts = typeof value === "string" ? splitScope(value, separator) : Array.isArray(value) ? value : [undefined];
   const scope = new Set<string>();
-  for (const one of parts) {
+  for (const one of listed(value, separator)) {
     // Some vendors number their permissions.
     const part = Number.isSafeInteger(one) ? String(one) : one;
     if (part === "") continue;
@@ -240,6 +273,12 @@ export function scopeList(value: JsonValue | undefined, separator: string): read
     if (scope.size > MAX_SCOPES) throw invalidVendorResponse(`more than ${MAX_SCOPES} scopes`);
   }
   return [...scope];
+}
+
+function listed(value: JsonValue, separator: string): readonly unknown[] {
+  if (typeof value === "string") return splitScope(value, separator);
+  if (!Array.isArray(value)) return [undefined];
+  return value.flatMap((one: unknown) => (typeof one === "string" ? one.split(/\s+/) : [one]));
 }
 
 function splitScope(text: string, separator: string): string[] {

@@ -14,6 +14,7 @@ import { readObject, requireAnswer } from "../answer.ts";
 import type { Bindings, VendorClientDeps } from "../binding.ts";
 import {
   invalidVendorResponse,
+  saidBy,
   translateVendorError,
   type VendorCall,
   vendorRefusal,
@@ -31,6 +32,9 @@ export interface GrantTokens {
   readonly accessToken: string;
   readonly refreshToken?: string | undefined;
 }
+
+/** As far as an answer that is refused shows them. */
+export type LostTokens = Partial<GrantTokens>;
 
 /** `token`: this token ended; `grant`: its whole grant; `already`: the vendor does not know it. */
 export type Revoked = "token" | "grant" | "already";
@@ -179,7 +183,7 @@ async function readRevocation(
 ): Promise<Revoked> {
   requireAnswer(response, call, now);
   const isRefusal = response.status >= 400;
-  const { error, isFailure } = await readRefusal(response, call);
+  const { error, isFailure, members } = await readRefusal(response, call);
   if (error === undefined && !isRefusal) {
     if (isFailure) throw invalidVendorResponse("revocation: a 200 that reports a failure");
     return "token";
@@ -188,7 +192,7 @@ async function readRevocation(
   if (isGone === true) return "already";
   //= rfc7009#2.2.1
   if (error === "unsupported_token_type") throw noWay(vendor, error);
-  if (error !== undefined) throw vendorRefusal(error, call);
+  if (error !== undefined) throw vendorRefusal(error, call, saidBy(response, members, now));
   throw response.status === 401
     ? vendorRefusedClient(call)
     : invalidVendorResponse(`revocation: status ${response.status}`);
@@ -198,10 +202,11 @@ async function readRevocation(
 async function readRefusal(
   response: Response,
   call: VendorCall,
-): Promise<{ readonly error?: string; readonly isFailure: boolean }> {
-  const { error, ok, revoked } = await readObject(response, call).catch((): JsonObject => ({}));
+): Promise<{ readonly error?: string; readonly isFailure: boolean; readonly members: JsonObject }> {
+  const members = await readObject(response, call).catch((): JsonObject => ({}));
+  const { error, ok, revoked } = members;
   const isFailure = ok === false || revoked === false;
-  return typeof error === "string" && error !== "" ? { error, isFailure } : { isFailure };
+  return { isFailure, members, ...(typeof error === "string" && error !== "" ? { error } : {}) };
 }
 
 /** The vendor would treat a token of the other type as unknown, which does not revoke it. */
@@ -237,15 +242,22 @@ const DISCARD_MILLISECONDS = 5_000;
 
 /**
  * Revokes tokens that are returned to no caller. One attempt; no request waits for it, and its
- * failure changes nothing.
+ * failure changes nothing. Not where a revocation ends all grants of the user.
  */
 export function discardTokens(
   vendor: ResolvedVendor,
   credentials: VendorCredentials,
-  tokens: GrantTokens,
+  tokens: LostTokens,
   deps: RevokeDeps,
 ): void {
-  if (vendor.revocationEndpoint === undefined) return;
-  const request = grantRevocation(vendor, tokens);
+  if (vendor.revocationEndpoint === undefined || vendor.revocation?.ends === "grant") return;
+  const request = lostRevocation(vendor, tokens);
+  if (request === undefined) return;
   revokeToken(vendor, credentials, request, deps, AbortSignal.timeout(DISCARD_MILLISECONDS)).catch(() => {});
+}
+
+function lostRevocation(vendor: ResolvedVendor, { accessToken, refreshToken }: LostTokens): RevokeRequest | undefined {
+  if (accessToken !== undefined) return grantRevocation(vendor, { accessToken, refreshToken });
+  if (refreshToken === undefined || vendor.revokes === "access_token") return undefined;
+  return { token: refreshToken, tokenTypeHint: "refresh_token" };
 }

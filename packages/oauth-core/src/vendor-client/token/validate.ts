@@ -31,17 +31,17 @@ import {
 import { spelledIssuer } from "../issuer.ts";
 import { isUnpublishedKey, type SigningKeys } from "../id-token/jwks.ts";
 import type { TokenAnswer } from "./response.ts";
-import type { GrantTokens } from "./revoke.ts";
+import type { LostTokens } from "./revoke.ts";
 import type { Bindings, VendorClientDeps } from "../binding.ts";
 import { type VendorCall, translateVendorError } from "../errors.ts";
 
-export interface TokenDeps extends Pick<VendorClientDeps, "now" | "fetch"> {
+export interface TokenDeps extends Pick<VendorClientDeps, "now" | "fetch" | "onOddScope"> {
   readonly bindings: Bindings;
   readonly keys: SigningKeys;
   readonly discovery: Discovery;
   readonly deadline: Deadline;
   /** Revokes tokens that failed a check. Not awaited. */
-  readonly discard: (vendor: ResolvedVendor, credentials: VendorCredentials, tokens: GrantTokens) => void;
+  readonly discard: (vendor: ResolvedVendor, credentials: VendorCredentials, tokens: LostTokens) => void;
 }
 
 export interface TokenExchange {

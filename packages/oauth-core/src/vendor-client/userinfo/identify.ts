@@ -2,7 +2,7 @@
 import type { ResolvedVendor, VendorTokens } from "../../vendors/vendor.ts";
 import { account, type AccountDeps, accountIdentity } from "./userinfo.ts";
 import { parseIdToken } from "../id-token/verify.ts";
-import { identityMissing, identityOf } from "./member-path.ts";
+import { identityMissing, identityOf } from "./identity.ts";
 import { hasIdTokens } from "../issuer.ts";
 
 /**

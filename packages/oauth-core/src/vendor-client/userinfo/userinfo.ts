@@ -14,7 +14,7 @@ import { memberAt } from "./member-path.ts";
 import { scopeList } from "../token/response.ts";
 import { jsonResponse, readObject, requireAnswer } from "../answer.ts";
 import type { Bindings, VendorClientDeps } from "../binding.ts";
-import { invalidVendorResponse, translateVendorError, type VendorCall, vendorRefusal } from "../errors.ts";
+import { invalidVendorResponse, saidBy, translateVendorError, type VendorCall, vendorRefusal } from "../errors.ts";
 
 export interface AccountDeps extends Pick<VendorClientDeps, "now" | "fetch"> {
   readonly bindings: Bindings;
@@ -148,7 +148,7 @@ async function askOwn(
   const problem = refusal === undefined ? undefined : memberAt(answer, refusal.member);
   if (typeof problem === "string") {
     if (refusal?.values.includes(problem) === true) return undefined;
-    throw vendorRefusal(problem, { ...CALL, errors: vendor.tokenErrors });
+    throw vendorRefusal(problem, { ...CALL, errors: vendor.tokenErrors }, saidBy(response, answer, now));
   }
   if (problem !== undefined || response.status !== 200)
     throw invalidVendorResponse(`account: status ${response.status}, and no account`);

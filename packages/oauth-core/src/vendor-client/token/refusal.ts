@@ -1,0 +1,160 @@
+/**
+ * What the token endpoint's answer refuses, in whatever words: an OAuth error of any status, also in
+ * a 200, an error as an object or in a list, a page of a network in front of the vendor. Part of
+ * response.ts; what each code means is in errors.ts and in the vendor's entry.
+ */
+import type { Clock, JsonObject, JsonValue } from "../../ports.ts";
+import type { OAuthError } from "../../protocol/errors.ts";
+import { isJsonObject } from "../../protocol/strict-json.ts";
+import type { ResolvedVendor } from "../../vendors/vendor.ts";
+import { type Body, isHtml, isOutage, parseBody } from "../answer.ts";
+import {
+  invalidVendorResponse,
+  meaningAtAnyStatus,
+  meaningOf,
+  type Refusal,
+  saidBy,
+  type VendorCall,
+  vendorRefusal,
+  vendorRefusedClient,
+  vendorUnavailable,
+} from "../errors.ts";
+import { memberAt } from "../userinfo/member-path.ts";
+
+type ErrorDialect = Pick<ResolvedVendor, "classifyError" | "tokenResult" | "errorMember">;
+
+/** An answer that may be a refusal. */
+export interface Answered {
+  readonly response: Response;
+  readonly body: Body;
+  /** Of the body, as `membersOf` reads them. */
+  readonly members: JsonObject;
+  readonly vendor: ErrorDialect;
+  readonly call: VendorCall;
+}
+
+/** @returns the error of an answer whose status is not a success */
+export function refusalOf({ response, body, members, vendor, call }: Answered, now: Clock): OAuthError {
+  const { status, headers } = response;
+  const said = saidBy(response, members, now);
+  const code =
+    pickCode(candidates(members, vendor), call, said) ??
+    namedCodes(members).find((named) => meaningOf(named, call, said) !== undefined) ??
+    (status === 401 ? challengedCode(headers, call) : undefined);
+  const meaning = code === undefined ? undefined : meaningOf(code, call, said);
+  const isToWait = status === 429 || headers.has("retry-after");
+  // A dead grant is believed whatever the status, but not beside a word that the same request may
+  // succeed later.
+  const isSure = code !== undefined && !isToWait && meaningAtAnyStatus(code, call, said) !== undefined;
+  const isUnclear = meaning === undefined || (call.isRefresh === true && meaning.code === "invalid_grant");
+  const isLater =
+    isOutage(response) ||
+    (headers.has("retry-after") && isUnclear) ||
+    (isPassing(status, body) && meaning === undefined);
+  if (isLater && !isSure) return vendorUnavailable(response, call, now);
+  if (code !== undefined) return vendorRefusal(code, call, said);
+  return status === 401
+    ? vendorRefusedClient(call)
+    : invalidVendorResponse(`${call.what}: status ${status} without an error code`);
+}
+
+/**
+ * A conflict with another request, a lock, and the page of a network in front of the vendor that
+ * takes us for a robot: the vendor has decided nothing.
+ */
+function isPassing(status: number, body: Body): boolean {
+  return status === 409 || status === 423 || (status === 403 && isHtml(body));
+}
+
+/** @returns the error in a success of HTTP; undefined where it is one of OAuth too */
+export function errorInSuccess({ response, members, vendor, call }: Answered, now: Clock): OAuthError | undefined {
+  const said = saidBy(response, members, now);
+  const { own, nested } = candidates(members, vendor);
+  // A success may have a member of that name that says so: `error: { code: "ok" }`.
+  const code = own[0] ?? nested.find((one) => meaningOf(one, call, said) !== undefined);
+  return code === undefined ? undefined : vendorRefusal(code, call, said);
+}
+
+/**
+ * The members of an answer that is not JSON, as far as they can be read: some vendors write a line
+ * break into a description as it is, which JSON forbids. Nothing is taken from them but an error.
+ */
+export function readLeniently(body: Body, call: VendorCall): JsonObject {
+  try {
+    return parseBody({ ...body, text: body.text.replace(/\p{Cc}+/gu, " ") }, call, { acceptForm: true });
+  } catch {
+    return {};
+  }
+}
+
+/** Error codes in the places where they stand. */
+interface Candidates {
+  /** In `error`, or where the vendor's entry says: at most one, and it is an error whatever it says. */
+  readonly own: readonly string[];
+  /** Within an `error` that is an object, and within the members of a list `errors`. */
+  readonly nested: readonly string[];
+}
+
+function candidates(members: JsonObject, { classifyError, tokenResult, errorMember }: ErrorDialect): Candidates {
+  const { error, errors } = members;
+  const own =
+    classifyError?.(members) ??
+    (typeof error === "string" && error !== "" ? error : undefined) ??
+    (errorMember === undefined ? undefined : codeIn(memberAt(members, errorMember))) ??
+    (tokenResult === undefined ? undefined : failedResult(members[tokenResult.member], tokenResult.success));
+  const listed = isList(errors) ? errors.slice(0, MAX_LISTED) : [];
+  return { own: own === undefined ? [] : [own], nested: [error, ...listed].flatMap((one) => namedCodes(one)) };
+}
+
+const MAX_LISTED = 8;
+
+function isList(value: JsonValue | undefined): value is readonly JsonValue[] {
+  return Array.isArray(value);
+}
+
+/** The first whose meaning is known, else the first. */
+function pickCode({ own, nested }: Candidates, call: VendorCall, said: Refusal): string | undefined {
+  return own[0] ?? nested.find((code) => meaningOf(code, call, said) !== undefined) ?? nested[0];
+}
+
+/** What vendors call the member that holds a code. */
+const CODE_MEMBERS = [
+  "code",
+  "error",
+  "errorType",
+  "error_type",
+  "errorCode",
+  "error_code",
+  "type",
+  "status",
+  "reason",
+];
+
+function namedCodes(value: JsonValue | undefined): string[] {
+  if (!isJsonObject(value)) return [];
+  return CODE_MEMBERS.map((name) => codeIn(value[name])).filter((code) => code !== undefined);
+}
+
+function codeIn(value: JsonValue | undefined): string | undefined {
+  return typeof value === "number" || (typeof value === "string" && value !== "") ? String(value) : undefined;
+}
+
+/**
+ * @returns the result as an error code; undefined for a success, and when the response has no
+ *   result
+ */
+function failedResult(
+  result: JsonValue | undefined,
+  success: readonly (string | number | boolean)[],
+): string | undefined {
+  if (result === undefined || result === null || success.some((value) => value === result)) return undefined;
+  return typeof result === "string" || typeof result === "number" ? String(result) : "error";
+}
+
+/** The refresh token stands in the place of an access token at some servers, and is refused like one. */
+//= rfc6750#3.1
+function challengedCode(headers: Headers, { isRefresh }: VendorCall): string | undefined {
+  const isBearer = /(^|,\s*)bearer\b[^,]*\berror="?invalid_token\b/i;
+  const challenge = headers.get("www-authenticate") ?? "";
+  return isRefresh === true && isBearer.test(challenge) ? "invalid_token" : undefined;
+}
