@@ -12,14 +12,15 @@ const say = (text: string): void => void process.stderr.write(`${text}\n`);
 
 async function main(command: Command): Promise<void> {
   const load = () => loadConfig(readEnvironment(), process.cwd());
-  if (command.name === "serve") await serve(load());
+  if (command.name === "serve") await serve(load);
   else process.exitCode = await runOperatorCommand(command, load);
 }
 
-async function serve(config: Config): Promise<void> {
+/** @param load after the signals are handled: from then on the process holds secrets */
+async function serve(load: () => Config): Promise<void> {
   const stdout = bufferedStdout();
   const log = createLog(stdout);
-  const { greeting } = await runService(() => start(config, log, { stdout }), log);
+  const { greeting } = await runService(async () => start(load(), log, { stdout }), log);
   say(greeting);
 }
 

@@ -2,7 +2,7 @@
  * Runs one command of the platform: reads the settings, opens the storage, handles signals. stdout
  * carries results; messages for the operator go to stderr. main.ts loads it, except for a keeper.
  */
-import { createLog } from "@oauth-broker/oauth-core/service";
+import { createLog, onStopSignal } from "@oauth-broker/oauth-core/service";
 import { type Command, EXIT, HELP } from "./cli.ts";
 import { systemClock } from "./clock.ts";
 import { loadPlatformConfig, loadServeConfig, readEnvironment, startFolder } from "./config.ts";
@@ -28,10 +28,12 @@ export async function runCommand(command: Exclude<Command, { name: "keep" }>, fi
     case "invalid":
       say(command.message);
       return EXIT.usage;
-    case "serve":
+    case "serve": {
+      const stopped = stopSignal();
       return inContext(command, ({ config, storage, environment }) =>
-        serve(loadServeConfig(environment, config), { storage, log: createLog(), say, stopped: stopSignal() }),
+        serve(loadServeConfig(environment, config), { storage, log: createLog(), say, stopped }),
       );
+    }
     case "init":
     case "run":
     case "status":
@@ -70,6 +72,6 @@ function run(
 
 function stopSignal(): Promise<void> {
   const stopped = Promise.withResolvers<void>();
-  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => stopped.resolve());
+  onStopSignal(() => stopped.resolve());
   return stopped.promise;
 }

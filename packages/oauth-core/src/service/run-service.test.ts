@@ -92,3 +92,45 @@ describe("the exit code", () => {
     expect(output).toContain("stop_failed");
   });
 });
+
+describe("a process that serves", () => {
+  const PROGRAM = `
+    import { setTimeout } from "node:timers/promises";
+    import { createLog } from ${JSON.stringify(new URL("log.ts", import.meta.url).href)};
+    import { runService } from ${JSON.stringify(new URL("run-service.ts", import.meta.url).href)};
+    const keepsRunning = setInterval(() => undefined, 1_000);
+    const stop = async () => { clearInterval(keepsRunning); process.stderr.write("drained"); };
+    await runService(async () => ({ stop }), createLog());
+    process.stderr.write("running;");
+    process.stdin.on("data", () => process.stderr.write("alive;")).on("end", () => undefined);
+  `;
+  const start = () => {
+    const child = spawn(process.execPath, ["--input-type=module", "--eval", PROGRAM], {
+      stdio: ["pipe", "ignore", "pipe"],
+    });
+    let said = "";
+    child.stderr.setEncoding("utf8").on("data", (text: string) => (said += text));
+    const exited = once(child, "exit");
+    return { child, exited, said: () => said };
+  };
+
+  it.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)("is drained by %s, and exits 0", async (signal) => {
+    const { child, exited, said } = start();
+    await expect.poll(said, { timeout: 20_000 }).toBe("running;");
+    child.kill(signal);
+    expect(await exited).toEqual([0, null]);
+    expect(said()).toBe("running;drained");
+  });
+
+  it.each(["SIGUSR1", "SIGUSR2"] as const)("goes on after %s, and opens no debugger", async (signal) => {
+    const { child, exited, said } = start();
+    await expect.poll(said, { timeout: 20_000 }).toBe("running;");
+    child.kill(signal);
+    child.stdin.write("?");
+    await expect.poll(said, { timeout: 20_000 }).toBe("running;alive;");
+    child.kill("SIGTERM");
+    expect(await exited).toEqual([0, null]);
+    // Node would say here where its debugger listens.
+    expect(said()).toBe("running;alive;drained");
+  });
+});

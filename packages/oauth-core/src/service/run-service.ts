@@ -31,7 +31,7 @@ export async function runService<Running extends { stop(): Promise<void> }>(
     });
   };
   // Before the start, so that a signal that arrives with our first log line is handled too.
-  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => stop(0, { signal }));
+  onStopSignal((signal) => stop(0, { signal }));
   const running = await start().catch((error: unknown) => {
     // What it lacked matters no more to an operator who has stopped it meanwhile.
     if (stopping !== undefined) process.exit(0);
@@ -44,6 +44,19 @@ export async function runService<Running extends { stop(): Promise<void> }>(
     stop(1);
   });
   return running;
+}
+
+const STOPS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
+/**
+ * Node opens its debugger at SIGUSR1 and ends at SIGUSR2. A rotation of logs sends either, and a
+ * process that holds secrets must do neither: these do nothing.
+ */
+const IGNORED = ["SIGUSR1", "SIGUSR2"] as const;
+
+/** The signals of a process that serves: three ask it to stop, and none opens a debugger or ends it. */
+export function onStopSignal(stop: (signal: NodeJS.Signals) => void): void {
+  for (const signal of STOPS) process.on(signal, () => stop(signal));
+  for (const signal of IGNORED) process.on(signal, () => undefined);
 }
 
 /**
