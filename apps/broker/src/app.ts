@@ -6,7 +6,7 @@ import { type Clock, defined, type Fetch } from "@oauth-broker/oauth-core";
 import { createSigningKeys, createVendorClient } from "@oauth-broker/oauth-core/client";
 import type { Vendor } from "@oauth-broker/oauth-core/registry";
 import { createStateCodec } from "@oauth-broker/oauth-core/protocol";
-import { createResponseEncryption } from "@oauth-broker/oauth-core/server";
+import { createResponseEncryption, endSurplusCookies } from "@oauth-broker/oauth-core/server";
 import { createEgress, type Egress, onBehalfOf } from "@oauth-broker/oauth-core/egress";
 import { Hono } from "hono";
 import { isLoopbackName } from "@oauth-broker/oauth-core/configuration";
@@ -148,6 +148,7 @@ export async function createBroker(
     metrics,
     errorPage: errorPageWith(createWayBack(config.clients, deps.clients)),
     browserPaths: BROWSER_PATHS,
+    endSurplusCookies,
     isHttps: config.baseUrl.startsWith("https:"),
   });
   return {

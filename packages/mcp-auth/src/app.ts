@@ -8,6 +8,7 @@ import { createVendorClient, type VendorClient } from "@oauth-broker/oauth-core/
 import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
 import { createEgress } from "@oauth-broker/oauth-core/egress";
 import { type Answer, jsonAnswer } from "@oauth-broker/oauth-core/http";
+import { endSurplusCookies } from "@oauth-broker/oauth-core/server";
 import { errorPageWith, type Log, mount, type Route, watchedVendorClient } from "@oauth-broker/oauth-core/service";
 import { Hono } from "hono";
 import { createCallerAddress } from "./caller-address.ts";
@@ -111,6 +112,7 @@ export function createApp(definition: ServerDefinition, settings: Settings, opti
   mount(app, [...probes, ...[endpoint.route, ...mode.routes].map(createOrigins(settings))], {
     log,
     errorPage: errorPageWith(),
+    endSurplusCookies,
     isHttps: settings.deploymentUrl?.startsWith("https:") === true,
     ...defined({ metrics }),
   });

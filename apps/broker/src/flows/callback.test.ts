@@ -45,6 +45,28 @@ describe("leg 3, GET /v1/callback", () => {
     expect((await callback({ state, code: "vendor-code" }, cookie)).response.status).toBe(303);
   });
 
+  it("is not spent by a browser that prefetches, and neither is the request before it", async () => {
+    const { push, authorizePath, get } = await testBroker();
+    const ahead = { headers: { "sec-purpose": "prefetch;prerender" } };
+    const path = authorizePath((await push()).body["request_uri"]);
+    expect((await get(path, undefined, ahead)).response.status).toBe(403);
+    const { location, cookie } = await get(path);
+    const state = location?.searchParams.get("state") ?? "";
+    const back = `/v1/callback?${new URLSearchParams({ state, code: "vendor-code" }).toString()}`;
+    expect((await get(back, cookie, ahead)).response.status).toBe(403);
+    const { response, location: toClient } = await get(back, cookie);
+    expect([response.status, toClient?.searchParams.has("code")]).toEqual([303, true]);
+  });
+
+  it("ends the oldest cookies of a browser that was led through many flows", async () => {
+    const { start, get } = await testBroker();
+    const { path, cookie } = await start();
+    const many = Array.from({ length: 30 }, (_, at) => `__Host-flow-${at}=v`);
+    const { response } = await get(path, [...many, cookie].join("; "));
+    const ended = response.headers.getSetCookie().filter((one) => one.includes("Max-Age=0"));
+    expect(ended.map((one) => one.split("=")[0])).toEqual(many.slice(0, 11).map((one) => one.split("=")[0]));
+  });
+
   it("bar#CB-3 refuses a replay by a page that names the flow, with the cookie and without", async () => {
     const { start, callback } = await testBroker();
     const { state, cookie } = await start();

@@ -7,7 +7,7 @@
 import type { Clock, Fetch } from "@oauth-broker/oauth-core";
 import { isFormToken, isOwnHost } from "@oauth-broker/oauth-core/server";
 import { createEgress } from "@oauth-broker/oauth-core/egress";
-import { listen, type Listening } from "@oauth-broker/oauth-core/service";
+import { isPrefetch, listen, type Listening } from "@oauth-broker/oauth-core/service";
 import { PAGE_HEADERS, type VendorOffer } from "@oauth-broker/simulators";
 import { type Context, Hono } from "hono";
 import { systemClock } from "../clock.ts";
@@ -77,6 +77,13 @@ export function createSamplePlatform(
 
   app.use(async (c, next) =>
     isOwnHost(c.req.url, url) ? next() : refuse(c, 403, "Not found here", `Open ${url} instead.`),
+  );
+
+  // The vendor's answer can be taken once, by the user's own request.
+  app.use(async (c, next) =>
+    c.req.method === "GET" && isPrefetch((name) => c.req.header(name))
+      ? refuse(c, 403, "Not opened yet", "Open this page yourself.")
+      : next(),
   );
 
   app.get("/", async (c) => {

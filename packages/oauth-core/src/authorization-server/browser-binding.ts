@@ -46,6 +46,25 @@ export function clearBindingCookie(issuer: string, flowId: string): Record<strin
   return { "set-cookie": formatCookie(cookieName(issuer, flowId), "", 0) };
 }
 
+/** More sign-ins than a user has under way: a page that navigates a victim's browser starts these. */
+const MOST_FLOW_COOKIES = 20;
+/** Proxies bound the headers of a response. The next one ends more. */
+const MOST_ENDED = 20;
+const FLOW_COOKIE = /^((?:__Host-)?flow-[A-Za-z0-9._~-]{1,200})=/;
+
+/**
+ * Ends the oldest flow cookies of a browser that holds too many: their headers would grow until no
+ * request of the browser is accepted.
+ *
+ * @param header the Cookie header as received: browsers send the oldest of a path first
+ * @returns values of Set-Cookie, none for up to 20 cookies of flows
+ */
+export function endSurplusCookies(header: string): readonly string[] {
+  const names = header.split("; ").flatMap((pair) => FLOW_COOKIE.exec(pair)?.[1] ?? []);
+  const surplus = Math.min(Math.max(0, names.length - MOST_FLOW_COOKIES), MOST_ENDED);
+  return names.slice(0, surplus).map((name) => formatCookie(name, "", 0));
+}
+
 /**
  * @param name `__Host-…` on https, so that a sibling subdomain cannot plant one
  * @param maxAgeSeconds 0 ends it

@@ -11,6 +11,7 @@ export {
   isFormToken,
   isOwnHost,
   readBindingCookie,
+  endSurplusCookies,
   readCookie,
   setBindingCookie,
 } from "./browser-binding.ts";

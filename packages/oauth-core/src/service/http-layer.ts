@@ -5,11 +5,12 @@
  */
 import { randomUUID } from "node:crypto";
 import type { Context, Hono } from "hono";
-import { type Answer, errorAnswer } from "../http/answers.ts";
+import { type Answer, errorAnswer, pageAnswer } from "../http/answers.ts";
 import { OAuthError, toOAuthError } from "../protocol/errors.ts";
 import { inContext } from "../mechanics/request-context.ts";
 import { errorFields, type Log, type LogFields } from "./log.ts";
-import type { RefusedPage } from "./page.ts";
+import { isPrefetch } from "./listener/prefetch.ts";
+import { html, page, type RefusedPage, STYLE_HASH } from "./page.ts";
 import { endSpan, type SpanFacts, startRequestSpan } from "./tracing/spans.ts";
 
 /** What is known about a request, filled in while it is handled; logged and counted here. */
@@ -75,10 +76,17 @@ export interface HttpLayer {
   readonly errorPage: (error: OAuthError, trace: Trace, route: Pick<Route, "refused">) => Promise<Answer>;
   /** Below these paths only browsers are expected, whatever the Accept header says. */
   readonly browserPaths?: RegExp;
+  /**
+   * Of what a browser sends, the cookies to end with our answer, as values of Set-Cookie. One that
+   * the answer itself sets is kept.
+   */
+  readonly endSurplusCookies?: (header: string) => readonly string[];
   /** https deployments send HSTS. */
   readonly isHttps: boolean;
 }
 
+/** For a browser that opens a page before its user does: the user's own request is answered anew. */
+const PREFETCHED = pageAnswer(403, page("Not opened yet", html`<p>Open this page yourself.</p>`), STYLE_HASH);
 /** The route of requests for no path of ours. */
 const ANY_PATH = "*";
 const HSTS = { "strict-transport-security": "max-age=31536000" };
@@ -120,9 +128,22 @@ async function run(c: Context, route: Route, allow: string, layer: HttpLayer): P
     report(method, route, answer.status, durationMs, trace, layer);
     endSpan(span, spanFacts(method, route, answer.status, trace), answer.status >= 500);
     const added = { ...(layer.isHttps ? HSTS : {}), ...route.cors?.headersFor(c.req.header("origin")) };
-    if (answer instanceof Response) return withHeaders(answer, added);
-    return new Response(answer.body, { status: answer.status, headers: { ...answer.headers, ...added } });
+    const response =
+      answer instanceof Response
+        ? withHeaders(answer, added)
+        : new Response(answer.body, { status: answer.status, headers: { ...answer.headers, ...added } });
+    if (route.surface === "browser") endSurplus(response, c.req.header("cookie"), layer);
+    return response;
   });
+}
+
+function endSurplus(response: Response, sent: string | undefined, layer: HttpLayer): void {
+  const ended = sent === undefined ? [] : (layer.endSurplusCookies?.(sent) ?? []);
+  if (ended.length === 0) return;
+  const { headers } = response;
+  const nameOf = (cookie: string): string => cookie.split("=", 1)[0] ?? "";
+  const set = new Set(headers.getSetCookie().map(nameOf));
+  for (const cookie of ended) if (!set.has(nameOf(cookie))) headers.append("set-cookie", cookie);
 }
 
 /**
@@ -215,6 +236,8 @@ async function answerOf(
     // A HEAD of a link preview must not spend what a GET would.
     const isPage = route.surface === "browser" && route.path !== ANY_PATH;
     const served = isPage && c.req.raw.method === "HEAD" ? forOtherMethods(route, allow) : route;
+    // Nor may a browser's own idea, which is no failure either.
+    if (isPage && c.req.method === "GET" && isPrefetch((name) => c.req.header(name))) return PREFETCHED;
     return await served.handle(c, trace);
   } catch (thrown) {
     return renderError(toOAuthError(thrown), route, trace, layer);

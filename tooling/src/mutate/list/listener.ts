@@ -77,4 +77,32 @@ export const LISTENER_DEFENCES: readonly Mutation[] = [
     replace: "if (refused.has(socket)) socket.destroy();",
     tests: ["packages/oauth-core/src/service/serve.test.ts"],
   },
+  {
+    defence: "A prefetch spends nothing",
+    file: "packages/oauth-core/src/service/http-layer.ts",
+    find: 'if (isPage && c.req.method === "GET" && isPrefetch(',
+    replace: 'if (isPage && c.req.method === "" && isPrefetch(',
+    tests: ["packages/oauth-core/src/service/http-layer.test.ts", "apps/broker/src/flows/callback.test.ts"],
+  },
+  {
+    defence: "A browser keeps the cookies of twenty flows",
+    file: "packages/oauth-core/src/authorization-server/browser-binding.ts",
+    find: "Math.max(0, names.length - MOST_FLOW_COOKIES)",
+    replace: "Math.max(0, names.length - MOST_FLOW_COOKIES * 100)",
+    tests: ["packages/oauth-core/src/service/http-layer.test.ts", "apps/broker/src/flows/callback.test.ts"],
+  },
+  {
+    defence: "No signal opens a debugger, and none but three ends a service",
+    file: "packages/oauth-core/src/service/run-service.ts",
+    find: "for (const signal of IGNORED) process.on(signal, () => undefined);",
+    replace: "for (const signal of IGNORED) if (signal.length === 0) process.on(signal, () => undefined);",
+    tests: ["packages/oauth-core/src/service/run-service.test.ts"],
+  },
+  {
+    defence: "A closed terminal drains a service",
+    file: "packages/oauth-core/src/service/run-service.ts",
+    find: 'const STOPS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;',
+    replace: 'const STOPS = ["SIGTERM", "SIGINT"] as const;',
+    tests: ["packages/oauth-core/src/service/run-service.test.ts"],
+  },
 ];

@@ -3,6 +3,8 @@ import type { IncomingMessage } from "node:http";
 import { connect, type Socket } from "node:net";
 import { Hono } from "hono";
 import { afterEach, expect, it, vi } from "vitest";
+import { mount, type Route } from "../http-layer.ts";
+import { createLog } from "../log.ts";
 import { type Listening, listen } from "../serve.ts";
 
 const off = vi.hoisted(() => new Set<string>());
@@ -23,6 +25,12 @@ vi.mock("./request-target.ts", async (original) => {
   const isPlainTarget: typeof actual.isPlainTarget = (target) =>
     off.has("isPlainTarget") || actual.isPlainTarget(target);
   return { isPlainTarget };
+});
+
+vi.mock("./prefetch.ts", async (original) => {
+  const actual = await original<typeof import("./prefetch.ts")>();
+  const isPrefetch: typeof actual.isPrefetch = (header) => !off.has("isPrefetch") && actual.isPrefetch(header);
+  return { isPrefetch };
 });
 
 let server: Listening | undefined;
@@ -79,4 +87,27 @@ it("twin: without a look at the target a path outside of a published prefix is s
   expect(await send(attack)).toMatch(/^HTTP\/1\.1 404 /);
   off.add("isPlainTarget");
   expect(await send(attack)).toMatch(/for the operator$/);
+});
+
+it("twin: without a look at its purpose a prefetch spends what the user's own request needs", async () => {
+  let isSpent = false;
+  const app = new Hono();
+  const handle: Route["handle"] = () => {
+    const status = isSpent ? 400 : 303;
+    isSpent = true;
+    return { status, headers: {}, body: null };
+  };
+  mount(app, [{ method: "GET", path: "/callback", surface: "browser", handle }], {
+    log: createLog({ write: () => undefined }),
+    errorPage: async (error) => Promise.reject(error),
+    isHttps: false,
+  });
+  const attack = async (): Promise<number[]> => {
+    isSpent = false;
+    const ahead = await app.request("/callback", { headers: { "sec-purpose": "prefetch" } });
+    return [ahead.status, (await app.request("/callback")).status];
+  };
+  expect(await attack()).toEqual([403, 303]);
+  off.add("isPrefetch");
+  expect(await attack()).toEqual([303, 400]);
 });
