@@ -26,8 +26,6 @@ async function setUp() {
 
 describe("bar#CB-11 an answer that is not one code or one error", () => {
   it.each([
-    ["neither", (query: URLSearchParams) => query.delete("code")],
-    ["an empty code", (query: URLSearchParams) => query.set("code", "")],
     ["two codes", (query: URLSearchParams) => query.append("code", "another")],
     ["a code of 8 KB", (query: URLSearchParams) => query.set("code", "c".repeat(8192))],
     ["a code and an error", (query: URLSearchParams) => query.set("error", "access_denied")],
@@ -44,6 +42,20 @@ describe("bar#CB-11 an answer that is not one code or one error", () => {
     expect(page?.status).toBe(400);
     expect(page?.body).toMatch(/malformed_response|invalid_request/);
     expect(page?.body).not.toMatch(new RegExp(`planted|admin|${code}`));
+    expect(fixture.vendors[0]?.tokenRequests).toEqual([]);
+  });
+
+  it.each([
+    ["is absent", (query: URLSearchParams) => query.delete("code")],
+    ["is empty", (query: URLSearchParams) => query.set("code", "")],
+  ])("gives the client an error and no code where the code %s, and the vendor is not asked", async (_what, change) => {
+    const { fixture, victim, toCallback } = await setUp();
+    const { url } = await toCallback();
+    change(url.searchParams);
+    url.searchParams.set("error_code", "1349003\u202e<script>");
+    const back = (await victim.visit(url)).url.searchParams;
+    expect([back.get("error"), back.get("code")]).toEqual(["server_error", null]);
+    expect(back.get("vendor_error")).toMatch(/^1349003 *<script>$/);
     expect(fixture.vendors[0]?.tokenRequests).toEqual([]);
   });
 

@@ -131,7 +131,7 @@ export const CALLBACK: readonly Requirement[] = [
   ),
   row(
     "CB-11",
-    "An answer has no code, two, an endless one, code and error at once, or tokens and profile data in the query. It is one code or one error, and only declared parameters are read.",
+    "An answer has two codes, an endless one, code and error at once, or tokens and profile data in the query. It is one code or one error, and only declared parameters are read. One with neither is an error of the vendor, which the client hears of.",
     attack("callback-parameters"),
   ),
   row(

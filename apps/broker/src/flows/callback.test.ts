@@ -101,8 +101,6 @@ describe("leg 3, GET /v1/callback", () => {
   });
 
   it.each<[string, Record<string, string>]>([
-    ["neither code nor error", {}],
-    ["an empty code", { code: "" }],
     ["code and error", { code: "c", error: "access_denied" }],
     ["a front-channel token", { code: "c", access_token: "t" }],
     ["an ID token", { code: "c", id_token: "t" }],
@@ -112,6 +110,23 @@ describe("leg 3, GET /v1/callback", () => {
     const { start, callback, seen } = await testBroker();
     const { state, cookie } = await start();
     expect(await callback({ state, ...parameters }, cookie)).toMatchObject(refusedPage("malformed_response"));
+    expect(await callback({ state, code: "c" }, cookie)).toMatchObject(refusedPage("state_replayed"));
+    expect(seen).toEqual([]);
+  });
+
+  it.each<[string, Record<string, string>, string | null]>([
+    ["Facebook's error_code", { error_code: "1349003", error_message: "It\r\nfailed" }, "1349003"],
+    ["an error_code that is no code", { error_code: '<b>"\\\u00e9' + "x".repeat(1_000) }, `<b>${"x".repeat(58)}`],
+    ["nothing but its state", {}, null],
+    ["an empty code", { code: "" }, null],
+    ["an empty error", { error: "", error_code: "" }, null],
+  ])("bar#CB-11 sends the browser back with server_error for %s, and ends the flow (h23)", async (_, sent, code) => {
+    const { start, callback, seen } = await testBroker();
+    const { state, cookie } = await start();
+    const { location } = await callback({ state, ...sent }, cookie);
+    expect(location?.searchParams.get("error")).toBe("server_error");
+    expect(location?.searchParams.get("vendor_error")?.replace(/ /g, "") ?? null).toBe(code);
+    expect(location?.href).not.toContain("failed");
     expect(await callback({ state, code: "c" }, cookie)).toMatchObject(refusedPage("state_replayed"));
     expect(seen).toEqual([]);
   });

@@ -26,7 +26,6 @@ function read(parameters: Record<string, string>) {
 
 describe("bar#CB-11 a callback is one code or one error", () => {
   it.each([
-    ["neither", {}],
     ["both", { code: "c", error: "access_denied" }],
     ["a code and an access token", { code: "c", access_token: "smuggled" }],
     ["a code and an ID token", { code: "c", id_token: "smuggled" }],
@@ -35,6 +34,12 @@ describe("bar#CB-11 a callback is one code or one error", () => {
   ])("and %s is refused", (_what, parameters) => {
     const refused = expect.objectContaining({ code: "invalid_callback", details: { reason: "malformed" } });
     expect(() => read(parameters as Record<string, string>)).toThrow(refused);
+  });
+
+  it("and neither is the vendor's error, with its error_code where it has one (h23)", () => {
+    for (const sent of [{ error_code: "1349003", error_message: "x" }, {}, { code: "" }] as Record<string, string>[]) {
+      expect(() => read(sent)).toThrow(expect.objectContaining({ code: "server_error" }));
+    }
   });
 
   it("with the issuer of this vendor, where it names one", () => {

@@ -18,6 +18,12 @@ export interface VendorAnswer {
   readonly callbackData: Readonly<Record<string, string>>;
 }
 
+/** An answer without a code: the vendor refused. */
+export interface VendorRefusal {
+  /** As received; undefined where the vendor said nothing but our `state`. */
+  readonly error: string | undefined;
+}
+
 /**
  * Tokens and profiles in the front channel are never read. A redirect that has one is not an answer
  * to a code request.
@@ -27,7 +33,8 @@ const MAX_CODE_LENGTH = 4096;
 
 /**
  * @param flow the state when the flow began: the stricter of then and now applies
- * @returns the code, or the vendor's `error` as received
+ * @returns the code, or the vendor's error as received: its `error`, or the `error_code` of vendors
+ *   that have no `error` (Facebook)
  * @throws OAuthError invalid_request, reason `missing_issuer`, `issuer_mismatch` or
  *   `malformed_response`
  */
@@ -37,7 +44,7 @@ export function readVendorAnswer(
   parameters: Parameters,
   vendor: ResolvedVendor,
   { issExpected = false }: { readonly issExpected?: boolean | undefined },
-): VendorAnswer | { readonly error: string } {
+): VendorAnswer | VendorRefusal {
   requireIssuer({ ...vendor, issExpected: vendor.issExpected || issExpected }, parameters.sent("iss"));
   const { callbackCodeName = "code" } = vendor;
   const code = parameters.get(callbackCodeName);
@@ -46,16 +53,16 @@ export function readVendorAnswer(
   const isSmuggled = NEVER_IN_A_CODE_RESPONSE.some(
     (name) => parameters.has(name) && !vendor.callbackParams.includes(name),
   );
-  if (isSmuggled || (code?.length ?? 0) > MAX_CODE_LENGTH || (code === undefined) === (error === undefined)) {
+  if (isSmuggled || (code?.length ?? 0) > MAX_CODE_LENGTH || (code !== undefined && error !== undefined)) {
     throw new OAuthError("invalid_request", "This is not a valid authorization response", {
       reason: "malformed_response",
     });
   }
-  if (error !== undefined) return { error };
+  if (code === undefined) return { error: error ?? parameters.get("error_code") };
   const iss = parameters.get("iss");
   const state = vendor.repeatsState === true ? parameters.get("state") : undefined;
   return {
-    code: parameters.require(callbackCodeName),
+    code,
     ...defined({ iss, state }),
     callbackData: declared(parameters, vendor),
   };

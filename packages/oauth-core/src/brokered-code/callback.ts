@@ -11,7 +11,7 @@ import { isSameText } from "../protocol/mac.ts";
 import type { Parameters } from "../protocol/parameters.ts";
 import type { Trace } from "../service/http-layer.ts";
 import { relayedError } from "../vendor-client/authorization/error.ts";
-import { readVendorAnswer, type VendorAnswer } from "./answer.ts";
+import { readVendorAnswer, type VendorAnswer, type VendorRefusal } from "./answer.ts";
 import { parkCode, parkTokens, redeemAtVendor } from "./park.ts";
 import { type Engine, failFlow, keyOf, nameFlow, identifyFlow } from "./engine.ts";
 import type { FlowRefusal, FlowVendor, Redeemed } from "./policy.ts";
@@ -34,7 +34,7 @@ interface StartedFlow {
 /** A flow that this browser started, with its vendor and the vendor's answer. */
 interface OpenFlow extends StartedFlow {
   readonly vendor: FlowVendor;
-  readonly answer: VendorAnswer | { readonly error: string };
+  readonly answer: VendorAnswer | VendorRefusal;
   /** The redirect to the client; absent when the flow ends here. */
   readonly to: ClientReturn | undefined;
 }
@@ -139,7 +139,7 @@ function readAnswer(
   { vendor }: FlowVendor,
   { policy }: Engine,
   trace: Trace,
-): VendorAnswer | { readonly error: string } {
+): VendorAnswer | VendorRefusal {
   try {
     return readVendorAnswer(parameters, vendor, flow);
   } catch (error) {
@@ -183,7 +183,7 @@ async function fail(
 }
 
 async function relayError(
-  vendorError: string,
+  vendorError: string | undefined,
   parameters: Parameters,
   open: OpenFlow,
   engine: Engine,

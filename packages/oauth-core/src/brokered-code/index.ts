@@ -16,7 +16,7 @@ import { redeemCode, rememberSpent } from "./redeem.ts";
 import { declinePushed, findPushed, type PushedFlow, pushFlow, startFlow, type StartRequest } from "./start.ts";
 
 export { readVendorAnswer } from "./answer.ts";
-export type { VendorAnswer } from "./answer.ts";
+export type { VendorAnswer, VendorRefusal } from "./answer.ts";
 export type { FlowDeps, FlowPolicy, FlowRefusal, FlowVendor, Parked, Redeemed, VendorQuestion } from "./policy.ts";
 export type { FlowRecord } from "./record.ts";
 export { challengeFor, flowSecrets, HANDLE_STATE, isIdTokenDue } from "./secrets.ts";

@@ -2,7 +2,6 @@
  * Secrets and client ids as they arrive: pasted into a file, a variable, a secret store. One rule
  * for every source, so that a secret that starts a service from one starts it from all.
  */
-import type { Check } from "./environment.ts";
 import { checkVisible, type Parsed } from "./values.ts";
 
 /**
@@ -18,7 +17,7 @@ export function withoutFileMarks(text: string): string {
  * @param check what else it must be
  * @returns the value to use, or what is wrong as the end of a sentence
  */
-export function readSecret(text: string, check: Check = checkVisible): Parsed<string> {
+export function readSecret(text: string, check: (value: string) => string | undefined = checkVisible): Parsed<string> {
   const value = withoutFileMarks(text);
   const problem = value === "" ? "is empty" : (checkEdges(value) ?? check(value));
   return problem === undefined ? { value } : { problem };

@@ -48,7 +48,7 @@ export function parseParameters(encoded: string): Parameters {
     if (values.has(name)) throw repeated(name);
     if (values.size === MAX_MEMBERS) throw new OAuthError("invalid_request", "too many parameters");
     const value = equals < 0 ? "" : pair.slice(equals + 1);
-    values.set(name, name === "error_description" ? decodeText(value) : decode(value));
+    values.set(name, PROSE.has(name) ? decodeText(value) : decode(value));
   }
   return view(values);
 }
@@ -86,9 +86,11 @@ function decode(text: string): string {
   return decoded;
 }
 
+const PROSE: ReadonlySet<string> = new Set(["error_description", "error_message"]);
+
 /**
- * `error_description` is prose that no program acts on, and vendors do send line breaks in it
- * (Microsoft: on every cancelled consent). Refusing the request would hide the error itself, so
+ * `error_description`, and Facebook's `error_message`, are prose that no program acts on, and vendors
+ * do send line breaks in it (Microsoft: on every cancelled consent). Refusing the request would hide the error itself, so
  * breaks become spaces, and a text that cannot be decoded becomes empty.
  */
 //= bar#CB-10

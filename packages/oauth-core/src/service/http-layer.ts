@@ -210,8 +210,8 @@ function spanFacts(method: string, { path }: Route, status: number, trace: Trace
  * counted and logged like any other request.
  */
 function isOurs({ code, extras }: OAuthError): boolean {
-  const isBug = code === "server_error" && extras.vendorError === undefined;
-  return isBug || OUR_OUTAGES.has(extras.reason ?? "");
+  const isVendors = extras.vendorError !== undefined || extras.reason === "malformed_response";
+  return (code === "server_error" && !isVendors) || OUR_OUTAGES.has(extras.reason ?? "");
 }
 
 const OUR_OUTAGES: ReadonlySet<string> = new Set(["store_unavailable", "keys_unavailable", "kms_unavailable"]);

@@ -95,7 +95,6 @@ export function describeBrokeredCode(name: string, open: () => Promise<BrokeredC
     );
 
     it.each([
-      ["neither code nor error", {}],
       ["both", { code: "c", error: "access_denied" }],
       ["an access token", { code: "c", access_token: "smuggled" }],
       ["an ID token", { code: "c", id_token: "smuggled" }],

@@ -170,8 +170,19 @@ describe("bar#AS-22 the vendor's refusal", () => {
     expect(back.href).not.toContain("canary");
   });
 
+  it.each([{ error_code: "1349003", error_message: "canary" }, {}])(
+    "bar#CB-11 neither code nor error is our server_error: %j (h23)",
+    async (sent) => {
+      const browser = fixture.browser();
+      const state = (await browser.approve()).searchParams.get("state") ?? "";
+      const query = new URLSearchParams({ ...sent, state, iss: fixture.provider.issuer } as Record<string, string>);
+      const back = await browser.finish(new URL(`${SERVER}/callback?${query.toString()}`));
+      expect(back.searchParams.get("error")).toBe("server_error");
+      expect(back.href).not.toContain("canary");
+    },
+  );
+
   it.each([
-    ["neither code nor error", {}],
     ["both", { code: "c", error: "access_denied" }],
     ["a code without end", { code: "c".repeat(4097) }],
     ["a code and an access token", { code: "c", access_token: "smuggled" }],

@@ -64,14 +64,19 @@ export function mapCallbackError(
 /**
  * A vendor's error on the callback, as the client receives it in its redirect.
  *
- * @param vendorError the `error` parameter as received
+ * @param vendorError the `error` parameter as received, or what the vendor has in its place;
+ *   undefined where it sent neither that nor a code
  */
 export function relayedError(
-  vendorError: string,
+  vendorError: string | undefined,
   parameters: Parameters,
   vendor: ResolvedVendor,
   credentialsSource: VendorCredentials["source"],
 ): OAuthError {
+  if (vendorError === undefined)
+    return new OAuthError("server_error", "The vendor returned neither a code nor an error", {
+      reason: "malformed_response",
+    });
   const sent = Object.fromEntries(parameters.names().map((name) => [name, parameters.get(name) ?? ""]));
   const mapped = mapCallbackError({ ...sent, error: vendorError }, vendor);
   const { code, description = describe(code), reason } = mapped;
