@@ -299,9 +299,10 @@ describe("explain", () => {
 
   it("refuses what /v1/par would refuse, and takes a connection", async () => {
     const { post, connection } = await connected();
-    expect((await post("/v1/explain", { vendor: "acme", redirect_uri: "https://evil.example" })).body["error"]).toBe(
-      "invalid_redirect_uri",
-    );
+    expect((await post("/v1/explain", { vendor: "acme", redirect_uri: "https://evil.example" })).body).toMatchObject({
+      error: "invalid_request",
+      reason: "redirect_uri",
+    });
     for (const wrong of [
       { code_challenge: "x" },
       { response_type: "token" },

@@ -72,7 +72,10 @@ describe("leg 1, POST /v1/par", () => {
   it("keeps nothing of a request it refuses", async () => {
     const { push, deps } = await testBroker();
     const created = vi.spyOn(deps.records, "create");
-    expect((await push({ redirect_uri: "https://other.example/cb" })).body["error"]).toBe("invalid_redirect_uri");
+    expect((await push({ redirect_uri: "https://other.example/cb" })).body).toMatchObject({
+      error: "invalid_request",
+      reason: "redirect_uri",
+    });
     expect(created).not.toHaveBeenCalled();
   });
 });
@@ -145,8 +148,8 @@ describe.each(["/v1/par", "/v1/explain"])("leg 1, what %s refuses", (path) => {
     ["both endpoints", { vendor: "", ...FOREIGN_ENDPOINTS }, "unauthorized_client", STRICT],
     ["placeholders of no endpoint", { placeholders: '{"tenant":"r3flect"}' }, "invalid_request"],
     ["placeholders that are no JSON", { placeholders: "r3flect" }, "invalid_request"],
-    ["a redirect URI of another client", { redirect_uri: "https://other.example/cb" }, "invalid_redirect_uri"],
-    ["a redirect URI with more behind it", { redirect_uri: `${REDIRECT_URI}/r3flect` }, "invalid_redirect_uri"],
+    ["a redirect URI of another client", { redirect_uri: "https://other.example/cb" }, "invalid_request"],
+    ["a redirect URI with more behind it", { redirect_uri: `${REDIRECT_URI}/r3flect` }, "invalid_request"],
     ["bar#ST-3 plain PKCE", { code_challenge_method: "plain" }, "invalid_request"],
     ["bar#ST-3 a challenge without method", { code_challenge_method: "" }, "invalid_request"],
     ["bar#ST-5 a scope with a quote", { scope: 'read "r3flect"' }, "invalid_scope"],

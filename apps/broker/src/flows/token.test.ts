@@ -72,7 +72,7 @@ describe("leg 4, POST /v1/token", () => {
 
   it.each<[string, Record<string, string>, string | undefined, string]>([
     ["a malformed verifier", { code_verifier: "short" }, undefined, "invalid_request"],
-    ["no verifier", { code_verifier: "" }, undefined, "invalid_request"],
+    ["no verifier", { code_verifier: "" }, undefined, "invalid_grant"],
     ["another redirect_uri", { redirect_uri: "https://platform.example/other" }, undefined, "invalid_grant"],
     ["no redirect_uri", { redirect_uri: "" }, undefined, "invalid_request"],
     ["another client", {}, "other", "invalid_grant"],

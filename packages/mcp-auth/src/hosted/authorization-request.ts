@@ -23,7 +23,7 @@ export interface ClientLookup<C extends HostedClient> {
   /**
    * Exact, or with the free loopback port of native clients.
    *
-   * @throws OAuthError invalid_redirect_uri
+   * @throws OAuthError invalid_request, reason `redirect_uri`
    */
   readonly verifyRedirect: (requested: string, registered: readonly string[]) => VerifiedRedirect;
 }

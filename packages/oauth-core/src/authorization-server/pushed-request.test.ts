@@ -30,9 +30,9 @@ it.each<[string, Record<string, string>, string]>([
   ["fragment responses", { response_mode: "fragment" }, "invalid_request"],
   ["no redirect_uri", { redirect_uri: "" }, "invalid_request"],
   [
-    "bar#ST-2 a redirect URI that is not on the list",
+    "rfc9126#2.3 bar#ST-2 a redirect URI that is not on the list",
     { redirect_uri: "https://platform.example/cb/" },
-    "invalid_redirect_uri",
+    "invalid_request",
   ],
   ["no code_challenge", { code_challenge: "" }, "invalid_request"],
   ["plain", { code_challenge_method: "plain" }, "invalid_request"],
@@ -47,7 +47,7 @@ it("rfc9700#2.1 frees no port, on loopback neither: the clients are backends", (
     const client = { ...CLIENT, redirectUris: [uri] };
     const request = new URLSearchParams({ ...GOOD, redirect_uri: uri.replace("/cb", ":49152/cb") }).toString();
     expect(() => readPushedRequest(parseParameters(request), client)).toThrow(
-      expect.objectContaining({ code: "invalid_redirect_uri" }),
+      expect.objectContaining({ code: "invalid_request", extras: { reason: "redirect_uri" } }),
     );
   }
 });

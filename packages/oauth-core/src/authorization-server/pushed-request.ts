@@ -46,7 +46,7 @@ export function requireAllowedParameters(parameters: Parameters): void {
   }
 }
 
-/** @throws OAuthError invalid_request, invalid_redirect_uri */
+/** @throws OAuthError invalid_request */
 export function readPushedRequest(parameters: Parameters, client: Client): PushedRequest {
   requireAllowedParameters(parameters);
   if (parameters.require("client_id") !== client.clientId) {

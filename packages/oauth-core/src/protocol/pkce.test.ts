@@ -87,8 +87,11 @@ describe("parseCodeVerifier", () => {
     },
   );
 
+  it("rfc7636#4.6 bar#AS-3 refuses a missing one as invalid_grant", () => {
+    expect(() => parseCodeVerifier(undefined)).toThrow(expect.objectContaining({ code: "invalid_grant" }));
+  });
+
   it.each([
-    undefined,
     "",
     "a".repeat(42),
     "a".repeat(129),

@@ -55,11 +55,11 @@ export function requireS256Challenge(codeChallenge: string | undefined, method: 
  * The verifier of a token request, checked for its format only: a malformed one does not burn the
  * code.
  *
- * @throws OAuthError invalid_request when absent, shorter than 43, longer than 128 or outside the
- *   unreserved characters
+ * @throws OAuthError invalid_grant when absent: the code was issued for a challenge;
+ *   invalid_request when shorter than 43, longer than 128 or outside the unreserved characters
  */
 export function parseCodeVerifier(value: string | undefined): string {
-  if (value === undefined) throw new OAuthError("invalid_request", "code_verifier is missing");
+  if (value === undefined) throw new OAuthError("invalid_grant", "code_verifier is missing");
   //= rfc7636#4.1
   if (!VERIFIER.test(value)) {
     throw new OAuthError("invalid_request", "code_verifier must be 43 to 128 unreserved characters");

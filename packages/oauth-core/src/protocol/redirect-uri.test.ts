@@ -13,7 +13,11 @@ import type { VerifiedRedirect } from "./redirect-uri.ts";
 
 const REGISTERED = REGISTERED_REDIRECT_URI;
 const LIST = ["https://other.example.com/cb", REGISTERED, "http://127.0.0.1:8080/cb"];
-const REFUSED = expect.objectContaining({ code: "invalid_redirect_uri", status: 400 });
+const REFUSED = expect.objectContaining({
+  code: "invalid_request",
+  status: 400,
+  extras: expect.objectContaining({ reason: "redirect_uri" }),
+});
 const RUNS = { seed: 1, numRuns: 1000 };
 
 describe("verifyRedirectUri", () => {

@@ -21,8 +21,8 @@ export interface VerifiedRedirect {
 /**
  * @param requested as received
  * @param registered the client's list, each checked by `requireRegistrableRedirectUri` beforehand
- * @throws OAuthError invalid_redirect_uri unless `requested` is on the list, character for
- *   character
+ * @throws OAuthError invalid_request, reason `redirect_uri`, unless `requested` is on the list,
+ *   character for character
  */
 export function verifyRedirectUri(requested: string, registered: readonly string[]): VerifiedRedirect {
   //= rfc9700#2.1
@@ -40,7 +40,7 @@ const LOOPBACK = /^http:\/\/(127\.0\.0\.1|\[::1\]|localhost)(?::([1-9][0-9]{0,4}
  * everything else equal. The user's machine decides what `localhost` resolves to, so it matches
  * only itself.
  *
- * @throws OAuthError invalid_redirect_uri
+ * @throws OAuthError invalid_request, reason `redirect_uri`
  */
 export function verifyNativeRedirectUri(requested: string, registered: readonly string[]): VerifiedRedirect {
   //= rfc8252#7.3
@@ -60,7 +60,10 @@ function verified(uri: string): VerifiedRedirect {
 }
 
 function notRegistered(): OAuthError {
-  return new OAuthError("invalid_redirect_uri", "redirect_uri is not registered for this client");
+  //= rfc9126#2.3
+  return new OAuthError("invalid_request", "redirect_uri is not registered for this client", {
+    reason: "redirect_uri",
+  });
 }
 
 /**

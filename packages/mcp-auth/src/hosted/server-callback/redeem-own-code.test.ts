@@ -116,7 +116,7 @@ describe("bar#AS-6 errors the client can correct do not spend the code", () => {
     ["an unknown client", { client_id: "unknown" }, "invalid_client"],
     ["bar#AS-16 another resource", { resource: "https://other.example/mcp" }, "invalid_target"],
     ["bar#AS-16 a wider resource", { resource: SERVER }, "invalid_target"],
-    ["bar#AS-3 no verifier", { code_verifier: undefined }, "invalid_request"],
+    ["bar#AS-3 no verifier", { code_verifier: undefined }, "invalid_grant"],
     ["bar#AS-3 a verifier of 42 characters", { code_verifier: VERIFIER.slice(1) }, "invalid_request"],
     [
       "bar#AS-3 the challenge as verifier",
