@@ -25,11 +25,26 @@ afterEach(() => off.clear());
 
 vi.mock("../../apps/broker/src/vendor/registrations.ts", async (original) => {
   const actual = await original<typeof import("../../apps/broker/src/vendor/registrations.ts")>();
+  const requireBrowserBinding: typeof actual.requireBrowserBinding = (...given) =>
+    off.has("requireBrowserBinding") ? undefined : actual.requireBrowserBinding(...given);
   const needsOwnerPage: typeof actual.needsOwnerPage = (choice, client, registrations) => {
     const isLetThrough = off.has("needsOwnerPage") || (off.has("of BYOC") && choice.credentials.source === "byoc");
     return !isLetThrough && actual.needsOwnerPage(choice, client, registrations);
   };
-  return { ...actual, needsOwnerPage };
+  return { ...actual, needsOwnerPage, requireBrowserBinding };
+});
+
+vi.mock("../../apps/broker/src/flows/policy.ts", async (original) => {
+  const actual = await original<typeof import("../../apps/broker/src/flows/policy.ts")>();
+  const createFlows: typeof actual.createFlows = (deps) => {
+    const flows = actual.createFlows(deps);
+    const start: typeof flows.start = (request, choice, cookie, trace, set = {}) => {
+      const { binding: _, ...rest } = set;
+      return flows.start(request, choice, cookie, trace, off.has("binding") ? rest : set);
+    };
+    return { ...flows, start };
+  };
+  return { ...actual, createFlows };
 });
 
 vi.mock("@oauth-broker/oauth-core/server", async (original) => {
@@ -50,8 +65,11 @@ interface Harness {
 
 const HONEST = "https://honest.example";
 
-/** @param form what the attacker pushes */
-async function setUp(form: Form = {}): Promise<Harness> {
+/**
+ * @param form what the attacker pushes
+ * @param own further settings of the attacker's client
+ */
+async function setUp(form: Form = {}, own: object = {}): Promise<Harness> {
   const isPublic = form["vendor_client_id"] !== undefined;
   const honest = createFakeVendor({ ...VENDOR_CLIENT, origin: HONEST, redirectUri: CALLBACK, isPublic });
   const credentials = { id: "first", client_id: VENDOR_CLIENT.clientId };
@@ -65,7 +83,7 @@ async function setUp(form: Form = {}): Promise<Harness> {
   });
   const config = {
     owners: [{ id: "acme" }, { id: "mallory", name: "Mallory Ltd" }],
-    clients: [clientOf("platform", "acme", "Reports"), clientOf("other", "mallory", "Free Prizes")],
+    clients: [clientOf("platform", "acme", "Reports"), { ...clientOf("other", "mallory", "Free Prizes"), ...own }],
   };
   const fixture = await createFixture({
     vendors: [honest],
@@ -183,6 +201,44 @@ describe("XA-9 the page is answered for the user", () => {
     await without(off, "isFormToken", async () => {
       const { headers } = await postForVictim(harness);
       const { url } = await harness.victim.visit(new URL(headers.get("location") ?? ""));
+      expect(await harness.redeem(url)).toBe("victim");
+    });
+  });
+});
+
+describe("XA-9 the attacker's client vouches for browsers itself", () => {
+  const VOUCHING = { browser_binding: "platform" };
+
+  /** The attacker answers the page in its own browser, and the victim follows the vendor's URL. */
+  async function approveFor(harness: Harness) {
+    const { fixture, link, victim } = harness;
+    const attacker = createBrowser(fixture, "attacker");
+    const { page } = await attacker.visit(link);
+    const csrf = /name="csrf" value="([^"]+)"/.exec(page?.body ?? "")?.[1];
+    const cookie = attacker.jar.header(link);
+    const { headers } = await fixture.request(new URL(`${BASE_URL}/v1/authorize`), {
+      method: "POST",
+      headers: { "content-type": "application/x-www-form-urlencoded", ...(cookie === undefined ? {} : { cookie }) },
+      body: encode({ ...Object.fromEntries(link.searchParams), csrf, decision: "approve" }),
+    });
+    return victim.visit(new URL(headers.get("location") ?? ""));
+  }
+
+  it("bar#XA-9 is refused before there is a page to answer", async () => {
+    await expect(setUp({}, VOUCHING)).rejects.toThrow("browser_binding");
+  });
+
+  it("bar#XA-9 binds the browser of the page all the same (requireBrowserBinding off)", async () => {
+    off.add("requireBrowserBinding");
+    const { page } = await approveFor(await setUp({}, VOUCHING));
+    expectRefusalPage(page ?? expect.fail("no page"), "browser_mismatch");
+  });
+
+  it("bar#XA-9 twin: without both the attacker holds the victim's tokens, and the user was not asked", async () => {
+    off.add("requireBrowserBinding");
+    const harness = await setUp({}, VOUCHING);
+    await without(off, "binding", async () => {
+      const { url } = await approveFor(harness);
       expect(await harness.redeem(url)).toBe("victim");
     });
   });

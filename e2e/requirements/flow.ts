@@ -223,7 +223,7 @@ export const ACROSS: readonly Requirement[] = [
   ),
   twin(
     "XA-9",
-    "A client lures a user through credentials that other owners share, at a vendor that no longer asks. The broker's page names the client before the browser leaves, and only that browser can approve.",
+    "A client lures a user through credentials that other owners share, at a vendor that no longer asks. The broker's page names the client before the browser leaves, and only that browser can approve and come back. A client that vouches for browsers itself is refused.",
     attack("owner-page"),
     "apps/broker/src/vendor/registrations.test.ts",
     `${FLOWS}/owner-page.test.ts`,

@@ -107,7 +107,7 @@ export function buildConfig(parsed: ParsedConfiguration, { source, vendors, caPe
     warnings: [
       ...clientWarnings(parsed.clients, parsed.owners, namesOf(vendors)),
       ...vendors.warnings,
-      ...sharingWarnings(vendors.vendors, indexRegistrations(clients, vendors.vendors)),
+      ...sharingWarnings(vendors.vendors, clients, indexRegistrations(clients, vendors.vendors)),
       ...(source.sandbox ? [] : deploymentWarnings(parsed, { store, keys, audit })),
     ],
   };

@@ -8,9 +8,17 @@ import { isLoopbackName } from "@oauth-broker/oauth-core/configuration";
 import { urlsThatEnd } from "@oauth-broker/oauth-core/registry";
 import { formatPath } from "./problems.ts";
 import type { ParsedConfiguration } from "./schema/configuration.ts";
-import type { AuditConfig, KeysConfig, StoreConfig, VendorConfig } from "./types.ts";
+import type { AuditConfig, ClientConfig, KeysConfig, StoreConfig, VendorConfig } from "./types.ts";
 import { choosesDomain } from "./vendors/placeholders.ts";
-import { foldClientId, isAt, originsOf, type Registrations } from "../vendor/registrations.ts";
+import {
+  foldClientId,
+  isAt,
+  isSameClient,
+  mayStart,
+  originsOf,
+  type Registrations,
+  secretOf,
+} from "../vendor/registrations.ts";
 
 export function deploymentWarnings(
   parsed: ParsedConfiguration,
@@ -122,22 +130,39 @@ export function sunsetWarnings(vendors: ReadonlyMap<string, VendorConfig>): stri
 }
 
 /** One warning for each registration whose new flows show the owner page. */
-export function sharingWarnings(vendors: ReadonlyMap<string, VendorConfig>, index: Registrations): string[] {
-  const shared = new Map<string, { readonly vendorIds: string[]; readonly clients: readonly number[] }>();
+export function sharingWarnings(
+  vendors: ReadonlyMap<string, VendorConfig>,
+  clients: readonly ClientConfig[],
+  index: Registrations,
+): string[] {
+  const shared = new Map<string, { readonly vendorIds: string[]; readonly sharing: readonly number[] }>();
   for (const [vendorId, { vendor, credentials }] of vendors) {
     const [active] = credentials;
     if (active === undefined || !vendor.enabled || !vendor.acceptsNewAuthorizations) continue;
     const origins = originsOf(vendor);
     const all = index.get(foldClientId(active.clientId)) ?? [];
     const starts = all.some((one) => one.vendorId === vendorId && one.owners.size > 0);
-    const owners = new Map(all.filter((one) => isAt(one, origins)).flatMap((one) => [...one.owners]));
+    const same = all.filter((one) => isAt(one, origins) || isSameClient(one, secretOf(active)));
+    const owners = new Map(same.flatMap((one) => [...one.owners]));
     if (!starts || owners.size < 2) continue;
-    const clients = [...owners.values()].toSorted((one, other) => one - other);
-    const key = JSON.stringify([foldClientId(active.clientId), clients]);
-    shared.set(key, { vendorIds: [...(shared.get(key)?.vendorIds ?? []), vendorId], clients });
+    const sharing = [...owners.values()].toSorted((one, other) => one - other);
+    const key = JSON.stringify([foldClientId(active.clientId), sharing]);
+    shared.set(key, { vendorIds: [...(shared.get(key)?.vendorIds ?? []), vendorId], sharing });
   }
-  return [...shared.values()].map(
-    ({ vendorIds, clients }) =>
-      `${vendorIds.map((id) => formatPath(["vendors", id])).join(", ")}: clients of different owners (${clients.map((index) => formatPath(["clients", index])).join(", ")}) share these credentials. Users see a page that names the client and the owner before they leave for the vendor. To avoid the page, limit \`vendors\` of each client, or give all clients one owner`,
-  );
+  return [...shared.values()].map(({ vendorIds, sharing }) => {
+    const entries = vendorIds.flatMap((id) => vendors.get(id) ?? []);
+    const refused = [...clients.keys()].filter((index) => {
+      const client = clients[index];
+      return client?.browserBinding === "platform" && entries.some((entry) => mayStart(client, entry));
+    });
+    const binding =
+      refused.length === 0
+        ? ""
+        : `. ${clientPaths(refused)} with browser_binding: platform cannot start flows there: /v1/par answers unauthorized_client`;
+    return `${vendorIds.map((id) => formatPath(["vendors", id])).join(", ")}: clients of different owners (${clientPaths(sharing)}) share these credentials. Users see a page that names the client and the owner before they leave for the vendor, and the browser that approves has to come back with the flow's cookie${binding}. To avoid the page, limit \`vendors\` of each client, or give all clients one owner`;
+  });
+}
+
+function clientPaths(indices: readonly number[]): string {
+  return indices.map((index) => formatPath(["clients", index])).join(", ");
 }

@@ -55,7 +55,7 @@ export async function authorize(
   if (pending.stage === "pushed" && needsOwnerPage(choice, pending.client, deps.registrations)) {
     return askUser(pending, choice, cookie, parameters, deps); //              3  spends nothing
   }
-  return redirectToVendor(pending, choice, cookie, deps, trace); //                       4
+  return redirectToVendor(pending, choice, { cookie }, deps, trace); //                   4
 }
 
 /** @throws OAuthError for the 400 page; changes nothing, so that a stranger cannot burn the flow */
@@ -73,7 +73,7 @@ export async function takeDecision(
   const cookie = requireShownHere(form, pending, trace); //                  3  the page was shown to this browser
   if (readDecision(form, trace) === "deny") return deny(pending, deps, trace);
   if (choice instanceof OAuthError) return refuseToClient(choice, pending.to, trace);
-  return redirectToVendor(pending, choice, cookie, deps, trace); //                     4  as without the page
+  return redirectToVendor(pending, choice, { cookie, binding: "browser" }, deps, trace); // 4  only this browser comes back
 }
 
 async function findPending(
@@ -163,12 +163,12 @@ async function deny(
 async function redirectToVendor(
   { handle, flow }: PendingRequest,
   choice: VendorChoice,
-  cookie: BindingCookie,
+  { cookie, binding = flow.binding }: { readonly cookie: BindingCookie; readonly binding?: Flow["binding"] },
   { flows, keyset }: Pick<LegDeps, "flows" | "keyset">,
   trace: Trace,
 ): Promise<Answer> {
   const { kid } = keyset.active("flow");
-  return flows.start({ flowId: handle.flowId, flow, handle }, choice, cookie, trace, { kid });
+  return flows.start({ flowId: handle.flowId, flow, handle }, choice, cookie, trace, { kid, binding });
 }
 
 function refuseToClient(error: OAuthError, to: ClientReturn, trace: Trace): Answer {

@@ -3,6 +3,7 @@
  * while the flow waits.
  */
 import { defineVendor, type Vendor, type VendorCredentials } from "@oauth-broker/oauth-core/registry";
+import { Secret } from "@oauth-broker/oauth-core";
 import { describe, expect, it } from "vitest";
 import type { VendorConfig } from "../config.ts";
 import { ISSUER, testBroker, testClient, testVendor } from "../testing/test-broker.ts";
@@ -83,6 +84,16 @@ describe("a flow with credentials of the client's own", () => {
         { sibling: sibling({ authorizationEndpoint: "https://login.example/authorize" }) },
       ],
       [
+        "at another vendor: it may be the same server under another name",
+        { ...ours, vendor: "sibling" },
+        {
+          sibling: sibling({
+            authorizationEndpoint: "https://login.example/authorize",
+            tokenEndpoint: "https://login.example/token",
+          }),
+        },
+      ],
+      [
         "of an entry whose endpoints are discovered, wherever they are",
         { ...ours, vendor: "sibling" },
         {
@@ -111,12 +122,25 @@ describe("a flow with credentials of the client's own", () => {
       expect(await isAsked({ ...OWN, vendor: "sibling" }, { sibling: sibling({}) }, limited)).toBe(false);
     });
 
-    it("bar#XA-9 needs no page with the same id at another vendor", async () => {
-      const elsewhere = sibling({
-        authorizationEndpoint: "https://login.example/authorize",
-        tokenEndpoint: "https://login.example/token",
+    describe("and the broker has a client of the same id at a second entry, elsewhere", () => {
+      const elsewhere = { authorizationEndpoint: "https://login.example/a", tokenEndpoint: "https://login.example/t" };
+      const limited = [
+        { ...testClient("platform"), owner: "acme", vendors: ["sibling"] },
+        { ...testClient("other"), owner: "globex", vendors: ["acme"] },
+      ];
+      const [active] = testVendor().credentials;
+      const asks = (credentials: VendorCredentials) =>
+        isAsked({ vendor: "sibling" }, { sibling: sibling(elsewhere, [credentials]) }, limited);
+      const { clientSecret: _, ...isPublic } = active ?? expect.fail("no credentials");
+
+      it("bar#XA-9 asks where it may be one registration: the same secret, or none", async () => {
+        expect(await asks({ ...isPublic, clientSecret: new Secret("vendor secret") })).toBe(true);
+        expect(await asks(isPublic)).toBe(true);
       });
-      expect(await isAsked({ ...ours, vendor: "sibling" }, { sibling: elsewhere })).toBe(false);
+
+      it("bar#XA-9 does not ask where its secret is another", async () => {
+        expect(await asks({ ...isPublic, clientSecret: new Secret("of another server") })).toBe(false);
+      });
     });
 
     it("bar#XA-9 bar#XA-4 refuses it beside an issuer or endpoints that the client names, whatever the owners", async () => {

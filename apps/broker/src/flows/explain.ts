@@ -18,6 +18,7 @@ import type { Trace } from "@oauth-broker/oauth-core/service";
 import type { Deps } from "../deps.ts";
 import { type GrantContext, readGrantContext } from "../connections/grant-context.ts";
 import { chooseVendor, type VendorChoice } from "../vendor/choose.ts";
+import { requireBrowserBinding } from "../vendor/registrations.ts";
 import type { CallersPart } from "../vendor/endpoints.ts";
 import { type AuthorizationParameters, readAuthorizationParameters } from "../vendor/request.ts";
 
@@ -45,6 +46,7 @@ export async function explain(
   const choice: VendorChoice & Partial<Pick<GrantContext, "connection">> = byConnection
     ? await readGrantContext(parameters, client, deps, trace, { asksVendor: false })
     : await chooseVendor(parameters, client, deps);
+  if (!byConnection) requireBrowserBinding(choice, client, deps.registrations);
   const { vendor, credentials, tier } = choice;
   trace.vendor = vendor.id;
   const manual = byConnection ? "connection" : "request";

@@ -7,7 +7,6 @@ import type { Fetch } from "@oauth-broker/oauth-core";
 import type { Sunset, Vendor } from "@oauth-broker/oauth-core/registry";
 import { describe, expect, it } from "vitest";
 import type { VendorConfig } from "../config.ts";
-import { indexRegistrations } from "../vendor/registrations.ts";
 import { testBroker, testVendor } from "../testing/test-broker.ts";
 
 const ISSUER = "https://auth.acme.example";
@@ -180,14 +179,6 @@ describe("what is decided before the metadata is read", () => {
       expect((await push(own)).body).toMatchObject({ error: "unauthorized_client", reason: "override_not_allowed" });
     }
     expect(seen).toEqual([]);
-  });
-
-  it("bar#XA-9 takes the entry's origins for open: a client id of the broker's is not another's anywhere", async () => {
-    const { deps } = await liveBroker();
-    const clients = ["platform", "other"].map((id) => deps.clients.find(id));
-    const found = (await Promise.all(clients)).flatMap((client) => (client === undefined ? [] : [client]));
-    const [registration] = indexRegistrations(found, deps.vendors).get("ours") ?? [];
-    expect(registration?.isOpen).toBe(true);
   });
 
   it("refuses a sunset by the live pair, not by the stored one", async () => {

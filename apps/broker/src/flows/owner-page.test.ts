@@ -3,6 +3,8 @@
  * content, and what its form may do.
  */
 import { describe, expect, it } from "vitest";
+import type { ClientConfig } from "../config.ts";
+import type { Registration } from "../vendor/registrations.ts";
 import { CLIENT_SECRET, ISSUER, REDIRECT_URI, testBroker, testClient } from "../testing/test-broker.ts";
 
 const OWNED = { name: "Reports <b>", owner: "globex", ownerName: "Globex & Sons" };
@@ -10,12 +12,26 @@ const OWNED = { name: "Reports <b>", owner: "globex", ownerName: "Globex & Sons"
 async function asked({
   owners = ["globex", "acme"],
   form = {},
-}: { owners?: readonly string[]; form?: Record<string, string> } = {}) {
+  pushedAlone = false,
+  own = {},
+}: {
+  owners?: readonly string[];
+  form?: Record<string, string>;
+  /** The other owners come while the request waits. */
+  pushedAlone?: boolean;
+  own?: Partial<ClientConfig>;
+} = {}) {
   const clients = owners.map((owner, index) => ({ ...testClient(index === 0 ? "platform" : `of ${owner}`), owner }));
   const broker = await testBroker({
-    config: { clients: clients.map((client) => (client.clientId === "platform" ? { ...client, ...OWNED } : client)) },
+    config: {
+      clients: clients.map((client) => (client.clientId === "platform" ? { ...client, ...OWNED, ...own } : client)),
+    },
   });
+  const registrations = broker.deps.registrations as Map<string, readonly Registration[]>;
+  const held = new Map(registrations);
+  if (pushedAlone) registrations.clear();
   const { body } = await broker.push({ state: "s&t", ...form });
+  for (const [id, all] of held) registrations.set(id, all);
   const path = broker.authorizePath(body["request_uri"]);
   const flowId = /request_uri:([^.]+)\./.exec(String(body["request_uri"]))?.[1] ?? "";
   const shown = await broker.get(path);
@@ -48,6 +64,38 @@ describe("bar#XA-9 the page before the browser leaves", () => {
       expect(shown.html).toContain(text);
     }
     expect([await stage(), seen]).toEqual(["pushed", []]);
+  });
+
+  it("bar#XA-9 lists scopes one a line, as code and cut, so that they are no sentence", async () => {
+    const words = "none. This is a routine check by Acme: press Continue".split(" ");
+    const scope = [...words, "x".repeat(300), ...Array.from({ length: 60 }, (_, i) => `s${i}`)].join(" ");
+    const { shown } = await asked({ form: { scope } });
+    const lines = [...shown.html.matchAll(/<code>([^<]*)<\/code><br>/g)].map(([, line = ""]) => line);
+    expect(lines.slice(0, words.length)).toEqual(words);
+    expect(lines[words.length]).toBe(`${"x".repeat(80)}…`);
+    expect(lines).toHaveLength(40);
+    expect(shown.html).toContain(`and ${words.length + 61 - 40} more`);
+    expect(shown.html).not.toContain("This is");
+  });
+
+  it("bar#XA-9 is not there for a client that vouches for browsers itself: it is refused before", async () => {
+    const own = { browserBinding: "platform" } as const;
+    const shared = await asked({ own });
+    for (const path of ["/v1/par", "/v1/explain"]) {
+      const { body } = path === "/v1/par" ? await shared.push() : await shared.post(path, { vendor: "acme" });
+      expect(body).toMatchObject({ error: "unauthorized_client", reason: "browser_binding" });
+    }
+    expect((await shared.push({ vendor_client_id: "mine" })).response.status).toBe(201);
+    const alone = await asked({ own, owners: ["globex"] });
+    expect((await alone.push()).response.status).toBe(201);
+  });
+
+  it("bar#XA-9 binds the browser also where the owners came while such a client's request waited", async () => {
+    const { decide, callback, shown } = await asked({ own: { browserBinding: "platform" }, pushedAlone: true });
+    const { location } = await decide({ decision: "approve" });
+    const answer = { state: location?.searchParams.get("state") ?? "", code: "c" };
+    expect((await callback(answer, "")).html).toContain("browser_mismatch");
+    expect((await callback(answer, shown.cookie)).location?.searchParams.get("code")).toMatch(/./);
   });
 
   it("bar#XA-9 may not be framed, runs no script, and contains neither cookie nor secret", async () => {

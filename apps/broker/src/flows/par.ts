@@ -9,6 +9,7 @@ import type { Trace } from "@oauth-broker/oauth-core/service";
 import type { ClientConfig } from "../config.ts";
 import { chooseVendor } from "../vendor/choose.ts";
 import { readAuthorizationParameters, targetFields } from "../vendor/request.ts";
+import { requireBrowserBinding } from "../vendor/registrations.ts";
 import { TIMELINE_SECONDS } from "./flow-record.ts";
 import type { LegDeps } from "./policy.ts";
 import { sealVendorSecret } from "./flow-record.ts";
@@ -22,6 +23,7 @@ export async function pushRequest(
 ): Promise<{ request_uri: string; expires_in: number }> {
   const request = readPushedRequest(parameters, client); //             1  redirect URI, PKCE #1, response type
   const choice = await chooseVendor(parameters, client, deps); //       2  may this client use it; endpoints; credentials
+  requireBrowserBinding(choice, client, deps.registrations);
   const asked = readAuthorizationParameters(parameters, choice.vendor); // 3  scope and further parameters
   deps.keyset.active("state"); //                                       4  without keys no browser could leave: refuse now
   const flowId = createFlowId(deps.cell); //                            5  one record from here to the end

@@ -5,7 +5,7 @@
  */
 import { type Answer, formPageAnswer } from "@oauth-broker/oauth-core/http";
 import type { ClientConfig } from "../config.ts";
-import { fact, hidden, html, page, STYLE_HASH } from "@oauth-broker/oauth-core/service";
+import { fact, hidden, html, type Markup, page, STYLE_HASH } from "@oauth-broker/oauth-core/service";
 
 export interface OwnerPage {
   readonly client: ClientConfig;
@@ -16,6 +16,21 @@ export interface OwnerPage {
   readonly requestUri: string;
   readonly csrf: string;
   readonly flowId: string;
+}
+
+const MOST_SCOPES = 40;
+const LONGEST_SCOPE = 80;
+
+/**
+ * A vendor may ignore a scope it does not know, so that the words are the client's choice: one a
+ * line, as code, and cut, they cannot be read as a sentence of ours.
+ */
+function scopeList(scope: readonly string[]): Markup {
+  const shown = scope
+    .slice(0, MOST_SCOPES)
+    .map((one) => (one.length > LONGEST_SCOPE ? `${one.slice(0, LONGEST_SCOPE)}…` : one));
+  const more = scope.length - shown.length;
+  return html`${shown.map((one) => html`<code>${one}</code><br>`)}${more === 0 ? undefined : `and ${more} more`}`;
 }
 
 export function ownerPage(shown: OwnerPage, headers: Record<string, string>): Answer {
@@ -29,7 +44,7 @@ export function ownerPage(shown: OwnerPage, headers: Record<string, string>): An
 ${fact("Application", application)}
 ${owner === undefined ? undefined : fact("Organization", owner)}
 ${fact("Vendor", vendor)}
-${scope.length === 0 ? undefined : fact("Permissions", scope.join(" "))}
+${scope.length === 0 ? undefined : fact("Permissions", scopeList(scope))}
 ${fact("Leads back to", new URL(shown.redirectUri).host)}
 </dl>
 <p>${vendor} knows this service, which several organizations use, and may not name ${application} itself.</p>

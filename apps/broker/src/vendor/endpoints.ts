@@ -4,11 +4,19 @@
  * anything was sent.
  */
 import { defined, OAuthError } from "@oauth-broker/oauth-core";
-import { expandVendor, namesInHost, requireFit, templatesOf, withDefaults } from "@oauth-broker/oauth-core/client";
+import {
+  expandVendor,
+  namesInHost,
+  namesReservedParameter,
+  requireFit,
+  templatesOf,
+  withDefaults,
+} from "@oauth-broker/oauth-core/client";
 import {
   expandTemplate,
   fillsRegistrableDomain,
   isListed,
+  type ParameterNames,
   placeholderNames,
   requireKnownPlaceholders,
 } from "@oauth-broker/oauth-core/protocol";
@@ -77,6 +85,7 @@ function endpointsOfRequest(target: VendorTarget, deps: EndpointDeps): VendorEnd
       tokenEndpoint: own(tokenEndpoint),
     }),
   });
+  requireNoReservedParameter(base.authorizationEndpoint, base);
   return { target, base, overrides: {}, isVouchedFor: false, fillsDomain: true, fillsIssuer: true };
 }
 
@@ -102,18 +111,34 @@ function endpointsOfEntry(target: VendorTarget, entry: VendorConfig, deps: Endpo
   const chosen = ofEntry.filter((template) => namesInHost(template).some(isChosen));
   const issuerTemplate = ofEntry.find((template) => template === vendor.issuer);
   for (const template of chosen) requireForeignUrl(expandTemplate(template, values, specs), deps);
+  const overrides = defined({
+    authorizationEndpoint: own(authorizationEndpoint, base.authorizationEndpoint),
+    tokenEndpoint: own(tokenEndpoint, base.tokenEndpoint),
+  });
+  requireNoReservedParameter(overrides.authorizationEndpoint, vendor);
   return {
     // The entry's own id, where the caller used an alias.
     target: { vendor: vendor.id, ...targetFields({ ...target, placeholders: values }) },
     base,
-    overrides: defined({
-      authorizationEndpoint: own(authorizationEndpoint, base.authorizationEndpoint),
-      tokenEndpoint: own(tokenEndpoint, base.tokenEndpoint),
-    }),
+    overrides,
     isVouchedFor: chosen.length === 0,
     fillsDomain: ofEntry.some((template) => fillsRegistrableDomain(template, specs)),
     fillsIssuer: issuerTemplate !== undefined && placeholderNames(issuerTemplate).some(isChosen),
   };
+}
+
+/**
+ * The query of a page may be the caller's, its client and its redirect URI may not: a vendor that
+ * takes the first of two values would see another flow than we do.
+ *
+ * @throws OAuthError invalid_request
+ */
+//= bar#ST-4
+function requireNoReservedParameter(authorizationEndpoint: string | undefined, vendor: ParameterNames): void {
+  if (authorizationEndpoint === undefined || !namesReservedParameter(authorizationEndpoint, vendor)) return;
+  throw new OAuthError("invalid_request", "authorization_endpoint holds a reserved parameter", {
+    reason: "reserved_parameter",
+  });
 }
 
 /**

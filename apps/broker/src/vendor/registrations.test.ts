@@ -50,6 +50,28 @@ describe("bar#XA-9 credentials of one vendor", () => {
     expect(warning).toContain("limit `vendors` of each client");
   });
 
+  it("are reported with the clients that cannot use them, because they vouch for browsers themselves", () => {
+    const vouching = client("p", { owner: "globex", browser_binding: "platform" });
+    const elsewhere = client("q", { browser_binding: "platform", vendors: [] });
+    const clients = [ofAcme, vouching, elsewhere];
+    const { warnings } = load({ ...MINIMAL, owners: OWNERS, vendors: VENDORS, clients });
+    const [warning] = warnings.filter((warning) => warning.startsWith("vendors.v: "));
+    expect(warning).toContain("clients[1] with browser_binding: platform cannot start flows there");
+  });
+
+  it("bar#XA-9 are one registration at a second host, unless their secret is another", () => {
+    const at = { authorization_endpoint: "https://again.example/a", token_endpoint: "https://again.example/t" };
+    const clients = [client("a", { owner: "acme", vendors: ["v"] }), client("g", { owner: "globex", vendors: ["w"] })];
+    const second = (client_secret: string) =>
+      shared({
+        owners: OWNERS,
+        vendors: { ...VENDORS, w: { ...VENDORS.v, ...at, credentials: { client_id: "broker", client_secret } } },
+        clients,
+      });
+    expect(second("s")).toEqual(["v", "w"]);
+    expect(second("another")).toEqual([]);
+  });
+
   it.each([
     ["clients of one owner", VENDORS, [ofAcme, client("b", { owner: "acme" })]],
     ["clients without owner, which are one party", VENDORS, [client("a"), client("b")]],

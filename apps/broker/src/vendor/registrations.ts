@@ -7,8 +7,8 @@
  * own credentials shares the registration too (docs/decisions/0029). Computed once: app.ts uses it
  * for the flows, config/warnings.ts for the warnings at start.
  */
+import { hash } from "node:crypto";
 import { OAuthError } from "@oauth-broker/oauth-core";
-import { namesInHost } from "@oauth-broker/oauth-core/client";
 import type { Vendor, VendorCredentials } from "@oauth-broker/oauth-core/registry";
 import type { ClientConfig, VendorConfig } from "../config/types.ts";
 
@@ -17,11 +17,8 @@ export interface Registration {
   readonly vendorId: string;
   /** The origins the entry states: of its issuer, authorization endpoint and token endpoint. */
   readonly origins: readonly string[];
-  /**
-   * The vendor has further origins: discovery supplies an endpoint, live metadata decides them, or a
-   * host contains a placeholder.
-   */
-  readonly isOpen: boolean;
+  /** Of each of its credentials with this client id: its secret's SHA-256, none for a public client. */
+  readonly secrets: readonly (string | undefined)[];
   /**
    * The first client of each owner whose clients may start flows at the entry. All clients without
    * an owner count as one owner.
@@ -50,8 +47,10 @@ export function indexRegistrations(
     if (entry.credentials.length === 0) continue;
     const isSpecial = named.has(entry.vendor.id) || entry.setup === "vendor_approval";
     const owners = isSpecial ? ownersAt(entry, clients) : (everywhere ??= ownersAt(entry, clients));
-    const registration = { vendorId, origins: originsOf(entry.vendor), isOpen: isOpen(entry.vendor), owners };
-    for (const key of new Set(entry.credentials.map(({ clientId }) => foldClientId(clientId)))) {
+    const origins = originsOf(entry.vendor);
+    const byId = Map.groupBy(entry.credentials, ({ clientId }) => foldClientId(clientId));
+    for (const [key, credentials] of byId) {
+      const registration = { vendorId, origins, secrets: credentials.map(secretOf), owners };
       index.set(key, [...(index.get(key) ?? []), registration]);
     }
   }
@@ -82,8 +81,9 @@ export function requireForeignClient(
 
 /**
  * Whether the vendor sees this flow as a registration of the broker that clients of several owners
- * use, the asking client included. It does not matter who brought the client id. For credentials of
- * the client's own it is enough that the entry leaves its origins open.
+ * use, the asking client included. A server answers under more names than its entry has, so the
+ * origin does not decide: a client id that a client brings is the broker's at every vendor, and
+ * credentials of the broker are one registration wherever their secret is not another.
  */
 //= bar#XA-9
 export function needsOwnerPage(
@@ -94,7 +94,7 @@ export function needsOwnerPage(
   }: {
     readonly vendor: Vendor;
     readonly entry: VendorConfig | undefined;
-    readonly credentials: Pick<VendorCredentials, "clientId" | "source">;
+    readonly credentials: Pick<VendorCredentials, "clientId" | "clientSecret" | "source">;
   },
   { owner }: Pick<ClientConfig, "owner">,
   registrations: Registrations,
@@ -102,8 +102,31 @@ export function needsOwnerPage(
   const held = registrations.get(foldClientId(credentials.clientId));
   if (held === undefined) return false;
   const origins = [...originsOf(vendor), ...(entry === undefined ? [] : originsOf(entry.vendor))];
-  const same = held.filter((one) => isAt(one, origins) || (one.isOpen && credentials.source === "byoc"));
+  const same = held.filter(
+    (one) => credentials.source === "byoc" || isAt(one, origins) || isSameClient(one, secretOf(credentials)),
+  );
   return same.length > 0 && new Set([owner, ...same.flatMap(({ owners }) => [...owners.keys()])]).size > 1;
+}
+
+/**
+ * The page binds the browser it is shown to, and so does the flow that it approves: a client that
+ * vouches for the browser itself could show the page in its own, and send on a user who was never
+ * asked.
+ *
+ * @throws OAuthError unauthorized_client
+ */
+//= bar#XA-9
+export function requireBrowserBinding(
+  choice: Parameters<typeof needsOwnerPage>[0],
+  client: Pick<ClientConfig, "owner" | "browserBinding">,
+  registrations: Registrations,
+): void {
+  if (client.browserBinding !== "platform" || !needsOwnerPage(choice, client, registrations)) return;
+  throw new OAuthError(
+    "unauthorized_client",
+    "Clients of several owners share this vendor client, so users are shown a page that binds their browser. A client with browser_binding: platform cannot use it",
+    { reason: "browser_binding" },
+  );
 }
 
 /**
@@ -136,9 +159,13 @@ export function isAt({ origins }: Pick<Registration, "origins">, others: readonl
   return origins.some((origin) => others.includes(origin));
 }
 
-function isOpen({ endpointsFrom, authorizationEndpoint, tokenEndpoint }: Vendor): boolean {
-  if (endpointsFrom !== undefined) return true;
-  return [authorizationEndpoint, tokenEndpoint].some((url) => url === undefined || namesInHost(url).length > 0);
+/** Two servers may have given out one id, but not one secret; without a secret nothing tells. */
+export function isSameClient({ secrets }: Pick<Registration, "secrets">, secret: string | undefined): boolean {
+  return secrets.some((known) => known === undefined || secret === undefined || known === secret);
+}
+
+export function secretOf({ clientSecret }: Pick<VendorCredentials, "clientSecret">): string | undefined {
+  return clientSecret === undefined ? undefined : hash("sha256", clientSecret.reveal(), "base64url");
 }
 
 function ownersAt(entry: VendorConfig, clients: readonly ClientConfig[]): Map<string | undefined, number> {
@@ -149,7 +176,7 @@ function ownersAt(entry: VendorConfig, clients: readonly ClientConfig[]): Map<st
   return owners;
 }
 
-function mayStart({ vendors, approvedVendors }: ClientConfig, { vendor, setup }: VendorConfig): boolean {
+export function mayStart({ vendors, approvedVendors }: ClientConfig, { vendor, setup }: VendorConfig): boolean {
   if (vendors !== undefined && !vendors.includes(vendor.id)) return false;
   return setup !== "vendor_approval" || approvedVendors.includes(vendor.id);
 }

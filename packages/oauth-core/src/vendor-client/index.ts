@@ -35,6 +35,7 @@ export {
   askedScope,
   authorizationParameterName,
   type AuthorizationRequest,
+  namesReservedParameter,
 } from "./authorization/url.ts";
 export { type FlowContext, flowContextHash, type Kept, keptOf, requireTokenHost } from "./kept.ts";
 export { VENDOR_OPERATION_SECONDS } from "./deadline.ts";

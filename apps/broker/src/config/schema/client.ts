@@ -110,7 +110,7 @@ export function clientSchema(rules: UrlRules) {
     browser_binding: choice(
       {
         description:
-          "`required`: the browser that starts a flow must finish it. `platform`: the callback is proxied through the platform's own domain, so no cookies reach the broker and the client vouches for the browser.",
+          "`required`: the browser that starts a flow must finish it. `platform`: the callback is proxied through the platform's own domain, so no cookies reach the broker and the client vouches for the browser; refused where owners share a vendor client.",
         example: "required",
         default: "required",
       },

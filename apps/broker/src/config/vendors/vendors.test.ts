@@ -244,6 +244,14 @@ describe("endpoints", () => {
     ]);
   });
 
+  it("bar#ST-4 fix no parameter of ours by the vendor's own name of it", () => {
+    const known = defineVendor({ id: "known", name: "K", parameterNames: { client_id: "client_key" } });
+    const registry = new Map([["known", { vendor: known, placeholders: {}, setup: "none" as const, byoc: true }]]);
+    expect(problemsOf({ vendors: { known: { authorization_params: { client_key: "x" } } } }, { registry })).toEqual([
+      "vendors.known.authorization_params.client_key is a parameter only the broker sets, as this vendor calls it",
+    ]);
+  });
+
   it.each([
     ["https://vendor.example/{a b}", "has braces that are no placeholder"],
     ["https://vendor.example/?x={x", "has braces that are no placeholder"],

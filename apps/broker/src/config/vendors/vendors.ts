@@ -3,6 +3,7 @@
  * to use.
  */
 import { defined } from "@oauth-broker/oauth-core";
+import { isReservedAuthorizationParameter } from "@oauth-broker/oauth-core/protocol";
 import { defineVendor, type Vendor, withOperatorsFields } from "@oauth-broker/oauth-core/registry";
 import type { Environment } from "@oauth-broker/oauth-core/configuration";
 import { formatPath, type Problem } from "../problems.ts";
@@ -96,6 +97,12 @@ export function buildVendor(
     problems.push({ path: formatPath(["vendors", id, ...field]), problem, expected });
   };
 
+  const reserved = Object.keys(parsed.authorization_params ?? {}).find((name) =>
+    isReservedAuthorizationParameter(name, vendor),
+  );
+  if (reserved !== undefined) {
+    say(["authorization_params", reserved], "is a parameter only the broker sets, as this vendor calls it", "another");
+  }
   const lifetime = vendor.authorizationCodeLifetimeSeconds;
   if (vendor.redeemAt === "token" && lifetime !== undefined && lifetime <= PARKING_MARGIN_SECONDS) {
     say(

@@ -93,6 +93,15 @@ describe("authorizationUrl", () => {
     });
   });
 
+  it("bar#ST-4 has a parameter once that the vendor calls by a name of its own", () => {
+    const entry = vendor({
+      parameterNames: { client_id: "client_key" },
+      authorizationEndpoint: "https://v.example/a?client_key=evil",
+      authorizationParams: { client_key: "evil" },
+    });
+    expect(sent(entry).filter(([name]) => name === "client_key")).toEqual([["client_key", OURS.client_id]]);
+  });
+
   it.each([
     "state",
     "redirect_uri",

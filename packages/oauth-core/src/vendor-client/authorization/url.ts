@@ -3,7 +3,7 @@
  * state come from the caller.
  */
 import { OAuthError } from "../../protocol/errors.ts";
-import { isReservedAuthorizationParameter } from "../../protocol/parameters.ts";
+import { isReservedAuthorizationParameter, type ParameterNames } from "../../protocol/parameters.ts";
 import { formatScope } from "../../protocol/scope.ts";
 import type { ResolvedVendor } from "../../vendors/vendor.ts";
 
@@ -35,8 +35,10 @@ export function authorizationUrl(vendor: ResolvedVendor, request: AuthorizationR
   const base = questionMark < 0 ? authorizationEndpoint : authorizationEndpoint.slice(0, questionMark);
   //= bar#ST-4
   const parameters = new Map<string, string>();
-  if (questionMark >= 0) addFixed(parameters, new URLSearchParams(authorizationEndpoint.slice(questionMark + 1)));
-  addFixed(parameters, Object.entries(vendor.authorizationParams), OF_ENTRIES);
+  if (questionMark >= 0) {
+    addFixed(parameters, new URLSearchParams(authorizationEndpoint.slice(questionMark + 1)), vendor, OF_ENDPOINTS);
+  }
+  addFixed(parameters, Object.entries(vendor.authorizationParams), vendor, OF_ENTRIES);
   const names = namesOf(vendor);
   addExtra(parameters, request.extra, vendor);
   add(parameters, "login_hint", request.loginHint);
@@ -122,16 +124,24 @@ const OF_ENTRIES: ReadonlySet<string> = new Set(["response_mode", "request"]);
 const OF_ENDPOINTS: ReadonlySet<string> = new Set(["response_mode"]);
 
 /**
- * The vendor's fixed parameters. They may choose the response mode and nothing else that is ours.
+ * The vendor's fixed parameters. They may choose the response mode and nothing else that is ours,
+ * under the standard's name or the vendor's.
  */
 function addFixed(
   parameters: Map<string, string>,
   fixed: Iterable<readonly [string, string]>,
-  allowed: ReadonlySet<string> = OF_ENDPOINTS,
+  vendor: ParameterNames,
+  allowed: ReadonlySet<string>,
 ): void {
   for (const [name, value] of fixed) {
-    if (allowed.has(name) || !isReservedAuthorizationParameter(name)) add(parameters, name, value);
+    if (allowed.has(name) || !isReservedAuthorizationParameter(name, vendor)) add(parameters, name, value);
   }
+}
+
+/** @returns whether the query of an authorization endpoint names a parameter that only we set */
+export function namesReservedParameter(authorizationEndpoint: string, vendor: ParameterNames): boolean {
+  const names = [...new URL(authorizationEndpoint).searchParams.keys()];
+  return names.some((name) => !OF_ENDPOINTS.has(name) && isReservedAuthorizationParameter(name, vendor));
 }
 
 function addExtra(
