@@ -171,6 +171,12 @@ describe("what cannot be", () => {
     ["a name without a letter", ["x", ...GOOD, "--name", "123"], /begins with a letter/],
     ["a name that climbs out", ["x", ...GOOD, "--name", "../../x"], /a name has lower case letters/],
     ["invalid scopes", ["x", ...GOOD, "--scopes", 'a"b'], /--scopes/],
+    ["scopes with commas", ["x", ...GOOD, "--scopes", "repo,user"], /--scopes.*separate scopes by spaces/],
+    [
+      "commas with several vendors",
+      ["x", "--mode", "hosted", "--vendor", "slack,github", "--scopes", "slack:a,slack:b"],
+      /--scopes.*separate scopes by spaces/,
+    ],
     ["an unknown callback", ["x", ...GOOD, "--callback", "browser"], /it is platform or server/],
     [
       "a callback in pre-registered mode",

@@ -21,6 +21,7 @@ import { createMcpEndpoint } from "./mcp/endpoint.ts";
 import { createLinkingDeps, type LinkingDeps } from "./mcp/linking/deps.ts";
 import { createKnownHost, onlyForUs } from "./mcp/known-host.ts";
 import type { ServerMetrics } from "./mcp/metrics.ts";
+import { scopesOfResource } from "./mcp/resource-scopes.ts";
 import { limitRefusedTokens } from "./mcp/refused-tokens.ts";
 import { requireKnownVendors } from "./mcp/tool-vendors.ts";
 import type { Mode } from "./mode.ts";
@@ -95,7 +96,7 @@ export function createApp(definition: ServerDefinition, settings: Settings, opti
     gate: limitRefusedTokens(mode.gate, { ...settings.limits, now }),
     addressOf: createCallerAddress(settings.limits.trustedProxies),
     resourceMetadata: mode.resourceMetadata,
-    scope: (settings.mode === "hosted" ? supportedScopes(settings) : settings.vendor.scopes).join(" "),
+    scope: scopesOfResource(settings.mode === "hosted" ? supportedScopes(settings) : settings.vendor.scopes).join(" "),
     vendor,
     names: { id: entry.id, name: entry.name },
     apiHosts,

@@ -6,7 +6,7 @@ import { configError, type Environment, type Problem, valueOf } from "@oauth-bro
 import { readCallback, readPlatformUrl } from "./config/callback.ts";
 import { readDeployment } from "./config/deployment.ts";
 import { checkTokenStore, readAdoption } from "./config/token-store.ts";
-import { unusedVariables } from "./config/unused.ts";
+import { unknownVariables, unusedVariables } from "./config/unused.ts";
 import { createReader, type PrefixedReader } from "./config/reader.ts";
 import { type Variable, VARIABLES } from "./config/variables.ts";
 import { checkPlatformCallback } from "./config/vendor.ts";
@@ -40,7 +40,7 @@ export function loadSettings(environment: Environment = process.env, tools: read
   if (mode === "hosted") checkTokenStore(read, environment);
   const adoptUnsealedServerKey = mode === "hosted" && readAdoption(read);
   if (read.problems.length > 0 || mode === undefined || vendors === undefined)
-    throw errorOf([...read.problems, ...problemsOfTools(read, tools)]);
+    throw errorOf([...read.problems, ...problemsOfTools(read, tools), ...misspelt(read, environment)]);
   const { vendor, linking } = vendors;
   const uses = { mode, callback: callback?.kind, vendors: [...(linking?.vendors.keys() ?? [])] };
   const warnings = [...read.warnings, ...unusedVariables(environment, uses)];
@@ -68,6 +68,16 @@ function problemsOfTools(read: PrefixedReader, tools: readonly Tool[]): readonly
   const signIn = read.value("SIGN_IN") ?? first;
   // A wrong one is a problem of its own, and none of the tools that name the sign-in vendor.
   return toolProblems(tools, { signIn: scopes.has(signIn) ? signIn : first, scopes });
+}
+
+/** A variable that is missing may be there under another name. */
+function misspelt(read: PrefixedReader, environment: Environment): readonly Problem[] {
+  const ids = (read.value("VENDORS") ?? "").split(",").map((id) => id.trim());
+  const listed = new Set(read.problems.map(({ path }) => path));
+  return unknownVariables(
+    environment,
+    ids.filter((id) => id !== ""),
+  ).filter(({ path }) => !listed.has(path));
 }
 
 function errorOf(problems: Parameters<typeof configError>[0]): Error {

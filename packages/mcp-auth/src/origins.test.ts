@@ -17,6 +17,11 @@ import { HOSTED, PRE_REGISTERED, SERVER } from "./testing/environments.ts";
 const APP = "https://app.example";
 const OWN = HOSTED.DEPLOYMENT_URL;
 const FOREIGN = ["https://evil.example", "null", "", `${APP}.evil.example`, "http://app.example", `${APP}/`];
+const METADATA = [
+  "/.well-known/oauth-authorization-server",
+  "/.well-known/oauth-protected-resource",
+  "/.well-known/oauth-protected-resource/mcp",
+];
 const CALLED = ["/token", "/register", "/revoke"];
 
 const MODES: readonly (readonly [string, Readonly<Record<string, string>>, readonly string[], readonly string[]])[] = [
@@ -130,6 +135,25 @@ describe.each(MODES)("%s", (_, environment, called, own) => {
     for (const answer of answers) {
       expect(readers(answer)).toBe("*");
       expect(answer.headers.get("access-control-expose-headers")).toBe("Retry-After");
+    }
+  });
+
+  it("metadata answers the preflight of every page with 204, and asks for no token", async () => {
+    if (environment["OAUTH_MODE"] !== "hosted") return;
+    for (const path of METADATA) {
+      for (const origin of [...FOREIGN, APP]) {
+        const headers = {
+          origin,
+          "access-control-request-method": "GET",
+          "access-control-request-headers": "mcp-protocol-version",
+        };
+        const answer = await send(path, { method: "OPTIONS", headers });
+        expect([path, answer.status, readers(answer)]).toEqual([path, 204, "*"]);
+        expect(answer.headers.get("access-control-allow-headers")).toBe("authorization, *");
+        const elsewhere = { ...headers, host: "evil.example" };
+        expect((await send(path, { method: "OPTIONS", headers: elsewhere })).status).toBe(403);
+      }
+      expect((await send(path, { method: "OPTIONS" })).status).toBe(405);
     }
   });
 

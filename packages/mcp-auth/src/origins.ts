@@ -3,7 +3,7 @@
  * in `ALLOWED_ORIGINS`; metadata is open to every page; our own pages and callbacks only to
  * ourselves. Applied by app.ts to every route but the probes.
  */
-import { createCors, type Route, withCors } from "@oauth-broker/oauth-core/service";
+import { createCors, readableByAll, type Route, withCors } from "@oauth-broker/oauth-core/service";
 import { PATHS } from "./hosted/paths.ts";
 import { createKnownHost, onlyForUs } from "./mcp/known-host.ts";
 import type { Settings } from "./settings.ts";
@@ -16,11 +16,6 @@ const METADATA: ReadonlySet<string> = new Set([
   PATHS.protectedResource,
   PATHS.protectedResource + PATHS.mcp,
 ]);
-
-/** By every page, a refusal too: it has to know from an outage when to come again. */
-const READABLE: NonNullable<Route["cors"]> = {
-  headersFor: () => ({ "access-control-allow-origin": "*", "access-control-expose-headers": "Retry-After" }),
-};
 
 /**
  * @returns the guard of a route: by its path, the Host and Origin it accepts, and the pages that
@@ -37,7 +32,7 @@ export function createOrigins(
   const isOurPage = createKnownHost(settings, (origin) => origin === "null");
   const isOurHost = createKnownHost(settings, () => true);
   return (route) => {
-    if (METADATA.has(route.path)) return onlyForUs({ ...route, cors: READABLE }, isOurHost);
+    if (METADATA.has(route.path)) return onlyForUs(readableByAll(route), isOurHost);
     if (FORMS_WITHOUT_ORIGIN.has(route.path)) return onlyForUs(route, isOurPage);
     if (!CALLED_BY_CLIENTS.has(route.path)) return onlyForUs(route, isOurs);
     return onlyForUs(cors === undefined ? route : withCors(route, cors), isClient);

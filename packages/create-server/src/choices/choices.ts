@@ -99,6 +99,7 @@ function checkVendor(id: string): string | undefined {
 export function checkScopes(scopes: string, vendor = ""): string | undefined {
   const problem = problemOfThrown(() => void parseScope(scopes))?.replace(/^scope /, "");
   if (problem !== undefined) return problem;
+  if (spaced(scopes, vendor).includes(",")) return "a scope has no comma: separate scopes by spaces";
   const lost = scopeWithoutVendor(vendor, scopes);
   return lost === undefined ? undefined : `${lost} names no vendor: with several it is ID:SCOPE`;
 }
@@ -113,13 +114,18 @@ export function usualScopes(vendor: string): string {
 /** @param scopes as `usualScopes`, of some of the vendors; the others have their own */
 export function scopesByVendor(vendor: string, scopes: string): Choices["vendors"] {
   const [first, ...others] = idsIn(vendor);
-  const asked = scopes === "" ? [] : parseScope(scopes);
+  const asked = scopes === "" ? [] : parseScope(spaced(scopes, vendor));
   if (others.length === 0) return [{ id: first, scopes: asked }];
   const scopesOf = (id: string): ProjectVendor => {
     const own = asked.filter((scope) => scope.startsWith(`${id}:`)).map((scope) => scope.slice(id.length + 1));
     return { id, scopes: own.length === 0 ? defaultScopes(id) : own };
   };
   return [scopesOf(first), ...others.map(scopesOf)];
+}
+
+/** With spaces in place of commas, where the one vendor itself writes commas. */
+function spaced(scopes: string, vendor: string): string {
+  return REGISTRY.get(vendor)?.vendor.scopeSeparator === "," ? scopes.replaceAll(",", " ") : scopes;
 }
 
 /** @returns a scope that names none of several vendors */

@@ -2,7 +2,7 @@
  * Variables that are set and have no effect: of another mode or callback, or misspelt. Worth a
  * warning: the operator expected an effect.
  */
-import { type Environment, nearest, valueOf } from "@oauth-broker/oauth-core/configuration";
+import { type Environment, nearest, type Problem, valueOf } from "@oauth-broker/oauth-core/configuration";
 import type { PlatformCallback, ServerCallback, Settings } from "../settings.ts";
 import { prefixedNames } from "./reader.ts";
 import { type Use, type Variable, VARIABLES } from "./variables.ts";
@@ -27,14 +27,38 @@ export function unusedVariables(environment: Environment, { mode, callback, vend
   return Object.keys(environment).flatMap((name) => {
     if (valueOf(environment, name) === undefined) return [];
     const variable = known.find((one) => one.name === name);
-    if (variable === undefined) return OURS.test(name) && !prefixed.includes(name) ? [unknown(name, prefixed)] : [];
+    if (variable === undefined) return isUnknown(name, prefixed) ? [`${name} ${unknown(name, prefixed)}`] : [];
     const { use } = variable;
     if (use === "VENDORS") return vendors.length > 0 ? [] : [`${name} is set, and not used without VENDORS`];
     return use === undefined || applies.includes(use) ? [] : [`${name} is set, and not used in ${where}`];
   });
 }
 
+/**
+ * The misspelt ones alone, for a start that fails: what it lacks may be among them.
+ *
+ * @param vendors the ids of `VENDORS`
+ */
+export function unknownVariables(environment: Environment, vendors: readonly string[]): readonly Problem[] {
+  const prefixed = vendors.flatMap(prefixedNames);
+  return Object.keys(environment)
+    .filter((name) => valueOf(environment, name) !== undefined && isUnknown(name, prefixed))
+    .map((name) => ({ path: name, problem: unknown(name, prefixed) }));
+}
+
+function isUnknown(name: string, prefixed: readonly string[]): boolean {
+  const known: readonly Variable[] = VARIABLES;
+  return OURS.test(name) && !prefixed.includes(name) && !known.some((one) => one.name === name);
+}
+
 function unknown(name: string, prefixed: readonly string[]): string {
-  const near = nearest(name, [...VARIABLES.map((one) => one.name), ...prefixed]);
-  return `${name} is set, and not known here${near === undefined ? "" : `: did you mean ${near}?`}`;
+  const plain = VARIABLES.map((one) => one.name);
+  const near = lacksWord(name, prefixed) ?? nearest(name, [...plain, ...prefixed]);
+  return `is set, and not known here${near === undefined ? "" : `: did you mean ${near}?`}`;
+}
+
+/** @returns one with a word more before its last: `VENDOR_X_CLIENT_SECRET` for `VENDOR_X_SECRET` */
+function lacksWord(name: string, prefixed: readonly string[]): string | undefined {
+  const [, head = "", last = ""] = /^(.*_)([^_]+)$/.exec(name) ?? [];
+  return prefixed.find((one) => one.startsWith(head) && one.endsWith(`_${last}`));
 }

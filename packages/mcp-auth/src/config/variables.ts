@@ -191,7 +191,7 @@ export const VARIABLES = [
     name: "VENDOR_SCOPES",
     type: "scopes separated by spaces",
     description:
-      "The scopes requested when a client names none, and the most a client may request: `scopes_supported`.",
+      "The scopes requested when a client names none, and the most a client may request: `scopes_supported`. A client's `offline_access` is ignored where it is not among them; where it is, the vendor is always asked for it. Commas are refused, unless the vendor itself writes them.",
     example: "openid profile",
     default: "the registry vendor's default scopes",
   },

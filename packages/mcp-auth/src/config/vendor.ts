@@ -33,9 +33,8 @@ export function readVendor(read: Reader, rules: VendorRules): VendorSettings | u
   const hosts = read.list("VENDOR_API_HOSTS", (host) => checkHostOrDomain(host, rules.egress));
   if (found === undefined) return undefined;
   const vendor = withOwnSecret(found, credentials, read);
-  const scopes = given === undefined ? vendor.defaultScopes : parseScope(given);
+  const scopes = given === undefined ? vendor.defaultScopes : scopesIn(given, vendor, read);
   const settings = { vendor, credentials, scopes, apiHosts: [...new Set([...vendor.apiHosts, ...hosts])] };
-  checkScopeSeparator(read, settings);
   warnOfSetup(read, found);
   if (rules.mode === "pre-registered") checkTokenValidation(read, settings);
   if (rules.mode === "hosted") {
@@ -75,13 +74,15 @@ function readCredentials(read: Reader, mode: VendorRules["mode"]): VendorCredent
 const checkScopes = (written: string): string | undefined =>
   problemOfThrown(() => void parseScope(written))?.replace(/^scope /, "");
 
-/** We write the vendor's own separator; in the variable it is always a space. */
-function checkScopeSeparator(read: Reader, { vendor, scopes }: Pick<VendorSettings, "vendor" | "scopes">): void {
-  const { scopeSeparator } = vendor;
-  if (scopeSeparator === " " || read.value("VENDOR_SCOPES") === undefined) return;
-  if (scopes.some((scope) => scope.includes(scopeSeparator))) {
+/** We write the vendor's own separator; in the variable it is a space, or where it is one a comma. */
+function scopesIn(given: string, { scopeSeparator }: Pick<Vendor, "scopeSeparator">, read: Reader): readonly string[] {
+  if (scopeSeparator === ",") return parseScope(given.replaceAll(",", " "));
+  const scopes = parseScope(given);
+  if (given.includes(",")) read.refuse("VENDOR_SCOPES", "has a comma: separate scopes by spaces");
+  else if (scopeSeparator !== " " && scopes.some((scope) => scope.includes(scopeSeparator))) {
     read.refuse("VENDOR_SCOPES", "must have spaces between scopes, also where the vendor has something else");
   }
+  return scopes;
 }
 
 /** Without a secret we are a public client whatever the registry says; a given secret is used. */

@@ -5,7 +5,7 @@
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import {
-  isSubset,
+  namedScopes,
   type Parameters,
   parseScope,
   requireS256Challenge,
@@ -16,7 +16,7 @@ import type { HostedSettings } from "../settings.ts";
 import type { HostedClient } from "./clients/client.ts";
 import { unknownClient } from "./clients/unknown-client.ts";
 import { requireOwnResource } from "./paths.ts";
-import { signInScopes, supportedScopes, withOpenid } from "./sessions/scope.ts";
+import { signInScopes, supportedScopes, withOwed, withoutIgnored } from "./sessions/scope.ts";
 
 export interface ClientLookup<C extends HostedClient> {
   readonly findClient: (clientId: string) => Promise<C | undefined>;
@@ -82,10 +82,10 @@ function requireScope(
   scope: string | undefined,
   settings: Pick<HostedSettings, "vendor" | "linking">,
 ): readonly string[] {
-  const requested = scope === undefined ? [] : parseScope(scope);
   const supported = supportedScopes(settings);
-  if (!isSubset(requested, supported))
-    throw new OAuthError("invalid_scope", "scope contains a value that this server does not support");
+  const requested = withoutIgnored(scope === undefined ? [] : parseScope(scope), supported);
+  const unknown = requested.filter((token) => !supported.includes(token));
+  if (unknown.length > 0) throw new OAuthError("invalid_scope", `This server does not support ${namedScopes(unknown)}`);
   if (requested.length === 0) return supported;
-  return settings.linking === undefined ? withOpenid(requested, settings.vendor) : requested;
+  return settings.linking === undefined ? withOwed(requested, settings.vendor) : requested;
 }

@@ -5,6 +5,7 @@
  */
 import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
 import { type Answer, jsonAnswer } from "@oauth-broker/oauth-core/http";
+import { scopesOfResource } from "../mcp/resource-scopes.ts";
 import type { HostedSettings } from "../settings.ts";
 import type { HostedDeps } from "./deps.ts";
 import { PATHS, resourceOf } from "./paths.ts";
@@ -78,15 +79,11 @@ export async function vendorIssuerWarning({
 
 //= rfc9728#2
 export function protectedResourceMetadata(settings: HostedSettings): Answer {
-  const { deploymentUrl, linking } = settings;
-  // With `VENDORS` a vendor's own `offline_access` is asked of the user when the vendor is linked.
-  const isOfClient = (scope: string): boolean => linking === undefined && scope === "offline_access";
+  const { deploymentUrl } = settings;
   const described = {
     resource: resourceOf(deploymentUrl),
     authorization_servers: [deploymentUrl],
-    // A refresh token is between the client and the authorization server: the resource needs no
-    // scope for it.
-    scopes_supported: supportedScopes(settings).filter((scope) => !isOfClient(scope)),
+    scopes_supported: scopesOfResource(supportedScopes(settings)),
     bearer_methods_supported: ["header"],
   };
   return jsonAnswer(200, described);

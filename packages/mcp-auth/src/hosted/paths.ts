@@ -30,7 +30,8 @@ export function resourceOf(deploymentUrl: string): string {
 /**
  * The `resource` of a request at `/authorize` or `/token`. Absent means the only one.
  *
- * @throws OAuthError invalid_target for any other, byte for byte
+ * @throws OAuthError invalid_target for any other: scheme and host are compared in lower case, the
+ *   rest byte for byte
  */
 //= rfc8707#2
 //= bar#AS-16
@@ -39,8 +40,13 @@ export function requireOwnResource(
   { deploymentUrl }: Pick<HostedSettings, "deploymentUrl">,
 ): void {
   const resource = parameters.get("resource");
-  if (resource === undefined || resource === resourceOf(deploymentUrl)) return;
+  if (resource === undefined || inLowerCase(resource) === inLowerCase(resourceOf(deploymentUrl))) return;
   throw new OAuthError("invalid_target", "resource is not served here");
+}
+
+/** Scheme and host, which are the same in any case (rfc3986#6.2.2.1). */
+function inLowerCase(uri: string): string {
+  return uri.replace(/^[^/?#]*:\/\/[^/?#]*/, (origin) => origin.toLowerCase());
 }
 
 /** @param ticket its value, which only its user's browser can use */

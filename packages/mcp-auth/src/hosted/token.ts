@@ -9,6 +9,7 @@ import { type FindClient, type HostedClient, requireClient } from "./clients/cli
 import type { HostedDeps } from "./deps.ts";
 import { requireOwnResource } from "./paths.ts";
 import type { IssuedTokens } from "./sessions/session.ts";
+import { supportedScopes, withoutIgnored } from "./sessions/scope.ts";
 import { linkKey } from "./vendor-links/link.ts";
 
 /** Redeems a posted code: the vendor's own, or one of ours. */
@@ -69,7 +70,8 @@ async function redeemRefreshToken(
   const refreshToken = parameters.require("refresh_token");
   requireOwnResource(parameters, deps.settings);
   const requested = parameters.get("scope");
-  const scope = requested === undefined ? undefined : parseScope(requested);
+  const scope =
+    requested === undefined ? undefined : withoutIgnored(parseScope(requested), supportedScopes(deps.settings));
   if (deps.settings.linking === undefined) {
     const session = await deps.sessions.find(refreshToken);
     if (session?.clientId === clientId) await requireLink(session.user, deps);

@@ -31,7 +31,7 @@ const tools = [
     name: "write",
     description: "w",
     input: z.object({}),
-    scopes: ["api:read", "api:write"],
+    scopes: ["api:read", "offline_access", "api:write"],
     run: async () => "ok",
   }),
   defineTool({
@@ -96,7 +96,7 @@ tools.push(
 const NAMES = ["who", "spell", "write", "named", "unnamed", "needs", "fail", "answer"];
 
 const known = testGate({
-  alice: { vendorTokens: [CANARY], scope: ["api:read"] },
+  alice: { vendorTokens: [CANARY], scope: ["api:read", "offline_access"] },
   writer: { vendorTokens: ["w"], scope: ["api:read", "api:write"] },
   unsaid: { vendorTokens: ["u"] },
 });

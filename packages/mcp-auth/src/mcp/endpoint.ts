@@ -24,6 +24,7 @@ import type { LinkingDeps } from "./linking/deps.ts";
 import { createExchange } from "./linking/exchange.ts";
 import { createWaiting } from "./linking/waiting.ts";
 import { type RunDeps, runTool, type RunToolDeps } from "./run-tool.ts";
+import { scopesOfResource } from "./resource-scopes.ts";
 import { convertedOnce } from "./tool-schema.ts";
 import { type NamedVendor, vendorsOf } from "./tool-vendors.ts";
 import { callerIn, requireWholeToken } from "./whole-token.ts";
@@ -206,6 +207,8 @@ function challengeOf(prepared: PreparedTool, deps: ServerDeps): ScopeChallengeHa
 
 /** What the bearer token must permit; undefined: everything that the vendor token does. */
 function scopesOf({ tool, named }: PreparedTool, { linking }: Pick<McpDeps, "linking">): readonly string[] | undefined {
-  if (linking !== undefined) return named.flatMap(({ id, scopes = [] }) => linking.prefixScopes(scopes, id));
-  return tool.vendors === undefined ? tool.scopes : named.flatMap(({ scopes = [] }) => scopes);
+  if (linking !== undefined)
+    return scopesOfResource(named.flatMap(({ id, scopes = [] }) => linking.prefixScopes(scopes, id)));
+  const scopes = tool.vendors === undefined ? tool.scopes : named.flatMap(({ scopes: of = [] }) => of);
+  return scopes && scopesOfResource(scopes);
 }

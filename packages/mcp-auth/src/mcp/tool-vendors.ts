@@ -6,6 +6,7 @@
 import { type ConfigError, configError, type Problem } from "@oauth-broker/oauth-core/configuration";
 import { prefixOf } from "../config/reader.ts";
 import type { Settings } from "../settings.ts";
+import { scopesOfResource } from "./resource-scopes.ts";
 import { SIGN_IN_VENDOR, type Tool } from "../tool.ts";
 
 /** A vendor as one tool names it. */
@@ -24,7 +25,12 @@ export function vendorsOf(tool: Pick<Tool, "vendors" | "vendor" | "scopes">, sig
     tool.vendor === undefined
       ? Object.entries(tool.vendors ?? {}).map(([name, { scopes }]) => ({ name, scopes }))
       : [{ name: tool.vendor, scopes: tool.scopes }];
-  return named.map(({ name, scopes }) => ({ name, scopes, id: name === SIGN_IN_VENDOR ? signIn : name }));
+  return named.map(({ name, scopes }) => ({
+    name,
+    // `offline_access` is asked of every vendor that has it, whatever tools name.
+    scopes: scopes && scopesOfResource(scopes),
+    id: name === SIGN_IN_VENDOR ? signIn : name,
+  }));
 }
 
 /** The vendors of a deployment, as far as its environment says which they are. */

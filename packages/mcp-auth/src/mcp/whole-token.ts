@@ -4,6 +4,7 @@
  * tool runs only when the bearer token permits as much.
  */
 import type { AuthInfo, ScopeChallengeHandler } from "@modelcontextprotocol/server";
+import { scopesOfResource } from "./resource-scopes.ts";
 import type { Caller } from "../mode.ts";
 
 /**
@@ -12,9 +13,10 @@ import type { Caller } from "../mode.ts";
 export function requireWholeToken(asked: readonly string[]): ScopeChallengeHandler {
   return ({ authInfo }) => {
     if (authInfo === undefined) return undefined;
-    const caller = callerIn(authInfo);
-    if (permitsWholeToken(caller)) return undefined;
-    const [first, ...others] = asked.length > 0 ? asked : (caller.vendorScope ?? []);
+    const { scope, vendorScope } = callerIn(authInfo);
+    const ofVendor = scopesOfResource(vendorScope ?? []);
+    if (permitsWholeToken({ scope, vendorScope: ofVendor })) return undefined;
+    const [first, ...others] = asked.length > 0 ? asked : ofVendor;
     return first === undefined ? undefined : { scopes: [first, ...others] };
   };
 }

@@ -118,6 +118,11 @@ export interface FlowPolicy<Flow extends FlowRecord, Vendor extends FlowVendor> 
    */
   readonly burnsOnWrongVerifier: boolean;
   /**
+   * `optional`: a client may leave `redirect_uri` out when it brings the code, as OAuth 2.1 §10.2
+   * lets it; PKCE is in its place. One that is sent is compared. Absent: it is required.
+   */
+  readonly redirectUriAtToken?: "optional";
+  /**
    * Whether our code becomes usable again after this failure at the vendor. The vendor decides on
    * the next try whether its own code is still valid.
    */

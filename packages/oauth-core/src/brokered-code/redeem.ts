@@ -30,7 +30,7 @@ export async function redeemCode(
   trace: Trace,
 ): Promise<Redeemed<FlowRecord, FlowVendor>> {
   const own = await findParked(parameters, clientId, engine, trace); //     1  one of ours, this client's, this very code
-  requireSameRedirectUri(own, parameters); //                               2  wrong: the code stays usable
+  requireSameRedirectUri(own, parameters, engine); //                               2  wrong: the code stays usable
   await requireCodeVerifier(own, parameters, engine, trace); //             3  malformed: stays usable; wrong: the policy says
   await requireUnused(own, engine); //                                      4  a second use is reported to the app
   await requireInTime(own, engine, trace); //                               5  the vendor's code may be dead by now
@@ -74,8 +74,10 @@ async function findParked(parameters: Parameters, clientId: string, engine: Engi
 }
 
 //= bar#AS-6
-function requireSameRedirectUri({ flow }: ParkedFlow, parameters: Parameters): void {
-  if (parameters.require("redirect_uri") !== flow.redirectUri) throw codeRefused("redirect_uri differs");
+function requireSameRedirectUri({ flow }: ParkedFlow, parameters: Parameters, { policy }: Engine): void {
+  const isLeftOut = policy.redirectUriAtToken === "optional" && !parameters.has("redirect_uri");
+  if (isLeftOut || parameters.require("redirect_uri") === flow.redirectUri) return;
+  throw codeRefused("redirect_uri differs");
 }
 
 //= bar#AS-3

@@ -134,10 +134,12 @@ export function errorAnswer(error: OAuthError, flowId?: string, referenceId?: st
   return jsonAnswer(error.status, body, errorHeaders(error));
 }
 
+const CHALLENGES = { Basic: 'Basic realm="oauth", charset="UTF-8"', Bearer: 'Bearer realm="oauth"' } as const;
+
 /** `WWW-Authenticate`, `Retry-After` and `Allow` where the status asks for them. */
 export function errorHeaders(error: OAuthError): Record<string, string> {
   return {
-    ...(error.status === 401 ? { "www-authenticate": 'Basic realm="oauth", charset="UTF-8"' } : {}),
+    ...(error.status === 401 ? { "www-authenticate": CHALLENGES[error.challenge] } : {}),
     ...(error.retryAfterSeconds === undefined ? {} : { "retry-after": String(error.retryAfterSeconds) }),
     ...(error.allow === undefined ? {} : { allow: error.allow }),
   };

@@ -68,6 +68,8 @@ export interface OAuthErrorOptions extends OAuthErrorExtras {
   readonly retryAfterSeconds?: number;
   /** `Allow` of a 405. */
   readonly allow?: string;
+  /** The scheme of a 401's challenge. Default `Basic`. */
+  readonly challenge?: "Basic" | "Bearer";
 }
 
 /**
@@ -83,10 +85,11 @@ export class OAuthError extends Error {
   readonly status: number;
   readonly retryAfterSeconds: number | undefined;
   readonly allow: string | undefined;
+  readonly challenge: "Basic" | "Bearer";
   readonly extras: OAuthErrorExtras;
 
   constructor(code: OAuthErrorCode, description: string, options: OAuthErrorOptions = {}) {
-    const { detail, cause, status, retryAfterSeconds, allow, ...extras } = options;
+    const { detail, cause, status, retryAfterSeconds, allow, challenge = "Basic", ...extras } = options;
     super(`${code}: ${description}`, cause === undefined ? undefined : { cause });
     this.code = code;
     this.description = description;
@@ -94,6 +97,7 @@ export class OAuthError extends Error {
     this.status = status ?? STATUS[code];
     this.retryAfterSeconds = retryAfterSeconds ?? (this.status === 503 || this.status === 429 ? 5 : undefined);
     this.allow = allow;
+    this.challenge = challenge;
     this.extras = extras;
   }
 }

@@ -32,5 +32,5 @@ export {
   verifyNativeRedirectUri,
   verifyRedirectUri,
 } from "./redirect-uri.ts";
-export { formatScope, isScopeToken, isSubset, parseScope } from "./scope.ts";
+export { formatScope, isScopeToken, isSubset, namedScopes, parseScope } from "./scope.ts";
 export { createStateCodec, type MacKeys, type StateClaims, type StateCodec } from "./state.ts";

@@ -31,6 +31,22 @@ export function formatScope(scope: readonly string[], separator = " "): string {
   return scope.join(separator);
 }
 
+const MOST_NAMED = 5;
+const LONGEST_NAMED = 64;
+
+/**
+ * Scope tokens in a sentence: the first few, each cut, so that its reader sees which are meant.
+ *
+ * @param scope of a request, not empty
+ */
+export function namedScopes(scope: readonly string[]): string {
+  const named = scope
+    .slice(0, MOST_NAMED)
+    .map((token) => (token.length > LONGEST_NAMED ? `${token.slice(0, LONGEST_NAMED)}...` : token));
+  const rest = scope.length - named.length;
+  return `the scope ${named.join(" ")}${rest > 0 ? ` and ${rest} more` : ""}`;
+}
+
 /** Whether every token of `scope` is one of `of`. */
 export function isSubset(scope: readonly string[], of: readonly string[]): boolean {
   return scope.every((token) => of.includes(token));

@@ -51,6 +51,20 @@ const PREFLIGHT = emptyAnswer({
   "access-control-max-age": "600",
 });
 
+/** Public documents: every page may read them, and a refusal too, to know when to come again. */
+const PUBLIC: NonNullable<Route["cors"]> = {
+  headersFor: () => ({ "access-control-allow-origin": ANY_ORIGIN, "access-control-expose-headers": "Retry-After" }),
+};
+
+/** The route, open to every page: what it answers is public, and depends on nothing a browser adds. */
+export function readableByAll(route: Route): Route {
+  return {
+    ...route,
+    cors: PUBLIC,
+    otherMethods: (c, trace) => (asksBefore(c) ? PREFLIGHT : route.otherMethods?.(c, trace)),
+  };
+}
+
 /** The route, open to pages of the origins that `cors` allows. */
 export function withCors(route: Route, cors: Cors): Route {
   return {
@@ -62,6 +76,9 @@ export function withCors(route: Route, cors: Cors): Route {
 
 function isPreflight(c: Context, cors: Cors): boolean {
   const origin = c.req.header("origin");
-  if (c.req.method !== "OPTIONS" || c.req.header("access-control-request-method") === undefined) return false;
-  return origin !== undefined && cors.allows(origin);
+  return asksBefore(c) && origin !== undefined && cors.allows(origin);
+}
+
+function asksBefore(c: Context): boolean {
+  return c.req.method === "OPTIONS" && c.req.header("access-control-request-method") !== undefined;
 }

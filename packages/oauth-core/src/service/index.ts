@@ -1,5 +1,5 @@
 /** The edges that every service of ours shares: routes, log lines, limits, the listener, pages. */
-export { type Cors, createCors, withCors } from "./cors.ts";
+export { type Cors, createCors, readableByAll, withCors } from "./cors.ts";
 export { errorPageWith, type WayBack } from "./error-page.ts";
 export {
   bufferedStdout,

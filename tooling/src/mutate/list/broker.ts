@@ -116,8 +116,8 @@ export const BROKER_DEFENCES: readonly Mutation[] = [
     defence: "A code is redeemed with the redirect URI of its flow",
     rows: ["XA-8"],
     file: `${ENGINE}/redeem.ts`,
-    find: 'if (parameters.require("redirect_uri") !== flow.redirectUri) throw',
-    replace: 'if (parameters.require("redirect_uri") === flow.codeHash) throw',
+    find: 'parameters.require("redirect_uri") === flow.redirectUri) return;',
+    replace: 'parameters.require("redirect_uri") !== flow.codeHash) return;',
     tests: [TOKEN, `${OWN}/redeem-own-code.test.ts`],
   },
   {

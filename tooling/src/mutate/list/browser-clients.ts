@@ -66,8 +66,9 @@ export const BROWSER_CLIENT_DEFENCES: readonly Mutation[] = [
   {
     defence: "The code of a native client is redeemed with the exact URI of its request",
     file: "packages/oauth-core/src/brokered-code/redeem.ts",
-    find: '(parameters.require("redirect_uri") !== flow.redirectUri)',
-    replace: '(parameters.require("redirect_uri").replace(/:\\d+/, "") !== flow.redirectUri?.replace(/:\\d+/, ""))',
+    find: 'parameters.require("redirect_uri") === flow.redirectUri) return;',
+    replace:
+      'parameters.require("redirect_uri").replace(/:\\d+/, "") === flow.redirectUri?.replace(/:\\d+/, "")) return;',
     tests: ["packages/mcp-auth/src/hosted/clients/metadata-document.test.ts"],
   },
   {
@@ -125,8 +126,8 @@ export const BROWSER_CLIENT_DEFENCES: readonly Mutation[] = [
   {
     defence: "A preflight of an origin that is not on the list gets no permission",
     file: "packages/oauth-core/src/service/cors.ts",
-    find: "return origin !== undefined && cors.allows(origin);",
-    replace: 'return origin !== undefined && (cors.allows(origin) || origin !== "");',
+    find: "origin !== undefined && cors.allows(origin);",
+    replace: 'origin !== undefined && (cors.allows(origin) || origin !== "");',
     tests: ["packages/oauth-core/src/service/cors.test.ts"],
   },
   {

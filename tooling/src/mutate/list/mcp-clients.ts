@@ -96,4 +96,28 @@ export const MCP_CLIENT_DEFENCES: readonly Mutation[] = [
     replace: 'return knownBy === "metadata_document" && clientId === "" ? new URL(clientId).host : name;',
     tests: ANY_HOST,
   },
+  {
+    defence: "Challenges and the resource's metadata do not name offline_access",
+    rows: ["AS-17"],
+    file: "packages/mcp-auth/src/mcp/resource-scopes.ts",
+    find: "scope !== OFFLINE_ACCESS && ",
+    replace: "scope !== `${OFFLINE_ACCESS}2` && ",
+    tests: ["packages/mcp-auth/src/hosted/offline-access.test.ts", "packages/mcp-auth/src/mcp/endpoint.test.ts"],
+  },
+  {
+    defence: "A redirect URI that is sent to /token is compared although it may be left out",
+    rows: ["AS-6"],
+    file: "packages/oauth-core/src/brokered-code/redeem.ts",
+    find: 'policy.redirectUriAtToken === "optional" && !parameters.has("redirect_uri")',
+    replace: 'policy.redirectUriAtToken === "optional"',
+    tests: ["packages/mcp-auth/src/hosted/server-callback/redeem-own-code.test.ts"],
+  },
+  {
+    defence: "A caller without credentials is not asked for a password",
+    rows: ["AS-20"],
+    file: `${CLIENTS}/client.ts`,
+    find: "return authorization === undefined || /^bearer",
+    replace: 'return authorization === "" || /^bearer',
+    tests: ["packages/mcp-auth/src/hosted/platform-callback/redeem-vendor-code.test.ts"],
+  },
 ];

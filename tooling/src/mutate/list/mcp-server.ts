@@ -82,8 +82,8 @@ export const MCP_SERVER_DEFENCES: readonly Mutation[] = [
     defence: "A refresh requests no more than was granted",
     rows: ["AS-14"],
     file: `${HOSTED}/sessions/refresh.ts`,
-    find: "if (!asked.every((token) => session.scope.includes(token))) {",
-    replace: "if (!asked.some((token) => session.scope.includes(token))) {",
+    find: "if (more.length > 0) throw",
+    replace: "if (more.length === asked.length) throw",
     tests: [SESSIONS],
   },
   {
@@ -122,8 +122,8 @@ export const MCP_SERVER_DEFENCES: readonly Mutation[] = [
     defence: "A resource is this server",
     rows: ["AS-16"],
     file: `${HOSTED}/paths.ts`,
-    find: "if (resource === undefined || resource === resourceOf(deploymentUrl)) return;",
-    replace: "if (resource !== resourceOf(deploymentUrl) + ' ') return;",
+    find: "if (resource === undefined || inLowerCase(resource) === inLowerCase(resourceOf(deploymentUrl))) return;",
+    replace: "if (resource === undefined || inLowerCase(resource) !== resourceOf(deploymentUrl) + ' ') return;",
     tests: [`${HOSTED}/platform-callback/redeem-vendor-code.test.ts`],
   },
   {
@@ -138,8 +138,8 @@ export const MCP_SERVER_DEFENCES: readonly Mutation[] = [
     defence: "A client requests no more scope than the server has",
     rows: ["RS-3"],
     file: `${HOSTED}/authorization-request.ts`,
-    find: "if (!isSubset(requested, supported))\n",
-    replace: "if (!isSubset(requested, supported) && requested.length === 0)\n",
+    find: "if (unknown.length > 0)",
+    replace: "if (unknown.length > 0 && requested.length === 0)",
     tests: [`${HOSTED}/platform-callback/authorize.test.ts`],
   },
   {

@@ -45,10 +45,20 @@ export async function requireClient(
   if (authorization !== undefined && posted) {
     throw new OAuthError("invalid_request", "Use one client authentication method at a time");
   }
+  const challenge = challengeFor(authorization);
   if (authorization !== undefined || posted) {
-    throw new OAuthError("invalid_client", "Clients of this server are public: send client_id alone");
+    throw new OAuthError("invalid_client", "Clients of this server are public: send client_id alone", { challenge });
   }
   const client = await findClient(parameters.require("client_id"));
-  if (client === undefined) throw new OAuthError("invalid_client", "No such client");
+  if (client === undefined) throw new OAuthError("invalid_client", "No such client", { challenge });
   return client;
+}
+
+/**
+ * The scheme that the client used. This server knows no Basic, and browsers ask their user for a
+ * password where it is named: a client that sent no header is not answered with it.
+ */
+//= rfc6749#5.2
+function challengeFor(authorization: string | undefined): "Basic" | "Bearer" {
+  return authorization === undefined || /^bearer\b/i.test(authorization) ? "Bearer" : "Basic";
 }

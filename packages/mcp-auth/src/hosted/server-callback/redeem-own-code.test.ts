@@ -111,7 +111,6 @@ describe("bar#AS-5 a code lives a minute", () => {
 describe("bar#AS-6 errors the client can correct do not spend the code", () => {
   it.each([
     ["rfc6749#4.1.3 another redirect URI", { redirect_uri: `${BACK}/x` }, "invalid_grant"],
-    ["rfc6749#4.1.3 no redirect URI", { redirect_uri: undefined }, "invalid_request"],
     ["another client", { client_id: "other" }, "invalid_grant"],
     ["an unknown client", { client_id: "unknown" }, "invalid_client"],
     ["bar#AS-16 another resource", { resource: "https://other.example/mcp" }, "invalid_target"],
@@ -130,6 +129,13 @@ describe("bar#AS-6 errors the client can correct do not spend the code", () => {
     expect((await fixture.redeem(code, parameters)).body["error"]).toBe(error);
     expect(fixture.stub.counts()["/token"] ?? 0).toBe(before);
     expect((await fixture.redeem(code, { resource: `${SERVER}/mcp` })).status).toBe(200);
+  });
+
+  it("OAuth 2.1 §10.2: a redirect URI may be left out, also as an empty one", async () => {
+    for (const redirect_uri of [undefined, ""]) {
+      const code = await codeOf();
+      expect((await fixture.redeem(code, { redirect_uri })).status).toBe(200);
+    }
   });
 
   it.each([

@@ -10,6 +10,7 @@
  * otherwise a second process of the client, slightly late, would end the session for both.
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
+import { namedScopes } from "@oauth-broker/oauth-core/protocol";
 import type { IssuedToken } from "./issued-token.ts";
 import { type IssueTokens, openAnswer, sealAnswer, toIssuedTokens } from "./token-pair.ts";
 import { prefixScopes, scopesOfVendor } from "./scope.ts";
@@ -95,9 +96,8 @@ function requestedScope(requested: readonly string[] | undefined, session: Store
     session.scope.includes(token) ? token : (prefixScopes([token], session.unprefixedOf)[0] ?? token),
   );
   //= rfc6749#6
-  if (!asked.every((token) => session.scope.includes(token))) {
-    throw new OAuthError("invalid_scope", "scope has more than was granted");
-  }
+  const more = asked.filter((token) => !session.scope.includes(token));
+  if (more.length > 0) throw new OAuthError("invalid_scope", `The user did not grant ${namedScopes(more)}`);
   return asked;
 }
 

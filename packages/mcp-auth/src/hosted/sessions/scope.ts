@@ -3,11 +3,18 @@
  * vendor, `<id>:<vendor scope>`: an id has no colon, so the first one ends it.
  */
 import { hasIdTokens } from "@oauth-broker/oauth-core/client";
+import { OFFLINE_ACCESS } from "../../mcp/resource-scopes.ts";
 import type { HostedSettings, LinkingSettings, VendorSettings } from "../../settings.ts";
 
 type ScopeSettings = Pick<HostedSettings, "vendor"> & {
   readonly linking: Pick<LinkingSettings, "signIn" | "vendors"> | undefined;
 };
+
+/** Clients ask for `offline_access` everywhere: it is ignored where it is not supported. */
+//= rfc6749#3.3
+export function withoutIgnored(requested: readonly string[], supported: readonly string[]): readonly string[] {
+  return requested.filter((scope) => scope !== OFFLINE_ACCESS || supported.includes(scope));
+}
 
 /** `scopes_supported`: all that a session can have. */
 export function supportedScopes({ vendor, linking }: ScopeSettings): readonly string[] {
@@ -43,19 +50,25 @@ export function identityScopes({ vendor, scopes }: Pick<VendorSettings, "vendor"
   return (isByIdToken ? members : defaultScopes).filter((scope) => scopes.includes(scope));
 }
 
-/** Adds `openid` where the deployment has it and the vendor ID tokens: they say whose account it is. */
-export function withOpenid(
+/**
+ * Adds what the deployment has and a client need not name: `openid` where the vendor has ID tokens,
+ * which say whose account it is, and `offline_access`, without which it may give no refresh token.
+ */
+export function withOwed(
   requested: readonly string[],
   { vendor, scopes }: { readonly vendor: Parameters<typeof hasIdTokens>[0]; readonly scopes: readonly string[] },
 ): readonly string[] {
-  const isOwed = hasIdTokens(vendor) && scopes.includes("openid") && !requested.includes("openid");
-  return isOwed ? ["openid", ...requested] : requested;
+  const first = hasIdTokens(vendor) ? ["openid"] : [];
+  const owed = (names: readonly string[]): readonly string[] =>
+    names.filter((name) => scopes.includes(name) && !requested.includes(name));
+  return [...owed(first), ...requested, ...owed([OFFLINE_ACCESS])];
 }
 
 /** The scope to request at the vendor for a session that is to have `sessionScope`. */
 export function signInScopes(sessionScope: readonly string[], { vendor, linking }: ScopeSettings): readonly string[] {
   if (linking === undefined) return sessionScope;
-  return [...new Set([...identityScopes(vendor), ...scopesOfVendor(sessionScope, linking.signIn)])];
+  const requested = [...identityScopes(vendor), ...scopesOfVendor(sessionScope, linking.signIn)];
+  return withOwed([...new Set(requested)], vendor);
 }
 
 /**

@@ -1,0 +1,128 @@
+/**
+ * `offline_access`: clients add it to every request, and it is between them and the authorization
+ * server. It asks for nothing here, is never named as the resource, and the vendor that has it is
+ * asked for it always.
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createLog } from "@oauth-broker/oauth-core/service";
+import { afterEach, describe, expect, it } from "vitest";
+import { createApp } from "../app.ts";
+import { systemClock } from "../clock.ts";
+import { loadSettings } from "../config.ts";
+import { openStorage } from "../storage.ts";
+import { HOSTED, PRE_REGISTERED, SERVER as SERVER_ENVIRONMENT, SEVERAL } from "../testing/environments.ts";
+import { openStubLinkingFixture } from "../testing/linking/stub-linking.ts";
+import { signInScopes, withOwed } from "./sessions/scope.ts";
+import { openStubServerFixture, type ServerFixture } from "../testing/server-fixture.ts";
+
+const closing: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+});
+
+async function open(scopes: readonly string[]): Promise<ServerFixture> {
+  const fixture = await openStubServerFixture({ scopes });
+  closing.push(fixture.close);
+  return fixture;
+}
+
+/** @returns what the vendor was asked for, and our token response */
+async function connect(fixture: ServerFixture, scope: string | undefined) {
+  const browser = fixture.browser();
+  const vendor = await browser.approve({ scope });
+  const back = await browser.finish(await browser.consent(vendor));
+  const { body } = await fixture.redeem(back.searchParams.get("code") ?? "");
+  return { asked: vendor.searchParams.get("scope"), body };
+}
+
+describe("rfc6749#3.3 where the vendor does not have it, it asks for nothing", () => {
+  it.each([
+    ["beside another", "read offline_access", "read"],
+    ["first", "offline_access read", "read"],
+    ["alone", "offline_access", "read write"],
+  ])("%s", async (_what, scope, granted) => {
+    const fixture = await open(["read", "write"]);
+    const { asked, body } = await connect(fixture, scope);
+    expect(asked).toBe(granted);
+    const refreshed = await fixture.token({
+      grant_type: "refresh_token",
+      client_id: "desk",
+      refresh_token: body["refresh_token"],
+      scope,
+    });
+    expect([refreshed.status, refreshed.body["scope"]]).toEqual([200, granted]);
+  });
+
+  it("with VENDORS too", async () => {
+    const fixture = await openStubLinkingFixture();
+    closing.push(fixture.close);
+    expect((await connect(fixture, "main:read offline_access")).body["scope"]).toBe("main:read");
+  });
+
+  it.each([
+    ["read admin offline_access", "This server does not support the scope admin"],
+    ["admin:x admin:y", "This server does not support the scope admin:x admin:y"],
+    ["offline_access2", "This server does not support the scope offline_access2"],
+    ["a b c d e f g", "This server does not support the scope a b c d e and 2 more"],
+    [`x${"y".repeat(300)}`, `This server does not support the scope x${"y".repeat(63)}...`],
+  ])("and any other value is invalid_scope, by name: %s", async (scope, description) => {
+    const fixture = await open(["read"]);
+    const back = new URL((await fixture.browser().authorize({ scope })).headers.get("location") ?? "none:");
+    expect(back.searchParams.get("error")).toBe("invalid_scope");
+    expect(back.searchParams.get("error_description")).toBe(description);
+  });
+});
+
+describe("where the vendor has it", () => {
+  it.each([undefined, "read", "offline_access", "read offline_access"])(
+    "the vendor is asked for it: %s",
+    async (scope) => {
+      const { asked } = await connect(await open(["read", "offline_access"]), scope);
+      expect(asked?.split(" ")).toContain("offline_access");
+    },
+  );
+
+  it("with VENDORS the vendor that signs in and the one that is linked are", async () => {
+    const fixture = await openStubLinkingFixture();
+    closing.push(fixture.close);
+    const { linking, vendor } = fixture.settings;
+    const having = { ...vendor, scopes: [...vendor.scopes, "offline_access"] };
+    expect(signInScopes(["main:read"], { vendor: having, linking })).toEqual(["read", "offline_access"]);
+    expect(withOwed(["post"], { ...having, scopes: ["post", "offline_access"] })).toEqual(["post", "offline_access"]);
+  });
+});
+
+describe("bar#AS-17 the resource does not name it", () => {
+  it.each<[what: string, environment: Readonly<Record<string, string>>]>([
+    ["pre-registered", { ...PRE_REGISTERED, VENDOR_SCOPES: "read:user offline_access" }],
+    ["hosted, the platform's callback", { ...HOSTED, VENDOR_SCOPES: "read:user offline_access" }],
+    ["hosted, its own callback", { ...SERVER_ENVIRONMENT, VENDOR_SCOPES: "read:user offline_access" }],
+    ["several vendors", { ...SEVERAL, VENDOR_MAIN_SCOPES: "openid read:user offline_access" }],
+  ])("in challenges and metadata, %s", async (_what, environment) => {
+    const folder = mkdtempSync(join(tmpdir(), "mcp-offline-"));
+    const settings = loadSettings({ ...environment, DATA_DIR: folder });
+    const log = createLog({ write: () => undefined });
+    const storage =
+      settings.mode === "hosted"
+        ? await openStorage({ now: systemClock, log, environment: { DATA_DIR: folder } })
+        : undefined;
+    const server = createApp({ name: "t", version: "1.0.0", tools: [] }, settings, { now: systemClock, log, storage });
+    closing.push(async () => {
+      await server.close();
+      await storage?.close();
+      rmSync(folder, { recursive: true });
+    });
+    const origin = settings.deploymentUrl ?? "http://127.0.0.1";
+    const ask = (path: string) => server.app.request(`${origin}${path}`, { headers: { host: new URL(origin).host } });
+    const challenge = (await ask("/mcp")).headers.get("www-authenticate") ?? "";
+    expect(challenge).toContain("read:user");
+    expect(challenge).not.toContain("offline_access");
+    if (settings.mode !== "hosted") return;
+    const scopesOf = async (path: string) =>
+      ((await (await ask(path)).json()) as Record<string, unknown>)["scopes_supported"];
+    expect(String(await scopesOf("/.well-known/oauth-protected-resource/mcp"))).not.toContain("offline_access");
+    expect(String(await scopesOf("/.well-known/oauth-authorization-server"))).toContain("offline_access");
+  });
+});
