@@ -143,7 +143,7 @@ export async function createBroker(
   ];
   const info = { ...deps, metrics, isDraining: () => isDraining, sandboxUrl: sandboxUrl ?? (() => undefined) };
   const routes = { ofClients: ofClients.map(countedForItsClient), open: infoRoutes(info) };
-  mount(app, config.audit.kind === "off" ? Object.values(routes).flat() : auditedRoutes(routes, audit), {
+  mount(app, config.audit.kind === "off" ? Object.values(routes).flat() : auditedRoutes(routes, audit, now), {
     log,
     metrics,
     errorPage: errorPageWith(createWayBack(config.clients, deps.clients)),

@@ -78,6 +78,22 @@ describe("the audit stream", () => {
     expect(broker.events().some(({ event }) => event === "consent_given")).toBe(false);
   });
 
+  it("has a client beyond its limit once a minute, and nothing else of what it sends then", async () => {
+    const broker = await auditedBroker({ limits: { parPerMinute: 5 } });
+    for (let at = 0; at < 50; at += 1) await broker.push();
+    const counted = (): Record<string, number> =>
+      Object.fromEntries(
+        [...Map.groupBy(broker.events(), ({ event, outcome }) => `${event} ${outcome}`)].map(([kind, all]) => [
+          kind,
+          all.length,
+        ]),
+      );
+    expect(counted()).toEqual({ "client_authenticated ok": 5, "flow_started ok": 5, "refused slow_down": 1 });
+    broker.now.advance(60);
+    for (let at = 0; at < 50; at += 1) await broker.push();
+    expect(counted()).toEqual({ "client_authenticated ok": 10, "flow_started ok": 10, "refused slow_down": 2 });
+  });
+
   it("records no probe and no scrape, and who read the vendors with credentials", async () => {
     const broker = await auditedBroker();
     for (const path of ["/healthz", "/readyz", "/metrics", "/v1/vendors", "/", "/nowhere"]) await broker.get(path);

@@ -2,8 +2,8 @@
  * The audit stream around the routes: refusals, of whatever leg, and the check before anything is
  * spent. The legs record themselves what they have done.
  */
-import { defined, type OAuthError, toOAuthError } from "@oauth-broker/oauth-core";
-import type { Route, Trace } from "@oauth-broker/oauth-core/service";
+import { type Clock, defined, type OAuthError, toOAuthError } from "@oauth-broker/oauth-core";
+import { createRateLimit, type RateLimit, type Route, type Trace } from "@oauth-broker/oauth-core/service";
 import type { Audit } from "./audit.ts";
 
 /**
@@ -13,10 +13,12 @@ import type { Audit } from "./audit.ts";
 export function auditedRoutes(
   { ofClients, open }: { readonly ofClients: readonly Route[]; readonly open: readonly Route[] },
   audit: Audit,
+  now: Clock,
 ): Route[] {
+  const beyondLimit = createRateLimit(1, now);
   return [...ofClients.map((route) => requireWritable(route, audit)), ...open].map((route) =>
     // Probes and scrapes.
-    route.quiet === true ? route : withRefusals(route, audit),
+    route.quiet === true ? route : withRefusals(route, { audit, beyondLimit }),
   );
 }
 
@@ -34,8 +36,17 @@ function requireWritable(route: Route, audit: Audit): Route {
  * Records an error as the caller gets it: thrown, or as a redirect. The caller gets it also where
  * it cannot be recorded.
  */
-function withRefusals(route: Route, audit: Audit): Route {
+function withRefusals(
+  route: Route,
+  { audit, beyondLimit }: { readonly audit: Audit; readonly beyondLimit: RateLimit },
+): Route {
   const record = async (error: OAuthError, trace: Trace): Promise<void> => {
+    if (error.code === "slow_down") {
+      // A client beyond its limit is on record once a minute, however often it comes.
+      const caller = `${route.path} ${trace.clientId ?? ""}`;
+      if (beyondLimit.left(caller) <= 0) return;
+      beyondLimit.add(caller);
+    }
     const reason = trace.reason ?? error.extras.reason;
     const fields = { ...trace, outcome: error.code, ...defined({ reason }) };
     await audit.record("refused", fields).catch(() => undefined);

@@ -70,9 +70,10 @@ function apiRoute(
       if (flowId !== undefined) trace.flowId = flowId;
       const client = await authenticateClient(c.req.header("authorization"), parameters, deps);
       trace.clientId = client.clientId;
-      await deps.audit.record("client_authenticated", trace);
+      // Before anything is recorded: a client beyond its limit must not fill the disk.
       //= bar#ST-8
       deps.rateLimits[counted].take(client.clientId);
+      await deps.audit.record("client_authenticated", trace);
       return call(parameters, client, trace);
     },
   };

@@ -2,7 +2,7 @@
  * The public endpoints: metadata, vendors, health, metrics, the description of the API, and the
  * human-readable page.
  */
-import { defined, OAuthError } from "@oauth-broker/oauth-core";
+import { OAuthError } from "@oauth-broker/oauth-core";
 import { searchVendors } from "@oauth-broker/oauth-core/registry";
 import { authenticateByHeader, authorizationServerMetadata } from "@oauth-broker/oauth-core/server";
 import { type Answer, jsonAnswer, pageAnswer, readQuery } from "@oauth-broker/oauth-core/http";
@@ -15,7 +15,7 @@ import { type Route, STYLE_HASH, type Trace } from "@oauth-broker/oauth-core/ser
 import { endedSunset, nearestName } from "../vendor/entry.ts";
 import { vendorNamed } from "../vendor/request.ts";
 import { openApiDocument } from "./openapi.ts";
-import { vendorDetails, vendorSummary } from "./vendor-views.ts";
+import { createVendorList, vendorDetails, type VendorList } from "./vendor-views.ts";
 
 export interface InfoDeps extends Deps {
   readonly metrics: Metrics;
@@ -34,18 +34,9 @@ export function infoRoutes(deps: InfoDeps): Route[] {
     }),
   );
   const openApi = JSON.stringify(openApiDocument(deps.issuer));
-  const vendorList = (client?: ClientConfig): string =>
-    JSON.stringify({ vendors: [...deps.vendors.values()].map((entry) => vendorSummary(asOfNow(entry, deps), client)) });
   const ending = [...deps.vendors.values()].filter(({ sunsets }) => sunsets !== undefined);
   const countEnded = (): number => ending.filter((entry) => endedSunset(entry, {}, deps) !== undefined).length;
-  // The same for every unauthenticated caller until a vendor ends something, and hundreds of
-  // entries long.
-  let publicList: { readonly ended: number; readonly text: string } | undefined;
-  const listForAll = (): string => {
-    const ended = countEnded();
-    if (publicList?.ended !== ended) publicList = { ended, text: vendorList() };
-    return publicList.text;
-  };
+  const list = createVendorList((entry) => asOfNow(entry, deps), countEnded);
   const get = (path: string, handle: Route["handle"], options: Partial<Route> = {}): Route => ({
     method: "GET",
     path,
@@ -58,8 +49,8 @@ export function infoRoutes(deps: InfoDeps): Route[] {
     get("/v1/vendors", async (c, trace) => {
       const client = await optionalClient(c, deps, trace);
       const query = searchedFor(c);
-      if (query !== undefined) return jsonAnswer(200, found(query, client, deps));
-      return rawJson(client === undefined ? listForAll() : vendorList(client));
+      if (query !== undefined) return rawJson(found(query, client, list, deps));
+      return rawJson(`{"vendors":${list.of(deps.vendors.values(), client)}}`);
     }),
     get("/v1/vendors/:id", async (c, trace) => {
       const client = await optionalClient(c, deps, trace);
@@ -85,13 +76,16 @@ function searchedFor(c: Context): string | undefined {
 }
 
 /** The vendors of a search, best first; for a word that finds none, the nearest name. */
-function found(query: string, client: ClientConfig | undefined, { vendors, now }: Pick<Deps, "vendors" | "now">) {
+function found(
+  query: string,
+  client: ClientConfig | undefined,
+  list: VendorList,
+  { vendors }: Pick<Deps, "vendors">,
+): string {
   const entries = searchVendors(vendors.values(), query);
   const near = entries.length === 0 ? nearestName(query, vendors) : undefined;
-  return {
-    vendors: entries.map((entry) => vendorSummary(asOfNow(entry, { now }), client)),
-    ...defined({ did_you_mean: near }),
-  };
+  const hint = near === undefined ? "" : `,"did_you_mean":${JSON.stringify(near)}`;
+  return `{"vendors":${list.of(entries, client)}${hint}}`;
 }
 
 /** From the day on which an endpoint of it ends, an entry starts no new flow. */

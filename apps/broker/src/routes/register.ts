@@ -28,10 +28,10 @@ export function registerRoutes(deps: RegisterDeps): Route[] {
         const text = await readJsonText(c, deps.limit);
         const { client, countedAs } = await callerOf(c, deps);
         trace.clientId = client.clientId;
-        if (countedAs !== UNAUTHENTICATED) await deps.audit.record("client_authenticated", trace);
         deps.rateLimits.vendorCalls.take(countedAs);
         //= bar#DC-6
         deps.rateLimits.registrations.take(countedAs);
+        if (countedAs !== UNAUTHENTICATED) await deps.audit.record("client_authenticated", trace);
         const { status, contentType, body } = await register(text, client, deps, trace);
         return foreignAnswer(status, contentType, body);
       },

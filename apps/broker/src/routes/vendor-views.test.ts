@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { REGISTRY } from "@oauth-broker/oauth-core/registry";
 import type { VendorConfig } from "../config.ts";
 import { testClient, testVendor } from "../testing/test-broker.ts";
-import { vendorDetails, vendorSummary } from "./vendor-views.ts";
+import { createVendorList, vendorDetails, vendorSummary } from "./vendor-views.ts";
 
 const entries = [...REGISTRY.values()];
 const configured = (entry: (typeof entries)[number]): VendorConfig => ({
@@ -16,6 +16,29 @@ const find = (fits: (entry: (typeof entries)[number]) => boolean): VendorConfig 
 };
 
 describe("the list of vendors", () => {
+  it("is made once for all callers, until a vendor ends something", () => {
+    const vendors = ["acme", "later"].map((id) => testVendor({ id }));
+    let version = 0;
+    const asked: string[] = [];
+    const list = createVendorList(
+      (entry) => {
+        asked.push(entry.vendor.id);
+        return { ...entry, vendor: { ...entry.vendor, acceptsNewAuthorizations: version === 0 } };
+      },
+      () => version,
+    );
+    const read = (client?: ReturnType<typeof testClient>): unknown => JSON.parse(list.of(vendors, client));
+    const { approved: _, ...summary } = vendorSummary(testVendor({ id: "acme" }), testClient("platform"));
+    expect(read()).toMatchObject([summary, { id: "later" }]);
+    expect(read({ ...testClient("platform"), vendors: ["later"] })).toEqual([
+      { ...summary, approved: false },
+      expect.objectContaining({ id: "later", approved: true }),
+    ]);
+    expect(asked).toEqual(["acme", "later"]);
+    version = 1;
+    expect(read()).toMatchObject([{ accepts_new_authorizations: false }, { accepts_new_authorizations: false }]);
+  });
+
   it("has what a platform chooses by, and leaves out the details of a single vendor", () => {
     const members = new Set(entries.flatMap((entry) => Object.keys(vendorSummary(configured(entry), undefined))));
     expect(members).toEqual(

@@ -10,6 +10,36 @@ import type { ClientConfig, VendorConfig } from "../config.ts";
 
 type View = Record<string, unknown>;
 
+/** A list of vendors, as text: hundreds of entries, the same for every caller but for `approved`. */
+export interface VendorList {
+  /** @param client the caller, when it authenticated */
+  of(entries: Iterable<VendorConfig>, client: ClientConfig | undefined): string;
+}
+
+/** @param entryNow an entry as of now; called once for each entry until `version` changes */
+export function createVendorList(entryNow: (entry: VendorConfig) => VendorConfig, version: () => number): VendorList {
+  let texts = new Map<VendorConfig, string>();
+  let made = version();
+  const textOf = (entry: VendorConfig): string => {
+    const before = texts.get(entry);
+    if (before !== undefined) return before;
+    const text = JSON.stringify(vendorSummary(entryNow(entry), undefined));
+    texts.set(entry, text);
+    return text;
+  };
+  return {
+    of: (entries, client) => {
+      if (made !== version()) [texts, made] = [new Map(), version()];
+      const approves = client && approvalsOf(client);
+      const shown = Array.from(entries, (entry) => {
+        const text = textOf(entry);
+        return approves === undefined ? text : `${text.slice(0, -1)},"approved":${approves(entry)}}`;
+      });
+      return `[${shown.join(",")}]`;
+    },
+  };
+}
+
 /** @param client the caller, when it authenticated */
 export function vendorSummary(entry: VendorConfig, client: ClientConfig | undefined): View {
   const { vendor, aliases, setup, placeholders, serverUrl, verification } = entry;
@@ -25,7 +55,7 @@ export function vendorSummary(entry: VendorConfig, client: ClientConfig | undefi
     placeholders: withoutDescriptions(placeholders),
     default_scopes: vendor.defaultScopes,
     ...(serverUrl === undefined ? {} : { server_url: serverUrl }),
-    ...(client === undefined ? {} : { approved: isApproved(entry, client) }),
+    ...(client === undefined ? {} : { approved: approvalsOf(client)(entry) }),
   };
 }
 
@@ -83,7 +113,10 @@ function withoutDescriptions(placeholders: PlaceholderSpecs): PlaceholderSpecs {
   );
 }
 
-function isApproved({ vendor, setup }: Pick<VendorConfig, "vendor" | "setup">, client: ClientConfig): boolean {
-  const isAllowed = client.vendors === undefined || client.vendors.includes(vendor.id);
-  return isAllowed && (setup !== "vendor_approval" || client.approvedVendors.includes(vendor.id));
+/** @returns whether the client may use an entry, and has the approval that it needs */
+function approvalsOf(client: ClientConfig): (entry: Pick<VendorConfig, "vendor" | "setup">) => boolean {
+  const allowed = client.vendors && new Set(client.vendors);
+  const approved = new Set(client.approvedVendors);
+  return ({ vendor: { id }, setup }) =>
+    (allowed === undefined || allowed.has(id)) && (setup !== "vendor_approval" || approved.has(id));
 }

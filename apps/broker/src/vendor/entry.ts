@@ -146,8 +146,19 @@ const NAME = /^[a-z0-9][a-z0-9 ._-]{1,39}$/i;
 
 /** @returns the name, of a vendor that is on, that a mistyped one is nearest to */
 export function nearestName(written: string, vendors: Deps["vendors"]): string | undefined {
-  if (!NAME.test(written)) return undefined;
+  return NAME.test(written) ? nearest(written, namesOf(vendors)) : undefined;
+}
+
+/** Of one configuration, which does not change. */
+const names = new WeakMap<Deps["vendors"], readonly string[]>();
+
+/** Ids and aliases of the vendors that are on. */
+function namesOf(vendors: Deps["vendors"]): readonly string[] {
+  const before = names.get(vendors);
+  if (before !== undefined) return before;
   const isOn = (id: string): boolean => vendors.get(id)?.vendor.enabled === true;
   const aliases = [...aliasesOf(vendors)].flatMap(([alias, id]) => (isOn(id) ? [alias] : []));
-  return nearest(written, [...[...vendors.keys()].filter(isOn), ...aliases]);
+  const made = [...[...vendors.keys()].filter(isOn), ...aliases];
+  names.set(vendors, made);
+  return made;
 }

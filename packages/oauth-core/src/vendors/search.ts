@@ -22,14 +22,30 @@ export function searchVendors<Entry extends Named>(entries: Iterable<Entry>, que
     .map(({ entry }) => entry);
 }
 
-function rankOf({ vendor, aliases = [] }: Named, wanted: string): number | undefined {
-  const names = [vendor.id, vendor.name, ...aliases];
-  const whole = names.map(folded);
+function rankOf(entry: Named, wanted: string): number | undefined {
+  const { whole, words } = foldedNames(entry);
   if (whole.includes(wanted)) return 0;
   if (whole.some((name) => name.startsWith(wanted))) return 1;
-  const words = names.flatMap((name) => name.split(/[^\p{L}\p{N}]+/u)).map(folded);
   if (words.some((word) => word.startsWith(wanted))) return 2;
   return whole.some((name) => name.includes(wanted)) ? 3 : undefined;
+}
+
+interface FoldedNames {
+  readonly whole: readonly string[];
+  readonly words: readonly string[];
+}
+
+/** Folding costs more than the search, and a stranger may search as often as they like. */
+const known = new WeakMap<Named, FoldedNames>();
+
+function foldedNames(entry: Named): FoldedNames {
+  const before = known.get(entry);
+  if (before !== undefined) return before;
+  const names = [entry.vendor.id, entry.vendor.name, ...(entry.aliases ?? [])];
+  const words = names.flatMap((name) => name.split(/[^\p{L}\p{N}]+/u));
+  const made = { whole: names.map(folded), words: words.map(folded) };
+  known.set(entry, made);
+  return made;
 }
 
 function folded(text: string): string {

@@ -34,6 +34,13 @@ export const RATE_LIMIT_DEFENCES: readonly Mutation[] = [
     tests: ["apps/broker/src/rate-limits.test.ts", "apps/broker/src/flows/start-legs.test.ts"],
   },
   {
+    defence: "A client beyond its limit is on record once a minute",
+    file: "apps/broker/src/audit/routes.ts",
+    find: "if (beyondLimit.left(caller) <= 0) return;",
+    replace: "if (beyondLimit.left(caller) < 0) return;",
+    tests: ["apps/broker/src/audit/audit.test.ts"],
+  },
+  {
     defence: "/v1/explain has a limit of its own",
     file: "apps/broker/src/rate-limits.ts",
     find: "explain: createRateLimit(explainPerMinute, now),",
