@@ -1,6 +1,7 @@
 // `npm run check`: every gate, one line each, continuing after a failure. `--no-test` leaves out
 // the slow one. A gate's output is shown only when it fails.
 import { spawnSync } from "node:child_process";
+import { readOptions } from "./usage.mjs";
 
 const tool = (command) => ["node", "tooling/src/main.ts", command];
 const GATES = [
@@ -27,16 +28,23 @@ const GATES = [
   ["tests", "node", "scripts/test.mjs"],
 ];
 
-const args = process.argv.slice(2);
-const unknown = args.find((arg) => arg !== "--no-test");
-if (unknown !== undefined) {
-  console.error(`Unknown option ${unknown}. The only option is --no-test.`);
-  process.exit(2);
-}
+const HELP = `Usage: npm run check [-- OPTIONS]
+
+Runs every gate, and shows the output of those that fail.
+
+Options
+  --no-test        leaves out the tests
+  -h, --help       this text
+  -v, --version    the version
+
+Exit codes: 0 every gate is ok, 1 one failed, 2 the command line is not understood.`;
+
+const about = { program: "npm run check --", help: HELP };
+const { values } = readOptions({ "no-test": { type: "boolean", default: false } }, about);
 
 const failed = [];
 for (const [name, command, ...rest] of GATES) {
-  if (name === "tests" && args.includes("--no-test")) continue;
+  if (name === "tests" && values["no-test"]) continue;
   const started = performance.now();
   // The tests print their own progress and counts.
   const stdio = name === "tests" ? "inherit" : "pipe";

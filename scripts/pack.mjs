@@ -4,12 +4,19 @@
 import { spawnSync } from "node:child_process";
 import { copyFileSync, globSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { refuse, readOptions } from "./usage.mjs";
 
-const [folder = "", ...rest] = process.argv.slice(2);
-if (folder === "" || folder.startsWith("-") || rest.length > 0) {
-  console.error("Usage: npm run pack -- FOLDER");
-  process.exit(2);
-}
+const HELP = `Usage: npm run pack -- FOLDER
+
+Builds every package below packages/, and packs it into FOLDER as it would be published.
+
+Options
+  -h, --help       this text
+  -v, --version    the version`;
+
+const about = { program: "npm run pack --", help: HELP, words: true };
+const [folder = "", ...rest] = readOptions({}, about).words;
+if (folder === "" || rest.length > 0) refuse("it takes one FOLDER", about);
 const root = resolve(import.meta.dirname, "..");
 // npm starts in the root, whatever folder it was called in.
 const target = resolve(process.env.INIT_CWD ?? process.cwd(), folder);

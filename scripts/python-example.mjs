@@ -5,6 +5,21 @@ import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { readOptions } from "./usage.mjs";
+
+readOptions(
+  {},
+  {
+    program: "npm run test:python --",
+    help: `Usage: npm run test:python
+
+Tests the examples, the one in Python too: it needs Python 3.11 or newer, and pip installs Authlib and Flask
+into node_modules/.cache.
+
+  -h, --help       this text
+  -v, --version    the version`,
+  },
+);
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const environment = join(root, "node_modules", ".cache", "python-example");

@@ -9,6 +9,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import semver from "semver";
 import { findContained, findSbomProblems, keepOnly, SPECIFICATION, withHash } from "./sbom.mjs";
+import { readOptions } from "./usage.mjs";
 
 const root = resolve(import.meta.dirname, "..");
 const target = join(root, "dist", "release");
@@ -225,18 +226,27 @@ async function release(copy, isDryRun) {
   say(`${isDryRun ? "Nothing was signed or published. " : ""}Tarballs, SBOMs, SHA256SUMS: dist/release`);
 }
 
-async function main(args) {
-  if (args.some((arg) => arg !== "--dry-run")) throw refusal("Usage: npm run release -- [--dry-run]");
+const HELP = `Usage: npm run release -- [--dry-run]
+
+Packs and publishes every package; docs/releasing.md has the steps.
+
+  --dry-run        all of it but signing and publishing
+  -h, --help       this text
+  -v, --version    the version`;
+
+async function main(isDryRun) {
   requireCleanTree(root);
   const folder = mkdtempSync(join(tmpdir(), "oauth-broker-release-"));
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => process.exit(1));
   process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
-  await release(join(folder, "copy"), args.includes("--dry-run"));
+  await release(join(folder, "copy"), isDryRun);
 }
 
 if (import.meta.main) {
   try {
-    await main(process.argv.slice(2));
+    const options = { "dry-run": { type: "boolean", default: false } };
+    const { values } = readOptions(options, { program: "npm run release --", help: HELP });
+    await main(values["dry-run"]);
   } catch (error) {
     if (error.name !== "Refusal") throw error;
     console.error(error.message);

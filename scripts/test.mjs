@@ -9,7 +9,9 @@ import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { globSync, readFileSync, rmSync } from "node:fs";
 import { basename, join, relative } from "node:path";
-import { nearest } from "../packages/oauth-core/src/configuration/error.ts";
+import { USAGE_EXIT_CODE } from "../packages/oauth-core/src/mechanics/command-line.ts";
+import { nearest } from "../packages/oauth-core/src/mechanics/nearest.ts";
+import { readOptions } from "./usage.mjs";
 
 // Each vitest starts a worker per core. Two workspaces at a time: one waits while the other computes,
 // and while it starts and ends. One of them is e2e, which takes as long as all others together and
@@ -28,7 +30,8 @@ The last line counts them: N passed, N failed, N skipped. Exit code 0: at least 
   --filter=NAME  one workspace, for example --filter=@oauth-broker/oauth-core
   --force        every test again, also those whose result turbo has kept
   OPTION...      any other option of turbo run
-  --help, -h     this text`;
+  -h, --help     this text
+  -v, --version  the version`;
 
 const shell = process.platform === "win32";
 const line = ({ passed, failed, skipped }) => `${passed} passed, ${failed} failed, ${skipped} skipped`;
@@ -176,15 +179,14 @@ function chosenWorkspaces({ results }, chosen) {
 }
 
 async function main(task, args) {
-  if (args.some((arg) => arg === "--help" || arg === "-h")) {
-    console.log(HELP);
-    return 0;
-  }
+  // Its other options are turbo's.
+  const asked = args.find((arg) => ["--help", "-h", "--version", "-v"].includes(arg));
+  if (asked !== undefined) readOptions({}, { program: "npm test --", help: HELP }, [asked]);
   const isOption = (arg) => arg.startsWith("-");
   const words = task === TESTS && args.length > 0 && !isOption(args[0]) ? args : [];
   if (words.some(isOption)) {
     console.log("Words choose test files, options go to turbo: not both. A filter of turbo is --filter=NAME.");
-    return 1;
+    return USAGE_EXIT_CODE;
   }
   const files = words.length === 0 ? [] : findTestFiles();
   const chosen = chooseTestFiles(files, words);

@@ -10,11 +10,12 @@ import { type BenchResults, runBench } from "./broker/bench.ts";
 import { aimLines, comparisonLines, table } from "./broker/figures.ts";
 import { type CpuProfile, partsOf, partsTable } from "./broker/profile.ts";
 import { BROKER_BUNDLE } from "../support/paths.ts";
+import { readProgram } from "../support/program.ts";
 import { buildAt } from "./against.ts";
 import { mcpTable, mcpAimLine } from "./mcp/figures.ts";
 import { mixedLine } from "./mcp/mixed.ts";
 import { type McpResults, runMcpBench } from "./mcp/bench.ts";
-import { type CommandLine, HELP, parseCommandLine, RESULTS_FOLDER } from "./options.ts";
+import { type CommandLine, commandLineOf, HELP, OPTIONS, RESULTS_FOLDER } from "./options.ts";
 import { registryTable, registryAimLine, runRegistryBench } from "./registry/bench.ts";
 import { runStoreBench, type StoreResults } from "./store/bench.ts";
 import { storeTable, storeAimLines } from "./store/figures.ts";
@@ -104,9 +105,8 @@ function describeMcp(results: McpResults): string {
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
 try {
-  const commandLine = parseCommandLine(process.argv.slice(2));
-  if (commandLine.help) process.stdout.write(`${HELP}\n`);
-  else await run(commandLine);
+  const commandLine = readProgram(OPTIONS, { program: "npm run bench --", help: HELP }, commandLineOf);
+  if (commandLine !== undefined) await run(commandLine);
 } catch (error) {
   say(error instanceof Error ? withCauses(error) : String(error));
   process.exitCode = 1;

@@ -1,6 +1,6 @@
 /** The command line of the bench. */
 import { join, resolve } from "node:path";
-import { parseArgs } from "node:util";
+import { type CommandLine as Read } from "@oauth-broker/oauth-core";
 
 export const HELP = `Usage: npm run bench -- [OPTIONS]
 
@@ -31,7 +31,8 @@ Prints tables and ratios with their quartiles, and writes them as JSON. How cost
   --profile            run the broker's servers under --cpu-prof, and the store's operations once more under a profiler,
                        and say where the profiles are, and which parts of the broker the CPU went to; the broker's figures
                        are then no figures
-  --help               this text
+  -h, --help           this text
+  -v, --version        the version
 
 The machine should have nothing else to do. Linux or macOS.`;
 
@@ -41,7 +42,6 @@ const DEFAULT_PARTS: readonly Part[] = ["broker", "store", "mcp"];
 export type Part = (typeof PARTS)[number];
 
 export interface CommandLine {
-  readonly help: boolean;
   readonly flows: number;
   readonly rounds: number;
   readonly warmUp: number;
@@ -61,33 +61,29 @@ export interface CommandLine {
 
 export const RESULTS_FOLDER: string = join(import.meta.dirname, "results");
 
+export const OPTIONS = {
+  flows: { type: "string", default: "2000" },
+  rounds: { type: "string", default: "9" },
+  "warm-up": { type: "string", default: "30000" },
+  operations: { type: "string", default: "2000" },
+  "store-warm-up": { type: "string", default: "15000" },
+  calls: { type: "string", default: "2000" },
+  "calls-warm-up": { type: "string", default: "15000" },
+  "mixed-calls": { type: "string", default: "0" },
+  "registry-runs": { type: "string", default: "15" },
+  only: { type: "string" },
+  against: { type: "string" },
+  json: { type: "string", default: join(RESULTS_FOLDER, "latest.json") },
+  profile: { type: "boolean", default: false },
+} as const;
+
 /** @throws Error with a sentence for the user */
-export function parseCommandLine(args: readonly string[]): CommandLine {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      help: { type: "boolean", short: "h", default: false },
-      flows: { type: "string", default: "2000" },
-      rounds: { type: "string", default: "9" },
-      "warm-up": { type: "string", default: "30000" },
-      operations: { type: "string", default: "2000" },
-      "store-warm-up": { type: "string", default: "15000" },
-      calls: { type: "string", default: "2000" },
-      "calls-warm-up": { type: "string", default: "15000" },
-      "mixed-calls": { type: "string", default: "0" },
-      "registry-runs": { type: "string", default: "15" },
-      only: { type: "string" },
-      against: { type: "string" },
-      json: { type: "string", default: join(RESULTS_FOLDER, "latest.json") },
-      profile: { type: "boolean", default: false },
-    },
-  });
+export function commandLineOf({ values }: Extract<Read<typeof OPTIONS>, { readonly kind: "given" }>): CommandLine {
   const parts = values.only === undefined ? DEFAULT_PARTS : [part(values.only)];
   if (values.against !== undefined && !parts.includes("broker")) {
     throw new Error("--against measures the broker: leave --only out, or say --only broker");
   }
   return {
-    help: values.help,
     flows: wholeNumber("--flows", values.flows),
     rounds: wholeNumber("--rounds", values.rounds),
     warmUp: wholeNumber("--warm-up", values["warm-up"], 0),

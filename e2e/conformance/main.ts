@@ -3,18 +3,41 @@
  * --spec-version 2026-07-28`: starts the fixture, gives the suite its `--url`, or for `client` our
  * client; prints its output and ends with its exit code.
  */
+import { noSuchCommand } from "@oauth-broker/oauth-core";
+import { readProgram } from "../support/program.ts";
 import { buildPrograms } from "../support/setup/built-services.ts";
 import { freePort } from "../support/free-port.ts";
 import { CLIENT_ID, openHarness } from "./harness.ts";
 import { runClientSuite, runSuite } from "./suite.ts";
 
-const [command = "server", ...options] = process.argv.slice(2);
-if (command === "client") buildPrograms();
-const { exitCode, output } = command === "client" ? await runClientSuite(...options) : await againstFixture();
-process.stdout.write(output);
-process.exitCode = exitCode ?? 1;
+const HELP = `Usage: npm run conformance -- [server | authorization | client] [OPTIONS of the suite]
 
-async function againstFixture(): ReturnType<typeof runSuite> {
+Runs the MCP conformance suite against our server, its authorization server, or our client. docs/conformance.md has the results.
+
+  -h, --help       this text
+  -v, --version    the version`;
+const COMMANDS = ["server", "authorization", "client"] as const;
+
+const [first = "server", ...options] = process.argv.slice(2);
+// What follows the command is the suite's own.
+const about = { program: "npm run conformance --", help: HELP, words: true };
+const command = readProgram({}, about, ({ words: [word = ""] }) => commandNamed(word), [first]);
+if (command !== undefined) {
+  if (command === "client") buildPrograms();
+  const run = command === "client" ? runClientSuite(...options) : againstFixture(command);
+  const { exitCode, output } = await run;
+  process.stdout.write(output);
+  process.exitCode = exitCode ?? 1;
+}
+
+/** @throws Error with a sentence for the user */
+function commandNamed(word: string): (typeof COMMANDS)[number] {
+  const found = COMMANDS.find((name) => name === word);
+  if (found === undefined) throw new Error(noSuchCommand(word, COMMANDS));
+  return found;
+}
+
+async function againstFixture(command: string): ReturnType<typeof runSuite> {
   const harness = await openHarness();
   try {
     const where =

@@ -2,9 +2,9 @@
  * `npm run drill`: prints what clients saw in each window beside what they were promised. Exits with
  * 1 when a promise was broken.
  */
-import { parseArgs } from "node:util";
 import { buildAt } from "../bench/against.ts";
 import { setup } from "../support/setup/built-services.ts";
+import { readProgram } from "../support/program.ts";
 import { removeTemporaryFolders } from "../support/service-process.ts";
 import { THIS_BUILD } from "./deployment.ts";
 import { FULL, runDrill, runRestoreDrill, SHORT } from "./drill.ts";
@@ -21,7 +21,8 @@ SQLite store. Prints what clients saw in each window, and what they were promise
 
   --before COMMIT  the release before (default ${RELEASE_BEFORE}); it is built in a temporary folder
   --short          few processes, outages of ${SHORT.outageSeconds} s, and this build in place of the release before
-  --help           this text
+  -h, --help       this text
+  -v, --version    the version
 
 Takes some 5 minutes. Exits with 1 when a promise was broken.`;
 
@@ -47,16 +48,13 @@ async function run(before: string | undefined): Promise<readonly Tally[]> {
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
 try {
-  const { values } = parseArgs({
-    options: {
-      before: { type: "string", default: RELEASE_BEFORE },
-      short: { type: "boolean", default: false },
-      help: { type: "boolean", short: "h", default: false },
-    },
-  });
-  if (values.help) process.stdout.write(`${HELP}\n`);
-  else {
-    const tallies = await run(values.short ? undefined : values.before);
+  const options = {
+    before: { type: "string", default: RELEASE_BEFORE },
+    short: { type: "boolean", default: false },
+  } as const;
+  const given = readProgram(options, { program: "npm run drill --", help: HELP }, ({ values }) => values);
+  if (given !== undefined) {
+    const tallies = await run(given.short ? undefined : given.before);
     const broken = tallies.filter((one) => one.broken.length > 0);
     process.stdout.write(
       broken.length === 0 ? "\nEvery promise was kept.\n" : `\n${broken.length} promises were broken.\n`,

@@ -2,11 +2,12 @@
  * `npm run vendors:prove`. Exits with 1 when a vendor fails, when fewer than 95 % of the wrong facts
  * are noticed in all, or fewer than 80 % of one kind.
  */
-import { parseArgs } from "node:util";
+import { wholeNumber } from "../bench/options.ts";
+import { readProgram } from "../support/program.ts";
 import { proveVendors, sampleOf, vendorsThatAreOn } from "./prove.ts";
 import { isGoodEnough, report } from "./report.ts";
 
-const HELP = `npm run vendors:prove [-- options]
+const HELP = `Usage: npm run vendors:prove [-- OPTIONS]
 
 Each vendor that is on is connected, refreshed, revoked and refused through the broker, against a
 simulator made from its entry; then every fact of the broker's copy is made wrong, one at a time.
@@ -16,28 +17,30 @@ simulator made from its entry; then every fact of the broker's copy is made wron
   --seed TEXT      default: "fixed"
   --no-mutations   the journeys alone
   --explain        a line for each wrong fact: which step noticed it, and by what
+  -h, --help       this text
+  -v, --version    the version
 `;
 
-const { values } = parseArgs({
-  allowNegative: true,
-  options: {
-    vendor: { type: "string", multiple: true, default: [] },
-    sample: { type: "string" },
-    seed: { type: "string", default: "fixed" },
-    mutations: { type: "boolean", default: true },
-    explain: { type: "boolean", default: false },
-    help: { type: "boolean", default: false },
-  },
-});
+const OPTIONS = {
+  vendor: { type: "string", multiple: true },
+  sample: { type: "string" },
+  seed: { type: "string", default: "fixed" },
+  "no-mutations": { type: "boolean", default: false },
+  explain: { type: "boolean", default: false },
+} as const;
 
-if (values.help) process.stdout.write(HELP);
-else {
+const given = readProgram(OPTIONS, { program: "npm run vendors:prove --", help: HELP }, ({ values }) => ({
+  ...values,
+  sample: values.sample === undefined ? undefined : wholeNumber("--sample", values.sample),
+}));
+
+if (given !== undefined) {
   const on = vendorsThatAreOn();
-  const chosen = values.vendor.length > 0 ? values.vendor : on;
-  const vendors = values.sample === undefined ? chosen : sampleOf(chosen, Number(values.sample), values.seed);
+  const { vendor: chosen = on, sample, seed } = given;
+  const vendors = sample === undefined ? chosen : sampleOf(chosen, sample, seed);
   const say = (line: string): void => void process.stderr.write(`${line}\n`);
-  const explain = values.explain ? { explain: (line: string) => void process.stdout.write(`${line}\n`) } : {};
-  const proof = await proveVendors({ vendors, mutations: values.mutations, say, ...explain });
+  const explain = given.explain ? { explain: (line: string) => void process.stdout.write(`${line}\n`) } : {};
+  const proof = await proveVendors({ vendors, mutations: !given["no-mutations"], say, ...explain });
   process.stdout.write(`${report(proof)}\n`);
   process.exitCode = isGoodEnough(proof) ? 0 : 1;
 }

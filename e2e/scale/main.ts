@@ -5,8 +5,8 @@
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { parseArgs } from "node:util";
 import { buildBroker } from "../support/setup/built-services.ts";
+import { readProgram } from "../support/program.ts";
 import { describeMachine } from "../bench/machine.ts";
 import { wholeNumber } from "../bench/options.ts";
 import { PARTS, type Part, partNamed } from "./parts.ts";
@@ -27,9 +27,19 @@ ${Object.entries(PARTS)
   --warm-up N  flows per process beforehand, at most (default ${FULL.warmUp}; 0.4 of it on the DynamoDB engine)
   --small      small numbers: shows that it works, and says nothing about cost
   --json PATH  where what it found goes as JSON (default e2e/scale/results/latest.json)
-  --help       this text
+  -h, --help   this text
+  -v, --version
+               the version
 
 DYNAMODB_LOCAL_ENDPOINT names a DynamoDB Local to use instead of dynalite. The machine should have nothing else to do.`;
+
+const OPTIONS = {
+  flows: { type: "string", default: String(FULL.flows) },
+  rounds: { type: "string", default: String(FULL.rounds) },
+  "warm-up": { type: "string", default: String(FULL.warmUp) },
+  small: { type: "boolean", default: false },
+  json: { type: "string", default: join(import.meta.dirname, "results", "latest.json") },
+} as const;
 
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
@@ -59,25 +69,15 @@ async function run(parts: readonly Part[], size: Size, jsonPath: string): Promis
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
 try {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: {
-      help: { type: "boolean", short: "h", default: false },
-      flows: { type: "string", default: String(FULL.flows) },
-      rounds: { type: "string", default: String(FULL.rounds) },
-      "warm-up": { type: "string", default: String(FULL.warmUp) },
-      small: { type: "boolean", default: false },
-      json: { type: "string", default: join(import.meta.dirname, "results", "latest.json") },
-    },
-  });
-  const parts = positionals.length === 0 ? (Object.keys(PARTS) as Part[]) : positionals.map(partNamed);
-  if (values.help) process.stdout.write(`${HELP}\n`);
-  else {
+  const chosen = readProgram(OPTIONS, { program: "npm run scale --", help: HELP, words: true }, ({ values, words }) => {
+    const parts = words.length === 0 ? (Object.keys(PARTS) as Part[]) : words.map(partNamed);
     const flows = wholeNumber("--flows", values.flows, 1);
     const rounds = wholeNumber("--rounds", values.rounds, 1);
     const warmUp = wholeNumber("--warm-up", values["warm-up"], 0);
-    await run(parts, values.small ? SMALL : sizeOf({ flows, rounds, warmUp }), resolve(values.json));
-  }
+    const size = values.small ? SMALL : sizeOf({ flows, rounds, warmUp });
+    return { parts, size, jsonPath: resolve(values.json) };
+  });
+  if (chosen !== undefined) await run(chosen.parts, chosen.size, chosen.jsonPath);
 } catch (error) {
   say(error instanceof Error ? (error.stack ?? error.message) : String(error));
   process.exitCode = 1;

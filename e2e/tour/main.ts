@@ -9,6 +9,7 @@ import { freePort, isFreePort } from "../support/free-port.ts";
 import { HELP, parseTourCommand } from "./options.ts";
 import { screen } from "./screen.ts";
 import { startTour } from "./tour.ts";
+import manifest from "../package.json" with { type: "json" };
 
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
 
@@ -36,8 +37,8 @@ async function run(port: number): Promise<number> {
 
 async function main(): Promise<number> {
   const command = parseTourCommand(process.argv.slice(2));
-  if (command.name === "help") {
-    process.stdout.write(`${HELP}\n`);
+  if (command.name === "help" || command.name === "version") {
+    process.stdout.write(`${command.name === "help" ? HELP : manifest.version}\n`);
     return 0;
   }
   if (command.name === "invalid") {

@@ -1,5 +1,5 @@
 /** The command line of the tour. */
-import { parseArgs } from "node:util";
+import { readCommandLine, usageMessage } from "@oauth-broker/oauth-core";
 
 export const HELP = `Usage: npm run tour [-- --port N]
 
@@ -11,33 +11,28 @@ Says what to open and where to click; docs/tour.md is the same with pictures. Ru
 Options
   --port N      where the platform's pages are; default a free port
   -h, --help    this text
+  -v, --version the version
 
 What it keeps is in a temporary folder, which goes at the end. Exit codes: 0 stopped, 1 something failed, 2 not understood.`;
 
 export type TourCommand =
   | { readonly name: "help" }
+  | { readonly name: "version" }
   | { readonly name: "invalid"; readonly message: string }
   | { readonly name: "run"; readonly port: number | undefined };
 
 /** @param args without the program and the script */
 export function parseTourCommand(args: readonly string[]): TourCommand {
-  try {
-    const { values } = parseArgs({
-      args: [...args],
-      options: { port: { type: "string" }, help: { type: "boolean", short: "h", default: false } },
-    });
-    if (values.help) return { name: "help" };
-    if (values.port === undefined) return { name: "run", port: undefined };
-    const port = Number(values.port);
-    if (Number.isInteger(port) && port >= 1 && port <= 65_535) return { name: "run", port };
-    return invalid("--port takes a number from 1 to 65535");
-  } catch (error) {
-    const [sentence = "the options are not understood"] = error instanceof Error ? error.message.split(/\. |\n/) : [];
-    return invalid(sentence);
-  }
+  const read = readCommandLine(args, { port: { type: "string" } });
+  if (read.kind === "invalid") return invalid(read.problem);
+  if (read.kind !== "given") return { name: read.kind };
+  if (read.values.port === undefined) return { name: "run", port: undefined };
+  const port = Number(read.values.port);
+  if (Number.isInteger(port) && port >= 1 && port <= 65_535) return { name: "run", port };
+  return invalid("--port takes a number from 1 to 65535");
 }
 
 const invalid = (problem: string): TourCommand => ({
   name: "invalid",
-  message: `tour: ${problem}.\nRun 'npm run tour -- --help'.`,
+  message: usageMessage("npm run tour --", problem),
 });

@@ -6,7 +6,18 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { CHROMIUM, NO_CHROMIUM } from "../support/chromium.ts";
 import { ROOT } from "../support/paths.ts";
+import { readProgram } from "../support/program.ts";
 
+const HELP = `Usage: npm run tour:screenshots
+
+Makes the pictures of docs/tour.md anew. It needs Chromium.
+
+  -h, --help       this text
+  -v, --version    the version`;
+
+if (readProgram({}, { program: "npm run tour:screenshots --", help: HELP }, () => true) === undefined) {
+  process.exit();
+}
 if (CHROMIUM === undefined) {
   process.stderr.write(`${NO_CHROMIUM}\n`);
   process.exit(1);

@@ -10,6 +10,7 @@
  */
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { answerUsage, noSuchCommand, readCommandLine } from "@oauth-broker/oauth-core";
 import { checkApi, renderApiPages } from "./api-docs/page.ts";
 import { readPublished } from "./api-docs/published.ts";
 import { checkBoundaries, checkSizes, type Violation } from "./code/boundaries.ts";
@@ -31,8 +32,9 @@ import { checkStandards, indexStandards, renderStandards } from "./pages/standar
 import { checkTrackedFiles } from "./repository/tracked-files.ts";
 import { renderVendors } from "./pages/vendor-docs.ts";
 import { checkVendorNames } from "./code/vendor-names.ts";
+import manifest from "../package.json" with { type: "json" };
 
-const read = (path: string): string => (existsSync(join(ROOT, path)) ? readFileSync(join(ROOT, path), "utf8") : "");
+const textOf = (path: string): string => (existsSync(join(ROOT, path)) ? readFileSync(join(ROOT, path), "utf8") : "");
 const show = ({ path, line, rule, message, warning }: Violation): string =>
   `${warning === true ? "warning: " : ""}${path}:${line} ${rule}: ${message}`;
 
@@ -53,8 +55,8 @@ async function documents(): Promise<[path: string, content: string][]> {
     ["docs/security-requirements.md", renderRequirements()],
     [FIRST_CLASS_FACTS_PATH, renderFirstClassFacts(FIRST_CLASS, defineVendor({ id: "", name: "" }))],
     ...(await renderApiPages(readPublished())),
-    ...deployFiles(read("apps/broker/README.md"), read("apps/mcp-template/README.md")),
-    ["docs/flows.md", withClosures(read("docs/flows.md"), renderClosures(readSources(PRODUCT), readEntries()))],
+    ...deployFiles(textOf("apps/broker/README.md"), textOf("apps/mcp-template/README.md")),
+    ["docs/flows.md", withClosures(textOf("docs/flows.md"), renderClosures(readSources(PRODUCT), readEntries()))],
   ];
 }
 
@@ -86,15 +88,15 @@ const COMMANDS: Readonly<Record<string, () => string[] | Promise<string[]>>> = {
     const generated = [[FIRST_CLASS_PATH, renderFirstClass()] as const, ...(await documents())];
     return [
       ...generated
-        .filter(([path, content]) => read(path) !== content)
+        .filter(([path, content]) => textOf(path) !== content)
         .map(([path]) => `${path} is stale: npm run docs`),
       ...forgotten(generated).map((path) => `${path} is the page of no published package: npm run docs`),
       ...checkApi(readPublished()),
-      ...checkStandards(indexStandards(readSources(EVERYTHING)), read("docs/exceptions.md")),
+      ...checkStandards(indexStandards(readSources(EVERYTHING)), textOf("docs/exceptions.md")),
       // The table of closures is not a table of hops.
       ...checkClosures(readSources(PRODUCT), readEntries()),
-      ...checkFlows(withClosures(read("docs/flows.md"), ""), readSources(PRODUCT)),
-      ...checkProse(readPages(), read("docs/glossary.md")),
+      ...checkFlows(withClosures(textOf("docs/flows.md"), ""), readSources(PRODUCT)),
+      ...checkProse(readPages(), textOf("docs/glossary.md")),
     ];
   },
   boundaries: () => {
@@ -105,11 +107,11 @@ const COMMANDS: Readonly<Record<string, () => string[] | Promise<string[]>>> = {
       ...checkVendorNames(files),
       ...checkSecretComparisons(files),
       ...checkSizes(everything),
-      ...checkWords(everything, read("docs/glossary.md")),
+      ...checkWords(everything, textOf("docs/glossary.md")),
     ].map(show);
   },
   tracked: () => checkTrackedFiles().map(show),
-  lockfile: () => checkLockfile(read("pnpm-lock.yaml")),
+  lockfile: () => checkLockfile(textOf("pnpm-lock.yaml")),
   github: async () => {
     // Loaded on demand: the language service takes half a second.
     const { checkGithubFiles } = await import("./repository/github-files.ts");
@@ -117,12 +119,23 @@ const COMMANDS: Readonly<Record<string, () => string[] | Promise<string[]>>> = {
   },
 };
 
-const name = process.argv[2] ?? "";
+const PROGRAM = "node tooling/src/main.ts";
+const HELP = `Usage: ${PROGRAM} ${Object.keys(COMMANDS).join(" | ")}
+
+  -h, --help       this text
+  -v, --version    the version`;
+
+const read = readCommandLine(process.argv.slice(2), {}, { words: true });
+const [name = "", ...more] = read.kind === "given" ? read.words : [];
 const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
-if (command === undefined) {
-  process.stderr.write(`Usage: node tooling/src/main.ts ${Object.keys(COMMANDS).join(" | ")}\n`);
-  process.exitCode = 2;
-} else {
+const problem = more.length > 0 ? `${name} takes no arguments` : noSuchCommand(name, Object.keys(COMMANDS));
+const usage =
+  read.kind === "given" && (command === undefined || more.length > 0) ? { kind: "invalid" as const, problem } : read;
+const answer = answerUsage(usage, { program: PROGRAM, help: HELP, version: manifest.version });
+if (answer !== undefined) {
+  process[answer.stream].write(answer.text);
+  process.exitCode = answer.exitCode;
+} else if (command !== undefined) {
   const complaints = await command();
   for (const complaint of complaints) process.stderr.write(`${complaint}\n`);
   process.exitCode = complaints.every((complaint) => complaint.startsWith("warning:")) ? 0 : 1;

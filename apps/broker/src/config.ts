@@ -11,6 +11,7 @@ export { loadConfig } from "./config/load.ts";
 export { type ConfigError, configError, isConfigError, type Problem } from "./config/problems.ts";
 export type { Environment } from "@oauth-broker/oauth-core/configuration";
 export type * from "./config/types.ts";
+export type { SandboxUse } from "./config/source.ts";
 export type { VendorRegistry } from "./config/vendors/vendors.ts";
 
 /** The environment of the process, for `loadConfig`. No other code reads process.env. */

@@ -2,16 +2,17 @@
  * The broker's entry point: reads the command line and the configuration, runs one command, handles
  * signals. stdout carries JSON lines only; messages for the operator go to stderr.
  */
-import { type Command, parseCommand } from "./cli/command-line.ts";
+import { parseCommand, type Request } from "./cli/command-line.ts";
 import { type Config, loadConfig, readEnvironment } from "./config.ts";
 import { bufferedStdout, createLog, explainStartFailure, runService } from "@oauth-broker/oauth-core/service";
 import { runOperatorCommand } from "./cli/operator.ts";
+import { sandboxUse } from "./sandbox.ts";
 import { start } from "./start.ts";
 
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
 
-async function main(command: Command): Promise<void> {
-  const load = () => loadConfig(readEnvironment(), process.cwd());
+async function main({ command, sandbox }: Request): Promise<void> {
+  const load = () => loadConfig(readEnvironment(), process.cwd(), { sandbox: sandboxUse(sandbox) });
   if (command.name === "serve") await serve(load);
   else process.exitCode = await runOperatorCommand(command, load);
 }

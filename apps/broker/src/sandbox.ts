@@ -4,12 +4,20 @@
  * without an account anywhere. The only file that knows the simulators and the platform.
  */
 import { createHash, randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
 import { chmod, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { makeFolder } from "@oauth-broker/oauth-core";
 import { requireRegistrableRedirectUri } from "@oauth-broker/oauth-core/protocol";
 import type { SandboxVendor } from "@oauth-broker/simulators";
-import { buildVendors, type ClientConfig, type Config, configError, type VendorConfig } from "./config.ts";
+import {
+  buildVendors,
+  type ClientConfig,
+  type Config,
+  configError,
+  type SandboxUse,
+  type VendorConfig,
+} from "./config.ts";
 import { readTimeline } from "./cli/timeline.ts";
 import type { Broker } from "./app.ts";
 import { CALLBACK_PATH } from "./vendor/callback-path.ts";
@@ -45,6 +53,22 @@ interface SandboxClient {
   readonly more_redirect_uris: readonly string[];
   /** Where the sample platform was the last time, so that an open page works after a restart. */
   readonly lastPort: number | undefined;
+}
+
+const PLATFORM = "./sample-platform/app.ts";
+const NEEDS_THE_REPOSITORY =
+  "This file has no sandbox: run `npm start` in the repository. To run this file alone, write a broker.yaml (see broker.example.yaml).";
+
+/**
+ * Whether this program runs the sandbox: from source where there is nothing else to run, or where it
+ * is asked for. The built file leaves the platform out.
+ *
+ * @throws Error where it is asked for and is not there
+ */
+export function sandboxUse(isWanted: boolean): SandboxUse {
+  if (existsSync(new URL(PLATFORM, import.meta.url))) return isWanted ? "always" : "default";
+  if (isWanted) throw new Error(NEEDS_THE_REPOSITORY);
+  return "absent";
 }
 
 /** @throws Error saying that the sandbox needs the repository, when the simulators are not there */
@@ -130,10 +154,7 @@ async function loadParts(): Promise<Parts> {
   try {
     return await Promise.all([import("@oauth-broker/simulators"), import("./sample-platform/app.ts")]);
   } catch (cause) {
-    throw new Error(
-      "The sandbox needs the repository: run `npm start` there. To run this file alone, write a broker.yaml (see broker.example.yaml).",
-      { cause },
-    );
+    throw new Error(NEEDS_THE_REPOSITORY, { cause });
   }
 }
 

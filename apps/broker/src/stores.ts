@@ -24,9 +24,17 @@ export interface Stores {
 
 type Places = Pick<Config, "baseUrl" | "store" | "keys" | "keysMinRevision">;
 
-/** Opens no connection: a store or key service that is down shows at the first use. */
-export async function openStores(config: Places, now: Clock): Promise<Stores> {
-  const records = await openRecords(config.store, now);
+/**
+ * Opens no connection: a store or key service that is down shows at the first use.
+ *
+ * @param parts.records in place of the store of the configuration
+ */
+export async function openStores(
+  config: Places,
+  now: Clock,
+  parts: Partial<Pick<Stores, "records">> = {},
+): Promise<Stores> {
+  const records = parts.records ?? (await openRecords(config.store, now));
   const { storage, close } = await openKeyset(config, records);
   return {
     records,

@@ -26,6 +26,9 @@ describe("the command line", () => {
     [["deploy", "logs", "--lines", "5"], { name: "logs", folder: ".", dataDir: undefined, lines: 5 }],
     [["keep", "node dist/main.js"], { name: "keep", command: "node dist/main.js" }],
     [["deploy", "run", "--help"], { name: "help" }],
+    [["-h"], { name: "help" }],
+    [["--version"], { name: "version" }],
+    [["serve", "-v"], { name: "version" }],
     [[], { name: "help" }],
   ])("%j is understood", (args, command) => {
     expect(parseCommand(args)).toEqual(command);

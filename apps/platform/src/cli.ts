@@ -2,10 +2,11 @@
  * Parses the command line into a value: the command to run, or what is wrong with the arguments.
  * Runs and prints nothing.
  */
-import { parseArgs } from "node:util";
+import { type CommandLine, noSuchCommand, readCommandLine, usageMessage } from "@oauth-broker/oauth-core";
 import { DEFAULT_MAX_CONNECTIONS } from "@oauth-broker/oauth-core/configuration";
 import type { Connector } from "./connectors/connector.ts";
 import { isVariableName } from "./deploy/service-file/allowed-variables.ts";
+import manifest from "../package.json" with { type: "json" };
 
 export type Command =
   | {
@@ -28,9 +29,11 @@ export type Command =
    */
   | { readonly name: "keep"; readonly command: string }
   | { readonly name: "help" }
+  | { readonly name: "version" }
   /** The message goes to stderr; the exit code is `EXIT.usage`. */
   | { readonly name: "invalid"; readonly message: string };
 
+export const VERSION: string = manifest.version;
 export const EXIT = { done: 0, failed: 1, usage: 2, draft: 3 } as const;
 
 const DEFAULT_LINES = 100;
@@ -57,6 +60,7 @@ Options
   --lines N        with logs: how many lines, default ${DEFAULT_LINES}
   --json           with status: as JSON
   -h, --help       this text
+  -v, --version    the version
 
 Environment
   PLATFORM_URL           where the platform is reached, default http://127.0.0.1:8789. The redirect URI to register with
@@ -74,18 +78,27 @@ const DEPLOY = ["init", "run", "status", "logs"] as const;
 /** @param args the arguments without the program and the script */
 export function parseCommand(args: readonly string[]): Command {
   if (args[0] === "keep" && args[1] !== undefined) return { name: "keep", command: args[1] };
-  const read = readArguments(args);
-  if ("problem" in read) return invalid(read.problem);
-  const { words, help, data: dataDir, json, lines, callbacks, allowed } = read;
+  const read = readCommandLine(args, OPTIONS, { words: true });
+  if (read.kind === "invalid") return invalid(read.problem);
+  if (read.kind !== "given") return { name: read.kind };
+  return commandOf(read.words, argumentsOf(read.values));
+}
+
+function commandOf(words: readonly string[], given: Arguments): Command {
+  const { data: dataDir, json, lines, callbacks, allowed } = given;
   const [first, action, folder = ".", ...rest] = words;
-  if (help || first === undefined || first === "help") return { name: "help" };
+  if (first === undefined || first === "help") return { name: "help" };
   if (first === "serve") {
     const isPlain = words.length === 1 && !json && lines === undefined && callbacks.length + allowed.length === 0;
     return isPlain ? { name: "serve", dataDir } : invalid("serve takes nothing but --data");
   }
+  if (first !== "deploy") return invalid(noSuchCommand(first, ["serve", "deploy", "help"]));
   const name = DEPLOY.find((one) => one === action);
-  if (first !== "deploy" || name === undefined || rest.length > 0) return invalid("this command does not exist");
-  const misplaced = misplacedOption(name, read);
+  if (name === undefined) {
+    return invalid(action === undefined ? `deploy takes one of: ${DEPLOY.join(", ")}` : noSuchCommand(action, DEPLOY));
+  }
+  if (rest.length > 0) return invalid(`deploy ${name} takes one folder`);
+  const misplaced = misplacedOption(name, given);
   if (misplaced !== undefined) return invalid(misplaced);
   if (name === "run") return { name, folder, dataDir, allowed };
   if (name === "init") return { name, folder, dataDir, callback: callbacks[0] };
@@ -108,9 +121,16 @@ function misplacedOption(
   return "--env takes the name of a variable, without a value: the value comes from this environment";
 }
 
+const OPTIONS = {
+  data: { type: "string" },
+  json: { type: "boolean", default: false },
+  lines: { type: "string" },
+  env: { type: "string", multiple: true },
+  "own-callback": { type: "boolean", default: false },
+  "shared-callback": { type: "boolean", default: false },
+} as const;
+
 interface Arguments {
-  readonly words: readonly string[];
-  readonly help: boolean;
   readonly data: string | undefined;
   readonly json: boolean;
   readonly lines: string | undefined;
@@ -118,31 +138,15 @@ interface Arguments {
   readonly allowed: readonly string[];
 }
 
-function readArguments(args: readonly string[]): Arguments | { readonly problem: string } {
-  try {
-    const { values, positionals } = parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        help: { type: "boolean", short: "h", default: false },
-        data: { type: "string" },
-        json: { type: "boolean", default: false },
-        lines: { type: "string" },
-        env: { type: "string", multiple: true, default: [] },
-        "own-callback": { type: "boolean", default: false },
-        "shared-callback": { type: "boolean", default: false },
-      },
-    });
-    const { help, data, json, lines } = values;
-    const callbacks = (["own", "shared"] as const).filter((which) => values[`${which}-callback`]);
-    return { words: positionals, help, data, json, lines, callbacks, allowed: values.env };
-  } catch (error) {
-    const [sentence = "the options are not understood"] = error instanceof Error ? error.message.split(/\. |\n/) : [];
-    return { problem: sentence };
-  }
+type Values = Extract<CommandLine<typeof OPTIONS>, { kind: "given" }>["values"];
+
+function argumentsOf(values: Values): Arguments {
+  const { data, json, lines, env: allowed = [] } = values;
+  const callbacks = (["own", "shared"] as const).filter((which) => values[`${which}-callback`]);
+  return { data, json, lines, callbacks, allowed };
 }
 
 const invalid = (problem: string): Command => ({
   name: "invalid",
-  message: `platform: ${problem}.\nRun 'platform --help' for the commands.`,
+  message: usageMessage("platform", problem),
 });

@@ -3,7 +3,7 @@
  * carries results; messages for the operator go to stderr. main.ts loads it, except for a keeper.
  */
 import { createLog, onStopSignal } from "@oauth-broker/oauth-core/service";
-import { type Command, EXIT, HELP } from "./cli.ts";
+import { type Command, EXIT, HELP, VERSION } from "./cli.ts";
 import { systemClock } from "./clock.ts";
 import { loadPlatformConfig, loadServeConfig, readEnvironment, startFolder } from "./config.ts";
 import type { CommandContext } from "./deploy/commands/context.ts";
@@ -24,6 +24,9 @@ export async function runCommand(command: Exclude<Command, { name: "keep" }>, fi
   switch (command.name) {
     case "help":
       print(HELP);
+      return EXIT.done;
+    case "version":
+      print(VERSION);
       return EXIT.done;
     case "invalid":
       say(command.message);

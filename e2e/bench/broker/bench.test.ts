@@ -8,10 +8,11 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { volume } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
+import { readCommandLine } from "@oauth-broker/oauth-core";
 import { runBench } from "./bench.ts";
 import { cpuMicroseconds } from "../cpu-time.ts";
 import { aimLines, compareBuilds, compareWithAims, comparisonLines, figuresOf, type Round, table } from "./figures.ts";
-import { parseCommandLine } from "../options.ts";
+import { commandLineOf, OPTIONS } from "../options.ts";
 import { partsOf, partsTable } from "./profile.ts";
 import { requireChecks } from "./probe.ts";
 import { spreadOf } from "../spread.ts";
@@ -239,8 +240,14 @@ describe("a profile", () => {
 });
 
 describe("the command line", () => {
+  const parseCommandLine = (args: readonly string[]) => {
+    const read = readCommandLine(args, OPTIONS);
+    if (read.kind !== "given") throw new Error(read.kind === "invalid" ? read.problem : read.kind);
+    return commandLineOf(read);
+  };
+
   it("has defaults and takes numbers", () => {
-    expect(parseCommandLine([])).toMatchObject({ flows: 2000, rounds: 9, warmUp: 30_000, profile: false, help: false });
+    expect(parseCommandLine([])).toMatchObject({ flows: 2000, rounds: 9, warmUp: 30_000, profile: false });
     expect(parseCommandLine(["--flows", "10", "--rounds=2", "--warm-up=0"])).toMatchObject({
       flows: 10,
       rounds: 2,

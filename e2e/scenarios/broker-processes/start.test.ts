@@ -4,7 +4,7 @@
  */
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { copyFileSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
@@ -156,11 +156,15 @@ describe("the built file alone", () => {
     expect(run("--version")).toMatchObject({ status: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
     expect(run("--help")).toMatchObject({ status: 0, stdout: expect.stringContaining("keys rotate") });
     expect(run("nonsense")).toMatchObject({ status: 2, stdout: "" });
-    // The sandbox's vendor is not in the bundle, and the message says so.
-    const sandbox = run();
-    expect(sandbox).toMatchObject({ status: 1, stdout: "" });
-    expect(sandbox.stderr).toContain("npm start");
-    expect(sandbox.stderr).not.toMatch(/\n {4}at /);
+    // The sandbox is not in the bundle, and the message says so.
+    for (const args of [[], ["check"], ["--sandbox"]]) {
+      const sandbox = run(...args);
+      expect(sandbox).toMatchObject({ status: 1, stdout: "" });
+      expect(sandbox.stderr).toContain("has no sandbox");
+      expect(sandbox.stderr).toContain("npm start");
+      expect(sandbox.stderr).not.toMatch(/\n {4}at /);
+    }
+    expect(readdirSync(alone)).toEqual(["main.js"]);
   });
 });
 
@@ -195,6 +199,36 @@ describe("the sandbox", () => {
       expect(broker.stderr()).toContain("sandbox-client.json");
     }
     expect(clients[0]).toBe(clients[1]);
+  });
+
+  it("is what npm start runs whatever lies in the folder, beside the data of a broker there (#29)", async () => {
+    const own = join(folder, "beside-a-broker");
+    const yaml = brokerYaml({
+      baseUrl: `http://127.0.0.1:${await freePort()}`,
+      secrets,
+      issuer: "http://127.0.0.1:9",
+      store: "sqlite:./data/broker.sqlite",
+    });
+    mkdirSync(own);
+    const served = await startBrokerProcess({ yaml, folder: own });
+    await served.stop();
+    const env = { PORT: String(await freePort()), STORE: "memory:", BASE_URL: "https://broker.example.com" };
+    const sandbox = await startBrokerProcess({ entry: "src", args: ["--sandbox"], folder: own, env });
+    expect(sandbox.url).toBe(`http://127.0.0.1:${env.PORT}`);
+    expect(sandbox.stdout()).toContain("does not read broker.yaml, BASE_URL, STORE.");
+    expect((await send(`${sandbox.url}/readyz`)).status).toBe(200);
+    expect(readdirSync(join(own, "data", "sandbox"))).toEqual(expect.arrayContaining(["broker.sqlite"]));
+    plantSecret(
+      "the sandbox client's secret",
+      textMember(JSON.parse(readFileSync(join(own, "data", "sandbox-client.json"), "utf8")), "client_secret"),
+    );
+    await sandbox.stop();
+    const again = await startBrokerProcess({ yaml, folder: own });
+    expect((await send(`${again.url}/readyz`)).status).toBe(200);
+    await again.stop();
+    // Its commands are about the sandbox too.
+    const { stdout } = await runBrokerCommand(["check", "--sandbox"], own, { entry: "src" });
+    expect(stdout).toMatch(/^configuration {2}none: the sandbox\n[^]*data\/sandbox\/broker\.sqlite/);
   });
 
   it("takes further redirect URIs from that file, and refuses those that no client may register", async () => {

@@ -23,6 +23,7 @@ export interface BrokerProcessOptions {
   /** Another built file than the repository's: a copy of it elsewhere. */
   readonly file?: string;
   readonly env?: Readonly<Record<string, string>>;
+  readonly args?: readonly string[];
 }
 
 export type BrokerProcess = ServiceProcess;
@@ -44,10 +45,11 @@ export async function runBrokerCommand(
   return runService({ ...serviceOf(options), folder }, ...args);
 }
 
-function serviceOf({ entry = "dist", env, folder, file }: BrokerProcessOptions): Service {
+function serviceOf({ entry = "dist", env, folder, file, args = [] }: BrokerProcessOptions): Service {
   return {
     name: "broker",
     file: file ?? FILES[entry],
+    args,
     ...(folder === undefined ? {} : { folder }),
     ...(env === undefined ? {} : { env }),
   };

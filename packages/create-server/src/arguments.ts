@@ -1,5 +1,5 @@
 /** Parses the command line of create-server; choices.ts decides whether the values are valid. */
-import { parseArgs } from "node:util";
+import { readCommandLine, usageMessage } from "@oauth-broker/oauth-core";
 
 export interface Given {
   readonly folder: string | undefined;
@@ -31,7 +31,7 @@ Options
   --callback WHOSE     hosted mode: platform or server, where the vendor redirects users
                        (default: platform; with several vendors: server)
   -h, --help           this text
-  --version            the version
+  -v, --version        the version
 
 Exit codes: 0 written, 1 it could not be written, 2 the command line is not usable.`;
 
@@ -41,8 +41,6 @@ const OPTIONS = {
   vendor: { type: "string" },
   scopes: { type: "string" },
   callback: { type: "string" },
-  help: { type: "boolean", short: "h" },
-  version: { type: "boolean" },
 } as const;
 
 /** Those with a value. */
@@ -50,28 +48,15 @@ export const OPTION_NAMES = ["name", "mode", "vendor", "scopes", "callback"] as 
 
 /** @param args as in `process.argv.slice(2)` */
 export function parseCommand(args: readonly string[]): Command {
-  try {
-    const { values, positionals, tokens } = parseArgs({
-      args: [...args],
-      options: OPTIONS,
-      allowPositionals: true,
-      tokens: true,
-    });
-    if (values.help === true) return { command: "help" };
-    if (values.version === true) return { command: "version" };
-    const names = tokens.flatMap((token) => (token.kind === "option" ? [token.name] : []));
-    const twice = names.find((name, index) => names.indexOf(name) < index);
-    if (twice !== undefined) return invalid(`--${twice} is given twice`);
-    if (positionals.length > 1) return invalid(`There is one FOLDER, and ${positionals.length} were given`);
-    const { name, mode, callback, vendor, scopes } = values;
-    return { command: "create", folder: positionals[0], name, mode, callback, vendor, scopes };
-  } catch (error) {
-    // node:util explains at length how a positional may begin with a dash: its first sentence is
-    // the problem.
-    return invalid(error instanceof Error ? (error.message.split(". ", 1)[0] ?? "") : "Not understood");
-  }
+  const read = readCommandLine(args, OPTIONS, { words: true });
+  if (read.kind === "invalid") return invalid(read.problem);
+  if (read.kind !== "given") return { command: read.kind };
+  const { values, words } = read;
+  if (words.length > 1) return invalid(`There is one FOLDER, and ${words.length} were given`);
+  const { name, mode, callback, vendor, scopes } = values;
+  return { command: "create", folder: words[0], name, mode, callback, vendor, scopes };
 }
 
 function invalid(problem: string): Command {
-  return { command: "invalid", problem: `${problem.replace(/\.$/, "")}. See create-server --help` };
+  return { command: "invalid", problem: usageMessage("create-server", problem) };
 }

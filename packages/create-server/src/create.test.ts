@@ -183,8 +183,8 @@ describe("what cannot be", () => {
       ["x", "--mode", "pre-registered", "--vendor", "github", "--callback", "server"],
       /for --mode hosted/,
     ],
-    ["an unknown option", ["x", ...GOOD, "--typescript"], /Unknown option '--typescript'.*--help/],
-    ["an option without its value", ["x", "--mode"], /--mode.*argument missing.*--help/],
+    ["an unknown option", ["x", ...GOOD, "--typescript"], /Unknown option '--typescript'[^]*--help/],
+    ["an option without its value", ["x", "--mode"], /--mode.*argument missing[^]*--help/],
     ["an option twice", ["x", ...GOOD, "--vendor", "slack"], /--vendor is given twice/],
     ["two folders", ["x", "y", ...GOOD], /There is one FOLDER, and 2 were given/],
     ["a folder in the repository", [join(ROOT, "apps/new"), ...GOOD], /inside this repository.*\.\.\/new/],
@@ -224,7 +224,7 @@ describe("what cannot be", () => {
     const hint = /npm took --mode, --vendor for its own\. Put -- before the options/;
     const taken = { takenByNpm: ["mode", "vendor"] };
     const spaced = await refused(["x", "hosted", "github"], taken);
-    expect(spaced).toMatch(/^There is one FOLDER, and 3 were given/);
+    expect(spaced).toMatch(/^create-server: There is one FOLDER, and 3 were given/);
     expect(spaced).toMatch(hint);
     expect(await refused(["x"], taken)).toMatch(hint);
     expect(await refused(["x", "y", ...GOOD])).not.toContain("npm");
@@ -284,6 +284,7 @@ describe("help and version", () => {
     [["--help"], /^Usage: create-server FOLDER/],
     [["-h", "x"], /^Usage: create-server FOLDER/],
     [["--version"], /^9\.9\.9\n$/],
+    [["-v"], /^9\.9\.9\n$/],
   ])("%j", async (args, text) => {
     const { code, printed } = await run(args);
     expect(code).toBe(0);

@@ -2,6 +2,7 @@
  * The command: takes arguments, writes a project, returns an exit code. main.ts and bin.ts call it.
  */
 import { resolve } from "node:path";
+import { USAGE_EXIT_CODE } from "@oauth-broker/oauth-core";
 import { type Given, HELP, parseCommand } from "./arguments.ts";
 import { choose, type Prompts } from "./choices/choose.ts";
 import type { Choices } from "./choices/choices.ts";
@@ -43,7 +44,6 @@ export const terminal: Pick<CreateDeps, "prompts" | "print" | "say"> = {
 
 const WRITTEN = 0;
 const FAILED = 1;
-const USAGE = 2;
 
 /** @returns the exit code. Problems are printed, not thrown. */
 export async function create(args: readonly string[], deps: CreateDeps): Promise<number> {
@@ -58,7 +58,7 @@ export async function create(args: readonly string[], deps: CreateDeps): Promise
       return WRITTEN;
     case "invalid":
       say([command.problem, ...npmHint(deps)].join("\n"));
-      return USAGE;
+      return USAGE_EXIT_CODE;
     case "create":
       return createFrom(command, deps);
   }
@@ -79,11 +79,14 @@ async function createFrom(given: Given, deps: CreateDeps): Promise<number> {
         ? "Nothing was written, and there is no terminal here to ask on:"
         : "Nothing was written:";
     say(
-      [intro, ...chosen.problems.map((problem) => `  ${problem}`), ...npmHint(deps), "See create-server --help"].join(
-        "\n",
-      ),
+      [
+        intro,
+        ...chosen.problems.map((problem) => `  ${problem}`),
+        ...npmHint(deps),
+        "Run 'create-server --help'.",
+      ].join("\n"),
     );
-    return USAGE;
+    return USAGE_EXIT_CODE;
   }
   try {
     const materials = await deps.materials();

@@ -50,7 +50,7 @@ export async function runServer(
 ): Promise<void> {
   const say = (text: string): void => void process.stderr.write(`${text}\n`);
   try {
-    if (args.length > 0) process.exitCode = await runCommand(args);
+    if (args.length > 0) process.exitCode = await runCommand(args, undefined, definition.version);
     else await serve(definition, say);
   } catch (error) {
     say(explainStartFailure(error, "The server"));

@@ -21,6 +21,15 @@ export type {
 } from "./ports.ts";
 
 export { type BodyFault, type ByteCollector, createByteCollector } from "./mechanics/byte-collector.ts";
+export {
+  answerUsage,
+  type CommandLine,
+  noSuchCommand,
+  readCommandLine,
+  USAGE_EXIT_CODE,
+  type UsageAnswer,
+  usageMessage,
+} from "./mechanics/command-line.ts";
 export { defined } from "./mechanics/defined.ts";
 export { createExpiringMap, type ExpiringMap } from "./mechanics/expiring-map.ts";
 export { makeFolder } from "./mechanics/make-folder.ts";

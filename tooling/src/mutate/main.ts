@@ -6,13 +6,14 @@ import { ROOT } from "../sources.ts";
 import { MUTATIONS } from "./list.ts";
 import { HELP, parseMutateCommand } from "./options.ts";
 import { runMutations } from "./run.ts";
+import manifest from "../../package.json" with { type: "json" };
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 async function main(): Promise<number> {
   const command = parseMutateCommand(process.argv.slice(2));
-  if (command.name === "help") {
-    say(HELP);
+  if (command.name === "help" || command.name === "version") {
+    say(command.name === "help" ? HELP : manifest.version);
     return 0;
   }
   if (command.name === "invalid") {

@@ -1,6 +1,6 @@
 /** Parses the command line of `npm run mutate`. Runs nothing. */
 import { availableParallelism } from "node:os";
-import { parseArgs } from "node:util";
+import { readCommandLine, usageMessage } from "@oauth-broker/oauth-core";
 
 export const HELP = `Usage: npm run mutate [-- OPTIONS]
 
@@ -13,37 +13,42 @@ Options
   --list           says which there are, and runs nothing
   --jobs N         how many at a time; default one for each two processors
   -h, --help       this text
+  -v, --version    the version
 
 Exit code: 0 every removal was noticed; 1 one was not, did not compile, or its text is not there once; 2 wrong arguments.`;
 
 export type MutateCommand =
   | { readonly name: "help" }
+  | { readonly name: "version" }
   | { readonly name: "invalid"; readonly message: string }
   | { readonly name: "list" | "run"; readonly only: RegExp; readonly jobs: number };
 
 /** @param args the arguments without the program and the script */
 export function parseMutateCommand(args: readonly string[]): MutateCommand {
+  const read = readCommandLine(args, {
+    only: { type: "string", default: "" },
+    list: { type: "boolean", default: false },
+    jobs: { type: "string", default: String(Math.max(1, Math.floor(availableParallelism() / 2))) },
+  });
+  if (read.kind === "invalid") return invalid(read.problem);
+  if (read.kind !== "given") return { name: read.kind };
+  const { list, only } = read.values;
+  const jobs = Number(read.values.jobs);
+  if (!Number.isInteger(jobs) || jobs < 1 || jobs > 64) return invalid("--jobs takes a number from 1 to 64");
+  const pattern = patternOf(only);
+  if (pattern === undefined) return invalid("--only takes a regular expression");
+  return { name: list ? "list" : "run", only: pattern, jobs };
+}
+
+function patternOf(text: string): RegExp | undefined {
   try {
-    const { values } = parseArgs({
-      args: [...args],
-      options: {
-        only: { type: "string", default: "" },
-        list: { type: "boolean", default: false },
-        jobs: { type: "string", default: String(Math.max(1, Math.floor(availableParallelism() / 2))) },
-        help: { type: "boolean", short: "h", default: false },
-      },
-    });
-    if (values.help) return { name: "help" };
-    const jobs = Number(values.jobs);
-    if (!Number.isInteger(jobs) || jobs < 1 || jobs > 64) return invalid("--jobs takes a number from 1 to 64");
-    return { name: values.list ? "list" : "run", only: new RegExp(values.only, "i"), jobs };
-  } catch (error) {
-    const [sentence = ""] = error instanceof Error ? error.message.split(/\. |\n/) : [];
-    return invalid(sentence === "" ? "the options are not understood" : sentence);
+    return new RegExp(text, "i");
+  } catch {
+    return undefined;
   }
 }
 
 const invalid = (problem: string): MutateCommand => ({
   name: "invalid",
-  message: `mutate: ${problem}.\nRun 'npm run mutate -- --help'.`,
+  message: usageMessage("npm run mutate --", problem),
 });

@@ -8,7 +8,7 @@ Commands
   probe ID           checks, without credentials, whether a vendor still matches its entry
   try ID             a whole flow at the vendor with an app of your own, recorded for its simulator
 
-COMMAND --help shows more. For contributors; no service needs these commands.`;
+-h, --help shows this, or after a command more about it; -v, --version the version. For contributors; no service needs these commands.`;
 
 export const FIND_HELP = `Usage: npm run vendor -- find WORD…
 

@@ -1,6 +1,7 @@
 /** Parses the command line of the vendor tools. Runs nothing. */
-import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
 import { join } from "node:path";
+import type { ParseArgsOptionsConfig } from "node:util";
+import { type CommandLine, noSuchCommand, readCommandLine, usageMessage } from "@oauth-broker/oauth-core";
 import { ROOT } from "../sources.ts";
 import { FIND_HELP, HELP, NEW_HELP, PROBE_HELP, TRY_HELP } from "./help.ts";
 import { firstClassIds } from "./known-vendor.ts";
@@ -9,8 +10,10 @@ import type { ProbeOptions } from "./commands/probe.ts";
 import { refusal } from "./refusal.ts";
 import type { StaleOptions } from "./commands/stale.ts";
 import type { TryOptions } from "./commands/try.ts";
+import manifest from "../../package.json" with { type: "json" };
 
 export type Command =
+  /** Help, or the version. */
   | { readonly name: "help"; readonly text: string }
   | { readonly name: "find"; readonly query: string }
   | ({ readonly name: "new" } & NewOptions)
@@ -23,7 +26,6 @@ const VENDORS = join(ROOT, "packages/oauth-core/src/vendors");
 const FIXTURES = join(ROOT, "packages/simulators/src/vendors/fixtures");
 
 const COMMON = {
-  help: { type: "boolean", short: "h", default: false },
   loopback: { type: "boolean", default: false },
 } as const;
 
@@ -34,46 +36,44 @@ const ABOUT_VENDOR = {
   endpoint: { type: "string", multiple: true },
 } as const;
 
+const PROGRAM = "npm run vendor --";
+const COMMANDS = { find: parseFind, new: parseNew, probe: parseProbe, try: parseTry };
+
 /** @throws Refusal */
-export function parseCommand([name, ...args]: readonly string[]): Command {
-  switch (name) {
-    case undefined:
-    case "help":
-    case "--help":
-    case "-h":
-      return { name: "help", text: HELP };
-    case "find":
-      return parseFind(args);
-    case "new":
-      return parseNew(args);
-    case "probe":
-      return parseProbe(args);
-    case "try":
-      return parseTry(args);
-    default:
-      throw refusal(`The command '${name.slice(0, 40)}' does not exist.\n\n${HELP}`);
-  }
+export function parseCommand(args: readonly string[]): Command {
+  const [name = "help", ...rest] = args;
+  if (name === "help") return { name: "help", text: HELP };
+  if (isCommand(name)) return COMMANDS[name](rest);
+  const read = readCommandLine(args, {}, { words: true });
+  if (read.kind === "given") throw misunderstood(noSuchCommand(name, Object.keys(COMMANDS)));
+  return answered(read, HELP);
 }
 
+const isCommand = (name: string): name is keyof typeof COMMANDS => Object.hasOwn(COMMANDS, name);
+
 function parseFind(args: readonly string[]): Command {
-  const { values, positionals } = read(args, { help: COMMON.help });
-  if (values.help) return { name: "help", text: FIND_HELP };
-  const query = positionals.join(" ");
+  const read = readCommandLine(args, {}, { words: true });
+  if (read.kind !== "given") return answered(read, FIND_HELP);
+  const query = read.words.join(" ");
   if (!/[\p{L}\p{N}]/u.test(query)) throw refusal(`find takes a word.\n\n${FIND_HELP}`);
   return { name: "find", query };
 }
 
 function parseNew(args: readonly string[]): Command {
-  const { values, positionals } = read(args, {
-    ...COMMON,
-    issuer: { type: "string" },
-    id: { type: "string" },
-    name: { type: "string" },
-    out: { type: "string", default: VENDORS },
-  });
-  const { help, issuer, id, name, out, loopback } = values;
-  if (help) return { name: "help", text: NEW_HELP };
-  if (issuer === undefined || positionals.length > 0) throw refusal(`new takes --issuer URL.\n\n${NEW_HELP}`);
+  const read = readCommandLine(
+    args,
+    {
+      ...COMMON,
+      issuer: { type: "string" },
+      id: { type: "string" },
+      name: { type: "string" },
+      out: { type: "string", default: VENDORS },
+    },
+    { words: true },
+  );
+  if (read.kind !== "given") return answered(read, NEW_HELP);
+  const { issuer, id, name, out, loopback } = read.values;
+  if (issuer === undefined || read.words.length > 0) throw refusal(`new takes --issuer URL.\n\n${NEW_HELP}`);
   return {
     name: "new",
     issuer,
@@ -85,24 +85,28 @@ function parseNew(args: readonly string[]): Command {
 }
 
 function parseProbe(args: readonly string[]): Command {
-  const { values, positionals } = read(args, {
-    ...ABOUT_VENDOR,
-    json: { type: "boolean", default: false },
-    "all-first-class": { type: "boolean", default: false },
-    all: { type: "boolean", default: false },
-    stale: { type: "string" },
-  });
-  const { help, all, stale, "all-first-class": isAll, placeholder = [], endpoint = [], loopback, json } = values;
-  if (help) return { name: "help", text: PROBE_HELP };
+  const read = readCommandLine(
+    args,
+    {
+      ...ABOUT_VENDOR,
+      json: { type: "boolean", default: false },
+      "all-first-class": { type: "boolean", default: false },
+      all: { type: "boolean", default: false },
+      stale: { type: "string" },
+    },
+    { words: true },
+  );
+  if (read.kind !== "given") return answered(read, PROBE_HELP);
+  const { all, stale, "all-first-class": isAll, placeholder = [], endpoint = [], loopback, json } = read.values;
   if (stale !== undefined && !all) throw refusal("--stale goes with --all");
-  const isOwn = positionals.length === 0 && placeholder.length === 0 && endpoint.length === 0;
-  if (isAll || all ? !isOwn || (isAll && all) : positionals.length !== 1) {
+  const isOwn = read.words.length === 0 && placeholder.length === 0 && endpoint.length === 0;
+  if (isAll || all ? !isOwn || (isAll && all) : read.words.length !== 1) {
     throw refusal(`probe takes one vendor, or --all-first-class or --all alone.\n\n${PROBE_HELP}`);
   }
   if (all) return { name: "stale", staleDays: days(stale), json };
   return {
     name: "probe",
-    ids: isAll ? firstClassIds() : positionals,
+    ids: isAll ? firstClassIds() : read.words,
     placeholders: pairs("--placeholder", placeholder),
     endpoints: pairs("--endpoint", endpoint),
     loopback,
@@ -117,20 +121,25 @@ function days(stale = "90d"): number {
 }
 
 function parseTry(args: readonly string[]): Command {
-  const { values, positionals } = read(args, {
-    ...ABOUT_VENDOR,
-    scope: { type: "string" },
-    resource: { type: "string" },
-    port: { type: "string", default: "8790" },
-    "redirect-uri": { type: "string" },
-    register: { type: "boolean", default: false },
-    timeout: { type: "string", default: "600" },
-    out: { type: "string" },
-  });
-  const { help, placeholder = [], endpoint = [], loopback, register, scope, resource, out } = values;
-  if (help) return { name: "help", text: TRY_HELP };
-  const [id] = positionals;
-  if (id === undefined || positionals.length !== 1) throw refusal(`try takes one vendor.\n\n${TRY_HELP}`);
+  const read = readCommandLine(
+    args,
+    {
+      ...ABOUT_VENDOR,
+      scope: { type: "string" },
+      resource: { type: "string" },
+      port: { type: "string", default: "8790" },
+      "redirect-uri": { type: "string" },
+      register: { type: "boolean", default: false },
+      timeout: { type: "string", default: "600" },
+      out: { type: "string" },
+    },
+    { words: true },
+  );
+  if (read.kind !== "given") return answered(read, TRY_HELP);
+  const { values, words } = read;
+  const { placeholder = [], endpoint = [], loopback, register, scope, resource, out } = values;
+  const [id] = words;
+  if (id === undefined || words.length !== 1) throw refusal(`try takes one vendor.\n\n${TRY_HELP}`);
   if (out === undefined && (loopback || endpoint.length > 0)) {
     throw refusal("Answers of another server are not a fixture of the vendor. Give --out FOLDER");
   }
@@ -168,15 +177,13 @@ function pairs(option: string, given: readonly string[]): Record<string, string>
   return Object.fromEntries(known);
 }
 
-function read<const T extends ParseArgsOptionsConfig>(
-  args: readonly string[],
-  options: T,
-): ReturnType<typeof parseArgs<{ args: string[]; options: T; allowPositionals: true }>> {
-  try {
-    return parseArgs({ args: [...args], options, allowPositionals: true });
-  } catch (error) {
-    // Node's message without its advice on positional arguments.
-    const [sentence = ""] = error instanceof Error ? error.message.split(/\. |\n/) : [];
-    throw refusal(`${sentence === "" ? "The options are not understood" : sentence}. --help lists the options.`);
-  }
+/** @throws Refusal for a command line that is not understood */
+function answered(
+  read: Exclude<CommandLine<ParseArgsOptionsConfig>, { readonly kind: "given" }>,
+  help: string,
+): Command {
+  if (read.kind === "invalid") throw misunderstood(read.problem);
+  return { name: "help", text: read.kind === "help" ? help : manifest.version };
 }
+
+const misunderstood = (problem: string): Error => refusal(usageMessage(PROGRAM, problem));

@@ -25,11 +25,16 @@ describe("parseCommand", () => {
     [["--version"], { name: "version" }],
     [["-v"], { name: "version" }],
   ])("reads %j", (args, command) => {
-    expect(parseCommand(args)).toEqual(command);
+    expect(parseCommand(args)).toEqual({ command, sandbox: false });
+  });
+
+  it("reads --sandbox with any command", () => {
+    expect(parseCommand(["--sandbox"])).toEqual({ command: { name: "serve" }, sandbox: true });
+    expect(parseCommand(["check", "--sandbox"])).toEqual({ command: { name: "check" }, sandbox: true });
   });
 
   it.each([
-    [["srve"], "there is no command 'srve'"],
+    [["srve"], "there is no command 'srve': did you mean serve?"],
     [["serve", "now"], "serve takes no arguments"],
     [["flow"], "flow takes one flow id"],
     [["flow", "a", "b"], "flow takes one flow id"],
@@ -50,13 +55,11 @@ describe("parseCommand", () => {
     ]),
     [["audit", "verify", "f", "--head"], "Option '--head <value>' argument missing"],
     [["serve", "--head", "a".repeat(64)], "--head goes with audit verify only"],
-    [["--jsn"], "Unknown option '--jsn'"],
+    [["--jsn"], "Unknown option '--jsn': did you mean --json?"],
     [["--json=yes"], "Option '--json' does not take an argument"],
   ])("refuses %j, saying why and where to look", (args, problem) => {
-    expect(parseCommand(args)).toEqual({
-      name: "invalid",
-      message: `broker: ${problem}.\nRun 'broker --help' for the commands.`,
-    });
+    const message = `broker: ${problem}.\nRun 'broker --help'.`;
+    expect(parseCommand(args)).toEqual({ command: { name: "invalid", message }, sandbox: false });
   });
 
   it("knows its version and lists every command", () => {

@@ -2,7 +2,7 @@
  * Parses the command line into a value: the command to run, or what is wrong with the arguments.
  * Runs and prints nothing; main.ts and operator.ts do that.
  */
-import { parseArgs } from "node:util";
+import { noSuchCommand, readCommandLine, usageMessage } from "@oauth-broker/oauth-core";
 import manifest from "../../package.json" with { type: "json" };
 
 export type Command =
@@ -24,13 +24,13 @@ export type Command =
   | { readonly name: "invalid"; readonly message: string };
 
 export const VERSION: string = manifest.version;
-export const USAGE_EXIT_CODE = 2;
 
 export const HELP = `Usage: broker [COMMAND]
 
 Commands
   serve            run the broker (the default)
-  check            read the configuration, say what it amounts to or everything that is wrong with it
+  check            say what the configuration amounts to, and everything that keeps a broker with it from becoming ready:
+                   in the file, at the store, at the keys; changes nothing
   flow ID          the timeline of one flow, without secrets; ID is the flow_id of a page, redirect, error or log line
   keys list        the broker's own keys: which one is in use, which ones only open
   keys rotate      add a key; it takes over a minute later, the old ones go on opening what they sealed
@@ -44,6 +44,7 @@ Options
   --json           with flow: as JSON
   --yes            with keys new: do not ask
   --head HASH      with audit verify: a head from the log (audit_head) that must be there; may be given several times
+  --sandbox        from source only: the sandbox, whatever configuration there is; \`npm start\` has this option
   -h, --help       this text
   -v, --version    the version
 
@@ -56,59 +57,57 @@ Environment
   AWS_...          with a dynamodb: store or kms: keys, the AWS SDK's own: credentials where there is no role,
                    AWS_ENDPOINT_URL_KMS for a key service at an address of its own
 
-Without any of BROKER_CONFIG, broker.yaml, BASE_URL, STORE and a HOST that others can reach, the broker runs as a sandbox
-on this machine. Every field of the file: docs/configuration.md.`;
+From source, without any of BROKER_CONFIG, broker.yaml, BASE_URL, STORE and a HOST that others can reach, the broker runs
+as a sandbox on this machine. Every field of the file: docs/configuration.md.
+
+Exit codes: 0 done, 1 could not start, could not be done or (check) would not become ready, 2 the command line is not understood.`;
+
+/** What the arguments ask for. */
+export interface Request {
+  readonly command: Command;
+  /** The sandbox, whatever configuration there is. */
+  readonly sandbox: boolean;
+}
+
+const OPTIONS = {
+  json: { type: "boolean", default: false },
+  yes: { type: "boolean", default: false },
+  head: { type: "string", multiple: true },
+  sandbox: { type: "boolean", default: false },
+} as const;
+
+const COMMANDS = ["serve", "check", "flow", "keys", "audit", "help"] as const;
 
 /** @param args the arguments without the program and the script, as in `process.argv.slice(2)` */
-export function parseCommand(args: readonly string[]): Command {
-  const read = readArguments(args);
-  if ("problem" in read) return invalid(read.problem);
-  const { words, help, version, json, yes, head } = read;
-  if (help) return { name: "help" };
-  if (version) return { name: "version" };
-  const command = parseWords(words, { json, yes, heads: head });
-  if (head.length > 0 && command.name !== "audit-verify" && command.name !== "invalid") {
+export function parseCommand(args: readonly string[]): Request {
+  const read = readCommandLine(args, OPTIONS, { words: true });
+  if (read.kind === "invalid") return { command: invalid(read.problem), sandbox: false };
+  if (read.kind !== "given") return { command: { name: read.kind }, sandbox: false };
+  const { json, yes, head: heads = [], sandbox } = read.values;
+  return { command: commandOf(read.words, { json, yes, heads }), sandbox };
+}
+
+interface Options {
+  readonly json: boolean;
+  readonly yes: boolean;
+  readonly heads: readonly string[];
+}
+
+function commandOf(words: readonly string[], options: Options): Command {
+  const command = parseWords(words, options);
+  if (options.heads.length > 0 && command.name !== "audit-verify" && command.name !== "invalid") {
     return invalid("--head goes with audit verify only");
   }
-  if (json && command.name !== "flow" && command.name !== "invalid") return invalid("--json goes with flow only");
-  if (yes && command.name !== "keys-new" && command.name !== "invalid") return invalid("--yes goes with keys new only");
+  if (options.json && command.name !== "flow" && command.name !== "invalid") {
+    return invalid("--json goes with flow only");
+  }
+  if (options.yes && command.name !== "keys-new" && command.name !== "invalid") {
+    return invalid("--yes goes with keys new only");
+  }
   return command;
 }
 
-interface Arguments {
-  readonly words: readonly string[];
-  readonly help: boolean;
-  readonly version: boolean;
-  readonly json: boolean;
-  readonly yes: boolean;
-  readonly head: readonly string[];
-}
-
-function readArguments(args: readonly string[]): Arguments | { readonly problem: string } {
-  try {
-    const { values, positionals } = parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        help: { type: "boolean", short: "h", default: false },
-        version: { type: "boolean", short: "v", default: false },
-        json: { type: "boolean", default: false },
-        yes: { type: "boolean", default: false },
-        head: { type: "string", multiple: true, default: [] },
-      },
-    });
-    return { words: positionals, ...values };
-  } catch (error) {
-    // Node's message without its advice on positional arguments.
-    const [sentence = "the options are not understood"] = error instanceof Error ? error.message.split(/\. |\n/) : [];
-    return { problem: sentence };
-  }
-}
-
-function parseWords(
-  [first = "serve", ...rest]: readonly string[],
-  { json, yes, heads }: { readonly json: boolean; readonly yes: boolean; readonly heads: readonly string[] },
-): Command {
+function parseWords([first = "serve", ...rest]: readonly string[], { json, yes, heads }: Options): Command {
   switch (first) {
     case "serve":
     case "check":
@@ -126,7 +125,7 @@ function parseWords(
     case "audit":
       return parseAudit(rest, heads);
     default:
-      return invalid(`there is no command '${first.slice(0, 40)}'`);
+      return invalid(noSuchCommand(first, COMMANDS));
   }
 }
 
@@ -154,5 +153,5 @@ function parseAudit([action, file, ...rest]: readonly string[], heads: readonly 
 }
 
 function invalid(problem: string): Command {
-  return { name: "invalid", message: `broker: ${problem}.\nRun 'broker --help' for the commands.` };
+  return { name: "invalid", message: usageMessage("broker", problem) };
 }

@@ -1,31 +1,16 @@
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newChain, nextLine } from "../audit/chain.ts";
 import { systemClock } from "../clock.ts";
-import type { Command } from "./command-line.ts";
 import type { Config } from "../config.ts";
 import { folderOf, load, MINIMAL } from "../config/testing/config-file.ts";
 import { createKeyset } from "../keys/keyset.ts";
-import { runOperatorCommand } from "./operator.ts";
 import { openStores } from "../stores.ts";
 import { startTestAws, type TestAws } from "../testing/aws.ts";
-
-type OperatorCommand = Exclude<Command, { name: "serve" }>;
+import { type OperatorCommand, runOn } from "../testing/operator-command.ts";
 
 const run = (command: OperatorCommand, config: Config) => runOn(() => config, command);
-
-async function runOn(load: () => Config, command: OperatorCommand) {
-  const write = { stdout: vi.spyOn(process.stdout, "write"), stderr: vi.spyOn(process.stderr, "write") };
-  for (const spy of Object.values(write)) spy.mockReturnValue(true);
-  const text = (spy: (typeof write)["stdout"]): string => spy.mock.calls.map(([chunk]) => String(chunk)).join("");
-  try {
-    const code = await runOperatorCommand(command, load);
-    return { code, stdout: text(write.stdout), stderr: text(write.stderr) };
-  } finally {
-    for (const spy of Object.values(write)) spy.mockRestore();
-  }
-}
 
 const COMMANDS: readonly OperatorCommand[] = [
   { name: "flow", flowId: "A".repeat(22), json: false },
@@ -245,18 +230,4 @@ describe("a command on a table", () => {
     expect(code).toBe(1);
     expect(stderr).toMatch(/^The key service does not respond: .*enable it\n$/);
   });
-});
-
-it("check says where flows and keys are", async () => {
-  const keyArn = "arn:aws:kms:eu-west-1:111122223333:alias/broker";
-  const table = load({ ...MINIMAL, store: "dynamodb:flows?region=eu-west-1", keys: `kms:${keyArn}` });
-  expect((await run({ name: "check" }, table)).stdout).toMatch(
-    new RegExp(`^store +dynamodb, table flows in eu-west-1\nkeys +in the store, sealed under ${keyArn}$`, "m"),
-  );
-  const file = load({ ...MINIMAL, store: "sqlite:/srv/b.sqlite", keys: "file:/srv/keys.json" });
-  expect((await run({ name: "check" }, file)).stdout).toMatch(
-    /^store +sqlite, \/srv\/b\.sqlite\nkeys +\/srv\/keys\.json$/m,
-  );
-  const beside = load({ ...MINIMAL, store: "sqlite:/srv/b.sqlite" });
-  expect((await run({ name: "check" }, beside)).stdout).toMatch(/sealed by \/srv\/b\.sqlite\.key$/m);
 });

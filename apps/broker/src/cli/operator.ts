@@ -4,9 +4,10 @@
  */
 import { createReadStream, existsSync } from "node:fs";
 import { createInterface } from "node:readline/promises";
-import { OAuthError } from "@oauth-broker/oauth-core";
+import { OAuthError, USAGE_EXIT_CODE } from "@oauth-broker/oauth-core";
 import { isFlowId } from "@oauth-broker/oauth-core/server";
-import { type Command, HELP, USAGE_EXIT_CODE, VERSION } from "./command-line.ts";
+import { check, sentenceOf } from "./check.ts";
+import { type Command, HELP, VERSION } from "./command-line.ts";
 import { verifyAudit } from "../audit/verify.ts";
 import { systemClock } from "../clock.ts";
 import type { Config } from "../config.ts";
@@ -68,50 +69,11 @@ async function withStores(config: Config, run: (stores: Stores) => Promise<numbe
     // The table or key service is unavailable. A server writes the details to its log; a command
     // prints them to the terminal.
     if (!(error instanceof OAuthError)) throw error;
-    say(error.detail === undefined ? error.description : `${error.description}: ${error.detail}`);
+    say(sentenceOf(error));
     return 1;
   } finally {
     await stores.close();
   }
-}
-
-function check(config: Config): number {
-  for (const warning of config.warnings) say(`warning: ${warning}`);
-  print(
-    [
-      `configuration  ${config.file ?? "none: the sandbox"}`,
-      `base_url       ${config.baseUrl}`,
-      `listen         ${config.listen.host}:${config.listen.port}`,
-      `store          ${placeOfStore(config)}`,
-      `keys           ${placeOfKeys(config)}`,
-      `audit          ${config.audit.kind === "file" ? config.audit.path : config.audit.kind}`,
-      `clients        ${config.clients.map(({ clientId }) => clientId).join(", ") || "none"}`,
-      `vendors        ${usableVendors(config)}`,
-      "ok",
-    ].join("\n"),
-  );
-  return 0;
-}
-
-/**
- * Lists the vendors the broker has credentials for and counts the others: hundreds of names would
- * hide the few that matter.
- */
-function usableVendors({ vendors }: Config): string {
-  const usable = [...vendors.values()].filter(({ vendor, credentials }) => vendor.enabled && credentials.length > 0);
-  return `${usable.map(({ vendor }) => vendor.id).join(", ") || "none"} with credentials; ${vendors.size} known`;
-}
-
-function placeOfStore({ store }: Config): string {
-  if (store.kind === "memory") return "memory";
-  if (store.kind === "sqlite") return `sqlite, ${store.path}`;
-  return `dynamodb, table ${store.table} in ${store.region}${store.endpoint === undefined ? "" : ` at ${store.endpoint}`}`;
-}
-
-function placeOfKeys({ store, keys }: Config): string {
-  if (keys.kind === "file") return keys.path;
-  if (keys.kind === "kms") return `in the store, sealed under ${keys.keyArn}`;
-  return store.kind === "sqlite" ? `in the store, sealed by ${store.path}.key` : "in memory";
 }
 
 /** Exit code 0 says that the lines hold together, and that all heads are among them. */

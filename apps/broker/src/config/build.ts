@@ -105,12 +105,18 @@ export function buildConfig(parsed: ParsedConfiguration, { source, vendors, caPe
     },
     egress: { allowLoopback, allowCidrs, timeoutMs, ...defined({ caPem }) },
     warnings: [
+      ...ignoredWarnings(source),
       ...clientWarnings(parsed.clients, parsed.owners, namesOf(vendors)),
       ...vendors.warnings,
       ...sharingWarnings(vendors.vendors, clients, indexRegistrations(clients, vendors.vendors)),
       ...(source.sandbox ? [] : deploymentWarnings(parsed, { store, keys, audit })),
     ],
   };
+}
+
+function ignoredWarnings({ ignored }: Source): string[] {
+  if (ignored.length === 0) return [];
+  return [`This is the sandbox, which does not read ${ignored.join(", ")}. \`npm run broker\` serves a configuration.`];
 }
 
 function absoluteStore(store: StoreConfig, { directory }: Source): StoreConfig {

@@ -13,7 +13,7 @@ describe("where the configuration comes from", () => {
       sandbox: true,
       baseUrl: "http://127.0.0.1:8787",
       listen: { host: "127.0.0.1", port: 8787, maxConnections: 2000, idleSeconds: 65 },
-      store: { kind: "sqlite", path: join(folder, "data/broker.sqlite") },
+      store: { kind: "sqlite", path: join(folder, "data/sandbox/broker.sqlite") },
       keys: { kind: "store" },
       audit: { kind: "off" },
       owners: [],
@@ -44,6 +44,34 @@ describe("where the configuration comes from", () => {
     const { problems } = refusalOf(() => loadConfig(env, folderOf()));
     expect(problems.map(({ path }) => path)).toEqual(["BROKER_CONFIG", ...missing]);
     expect(problems[0]?.problem).toContain(`with ${named} set`);
+  });
+
+  it("is the sandbox whatever there is, where it is asked for, and says what it does not read (#29)", () => {
+    const folder = folderOf({ "broker.yaml": "not: read" });
+    const env = { BASE_URL: "https://broker.example.com", STORE: "memory:", HOST: "0.0.0.0", PORT: "9001" };
+    const config = loadConfig(env, folder, { sandbox: "always" });
+    expect(config).toMatchObject({
+      sandbox: true,
+      baseUrl: "http://127.0.0.1:9001",
+      listen: { host: "127.0.0.1", port: 9001 },
+      store: { kind: "sqlite", path: join(folder, "data/sandbox/broker.sqlite") },
+    });
+    expect(config.file).toBeUndefined();
+    const warning = (what: string) => [
+      `This is the sandbox, which does not read ${what}. \`npm run broker\` serves a configuration.`,
+    ];
+    expect(config.warnings).toEqual(warning("broker.yaml, BASE_URL, STORE, HOST"));
+    const named = loadConfig({ BROKER_CONFIG: "gone.yaml", HOST: "localhost" }, folder, { sandbox: "always" });
+    expect(named).toMatchObject({ sandbox: true, listen: { host: "localhost" }, warnings: warning("BROKER_CONFIG") });
+    const empty = folderOf();
+    expect(loadConfig({}, empty, { sandbox: "always" })).toEqual(loadConfig({}, empty));
+  });
+
+  it("says where there is no sandbox that a file is needed (#29)", () => {
+    const { problems } = refusalOf(() => loadConfig({}, folderOf(), { sandbox: "absent" }));
+    expect(problems[0]).toMatchObject({ path: "BROKER_CONFIG", problem: expect.stringContaining("has no sandbox") });
+    const file = folderOf({ "broker.yaml": JSON.stringify(MINIMAL) });
+    expect(loadConfig({}, file, { sandbox: "absent" })).toEqual(loadConfig({}, file));
   });
 
   it("refuses PORT 0 in the sandbox, whose base_url names the port", () => {

@@ -22,7 +22,7 @@ import { checkKeysetPlace } from "./store-and-keys.ts";
 import { configError, formatPath, type Problem } from "./problems.ts";
 import { resolveReferences } from "./references.ts";
 import { configurationSchema } from "./schema/configuration.ts";
-import { OVERRIDES, readSource, type Source, type Tree } from "./source.ts";
+import { OVERRIDES, readSource, type SandboxUse, type Source, type Tree } from "./source.ts";
 import type { Config } from "./types.ts";
 import type { UrlRules } from "./schema/endpoint.ts";
 import { CUSTOM_VENDOR } from "../vendor/request.ts";
@@ -32,15 +32,16 @@ import { checkVendors, type VendorRegistry } from "./vendors/vendors.ts";
  * @param env `readEnvironment()`, or any other in tests
  * @param cwd the start directory, absolute
  * @param deps.registry the built-in vendors: `REGISTRY`, or others in tests
+ * @param deps.sandbox default: it runs where there is no configuration
  * @throws ConfigError listing every problem
  */
 export function loadConfig(
   env: Environment,
   cwd: string,
-  { registry = REGISTRY }: { registry?: VendorRegistry } = {},
+  { registry = REGISTRY, sandbox = "default" }: { registry?: VendorRegistry; sandbox?: SandboxUse } = {},
 ): Config {
   const problems: Problem[] = [];
-  const source = readSource(env, cwd, problems);
+  const source = readSource(env, cwd, sandbox, problems);
   const tree = withVariables(
     resolveReferences(source.tree, problems, { env, directory: source.directory }),
     source,
@@ -82,9 +83,9 @@ function readTracingOf(env: Environment, problems: Problem[]): TracingSettings |
  * Puts BASE_URL, STORE, HOST and PORT over the values of the file. Without a file the sandbox's own
  * values stand below them.
  */
-function withVariables(tree: Tree, { sandbox }: Source, env: Environment): Tree {
+function withVariables(tree: Tree, { sandbox, ignored }: Source, env: Environment): Tree {
   const { BASE_URL, STORE, HOST, PORT } = Object.fromEntries(
-    Object.keys(OVERRIDES).map((name) => [name, valueOf(env, name)]),
+    Object.keys(OVERRIDES).map((name) => [name, ignored.includes(name) ? undefined : valueOf(env, name)]),
   );
   const listen = tree["listen"] ?? {};
   const overridden = {
@@ -94,8 +95,12 @@ function withVariables(tree: Tree, { sandbox }: Source, env: Environment): Tree 
       ? {}
       : { listen: { ...listen, ...defined({ host: HOST, port: PORT }) } }),
   };
-  return sandbox ? { ...overridden, base_url: sandboxUrl(HOST, PORT), egress: { allow_loopback: true } } : overridden;
+  if (!sandbox) return overridden;
+  return { ...overridden, base_url: sandboxUrl(HOST, PORT), store: SANDBOX_STORE, egress: { allow_loopback: true } };
 }
+
+/** Apart from `store: sqlite:./data/broker.sqlite`, whose keyset belongs to another base_url. */
+const SANDBOX_STORE = "sqlite:./data/sandbox/broker.sqlite";
 
 const SANDBOX_URL = "http://127.0.0.1:8787";
 

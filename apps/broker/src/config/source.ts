@@ -1,6 +1,6 @@
 /**
  * Finds the configuration: the file that BROKER_CONFIG names, broker.yaml in the start directory,
- * or neither. Returns the tree as written; schema/ interprets it. No message quotes the file,
+ * or neither; or, where the sandbox is asked for, none of them. Returns the tree as written; schema/ interprets it. No message quotes the file,
  * because it can contain secrets.
  */
 import { existsSync, readFileSync } from "node:fs";
@@ -19,7 +19,15 @@ export interface Source {
   readonly directory: string;
   readonly sandbox: boolean;
   readonly tree: Tree;
+  /** What there is of a configuration, and is not read. */
+  readonly ignored: readonly string[];
 }
+
+/**
+ * Whether the sandbox runs: where there is no configuration (`default`), whatever there is
+ * (`always`), or not at all (`absent`), because the built file has none.
+ */
+export type SandboxUse = "default" | "always" | "absent";
 
 /** Variables that override a field of the file. */
 export const OVERRIDES = {
@@ -35,29 +43,44 @@ export const OVERRIDES = {
  * @throws ConfigError at once for a file that cannot be read or is not YAML, because nothing in it
  *   can be checked
  */
-export function readSource(env: Environment, cwd: string, problems: Problem[]): Source {
+export function readSource(env: Environment, cwd: string, use: SandboxUse, problems: Problem[]): Source {
   const named = valueOf(env, "BROKER_CONFIG");
   const file = named === undefined ? join(cwd, "broker.yaml") : resolve(cwd, named);
-  if (named === undefined && !existsSync(file)) return { ...sourceWithoutFile(env, problems), directory: cwd };
+  const isThere = named !== undefined || existsSync(file);
+  const sandbox: Source = { directory: cwd, sandbox: true, tree: {}, ignored: [] };
+  if (use === "always") {
+    const ignored = [...(isThere ? [named === undefined ? "broker.yaml" : "BROKER_CONFIG"] : []), ...deploymentIn(env)];
+    return { ...sandbox, ignored };
+  }
+  if (!isThere) {
+    const meant = deploymentIn(env);
+    if (meant.length === 0 && use === "default") return sandbox;
+    problems.push(noFile(meant));
+    return { ...sandbox, sandbox: false };
+  }
   const tree = readYaml(file, named !== undefined, problems);
   if (tree === undefined) throw configError(file, problems);
-  return { file, directory: dirname(file), sandbox: false, tree };
+  return { file, directory: dirname(file), sandbox: false, tree, ignored: [] };
 }
 
-function sourceWithoutFile(env: Environment, problems: Problem[]): Pick<Source, "sandbox" | "tree"> {
+/** The variables that are set and mean a deployment: with them a missing file is a mistake. */
+function deploymentIn(env: Environment): string[] {
   const host = valueOf(env, "HOST");
   const meant = ["BASE_URL", "STORE"].filter((name) => valueOf(env, name) !== undefined);
-  if (host !== undefined && !isLoopbackName(host)) meant.push("HOST");
-  if (meant.length === 0) return { sandbox: true, tree: {} };
-  problems.push({
+  return host === undefined || isLoopbackName(host) ? meant : [...meant, "HOST"];
+}
+
+function noFile(meant: readonly string[]): Problem {
+  const why =
+    meant.length === 0
+      ? "this file has no sandbox: `npm start` in the repository runs it"
+      : `with ${meant.join(" and ")} set this is a deployment, not the sandbox, and its clients can only come from a file`;
+  return {
     path: "BROKER_CONFIG",
-    problem:
-      `is not set and there is no broker.yaml in the start directory; with ${meant.join(" and ")} set ` +
-      "this is a deployment, not the sandbox, and its clients can only come from a file",
+    problem: `is not set and there is no broker.yaml in the start directory; ${why}`,
     expected: "the path of a YAML file with at least base_url (or BASE_URL) and clients",
     example: "/etc/broker/broker.yaml",
-  });
-  return { sandbox: false, tree: {} };
+  };
 }
 
 /** @returns undefined, with problems added, when there is no configuration to check */

@@ -9,6 +9,7 @@ import { chmod, link, readFile, rename, unlink, writeFile } from "node:fs/promis
 import { dirname } from "node:path";
 import {
   type JsonObject,
+  type KeyContext,
   type KeyWrapper,
   makeFolder,
   OAuthError,
@@ -39,6 +40,13 @@ export interface KeysetStorage {
    * @returns false when another process wrote first
    */
   write(over: Pick<StoredKeyset, "tag"> | undefined, next: Omit<StoredKeyset, "tag">): Promise<boolean>;
+  /**
+   * Asks for the data key that the first write needs, and writes nothing, but the key file where
+   * there is none. Absent where nothing seals.
+   *
+   * @throws OAuthError as `write`
+   */
+  requireKey?(): Promise<void>;
 }
 
 /** Later than any clock a process may have, so that the record never expires; 2255-03-14. */
@@ -64,6 +72,10 @@ export function recordKeysetStorage({
   otherwise,
 }: KeysetSealing & { readonly records: RecordStore; readonly place: KeysetPlace }): KeysetStorage {
   let known: { readonly id: string; readonly text: string } | undefined;
+  const newDataKey = (context: KeyContext): ReturnType<KeyWrapper["newDataKey"]> =>
+    wrapper.newDataKey(context).catch((error: unknown) => {
+      throw explained(error, otherwise);
+    });
   return {
     async read({ adopt } = { adopt: false }) {
       const record = await records.get(KEY);
@@ -90,9 +102,7 @@ export function recordKeysetStorage({
     },
     async write(over, { text, revision }) {
       const { context, fields } = bindingOf(place, revision);
-      const { dataKey, wrapped } = await wrapper.newDataKey(context).catch((error: unknown) => {
-        throw explained(error, otherwise);
-      });
+      const { dataKey, wrapped } = await newDataKey(context);
       const sealed = seal(dataKey, text, fields);
       const data = { v: 2, revision, ...place, wrapped, sealed };
       const stage = randomUUID();
@@ -102,6 +112,9 @@ export function recordKeysetStorage({
           : (await records.advance(KEY, { stage: over.tag, expect: {} }, { stage, set: data })).outcome === "moved";
       if (isOurs) known = { id: idOf(stage, sealedKeysetOf(data)), text };
       return isOurs;
+    },
+    requireKey: async () => {
+      await newDataKey(bindingOf(place, 1).context);
     },
   };
 }

@@ -2,10 +2,11 @@
  * Parses the operator's command line: what to do, or what was wrong with it. Runs and prints
  * nothing.
  */
-import { parseArgs } from "node:util";
+import { noSuchCommand, readCommandLine, usageMessage } from "@oauth-broker/oauth-core";
 
 export type Command =
   | { readonly name: "help" }
+  | { readonly name: "version" }
   | { readonly name: "links list"; readonly user: string | undefined }
   | { readonly name: "links revoke"; readonly user: string; readonly vendor: string | undefined }
   /** Passed on unchanged. */
@@ -29,6 +30,7 @@ Commands
 
 Options
   -h, --help             this text
+  -v, --version          the server's version
 
 USER is the vendor's own stable name of a person, as links list prints it. The environment is that of the server.
 
@@ -42,23 +44,14 @@ Exit codes
 export function parseCommand(args: readonly string[]): Command {
   const [first, ...rest] = args;
   if (first === "token-store") return { name: first, args: rest };
-  try {
-    const { values, positionals } = parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: { help: { type: "boolean", short: "h" } },
-    });
-    if (values.help === true || positionals[0] === "help") return { name: "help" };
-    return commandOf(positionals);
-  } catch (error) {
-    // Node's sentence, without its hint about positional arguments.
-    const [sentence = "the options are not understood"] = error instanceof Error ? error.message.split(/\. |\n/) : [];
-    return invalid(sentence);
-  }
+  const read = readCommandLine(args, {}, { words: true });
+  if (read.kind === "invalid") return invalid(read.problem);
+  if (read.kind !== "given") return { name: read.kind };
+  return read.words[0] === "help" ? { name: "help" } : commandOf(read.words);
 }
 
 function commandOf([name = "", action, ...words]: readonly string[]): Command {
-  if (name !== "links") return invalid(`there is no command '${name.slice(0, 40)}'`);
+  if (name !== "links") return invalid(noSuchCommand(name, ["links", "token-store", "help"]));
   const [user, vendor] = words;
   if (words.length > (action === "revoke" ? 2 : 1) || words.includes("")) return takesOneUser(action);
   if (action === "list") return { name: "links list", user };
@@ -74,5 +67,5 @@ export function takesOneUser(action = ""): Command & { readonly name: "invalid" 
 }
 
 function invalid(problem: string): Command & { readonly name: "invalid" } {
-  return { name: "invalid", message: `${problem}.\nRun it with --help for the commands.` };
+  return { name: "invalid", message: usageMessage("node main.js", problem) };
 }

@@ -44,7 +44,7 @@ function command({ sessions = 2, hasIndex = true, links = LINKS, fails, ...given
       close: async () => note("closed"),
     }),
   };
-  return { out, err, calls, deps, run: (...args: string[]) => runCommand(args, deps) };
+  return { out, err, calls, deps, run: (...args: string[]) => runCommand(args, deps, "1.2.3") };
 }
 
 describe("links list", () => {
@@ -135,6 +135,12 @@ describe("links revoke", () => {
 });
 
 describe("the command line", () => {
+  it.each([[["--version"]], [["-v"]], [["links", "-v"]]])("prints the server's version for %j", async (args) => {
+    const { run, out, err } = command();
+    expect(await run(...args)).toBe(0);
+    expect([out, err]).toEqual([["1.2.3"], []]);
+  });
+
   it.each([[["--help"]], [["-h"]], [["help"]], [["links", "--help"]]])("prints its help for %j", async (args) => {
     const { run, out } = command();
     expect(await run(...args)).toBe(0);

@@ -2,7 +2,7 @@
  * Runs one command of the operator and returns the exit code. start.ts calls it; operator.ts opens
  * the storage.
  */
-import { OAuthError } from "@oauth-broker/oauth-core";
+import { OAuthError, USAGE_EXIT_CODE } from "@oauth-broker/oauth-core";
 import { HELP, parseCommand, takesOneUser } from "./arguments.ts";
 import { listLinks, type OperatorLinks, type Output, revokeLink } from "./links.ts";
 import { hasSeveralVendors, openLinks, runTokenStore } from "./operator.ts";
@@ -18,7 +18,6 @@ export interface CommandDeps extends Output {
 }
 
 const FAILED = 1;
-const USAGE = 2;
 
 const REAL: CommandDeps = {
   print: (line) => void process.stdout.write(`${line}\n`),
@@ -29,18 +28,22 @@ const REAL: CommandDeps = {
 };
 
 /**
+ * @param version of the server
  * @returns the exit code
  * @throws ConfigError, TokenStoreError: their messages are for the operator
  */
-export async function runCommand(args: readonly string[], deps: CommandDeps = REAL): Promise<number> {
+export async function runCommand(args: readonly string[], deps: CommandDeps = REAL, version = ""): Promise<number> {
   const command = parseCommand(args);
   switch (command.name) {
     case "help":
       deps.print(HELP);
       return 0;
+    case "version":
+      deps.print(version);
+      return 0;
     case "invalid":
       deps.say(command.message);
-      return USAGE;
+      return USAGE_EXIT_CODE;
     case "token-store":
       return deps.runTokenStore(command.args);
     case "links list":
@@ -50,7 +53,7 @@ export async function runCommand(args: readonly string[], deps: CommandDeps = RE
         return withLinks(deps, (links) => revoke(command, links, deps));
       }
       deps.say(takesOneUser("revoke").message);
-      return USAGE;
+      return USAGE_EXIT_CODE;
   }
 }
 

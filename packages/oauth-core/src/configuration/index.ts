@@ -11,8 +11,9 @@ export {
   startFolder,
   valueOf,
 } from "./environment.ts";
-export { type ConfigError, configError, isConfigError, nearest, type Problem, problemOfThrown } from "./error.ts";
+export { type ConfigError, configError, isConfigError, type Problem, problemOfThrown } from "./error.ts";
 export { readSecret, withoutFileMarks } from "./secret-text.ts";
+export { nearest } from "../mechanics/nearest.ts";
 export {
   readTracing,
   shapeOfTracing,

@@ -36,6 +36,7 @@ describe("parseCommand", () => {
     [["strip", "-h"], { name: "help" }],
     [["help"], { name: "help" }],
     [["-v"], { name: "version" }],
+    [["audit", "--version"], { name: "version" }],
   ])("reads %j", (args, command) => {
     expect(parseCommand(args)).toEqual(command);
   });
@@ -97,12 +98,12 @@ describe("parseCommand", () => {
       "--list takes one of plaintext_only, both, ciphertext_only, broken, empty, expired, unreadable, differs",
     ],
     [["audit", "--list", "unreadable"], "--list unreadable goes with --verify only"],
-    [["audit", "--jsn"], "Unknown option '--jsn'"],
+    [["audit", "--jsn"], "Unknown option '--jsn': did you mean --json?"],
     [["audit", "--json=yes"], "Option '--json' does not take an argument"],
   ])("refuses %j, saying why and where to look", (args, problem) => {
     expect(parseCommand(args)).toEqual({
       name: "invalid",
-      message: `token-store: ${problem}.\nRun 'token-store --help' for the commands.`,
+      message: `token-store: ${problem}.\nRun 'token-store --help'.`,
     });
   });
 

@@ -2,7 +2,7 @@
  * Parses the command line: what to do, or what was wrong with it. Runs and prints nothing; run.ts
  * does.
  */
-import { parseArgs } from "node:util";
+import { type CommandLine, noSuchCommand, readCommandLine, usageMessage } from "@oauth-broker/oauth-core";
 import { ROW_KINDS } from "./row-kinds.ts";
 import manifest from "../../package.json" with { type: "json" };
 
@@ -65,8 +65,6 @@ const DEFAULT_RATE = 100;
 const MOST_PER_SECOND = 10_000;
 
 const OPTIONS = {
-  help: { type: "boolean", short: "h" },
-  version: { type: "boolean", short: "v" },
   issuer: { type: "string", multiple: true },
   rate: { type: "string" },
   json: { type: "boolean" },
@@ -80,7 +78,7 @@ const OPTIONS = {
 } as const;
 
 type OptionName = keyof typeof OPTIONS;
-type Values = ReturnType<typeof read>["values"];
+type Values = Extract<CommandLine<typeof OPTIONS>, { kind: "given" }>["values"];
 
 const COMMON: readonly OptionName[] = ["issuer", "rate", "json"];
 const ALLOWED: Readonly<Record<"audit" | "migrate" | "strip", readonly OptionName[]>> = {
@@ -91,27 +89,25 @@ const ALLOWED: Readonly<Record<"audit" | "migrate" | "strip", readonly OptionNam
 
 /** @param args without the program and the script, as in `process.argv.slice(2)` */
 export function parseCommand(args: readonly string[], program = STANDALONE): Command {
+  const read = readCommandLine(args, OPTIONS, { words: true });
+  if (read.kind === "invalid") return invalid(read.problem, program);
+  if (read.kind !== "given") return { name: read.kind };
+  if (read.words[0] === "help") return { name: "help" };
   try {
-    const { values, positionals } = read(args);
-    if (values.help === true || positionals[0] === "help") return { name: "help" };
-    if (values.version === true) return { name: "version" };
-    return commandOf(positionals, values, program);
+    return commandOf(read.words, read.values, program);
   } catch (error) {
-    // Node's sentence, without its hint about positional arguments.
-    const [sentence = "the options are not understood"] = error instanceof Error ? error.message.split(/\. |\n/) : [];
-    return { name: "invalid", message: `token-store: ${sentence}.\nRun '${program.name} --help' for the commands.` };
+    return invalid(error instanceof Error ? error.message : "the options are not understood", program);
   }
 }
 
-// oxlint-disable-next-line typescript/explicit-function-return-type
-function read(args: readonly string[]) {
-  return parseArgs({ args: [...args], allowPositionals: true, options: OPTIONS });
+function invalid(problem: string, { name }: Program): Command {
+  return { name: "invalid", message: usageMessage(name, problem) };
 }
 
 function commandOf([name, ...rest]: readonly string[], values: Values, program: Program): Command {
   if (name === undefined) throw new Error("a command is missing: audit, migrate or strip");
   if (name !== "audit" && name !== "migrate" && name !== "strip") {
-    throw new Error(`there is no command '${name.slice(0, 40)}'`);
+    throw new Error(noSuchCommand(name, ["audit", "migrate", "strip", "help"]));
   }
   if (rest.length > 0) throw new Error(`${name} takes no arguments`);
   for (const option of Object.keys(values) as OptionName[]) {

@@ -4,7 +4,7 @@
  * commands that know their issuer, call it directly.
  */
 import { setTimeout as wait } from "node:timers/promises";
-import { OAuthError } from "@oauth-broker/oauth-core";
+import { OAuthError, USAGE_EXIT_CODE } from "@oauth-broker/oauth-core";
 import { systemClock } from "../clock.ts";
 import {
   openKeys,
@@ -38,7 +38,6 @@ const EXIT_CODES: Readonly<Record<Exclude<Ending, "interrupted">, number>> = {
   unreadable_found: 4,
 };
 const FAILED = 1;
-const USAGE = 2;
 const SIGNALLED = { SIGINT: 130, SIGTERM: 143 } as const;
 
 /** Where output goes: `process.stdout`, `process.stderr`, or a fake. */
@@ -67,7 +66,7 @@ export async function runCommandLine(args: readonly string[], deps: RunDeps): Pr
   if (!("options" in command)) {
     if (command.name === "invalid") stderr.write(`${command.message}\n`);
     else stdout.write(`${command.name === "help" ? HELP : VERSION}\n`);
-    return command.name === "invalid" ? USAGE : 0;
+    return command.name === "invalid" ? USAGE_EXIT_CODE : 0;
   }
   try {
     const settings = readTokenStoreSettings({}, environment);

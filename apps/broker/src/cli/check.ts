@@ -1,0 +1,116 @@
+/**
+ * `broker check`: what the configuration amounts to, and everything that keeps a broker with it from
+ * becoming ready. Makes nothing: a store, key or folder made here would belong to whoever ran it.
+ * The configuration itself, the audit file included, is judged where it is loaded.
+ */
+import { existsSync, mkdtempSync, rmdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { OAuthError } from "@oauth-broker/oauth-core";
+import { memoryRecordStore } from "@oauth-broker/token-store/memory";
+import { systemClock } from "../clock.ts";
+import type { Config } from "../config.ts";
+import { createKeyset } from "../keys/keyset.ts";
+import { openStores, type Stores } from "../stores.ts";
+
+/** @returns the exit code: 0 only where the broker would become ready */
+export async function check(config: Config): Promise<number> {
+  for (const warning of config.warnings) process.stderr.write(`warning: ${warning}\n`);
+  const lines = [
+    `configuration  ${config.file ?? "none: the sandbox"}`,
+    `base_url       ${config.baseUrl}`,
+    `listen         ${config.listen.host}:${config.listen.port}`,
+    `store          ${placeOfStore(config)}`,
+    `keys           ${placeOfKeys(config)}`,
+    `audit          ${config.audit.kind === "file" ? config.audit.path : config.audit.kind}`,
+    `clients        ${config.clients.map(({ clientId }) => clientId).join(", ") || "none"}`,
+    `vendors        ${usableVendors(config)}`,
+  ];
+  process.stdout.write(`${lines.join("\n")}\n`);
+  const obstacle = await findObstacle(config);
+  if (obstacle === undefined) {
+    process.stdout.write("ok\n");
+    return 0;
+  }
+  process.stderr.write(`A broker with this configuration starts and does not become ready: ${obstacle}\n`);
+  return 1;
+}
+
+/** For the operator's terminal: a server writes the details to its log. */
+export function sentenceOf({ description, detail }: OAuthError): string {
+  return detail === undefined ? description : `${description}: ${detail}`;
+}
+
+/** @returns why `/readyz` would answer 503; undefined where it would not */
+async function findObstacle(config: Config): Promise<string | undefined> {
+  const { store } = config;
+  const isNew = store.kind === "sqlite" && !existsSync(store.path);
+  const obstacle = isNew ? cannotBeMade(store.path) : undefined;
+  if (obstacle !== undefined) return obstacle;
+  // Opening a store that is not there would make it.
+  const stores = await openStores(
+    config,
+    systemClock,
+    isNew ? { records: memoryRecordStore({ now: systemClock }) } : {},
+  );
+  try {
+    await stores.records.ping();
+    return await closedKeys(config, stores);
+  } catch (error) {
+    if (!(error instanceof OAuthError)) throw error;
+    return sentenceOf(error);
+  } finally {
+    await stores.close();
+  }
+}
+
+/** @throws OAuthError for a keyset that does not open, or a key service that does not answer */
+async function closedKeys(config: Config, { keyset: storage, floor }: Stores): Promise<string | undefined> {
+  // A floor that was raised here would be a file of whoever runs the check.
+  const readOnly = { ...floor, raise: async () => undefined };
+  if (await createKeyset({ storage, floor: readOnly, now: systemClock }).look()) return undefined;
+  const file = keyFileOf(config);
+  if (file !== undefined && !existsSync(file)) {
+    // A table is shared: a keyset made here would open nothing of the others.
+    return config.store.kind === "dynamodb" ? `there is no ${file}: bring the one the others have` : cannotBeMade(file);
+  }
+  await storage.requireKey?.();
+  return undefined;
+}
+
+function keyFileOf({ store, keys }: Config): string | undefined {
+  if (keys.kind === "file") return keys.path;
+  return keys.kind === "store" && store.kind === "sqlite" ? `${store.path}.key` : undefined;
+}
+
+/** Tries it with a folder of another name, in the nearest folder that is there, and takes it away. */
+function cannotBeMade(path: string): string | undefined {
+  let folder = dirname(path);
+  while (!existsSync(folder) && dirname(folder) !== folder) folder = dirname(folder);
+  try {
+    rmdirSync(mkdtempSync(join(folder, ".broker-check-")));
+    return undefined;
+  } catch (error) {
+    return `${path} cannot be made (${(error as NodeJS.ErrnoException).code ?? "error"} in ${folder})`;
+  }
+}
+
+/**
+ * Lists the vendors the broker has credentials for and counts the others: hundreds of names would
+ * hide the few that matter.
+ */
+function usableVendors({ vendors }: Config): string {
+  const usable = [...vendors.values()].filter(({ vendor, credentials }) => vendor.enabled && credentials.length > 0);
+  return `${usable.map(({ vendor }) => vendor.id).join(", ") || "none"} with credentials; ${vendors.size} known`;
+}
+
+function placeOfStore({ store }: Config): string {
+  if (store.kind === "memory") return "memory";
+  if (store.kind === "sqlite") return `sqlite, ${store.path}`;
+  return `dynamodb, table ${store.table} in ${store.region}${store.endpoint === undefined ? "" : ` at ${store.endpoint}`}`;
+}
+
+function placeOfKeys({ store, keys }: Config): string {
+  if (keys.kind === "file") return keys.path;
+  if (keys.kind === "kms") return `in the store, sealed under ${keys.keyArn}`;
+  return store.kind === "sqlite" ? `in the store, sealed by ${store.path}.key` : "in memory";
+}
