@@ -17,6 +17,7 @@ import { documentEgress, publicDocumentEgress } from "./hosted/clients/metadata-
 import { MAX_OPEN } from "./hosted/linking/tickets.ts";
 import { PATHS } from "./hosted/paths.ts";
 import { prefixScopes, supportedScopes } from "./hosted/sessions/scope.ts";
+import { identitySource } from "./hosted/vendor-links/identity-source.ts";
 import { createMcpEndpoint } from "./mcp/endpoint.ts";
 import { createLinkingDeps, type LinkingDeps } from "./mcp/linking/deps.ts";
 import { createKnownHost, onlyForUs } from "./mcp/known-host.ts";
@@ -189,7 +190,8 @@ function linkingOf(
 ): LinkingDeps | undefined {
   if (settings.mode !== "hosted" || settings.linking === undefined || seals === undefined) return undefined;
   const connectionsUrl = settings.deploymentUrl + PATHS.connections;
-  return createLinkingDeps(settings.linking, { ...deps, seals, connectionsUrl, prefixScopes, mostTickets: MAX_OPEN });
+  const of = { seals, source: identitySource(settings), connectionsUrl, prefixScopes, mostTickets: MAX_OPEN };
+  return createLinkingDeps(settings.linking, { ...deps, ...of });
 }
 
 interface ProbeDeps {

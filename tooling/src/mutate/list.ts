@@ -19,6 +19,7 @@ import { PLATFORM_DEFENCES } from "./list/platform.ts";
 import { PROTOCOL_DEFENCES } from "./list/protocol.ts";
 import { RATE_LIMIT_DEFENCES } from "./list/rate-limits.ts";
 import { SESSION_DEFENCES } from "./list/sessions.ts";
+import { SHARE_DEFENCES } from "./list/shares.ts";
 import { STORED_KEY_DEFENCES } from "./list/stored-keys.ts";
 import { TOKEN_STORE_DEFENCES } from "./list/token-store.ts";
 import { VENDOR_CLIENT_DEFENCES } from "./list/vendor-client.ts";
@@ -42,6 +43,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ...PROTOCOL_DEFENCES,
   ...RATE_LIMIT_DEFENCES,
   ...SESSION_DEFENCES,
+  ...SHARE_DEFENCES,
   ...STORED_KEY_DEFENCES,
   ...TOKEN_STORE_DEFENCES,
   ...VENDOR_CLIENT_DEFENCES,

@@ -9,6 +9,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { z } from "zod";
 import { createMcpEndpoint } from "../mcp/endpoint.ts";
 import { createLinkingDeps } from "../mcp/linking/deps.ts";
+import { identitySource } from "./vendor-links/identity-source.ts";
 import { SERVER } from "../testing/hosted-fixture.ts";
 import { type LinkingFixture, type LinkingVisitor, openLinkingFixture } from "../testing/linking/fixture.ts";
 import { defineTool, SIGN_IN_VENDOR } from "../tool.ts";
@@ -62,7 +63,7 @@ beforeEach(async () => {
       fetch,
       vendorClient,
       log,
-      linking: createLinkingDeps(settings.linking, { ...known, vendorClient }),
+      linking: createLinkingDeps(settings.linking, { ...known, source: identitySource(settings), vendorClient }),
     },
   );
   app = new Hono();

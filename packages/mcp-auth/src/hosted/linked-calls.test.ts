@@ -10,6 +10,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { createMcpEndpoint } from "../mcp/endpoint.ts";
 import { createLinkingDeps } from "../mcp/linking/deps.ts";
+import { identitySource } from "./vendor-links/identity-source.ts";
 import { initialize, legacyCall, modernCall } from "../testing/linking/linked-calls.ts";
 import { openStubLinkingFixture, type StubLinkingFixture } from "../testing/linking/stub-linking.ts";
 import { defineTool, SIGN_IN_VENDOR } from "../tool.ts";
@@ -85,7 +86,7 @@ beforeEach(async () => {
       fetch: async (_, init) => api(new Headers(init?.headers).get("authorization")?.slice("Bearer ".length) ?? ""),
       vendorClient,
       log,
-      linking: createLinkingDeps({ ...linking, vendors }, linkingDeps),
+      linking: createLinkingDeps({ ...linking, vendors }, { ...linkingDeps, source: identitySource(settings) }),
     },
   );
   app = new Hono();

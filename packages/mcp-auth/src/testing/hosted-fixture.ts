@@ -8,6 +8,7 @@ import { createVendorClient, type VendorClient } from "@oauth-broker/oauth-core/
 import { deriveCodeChallenge } from "@oauth-broker/oauth-core/protocol";
 import { defineVendor, type Vendor, type VendorCredentials } from "@oauth-broker/oauth-core/registry";
 import { createEgress } from "@oauth-broker/oauth-core/egress";
+import { endSurplusCookies } from "@oauth-broker/oauth-core/server";
 import { createLog, errorPageWith, mount } from "@oauth-broker/oauth-core/service";
 import { expectRefusalShape, readAnswer } from "@oauth-broker/oauth-core/testing";
 import { driveConsent, type OpenIdProvider, startOpenIdProvider } from "@oauth-broker/simulators";
@@ -161,7 +162,7 @@ export function openHostedFixture({
   };
   const linking = createLinking(deps);
   const app = new Hono();
-  mount(app, hostedRoutes(deps, linking), { log, errorPage: errorPageWith(), isHttps: true });
+  mount(app, hostedRoutes(deps, linking), { log, errorPage: errorPageWith(), isHttps: true, endSurplusCookies });
   const request: HostedFixture["request"] = async (path, init, remoteAddress) => {
     const connection = remoteAddress === undefined ? {} : { incoming: { socket: { remoteAddress } } };
     const response = await app.request(`${SERVER}${path}`, init, connection);

@@ -8,8 +8,8 @@ export const LINKED_CALL_DEFENCES: readonly Mutation[] = [
   {
     defence: "A requestState is of its user",
     file: `${LINKING}/request-state.ts`,
-    find: '["request-state", user,',
-    replace: '["request-state", typeof user,',
+    find: '["request-state", vendor, issuer, user,',
+    replace: '["request-state", vendor, issuer, typeof user,',
     tests: ATTACKS,
   },
   {
@@ -58,8 +58,8 @@ export const LINKED_CALL_DEFENCES: readonly Mutation[] = [
   {
     defence: "A Mcp-Session-Id is of its user and client",
     file: `${LINKING}/url-elicitation.ts`,
-    find: '["mcp-session", user, clientId ?? ""]',
-    replace: '["mcp-session", typeof user, typeof clientId]',
+    find: 'vendor, issuer, user, clientId ?? ""]',
+    replace: "vendor, issuer, typeof user, typeof clientId]",
     tests: ATTACKS,
   },
   {

@@ -179,8 +179,8 @@ export const SESSION_DEFENCES: readonly Mutation[] = [
     defence: "A session is refreshed only while the index of its user lists it",
     rows: ["TS-19"],
     file: "packages/mcp-auth/src/hosted/sessions/refresh.ts",
-    find: "if (listedUntil === undefined) throw notListed();",
-    replace: 'if (listedUntil === undefined && session.id === "") throw notListed();',
+    find: "const listedUntil = await deps.index.listedUntil(session.user, session.id);",
+    replace: "const listedUntil = (await deps.index.listedUntil(session.user, session.id)) ?? session.indexedUntil;",
     tests: ["packages/mcp-auth/src/hosted/restored-rows.test.ts"],
   },
   {

@@ -16,6 +16,16 @@ const HERE = new URL(SERVER);
 const pathOf = ({ url }: { readonly url: string }): string => url.slice(SERVER.length);
 const OPERATOR = { account: "operator" } as const;
 
+it("bar#ST-8 a page that sends a browser here again and again does not fill its cookies", async () => {
+  const visitor = fixture.visitor();
+  for (let visit = 0; visit < 60; visit += 1) {
+    expect((await visitor.get(visit % 2 === 0 ? "/connections" : "/connect/x")).status).toBe(303);
+  }
+  expect((visitor.jar.header(HERE) ?? "").length).toBeLessThan(2_048);
+  // And the newest flow goes on.
+  expect((await visitor.open("/connections")).html).toContain("Sample user");
+});
+
 describe("bar#CB-7 bar#LK-1 the URL of a ticket", () => {
   it("of a victim opens nothing for a malicious client's own user", async () => {
     const victim = await fixture.call("user");

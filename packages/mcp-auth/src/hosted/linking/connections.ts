@@ -38,12 +38,14 @@ export async function showConnections(
   }
   const listed = [...deps.linking.vendors.keys()];
   const connections = await Promise.all(listed.map((vendor) => connectionOf(vendor, signedIn, deps)));
+  const linked = onlyOf(query, "linked");
   const missing = connections.filter(({ state }) => state === "missing").map(({ vendor }) => vendor);
   return connectionsPage({
     visitor: await visitorOf(signedIn, deps),
     connections,
     disconnected: await disconnectedOf(query, missing, signedIn, deps),
-    linked: deps.linking.vendors.get(onlyOf(query, "linked"))?.vendor.name,
+    // Anyone can send a browser here with any id: the page says what is so.
+    linked: connections.find(({ vendor, state }) => vendor === linked && state === "usable")?.name,
     error: onlyOf(query, "error"),
   });
 }

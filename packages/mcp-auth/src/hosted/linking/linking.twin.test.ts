@@ -29,6 +29,32 @@ const anyBrowser = () =>
     return { ...real, createBrokeredCode };
   });
 
+it("a browser that is sent here again and again sends more cookies than a server reads (twin of bar#ST-8)", async () => {
+  vi.doMock(BINDING, async (original) => ({ ...(await original<object>()), endSurplusCookies: () => [] }));
+  const fixture = await openFixture();
+  const visitor = fixture.visitor();
+  for (let visit = 0; visit < 60; visit += 1) await visitor.get("/connections");
+  // 209 of them are the 16 KiB of headers that a server reads.
+  expect((visitor.jar.header(HERE) ?? "").length).toBeGreaterThan((60 / 209) * 16_000);
+  await fixture.close();
+});
+
+it("one user takes the places of all where nobody has a share (twin of bar#ST-8)", async () => {
+  const { createQuestions } = await import("./questions.ts");
+  const { SOURCE, testSessions } = await import("../../testing/test-sessions.ts");
+  const { Secret } = await import("@oauth-broker/oauth-core");
+  const { authenticated: records, serverKey, clock: now } = testSessions();
+  const questions = createQuestions(
+    { records, serverKey, now, source: SOURCE },
+    { waiting: 20, ofUser: Infinity, listed: 60 },
+  );
+  const tokens = { accessToken: new Secret("access"), tokenType: "Bearer" };
+  const ask = (user: string, browser: number) =>
+    questions.ask({ user, vendor: "chat", linkVersion: 0, isOther: true, tokens }, String(browser).padStart(43, "0"));
+  for (let browser = 0; browser < 20; browser += 1) await ask("attacker", browser);
+  await expect(ask("victim", 99)).rejects.toMatchObject({ code: "temporarily_unavailable" });
+});
+
 it("an attacker's ticket links the victim's account to the attacker when any user may answer (twin of bar#CB-7, bar#LK-1)", async () => {
   anyUser();
   vi.doMock(FORMS, async (original) => ({ ...(await original<object>()), requireShown: async () => 0 }));

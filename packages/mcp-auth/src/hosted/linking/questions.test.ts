@@ -6,8 +6,8 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { NOW, SOURCE, testSessions, type TestSessions } from "../../testing/test-sessions.ts";
 import {
   createQuestions,
-  MOST_WAITING,
   QUESTION_SECONDS,
+  QUESTION_LIMITS,
   type Question,
   type Questions,
   type WaitingQuestion,
@@ -35,10 +35,13 @@ const QUESTION: Question = {
 
 let test: TestSessions;
 let questions: Questions;
-const open = (source = SOURCE): Questions => {
+const open = (source = SOURCE, limits = QUESTION_LIMITS): Questions => {
   const { authenticated: records, serverKey, clock: now } = test;
-  return createQuestions({ records, serverKey, now, source });
+  return createQuestions({ records, serverKey, now, source }, limits);
 };
+const browserOf = (index: number): string => String(index).padStart(43, "0");
+const accessOf = (asked: readonly WaitingQuestion[]): string[] =>
+  asked.map(({ tokens }) => tokens.accessToken.reveal());
 const sweep = async (of: Questions): Promise<readonly WaitingQuestion[]> => {
   const taken = await Promise.all((await of.due()).map(async (due) => of.takeDue(due)));
   return taken.filter((question) => question !== undefined);
@@ -96,19 +99,68 @@ describe("a question", () => {
   });
 
   it("replaces the one that waits in the same browser, which is given back once", async () => {
-    expect(await questions.ask(QUESTION, BROWSER)).toBeUndefined();
+    expect(await questions.ask(QUESTION, BROWSER)).toEqual([]);
     const second = { ...QUESTION, tokens: { ...QUESTION.tokens, accessToken: new Secret("access-2") } };
-    const replaced = await questions.ask(second, BROWSER);
-    expect(replaced?.tokens.accessToken.reveal()).toBe("access-1");
+    expect(accessOf(await questions.ask(second, BROWSER))).toEqual(["access-1"]);
     expect((await questions.find("chat", BROWSER))?.tokens.accessToken.reveal()).toBe("access-2");
     test.clock.advance(QUESTION_SECONDS);
     expect(await sweep(questions)).toHaveLength(1);
   });
 
   it("bar#ST-8 that is over takes no place: a user who goes on asking keeps no other from it", async () => {
-    for (let asked = 0; asked <= MOST_WAITING; asked += 1) await questions.ask(QUESTION, BROWSER);
+    const few = open(SOURCE, { waiting: 20, ofUser: 5, listed: 60 });
+    for (let asked = 0; asked < 70; asked += 1) await few.ask(QUESTION, BROWSER);
+    await few.ask({ ...QUESTION, user: "u2" }, OTHER_BROWSER);
+    expect(await few.find("chat", OTHER_BROWSER)).toBeDefined();
+  });
+
+  it("bar#ST-8 of one user leaves the places of others: a sixth ends the oldest, whose tokens are given back", async () => {
+    const ask = (index: number) => {
+      const tokens = { ...QUESTION.tokens, accessToken: new Secret(`access-${index}`) };
+      return questions.ask({ ...QUESTION, tokens }, browserOf(index));
+    };
     await questions.ask({ ...QUESTION, user: "u2" }, OTHER_BROWSER);
+    for (let index = 1; index <= 5; index += 1) expect(await ask(index)).toEqual([]);
+    expect(accessOf(await ask(6))).toEqual(["access-1"]);
+    expect(accessOf(await ask(7))).toEqual(["access-2"]);
+    const waiting = await Promise.all([1, 2, 3, 4, 5, 6, 7].map((index) => questions.find("chat", browserOf(index))));
+    expect(waiting.map((found) => found !== undefined)).toEqual([false, false, true, true, true, true, true]);
     expect(await questions.find("chat", OTHER_BROWSER)).toBeDefined();
+    // Nothing is left for the sweep but what no user answers.
+    expect(await sweep(questions)).toEqual([]);
+    test.clock.advance(QUESTION_SECONDS);
+    expect(await sweep(questions)).toHaveLength(6);
+  });
+
+  it("of a user with too many is swept where the process that asked did not end it", async () => {
+    for (let index = 1; index <= 5; index += 1) await questions.ask(QUESTION, browserOf(index));
+    const { authenticated: records } = test;
+    const create = records.create.bind(records);
+    records.create = (record) => {
+      if (record.key.kind === "link-question-of") throw new OAuthError("temporarily_unavailable", "The store is down");
+      return create(record);
+    };
+    await expect(questions.ask(QUESTION, browserOf(6))).rejects.toThrow(OAuthError);
+    records.create = create;
+    expect(await sweep(questions)).toHaveLength(1);
+    expect(await questions.find("chat", browserOf(1))).toBeUndefined();
+  });
+
+  it("bar#ST-8 is refused while too many wait, whoever asks, and due ones do not count", async () => {
+    const few = open(SOURCE, { waiting: 3, ofUser: 2, listed: 9 });
+    const ask = (index: number) => few.ask({ ...QUESTION, user: `u${index}` }, browserOf(index));
+    for (let index = 1; index <= 3; index += 1) await ask(index);
+    await expect(ask(4)).rejects.toMatchObject({ code: "temporarily_unavailable" });
+    expect(await few.find("chat", browserOf(4))).toBeUndefined();
+    for (let round = 1; round <= 2; round += 1) {
+      test.clock.advance(QUESTION_SECONDS);
+      for (let index = 1; index <= 3; index += 1) await ask(10 * round + index);
+    }
+    // Their end is late, and the index does not grow without end.
+    test.clock.advance(QUESTION_SECONDS);
+    await expect(ask(31)).rejects.toMatchObject({ code: "temporarily_unavailable" });
+    expect(await sweep(few)).toHaveLength(9);
+    await ask(32);
   });
 
   it("is over also when its place in the index cannot be given back", async () => {

@@ -22,8 +22,16 @@ import { type IdentitySource, isSameSource } from "../vendor-links/identity-sour
 export const QUESTION_SECONDS = 300;
 /** The sweep finds a record for longer than it can be answered. */
 const KEPT_SECONDS = 3600;
-/** Of all users together. */
-export const MOST_WAITING = 1000;
+export interface QuestionLimits {
+  /** Waiting, of all users together. What is due does not count. */
+  readonly waiting: number;
+  /** Waiting, of one user: one more ends their oldest. */
+  readonly ofUser: number;
+  /** Listed, with those that are due: their end may be slow, and the record has to fit the store. */
+  readonly listed: number;
+}
+
+export const QUESTION_LIMITS: QuestionLimits = { waiting: 1000, ofUser: 5, listed: 3000 };
 const ROUNDS = 50;
 
 export interface Question {
@@ -45,12 +53,13 @@ export interface WaitingQuestion extends Question {
 /** All methods throw OAuthError temporarily_unavailable. */
 export interface Questions {
   /**
-   * Replaces the question that waits in this browser for this vendor.
+   * Replaces the question that waits in this browser for this vendor, and the user's oldest one
+   * where they have too many.
    *
    * @param cookieHash of the browser
-   * @returns the one replaced, whose tokens the caller discards
+   * @returns those replaced, whose tokens the caller discards
    */
-  ask(question: Question, cookieHash: string): Promise<WaitingQuestion | undefined>;
+  ask(question: Question, cookieHash: string): Promise<readonly WaitingQuestion[]>;
   find(vendor: string, cookieHash: string): Promise<WaitingQuestion | undefined>;
   /** @returns false when it was answered or swept before: of any number of tries one answers */
   take(id: string, cookieHash: string): Promise<boolean>;
@@ -89,11 +98,19 @@ type QuestionData = {
   readonly ticketId?: string;
 };
 
-type Waiting = { readonly id: string; readonly until: EpochSeconds };
+type Waiting = {
+  readonly id: string;
+  readonly until: EpochSeconds;
+  /** A hash of the user. Absent in entries of the release before. */
+  readonly owner?: string;
+};
 
+/** Two users with one owner would share their places. */
+const OWNER_CHARACTERS = 16;
 const INDEX: RecordKey = { kind: "link-questions", id: "all" };
 
-export function createQuestions(deps: QuestionsDeps): Questions {
+/** @param limits a twin, and a test, passes others */
+export function createQuestions(deps: QuestionsDeps, limits = QUESTION_LIMITS): Questions {
   const { records, now, source } = deps;
 
   const opened = async ({ key: { id }, data }: StoredRecord): Promise<WaitingQuestion> => {
@@ -132,6 +149,15 @@ export function createQuestions(deps: QuestionsDeps): Questions {
     return true;
   };
 
+  const endedOf = async (record: StoredRecord): Promise<WaitingQuestion | undefined> => {
+    const question = await opened(record);
+    return (await take(question.id, textOf(record, "cookieHash"))) ? question : undefined;
+  };
+  const takeDue = async (id: string): Promise<WaitingQuestion | undefined> => {
+    const record = await records.get(keyOf(id));
+    return record?.stage === "waiting" ? endedOf(record) : undefined;
+  };
+
   return {
     ask: async ({ user, vendor, linkVersion, isOther, tokens, ticketId }, cookieHash) => {
       const id = randomToken(16);
@@ -153,19 +179,28 @@ export function createQuestions(deps: QuestionsDeps): Questions {
         until,
         ...(ticketId === undefined ? {} : { ticketId }),
       };
+      const owner = hashOf(JSON.stringify([source.vendor, source.issuer, user])).slice(0, OWNER_CHARACTERS);
+      let tooMany: readonly Waiting[] = [];
       // First: tokens that the index does not name would not be revoked.
-      await changeIndex((waiting) => {
-        if (waiting.length < MOST_WAITING) return [...waiting, { id, until }];
-        throw new OAuthError("temporarily_unavailable", "Too many questions are waiting");
+      await changeIndex((listed) => {
+        const open = listed.filter((other) => other.until > now());
+        const own = open.filter((other) => other.owner === owner);
+        tooMany = own.slice(0, Math.max(0, own.length + 1 - limits.ofUser));
+        if (open.length - tooMany.length >= limits.waiting || listed.length >= limits.listed) {
+          throw new OAuthError("temporarily_unavailable", "Too many questions are waiting");
+        }
+        // Due, so that a sweep ends them where this process does not.
+        const ended = listed.map((other) => (tooMany.includes(other) ? { ...other, until: now() } : other));
+        return [...ended, { id, until, owner }];
       });
       await records.create({ key: keyOf(id), stage: "waiting", data, expiresAt: now() + KEPT_SECONDS });
       const before = await waitingIn(vendor, cookieHash);
       await records.delete(pointerKey(vendor, cookieHash));
       const pointer = { v: 1, question: id };
       await records.create({ key: pointerKey(vendor, cookieHash), stage: "kept", data: pointer, expiresAt: until });
-      if (before === undefined) return undefined;
-      const replaced = await opened(before);
-      return (await take(replaced.id, cookieHash)) ? replaced : undefined;
+      const replaced = before === undefined ? [] : [await endedOf(before)];
+      for (const one of tooMany) replaced.push(await takeDue(one.id));
+      return replaced.filter((one) => one !== undefined);
     },
 
     find: async (vendor, cookieHash) => {
@@ -190,12 +225,7 @@ export function createQuestions(deps: QuestionsDeps): Questions {
       return due;
     },
 
-    takeDue: async ({ id }) => {
-      const record = await records.get(keyOf(id));
-      if (record?.stage !== "waiting") return undefined;
-      const question = await opened(record);
-      return (await take(id, textOf(record, "cookieHash"))) ? question : undefined;
-    },
+    takeDue: ({ id }) => takeDue(id),
   };
 }
 

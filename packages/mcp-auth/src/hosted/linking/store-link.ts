@@ -66,7 +66,7 @@ export async function takeTokens(brought: BroughtTokens, cookieHash: string, dep
     if (isOther || isFewer) {
       //                                                      4  the user says
       const replaced = await deps.questions.ask({ ...question, isOther }, cookieHash);
-      if (replaced !== undefined) await endUnanswered(replaced, deps);
+      for (const one of replaced) await endUnanswered(one, deps);
       return "asked";
     }
     return await store(question, undefined, at); //                                   5  in place of the same account's

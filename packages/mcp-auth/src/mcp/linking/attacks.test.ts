@@ -10,9 +10,16 @@ import {
   REPLAYS,
 } from "../../testing/linking/replayed-state.ts";
 import { defineTool } from "../../tool.ts";
+import { createRequestStates } from "./request-state.ts";
+import { createMcpSessions } from "./url-elicitation.ts";
 
 const INVALID = { code: -32602, message: "Invalid or expired requestState", data: { reason: "invalid_request_state" } };
 const OWN = { bearer: "alice.desk", name: "post", arguments: ARGUMENTS } as never;
+const SOURCE = { vendor: "home", issuer: "https://home.example" };
+const ELSEWHERE = [
+  { ...SOURCE, vendor: "another" },
+  { ...SOURCE, issuer: "https://another.example" },
+];
 let replayed: ReplayedState;
 beforeEach(async () => {
   replayed = await openReplayedState();
@@ -63,14 +70,22 @@ describe("bar#LK-4 requestState", () => {
   });
 
   it("made under another key is refused", async () => {
-    const { createRequestStates } = await import("./request-state.ts");
     const states = createRequestStates({
       seals: { derive: async () => Buffer.alloc(32, 9) },
       now: () => 1_700_000_000,
+      source: SOURCE,
     });
     const call = { user: "alice", clientId: "desk", tool: "post", arguments: ARGUMENTS };
     const forged = await states.seal({ tickets: [], expiresAt: 1_800_000_000 }, call);
     await expectRefused(replayed.present(OWN, forged));
+  });
+
+  it.each(ELSEWHERE)("of the user of the same name at another sign-in vendor opens nothing: %j", async (source) => {
+    const deps = { seals: { derive: async () => Buffer.alloc(32, 9) }, now: () => 1_700_000_000 };
+    const [here, there] = [SOURCE, source].map((one) => createRequestStates({ ...deps, source: one }));
+    const call = { user: "alice", clientId: "desk", tool: "post", arguments: ARGUMENTS };
+    const state = (await here?.seal({ tickets: [], expiresAt: 1_800_000_000 }, call)) ?? "";
+    expect([await here?.open(state, call), await there?.open(state, call)]).toEqual([[], undefined]);
   });
 
   it("is refused in 2025-11-25 too, and in a batch", async () => {
@@ -139,6 +154,14 @@ describe("Mcp-Session-Id", () => {
     ["bob.desk", false],
   ])("bar#RS-5 counts for its own user and client: %s", async (bearer, isAsked) => {
     expect(await presentSession(replayed.calls, bearer)).toBe(isAsked);
+  });
+
+  it.each(ELSEWHERE)("bar#RS-5 counts for no user of another sign-in vendor: %j", async (source) => {
+    const seals = { derive: async () => Buffer.alloc(32, 9) };
+    const caller = { user: "alice", clientId: "desk" };
+    const id = await createMcpSessions({ seals, source: SOURCE }).seal({ elicitation: { url: {} } }, caller);
+    expect(await createMcpSessions({ seals, source: SOURCE }).elicitsUrls(id, caller)).toBe(true);
+    expect(await createMcpSessions({ seals, source }).elicitsUrls(id, caller)).toBe(false);
   });
 
   it("is no requestState, and a requestState is none", async () => {

@@ -12,6 +12,8 @@ export interface LinkingDeps {
   readonly vendors: ReadonlyMap<string, LinkedVendor>;
   /** `SIGN_IN`. */
   readonly signIn: string;
+  /** Of users' identities: `user` of another vendor or issuer is another user. */
+  readonly source: { readonly vendor: string; readonly issuer: string };
   /** `ELICITATION_WAIT_SECONDS`. */
   readonly elicitationWaitSeconds: number;
   /** The page on which users see and end their links. */
@@ -41,7 +43,7 @@ export function createLinkingDeps(
   {
     vendorClient,
     ...deps
-  }: Pick<LinkingDeps, "seals" | "now" | "connectionsUrl" | "prefixScopes" | "mostTickets" | "stopping"> & {
+  }: Pick<LinkingDeps, "seals" | "now" | "source" | "connectionsUrl" | "prefixScopes" | "mostTickets" | "stopping"> & {
     readonly vendorClient: Pick<VendorClient, "resolve">;
   },
 ): LinkingDeps {

@@ -15,7 +15,7 @@ import { createMcpSessions } from "./url-elicitation.ts";
 /** Passes a request on to the SDK. */
 export type Serve = (request: Request, linked: LinkedRequest, parsedBody: unknown) => Promise<Response>;
 
-export interface ExchangeDeps extends Pick<LinkingDeps, "seals" | "now"> {
+export interface ExchangeDeps extends Pick<LinkingDeps, "seals" | "now" | "source"> {
   /** The tools of the definition: no other `requestState` of theirs exists than ours. */
   readonly toolNames: ReadonlySet<string>;
   readonly log: Pick<Log, "info">;

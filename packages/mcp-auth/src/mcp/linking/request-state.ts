@@ -3,10 +3,11 @@
  * account: the tickets that were asked. Sealed under the server key and bound to the call, so that
  * it is nothing in another one. It permits nothing: every check of a call is made again.
  */
-import type { Clock, EpochSeconds, JsonValue } from "@oauth-broker/oauth-core";
+import type { EpochSeconds, JsonValue } from "@oauth-broker/oauth-core";
 import { hashOf } from "@oauth-broker/oauth-core/server";
 import { canonicalJson, open, seal } from "@oauth-broker/token-store";
-import type { Caller, Seals } from "../../mode.ts";
+import type { Caller } from "../../mode.ts";
+import type { LinkingDeps } from "./deps.ts";
 
 /** A ticket that a call asked its user to decide. */
 export interface AskedTicket {
@@ -43,18 +44,18 @@ const MOST_CHARACTERS = 8_192;
 
 /** @param bindings a twin passes weaker ones */
 export function createRequestStates(
-  { seals, now }: { readonly seals: Seals; readonly now: Clock },
+  { seals, now, source }: Pick<LinkingDeps, "seals" | "now" | "source">,
   bindings = bindingsOf,
 ): RequestStates {
   return {
     seal: async ({ tickets, expiresAt }, call) => {
       const text = JSON.stringify({ tickets, expiresAt });
-      return STATE_PREFIX + seal(await seals.derive("request-state"), text, bindings(call));
+      return STATE_PREFIX + seal(await seals.derive("request-state"), text, bindings(call, source));
     },
     open: async (state, call) => {
       if (!state.startsWith(STATE_PREFIX) || state.length > MOST_CHARACTERS) return undefined;
       const key = await seals.derive("request-state");
-      const text = unsealed(() => open(key, state.slice(STATE_PREFIX.length), bindings(call)));
+      const text = unsealed(() => open(key, state.slice(STATE_PREFIX.length), bindings(call, source)));
       if (text === undefined) return undefined;
       const { tickets, expiresAt } = JSON.parse(text) as Parameters<RequestStates["seal"]>[0];
       return expiresAt > now() ? tickets : undefined;
@@ -63,8 +64,11 @@ export function createRequestStates(
 }
 
 /** One argument in another spelling is the same call; one more argument is another. */
-function bindingsOf({ user, clientId, tool, arguments: given }: BoundCall): readonly string[] {
-  return ["request-state", user, clientId ?? "", tool, hashOf(canonicalJson(given ?? {}))];
+function bindingsOf(
+  { user, clientId, tool, arguments: given }: BoundCall,
+  { vendor, issuer }: LinkingDeps["source"],
+): readonly string[] {
+  return ["request-state", vendor, issuer, user, clientId ?? "", tool, hashOf(canonicalJson(given ?? {}))];
 }
 
 /** @returns undefined for whatever does not open */

@@ -5,7 +5,8 @@
  */
 import { CLIENT_CAPABILITIES_META_KEY, type ServerContext } from "@modelcontextprotocol/server";
 import { open, seal } from "@oauth-broker/token-store";
-import type { Caller, Seals } from "../../mode.ts";
+import type { Caller } from "../../mode.ts";
+import type { LinkingDeps } from "./deps.ts";
 import { unsealed } from "./request-state.ts";
 
 export interface McpSessions {
@@ -26,18 +27,21 @@ export interface McpSessions {
 const MOST_CHARACTERS = 1_024;
 
 /** @param bindings a twin passes weaker ones */
-export function createMcpSessions({ seals }: { readonly seals: Seals }, bindings = bindingsOf): McpSessions {
+export function createMcpSessions(
+  { seals, source }: Pick<LinkingDeps, "seals" | "source">,
+  bindings = bindingsOf,
+): McpSessions {
   return {
     seal: async (capabilities, caller) => {
       const text = JSON.stringify({
         capabilities: hasUrlElicitation(capabilities) ? { elicitation: { url: {} } } : {},
       });
-      return seal(await seals.derive("mcp-session"), text, bindings(caller));
+      return seal(await seals.derive("mcp-session"), text, bindings(caller, source));
     },
     elicitsUrls: async (header, caller) => {
       if (header === null || header.length > MOST_CHARACTERS) return false;
       const key = await seals.derive("mcp-session");
-      const text = unsealed(() => open(key, header, bindings(caller)));
+      const text = unsealed(() => open(key, header, bindings(caller, source)));
       return text !== undefined && hasUrlElicitation((JSON.parse(text) as { capabilities: unknown }).capabilities);
     },
   };
@@ -48,8 +52,11 @@ export function declaresUrlElicitation({ mcpReq }: Pick<ServerContext, "mcpReq">
   return hasUrlElicitation(memberOf(mcpReq.envelope, CLIENT_CAPABILITIES_META_KEY));
 }
 
-function bindingsOf({ user, clientId }: Pick<Caller, "user" | "clientId">): readonly string[] {
-  return ["mcp-session", user, clientId ?? ""];
+function bindingsOf(
+  { user, clientId }: Pick<Caller, "user" | "clientId">,
+  { vendor, issuer }: LinkingDeps["source"],
+): readonly string[] {
+  return ["mcp-session", vendor, issuer, user, clientId ?? ""];
 }
 
 /** `elicitation: {}` is forms alone. */

@@ -175,6 +175,7 @@ export async function openLinkedCalls(
         ]),
       ),
       signIn: "github",
+      source: { vendor: "github", issuer: "github.example" },
       mostTickets: 5,
       elicitationWaitSeconds: WAIT_SECONDS,
       connectionsUrl: "https://server.example/connections",
