@@ -96,9 +96,9 @@ export const LINKING_DEFENCES: readonly Mutation[] = [
   {
     defence: "A form is taken from the user it was shown to, with what it showed",
     file: `${LINKING}/form-token.ts`,
-    find: "if (isSameText(sent, await formCsrf(user, { form: of, linkVersion }, deps))) return linkVersion;",
+    find: "return isSameText(sent, await formCsrf(user, { form, linkVersion }, deps)) ? linkVersion : undefined;",
     replace:
-      "if (isSameText(sent, sent) || (await formCsrf(user, { form: of, linkVersion }, deps)) === sent) return linkVersion;",
+      "return isSameText(sent, sent) || (await formCsrf(user, { form, linkVersion }, deps)) === sent ? linkVersion : undefined;",
     tests: [`${LINKING}/connect.test.ts`, `${LINKING}/connections.test.ts`],
   },
   {
