@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { describe, expect, it } from "vitest";
+import type { BrokerClientError } from "../error.ts";
 import { brokerFetch } from "./http.ts";
 
 const unavailable = (reason: string) => ({
@@ -39,6 +40,30 @@ describe("the way out to the broker", () => {
   it.each([204, 304])("hands on a %i, which has no body", async (status) => {
     const fetch = brokerFetch(async () => new Response(null, { status }));
     expect((await fetch("https://broker.example/")).status).toBe(status);
+  });
+
+  it("takes a megabyte, and no answer that is longer or comes byte by byte, and reads no more of it", async () => {
+    const answered = async (chunk: number, most: number): Promise<number | string> => {
+      let pulled = 0;
+      const body = new ReadableStream({
+        pull: (controller) => {
+          pulled += 1;
+          if (pulled > most) controller.close();
+          else controller.enqueue(new Uint8Array(chunk));
+        },
+      });
+      const answer = brokerFetch(async () => new Response(body))("https://broker.example/");
+      const size = await answer.then(
+        async (response) => (await response.arrayBuffer()).byteLength,
+        ({ code, details }: BrokerClientError) => `${code} ${details.reason}`,
+      );
+      expect(pulled).toBeLessThan(3_000);
+      return size;
+    };
+    expect(await answered(1_024, 1_024)).toBe(1_048_576);
+    expect(await answered(1, 256)).toBe(256);
+    expect(await answered(1_024, 1_025)).toBe("invalid_response too_large");
+    expect(await answered(1, 1_000_000)).toBe("invalid_response too_large");
   });
 
   it("times out when the broker does not respond", async () => {

@@ -5,6 +5,7 @@
  */
 import type { Fetch } from "../ports.ts";
 import { BrokerClientError } from "../error.ts";
+import { readBody } from "./body.ts";
 
 const TIMEOUT_MS = 15_000;
 const RETRY_SECONDS = 5;
@@ -17,9 +18,10 @@ export function brokerFetch(given: Fetch | undefined, timeoutMs: number = TIMEOU
       const timeout = AbortSignal.timeout(timeoutMs);
       const answer = await send(input, { ...withBareFormType(init), redirect: "manual", signal: timeout });
       const { status, headers } = answer;
-      const body = await answer.arrayBuffer();
+      const body = await readBody(answer);
       return new Response(body.byteLength === 0 ? null : body, { status, headers });
     } catch (error) {
+      if (error instanceof BrokerClientError) throw error;
       // No cause: what fetch throws may hold the request, and that holds our credentials.
       throw isUnsent(error)
         ? unavailable("The broker cannot be reached", "broker_unreachable")

@@ -105,4 +105,11 @@ export const LISTENER_DEFENCES: readonly Mutation[] = [
     replace: 'const STOPS = ["SIGTERM", "SIGINT"] as const;',
     tests: ["packages/oauth-core/src/service/run-service.test.ts"],
   },
+  {
+    defence: "A client reads no endless answer of its broker",
+    file: "packages/broker-client/src/broker/body.ts",
+    find: "if (size <= MOST_BYTES && chunks.length <=",
+    replace: "if (size <= MOST_BYTES * 1e6 && chunks.length <=",
+    tests: ["packages/broker-client/src/broker/http.test.ts"],
+  },
 ];
