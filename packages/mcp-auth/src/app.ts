@@ -54,6 +54,8 @@ export interface McpApp extends Pick<Mode, "lateWarning"> {
 
 /** Responses of token and account endpoints are small; responses of APIs to tools are not. */
 const API_ANSWER_BYTES = 8 * 1024 * 1024;
+/** Of all users' tools together; they name no caller. */
+const API_ANSWER_BOUNDS = { ofProcess: 32 * API_ANSWER_BYTES, ofCaller: 32 * API_ANSWER_BYTES };
 const API_TIMEOUT_MS = 30_000;
 const OAUTH_TIMEOUT_MS = 10_000;
 
@@ -70,7 +72,13 @@ export function createApp(definition: ServerDefinition, settings: Settings, opti
   const { vendor: entry, apiHosts } = settings.vendor;
   const { allowLoopback, allowCidrs } = settings.egress;
   const oauth = createEgress({ allowLoopback, allowCidrs, timeoutMs: OAUTH_TIMEOUT_MS });
-  const api = createEgress({ allowLoopback, allowCidrs, timeoutMs: API_TIMEOUT_MS, maxBodyBytes: API_ANSWER_BYTES });
+  const api = createEgress({
+    allowLoopback,
+    allowCidrs,
+    timeoutMs: API_TIMEOUT_MS,
+    maxBodyBytes: API_ANSWER_BYTES,
+    answerBounds: API_ANSWER_BOUNDS,
+  });
   const documents = createEgress(documentEgress(settings));
   const publicDocuments = createEgress(publicDocumentEgress(settings));
   const onStoredEndpoints = (): void => {

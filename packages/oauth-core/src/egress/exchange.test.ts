@@ -1,5 +1,6 @@
 import { Dispatcher } from "undici";
 import { describe, expect, it } from "vitest";
+import { ANSWER_BOUNDS, createAnswerBudget } from "./answer-budget.ts";
 import { exchange } from "./exchange.ts";
 
 type Handler = Dispatcher.DispatchHandler;
@@ -12,6 +13,8 @@ const CONTROLLER: Dispatcher.DispatchController = {
   resume: () => undefined,
 };
 const REQUEST = { path: "/token", method: "POST", headers: [], body: "code=x", signal: undefined };
+
+const held = createAnswerBudget(ANSWER_BOUNDS)();
 
 /** A pool that only accepts the request, and lets the test drive the connection. */
 function takingPool(): { pool: Dispatcher; handler: () => Handler } {
@@ -34,7 +37,12 @@ function takingPool(): { pool: Dispatcher; handler: () => Handler } {
 describe("exchange", () => {
   it("bar#VR-5 refuses to write a request a second time", async () => {
     const { pool, handler } = takingPool();
-    const answer = exchange(pool, REQUEST, { timeoutMs: 1_000, maxBodyBytes: 10, origin: "https://vendor.example" });
+    const answer = exchange(pool, REQUEST, {
+      timeoutMs: 1_000,
+      maxBodyBytes: 10,
+      origin: "https://vendor.example",
+      held,
+    });
     handler().onRequestStart?.(CONTROLLER, null);
     expect(() => handler().onRequestStart?.(CONTROLLER, null)).toThrow("given up");
     handler().onResponseError?.(CONTROLLER, new Error("lost"));
@@ -43,7 +51,7 @@ describe("exchange", () => {
 
   it("bar#VR-5 does not write a request whose time was over while it waited, having said that it was not sent", async () => {
     const { pool, handler } = takingPool();
-    const answer = exchange(pool, REQUEST, { timeoutMs: 5, maxBodyBytes: 10, origin: "https://vendor.example" });
+    const answer = exchange(pool, REQUEST, { timeoutMs: 5, maxBodyBytes: 10, origin: "https://vendor.example", held });
     await expect(answer).rejects.toMatchObject({ kind: "timeout", sent: false });
     expect(() => handler().onRequestStart?.(CONTROLLER, null)).toThrow("given up");
   });

@@ -3,6 +3,7 @@
  * request was written. index.ts chooses the pool; messages.ts undoes the content coding.
  */
 import type { Dispatcher } from "undici";
+import type { HeldAnswer } from "./answer-budget.ts";
 import { createByteCollector } from "../mechanics/byte-collector.ts";
 import { type EgressError, type EgressErrorKind, egressError, isEgressError } from "./errors.ts";
 
@@ -16,6 +17,8 @@ export interface ExchangeRequest {
 }
 
 export interface ExchangeLimits {
+  /** What the process may hold of this answer. */
+  readonly held: HeldAnswer;
   /** From the call to the last byte of the answer. */
   readonly timeoutMs: number;
   readonly maxBodyBytes: number;
@@ -53,6 +56,7 @@ export function exchange(pool: Dispatcher, request: ExchangeRequest, limits: Exc
       if (settled) return false;
       settled = true;
       clearTimeout(timer);
+      limits.held.done();
       signal?.removeEventListener("abort", onAbort);
       return true;
     };
@@ -87,7 +91,9 @@ export function exchange(pool: Dispatcher, request: ExchangeRequest, limits: Exc
         },
         onResponseData(_controller, chunk) {
           const fault = body.add(chunk);
-          if (fault === "too_large") giveUp("too_large", `body exceeds ${limits.maxBodyBytes} bytes`);
+          if (!limits.held.grow(chunk.length))
+            giveUp("broken", "answers under way take all the room there is for them");
+          else if (fault === "too_large") giveUp("too_large", `body exceeds ${limits.maxBodyBytes} bytes`);
           else if (fault === "chopped") giveUp("too_large", "body in too many chunks");
         },
         onResponseEnd() {

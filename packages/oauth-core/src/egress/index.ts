@@ -9,6 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { LRUCache } from "lru-cache";
 import { buildConnector, Pool } from "undici";
 import type { Fetch } from "../ports.ts";
+import { ANSWER_BOUNDS, type AnswerBounds, createAnswerBudget, type HeldAnswer } from "./answer-budget.ts";
 import { decodeBody } from "./messages.ts";
 import { type AddressPolicy, type ConnectorDeps, createGuardedConnector } from "./connector.ts";
 import { egressError, isEgressError } from "./errors.ts";
@@ -21,6 +22,7 @@ import { egressUrlRules, parseEgressUrl, urlFault } from "./url.ts";
 import { readRequest, toResponse } from "./messages.ts";
 
 export { createCidrMatcher } from "./addresses.ts";
+export type { AnswerBounds } from "./answer-budget.ts";
 export { type EgressError, type EgressErrorKind, isEgressError } from "./errors.ts";
 export { type Caller, callerName, onBehalfOf } from "./share.ts";
 export { registrableDomainOf } from "../protocol/public-suffix.ts";
@@ -41,6 +43,8 @@ export interface EgressOptions {
   readonly caPem?: string;
   /** Default 262144, counted before and after decoding. */
   readonly maxBodyBytes?: number;
+  /** Of the answers of all calls under way, in bytes. Default `ANSWER_BOUNDS`. */
+  readonly answerBounds?: AnswerBounds;
   /** Hosts that `fetchUntrusted` must not reach: our own public name, our own infrastructure. */
   readonly refusedHosts?: readonly string[];
 }
@@ -90,7 +94,7 @@ const IDLE_MS = 4_000;
 export function createEgress(options: EgressOptions, deps: EgressDeps = REAL_NETWORK): Egress {
   const { allowLoopback, allowCidrs, caPem, timeoutMs, maxBodyBytes = 262_144 } = options;
   const secureContext = createTrust(caPem);
-  const limits = { timeoutMs, maxBodyBytes };
+  const limits = { timeoutMs, maxBodyBytes, hold: createAnswerBudget(options.answerBounds ?? ANSWER_BOUNDS) };
 
   const trusted = createRealm(
     { ...egressUrlRules({ allowLoopback, allowCidrs }), refusedHosts: new Set() },
@@ -122,6 +126,8 @@ export function createEgress(options: EgressOptions, deps: EgressDeps = REAL_NET
 interface Limits {
   readonly timeoutMs: number;
   readonly maxBodyBytes: number;
+  /** One budget for both realms. */
+  readonly hold: () => HeldAnswer;
 }
 
 interface Origin {
@@ -176,7 +182,7 @@ function createRealm(
     try {
       const turn = { timeoutMs: limits.timeoutMs, signal: request.signal };
       const answer = await turns.run(callerName(), turn, (timeoutMs) =>
-        exchange(pool, request, { ...limits, timeoutMs, origin: url.origin }),
+        exchange(pool, request, { ...limits, timeoutMs, origin: url.origin, held: limits.hold() }),
       );
       return toResponse(answer, decodeBody(answer, limits.maxBodyBytes, url.origin));
     } catch (error) {

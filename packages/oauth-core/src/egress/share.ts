@@ -12,9 +12,24 @@ export interface Caller {
   readonly clientId?: string;
 }
 
-/** Outbound calls of `work`, and of everything it starts, count for this caller. */
+/**
+ * Outbound calls of `work`, and of everything it starts, count for this caller; the answers they
+ * fetch, until it has ended.
+ */
 export function onBehalfOf<T>(caller: Caller, work: () => T): T {
-  return inContext({ ...requestContext(), caller }, work);
+  let actions: (() => void)[] | undefined = [];
+  const atEnd = (action: () => void): void => {
+    if (actions === undefined) action();
+    else actions.push(action);
+  };
+  const end = (): void => {
+    for (const action of actions ?? []) action();
+    actions = undefined;
+  };
+  const result = inContext({ ...requestContext(), caller, atEnd }, work);
+  if (result instanceof Promise) void result.then(end, end);
+  else end();
+  return result;
 }
 
 /** @returns empty for calls on behalf of no client: together they count as one caller */

@@ -19,6 +19,8 @@ export interface RequestContext {
   readonly span?: Span;
   /** The caller that outbound calls count for. */
   readonly caller?: { readonly clientId?: string };
+  /** Does something when the work for this caller has ended. */
+  readonly atEnd?: (action: () => void) => void;
 }
 
 const OUTSIDE: RequestContext = {};

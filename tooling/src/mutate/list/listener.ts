@@ -112,4 +112,12 @@ export const LISTENER_DEFENCES: readonly Mutation[] = [
     replace: "if (size <= MOST_BYTES * 1e6 && chunks.length <=",
     tests: ["packages/broker-client/src/broker/http.test.ts"],
   },
+  {
+    defence: "One client's answers take a part of the memory, at however many origins",
+    rows: ["ST-8"],
+    file: "packages/oauth-core/src/egress/answer-budget.ts",
+    find: "(held.get(caller) ?? 0) + bytes <= ofCaller",
+    replace: "(held.get(caller) ?? 0) + bytes <= ofCaller * 1e6",
+    tests: ["packages/oauth-core/src/egress/answer-budget.test.ts"],
+  },
 ];
