@@ -138,10 +138,13 @@ export const REFRESH: readonly Requirement[] = [
     `${VENDOR}/token/refresh.test.ts`,
     `${SCENARIOS}/broker/errors.test.ts`,
   ),
-  row(
+  twin(
     "RF-7",
-    "A client refreshes or checks a connection that is another client's, altered or made up. It is refused, and nothing is sent to the vendor.",
+    "A client refreshes or checks a connection that is another client's, altered or made up, or another owner's token beside its own connection. It is refused, and nothing is sent to the vendor.",
+    attack("stolen-token"),
     `${FLOWS}/grants.test.ts`,
+    `${FLOWS}/shared-tokens.test.ts`,
+    `${FLOWS}/sealed-refresh-tokens.test.ts`,
     `${FLOWS}/check.test.ts`,
     attack("check"),
   ),
@@ -165,8 +168,9 @@ export const REFRESH: readonly Requirement[] = [
   ),
   row(
     "RV-3",
-    "A client revokes another client's connection. It is refused, and nothing is sent to the vendor.",
+    "A client revokes another client's connection, or another owner's token. It is refused, and nothing is sent to the vendor.",
     `${FLOWS}/grants.test.ts`,
+    `${FLOWS}/shared-tokens.test.ts`,
   ),
   twin(
     "RV-4",

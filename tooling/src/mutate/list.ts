@@ -9,6 +9,7 @@ import { CALLER_DEFENCES } from "./list/callers.ts";
 import { CLIENT_DEFENCES } from "./list/clients.ts";
 import { CONNECTOR_DEFENCES } from "./list/connectors.ts";
 import { EGRESS_DEFENCES } from "./list/egress.ts";
+import { GRANT_DEFENCES } from "./list/grants.ts";
 import { LINKED_CALL_DEFENCES } from "./list/linked-calls.ts";
 import { LINKING_DEFENCES } from "./list/linking.ts";
 import { MCP_CLIENT_DEFENCES } from "./list/mcp-clients.ts";
@@ -33,6 +34,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ...CLIENT_DEFENCES,
   ...CONNECTOR_DEFENCES,
   ...EGRESS_DEFENCES,
+  ...GRANT_DEFENCES,
   ...LINKED_CALL_DEFENCES,
   ...LINKING_DEFENCES,
   ...MCP_CLIENT_DEFENCES,

@@ -83,6 +83,8 @@ export interface ClientConfig extends Client {
   /** Ids of the vendors this client may use; absent = all. */
   readonly vendors?: readonly string[];
   readonly browserBinding: "required" | "platform";
+  /** What stands in its answers: the vendor's refresh token, or a sealed one. Absent: the vendor's. */
+  readonly refreshTokens?: "vendor" | "sealed";
   readonly allowOverrides: boolean;
   /** Those of the owner; of the client itself when it has no owner. */
   readonly approvedVendors: readonly string[];

@@ -3,6 +3,7 @@ import { parseParameters } from "@oauth-broker/oauth-core/protocol";
 import { describe, expect, it } from "vitest";
 import { testBroker, type TestBroker } from "../testing/test-broker.ts";
 import { chooseVendor, type VendorChoice } from "../vendor/choose.ts";
+import type { Account } from "./account.ts";
 import { type Connection, connectionOf, issueConnection, openConnection, sealConnection } from "./connection.ts";
 
 const ACCOUNT = { iss: "https://acme.example", sub: "user-1" };
@@ -12,11 +13,18 @@ async function choose({ deps }: TestBroker, clientId: string, form = "vendor=acm
   return chooseVendor(parseParameters(form), client, deps);
 }
 
+const issued = (
+  choice: VendorChoice,
+  account: Account | undefined,
+  clientId: string,
+  deps: TestBroker["deps"],
+): string => issueConnection(choice, connectionOf(choice, account), clientId, deps);
+
 describe("a value that names no user", () => {
   it("is one for all tokens of a client at an entry", async () => {
     const broker = await testBroker();
     const issue = async (): Promise<string> =>
-      issueConnection(await choose(broker, "platform"), undefined, "platform", broker.deps);
+      issued(await choose(broker, "platform"), undefined, "platform", broker.deps);
     const value = await issue();
     expect(await issue()).toBe(value);
     expect(await openConnection(value, "platform", broker.deps)).not.toHaveProperty("sub");
@@ -25,9 +33,9 @@ describe("a value that names no user", () => {
   it("bar#RF-7 is another one for another client, and opens for no other client once it was opened", async () => {
     const broker = await testBroker();
     const choice = await choose(broker, "platform");
-    const value = issueConnection(choice, undefined, "platform", broker.deps);
-    expect(issueConnection(await choose(broker, "other"), undefined, "other", broker.deps)).not.toBe(value);
-    expect(issueConnection(choice, undefined, "other", broker.deps)).not.toBe(value);
+    const value = issued(choice, undefined, "platform", broker.deps);
+    expect(issued(await choose(broker, "other"), undefined, "other", broker.deps)).not.toBe(value);
+    expect(issued(choice, undefined, "other", broker.deps)).not.toBe(value);
     await openConnection(value, "platform", broker.deps);
     await expect(openConnection(value, "other", broker.deps)).rejects.toThrow("not one of this client");
   });
@@ -50,10 +58,10 @@ describe("a value that names no user", () => {
   it("is sealed anew once another key is active", async () => {
     const { deps, now, ...broker } = await testBroker();
     const choice = await choose({ deps, now, ...broker }, "platform");
-    const value = issueConnection(choice, undefined, "platform", deps);
+    const value = issued(choice, undefined, "platform", deps);
     await deps.keyset.rotate();
     now.advance(60);
-    expect(issueConnection(choice, undefined, "platform", deps)).not.toBe(value);
+    expect(issued(choice, undefined, "platform", deps)).not.toBe(value);
     expect(await openConnection(value, "platform", deps)).toMatchObject({ vendor: "acme" });
   });
 
@@ -89,12 +97,12 @@ describe("a value that names a user", () => {
   it("is sealed for each of them", async () => {
     const broker = await testBroker();
     const choice = await choose(broker, "platform");
-    const issue = (sub: string): string => issueConnection(choice, { ...ACCOUNT, sub }, "platform", broker.deps);
+    const issue = (sub: string): string => issued(choice, { ...ACCOUNT, sub }, "platform", broker.deps);
     const [one, again, other, none] = [
       issue("user-1"),
       issue("user-1"),
       issue("user-2"),
-      issueConnection(choice, undefined, "platform", broker.deps),
+      issued(choice, undefined, "platform", broker.deps),
     ];
     expect(new Set([one, again, other, none]).size).toBe(4);
     expect(await openConnection(other, "platform", broker.deps)).toMatchObject({ sub: "user-2" });
@@ -115,6 +123,7 @@ describe("a value that names a user", () => {
     { issuer: "https://users-own.example" },
     { tokenEndpoint: "https://users-own.example/token" },
     { credentialsSource: "byoc", vendorClientId: "own", hadSecret: true },
+    { tokens: { access: "hash" } },
   ])("is opened each time and not kept: %j", async (more) => {
     const { deps } = await testBroker();
     const kept = sealConnection(PLAIN, "platform", deps);

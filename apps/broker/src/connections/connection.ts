@@ -40,6 +40,14 @@ export interface Connection extends VendorTarget {
   readonly sub?: string;
   /** Parameters of the callback that the vendor wants again with every refresh. */
   readonly callbackData?: Readonly<Record<string, string>>;
+  /** The tokens of the same answer (token-binding.ts). */
+  readonly tokens?: TokenHashes;
+}
+
+/** Keyed hashes, base64url. */
+export interface TokenHashes {
+  readonly access: string;
+  readonly refresh?: string;
 }
 
 export function connectionOf(
@@ -61,26 +69,25 @@ export function connectionOf(
 }
 
 /**
- * Values without an account, by the choice of a vendor that they name. A choice that is made once
- * for a client and an entry of the configuration gives all tokens of that client there one value.
+ * Values that name neither an account nor a token, by the choice of a vendor that they name. A
+ * choice that is made once for a client and an entry of the configuration gives all tokens of that
+ * client there one value.
  */
 const SEALED = new WeakMap<VendorChoice, { readonly key: Buffer; readonly clientId: string; readonly value: string }>();
 
 /** The value for new tokens of this client. */
 export function issueConnection(
   choice: VendorChoice,
-  account: Account | undefined,
+  connection: Connection,
   clientId: string,
   { keyset }: Pick<Deps, "keyset">,
-  callbackData: Readonly<Record<string, string>> = {},
 ): string {
-  if (account !== undefined || choice.vendor.refreshCallbackParams !== undefined) {
-    return sealConnection(connectionOf(choice, account, callbackData), clientId, { keyset });
-  }
+  const { iss, sub, callbackData, tokens } = connection;
+  if ((iss ?? sub ?? callbackData ?? tokens) !== undefined) return sealConnection(connection, clientId, { keyset });
   const { key } = keyset.active("connection");
   const sealed = SEALED.get(choice);
   if (sealed?.key === key && sealed.clientId === clientId) return sealed.value;
-  const value = sealConnection(connectionOf(choice, undefined), clientId, { keyset });
+  const value = sealConnection(connection, clientId, { keyset });
   SEALED.set(choice, { key, clientId, value });
   return value;
 }
@@ -91,13 +98,16 @@ export function sealConnection(connection: Connection, clientId: string, { keyse
 }
 
 /**
- * Returns the value that a client presented; seals it anew only when a newer key is active, or when
- * it is of an earlier release and lacks the check hosts of the vendor, which has just issued new
- * tokens.
+ * Returns the value that a client presented if it says the same; otherwise seals it anew: with the
+ * hashes of other tokens, under a newer key, or because it is of an earlier release and lacks the
+ * check hosts of the vendor, which has just issued new tokens.
+ *
+ * @param connection as it is to be
+ * @param before as it was presented
  */
 export function resealConnection(
   presented: string,
-  connection: Connection,
+  { connection, before }: { readonly connection: Connection; readonly before: Connection },
   clientId: string,
   vendor: VendorChoice["vendor"],
   { keyset }: Pick<Deps, "keyset">,
@@ -105,7 +115,8 @@ export function resealConnection(
   const isCurrent = presented.startsWith(`${keyset.active("connection").kid}.`);
   const { checkHosts } = keptOf(vendor);
   const lacksHosts = connection.checkHosts === undefined && checkHosts.length > 0;
-  if (isCurrent && !lacksHosts) return presented;
+  const isBound = (connection.tokens ?? before.tokens) !== undefined;
+  if (isCurrent && !lacksHosts && !isBound) return presented;
   return sealConnection({ checkHosts, ...connection }, clientId, { keyset });
 }
 
@@ -120,9 +131,9 @@ export async function openConnection(
   clientId: string,
   { keyset, now }: Pick<Deps, "keyset" | "now">,
 ): Promise<Connection> {
-  const dot = value.indexOf(".");
-  const key = await keyset.find("connection", value.slice(0, Math.max(dot, 0)));
-  if (key === undefined) throw notOurs("unknown key");
+  const kid = kidOf(value);
+  const key = await keyset.find("connection", kid);
+  if (key === undefined) throw notOurs(new Error("unknown key"));
   const opened = openedUnder(key, now);
   // Prefixed with its length: no value of another client gives the same name.
   const name = `${clientId.length}:${clientId}${value}`;
@@ -130,12 +141,12 @@ export async function openConnection(
   if (known !== undefined) return known;
   let text: string;
   try {
-    text = open(key, value.slice(dot + 1), ["connection", clientId]).toString("utf8");
+    text = open(key, value.slice(kid.length + 1), ["connection", clientId]).toString("utf8");
   } catch (cause) {
-    throw notOurs("does not open for this client", cause);
+    throw notOurs(cause);
   }
   const parsed = JSON.parse(text) as { readonly v: number };
-  if (parsed.v !== 1) throw notOurs("another format");
+  if (parsed.v !== 1) throw notOurs(new Error("another format"));
   const connection = parsed as Connection;
   if (namesNoUser(connection)) opened.set(name, connection, now() + OPENED_SECONDS);
   return connection;
@@ -150,19 +161,25 @@ function openedUnder(key: Buffer, now: Deps["now"]): ExpiringMap<Connection> {
 }
 
 /**
- * Whether everything in it comes from the operator's configuration: no account, nothing of a
- * callback, and no value that a request brought, because a placeholder or an endpoint can name the
+ * Whether everything in it comes from the operator's configuration: no account, no token, nothing of
+ * a callback, and no value that a request brought, because a placeholder or an endpoint can name the
  * user's own tenant.
  */
 function namesNoUser(connection: Connection): boolean {
-  const { iss, sub, callbackData, credentialsSource } = connection;
+  const { iss, sub, callbackData, tokens, credentialsSource } = connection;
   return (
-    (iss ?? sub ?? callbackData) === undefined &&
+    (iss ?? sub ?? callbackData ?? tokens) === undefined &&
     credentialsSource !== "byoc" &&
     Object.keys(targetFields(connection)).length === 0
   );
 }
 
-function notOurs(detail: string, cause?: unknown): OAuthError {
-  return new OAuthError("invalid_request", "connection is not one of this client", { detail, cause });
+/** @param cause absent or an error, for the log */
+export function notOurs(cause?: unknown): OAuthError {
+  return new OAuthError("invalid_request", "connection is not one of this client", { cause });
+}
+
+/** Of the key that a value is sealed under. */
+export function kidOf(value: string): string {
+  return value.slice(0, Math.max(value.indexOf("."), 0));
 }

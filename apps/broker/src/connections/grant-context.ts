@@ -1,18 +1,22 @@
 /**
  * What issued the token of a refresh, revoke, check or explain request. The caller names it by
- * `connection`, or by `vendor` (and the parameters of BYOC and manual mode) if it kept only that.
- * With `connection` nothing is guessed; with `vendor` the active credentials are used. BYOC
- * credentials come with each call: the connection holds their client id, not the secret.
+ * `connection`, by a sealed refresh token, which has the connection inside, or by `vendor` (and the
+ * parameters of BYOC and manual mode) if it kept only that. With a connection nothing is guessed;
+ * with `vendor` the active credentials are used, where no other owner shares them. BYOC credentials
+ * come with each call: the connection holds their client id, not the secret.
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import type { Parameters } from "@oauth-broker/oauth-core/protocol";
 import type { VendorCredentials } from "@oauth-broker/oauth-core/registry";
+import { canonicalJson } from "@oauth-broker/token-store";
 import type { ClientConfig, VendorConfig } from "../config.ts";
 import type { Deps } from "../deps.ts";
 import type { Trace } from "@oauth-broker/oauth-core/service";
-import { type Connection, connectionOf, openConnection } from "./connection.ts";
+import { type Connection, connectionOf, kidOf, notOurs, openConnection } from "./connection.ts";
 import { type ChoiceDeps, trustedChoice, type VendorChoice } from "../vendor/choose.ts";
 import { findCredentials, requireActiveCredentials, requireUsable } from "../vendor/entry.ts";
+import { isSealedRefreshToken, openSealedGrant, type SealedGrant } from "./sealed-refresh-token.ts";
+import { isShared, type PresentedToken, requireItsToken } from "./token-binding.ts";
 import {
   CUSTOM_VENDOR,
   idNamed,
@@ -26,12 +30,20 @@ import {
 
 export interface GrantContext extends VendorChoice {
   readonly connection: Connection;
-  /** The connection as the caller sent it; absent when the caller named only the vendor. */
+  /** The connection as the caller sent it; absent when the caller named its origin in another way. */
   readonly presented: string | undefined;
 }
 
+interface GrantOptions {
+  /** Has to be of the connection's own answer, where owners share the vendor client. */
+  readonly token?: PresentedToken | undefined;
+  /** Names its origin itself. */
+  readonly grant?: SealedGrant | undefined;
+  /** `false`: the vendor is not called, so no secret is needed. */
+  readonly asksVendor?: boolean;
+}
+
 /**
- * @param options.asksVendor `false`: the vendor is not called, so no secret is needed
  * @throws OAuthError invalid_request, unauthorized_client, invalid_grant,
  *   vendor_credentials_rejected; 502/503 from discovery
  */
@@ -40,11 +52,11 @@ export async function readGrantContext(
   client: ClientConfig,
   deps: ChoiceDeps & Pick<Deps, "now">,
   trace: Trace,
-  { asksVendor }: { readonly asksVendor: boolean } = { asksVendor: true },
+  { token, grant, asksVendor = true }: GrantOptions = {},
 ): Promise<GrantContext> {
-  const presented = parameters.get("connection");
+  const origin = await readOrigin(parameters, grant, client, deps);
+  const connection = origin?.connection;
   const own = readOwnCredentials(parameters);
-  const connection = presented === undefined ? undefined : await openConnection(presented, client.clientId, deps);
   const target = connection === undefined ? readTarget(parameters) : sameTarget(connection, parameters, deps);
   const entry = requireUsable(target, client, deps);
   trace.vendor = entry?.vendor.id ?? target.vendor;
@@ -55,8 +67,71 @@ export async function readGrantContext(
   const asked = connection !== undefined && asksVendor ? withoutPage(target) : target;
   const choice = await trustedChoice(asked, entry, credentials, client, deps);
   if (connection !== undefined) requireSameEndpoints(connection, choice, parameters);
+  if (token !== undefined && isShared(choice, client, deps)) await requireItsToken(origin, token, deps);
   trace.credentialsId = choice.credentials.id;
-  return { ...choice, connection: connection ?? connectionOf(choice, undefined), presented };
+  return { ...choice, connection: connection ?? connectionOf(choice, undefined), presented: origin?.presented };
+}
+
+/** A connection that came with the request. */
+interface Origin {
+  readonly connection: Connection;
+  /** Of the key that it is sealed under. */
+  readonly kid: string;
+  /** The value of `connection`; absent when it came inside a refresh token. */
+  readonly presented?: string;
+}
+
+async function readOrigin(
+  parameters: Parameters,
+  grant: SealedGrant | undefined,
+  client: ClientConfig,
+  deps: ChoiceDeps & Pick<Deps, "now">,
+): Promise<Origin | undefined> {
+  const presented = parameters.get("connection");
+  const named = presented === undefined ? undefined : await openNamed(presented, client, deps);
+  if (grant === undefined) return named;
+  requireNothingElse(parameters);
+  if (named === undefined || isSameOrigin(named.connection, grant.connection)) return grant;
+  throw new OAuthError("invalid_request", "connection and refresh token name different connections");
+}
+
+/** Wherever a connection is taken, the sealed refresh token of its answer may stand. */
+async function openNamed(
+  value: string,
+  { clientId }: ClientConfig,
+  deps: ChoiceDeps & Pick<Deps, "now">,
+): Promise<Origin> {
+  if (isSealedRefreshToken(value)) return openSealedGrant(value, clientId, deps, notOurs);
+  return { connection: await openConnection(value, clientId, deps), kid: kidOf(value), presented: value };
+}
+
+/** A sealed refresh token goes only to what it was minted at. */
+function requireNothingElse(parameters: Parameters): void {
+  const others = ["vendor", "issuer", "authorization_endpoint", "token_endpoint", "placeholders"];
+  const other = others.find((name) => parameters.has(name));
+  if (other === undefined) return;
+  throw new OAuthError("invalid_request", `${other} is not sent beside this token, which says where it came from`);
+}
+
+const ORIGIN = [
+  "vendor",
+  "placeholders",
+  "issuer",
+  "authorizationEndpoint",
+  "tokenEndpoint",
+  "credentialsId",
+  "credentialsSource",
+  "vendorClientId",
+  "iss",
+  "sub",
+] as const satisfies readonly (keyof Connection)[];
+
+/** Whether both name the same vendor, endpoints, credentials and account; not the same answer. */
+function isSameOrigin(one: Connection, other: Connection): boolean {
+  const [named, inside] = [one, other].map((connection) =>
+    canonicalJson(ORIGIN.map((name) => connection[name] ?? null)),
+  );
+  return named === inside;
 }
 
 /**

@@ -6,6 +6,21 @@
 import type { JsonObject } from "@oauth-broker/oauth-core";
 import { formatScope } from "@oauth-broker/oauth-core/protocol";
 import type { VendorTokens } from "@oauth-broker/oauth-core/registry";
+import type { Trace } from "@oauth-broker/oauth-core/service";
+import type { ClientConfig } from "../config.ts";
+import type { Deps } from "../deps.ts";
+import type { VendorChoice } from "../vendor/choose.ts";
+import type { Account } from "./account.ts";
+import { type Connection, connectionOf, issueConnection, resealConnection, sealConnection } from "./connection.ts";
+import type { GrantContext } from "./grant-context.ts";
+import { sealRefreshToken } from "./sealed-refresh-token.ts";
+import { bindTokens } from "./token-binding.ts";
+
+interface Redeemed {
+  readonly tokens: VendorTokens;
+  readonly vendor: VendorChoice;
+  readonly callbackData: Readonly<Record<string, string>>;
+}
 
 export interface TokenAnswer {
   readonly access_token: string;
@@ -19,9 +34,56 @@ export interface TokenAnswer {
   readonly vendor_data: JsonObject;
 }
 
-//= rfc6749#5.1
-export function tokenAnswer(
+/** The answer to a code. */
+export function firstAnswer(
+  { tokens, vendor: choice, callbackData }: Redeemed,
+  account: Account | undefined,
+  client: ClientConfig,
+  deps: Pick<Deps, "keyset" | "registrations">,
+  trace: Trace,
+): TokenAnswer {
+  const connection = bindTokens(connectionOf(choice, account, callbackData), tokens, choice, client, deps);
+  const value = issueConnection(choice, connection, client.clientId, deps);
+  const refreshToken = handedOut(tokens.refreshToken, connection, client, deps, trace);
+  return tokenAnswer(tokens, refreshToken, choice.vendor.id, value, callbackData);
+}
+
+/** The answer to a refresh; its tokens have the refresh token that is valid now. */
+export function answerAgain(
   tokens: VendorTokens,
+  { connection: before, presented, ...choice }: GrantContext,
+  client: ClientConfig,
+  deps: Pick<Deps, "keyset" | "registrations">,
+  trace: Trace,
+): TokenAnswer {
+  const { clientId } = client;
+  const connection = bindTokens(before, tokens, choice, client, deps);
+  const value =
+    presented === undefined
+      ? sealConnection(connection, clientId, deps)
+      : resealConnection(presented, { connection, before }, clientId, choice.vendor, deps);
+  const refreshToken = handedOut(tokens.refreshToken, connection, client, deps, trace);
+  return tokenAnswer(tokens, refreshToken, choice.vendor.id, value);
+}
+
+/** The refresh token as this client gets it. */
+function handedOut(
+  refreshToken: string | undefined,
+  connection: Connection,
+  { clientId, refreshTokens }: ClientConfig,
+  deps: Pick<Deps, "keyset">,
+  trace: Trace,
+): string | undefined {
+  if (refreshToken === undefined || refreshTokens !== "sealed") return refreshToken;
+  const sealed = sealRefreshToken(refreshToken, connection, clientId, deps);
+  if (sealed === undefined) trace.warning = "refresh_token: too long to be sealed, left out";
+  return sealed;
+}
+
+//= rfc6749#5.1
+function tokenAnswer(
+  tokens: VendorTokens,
+  refreshToken: string | undefined,
   vendor: string,
   connection: string,
   callbackData: Readonly<Record<string, string>> = {},
@@ -30,7 +92,7 @@ export function tokenAnswer(
     access_token: tokens.accessToken,
     token_type: tokens.tokenType,
     ...(tokens.expiresInSeconds === undefined ? {} : { expires_in: tokens.expiresInSeconds }),
-    ...(tokens.refreshToken === undefined ? {} : { refresh_token: tokens.refreshToken }),
+    ...(refreshToken === undefined ? {} : { refresh_token: refreshToken }),
     // An empty string is not a scope (rfc6749#3.3 requires at least one token), and strict clients
     // refuse it.
     ...(tokens.scope === undefined || tokens.scope.length === 0 ? {} : { scope: formatScope(tokens.scope) }),

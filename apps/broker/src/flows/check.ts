@@ -8,8 +8,10 @@ import type { AccessTokenCheck, CheckedAccount } from "@oauth-broker/oauth-core/
 import { formatScope, type Parameters, parseScope } from "@oauth-broker/oauth-core/protocol";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import type { ClientConfig } from "../config.ts";
-import type { Connection } from "../connections/connection.ts";
+import { type Connection, notOurs } from "../connections/connection.ts";
 import { readGrantContext } from "../connections/grant-context.ts";
+import { readSealedGrant } from "../connections/sealed-refresh-token.ts";
+import type { PresentedToken } from "../connections/token-binding.ts";
 import type { Deps } from "../deps.ts";
 
 /**
@@ -24,9 +26,12 @@ export async function check(
 ): Promise<JsonObject> {
   const accessToken = parameters.require("access_token");
   const scope = parseScope(parameters.get("scope") ?? "");
-  parameters.require("connection");
   // 1  the vendor, endpoints and credentials that minted the token
-  const { vendor, credentials, connection, vendorClient } = await readGrantContext(parameters, client, deps, trace);
+  const grant = await readSealedGrant(parameters.get("refresh_token"), client.clientId, deps, notOurs);
+  if (grant === undefined) parameters.require("connection");
+  const token: PresentedToken = { value: accessToken, kinds: ["access"] };
+  const context = await readGrantContext(parameters, client, deps, trace, { token, grant });
+  const { vendor, credentials, connection, vendorClient } = context;
   // 2  the vendor's own way, at no host other than the connection's
   const found = await vendorClient.checkAccessToken(vendor, credentials, {
     accessToken,

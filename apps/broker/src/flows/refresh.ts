@@ -3,16 +3,18 @@
  * over all processes. The broker keeps no tokens: it keeps the answer for 60 s, sealed under the
  * refresh token that was presented.
  */
-import { defined } from "@oauth-broker/oauth-core";
+import { defined, OAuthError } from "@oauth-broker/oauth-core";
 import { requireSameSubject, requireTokenHost } from "@oauth-broker/oauth-core/client";
 import { type Parameters, parseScope } from "@oauth-broker/oauth-core/protocol";
 import type { ClientConfig } from "../config.ts";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import type { Deps } from "../deps.ts";
-import { type Connection, resealConnection, sealConnection } from "../connections/connection.ts";
+import type { Connection } from "../connections/connection.ts";
 import { type GrantContext, readGrantContext } from "../connections/grant-context.ts";
 import { type SingleFlight, singleFlightId } from "../connections/single-flight.ts";
-import { type TokenAnswer, tokenAnswer } from "../connections/token-answer.ts";
+import { readSealedGrant } from "../connections/sealed-refresh-token.ts";
+import { answerAgain, type TokenAnswer } from "../connections/token-answer.ts";
+import type { PresentedToken } from "../connections/token-binding.ts";
 
 /**
  * The client is authenticated.
@@ -25,11 +27,14 @@ export async function refresh(
   deps: Deps,
   trace: Trace,
 ): Promise<TokenAnswer> {
-  const refreshToken = parameters.require("refresh_token");
+  const presented = parameters.require("refresh_token");
   const scope = parameters.get("scope");
   // 1  the vendor, endpoints and credentials that minted it
-  const context = await readGrantContext(parameters, client, deps, trace);
+  const grant = await readSealedGrant(presented, client.clientId, deps, unreadable);
+  const token: PresentedToken | undefined = grant === undefined ? { value: presented, kinds: ["refresh"] } : undefined;
+  const context = await readGrantContext(parameters, client, deps, trace, { token, grant });
   const { vendor, credentials, connection, vendorClient } = context;
+  const refreshToken = grant?.refreshToken ?? presented;
   // 2  never to a host other than those
   requireTokenHost(connection.hosts, vendor.refreshEndpoint ?? vendor.tokenEndpoint);
   // 3  one vendor call for all equal requests
@@ -48,10 +53,14 @@ export async function refresh(
   // 5  the old refresh token stays valid when no new one came
   //= rfc6749#6
   const kept = { ...tokens, refreshToken: tokens.refreshToken ?? refreshToken };
-  const answer = tokenAnswer(kept, vendor.id, connectionFor(context, client, deps));
+  const answer = answerAgain(kept, context, client, deps, trace);
   // 6  before they leave
   await deps.audit.record("tokens_refreshed", trace);
   return answer;
+}
+
+function unreadable(): OAuthError {
+  return new OAuthError("invalid_grant", "This refresh token is not valid any more: the user must authorize again");
 }
 
 /**
@@ -71,14 +80,4 @@ function requestId(
 
 function firstSubject({ iss, sub }: Connection): { issuer: string; subject: string } | undefined {
   return iss === undefined || sub === undefined ? undefined : { issuer: iss, subject: sub };
-}
-
-function connectionFor(
-  { connection, presented, vendor }: GrantContext,
-  { clientId }: ClientConfig,
-  deps: Deps,
-): string {
-  return presented === undefined
-    ? sealConnection(connection, clientId, deps)
-    : resealConnection(presented, connection, clientId, vendor, deps);
 }

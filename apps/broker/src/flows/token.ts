@@ -7,21 +7,19 @@ import type { Parameters } from "@oauth-broker/oauth-core/protocol";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import type { ClientConfig } from "../config.ts";
 import { accountOf } from "../connections/account.ts";
-import { issueConnection } from "../connections/connection.ts";
 import type { LegDeps } from "./policy.ts";
-import { type TokenAnswer, tokenAnswer } from "../connections/token-answer.ts";
+import { firstAnswer, type TokenAnswer } from "../connections/token-answer.ts";
 
 /** @throws OAuthError invalid_grant, invalid_request; otherwise the vendor's answer, translated */
 export async function redeemBrokerCode(
   parameters: Parameters,
-  { clientId }: ClientConfig,
+  client: ClientConfig,
   deps: LegDeps,
   trace: Trace,
 ): Promise<TokenAnswer> {
-  const redeemed = await deps.flows.redeem(parameters, clientId, trace); //              1  the vendor's tokens, once
-  const { tokens, vendor: choice, callbackData } = redeemed;
-  const account = await accountOf(tokens, choice, trace); //                             2  whose they are, where it can be known
-  const connection = issueConnection(choice, account, clientId, deps, callbackData); //  3  names the origin of the tokens
-  await deps.audit.record("tokens_issued", trace); //                                    4  before they leave
-  return tokenAnswer(tokens, choice.vendor.id, connection, callbackData);
+  const redeemed = await deps.flows.redeem(parameters, client.clientId, trace); //  1  the vendor's tokens, once
+  const account = await accountOf(redeemed.tokens, redeemed.vendor, trace); //       2  whose they are, where it can be known
+  const answer = firstAnswer(redeemed, account, client, deps, trace); //            3  with what names their origin
+  await deps.audit.record("tokens_issued", trace); //                               4  before they leave
+  return answer;
 }

@@ -13,7 +13,15 @@ import { keysUnavailable } from "./keys-unavailable.ts";
 import type { KeysetStorage, StoredKeyset } from "./keyset-storage.ts";
 
 /** What a key is for. A value made under one purpose never opens under another. */
-export type KeyPurpose = "state" | "flow" | "connection" | "parked-tokens" | "vendor-secret" | "record-mac";
+export type KeyPurpose =
+  | "state"
+  | "flow"
+  | "connection"
+  | "connection-tokens"
+  | "parked-tokens"
+  | "vendor-secret"
+  | "refresh-token"
+  | "record-mac";
 
 export interface PurposeKey {
   readonly kid: string;

@@ -64,7 +64,9 @@ const AUTHENTICATION: Record<string, Schema> = {
   client_assertion: text("private_key_jwt: aud is the issuer, exp - iat at most 60 s, jti used once"),
 };
 const WHAT_MINTED: Record<string, Schema> = {
-  connection: text("As returned with the tokens; names the vendor and the credentials that issued them"),
+  connection: text(
+    "As returned with the token; names what issued it. A sealed refresh token may stand in its place. Required where clients of several owners share the vendor client",
+  ),
   vendor: text(
     "Instead of connection, for callers that kept only that; with the parameters below as the flow had them",
   ),
@@ -174,7 +176,7 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
             code: text("The broker's code"),
             redirect_uri: text("As pushed"),
             code_verifier: text("PKCE #1", { minLength: 43, maxLength: 128 }),
-            refresh_token: text("The vendor's refresh token"),
+            refresh_token: text("The refresh token; a sealed one needs neither connection nor vendor beside it"),
             scope: text("For refresh: a narrower scope"),
             ...WHAT_MINTED,
             client_id: text("The client"),
@@ -217,13 +219,14 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
           {
             access_token: text("The token; sent only to hosts that connection pins"),
             connection: WHAT_MINTED["connection"] ?? {},
+            refresh_token: text("Instead of connection: a sealed refresh token"),
             scope: text("The scopes that the caller needs, space-separated"),
             vendor_client_secret: text("BYOC: with vendor_client_id, the secret again"),
             vendor_client_id: text("BYOC: as the connection has it"),
             client_id: text("The client"),
             ...AUTHENTICATION,
           },
-          ["access_token", "connection"],
+          ["access_token"],
         ),
         { "200": json("What the vendor said of the token", ref("Check")) },
       ),

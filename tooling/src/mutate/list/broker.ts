@@ -180,9 +180,9 @@ export const BROKER_DEFENCES: readonly Mutation[] = [
     defence: "A connection opens for its own client only",
     rows: ["RF-7", "RV-3"],
     file: `${GRANT_FILES}/connection.ts`,
-    find: 'text = open(key, value.slice(dot + 1), ["connection", clientId]).toString("utf8");',
+    find: 'text = open(key, value.slice(kid.length + 1), ["connection", clientId]).toString("utf8");',
     replace:
-      'text = (["platform", "other"].includes(clientId) ? open(key, value.slice(dot + 1), ["connection", "platform"]) : key).toString("utf8");',
+      'text = (["platform", "other"].includes(clientId) ? open(key, value.slice(kid.length + 1), ["connection", "platform"]) : key).toString("utf8");',
     tests: [GRANTS],
   },
   {

@@ -22,6 +22,7 @@ describe("a client", () => {
       secretDigests: [sha256(SECRET)],
       redirectUris: ["https://acme.platform.example/oauth/vendor-callback"],
       browserBinding: "required",
+      refreshTokens: "vendor",
       allowOverrides: true,
       approvedVendors: [],
     });

@@ -127,6 +127,7 @@ export function buildClient(
     secretDigests: (parsed.client_secret ?? []).map(({ digest }) => digest),
     redirectUris: parsed.redirect_uris,
     browserBinding: parsed.browser_binding,
+    refreshTokens: parsed.refresh_tokens,
     allowOverrides: parsed.allow_overrides,
     approvedVendors: owner?.approvedVendors ?? parsed.approved_vendors.map(idOf),
     ...buildKeys(parsed),

@@ -133,6 +133,15 @@ export function clientSchema(rules: UrlRules) {
         default: "[]",
       },
     ).default([]),
+    refresh_tokens: choice(
+      {
+        description:
+          "`sealed`: in place of the vendor's refresh token the client gets an opaque one, bound to it, with the connection inside, so that any OAuth library refreshes and revokes with it alone. `vendor`: the vendor's own, beside `connection`.",
+        example: "sealed",
+        default: "vendor",
+      },
+      ["vendor", "sealed"],
+    ).default("vendor"),
     initiate_login_uri: text(
       {
         type: "absolute https URL",

@@ -1,0 +1,145 @@
+/**
+ * Several owners share the broker's client at a vendor. Attacker: a client of one owner (`other`,
+ * Mallory) that holds a token of another owner's user. Goal: the broker uses its own client secret
+ * at the vendor for that token: refreshes it, revokes it, or says whose it is. Defence: the broker
+ * takes a token only beside the connection of its own answer, which holds a keyed hash of it and
+ * opens for its own client (requireItsToken), or inside a sealed refresh token, which is bound to
+ * the client too (openSealedGrant).
+ */
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { BASE_URL, CALLBACK, PLATFORMS, type PlatformId, VENDOR_CLIENT } from "./support/names.ts";
+import { createFakeVendor, ownerOf } from "./support/fake-vendor.ts";
+import { without } from "./support/outcomes.ts";
+import { type Answer, createBackend, createBrowser, encode, type Form, parameter } from "./support/actors.ts";
+import { createFixture, type Fixture } from "./support/fixture.ts";
+
+const off = vi.hoisted(() => new Set<string>());
+afterEach(() => off.clear());
+
+vi.mock("@oauth-broker/broker/src/connections/token-binding.ts", async (original) => {
+  const actual = await original<typeof import("@oauth-broker/broker/src/connections/token-binding.ts")>();
+  const requireItsToken: typeof actual.requireItsToken = async (...call) =>
+    off.has("requireItsToken") ? undefined : actual.requireItsToken(...call);
+  return { ...actual, requireItsToken };
+});
+vi.mock("@oauth-broker/broker/src/connections/sealed-refresh-token.ts", async (original) => {
+  const actual = await original<typeof import("@oauth-broker/broker/src/connections/sealed-refresh-token.ts")>();
+  const readSealedGrant: typeof actual.readSealedGrant = (token, clientId, ...rest) =>
+    actual.readSealedGrant(token, off.has("client") ? "platform" : clientId, ...rest);
+  return { ...actual, readSealedGrant };
+});
+
+const HONEST = "https://honest.example";
+type Tokens = Record<"access_token" | "refresh_token" | "connection", string>;
+
+async function setUp(refresh_tokens: "vendor" | "sealed" = "vendor") {
+  const honest = createFakeVendor({ ...VENDOR_CLIENT, origin: HONEST, redirectUri: CALLBACK });
+  const clientOf = (id: PlatformId, owner: string) => ({
+    client_id: id,
+    client_secret: PLATFORMS[id].secret,
+    redirect_uris: [PLATFORMS[id].redirectUri],
+    owner,
+    refresh_tokens,
+  });
+  const config = {
+    owners: [{ id: "acme" }, { id: "mallory" }],
+    clients: [clientOf("platform", "acme"), clientOf("other", "mallory")],
+  };
+  const entry = {
+    name: "Honest",
+    issuer: HONEST,
+    revocation_endpoint: `${HONEST}/token?revoke`,
+    introspection_endpoint: `${HONEST}/token?introspect`,
+  };
+  const fixture = await createFixture({ vendors: [honest], config, entries: { honest: entry } });
+  const stolen = await connect(fixture, "platform", "victim");
+  const own = await connect(fixture, "other", "mallory");
+  expect([ownerOf(stolen.access_token), ownerOf(own.access_token)]).toEqual(["victim", "mallory"]);
+  const before = fixture.outbound.length;
+  return { foe: createBackend(fixture, "other"), stolen, own, sent: () => fixture.outbound.length - before };
+}
+
+/** The user reads the owner page and goes on. */
+async function connect(fixture: Fixture, clientId: PlatformId, user: string): Promise<Tokens> {
+  const backend = createBackend(fixture, clientId);
+  const flow = await backend.push();
+  const browser = createBrowser(fixture, user);
+  const link = backend.startUrl(flow);
+  const { page } = await browser.visit(link);
+  const csrf = /name="csrf" value="([^"]+)"/.exec(page?.body ?? "")?.[1];
+  const authorize = new URL(`${BASE_URL}/v1/authorize`);
+  const approved = await fixture.request(authorize, {
+    method: "POST",
+    headers: {
+      "content-type": "application/x-www-form-urlencoded",
+      cookie: browser.jar.header(authorize) ?? "",
+    },
+    body: encode({ ...Object.fromEntries(link.searchParams), csrf, decision: "approve" }),
+  });
+  const { url } = await browser.visit(new URL(approved.headers.get("location") ?? ""));
+  return (await backend.redeem(parameter(url, "code"), flow.codeVerifier)).body as Tokens;
+}
+
+type Harness = Awaited<ReturnType<typeof setUp>>;
+
+const DOORS: readonly [string, string, (stolen: Tokens) => Form][] = [
+  ["refreshed", "/v1/token", ({ refresh_token }) => ({ grant_type: "refresh_token", refresh_token })],
+  ["revoked by its access token", "/v1/revoke", ({ access_token }) => ({ token: access_token })],
+  ["revoked by its refresh token", "/v1/revoke", ({ refresh_token }) => ({ token: refresh_token })],
+  ["checked", "/v1/check", ({ access_token }) => ({ access_token })],
+];
+
+describe.each(DOORS)("bar#RF-7 rfc6749#10.4 a grant of another owner is to be %s", (_, path, formOf) => {
+  /** What an attacker has to put beside it: its own connection, made as any user makes one. */
+  const attack = async ({ foe, stolen, own, sent }: Harness) => {
+    const { status, body } = await foe.post(path, { ...formOf(stolen), connection: own.connection });
+    return { status, error: body["error"], sent: sent() };
+  };
+
+  it("beside the attacker's own connection it is refused, and nothing is sent", async () => {
+    expect(await attack(await setUp())).toEqual({ status: 400, error: "invalid_grant", sent: 0 });
+  });
+
+  it("by the vendor's name it is refused, and nothing is sent", async () => {
+    const { foe, stolen, sent } = await setUp();
+    const { status, body } = await foe.post(path, { ...formOf(stolen), vendor: "honest" });
+    expect([status, body["error"], sent()]).toEqual([400, "invalid_request", 0]);
+  });
+
+  it("twin: without requireItsToken the token goes to the vendor, with the broker's secret", async () => {
+    const harness = await setUp();
+    expect(await without(off, "requireItsToken", () => attack(harness))).toMatchObject({ sent: 1 });
+  });
+});
+
+it("bar#RF-7 twin: without requireItsToken the attacker holds the victim's new tokens, also by the vendor's name", async () => {
+  const { foe, stolen, own } = await setUp();
+  const form = { grant_type: "refresh_token", refresh_token: stolen.refresh_token };
+  const taken = await without(off, "requireItsToken", () =>
+    foe.post("/v1/token", { ...form, connection: own.connection }),
+  );
+  expect(ownerOf(taken.body["access_token"])).toBe("victim");
+  const again = { ...form, refresh_token: String(taken.body["refresh_token"]), vendor: "honest" };
+  const named = await without(off, "requireItsToken", () => foe.post("/v1/token", again));
+  expect(ownerOf(named.body["access_token"])).toBe("victim");
+});
+
+describe("bar#RF-7 rfc6749#10.4 a sealed refresh token of another client", () => {
+  const attack = async ({ foe, stolen, sent }: Harness): Promise<[Answer, Answer, number]> => [
+    await foe.post("/v1/revoke", { token: stolen.refresh_token }),
+    await foe.post("/v1/token", { grant_type: "refresh_token", refresh_token: stolen.refresh_token }),
+    sent(),
+  ];
+
+  it("is refused by itself, at both doors, and nothing is sent", async () => {
+    const [revoked, refreshed, sent] = await attack(await setUp("sealed"));
+    expect([revoked.status, revoked.body["error"]]).toEqual([400, "invalid_grant"]);
+    expect([refreshed.status, refreshed.body["error"], sent]).toEqual([400, "invalid_grant", 0]);
+  });
+
+  it("twin: with any client's token opened, the attacker holds the victim's new tokens", async () => {
+    const harness = await setUp("sealed");
+    const [, refreshed] = await without(off, "client", () => attack(harness));
+    expect(ownerOf(refreshed.body["access_token"])).toBe("victim");
+  });
+});
