@@ -25,9 +25,9 @@ export interface SealedGrant {
   readonly kid: string;
 }
 
-/** Format 1. */
 interface Sealed extends Omit<SealedGrant, "kid"> {
-  readonly v: 1;
+  /** The format, 1. */
+  readonly v: number;
   readonly clientId: string;
 }
 

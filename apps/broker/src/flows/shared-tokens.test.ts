@@ -28,7 +28,7 @@ interface Grant {
 /** A vendor that rotates, and that takes its clients' tokens for those of one client. */
 function oneClient() {
   let n = 0;
-  return async (input: string | URL | Request) => {
+  return async (input: string | URL) => {
     if (String(input).endsWith("/revoke")) return new Response(null, { status: 200 });
     if (String(input).endsWith("/introspect")) return Response.json({ active: true, client_id: "ours" });
     return Response.json({ access_token: `at-${++n}`, token_type: "bearer", refresh_token: `rt-${n}` });

@@ -217,7 +217,10 @@ describe("bar#XA-9 a vendor whose credentials clients of several owners share", 
       onTestFinished(() => started.close());
       return started;
     };
-    const [own, foreign] = [testClient("platform"), { ...testClient("other"), owner: "globex" }];
+    const [own, foreign] = [
+      { ...testClient("platform"), owner: "acme" },
+      { ...testClient("other"), owner: "globex" },
+    ];
     return { before: await broker([own]), after: await broker([own, foreign]) };
   };
 

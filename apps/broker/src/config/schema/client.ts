@@ -48,7 +48,7 @@ export function clientSchema(rules: UrlRules) {
     owner: text({
       type: "owner id",
       description:
-        "The organization it belongs to. Where clients of different owners share a vendor's credentials, users first see a page that names client and owner.",
+        "The organization it belongs to. Where clients of different owners share a vendor's credentials, users first see a page that names client and owner, and a token counts only beside its own `connection`. Give each client one some time before the second owner comes: connections that a client without owner has at that moment end.",
       example: "acme",
     }).optional(),
     name: text(
