@@ -89,7 +89,7 @@ export async function createBroker(
   });
   const metrics = createMetrics({ vendors: config.vendors.keys() });
   const clientKeys = createSigningKeys({ fetch: egress.fetch, now });
-  const { allowLoopback, allowCidrs } = config.egress;
+  const { allowLoopback, allowCidrs, operatorUrls = [] } = config.egress;
   // Several clients can wait for one vendor's document, so that call counts for none of them.
   const fetchDocuments: Fetch = (input, init) => onBehalfOf({}, () => egress.fetch(input, init));
   const onStoredEndpoints = ({ id }: Pick<Vendor, "id">): void => {
@@ -115,7 +115,15 @@ export async function createBroker(
     vendors: config.vendors,
     registrations: indexRegistrations(config.clients, config.vendors),
     vendorClient: watchedVendorClient(
-      createVendorClient({ fetch: egress.fetch, fetchDocuments, now, allowLoopback, allowCidrs, ...reports }),
+      createVendorClient({
+        fetch: egress.fetch,
+        fetchDocuments,
+        now,
+        allowLoopback,
+        allowCidrs,
+        operatorUrls,
+        ...reports,
+      }),
       { log, metrics },
     ),
     untrustedVendorClient: watchedVendorClient(

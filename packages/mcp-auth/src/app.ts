@@ -70,11 +70,9 @@ export function createApp(definition: ServerDefinition, settings: Settings, opti
   const { now, storage, metrics } = options;
   const log = metrics?.countCalls(options.log) ?? options.log;
   const { vendor: entry, apiHosts } = settings.vendor;
-  const { allowLoopback, allowCidrs } = settings.egress;
-  const oauth = createEgress({ allowLoopback, allowCidrs, timeoutMs: OAUTH_TIMEOUT_MS });
+  const oauth = createEgress({ ...settings.egress, timeoutMs: OAUTH_TIMEOUT_MS });
   const api = createEgress({
-    allowLoopback,
-    allowCidrs,
+    ...settings.egress,
     timeoutMs: API_TIMEOUT_MS,
     maxBodyBytes: API_ANSWER_BYTES,
     answerBounds: API_ANSWER_BOUNDS,
@@ -87,7 +85,7 @@ export function createApp(definition: ServerDefinition, settings: Settings, opti
   };
   const onOddScope = ({ id }: Pick<ResolvedVendor, "id">): void => log.warn("vendor_scope_left_out", { vendor: id });
   const vendorClient = watchedVendorClient(
-    createVendorClient({ fetch: oauth.fetch, now, allowLoopback, allowCidrs, onStoredEndpoints, onOddScope }),
+    createVendorClient({ fetch: oauth.fetch, now, ...settings.egress, onStoredEndpoints, onOddScope }),
     { log, ...defined({ metrics }) },
   );
   const vendor = (): Promise<ResolvedVendor> => vendorClient.resolve(entry);
@@ -109,7 +107,7 @@ export function createApp(definition: ServerDefinition, settings: Settings, opti
     vendor,
     names: { id: entry.id, name: entry.name },
     apiHosts,
-    allowLoopback,
+    allowLoopback: settings.egress.allowLoopback,
     fetch: api.fetch,
     vendorClient,
     log,

@@ -44,7 +44,8 @@ export function loadSettings(environment: Environment = process.env, tools: read
   const { vendor, linking } = vendors;
   const uses = { mode, callback: callback?.kind, vendors: [...(linking?.vendors.keys() ?? [])] };
   const warnings = [...read.warnings, ...unusedVariables(environment, uses)];
-  const common = { ...deployment, vendor, warnings };
+  const operatorUrls = names.filter((name) => OF_A_URL.test(name)).flatMap((name) => environment[name] ?? []);
+  const common = { ...deployment, egress: { ...egress, operatorUrls }, vendor, warnings };
   if (mode === "pre-registered") return { ...common, mode };
   const { credentials } = vendor;
   if (deploymentUrl === undefined || credentials === undefined || callback === undefined) throw errorOf(read.problems);
@@ -59,6 +60,9 @@ export function loadSettings(environment: Environment = process.env, tools: read
     adoptUnsealedServerKey,
   };
 }
+
+/** `VENDOR_ISSUER`, `VENDOR_TOKEN_URL`, and those of one vendor among several. */
+const OF_A_URL = /^VENDOR_(?:\w+_)?(?:ISSUER|[A-Z]+_URL)$/;
 
 /** The vendors that are listed are known, whatever else is wrong. */
 function problemsOfTools(read: PrefixedReader, tools: readonly Tool[]): readonly Problem[] {

@@ -20,7 +20,12 @@ export interface CommonSettings {
   /** `ALLOWED_ORIGINS`: origins of clients that are web pages, or `*`. Empty: none. */
   readonly allowedOrigins: readonly string[];
   readonly vendor: VendorSettings;
-  readonly egress: { readonly allowLoopback: boolean; readonly allowCidrs: readonly string[] };
+  readonly egress: {
+    readonly allowLoopback: boolean;
+    readonly allowCidrs: readonly string[];
+    /** Every `VENDOR_…_URL` and issuer: at their hosts any https port may be asked. */
+    readonly operatorUrls?: readonly string[];
+  };
   readonly limits: {
     /**
      * Per address at `/authorize` and `/callback`, and refused ones at `/token` and `/revoke`; 0 =

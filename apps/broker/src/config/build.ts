@@ -71,9 +71,13 @@ interface BuildParts {
   readonly vendors: BuiltVendors;
   readonly caPem: string | undefined;
   readonly tracing: TracingSettings | undefined;
+  readonly operatorUrls: readonly string[];
 }
 
-export function buildConfig(parsed: ParsedConfiguration, { source, vendors, caPem, tracing }: BuildParts): Config {
+export function buildConfig(
+  parsed: ParsedConfiguration,
+  { source, vendors, caPem, tracing, operatorUrls }: BuildParts,
+): Config {
   const idOf = (name: string): string => idNamed(name, vendors.vendors);
   const owners = parsed.owners.map((owner) => buildOwner(owner, idOf));
   const clients = parsed.clients.map((client) => buildClient(client, owners, idOf));
@@ -103,7 +107,7 @@ export function buildConfig(parsed: ParsedConfiguration, { source, vendors, caPe
       vendorCallsPerMinute: parsed.limits.vendor_calls_per_minute,
       bodyBytes: parsed.limits.body_bytes,
     },
-    egress: { allowLoopback, allowCidrs, timeoutMs, ...defined({ caPem }) },
+    egress: { allowLoopback, allowCidrs, operatorUrls, timeoutMs, ...defined({ caPem }) },
     warnings: [
       ...ignoredWarnings(source),
       ...clientWarnings(parsed.clients, parsed.owners, namesOf(vendors)),

@@ -68,7 +68,16 @@ export function loadConfig(
   const caPem = readCertificates(valueAt(tree, ["egress", "ca_file"]), source, problems);
 
   if (!success || problems.length > 0) throw configError(source.file ?? "the environment", problems);
-  return buildConfig(data, { source, vendors, caPem, tracing });
+  return buildConfig(data, { source, vendors, caPem, tracing, operatorUrls: urlsOf(tree) });
+}
+
+/** The URLs of the vendors and clients in the file, as written. */
+function urlsOf({ vendors, clients }: Tree): string[] {
+  const sections: unknown[] = [vendors, clients].flatMap((part) => Object.values(part ?? {}));
+  return sections
+    .flatMap((section): unknown[] => Object.values(section ?? {}))
+    .filter((value) => typeof value === "string")
+    .filter((value) => value.startsWith("https://"));
 }
 
 /** @param problems receives what is wrong */

@@ -134,6 +134,8 @@ export interface LimitsConfig {
 export interface EgressConfig {
   readonly allowLoopback: boolean;
   readonly allowCidrs: readonly string[];
+  /** Every URL of the file: at their hosts any https port may be asked. */
+  readonly operatorUrls?: readonly string[];
   readonly timeoutMs: number;
   /** PEM certificates trusted besides the default roots. */
   readonly caPem?: string;

@@ -55,9 +55,12 @@ export function direct(options: DirectOptions): DirectClient {
   const { vendor: entry, credentials } = directVendor(options);
   const { clientId } = credentials;
   const { allowLoopback = false, allowCidrs = [] } = options.egress ?? {};
-  requireReachable(entry, { allowLoopback, allowCidrs });
-  const { fetch, close } = options.fetch === undefined ? openEgress(options.egress) : withoutEnd(options.fetch);
-  const vendorClient = createVendorClient({ fetch, now, allowLoopback, allowCidrs });
+  // With a fetch of its own the program decides which ports that reaches.
+  const operatorUrls = options.fetch === undefined ? urlsOf(entry) : [];
+  requireReachable(entry, { allowLoopback, allowCidrs, anyPort: options.fetch === undefined });
+  const { fetch, close } =
+    options.fetch === undefined ? openEgress({ ...options.egress, operatorUrls }) : withoutEnd(options.fetch);
+  const vendorClient = createVendorClient({ fetch, now, allowLoopback, allowCidrs, operatorUrls });
   const spent = createSpentSessions({ now });
   const owner = { clientId, redirectUri };
   const resolve = async (): Promise<ResolvedVendor> => vendorClient.resolve(entry);
@@ -170,7 +173,7 @@ export function direct(options: DirectOptions): DirectClient {
 /** Found when it is created, since the vendor is not the user's choice but the deployment's. */
 function requireReachable(
   { issuer, tokenEndpoint }: Vendor,
-  rules: Pick<EgressOptions, "allowLoopback" | "allowCidrs">,
+  rules: Pick<EgressOptions, "allowLoopback" | "allowCidrs"> & { readonly anyPort: boolean },
 ): void {
   const asked = tokenEndpoint ?? issuer;
   if (asked === undefined) return;
@@ -182,13 +185,21 @@ function requireReachable(
   }
 }
 
+/** The program's own: at their hosts any https port may be asked. */
+function urlsOf(entry: Vendor): string[] {
+  return Object.values(entry)
+    .filter((value) => typeof value === "string")
+    .filter((value) => value.startsWith("https://"));
+}
+
 function openEgress({
   allowLoopback = false,
   allowCidrs = [],
   timeoutMs = TIMEOUT_MS,
   caPem,
-}: DirectOptions["egress"] = {}): Egress {
-  return createEgress({ allowLoopback, allowCidrs, timeoutMs, ...defined({ caPem }) });
+  operatorUrls,
+}: DirectOptions["egress"] & { readonly operatorUrls: readonly string[] }): Egress {
+  return createEgress({ allowLoopback, allowCidrs, operatorUrls, timeoutMs, ...defined({ caPem }) });
 }
 
 function withoutEnd(fetch: Fetch): Pick<Egress, "fetch" | "close"> {

@@ -18,7 +18,7 @@ describe("what is not set", () => {
       listen: { host: "127.0.0.1", port: 8788, maxConnections: 2000, idleSeconds: 65 },
       deploymentUrl: undefined,
       allowedOrigins: [],
-      egress: { allowLoopback: false, allowCidrs: [] },
+      egress: { allowLoopback: false, allowCidrs: [], operatorUrls: expect.any(Array) },
       limits: { requestsPerMinute: 600, registrationsPerMinute: 10, refusedTokensPerMinute: 120, trustedProxies: [] },
       warnings: [],
     });
@@ -82,6 +82,18 @@ describe("the callback", () => {
   it("of the platform can be without /register", () => {
     expect(hosted({ ...HOSTED, OAUTH_REGISTER: "off" }).callback).toMatchObject({ registers: false });
   });
+});
+
+it("endpoints of the operator may have any https port, and the hosts of tools none", () => {
+  const { vendor, egress } = hosted({
+    ...HOSTED,
+    VENDOR_ISSUER: "https://sso.customer.example:8443",
+    VENDOR_TOKEN_URL: "https://sso.customer.example:9443/token",
+  });
+  expect(vendor.vendor.tokenEndpoint).toBe("https://sso.customer.example:9443/token");
+  expect(egress.operatorUrls).toEqual(expect.arrayContaining(["https://sso.customer.example:8443"]));
+  expect(() => hosted({ ...HOSTED, VENDOR_TOKEN_URL: "http://sso.customer.example:9443/token" })).toThrow(/https/);
+  expect(() => hosted({ ...HOSTED, VENDOR_API_HOSTS: "sso.customer.example:8443" })).toThrow(/VENDOR_API_HOSTS/);
 });
 
 it("an id or secret loses a byte order mark and final line ends (h11)", () => {

@@ -26,7 +26,7 @@ export interface Variable {
   readonly use?: Use;
 }
 
-const URL_TYPE = "absolute https URL on port 443 (other ports and http only where egress allows it)";
+const URL_TYPE = "absolute https URL (http only where egress allows it)";
 const HOSTS_TYPE = "hosts, with their port where it is not 443, separated by commas";
 const LIMIT_TYPE = "whole number, 0 to 1000000";
 const CIDRS_TYPE = "networks in CIDR notation, separated by commas";

@@ -193,7 +193,10 @@ function checkWritten(read: Reader, name: VariableName, url: string | undefined,
  */
 //= bar#EG-7
 function checkUrl(read: Reader, name: VariableName, url: string, rules: CommonSettings["egress"]): boolean {
-  const problem = problemOfThrown(() => void requireEgressUrl(url, rules))?.replace(/^An endpoint /, "");
+  const problem = problemOfThrown(() => void requireEgressUrl(url, { ...rules, anyPort: true }))?.replace(
+    /^An endpoint /,
+    "",
+  );
   if (problem !== undefined) read.refuse(name, problem);
   return problem === undefined;
 }

@@ -128,7 +128,8 @@ function admits(address: string, { hostname, protocol, port }: Target, policy: A
   if (protocol !== "https:") return false;
   if (policy.isAllowedNetwork?.(address) === true) return true;
   if (isIP(hostname) === 0 && isPrivateName(hostname)) return false;
-  return (port === "" || port === "443") && isPublicAddress(address);
+  const mayUsePort = port === "" || port === "443" || policy.isOperatorsHost?.(hostname) === true;
+  return mayUsePort && isPublicAddress(address);
 }
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;

@@ -18,7 +18,7 @@ import { dnsLookup, type Lookup, systemLookup } from "./lookup.ts";
 import type { Turns } from "../mechanics/turns.ts";
 import { callerName, CONNECTIONS_PER_ORIGIN, createOriginTurns } from "./share.ts";
 import { createTrust } from "./connector.ts";
-import { egressUrlRules, parseEgressUrl, urlFault } from "./url.ts";
+import { egressUrlRules, operatorsHosts, parseEgressUrl, urlFault } from "./url.ts";
 import { readRequest, toResponse } from "./messages.ts";
 
 export { createCidrMatcher } from "./addresses.ts";
@@ -37,6 +37,11 @@ export interface EgressOptions {
    * that resolves wholly into them.
    */
   readonly allowCidrs: readonly string[];
+  /**
+   * URLs that the operator wrote down. At their hosts `fetch`, never `fetchUntrusted`, may ask any
+   * https port; elsewhere only 443.
+   */
+  readonly operatorUrls?: readonly string[];
   /** For the whole exchange, from the call to the last byte. */
   readonly timeoutMs: number;
   /** PEM certificates trusted in addition to the default roots. */
@@ -92,12 +97,16 @@ const IDLE_MS = 4_000;
 
 /** @throws Error when `allowCidrs` or `caPem` is malformed */
 export function createEgress(options: EgressOptions, deps: EgressDeps = REAL_NETWORK): Egress {
-  const { allowLoopback, allowCidrs, caPem, timeoutMs, maxBodyBytes = 262_144 } = options;
+  const { allowLoopback, allowCidrs, operatorUrls = [], caPem, timeoutMs, maxBodyBytes = 262_144 } = options;
   const secureContext = createTrust(caPem);
   const limits = { timeoutMs, maxBodyBytes, hold: createAnswerBudget(options.answerBounds ?? ANSWER_BOUNDS) };
 
   const trusted = createRealm(
-    { ...egressUrlRules({ allowLoopback, allowCidrs }), refusedHosts: new Set() },
+    {
+      ...egressUrlRules({ allowLoopback, allowCidrs }),
+      isOperatorsHost: operatorsHosts(operatorUrls),
+      refusedHosts: new Set(),
+    },
     { ...deps, secureContext },
     limits,
   );

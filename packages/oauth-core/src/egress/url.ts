@@ -14,10 +14,16 @@ export interface EgressUrlOptions {
    * networks at connection time.
    */
   readonly allowCidrs?: readonly string[];
+  /** Any https port: for a URL that the operator wrote down. */
+  readonly anyPort?: boolean;
 }
+
+/** Whether the operator wrote down a URL at this host: then any https port of it may be asked. */
+export type OperatorsHosts = (hostname: string) => boolean;
 
 export interface EgressUrlRules {
   readonly allowLoopback: boolean;
+  readonly isOperatorsHost?: OperatorsHosts;
   /** Set only where the operator named private networks. */
   readonly isAllowedNetwork?: (address: string) => boolean;
 }
@@ -69,12 +75,33 @@ function forbidden(fault: UrlFault): OAuthError {
 }
 
 /** @throws Error when a network is malformed */
-export function egressUrlRules({ allowLoopback, allowCidrs = [] }: EgressUrlOptions): EgressUrlRules {
-  return { allowLoopback, ...(allowCidrs.length === 0 ? {} : { isAllowedNetwork: createCidrMatcher(allowCidrs) }) };
+export function egressUrlRules({ allowLoopback, allowCidrs = [], anyPort }: EgressUrlOptions): EgressUrlRules {
+  return {
+    allowLoopback,
+    ...(allowCidrs.length === 0 ? {} : { isAllowedNetwork: createCidrMatcher(allowCidrs) }),
+    ...(anyPort === true ? { isOperatorsHost: () => true } : {}),
+  };
+}
+
+const HTTPS_HOST = /^https:\/\/([^/?#:[\]@]+|\[[^\]]*\])/i;
+
+/**
+ * @param urls that the operator wrote down. A {placeholder} in a host stands for one label, which
+ *   cannot bring a host of its own
+ */
+export function operatorsHosts(urls: readonly string[]): OperatorsHosts {
+  const hosts = new Set(urls.flatMap((url) => HTTPS_HOST.exec(url)?.[1]?.toLowerCase() ?? []));
+  const patterns = [...hosts]
+    .filter((host) => /\{.*\..*[a-z]/.test(host) && !/^\{[^{}]*\}\.?[^.]*$/.test(host))
+    .map((host) => new RegExp(`^${host.replaceAll(".", "\\.").replaceAll(/\{[^{}]*\}/g, "[a-z0-9-]+")}$`));
+  return (hostname) => hosts.has(hostname) || patterns.some((pattern) => pattern.test(hostname));
 }
 
 /** The same rules on a URL that is already parsed; `undefined` when it passes. */
-export function urlFault(url: URL, { allowLoopback, isAllowedNetwork }: EgressUrlRules): UrlFault | undefined {
+export function urlFault(
+  url: URL,
+  { allowLoopback, isAllowedNetwork, isOperatorsHost }: EgressUrlRules,
+): UrlFault | undefined {
   if (url.username !== "" || url.password !== "" || url.hash !== "" || url.hostname.length > 253) return "syntax";
   const host = bareHost(url);
   if (allowLoopback && isLoopbackHost(host) && url.protocol === "http:") return undefined;
@@ -82,7 +109,7 @@ export function urlFault(url: URL, { allowLoopback, isAllowedNetwork }: EgressUr
   if (allowLoopback && isLoopbackHost(host)) return undefined;
   const isName = isIP(host) === 0;
   if (isAllowedNetwork !== undefined && (isName || isAllowedNetwork(host))) return undefined;
-  if (url.port !== "") return "port";
+  if (url.port !== "" && isOperatorsHost?.(url.hostname) !== true) return "port";
   return (isName ? !isPrivateName(host) : isPublicAddress(host)) ? undefined : "host";
 }
 

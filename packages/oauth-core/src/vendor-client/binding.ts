@@ -33,6 +33,8 @@ export interface VendorClientDeps {
   readonly allowLoopback: boolean;
   /** Private networks of the operator, for endpoints that metadata names. */
   readonly allowCidrs?: readonly string[];
+  /** URLs that the operator wrote down: metadata may name any https port at the host of its issuer. */
+  readonly operatorUrls?: readonly string[];
   /**
    * Called when flows of a vendor use its stored endpoints because its metadata cannot be reached; at
    * most once in ten minutes for one vendor.

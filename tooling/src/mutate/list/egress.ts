@@ -7,6 +7,30 @@ const EGRESS = "packages/oauth-core/src/egress";
 
 export const EGRESS_DEFENCES: readonly Mutation[] = [
   {
+    defence: "Ports other than 443 are for hosts that the operator wrote down",
+    rows: ["EG-7"],
+    file: `${EGRESS}/url.ts`,
+    find: 'if (url.port !== "" && isOperatorsHost?.(url.hostname) !== true) return "port";',
+    replace: 'if (url.port !== "" && isOperatorsHost === undefined) return "port";',
+    tests: [`${EGRESS}/ports.test.ts`],
+  },
+  {
+    defence: "Metadata names other ports at the host of its issuer alone",
+    rows: ["DI-2"],
+    file: "packages/oauth-core/src/vendor-client/discovery/document.ts",
+    find: "const isOfIssuer = issuer === undefined || issuer.hostname === hostname;",
+    replace: "const isOfIssuer = issuer?.hostname !== undefined || hostname !== undefined;",
+    tests: [`${EGRESS}/ports.test.ts`],
+  },
+  {
+    defence: "A placeholder that stands for a whole host permits no port",
+    rows: ["EG-7"],
+    file: `${EGRESS}/url.ts`,
+    find: "&& !/^\\{[^{}]*\\}\\.?[^.]*$/.test(host))",
+    replace: ")",
+    tests: [`${EGRESS}/ports.test.ts`],
+  },
+  {
     defence: "Informational answers without end are cut",
     rows: ["EG-8"],
     file: `${EGRESS}/exchange.ts`,

@@ -10,7 +10,7 @@ export interface UrlRules {
   readonly allowCidrs: readonly string[];
 }
 
-const TYPE = "absolute https URL on port 443 (other ports and http only where egress allows it)";
+const TYPE = "absolute https URL (http only where egress allows it)";
 
 /** An endpoint that the egress rules permit. */
 //= bar#EG-7
@@ -33,7 +33,7 @@ export function endpointTemplate(rules: UrlRules, meta: Omit<FieldMeta, "type">)
 }
 
 function problemOf(url: string, rules: UrlRules): string | undefined {
-  return problemOfThrown(() => void requireEgressUrl(url, rules))?.replace(/^An endpoint /, "");
+  return problemOfThrown(() => void requireEgressUrl(url, { ...rules, anyPort: true }))?.replace(/^An endpoint /, "");
 }
 
 /** Fills every placeholder of the template with a harmless value. */

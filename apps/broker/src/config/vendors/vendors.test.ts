@@ -192,7 +192,6 @@ describe("a vendor of the operator's own", () => {
 describe("endpoints", () => {
   it.each([
     ["http://vendor.example/token", "must use https"],
-    ["https://vendor.example:8443/token", "must use port 443"],
     [
       "https://user@vendor.example/token",
       "must be an absolute https URL in plain ASCII, without user name, fragment or unusual host spelling",
@@ -222,6 +221,13 @@ describe("endpoints", () => {
     expect(() =>
       ownVendor({ token_endpoint: "http://10.0.0.1:9000/token" }, { egress: { allow_loopback: true } }),
     ).toThrow("must use https");
+  });
+
+  it("may have any https port, and the egress knows their hosts", () => {
+    const issuer = "https://sso.customer.example:8443";
+    expect(ownVendor({ issuer, token_endpoint: `${issuer}/token` })?.vendor).toMatchObject({ issuer });
+    const { egress } = load({ ...MINIMAL, vendors: { v: { name: "V", issuer } } });
+    expect(egress.operatorUrls).toEqual([issuer]);
   });
 
   it("may be on any port of a network egress allows", () => {

@@ -6,7 +6,7 @@ import { processDiscoveryResponse } from "oauth4webapi";
 import type { JsonObject, JsonValue } from "../../ports.ts";
 import { defined } from "../../mechanics/defined.ts";
 import { OAuthError } from "../../protocol/errors.ts";
-import { requireEgressUrl } from "../../egress/url.ts";
+import { operatorsHosts, requireEgressUrl } from "../../egress/url.ts";
 import { readObject, requireAnswer } from "../answer.ts";
 import type { VendorClientDeps } from "../binding.ts";
 import { VENDOR_OPERATION_SECONDS } from "../deadline.ts";
@@ -90,7 +90,7 @@ export async function findMetadata(
         document === "unusable"
           ? (refused?.error ?? nothingThere())
           : await requireOwn(issuer, document).catch((error: unknown) => error);
-      if (foreign === undefined) return readMetadata(document as JsonObject, deps);
+      if (foreign === undefined) return readMetadata(document as JsonObject, url, deps);
       refused = { error: foreign };
     }
     if (refused === undefined) return undefined;
@@ -139,12 +139,12 @@ async function requireMetadataOf(issuer: string, document: JsonObject): Promise<
  * @throws OAuthError vendor_response_invalid when an endpoint is not one we would request or send a
  *   browser to
  */
-function readMetadata(document: JsonObject, deps: VendorClientDeps): VendorMetadata {
+function readMetadata(document: JsonObject, issuer: URL, deps: VendorClientDeps): VendorMetadata {
   const endpoint = (name: string): string | undefined => {
     const value = document[name];
     if (value === undefined || value === null || value === "") return undefined;
     if (typeof value !== "string") throw invalidVendorResponse(`discovery: ${name} is not a string`);
-    requireEndpoint(value, name, deps);
+    requireEndpoint(value, name, deps, issuer);
     return value;
   };
   const endpoints = defined({
@@ -171,11 +171,24 @@ function strings(value: JsonValue | undefined): readonly string[] | undefined {
     : undefined;
 }
 
-/** A URL that we must not request must not be sent to a browser either. */
+/**
+ * A URL that we must not request must not be sent to a browser either.
+ *
+ * @param issuer whose document names it: at its host, where the operator wrote that down, any https
+ *   port is. Absent for the issuer itself
+ */
 //= bar#DI-2
-export function requireEndpoint(url: string, name: string, { allowLoopback, allowCidrs = [] }: VendorClientDeps): URL {
+export function requireEndpoint(
+  url: string,
+  name: string,
+  { allowLoopback, allowCidrs = [], operatorUrls = [] }: VendorClientDeps,
+  issuer?: URL,
+): URL {
+  const hostname = URL.parse(url)?.hostname ?? "";
+  const isOfIssuer = issuer === undefined || issuer.hostname === hostname;
+  const anyPort = isOfIssuer && operatorsHosts(operatorUrls)(hostname);
   try {
-    return requireEgressUrl(url, { allowLoopback, allowCidrs });
+    return requireEgressUrl(url, { allowLoopback, allowCidrs, anyPort });
   } catch (cause) {
     throw invalidVendorResponse(`discovery: ${name} is not an acceptable URL`, { cause, reason: "endpoint_forbidden" });
   }

@@ -1,0 +1,98 @@
+/** Any https port of a host that the operator wrote down; elsewhere 443. */
+import { afterEach, describe, expect, it } from "vitest";
+import { recordingNetwork } from "../testing/network/recording-network.ts";
+import { createVendorClient } from "../vendor-client/index.ts";
+import { defineVendor } from "../vendors/vendor.ts";
+import { createEgress, type Egress, type EgressOptions } from "./index.ts";
+import { operatorsHosts } from "./url.ts";
+
+const OPTIONS: EgressOptions = {
+  allowLoopback: false,
+  allowCidrs: [],
+  timeoutMs: 2_000,
+  operatorUrls: ["https://sso.customer.example:8443", "https://{region}.idp.example:9443/t", "http://plain.example"],
+};
+const REFUSED = { name: "EgressError", kind: "refused", sent: false };
+const running: Egress[] = [];
+const track = (one: Egress): Egress => (running.push(one), one);
+afterEach(async () => {
+  for (const one of running.splice(0)) await one.close();
+});
+
+const OWN = [
+  "https://sso.customer.example:8443/t",
+  "https://sso.customer.example:9000/",
+  "https://eu.idp.example:9443/",
+];
+
+describe("a port of the operator's", () => {
+  it.each(OWN)("is reached: %s", async (url) => {
+    const { deps, sockets } = recordingNetwork();
+    await expect(track(createEgress(OPTIONS, deps)).fetch(url)).rejects.toMatchObject({ kind: "connect", sent: false });
+    expect(sockets).toEqual(["8.8.8.8"]);
+  });
+
+  it.each([...OWN, "https://vendor.example:8443/"])("bar#EG-7 is not a caller's: %s", async (url) => {
+    const { deps, sockets } = recordingNetwork();
+    await expect(track(createEgress(OPTIONS, deps)).fetchUntrusted(url)).rejects.toMatchObject(REFUSED);
+    expect(sockets).toEqual([]);
+  });
+
+  it.each([
+    "https://vendor.example:8443/",
+    "https://x.sso.customer.example:8443/",
+    "https://eu.west.idp.example:9443/",
+    "https://plain.example:8443/",
+    "http://sso.customer.example:8443/",
+    "https://127.0.0.1:8443/",
+  ])("bar#EG-7 opens no other: %s", async (url) => {
+    const { deps, sockets } = recordingNetwork();
+    await expect(track(createEgress(OPTIONS, deps)).fetch(url)).rejects.toMatchObject(REFUSED);
+    expect(sockets).toEqual([]);
+  });
+
+  it("bar#EG-1 opens no private address", async () => {
+    const { deps, sockets } = recordingNetwork(new Map([["sso.customer.example", ["10.0.0.1"]]]));
+    await expect(track(createEgress(OPTIONS, deps)).fetch(OWN[0] ?? "")).rejects.toMatchObject(REFUSED);
+    expect(sockets).toEqual([]);
+  });
+});
+
+it.each(["https://{host}/t", "https://{host}:8443", "https://{a}.{b}/", "https://{a}.com/"])(
+  "a placeholder that can stand for a whole host opens none: %s",
+  (template) => {
+    expect(operatorsHosts([template])("attacker.com")).toBe(false);
+    expect(operatorsHosts([template])("localhost")).toBe(false);
+  },
+);
+
+describe("metadata of the operator's issuer", () => {
+  const issuer = "https://sso.customer.example:8443";
+  const resolve = async (tokenEndpoint: string, operatorUrls: readonly string[]): Promise<unknown> => {
+    const document = {
+      issuer,
+      authorization_endpoint: `${issuer}/authorize`,
+      token_endpoint: tokenEndpoint,
+      code_challenge_methods_supported: ["S256"],
+    };
+    const fetch = async (): Promise<Response> => Response.json(document);
+    const client = createVendorClient({ fetch, now: () => 1_700_000_000, allowLoopback: false, operatorUrls });
+    return client.resolve(defineVendor({ id: "v", name: "V", issuer }));
+  };
+
+  it("may name any port at its own host", async () => {
+    const tokenEndpoint = "https://sso.customer.example:9443/token";
+    await expect(resolve(tokenEndpoint, [issuer])).resolves.toMatchObject({ tokenEndpoint });
+  });
+
+  it.each([
+    ["at another host", "https://api.customer.example:9443/token", [issuer]],
+    ["at another host of the operator's", "https://other.example:9443/t", [issuer, "https://other.example:9443"]],
+    ["of a caller's issuer", `${issuer}/token`, []],
+  ])("bar#DI-2 may name none %s", async (_what, tokenEndpoint, urls) => {
+    await expect(resolve(tokenEndpoint, urls)).rejects.toMatchObject({
+      code: "vendor_response_invalid",
+      extras: { reason: "endpoint_forbidden" },
+    });
+  });
+});
