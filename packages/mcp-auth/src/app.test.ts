@@ -11,6 +11,8 @@ import { openStorage, type Storage } from "./storage.ts";
 import { HOSTED, PRE_REGISTERED, SERVER, SEVERAL } from "./testing/environments.ts";
 
 const PROBES = ["/healthz", "/readyz"];
+/** For a person with a browser. */
+const PEOPLE = ["/", "/favicon.ico"];
 const OPEN = [
   "/.well-known/oauth-authorization-server",
   "/.well-known/oauth-protected-resource",
@@ -54,9 +56,30 @@ describe.each(MODES)("%s", (_, environment, open) => {
   ): Promise<Response> =>
     server.app.request(`${origin}${path}`, { method, headers: { host: new URL(origin).host, ...headers } });
 
+  it("bar#RS-1 tells a person with a browser what it is, at / and with the 401 of /mcp, and has no icon (#29)", async () => {
+    const browser = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
+    const home = await ask({ method: "GET", path: "/" }, browser);
+    expect([home.status, home.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
+    const text = await home.text();
+    expect(text).toContain("<h1>test</h1>");
+    expect(text).toContain(`<code>${HOSTED.DEPLOYMENT_URL}/mcp</code>`);
+    const refused = await ask({ method: "GET", path: "/mcp" }, browser);
+    expect([refused.status, refused.headers.get("content-type")]).toEqual([401, "text/html; charset=utf-8"]);
+    expect(await refused.text()).toContain("is for MCP clients");
+    const client = { accept: "application/json, text/event-stream" };
+    for (const method of ["GET", "HEAD", "POST", "DELETE"]) {
+      const challenge = await ask({ method, path: "/mcp" }, method === "GET" ? client : browser);
+      expect(challenge.status).toBe(401);
+      expect(challenge.headers.get("www-authenticate")).toBe(refused.headers.get("www-authenticate"));
+      expect(challenge.headers.get("content-type") ?? "").not.toContain("html");
+    }
+    const icon = await ask({ method: "GET", path: "/favicon.ico" });
+    expect([icon.status, await icon.text()]).toEqual([204, ""]);
+  });
+
   it("has exactly these paths", () => {
     const paths = new Set(routes().map(({ path }) => path));
-    expect([...paths].toSorted()).toEqual([...PROBES, ...open, "/mcp"].toSorted());
+    expect([...paths].toSorted()).toEqual([...PROBES, ...PEOPLE, ...open, "/mcp"].toSorted());
   });
 
   it("bar#RS-1 requires a bearer token only at /mcp", async () => {

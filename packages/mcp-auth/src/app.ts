@@ -9,7 +9,14 @@ import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
 import { createEgress } from "@oauth-broker/oauth-core/egress";
 import { type Answer, jsonAnswer } from "@oauth-broker/oauth-core/http";
 import { endSurplusCookies } from "@oauth-broker/oauth-core/server";
-import { errorPageWith, type Log, mount, type Route, watchedVendorClient } from "@oauth-broker/oauth-core/service";
+import {
+  errorPageWith,
+  faviconRoute,
+  type Log,
+  mount,
+  type Route,
+  watchedVendorClient,
+} from "@oauth-broker/oauth-core/service";
 import { Hono } from "hono";
 import { createCallerAddress } from "./caller-address.ts";
 import { createHosted } from "./hosted/hosted.ts";
@@ -22,6 +29,7 @@ import { createMcpEndpoint } from "./mcp/endpoint.ts";
 import { createLinkingDeps, type LinkingDeps } from "./mcp/linking/deps.ts";
 import { createKnownHost, onlyForUs } from "./mcp/known-host.ts";
 import type { ServerMetrics } from "./mcp/metrics.ts";
+import { challengePage, homeRoute } from "./mcp/people.ts";
 import { scopesOfResource } from "./mcp/resource-scopes.ts";
 import { limitRefusedTokens } from "./mcp/refused-tokens.ts";
 import { requireKnownVendors } from "./mcp/tool-vendors.ts";
@@ -111,13 +119,15 @@ export function createApp(definition: ServerDefinition, settings: Settings, opti
     fetch: api.fetch,
     vendorClient,
     log,
+    challengePage: (challenge) => challengePage(challenge, definition, settings),
     ...defined({ onApiAnswer: metrics?.countApiAnswer }),
     ...defined({ linking: linkingOf(settings, { now, seals: mode.seals, vendorClient, stopping: stopping.signal }) }),
   });
   let isDraining = false;
   const probes = probesOf({ mode, settings, isDraining: () => isDraining });
   const app = new Hono();
-  mount(app, [...probes, ...[endpoint.route, ...mode.routes].map(createOrigins(settings))], {
+  const ofUs = [homeRoute(definition, settings), faviconRoute, endpoint.route, ...mode.routes];
+  mount(app, [...probes, ...ofUs.map(createOrigins(settings))], {
     log,
     errorPage: errorPageWith(),
     endSurplusCookies,

@@ -11,7 +11,7 @@ import type { ClientConfig, VendorConfig } from "../config.ts";
 import type { Deps } from "../deps.ts";
 import type { Metrics } from "../metrics.ts";
 import { homePage } from "../pages/home-page.ts";
-import { type Route, STYLE_HASH, type Trace } from "@oauth-broker/oauth-core/service";
+import { faviconRoute, type Route, STYLE_HASH, type Trace } from "@oauth-broker/oauth-core/service";
 import { endedSunset, nearestName } from "../vendor/entry.ts";
 import { vendorNamed } from "../vendor/request.ts";
 import { openApiDocument } from "./openapi.ts";
@@ -62,6 +62,7 @@ export function infoRoutes(deps: InfoDeps): Route[] {
     get("/readyz", () => readiness(deps), { quiet: true }),
     get("/metrics", async () => textAnswer(await deps.metrics.render()), { quiet: true }),
     get("/openapi.json", () => rawJson(openApi)),
+    faviconRoute,
     get("/", () => pageAnswer(200, homePage(deps, deps.sandboxUrl()), STYLE_HASH), { surface: "browser" }),
   ];
 }

@@ -300,6 +300,7 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
       },
       "/metrics": open("Prometheus text", { description: "Metrics", content: { "text/plain": {} } }),
       "/openapi.json": open("This document", json("OpenAPI 3.1", { type: "object" })),
+      "/favicon.ico": { get: { summary: "No icon", responses: { "204": { description: "There is none" } } } },
       "/": open("A human-readable page", { description: "HTML", content: { "text/html": {} } }),
     },
     components: {

@@ -4,7 +4,7 @@
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { type Answer, formPageAnswer, pageAnswer, redirectAnswer } from "@oauth-broker/oauth-core/http";
-import { type Markup, type Route, STYLE_HASH } from "@oauth-broker/oauth-core/service";
+import { faviconRoute, type Markup, type Route, STYLE_HASH } from "@oauth-broker/oauth-core/service";
 import type { Context } from "hono";
 import { callbackWarning } from "../oauth/redirect-uri.ts";
 import { connectorPage, connectorsPage } from "../pages/connectors.ts";
@@ -17,6 +17,7 @@ import { requireConnector, requireForm, requireGreetedForm } from "./guard.ts";
 export function pageRoutes(deps: PageDeps): Route[] {
   const { sessions, connectors, connections } = deps;
   return [
+    faviconRoute,
     {
       method: "GET",
       path: "/",

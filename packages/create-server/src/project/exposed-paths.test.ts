@@ -11,7 +11,8 @@ import type { Storage } from "../../../mcp-auth/src/storage.ts";
 import type { Choices } from "../choices/choices.ts";
 import { environmentOf, exposedPaths } from "./service-yaml.ts";
 
-const PROBES = ["/healthz", "/readyz"];
+/** Besides /mcp: for probes, and for a person who opens the server's own address. */
+const PROBES = ["/", "/healthz", "/readyz"];
 const SEVERAL: Choices["vendors"] = [
   { id: "github", scopes: [] },
   { id: "slack", scopes: [] },
@@ -51,7 +52,8 @@ describe("service.expose", () => {
     async (mode, callback) => {
       const choices: Choices = { name: "a", mode, callback, vendors: [{ id: "github", scopes: [] }] };
       const exposed = exposedPaths(choices);
-      expect(await pathsOf(choices)).toEqual(["/mcp", ...PROBES, ...exposed].sort());
+      const icon = mode === "hosted" ? [] : ["/favicon.ico"];
+      expect(await pathsOf(choices)).toEqual(["/mcp", ...icon, ...PROBES, ...exposed].sort());
     },
   );
 

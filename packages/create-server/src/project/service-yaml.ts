@@ -28,7 +28,7 @@ export function exposedPaths({
   if (mode === "pre-registered") return [];
   const own = callback === "server" ? ["/callback"] : [];
   const linking = vendors.length > 1 ? LINKING : [];
-  return [...METADATA, "/authorize", ...own, "/token", "/register", "/revoke", ...linking];
+  return [...METADATA, "/authorize", ...own, "/token", "/register", "/revoke", ...linking, "/favicon.ico"];
 }
 
 /** The environment that service.yaml gives the server. */
@@ -102,7 +102,7 @@ function hostedPart(paths: readonly string[], vendors: Choices["vendors"]): stri
     "# A table of its own for tokens and sessions; the platform sets DB_TABLE_NAME, DB_TABLE_REGION, TOKEN_ENCRYPTION_KMS_KEY_ID.",
     "enable_db: true",
     "service:",
-    "  # Served without a bearer token: exactly the OAuth paths that exist in this mode. /mcp never belongs here.",
+    "  # Served without a bearer token: exactly the OAuth paths that exist in this mode, and the icon. /mcp never belongs here.",
     "  expose:",
     ...paths.map((path) => `    - ${path}`),
     ...(vendors.length > 1 ? clientsOfSeveral(vendors) : CLIENT_OF_ONE),

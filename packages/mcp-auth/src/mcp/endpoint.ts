@@ -12,6 +12,7 @@ import {
   requireScopes,
   type ScopeChallengeHandler,
 } from "@modelcontextprotocol/server";
+import type { Answer } from "@oauth-broker/oauth-core/http";
 import type { Route, Trace } from "@oauth-broker/oauth-core/service";
 import type { Context } from "hono";
 import type { Caller } from "../mode.ts";
@@ -23,6 +24,7 @@ import type { Era, LinkedRequest } from "./linking/call.ts";
 import type { LinkingDeps } from "./linking/deps.ts";
 import { createExchange } from "./linking/exchange.ts";
 import { createWaiting } from "./linking/waiting.ts";
+import { isForPeople } from "./people.ts";
 import { type RunDeps, runTool, type RunToolDeps } from "./run-tool.ts";
 import { scopesOfResource } from "./resource-scopes.ts";
 import { convertedOnce } from "./tool-schema.ts";
@@ -33,6 +35,8 @@ export interface McpDeps extends BearerDeps, RunToolDeps {
   readonly addressOf: CallerAddress;
   /** With `VENDORS`. */
   readonly linking?: LinkingDeps;
+  /** The same challenge, for a person with a browser. Default: none, a browser gets what clients get. */
+  readonly challengePage?: (challenge: Answer) => Answer;
 }
 
 export const MCP_PATH = "/mcp";
@@ -91,7 +95,10 @@ export function createMcpEndpoint(definition: ServerDefinition, deps: McpDeps): 
       // Clients request the challenge by HEAD or GET: the token is checked before the method.
       otherMethods: async (c, trace) => {
         const found = await callerOf(c, trace);
-        return "challenge" in found ? found.challenge : undefined;
+        if (!("challenge" in found)) return undefined;
+        const { challenge } = found;
+        const shown = isForPeople(c.req.method, c.req.header("accept")) ? deps.challengePage?.(challenge) : undefined;
+        return shown ?? challenge;
       },
     },
     close: handler.close,

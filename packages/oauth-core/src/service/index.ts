@@ -1,5 +1,6 @@
 /** The edges that every service of ours shares: routes, log lines, limits, the listener, pages. */
 export { type Cors, createCors, readableByAll, withCors } from "./cors.ts";
+export { faviconRoute } from "./favicon.ts";
 export { errorPageWith, type WayBack } from "./error-page.ts";
 export {
   bufferedStdout,
