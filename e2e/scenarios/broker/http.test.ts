@@ -136,7 +136,7 @@ describe("bar#HT-4 bytes that have no place in a request", () => {
     "HTTP/2": "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
     TLS: new Uint8Array([0x16, 0x03, 0x01, 0x00, 0x05, 0x01, 0x00, 0x00, 0x01, 0x03]),
     "a path of 20 kB": `GET /${"a".repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`,
-    "headers of 20 kB": `GET /healthz HTTP/1.1\r\nHost: x\r\nX-A: ${"a".repeat(20_000)}\r\n\r\n`,
+    "headers of 40 kB": `GET /healthz HTTP/1.1\r\nHost: x\r\nX-A: ${"a".repeat(40_000)}\r\n\r\n`,
     "a tunnel": "CONNECT attacker.example:443 HTTP/1.1\r\nHost: x\r\n\r\n",
     "a trace": "TRACE /v1/token HTTP/1.1\r\nHost: x\r\n\r\n",
   };

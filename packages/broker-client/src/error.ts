@@ -30,8 +30,8 @@ export interface BrokerClientErrorDetails {
  *   `other_client`: the callback is not this user's flow. Nothing was sent; start again.
  * - `invalid_callback`, reason `missing_issuer`, `issuer_mismatch`, `wrong_path`, `malformed`: not
  *   a response to our request.
- * - `invalid_response`, reason `not_encrypted`, `not_decryptable`, `malformed`, `too_large`, `not_a_broker`: not
- *   what the broker's API promises.
+ * - `invalid_response`, reason `not_encrypted`, `not_decryptable`, `malformed`, `too_large`,
+ *   `not_a_broker`: not what the broker's API promises.
  */
 export class BrokerClientError extends Error {
   override readonly name = "BrokerClientError";

@@ -5,10 +5,13 @@
  */
 import type { Fetch } from "../ports.ts";
 import { BrokerClientError } from "../error.ts";
-import { readBody } from "./body.ts";
 
 const TIMEOUT_MS = 15_000;
 const RETRY_SECONDS = 5;
+/** More than any answer of the broker has: a vendor's is 256 KiB at most, before it is encrypted. */
+const MOST_BYTES = 1024 * 1024;
+const FEW_CHUNKS = 256;
+const BYTES_PER_CHUNK = 256;
 
 /** @returns a Fetch with complete responses: a connection lost within the body fails the call */
 export function brokerFetch(given: Fetch | undefined, timeoutMs: number = TIMEOUT_MS): Fetch {
@@ -28,6 +31,37 @@ export function brokerFetch(given: Fetch | undefined, timeoutMs: number = TIMEOU
         : unavailable("The broker's response did not arrive", "response_lost");
     }
   };
+}
+
+/**
+ * A broker in the wrong hands, or what answers in its place, must not take the memory of this
+ * program. By the rule of oauth-core's byte collector, which needs Node.js and this folder does not.
+ *
+ * @throws BrokerClientError invalid_response for a body that is too long, or comes in too many chunks
+ */
+async function readBody({ body }: Response): Promise<Uint8Array<ArrayBuffer>> {
+  const reader = body?.getReader();
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for (let next = await reader?.read(); next?.value !== undefined; next = await reader?.read()) {
+    size += next.value.length;
+    chunks.push(next.value);
+    if (size <= MOST_BYTES && chunks.length <= FEW_CHUNKS + Math.floor(size / BYTES_PER_CHUNK)) continue;
+    // Not awaited: what is left of the answer does not matter.
+    void reader?.cancel().catch(() => undefined);
+    throw new BrokerClientError("invalid_response", "The broker's response is too large", { reason: "too_large" });
+  }
+  return joined(chunks, size);
+}
+
+function joined(chunks: readonly Uint8Array[], size: number): Uint8Array<ArrayBuffer> {
+  const whole = new Uint8Array(size);
+  let at = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, at);
+    at += chunk.length;
+  }
+  return whole;
 }
 
 /** The type of a form has no parameter; the web's fetch and oauth4webapi add a `charset`. */

@@ -72,9 +72,9 @@ function readNode(incoming: IncomingMessage, bodyBytes: number): Promise<Uint8Ar
     const take = (chunk: Buffer): void => {
       const fault = body.add(chunk);
       if (fault === undefined) return;
-      // What still comes is dropped as it comes, until the listener ends the connection.
+      // Nothing more is taken in: the listener ends the connection after the response.
       incoming.off("data", take);
-      incoming.resume();
+      incoming.pause();
       reject(refusalOf(fault, bodyBytes));
     };
     incoming.on("data", take);

@@ -12,6 +12,7 @@ import { endChoppedBody } from "./listener/chopped-bodies.ts";
 import { shareConnections, trackFreshConnections } from "./listener/connections.ts";
 import { refuseBody, refuseLate, refuseTarget, refuseUnreadable } from "./listener/refusals.ts";
 import { isPlainTarget } from "./listener/request-target.ts";
+import { endUnreadBody } from "./listener/unread-bodies.ts";
 import { createTurnTaking, endStalledWrites } from "./unread-answers.ts";
 
 /** A server that accepts connections. */
@@ -122,7 +123,10 @@ export async function listen(
   };
   const server = createServer(limits, (request, response) => {
     fresh.requested(request);
-    if (hasBody(request)) endChoppedBody(request);
+    if (hasBody(request)) {
+      endChoppedBody(request);
+      endUnreadBody(request, response);
+    }
     inTurn(request, response, () => {
       if (!isPlainTarget(request.url ?? "")) refuseTarget(request, response);
       else if (isGet(request) && hasBody(request)) refuseBody(request, response);

@@ -20,8 +20,8 @@ export const LISTENER_DEFENCES: readonly Mutation[] = [
     defence: "A request in far too many chunks loses its connection, also where nothing reads it",
     rows: ["HT-1"],
     file: "packages/oauth-core/src/service/serve.ts",
-    find: "if (hasBody(request)) endChoppedBody(request);",
-    replace: "if (hasBody(request) && request.method === undefined) endChoppedBody(request);",
+    find: "      endChoppedBody(request);",
+    replace: "      if (request.method === undefined) endChoppedBody(request);",
     tests: [`${LISTENER}/chopped-bodies.test.ts`],
   },
   {
@@ -107,7 +107,7 @@ export const LISTENER_DEFENCES: readonly Mutation[] = [
   },
   {
     defence: "A client reads no endless answer of its broker",
-    file: "packages/broker-client/src/broker/body.ts",
+    file: "packages/broker-client/src/broker/http.ts",
     find: "if (size <= MOST_BYTES && chunks.length <=",
     replace: "if (size <= MOST_BYTES * 1e6 && chunks.length <=",
     tests: ["packages/broker-client/src/broker/http.test.ts"],
@@ -119,5 +119,13 @@ export const LISTENER_DEFENCES: readonly Mutation[] = [
     find: "(held.get(caller) ?? 0) + bytes <= ofCaller",
     replace: "(held.get(caller) ?? 0) + bytes <= ofCaller * 1e6",
     tests: ["packages/oauth-core/src/egress/answer-budget.test.ts"],
+  },
+  {
+    defence: "A client that goes on sending what was refused loses its connection",
+    rows: ["HT-1"],
+    file: "packages/oauth-core/src/service/listener/unread-bodies.ts",
+    find: "if (socket.bytesRead - from > MOST_LATE_BYTES)",
+    replace: "if (socket.bytesRead - from > MOST_LATE_BYTES * 1e6)",
+    tests: ["packages/oauth-core/src/service/listener/unread-bodies.test.ts"],
   },
 ];
