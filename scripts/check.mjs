@@ -13,6 +13,7 @@ const GATES = [
   ["generated files", ...tool("check")],
   ["lockfile", ...tool("lockfile")],
   ["github files", ...tool("github")],
+  ["API description", "node", "scripts/openapi.mjs"],
   ["unused code", "knip"],
   ["bundles", "turbo", "run", "build", "--filter=./apps/*", "--ui=stream", "--output-logs=errors-only"],
   [

@@ -53,3 +53,62 @@ it("resolves every reference it makes", () => {
   expect(document.openapi).toBe("3.1.0");
   expect(document.info).toMatchObject({ title: expect.any(String), version: expect.any(String) });
 });
+
+interface Operation {
+  readonly operationId?: string;
+  readonly security?: readonly object[];
+  readonly responses: Readonly<Record<string, object>>;
+}
+
+const operations = Object.entries(document.paths).flatMap(([path, item]) =>
+  ["get", "post"].flatMap((method) =>
+    item[method] === undefined ? [] : [{ path, method, ...(item[method] as Operation) }],
+  ),
+);
+
+it("names each operation once, and says of each whether it needs a client (#29)", () => {
+  const names = operations.map(({ operationId }) => operationId);
+  expect(names.filter((name) => !/^[a-z][A-Za-z]+$/.test(name ?? ""))).toEqual([]);
+  expect(new Set(names).size).toBe(names.length);
+  const open = operations
+    .filter(({ security }) => security?.length === 0)
+    .map(({ path, method }) => `${method} ${path}`);
+  for (const path of ["get /healthz", "get /v1/authorize", "post /v1/callback", "get /"]) expect(open).toContain(path);
+  for (const path of ["post /v1/par", "post /v1/token", "post /register", "get /v1/vendors"]) {
+    expect(open).not.toContain(path);
+  }
+});
+
+it("documents the refusals of the list of vendors, and answers with them (#29)", async () => {
+  const { app, close } = await testBroker();
+  const of = operations.find(({ path }) => path === "/v1/vendors");
+  for (const [url, headers] of [
+    [`/v1/vendors?q=${"x".repeat(65)}`, {}],
+    ["/v1/vendors?q=a&q=b", {}],
+    ["/v1/vendors", { authorization: "Basic eDp5" }],
+  ] as const) {
+    const { status } = await app.request(`https://broker.example${url}`, { headers });
+    expect([400, 401]).toContain(status);
+    expect(of?.responses[String(status)]).toBeDefined();
+  }
+  await close();
+});
+
+it("describes everything in whole sentences, with an example of each body (#29)", () => {
+  const descriptions = [...JSON.stringify(document).matchAll(/"description":"((?:[^"\\]|\\.)*)"/g)].map(
+    ([, one]) => one,
+  );
+  expect(descriptions.length).toBeGreaterThan(100);
+  expect(descriptions.filter((one = "") => !/^[A-Z`].* .*[.?]$/.test(one))).toEqual([]);
+  const bodies = [
+    ...JSON.stringify(document.paths).matchAll(/"application\/x-www-form-urlencoded":\{"schema":.*?\}\}/g),
+  ];
+  expect(bodies.length).toBeGreaterThan(5);
+  for (const { path, method, ...operation } of operations) {
+    const body = (operation as { readonly requestBody?: { readonly content: Record<string, object> } }).requestBody;
+    for (const media of Object.values(body?.content ?? {})) {
+      const hasExample = "examples" in media || "example" in media;
+      expect([path, method, hasExample]).toEqual([path, method, true]);
+    }
+  }
+});

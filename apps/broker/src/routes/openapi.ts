@@ -1,329 +1,441 @@
 /**
  * OpenAPI 3.1 of the broker, for tools and for readers of schemas. A test compares it with the
- * route table. Written by hand, because generators get OAuth's form bodies and redirects wrong.
+ * route table, and `npm run check` lints it. Written by hand, because generators get OAuth's form
+ * bodies and redirects wrong.
  */
-import { type Schema, SCHEMAS, text } from "./openapi-schemas.ts";
+import {
+  AUTHENTICATION,
+  COMPONENTS,
+  CONNECTION,
+  ERRORS,
+  form,
+  json,
+  NOT_FOUND,
+  NOT_READY,
+  PAGE,
+  PREFETCHED,
+  PUSHED,
+  redirect,
+  ref,
+  REFUSED,
+  TOO_LARGE,
+  WHAT_MINTED,
+} from "./openapi-parts.ts";
+import { type Schema, text } from "./openapi-schemas.ts";
 
-const form = (properties: Record<string, Schema>, required: readonly string[]): Schema => ({
-  required: true,
-  content: { "application/x-www-form-urlencoded": { schema: { type: "object", properties, required } } },
-});
-const json = (description: string, schema: Schema): Schema => ({
-  description,
-  content: { "application/json": { schema } },
-});
-const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
+const CALLBACK = "https://acme.platform.example/oauth/vendor-callback";
+const CHALLENGE = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
+const VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
+const REQUEST_URI = "urn:ietf:params:oauth:request_uri:q5Yz0mJ2Wb8sVtKfN1xR4A";
 
-const ERRORS: Record<string, Schema> = {
-  "400": { $ref: "#/components/responses/Error" },
-  "401": { $ref: "#/components/responses/Error" },
-  "413": { $ref: "#/components/responses/Error" },
-  "415": { $ref: "#/components/responses/Error" },
-  "429": { $ref: "#/components/responses/RepeatLater" },
-  "500": { $ref: "#/components/responses/Error" },
-  "502": { $ref: "#/components/responses/Error" },
-  "503": { $ref: "#/components/responses/RepeatLater" },
-};
-const PAGE: Schema = { description: "A page that says what happened and leads back", content: { "text/html": {} } };
-const REDIRECT: Schema = {
-  description: "Redirect",
-  headers: { Location: { schema: { type: "string", format: "uri" } } },
-};
+const TO_VENDOR = redirect(
+  "The browser goes on.",
+  "It is the vendor's authorization URL, or the client's redirect URI with an error.",
+  "uri",
+  "https://github.com/login/oauth/authorize?response_type=code",
+);
+const TO_CLIENT = redirect(
+  "The browser goes back to the client.",
+  "It is the client's redirect URI, with code, state and iss, or with an error.",
+  "uri",
+  `${CALLBACK}?code=…&state=…&iss=…`,
+);
+const TO_GET = redirect(
+  "The browser repeats the answer by GET, so that its cookie is present.",
+  "It is the same path, with what was posted as its query.",
+  "uri-reference",
+  "/v1/callback?code=…&state=…",
+);
 
-/** The caller's own credentials at the vendor, and its own endpoints. */
-const OWN: Record<string, Schema> = {
-  vendor_client_id: text("BYOC: the caller's own client at the vendor; without a secret a public one", {
-    maxLength: 2048,
-  }),
-  vendor_client_secret: text("BYOC: its secret. Sent with each call that needs it; never kept", { maxLength: 2048 }),
-  placeholders: text(
-    "JSON object of strings: what fills the {placeholders} of the vendor's endpoints, or of those below",
-  ),
-  issuer: text("Manual mode: the vendor's issuer; endpoints come from its metadata alone"),
-  authorization_endpoint: text("Manual mode: empty means the vendor's own"),
-  token_endpoint: text("Manual mode: empty means the vendor's own"),
-};
-const PUSHED: Record<string, Schema> = {
-  client_id: text("The authenticated client"),
-  response_type: text("code", { enum: ["code"] }),
-  vendor: text("A vendor's id, see /v1/vendors; may be left out, or custom, where issuer or both endpoints are given"),
-  redirect_uri: text("One of the client's registered URIs, character for character"),
-  code_challenge: text("PKCE #1: BASE64URL(SHA-256(code_verifier))", { minLength: 43, maxLength: 43 }),
-  code_challenge_method: text("S256", { enum: ["S256"] }),
-  state: text("Echoed byte for byte", { maxLength: 4096 }),
-  scope: text("Space-separated; absent means the vendor's default scopes"),
-  login_hint: text("Passed to the vendor"),
-  prompt: text("Passed to the vendor"),
-  resource: text("RFC 8707, an absolute URI without fragment"),
-  vendor_params: text("JSON object of strings: further authorization parameters; reserved names are refused"),
-  ...OWN,
-};
-const AUTHENTICATION: Record<string, Schema> = {
-  client_secret: text("client_secret_post"),
-  client_assertion_type: text("urn:ietf:params:oauth:client-assertion-type:jwt-bearer"),
-  client_assertion: text("private_key_jwt: aud is the issuer, exp - iat at most 60 s, jti used once"),
-};
-const WHAT_MINTED: Record<string, Schema> = {
-  connection: text(
-    "As returned with the token; names what issued it. A sealed refresh token may stand in its place. Required where clients of several owners share the vendor client",
-  ),
-  vendor: text(
-    "Instead of connection, for callers that kept only that; with the parameters below as the flow had them",
-  ),
-  ...OWN,
-};
-
-const REGISTER: Record<string, Schema> = {
-  vendor: text("A vendor's id, see /v1/vendors"),
-  initial_access_token: text(
-    "For vendors that require one; otherwise the owner's or the vendor's of the configuration",
-  ),
-};
+/** Nobody has to authenticate. */
+const OPEN = { security: [] };
 
 export function openApiDocument(issuer: string): Record<string, unknown> {
+  // In the header, or in the form (the second entry).
   const secured = [{ clientBasic: [] }, {}];
-  const api = (summary: string, body: Schema, ok: Record<string, Schema>): Schema => ({
-    post: { summary, security: secured, requestBody: body, responses: { ...ok, ...ERRORS } },
+  const api = (operationId: string, summary: string, body: Schema, ok: Record<string, Schema>): Schema => ({
+    post: {
+      operationId,
+      summary,
+      security: secured,
+      requestBody: body,
+      responses: { ...ok, ...ERRORS, ...TOO_LARGE },
+    },
   });
-  const open = (summary: string, ok: Schema): Schema => ({ get: { summary, responses: { "200": ok } } });
-  const browserQuery = (names: readonly string[]) =>
-    names.map((name) => ({ name, in: "query", required: false, schema: { type: "string" } }));
-  const callback = {
-    parameters: browserQuery(["code", "state", "iss", "error", "error_description"]),
-    responses: { "303": REDIRECT, "400": PAGE, "503": PAGE },
-  };
+  const open = (operationId: string, summary: string, ok: Record<string, Schema>): Schema => ({
+    get: { operationId, summary, ...OPEN, responses: { ...ok, ...TOO_LARGE } },
+  });
+  const query = (name: string, description: string): Schema => ({
+    name,
+    in: "query",
+    required: false,
+    description,
+    schema: { type: "string" },
+  });
+  const callback = (operationId: string, summary: string): Schema => ({
+    get: {
+      operationId,
+      summary,
+      ...OPEN,
+      parameters: [
+        query("code", "This is the vendor's code."),
+        query("state", "This is the broker's state, which it sent to the vendor."),
+        query("iss", "This is the vendor's issuer (RFC 9207), where it sends one."),
+        query("error", "This is the vendor's error, where there is no code."),
+        query("error_description", "This is the vendor's sentence about it."),
+      ],
+      responses: { "303": TO_CLIENT, "400": PAGE, ...PREFETCHED, ...TOO_LARGE, "503": PAGE },
+    },
+    post: {
+      operationId: `${operationId}FormPost`,
+      summary: `${summary}, by form_post`,
+      ...OPEN,
+      requestBody: form({ code: text("This is the vendor's code."), state: text("This is the broker's state.") }, [], {
+        code: { code: "…", state: "…" },
+      }),
+      responses: { "303": TO_GET, "400": PAGE, "413": PAGE, "415": PAGE, ...TOO_LARGE, "503": PAGE },
+    },
+  });
   return {
     openapi: "3.1.0",
     info: {
       title: "OAuth broker",
       version: "1",
-      description: "One redirect URI for every vendor; see docs/versioning.md.",
+      license: { name: "MIT", identifier: "MIT" },
+      description:
+        "The broker has one redirect URI for every vendor, and returns the vendor's own tokens. docs/api.md explains the errors, docs/versioning.md what may change.",
     },
     servers: [{ url: issuer }],
     paths: {
-      "/.well-known/oauth-authorization-server": open("RFC 8414 metadata", json("Metadata", { type: "object" })),
+      "/.well-known/oauth-authorization-server": open("getMetadata", "The metadata of RFC 8414", {
+        "200": json(
+          "These are the broker's endpoints and what they take.",
+          { type: "object" },
+          {
+            issuer,
+            authorization_endpoint: `${issuer}/v1/authorize`,
+            pushed_authorization_request_endpoint: `${issuer}/v1/par`,
+            token_endpoint: `${issuer}/v1/token`,
+          },
+        ),
+      }),
       "/v1/par": api(
+        "pushRequest",
         "Start a flow (RFC 9126)",
-        form({ ...PUSHED, ...AUTHENTICATION }, [
-          "client_id",
-          "response_type",
-          "redirect_uri",
-          "code_challenge",
-          "code_challenge_method",
-        ]),
+        form(
+          { ...PUSHED, ...AUTHENTICATION },
+          ["client_id", "response_type", "redirect_uri", "code_challenge", "code_challenge_method"],
+          {
+            github: {
+              client_id: "platform",
+              response_type: "code",
+              vendor: "github",
+              redirect_uri: CALLBACK,
+              code_challenge: CHALLENGE,
+              code_challenge_method: "S256",
+              scope: "read:user repo",
+              state: "of-the-users-session",
+            },
+          },
+        ),
         {
-          "201": json("The request_uri to send the user's browser to /v1/authorize with", {
-            type: "object",
-            required: ["request_uri", "expires_in"],
-            properties: { request_uri: text("Single use"), expires_in: { type: "integer" } },
-          }),
+          "201": json(
+            "The user's browser is sent to /v1/authorize with this request_uri.",
+            {
+              type: "object",
+              required: ["request_uri", "expires_in"],
+              properties: {
+                request_uri: text("It works once."),
+                expires_in: { type: "integer", description: "It ends after this many seconds." },
+              },
+            },
+            { request_uri: REQUEST_URI, expires_in: 300 },
+          ),
         },
       ),
       "/v1/authorize": {
         get: {
+          operationId: "authorize",
           summary: "The user's browser leaves for the vendor",
-          parameters: browserQuery(["client_id", "request_uri"]),
+          ...OPEN,
+          parameters: [
+            query("client_id", "This is the client that pushed the request."),
+            query("request_uri", "This is what /v1/par returned."),
+          ],
           responses: {
             "200": {
               description:
-                "Where clients of several owners share the vendor's credentials: a page that names client and owner",
-              content: { "text/html": {} },
+                "Where clients of several owners share the vendor's credentials, a page names client and owner first.",
+              content: { "text/html": { schema: { type: "string" } } },
             },
-            "303": REDIRECT,
+            "303": TO_VENDOR,
             "400": PAGE,
+            ...PREFETCHED,
+            ...TOO_LARGE,
             "503": PAGE,
           },
         },
         post: {
-          summary: "What the user decided on that page: on to the vendor, or back to the client with access_denied",
+          operationId: "decideOwner",
+          summary: "What the user decided on that page",
+          ...OPEN,
           requestBody: form(
             {
-              client_id: text("As in the query"),
-              request_uri: text("As in the query; spent here"),
-              decision: text("The button", { enum: ["approve", "deny"] }),
-              csrf: text("Of this browser's page"),
+              client_id: text("It is the one of the query."),
+              request_uri: text("It is the one of the query, and is spent here."),
+              decision: text("This is the button that was pressed.", { enum: ["approve", "deny"] }),
+              csrf: text("This is the token of the page that this browser was shown."),
             },
             ["client_id", "request_uri", "decision", "csrf"],
+            { approve: { client_id: "platform", request_uri: REQUEST_URI, decision: "approve", csrf: "…" } },
           ),
-          responses: { "303": REDIRECT, "400": PAGE, "413": PAGE, "415": PAGE, "503": PAGE },
+          responses: { "303": TO_VENDOR, "400": PAGE, "413": PAGE, "415": PAGE, ...TOO_LARGE, "503": PAGE },
         },
       },
-      "/v1/callback": {
-        get: { summary: "The vendor sends the browser back", ...callback },
-        post: {
-          summary: "The same as form_post; answers a redirect to the GET",
-          requestBody: form({ code: text("From the vendor"), state: text("Ours") }, []),
-          responses: { "303": REDIRECT, "400": PAGE, "413": PAGE, "415": PAGE },
-        },
-      },
+      "/v1/callback": callback("callback", "The vendor sends the browser back"),
       "/v1/custom/{context}/callback": {
-        parameters: [{ name: "context", in: "path", required: true, schema: { type: "string" } }],
-        get: {
-          summary: "The same for a vendor that the request names, which has a callback path of its own",
-          ...callback,
-        },
-        post: {
-          summary: "The same as form_post; answers a redirect to the GET",
-          requestBody: form({ code: text("From the vendor"), state: text("Ours") }, []),
-          responses: { "303": REDIRECT, "400": PAGE, "413": PAGE, "415": PAGE },
-        },
+        parameters: [
+          {
+            name: "context",
+            in: "path",
+            required: true,
+            description: "It is the one that /v1/explain shows for this client and vendor.",
+            schema: { type: "string" },
+          },
+        ],
+        ...callback("customCallback", "The same for a vendor that the request names"),
       },
       "/v1/token": api(
+        "redeemOrRefresh",
         "Redeem the broker's code, or refresh",
         form(
           {
-            grant_type: text("The grant", { enum: ["authorization_code", "refresh_token"] }),
-            code: text("The broker's code"),
-            redirect_uri: text("As pushed"),
-            code_verifier: text("PKCE #1", { minLength: 43, maxLength: 128 }),
-            refresh_token: text("The refresh token; a sealed one needs neither connection nor vendor beside it"),
-            scope: text("For refresh: a narrower scope"),
+            grant_type: text("This is the grant.", { enum: ["authorization_code", "refresh_token"] }),
+            code: text("This is the broker's code."),
+            redirect_uri: text("It is the one that was pushed."),
+            code_verifier: text("This is the verifier of PKCE #1.", { minLength: 43, maxLength: 128 }),
+            refresh_token: text(
+              "This is the refresh token. A sealed one needs neither connection nor vendor beside it.",
+            ),
+            scope: text("A refresh may ask for a narrower scope."),
             ...WHAT_MINTED,
-            client_id: text("The client"),
+            client_id: text("This is the client."),
             ...AUTHENTICATION,
           },
           ["grant_type"],
+          {
+            code: { grant_type: "authorization_code", code: "…", redirect_uri: CALLBACK, code_verifier: VERIFIER },
+            refresh: { grant_type: "refresh_token", refresh_token: "…", connection: "…" },
+          },
         ),
         {
           "200": {
-            description: "The vendor's tokens; to a client with token_encrypted_response_alg the same as a compact JWE",
+            description:
+              "These are the vendor's tokens. A client with token_encrypted_response_alg gets the same as a compact JWE.",
             content: {
-              "application/json": { schema: ref("Tokens") },
-              "application/jwt": { schema: text("Compact JWE, whose plaintext is Tokens as JSON") },
+              "application/json": {
+                schema: ref("Tokens"),
+                example: {
+                  access_token: "gho_…",
+                  token_type: "bearer",
+                  scope: "read:user repo",
+                  vendor: "github",
+                  connection: "…",
+                  vendor_data: {},
+                },
+              },
+              "application/jwt": { schema: text("This is a compact JWE. Its plaintext is Tokens as JSON.") },
             },
           },
         },
       ),
       "/v1/revoke": api(
+        "revoke",
         "Revoke at the vendor (RFC 7009)",
         form(
           {
-            token: text("The token"),
-            token_type_hint: text("access_token or refresh_token"),
+            token: text("This is the token to revoke."),
+            token_type_hint: text("It is access_token or refresh_token."),
             ...WHAT_MINTED,
+            client_id: text("This is the client."),
             ...AUTHENTICATION,
           },
           ["token"],
+          { refreshToken: { token: "…", token_type_hint: "refresh_token", connection: "…" } },
         ),
         {
-          "200": json("What ended", {
-            type: "object",
-            required: ["revoked"],
-            properties: { revoked: text("What ended", { enum: ["token", "grant", "already"] }) },
-          }),
+          "200": json(
+            "The vendor has revoked.",
+            {
+              type: "object",
+              required: ["revoked"],
+              properties: { revoked: text("It says what ended.", { enum: ["token", "grant", "already"] }) },
+            },
+            { revoked: "grant" },
+          ),
         },
       ),
       "/v1/check": api(
-        "Is this connection still good? By the vendor's own way; nothing is kept",
+        "check",
+        "Is this connection still good?",
         form(
           {
-            access_token: text("The token; sent only to hosts that connection pins"),
-            connection: WHAT_MINTED["connection"] ?? {},
-            refresh_token: text("Instead of connection: a sealed refresh token"),
-            scope: text("The scopes that the caller needs, space-separated"),
-            vendor_client_secret: text("BYOC: with vendor_client_id, the secret again"),
-            vendor_client_id: text("BYOC: as the connection has it"),
-            client_id: text("The client"),
+            access_token: text("This is the token. It is sent only to hosts that the connection pins."),
+            connection: CONNECTION,
+            refresh_token: text("A sealed refresh token may stand in place of connection."),
+            scope: text("These are the scopes that the caller needs, separated by spaces."),
+            vendor_client_id: text("It is the one that the connection names (BYOC)."),
+            vendor_client_secret: text("It is the secret of vendor_client_id, which is never kept (BYOC)."),
+            client_id: text("This is the client."),
             ...AUTHENTICATION,
           },
           ["access_token"],
+          { connection: { access_token: "…", connection: "…", scope: "repo" } },
         ),
-        { "200": json("What the vendor said of the token", ref("Check")) },
-      ),
-      "/v1/explain": api(
-        "What a pushed request would do; stores nothing",
-        form({ ...PUSHED, ...WHAT_MINTED, ...AUTHENTICATION }, []),
         {
-          "200": json("Tier, endpoints, the redirect URI to register, and each value with its source", {
-            type: "object",
+          "200": json("This is what the vendor said of the token. Nothing is kept.", ref("Check"), {
+            active: true,
+            checked_by: "introspection",
+            scope: "read:user repo",
+            account: { issuer: null, subject: "583231" },
           }),
         },
       ),
+      "/v1/explain": api(
+        "explain",
+        "What a pushed request would do",
+        form({ ...PUSHED, ...WHAT_MINTED, ...AUTHENTICATION }, [], {
+          github: { client_id: "platform", vendor: "github" },
+        }),
+        {
+          "200": json(
+            "These are the tier, the endpoints, the redirect URI to register, and each value with its source. Nothing is stored.",
+            { type: "object" },
+            { vendor: "github", tier: 1, redirect_uri: `${issuer}/v1/callback` },
+          ),
+        },
+      ),
       "/v1/vendors": {
-        parameters: [
-          {
-            name: "q",
-            in: "query",
-            required: false,
-            schema: text("A part of an id, a name or an alias; the best matches come first", { maxLength: 64 }),
-          },
-        ],
-        ...open(
-          "All vendors, or those that a search finds",
-          json("Vendors", {
-            type: "object",
-            required: ["vendors"],
-            properties: {
-              vendors: { type: "array", items: ref("Vendor") },
-              did_you_mean: text("Only where a search finds none: the nearest name"),
+        get: {
+          operationId: "listVendors",
+          summary: "All vendors, or those that a search finds",
+          security: [{}, { clientBasic: [] }],
+          parameters: [
+            {
+              name: "q",
+              in: "query",
+              required: false,
+              description: "It is a part of an id, a name or an alias. The best matches come first.",
+              schema: { type: "string", maxLength: 64 },
+              example: "google",
             },
-          }),
-        ),
+          ],
+          responses: {
+            "200": json(
+              "These are the vendors. A client that authenticates also sees which have approved it.",
+              {
+                type: "object",
+                required: ["vendors"],
+                properties: {
+                  vendors: { type: "array", items: ref("Vendor") },
+                  did_you_mean: text("Where a search finds none, this is the nearest name."),
+                },
+              },
+              { vendors: [], did_you_mean: "google-workspace" },
+            ),
+            ...REFUSED,
+            ...TOO_LARGE,
+          },
+        },
       },
       "/v1/vendors/{id}": {
-        parameters: [{ name: "id", in: "path", required: true, schema: { type: "string" } }],
+        parameters: [
+          {
+            name: "id",
+            in: "path",
+            required: true,
+            description: "It is a vendor's id, or one of its other names.",
+            schema: { type: "string" },
+            example: "github",
+          },
+        ],
         get: {
+          operationId: "getVendor",
           summary: "One vendor",
+          security: [{}, { clientBasic: [] }],
           responses: {
-            "200": json("The vendor", ref("VendorDetails")),
-            "404": { $ref: "#/components/responses/Error" },
+            "200": json("This is the vendor, with the sources of its entry.", ref("VendorDetails")),
+            ...REFUSED,
+            "404": NOT_FOUND,
+            ...TOO_LARGE,
           },
         },
       },
       "/register": {
         post: {
-          summary: "Register a client at a vendor (RFC 7591); its answer is passed on and nothing is kept",
+          operationId: "registerAtVendor",
+          summary: "Register a client at a vendor (RFC 7591)",
           security: [{ clientBasic: [] }, { clientAssertion: [] }],
           requestBody: {
             required: true,
-            content: { "application/json": { schema: { type: "object", properties: REGISTER, required: ["vendor"] } } },
+            content: {
+              "application/json": {
+                schema: {
+                  type: "object",
+                  properties: {
+                    vendor: text("This is a vendor's id of /v1/vendors."),
+                    initial_access_token: text(
+                      "Some vendors require one. Otherwise that of the configuration is used, the owner's before the vendor's.",
+                    ),
+                  },
+                  required: ["vendor"],
+                },
+                example: { vendor: "notion" },
+              },
+            },
           },
           responses: {
-            "201": json("The vendor's own answer, byte for byte, usually with client_id and client_secret", {}),
+            "201": json(
+              "This is the vendor's own answer, byte for byte. Nothing of it is kept.",
+              {},
+              {
+                client_id: "…",
+                redirect_uris: [`${issuer}/v1/callback`],
+              },
+            ),
             default: {
               description:
-                "The vendor's own refusal, with its status and Content-Type; or ours, which has the members of Error",
+                "This is the vendor's own refusal, with its status and Content-Type, or ours, which has the members of Error.",
             },
             ...ERRORS,
+            ...TOO_LARGE,
           },
         },
       },
-      "/healthz": open("Liveness", json("Alive", { type: "object" })),
-      "/readyz": {
-        get: {
-          summary: "Readiness",
-          responses: {
-            "200": json("Ready", { type: "object" }),
-            "503": { $ref: "#/components/responses/RepeatLater" },
-          },
+      "/healthz": open("getLiveness", "Liveness", {
+        "200": json("The process runs.", { type: "object" }, { status: "ok" }),
+      }),
+      "/readyz": open("getReadiness", "Readiness", {
+        "200": json("Store, keys and audit stream work.", { type: "object" }, { status: "ready" }),
+        "503": NOT_READY,
+      }),
+      "/metrics": open("getMetrics", "Prometheus text", {
+        "200": {
+          description: "These are the metrics of this process.",
+          content: { "text/plain": { schema: { type: "string" } } },
         },
-      },
-      "/metrics": open("Prometheus text", { description: "Metrics", content: { "text/plain": {} } }),
-      "/openapi.json": open("This document", json("OpenAPI 3.1", { type: "object" })),
-      "/favicon.ico": { get: { summary: "No icon", responses: { "204": { description: "There is none" } } } },
-      "/": open("A human-readable page", { description: "HTML", content: { "text/html": {} } }),
+      }),
+      "/openapi.json": open("getOpenApi", "This document", {
+        "200": json("This is the document in OpenAPI 3.1.", { type: "object" }),
+      }),
+      "/favicon.ico": open("getIcon", "No icon", { "204": { description: "There is no icon." } }),
+      "/": open("getHomePage", "A page for people", {
+        "200": {
+          description: "It says what the broker is, and lists the vendors.",
+          content: { "text/html": { schema: { type: "string" } } },
+        },
+      }),
     },
-    components: {
-      schemas: SCHEMAS,
-      responses: {
-        Error: json("What went wrong", ref("Error")),
-        RepeatLater: {
-          ...json("Too often, or something is down", ref("Error")),
-          headers: { "Retry-After": { description: "Seconds", schema: { type: "integer" } } },
-        },
-      },
-      securitySchemes: {
-        clientBasic: {
-          type: "http",
-          scheme: "basic",
-          description: "client_secret_basic; also client_secret_post and private_key_jwt",
-        },
-        clientAssertion: {
-          type: "http",
-          scheme: "bearer",
-          description: "At /register, whose body is no form: the client assertion of private_key_jwt",
-        },
-      },
-    },
+    components: COMPONENTS,
   };
 }

@@ -1,0 +1,174 @@
+/** What the operations of openapi.ts share: bodies, answers, parameters, examples. */
+import { type Schema, SCHEMAS, text } from "./openapi-schemas.ts";
+
+export const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
+const answer = (name: string): Schema => ({ $ref: `#/components/responses/${name}` });
+
+/** @param example a whole body, as a caller would send it */
+export const form = (
+  properties: Record<string, Schema>,
+  required: readonly string[],
+  examples: Record<string, Record<string, string>> = {},
+): Schema => ({
+  required: true,
+  content: {
+    "application/x-www-form-urlencoded": {
+      schema: { type: "object", properties, required },
+      ...examplesOf(examples),
+    },
+  },
+});
+
+export const json = (description: string, schema: Schema, example?: unknown): Schema => ({
+  description,
+  content: { "application/json": { schema, ...(example === undefined ? {} : { example }) } },
+});
+
+function examplesOf(examples: Record<string, unknown>): Schema {
+  const entries = Object.entries(examples).map(([name, value]) => [name, { value }] as const);
+  return entries.length === 0 ? {} : { examples: Object.fromEntries(entries) };
+}
+
+/** Of every operation with a body that authenticates a client. */
+export const ERRORS: Record<string, Schema> = {
+  "400": answer("Error"),
+  "401": answer("NotAuthenticated"),
+  "413": answer("Error"),
+  "415": answer("Error"),
+  "429": answer("RepeatLater"),
+  "500": answer("Error"),
+  "502": answer("Error"),
+  "503": answer("RepeatLater"),
+};
+/** Of every operation, also of those that read nothing of the request. */
+export const TOO_LARGE: Record<string, Schema> = { "431": answer("HeadersTooLarge") };
+/** Where credentials are optional, but wrong ones are refused. */
+export const REFUSED: Record<string, Schema> = {
+  "400": answer("Error"),
+  "401": answer("NotAuthenticated"),
+  "503": answer("RepeatLater"),
+};
+export const NOT_FOUND: Schema = answer("Error");
+export const NOT_READY: Schema = answer("RepeatLater");
+export const PAGE: Schema = answer("Page");
+export const PREFETCHED: Record<string, Schema> = { "403": answer("Page") };
+
+export const redirect = (description: string, location: string, format: "uri" | "uri-reference", example: string) => ({
+  description,
+  headers: { Location: { description: location, schema: { type: "string", format }, example } },
+});
+
+export const RESPONSES: Record<string, Schema> = {
+  Error: json("The request was refused. `error` says why, in a code of RFC 6749 or of docs/api.md.", ref("Error"), {
+    error: "invalid_request",
+    error_description: "code_challenge_method must be S256",
+    flow_id: "q5Yz0mJ2Wb8sVtKfN1xR4A",
+  }),
+  NotAuthenticated: {
+    ...json("The client is not who it says it is.", ref("Error"), {
+      error: "invalid_client",
+      error_description: "Client authentication failed",
+    }),
+    headers: {
+      "WWW-Authenticate": {
+        description: "The scheme that the client may authenticate with.",
+        schema: { type: "string" },
+      },
+    },
+  },
+  RepeatLater: {
+    ...json("There were too many requests, or something that the broker needs is down.", ref("Error"), {
+      error: "temporarily_unavailable",
+      error_description: "The vendor does not respond",
+    }),
+    headers: { "Retry-After": { description: "When to try again, in seconds.", schema: { type: "integer" } } },
+  },
+  HeadersTooLarge: {
+    description: "The headers of the request have more than 32 KiB.",
+    content: { "text/html": { schema: { type: "string" } } },
+  },
+  Page: {
+    description: "A page that says what happened, and leads back where there is a way.",
+    content: { "text/html": { schema: { type: "string" } } },
+  },
+};
+
+/** The caller's own credentials at the vendor, and its own endpoints. */
+const OWN: Record<string, Schema> = {
+  vendor_client_id: text("This is the caller's own client at the vendor (BYOC). Without a secret it is a public one.", {
+    maxLength: 2048,
+  }),
+  vendor_client_secret: text(
+    "This is the secret of that client. It travels with each call that needs it, and is never kept.",
+    {
+      maxLength: 2048,
+    },
+  ),
+  placeholders: text(
+    "This is a JSON object of strings. They fill the {placeholders} of the vendor's endpoints, or of those given here.",
+  ),
+  issuer: text("This is the vendor's issuer (manual mode). The endpoints then come from its metadata alone."),
+  authorization_endpoint: text(
+    "This is the vendor's authorization endpoint (manual mode). Empty means the entry's own.",
+  ),
+  token_endpoint: text("This is the vendor's token endpoint (manual mode). Empty means the entry's own."),
+};
+
+export const PUSHED: Record<string, Schema> = {
+  client_id: text("This is the client that authenticates."),
+  response_type: text("This is always code.", { enum: ["code"] }),
+  vendor: text(
+    "This is a vendor's id of /v1/vendors. It may be left out, or be custom, where issuer or both endpoints are given.",
+  ),
+  redirect_uri: text("This is one of the client's registered URIs, character for character."),
+  code_challenge: text("This is the challenge of PKCE #1, BASE64URL(SHA-256(code_verifier)).", {
+    minLength: 43,
+    maxLength: 43,
+  }),
+  code_challenge_method: text("This is always S256.", { enum: ["S256"] }),
+  state: text("The broker returns it byte for byte.", { maxLength: 4096 }),
+  scope: text("Scopes are separated by spaces. Without them the vendor's default scopes are asked for."),
+  login_hint: text("The broker passes it to the vendor."),
+  prompt: text("The broker passes it to the vendor."),
+  resource: text("This is an absolute URI without a fragment (RFC 8707)."),
+  vendor_params: text(
+    "This is a JSON object of strings with further authorization parameters. Names that OAuth reserves are refused.",
+  ),
+  ...OWN,
+};
+
+export const AUTHENTICATION: Record<string, Schema> = {
+  client_secret: text("This is the client's secret, for client_secret_post."),
+  client_assertion_type: text("This is urn:ietf:params:oauth:client-assertion-type:jwt-bearer, for private_key_jwt."),
+  client_assertion: text(
+    "This is the client's signed JWT, for private_key_jwt. Its aud is the issuer, it lives 60 s at most, and its jti works once.",
+  ),
+};
+
+export const CONNECTION: Schema = text(
+  "This is the connection as it came with the token. It names what issued the token. A sealed refresh token may stand in its place. Where clients of several owners share the vendor client, it is required.",
+);
+
+export const WHAT_MINTED: Record<string, Schema> = {
+  connection: CONNECTION,
+  vendor: text("It stands in place of connection, with the parameters below as the flow had them."),
+  ...OWN,
+};
+
+export const COMPONENTS: Schema = {
+  schemas: SCHEMAS,
+  responses: RESPONSES,
+  securitySchemes: {
+    clientBasic: {
+      type: "http",
+      scheme: "basic",
+      description:
+        "This is client_secret_basic. The form parameters of client_secret_post and private_key_jwt may stand in its place.",
+    },
+    clientAssertion: {
+      type: "http",
+      scheme: "bearer",
+      description: "At /register, whose body is no form, the token is the client assertion of private_key_jwt.",
+    },
+  },
+};
