@@ -130,6 +130,33 @@ describe("a disconnect", () => {
     await close();
   });
 
+  it("bar#LK-9 forgets what has ended, and nothing of a link made after it, or while it forgets", async () => {
+    const rows = memoryTokenRows();
+    let onRead = async (): Promise<unknown> => undefined;
+    const get: TokenRows["get"] = async (...args) => {
+      const row = await rows.get(...args);
+      await onRead();
+      return row;
+    };
+    const { store, close } = linksFixture({ rows: { ...rows, get }, keyless: true });
+    const other = linksFixture({ rows, keyless: true });
+    const linked = async () => (await other.store.get(CHAT))?.tokens.accessToken.reveal();
+    await store.link(CHAT, tokensOf("1"), 0);
+    await store.endLink(CHAT);
+    await store.link(CHAT, tokensOf("2"), 2);
+    await store.forgetLink(CHAT);
+    expect(await linked()).toBe("at-2");
+    await store.endLink(CHAT);
+    onRead = async () => {
+      onRead = async () => undefined;
+      await other.store.link(CHAT, tokensOf("3"), 4);
+    };
+    await store.forgetLink(CHAT);
+    expect(await linked()).toBe("at-3");
+    await other.close();
+    await close();
+  });
+
   it("says when it was, also once there is a new link, and to users of its own sign-in alone", async () => {
     const { store, clock, close } = linksFixture({});
     const other = { ...CHAT, signIn: OTHER_SIGN_IN };

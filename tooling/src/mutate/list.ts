@@ -19,6 +19,7 @@ import { OWNERSHIP_DEFENCES } from "./list/ownership.ts";
 import { PLATFORM_DEFENCES } from "./list/platform.ts";
 import { PROTOCOL_DEFENCES } from "./list/protocol.ts";
 import { RATE_LIMIT_DEFENCES } from "./list/rate-limits.ts";
+import { SERVER_STEP_DEFENCES } from "./list/server-steps.ts";
 import { SESSION_DEFENCES } from "./list/sessions.ts";
 import { SHARE_DEFENCES } from "./list/shares.ts";
 import { STORED_KEY_DEFENCES } from "./list/stored-keys.ts";
@@ -44,6 +45,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ...PLATFORM_DEFENCES,
   ...PROTOCOL_DEFENCES,
   ...RATE_LIMIT_DEFENCES,
+  ...SERVER_STEP_DEFENCES,
   ...SESSION_DEFENCES,
   ...SHARE_DEFENCES,
   ...STORED_KEY_DEFENCES,

@@ -2,13 +2,13 @@ import { OAuthError, Secret } from "@oauth-broker/oauth-core";
 import type { AccessTokenValidation } from "@oauth-broker/oauth-core/client";
 import type { ResolvedVendor, VendorCredentials } from "@oauth-broker/oauth-core/registry";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { createPreRegisteredGate, validationWarning, REFUSED_SECONDS, VALIDATION_SECONDS } from "./gate.ts";
 
 const NOW = 1_700_000_000;
 const vendor = async () => ({ id: "example" }) as ResolvedVendor;
 
-function fixture(validate: (token: string) => object | Error) {
+function fixture(validate: (token: string) => object | Error | Promise<object>) {
   const now = fixedClock(NOW);
   const asked: string[] = [];
   const gate = createPreRegisteredGate({
@@ -18,7 +18,7 @@ function fixture(validate: (token: string) => object | Error) {
     vendorClient: {
       validateAccessToken: async (_, token) => {
         asked.push(token);
-        const validation = validate(token);
+        const validation = await validate(token);
         if (validation instanceof Error) throw validation;
         return validation as AccessTokenValidation;
       },
@@ -82,6 +82,38 @@ describe("the gate of pre-registered mode", () => {
     expect(asked).toHaveLength(1);
     now.advance(VALIDATION_SECONDS);
     expect(await gate.identify("t")).toBeDefined();
+  });
+
+  it("keeps what the vendor's API said over a check that began before it and ends after it", async () => {
+    const checks: PromiseWithResolvers<object>[] = [];
+    const { gate, now, asked } = fixture(() => {
+      const check = Promise.withResolvers<object>();
+      checks.push(check);
+      return check.promise;
+    });
+    const first = gate.identify("t");
+    await vi.waitFor(() => expect(checks).toHaveLength(1));
+    checks[0]?.resolve(good());
+    const caller = await first;
+    now.advance(VALIDATION_SECONDS);
+    const slow = gate.identify("t");
+    await vi.waitFor(() => expect(checks).toHaveLength(2));
+    const token = await caller?.vendorToken();
+    if (token !== undefined) await caller?.refused(token);
+    checks[1]?.resolve(good());
+    // It was asked for before the refusal; the next request knows better.
+    expect(await slow).toBeDefined();
+    expect(await gate.identify("t")).toBeUndefined();
+    expect(asked).toHaveLength(2);
+  });
+
+  it("keeps a verdict for ten seconds, as the README says", async () => {
+    const { gate, now, asked } = fixture(() => good());
+    for (const seconds of [0, 9, 1]) {
+      now.advance(seconds);
+      await gate.identify("t");
+    }
+    expect(asked).toHaveLength(2);
   });
 
   it("caches no validation longer than the token lives", async () => {

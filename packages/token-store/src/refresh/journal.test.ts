@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -36,6 +36,18 @@ describe("the journal", () => {
   it("belongs to its user alone", async () => {
     await journal.write(ID, CHANGE);
     expect([modeOf(folder), modeOf(join(folder, `${ID}.json`))]).toEqual([0o700, 0o600]);
+  });
+
+  it("bar#TS-3 finds no file outside its folder, whatever a writer of the table named the attempt", async () => {
+    await journal.write(ID, CHANGE);
+    const name = "stolen-entry-of-another";
+    const outside = join(folder, "..", `${name}.json`);
+    writeFileSync(outside, readFileSync(join(folder, `${ID}.json`)));
+    for (const attemptId of [`../${name}`, `x/../../${name}`, join(folder, "..", name), `./${ID}`, "short"]) {
+      expect(await journal.find(attemptId)).toBeUndefined();
+    }
+    expect(await journal.find(ID)).toBeDefined();
+    expect(events).toEqual([]);
   });
 
   it("forgets what was settled, once or twice", async () => {

@@ -89,16 +89,6 @@ describe("the page", () => {
     expect((await visitor.open("/connections?error=other_account")).html).toContain("another account");
   });
 
-  it("says that a vendor is connected only where it is, whatever its URL says", async () => {
-    const says = async () => (await visitor.open("/connections?linked=chat")).html.includes("Chat Vendor is connected");
-    await visitor.open("/connections");
-    expect(await says()).toBe(false);
-    await link();
-    expect(await says()).toBe(true);
-    await endLink("user", atVendor("chat", fixture));
-    expect(await says()).toBe(false);
-  });
-
   it("signs out: the cookie ends here and on the server, and the links stay", async () => {
     const page = await link();
     const cookie = visitor.jar.header(new URL(SERVER)) ?? "";

@@ -154,6 +154,9 @@ describe("a ticket", () => {
     const other = open({ source: { vendor: "another", issuer: "https://another.example" } });
     expect(await other.find(valueOf(url))).toBeUndefined();
     expect(await other.stateOf(id, OWNER)).toBe("gone");
+    // Decided too, when no session is asked for any more.
+    await tickets.decide(id, "denied");
+    expect([await tickets.stateOf(id, OWNER), await other.stateOf(id, OWNER)]).toEqual(["denied", "gone"]);
     const second = open({ deploymentUrl: "https://second.example" });
     expect((await second.ask({ ...OWNER, ...CHAT, sessionId })).id).not.toBe(id);
   });

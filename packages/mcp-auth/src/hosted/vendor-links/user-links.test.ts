@@ -57,6 +57,29 @@ describe("the operator's end of a user", () => {
   });
 });
 
+describe("a call over a link that is another account's meanwhile", () => {
+  it("bar#LK-10 gets no token of that account", async () => {
+    await linkBoth();
+    const read = await call.links.read("chat");
+    if (read.state !== "usable") throw new Error("there is no link");
+    const { stored, linkVersion } = await fixture.tokens.readLink(keyAt("chat"));
+    const before = typeof stored === "object" ? stored.tokens : undefined;
+    if (before?.link === undefined) throw new Error("there is no link");
+    const relink = (account: string, version: number) => {
+      const link = { ...before.link, linkedAt: 0, notGranted: [], lacked: {}, account };
+      return fixture.tokens.link(keyAt("chat"), { ...before, accessToken: new Secret(`of ${account}`), link }, version);
+    };
+    await relink(before.link.account ?? "", linkVersion);
+    fixture.clock.advance(6);
+    expect((await read.vendorToken()).accessToken.reveal()).toBe(`of ${before.link.account}`);
+    await relink("another", linkVersion + 1);
+    await expect(read.vendorToken()).rejects.toMatchObject({
+      code: "temporarily_unavailable",
+      description: "The user's link has changed: call again",
+    });
+  });
+});
+
 describe("a link made under another sign-in", () => {
   const theirs = (): TokenKey => ({ ...keyAt("chat"), signIn: { vendor: "home", issuer: "https://another.example" } });
   const put = (key: TokenKey, name: string): Promise<StoredTokens> =>

@@ -88,6 +88,21 @@ describe("bar#LK-4 requestState", () => {
     expect([await here?.open(state, call), await there?.open(state, call)]).toEqual([[], undefined]);
   });
 
+  it("of more than eight kilobytes opens nothing, although it is ours", async () => {
+    const states = createRequestStates({
+      seals: { derive: async () => Buffer.alloc(32, 9) },
+      now: () => 1_700_000_000,
+      source: SOURCE,
+    });
+    const call = { user: "alice", clientId: "desk", tool: "post", arguments: ARGUMENTS };
+    const sealed = (count: number) => {
+      const tickets = Array.from({ length: count }, () => ({ vendor: "slack", id: "A".repeat(43), isRepeated: false }));
+      return states.seal({ tickets, expiresAt: 1_800_000_000 }, call);
+    };
+    expect(await states.open(await sealed(40), call)).toHaveLength(40);
+    expect(await states.open(await sealed(80), call)).toBeUndefined();
+  });
+
   it("is refused in 2025-11-25 too, and in a batch", async () => {
     const [message] = legacyCall("remove", { arguments: ARGUMENTS, requestState: replayed.state });
     const headers = { "mcp-protocol-version": "2025-11-25" };
