@@ -72,6 +72,9 @@ describe("bar#LK-6 another sign-in vendor", () => {
     await namesake.close();
 
     await harness.restart({ SIGN_IN: "home" });
+    // Back at the first one: what began there before the operator left is not what it was.
+    expect((await callModern(harness, accessToken, "github_account")).status).toBe(401);
+    expect((await browser.request("/connections")).status).toBe(303);
     const again = await connectLinkingClient(harness, "victim again", { era: "modern" });
     again.onUrl = async () => "decline";
     expect((await again.call("github_account")).text).toMatch(/^link_declined /);

@@ -50,7 +50,7 @@ export const SHARE_DEFENCES: readonly Mutation[] = [
     file: `${LINKING}/connections.ts`,
     find: 'vendor === linked && state === "usable"',
     replace: 'vendor === linked && state !== "unreadable"',
-    tests: [`${LINKING}/connections.test.ts`],
+    tests: [`${LINKING}/between-steps.test.ts`],
   },
   {
     defence: "A requestState is of a user of its sign-in vendor and issuer",
