@@ -5,6 +5,7 @@
  */
 import type { Fetch } from "../ports.ts";
 import { BrokerClientError } from "../error.ts";
+import { connectOfRuntime, isUnsent, refusesConnections } from "./unsent.ts";
 
 const TIMEOUT_MS = 15_000;
 const RETRY_SECONDS = 5;
@@ -26,11 +27,17 @@ export function brokerFetch(given: Fetch | undefined, timeoutMs: number = TIMEOU
     } catch (error) {
       if (error instanceof BrokerClientError) throw error;
       // No cause: what fetch throws may hold the request, and that holds our credentials.
-      throw isUnsent(error)
+      throw isUnsent(error) || (given === undefined && (await isRefusedNow(error, input)))
         ? unavailable("The broker cannot be reached", "broker_unreachable")
         : unavailable("The broker's response did not arrive", "response_lost");
     }
   };
+}
+
+/** Where the runtime's own fetch does not say why it failed. What ran out of time may have arrived. */
+async function isRefusedNow(error: unknown, url: string | URL): Promise<boolean> {
+  if (error instanceof Error && error.name === "TimeoutError") return false;
+  return refusesConnections(url, await connectOfRuntime());
 }
 
 /**
@@ -75,15 +82,4 @@ function withBareFormType(init: RequestInit | undefined): RequestInit | undefine
 
 function unavailable(description: string, reason: string): BrokerClientError {
   return new BrokerClientError("temporarily_unavailable", description, { reason, retryAfterSeconds: RETRY_SECONDS });
-}
-
-/** By the error codes of Node.js and undici. Any other failure may have come after the request. */
-const NO_CONNECTION =
-  /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|ERR_TLS_\w+|CERT_\w+|UNABLE_TO_\w+|\w*SELF_SIGNED\w*)$/;
-
-/** @returns whether nothing of the request left this process; oauth-core's egress says so itself */
-function isUnsent(error: unknown): boolean {
-  if (typeof error !== "object" || error === null) return false;
-  const { code, sent, cause } = error as { readonly code?: unknown; readonly sent?: unknown; readonly cause?: unknown };
-  return sent === false || (typeof code === "string" && NO_CONNECTION.test(code)) || isUnsent(cause);
 }
