@@ -2,7 +2,7 @@
  * The table of errors: the vendor refuses, is overloaded, or its answer is lost, at each leg; and
  * what the platform has to receive. Planted faults, so none of them is a fault of the broker.
  */
-import type { EntryFault, FaultPoint } from "@oauth-broker/simulators/entry-vendor";
+import type { EntryFault, ErrorRule, FaultPoint } from "@oauth-broker/simulators/entry-vendor";
 import type { ApiAnswer } from "./broker.ts";
 import { describe, expectSame, type Stage, tokensOf, toToken } from "./stage.ts";
 
@@ -80,11 +80,23 @@ function refusals(own: Readonly<Record<string, unknown>>, retry?: "restart"): re
       },
     ];
   }
-  return Object.entries(own).map(([code, meaning]) => {
+  return Object.entries(own).flatMap(([code, meaning]) => {
+    if (Array.isArray(meaning)) return ruled(code, meaning as readonly ErrorRule[], retry);
     const means = typeof meaning === "string" ? { code: meaning } : (meaning as { code: string; reason?: string });
     const reason = means.reason === undefined ? {} : { reason: means.reason };
     const spent = retry !== undefined && means.code === "temporarily_unavailable" ? { retry } : {};
     return { what: code, fault: { kind: "error", code }, expected: { ...refused(means.code), ...reason, ...spent } };
+  });
+}
+
+/** An error by each of its rules. */
+function ruled(code: string, rules: readonly ErrorRule[], retry: "restart" | undefined): readonly Case[] {
+  return rules.map(({ status, member = "error_description", value, prefix, means }) => {
+    const text = value ?? prefix;
+    const beside = text === undefined ? {} : { beside: [member, text] as const };
+    const spent = retry !== undefined && means === "temporarily_unavailable" ? { retry } : {};
+    const fault = { kind: "error", code, ...(status === undefined ? {} : { status }), ...beside } as const;
+    return { what: `${code} with ${member}`, fault, expected: { ...refused(means), ...spent } };
   });
 }
 

@@ -135,3 +135,47 @@ describe("Retry-After of a vendor", () => {
     expect(waits(await refresh(broker))).toEqual([503, "5", undefined]);
   });
 });
+
+describe("a token dialect of the operator's own", () => {
+  it("finds tokens and errors where the file says, and sends its headers", async () => {
+    const answers = [
+      '{"ok":true,"data":{"access_token":"at","token_type":"bearer","refresh_token":"rt-2","user_id":9007199254740993}}',
+      '{"problem":{"kind":"token_dead"}}',
+    ];
+    const sent: (string | null)[] = [];
+    const vendor = {
+      tokenResponseMember: "data",
+      errorMember: "problem.kind",
+      tokenErrors: { token_dead: "invalid_grant" },
+      tokenHeaders: { "x-api-key": "operators-key" },
+    } as const;
+    const vendorAnswers: TestBrokerOptions["vendorAnswers"] = async (_url, init) => {
+      sent.push(new Headers(init?.headers).get("x-api-key"));
+      const body = answers.shift() ?? "";
+      return new Response(body, { status: body.includes("problem") ? 422 : 200 });
+    };
+    const broker = await testBroker({ vendor, vendorAnswers });
+    expect((await broker.redeem(await broker.park())).body).toMatchObject({
+      access_token: "at",
+      refresh_token: "rt-2",
+    });
+    expect((await refresh(broker)).body).toMatchObject({ error: "invalid_grant", vendor_error: "token_dead" });
+    expect(sent).toEqual(["operators-key", "operators-key"]);
+  });
+
+  it("bar#BY-4 sends no header of the operator's to an endpoint of the caller's", async () => {
+    const sent: [string, string | null][] = [];
+    const vendorAnswers: TestBrokerOptions["vendorAnswers"] = async (url, init) => {
+      sent.push([new URL(url).host, new Headers(init?.headers).get("x-api-key")]);
+      return Response.json({ access_token: "at", token_type: "bearer" });
+    };
+    const broker = await testBroker({ vendor: { tokenHeaders: { "x-api-key": "operators-key" } }, vendorAnswers });
+    const own = { vendor_client_id: "mine", vendor_client_secret: "their secret" };
+    await refresh(broker, own);
+    await refresh(broker, { ...own, token_endpoint: "https://r3flect.example/token" });
+    expect(sent).toEqual([
+      ["acme.example", "operators-key"],
+      ["r3flect.example", null],
+    ]);
+  });
+});

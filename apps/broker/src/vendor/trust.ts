@@ -55,7 +55,12 @@ export async function resolveTrusted(
   const vendorClient = foreign.tokenEndpoint === undefined ? baseClient : untrusted;
   const callersPart = partOf({ fillsDomain, foreign, leavesDomain: leavesDomain(endpoints, resolved) });
   if (callersPart === undefined) return { vendor, tier: 1, vendorClient };
-  return { vendor: parkingCodes(vendor), tier: 3, callersPart, vendorClient: withShortWaits(vendorClient) };
+  return {
+    vendor: parkingCodes(withoutOperatorsHeaders(vendor)),
+    tier: 3,
+    callersPart,
+    vendorClient: withShortWaits(vendorClient),
+  };
 }
 
 function partOf({
@@ -103,6 +108,13 @@ function withEndpoints(resolved: ResolvedVendor, foreign: Overrides): ResolvedVe
   const vendor =
     foreign.authorizationEndpoint === undefined ? located : { ...withoutIssuer(located), issExpected: false };
   return { ...vendor, ...foreign };
+}
+
+/** A header of token requests may be a key of the operator's: no endpoint of a caller's receives one. */
+//= bar#BY-4
+function withoutOperatorsHeaders(vendor: ResolvedVendor): ResolvedVendor {
+  const { tokenHeaders: _headers, ...rest } = vendor;
+  return rest;
 }
 
 /** Never parks tokens of a vendor that neither the registry nor the operator's file describes. */

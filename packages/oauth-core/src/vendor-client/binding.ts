@@ -121,6 +121,7 @@ function bindVendor(vendor: ResolvedVendor, { fetch, allowLoopback }: VendorClie
     return endpoint;
   };
   const endpointOf = (text: string): Endpoint => known.get(text) ?? read(text);
+  const form = { ...FORM, ...vendor.tokenHeaders };
   return {
     server,
     refreshServer:
@@ -129,7 +130,7 @@ function bindVendor(vendor: ResolvedVendor, { fetch, allowLoopback }: VendorClie
     postForm: async (endpoint, body, { authorization, signal }) => {
       const { href } = endpointOf(endpoint);
       if (href === undefined) throw invalidVendorResponse("an endpoint is not https");
-      const headers = authorization === null ? FORM : { ...FORM, authorization };
+      const headers = authorization === null ? form : { ...form, authorization };
       return send(href, { body, headers, method: "POST", redirect: "manual", signal });
     },
   };

@@ -46,6 +46,9 @@ const BY_VENDOR_CODE: ReadonlyMap<string, OAuthErrorCode> = new Map<string, OAut
   // vendors known by their endpoints alone have no file of their own. A code with a special meaning
   // at one vendor is in that vendor's file (`tokenErrors`).
   ["bad_verification_code", "invalid_grant"],
+  ["bad_auth_code", "invalid_grant"],
+  ["bad_authorization_code", "invalid_grant"],
+  ["expired_auth_code", "invalid_grant"],
   ["bad_refresh_token", "invalid_grant"],
   ["invalid_code", "invalid_grant"],
   ["code_already_used", "invalid_grant"],

@@ -45,7 +45,7 @@ const RECORDS = new Set([
   "codeExchangeParams",
   "refreshParams",
   "tokenResponseNames",
-  "tokenErrors",
+  "tokenHeaders",
 ]);
 const VALUES: Readonly<Record<string, readonly unknown[]>> = {
   pkce: ["plain", "none"],
@@ -106,7 +106,7 @@ const areTexts = (value: unknown): boolean => Array.isArray(value) && value.leng
 const PLACEHOLDER_SHAPE: (typeof SHAPES)[string] = {
   description: (value) => isText(value),
   kind: [undefined, "host"],
-  default: (value) => value === undefined || isText(value),
+  default: (value) => isTextIfAny(value),
   pattern: (value) => value === undefined || (typeof value === "string" && isText(value) && !/^\^|\$$/.test(value)),
   values: (value) => value === undefined || areTexts(value),
   suffix: (value) =>
@@ -117,6 +117,13 @@ const CHECK_SHAPE: (typeof SHAPES)[string] = {
   checkedOn: (value) => /^20\d\d-[01]\d-[0-3]\d$/.test(String(value)),
   source: (value) => isText(value),
 };
+const isTextIfAny = (value: unknown): boolean => value === undefined || isText(value);
+const TOKEN_ERROR_RULE: (typeof SHAPES)[string] = {
+  ...Object.fromEntries(["member", "value", "prefix"].map((name) => [name, isTextIfAny])),
+  means: (value) => isText(value),
+};
+const isTokenError = (value: unknown): boolean =>
+  Array.isArray(value) ? value.every((rule) => isOfShape(rule, TOKEN_ERROR_RULE)) : isText(value);
 const SUNSET_SHAPE: (typeof SHAPES)[string] = {
   endsOn: (value) => isText(value),
   what: (value) => isText(value),
@@ -155,6 +162,7 @@ function problemsOf(entry: object): string[] {
     // An empty name leaves the parameter out.
     if (field === "parameterNames" || field === "authorizationParameterNames")
       return Object.values(value as object).every((name) => typeof name === "string") ? [] : [field];
+    if (field === "tokenErrors") return Object.values(value as object).every(isTokenError) ? [] : [field];
     if (field === "scopeRefusal") return SCOPE_REFUSALS.some((shape) => isOfShape(value, shape)) ? [] : [field];
     if (field === "clientSecret") return isSignedSecret(value) ? [] : [field];
     if (LISTS.has(field)) return Array.isArray(value) && value.length > 0 && value.every(isText) ? [] : [field];

@@ -46,6 +46,7 @@ type VendorFacts = Pick<Vendor, "id" | "name"> &
       | "secretIsUserName"
       | "clientSecret"
       | "tokenRequestBody"
+      | "tokenHeaders"
       | "tokenResponseMember"
       | "tokenResponseNames"
       | "tokenExpiry"

@@ -11,6 +11,7 @@ export {
   type Verification,
 } from "./registry.ts";
 export type { ScopeRefusal } from "./account.ts";
+export { TOKEN_ERROR_CODES } from "./dialect.ts";
 export { type OperatorsVendor, type TokenRecipient, withOperatorsFields } from "./operators-vendor.ts";
 export { searchVendors } from "./search.ts";
 export { hasEnded, type Sunset, urlsThatEnd } from "./sunset.ts";
@@ -18,6 +19,7 @@ export {
   DEFAULT_ID_TOKEN_ALGS,
   defineVendor,
   type EndpointSource,
+  OWN_TOKEN_HEADERS,
   type PkceMethod,
   type ResolvedVendor,
   type TokenEndpointAuthMethod,

@@ -148,6 +148,11 @@ export interface Vendor {
   readonly clientAssertion?: CertificateAssertion;
   readonly tokenRequestBody: "form" | "json";
   /**
+   * Further headers of token requests, by names in lower case. Not sent to an endpoint of which a
+   * caller names a part: a value may be a key of the operator's.
+   */
+  readonly tokenHeaders?: Readonly<Record<string, string>>;
+  /**
    * The member of the token response that holds the token set, where that is not the response
    * itself, or a path to it: `data.0`.
    */
@@ -316,6 +321,23 @@ export const TOKEN_RECIPIENTS = [
   "introspectionEndpoint",
   "tokenCheck",
 ] as const;
+
+/** Headers of a token request that say what it is, and who asks: never an entry's. */
+export const OWN_TOKEN_HEADERS: ReadonlySet<string> = new Set([
+  "authorization",
+  "connection",
+  "content-length",
+  "content-type",
+  "cookie",
+  "expect",
+  "host",
+  "keep-alive",
+  "proxy-authorization",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);
 
 /** An entry at another party's token endpoint: nothing else of it may receive that party's tokens. */
 //= bar#BY-4

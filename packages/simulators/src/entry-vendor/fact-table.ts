@@ -153,6 +153,11 @@ export const FACT_TABLE: Readonly<Record<string, FactRow>> = {
   redeemAt: row("lifetimes", "ends codes within seconds for `callback` (authorize.ts)", (at: string) =>
     others(at, ["token", "callback"]),
   ),
+  tokenHeaders: row(
+    "fixed parameters",
+    "refuses a token request without them (token.ts)",
+    (headers: Readonly<Record<string, string>>) => eachMember(headers, "of_another"),
+  ),
   tokenRequestBody: {
     ...row("request body", "refuses any other (requests.ts)", (format: string) => others(format, ["form", "json"])),
     always: true,

@@ -18,6 +18,18 @@ export interface ExpiryFact {
 /** What an error of the vendor means to the broker's client. */
 export type ErrorFacts = Readonly<Record<string, string | { readonly code: string; readonly reason?: string }>>;
 
+/** The same of token answers, where an error may mean one thing in some answers only. */
+export type TokenErrorFacts = Readonly<Record<string, ErrorFacts[string] | readonly ErrorRule[]>>;
+
+/** The error means this in an answer with this status, and a member of this value or beginning. */
+export interface ErrorRule {
+  readonly status?: number;
+  readonly member?: string;
+  readonly value?: string;
+  readonly prefix?: string;
+  readonly means: string;
+}
+
 /** How the vendor takes a token to revoke, where that is not RFC 7009. */
 export interface RevocationFacts {
   readonly method: string;
@@ -103,13 +115,14 @@ export interface Facts {
   readonly clientSecret?: { readonly audience: string; readonly alg: string; readonly lifetimeSeconds: number };
   readonly clientAssertion?: { readonly alg: string };
   readonly tokenRequestBody: "form" | "json";
+  readonly tokenHeaders?: Readonly<Record<string, string>>;
   readonly tokenResponseMember?: string;
   readonly tokenResponseNames: Readonly<Record<string, string>>;
   readonly tokenExpiry?: ExpiryFact;
   readonly tokenResult?: { readonly member: string; readonly success: readonly (string | number | boolean)[] };
   readonly defaultLifetimeSeconds?: number;
   readonly errorMember?: string;
-  readonly tokenErrors: ErrorFacts;
+  readonly tokenErrors: TokenErrorFacts;
   readonly callbackErrors: ErrorFacts;
   readonly issuesRefreshTokens?: boolean;
   readonly rotatesRefreshTokens?: boolean;

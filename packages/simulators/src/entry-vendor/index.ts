@@ -1,4 +1,4 @@
-export { type Entry, type Facts, isLive, type Json, type PlaceholderFacts } from "./facts.ts";
+export { type Entry, type Facts, isLive, type ErrorRule, type Json, type PlaceholderFacts } from "./facts.ts";
 export { readEntries, readEntry } from "./facts.ts";
 export type { WrittenEntry } from "./facts.ts";
 export { FACT_TABLE, type FactRow, idleFactsOf, type Mutant, mutantsOf, NOT_BEHAVIOUR } from "./fact-table.ts";

@@ -37,6 +37,9 @@ export async function answerToken(
   state: VendorState,
 ): Promise<Response> {
   const { facts, endpoints } = state;
+  for (const [name, value] of Object.entries(facts.tokenHeaders ?? {})) {
+    if (request.headers.get(name) !== value) throw refusal("invalid_request", `the header ${name} is missing or wrong`);
+  }
   const parameters = readParameters(readBody(request, facts.tokenRequestBody), facts);
   // A vendor without a name for it has codes alone.
   const grantType = facts.parameterNames["grant_type"] === "" ? "authorization_code" : parameters.require("grant_type");

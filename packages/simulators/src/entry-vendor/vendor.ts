@@ -9,7 +9,7 @@ import { listen } from "../listen.ts";
 import { answerAuthorization, type Decision } from "./authorize.ts";
 import type { Entry } from "./facts.ts";
 import { ABOUT } from "./identity.ts";
-import { isRefusal, nested, type Refusal, refusal, type VendorRequest } from "./requests.ts";
+import { isRefusal, merge, nested, type Refusal, refusal, type VendorRequest } from "./requests.ts";
 import { answerRevocation } from "./revoke.ts";
 import {
   createState,
@@ -27,7 +27,13 @@ import { answerToken } from "./token.ts";
  * - `lose`: the vendor does its work, then the connection is cut.
  */
 export type EntryFault =
-  | { readonly kind: "error"; readonly code: string; readonly status?: number }
+  | {
+      readonly kind: "error";
+      readonly code: string;
+      readonly status?: number;
+      /** Beside the code: a member, or a path to it, and its value. */
+      readonly beside?: readonly [string, string];
+    }
   | { readonly kind: "status"; readonly status: number; readonly headers?: Readonly<Record<string, string>> }
   | { readonly kind: "lose" };
 
@@ -71,7 +77,7 @@ export function createEntryVendor(entry: Entry, client: EntryClient, now: () => 
     if (at === undefined) throw refusal("not_found", "there is no such endpoint", 404);
     const fault = takeFault(faults, at);
     if (fault?.kind === "status") return new Response(null, fault);
-    if (fault?.kind === "error") return errorAnswer(fault.code, fault.status ?? 400, at, state);
+    if (fault?.kind === "error") return errorAnswer(fault.code, fault.status ?? 400, at, state, fault.beside);
     const answer = await answerAt(at, request, decisions, state);
     state.served.set(at, (state.served.get(at) ?? 0) + 1);
     return fault === undefined ? answer : undefined;
@@ -149,11 +155,18 @@ function refusalAnswer({ code, status }: Refusal, at: EndpointName | undefined, 
   return errorAnswer(code, status, at, state);
 }
 
-function errorAnswer(code: string, status: number, at: EndpointName | undefined, { facts }: VendorState): Response {
+function errorAnswer(
+  code: string,
+  status: number,
+  at: EndpointName | undefined,
+  { facts }: VendorState,
+  [member, text]: readonly [string, string] = ["error_description", "Refused by the simulated vendor"],
+): Response {
   const { tokenResult, errorMember } = facts;
-  const path = at === "token" || at === "refresh" ? (errorMember ?? tokenResult?.member) : undefined;
-  if (path !== undefined) return Response.json(nested(path, /^\d+$/.test(code) ? Number(code) : code), { status });
-  return Response.json({ error: code, error_description: "Refused by the simulated vendor" }, { status });
+  const within = member.startsWith("error.") ? "error.error" : undefined;
+  const path = at === "token" || at === "refresh" ? (errorMember ?? tokenResult?.member ?? within) : undefined;
+  const stated = path === undefined ? { error: code } : nested(path, /^\d+$/.test(code) ? Number(code) : code);
+  return Response.json(merge(stated, nested(member, text)), { status });
 }
 
 /** The hosts of the vendors that are being served. */

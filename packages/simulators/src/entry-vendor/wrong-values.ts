@@ -36,7 +36,8 @@ export function eachMember(record: Readonly<Record<string, string>>, changed: st
 export function otherMeanings(meanings: Readonly<Record<string, unknown>>): Wrong {
   return Object.fromEntries(
     Object.entries(meanings).map(([code, meaning]) => {
-      const name = typeof meaning === "string" ? meaning : (meaning as { code: string }).code;
+      const [rule] = Array.isArray(meaning) ? (meaning as readonly { means: string }[]) : [];
+      const name = typeof meaning === "string" ? meaning : (rule?.means ?? (meaning as { code: string }).code);
       const other = name === "temporarily_unavailable" ? "invalid_scope" : "temporarily_unavailable";
       return [`${code} means ${other}`, { ...meanings, [code]: other }];
     }),

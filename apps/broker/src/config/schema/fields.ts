@@ -91,15 +91,20 @@ export function listOf<Item extends z.ZodType>(item: Item, meta: FieldMeta, chec
   return schema.register(fieldMeta, meta);
 }
 
-/** A list. One value without brackets is a list of one. */
+/**
+ * A list. One value without brackets is a list of one.
+ *
+ * @param prepare of such a value
+ */
 export function oneOrList<Item extends z.ZodType>(
   item: Item,
   meta: FieldMeta,
   check?: Check<readonly z.infer<Item>[]>,
+  prepare: (value: unknown) => unknown = (value) => value,
 ) {
   const list = check === undefined ? z.array(item).min(1) : z.array(item).min(1).superRefine(problemFrom(check));
   return z
-    .preprocess((value) => (value === undefined || Array.isArray(value) ? value : [value]), list)
+    .preprocess((value) => (value === undefined || Array.isArray(value) ? value : [prepare(value)]), list)
     .register(fieldMeta, meta);
 }
 

@@ -2,7 +2,8 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { Secret } from "@oauth-broker/oauth-core";
 import type { z } from "zod";
-import { choice, listOf, parsedText, secretText, section, text } from "./fields.ts";
+import { OWN_TOKEN_HEADERS, TOKEN_ERROR_CODES } from "@oauth-broker/oauth-core/registry";
+import { choice, integer, listOf, oneOrList, parsedText, secretText, section, text } from "./fields.ts";
 
 export const credentialsSchema = section({
   id: text(
@@ -150,4 +151,63 @@ function checkPattern(value: string): string | undefined {
   } catch {
     return "must be a regular expression";
   }
+}
+
+const tokenErrorRule = section({
+  status: integer(
+    { type: "status", description: "The HTTP status of the answer.", example: "400" },
+    200,
+    599,
+  ).optional(),
+  member: text(
+    {
+      type: "member, or a path to it",
+      description: "The member of the answer that `value` and `prefix` are about.",
+      example: "error_description",
+      default: "error_description",
+    },
+    checkMemberPath,
+  ).optional(),
+  value: text({ type: "text", description: "The whole value of the member.", example: "Token revoked" }).optional(),
+  prefix: text({
+    type: "text",
+    description: "How the value of the member begins.",
+    example: "Rate limit exceeded",
+  }).optional(),
+  means: choice({ description: "Our code for it.", example: "temporarily_unavailable" }, TOKEN_ERROR_CODES),
+});
+
+/** What one error code of a vendor means: a code of ours, or rules of which the first that fits decides. */
+export const tokenErrorSchema = oneOrList(
+  tokenErrorRule,
+  {
+    type: `${TOKEN_ERROR_CODES.join(" | ")}, or a list of rules`,
+    description: "What the code means: always, or by the first rule whose every condition holds.",
+    example: "invalid_grant",
+  },
+  undefined,
+  (means) => (typeof means === "string" ? { means } : means),
+);
+
+/** A name, or several with dots between them; digits are a position in a list. */
+export function checkMemberPath(value: string): string | undefined {
+  return /^[\w-]{1,64}(\.[\w-]{1,64}){0,7}$/.test(value)
+    ? undefined
+    : "must be the name of a member, or names with dots between them";
+}
+
+/** A vendor's error code as its answers have it: any text without control characters. */
+export function checkErrorCode(value: string): string | undefined {
+  return /^\P{Cc}{1,256}$/u.test(value) ? undefined : "must be an error code of at most 256 characters";
+}
+
+export function checkHeaderName(value: string): string | undefined {
+  if (!/^[\w!#$%&'*+.^`|~-]{1,64}$/.test(value)) return "must be the name of a header";
+  return OWN_TOKEN_HEADERS.has(value.toLowerCase()) ? "is a header only the broker sets" : undefined;
+}
+
+export function checkHeaderValue(value: string): string | undefined {
+  return /^[\x21-\x7e](?:[\x20-\x7e]{0,1022}[\x21-\x7e])?$/.test(value)
+    ? undefined
+    : "must be printable ASCII, at most 1024 characters, without white space at its ends";
 }

@@ -10,10 +10,15 @@ import { endpoint, endpointTemplate, type UrlRules } from "./endpoint.ts";
 import { choice, flag, integer, listOf, mapOf, oneOrList, secretText, section, text } from "./fields.ts";
 import {
   checkCredentialIds,
+  checkErrorCode,
+  checkHeaderName,
+  checkHeaderValue,
+  checkMemberPath,
   checkPlaceholderName,
   checkToken,
   credentialsSchema,
   placeholderSchema,
+  tokenErrorSchema,
 } from "./vendor-parts.ts";
 
 const ID_TOKEN_ALGS = [
@@ -120,6 +125,44 @@ export function vendorSchema(rules: UrlRules) {
       "form",
       "json",
     ]).optional(),
+    token_headers: mapOf(
+      {
+        type: "mapping of names to texts",
+        description:
+          "Further headers of token requests, for example an API key. Never sent to an endpoint of which a request names a part.",
+        example: '{ x-api-version: "2026-11-01" }',
+        default: "{}",
+      },
+      checkHeaderName,
+      text({ type: "text", description: "The value.", example: "2026-11-01" }, checkHeaderValue),
+    ).optional(),
+    token_response_member: text(
+      {
+        type: "member, or a path to it",
+        description: "The member of a token answer that holds the tokens, when they are not at its top.",
+        example: "data.0",
+      },
+      checkMemberPath,
+    ).optional(),
+    error_member: text(
+      {
+        type: "member, or a path to it",
+        description: "The member of a refusal that holds the vendor's error code, when that is not `error`.",
+        example: "error.code",
+      },
+      checkMemberPath,
+    ).optional(),
+    token_errors: mapOf(
+      {
+        type: "mapping of error codes",
+        description:
+          "What the vendor's own error codes mean, at its token and revocation endpoint. Beside a registry vendor's own codes.",
+        example: "{ token_dead: invalid_grant }",
+        default: "{}",
+      },
+      checkErrorCode,
+      tokenErrorSchema,
+    ).optional(),
     iss_required: flag({
       description: "Whether its callbacks must carry `iss`.",
       example: "true",

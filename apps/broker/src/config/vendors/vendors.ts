@@ -77,7 +77,7 @@ export function buildVendor(
   known: VendorTemplate | undefined,
   { env, problems, warnings }: { env: Environment; problems: Problem[]; warnings: string[] },
 ): VendorConfig {
-  const fields = vendorFields(parsed);
+  const fields = { ...vendorFields(parsed), ...tokenErrorsOf(parsed, known?.vendor) };
   const { vendor, dropped } =
     known === undefined
       ? { vendor: defineVendor({ id, name: id, ...fields }), dropped: [] }
@@ -194,6 +194,9 @@ function vendorFields(parsed: ParsedVendor): Partial<Vendor> {
     redeemAt: parsed.redeem_at,
     tokenEndpointAuthMethod: parsed.token_endpoint_auth_method,
     tokenRequestBody: parsed.token_request_body,
+    tokenHeaders: lowerCased(parsed.token_headers),
+    tokenResponseMember: parsed.token_response_member,
+    errorMember: parsed.error_member,
     issRequired: parsed.iss_required,
     idTokenAlgs: parsed.id_token_algs,
     additionalAudiences: parsed.additional_audiences,
@@ -202,6 +205,21 @@ function vendorFields(parsed: ParsedVendor): Partial<Vendor> {
     enabled: parsed.enabled,
     acceptsNewAuthorizations: parsed.accepts_new_authorizations,
   });
+}
+
+/** Beside the registry's: an operator knows one code more, not all of them. */
+function tokenErrorsOf(
+  { token_errors: own }: ParsedVendor,
+  known: Pick<Vendor, "tokenErrors"> | undefined,
+): Pick<Vendor, "tokenErrors"> | undefined {
+  if (own === undefined) return undefined;
+  const rules = Object.entries(own).map(([code, given]) => [code, given.map((rule) => defined(rule))] as const);
+  return { tokenErrors: { ...known?.tokenErrors, ...Object.fromEntries(rules) } };
+}
+
+function lowerCased(headers: Readonly<Record<string, string>> | undefined): Record<string, string> | undefined {
+  if (headers === undefined) return undefined;
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
 /**

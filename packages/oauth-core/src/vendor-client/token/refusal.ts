@@ -27,7 +27,7 @@ type ErrorDialect = Pick<ResolvedVendor, "classifyError" | "tokenResult" | "erro
 export interface Answered {
   readonly response: Response;
   readonly body: Body;
-  /** Of the body, as `membersOf` reads them. */
+  /** Of the body, as far as they can be read. */
   readonly members: JsonObject;
   readonly vendor: ErrorDialect;
   readonly call: VendorCall;
@@ -39,7 +39,7 @@ export function refusalOf({ response, body, members, vendor, call }: Answered, n
   const said = saidBy(response, members, now);
   const code =
     pickCode(candidates(members, vendor), call, said) ??
-    namedCodes(members).find((named) => meaningOf(named, call, said) !== undefined) ??
+    namedCodes(members).find((named) => meaningOf(named, { ...call, errors: {} }, said) !== undefined) ??
     (status === 401 ? challengedCode(headers, call) : undefined);
   const meaning = code === undefined ? undefined : meaningOf(code, call, said);
   const isToWait = status === 429 || headers.has("retry-after");
@@ -67,11 +67,15 @@ function isPassing(status: number, body: Body): boolean {
 }
 
 /** @returns the error in a success of HTTP; undefined where it is one of OAuth too */
-export function errorInSuccess({ response, members, vendor, call }: Answered, now: Clock): OAuthError | undefined {
+export function errorInSuccess(
+  { response, members, vendor, call }: Answered,
+  { now, showsToken }: { readonly now: Clock; readonly showsToken: boolean },
+): OAuthError | undefined {
   const said = saidBy(response, members, now);
-  const { own, nested } = candidates(members, vendor);
+  const { own, further } = candidates(members, vendor);
+  const known = own[0] ?? further.find((one) => meaningOf(one, call, said) !== undefined);
   // A success may have a member of that name that says so: `error: { code: "ok" }`.
-  const code = own[0] ?? nested.find((one) => meaningOf(one, call, said) !== undefined);
+  const code = known ?? (showsToken ? undefined : further[0]);
   return code === undefined ? undefined : vendorRefusal(code, call, said);
 }
 
@@ -89,10 +93,10 @@ export function readLeniently(body: Body, call: VendorCall): JsonObject {
 
 /** Error codes in the places where they stand. */
 interface Candidates {
-  /** In `error`, or where the vendor's entry says: at most one, and it is an error whatever it says. */
+  /** In `error`, or as the vendor's entry finds it: at most one, and an error whatever it says. */
   readonly own: readonly string[];
-  /** Within an `error` that is an object, and within the members of a list `errors`. */
-  readonly nested: readonly string[];
+  /** In the entry's `errorMember`, within an `error` that is an object, and within a list `errors`. */
+  readonly further: readonly string[];
 }
 
 function candidates(members: JsonObject, { classifyError, tokenResult, errorMember }: ErrorDialect): Candidates {
@@ -100,10 +104,11 @@ function candidates(members: JsonObject, { classifyError, tokenResult, errorMemb
   const own =
     classifyError?.(members) ??
     (typeof error === "string" && error !== "" ? error : undefined) ??
-    (errorMember === undefined ? undefined : codeIn(memberAt(members, errorMember))) ??
     (tokenResult === undefined ? undefined : failedResult(members[tokenResult.member], tokenResult.success));
   const listed = isList(errors) ? errors.slice(0, MAX_LISTED) : [];
-  return { own: own === undefined ? [] : [own], nested: [error, ...listed].flatMap((one) => namedCodes(one)) };
+  const stated = errorMember === undefined ? undefined : codeIn(memberAt(members, errorMember));
+  const nested = [error, ...listed].flatMap((one) => namedCodes(one));
+  return { own: own === undefined ? [] : [own], further: stated === undefined ? nested : [stated, ...nested] };
 }
 
 const MAX_LISTED = 8;
@@ -113,8 +118,8 @@ function isList(value: JsonValue | undefined): value is readonly JsonValue[] {
 }
 
 /** The first whose meaning is known, else the first. */
-function pickCode({ own, nested }: Candidates, call: VendorCall, said: Refusal): string | undefined {
-  return own[0] ?? nested.find((code) => meaningOf(code, call, said) !== undefined) ?? nested[0];
+function pickCode({ own, further }: Candidates, call: VendorCall, said: Refusal): string | undefined {
+  return own[0] ?? further.find((code) => meaningOf(code, call, said) !== undefined) ?? further[0];
 }
 
 /** What vendors call the member that holds a code. */

@@ -78,7 +78,8 @@ export async function readTokenAnswer(
   const members = withPlainNumbers("exact" in parsed ? parsed.exact : readLeniently(body, call));
   const answered = { response, body, members, vendor, call };
   if (!isSuccess) throw refusalOf(answered, now);
-  const error = errorInSuccess(answered, now);
+  const showsToken = isToken(unwrap(members, vendor).members.access_token);
+  const error = errorInSuccess(answered, { now, showsToken });
   if (error !== undefined) throw error;
   try {
     if ("problem" in parsed) throw parsed.problem;
