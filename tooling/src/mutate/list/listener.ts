@@ -26,10 +26,10 @@ export const LISTENER_DEFENCES: readonly Mutation[] = [
   },
   {
     defence: "The parser of a connection that was reset reads the bodies of the next one",
-    file: `${LISTENER}/chopped-bodies.ts`,
+    file: `${LISTENER}/body-parser.ts`,
     find: "parser[at] = onBody;",
     replace: "void onBody;",
-    tests: [`${LISTENER}/chopped-bodies.test.ts`],
+    tests: [`${LISTENER}/chopped-bodies.test.ts`, `${LISTENER}/unread-bodies.test.ts`],
   },
   {
     defence: "One address has at most a quarter of the connections",
@@ -121,11 +121,11 @@ export const LISTENER_DEFENCES: readonly Mutation[] = [
     tests: ["packages/oauth-core/src/egress/answer-budget.test.ts"],
   },
   {
-    defence: "A client that goes on sending what was refused loses its connection",
+    defence: "No buffer is made of what a client sends after it was answered",
     rows: ["HT-1"],
-    file: "packages/oauth-core/src/service/listener/unread-bodies.ts",
-    find: "if (socket.bytesRead - from > MOST_LATE_BYTES)",
-    replace: "if (socket.bytesRead - from > MOST_LATE_BYTES * 1e6)",
-    tests: ["packages/oauth-core/src/service/listener/unread-bodies.test.ts"],
+    file: "packages/oauth-core/src/service/serve.ts",
+    find: "      endUnreadBody(request, response);",
+    replace: "      if (request.method === undefined) endUnreadBody(request, response);",
+    tests: [`${LISTENER}/unread-bodies.test.ts`],
   },
 ];

@@ -4,6 +4,7 @@
  */
 import type { IncomingMessage } from "node:http";
 import { isChopped } from "../../mechanics/byte-collector.ts";
+import { ignoreBody } from "./body-parser.ts";
 
 /** Call it before anything reads the request. The connection is reset: there is no one to answer. */
 //= bar#HT-1
@@ -17,34 +18,9 @@ export function endChoppedBody(request: IncomingMessage): void {
     bytes += chunk.length;
     if (!isChopped(chunks, bytes)) return push.call(request, chunk, encoding);
     if (!request.socket.destroyed) {
-      ignoreRest(request);
+      ignoreBody(request);
       request.socket.resetAndDestroy();
     }
     return false;
   };
-}
-
-type BodyCallback = (...received: unknown[]) => void;
-
-interface Parser {
-  [callback: number]: BodyCallback | undefined;
-  readonly constructor: { readonly kOnBody?: number };
-}
-
-/**
- * What Node has read of the connection already, up to 64 KiB, would still be made into ten thousand
- * buffers, and hold up every other request for 30 ms. The parser makes none without this callback.
- * Node takes the parser back when the connection closes, and gives it to another one.
- *
- * Node does not document the parser: without it, or with another one, only time is lost.
- */
-function ignoreRest({ socket }: IncomingMessage): void {
-  const { parser } = socket as { parser?: Parser | null };
-  const at = parser?.constructor.kOnBody;
-  if (parser === undefined || parser === null || at === undefined) return;
-  const onBody = parser[at];
-  parser[at] = undefined;
-  socket.once("close", () => {
-    parser[at] = onBody;
-  });
 }
