@@ -76,7 +76,8 @@ export function createPlatform(
   const app = new Hono();
   app.use(async (c, next) => {
     if (isOwnHost(c.req.url, platformUrl)) return next();
-    log.info("request", { method: c.req.method, status: 403, reason: "foreign_host" });
+    const detail = `expected ${new URL(platformUrl).host}, got ${URL.parse(c.req.url)?.host.slice(0, 100) ?? "none"}`;
+    log.info("request", { method: c.req.method, status: 403, reason: "foreign_host", detail });
     return c.text(`This platform is at ${platformUrl}`, 403, { "cache-control": "no-store" });
   });
   mount(app, [...pageRoutes(deps), ...connectRoutes(deps), ...settingsRoutes(deps), ...tryRoutes(deps)], {

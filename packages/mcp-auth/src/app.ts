@@ -28,6 +28,7 @@ import { identitySource } from "./hosted/vendor-links/identity-source.ts";
 import { createMcpEndpoint } from "./mcp/endpoint.ts";
 import { createLinkingDeps, type LinkingDeps } from "./mcp/linking/deps.ts";
 import { createKnownHost, onlyForUs } from "./mcp/known-host.ts";
+import type { ShowToAuthor } from "./mcp/run-tool.ts";
 import type { ServerMetrics } from "./mcp/metrics.ts";
 import { challengePage, homeRoute } from "./mcp/people.ts";
 import { scopesOfResource } from "./mcp/resource-scopes.ts";
@@ -47,6 +48,7 @@ export interface AppOptions {
   readonly storage: Storage | undefined;
   /** With `METRICS_PORT`. */
   readonly metrics?: ServerMetrics;
+  readonly showToAuthor?: ShowToAuthor | undefined;
 }
 
 export interface McpApp extends Pick<Mode, "lateWarning"> {
@@ -57,6 +59,12 @@ export interface McpApp extends Pick<Mode, "lateWarning"> {
    * @param graceMs until requests are refused: calls that wait for their user are then answered
    */
   drain(graceMs?: number): void;
+  /**
+   * Calls of tools that still run will have no answer: their signals fire.
+   *
+   * @returns when they have ended, if they do
+   */
+  cutCalls(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -120,6 +128,7 @@ export function createApp(definition: ServerDefinition, settings: Settings, opti
     vendorClient,
     log,
     challengePage: (challenge) => challengePage(challenge, definition, settings),
+    showToAuthor: options.showToAuthor,
     ...defined({ onApiAnswer: metrics?.countApiAnswer }),
     ...defined({ linking: linkingOf(settings, { now, seals: mode.seals, vendorClient, stopping: stopping.signal }) }),
   });
@@ -142,6 +151,7 @@ export function createApp(definition: ServerDefinition, settings: Settings, opti
       void mode.close();
       void sleep(graceMs, undefined, { ref: false }).then(() => stopping.abort());
     },
+    cutCalls: endpoint.cutCalls,
     close: async () => {
       await Promise.all([mode.close(), endpoint.close()]);
       await Promise.all([oauth.close(), api.close(), documents.close(), publicDocuments.close()]);
@@ -163,7 +173,7 @@ export function createMetricsApp(metrics: Pick<ServerMetrics, "render">, listen:
   };
   const app = new Hono();
   const isKnown = createKnownHost({ deploymentUrl: undefined, listen });
-  mount(app, [onlyForUs(route, isKnown)], { log, errorPage: errorPageWith(), isHttps: false });
+  mount(app, [onlyForUs(route, isKnown, undefined)], { log, errorPage: errorPageWith(), isHttps: false });
   return app;
 }
 

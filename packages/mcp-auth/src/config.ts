@@ -92,6 +92,14 @@ function errorOf(problems: Parameters<typeof configError>[0]): Error {
   });
 }
 
+/** Set by `npm run dev` for the server it starts, and by nothing else. */
+export const UNDER_DEV = "MCP_DEV";
+
+/** Whether errors of tools may be shown as they are: only `npm run dev` starts a server so. */
+export function isUnderDev(environment: Environment = process.env): boolean {
+  return environment[UNDER_DEV] === "true";
+}
+
 /** Every variable, for docs/configuration.md. */
 export function describeVariables(): readonly Variable[] {
   return VARIABLES;

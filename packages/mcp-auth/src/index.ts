@@ -11,6 +11,7 @@ export {
   type ToolAnswer,
   type ToolContext,
   ToolError,
+  toolResult,
   type VendorApi,
   type VendorNeeds,
 } from "./tool.ts";

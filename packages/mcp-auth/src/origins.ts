@@ -5,7 +5,7 @@
  */
 import { createCors, readableByAll, type Route, withCors } from "@oauth-broker/oauth-core/service";
 import { PATHS } from "./hosted/paths.ts";
-import { createKnownHost, onlyForUs } from "./mcp/known-host.ts";
+import { createKnownHost, type KnownHost, onlyForUs } from "./mcp/known-host.ts";
 import type { Settings } from "./settings.ts";
 
 const CALLED_BY_CLIENTS: ReadonlySet<string> = new Set([PATHS.mcp, PATHS.token, PATHS.register, PATHS.revoke]);
@@ -31,10 +31,11 @@ export function createOrigins(
   const isClient = cors === undefined ? isOurs : createKnownHost(settings, cors.allows);
   const isOurPage = createKnownHost(settings, (origin) => origin === "null");
   const isOurHost = createKnownHost(settings, () => true);
+  const guarded = (route: Route, isKnown: KnownHost): Route => onlyForUs(route, isKnown, settings.deploymentUrl);
   return (route) => {
-    if (METADATA.has(route.path)) return onlyForUs(readableByAll(route), isOurHost);
-    if (FORMS_WITHOUT_ORIGIN.has(route.path)) return onlyForUs(route, isOurPage);
-    if (!CALLED_BY_CLIENTS.has(route.path)) return onlyForUs(route, isOurs);
-    return onlyForUs(cors === undefined ? route : withCors(route, cors), isClient);
+    if (METADATA.has(route.path)) return guarded(readableByAll(route), isOurHost);
+    if (FORMS_WITHOUT_ORIGIN.has(route.path)) return guarded(route, isOurPage);
+    if (!CALLED_BY_CLIENTS.has(route.path)) return guarded(route, isOurs);
+    return guarded(cors === undefined ? route : withCors(route, cors), isClient);
   };
 }

@@ -4,22 +4,26 @@
  * goes to stderr, except for the operator's commands.
  */
 import { setTimeout as sleep } from "node:timers/promises";
+import { inspect } from "node:util";
 import { type Clock, defined } from "@oauth-broker/oauth-core";
 import { createCidrMatcher } from "@oauth-broker/oauth-core/egress";
 import {
   createLog,
+  errorFields,
   explainStartFailure,
   listen,
   type Listening,
   type Log,
   runService,
   startTracing,
+  toolOfContext,
 } from "@oauth-broker/oauth-core/service";
 import { createApp, createMetricsApp, type McpApp } from "./app.ts";
 import { runCommand } from "./cli/run-command.ts";
 import { systemClock } from "./clock.ts";
-import { loadSettings } from "./config.ts";
+import { isUnderDev, loadSettings } from "./config.ts";
 import { requireSignIn } from "./hosted/sessions/sign-in-source.ts";
+import type { ShowToAuthor } from "./mcp/run-tool.ts";
 import type { ServerMetrics } from "./mcp/metrics.ts";
 import { toolWarnings } from "./mcp/tool-vendors.ts";
 import type { ServerDefinition } from "./server.ts";
@@ -60,16 +64,35 @@ export async function runServer(
 
 async function serve(definition: ServerDefinition, say: (text: string) => void): Promise<void> {
   const log = createLog();
+  const showToAuthor = isUnderDev() ? errorsTo(say) : undefined;
   const { url } = await runService(
-    () => startServer(definition, loadSettings(undefined, definition.tools), { log }),
+    () => startServer(definition, loadSettings(undefined, definition.tools), { log, showToAuthor }),
     log,
+    (reason) => isOfTool(reason, { log, showToAuthor }),
   );
   say(`${definition.title ?? definition.name} listens at ${url}/mcp`);
+}
+
+/**
+ * A rejection that no code awaits. One author's slip does not end the server for all users; outside
+ * of tools it is a bug of ours, after which the process does not go on.
+ */
+function isOfTool(reason: unknown, { log, showToAuthor }: StartOptions): boolean {
+  const tool = toolOfContext();
+  if (tool === undefined) return false;
+  log.error("tool_rejection", { ...errorFields(reason), tool, reason: "tool_failed" });
+  showToAuthor?.(tool, reason);
+  return true;
+}
+
+function errorsTo(say: (text: string) => void): ShowToAuthor {
+  return (tool, error) => say(`The tool ${tool} failed:\n${inspect(error)}`);
 }
 
 export interface StartOptions {
   readonly log: Log;
   readonly now?: Clock;
+  readonly showToAuthor?: ShowToAuthor | undefined;
 }
 
 /**
@@ -79,7 +102,7 @@ export interface StartOptions {
 export async function startServer(
   definition: ServerDefinition,
   settings: Settings,
-  { log, now = systemClock }: StartOptions,
+  { log, now = systemClock, showToAuthor }: StartOptions,
 ): Promise<Running> {
   const tracing = await startTracing(settings.tracing, "mcp-server", log);
   const metrics = await openMetrics(definition, settings);
@@ -88,7 +111,7 @@ export async function startServer(
   let listening: Listening | undefined;
   let scraped: Listening | undefined;
   try {
-    server = createApp(definition, settings, { now, log, storage, ...defined({ metrics }) });
+    server = createApp(definition, settings, { now, log, storage, showToAuthor, ...defined({ metrics }) });
     if (settings.mode === "hosted" && storage !== undefined) await requireSignIn(settings, storage);
     const isTrustedProxy = createCidrMatcher(settings.limits.trustedProxies);
     listening = await listen(server.app, { ...settings.listen, isTrustedProxy });
@@ -117,10 +140,14 @@ export async function startServer(
       const graceMs = settings.deploymentUrl?.startsWith("https:") === true ? GRACE_MS : 0;
       server.drain(graceMs);
       await listening.stop(graceMs);
+      const ended = server.cutCalls();
       // Refreshes under way are awaited: the response of a vendor that rotates must not be lost.
       await storage?.close();
       await scraped?.stop(0);
-      await Promise.race([Promise.all([server.close(), tracing?.stop()]), sleep(CLOSE_MS, undefined, { ref: false })]);
+      await Promise.race([
+        Promise.all([ended, server.close(), tracing?.stop()]),
+        sleep(CLOSE_MS, undefined, { ref: false }),
+      ]);
     },
   };
 }

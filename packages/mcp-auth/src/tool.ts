@@ -2,8 +2,8 @@
  * The interface for authors of tools. A tool gets the vendor as its calling user and never knows
  * the server's OAuth mode. One file per tool; the server gets the list of them (server.ts).
  */
-import type { CallToolResult, ToolAnnotations } from "@modelcontextprotocol/server";
-import type { JsonObject, JsonValue } from "@oauth-broker/oauth-core";
+import { type CallToolResult, isCallToolResult, type ToolAnnotations } from "@modelcontextprotocol/server";
+import { defined, type JsonObject, type JsonValue } from "@oauth-broker/oauth-core";
 import type { z } from "zod";
 
 /** The vendor, called as the user. */
@@ -46,7 +46,11 @@ export interface CallContext {
    * in. A tool stores what it keeps between calls under this key.
    */
   readonly user: string;
-  /** Fires when the client disconnects or cancels. Pass it on. */
+  /**
+   * Fires when the client disconnects or cancels, and when the server stops before the call ends;
+   * never after the call. A client of 2025-11-25 cancels in a request of its own, which a sister
+   * process may get: then it fires when the client disconnects. Pass it on.
+   */
   readonly signal: AbortSignal;
   /** Sends progress to a client that asked for it; does nothing otherwise. */
   progress(done: number, total?: number, message?: string): Promise<void>;
@@ -67,11 +71,36 @@ export type ToolContext<Id extends string = never> = CallContext &
   ([Id] extends [never] ? Partial<NamedVendors<Id>> : NamedVendors<Id>);
 
 /**
- * A string is text; any other JSON value is shown as JSON text. A `CallToolResult` of nothing but
- * `content`, `structuredContent` and `isError` is returned unchanged: with any further member it is
- * shown as JSON text too, because a vendor's document must not speak for the server.
+ * A string is text; any other JSON value is shown as JSON text, and nothing as a sentence that says
+ * so. A `CallToolResult` of nothing but `content`, `structuredContent` and `isError` is returned as
+ * it is: with any further member it is shown as JSON text too, because a vendor's document must not
+ * speak for the server. `toolResult` says that a result is the tool's own.
  */
-export type ToolAnswer = JsonValue | CallToolResult;
+export type ToolAnswer = JsonValue | CallToolResult | undefined;
+
+const ownResults = new WeakSet<object>();
+
+/**
+ * A result with `_meta`, which only the tool itself may give.
+ *
+ * @param result the only object that passes with it; a copy of what is returned does not
+ * @throws TypeError for a member that is none of `content`, `structuredContent`, `isError` and
+ *   `_meta`, and for one that is not as the protocol has it
+ */
+export function toolResult(result: CallToolResult): CallToolResult {
+  const { content, structuredContent, isError, _meta, ...others } = result;
+  const further = Object.keys(others);
+  if (further.length > 0) throw new TypeError(`toolResult does not take ${further.join(", ")}`);
+  const own: CallToolResult = { content, ...defined({ structuredContent, isError, _meta }) };
+  if (!isCallToolResult(own)) throw new TypeError("toolResult needs `content` as the protocol has it");
+  ownResults.add(own);
+  return Object.freeze(own);
+}
+
+/** Whether `toolResult` made it. */
+export function isToolResult(answer: unknown): boolean {
+  return typeof answer === "object" && answer !== null && ownResults.has(answer);
+}
 
 /** What a tool needs of a vendor. */
 export interface VendorNeeds {

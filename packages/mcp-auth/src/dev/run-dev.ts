@@ -7,7 +7,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { type Environment, loadSettings } from "../config.ts";
+import { type Environment, loadSettings, UNDER_DEV } from "../config.ts";
 import { type Desk, deskEnvironment } from "./environment.ts";
 import { nextSteps } from "./next-steps.ts";
 import { idsOf, type PracticeVendor, startPracticeVendors } from "./practice-vendor.ts";
@@ -85,7 +85,7 @@ interface Watched {
 
 async function runWatched(environment: Environment, { print, greet }: Watched): Promise<number> {
   const child = spawn(process.execPath, ["--watch", "--watch-preserve-output", join("src", "main.ts")], {
-    env: { ...environment },
+    env: { ...environment, [UNDER_DEV]: "true" },
     stdio: ["inherit", "pipe", "inherit"],
   });
   let greeted = false;

@@ -12,7 +12,8 @@ import {
   requireScopes,
   type ScopeChallengeHandler,
 } from "@modelcontextprotocol/server";
-import type { Answer } from "@oauth-broker/oauth-core/http";
+import { type Answer, bearerToken } from "@oauth-broker/oauth-core/http";
+import { hashOf } from "@oauth-broker/oauth-core/server";
 import type { Route, Trace } from "@oauth-broker/oauth-core/service";
 import type { Context } from "hono";
 import type { Caller } from "../mode.ts";
@@ -27,6 +28,7 @@ import { createWaiting } from "./linking/waiting.ts";
 import { isForPeople } from "./people.ts";
 import { type RunDeps, runTool, type RunToolDeps } from "./run-tool.ts";
 import { scopesOfResource } from "./resource-scopes.ts";
+import { createRunningCalls } from "./calls/running-calls.ts";
 import { convertedOnce } from "./tool-schema.ts";
 import { type NamedVendor, vendorsOf } from "./tool-vendors.ts";
 import { callerIn, requireWholeToken } from "./whole-token.ts";
@@ -47,6 +49,8 @@ const LIST_TTL_MS = 60_000;
 
 export interface McpEndpoint {
   readonly route: Route;
+  /** As RunningCalls.cut. */
+  cutCalls(): Promise<void>;
   /** Ends exchanges under way. */
   close(): Promise<void>;
 }
@@ -62,9 +66,12 @@ export function createMcpEndpoint(definition: ServerDefinition, deps: McpDeps): 
     named: vendorsOf(tool, linking?.signIn ?? deps.names.id),
     inputSchema: convertedOnce(tool.input),
   }));
-  const runDeps: RunDeps = { ...deps, linked: linking && { ...linking, wait: createWaiting(linking) } };
+  const calls = createRunningCalls();
+  const runDeps: RunDeps = { ...deps, calls, linked: linking && { ...linking, wait: createWaiting(linking) } };
   requireSound(definition, tools, { ...deps, ...runDeps });
-  const handler = createMcpHandler(({ era }) => createServer(definition, tools, era, { ...deps, ...runDeps }), {
+  const serverFor = ({ era, authInfo }: { readonly era: Era; readonly authInfo?: AuthInfo }): McpServer =>
+    createServer(definition, tools, { era, from: originIn(authInfo) }, { ...deps, ...runDeps });
+  const handler = createMcpHandler(serverFor, {
     legacy: "stateless",
     maxRequestBodySize: MAX_BODY_BYTES,
     onerror: (error) => deps.log.info("mcp_refused", { errorName: error.name }),
@@ -86,10 +93,13 @@ export function createMcpEndpoint(definition: ServerDefinition, deps: McpDeps): 
         if ("challenge" in found) return found.challenge;
         const { caller } = found;
         if (caller.clientId !== undefined) trace.clientId = caller.clientId;
-        const authInfo = toAuthInfo(caller, everyScope, deps);
+        const authInfo = toAuthInfo(caller, callOrigin(c), everyScope, deps);
         if (exchange === undefined) return handler.fetch(c.req.raw, { authInfo });
         return exchange(c.req.raw, caller, (request, linked, parsedBody) =>
-          handler.fetch(request, { authInfo: { ...authInfo, extra: { caller, linked } }, ...defined({ parsedBody }) }),
+          handler.fetch(request, {
+            authInfo: { ...authInfo, extra: { ...authInfo.extra, linked } },
+            ...defined({ parsedBody }),
+          }),
         );
       },
       // Clients request the challenge by HEAD or GET: the token is checked before the method.
@@ -101,6 +111,7 @@ export function createMcpEndpoint(definition: ServerDefinition, deps: McpDeps): 
         return shown ?? challenge;
       },
     },
+    cutCalls: calls.cut,
     close: handler.close,
   };
 }
@@ -109,6 +120,7 @@ export function createMcpEndpoint(definition: ServerDefinition, deps: McpDeps): 
 //= bar#RS-2
 function toAuthInfo(
   caller: Caller,
+  from: string,
   everyScope: readonly string[],
   { resourceMetadata }: Pick<McpDeps, "resourceMetadata">,
 ): AuthInfo {
@@ -118,8 +130,18 @@ function toAuthInfo(
     scopes: [...(caller.scope ?? everyScope)],
     expiresAt: caller.expiresAt,
     ...defined({ resourceMetadataUrl: resourceMetadata }),
-    extra: { caller },
+    extra: { caller, from },
   };
+}
+
+/** Whose a call is, for one that cancels it. */
+function callOrigin(c: Context): string {
+  return hashOf(JSON.stringify([bearerToken(c.req.header("authorization")), c.req.header("mcp-session-id")]));
+}
+
+function originIn(authInfo: AuthInfo | undefined): string {
+  const from = authInfo?.extra?.["from"];
+  return typeof from === "string" ? from : "";
 }
 
 type ServerDeps = McpDeps & RunDeps;
@@ -134,7 +156,7 @@ interface PreparedTool {
 function createServer(
   definition: ServerDefinition,
   tools: readonly PreparedTool[],
-  era: Era,
+  { era, from }: { readonly era: Era; readonly from: string },
   deps: ServerDeps,
 ): McpServer {
   const { name, version, title, instructions, configure, requestState } = definition;
@@ -146,6 +168,10 @@ function createServer(
       cacheHints: { "tools/list": { ttlMs: LIST_TTL_MS, cacheScope: "private" } },
     },
   );
+  // The call was sent in another request, and so to another server object.
+  server.server.setNotificationHandler("notifications/cancelled", ({ params: { requestId } }) => {
+    if (requestId !== undefined) deps.calls.cancel(from, requestId);
+  });
   for (const prepared of tools) register(prepared, server, era, deps);
   configure?.(server);
   announceNoChanges(server);
@@ -157,7 +183,7 @@ const SCHEMA_DIALECT = "draft-2020-12";
 const ERAS: readonly Era[] = ["modern", "legacy"];
 
 function requireSound(definition: ServerDefinition, tools: readonly PreparedTool[], deps: ServerDeps): void {
-  for (const era of ERAS) createServer(definition, tools, era, deps);
+  for (const era of ERAS) createServer(definition, tools, { era, from: "" }, deps);
   for (const prepared of tools) requireInputSchema(prepared);
 }
 
@@ -200,7 +226,8 @@ function register(prepared: PreparedTool, server: McpServer, era: Era, deps: Ser
     (input, context) => {
       const authInfo = context.http?.authInfo;
       const linked = authInfo?.extra?.["linked"] as LinkedRequest | undefined;
-      return runTool({ tool, named, input, caller: callerIn(authInfo), context, era, linked }, deps);
+      const from = originIn(authInfo);
+      return runTool({ tool, named, input, caller: callerIn(authInfo), context, era, from, linked }, deps);
     },
   );
 }

@@ -1,5 +1,7 @@
+import { createLog, errorPageWith, mount, type Route } from "@oauth-broker/oauth-core/service";
+import { Hono } from "hono";
 import { describe, expect, it } from "vitest";
-import { createKnownHost } from "./known-host.ts";
+import { createKnownHost, onlyForUs } from "./known-host.ts";
 
 const LOOPBACK = { host: "127.0.0.1", port: 8788 };
 const deployed = createKnownHost({ deploymentUrl: "https://server.example", listen: LOOPBACK });
@@ -60,5 +62,47 @@ describe("bar#RS-7 Host and Origin", () => {
     [unnamedFor, "localhost:8788", "null"],
   ])("refuses what is not: %#", (isKnown, host, origin) => {
     expect(isKnown(host, origin)).toBe(false);
+  });
+});
+
+describe("a refusal, for the log", () => {
+  const refusal = async (
+    headers: Readonly<Record<string, string>>,
+    deploymentUrl: string | undefined = "https://server.example",
+  ): Promise<unknown> => {
+    const lines: string[] = [];
+    const app = new Hono();
+    const isKnown = createKnownHost({ deploymentUrl, listen: LOOPBACK });
+    const route: Route = {
+      method: "GET",
+      path: "/x",
+      surface: "api",
+      handle: () => ({ status: 200, headers: {}, body: "" }),
+    };
+    const log = createLog({ write: (line) => void lines.push(line) });
+    mount(app, [onlyForUs(route, isKnown, deploymentUrl)], { log, errorPage: errorPageWith(), isHttps: false });
+    expect((await app.request("http://ignored/x", { headers })).status).toBe(403);
+    return (JSON.parse(lines[0] ?? "{}") as Record<string, unknown>)["detail"];
+  };
+
+  it("has the Host that came and the one that is expected", async () => {
+    expect(await refusal({ host: "internal-alb:8788" })).toBe(
+      "expected Host server.example, got internal-alb:8788: a proxy in front has to keep the Host of the request",
+    );
+    expect(await refusal({ host: "internal-alb" }, "https://server.example:8443")).toContain(
+      "expected Host server.example:8443,",
+    );
+  });
+
+  it("has the Origin, where that is what is refused", async () => {
+    expect(await refusal({ host: "server.example", origin: "https://evil.example" })).toBe(
+      "Origin https://evil.example is neither our own nor in ALLOWED_ORIGINS",
+    );
+  });
+
+  it("is bounded, and shows nothing that a host cannot have", async () => {
+    const detail = String(await refusal({ host: `"}\\<script>?token=secret${"x".repeat(1000)}` }));
+    expect(detail).toMatch(/^expected Host server\.example, got \?{4}script\?\?token\?secretx+: a proxy/);
+    expect(detail.length).toBeLessThan(256);
   });
 });

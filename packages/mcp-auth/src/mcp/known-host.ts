@@ -42,16 +42,40 @@ export function createKnownHost(
   };
 }
 
+/** Most often a proxy has put its own name for this server there. */
+function hostDetail(host: string | undefined, deploymentUrl: string | undefined): string {
+  const expected = deploymentUrl === undefined ? "localhost or 127.0.0.1" : new URL(deploymentUrl).host;
+  return `expected Host ${expected}, got ${shown(host)}: a proxy in front has to keep the Host of the request`;
+}
+
+function originDetail(origin: string | undefined): string {
+  return `Origin ${shown(origin)} is neither our own nor in ALLOWED_ORIGINS`;
+}
+
+const LONGEST_SHOWN = 100;
+
+/** A header of a stranger, for the log: what a host or an origin can have, and no more of it than fits. */
+function shown(header = "none"): string {
+  return header.slice(0, LONGEST_SHOWN).replace(/[^\w.:/[\]-]/g, "?");
+}
+
 export function isLoopback(host: string): boolean {
   return LOOPBACK.test(host) || host === "::1";
 }
 
-/** For any method: one that the path does not serve is refused all the same. */
-export function onlyForUs(route: Route, isKnown: KnownHost): Route {
+/**
+ * For any method: one that the path does not serve is refused all the same.
+ *
+ * @param deploymentUrl whose Host is expected; undefined: a name of loopback
+ */
+export function onlyForUs(route: Route, isKnown: KnownHost, deploymentUrl: string | undefined): Route {
   const requireKnown = (c: Context): void => {
-    if (isKnown(c.req.header("host"), c.req.header("origin"))) return;
-    const description = "This server does not answer to that Host, or refuses that Origin";
-    throw new OAuthError("invalid_request", description, { reason: "foreign_host", status: 403 });
+    const [host, origin] = [c.req.header("host"), c.req.header("origin")];
+    if (isKnown(host, origin)) return;
+    const isOfOrigin = isKnown(host, undefined);
+    const description = isOfOrigin ? "This server refuses that Origin" : "This server does not answer to that Host";
+    const detail = isOfOrigin ? originDetail(origin) : hostDetail(host, deploymentUrl);
+    throw new OAuthError("invalid_request", description, { reason: "foreign_host", status: 403, detail });
   };
   return {
     ...route,

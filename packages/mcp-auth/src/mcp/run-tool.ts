@@ -6,30 +6,45 @@ import { randomUUID } from "node:crypto";
 import {
   type CallToolResult,
   type InputRequiredResult,
-  isCallToolResult,
   type ServerContext,
   UrlElicitationRequiredError,
 } from "@modelcontextprotocol/server";
-import { errorFields, type Log } from "@oauth-broker/oauth-core/service";
-import { type ToolAnswer, type ToolContext, ToolError, type VendorApi } from "../tool.ts";
+import { errorFields, inTool, type Log } from "@oauth-broker/oauth-core/service";
+import { type ToolContext, ToolError, type VendorApi } from "../tool.ts";
 import { failure } from "./linking/asking.ts";
-import type { ToolCall } from "./linking/call.ts";
+import type { RunningToolCall, ToolCall } from "./linking/call.ts";
 import { askableAt } from "./linking/find-links.ts";
 import { type LinkedAnswer, runLinked, type RunLinkedDeps } from "./linking/run-linked.ts";
+import type { RunningCalls } from "./calls/running-calls.ts";
+import { toResult } from "./calls/tool-answer.ts";
 import { createVendorApi, type VendorApiDeps } from "./vendor-api.ts";
 
 export interface RunToolDeps extends VendorApiDeps {
   readonly log: Log;
+  /** Under `npm run dev`: the author sees the error itself, which the log never has. */
+  readonly showToAuthor?: ShowToAuthor | undefined;
 }
 
+/** @param error as the tool threw it; it may quote anything */
+export type ShowToAuthor = (tool: string, error: unknown) => void;
+
 export interface RunDeps extends RunToolDeps {
+  readonly calls: RunningCalls;
   /** With `VENDORS`; the vendor of VendorApiDeps is then the one that signs users in. */
   readonly linked: Omit<RunLinkedDeps, "onAsked"> | undefined;
 }
 
 /** @throws UrlElicitationRequiredError where a client of 2025-11-25 has to show its user a URL */
-export async function runTool(call: ToolCall, deps: RunDeps): Promise<CallToolResult | InputRequiredResult> {
-  const { tool, named, caller } = call;
+export function runTool(call: ToolCall, deps: RunDeps): Promise<CallToolResult | InputRequiredResult> {
+  const { id, signal: request } = call.context.mcpReq;
+  return deps.calls.run({ from: call.from, id, request }, (signal) =>
+    // What the tool starts and does not await is still known as its own.
+    inTool(call.tool.name, () => runOnce({ ...call, signal }, deps)),
+  );
+}
+
+async function runOnce(call: RunningToolCall, deps: RunDeps): Promise<CallToolResult | InputRequiredResult> {
+  const { tool, named, caller, signal } = call;
   const startedAt = performance.now();
   const report = (fields: Parameters<Log["info"]>[1], level: "info" | "error" = "info"): void =>
     deps.log[level]("tool_call", {
@@ -43,33 +58,43 @@ export async function runTool(call: ToolCall, deps: RunDeps): Promise<CallToolRe
   try {
     outcome = deps.linked === undefined ? await runPlain(call, deps) : await runWithLinks(call, deps.linked, deps);
   } catch (error) {
+    if (signal.aborted && isAbort(error, signal)) {
+      report({ reason: "call_cancelled" });
+      return failure("The call was cancelled");
+    }
     if (error instanceof ToolError) {
       report({ ...errorFields(error), reason: "tool_error" });
       return failure(error.message);
     }
     const referenceId = randomUUID();
     report({ ...errorFields(error), referenceId, reason: "tool_failed" }, "error");
-    return failure(`The tool failed. The server's log has the reason under ${referenceId}`);
+    deps.showToAuthor?.(tool.name, error);
+    return failure(`The tool failed. The server's log says at which place, under ${referenceId}`);
   }
   const { answer, reason } = outcome;
-  report({ reason });
+  report({ reason: reason ?? ("isError" in answer && answer.isError === true ? "tool_error" : undefined) });
   if (answer instanceof UrlElicitationRequiredError) throw answer;
   return answer;
 }
 
+/** A tool that passes its signal on fails with the signal's reason, or with what a library makes of it. */
+function isAbort(error: unknown, signal: AbortSignal): boolean {
+  return error === signal.reason || (error instanceof Error && error.name === "AbortError");
+}
+
 /** With plain `VENDOR`, which the bearer token is for. */
-async function runPlain(call: ToolCall, deps: RunToolDeps): Promise<LinkedAnswer> {
-  const vendor = createVendorApi(call.caller, call.context.mcpReq.signal, deps);
+async function runPlain(call: RunningToolCall, deps: RunToolDeps): Promise<LinkedAnswer> {
+  const vendor = createVendorApi(call.caller, call.signal, deps);
   const vendors = Object.fromEntries(call.named.map(({ name }) => [name, vendor]));
   return { answer: await run(call, vendors, vendor) };
 }
 
 async function runWithLinks(
-  call: ToolCall,
+  call: RunningToolCall,
   linkedDeps: NonNullable<RunDeps["linked"]>,
   deps: RunToolDeps,
 ): Promise<LinkedAnswer> {
-  const { tool, named, caller, context, linked } = call;
+  const { tool, named, caller, signal, linked } = call;
   if (linked === undefined) throw new TypeError("a call came without its links");
   const onAsked: RunLinkedDeps["onAsked"] = (vendor, mode) =>
     deps.log.info("link_asked", { tool: tool.name, vendor, clientId: caller.clientId, mode });
@@ -80,7 +105,7 @@ async function runWithLinks(
       const { scopeRefusal } = vendor;
       const scopeReading = { scopeRefusal, askable: askableAt(one, linked.links, linkedDeps) };
       // Its own token, for its own hosts.
-      const api = createVendorApi(link, context.mcpReq.signal, { ...deps, ...vendor, scopeReading });
+      const api = createVendorApi(link, signal, { ...deps, ...vendor, scopeReading });
       return [[one.name, api] as const];
     });
     return run(call, Object.fromEntries(apis), apis.length === 1 ? apis[0]?.[1] : undefined);
@@ -89,14 +114,14 @@ async function runWithLinks(
 
 /** @param vendor the only one; undefined: reading it throws */
 async function run(
-  { tool, input, caller, context: { mcpReq } }: ToolCall,
+  { tool, input, caller, signal, context: { mcpReq } }: RunningToolCall,
   vendors: Readonly<Record<string, VendorApi>>,
   vendor: VendorApi | undefined,
 ): Promise<CallToolResult> {
   const context: Omit<ToolContext<string>, "vendor"> = {
     vendors,
     user: caller.user,
-    signal: mcpReq.signal,
+    signal,
     progress: (done, total, message) => notifyProgress({ progress: done, total, message }, mcpReq),
   };
   const whole = Object.defineProperty(context, "vendor", {
@@ -120,30 +145,15 @@ async function notifyProgress(
   { _meta, notify }: ServerContext["mcpReq"],
 ): Promise<void> {
   const progressToken = _meta?.progressToken;
-  if (progressToken === undefined) return;
+  // JSON has no other numbers.
+  const isNumber = Number.isFinite(progress) && (total === undefined || Number.isFinite(total));
+  if (progressToken === undefined || !isNumber) return;
   await notify({
     method: "notifications/progress",
     params: {
       progressToken,
       progress,
-      ...defined({ total, message }),
+      ...defined({ total, message: message?.toWellFormed() }),
     },
   });
 }
-
-function toResult(answer: ToolAnswer): CallToolResult {
-  if (isResult(answer)) return answer;
-  const text = typeof answer === "string" ? answer : JSON.stringify(answer, undefined, 2);
-  return { content: [{ type: "text", text }] };
-}
-
-/**
- * A tool may return a vendor's document as it came, and that must not speak for this server: ask the
- * user for something, or name one of the protocol's own members.
- */
-function isResult(answer: ToolAnswer): answer is CallToolResult {
-  if (!isCallToolResult(answer)) return false;
-  return Object.keys(answer).every((member) => RESULT_MEMBERS.has(member));
-}
-
-const RESULT_MEMBERS: ReadonlySet<string> = new Set(["content", "structuredContent", "isError"]);

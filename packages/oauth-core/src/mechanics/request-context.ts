@@ -21,6 +21,8 @@ export interface RequestContext {
   readonly caller?: { readonly clientId?: string };
   /** Does something when the work for this caller has ended. */
   readonly atEnd?: (action: () => void) => void;
+  /** The tool of an MCP server whose code runs. */
+  readonly tool?: string;
 }
 
 const OUTSIDE: RequestContext = {};

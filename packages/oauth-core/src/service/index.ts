@@ -27,7 +27,7 @@ export { createRateLimit, type RateLimit } from "./rate-limit.ts";
 export { type HttpLayer, mount, type RequestMetrics, type Route, type Trace } from "./http-layer.ts";
 export { isPrefetch } from "./listener/prefetch.ts";
 export { networkOf, plainAddress } from "./listener/peer-network.ts";
-export { explainStartFailure, onStopSignal, runService } from "./run-service.ts";
+export { explainStartFailure, inTool, onStopSignal, runService, toolOfContext } from "./run-service.ts";
 export { HTTP_TIMEOUTS, type HttpTimeouts, listen, type Listening, type ListenOptions } from "./serve.ts";
 export { endSpan, type SpanFacts, startVendorSpan } from "./tracing/spans.ts";
 export type { Tracing } from "./tracing/exporter.ts";

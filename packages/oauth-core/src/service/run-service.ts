@@ -3,16 +3,20 @@
  * uncaught error.
  */
 import { OAuthError } from "../protocol/errors.ts";
+import { inContext, requestContext } from "../mechanics/request-context.ts";
 import { errorFields, type Log } from "./log.ts";
 
 /**
  * @param start listens, or throws: then nothing is left running and the error goes to the caller
+ * @param takesRejection a rejection that nobody awaits: true, and the process goes on. Absent, or
+ *   false: it is an uncaught error
  * @returns once it listens; the process exits with 0 after a signal, also one that arrives while it
  *   starts, with 1 after an uncaught error or a stop that fails
  */
 export async function runService<Running extends { stop(): Promise<void> }>(
   start: () => Promise<Running>,
   log: Log,
+  takesRejection?: (reason: unknown) => boolean,
 ): Promise<Running> {
   const started = Promise.withResolvers<Running>();
   let stopping: Promise<void> | undefined;
@@ -39,10 +43,16 @@ export async function runService<Running extends { stop(): Promise<void> }>(
   });
   started.resolve(running);
   // The process does not go on after an uncaught error: requests in flight finish, then it exits.
-  process.on("uncaughtException", (error) => {
-    log.error("uncaught", errorFields(error));
+  const end = (error: unknown): void => {
+    log.error("uncaught", { ...errorFields(error), tool: requestContext().tool });
     stop(1);
-  });
+  };
+  process.on("uncaughtException", end);
+  if (takesRejection !== undefined) {
+    process.on("unhandledRejection", (reason) => {
+      if (!takesRejection(reason)) end(reason);
+    });
+  }
   return running;
 }
 
@@ -57,6 +67,16 @@ const IGNORED = ["SIGUSR1", "SIGUSR2"] as const;
 export function onStopSignal(stop: (signal: NodeJS.Signals) => void): void {
   for (const signal of STOPS) process.on(signal, () => stop(signal));
   for (const signal of IGNORED) process.on(signal, () => undefined);
+}
+
+/** `work`, and all that it starts, is code of this tool. */
+export function inTool<T>(tool: string, work: () => T): T {
+  return inContext({ ...requestContext(), tool }, work);
+}
+
+/** @returns the tool whose code runs, or ran when a promise was rejected; undefined outside */
+export function toolOfContext(): string | undefined {
+  return requestContext().tool;
 }
 
 /**

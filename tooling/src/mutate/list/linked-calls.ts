@@ -134,9 +134,9 @@ export const LINKED_CALL_DEFENCES: readonly Mutation[] = [
   },
   {
     defence: "A vendor's document that a tool returns asks the user for nothing",
-    file: "packages/mcp-auth/src/mcp/run-tool.ts",
-    find: "every((member) => RESULT_MEMBERS.has(member))",
-    replace: 'every((member) => RESULT_MEMBERS.has(member) || member !== "")',
+    file: "packages/mcp-auth/src/mcp/calls/tool-answer.ts",
+    find: "every((member) => PLAIN_MEMBERS.has(member))",
+    replace: 'every((member) => PLAIN_MEMBERS.has(member) || member !== "")',
     tests: ["packages/mcp-auth/src/mcp/endpoint.test.ts"],
   },
   {

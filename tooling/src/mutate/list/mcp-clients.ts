@@ -5,6 +5,7 @@
 import type { Mutation } from "../mutation.ts";
 
 const CLIENTS = "packages/mcp-auth/src/hosted/clients";
+const MCP = "packages/mcp-auth/src/mcp";
 const ANY_HOST = [`${CLIENTS}/any-host.test.ts`];
 
 export const MCP_CLIENT_DEFENCES: readonly Mutation[] = [
@@ -119,5 +120,62 @@ export const MCP_CLIENT_DEFENCES: readonly Mutation[] = [
     find: "return authorization === undefined || /^bearer",
     replace: 'return authorization === "" || /^bearer',
     tests: ["packages/mcp-auth/src/hosted/platform-callback/redeem-vendor-code.test.ts"],
+  },
+  {
+    defence: "A vendor's document with _meta does not speak for the server",
+    file: `${MCP}/calls/tool-answer.ts`,
+    find: '(["content", "structuredContent", "isError"])',
+    replace: '(["content", "structuredContent", "isError", "_meta"])',
+    tests: [`${MCP}/calls/tool-answers.test.ts`],
+  },
+  {
+    defence: "Half a character of a tool's answer is replaced before it leaves",
+    file: `${MCP}/calls/tool-answer.ts`,
+    find: 'half === undefined ? escape : "\\\\ufffd",',
+    replace: "half === undefined ? escape : escape,",
+    tests: [`${MCP}/calls/tool-answers.test.ts`],
+  },
+  {
+    defence: "A cancel ends a call of the same token and session alone",
+    rows: ["RS-5"],
+    file: `${MCP}/endpoint.ts`,
+    find: 'bearerToken(c.req.header("authorization")), c.req.header("mcp-session-id")',
+    replace: 'c.req.path, c.req.header("mcp-session-id")',
+    tests: [`${MCP}/calls/cancelled-calls.test.ts`],
+  },
+  {
+    defence: "A cancel that could mean two calls ends none",
+    file: `${MCP}/calls/running-calls.ts`,
+    find: "if (others.length === 0) only",
+    replace: "if (others.length >= 0) only",
+    tests: [`${MCP}/calls/cancelled-calls.test.ts`],
+  },
+  {
+    defence: "The signal of a call does not fire after the call",
+    file: `${MCP}/calls/running-calls.ts`,
+    find: '        request.removeEventListener("abort", disconnected);\n',
+    replace: "",
+    tests: [`${MCP}/calls/cancelled-calls.test.ts`],
+  },
+  {
+    defence: "A rejection that a tool does not await ends no process",
+    file: "packages/mcp-auth/src/start.ts",
+    find: "if (tool === undefined) return false;",
+    replace: "if (tool !== log.constructor.name) return false;",
+    tests: ["packages/mcp-auth/src/author-slips.test.ts"],
+  },
+  {
+    defence: "A rejection outside of tools ends the process",
+    file: "packages/mcp-auth/src/start.ts",
+    find: "if (tool === undefined) return false;",
+    replace: "if (tool === undefined) return true;",
+    tests: ["packages/mcp-auth/src/author-slips.test.ts"],
+  },
+  {
+    defence: "The signals of calls fire when a stop cuts them",
+    file: "packages/mcp-auth/src/start.ts",
+    find: "const ended = server.cutCalls();",
+    replace: "const ended = Promise.resolve();",
+    tests: ["packages/mcp-auth/src/author-slips.test.ts"],
   },
 ];

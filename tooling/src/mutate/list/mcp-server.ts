@@ -211,8 +211,8 @@ export const MCP_SERVER_DEFENCES: readonly Mutation[] = [
     defence: "Metrics are answered to a scraper on this machine, not to a page in its browser",
     rows: ["RS-7"],
     file: "packages/mcp-auth/src/app.ts",
-    find: "mount(app, [onlyForUs(route, isKnown)], {",
-    replace: "mount(app, [onlyForUs(route, (host) => isKnown(host, undefined))], {",
+    find: "mount(app, [onlyForUs(route, isKnown, undefined)], {",
+    replace: "mount(app, [onlyForUs(route, (host) => isKnown(host, undefined), undefined)], {",
     tests: ["packages/mcp-auth/src/mcp/metrics.test.ts"],
   },
 ];

@@ -53,5 +53,7 @@ export function linkingRoutes(deps: LinkingDeps): Route[] {
 function requireOwnPage(c: Context): void {
   const site = c.req.header("sec-fetch-site") ?? "same-origin";
   if (site === "same-origin" || site === "none") return;
-  throw new OAuthError("invalid_request", "The form is not of this server", { reason: "foreign_host", status: 403 });
+  const detail = "Sec-Fetch-Site says that another site posted the form";
+  const options = { reason: "foreign_host", status: 403, detail } as const;
+  throw new OAuthError("invalid_request", "The form is not of this server", options);
 }

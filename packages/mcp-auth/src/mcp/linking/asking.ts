@@ -104,5 +104,5 @@ function nameOf(vendor: string, { vendors }: AskDeps): string {
 
 /** A tool error that the model reads. */
 export function failure(text: string): CallToolResult {
-  return { content: [{ type: "text", text }], isError: true };
+  return { content: [{ type: "text", text: text.toWellFormed() }], isError: true };
 }

@@ -17,8 +17,16 @@ export interface ToolCall {
   readonly caller: Caller;
   readonly context: ServerContext;
   readonly era: Era;
+  /** Who sent it: the hash of its access token and `Mcp-Session-Id`. */
+  readonly from: string;
   /** With `VENDORS`. */
   readonly linked: LinkedRequest | undefined;
+}
+
+/** A call that runs. */
+export interface RunningToolCall extends ToolCall {
+  /** The call's own: it does not fire when the call has ended. */
+  readonly signal: AbortSignal;
 }
 
 /** What a request brings that the SDK does not pass on. */

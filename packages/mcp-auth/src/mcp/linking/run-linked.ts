@@ -12,7 +12,7 @@ import { OAuthError } from "@oauth-broker/oauth-core";
 import type { CallerLinks, LinkQuestion } from "../../mode.ts";
 import { NeedsScope, ToolError } from "../../tool.ts";
 import { ask, type AskMode, failure, type LinkRefusal, refusalOf } from "./asking.ts";
-import type { LinkedRequest, ToolCall } from "./call.ts";
+import type { LinkedRequest, RunningToolCall, ToolCall } from "./call.ts";
 import type { LinkingDeps } from "./deps.ts";
 import { findLacking, findLinks, type UsableLink } from "./find-links.ts";
 import type { AskedTicket } from "./request-state.ts";
@@ -32,7 +32,7 @@ export interface LinkedAnswer {
 }
 
 /** A call with the request it came in. */
-export interface LinkedCall extends ToolCall {
+export interface LinkedCall extends RunningToolCall {
   readonly linked: LinkedRequest;
 }
 
@@ -46,9 +46,8 @@ export async function runLinked(
   run: (usable: ReadonlyMap<string, UsableLink>) => Promise<CallToolResult>,
 ): Promise<LinkedAnswer> {
   const call = { ...received, linked: { ...received.linked, links: withToolErrors(received.linked.links) } };
-  const { named, caller, context, linked } = call;
+  const { named, caller, linked, signal } = call;
   const { links } = linked;
-  const { signal } = context.mcpReq;
   const left = await leftByUser(call);
   if (left !== undefined) return refused(left.code, { vendor: left.vendor, scopes: [] }, deps);
   const { open, denied } = await deps.wait(linked.asked, caller.user, links, signal);

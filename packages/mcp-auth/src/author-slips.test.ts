@@ -1,0 +1,176 @@
+/**
+ * An author's slip in one tool is no outage for everyone: the process goes on, the log names the
+ * tool and never the message, and the author sees the message under `npm run dev`.
+ */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import {
+  httpAnswer,
+  type LoopbackServer,
+  startLoopbackServer,
+} from "../../oauth-core/src/testing/network/loopback-server.ts";
+import { createLog } from "@oauth-broker/oauth-core/service";
+import { z } from "zod";
+import { loadSettings, UNDER_DEV } from "./config.ts";
+import { startServer } from "./start.ts";
+import { defineTool } from "./tool.ts";
+
+let vendor: LoopbackServer;
+const stops: (() => Promise<unknown>)[] = [];
+beforeAll(async () => {
+  const account = JSON.stringify({ sub: "alice" });
+  vendor = await startLoopbackServer(
+    (socket) => void socket.end(httpAnswer(account, { "content-type": "application/json" })),
+  );
+});
+afterEach(async () => {
+  for (const stop of stops.splice(0)) await stop();
+});
+afterAll(() => vendor.close());
+
+async function start(environment: Readonly<Record<string, string>> = {}) {
+  const child = spawn(process.execPath, [join(import.meta.dirname, "testing", "slips-server.ts")], {
+    env: {
+      PATH: process.env["PATH"],
+      NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"],
+      OAUTH_MODE: "pre-registered",
+      VENDOR: "mine",
+      VENDOR_AUTHORIZATION_URL: `${vendor.origin}/authorize`,
+      VENDOR_TOKEN_URL: `${vendor.origin}/token`,
+      VENDOR_USERINFO_URL: `${vendor.origin}/userinfo`,
+      EGRESS_ALLOW_LOOPBACK: "true",
+      PORT: "0",
+      ...environment,
+    },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const lines: Record<string, unknown>[] = [];
+  let stderr = "";
+  child.stderr.on("data", (chunk: Buffer) => void (stderr += chunk.toString()));
+  createInterface({ input: child.stdout }).on(
+    "line",
+    (line) => void lines.push(JSON.parse(line) as Record<string, unknown>),
+  );
+  const exited = once(child, "exit") as Promise<[number | null]>;
+  stops.push(async () => {
+    child.kill("SIGKILL");
+    await exited;
+  });
+  await expect.poll(() => lines.find(({ event }) => event === "listening"), { timeout: 60_000 }).toBeDefined();
+  const url = String(lines.find(({ event }) => event === "listening")?.["url"]);
+  const call = async (name: string): Promise<string> => {
+    const answer = await fetch(`${url}/mcp`, callOf(name));
+    return answer.text();
+  };
+  const lineOf = async (event: string): Promise<Record<string, unknown>> => {
+    await expect.poll(() => lines.find((line) => line["event"] === event), { timeout: 20_000 }).toBeDefined();
+    return lines.find((line) => line["event"] === event) ?? {};
+  };
+  return { call, lineOf, lines, exited, stderr: () => stderr };
+}
+
+describe("a promise that nobody awaits", () => {
+  it.each(["floating", "later"])("is a failure of its tool, and the process goes on: %s", async (name) => {
+    const server = await start();
+    for (let round = 0; round < 3; round += 1) expect(await server.call(name)).toContain("returned");
+    const line = await server.lineOf("tool_rejection");
+    expect(line).toMatchObject({ level: "error", tool: name, reason: "tool_failed" });
+    expect(line["trace_id"]).toMatch(/^[0-9a-f]{32}$/);
+    expect(await server.call("fine")).toContain("fine");
+    expect(JSON.stringify(server.lines)).not.toContain("message of");
+    expect(server.stderr()).not.toContain("message of");
+  });
+
+  it("outside of a tool ends the process, as before", async () => {
+    const server = await start({ SLIP: "outside" });
+    expect(await server.exited).toEqual([1, null]);
+    expect(await server.lineOf("uncaught")).toMatchObject({ error_name: "Error" });
+  });
+});
+
+it("a timer that throws ends the process, and the log names the tool", async () => {
+  const server = await start();
+  expect(await server.call("timer")).toContain("returned");
+  expect(await server.exited).toEqual([1, null]);
+  expect(await server.lineOf("uncaught")).toMatchObject({ tool: "timer" });
+});
+
+describe("the error of a tool", () => {
+  it("under npm run dev is shown to the author, and the log and the model still have none of it", async () => {
+    const server = await start({ [UNDER_DEV]: "true" });
+    const answer = await server.call("throwing");
+    await server.call("floating");
+    await expect.poll(server.stderr, { timeout: 20_000 }).toContain("message of the floating promise");
+    expect(server.stderr()).toMatch(
+      /The tool throwing failed:\nTypeError: message of the tool\n {4}at .*slips-server\.ts:\d+/,
+    );
+    expect(answer + JSON.stringify(server.lines)).not.toContain("message of");
+  });
+
+  it("otherwise is a place in the log, under the reference that the model got", async () => {
+    const server = await start();
+    const [referenceId = ""] = /[0-9a-f]{8}-[0-9a-f-]{27}/.exec(await server.call("throwing")) ?? [];
+    await expect.poll(() => server.lines.find((line) => line["reference_id"] === referenceId)).toBeDefined();
+    expect(server.lines.find((line) => line["reference_id"] === referenceId)).toMatchObject({
+      tool: "throwing",
+      reason: "tool_failed",
+      error_name: "TypeError",
+      stack_top: expect.stringMatching(/^testing\/slips-server\.ts:\d+/),
+    });
+    expect(server.stderr()).not.toContain("message of");
+  });
+});
+
+it("a call that a stop cuts has its signal, and time to clean up", async () => {
+  const environment = {
+    OAUTH_MODE: "pre-registered",
+    VENDOR: "mine",
+    VENDOR_AUTHORIZATION_URL: `${vendor.origin}/authorize`,
+    VENDOR_TOKEN_URL: `${vendor.origin}/token`,
+    VENDOR_USERINFO_URL: `${vendor.origin}/userinfo`,
+    EGRESS_ALLOW_LOOPBACK: "true",
+    PORT: "0",
+  };
+  const settings = loadSettings(environment);
+  const seen: string[] = [];
+  const wait = defineTool({
+    name: "wait",
+    description: "w",
+    input: z.object({}),
+    scopes: [],
+    run: async (_, { signal }) => {
+      seen.push("started");
+      await new Promise((resolve) => signal.addEventListener("abort", resolve));
+      await new Promise((resolve) => setImmediate(resolve));
+      seen.push("cleaned up");
+      return "too late";
+    },
+  });
+  const listen = { ...settings.listen, drainMs: 1 };
+  const running = await startServer(
+    { name: "slow", version: "1.0.0", tools: [wait] },
+    { ...settings, listen },
+    { log: createLog({ write: () => undefined }) },
+  );
+  const calling = fetch(`${running.url}/mcp`, callOf("wait")).catch((error: unknown) => error);
+  await expect.poll(() => seen, { timeout: 20_000 }).toEqual(["started"]);
+  await running.stop();
+  expect(seen).toEqual(["started", "cleaned up"]);
+  await calling;
+});
+
+function callOf(name: string): RequestInit {
+  return {
+    method: "POST",
+    headers: {
+      authorization: "Bearer token",
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      "mcp-protocol-version": "2025-11-25",
+    },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: {} } }),
+  };
+}

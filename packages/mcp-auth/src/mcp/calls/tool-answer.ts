@@ -1,0 +1,53 @@
+/**
+ * What a tool returned, made fit to leave: as JSON that every parser reads. Authors' code is not
+ * checked by the compiler alone, and a vendor's document is returned as it came. Called by
+ * ../run-tool.ts.
+ */
+import { type CallToolResult, isCallToolResult } from "@modelcontextprotocol/server";
+import type { JsonValue } from "@oauth-broker/oauth-core";
+import { isToolResult } from "../../tool.ts";
+
+/** For a tool that only does something: its vendor's API may answer 204. */
+const NOTHING = "Done. The tool has no answer.";
+
+/** @throws TypeError for what JSON cannot say: a function, a symbol, an object that contains itself */
+export function toResult(answer: unknown): CallToolResult {
+  if (answer === undefined) return textResult(NOTHING);
+  if (typeof answer === "string") return textResult(answer.toWellFormed());
+  const fit = fitJson(answer);
+  if (isToolResult(answer) || isPlainResult(answer)) return fit as CallToolResult;
+  return textResult(JSON.stringify(fit, undefined, 2));
+}
+
+function textResult(text: string): CallToolResult {
+  return { content: [{ type: "text", text }] };
+}
+
+/**
+ * A tool may return a vendor's document as it came, and that must not speak for this server: ask the
+ * user for something, or name one of the protocol's own members. `toolResult` says that it may.
+ */
+function isPlainResult(answer: unknown): boolean {
+  return isCallToolResult(answer) && Object.keys(answer).every((member) => PLAIN_MEMBERS.has(member));
+}
+
+const PLAIN_MEMBERS: ReadonlySet<string> = new Set(["content", "structuredContent", "isError"]);
+
+/** A bigint becomes its digits, as text: a number of JSON would lose some. */
+function fitJson(value: unknown): JsonValue {
+  const json = JSON.stringify(value, (_, member: unknown) => (typeof member === "bigint" ? String(member) : member)) as
+    | string
+    | undefined;
+  if (json === undefined) throw new TypeError(`the tool returned a ${typeof value}`);
+  return JSON.parse(wellFormed(json)) as JsonValue;
+}
+
+/**
+ * `JSON.stringify` escapes half of a surrogate pair, and nothing else as `\uD…`: parsers of other
+ * languages refuse such a text as a whole.
+ */
+function wellFormed(json: string): string {
+  return json.replace(/\\(?:u(d[89a-f][\da-f]{2})|.)/g, (escape, half: string | undefined) =>
+    half === undefined ? escape : "\\ufffd",
+  );
+}
