@@ -4,7 +4,7 @@
 // last line is `N passed, N failed`.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, globSync, mkdirSync, writeFileSync } from "node:fs";
+import { globSync, mkdirSync, writeFileSync } from "node:fs";
 import { createServer as createHttpServer } from "node:http";
 import { createRequire } from "node:module";
 import { createServer } from "node:net";
@@ -35,13 +35,16 @@ function bring() {
   writeFileSync(join(cache, "package.json"), JSON.stringify({ private: true, dependencies: VERSIONS }));
   const install = ["install", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"];
   const { status } = spawnSync("npm", install, { cwd: cache, stdio: "inherit" });
-  const find = (pattern) => globSync(pattern, { cwd: cache }).map((path) => join(cache, path))[0];
+  const find = (...patterns) =>
+    globSync(patterns, { cwd: cache })
+      .map((path) => join(cache, path))
+      .at(0);
   const found = {
-    bun: find("node_modules/@oven/bun-*/bin/bun") ?? find("node_modules/bun/bin/bun.exe"),
+    bun: find("node_modules/@oven/bun-*/bin/bun"),
     deno: find("node_modules/@deno/*/deno"),
     workerd: find("node_modules/@cloudflare/workerd-*/bin/workerd"),
   };
-  if (status === 0 && Object.values(found).every((path) => path !== undefined && existsSync(path))) return found;
+  if (status === 0 && Object.values(found).every((path) => path !== undefined)) return found;
   console.error("Not tested: npm could not install the runtimes. Is the npm registry reachable?");
   process.exit(1);
 }

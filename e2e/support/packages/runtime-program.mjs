@@ -17,7 +17,8 @@ export async function tryAll(issuers) {
   return said;
 }
 
-/** For workerd. */
+/** For workerd, which wants its handler so. */
+// oxlint-disable-next-line import/no-default-export
 export default {
   fetch: async (request) => Response.json(await tryAll(await request.json())),
 };

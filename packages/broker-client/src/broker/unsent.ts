@@ -56,7 +56,9 @@ export async function refusesConnections(url: string | URL, connect: Connect | u
 
 /** @returns undefined in any other runtime than Cloudflare's */
 export async function connectOfRuntime(): Promise<Connect | undefined> {
-  if (globalThis.navigator?.userAgent !== "Cloudflare-Workers") return undefined;
+  // Node.js 20 has none.
+  const { navigator } = globalThis as Partial<typeof globalThis>;
+  if (navigator?.userAgent !== "Cloudflare-Workers") return undefined;
   // Not a literal: bundlers of other runtimes would look for it.
   const name = ["cloudflare", "sockets"].join(":");
   return import(name).then(
