@@ -155,6 +155,11 @@ describe("storage on a table alone", () => {
     // The process that refused tries again, and so does every later one, without the operator's
     // consent.
     expect(await after.sessions.identify(next.tokens.accessToken)).toBeDefined();
+    // Where the variable is still set at the next start: the key is sealed, and nothing ends.
+    const sealed = await after.storage.records.get(key);
+    const kept = sessionsOn(after.storage, true);
+    await expect(kept.refresh(next.tokens.refreshToken, SAME)).resolves.toBeDefined();
+    expect(await after.storage.records.get(key)).toEqual(sealed);
     // A process without the key configured no longer has it after a restart.
     const late = await open(environment);
     await expect(late.sessions.identify(tokens.accessToken)).rejects.toThrow(UNAVAILABLE);
