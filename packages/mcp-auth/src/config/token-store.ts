@@ -15,7 +15,7 @@ export function readAdoption(read: Reader): boolean {
       read.value("DB_TABLE_NAME") === undefined || read.value("TOKEN_ENCRYPTION_KMS_KEY_ID") !== undefined;
     read.warn(
       isSealing
-        ? "ADOPT_UNSEALED_SERVER_KEY is set: a server key that lies unsealed is replaced by a new, sealed one, which ends all sessions once. Unset it once this server runs"
+        ? "ADOPT_UNSEALED_SERVER_KEY is set: a server key that lies unsealed is replaced by a new, sealed one, and all sessions end, once. Unset it once this server runs"
         : "ADOPT_UNSEALED_SERVER_KEY has no effect without TOKEN_ENCRYPTION_KMS_KEY_ID: the server key stays unsealed",
     );
   }
