@@ -49,6 +49,8 @@ async function setUp(entry: object) {
 const TENANT = {
   authorization_endpoint: "https://{tenant}.honest.example/authorize",
   token_endpoint: "https://{tenant}.honest.example/token",
+  // Else the broker's credentials would be used at no tenant (tenant-host.attack.test.ts).
+  clients_of: "vendor",
   placeholders: { tenant: {} },
 };
 
@@ -159,6 +161,7 @@ describe("X-2 a placeholder that can fill a whole domain", () => {
   const WHOLE = {
     authorization_endpoint: "https://{host}/authorize",
     token_endpoint: "https://{host}/token",
+    clients_of: "vendor",
     placeholders: { host: { kind: "host" } },
   };
   const FORM = { placeholders: JSON.stringify({ host: "evil.example" }) };
@@ -186,6 +189,7 @@ describe("X-2 a host whose end the entry pins", () => {
   const PINNED = {
     authorization_endpoint: "https://{host}/authorize",
     token_endpoint: "https://{host}/token",
+    clients_of: "vendor",
     placeholders: { host: { kind: "host", suffix: [".honest.example"] } },
   };
   const OUTSIDE = [

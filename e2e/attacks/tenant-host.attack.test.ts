@@ -26,6 +26,12 @@ vi.mock("@oauth-broker/broker/src/vendor/trust.ts", async (original) => {
   return { ...actual, resolveTrusted };
 });
 
+vi.mock("@oauth-broker/broker/src/vendor/tenants.ts", async (original) => {
+  const actual = await original<typeof import("@oauth-broker/broker/src/vendor/tenants.ts")>();
+  const isOfTenant: typeof actual.isOfTenant = (...given) => off.has("isOfTenant") || actual.isOfTenant(...given);
+  return { ...actual, isOfTenant };
+});
+
 const HONEST = "https://honest.example";
 /** The attacker's own registration at its own tenant. */
 const ATTACKERS = { vendor_client_id: "attackers", vendor_client_secret: "attackers-secret-0123456789abcdef" };
@@ -99,6 +105,46 @@ async function bounce({ host, form, entry }: Tenancy) {
   };
   return { fixture, tenant, answer, destination, stolen, redeemStolen };
 }
+
+describe("X-2 the operator's secret of one tenant at the tenant of the attacker", () => {
+  const EVIL_TENANT = "https://attacker.idp.example";
+
+  async function ask() {
+    const tenant = createFakeVendor({ ...VENDOR_CLIENT, origin: EVIL_TENANT, redirectUri: CALLBACK, sendsIss: false });
+    const idp = {
+      name: "IdP",
+      authorization_endpoint: "https://{tenant}.idp.example/authorize",
+      token_endpoint: "https://{tenant}.idp.example/token",
+      clients_of: "tenant",
+      placeholders: { tenant: { values: ["acme"] } },
+    };
+    const fixture = await createFixture({ vendors: [tenant], entries: { idp } });
+    const foe = createBackend(fixture, "other");
+    return { fixture, tenant, foe, form: { vendor: "idp", placeholders: '{"tenant":"attacker"}' } };
+  }
+
+  it("bar#XA-2 X-2 is refused without a word about the tenants that are served, and nothing is sent", async () => {
+    const { foe, form, fixture } = await ask();
+    const { status, body } = await foe.par(form);
+    expect({ status, body }).toMatchObject({
+      status: 400,
+      body: { error: "unauthorized_client", reason: "tenant_not_listed" },
+    });
+    expect(JSON.stringify(body)).not.toContain("acme");
+    expect(fixture.outbound).toEqual([]);
+  });
+
+  it("X-2 twin: without isOfTenant the attacker's token endpoint reads it", async () => {
+    await without(off, "isOfTenant", async () => {
+      const { foe, form, fixture, tenant } = await ask();
+      const flow = await foe.push(form);
+      const { url } = await createBrowser(fixture, "attacker").visit(foe.startUrl(flow));
+      await foe.redeem(parameter(url, "code"), flow.codeVerifier);
+      const sent = tenant.tokenRequests[0]?.headers.get("authorization")?.replace("Basic ", "") ?? "";
+      expect(atob(sent)).toContain(VENDOR_CLIENT.clientSecret);
+    });
+  });
+});
 
 describe("X-1 X-13 an honest code comes back in a flow at a tenant's host of a catalogue vendor", () => {
   it.each(TENANCIES)("bar#XA-1 bar#XA-4 is refused by the path of its callback: %s", async (_, tenancy) => {

@@ -22,6 +22,7 @@ import { RATE_LIMIT_DEFENCES } from "./list/rate-limits.ts";
 import { SERVER_STEP_DEFENCES } from "./list/server-steps.ts";
 import { SESSION_DEFENCES } from "./list/sessions.ts";
 import { SHARE_DEFENCES } from "./list/shares.ts";
+import { SHARING_DEFENCES } from "./list/sharing.ts";
 import { STORED_KEY_DEFENCES } from "./list/stored-keys.ts";
 import { TOKEN_STORE_DEFENCES } from "./list/token-store.ts";
 import { VENDOR_CLIENT_DEFENCES } from "./list/vendor-client.ts";
@@ -42,6 +43,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ...LISTENER_DEFENCES,
   ...MCP_SERVER_DEFENCES,
   ...OWNERSHIP_DEFENCES,
+  ...SHARING_DEFENCES,
   ...PLATFORM_DEFENCES,
   ...PROTOCOL_DEFENCES,
   ...RATE_LIMIT_DEFENCES,

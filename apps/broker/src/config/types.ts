@@ -100,14 +100,28 @@ export interface ClientConfig extends Client {
  * operator's own has fewer fields.
  */
 export type VendorTemplate = Pick<RegistryEntry, "vendor" | "placeholders" | "setup" | "byoc" | "serverUrl"> &
-  Partial<Pick<RegistryEntry, "verification" | "aliases" | "sunsets">>;
+  Partial<Pick<RegistryEntry, "verification" | "aliases" | "sunsets" | "clientsOf">>;
+
+/** The broker's client at a vendor. */
+export interface ConfiguredCredentials extends VendorCredentials {
+  /** By placeholder: the tenants it is used at, of those of its vendor. */
+  readonly tenants?: TenantValues;
+}
+
+/** Values by placeholder. */
+export type TenantValues = Readonly<Record<string, readonly string[]>>;
 
 export interface VendorConfig extends VendorTemplate {
   /**
    * The first is used for new flows, the others for refresh and revocation only. When empty, only
    * clients with BYOC credentials can use the vendor.
    */
-  readonly credentials: readonly VendorCredentials[];
+  readonly credentials: readonly ConfiguredCredentials[];
+  /**
+   * Where each tenant issues its own clients: by placeholder, the tenants at which the broker's
+   * credentials are used. Others are for clients with credentials of their own.
+   */
+  readonly tenants?: TenantValues;
   /** For dynamic client registration at the vendor, when the owner has no token of its own. */
   readonly initialAccessToken?: Secret;
   /**

@@ -19,6 +19,7 @@ import {
   type Registrations,
   secretOf,
 } from "../vendor/registrations.ts";
+import { vouchedSpecs } from "../vendor/tenants.ts";
 
 export function deploymentWarnings(
   parsed: ParsedConfiguration,
@@ -101,8 +102,9 @@ export function mixUpWarnings(vendors: ReadonlyMap<string, VendorConfig>, own: R
  * Vendors with credentials of the broker: its client is registered there with the shared callback,
  * and users have consented to it.
  */
-function usesSharedPath({ vendor, credentials, placeholders }: VendorConfig): boolean {
-  return vendor.enabled && credentials.length > 0 && !choosesDomain(vendor, placeholders);
+function usesSharedPath(entry: VendorConfig): boolean {
+  const { vendor, credentials } = entry;
+  return vendor.enabled && credentials.length > 0 && !choosesDomain(vendor, vouchedSpecs(entry));
 }
 
 /**

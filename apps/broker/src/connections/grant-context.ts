@@ -62,7 +62,7 @@ export async function readGrantContext(
   trace.vendor = entry?.vendor.id ?? target.vendor;
   const credentials =
     connection === undefined
-      ? (own ?? requireActiveCredentials(entry))
+      ? (own ?? requireActiveCredentials(entry, target.placeholders))
       : credentialsOf(connection, own, entry, { asksVendor });
   const asked = connection !== undefined && asksVendor ? withoutPage(target) : target;
   const choice = await trustedChoice(asked, entry, credentials, client, deps);

@@ -10,7 +10,13 @@ import {
   requireS256Challenge,
   verifyRedirectUri,
 } from "@oauth-broker/oauth-core/protocol";
-import { defineVendor, REGISTRY, type ResolvedVendor, type VendorCredentials } from "@oauth-broker/oauth-core/registry";
+import {
+  defineVendor,
+  REGISTRY,
+  type ResolvedVendor,
+  usualClientsOf,
+  type VendorCredentials,
+} from "@oauth-broker/oauth-core/registry";
 import { requireAllowedParameters } from "@oauth-broker/oauth-core/server";
 import { isIdTokenDue } from "@oauth-broker/oauth-core/brokered-code";
 import type { ClientConfig } from "../config.ts";
@@ -47,7 +53,7 @@ export async function explain(
     ? await readGrantContext(parameters, client, deps, trace, { asksVendor: false })
     : await chooseVendor(parameters, client, deps);
   if (!byConnection) requireBrowserBinding(choice, client, deps.registrations);
-  const { vendor, credentials, tier } = choice;
+  const { vendor, credentials, tier, entry } = choice;
   trace.vendor = vendor.id;
   const manual = byConnection ? "connection" : "request";
   const asks = readAuthorizationParameters(parameters, vendor);
@@ -59,6 +65,7 @@ export async function explain(
     redirect_uri: choice.redirectUri,
     endpoints: endpointsOf(choice),
     placeholders: placeholdersOf(choice),
+    ...(entry === undefined ? {} : { clients_of: entry.clientsOf ?? usualClientsOf(entry.vendor, entry.placeholders) }),
     ...accountOf(choice),
     //= bar#BY-1
     credentials: {

@@ -33,6 +33,7 @@ describe("what anyone may ask", () => {
       verification: "operator",
       capabilities: { pkce: "S256", oidc: true, dcr: false, refresh: true, revocation: true, byoc: true },
       setup: "none",
+      clients_of: "vendor",
       placeholders: {},
       default_scopes: ["read"],
     });

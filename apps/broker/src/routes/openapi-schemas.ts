@@ -12,6 +12,7 @@ const REQUIRED_OF_VENDOR = [
   "verification",
   "capabilities",
   "setup",
+  "clients_of",
   "placeholders",
   "default_scopes",
 ];
@@ -26,6 +27,10 @@ const VENDOR: Record<string, Schema> = {
   }),
   capabilities: { type: "object", description: "It says what the vendor can do.", additionalProperties: true },
   setup: text("It says what must be done first.", { enum: ["none", "vendor_approval", "environment_id"] }),
+  clients_of: text(
+    "It says who issues its clients: the vendor, for all its tenants, or each tenant its own, so that the broker's credentials are used at the tenants that its operator lists.",
+    { enum: ["vendor", "tenant"] },
+  ),
   placeholders: {
     type: "object",
     description: "These are the placeholders of its endpoints, by name.",

@@ -51,6 +51,7 @@ describe("the list of vendors", () => {
         "verification",
         "capabilities",
         "setup",
+        "clients_of",
         "placeholders",
         "default_scopes",
         "server_url",

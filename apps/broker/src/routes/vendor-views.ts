@@ -5,7 +5,7 @@
  */
 import { defined } from "@oauth-broker/oauth-core";
 import type { PlaceholderSpecs } from "@oauth-broker/oauth-core/protocol";
-import { capabilitiesOf, type EndpointCheck } from "@oauth-broker/oauth-core/registry";
+import { capabilitiesOf, type EndpointCheck, usualClientsOf } from "@oauth-broker/oauth-core/registry";
 import type { ClientConfig, VendorConfig } from "../config.ts";
 
 type View = Record<string, unknown>;
@@ -52,6 +52,7 @@ export function vendorSummary(entry: VendorConfig, client: ClientConfig | undefi
     verification: verification?.status ?? "operator",
     capabilities: capabilitiesOf(entry),
     setup,
+    clients_of: entry.clientsOf ?? usualClientsOf(vendor, placeholders),
     placeholders: withoutDescriptions(placeholders),
     default_scopes: vendor.defaultScopes,
     ...(serverUrl === undefined ? {} : { server_url: serverUrl }),

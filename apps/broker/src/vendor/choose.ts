@@ -8,6 +8,7 @@ import { flowContextHash, withClientId } from "@oauth-broker/oauth-core/client";
 import type { Parameters } from "@oauth-broker/oauth-core/protocol";
 import type { VendorCredentials } from "@oauth-broker/oauth-core/registry";
 import type { ClientConfig, VendorConfig } from "../config.ts";
+import type { ConfiguredCredentials } from "../config/types.ts";
 import type { Deps } from "../deps.ts";
 import { callbackContext, callbackPath } from "./callback-path.ts";
 import { callersPartOf, readEndpoints, requireOwnCredentials } from "./endpoints.ts";
@@ -27,6 +28,7 @@ import {
   type VendorTarget,
 } from "./request.ts";
 import { requireForeignClient } from "./registrations.ts";
+import { isOfTenant, tenantRefused } from "./tenants.ts";
 import { resolveTrusted, type TrustedVendor } from "./trust.ts";
 
 export interface VendorChoice extends TrustedVendor {
@@ -74,7 +76,7 @@ export async function chooseVendor(
     requireNewAuthorizationsAllowed(entry, client);
     requireNotEnded(entry, target, deps);
   }
-  const credentials = own ?? requireActiveCredentials(entry); //             3  whose credentials
+  const credentials = own ?? requireActiveCredentials(entry, target.placeholders); // 3  whose credentials
   const choice = await trustedChoice(target, entry, credentials, client, deps); // 4  how far it is trusted
   // Live metadata may name an endpoint that the vendor has ended.
   if (entry?.vendor.endpointsFrom !== undefined) requireNotEnded(entry, choice.vendor, deps);
@@ -106,7 +108,7 @@ export async function rechooseVendor(
 export async function trustedChoice(
   target: VendorTarget,
   entry: VendorConfig | undefined,
-  credentials: VendorCredentials,
+  credentials: ConfiguredCredentials,
   client: ClientConfig,
   deps: ChoiceDeps,
 ): Promise<VendorChoice> {
@@ -116,6 +118,10 @@ export async function trustedChoice(
   const endpoints = readEndpoints(target, ofClient, deps); //                a  where its endpoints are, as far as entry and caller say
   const isOurs = credentials.source !== "byoc"; //                              the broker's credentials go nowhere else,
   if (isOurs) requireOwnCredentials(callersPartOf(endpoints)); //               and nothing is sent to find that out
+  //= bar#XA-2
+  if (isOurs && entry !== undefined && !isOfTenant(credentials, entry, target.placeholders)) {
+    throw tenantRefused(); //                                                   a client of one tenant is used at no other
+  }
   const trusted = await resolveTrusted(endpoints, credentials, deps); //     b  discovered; its tier and network
   const { vendor, tier } = trusted;
   if (isOurs) requireOwnCredentials(trusted.callersPart);

@@ -24,6 +24,7 @@ import { defineVendor, type Vendor } from "@oauth-broker/oauth-core/registry";
 import { requireEgressUrl } from "@oauth-broker/oauth-core/egress";
 import type { VendorConfig } from "../config.ts";
 import type { Deps } from "../deps.ts";
+import { specsFor } from "./tenants.ts";
 import { CUSTOM_VENDOR, targetFields, type VendorTarget } from "./request.ts";
 
 export interface Overrides {
@@ -90,8 +91,9 @@ function endpointsOfRequest(target: VendorTarget, deps: EndpointDeps): VendorEnd
 }
 
 function endpointsOfEntry(target: VendorTarget, entry: VendorConfig, deps: EndpointDeps): VendorEndpoints {
-  const { vendor, placeholders: specs } = entry;
+  const { vendor } = entry;
   const { issuer, placeholders = {}, authorizationEndpoint, tokenEndpoint } = target;
+  const specs = specsFor(entry, placeholders);
   if (issuer !== undefined && issuer !== vendor.issuer)
     throw overrideRefused("issuer names another vendor: leave vendor out");
   const overridden = [authorizationEndpoint, tokenEndpoint].filter((template) => template !== undefined);

@@ -8,6 +8,7 @@ import { nearest } from "@oauth-broker/oauth-core/configuration";
 import { hasEnded, type Sunset, urlsThatEnd, type VendorCredentials } from "@oauth-broker/oauth-core/registry";
 import type { ClientConfig, VendorConfig } from "../config.ts";
 import type { Deps } from "../deps.ts";
+import { isOfTenant } from "./tenants.ts";
 import { aliasesOf, CUSTOM_VENDOR, idNamed, isManual, type VendorTarget } from "./request.ts";
 
 /**
@@ -109,8 +110,15 @@ export function endedSunset(
   return sunsets.find((sunset) => urlsThatEnd(used, sunset).length > 0 && hasEnded(sunset, now));
 }
 
-export function requireActiveCredentials(entry: VendorConfig | undefined): VendorCredentials {
-  const active = entry?.credentials[0];
+/**
+ * @param given the values of the request: where tenants issue their own clients, the first that is
+ *   used at this tenant is the active one. Whether it is used there at all: trustedChoice
+ */
+export function requireActiveCredentials(
+  entry: VendorConfig | undefined,
+  given: VendorTarget["placeholders"],
+): VendorCredentials {
+  const active = entry?.credentials.find((one) => isOfTenant(one, entry, given)) ?? entry?.credentials[0];
   if (active !== undefined) return active;
   throw new OAuthError("unauthorized_client", "The broker has no credentials for this vendor: send vendor_client_id", {
     detail: entry === undefined ? "a custom vendor" : `configure vendors.${entry.vendor.id}.credentials`,

@@ -9,6 +9,7 @@
  */
 import { hash } from "node:crypto";
 import { OAuthError } from "@oauth-broker/oauth-core";
+import { isSameText } from "@oauth-broker/oauth-core/protocol";
 import type { Vendor, VendorCredentials } from "@oauth-broker/oauth-core/registry";
 import type { ClientConfig, VendorConfig } from "../config/types.ts";
 
@@ -161,7 +162,7 @@ export function isAt({ origins }: Pick<Registration, "origins">, others: readonl
 
 /** Two servers may have given out one id, but not one secret; without a secret nothing tells. */
 export function isSameClient({ secrets }: Pick<Registration, "secrets">, secret: string | undefined): boolean {
-  return secrets.some((known) => known === undefined || secret === undefined || known === secret);
+  return secrets.some((known) => known === undefined || secret === undefined || isSameText(known, secret));
 }
 
 export function secretOf({ clientSecret }: Pick<VendorCredentials, "clientSecret">): string | undefined {

@@ -153,6 +153,7 @@ function problemsOf(entry: object): string[] {
     if (allowed !== undefined) return allowed.includes(value) ? [] : [field];
     if (URLS.has(field)) return /^https:\/\/[^\s#:@/?]+([/?][^\s]*)?$/.test(String(value)) ? [] : [field];
     if (TEXTS.has(field)) return isText(value) ? [] : [field];
+    if (field === "clientsOf") return isOfShape(value, { value: ["vendor"], source: isText }) ? [] : [field];
     if (field === "checks")
       return Object.values(value as object).every((one) => isOfShape(one, CHECK_SHAPE)) ? [] : [field];
     if (field === "sunsets")

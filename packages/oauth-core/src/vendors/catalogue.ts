@@ -9,6 +9,7 @@
 import { defined } from "../mechanics/defined.ts";
 import { fillsRegistrableDomain, type PlaceholderSpec, type PlaceholderSpecs } from "../protocol/placeholders.ts";
 import data from "./catalogue.json" with { type: "json" };
+import type { ClientsOf } from "./clients-of.ts";
 import type { EndpointVerification, RegistryEntry, Verification } from "./registry-entry.ts";
 import type { Sunset } from "./sunset.ts";
 import { defineVendor, type Vendor } from "./vendor.ts";
@@ -71,6 +72,8 @@ export interface CatalogueEntry extends EndpointVerification {
   readonly placeholders?: Readonly<Record<string, string | PlaceholderSpec>>;
   /** Each customer runs an installation of its own, at a host of its own. */
   readonly selfHosted?: true;
+  /** Who issues its clients, where that is not what its placeholders say, and by which source. */
+  readonly clientsOf?: { readonly value: ClientsOf; readonly source: string };
   readonly serverUrl?: string;
   /** The repository and the path in it. */
   readonly sources: readonly string[];
@@ -129,7 +132,7 @@ export function reasonsOff(entry: CatalogueEntry): string[] {
 
 export function catalogueEntry(entry: CatalogueEntry): RegistryEntry {
   const { vendor, aliases, placeholders, serverUrl, sources, adjudicated, recalled, quirks } = entry;
-  const { confidence, sunsets, checks, agreeing, disagreements, superseded } = entry;
+  const { confidence, sunsets, checks, agreeing, disagreements, superseded, clientsOf } = entry;
   const off = reasonsOff(entry);
   const enabled = off.length === 0;
   return {
@@ -137,7 +140,7 @@ export function catalogueEntry(entry: CatalogueEntry): RegistryEntry {
     placeholders: placeholders === undefined ? {} : specs(placeholders, vendor),
     setup: "none",
     byoc: true,
-    ...defined({ aliases, serverUrl, sunsets }),
+    ...defined({ aliases, serverUrl, sunsets, clientsOf: clientsOf?.value }),
     verification: {
       status: enabled ? "two-sources" : "listed",
       checkedOn: adjudicated ?? COMPILED_ON,

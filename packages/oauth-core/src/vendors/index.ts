@@ -11,6 +11,7 @@ export {
   type Verification,
 } from "./registry.ts";
 export type { ScopeRefusal } from "./account.ts";
+export { type ClientsOf, tenantPlaceholders, usualClientsOf } from "./clients-of.ts";
 export { TOKEN_ERROR_CODES } from "./dialect.ts";
 export { type OperatorsVendor, type TokenRecipient, withOperatorsFields } from "./operators-vendor.ts";
 export { searchVendors } from "./search.ts";

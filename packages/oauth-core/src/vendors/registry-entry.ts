@@ -3,6 +3,7 @@
  * first, where its MCP server is, and how the facts were checked. Created by the vendor's own file,
  * listed by registry.ts.
  */
+import type { ClientsOf } from "./clients-of.ts";
 import type { PlaceholderSpecs } from "../protocol/placeholders.ts";
 import type { Sunset } from "./sunset.ts";
 import type { PkceMethod, Vendor } from "./vendor.ts";
@@ -69,6 +70,8 @@ export interface RegistryEntry {
   /** The placeholders of its endpoint templates and of `serverUrl`. */
   readonly placeholders: PlaceholderSpecs;
   readonly setup: VendorSetup;
+  /** Unset: as the placeholders say (`usualClientsOf`). */
+  readonly clientsOf?: ClientsOf;
   /** Customers may bring an app of their own. Clients made by dynamic registration do not count. */
   readonly byoc: boolean;
   /** The URL of the vendor's MCP server; may hold `{placeholders}`. */

@@ -25,14 +25,6 @@ export const BROKER_DEFENCES: readonly Mutation[] = [
     tests: ["packages/oauth-core/src/configuration/secret-text.test.ts"],
   },
   {
-    defence: "Where live metadata decides, a client id of the broker's is its own at any origin",
-    rows: ["XA-9"],
-    file: `${VENDOR}/registrations.ts`,
-    find: "if (endpointsFrom !== undefined) return true;",
-    replace: 'if (endpointsFrom !== undefined && authorizationEndpoint === "") return true;',
-    tests: [`${FLOWS}/live-metadata.test.ts`],
-  },
-  {
     defence: "Where live metadata decides, the broker's credentials go to no stored token endpoint of a request",
     rows: ["XA-2"],
     file: `${VENDOR}/endpoints.ts`,

@@ -3,7 +3,7 @@ import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { Secret } from "@oauth-broker/oauth-core";
 import type { z } from "zod";
 import { OWN_TOKEN_HEADERS, TOKEN_ERROR_CODES } from "@oauth-broker/oauth-core/registry";
-import { choice, integer, listOf, oneOrList, parsedText, secretText, section, text } from "./fields.ts";
+import { choice, integer, listOf, mapOf, oneOrList, parsedText, secretText, section, text } from "./fields.ts";
 
 export const credentialsSchema = section({
   id: text(
@@ -53,6 +53,22 @@ export const credentialsSchema = section({
       example: "file:./vendor-app.pem",
     },
     parseCertificate,
+  ).optional(),
+  placeholders: mapOf(
+    {
+      type: "mapping of names to sections",
+      description:
+        "Where each tenant issues its own clients: the tenants this one is used at, of those under `placeholders` of the vendor. Default: all of those.",
+      example: "{ okta_host: { values: [acme.okta.com] } }",
+    },
+    checkPlaceholderName,
+    section({
+      values: listOf(text({ type: "text", description: "A value.", example: "acme.okta.com" }), {
+        type: "list of texts",
+        description: "The tenants.",
+        example: "[acme.okta.com]",
+      }),
+    }),
   ).optional(),
 });
 
@@ -105,7 +121,7 @@ export const placeholderSchema = section({
     {
       type: "list of texts",
       description:
-        "The only permitted values. Only these can reach a private network, never a value that a request chooses freely.",
+        "The only permitted values; where each tenant issues its own clients (`clients_of: tenant`), those at which the broker's credentials are used, while clients with their own may name others. Only these can reach a private network, never a value that a request chooses freely.",
       example: "[eu, us]",
     },
     (values) => (values.length === 0 ? "must have at least one entry" : undefined),

@@ -9,6 +9,7 @@ import type { Vendor, VendorCredentials } from "@oauth-broker/oauth-core/registr
 import { createEnvironmentReader, type Environment, valueOf } from "@oauth-broker/oauth-core/configuration";
 import { formatPath, type Problem } from "../problems.ts";
 import type { ParsedCredentials } from "../schema/vendor-parts.ts";
+import type { ConfiguredCredentials, TenantValues } from "../types.ts";
 
 /**
  * @param listed the entries of the file; absent: the credentials come from the environment
@@ -18,17 +19,26 @@ export function buildCredentials(
   id: string,
   listed: readonly ParsedCredentials[] | undefined,
   { env, problems }: { readonly env: Environment; readonly problems: Problem[] },
-): VendorCredentials[] {
+): ConfiguredCredentials[] {
   return listed === undefined ? environmentCredentials(id, env, problems) : listedCredentials(listed);
 }
 
-function listedCredentials(entries: readonly ParsedCredentials[]): VendorCredentials[] {
+function listedCredentials(entries: readonly ParsedCredentials[]): ConfiguredCredentials[] {
   return entries.map((entry) => ({
     id: entry.id ?? entry.client_id,
     source: "shared",
     clientId: entry.client_id,
-    ...defined({ clientSecret: entry.client_secret, signingKey: signingKey(entry), certificate: certificateOf(entry) }),
+    ...defined({
+      clientSecret: entry.client_secret,
+      signingKey: signingKey(entry),
+      certificate: certificateOf(entry),
+      tenants: entry.placeholders === undefined ? undefined : valuesOf(entry.placeholders),
+    }),
   }));
+}
+
+function valuesOf(placeholders: NonNullable<ParsedCredentials["placeholders"]>): TenantValues {
+  return Object.fromEntries(Object.entries(placeholders).map(([name, { values }]) => [name, values]));
 }
 
 function signingKey({ team_id: teamId, key_id: keyId, private_key: privateKey }: ParsedCredentials) {

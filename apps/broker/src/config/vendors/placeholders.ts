@@ -55,7 +55,8 @@ export function withRegistry(parsed: ParsedVendor, known: PlaceholderSpecs = {})
   return { ...known, ...Object.fromEntries(pinned) };
 }
 
-function isMoved({ authorization_endpoint: authorization, token_endpoint: token }: ParsedVendor): boolean {
+/** Both endpoints are the operator's: what the registry says of its hosts holds no more. */
+export function isMoved({ authorization_endpoint: authorization, token_endpoint: token }: ParsedVendor): boolean {
   return authorization !== undefined && token !== undefined;
 }
 

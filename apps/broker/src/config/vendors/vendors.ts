@@ -4,13 +4,14 @@
  */
 import { defined } from "@oauth-broker/oauth-core";
 import { isReservedAuthorizationParameter } from "@oauth-broker/oauth-core/protocol";
-import { defineVendor, type Vendor, withOperatorsFields } from "@oauth-broker/oauth-core/registry";
+import { defineVendor, usualClientsOf, type Vendor, withOperatorsFields } from "@oauth-broker/oauth-core/registry";
 import type { Environment } from "@oauth-broker/oauth-core/configuration";
 import { formatPath, type Problem } from "../problems.ts";
 import type { Tree } from "../source.ts";
 import { CUSTOM_VENDOR } from "../../vendor/request.ts";
 import type { VendorConfig, VendorTemplate } from "../types.ts";
-import { choosesDomain, pinProblems, placeholderProblems, withRegistry } from "./placeholders.ts";
+import { choosesDomain, isMoved, pinProblems, placeholderProblems, withRegistry } from "./placeholders.ts";
+import { tenancyOf } from "./tenants.ts";
 import { buildCredentials, credentialProblems } from "./credentials.ts";
 import type { ParsedVendor } from "../schema/vendor.ts";
 
@@ -118,15 +119,33 @@ export function buildVendor(
     ...placeholderProblems(parsed, placeholders, vendor),
   ];
   for (const { field, problem, expected } of ofPlaceholders) say(field, problem, expected);
+  const tenancy = tenancyOf(parsed, vendor, placeholders, {
+    known: isMoved(parsed) ? undefined : known,
+    credentials,
+  });
+  for (const [index, name] of tenancy.misfits) {
+    say(
+      ["credentials", index, "placeholders", name],
+      "has a value that is no tenant of this vendor",
+      `values of ${formatPath(["vendors", id, "placeholders", name, "values"])}, at a vendor with clients_of: tenant`,
+    );
+  }
+  const nowhere = Object.entries(tenancy.tenants ?? {}).filter(([, values]) => values.length === 0);
   if (credentials.length > 0 && choosesDomain(vendor, placeholders)) {
     warnings.push(
       `Vendor ${id} has a placeholder that can fill a whole domain: clients must bring credentials of their own, because the broker never uses its own there`,
+    );
+  } else if (credentials.length > 0 && nowhere.length > 0) {
+    const lists = nowhere.map(([name]) => formatPath(["vendors", id, "placeholders", name, "values"])).join(" and ");
+    warnings.push(
+      `Vendor ${id} has tenants that issue their own clients, and no ${lists}: the broker's credentials are used at none of them. List those that issued them, or set clients_of: vendor if the client is good at every tenant`,
     );
   }
   warnings.push(...relaxations(id, parsed));
   return {
     vendor,
-    placeholders,
+    placeholders: tenancy.placeholders,
+    ...(tenancy.clientsOf === usualClientsOf(vendor, tenancy.placeholders) ? {} : { clientsOf: tenancy.clientsOf }),
     setup: parsed.setup ?? known?.setup ?? "none",
     byoc: known?.byoc ?? true,
     ...(isKnownToRegisterNone(vendor, parsed, known) ? { registersNoClients: true } : {}),
@@ -138,6 +157,7 @@ export function buildVendor(
       sunsets: known?.sunsets,
       verification: known?.verification,
       initialAccessToken: parsed.initial_access_token,
+      tenants: tenancy.tenants,
     }),
   };
 }

@@ -1,0 +1,190 @@
+/**
+ * Vendors whose tenants issue their own clients: at which tenants the broker's credentials are used,
+ * as the file says. The attack is e2e/attacks/tenant-host.attack.test.ts.
+ */
+import { REGISTRY } from "@oauth-broker/oauth-core/registry";
+import { describe, expect, it } from "vitest";
+import { load, MINIMAL, problemsOf } from "../config/testing/config-file.ts";
+import { testBroker, testClient } from "../testing/test-broker.ts";
+
+const OWN = { vendor_client_id: "mine", vendor_client_secret: "their secret" };
+const CREDENTIALS = { client_id: "ours", client_secret: "vendor-secret-0123456789" };
+const REFUSED = { error: "unauthorized_client", reason: "tenant_not_listed" };
+
+async function brokerOf(vendors: object) {
+  const config = load({ ...MINIMAL, vendors }, { registry: REGISTRY });
+  const broker = await testBroker({
+    config: { vendors: config.vendors, clients: [testClient("platform")] },
+    vendorAnswers: async () => Response.json({ access_token: "at", token_type: "bearer", refresh_token: "rt" }),
+  });
+  const ask = async (vendor: string, placeholders: Record<string, string>, more: Record<string, string> = {}) =>
+    (await broker.post("/v1/explain", { vendor, placeholders: JSON.stringify(placeholders), ...more })).body;
+  return { ...broker, ask, warnings: config.warnings.filter((warning) => warning.includes("tenants")) };
+}
+
+describe("bar#XA-2 credentials of the broker where tenants issue their own clients", () => {
+  const okta = (fields: object = {}) => ({ okta: { credentials: CREDENTIALS, ...fields } });
+  const listed = okta({ placeholders: { okta_host: { values: ["acme.okta.com"] } } });
+
+  it("bar#XA-2 are used at the tenants of the file alone, and no refusal names those", async () => {
+    const { ask, seen, push } = await brokerOf(listed);
+    expect(await ask("okta", { okta_host: "acme.okta.com" })).toMatchObject({
+      tier: 1,
+      clients_of: "tenant",
+      credentials: { source: "shared" },
+    });
+    const body = await ask("okta", { okta_host: "evil.okta.com" });
+    expect(body).toMatchObject(REFUSED);
+    expect(JSON.stringify(body)).not.toContain("acme");
+    const pushed = await push({ vendor: "okta", placeholders: '{"okta_host":"evil.okta.com"}' });
+    expect(pushed.body).toMatchObject(REFUSED);
+    expect(seen).toEqual([]);
+  });
+
+  it("leave other tenants to clients with credentials of their own, whose requests reach no private network", async () => {
+    const { ask, park, redeem, seen, get } = await brokerOf(listed);
+    const other = { okta_host: "globex.okta.com" };
+    expect(await ask("okta", other, OWN)).toMatchObject({ tier: 1, credentials: { source: "byoc" } });
+    for (const [host, more] of [
+      ["globex.okta.com", OWN],
+      ["acme.okta.com", {}],
+    ] as const) {
+      await redeem(await park({ vendor: "okta", placeholders: JSON.stringify({ okta_host: host }), ...more }));
+    }
+    expect(seen.flatMap(({ form, isUntrusted }) => (form.has("code") ? [isUntrusted] : []))).toEqual([true, false]);
+    expect((await get("/v1/vendors/okta")).html).not.toContain("acme.okta.com");
+  });
+
+  it("are used nowhere without such a list, which start says", async () => {
+    const { ask, warnings } = await brokerOf(okta());
+    expect(await ask("okta", { okta_host: "acme.okta.com" })).toMatchObject(REFUSED);
+    expect(warnings).toEqual([expect.stringContaining("no vendors.okta.placeholders.okta_host.values")]);
+    expect((await brokerOf(listed)).warnings).toEqual([]);
+  });
+
+  it("are those of the tenant that is named, where each has its own", async () => {
+    const one = (id: string, tenant: string) => ({
+      id,
+      client_id: id,
+      client_secret: "vendor-secret-0123456789",
+      placeholders: { okta_host: { values: [`${tenant}.okta.com`] } },
+    });
+    const { ask, post, park, redeem, warnings } = await brokerOf(
+      okta({ credentials: [one("of-acme", "acme"), one("of-globex", "globex")] }),
+    );
+    for (const [tenant, id] of [
+      ["acme", "of-acme"],
+      ["globex", "of-globex"],
+    ]) {
+      const body = await ask("okta", { okta_host: `${tenant}.okta.com` });
+      expect(body["credentials"]).toMatchObject({ id });
+    }
+    expect(await ask("okta", { okta_host: "evil.okta.com" })).toMatchObject(REFUSED);
+    expect(warnings).toEqual([]);
+    const placeholders = '{"okta_host":"globex.okta.com"}';
+    const { body } = await redeem(await park({ vendor: "okta", placeholders }));
+    const refresh = { grant_type: "refresh_token", refresh_token: "rt", connection: String(body["connection"]) };
+    expect((await post("/v1/token", refresh)).response.status).toBe(200);
+  });
+
+  it("bar#BY-4 refresh no connection of a tenant that the file lists no more", async () => {
+    const broker = await brokerOf(listed);
+    const form = { vendor: "okta", placeholders: '{"okta_host":"acme.okta.com"}' };
+    const { body } = await broker.redeem(await broker.park(form));
+    const before = broker.seen.length;
+    const entry = broker.deps.vendors.get("okta") ?? expect.fail("no entry");
+    Object.assign(entry, { tenants: { okta_host: ["globex.okta.com"] } });
+    const refresh = { grant_type: "refresh_token", refresh_token: "rt", connection: String(body["connection"]) };
+    expect((await broker.post("/v1/token", refresh)).body).toMatchObject(REFUSED);
+    expect(broker.seen).toHaveLength(before);
+  });
+
+  it("may name only tenants of their vendor", () => {
+    const vendors = okta({
+      placeholders: { okta_host: { values: ["acme.okta.com"] } },
+      credentials: { ...CREDENTIALS, placeholders: { okta_host: { values: ["evil.okta.com"] } } },
+    });
+    const problem = "credentials[0].placeholders.okta_host has a value that is no tenant of this vendor";
+    expect(problemsOf({ vendors }, { registry: REGISTRY })).toEqual([`vendors.okta.${problem}`]);
+    const github = { credentials: { ...CREDENTIALS, placeholders: { x: { values: ["y"] } } } };
+    expect(problemsOf({ vendors: { github } }, { registry: REGISTRY })).toHaveLength(1);
+  });
+});
+
+describe("who issues the clients", () => {
+  const own = (fields: object) => ({
+    own: {
+      name: "Own",
+      authorization_endpoint: "https://{tenant}.own.example/a",
+      token_endpoint: "https://{tenant}.own.example/t",
+      credentials: CREDENTIALS,
+      placeholders: { tenant: {} },
+      ...fields,
+    },
+  });
+  const clientsOf = async (vendors: object, id: string) => {
+    const { get } = await brokerOf(vendors);
+    return (JSON.parse((await get(`/v1/vendors/${id}`)).html) as Record<string, unknown>)["clients_of"];
+  };
+
+  it.each([
+    ["shopify", "vendor"],
+    ["zendesk", "vendor"],
+    ["salesforce", "vendor"],
+    ["github", "vendor"],
+    ["zoho", "vendor"],
+    ["pingone", "vendor"],
+    ["auth0", "tenant"],
+    ["okta", "tenant"],
+    ["servicenow", "tenant"],
+    ["cognito", "tenant"],
+  ])("is known of %s: %s", async (id, expected) => {
+    expect(await clientsOf({}, id)).toBe(expected);
+  });
+
+  it("is the tenant where a value that the entry does not list is in a host of the secret", async () => {
+    expect(await clientsOf(own({}), "own")).toBe("tenant");
+    expect(await clientsOf(own({ placeholders: { tenant: { values: ["a"] } } }), "own")).toBe("vendor");
+    expect(await clientsOf(own({ token_endpoint: "https://own.example/t" }), "own")).toBe("vendor");
+    const revocation_endpoint = "https://{tenant}.own.example/r";
+    expect(await clientsOf(own({ token_endpoint: "https://own.example/t", revocation_endpoint }), "own")).toBe(
+      "tenant",
+    );
+  });
+
+  it("is what the file says", async () => {
+    const any = await brokerOf(own({ clients_of: "vendor" }));
+    expect(await any.ask("own", { tenant: "any" })).toMatchObject({ tier: 1, clients_of: "vendor" });
+    expect(any.warnings).toEqual([]);
+    const one = await brokerOf(own({ clients_of: "tenant", placeholders: { tenant: { values: ["a"] } } }));
+    expect(await one.ask("own", { tenant: "a" })).toMatchObject({ tier: 1, clients_of: "tenant" });
+    expect(await one.ask("own", { tenant: "b" })).toMatchObject(REFUSED);
+    expect(await one.ask("own", { tenant: "b" }, OWN)).toMatchObject({ tier: 1 });
+    const usual = await brokerOf(own({ placeholders: { tenant: { default: "a" } } }));
+    expect((await usual.ask("own", {}))["credentials"]).toMatchObject({ source: "shared" });
+    expect(await usual.ask("own", { tenant: "b" })).toMatchObject(REFUSED);
+  });
+
+  it("is the tenant in the path, where the file says so", async () => {
+    const inPath = own({
+      token_endpoint: "https://own.example/{tenant}/t",
+      clients_of: "tenant",
+      placeholders: { tenant: { values: ["a"] } },
+    });
+    const { ask } = await brokerOf(inPath);
+    expect(await ask("own", { tenant: "a" })).toMatchObject({ tier: 1 });
+    expect(await ask("own", { tenant: "b" })).toMatchObject(REFUSED);
+  });
+
+  it("leaves a whole host of the operator's list to the operator's credentials, and any other to tier 3", async () => {
+    const host = { host: { values: ["sso.acme.example"] } };
+    const { ask } = await brokerOf({ keycloak: { credentials: CREDENTIALS, enabled: true, placeholders: host } });
+    const values = { host: "sso.acme.example", realm: "r" };
+    expect(await ask("keycloak", values)).toMatchObject({ tier: 1, credentials: { source: "shared" } });
+    expect(await ask("keycloak", { ...values, host: "evil.example" })).toMatchObject({
+      error: "unauthorized_client",
+      reason: "override_not_allowed",
+    });
+    expect(await ask("keycloak", { ...values, host: "evil.example" }, OWN)).toMatchObject({ tier: 3 });
+  });
+});
