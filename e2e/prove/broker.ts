@@ -210,7 +210,7 @@ function configuration(copy: RegistryEntry, { credentials, form }: ProofClient):
   return {
     sandbox: false,
     baseUrl: ISSUER,
-    listen: { host: "127.0.0.1", port: 0 },
+    listen: { host: "127.0.0.1", port: 0, trustedProxies: [] },
     store: { kind: "memory" },
     keys: { kind: "store" },
     audit: { kind: "off" },

@@ -8,6 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Broker, createBroker } from "./app.ts";
 import type { Config } from "./config.ts";
 import { defined } from "@oauth-broker/oauth-core";
+import { createCidrMatcher } from "@oauth-broker/oauth-core/egress";
 import {
   type HttpTimeouts,
   listen,
@@ -60,7 +61,8 @@ export async function start(
     });
     sandbox?.attach(broker);
     stopKeys = keepKeysLoaded(broker, await broker.loadKeys());
-    server = await listen(broker.app, config.listen, httpTimeouts);
+    const { trustedProxies, ...at } = config.listen;
+    server = await listen(broker.app, { ...at, isTrustedProxy: createCidrMatcher(trustedProxies) }, httpTimeouts);
     // Before the first request, in the same turn of the event loop.
     recordStart(broker);
     await sandbox?.publish();

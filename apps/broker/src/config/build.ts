@@ -94,6 +94,7 @@ export function buildConfig(
       port: parsed.listen.port,
       maxConnections: parsed.listen.max_connections,
       idleSeconds: parsed.listen.idle_seconds,
+      trustedProxies: parsed.listen.trusted_proxies,
     },
     store,
     keys,

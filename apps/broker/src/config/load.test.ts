@@ -12,7 +12,7 @@ describe("where the configuration comes from", () => {
     expect(config).toEqual({
       sandbox: true,
       baseUrl: "http://127.0.0.1:8787",
-      listen: { host: "127.0.0.1", port: 8787, maxConnections: 2000, idleSeconds: 65 },
+      listen: { host: "127.0.0.1", port: 8787, maxConnections: 2000, idleSeconds: 65, trustedProxies: [] },
       store: { kind: "sqlite", path: join(folder, "data/sandbox/broker.sqlite") },
       keys: { kind: "store" },
       audit: { kind: "off" },
@@ -109,6 +109,7 @@ describe("where the configuration comes from", () => {
       port: 1,
       maxConnections: 2000,
       idleSeconds: 65,
+      trustedProxies: [],
     });
   });
 

@@ -45,7 +45,7 @@ it("loads a complete sample, as an operator would copy it", () => {
   const config = load(SAMPLE, PARTS);
   expect(config).toMatchObject({
     baseUrl: "https://broker.example.com",
-    listen: { host: "127.0.0.1", port: 8787, maxConnections: 2000, idleSeconds: 65 },
+    listen: { host: "127.0.0.1", port: 8787, maxConnections: 2000, idleSeconds: 65, trustedProxies: [] },
     store: { kind: "sqlite" },
     keys: { kind: "store" },
     cell: "eu1",

@@ -19,7 +19,10 @@ export interface Config {
   readonly sandbox: boolean;
   /** The broker's issuer, byte for byte: an origin without path and trailing slash. */
   readonly baseUrl: string;
-  readonly listen: ListenOptions;
+  readonly listen: Omit<ListenOptions, "isTrustedProxy"> & {
+    /** In CIDR notation. */
+    readonly trustedProxies: readonly string[];
+  };
   readonly store: StoreConfig;
   readonly keys: KeysConfig;
   readonly audit: AuditConfig;

@@ -85,7 +85,7 @@ export function configuration({ config, limits, client, vendor }: TestBrokerOpti
   return {
     sandbox: false,
     baseUrl: ISSUER,
-    listen: { host: "127.0.0.1", port: 0 },
+    listen: { host: "127.0.0.1", port: 0, trustedProxies: [] },
     store: { kind: "memory" },
     keys: { kind: "store" },
     audit: { kind: "off" },

@@ -343,7 +343,8 @@ export const VARIABLES = [
   {
     name: "MAX_CONNECTIONS",
     type: `whole number, 1 to ${MOST_MAX_CONNECTIONS}`,
-    description: "Connections at a time; further ones are closed at once. A stream that a client keeps open is one.",
+    description:
+      "Connections at a time; further ones are closed at once, and those of one address beyond a quarter of them. A stream that a client keeps open is one.",
     example: String(DEFAULT_MAX_CONNECTIONS),
     default: String(DEFAULT_MAX_CONNECTIONS),
   },
@@ -384,7 +385,7 @@ export const VARIABLES = [
     name: "TRUSTED_PROXIES",
     type: CIDRS_TYPE,
     description:
-      "Proxies whose `X-Forwarded-For` is trusted for a caller's address. Behind a proxy that is not named here all callers share one address, and its limits.",
+      "Proxies whose `X-Forwarded-For` is trusted for a caller's address. Behind a proxy that is not named here all callers share one address, its limits, and a quarter of the connections.",
     example: "10.0.0.0/8",
     default: "none",
   },

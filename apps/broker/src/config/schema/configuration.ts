@@ -158,7 +158,8 @@ export function configurationSchema(rules: UrlRules) {
       max_connections: integer(
         {
           type: "whole number",
-          description: "Connections of one process at a time; further ones are closed at once.",
+          description:
+            "Connections of one process at a time; further ones are closed at once, and those of one address beyond a quarter of them.",
           example: String(DEFAULT_MAX_CONNECTIONS),
           default: String(DEFAULT_MAX_CONNECTIONS),
         },
@@ -176,6 +177,19 @@ export function configurationSchema(rules: UrlRules) {
         1,
         MOST_IDLE_SECONDS,
       ).default(DEFAULT_IDLE_SECONDS),
+      trusted_proxies: listOf(
+        text(
+          { type: "network in CIDR notation", description: "Addresses of a proxy.", example: "10.0.0.0/16" },
+          checkCidr,
+        ),
+        {
+          type: "list of networks",
+          description:
+            "Proxies in front of the broker: each may take all connections, instead of the quarter that one address has.",
+          example: "[10.0.0.0/16]",
+          default: "[]",
+        },
+      ).default([]),
     }).prefault({}),
     store: parsedText(
       {
