@@ -213,8 +213,9 @@ export const EGRESS_ROWS: readonly Requirement[] = [
   ),
   row(
     "EG-11",
-    "Proxy variables of the process, cookies or a shared connection carry a call elsewhere. None is used.",
+    "Proxy variables of the process, cookies or a shared connection carry a call elsewhere. None is used. The operator's own proxy is asked for names that the operator vouches for, and for nothing that a request names.",
     FETCH,
+    `${EGRESS}/proxy.test.ts`,
   ),
   twin(
     "EG-12",

@@ -130,6 +130,7 @@ export async function createBroker(
       createVendorClient({ fetch: egress.fetchUntrusted, now, allowLoopback, ...reports }),
       { log, metrics },
     ),
+    isProxied: config.egress.proxy !== undefined,
     allowLoopback,
   };
   const flows = createFlows(deps);

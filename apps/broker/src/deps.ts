@@ -31,6 +31,8 @@ export interface Deps {
    * For hosts that a request named: public addresses only, never a private network of the operator.
    */
   readonly untrustedVendorClient: VendorClient;
+  /** Vendors are reached through the operator's proxy, and what a request names is not. */
+  readonly isProxied: boolean;
   /** Requests may name http endpoints on loopback too. */
   readonly allowLoopback: boolean;
 }

@@ -2,7 +2,13 @@
  * The settings of a server from its environment variables, read once at start. The only reader of
  * process.env; the rest is in config/, where variables.ts describes each variable.
  */
-import { configError, type Environment, type Problem, valueOf } from "@oauth-broker/oauth-core/configuration";
+import {
+  configError,
+  type Environment,
+  ignoredProxyWarnings,
+  type Problem,
+  valueOf,
+} from "@oauth-broker/oauth-core/configuration";
 import { readCallback, readPlatformUrl } from "./config/callback.ts";
 import { readDeployment } from "./config/deployment.ts";
 import { checkTokenStore, readAdoption } from "./config/token-store.ts";
@@ -43,7 +49,8 @@ export function loadSettings(environment: Environment = process.env, tools: read
     throw errorOf([...read.problems, ...problemsOfTools(read, tools), ...misspelt(read, environment)]);
   const { vendor, linking } = vendors;
   const uses = { mode, callback: callback?.kind, vendors: [...(linking?.vendors.keys() ?? [])] };
-  const warnings = [...read.warnings, ...unusedVariables(environment, uses)];
+  const proxyWarnings = egress.proxy === undefined ? ignoredProxyWarnings(environment, "EGRESS_PROXY") : [];
+  const warnings = [...read.warnings, ...proxyWarnings, ...unusedVariables(environment, uses)];
   const operatorUrls = names.filter((name) => OF_A_URL.test(name)).flatMap((name) => environment[name] ?? []);
   const common = { ...deployment, egress: { ...egress, operatorUrls }, vendor, warnings };
   if (mode === "pre-registered") return { ...common, mode };

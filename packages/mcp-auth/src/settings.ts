@@ -2,6 +2,7 @@
  * The settings of a deployment, after config.ts has read and checked them. All other code takes the
  * part it needs.
  */
+import type { Secret } from "@oauth-broker/oauth-core";
 import type { TracingSettings } from "@oauth-broker/oauth-core/configuration";
 import type { Vendor, VendorCredentials } from "@oauth-broker/oauth-core/registry";
 import type { ListenOptions } from "@oauth-broker/oauth-core/service";
@@ -25,6 +26,8 @@ export interface CommonSettings {
     readonly allowCidrs: readonly string[];
     /** Every `VENDOR_…_URL` and issuer: at their hosts any https port may be asked. */
     readonly operatorUrls?: readonly string[];
+    /** `EGRESS_PROXY`: the URL of a forward proxy, credentials included. */
+    readonly proxy?: Secret;
   };
   readonly limits: {
     /**

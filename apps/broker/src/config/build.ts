@@ -72,11 +72,12 @@ interface BuildParts {
   readonly caPem: string | undefined;
   readonly tracing: TracingSettings | undefined;
   readonly operatorUrls: readonly string[];
+  readonly proxyWarnings: readonly string[];
 }
 
 export function buildConfig(
   parsed: ParsedConfiguration,
-  { source, vendors, caPem, tracing, operatorUrls }: BuildParts,
+  { source, vendors, caPem, tracing, operatorUrls, proxyWarnings }: BuildParts,
 ): Config {
   const idOf = (name: string): string => idNamed(name, vendors.vendors);
   const owners = parsed.owners.map((owner) => buildOwner(owner, idOf));
@@ -84,7 +85,7 @@ export function buildConfig(
   const store = absoluteStore(parsed.store, source);
   const keys = absoluteKeys(parsed.keys, source);
   const audit = absoluteAudit(parsed.audit, source);
-  const { allow_loopback: allowLoopback, allow_cidrs: allowCidrs, timeout_ms: timeoutMs } = parsed.egress;
+  const { allow_loopback: allowLoopback, allow_cidrs: allowCidrs, timeout_ms: timeoutMs, proxy } = parsed.egress;
   return {
     ...defined({ file: source.file, cell: parsed.cell, keysMinRevision: parsed.keys_min_revision, tracing }),
     sandbox: source.sandbox,
@@ -108,9 +109,10 @@ export function buildConfig(
       vendorCallsPerMinute: parsed.limits.vendor_calls_per_minute,
       bodyBytes: parsed.limits.body_bytes,
     },
-    egress: { allowLoopback, allowCidrs, operatorUrls, timeoutMs, ...defined({ caPem }) },
+    egress: { allowLoopback, allowCidrs, operatorUrls, timeoutMs, ...defined({ caPem, proxy }) },
     warnings: [
       ...ignoredWarnings(source),
+      ...proxyWarnings,
       ...clientWarnings(parsed.clients, parsed.owners, namesOf(vendors)),
       ...vendors.warnings,
       ...sharingWarnings(vendors.vendors, clients, indexRegistrations(clients, vendors.vendors)),

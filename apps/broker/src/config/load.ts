@@ -12,6 +12,7 @@ import {
   shapeOfTracing,
   type TracingSettings,
   valueOf,
+  ignoredProxyWarnings,
 } from "@oauth-broker/oauth-core/configuration";
 import { checkAuditFile } from "./audit.ts";
 import { checkClients } from "./clients/clients.ts";
@@ -68,7 +69,8 @@ export function loadConfig(
   const caPem = readCertificates(valueAt(tree, ["egress", "ca_file"]), source, problems);
 
   if (!success || problems.length > 0) throw configError(source.file ?? "the environment", problems);
-  return buildConfig(data, { source, vendors, caPem, tracing, operatorUrls: urlsOf(tree) });
+  const proxyWarnings = data.egress.proxy === undefined ? ignoredProxyWarnings(env, "egress.proxy") : [];
+  return buildConfig(data, { source, vendors, caPem, tracing, operatorUrls: urlsOf(tree), proxyWarnings });
 }
 
 /** The URLs of the vendors and clients in the file, as written. */

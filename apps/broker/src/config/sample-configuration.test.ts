@@ -27,7 +27,7 @@ vendors:
   my-vendor: { name: My Vendor, authorization_endpoint: https://vendor.example/authorize, token_endpoint: https://vendor.example/token, pkce: S256, credentials: [ { id: 2026-11, client_id: env:MY_CLIENT_ID, client_secret: env:MY_CLIENT_SECRET } ] }
   other-vendor: { name: Other, issuer: https://other.example, initial_access_token: env:OTHER_IAT, enabled: true }
 limits: { par_per_minute: 600, explain_per_minute: 60, vendor_calls_per_minute: 6000, body_bytes: 65536 }   # per client; vendor_calls: token, revoke, register together; 0 = off; beyond: 429 + Retry-After
-egress: { allow_loopback: false, allow_cidrs: [], timeout_ms: 10000, ca_file: null }   # allow_cidrs: operator-configured private networks
+egress: { allow_loopback: false, allow_cidrs: [], timeout_ms: 10000, ca_file: null, proxy: null }   # allow_cidrs: operator-configured private networks
 `;
 const ENV = {
   PLATFORM_SECRET: SECRET,

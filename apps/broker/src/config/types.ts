@@ -154,6 +154,8 @@ export interface EgressConfig {
   /** Every URL of the file: at their hosts any https port may be asked. */
   readonly operatorUrls?: readonly string[];
   readonly timeoutMs: number;
+  /** The URL of a forward proxy, credentials included. */
+  readonly proxy?: Secret;
   /** PEM certificates trusted besides the default roots. */
   readonly caPem?: string;
 }

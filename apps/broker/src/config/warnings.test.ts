@@ -8,6 +8,38 @@ import { CLIENT, folderOf, load, MINIMAL, OWN_VENDOR } from "./testing/config-fi
 const warningsOf = (fields: object): readonly string[] => load({ ...MINIMAL, ...fields }).warnings;
 const vendorsWith = (fields: object): object => ({ vendors: { v: { ...OWN_VENDOR, ...fields } } });
 
+describe("the way out", () => {
+  const PROXY = "http://broker:p%40ss@proxy.internal:3128";
+
+  it.each(["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy", "NODE_USE_ENV_PROXY"])(
+    "bar#EG-11 warns of %s, which is not read, and names the setting (h26)",
+    (name) => {
+      const env = { [name]: "http://canary:3128" };
+      const { warnings } = load(MINIMAL, { env });
+      expect(warnings).toEqual([
+        `${name} is set and not read: calls to vendors go out without a proxy. Set egress.proxy for a proxy`,
+      ]);
+      expect(load({ ...MINIMAL, egress: { proxy: PROXY } }, { env }).warnings).toEqual([]);
+    },
+  );
+
+  it("is a proxy where the file names one, by a variable or not, and is never shown", () => {
+    for (const [proxy, env] of [
+      [PROXY, {}],
+      ["env:P", { P: `${PROXY}\n` }],
+    ] as const) {
+      const { egress } = load({ ...MINIMAL, egress: { proxy } }, { env });
+      expect(egress.proxy?.reveal()).toBe(PROXY);
+      expect(JSON.stringify(egress)).not.toContain("p%40ss");
+    }
+    expect(load({ ...MINIMAL, egress: { proxy: null } }).egress.proxy).toBeUndefined();
+    for (const proxy of ["proxy.internal:3128", "socks5://canary:1080", "http://canary/x"]) {
+      expect(() => load({ ...MINIMAL, egress: { proxy } })).toThrow(/egress\.proxy must be an http or https URL/);
+      expect(() => load({ ...MINIMAL, egress: { proxy } })).not.toThrow(/canary/);
+    }
+  });
+});
+
 describe("what was relaxed is a warning", () => {
   it("a client that vouches for the browser itself", () => {
     expect(warningsOf({ clients: [{ ...CLIENT, browser_binding: "platform" }] })).toEqual([

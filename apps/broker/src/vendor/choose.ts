@@ -11,7 +11,7 @@ import type { ClientConfig, VendorConfig } from "../config.ts";
 import type { ConfiguredCredentials } from "../config/types.ts";
 import type { Deps } from "../deps.ts";
 import { callbackContext, callbackPath } from "./callback-path.ts";
-import { callersPartOf, readEndpoints, requireOwnCredentials } from "./endpoints.ts";
+import { callersPartOf, readEndpoints, requireNoProxy, requireOwnCredentials } from "./endpoints.ts";
 import {
   findCredentials,
   requireActiveCredentials,
@@ -53,7 +53,14 @@ export interface ChosenBefore extends VendorTarget {
 
 export type ChoiceDeps = Pick<
   Deps,
-  "vendors" | "registrations" | "vendorClient" | "untrustedVendorClient" | "issuer" | "allowLoopback" | "keyset"
+  | "vendors"
+  | "registrations"
+  | "vendorClient"
+  | "untrustedVendorClient"
+  | "issuer"
+  | "allowLoopback"
+  | "isProxied"
+  | "keyset"
 >;
 
 /**
@@ -77,7 +84,8 @@ export async function chooseVendor(
     requireNotEnded(entry, target, deps);
   }
   const credentials = own ?? requireActiveCredentials(entry, target.placeholders); // 3  whose credentials
-  const choice = await trustedChoice(target, entry, credentials, client, deps); // 4  how far it is trusted
+  const begun = { ...deps, requireReachable: deps.isProxied }; //            4  how far it is trusted,
+  const choice = await trustedChoice(target, entry, credentials, client, begun); // and may it be reached at all
   // Live metadata may name an endpoint that the vendor has ended.
   if (entry?.vendor.endpointsFrom !== undefined) requireNotEnded(entry, choice.vendor, deps);
   return choice;
@@ -110,7 +118,7 @@ export async function trustedChoice(
   entry: VendorConfig | undefined,
   credentials: ConfiguredCredentials,
   client: ClientConfig,
-  deps: ChoiceDeps,
+  deps: ChoiceDeps & { readonly requireReachable?: boolean },
 ): Promise<VendorChoice> {
   const kept = await findKept(target, entry, credentials, client, deps);
   if (kept !== undefined) return kept;
@@ -122,9 +130,11 @@ export async function trustedChoice(
   if (isOurs && entry !== undefined && !isOfTenant(credentials, entry, target.placeholders)) {
     throw tenantRefused(); //                                                   a client of one tenant is used at no other
   }
+  if (deps.requireReachable === true) requireNoProxy(callersPartOf(endpoints));
   const trusted = await resolveTrusted(endpoints, credentials, deps); //     b  discovered; its tier and network
   const { vendor, tier } = trusted;
   if (isOurs) requireOwnCredentials(trusted.callersPart);
+  if (deps.requireReachable === true) requireNoProxy(trusted.callersPart);
   if (tier === 3 && !isOurs) requireForeignClient(credentials, deps.registrations);
   const path = callbackPath(tier === 3 ? contextOf(vendor, credentials, client, deps) : undefined);
   const redirectUri = `${deps.issuer}${path}`; //                            c  where its answers count

@@ -194,6 +194,22 @@ export function requireOwnCredentials(callersPart: CallersPart | undefined): voi
   if (callersPart !== undefined) throw overrideRefused(WHY[callersPart]);
 }
 
+/**
+ * The proxy resolves names, so that no address of a name can be checked: what a request names is not
+ * reached.
+ *
+ * @throws OAuthError unauthorized_client
+ */
+//= bar#EG-11
+export function requireNoProxy(callersPart: CallersPart | undefined): void {
+  if (callersPart === undefined) return;
+  throw new OAuthError(
+    "unauthorized_client",
+    "This broker reaches vendors through a proxy, and only those of its own configuration, at the endpoints stated there",
+    { reason: "override_not_allowed" },
+  );
+}
+
 function overrideRefused(description: string): OAuthError {
   return new OAuthError("unauthorized_client", description, { reason: "override_not_allowed" });
 }

@@ -4,7 +4,7 @@
  * discovery.
  */
 import type { VendorClient } from "@oauth-broker/oauth-core/client";
-import { registrableDomainOf } from "@oauth-broker/oauth-core/egress";
+import { goesThroughProxy, registrableDomainOf } from "@oauth-broker/oauth-core/egress";
 import {
   type ResolvedVendor,
   type Vendor,
@@ -37,9 +37,14 @@ export interface TrustedVendor {
 export async function resolveTrusted(
   endpoints: VendorEndpoints,
   credentials: VendorCredentials,
-  { vendorClient: trusted, untrustedVendorClient: untrusted }: Pick<Deps, "vendorClient" | "untrustedVendorClient">,
+  {
+    vendorClient: trusted,
+    untrustedVendorClient: untrusted,
+    isProxied,
+  }: Pick<Deps, "vendorClient" | "untrustedVendorClient" | "isProxied">,
 ): Promise<TrustedVendor> {
-  const { target, base, overrides, isVouchedFor, fillsDomain } = endpoints;
+  const { target, base, overrides, fillsDomain } = endpoints;
+  const isVouchedFor = endpoints.isVouchedFor || (isProxied && isForProxy(endpoints));
   const baseClient = isVouchedFor ? trusted : untrusted;
   const asked = isVouchedFor ? trusted : withShortWaits(untrusted);
   const hasOwnSecret = credentials.source === "byoc" && credentials.clientSecret !== undefined;
@@ -59,8 +64,18 @@ export async function resolveTrusted(
     vendor: parkingCodes(withoutOperatorsHeaders(vendor)),
     tier: 3,
     callersPart,
-    vendorClient: withShortWaits(vendorClient),
+    vendorClient: withShortWaits(isProxied ? untrusted : vendorClient),
   };
+}
+
+/**
+ * Names under the entry's own domain that a request completes. Without a proxy their addresses are
+ * checked more strictly; with one they are the proxy's to check. Inner names stay strict.
+ */
+function isForProxy({ target, base, fillsDomain }: VendorEndpoints): boolean {
+  if (fillsDomain || target.vendor === CUSTOM_VENDOR) return false;
+  const { issuer, authorizationEndpoint, tokenEndpoint } = base;
+  return [issuer, authorizationEndpoint, tokenEndpoint].every((url) => url === undefined || goesThroughProxy(url));
 }
 
 function partOf({

@@ -29,7 +29,7 @@ export interface DirectOptions extends DirectVendorOptions {
    */
   readonly redirectUri: string;
   /** What may be reached. Default: public addresses over https, and nothing else. */
-  readonly egress?: Partial<Pick<EgressOptions, "allowLoopback" | "allowCidrs" | "caPem" | "timeoutMs">>;
+  readonly egress?: Partial<Pick<EgressOptions, "allowLoopback" | "allowCidrs" | "caPem" | "proxy" | "timeoutMs">>;
   /** Replaces the guarded egress that `egress` describes. */
   readonly fetch?: Fetch;
   readonly now?: Clock;
@@ -197,9 +197,10 @@ function openEgress({
   allowCidrs = [],
   timeoutMs = TIMEOUT_MS,
   caPem,
+  proxy,
   operatorUrls,
 }: DirectOptions["egress"] & { readonly operatorUrls: readonly string[] }): Egress {
-  return createEgress({ allowLoopback, allowCidrs, operatorUrls, timeoutMs, ...defined({ caPem }) });
+  return createEgress({ allowLoopback, allowCidrs, operatorUrls, timeoutMs, ...defined({ caPem, proxy }) });
 }
 
 function withoutEnd(fetch: Fetch): Pick<Egress, "fetch" | "close"> {

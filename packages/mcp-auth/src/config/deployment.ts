@@ -1,4 +1,6 @@
 /** The server's own URL, the proxies in front of it, and where it may connect to. */
+import { Secret } from "@oauth-broker/oauth-core";
+import { checkProxy } from "@oauth-broker/oauth-core/egress";
 import {
   checkAllowedOrigin,
   checkCidr,
@@ -44,7 +46,7 @@ export function readDeployment(read: Reader, mode: Settings["mode"] | undefined)
     tracing: readTracing(read),
     deploymentUrl,
     allowedOrigins: read.list("ALLOWED_ORIGINS", checkAllowedOrigin),
-    egress: { allowLoopback, allowCidrs: read.list("EGRESS_ALLOW_CIDRS", checkCidr) },
+    egress: { allowLoopback, allowCidrs: read.list("EGRESS_ALLOW_CIDRS", checkCidr), ...readProxy(read) },
     limits: {
       requestsPerMinute: readLimit(read, "LIMITS_REQUESTS_PER_MINUTE") ?? 600,
       registrationsPerMinute: readLimit(read, "LIMITS_REGISTRATIONS_PER_MINUTE") ?? 10,
@@ -54,6 +56,11 @@ export function readDeployment(read: Reader, mode: Settings["mode"] | undefined)
   };
   warnOfOpenness(read, deployment);
   return deployment;
+}
+
+function readProxy(read: Reader): { readonly proxy?: Secret } {
+  const proxy = read.secret("EGRESS_PROXY", checkProxy);
+  return proxy === undefined ? {} : { proxy: new Secret(proxy) };
 }
 
 function readMetricsPort(read: Reader, port: number): number | undefined {

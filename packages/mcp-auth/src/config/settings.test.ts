@@ -96,6 +96,18 @@ it("endpoints of the operator may have any https port, and the hosts of tools no
   expect(() => hosted({ ...HOSTED, VENDOR_API_HOSTS: "sso.customer.example:8443" })).toThrow(/VENDOR_API_HOSTS/);
 });
 
+it("bar#EG-11 the way out is a proxy where EGRESS_PROXY names one, and variables of others are a warning (h26)", () => {
+  const EGRESS_PROXY = "http://server:p%40ss@proxy.internal:3128";
+  const { egress, warnings } = hosted({ ...HOSTED, EGRESS_PROXY, HTTPS_PROXY: "http://canary:1" });
+  expect(egress.proxy?.reveal()).toBe(EGRESS_PROXY);
+  expect(JSON.stringify(egress)).not.toContain("p%40ss");
+  expect(warnings.join()).not.toContain("PROXY");
+  expect(hosted({ ...HOSTED, https_proxy: "http://canary:1", NODE_USE_ENV_PROXY: "1" }).warnings).toContain(
+    "https_proxy, NODE_USE_ENV_PROXY are set and not read: calls to vendors go out without a proxy. Set EGRESS_PROXY for a proxy",
+  );
+  expect(() => hosted({ ...HOSTED, EGRESS_PROXY: "proxy.internal:3128" })).toThrow(/EGRESS_PROXY must be an http/);
+});
+
 it("an id or secret loses a byte order mark and final line ends (h11)", () => {
   const { vendor } = hosted({ ...HOSTED, VENDOR_CLIENT_ID: "\uFEFFid-x\r\n", VENDOR_CLIENT_SECRET: "secret-x\n" });
   expect([vendor.credentials?.clientId, vendor.credentials?.clientSecret?.reveal()]).toEqual(["id-x", "secret-x"]);

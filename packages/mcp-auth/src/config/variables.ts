@@ -312,6 +312,14 @@ export const VARIABLES = [
     default: "none",
   },
   {
+    name: "EGRESS_PROXY",
+    type: "http or https URL of host and port, with user name and password where it asks for them",
+    description:
+      "A forward proxy for every call to a vendor, by CONNECT and for names alone. Loopback and `EGRESS_ALLOW_CIDRS` are reached without it, and so are Client ID Metadata Documents. Proxy variables of other programs are not read.",
+    example: "http://proxy.internal:3128",
+    default: "none",
+  },
+  {
     name: "ALLOWED_ORIGINS",
     type: "origins, separated by commas, or *",
     description:

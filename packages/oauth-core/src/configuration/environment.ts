@@ -108,6 +108,22 @@ export function valueOf(environment: Environment, name: string): string | undefi
   return value === "" ? undefined : value;
 }
 
+/** Variables by which other programs are told of a proxy. None of them is read. */
+const PROXY_VARIABLES = ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy", "NODE_USE_ENV_PROXY"];
+
+/**
+ * @param setting of ours that does what they promise
+ * @returns a warning where one of them is set: outbound calls ignore it
+ */
+//= bar#EG-11
+export function ignoredProxyWarnings(environment: Environment, setting: string): string[] {
+  const set = PROXY_VARIABLES.filter((name) => valueOf(environment, name) !== undefined);
+  if (set.length === 0) return [];
+  return [
+    `${set.join(", ")} ${set.length === 1 ? "is" : "are"} set and not read: calls to vendors go out without a proxy. Set ${setting} for a proxy`,
+  ];
+}
+
 /** The entries of a comma-separated list, without duplicates or surrounding spaces. */
 export function splitList(text = ""): string[] {
   const entries = text.split(",").map((entry) => entry.trim());

@@ -7,6 +7,7 @@ export {
   createEnvironmentReader,
   type Environment,
   type EnvironmentReader,
+  ignoredProxyWarnings,
   splitList,
   startFolder,
   valueOf,

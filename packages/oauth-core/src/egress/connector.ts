@@ -11,6 +11,7 @@ import type { buildConnector } from "undici";
 import { isLoopbackAddress, isPrivateName, isPublicAddress } from "./addresses.ts";
 import { type EgressError, egressError } from "./errors.ts";
 import type { Lookup } from "./lookup.ts";
+import { type EgressProxy, openTunnel, wayTo } from "./proxy.ts";
 import { bareHost, type EgressUrlRules, isLoopbackHost } from "./url.ts";
 
 export interface AddressPolicy extends EgressUrlRules {
@@ -35,8 +36,9 @@ export interface ConnectorDeps {
   readonly buildConnector: typeof buildConnector;
   readonly lookup: Lookup;
   readonly secureContext: SecureContext;
-  /** Covers look-up, TCP and TLS together. */
+  /** Covers look-up, TCP and TLS together, and the proxy's answer. */
   readonly connectTimeoutMs: number;
+  readonly proxy?: EgressProxy | undefined;
 }
 
 /**
@@ -59,21 +61,26 @@ export function createGuardedConnector(
     rejectUnauthorized: true,
     secureContext: deps.secureContext,
   });
+  const tunnelled = deps.proxy === undefined ? undefined : wayThrough(deps.proxy, target, policy);
   return (options, callback) => {
-    const refused = refusal(target, policy);
+    const refused = tunnelled === "refused" ? literalRefused(target) : refusal(target, policy);
     if (refused !== undefined) return callback(refused, null);
     let late = false;
+    let giveUp: (() => void) | undefined;
     const timer = setTimeout(() => {
       late = true;
+      giveUp?.();
       callback(
         egressError("connect", false, `${target.hostname}: no connection within ${deps.connectTimeoutMs} ms`),
         null,
       );
     }, deps.connectTimeoutMs);
-    return connect(options, (error, socket) => {
+    const end: buildConnector.Callback = (...[error, socket]) => {
       clearTimeout(timer);
       if (late) return drop(socket);
       if (error !== null) return callback(error, null);
+      // Its peer is the proxy, and the name is what was vouched for.
+      if (typeof tunnelled === "object") return callback(null, socket);
       const peer = socket.remoteAddress;
       if (peer !== undefined && admits(peer, target, policy)) return callback(null, socket);
       drop(socket);
@@ -81,8 +88,29 @@ export function createGuardedConnector(
         egressError("refused", false, `${target.hostname} led to ${peer ?? "no peer"}, which is not admitted`),
         null,
       );
+    };
+    if (typeof tunnelled !== "object") return connect(options, end);
+    const through = { hostname: target.hostname, port: Number(target.port === "" ? 443 : target.port) };
+    giveUp = openTunnel(tunnelled, through, deps.secureContext, (...[error, socket]) => {
+      if (error !== null) return end(error, null);
+      return connect({ ...options, httpSocket: socket }, end);
     });
   };
+}
+
+/** @returns the proxy, for a name that it is asked for */
+function wayThrough(
+  proxy: EgressProxy,
+  { hostname }: Target,
+  policy: AddressPolicy,
+): EgressProxy | "refused" | undefined {
+  if (policy.isAllowedNetwork?.(hostname) === true) return undefined;
+  const way = wayTo(hostname);
+  return way === "proxy" ? proxy : way === "direct" ? undefined : "refused";
+}
+
+function literalRefused({ hostname }: Target): EgressError {
+  return egressError("refused", false, `${hostname} is an address, and the proxy is asked for names alone`);
 }
 
 function drop(socket: Socket | null): void {

@@ -1,6 +1,7 @@
 /**
  * The only folder that opens outbound connections. A `Fetch` that reaches public addresses over
- * https and nothing else, follows no redirect, keeps no cookies, knows no proxy, and gives up on
+ * https and nothing else, follows no redirect, keeps no cookies, knows no proxy but the operator's,
+ * and gives up on
  * answers that are too slow or too large. One call passes share.ts (whose turn it is), connector.ts
  * (which addresses), exchange.ts (one request, one answer) and messages.ts (the web's types).
  */
@@ -15,6 +16,8 @@ import { type AddressPolicy, type ConnectorDeps, createGuardedConnector } from "
 import { egressError, isEgressError } from "./errors.ts";
 import { exchange } from "./exchange.ts";
 import { dnsLookup, type Lookup, systemLookup } from "./lookup.ts";
+import type { Secret } from "../protocol/secret.ts";
+import { proxyOf } from "./proxy.ts";
 import type { Turns } from "../mechanics/turns.ts";
 import { callerName, CONNECTIONS_PER_ORIGIN, createOriginTurns } from "./share.ts";
 import { createTrust } from "./connector.ts";
@@ -26,6 +29,7 @@ export type { AnswerBounds } from "./answer-budget.ts";
 export { type EgressError, type EgressErrorKind, isEgressError } from "./errors.ts";
 export { type Caller, callerName, onBehalfOf } from "./share.ts";
 export { registrableDomainOf } from "../protocol/public-suffix.ts";
+export { checkProxy, goesThroughProxy } from "./proxy.ts";
 export { requireEgressUrl } from "./url.ts";
 
 /** Which addresses may be reached, and how long and how large an answer may be. */
@@ -42,6 +46,12 @@ export interface EgressOptions {
    * https port; elsewhere only 443.
    */
   readonly operatorUrls?: readonly string[];
+  /**
+   * The URL of a forward proxy, `http://user:password@proxy.example:3128`. `fetch` asks it for the
+   * names of the public internet; `fetchUntrusted` then reaches nothing, because no address could be
+   * checked.
+   */
+  readonly proxy?: Secret;
   /** For the whole exchange, from the call to the last byte. */
   readonly timeoutMs: number;
   /** PEM certificates trusted in addition to the default roots. */
@@ -95,10 +105,11 @@ const MAX_URLS = 1_000;
 const MAX_HEADER_BYTES = 32_768;
 const IDLE_MS = 4_000;
 
-/** @throws Error when `allowCidrs` or `caPem` is malformed */
+/** @throws Error when `allowCidrs`, `caPem` or `proxy` is malformed */
 export function createEgress(options: EgressOptions, deps: EgressDeps = REAL_NETWORK): Egress {
   const { allowLoopback, allowCidrs, operatorUrls = [], caPem, timeoutMs, maxBodyBytes = 262_144 } = options;
   const secureContext = createTrust(caPem);
+  const proxy = proxyOf(options.proxy);
   const limits = { timeoutMs, maxBodyBytes, hold: createAnswerBudget(options.answerBounds ?? ANSWER_BOUNDS) };
 
   const trusted = createRealm(
@@ -107,7 +118,7 @@ export function createEgress(options: EgressOptions, deps: EgressDeps = REAL_NET
       isOperatorsHost: operatorsHosts(operatorUrls),
       refusedHosts: new Set(),
     },
-    { ...deps, secureContext },
+    { ...deps, secureContext, proxy },
     limits,
   );
   const untrusted = createRealm(
@@ -119,6 +130,8 @@ export function createEgress(options: EgressOptions, deps: EgressDeps = REAL_NET
     fetch: trusted.fetch,
     fetchUntrusted: async (input, init) => {
       try {
+        //= bar#EG-11
+        if (proxy !== undefined) throw egressError("refused", false, "named by a request, and not for the proxy");
         return await untrusted.fetch(input, init);
       } catch (error) {
         //= bar#EG-9

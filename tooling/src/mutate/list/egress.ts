@@ -7,6 +7,55 @@ const EGRESS = "packages/oauth-core/src/egress";
 
 export const EGRESS_DEFENCES: readonly Mutation[] = [
   {
+    defence: "What a request names is not sent through the operator's proxy",
+    rows: ["EG-11"],
+    file: `${EGRESS}/index.ts`,
+    find: "if (proxy !== undefined) throw egressError(",
+    replace: "if (proxy !== undefined && deps.jitterMs() < 0) throw egressError(",
+    tests: [`${EGRESS}/proxy.test.ts`],
+  },
+  {
+    defence: "The operator's proxy is asked for names alone",
+    rows: ["EG-11"],
+    file: `${EGRESS}/proxy.ts`,
+    find: 'if (isIP(hostname) !== 0) return "refused";',
+    replace: 'if (isIP(hostname) !== 0) return "proxy";',
+    tests: [`${EGRESS}/proxy.test.ts`],
+  },
+  {
+    defence: "A proxy that refuses is a failed connection",
+    rows: ["VR-5"],
+    file: `${EGRESS}/proxy.ts`,
+    find: 'if (!status.startsWith("2")) return fail',
+    replace: 'if (status === "000") return fail',
+    tests: [`${EGRESS}/proxy.test.ts`],
+  },
+  {
+    defence: "A proxy does not speak in the vendor's place",
+    rows: ["EG-10"],
+    file: `${EGRESS}/proxy.ts`,
+    find: "if (received.length > end.index + end[0].length) return fail",
+    replace: "if (received.length > 1e9) return fail",
+    tests: [`${EGRESS}/proxy.test.ts`],
+  },
+  {
+    defence: "Behind a proxy a request names no vendor and no endpoint",
+    rows: ["EG-11"],
+    file: "apps/broker/src/vendor/endpoints.ts",
+    find: "export function requireNoProxy(callersPart: CallersPart | undefined): void {\n  if (callersPart === undefined) return;",
+    replace:
+      "export function requireNoProxy(callersPart: CallersPart | undefined): void {\n  if (callersPart !== null) return;",
+    tests: ["apps/broker/src/flows/proxied.test.ts"],
+  },
+  {
+    defence: "Behind a proxy a connection at a request's endpoint keeps its network",
+    rows: ["EG-11"],
+    file: "apps/broker/src/vendor/trust.ts",
+    find: "withShortWaits(isProxied ? untrusted : vendorClient)",
+    replace: "withShortWaits(isProxied ? trusted : vendorClient)",
+    tests: ["apps/broker/src/flows/proxied.test.ts"],
+  },
+  {
     defence: "Ports other than 443 are for hosts that the operator wrote down",
     rows: ["EG-7"],
     file: `${EGRESS}/url.ts`,

@@ -3,6 +3,7 @@
  * modules.
  */
 import { Secret } from "@oauth-broker/oauth-core";
+import { checkProxy } from "@oauth-broker/oauth-core/egress";
 import {
   checkCidr,
   checkListenHost,
@@ -122,6 +123,17 @@ const egressSchema = section({
     description: "Certificate authorities trusted besides the usual ones.",
     example: "/etc/broker/internal-ca.pem",
   }).optional(),
+  proxy: secretText(
+    {
+      type: "secret, http or https URL of host and port, with user name and password where it asks for them",
+      description:
+        "A forward proxy for every call to a vendor, by CONNECT and for names alone. Vendors and endpoints of requests are then refused, because no address could be checked. Loopback and `allow_cidrs` are reached without it. Proxy variables are not read.",
+      example: "env:EGRESS_PROXY",
+    },
+    checkProxy,
+  )
+    .transform((value) => new Secret(value))
+    .optional(),
 });
 
 /** @param rules what endpoints in this file may be; from the file's own egress section */

@@ -1,0 +1,86 @@
+/**
+ * A broker behind a forward proxy: vendors of its own configuration are reached through it, and what
+ * a request names is not, because nobody could check where the name leads.
+ */
+import type { Config } from "../config.ts";
+import { Secret } from "@oauth-broker/oauth-core";
+import { describe, expect, it } from "vitest";
+import { testBroker, type TestBrokerOptions, testVendor } from "../testing/test-broker.ts";
+
+const BYOC = { vendor_client_id: "mine", vendor_client_secret: "their secret" };
+const ENDPOINTS = {
+  authorization_endpoint: "https://tenant.example/authorize",
+  token_endpoint: "https://tenant.example/token",
+};
+const entry = (id: string, host: string, placeholders: object) => ({
+  ...testVendor({ id, authorizationEndpoint: `https://${host}/authorize`, tokenEndpoint: `https://${host}/token` }),
+  placeholders,
+});
+const vendors = new Map([
+  ["acme", testVendor()],
+  ["label", entry("label", "{shop}.shops.example", { shop: {} })],
+  ["inner", entry("inner", "{shop}.corp.internal", { shop: {} })],
+  ["host", entry("host", "{host}", { host: { kind: "host" } })],
+]) as Config["vendors"];
+const egress = { allowLoopback: false, allowCidrs: [], timeoutMs: 10_000 };
+const PROXIED = { vendors, egress: { ...egress, proxy: new Secret("http://proxy.internal:3128") } };
+const behind = async (config: TestBrokerOptions["config"]) =>
+  testBroker({
+    ...(config === undefined ? {} : { config }),
+    vendorAnswers: async () => Response.json({ access_token: "at", token_type: "bearer", refresh_token: "rt" }),
+  });
+const shop = { vendor: "label", placeholders: '{"shop":"mine"}' };
+
+describe("behind a proxy", () => {
+  it.each<[string, Record<string, string>]>([
+    ["an entry", {}],
+    ["an entry with credentials of the caller's", BYOC],
+    ["a name under the entry's own domain", { ...shop, ...BYOC }],
+  ])("bar#EG-11 %s is reached through it", async (_what, form) => {
+    const { park, redeem, seen } = await behind(PROXIED);
+    const { body } = await redeem(await park(form), form["vendor_client_id"] === undefined ? {} : BYOC);
+    expect(body).toMatchObject({ access_token: "at" });
+    expect(seen.map(({ isUntrusted }) => isUntrusted)).toEqual([false]);
+  });
+
+  it("bar#EG-3 an inner name that a request completes is asked for as strictly as without one", async () => {
+    const { start, seen } = await behind({ ...PROXIED, egress: { ...PROXIED.egress, allowCidrs: ["10.0.0.0/8"] } });
+    await start({ ...shop, vendor: "inner", ...BYOC });
+    expect(seen.filter(({ isUntrusted }) => !isUntrusted)).toEqual([]);
+  });
+
+  it.each<[string, Record<string, string>]>([
+    ["endpoints of the request", { vendor: "", ...ENDPOINTS, ...BYOC }],
+    ["an issuer of the request", { vendor: "", issuer: "https://issuer.example", ...BYOC }],
+    ["one endpoint of the request at an entry", { vendor: "acme", token_endpoint: ENDPOINTS.token_endpoint, ...BYOC }],
+    ["a host of the request", { vendor: "host", placeholders: '{"host":"tenant.example"}', ...BYOC }],
+  ])("bar#EG-11 %s is unauthorized_client, and nothing is sent", async (_what, form) => {
+    const { push, post, seen } = await behind(PROXIED);
+    for (const { response, body } of [await push(form), await post("/v1/explain", form)]) {
+      expect([response.status, body["error"], body["error_description"]]).toEqual([
+        400,
+        "unauthorized_client",
+        expect.stringContaining("through a proxy"),
+      ]);
+    }
+    expect(seen).toEqual([]);
+    expect((await (await behind({ vendors })).push(form)).body["error"]).not.toBe("unauthorized_client");
+  });
+
+  it("bar#EG-11 a connection from before at an endpoint of a request is not sent through it", async () => {
+    const broker = await behind({ vendors });
+    const { body } = await broker.redeem(await broker.park({ vendor: "", ...ENDPOINTS, ...BYOC }), BYOC);
+    // The same keys, after a restart behind a proxy.
+    Object.assign(broker.deps, { isProxied: true });
+    await broker.post("/v1/token", {
+      grant_type: "refresh_token",
+      refresh_token: "rt",
+      connection: String(body["connection"]),
+      ...BYOC,
+    });
+    expect(broker.seen.map(({ url, isUntrusted }) => [url, isUntrusted])).toEqual([
+      [ENDPOINTS.token_endpoint, true],
+      [ENDPOINTS.token_endpoint, true],
+    ]);
+  });
+});
