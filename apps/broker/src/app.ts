@@ -126,6 +126,10 @@ export async function createBroker(
       }),
       { log, metrics },
     ),
+    tenantVendorClient: watchedVendorClient(
+      createVendorClient({ fetch: egress.fetchTenant ?? egress.fetchUntrusted, now, allowLoopback, ...reports }),
+      { log, metrics },
+    ),
     untrustedVendorClient: watchedVendorClient(
       createVendorClient({ fetch: egress.fetchUntrusted, now, allowLoopback, ...reports }),
       { log, metrics },

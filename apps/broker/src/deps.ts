@@ -27,6 +27,8 @@ export interface Deps {
   readonly registrations: Registrations;
   /** For vendors whose hosts the operator or the registry vouches for. */
   readonly vendorClient: VendorClient;
+  /** For hosts under the domain of an entry that a request completed. */
+  readonly tenantVendorClient: VendorClient;
   /**
    * For hosts that a request named: public addresses only, never a private network of the operator.
    */

@@ -70,7 +70,10 @@ export async function testBroker(options: TestBrokerOptions = {}) {
       return vendorAnswers(input, init);
     };
   const log = createLog({ write: (line) => void lines.push(line) });
-  const egress = { fetch: fetchAs(false), fetchUntrusted: fetchAs(true), close: async () => {} };
+  const fetchUntrusted = fetchAs(true);
+  // As the guarded egress: behind a proxy a tenant's name is asked of it.
+  const fetchTenant = options.config?.egress?.proxy === undefined ? fetchUntrusted : fetchAs(false);
+  const egress = { fetch: fetchAs(false), fetchUntrusted, fetchTenant, close: async () => {} };
   const broker = await createBroker(configuration(options), { now, log, egress });
   await broker.deps.keyset.load();
   return { ...broker, ...requests(broker, lines), now, lines, seen };

@@ -56,6 +56,7 @@ export type ChoiceDeps = Pick<
   | "vendors"
   | "registrations"
   | "vendorClient"
+  | "tenantVendorClient"
   | "untrustedVendorClient"
   | "issuer"
   | "allowLoopback"

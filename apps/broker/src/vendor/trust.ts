@@ -4,7 +4,7 @@
  * discovery.
  */
 import type { VendorClient } from "@oauth-broker/oauth-core/client";
-import { goesThroughProxy, registrableDomainOf } from "@oauth-broker/oauth-core/egress";
+import { registrableDomainOf } from "@oauth-broker/oauth-core/egress";
 import {
   type ResolvedVendor,
   type Vendor,
@@ -39,14 +39,15 @@ export async function resolveTrusted(
   credentials: VendorCredentials,
   {
     vendorClient: trusted,
+    tenantVendorClient: ofTenants,
     untrustedVendorClient: untrusted,
     isProxied,
-  }: Pick<Deps, "vendorClient" | "untrustedVendorClient" | "isProxied">,
+  }: Pick<Deps, "vendorClient" | "tenantVendorClient" | "untrustedVendorClient" | "isProxied">,
 ): Promise<TrustedVendor> {
-  const { target, base, overrides, fillsDomain } = endpoints;
-  const isVouchedFor = endpoints.isVouchedFor || (isProxied && isForProxy(endpoints));
-  const baseClient = isVouchedFor ? trusted : untrusted;
-  const asked = isVouchedFor ? trusted : withShortWaits(untrusted);
+  const { target, base, overrides, isVouchedFor, fillsDomain } = endpoints;
+  const ofRequest = fillsDomain || target.vendor === CUSTOM_VENDOR ? untrusted : ofTenants;
+  const baseClient = isVouchedFor ? trusted : ofRequest;
+  const asked = isVouchedFor ? trusted : withShortWaits(ofRequest);
   const hasOwnSecret = credentials.source === "byoc" && credentials.clientSecret !== undefined;
   const resolved = await asked.resolve(hasOwnSecret ? withSecret(base) : base);
   if (target.vendor === CUSTOM_VENDOR) {
@@ -66,16 +67,6 @@ export async function resolveTrusted(
     callersPart,
     vendorClient: withShortWaits(isProxied ? untrusted : vendorClient),
   };
-}
-
-/**
- * Names under the entry's own domain that a request completes. Without a proxy their addresses are
- * checked more strictly; with one they are the proxy's to check. Inner names stay strict.
- */
-function isForProxy({ target, base, fillsDomain }: VendorEndpoints): boolean {
-  if (fillsDomain || target.vendor === CUSTOM_VENDOR) return false;
-  const { issuer, authorizationEndpoint, tokenEndpoint } = base;
-  return [issuer, authorizationEndpoint, tokenEndpoint].every((url) => url === undefined || goesThroughProxy(url));
 }
 
 function partOf({

@@ -63,7 +63,7 @@ export function createGuardedConnector(
   });
   const tunnelled = deps.proxy === undefined ? undefined : wayThrough(deps.proxy, target, policy);
   return (options, callback) => {
-    const refused = tunnelled === "refused" ? literalRefused(target) : refusal(target, policy);
+    const refused = refusal(target, policy) ?? (tunnelled === "refused" ? literalRefused(target) : undefined);
     if (refused !== undefined) return callback(refused, null);
     let late = false;
     let giveUp: (() => void) | undefined;

@@ -29,7 +29,7 @@ export type { AnswerBounds } from "./answer-budget.ts";
 export { type EgressError, type EgressErrorKind, isEgressError } from "./errors.ts";
 export { type Caller, callerName, onBehalfOf } from "./share.ts";
 export { registrableDomainOf } from "../protocol/public-suffix.ts";
-export { checkProxy, goesThroughProxy } from "./proxy.ts";
+export { checkProxy } from "./proxy.ts";
 export { requireEgressUrl } from "./url.ts";
 
 /** Which addresses may be reached, and how long and how large an answer may be. */
@@ -73,6 +73,12 @@ export interface Egress {
    * connections.
    */
   readonly fetchUntrusted: Fetch;
+  /**
+   * For hosts under the domain of an entry that a request completed, and what their metadata names.
+   * Without a proxy it is `fetchUntrusted`; with one it asks that for names of the public internet,
+   * and reaches no network of the operator. Absent: `fetchUntrusted`.
+   */
+  readonly fetchTenant?: Fetch;
   /** Waits for running exchanges, then closes every connection. */
   close(): Promise<void>;
 }
@@ -126,23 +132,40 @@ export function createEgress(options: EgressOptions, deps: EgressDeps = REAL_NET
     { ...deps, secureContext, lookup: deps.lookupUntrusted },
     limits,
   );
-  return {
-    fetch: trusted.fetch,
-    fetchUntrusted: async (input, init) => {
+  const slowly =
+    (fetch: Fetch): Fetch =>
+    async (input, init) => {
       try {
-        //= bar#EG-11
-        if (proxy !== undefined) throw egressError("refused", false, "named by a request, and not for the proxy");
-        return await untrusted.fetch(input, init);
+        return await fetch(input, init);
       } catch (error) {
         //= bar#EG-9
         await sleep(deps.jitterMs());
         throw error;
       }
-    },
+    };
+  const fetchUntrusted = slowly(proxy === undefined ? untrusted.fetch : refuseBehindProxy);
+  const ofTenants =
+    proxy === undefined
+      ? undefined
+      : createRealm(
+          { allowLoopback: false, refusedHosts: new Set(options.refusedHosts) },
+          { ...deps, secureContext, proxy },
+          limits,
+        );
+  return {
+    fetch: trusted.fetch,
+    fetchUntrusted,
+    fetchTenant: ofTenants === undefined ? fetchUntrusted : slowly(ofTenants.fetch),
     close: async () => {
-      await Promise.all([trusted.close(), untrusted.close()]);
+      await Promise.all([trusted.close(), untrusted.close(), ofTenants?.close()]);
     },
   };
+}
+
+/** The proxy resolves names, so that nobody could check where a request leads us. */
+//= bar#EG-11
+async function refuseBehindProxy(): Promise<never> {
+  throw egressError("refused", false, "named by a request, and not for the proxy");
 }
 
 interface Limits {

@@ -144,6 +144,22 @@ describe("a forward proxy", () => {
     expect(proxy.asked).toEqual([]);
   });
 
+  it("bar#EG-3 is the way to a tenant's name, from which no network of the operator is reached", async () => {
+    const options = { allowLoopback: true, allowCidrs: ["10.20.0.0/16"], refusedHosts: ["broker.example"] };
+    const { proxy, egress } = await setUp({}, { options });
+    expect(await (await egress.fetchTenant?.("https://vendor.example/token", POST))?.text()).toBe("tokens");
+    expect(proxy.asked).toEqual(["vendor.example:443"]);
+    for (const url of [
+      "https://vault.corp.internal/",
+      "https://10.20.0.1/",
+      "http://127.0.0.1/",
+      "https://broker.example/",
+    ]) {
+      await expect(egress.fetchTenant?.(url, POST)).rejects.toMatchObject(REFUSED);
+    }
+    expect(proxy.asked).toHaveLength(1);
+  });
+
   it("is passed by for this machine and for the operator's own networks", async () => {
     const local = track(await startLoopbackServer((socket) => socket.write(httpAnswer("local"))));
     const { proxy, egress } = await setUp({}, { options: { allowLoopback: true, allowCidrs: ["10.20.0.0/16"] } });

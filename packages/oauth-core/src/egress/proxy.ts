@@ -74,12 +74,6 @@ export function wayTo(hostname: string): "proxy" | "direct" | "refused" {
   return isPrivateName(hostname) ? "direct" : "proxy";
 }
 
-/** Whether a proxy would be asked for the URL's host. */
-export function goesThroughProxy(url: string): boolean {
-  const parsed = URL.parse(url);
-  return parsed !== null && wayTo(bareHost(parsed)) === "proxy";
-}
-
 /** More than any proxy says. */
 const MAX_ANSWER_BYTES = 16_384;
 const ANSWERED = /\r?\n\r?\n/;
@@ -100,7 +94,13 @@ export function openTunnel(
 ): () => void {
   const { hostname: host, port, isTls, authorization } = proxy;
   const socket = isTls
-    ? connectTls({ host, port, secureContext, ...(isIP(host) === 0 ? { servername: host } : {}) })
+    ? connectTls({
+        host,
+        port,
+        secureContext,
+        rejectUnauthorized: true,
+        ...(isIP(host) === 0 ? { servername: host } : {}),
+      })
     : connectTcp({ host, port });
   let received = "";
   const settle = (): void => {

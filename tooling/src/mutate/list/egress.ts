@@ -10,8 +10,8 @@ export const EGRESS_DEFENCES: readonly Mutation[] = [
     defence: "What a request names is not sent through the operator's proxy",
     rows: ["EG-11"],
     file: `${EGRESS}/index.ts`,
-    find: "if (proxy !== undefined) throw egressError(",
-    replace: "if (proxy !== undefined && deps.jitterMs() < 0) throw egressError(",
+    find: "slowly(proxy === undefined ? untrusted.fetch : refuseBehindProxy)",
+    replace: "slowly(proxy === undefined ? untrusted.fetch : trusted.fetch)",
     tests: [`${EGRESS}/proxy.test.ts`],
   },
   {
