@@ -108,7 +108,7 @@ export function valueOf(environment: Environment, name: string): string | undefi
   return value === "" ? undefined : value;
 }
 
-/** Variables by which other programs are told of a proxy. None of them is read. */
+/** Variables by which other programs get a proxy. None of them is read. */
 const PROXY_VARIABLES = ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy", "NODE_USE_ENV_PROXY"];
 
 /**

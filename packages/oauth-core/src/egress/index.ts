@@ -162,7 +162,7 @@ export function createEgress(options: EgressOptions, deps: EgressDeps = REAL_NET
   };
 }
 
-/** The proxy resolves names, so that nobody could check where a request leads us. */
+/** The proxy resolves names, so that no address of a request's name can be checked. */
 //= bar#EG-11
 async function refuseBehindProxy(): Promise<never> {
   throw egressError("refused", false, "named by a request, and not for the proxy");

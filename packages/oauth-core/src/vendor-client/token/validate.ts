@@ -114,7 +114,7 @@ async function validateIdToken(
 
 /**
  * Some vendors answer a refresh with the ID token of the first answer. It is old, or of the access
- * token of then. Refusing it would end the grant for a token that nobody asked for.
+ * token of then. Refusing it would end the grant for a token that no caller asked for.
  *
  * @throws OAuthError vendor_response_invalid at the first answer, where it has to be new
  */
