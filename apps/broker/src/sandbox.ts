@@ -144,7 +144,37 @@ function configuredVendors(
   if (built.vendors.size < vendors.length || built.problems.length > 0) {
     throw configError("the sandbox's vendors", built.problems);
   }
-  return built.vendors;
+  const moved = vendors.map(
+    ({ offer, entry }) => [offer.id, withOwnChecks(offer.id, entry, built.vendors, known)] as const,
+  );
+  return new Map(moved);
+}
+
+/**
+ * The vendor's own ways to say whether a token is good, at its practice copy, which has them below
+ * the same paths. A file cannot say them: it knows the standard's.
+ */
+function withOwnChecks(
+  id: string,
+  entry: SandboxVendor["entry"],
+  built: ReadonlyMap<string, VendorConfig>,
+  known: ReadonlyMap<string, VendorConfig>,
+): VendorConfig {
+  const config = built.get(id);
+  if (config === undefined) throw new TypeError(`the sandbox has no ${id}`);
+  const { tokenCheck, account, introspectionEndpoint } = known.get(id)?.vendor ?? {};
+  const { origin } = new URL(String(entry["token_endpoint"] ?? entry["issuer"]));
+  const here = (endpoint: string): string => endpoint.replace(/^https:\/\/[^/]+/, origin);
+  const isOwn = entry["introspection_endpoint"] !== undefined || introspectionEndpoint === undefined;
+  return {
+    ...config,
+    vendor: {
+      ...config.vendor,
+      ...(tokenCheck === undefined ? {} : { tokenCheck: { ...tokenCheck, endpoint: here(tokenCheck.endpoint) } }),
+      ...(account === undefined ? {} : { account: { ...account, endpoint: here(account.endpoint) } }),
+      ...(isOwn ? {} : { introspectionEndpoint: here(introspectionEndpoint) }),
+    },
+  };
 }
 
 type Parts = [typeof import("@oauth-broker/simulators"), typeof import("./sample-platform/app.ts")];

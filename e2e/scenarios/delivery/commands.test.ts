@@ -49,7 +49,10 @@ it("are these", () => {
 });
 
 describe.each(COMMANDS)("npm run %s", (name, command) => {
-  const asked = volume<readonly string[]>({ test: [...OF_USERS, ...PASSES_ON].includes(name) ? ["-v"] : [], soak: ALL });
+  const asked = volume<readonly string[]>({
+    test: [...OF_USERS, ...PASSES_ON].includes(name) ? ["-v"] : [],
+    soak: ALL,
+  });
 
   it.each(asked)("%s answers on stdout, and does nothing else", async (option) => {
     const { code, stdout, stderr, left } = await run(command, option);

@@ -101,8 +101,10 @@ async function startSandboxGoogle(options: SandboxVendorOptions): Promise<Sandbo
 }
 
 async function startSandboxLinear(options: SandboxVendorOptions): Promise<SandboxVendor> {
+  const vendor = await startLinear({ homeUrl: options.homeUrl, hasIntrospection: true });
+  const { origin } = new URL(vendor.endpoints["token_endpoint"] ?? vendor.endpoints["issuer"] ?? "");
   return offered(
-    await startLinear({ homeUrl: options.homeUrl }),
+    { ...vendor, endpoints: { ...vendor.endpoints, introspection_endpoint: `${origin}/introspect` } },
     {
       name: "Linear",
       about: "Clients can register themselves at its MCP server.",
@@ -113,14 +115,19 @@ async function startSandboxLinear(options: SandboxVendorOptions): Promise<Sandbo
 }
 
 async function startSandboxMicrosoft(options: SandboxVendorOptions): Promise<SandboxVendor> {
-  const vendor = await startMicrosoftAgent365({ homeUrl: options.homeUrl });
+  const vendor = await startMicrosoftAgent365({ homeUrl: options.homeUrl, hasIntrospection: true });
+  const { origin } = new URL(vendor.endpointsOf("organizations")["token_endpoint"] ?? "");
   const { tenants } = vendor.settings;
   return offered(
     {
       ...vendor,
       // By tenant, as in the registry's entry; the issuer of ID tokens has a name of its own for
       // it.
-      endpoints: { ...vendor.endpointsOf("{tenant}"), issuer: vendor.endpoints["issuer"] ?? "" },
+      endpoints: {
+        ...vendor.endpointsOf("{tenant}"),
+        issuer: vendor.endpoints["issuer"] ?? "",
+        introspection_endpoint: `${origin}/introspect`,
+      },
     },
     {
       name: "Microsoft Agent 365",

@@ -19,11 +19,14 @@ import { serveMcp } from "./mcp/server.ts";
 export interface LinearOptions extends SimulatorOptions {
   /** Default 1800; 0 for a server that refuses every replay. */
   readonly replayWindowSeconds?: number;
+  /** Default false, as Linear's. The sandbox has it, so that a check there has an answer. */
+  readonly hasIntrospection?: boolean;
 }
 
 /** @throws Error of node:net when the port is taken */
 export async function startLinear({
   replayWindowSeconds = 1800,
+  hasIntrospection = false,
   ...options
 }: LinearOptions = {}): Promise<McpSimulator> {
   const host = await startVendorHost<McpClient>({ id: "linear", brand: "Linear" }, options);
@@ -42,6 +45,6 @@ export async function startLinear({
       "/mcp/readonly": { path: "/mcp/readonly", scopes: ["read"] },
     },
     servers: { "/mcp": "/mcp", "/mcp/readonly": "/mcp/readonly" },
-    hasIntrospection: false,
+    hasIntrospection,
   });
 }

@@ -6,6 +6,7 @@
  * microsoft-authorize.ts, -admin-consent.ts, -token.ts, -client-auth.ts, -identity.ts, -scopes.ts,
  * -errors.ts, -mcp.ts.
  */
+import { serveIntrospection } from "./base/introspection.ts";
 import { createCodes } from "./base/codes.ts";
 import { startVendorHost } from "./base/host.ts";
 import type { SimulatorOptions, VendorSimulator } from "./base/simulator.ts";
@@ -39,13 +40,16 @@ export interface MicrosoftSimulator extends VendorSimulator<MicrosoftClient> {
   revokeSessions(user: string): void;
 }
 
+export interface MicrosoftOptions extends SimulatorOptions, Partial<MicrosoftSettings> {
+  /** Default false, as Microsoft's. The sandbox has it, so that a check there has an answer. */
+  readonly hasIntrospection?: boolean;
+}
+
 const CODE_SECONDS = 600;
 
 /** @throws Error of node:net when the port is taken */
-export async function startMicrosoftAgent365(
-  options: SimulatorOptions & Partial<MicrosoftSettings> = {},
-): Promise<MicrosoftSimulator> {
-  const { now: _now, port: _port, ...given } = options;
+export async function startMicrosoftAgent365(options: MicrosoftOptions = {}): Promise<MicrosoftSimulator> {
+  const { now: _now, port: _port, hasIntrospection = false, ...given } = options;
   const settings: MicrosoftSettings = { ...microsoftDefaults(), ...given };
   const host = await startVendorHost<MicrosoftClient>({ id: "microsoft-agent365", brand: "Microsoft" }, options);
   const { url } = host;
@@ -61,6 +65,7 @@ export async function startMicrosoftAgent365(
   serveMicrosoftAdminConsent(parts);
   serveMicrosoftToken(parts);
   serveMicrosoftMcp(parts);
+  if (hasIntrospection) serveIntrospection(host);
   const errors = {
     authorization: MICROSOFT_AUTHORIZATION_ERRORS,
     token: MICROSOFT_TOKEN_ERRORS,
