@@ -66,7 +66,10 @@ export interface Tokens {
    * belong to.
    */
   readonly connection: string;
-  /** Further members of the vendor's response: `instance_url`, `realmId`, … */
+  /**
+   * Further members of the vendor's response: `instance_url`, `realmId`, … A number beyond 2^53 is a
+   * text with the vendor's digits.
+   */
   readonly vendorData: JsonObject;
   /** The vendor's ID token, as a JWT that has passed every check. */
   readonly vendorIdToken?: string;

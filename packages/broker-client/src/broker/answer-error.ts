@@ -2,16 +2,19 @@
  * Translates an error of the broker, as JSON or in a redirect, and an error of oauth4webapi to the
  * one error of this package.
  */
+import { systemClock } from "../clock.ts";
 import { BrokerClientError, type BrokerClientErrorDetails } from "../error.ts";
-import { parseMembers } from "./members.ts";
+import type { Clock } from "../ports.ts";
+import { retryAfterOf } from "../retry-after.ts";
+import { parseMembers } from "../json.ts";
 
 type Members = Readonly<Record<string, unknown>>;
 
 /** @throws BrokerClientError unless the response is a success */
-export async function requireSuccess(answer: Response): Promise<Response> {
+export async function requireSuccess(answer: Response, now: Clock = systemClock): Promise<Response> {
   if (answer.ok) return answer;
   const members = parseMembers(await answer.text()) ?? {};
-  const retryAfterSeconds = retryAfter(answer);
+  const retryAfterSeconds = retryAfterOf(answer, now);
   if (textOf(members["error"]) !== undefined) throw errorOf(members, retryAfterSeconds);
   const reason = `status_${answer.status}`;
   // Most likely a proxy in front of the broker.
@@ -59,11 +62,6 @@ export function translate(error: unknown): BrokerClientError {
   const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
   if (!code.startsWith("OAUTH_")) throw error;
   return new BrokerClientError("invalid_response", "The broker returned an invalid response", { reason: "malformed" });
-}
-
-function retryAfter(answer: Response): number | undefined {
-  const value = answer.headers.get("retry-after") ?? "";
-  return /^\d{1,5}$/.test(value) ? Number(value) : undefined;
 }
 
 function textOf(value: unknown): string | undefined {

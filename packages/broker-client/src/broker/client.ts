@@ -22,6 +22,7 @@ import { BrokerClientError, requireToken } from "../error.ts";
 import { NOTHING_TO_REFRESH, refreshFailure } from "../refresh-outcome.ts";
 import { refused, requireContext, requireOwner, requireSession, SESSION_SECONDS, type Session } from "../session.ts";
 import { createSpentSessions } from "../spent-sessions.ts";
+import { createWaits } from "../waits.ts";
 import type { ConnectClient, GrantTarget, StartRequest } from "../types.ts";
 import { requireSuccess, translate, withRestart } from "./answer-error.ts";
 import { clientAuthentication, type ClientCredentials } from "./authentication.ts";
@@ -79,6 +80,7 @@ export function createBrokerClient(options: BrokerClientOptions): BrokerClient {
   const fetch = brokerFetch(options.fetch);
   const metadata = createMetadata(issuer, { fetch, now });
   const spent = createSpentSessions({ now });
+  const waits = createWaits({ now });
   const http = { [customFetch]: fetch, [allowInsecureRequests]: isInsecure(issuer) };
   const answered = { client, encryption, now };
   const extras = { issuer, client, authenticate, metadata, fetch };
@@ -134,15 +136,17 @@ export function createBrokerClient(options: BrokerClientOptions): BrokerClient {
 
     refresh: async ({ refreshToken = "", ...request }) => {
       if (refreshToken === "") return NOTHING_TO_REFRESH;
-      try {
-        const server = await metadata();
-        const additionalParameters = { ...grantForm(request), ...present({ scope: request.scope }) };
-        const more = { ...http, additionalParameters };
-        const answer = await refreshTokenGrantRequest(server, client, authenticate, refreshToken, more);
-        return { outcome: "ok", tokens: await readTokens(answer, "refresh", { ...answered, server }) };
-      } catch (error) {
-        return refreshFailure(translate(error));
-      }
+      return waits.run(request.connection, async () => {
+        try {
+          const server = await metadata();
+          const additionalParameters = { ...grantForm(request), ...present({ scope: request.scope }) };
+          const more = { ...http, additionalParameters };
+          const answer = await refreshTokenGrantRequest(server, client, authenticate, refreshToken, more);
+          return { outcome: "ok", tokens: await readTokens(answer, "refresh", { ...answered, server }) };
+        } catch (error) {
+          return refreshFailure(translate(error));
+        }
+      });
     },
 
     revoke: (request) =>

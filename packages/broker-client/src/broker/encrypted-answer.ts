@@ -5,7 +5,7 @@
 import { compactDecrypt, type CryptoKey, type JWK, type KeyObject } from "jose";
 import type { JsonObject } from "../ports.ts";
 import { BrokerClientError } from "../error.ts";
-import { parseMembers } from "./members.ts";
+import { parseMembers } from "../json.ts";
 
 /** The key that opens the token answers the broker encrypts for this client. */
 export interface AnswerEncryption {

@@ -8,7 +8,7 @@ import { BrokerClientError } from "../error.ts";
 import type { Checked, CheckRequest, GrantTarget, StartRequest } from "../types.ts";
 import { requireSuccess } from "./answer-error.ts";
 import { authorizationHeader } from "./authentication.ts";
-import { isMembers, parseMembers } from "./members.ts";
+import { isMembers, parseMembers } from "../json.ts";
 import type { BrokerMetadata } from "./metadata.ts";
 import { type Form, grantForm, present, startForm } from "./request-form.ts";
 

@@ -84,6 +84,41 @@ describe("refresh", () => {
     expect(await client.refresh(request)).toEqual({ ...outcome, error: expect.any(BrokerClientError) });
   });
 
+  it("waits as long as the vendor says, for this connection alone", async () => {
+    const sound = broker.answers.get("/v1/token")!;
+    const vendorsWait = { error: "temporarily_unavailable", reason: "vendor" };
+    broker.answers.set("/v1/token", refusal(503, vendorsWait, { "retry-after": "3600" }));
+    const sent = () => broker.asked.filter(({ path }) => path === "/v1/token").length;
+    const later = { outcome: "retry_later", retryAfterSeconds: 3600, reason: "vendor" };
+    expect(await client.refresh(request)).toMatchObject(later);
+    now.advance(600);
+    expect(await client.refresh(request)).toMatchObject({ ...later, retryAfterSeconds: 3000 });
+    expect(sent()).toBe(1);
+    broker.answers.set("/v1/token", sound);
+    expect(await client.refresh({ ...request, connection: "another" })).toMatchObject({ outcome: "ok" });
+    expect(await client.refresh({ refreshToken: "t", vendor: "acme" })).toMatchObject({ outcome: "ok" });
+    expect(sent()).toBe(3);
+    now.advance(3000);
+    expect(await client.refresh(request)).toMatchObject({ outcome: "ok" });
+  });
+
+  it.each(["temporarily_unavailable", "slow_down"])("waits for no broker: %s", async (error) => {
+    const sound = broker.answers.get("/v1/token")!;
+    broker.answers.set("/v1/token", refusal(503, { error }, { "retry-after": "3600" }));
+    await client.refresh(request);
+    broker.answers.set("/v1/token", sound);
+    expect(await client.refresh(request)).toMatchObject({ outcome: "ok" });
+  });
+
+  it("gives numbers beyond 2^53 as texts", async () => {
+    const members = '"access_token":"a","token_type":"Bearer","vendor":"v","connection":"c"';
+    const body = `{${members},"vendor_data":{"user_id":17841405822304915,"n":7}}`;
+    broker.answers.set("/v1/token", () => new Response(body, { headers: { "content-type": "application/json" } }));
+    expect(await client.refresh(request)).toMatchObject({
+      tokens: { vendorData: { user_id: "17841405822304915", n: 7 } },
+    });
+  });
+
   it("returns the broker's description of a refused token, for the log", async () => {
     const said = { error: "invalid_grant", error_description: "The vendor refused", vendor_error: "bad_refresh_token" };
     broker.answers.set("/v1/token", refusal(400, said));

@@ -3,7 +3,7 @@ import { processRevocationResponse } from "oauth4webapi";
 import { BrokerClientError } from "../error.ts";
 import type { Revoked } from "../types.ts";
 import { requireSuccess } from "./answer-error.ts";
-import { parseMembers } from "./members.ts";
+import { parseMembers } from "../json.ts";
 
 /** @throws BrokerClientError; oauth4webapi's errors */
 //= rfc7009#2.2

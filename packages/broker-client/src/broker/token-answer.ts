@@ -10,7 +10,7 @@ import { BrokerClientError } from "../error.ts";
 import type { Tokens } from "../types.ts";
 import { requireSuccess } from "./answer-error.ts";
 import { type AnswerEncryption, readTokenMembers } from "./encrypted-answer.ts";
-import { isMembers } from "./members.ts";
+import { isMembers } from "../json.ts";
 
 export interface AnswerDeps {
   readonly server: AuthorizationServer;
@@ -28,7 +28,7 @@ export async function readTokens(
   { server, client, encryption, now }: AnswerDeps,
 ): Promise<Tokens> {
   const at = now();
-  const members = await readTokenMembers(await requireSuccess(answer), encryption);
+  const members = await readTokenMembers(await requireSuccess(answer, now), encryption);
   const tokenType = typeof members["token_type"] === "string" ? members["token_type"] : "";
   // A vendor may use its own token type; it is passed on, and the backend decides.
   const recognizedTokenTypes = { [tokenType.toLowerCase()]: () => undefined };

@@ -3,6 +3,7 @@
  * redirect URI of its own. Protocol, dialects and checks are oauth-core's, the same that the broker
  * uses; sessions follow the rules of the broker's client.
  */
+import { hash } from "node:crypto";
 import { defined, type Clock, type Fetch, OAuthError, toOAuthError } from "@oauth-broker/oauth-core";
 import { createVendorClient, flowContextHash, requireTokenHost } from "@oauth-broker/oauth-core/client";
 import { parseScope } from "@oauth-broker/oauth-core/protocol";
@@ -13,6 +14,7 @@ import { requireToken } from "../error.ts";
 import { NOTHING_TO_REFRESH, refreshFailure } from "../refresh-outcome.ts";
 import { requireContext, requireOwner, requireSession } from "../session.ts";
 import { createSpentSessions } from "../spent-sessions.ts";
+import { createWaits } from "../waits.ts";
 import type { ConnectClient, Revoked } from "../types.ts";
 import { connectionOf, firstSubject, requireConnection, withCheckHosts } from "./connection.ts";
 import { readVendorCallback } from "./finish.ts";
@@ -62,6 +64,7 @@ export function direct(options: DirectOptions): DirectClient {
     options.fetch === undefined ? openEgress({ ...options.egress, operatorUrls }) : withoutEnd(options.fetch);
   const vendorClient = createVendorClient({ fetch, now, allowLoopback, allowCidrs, operatorUrls });
   const spent = createSpentSessions({ now });
+  const waits = createWaits({ now });
   const owner = { clientId, redirectUri };
   const resolve = async (): Promise<ResolvedVendor> => vendorClient.resolve(entry);
   const contextOf = (vendor: ResolvedVendor): string =>
@@ -106,30 +109,31 @@ export function direct(options: DirectOptions): DirectClient {
         );
       }),
 
-    refresh: async ({ refreshToken = "", ...request }) => {
-      try {
-        requireTarget(request, entry.id);
-        if (refreshToken === "") return NOTHING_TO_REFRESH;
-        const vendor = await resolve();
-        const { connection, scope } = withoutEmpty(request);
-        const known = connection === undefined ? undefined : requireConnection(connection, vendor, clientId);
-        if (known !== undefined) requireTokenHost(known.hosts, vendor.refreshEndpoint ?? vendor.tokenEndpoint);
-        const expected = firstSubject({ ...known });
-        const at = now();
-        const fresh = await vendorClient.refreshTokens(vendor, credentials, {
-          refreshToken,
-          ...(scope === undefined ? {} : { scope: parseScope(scope) }),
-          ...defined({ expected, callbackData: known?.callbackData }),
-        });
-        //= rfc6749#6
-        const tokens = { ...fresh, refreshToken: fresh.refreshToken ?? refreshToken };
-        const named =
-          known?.v === 2 ? withCheckHosts(known, vendor) : connectionOf(vendor, clientId, expected ?? fresh.idToken);
-        return { outcome: "ok", tokens: tokensOf(tokens, { vendor, connection: named, at }) };
-      } catch (error) {
-        return refreshFailure(problem(error));
-      }
-    },
+    refresh: ({ refreshToken = "", ...request }) =>
+      waits.run(grantKey(request.connection, refreshToken), async () => {
+        try {
+          requireTarget(request, entry.id);
+          if (refreshToken === "") return NOTHING_TO_REFRESH;
+          const vendor = await resolve();
+          const { connection, scope } = withoutEmpty(request);
+          const known = connection === undefined ? undefined : requireConnection(connection, vendor, clientId);
+          if (known !== undefined) requireTokenHost(known.hosts, vendor.refreshEndpoint ?? vendor.tokenEndpoint);
+          const expected = firstSubject({ ...known });
+          const at = now();
+          const fresh = await vendorClient.refreshTokens(vendor, credentials, {
+            refreshToken,
+            ...(scope === undefined ? {} : { scope: parseScope(scope) }),
+            ...defined({ expected, callbackData: known?.callbackData }),
+          });
+          //= rfc6749#6
+          const tokens = { ...fresh, refreshToken: fresh.refreshToken ?? refreshToken };
+          const named =
+            known?.v === 2 ? withCheckHosts(known, vendor) : connectionOf(vendor, clientId, expected ?? fresh.idToken);
+          return { outcome: "ok", tokens: tokensOf(tokens, { vendor, connection: named, at }) };
+        } catch (error) {
+          return refreshFailure(problem(error));
+        }
+      }),
 
     revoke: (request) =>
       translating(async (): Promise<Revoked> => {
@@ -168,6 +172,11 @@ export function direct(options: DirectOptions): DirectClient {
 
     close,
   };
+}
+
+/** Two users of a vendor without ID tokens have equal connections. No token is kept. */
+function grantKey(connection: string | undefined, refreshToken: string): string | undefined {
+  return connection === undefined ? undefined : hash("sha256", `${connection} ${refreshToken}`, "base64url");
 }
 
 /** Found when it is created, since the vendor is not the user's choice but the deployment's. */

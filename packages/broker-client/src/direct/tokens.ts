@@ -3,6 +3,7 @@ import { defined } from "@oauth-broker/oauth-core";
 import type { AccessTokenCheck } from "@oauth-broker/oauth-core/client";
 import { formatScope } from "@oauth-broker/oauth-core/protocol";
 import type { ResolvedVendor, VendorTokens } from "@oauth-broker/oauth-core/registry";
+import { parseMembers } from "../json.ts";
 import type { Checked, Tokens } from "../types.ts";
 
 export interface Origin {
@@ -22,7 +23,8 @@ export function tokensOf(tokens: VendorTokens, { vendor, connection, at }: Origi
     ...(scope === undefined || scope.length === 0 ? {} : { scope: formatScope(scope) }),
     vendor: vendor.id,
     connection,
-    vendorData,
+    // As from the broker: numbers beyond 2^53 are texts.
+    vendorData: parseMembers(JSON.stringify(vendorData)) ?? {},
     ...(idToken === undefined ? {} : { vendorIdToken: idToken.raw }),
   };
 }
