@@ -217,11 +217,9 @@ describe("bar#XA-9 a vendor whose credentials clients of several owners share", 
       onTestFinished(() => started.close());
       return started;
     };
-    const [own, foreign] = [
-      { ...testClient("platform"), owner: "acme" },
-      { ...testClient("other"), owner: "globex" },
-    ];
-    return { before: await broker([own]), after: await broker([own, foreign]) };
+    const owned = (id: string) => ({ ...testClient(id), owner: `of ${id}` });
+    const own = owned("platform");
+    return { before: await broker([own]), after: await broker([own, owned("other")]) };
   };
 
   it("bar#XA-9 asks before a pushed flow leaves, and goes on with what left before: later legs, refresh and revoke", async () => {

@@ -292,7 +292,7 @@ export const BROKER_DEFENCES: readonly Mutation[] = [
     file: `${GRANT_FILES}/replay-share.ts`,
     find: "if (bytes > MOST_ANSWER_BYTES || ",
     replace: "if (",
-    tests: [`${GRANT_FILES}/replay-share.test.ts`, `${GRANT_FILES}/single-flight.test.ts`],
+    tests: [`${GRANT_FILES}/replay-share.test.ts`, `${GRANT_FILES}/single-flight.test.ts`, attack("long-answers")],
   },
   {
     defence: "The answers kept of one client have a bound",
