@@ -1,6 +1,6 @@
 /**
  * A broker behind a forward proxy: vendors of its own configuration are reached through it, and what
- * a request names is not, because nobody could check where the name leads.
+ * a request names is not, because no address of the name can be checked.
  */
 import type { Config } from "../config.ts";
 import { Secret } from "@oauth-broker/oauth-core";

@@ -4,7 +4,6 @@
  */
 import { basename, dirname } from "node:path";
 import { pino } from "pino";
-import { isEgressError } from "../egress/errors.ts";
 import { requestContext } from "../mechanics/request-context.ts";
 import { wallClock } from "./clock.ts";
 
@@ -266,7 +265,7 @@ const MOST_CAUSES = 8;
 export function outboundErrorOf(error: unknown): string | undefined {
   let cause = error;
   for (let depth = 0; cause instanceof Error && depth < MOST_CAUSES; depth += 1) {
-    if (isEgressError(cause)) return cause.detail;
+    if (cause.name === "EgressError" && "detail" in cause && typeof cause.detail === "string") return cause.detail;
     cause = cause.cause;
   }
   return undefined;

@@ -75,9 +75,9 @@ export const BROKER_DEFENCES: readonly Mutation[] = [
     defence: "An answer is one code or one error",
     rows: ["CB-11"],
     file: `${ENGINE}/answer.ts`,
-    find: "if (isSmuggled || (code?.length ?? 0) > MAX_CODE_LENGTH || (code === undefined) === (error === undefined)) {",
+    find: "if (isSmuggled || (code?.length ?? 0) > MAX_CODE_LENGTH || (code !== undefined && error !== undefined)) {",
     replace:
-      "if (isSmuggled && (code?.length ?? 0) > MAX_CODE_LENGTH && (code === undefined) === (error === undefined)) {",
+      "if (isSmuggled && (code?.length ?? 0) > MAX_CODE_LENGTH && (code !== undefined && error !== undefined)) {",
     tests: [CALLBACK, `${OWN}/connect.test.ts`, "packages/broker-client/src/direct/finish.test.ts"],
   },
   {

@@ -171,8 +171,8 @@ export const EGRESS_DEFENCES: readonly Mutation[] = [
     defence: "Only port 443 is used",
     rows: ["EG-7"],
     file: `${EGRESS}/url.ts`,
-    find: 'if (url.port !== "") return "port";',
-    replace: "",
+    find: 'if (url.port !== "" && isOperatorsHost?.(url.hostname) !== true) return "port";',
+    replace: "void isOperatorsHost;",
     tests: [`${EGRESS}/url.test.ts`],
   },
   {

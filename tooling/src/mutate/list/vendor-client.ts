@@ -224,8 +224,8 @@ export const VENDOR_CLIENT_DEFENCES: readonly Mutation[] = [
     defence: "Metadata names only permitted endpoints",
     rows: ["DI-2"],
     file: `${VENDOR}/discovery/document.ts`,
-    find: "    requireEndpoint(value, name, deps);\n",
-    replace: "    void [requireEndpoint, deps];\n",
+    find: "    requireEndpoint(value, name, deps, issuer);\n",
+    replace: "    void [requireEndpoint, deps, issuer];\n",
     tests: [`${VENDOR}/discovery/discover.test.ts`],
   },
   {
