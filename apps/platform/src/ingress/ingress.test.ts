@@ -23,7 +23,7 @@ function echo(seen: IncomingMessage[] = []) {
 }
 
 describe("requests that may pass", () => {
-  it.each(["/mcp", "/", "/healthz", "/tokens", "/token/", "/%74oken", "/.well-known/..%2fmcp", "/.well-known/../mcp"])(
+  it.each(["/mcp", "/", "/healthz", "/tokens", "/token/", "/%74oken"])(
     "rfc6750#2.1 without a bearer token %s is 401, and nothing reaches the server",
     async (path) => {
       const seen: IncomingMessage[] = [];
@@ -33,6 +33,22 @@ describe("requests that may pass", () => {
         expect([status, answered["www-authenticate"]?.split(" ")[0]]).toEqual([401, "Bearer"]);
       }
       expect(seen).toEqual([]);
+    },
+  );
+
+  it.each([
+    "/.well-known/../mcp",
+    "/.well-known/..%2fmcp",
+    "/.well-known/%2e%2e/mcp",
+    "/token\\..\\mcp",
+    "http://127.0.0.1/token",
+  ])(
+    "bar#HT-7 a target that is no plain path is 404, with a token too, and nothing reaches the server: %s",
+    async (path) => {
+      const seen: IncomingMessage[] = [];
+      ingress = await startIngress(echo(seen));
+      const { status } = await sendRaw(ingress.url, { path, headers: { authorization: "Bearer t" } });
+      expect([status, seen]).toEqual([404, []]);
     },
   );
 

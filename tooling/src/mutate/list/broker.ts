@@ -218,10 +218,10 @@ export const BROKER_DEFENCES: readonly Mutation[] = [
   },
   {
     defence: "The kept list of vendors ends on the day on which a vendor ends something",
-    file: "apps/broker/src/routes/info.ts",
-    find: "if (publicList?.ended !== ended) publicList",
-    replace: "if (publicList === undefined) publicList",
-    tests: [`${VENDOR}/sunset.test.ts`],
+    file: "apps/broker/src/routes/vendor-views.ts",
+    find: "if (made !== version())",
+    replace: "if (made > version())",
+    tests: [`${VENDOR}/sunset.test.ts`, "apps/broker/src/routes/vendor-views.test.ts"],
   },
   {
     defence: "Endpoints of the request count in place of the entry's among those that a vendor ends",
