@@ -11,7 +11,7 @@ import { createBrokerClient } from "@oauth-broker/broker-client";
 import { exportJWK, generateKeyPair } from "jose";
 import * as oauth from "oauth4webapi";
 import * as openid from "openid-client";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { REDIRECT_URI, SCOPE } from "../../support/broker/configuration.ts";
 import { consent, plantTokens } from "../../support/connect-client/harness.ts";
 import { type Harness, startHarness } from "../../support/broker/harness.ts";
@@ -51,6 +51,8 @@ beforeAll(async () => {
   }));
 });
 afterAll(() => harness.close());
+/** The vendor signs ID tokens by the real time, and a program may take long to start. */
+beforeEach(() => harness.now.advance(Math.max(0, Math.floor(Date.now() / 1000) - harness.now())));
 
 const issuer = (): URL => new URL(harness.baseUrl);
 
