@@ -59,3 +59,27 @@ describe.each([
     expect((await fixture.token(plain)).status).toBe(200);
   });
 });
+
+describe("what clients send besides, and always could", () => {
+  it("a state of 4,000 characters comes back, and an empty client_secret is none", async () => {
+    fixture = await openStubServerFixture();
+    const state = "s".repeat(4_000);
+    const back = await fixture.browser().connect({ state });
+    expect(back.searchParams.get("state")).toBe(state);
+    const code = back.searchParams.get("code") ?? "";
+    expect((await fixture.redeem(code, { client_secret: "" })).status).toBe(200);
+  });
+
+  it("eight refreshes at once are one, with the same answer", async () => {
+    fixture = await openStubServerFixture();
+    const { body } = await connect({ client_id: "desk", redirect_uri: "https://desk.example/back" });
+    const one = fixture;
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () =>
+        one.token({ grant_type: "refresh_token", client_id: "desk", refresh_token: body["refresh_token"] }),
+      ),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(new Set(answers.map((answer) => answer.body["refresh_token"])).size).toBe(1);
+  });
+});

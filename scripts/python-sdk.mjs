@@ -1,0 +1,50 @@
+// `npm run test:mcp-python`: the official Python SDK, in the versions that are locked in
+// e2e/support/mcp/python-sdk, signs in at a server and calls a tool. Opt-in: it needs Python 3.11 or
+// newer, and pip brings each version into node_modules/.cache. The last lines are vitest's counts.
+import { spawnSync } from "node:child_process";
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { readOptions } from "./usage.mjs";
+
+readOptions(
+  {},
+  {
+    program: "npm run test:mcp-python --",
+    help: `Usage: npm run test:mcp-python
+
+Signs in at an MCP server with the official Python SDK, unmodified, in several versions. It needs Python 3.11
+or newer, and pip installs each version, locked, into node_modules/.cache.
+
+  -h, --help       this text
+  -v, --version    the version`,
+  },
+);
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const locks = join(root, "e2e", "support", "mcp", "python-sdk");
+
+function run(command, args, options = {}) {
+  const { status, error } = spawnSync(command, args, { cwd: root, stdio: "inherit", ...options });
+  if (status === 0) return;
+  console.error(
+    `Not tested: ${[command, ...args].join(" ")} failed${error === undefined ? "" : `: ${error.message}`}.`,
+  );
+  process.exit(1);
+}
+
+const versions = readdirSync(locks).flatMap((name) => /^requirements-(.+)\.txt$/.exec(name)?.slice(1) ?? []);
+const installed = {};
+for (const [index, version] of versions.entries()) {
+  console.error(`mcp ${version} (${index + 1} of ${versions.length})`);
+  const environment = join(root, "node_modules", ".cache", `python-mcp-${version}`);
+  const python = join(environment, "bin", "python");
+  if (!existsSync(python)) run("python3", ["-m", "venv", environment]);
+  const requirements = join(locks, `requirements-${version}.txt`);
+  run(python, ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement", requirements]);
+  installed[version] = python;
+}
+run("vitest", ["run", "scenarios/mcp-clients/python-sdk.test.ts"], {
+  cwd: join(root, "e2e"),
+  env: { ...process.env, PYTHON_WITH_MCP: JSON.stringify(installed) },
+});
