@@ -104,8 +104,8 @@ describe("bar#HT-1 sizes", () => {
     expect((await exchange({ port: port(), bytes, untilAnswer: true })).status).toBe(401);
   });
 
-  it("headers beyond 16 kB are 431, and a token of 12 kB is just a wrong one", async () => {
-    const long = head("POST /mcp", `Authorization: Bearer ${"a".repeat(20_000)}`, "Content-Length: 0");
+  it("headers beyond 32 KiB are 431, and a token of 12 kB is just a wrong one", async () => {
+    const long = head("POST /mcp", `Authorization: Bearer ${"a".repeat(40_000)}`, "Content-Length: 0");
     expect((await exchange({ port: port(), bytes: long, untilAnswer: true })).status).toBe(431);
     expect((await postWhoami(harness().server.mcp, "a".repeat(12_000))).status).toBe(401);
   });

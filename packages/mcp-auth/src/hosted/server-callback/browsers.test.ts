@@ -46,6 +46,16 @@ describe("users and their browsers", () => {
     expect((await fixture.redeem(back.searchParams.get("code") ?? "")).status).toBe(200);
   });
 
+  it.each(["sec-purpose", "purpose", "x-moz"])("a prefetch of the callback, by %s, spends nothing", async (name) => {
+    const browser = fixture.browser();
+    const callback = await browser.consent(await browser.approve());
+    const headers = { [name]: "prefetch", cookie: browser.jar.header(callback) ?? "" };
+    const ahead = await fixture.request(callback.pathname + callback.search, { headers });
+    expect([ahead.status, ahead.headers.get("cache-control")]).toEqual([403, "no-store"]);
+    const back = await browser.finish(callback);
+    expect((await fixture.redeem(back.searchParams.get("code") ?? "")).status).toBe(200);
+  });
+
   it("HEAD, as of a link preview, is 405 and spends nothing", async () => {
     const browser = fixture.browser();
     const callback = await browser.consent(await browser.approve());
