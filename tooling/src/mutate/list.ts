@@ -25,6 +25,7 @@ import { SHARE_DEFENCES } from "./list/shares.ts";
 import { SHARING_DEFENCES } from "./list/sharing.ts";
 import { STORED_KEY_DEFENCES } from "./list/stored-keys.ts";
 import { TOKEN_STORE_DEFENCES } from "./list/token-store.ts";
+import { VENDOR_ANSWER_DEFENCES } from "./list/vendor-answers.ts";
 import { VENDOR_CLIENT_DEFENCES } from "./list/vendor-client.ts";
 import type { Mutation } from "./mutation.ts";
 
@@ -52,5 +53,6 @@ export const MUTATIONS: readonly Mutation[] = [
   ...SHARE_DEFENCES,
   ...STORED_KEY_DEFENCES,
   ...TOKEN_STORE_DEFENCES,
+  ...VENDOR_ANSWER_DEFENCES,
   ...VENDOR_CLIENT_DEFENCES,
 ];

@@ -160,6 +160,7 @@ describe("bar#VR-7 vendor_response_invalid is the answer to", () => {
     ["HTML", "<html>access_token=a</html>", { type: "text/html; charset=utf-8" }],
     ["HTML under another name", "<html></html>"],
     ["HTML as text, with a form in it", "<a href=x>access_token=a</a>", { type: "text/plain" }],
+    ["a page with a form in it", "<p>&access_token=a&token_type=bearer&x=</p>", { type: "text/html" }],
     ["text as HTML", "You have been logged out", { type: "text/html" }],
     ["XML", "<token>a</token>", { type: "application/xml" }],
     ["nothing", ""],
