@@ -196,6 +196,13 @@ export const LINKING_DEFENCES: readonly Mutation[] = [
     tests: [`${LINKING}/connections.test.ts`],
   },
   {
+    defence: "The page says that a token was revoked only after the user's own disconnect",
+    file: `${LINKING}/connections.ts`,
+    find: "return proven === undefined ? undefined : {",
+    replace: "return proven === undefined && vendor === undefined ? undefined : {",
+    tests: [`${LINKING}/connections.test.ts`],
+  },
+  {
     defence: "A question that cannot be ended keeps no other user's tokens from being revoked",
     file: `${LINKING}/store-link.ts`,
     find: 'await endQuestion(question, "ended", deps).catch((error: unknown) => notEnded(question, error, deps));',
