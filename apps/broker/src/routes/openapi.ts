@@ -32,7 +32,7 @@ const TO_VENDOR = redirect(
   "The browser goes on.",
   "It is the vendor's authorization URL, or the client's redirect URI with an error.",
   "uri",
-  "https://github.com/login/oauth/authorize?response_type=code",
+  "https://vendor.example/oauth/authorize?response_type=code",
 );
 const TO_CLIENT = redirect(
   "The browser goes back to the client.",
@@ -126,14 +126,14 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
           { ...PUSHED, ...AUTHENTICATION },
           ["client_id", "response_type", "redirect_uri", "code_challenge", "code_challenge_method"],
           {
-            github: {
+            flow: {
               client_id: "platform",
               response_type: "code",
-              vendor: "github",
+              vendor: "my-vendor",
               redirect_uri: CALLBACK,
               code_challenge: CHALLENGE,
               code_challenge_method: "S256",
-              scope: "read:user repo",
+              scope: "read write",
               state: "of-the-users-session",
             },
           },
@@ -236,10 +236,10 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
               "application/json": {
                 schema: ref("Tokens"),
                 example: {
-                  access_token: "gho_…",
+                  access_token: "…",
                   token_type: "bearer",
-                  scope: "read:user repo",
-                  vendor: "github",
+                  scope: "read write",
+                  vendor: "my-vendor",
                   connection: "…",
                   vendor_data: {},
                 },
@@ -290,13 +290,13 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
             ...AUTHENTICATION,
           },
           ["access_token"],
-          { connection: { access_token: "…", connection: "…", scope: "repo" } },
+          { connection: { access_token: "…", connection: "…", scope: "read" } },
         ),
         {
           "200": json("This is what the vendor said of the token. Nothing is kept.", ref("Check"), {
             active: true,
             checked_by: "introspection",
-            scope: "read:user repo",
+            scope: "read write",
             account: { issuer: null, subject: "583231" },
           }),
         },
@@ -305,13 +305,13 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
         "explain",
         "What a pushed request would do",
         form({ ...PUSHED, ...WHAT_MINTED, ...AUTHENTICATION }, [], {
-          github: { client_id: "platform", vendor: "github" },
+          flow: { client_id: "platform", vendor: "my-vendor" },
         }),
         {
           "200": json(
             "These are the tier, the endpoints, the redirect URI to register, and each value with its source. Nothing is stored.",
             { type: "object" },
-            { vendor: "github", tier: 1, redirect_uri: `${issuer}/v1/callback` },
+            { vendor: "my-vendor", tier: 1, redirect_uri: `${issuer}/v1/callback` },
           ),
         },
       ),
@@ -327,7 +327,7 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
               required: false,
               description: "It is a part of an id, a name or an alias. The best matches come first.",
               schema: { type: "string", maxLength: 64 },
-              example: "google",
+              example: "my",
             },
           ],
           responses: {
@@ -341,7 +341,7 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
                   did_you_mean: text("Where a search finds none, this is the nearest name."),
                 },
               },
-              { vendors: [], did_you_mean: "google-workspace" },
+              { vendors: [], did_you_mean: "my-vendor" },
             ),
             ...REFUSED,
             ...TOO_LARGE,
@@ -356,7 +356,7 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
             required: true,
             description: "It is a vendor's id, or one of its other names.",
             schema: { type: "string" },
-            example: "github",
+            example: "my-vendor",
           },
         ],
         get: {
@@ -390,7 +390,7 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
                   },
                   required: ["vendor"],
                 },
-                example: { vendor: "notion" },
+                example: { vendor: "my-vendor" },
               },
             },
           },
