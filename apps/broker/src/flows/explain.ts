@@ -3,7 +3,12 @@
  * broker would do: the resolved endpoints, the redirect URI to register at the vendor, and each
  * value with its source.
  */
-import { askedResource, askedScope, authorizationParameterName } from "@oauth-broker/oauth-core/client";
+import {
+  askedResource,
+  askedScope,
+  authorizationParameterName,
+  requireMetDemands,
+} from "@oauth-broker/oauth-core/client";
 import {
   formatScope,
   type Parameters,
@@ -57,6 +62,7 @@ export async function explain(
   trace.vendor = vendor.id;
   const manual = byConnection ? "connection" : "request";
   const asks = readAuthorizationParameters(parameters, vendor);
+  if (!byConnection) requireMetDemands(vendor, credentials, asks.scope);
   return {
     vendor: vendor.id,
     name: vendor.name,
@@ -112,8 +118,11 @@ function authorizationParameters(
   credentialsSource: Source,
 ): Record<string, Explained> {
   const made = (value: string): Explained => ({ value, source: "broker" });
-  const asked = (name: string, value: string | undefined): Record<string, Explained> =>
-    value === undefined ? {} : { [name]: { value, source: "request" } };
+  const asked = (
+    name: string,
+    value: string | undefined,
+    source: Explained["source"] = "request",
+  ): Record<string, Explained> => (value === undefined ? {} : { [name]: { value, source } });
   const fixed = (values: Readonly<Record<string, string>>, source: Explained["source"]): Record<string, Explained> =>
     Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { value, source }]));
   const scopes = askedScope(vendor, asks.scope);
@@ -126,6 +135,7 @@ function authorizationParameters(
     ...fixed(vendor.authorizationParams, "vendor"),
     ...fixed(asks.vendorParams ?? {}, "request"),
     response_type: made(vendor.responseType ?? "code"),
+    ...asked("response_mode", vendor.responseMode, "vendor"),
     client_id: { value: credentials.clientId, source: credentialsSource },
     redirect_uri:
       vendor.redirectUriAlias === undefined ? made(redirectUri) : { value: vendor.redirectUriAlias, source: "vendor" },

@@ -3,6 +3,7 @@
  * involved yet. After it: the browser brings the request_uri to authorize.ts.
  */
 import { defined } from "@oauth-broker/oauth-core";
+import { requireMetDemands } from "@oauth-broker/oauth-core/client";
 import type { Parameters } from "@oauth-broker/oauth-core/protocol";
 import { createFlowId, readPushedRequest } from "@oauth-broker/oauth-core/server";
 import type { Trace } from "@oauth-broker/oauth-core/service";
@@ -25,6 +26,7 @@ export async function pushRequest(
   const choice = await chooseVendor(parameters, client, deps); //       2  may this client use it; endpoints; credentials
   requireBrowserBinding(choice, client, deps.registrations);
   const asked = readAuthorizationParameters(parameters, choice.vendor); // 3  scope and further parameters
+  requireMetDemands(choice.vendor, choice.credentials, asked.scope);
   deps.keyset.active("state"); //                                       4  without keys no browser could leave: refuse now
   const flowId = createFlowId(deps.cell); //                            5  one record from here to the end
   const { credentials } = choice;

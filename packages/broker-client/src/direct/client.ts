@@ -5,7 +5,12 @@
  */
 import { hash } from "node:crypto";
 import { defined, type Clock, type Fetch, OAuthError, toOAuthError } from "@oauth-broker/oauth-core";
-import { createVendorClient, flowContextHash, requireTokenHost } from "@oauth-broker/oauth-core/client";
+import {
+  createVendorClient,
+  flowContextHash,
+  requireTokenHost,
+  requireMetDemands,
+} from "@oauth-broker/oauth-core/client";
 import { parseScope } from "@oauth-broker/oauth-core/protocol";
 import type { ResolvedVendor, Vendor } from "@oauth-broker/oauth-core/registry";
 import { createEgress, type Egress, type EgressOptions, requireEgressUrl } from "@oauth-broker/oauth-core/egress";
@@ -77,7 +82,9 @@ export function direct(options: DirectOptions): DirectClient {
         const vendor = await resolve();
         const given = withoutEmpty(request);
         const session = newSession(given, vendor, { ...owner, context: contextOf(vendor) }, now());
-        return { url: vendorClient.authorizationUrl(vendor, authorizationRequest(session, vendor, given)), session };
+        const asked = authorizationRequest(session, vendor, given);
+        requireMetDemands(vendor, credentials, asked.scope);
+        return { url: vendorClient.authorizationUrl(vendor, asked), session };
       }),
 
     finish: (callbackUrl, given) =>

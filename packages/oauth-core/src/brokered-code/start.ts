@@ -10,6 +10,7 @@ import type { EpochSeconds, StoredRecord } from "../ports.ts";
 import { defined } from "../mechanics/defined.ts";
 import { isSameText } from "../protocol/mac.ts";
 import type { Trace } from "../service/http-layer.ts";
+import { requireMetDemands } from "../vendor-client/authorization/demands.ts";
 import { type Engine, failFlow, keyOf, nameFlow } from "./engine.ts";
 import type { FlowVendor } from "./policy.ts";
 import { FLOW_SECONDS, flowData, type FlowRecord, REQUEST_URI_SECONDS } from "./record.ts";
@@ -125,6 +126,7 @@ export async function startFlow(
 ): Promise<Answer> {
   const { deps, policy } = engine;
   const { flowId } = request;
+  requireMetDemands(vendor.vendor, vendor.credentials, request.flow.scope);
   const issuedAt = deps.now();
   const times = { issuedAt, expiresAt: issuedAt + FLOW_SECONDS };
   const state = policy.state.issue(flowId, request.flow, times);

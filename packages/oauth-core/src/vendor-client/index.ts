@@ -47,6 +47,7 @@ export { createSigningKeys, usableKeys } from "./id-token/jwks.ts";
 export { type IdTokenParts, idTokenSubject, parseIdToken, requireSameSubject } from "./id-token/verify.ts";
 export { noRegistration } from "./registration/endpoint.ts";
 export { expandVendor, namesInHost, requireFit, templatesOf, withClientId, withDefaults } from "./templates.ts";
+export { requireMetDemands } from "./authorization/demands.ts";
 export { hasIdTokens } from "./issuer.ts";
 export type { RedeemRequest } from "./token/redeem.ts";
 export type { RefreshRequest } from "./token/refresh.ts";

@@ -26,6 +26,7 @@ export {
   type TokenEndpointAuthMethod,
   type Vendor,
   type VendorCredentials,
+  type VendorDemand,
   type VendorTokens,
   withoutIssuer,
   withoutTokenRecipients,

@@ -138,6 +138,8 @@ export interface Vendor {
   /** `callback`: codes expire too fast to be parked, so the tokens are parked instead. */
   readonly redeemAt: "token" | "callback";
   readonly tokenEndpointAuthMethod: TokenEndpointAuthMethod;
+  /** The operator's file states the method: metadata does not decide. */
+  readonly statesAuthMethod?: true;
   /** With `client_secret_basic`: the secret is the user name, and the password is empty. */
   readonly secretIsUserName?: true;
   /**
@@ -227,7 +229,19 @@ export interface ResolvedVendor extends Omit<Vendor, "endpointsFrom" | "serverUr
    * `issRequired`.
    */
   readonly issExpected: boolean;
+  /** What its metadata demands of every flow and we do not do, or not with every client. */
+  readonly demands?: readonly VendorDemand[];
+  /** Its metadata has no other response mode, and the entry states none. */
+  readonly responseMode?: "form_post";
 }
+
+/** The last two only of clients without a key, and of flows that ask for `openid`. */
+export type VendorDemand =
+  | "pushed_requests_required"
+  | "signed_requests_required"
+  | "response_mode_not_supported"
+  | "client_authentication_not_supported"
+  | "keys_not_published";
 
 /** One vendor client: what we are registered as at the vendor. */
 export interface VendorCredentials {

@@ -348,4 +348,12 @@ export const VENDOR_CLIENT_DEFENCES: readonly Mutation[] = [
     replace: "const OF_ENDPOINTS: ReadonlySet<string> = OF_ENTRIES;",
     tests: ["packages/oauth-core/src/vendor-client/dialects.test.ts"],
   },
+  {
+    defence: "What metadata demands and we do not do is refused before the browser leaves",
+    rows: ["DI-1"],
+    file: `${VENDOR}/authorization/demands.ts`,
+    find: "  if (unmet === undefined) return;",
+    replace: "  if (unmet === undefined || scope.length >= 0) return;",
+    tests: [`${VENDOR}/authorization/demands.test.ts`, "apps/broker/src/flows/demands.test.ts"],
+  },
 ];

@@ -213,6 +213,7 @@ function vendorFields(parsed: ParsedVendor): Partial<Vendor> {
     authorizationCodeLifetimeSeconds: parsed.authorization_code_lifetime_seconds,
     redeemAt: parsed.redeem_at,
     tokenEndpointAuthMethod: parsed.token_endpoint_auth_method,
+    statesAuthMethod: parsed.token_endpoint_auth_method === undefined ? undefined : (true as const),
     tokenRequestBody: parsed.token_request_body,
     tokenHeaders: lowerCased(parsed.token_headers),
     tokenResponseMember: parsed.token_response_member,

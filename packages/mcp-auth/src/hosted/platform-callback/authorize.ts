@@ -12,6 +12,7 @@ import {
   verifyRedirectUri,
 } from "@oauth-broker/oauth-core/protocol";
 import { type Answer, redirectAnswer } from "@oauth-broker/oauth-core/http";
+import { requireMetDemands } from "@oauth-broker/oauth-core/client";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import {
   type AuthorizationRequest,
@@ -49,6 +50,7 @@ async function redirectToVendor(
 ): Promise<Answer> {
   const { vendorClient, settings } = deps;
   const vendor = await vendorClient.resolve(settings.vendor.vendor);
+  requireMetDemands(vendor, settings.vendor.credentials, scope);
   const { codeChallenge, nonce } = await vendorSecrets(clientChallenge, vendor, settings.vendor.scopes, deps);
   await recordNarrowRequest(clientChallenge, scope, deps);
   return redirectAnswer(

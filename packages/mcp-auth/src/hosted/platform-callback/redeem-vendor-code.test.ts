@@ -129,10 +129,11 @@ describe("errors the platform can correct do not spend the code", () => {
   );
 
   it.each([
-    ["none", undefined],
     ["of 42 characters", VERIFIER.slice(1)],
     ["with a letter outside ASCII", `${VERIFIER.slice(0, -1)}é`],
   ])("bar#AS-3 a verifier, %s", (_what, verifier) => expectCodeKept({ code_verifier: verifier }, "invalid_request"));
+
+  it("bar#AS-3 no verifier", () => expectCodeKept({ code_verifier: undefined }, "invalid_grant"));
 
   it("bar#AS-3 a wrong verifier is refused by the vendor, and does not spend the code for its owner", async () => {
     const { code } = await fixture.consent();

@@ -46,6 +46,8 @@ export function authorizationUrl(vendor: ResolvedVendor, request: AuthorizationR
   add(parameters, "resource", askedResource(vendor, request.resource));
   //= rfc6749#4.1.1
   add(parameters, "response_type", vendor.responseType ?? "code");
+  // Chosen by its metadata: an entry that states one has a fixed parameter.
+  add(parameters, "response_mode", vendor.responseMode);
   add(parameters, "client_id", request.clientId);
   add(parameters, "redirect_uri", vendor.redirectUriAlias ?? request.redirectUri);
   add(parameters, vendor.scopeParameter, formatScope(askedScope(vendor, request.scope), vendor.scopeSeparator));

@@ -8,7 +8,7 @@ import { defined } from "../../mechanics/defined.ts";
 import { createExpiringMap } from "../../mechanics/expiring-map.ts";
 import type { Clock } from "../../ports.ts";
 import { OAuthError } from "../../protocol/errors.ts";
-import type { ResolvedVendor, TokenEndpointAuthMethod, Vendor } from "../../vendors/vendor.ts";
+import type { ResolvedVendor, TokenEndpointAuthMethod, Vendor, VendorDemand } from "../../vendors/vendor.ts";
 import type { Deadline } from "../deadline.ts";
 import { loadMetadata, type VendorMetadata } from "./document.ts";
 import { createRefreshingCache, type RefreshingCache } from "./cache.ts";
@@ -105,15 +105,47 @@ function resolveWith(vendor: Vendor, metadata: VendorMetadata = { advertisesIss:
     jwksUri: vendor.jwksUri ?? metadata.jwksUri,
   };
   const { endpointsFrom: _from, serverUrl: _server, operatorsEndpoints: _own, ...rest } = vendor;
+  const demands = demandsOf(vendor, metadata);
   return {
     ...rest,
     ...defined(endpoints),
     authorizationEndpoint,
     tokenEndpoint,
-    tokenEndpointAuthMethod: authMethod(vendor.tokenEndpointAuthMethod, tokenEndpointAuthMethods),
+    tokenEndpointAuthMethod: authMethod(vendor, tokenEndpointAuthMethods),
+    ...(demands.length === 0 ? {} : { demands }),
+    ...(hasFormPostOnly(vendor, metadata) ? { responseMode: "form_post" as const } : {}),
     //= rfc9207#2.4
     issExpected: vendor.issRequired ?? advertisesIss,
   };
+}
+
+/** Metadata that was not read demands nothing, and neither does one that leaves a field out. */
+function demandsOf(vendor: Vendor, metadata: VendorMetadata): VendorDemand[] {
+  const { requires = [], responseModes: modes = [], tokenEndpointAuthMethods: methods = [], lacksKeys } = metadata;
+  const statesMode = vendor.authorizationParams["response_mode"] !== undefined;
+  return [
+    ...requires,
+    ...(statesMode || modes.length === 0 || modes.some((mode) => OUR_RESPONSE_MODES.has(mode))
+      ? []
+      : (["response_mode_not_supported"] as const)),
+    ...(vendor.statesAuthMethod === true ||
+    methods.length === 0 ||
+    methods.some((method) => OUR_AUTH_METHODS.has(method))
+      ? []
+      : (["client_authentication_not_supported"] as const)),
+    ...(vendor.jwksUri === undefined && lacksKeys === true ? (["keys_not_published"] as const) : []),
+  ];
+}
+
+const OUR_RESPONSE_MODES: ReadonlySet<string> = new Set(["query", "form_post"]);
+const OUR_AUTH_METHODS: ReadonlySet<string> = new Set<TokenEndpointAuthMethod>([
+  "client_secret_basic",
+  "client_secret_post",
+  "none",
+]);
+
+function hasFormPostOnly({ authorizationParams }: Vendor, { responseModes: modes = [] }: VendorMetadata): boolean {
+  return authorizationParams["response_mode"] === undefined && modes.includes("form_post") && !modes.includes("query");
 }
 
 /**
@@ -121,9 +153,10 @@ function resolveWith(vendor: Vendor, metadata: VendorMetadata = { advertisesIss:
  * instead.
  */
 function authMethod(
-  method: TokenEndpointAuthMethod,
+  { tokenEndpointAuthMethod: method, statesAuthMethod }: Vendor,
   supported: readonly string[] | undefined,
 ): TokenEndpointAuthMethod {
+  if (statesAuthMethod === true) return method;
   if (method !== "client_secret_basic" || supported === undefined || supported.includes(method)) return method;
   return supported.includes("client_secret_post") ? "client_secret_post" : method;
 }
@@ -155,8 +188,8 @@ function createAdvertised({ documents, now }: AdvertisedDeps): (issuer: string) 
   const cutOf = (document: VendorMetadata): VendorMetadata => {
     const known = cut.get(document);
     if (known !== undefined) return known;
-    const { advertisesIss, codeChallengeMethods } = document;
-    const made = { advertisesIss, ...defined({ codeChallengeMethods }) };
+    const { advertisesIss, codeChallengeMethods, responseModes, requires, lacksKeys } = document;
+    const made = { advertisesIss, ...defined({ codeChallengeMethods, responseModes, requires, lacksKeys }) };
     cut.set(document, made);
     return made;
   };

@@ -25,6 +25,11 @@ export interface VendorMetadata {
   readonly jwksUri?: string;
   readonly codeChallengeMethods?: readonly string[];
   readonly tokenEndpointAuthMethods?: readonly string[];
+  /** It has no `jwks_uri`. */
+  readonly lacksKeys?: true;
+  readonly responseModes?: readonly string[];
+  /** What it requires of every authorization request. */
+  readonly requires?: readonly ("pushed_requests_required" | "signed_requests_required")[];
   readonly advertisesIss: boolean;
 }
 
@@ -158,9 +163,18 @@ function readMetadata(document: JsonObject, issuer: URL, deps: VendorClientDeps)
   });
   const codeChallengeMethods = strings(document.code_challenge_methods_supported);
   const tokenEndpointAuthMethods = strings(document.token_endpoint_auth_methods_supported);
+  const responseModes = strings(document.response_modes_supported);
+  //= rfc9126#5
+  //= rfc9101#10.5
+  const requires = [
+    ...(document.require_pushed_authorization_requests === true ? (["pushed_requests_required"] as const) : []),
+    ...(document.require_signed_request_object === true ? (["signed_requests_required"] as const) : []),
+  ];
   return {
     ...endpoints,
-    ...defined({ codeChallengeMethods, tokenEndpointAuthMethods }),
+    ...defined({ codeChallengeMethods, tokenEndpointAuthMethods, responseModes }),
+    ...(requires.length === 0 ? {} : { requires }),
+    ...(endpoints.jwksUri === undefined ? { lacksKeys: true as const } : {}),
     advertisesIss: document.authorization_response_iss_parameter_supported === true,
   };
 }

@@ -1,0 +1,104 @@
+/** What metadata demands and we do not do, from the document to the refusal. */
+import { describe, expect, it } from "vitest";
+import type { Fetch } from "../../ports.ts";
+import { fixedClock } from "../../testing/fixed-clock.ts";
+import { defineVendor, type Vendor, type VendorCredentials } from "../../vendors/vendor.ts";
+import { createDiscovery } from "../discovery/discover.ts";
+import { requireMetDemands } from "./demands.ts";
+import { authorizationUrl } from "./url.ts";
+
+const ISSUER = "https://v.example";
+const CLIENT: VendorCredentials = { id: "1", source: "shared", clientId: "client" };
+const WITH_KEY = { ...CLIENT, certificate: {} } as unknown as VendorCredentials;
+const ENDPOINTS = { authorizationEndpoint: `${ISSUER}/a`, tokenEndpoint: `${ISSUER}/t` };
+
+async function resolved(metadata: object, entry: Partial<Vendor> = {}) {
+  const document = {
+    issuer: ISSUER,
+    authorization_endpoint: `${ISSUER}/a`,
+    token_endpoint: `${ISSUER}/t`,
+    jwks_uri: `${ISSUER}/k`,
+    ...metadata,
+  };
+  const fetch: Fetch = async () => Response.json(document);
+  const { resolve } = createDiscovery({ fetch, now: fixedClock(1_700_000_000), allowLoopback: false });
+  return resolve(defineVendor({ id: "v", name: "V", issuer: ISSUER, ...entry }));
+}
+
+const refusal = (reason: string) =>
+  expect.objectContaining({ code: "vendor_response_invalid", status: 502, extras: { reason } });
+
+const DEMANDS: readonly [string, object, string, readonly string[]][] = [
+  ["rfc9126#5 pushed requests", { require_pushed_authorization_requests: true }, "pushed_requests_required", []],
+  ["rfc9101#10.5 signed requests", { require_signed_request_object: true }, "signed_requests_required", []],
+  ["another response mode", { response_modes_supported: ["fragment"] }, "response_mode_not_supported", []],
+  ["openid without keys", { jwks_uri: undefined }, "keys_not_published", ["openid"]],
+];
+const KEY_ONLY = { token_endpoint_auth_methods_supported: ["private_key_jwt", "tls_client_auth"] };
+
+describe("bar#DI-1 metadata that demands what we do not do", () => {
+  it.each(DEMANDS)("is refused before the browser leaves: %s", async (_, metadata, reason, scope) => {
+    for (const entry of [{}, ENDPOINTS]) {
+      const vendor = await resolved(metadata, entry);
+      expect(() => requireMetDemands(vendor, CLIENT, scope)).toThrow(refusal(reason));
+    }
+  });
+
+  it("is refused where it takes only keys, and these credentials have none", async () => {
+    const vendor = await resolved(KEY_ONLY);
+    expect(() => requireMetDemands(vendor, CLIENT, [])).toThrow(refusal("client_authentication_not_supported"));
+    requireMetDemands(vendor, WITH_KEY, []);
+  });
+
+  it.each([
+    {},
+    { require_pushed_authorization_requests: false, require_signed_request_object: "true" },
+    { response_modes_supported: ["query", "fragment"], token_endpoint_auth_methods_supported: ["none"] },
+    { response_modes_supported: [], token_endpoint_auth_methods_supported: [] },
+    { pushed_authorization_request_endpoint: `${ISSUER}/par`, request_object_signing_alg_values_supported: ["ES256"] },
+  ])("is none that only offers it: %j", async (metadata) => {
+    requireMetDemands(await resolved(metadata), CLIENT, ["openid"]);
+  });
+
+  it("is none for a flow that asks for no ID token", async () => {
+    requireMetDemands(await resolved({ jwks_uri: undefined }), CLIENT, ["read"]);
+    requireMetDemands(await resolved({ jwks_uri: undefined }, { issuesIdTokens: false }), CLIENT, ["openid"]);
+  });
+});
+
+describe("fields of the entry or the file", () => {
+  it("win over the metadata", async () => {
+    const stated = {
+      statesAuthMethod: true,
+      jwksUri: `${ISSUER}/own`,
+      authorizationParams: { response_mode: "query" },
+    } as const;
+    const metadata = { ...KEY_ONLY, jwks_uri: undefined, response_modes_supported: ["form_post"] };
+    const vendor = await resolved(metadata, stated);
+    requireMetDemands(vendor, CLIENT, ["openid"]);
+    expect(vendor).toMatchObject({ tokenEndpointAuthMethod: "client_secret_basic", jwksUri: stated.jwksUri });
+    expect(vendor).not.toHaveProperty("responseMode");
+    const post = { token_endpoint_auth_methods_supported: ["client_secret_post"] };
+    expect((await resolved(post, stated)).tokenEndpointAuthMethod).toBe("client_secret_basic");
+    expect((await resolved(post)).tokenEndpointAuthMethod).toBe("client_secret_post");
+  });
+});
+
+describe("the response mode", () => {
+  const sent = async (modes: readonly string[] | undefined, entry: Partial<Vendor> = {}) => {
+    const vendor = await resolved({ response_modes_supported: modes }, { pkce: "none", ...entry });
+    const request = { clientId: "c", redirectUri: "https://b.example/cb", state: "s", scope: [] };
+    return new URL(authorizationUrl(vendor, request)).searchParams.getAll("response_mode");
+  };
+
+  it("is form_post where the metadata has no other that we read", async () => {
+    expect(await sent(["form_post"])).toEqual(["form_post"]);
+    expect(await sent(["fragment", "form_post"], ENDPOINTS)).toEqual(["form_post"]);
+  });
+
+  it("is the usual one otherwise, and the entry's where it states one", async () => {
+    expect(await sent(undefined)).toEqual([]);
+    expect(await sent(["query", "form_post"])).toEqual([]);
+    expect(await sent(["form_post"], { authorizationParams: { response_mode: "query" } })).toEqual(["query"]);
+  });
+});
