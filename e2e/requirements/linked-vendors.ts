@@ -46,7 +46,7 @@ export const LINKED_VENDORS: readonly Requirement[] = [
   ),
   twin(
     "LK-6",
-    "The operator makes another vendor the sign-in vendor, where another user has the same identity. Links, sessions, tickets and cookies made under the one before count for no user of it.",
+    "The operator makes another vendor the sign-in vendor, where another user has the same identity. Links, sessions, tickets and cookies made under the one before count for no user of it, and the last three stay ended after a return.",
     `${LINKING}/changed-links.twin.test.ts`,
     `${HOSTED}/vendor-links/user-links.test.ts`,
     WHOLE,

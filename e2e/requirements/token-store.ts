@@ -96,8 +96,9 @@ export const AT_REST: readonly Requirement[] = [
   ),
   row(
     "TS-19",
-    "An attacker with write access to the table puts an old row back. A process that has seen a newer one notices; others cannot.",
+    "An attacker with write access to the table puts an old row back, or removes one. A process that has seen a newer one notices; others cannot. An ended session that is put back, or whose index is removed, is not refreshed.",
     `${STORE}/tokens/token-records.test.ts`,
+    "packages/mcp-auth/src/hosted/restored-rows.test.ts",
   ),
   row(
     "TS-20",
