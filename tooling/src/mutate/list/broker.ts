@@ -21,7 +21,7 @@ export const BROKER_DEFENCES: readonly Mutation[] = [
     defence: "A secret with white space or quotation marks around it does not start a service",
     file: "packages/oauth-core/src/configuration/secret-text.ts",
     find: "(checkEdges(value) ?? check(value))",
-    replace: "check(value)",
+    replace: '(checkEdges(value) === "" ? "" : check(value))',
     tests: ["packages/oauth-core/src/configuration/secret-text.test.ts"],
   },
   {

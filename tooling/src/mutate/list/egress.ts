@@ -11,7 +11,7 @@ export const EGRESS_DEFENCES: readonly Mutation[] = [
     rows: ["EG-11"],
     file: `${EGRESS}/index.ts`,
     find: "slowly(proxy === undefined ? untrusted.fetch : refuseBehindProxy)",
-    replace: "slowly(proxy === undefined ? untrusted.fetch : trusted.fetch)",
+    replace: "slowly(proxy === undefined ? untrusted.fetch : proxy.port < 0 ? refuseBehindProxy : trusted.fetch)",
     tests: [`${EGRESS}/proxy.test.ts`],
   },
   {

@@ -118,7 +118,7 @@ export const VENDOR_CLIENT_DEFENCES: readonly Mutation[] = [
     rows: ["ID-6"],
     file: `${VENDOR}/id-token/verify.ts`,
     find: 'return issuedAt < at - MAX_AGE_SECONDS ? "old" : "current";',
-    replace: 'return issuedAt < 0 ? "old" : "current";',
+    replace: 'return issuedAt < at - 1000 * MAX_AGE_SECONDS ? "old" : "current";',
     tests: [LAB],
   },
   {
