@@ -40,7 +40,7 @@ export const VENDOR_ANSWER_DEFENCES: readonly Mutation[] = [
     file: `${TOKEN}/revoke.ts`,
     find: ' || vendor.revocation?.ends === "grant") return;',
     replace: ") return;",
-    tests: [`${TOKEN}/refresh.test.ts`, `${VENDOR}/vendor-lab-faults.test.ts`],
+    tests: [`${VENDOR}/vendor-lab-faults.test.ts`],
   },
   {
     defence: "A grant is not believed dead beside a word that the same request may succeed later",
