@@ -5,7 +5,9 @@
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { volume } from "@oauth-broker/oauth-core/testing";
 import { afterAll, describe, expect, it } from "vitest";
@@ -86,10 +88,13 @@ const WITHIN_MS = 300_000;
 
 describe.each(volume<readonly string[]>({ test: [], soak: ["in one clone"] }))("all doors, %s", () => {
   const started: ChildProcess[] = [];
-  afterAll(() => started.forEach(stop));
+  const parent = mkdtempSync(join(tmpdir(), "oauth-broker-doors-"));
+  afterAll(async () => {
+    started.forEach(stop);
+    await rm(parent, { recursive: true, force: true });
+  }, WITHIN_MS);
 
   it("open one after the other", { timeout: 1_800_000 }, async () => {
-    const parent = temporaryFolder();
     const clone = join(parent, "clone");
     copyWorkingTree(clone);
     let variables = "";
@@ -129,9 +134,21 @@ function copyWorkingTree(to: string): void {
   spawnSync("git", ["init", "-q"], { cwd: to });
 }
 
+/** Of a reader's terminal: without the variables of the tests, BASE_URL among them. */
+const TERMINAL = Object.fromEntries(
+  ["PATH", "HOME", "NODE_COMPILE_CACHE", ...Object.keys(process.env).filter((name) => /^npm_config_/i.test(name))].map(
+    (name) => [name, process.env[name]],
+  ),
+);
+
 /** Until it ends, or says that it serves. */
 async function typed(script: string, folder: string, serves: boolean) {
-  const child = spawn("bash", ["-e", "-c", script], { cwd: folder, detached: true, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn("bash", ["-e", "-c", script], {
+    cwd: folder,
+    env: TERMINAL,
+    detached: true,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   let text = "";
   const up = Promise.withResolvers<void>();
   for (const stream of [child.stdout, child.stderr]) {
