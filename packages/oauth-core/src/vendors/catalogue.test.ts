@@ -131,7 +131,6 @@ const SUNSET_SHAPE: (typeof SHAPES)[string] = {
   source: (value) => isText(value),
 };
 const isPlaceholder = (value: unknown): boolean => isText(value) || isOfShape(value, PLACEHOLDER_SHAPE);
-
 const isOfShape = (value: unknown, shape: (typeof SHAPES)[string]): boolean => {
   const members = value as Record<string, unknown>;
   const fits = Object.entries(shape).every(([name, allowed]) =>
