@@ -64,7 +64,7 @@ export const SCHEMAS: Record<string, Schema> = {
     required: ["access_token", "token_type", "vendor", "connection", "vendor_data"],
     properties: {
       access_token: text("This is the vendor's access token."),
-      token_type: text("It is Bearer, or the vendor's own type."),
+      token_type: text("It is Bearer, or a type with rules of its own, such as DPoP."),
       expires_in: {
         type: "integer",
         minimum: 1,
@@ -75,10 +75,10 @@ export const SCHEMAS: Record<string, Schema> = {
       scope: text("Scopes are separated by spaces."),
       vendor_id_token: text("This is the vendor's ID token. It has passed every check."),
       vendor: text("This is the vendor's id. It is custom where the request described the vendor."),
-      connection: text("It is opaque, sealed, and bound to this client. Send it with refresh and revoke."),
+      connection: text("It is opaque, sealed, and bound to this client. Send it with refresh, revoke and check."),
       vendor_data: {
         type: "object",
-        description: "It has every other member of the vendor's answer.",
+        description: "It has every other member of the vendor's answer, and the declared parameters of its callback.",
         additionalProperties: true,
       },
     },

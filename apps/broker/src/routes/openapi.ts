@@ -237,7 +237,7 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
                 schema: ref("Tokens"),
                 example: {
                   access_token: "…",
-                  token_type: "bearer",
+                  token_type: "Bearer",
                   scope: "read write",
                   vendor: "my-vendor",
                   connection: "…",

@@ -224,7 +224,7 @@ export function vendorSchema(rules: UrlRules) {
       {
         type: "one entry or a list",
         description:
-          "What we are registered as. The first is used for new flows, the rest refresh and revoke only. Without any: VENDOR_<ID>_CLIENT_ID and VENDOR_<ID>_CLIENT_SECRET.",
+          "What we are registered as. The first is used for new flows, the rest refresh and revoke only; where each tenant issues its own clients, the first that is used at the tenant. Without any: VENDOR_<ID>_CLIENT_ID and VENDOR_<ID>_CLIENT_SECRET.",
       },
       checkCredentialIds,
     ).optional(),
