@@ -283,7 +283,7 @@ export const VARIABLES = [
     name: "OAUTH_CLIENT_METADATA_HOSTS",
     type: `${HOSTS_TYPE}; \`*\` is any public host on port 443`,
     description:
-      "Hosts whose Client ID Metadata Documents are accepted. They are fetched from there over https. With `*` at most 10 of a host and 30 for an address are fetched in a minute, and a failure is remembered for one; hosts listed beside it are not counted.",
+      "Hosts whose Client ID Metadata Documents are accepted. They are fetched from there over https, at public addresses and on port 443 alone (loopback: `EGRESS_ALLOW_LOOPBACK`). With `*` at most 10 of a host and 30 for an address are fetched in a minute, and a failure is remembered for one; hosts listed beside it are not counted.",
     example: "client.example.com",
     default: "none",
     use: "server callback",
@@ -315,7 +315,7 @@ export const VARIABLES = [
     name: "EGRESS_PROXY",
     type: "http or https URL of host and port, with user name and password where it asks for them",
     description:
-      "A forward proxy for every call to a vendor, by CONNECT and for names alone. Loopback and `EGRESS_ALLOW_CIDRS` are reached without it, and so are Client ID Metadata Documents. Proxy variables of other programs are not read.",
+      "A forward proxy for every call to a vendor, by CONNECT and for names alone. Loopback, addresses in `EGRESS_ALLOW_CIDRS`, private names (`.internal`, names without a dot) and Client ID Metadata Documents are reached without it; any other name is asked of it, wherever it leads. Proxy variables of other programs are not read.",
     example: "http://proxy.internal:3128",
     default: "none",
   },

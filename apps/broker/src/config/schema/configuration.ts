@@ -127,7 +127,7 @@ const egressSchema = section({
     {
       type: "secret, http or https URL of host and port, with user name and password where it asks for them",
       description:
-        "A forward proxy for every call to a vendor, by CONNECT and for names alone. Vendors and endpoints of requests are then refused, because no address could be checked. Loopback and `allow_cidrs` are reached without it. Proxy variables are not read.",
+        "A forward proxy for every call to a vendor, by CONNECT and for names alone. Vendors and endpoints of requests are then refused, because no address could be checked. Loopback, addresses in `allow_cidrs` and private names (`.internal`, names without a dot) are reached without it; any other name is asked of it, wherever it leads. Proxy variables are not read.",
       example: "env:EGRESS_PROXY",
     },
     checkProxy,
