@@ -1,7 +1,7 @@
 /**
  * `broker check`: what the configuration amounts to, and everything that keeps a broker with it from
- * becoming ready. Makes nothing: a store, key or folder made here would belong to whoever ran it.
- * The configuration itself, the audit file included, is judged where it is loaded.
+ * becoming ready. Makes nothing: a store, key or folder made here would belong to the user who ran it.
+ * The configuration itself, the audit file included, is checked where it is loaded.
  */
 import { existsSync, mkdtempSync, rmdirSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -65,7 +65,7 @@ async function findObstacle(config: Config): Promise<string | undefined> {
 
 /** @throws OAuthError for a keyset that does not open, or a key service that does not answer */
 async function closedKeys(config: Config, { keyset: storage, floor }: Stores): Promise<string | undefined> {
-  // A floor that was raised here would be a file of whoever runs the check.
+  // A floor that was raised here would be a file of the user who runs the check.
   const readOnly = { ...floor, raise: async () => undefined };
   if (await createKeyset({ storage, floor: readOnly, now: systemClock }).look()) return undefined;
   const file = keyFileOf(config);

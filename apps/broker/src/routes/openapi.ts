@@ -47,7 +47,7 @@ const TO_GET = redirect(
   "/v1/callback?code=…&state=…",
 );
 
-/** Nobody has to authenticate. */
+/** No client has to authenticate. */
 const OPEN = { security: [] };
 
 export function openApiDocument(issuer: string): Record<string, unknown> {

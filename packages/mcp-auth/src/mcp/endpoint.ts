@@ -25,7 +25,7 @@ import type { Era, LinkedRequest } from "./linking/call.ts";
 import type { LinkingDeps } from "./linking/deps.ts";
 import { createExchange } from "./linking/exchange.ts";
 import { createWaiting } from "./linking/waiting.ts";
-import { isForPeople } from "./people.ts";
+import { isForUser } from "./people.ts";
 import { type RunDeps, runTool, type RunToolDeps } from "./run-tool.ts";
 import { scopesOfResource } from "./resource-scopes.ts";
 import { createRunningCalls } from "./calls/running-calls.ts";
@@ -107,7 +107,7 @@ export function createMcpEndpoint(definition: ServerDefinition, deps: McpDeps): 
         const found = await callerOf(c, trace);
         if (!("challenge" in found)) return undefined;
         const { challenge } = found;
-        const shown = isForPeople(c.req.method, c.req.header("accept")) ? deps.challengePage?.(challenge) : undefined;
+        const shown = isForUser(c.req.method, c.req.header("accept")) ? deps.challengePage?.(challenge) : undefined;
         return shown ?? challenge;
       },
     },

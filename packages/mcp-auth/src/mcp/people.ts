@@ -17,7 +17,7 @@ export function homeRoute(about: About, settings: Settings): Route {
 }
 
 /** Whether a person asks: MCP clients ask for JSON or an event stream. */
-export function isForPeople(method: string, accept: string | undefined): boolean {
+export function isForUser(method: string, accept: string | undefined): boolean {
   return method === "GET" && (accept ?? "").includes("text/html");
 }
 

@@ -8,7 +8,7 @@ import { errorFields, type Log } from "./log.ts";
 
 /**
  * @param start listens, or throws: then nothing is left running and the error goes to the caller
- * @param takesRejection a rejection that nobody awaits: true, and the process goes on. Absent, or
+ * @param takesRejection a rejection that no code awaits: true, and the process goes on. Absent, or
  *   false: it is an uncaught error
  * @returns once it listens; the process exits with 0 after a signal, also one that arrives while it
  *   starts, with 1 after an uncaught error or a stop that fails

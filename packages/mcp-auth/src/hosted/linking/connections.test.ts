@@ -197,7 +197,7 @@ describe("bar#LK-9 a disconnect", () => {
     expect(shown.html).toContain(byHand);
     expect(shown.html.includes("To end what may be left")).toBe(byHand !== "");
     expect(await call.links.read("chat")).toEqual({ state: "missing" });
-    // Not by a link of somebody else's, for another vendor, or once the account is connected again.
+    // Not by a link of another user's, for another vendor, or once the account is connected again.
     const { pathname, search } = shown.url;
     for (const [from, to] of [
       [/proof=[^&]*/, "proof=0.x"],
