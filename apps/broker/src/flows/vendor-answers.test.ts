@@ -1,6 +1,13 @@
 /** What vendors answer, as it reaches a client of the broker: numbers, odd scopes, dead grants, waits. */
 import { describe, expect, it } from "vitest";
-import { CLIENT_SECRET, ISSUER, testBroker, type TestBroker, type TestBrokerOptions } from "../testing/test-broker.ts";
+import {
+  CLIENT_SECRET,
+  ISSUER,
+  testBroker,
+  type TestBroker,
+  type TestBrokerOptions,
+  testVendor,
+} from "../testing/test-broker.ts";
 
 const REVOCABLE = { revocationEndpoint: "https://acme.example/revoke" };
 
@@ -176,6 +183,27 @@ describe("a token dialect of the operator's own", () => {
     expect(sent).toEqual([
       ["acme.example", "operators-key"],
       ["r3flect.example", null],
+    ]);
+  });
+
+  it("bar#BY-4 sends no header of the operator's to a tenant that the file does not list", async () => {
+    const sent: [string, string | null][] = [];
+    const vendorAnswers: TestBrokerOptions["vendorAnswers"] = async (url, init) => {
+      sent.push([new URL(url).host, new Headers(init?.headers).get("x-api-key")]);
+      return Response.json({ access_token: "at", token_type: "bearer" });
+    };
+    const vendor = {
+      authorizationEndpoint: "https://{tenant}.acme.example/authorize",
+      tokenEndpoint: "https://{tenant}.acme.example/token",
+      tokenHeaders: { "x-api-key": "operators-key" },
+    };
+    const acme = { ...testVendor(vendor), placeholders: { tenant: {} }, tenants: { tenant: ["good"] } };
+    const broker = await testBroker({ config: { vendors: new Map([["acme", acme]]) }, vendorAnswers });
+    const own = { vendor_client_id: "mine", vendor_client_secret: "their secret" };
+    for (const tenant of ["good", "evil"]) await refresh(broker, { ...own, placeholders: JSON.stringify({ tenant }) });
+    expect(sent).toEqual([
+      ["good.acme.example", "operators-key"],
+      ["evil.acme.example", null],
     ]);
   });
 });

@@ -60,7 +60,9 @@ export async function resolveTrusted(
   // Private networks are only for endpoints that the operator wrote down.
   const vendorClient = foreign.tokenEndpoint === undefined ? baseClient : untrusted;
   const callersPart = partOf({ fillsDomain, foreign, leavesDomain: leavesDomain(endpoints, resolved) });
-  if (callersPart === undefined) return { vendor, tier: 1, vendorClient };
+  if (callersPart === undefined) {
+    return { vendor: isVouchedFor ? vendor : withoutOperatorsHeaders(vendor), tier: 1, vendorClient };
+  }
   return {
     vendor: parkingCodes(withoutOperatorsHeaders(vendor)),
     tier: 3,
@@ -116,7 +118,10 @@ function withEndpoints(resolved: ResolvedVendor, foreign: Overrides): ResolvedVe
   return { ...vendor, ...foreign };
 }
 
-/** A header of token requests may be a key of the operator's: no endpoint of a caller's receives one. */
+/**
+ * A header of token requests may be a key of the operator's: no endpoint of a caller's receives one,
+ * and no tenant that the operator's file does not list.
+ */
 //= bar#BY-4
 function withoutOperatorsHeaders(vendor: ResolvedVendor): ResolvedVendor {
   const { tokenHeaders: _headers, ...rest } = vendor;

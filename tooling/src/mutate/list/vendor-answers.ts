@@ -103,6 +103,14 @@ export const VENDOR_ANSWER_DEFENCES: readonly Mutation[] = [
     tests: [ANSWERS],
   },
   {
+    defence: "A header of the operator's reaches no tenant that only a caller names",
+    rows: ["BY-4"],
+    file: `${BROKER}/vendor/trust.ts`,
+    find: "isVouchedFor ? vendor : withoutOperatorsHeaders(vendor)",
+    replace: "vendor",
+    tests: [ANSWERS],
+  },
+  {
     defence: "The broker's own headers of a token request are not the file's to set",
     file: `${BROKER}/config/schema/vendor-parts.ts`,
     find: "OWN_TOKEN_HEADERS.has(value.toLowerCase())",
