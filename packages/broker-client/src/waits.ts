@@ -1,7 +1,8 @@
 /**
- * How long vendors want to be left alone (`reason: "vendor"`). It is said of one connection, so no
- * other waits with it: until then a refresh of that connection is answered here, and nothing is sent.
+ * How long vendors want to be left alone (`reason: "vendor"`). It is said of one user's tokens, so
+ * no other's wait with them: until then a refresh of these is answered here, and nothing is sent.
  */
+import { base64url } from "jose";
 import type { Clock, EpochSeconds } from "./ports.ts";
 import type { Refreshed } from "./types.ts";
 
@@ -10,28 +11,40 @@ type Later = Extract<Refreshed, { readonly outcome: "retry_later" }>;
 /** Beyond it the oldest is forgotten, and its refresh is sent. */
 const MOST = 10_000;
 
+/** What a refresh is of. `connection` alone may be the same for two users. */
+export interface RefreshedGrant {
+  readonly refreshToken: string;
+  readonly connection?: string;
+  readonly vendor?: string;
+}
+
 export interface Waits {
-  /** @param connection what names it and no other; absent: nothing is known of it */
-  run(connection: string | undefined, refresh: () => Promise<Refreshed>): Promise<Refreshed>;
+  run(grant: RefreshedGrant, refresh: () => Promise<Refreshed>): Promise<Refreshed>;
 }
 
 export function createWaits({ now }: { readonly now: Clock }): Waits {
   const waiting = new Map<string, { readonly until: EpochSeconds; readonly later: Later }>();
   return {
-    run: async (connection, refresh) => {
-      if (connection === undefined) return refresh();
-      const known = waiting.get(connection);
+    run: async (grant, refresh) => {
+      const key = await keyOf(grant);
+      const known = waiting.get(key);
       const left = known === undefined ? 0 : known.until - now();
       if (known !== undefined && left > 0) return { ...known.later, retryAfterSeconds: left };
-      waiting.delete(connection);
+      waiting.delete(key);
       const refreshed = await refresh();
       if (refreshed.outcome !== "retry_later" || refreshed.error.details.reason !== "vendor") return refreshed;
       for (const [oldest] of waiting) {
         if (waiting.size < MOST) break;
         waiting.delete(oldest);
       }
-      waiting.set(connection, { until: now() + refreshed.retryAfterSeconds, later: refreshed });
+      waiting.set(key, { until: now() + refreshed.retryAfterSeconds, later: refreshed });
       return refreshed;
     },
   };
+}
+
+/** A hash: no token is kept. */
+async function keyOf({ refreshToken, connection = "", vendor = "" }: RefreshedGrant): Promise<string> {
+  const grant = new TextEncoder().encode(JSON.stringify([vendor, connection, refreshToken]));
+  return base64url.encode(new Uint8Array(await crypto.subtle.digest("SHA-256", grant)));
 }

@@ -136,7 +136,7 @@ export function createBrokerClient(options: BrokerClientOptions): BrokerClient {
 
     refresh: async ({ refreshToken = "", ...request }) => {
       if (refreshToken === "") return NOTHING_TO_REFRESH;
-      return waits.run(request.connection, async () => {
+      return waits.run({ ...request, refreshToken }, async () => {
         try {
           const server = await metadata();
           const additionalParameters = { ...grantForm(request), ...present({ scope: request.scope }) };

@@ -84,7 +84,7 @@ describe("refresh", () => {
     expect(await client.refresh(request)).toEqual({ ...outcome, error: expect.any(BrokerClientError) });
   });
 
-  it("waits as long as the vendor says, for this connection alone", async () => {
+  it("waits as long as the vendor says, for this user's tokens alone", async () => {
     const sound = broker.answers.get("/v1/token")!;
     const vendorsWait = { error: "temporarily_unavailable", reason: "vendor" };
     broker.answers.set("/v1/token", refusal(503, vendorsWait, { "retry-after": "3600" }));
@@ -97,9 +97,20 @@ describe("refresh", () => {
     broker.answers.set("/v1/token", sound);
     expect(await client.refresh({ ...request, connection: "another" })).toMatchObject({ outcome: "ok" });
     expect(await client.refresh({ refreshToken: "t", vendor: "acme" })).toMatchObject({ outcome: "ok" });
-    expect(sent()).toBe(3);
+    // Users of a client without owner may share a connection.
+    expect(await client.refresh({ ...request, refreshToken: "another" })).toMatchObject({ outcome: "ok" });
+    expect(sent()).toBe(4);
     now.advance(3000);
     expect(await client.refresh(request)).toMatchObject({ outcome: "ok" });
+  });
+
+  it("waits for the vendor also with a sealed refresh token alone", async () => {
+    const vendorsWait = { error: "temporarily_unavailable", reason: "vendor" };
+    broker.answers.set("/v1/token", refusal(503, vendorsWait, { "retry-after": "3600" }));
+    const later = { outcome: "retry_later", reason: "vendor" };
+    expect(await client.refresh({ refreshToken: "sealed" })).toMatchObject(later);
+    expect(await client.refresh({ refreshToken: "sealed" })).toMatchObject(later);
+    expect(broker.asked.filter(({ path }) => path === "/v1/token")).toHaveLength(1);
   });
 
   it.each(["temporarily_unavailable", "slow_down"])("waits for no broker: %s", async (error) => {

@@ -3,7 +3,6 @@
  * redirect URI of its own. Protocol, dialects and checks are oauth-core's, the same that the broker
  * uses; sessions follow the rules of the broker's client.
  */
-import { hash } from "node:crypto";
 import { defined, type Clock, type Fetch, OAuthError, toOAuthError } from "@oauth-broker/oauth-core";
 import {
   createVendorClient,
@@ -117,7 +116,7 @@ export function direct(options: DirectOptions): DirectClient {
       }),
 
     refresh: ({ refreshToken = "", ...request }) =>
-      waits.run(grantKey(request.connection, refreshToken), async () => {
+      waits.run({ ...request, refreshToken }, async () => {
         try {
           requireTarget(request, entry.id);
           if (refreshToken === "") return NOTHING_TO_REFRESH;
@@ -179,11 +178,6 @@ export function direct(options: DirectOptions): DirectClient {
 
     close,
   };
-}
-
-/** Two users of a vendor without ID tokens have equal connections. No token is kept. */
-function grantKey(connection: string | undefined, refreshToken: string): string | undefined {
-  return connection === undefined ? undefined : hash("sha256", `${connection} ${refreshToken}`, "base64url");
 }
 
 /** Found when it is created, since the vendor is not the user's choice but the deployment's. */

@@ -120,8 +120,15 @@ export const VENDOR_ANSWER_DEFENCES: readonly Mutation[] = [
   {
     defence: "A wait of one connection's vendor keeps no other connection waiting",
     file: `${CLIENT}/waits.ts`,
-    find: "const known = waiting.get(connection);",
-    replace: "const [known = waiting.get(connection)] = waiting.values();",
+    find: "const known = waiting.get(key);",
+    replace: "const [known = waiting.get(key)] = waiting.values();",
+    tests: [`${CLIENT}/broker/refresh.test.ts`, `${CLIENT}/direct/vendor-answers.test.ts`],
+  },
+  {
+    defence: "A wait of one user's vendor keeps no other user of the same connection waiting",
+    file: `${CLIENT}/waits.ts`,
+    find: "JSON.stringify([vendor, connection, refreshToken])",
+    replace: 'JSON.stringify([vendor, connection, refreshToken === "" ? refreshToken : ""])',
     tests: [`${CLIENT}/broker/refresh.test.ts`, `${CLIENT}/direct/vendor-answers.test.ts`],
   },
 ];
