@@ -97,7 +97,7 @@ export async function createBroker(
     metrics.countVendorCall(id, "discover", "stored");
   };
   const onOddScope = ({ id }: Pick<Vendor, "id">): void => log.warn("vendor_scope_left_out", { vendor: id });
-  const reports = { onStoredEndpoints, onOddScope };
+  const own = { takesFormPost: true, onStoredEndpoints, onOddScope };
   const deps: Deps = {
     issuer: config.baseUrl,
     cell: config.cell,
@@ -122,16 +122,16 @@ export async function createBroker(
         allowLoopback,
         allowCidrs,
         operatorUrls,
-        ...reports,
+        ...own,
       }),
       { log, metrics },
     ),
     tenantVendorClient: watchedVendorClient(
-      createVendorClient({ fetch: egress.fetchTenant ?? egress.fetchUntrusted, now, allowLoopback, ...reports }),
+      createVendorClient({ fetch: egress.fetchTenant ?? egress.fetchUntrusted, now, allowLoopback, ...own }),
       { log, metrics },
     ),
     untrustedVendorClient: watchedVendorClient(
-      createVendorClient({ fetch: egress.fetchUntrusted, now, allowLoopback, ...reports }),
+      createVendorClient({ fetch: egress.fetchUntrusted, now, allowLoopback, ...own }),
       { log, metrics },
     ),
     isProxied: config.egress.proxy !== undefined,

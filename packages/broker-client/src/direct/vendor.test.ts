@@ -30,20 +30,27 @@ async function parametersOf(request: StartRequest, changes: object = {}): Promis
 }
 
 describe("the vendor of a direct client", () => {
-  it("bar#DI-1 is refused at the start where its metadata demands what is not done here", async () => {
-    const issuer = "https://vendor.example";
-    const metadata = {
-      issuer,
-      authorization_endpoint: `${issuer}/authorize`,
-      token_endpoint: `${issuer}/token`,
-      require_pushed_authorization_requests: true,
-    };
-    const client = make({ issuer }, { fetch: async () => Response.json(metadata) });
-    await expect(client.start({ scope: "read" })).rejects.toMatchObject({
-      code: "vendor_response_invalid",
-      details: { reason: "pushed_requests_required" },
-    });
-  });
+  it.each([
+    ["pushed_requests_required", { require_pushed_authorization_requests: true }],
+    // Its users' callbacks are called by GET.
+    ["response_mode_not_supported", { response_modes_supported: ["form_post"] }],
+  ])(
+    "bar#DI-1 is refused at the start where its metadata demands what is not done here: %s",
+    async (reason, demand) => {
+      const issuer = "https://vendor.example";
+      const metadata = {
+        issuer,
+        authorization_endpoint: `${issuer}/authorize`,
+        token_endpoint: `${issuer}/token`,
+        ...demand,
+      };
+      const client = make({ issuer }, { fetch: async () => Response.json(metadata) });
+      await expect(client.start({ scope: "read" })).rejects.toMatchObject({
+        code: "vendor_response_invalid",
+        details: { reason },
+      });
+    },
+  );
 
   it("is one of the registry, by its id", async () => {
     const { url, session } = await make("github").start({ vendor: "github", scope: "repo" });

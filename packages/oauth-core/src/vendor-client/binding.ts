@@ -31,6 +31,8 @@ export interface VendorClientDeps {
   readonly now: Clock;
   /** Permits http on loopback, and nothing else. */
   readonly allowLoopback: boolean;
+  /** Whether the callback also takes a POST. Default no: metadata with `form_post` only is refused. */
+  readonly takesFormPost?: boolean;
   /** Private networks of the operator, for endpoints that metadata names. */
   readonly allowCidrs?: readonly string[];
   /** URLs that the operator wrote down: metadata may name any https port at the host of its issuer. */

@@ -356,4 +356,12 @@ export const VENDOR_CLIENT_DEFENCES: readonly Mutation[] = [
     replace: "  if (unmet === undefined || scope.length >= 0) return;",
     tests: [`${VENDOR}/authorization/demands.test.ts`, "apps/broker/src/flows/demands.test.ts"],
   },
+  {
+    defence: "Where the callback takes no POST, metadata with form_post only is refused",
+    rows: ["DI-1"],
+    file: `${VENDOR}/discovery/discover.ts`,
+    find: "deps.takesFormPost === true ?",
+    replace: "deps.takesFormPost !== null ?",
+    tests: [`${VENDOR}/authorization/demands.test.ts`, "packages/broker-client/src/direct/vendor.test.ts"],
+  },
 ];

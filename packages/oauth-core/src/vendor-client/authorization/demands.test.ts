@@ -12,7 +12,7 @@ const CLIENT: VendorCredentials = { id: "1", source: "shared", clientId: "client
 const WITH_KEY = { ...CLIENT, certificate: {} } as unknown as VendorCredentials;
 const ENDPOINTS = { authorizationEndpoint: `${ISSUER}/a`, tokenEndpoint: `${ISSUER}/t` };
 
-async function resolved(metadata: object, entry: Partial<Vendor> = {}) {
+async function resolved(metadata: object, entry: Partial<Vendor> = {}, takesFormPost = false) {
   const document = {
     issuer: ISSUER,
     authorization_endpoint: `${ISSUER}/a`,
@@ -21,7 +21,8 @@ async function resolved(metadata: object, entry: Partial<Vendor> = {}) {
     ...metadata,
   };
   const fetch: Fetch = async () => Response.json(document);
-  const { resolve } = createDiscovery({ fetch, now: fixedClock(1_700_000_000), allowLoopback: false });
+  const deps = { fetch, now: fixedClock(1_700_000_000), allowLoopback: false, takesFormPost };
+  const { resolve } = createDiscovery(deps);
   return resolve(defineVendor({ id: "v", name: "V", issuer: ISSUER, ...entry }));
 }
 
@@ -32,6 +33,7 @@ const DEMANDS: readonly [string, object, string, readonly string[]][] = [
   ["rfc9126#5 pushed requests", { require_pushed_authorization_requests: true }, "pushed_requests_required", []],
   ["rfc9101#10.5 signed requests", { require_signed_request_object: true }, "signed_requests_required", []],
   ["another response mode", { response_modes_supported: ["fragment"] }, "response_mode_not_supported", []],
+  ["form_post alone", { response_modes_supported: ["fragment", "form_post"] }, "response_mode_not_supported", []],
   ["openid without keys", { jwks_uri: undefined }, "keys_not_published", ["openid"]],
 ];
 const KEY_ONLY = { token_endpoint_auth_methods_supported: ["private_key_jwt", "tls_client_auth"] };
@@ -86,14 +88,16 @@ describe("fields of the entry or the file", () => {
 
 describe("the response mode", () => {
   const sent = async (modes: readonly string[] | undefined, entry: Partial<Vendor> = {}) => {
-    const vendor = await resolved({ response_modes_supported: modes }, { pkce: "none", ...entry });
+    const vendor = await resolved({ response_modes_supported: modes }, { pkce: "none", ...entry }, true);
+    requireMetDemands(vendor, CLIENT, []);
     const request = { clientId: "c", redirectUri: "https://b.example/cb", state: "s", scope: [] };
     return new URL(authorizationUrl(vendor, request)).searchParams.getAll("response_mode");
   };
 
-  it("is form_post where the metadata has no other that we read", async () => {
+  it("is form_post where the metadata has no other that we read, and the callback takes it", async () => {
     expect(await sent(["form_post"])).toEqual(["form_post"]);
     expect(await sent(["fragment", "form_post"], ENDPOINTS)).toEqual(["form_post"]);
+    expect(await resolved({ response_modes_supported: ["form_post"] })).not.toHaveProperty("responseMode");
   });
 
   it("is the usual one otherwise, and the entry's where it states one", async () => {

@@ -10,7 +10,7 @@ import { hasIdTokens } from "../issuer.ts";
 const WHAT = {
   pushed_requests_required: "requires pushed authorization requests (RFC 9126), which are not sent to vendors",
   signed_requests_required: "requires signed authorization requests (RFC 9101), which are not sent to vendors",
-  response_mode_not_supported: "offers neither query nor form_post as the response mode of an authorization code",
+  response_mode_not_supported: "offers no response mode in which an authorization code can be received here",
   client_authentication_not_supported:
     "offers only ways to authenticate the client that need a key, and these credentials have none",
   keys_not_published: "names no jwks_uri, so that the ID token that openid asks for cannot be checked",

@@ -35,6 +35,7 @@ export function createDiscovery(deps: VendorClientDeps): Discovery {
   });
   const advertised = createAdvertised({ documents, now: deps.now });
   const live = createLiveMetadata(deps);
+  const modes: ReadonlySet<string> = new Set(deps.takesFormPost === true ? ["query", "form_post"] : ["query"]);
   const resolved = new WeakMap<
     Vendor,
     { readonly from: VendorMetadata | undefined; readonly vendor: ResolvedVendor }
@@ -51,7 +52,10 @@ export function createDiscovery(deps: VendorClientDeps): Discovery {
       const from = await metadataFor(vendor);
       const known = resolved.get(vendor);
       if (known !== undefined && known.from === from) return known.vendor;
-      const made = from !== undefined && isLive(vendor) ? resolveLive(vendor, from) : resolveWith(vendor, from);
+      const made =
+        from !== undefined && isLive(vendor)
+          ? resolveLive(vendor, from, modes)
+          : resolveWith(vendor, from ?? { advertisesIss: false }, modes);
       resolved.set(vendor, { from, vendor: made });
       return made;
     },
@@ -65,7 +69,7 @@ function needsDiscovery(vendor: Vendor): vendor is Vendor & { readonly issuer: s
 }
 
 /** An endpoint that the metadata leaves out is one the vendor does not have. */
-function resolveLive(vendor: LiveVendor, metadata: VendorMetadata): ResolvedVendor {
+function resolveLive(vendor: LiveVendor, metadata: VendorMetadata, modes: ReadonlySet<string>): ResolvedVendor {
   const {
     authorizationEndpoint: _authorization,
     tokenEndpoint: _token,
@@ -79,10 +83,11 @@ function resolveLive(vendor: LiveVendor, metadata: VendorMetadata): ResolvedVend
     ...rest
   } = vendor;
   const own = Object.fromEntries(operatorsEndpoints.map((name) => [name, vendor[name]]));
-  return resolveWith({ ...rest, ...own }, atHostsOf(vendor, metadata));
+  return resolveWith({ ...rest, ...own }, atHostsOf(vendor, metadata), modes);
 }
 
-function resolveWith(vendor: Vendor, metadata: VendorMetadata = { advertisesIss: false }): ResolvedVendor {
+/** @param ourModes the response modes that the callback takes */
+function resolveWith(vendor: Vendor, metadata: VendorMetadata, ourModes: ReadonlySet<string>): ResolvedVendor {
   const { codeChallengeMethods, advertisesIss, tokenEndpointAuthMethods } = metadata;
   const authorizationEndpoint = vendor.authorizationEndpoint ?? metadata.authorizationEndpoint;
   const tokenEndpoint = vendor.tokenEndpoint ?? metadata.tokenEndpoint;
@@ -105,7 +110,7 @@ function resolveWith(vendor: Vendor, metadata: VendorMetadata = { advertisesIss:
     jwksUri: vendor.jwksUri ?? metadata.jwksUri,
   };
   const { endpointsFrom: _from, serverUrl: _server, operatorsEndpoints: _own, ...rest } = vendor;
-  const demands = demandsOf(vendor, metadata);
+  const demands = demandsOf(vendor, metadata, ourModes);
   return {
     ...rest,
     ...defined(endpoints),
@@ -113,19 +118,19 @@ function resolveWith(vendor: Vendor, metadata: VendorMetadata = { advertisesIss:
     tokenEndpoint,
     tokenEndpointAuthMethod: authMethod(vendor, tokenEndpointAuthMethods),
     ...(demands.length === 0 ? {} : { demands }),
-    ...(hasFormPostOnly(vendor, metadata) ? { responseMode: "form_post" as const } : {}),
+    ...(ourModes.has("form_post") && hasFormPostOnly(vendor, metadata) ? { responseMode: "form_post" as const } : {}),
     //= rfc9207#2.4
     issExpected: vendor.issRequired ?? advertisesIss,
   };
 }
 
 /** Metadata that was not read demands nothing, and neither does one that leaves a field out. */
-function demandsOf(vendor: Vendor, metadata: VendorMetadata): VendorDemand[] {
+function demandsOf(vendor: Vendor, metadata: VendorMetadata, ourModes: ReadonlySet<string>): VendorDemand[] {
   const { requires = [], responseModes: modes = [], tokenEndpointAuthMethods: methods = [], lacksKeys } = metadata;
   const statesMode = vendor.authorizationParams["response_mode"] !== undefined;
   return [
     ...requires,
-    ...(statesMode || modes.length === 0 || modes.some((mode) => OUR_RESPONSE_MODES.has(mode))
+    ...(statesMode || modes.length === 0 || modes.some((mode) => ourModes.has(mode))
       ? []
       : (["response_mode_not_supported"] as const)),
     ...(vendor.statesAuthMethod === true ||
@@ -137,7 +142,6 @@ function demandsOf(vendor: Vendor, metadata: VendorMetadata): VendorDemand[] {
   ];
 }
 
-const OUR_RESPONSE_MODES: ReadonlySet<string> = new Set(["query", "form_post"]);
 const OUR_AUTH_METHODS: ReadonlySet<string> = new Set<TokenEndpointAuthMethod>([
   "client_secret_basic",
   "client_secret_post",
