@@ -13,7 +13,7 @@ import { shareConnections, trackFreshConnections } from "./listener/connections.
 import { refuseBody, refuseLate, refuseTarget, refuseUnreadable } from "./listener/refusals.ts";
 import { isPlainTarget } from "./listener/request-target.ts";
 import { endUnreadBody } from "./listener/unread-bodies.ts";
-import { createTurnTaking, endStalledWrites } from "./unread-answers.ts";
+import { createTurnTaking, endStalledWrites } from "./listener/unread-answers.ts";
 
 /** A server that accepts connections. */
 export interface Listening {

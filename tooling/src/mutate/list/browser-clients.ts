@@ -8,8 +8,8 @@ export const BROWSER_CLIENT_DEFENCES: readonly Mutation[] = [
   {
     defence: "/mcp requires the token before it reveals the methods",
     file: "packages/mcp-auth/src/mcp/endpoint.ts",
-    find: 'return "challenge" in found ? found.challenge : undefined;',
-    replace: 'return "challenge" in found && found.challenge.status === 0 ? found.challenge : undefined;',
+    find: '        if (!("challenge" in found)) return undefined;',
+    replace: '        if (!("challenge" in found) || found.challenge.status !== 0) return undefined;',
     tests: ["packages/mcp-auth/src/mcp/endpoint.test.ts", "packages/mcp-auth/src/origins.test.ts"],
   },
   {

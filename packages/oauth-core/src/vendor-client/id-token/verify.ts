@@ -8,6 +8,7 @@ import { createHash } from "node:crypto";
 import { compactVerify, errors, type JWSHeaderParameters } from "jose";
 import type { Clock, JsonObject, JsonValue } from "../../ports.ts";
 import { OAuthError } from "../../protocol/errors.ts";
+import { isSameText } from "../../protocol/mac.ts";
 import { parseJsonObject } from "../../protocol/strict-json.ts";
 import type { ResolvedVendor } from "../../vendors/vendor.ts";
 import { isPinnedTenant, isTenant, spelledIssuer, withoutScheme } from "../issuer.ts";
@@ -204,7 +205,8 @@ export function isOfAccessToken({ at_hash: atHash }: JsonObject, alg: string, ac
   if (atHash === undefined) return true;
   const bits = alg.startsWith("Ed") ? "512" : alg.slice(-3);
   const digest = createHash(`sha${bits}`).update(accessToken).digest();
-  return atHash === digest.subarray(0, digest.length / 2).toString("base64url");
+  const expected = digest.subarray(0, digest.length / 2).toString("base64url");
+  return typeof atHash === "string" && isSameText(atHash, expected);
 }
 
 /** A refreshed ID token names the same user at the same issuer as the first. */

@@ -3,7 +3,7 @@ import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Hono } from "hono";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { type Listening, listen } from "./serve.ts";
+import { type Listening, listen } from "../serve.ts";
 
 const off = vi.hoisted(() => new Set<string>());
 vi.mock("./unread-answers.ts", async (original) => {

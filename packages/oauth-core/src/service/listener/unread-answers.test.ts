@@ -5,7 +5,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { Hono } from "hono";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Listening, listen, type ListenOptions } from "./serve.ts";
+import { type Listening, listen, type ListenOptions } from "../serve.ts";
 
 const MIB = 1024 * 1024;
 /** More than the system itself buffers for a client that does not read. */

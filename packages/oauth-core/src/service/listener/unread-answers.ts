@@ -1,6 +1,6 @@
 /**
  * Limits what a connection may buffer of responses that its client does not read. The number of
- * connections, and the requests per connection, are limited in serve.ts.
+ * connections, and the requests per connection, are limited in ../serve.ts.
  */
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
