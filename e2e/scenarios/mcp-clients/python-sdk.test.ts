@@ -29,23 +29,21 @@ it("each version is locked, with all that it needs", () => {
   }
 });
 
-if (Object.keys(installed).length > 0) {
-  describe.each(Object.entries(installed))("mcp %s", (version, python) => {
-    let harness: ServerCallbackHarness;
-    beforeAll(async () => {
-      harness = await startServerCallback(() => ({ OAUTH_DYNAMIC_REGISTRATION: "open" }));
-    });
-    afterAll(() => harness.close());
-
-    it("registers, signs its user in, and calls a tool", async () => {
-      const said = await connect(python, harness.server.mcp);
-      expect(said).toMatchObject({ registered: "none", tools: expect.arrayContaining(["whoami"]) });
-      expect(JSON.parse(said.answer)).toHaveProperty("sub");
-      // What the SDK asks for of itself, so that the test says which of them would have been refused.
-      if (version.startsWith("1.12") || version.startsWith("1.22")) expect(said.asked).toBe("client_secret_post");
-    });
+describe.each(Object.entries(installed))("mcp %s", (version, python) => {
+  let harness: ServerCallbackHarness;
+  beforeAll(async () => {
+    harness = await startServerCallback(() => ({ OAUTH_DYNAMIC_REGISTRATION: "open" }));
   });
-}
+  afterAll(() => harness.close());
+
+  it("registers, signs its user in, and calls a tool", async () => {
+    const said = await connect(python, harness.server.mcp);
+    expect(said).toMatchObject({ registered: "none", tools: expect.arrayContaining(["whoami"]) });
+    expect(JSON.parse(said.answer)).toHaveProperty("sub");
+    // What the SDK asks for of itself, so that the test says which of them would have been refused.
+    if (version.startsWith("1.12") || version.startsWith("1.22")) expect(said.asked).toBe("client_secret_post");
+  });
+});
 
 interface Said {
   readonly tools: readonly string[];

@@ -1,4 +1,4 @@
-/** What the operations of openapi.ts share: bodies, answers, parameters, examples. */
+/** What the operations of openapi.ts share: bodies, answers, parameters, redirects, examples. */
 import { type Schema, SCHEMAS, text } from "./openapi-schemas.ts";
 
 export const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
@@ -53,7 +53,7 @@ export const NOT_READY: Schema = answer("RepeatLater");
 export const PAGE: Schema = answer("Page");
 export const PREFETCHED: Record<string, Schema> = { "403": answer("Page") };
 
-export const redirect = (description: string, location: string, format: "uri" | "uri-reference", example: string) => ({
+const redirect = (description: string, location: string, format: "uri" | "uri-reference", example: string) => ({
   description,
   headers: { Location: { description: location, schema: { type: "string", format }, example } },
 });
@@ -172,3 +172,59 @@ export const COMPONENTS: Schema = {
     },
   },
 };
+
+export const CALLBACK = "https://acme.platform.example/oauth/vendor-callback";
+
+export const TO_VENDOR = redirect(
+  "The browser goes on.",
+  "It is the vendor's authorization URL, or the client's redirect URI with an error.",
+  "uri",
+  "https://vendor.example/oauth/authorize?response_type=code",
+);
+const TO_CLIENT = redirect(
+  "The browser goes back to the client.",
+  "It is the client's redirect URI, with code, state and iss, or with an error.",
+  "uri",
+  `${CALLBACK}?code=…&state=…&iss=…`,
+);
+const TO_GET = redirect(
+  "The browser repeats the answer by GET, so that its cookie is present.",
+  "It is the same path, with what was posted as its query.",
+  "uri-reference",
+  "/v1/callback?code=…&state=…",
+);
+
+/** No client has to authenticate. */
+export const OPEN = { security: [] };
+
+export const query = (name: string, description: string): Schema => ({
+  name,
+  in: "query",
+  required: false,
+  description,
+  schema: { type: "string" },
+});
+export const callback = (operationId: string, summary: string): Schema => ({
+  get: {
+    operationId,
+    summary,
+    ...OPEN,
+    parameters: [
+      query("code", "This is the vendor's code."),
+      query("state", "This is the broker's state, which it sent to the vendor."),
+      query("iss", "This is the vendor's issuer (RFC 9207), where it sends one."),
+      query("error", "This is the vendor's error, where there is no code."),
+      query("error_description", "This is the vendor's sentence about it."),
+    ],
+    responses: { "303": TO_CLIENT, "400": PAGE, ...PREFETCHED, ...TOO_LARGE, "503": PAGE },
+  },
+  post: {
+    operationId: `${operationId}FormPost`,
+    summary: `${summary}, by form_post`,
+    ...OPEN,
+    requestBody: form({ code: text("This is the vendor's code."), state: text("This is the broker's state.") }, [], {
+      code: { code: "…", state: "…" },
+    }),
+    responses: { "303": TO_GET, "400": PAGE, "413": PAGE, "415": PAGE, ...TOO_LARGE, "503": PAGE },
+  },
+});

@@ -5,6 +5,8 @@
  */
 import {
   AUTHENTICATION,
+  CALLBACK,
+  callback,
   COMPONENTS,
   CONNECTION,
   ERRORS,
@@ -12,43 +14,22 @@ import {
   json,
   NOT_FOUND,
   NOT_READY,
+  OPEN,
   PAGE,
   PREFETCHED,
   PUSHED,
-  redirect,
+  query,
   ref,
   REFUSED,
+  TO_VENDOR,
   TOO_LARGE,
   WHAT_MINTED,
 } from "./openapi-parts.ts";
 import { type Schema, text } from "./openapi-schemas.ts";
 
-const CALLBACK = "https://acme.platform.example/oauth/vendor-callback";
 const CHALLENGE = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 const VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 const REQUEST_URI = "urn:ietf:params:oauth:request_uri:q5Yz0mJ2Wb8sVtKfN1xR4A";
-
-const TO_VENDOR = redirect(
-  "The browser goes on.",
-  "It is the vendor's authorization URL, or the client's redirect URI with an error.",
-  "uri",
-  "https://vendor.example/oauth/authorize?response_type=code",
-);
-const TO_CLIENT = redirect(
-  "The browser goes back to the client.",
-  "It is the client's redirect URI, with code, state and iss, or with an error.",
-  "uri",
-  `${CALLBACK}?code=…&state=…&iss=…`,
-);
-const TO_GET = redirect(
-  "The browser repeats the answer by GET, so that its cookie is present.",
-  "It is the same path, with what was posted as its query.",
-  "uri-reference",
-  "/v1/callback?code=…&state=…",
-);
-
-/** No client has to authenticate. */
-const OPEN = { security: [] };
 
 export function openApiDocument(issuer: string): Record<string, unknown> {
   // In the header, or in the form (the second entry).
@@ -64,37 +45,6 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
   });
   const open = (operationId: string, summary: string, ok: Record<string, Schema>): Schema => ({
     get: { operationId, summary, ...OPEN, responses: { ...ok, ...TOO_LARGE } },
-  });
-  const query = (name: string, description: string): Schema => ({
-    name,
-    in: "query",
-    required: false,
-    description,
-    schema: { type: "string" },
-  });
-  const callback = (operationId: string, summary: string): Schema => ({
-    get: {
-      operationId,
-      summary,
-      ...OPEN,
-      parameters: [
-        query("code", "This is the vendor's code."),
-        query("state", "This is the broker's state, which it sent to the vendor."),
-        query("iss", "This is the vendor's issuer (RFC 9207), where it sends one."),
-        query("error", "This is the vendor's error, where there is no code."),
-        query("error_description", "This is the vendor's sentence about it."),
-      ],
-      responses: { "303": TO_CLIENT, "400": PAGE, ...PREFETCHED, ...TOO_LARGE, "503": PAGE },
-    },
-    post: {
-      operationId: `${operationId}FormPost`,
-      summary: `${summary}, by form_post`,
-      ...OPEN,
-      requestBody: form({ code: text("This is the vendor's code."), state: text("This is the broker's state.") }, [], {
-        code: { code: "…", state: "…" },
-      }),
-      responses: { "303": TO_GET, "400": PAGE, "413": PAGE, "415": PAGE, ...TOO_LARGE, "503": PAGE },
-    },
   });
   return {
     openapi: "3.1.0",

@@ -14,13 +14,7 @@ import {
 export type Use = "pre-registered" | "hosted" | "platform callback" | "server callback" | "VENDORS";
 
 /** One environment variable, as docs/configuration.md shows it. */
-export interface Variable {
-  readonly name: string;
-  /** The format of a value, in a few words. */
-  readonly type: string;
-  /** One sentence or more. */
-  readonly description: string;
-  readonly example: string;
+export interface Variable extends Readonly<Record<"name" | "type" | "description" | "example", string>> {
   /** In words or as it would be written. Absent: no default. */
   readonly default?: string;
   readonly use?: Use;

@@ -4,10 +4,13 @@ import { jsonAnswer, pageAnswer } from "../http/answers.ts";
 import { endSurplusCookies } from "../authorization-server/browser-binding.ts";
 import { errorPageWith } from "./error-page.ts";
 import { createLog } from "./log.ts";
-import { mount, type Route } from "./http-layer.ts";
+import { mount, type RequestMetrics, type Route } from "./http-layer.ts";
 
 const app = new Hono();
-const metrics = { countRequest: vi.fn(), countRefusal: vi.fn() };
+const metrics = {
+  countRequest: vi.fn<RequestMetrics["countRequest"]>(),
+  countRefusal: vi.fn<RequestMetrics["countRefusal"]>(),
+};
 /** What a page spends at its first request. */
 let isSpent: boolean;
 beforeEach(() => {

@@ -175,7 +175,7 @@ describe("bar#AS-22 the vendor's refusal", () => {
     async (sent) => {
       const browser = fixture.browser();
       const state = (await browser.approve()).searchParams.get("state") ?? "";
-      const query = new URLSearchParams({ ...sent, state, iss: fixture.provider.issuer } as Record<string, string>);
+      const query = new URLSearchParams({ ...sent, state, iss: fixture.provider.issuer });
       const back = await browser.finish(new URL(`${SERVER}/callback?${query.toString()}`));
       expect(back.searchParams.get("error")).toBe("server_error");
       expect(back.href).not.toContain("canary");

@@ -59,12 +59,17 @@ describe("bar#DI-1 metadata that demands what we do not do", () => {
     { response_modes_supported: [], token_endpoint_auth_methods_supported: [] },
     { pushed_authorization_request_endpoint: `${ISSUER}/par`, request_object_signing_alg_values_supported: ["ES256"] },
   ])("is none that only offers it: %j", async (metadata) => {
-    requireMetDemands(await resolved(metadata), CLIENT, ["openid"]);
+    const vendor = await resolved(metadata);
+    expect(() => requireMetDemands(vendor, CLIENT, ["openid"])).not.toThrow();
   });
 
   it("is none for a flow that asks for no ID token", async () => {
-    requireMetDemands(await resolved({ jwks_uri: undefined }), CLIENT, ["read"]);
-    requireMetDemands(await resolved({ jwks_uri: undefined }, { issuesIdTokens: false }), CLIENT, ["openid"]);
+    const [plain, issuesNone] = [
+      await resolved({ jwks_uri: undefined }),
+      await resolved({ jwks_uri: undefined }, { issuesIdTokens: false }),
+    ];
+    expect(() => requireMetDemands(plain, CLIENT, ["read"])).not.toThrow();
+    expect(() => requireMetDemands(issuesNone, CLIENT, ["openid"])).not.toThrow();
   });
 });
 

@@ -128,8 +128,9 @@ function unlessUnpublished(error: unknown): void {
   if (!isUnpublishedKey(error)) throw error;
 }
 
-function withoutIdToken({ idToken: _, ...answer }: TokenAnswer): TokenAnswer {
-  return answer;
+function withoutIdToken(answer: TokenAnswer): TokenAnswer {
+  const { idToken: _, ...rest } = answer;
+  return rest;
 }
 
 async function jwksUriOf(
