@@ -26,6 +26,11 @@ const FOREIGN: ReadonlySet<string> = new Set([
   // Of SQLite and of Node's own metrics.
   "VACUUM",
   "nodejs_eventloop_lag_p99_seconds",
+  // Headers as browsers write them; the sources have them in lower case.
+  "Sec-Purpose",
+  "X-Moz",
+  // A class of Spring, in the example in Java.
+  "RestClient",
   // Headers of a future version.
   "Deprecation",
   "Sunset",

@@ -69,7 +69,7 @@ describe("leg 1, POST /v1/par", () => {
     expect([unknown.text, unknown.headers.get("www-authenticate")]).toEqual([wrong.text, challenge]);
   });
 
-  it("keeps nothing of a request it refuses", async () => {
+  it("rfc9126#2.3 keeps nothing of a request it refuses", async () => {
     const { push, deps } = await testBroker();
     const created = vi.spyOn(deps.records, "create");
     expect((await push({ redirect_uri: "https://other.example/cb" })).body).toMatchObject({

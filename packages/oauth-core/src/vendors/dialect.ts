@@ -87,14 +87,21 @@ export type ErrorMeaning<Code extends OAuthErrorCode> =
   | { readonly code: Code; readonly reason: string; readonly description: string };
 
 /** Our codes that an error of a vendor's token or revocation endpoint can mean. */
-export const TOKEN_ERROR_CODES = [
+export type TokenErrorCode = Extract<
+  OAuthErrorCode,
+  | "invalid_grant"
+  | "invalid_scope"
+  | "temporarily_unavailable"
+  | "vendor_credentials_rejected"
+  | "vendor_response_invalid"
+>;
+export const TOKEN_ERROR_CODES: readonly [TokenErrorCode, ...TokenErrorCode[]] = [
   "invalid_grant",
   "invalid_scope",
   "temporarily_unavailable",
   "vendor_credentials_rejected",
   "vendor_response_invalid",
-] as const satisfies readonly OAuthErrorCode[];
-export type TokenErrorCode = (typeof TOKEN_ERROR_CODES)[number];
+];
 
 /**
  * What an error code means in some answers: those that pass every condition. A `member` that is not

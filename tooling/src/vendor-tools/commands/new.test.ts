@@ -84,15 +84,15 @@ describe("vendor new", () => {
     });
     const server = await startMetadataServer(offers);
     const out = temporaryFolder();
-    const args = ["new", "--issuer", server.issuer, "--id", "a1", "--out", out, "--loopback"];
-    const { stdout } = await runInProcess(args);
+    const args = ["new", "--issuer", server.issuer, "--out", out, "--loopback", "--id"];
+    const { stdout } = await runInProcess([...args, "a1"]);
     expect((await load(out, "a1", "a1")).vendor).toMatchObject({
       pkce: "plain",
       tokenEndpointAuthMethod: "client_secret_post",
     });
     expect(stdout).toContain("revocationHelp:");
     server.document = goodMetadata(server.issuer);
-    const silent = await runInProcess([...args, "--id", "a2"]);
+    const silent = await runInProcess([...args, "a2"]);
     expect(silent.stdout).toContain("pkce: metadata says nothing");
     expect(silent.stdout).toContain("tokenEndpointAuthMethod: metadata says nothing");
   });
@@ -163,7 +163,7 @@ describe("vendor new", () => {
       [["new", ...issuer, "--id", "custom"], "--id must be"],
       [["new", ...issuer, "--name", "a */ b"], "--name must have"],
       [["new", ...issuer, "--nmae", "a"], "Unknown option"],
-      [["invent"], "The command 'invent' does not exist"],
+      [["invent"], "there is no command 'invent'"],
     ];
     for (const [args, sentence] of wrong) {
       const { code, stdout, stderr } = await runInProcess(args);

@@ -30,8 +30,8 @@ const refusal = (reason: string) =>
   expect.objectContaining({ code: "vendor_response_invalid", status: 502, extras: { reason } });
 
 const DEMANDS: readonly [string, object, string, readonly string[]][] = [
-  ["rfc9126#5 pushed requests", { require_pushed_authorization_requests: true }, "pushed_requests_required", []],
-  ["rfc9101#10.5 signed requests", { require_signed_request_object: true }, "signed_requests_required", []],
+  ["pushed requests", { require_pushed_authorization_requests: true }, "pushed_requests_required", []],
+  ["signed requests", { require_signed_request_object: true }, "signed_requests_required", []],
   ["another response mode", { response_modes_supported: ["fragment"] }, "response_mode_not_supported", []],
   ["form_post alone", { response_modes_supported: ["fragment", "form_post"] }, "response_mode_not_supported", []],
   ["openid without keys", { jwks_uri: undefined }, "keys_not_published", ["openid"]],
@@ -39,7 +39,7 @@ const DEMANDS: readonly [string, object, string, readonly string[]][] = [
 const KEY_ONLY = { token_endpoint_auth_methods_supported: ["private_key_jwt", "tls_client_auth"] };
 
 describe("bar#DI-1 metadata that demands what we do not do", () => {
-  it.each(DEMANDS)("is refused before the browser leaves: %s", async (_, metadata, reason, scope) => {
+  it.each(DEMANDS)("rfc9126#5 rfc9101#10.5 is refused before the browser leaves: %s", async (_, metadata, reason, scope) => {
     for (const entry of [{}, ENDPOINTS]) {
       const vendor = await resolved(metadata, entry);
       expect(() => requireMetDemands(vendor, CLIENT, scope)).toThrow(refusal(reason));
