@@ -95,6 +95,7 @@ export type TokenErrorCode = Extract<
   | "vendor_credentials_rejected"
   | "vendor_response_invalid"
 >;
+/** All of them, for the schema of the operators' file. */
 export const TOKEN_ERROR_CODES: readonly [TokenErrorCode, ...TokenErrorCode[]] = [
   "invalid_grant",
   "invalid_scope",

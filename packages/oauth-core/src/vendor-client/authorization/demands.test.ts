@@ -39,12 +39,15 @@ const DEMANDS: readonly [string, object, string, readonly string[]][] = [
 const KEY_ONLY = { token_endpoint_auth_methods_supported: ["private_key_jwt", "tls_client_auth"] };
 
 describe("bar#DI-1 metadata that demands what we do not do", () => {
-  it.each(DEMANDS)("rfc9126#5 rfc9101#10.5 is refused before the browser leaves: %s", async (_, metadata, reason, scope) => {
-    for (const entry of [{}, ENDPOINTS]) {
-      const vendor = await resolved(metadata, entry);
-      expect(() => requireMetDemands(vendor, CLIENT, scope)).toThrow(refusal(reason));
-    }
-  });
+  it.each(DEMANDS)(
+    "rfc9126#5 rfc9101#10.5 is refused before the browser leaves: %s",
+    async (_, metadata, reason, scope) => {
+      for (const entry of [{}, ENDPOINTS]) {
+        const vendor = await resolved(metadata, entry);
+        expect(() => requireMetDemands(vendor, CLIENT, scope)).toThrow(refusal(reason));
+      }
+    },
+  );
 
   it("is refused where it takes only keys, and these credentials have none", async () => {
     const vendor = await resolved(KEY_ONLY);
