@@ -98,7 +98,12 @@ describe("bar#HT-7 requests without credentials", () => {
       }
     }
     // A form_post answer is returned to the browser unread.
-    const expected = [...PUBLIC.map((path) => `200 ${path}`), "200 /v1/vendors/:id", "303 /v1/callback"];
+    const expected = [
+      ...PUBLIC.map((path) => `200 ${path}`),
+      "200 /v1/vendors/:id",
+      "204 /favicon.ico",
+      "303 /v1/callback",
+    ];
     expect([...open].toSorted()).toEqual(expected.toSorted());
   });
 

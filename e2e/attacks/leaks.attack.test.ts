@@ -7,6 +7,7 @@
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { readTimeline } from "@oauth-broker/broker/src/cli/timeline.ts";
 import { deriveKey, localKeyWrapper, open } from "@oauth-broker/token-store";
 import { afterEach, describe, expect, it, vi } from "vitest";
@@ -153,8 +154,10 @@ describe("what store and keys together open", () => {
    * Everything from which a thief of both could derive keys: the keyset's secrets, and every text
    * found.
    */
-  async function thiefsKeys({ broker, folder }: Fixture, records: readonly object[]): Promise<Buffer[]> {
-    const keyset = await broker.deps.records.get({ kind: "keyset", id: "broker" });
+  async function thiefsKeys({ folder }: Fixture, records: readonly object[]): Promise<Buffer[]> {
+    const store = new DatabaseSync(join(folder, "broker.sqlite"), { readOnly: true });
+    const keyset = store.prepare("select data from records where kind = 'keyset'").get() ?? {};
+    store.close();
     const {
       wrapped,
       sealed,
@@ -162,7 +165,7 @@ describe("what store and keys together open", () => {
       environment = "",
       table = "",
       revision,
-    } = (keyset?.data ?? {}) as Record<string, string>;
+    } = JSON.parse(String(keyset["data"])) as Record<string, string>;
     const wrapper = localKeyWrapper({ path: join(folder, "broker.sqlite.key") });
     const dataKey = await wrapper.unwrap(wrapped ?? "", { purpose: "keyset", base_url: baseUrl, environment, table });
     const text = open(dataKey, sealed ?? "", ["keyset 2", baseUrl, environment, table, String(revision)]).toString(
@@ -170,7 +173,17 @@ describe("what store and keys together open", () => {
     );
     const words = [text, JSON.stringify(records)].flatMap((json) => json.match(/[A-Za-z0-9_.-]{6,}/g) ?? []);
     const secrets: (string | Buffer)[] = words.flatMap((word) => [word, Buffer.from(word, "base64url")]);
-    const purposes = ["state", "flow", "connection", "parked-tokens", "parked-code", "refresh-replay"];
+    const purposes = [
+      "state",
+      "flow",
+      "connection",
+      "connection-tokens",
+      "refresh-token",
+      "record-mac",
+      "parked-tokens",
+      "parked-code",
+      "refresh-replay",
+    ];
     const infos = purposes.flatMap((purpose) => [purpose, `oauth-broker/${purpose}`]);
     const derived = secrets.flatMap((secret) =>
       secret.length === 0 ? [] : infos.map((info) => deriveKey(secret, info)),

@@ -155,7 +155,7 @@ describe("X-7 (ii) the victim is sent the start URL of the attacker's flow", () 
   it("bar#XA-7 X-7 ends there too when the victim's session holds no verifier at all", async () => {
     const harness = await setUp();
     const { result } = await sendStartUrl(harness, { victimIsBusy: false });
-    expect(result.answer).toMatchObject({ status: 400, body: { error: "invalid_request" } });
+    expect(result.answer).toMatchObject({ status: 400, body: { error: "invalid_grant" } });
     expect(harness.honest.tokenRequests).toEqual([]);
   });
 

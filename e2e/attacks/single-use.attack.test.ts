@@ -13,10 +13,10 @@ import { createFixture } from "./support/fixture.ts";
 const off = vi.hoisted(() => new Set<string>());
 afterEach(() => off.clear());
 
-vi.mock("../../packages/token-store/src/storage/memory/record-store.ts", async (original) => {
-  const actual = await original<typeof import("../../packages/token-store/src/storage/memory/record-store.ts")>();
-  const memoryRecordStore: typeof actual.memoryRecordStore = (deps) => {
-    const store = actual.memoryRecordStore(deps);
+vi.mock("../../apps/broker/src/keys/broker-records.ts", async (original) => {
+  const actual = await original<typeof import("../../apps/broker/src/keys/broker-records.ts")>();
+  const brokerRecords: typeof actual.brokerRecords = (options) => {
+    const store = actual.brokerRecords(options);
     const advance: typeof store.advance = async (...call) => {
       const { outcome, ...rest } = await store.advance(...call);
       // The second request gets the answer of the first.
@@ -24,7 +24,7 @@ vi.mock("../../packages/token-store/src/storage/memory/record-store.ts", async (
     };
     return { ...store, advance };
   };
-  return { ...actual, memoryRecordStore };
+  return { ...actual, brokerRecords };
 });
 
 async function setUp() {

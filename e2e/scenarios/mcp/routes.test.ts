@@ -17,15 +17,18 @@ import { exchange } from "../../support/raw-http.ts";
 type Statuses = Readonly<Record<string, number>>;
 
 const PROBES: Statuses = { "GET /healthz": 200, "GET /readyz": 200 };
+/** For a user who opens the server in a browser. The ingress does not expose the page at /. */
+const FOR_BROWSERS: Statuses = { "GET /": 200, "GET /favicon.ico": 204 };
 const MODES: Readonly<Record<string, { readonly env: () => Promise<Environment>; readonly routes: Statuses }>> = {
   "pre-registered": {
     env: async () => ({ OAUTH_MODE: "pre-registered", PORT: String(await freePort()) }),
-    routes: { ...PROBES, "POST /mcp": 401 },
+    routes: { ...PROBES, ...FOR_BROWSERS, "POST /mcp": 401 },
   },
   hosted: {
     env: hostedEnvironment,
     routes: {
       ...PROBES,
+      ...FOR_BROWSERS,
       "POST /mcp": 401,
       "GET /.well-known/oauth-authorization-server": 200,
       "GET /.well-known/oauth-protected-resource": 200,
@@ -72,13 +75,13 @@ describe.each(Object.entries(MODES))("in %s mode", (_, { env, routes }) => {
     // bearer token.
     expect(withToken.status).toBe(isToken ? 401 : status);
     const challenge = withToken.headers.get("www-authenticate") ?? "";
-    expect(challenge.startsWith("Bearer")).toBe(route === "POST /mcp");
+    // At the token endpoint it names the scheme that the client used (rfc6749#5.2).
+    expect(challenge.startsWith("Bearer")).toBe(route === "POST /mcp" || isToken);
   });
 
   it("no other path answers, by any method", async () => {
     const paths = new Set(Object.keys(MODES["hosted"]!.routes).map((route) => route.split(" ")[1] ?? ""));
     const others = [
-      "/",
       "/callback",
       "/consent",
       "/sse",
@@ -174,7 +177,7 @@ it("service.yaml of the template exposes exactly the open paths of its mode", ()
   const yaml = readFileSync(join(dirname(MCP_SOURCE), "..", "service.yaml"), "utf8");
   const exposed = [...yaml.matchAll(/^ +- (\/\S+)$/gm)].map(([, path = ""]) => path);
   const open = Object.keys(MODES["hosted"]?.routes ?? {}).filter(
-    (route) => !(route in PROBES) && route !== "POST /mcp",
+    (route) => !(route in PROBES) && route !== "POST /mcp" && route !== "GET /",
   );
   expect(yaml).toMatch(/^mode: hosted$/m);
   expect(exposed.toSorted()).toEqual(open.map((route) => route.replace(/^\w+ /, "")).toSorted());

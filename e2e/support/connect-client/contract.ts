@@ -125,7 +125,6 @@ export function describeConnectClient(name: string, open: () => Promise<ConnectH
         ["rfc6749#3.1 with iss twice", "malformed", (sent) => sent.append("iss", "https://attacker.example")],
         ["rfc6749#3.1 with state twice", "malformed", (sent) => sent.append("state", "x")],
         ["rfc6749#3.1 with code twice", "malformed", (sent) => sent.append("code", "x")],
-        ["bar#CB-11 without code", "malformed", (sent) => sent.delete("code")],
         ["bar#CB-11 with code and error", "malformed", (sent) => sent.append("error", "access_denied")],
       ])("%s is refused, and its code goes nowhere", async (_what, reason, change) => {
         const { session, callback } = await returnFromVendor(harness.client);
@@ -136,6 +135,17 @@ export function describeConnectClient(name: string, open: () => Promise<ConnectH
         });
         expect(redeemed()).toBe(before);
         plantTokens(await harness.client.finish(callback, session));
+      });
+
+      it("bar#CB-11 without code is refused, and nothing is redeemed", async () => {
+        const { session, callback } = await returnFromVendor(harness.client);
+        const before = redeemed();
+        const bare = withParameters(callback, (sent) => sent.delete("code"));
+        // The broker's always has code or error; a vendor's may have neither, which is its error.
+        await expect(harness.client.finish(bare, session)).rejects.toMatchObject({
+          code: expect.stringMatching(/^(?:invalid_callback|server_error)$/),
+        });
+        expect(redeemed()).toBe(before);
       });
 
       it("rfc9700#4.4.2.2 at another path is refused", async () => {

@@ -19,7 +19,7 @@ describe("where the configuration comes from", () => {
       owners: [],
       clients: [],
       limits: { parPerMinute: 600, explainPerMinute: 60, vendorCallsPerMinute: 6000, bodyBytes: 65_536 },
-      egress: { allowLoopback: true, allowCidrs: [], timeoutMs: 10_000 },
+      egress: { allowLoopback: true, allowCidrs: [], operatorUrls: [], timeoutMs: 10_000 },
       warnings: [],
     });
   });

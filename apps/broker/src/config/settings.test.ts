@@ -86,7 +86,12 @@ describe("limits and egress", () => {
       vendorCallsPerMinute: 100,
       bodyBytes: 2048,
     });
-    expect(config.egress).toEqual({ allowLoopback: true, allowCidrs: ["10.1.0.0/16", "fd00::/8"], timeoutMs: 15_000 });
+    expect(config.egress).toEqual({
+      allowLoopback: true,
+      allowCidrs: ["10.1.0.0/16", "fd00::/8"],
+      operatorUrls: [],
+      timeoutMs: 15_000,
+    });
     expect(config.warnings).toEqual([]);
   });
 

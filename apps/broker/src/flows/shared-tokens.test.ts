@@ -66,7 +66,7 @@ const DOORS: readonly [string, string, (stolen: Grant) => Form][] = [
   ["an access token", "/v1/check", ({ access }) => ({ access_token: access })],
 ];
 
-describe.each(DOORS)("bar#RF-7 rfc6749#10.4 %s of another owner's client at %s", (_, path, formOf) => {
+describe.each(DOORS)("bar#RF-7 bar#RV-3 rfc6749#10.4 %s of another owner's client at %s", (_, path, formOf) => {
   it.each<[string, (own: Grant) => Form, string, string | undefined]>([
     ["the attacker's own connection", ({ connection }) => ({ connection }), "invalid_grant", "connection_mismatch"],
     [

@@ -94,6 +94,7 @@ describe("a vendor of the operator's own", () => {
       authorizationCodeLifetimeSeconds: 60,
       redeemAt: "callback",
       tokenEndpointAuthMethod: "client_secret_post",
+      statesAuthMethod: true,
       tokenRequestBody: "json",
       issRequired: true,
       idTokenAlgs: ["ES256"],
