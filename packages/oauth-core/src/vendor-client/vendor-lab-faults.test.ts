@@ -116,6 +116,14 @@ describe("bar#VR-7 an answer that is refused while it is read", () => {
     expect(lab.vendor.received.at(-1)?.form.get("token")).toBe(token);
   });
 
+  it("is an error in a 200, whose tokens are revoked", async () => {
+    lab.vendor.answers.set("/token", { body: { ...soundAnswer(), refresh_token: "new", error: "invalid_grant" } });
+    expect(await failure(lab.redeem())).toMatchObject({ code: "invalid_grant", extras: { retry: "restart" } });
+    const revoked = () =>
+      lab.vendor.received.filter(({ path }) => path === "/revoke").map(({ form }) => form.get("token"));
+    await expect.poll(revoked).toContain("new");
+  });
+
   it("shows a new refresh token: only a new flow brings another", async () => {
     lab.vendor.answers.set("/token", { body: { access_token: 7, refresh_token: "new" } });
     expect((await failure(lab.redeem())).extras).toEqual({ retry: "restart" });

@@ -20,6 +20,14 @@ export const VENDOR_ANSWER_DEFENCES: readonly Mutation[] = [
     tests: [`${TOKEN}/refresh.test.ts`, `${VENDOR}/vendor-lab-faults.test.ts`, ANSWERS],
   },
   {
+    defence: "The tokens beside an error in a success are revoked, and a lost refresh token is said",
+    rows: ["RF-9"],
+    file: `${TOKEN}/response.ts`,
+    find: "if (Object.keys(seen).length > 0) onRefused?.(seen);",
+    replace: "if (Object.keys(seen).length > 2) onRefused?.(seen);",
+    tests: [`${TOKEN}/response.test.ts`, `${TOKEN}/refresh.test.ts`, `${VENDOR}/vendor-lab-faults.test.ts`],
+  },
+  {
     defence: "A refused refresh revokes no token but a new refresh token",
     rows: ["RF-9"],
     file: `${TOKEN}/refused.ts`,

@@ -151,6 +151,24 @@ describe("refreshTokens", () => {
     },
   );
 
+  it.each([
+    ["invalid_grant", "invalid_grant"],
+    ["server_error", "vendor_response_invalid"],
+    ["temporarily_unavailable", "temporarily_unavailable"],
+  ])("bar#RF-9 an error in a 200 loses the new refresh token beside it, which is revoked: %s", async (error, code) => {
+    lab.vendor.answers.set("/token", { body: { ...soundAnswer(), ...ROTATED, error } });
+    await expect(lab.refresh()).rejects.toMatchObject({ code, extras: { vendorError: error, retry: "restart" } });
+    await expect.poll(() => times("/revoke")).toBe(1);
+    expect(lab.vendor.received.at(-1)?.form.get("token")).toBe("rotated");
+  });
+
+  it("bar#RF-9 an error in a 200 without tokens spends nothing, of a vendor known to rotate", async () => {
+    lab.vendor.answers.set("/token", { body: { error: "temporarily_unavailable" } });
+    const error = await lab.refresh({ entry: { rotatesRefreshTokens: true } }).catch((thrown: unknown) => thrown);
+    expect(error).toHaveProperty("extras", { vendorError: "temporarily_unavailable" });
+    expect(times("/revoke")).toBe(0);
+  });
+
   it.each<[string, object, Partial<Vendor>, object, number]>([
     ["known to rotate", { access_token: "" }, { rotatesRefreshTokens: true }, { retry: "restart" }, 0],
     ["not known to rotate", { access_token: "" }, {}, {}, 0],

@@ -286,8 +286,21 @@ describe("an answer that is refused while it is read", () => {
     expect(onRefused.mock.calls).toEqual([[seen]]);
   });
 
+  it.each<[string, string, object]>([
+    [
+      "beside tokens",
+      '{"error":"invalid_grant","access_token":"a","refresh_token":"r"}',
+      { accessToken: "a", refreshToken: "r" },
+    ],
+    ["in a form", "error=invalid_grant&refresh_token=r", { refreshToken: "r" }],
+  ])("shows its tokens where it is an error in a 200: %s", async (_title, body, seen) => {
+    const onRefused = vi.fn<(seen: object) => void>();
+    await expect(read(body, { onRefused })).rejects.toMatchObject({ code: "invalid_grant" });
+    expect(onRefused.mock.calls).toEqual([[seen]]);
+  });
+
   it.each<[string, string | object, Options?]>([
-    ["an error", { error: "invalid_grant", access_token: "a" }],
+    ["an error in a 200 without tokens", { error: "invalid_grant" }],
     ["a refusal by its status", SOUND, { status: 400 }],
     ["a redirect", SOUND, { status: 302 }],
   ])("is not %s", async (_title, body, options = {}) => {

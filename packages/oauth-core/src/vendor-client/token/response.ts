@@ -48,7 +48,7 @@ export type SeenTokens = Partial<Pick<TokenAnswer, "accessToken" | "refreshToken
 /** What an answer is read with. */
 export interface Reading {
   readonly now: Clock;
-  /** A success that cannot be read as one is about to be refused: the tokens it shows. */
+  /** A success that cannot be read as one, or an error beside tokens, is about to be refused: the tokens it shows. */
   readonly onRefused?: (seen: SeenTokens) => void;
   /** The answer has a `scope` that is none. */
   readonly onOddScope?: () => void;
@@ -80,7 +80,12 @@ export async function readTokenAnswer(
   if (!isSuccess) throw refusalOf(answered, now);
   const showsToken = isToken(unwrap(members, vendor).members.access_token);
   const error = errorInSuccess(answered, { now, showsToken });
-  if (error !== undefined) throw error;
+  if (error !== undefined) {
+    // Without tokens nothing was issued, and the one that was sent may still be valid.
+    const seen = seenTokens(body, vendor);
+    if (Object.keys(seen).length > 0) onRefused?.(seen);
+    throw error;
+  }
   try {
     if ("problem" in parsed) throw parsed.problem;
     if (members.ok === false) throw invalidVendorResponse(`${call.what}: refused without an error code`);
