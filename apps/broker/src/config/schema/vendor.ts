@@ -43,40 +43,57 @@ const CALLBACK_OWN_PARAMETERS: ReadonlySet<string> = new Set([
   "error_uri",
 ]);
 
+/**
+ * The endpoints that may contain {placeholders}; whether those are declared is asked of each
+ * (vendors/placeholders.ts).
+ */
+export const ENDPOINT_TEMPLATES = {
+  issuer: {
+    description: "The vendor's issuer, byte for byte; endpoints that are absent here are discovered from it.",
+    example: "https://vendor.example",
+  },
+  authorization_endpoint: { description: "Where users are sent.", example: "https://vendor.example/authorize" },
+  token_endpoint: { description: "Where codes are redeemed.", example: "https://vendor.example/token" },
+  refresh_endpoint: {
+    description: "Where tokens are refreshed, when that is not the token endpoint.",
+    example: "https://vendor.example/refresh",
+  },
+  revocation_endpoint: {
+    description: "Where tokens are revoked. `{client_id}` stands for ours where the vendor has a way of its own.",
+    example: "https://vendor.example/revoke",
+  },
+  jwks_uri: { description: "The keys of its ID tokens.", example: "https://vendor.example/jwks" },
+  userinfo_endpoint: {
+    description:
+      "Identifies the account of a token: called once per flow whose tokens come without an ID token, so that `connection` names the account.",
+    example: "https://vendor.example/userinfo",
+  },
+  introspection_endpoint: {
+    description:
+      "Says whether a token is valid (RFC 7662), for `/v1/check`: called as the client of `credentials`, or as the caller's own.",
+    example: "https://vendor.example/introspect",
+  },
+} as const;
+
 export function vendorSchema(rules: UrlRules) {
-  const url = (description: string, example: string) => endpointTemplate(rules, { description, example }).optional();
+  const url = (field: keyof typeof ENDPOINT_TEMPLATES) => endpointTemplate(rules, ENDPOINT_TEMPLATES[field]).optional();
   return section({
     name: text(
       { type: "text", description: "Shown to users. Needed for a vendor of your own.", example: "My Vendor" },
       checkName,
     ).optional(),
-    issuer: url(
-      "The vendor's issuer, byte for byte; endpoints that are absent here are discovered from it.",
-      "https://vendor.example",
-    ),
-    authorization_endpoint: url("Where users are sent.", "https://vendor.example/authorize"),
-    token_endpoint: url("Where codes are redeemed.", "https://vendor.example/token"),
-    refresh_endpoint: url(
-      "Where tokens are refreshed, when that is not the token endpoint.",
-      "https://vendor.example/refresh",
-    ),
-    revocation_endpoint: url(
-      "Where tokens are revoked. `{client_id}` stands for ours where the vendor has a way of its own.",
-      "https://vendor.example/revoke",
-    ),
+    issuer: url("issuer"),
+    authorization_endpoint: url("authorization_endpoint"),
+    token_endpoint: url("token_endpoint"),
+    refresh_endpoint: url("refresh_endpoint"),
+    revocation_endpoint: url("revocation_endpoint"),
     registration_endpoint: endpoint(rules, {
       description: "Where POST /register registers clients; if absent, the endpoint from the vendor's metadata.",
       example: "https://vendor.example/register",
     }).optional(),
-    jwks_uri: url("The keys of its ID tokens.", "https://vendor.example/jwks"),
-    userinfo_endpoint: url(
-      "Identifies the account of a token: called once per flow whose tokens come without an ID token, so that `connection` names the account.",
-      "https://vendor.example/userinfo",
-    ),
-    introspection_endpoint: url(
-      "Says whether a token is valid (RFC 7662), for `/v1/check`: called as the client of `credentials`, or as the caller's own.",
-      "https://vendor.example/introspect",
-    ),
+    jwks_uri: url("jwks_uri"),
+    userinfo_endpoint: url("userinfo_endpoint"),
+    introspection_endpoint: url("introspection_endpoint"),
     pkce: choice({ description: "What the vendor does with PKCE.", example: "S256", default: "S256" }, [
       "S256",
       "plain",

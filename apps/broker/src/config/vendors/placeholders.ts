@@ -12,17 +12,11 @@ import {
 } from "@oauth-broker/oauth-core/protocol";
 import type { Vendor } from "@oauth-broker/oauth-core/registry";
 import { problemOfThrown } from "@oauth-broker/oauth-core/configuration";
-import type { ParsedVendor } from "../schema/vendor.ts";
+import { ENDPOINT_TEMPLATES, type ParsedVendor } from "../schema/vendor.ts";
 
-const ENDPOINTS = [
-  "issuer",
-  "authorization_endpoint",
-  "token_endpoint",
-  "refresh_endpoint",
-  "revocation_endpoint",
-  "jwks_uri",
-  "userinfo_endpoint",
-] as const;
+type EndpointField = keyof typeof ENDPOINT_TEMPLATES;
+
+const ENDPOINTS = Object.keys(ENDPOINT_TEMPLATES) as EndpointField[];
 
 interface PlaceholderProblem {
   /** A path below the vendor. */
@@ -115,7 +109,7 @@ export function placeholderProblems(
  * Leaves out the placeholders that the vendor's dialect fills itself: the client id in its path,
  * the tenant of a token.
  */
-function withoutDialect(field: (typeof ENDPOINTS)[number], template: string, { issuerTemplate }: Vendor): string {
+function withoutDialect(field: EndpointField, template: string, { issuerTemplate }: Vendor): string {
   if (field === "revocation_endpoint") return template.replace(/(?<=\/)\{client_id\}(?=\/|$)/, "");
   if (field === "issuer" && issuerTemplate !== undefined)
     return template.replace(`{${issuerTemplate.placeholder}}`, "");

@@ -1,6 +1,7 @@
 import { defineVendor, REGISTRY as SHIPPED } from "@oauth-broker/oauth-core/registry";
 import { describe, expect, it } from "vitest";
 import type { VendorRegistry } from "../../config.ts";
+import { vendorSchema } from "../schema/vendor.ts";
 import {
   CLIENT,
   load,
@@ -250,6 +251,17 @@ describe("endpoints", () => {
       "….token_endpoint uses {region}, which is not declared under placeholders",
     ]);
   });
+
+  const fields = Object.keys(vendorSchema({ allowLoopback: false, allowCidrs: [] }).shape);
+
+  it.each(fields.filter((field) => /^issuer$|_endpoint$|_uri$/.test(field)))(
+    "have no placeholder that the entry does not declare: %s",
+    (field) => {
+      expect(problemsOfOwn({ [field]: "https://vendor.example/{region}/x" })).toEqual([
+        expect.stringMatching(new RegExp(String.raw`^….${field} (?:uses \{region\}|has braces), `)),
+      ]);
+    },
+  );
 
   it("bar#ST-4 fix no parameter of ours by the vendor's own name of it", () => {
     const known = defineVendor({ id: "known", name: "K", parameterNames: { client_id: "client_key" } });
