@@ -16,7 +16,7 @@ import type { HostedSettings } from "../settings.ts";
 import type { HostedClient } from "./clients/client.ts";
 import { unknownClient } from "./clients/unknown-client.ts";
 import { requireOwnResource } from "./paths.ts";
-import { signInScopes, supportedScopes, withOwed, withoutIgnored } from "./sessions/scope.ts";
+import { ignorableScopes, signInScopes, supportedScopes, withOwed, withoutIgnored } from "./sessions/scope.ts";
 
 export interface ClientLookup<C extends HostedClient> {
   readonly findClient: (clientId: string) => Promise<C | undefined>;
@@ -83,7 +83,7 @@ function requireScope(
   settings: Pick<HostedSettings, "vendor" | "linking">,
 ): readonly string[] {
   const supported = supportedScopes(settings);
-  const requested = withoutIgnored(scope === undefined ? [] : parseScope(scope), supported);
+  const requested = withoutIgnored(scope === undefined ? [] : parseScope(scope), ignorableScopes(settings), supported);
   const unknown = requested.filter((token) => !supported.includes(token));
   if (unknown.length > 0) throw new OAuthError("invalid_scope", `This server does not support ${namedScopes(unknown)}`);
   if (requested.length === 0) return supported;

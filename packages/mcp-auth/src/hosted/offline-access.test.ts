@@ -37,6 +37,14 @@ async function connect(fixture: ServerFixture, scope: string | undefined) {
   return { asked: vendor.searchParams.get("scope"), body };
 }
 
+const refresh = (fixture: ServerFixture, body: Record<string, unknown>, scope: string) =>
+  fixture.token({
+    grant_type: "refresh_token",
+    client_id: "desk",
+    refresh_token: String(body["refresh_token"]),
+    scope,
+  });
+
 describe("rfc6749#3.3 where the vendor does not have it, it asks for nothing", () => {
   it.each([
     ["beside another", "read offline_access", "read"],
@@ -46,25 +54,27 @@ describe("rfc6749#3.3 where the vendor does not have it, it asks for nothing", (
     const fixture = await open(["read", "write"]);
     const { asked, body } = await connect(fixture, scope);
     expect(asked).toBe(granted);
-    const refreshed = await fixture.token({
-      grant_type: "refresh_token",
-      client_id: "desk",
-      refresh_token: body["refresh_token"],
-      scope,
-    });
+    const refreshed = await refresh(fixture, body, scope);
     expect([refreshed.status, refreshed.body["scope"]]).toEqual([200, granted]);
   });
 
-  it("with VENDORS too", async () => {
-    const fixture = await openStubLinkingFixture();
-    closing.push(fixture.close);
-    expect((await connect(fixture, "main:read offline_access")).body["scope"]).toBe("main:read");
-  });
+  it.each(["main:read offline_access", "main:read main:offline_access", "chat:offline_access main:read"])(
+    "with VENDORS too: %s",
+    async (scope) => {
+      const fixture = await openStubLinkingFixture();
+      closing.push(fixture.close);
+      const { body } = await connect(fixture, scope);
+      expect(body["scope"]).toBe("main:read");
+      const refreshed = await refresh(fixture, body, scope);
+      expect([refreshed.status, refreshed.body["scope"]]).toEqual([200, "main:read"]);
+    },
+  );
 
   it.each([
     ["read admin offline_access", "This server does not support the scope admin"],
     ["admin:x admin:y", "This server does not support the scope admin:x admin:y"],
     ["offline_access2", "This server does not support the scope offline_access2"],
+    ["main:offline_access", "This server does not support the scope main:offline_access"],
     ["a b c d e f g", "This server does not support the scope a b c d e and 2 more"],
     [`x${"y".repeat(300)}`, `This server does not support the scope x${"y".repeat(63)}...`],
   ])("and any other value is invalid_scope, by name: %s", async (scope, description) => {
@@ -76,6 +86,31 @@ describe("rfc6749#3.3 where the vendor does not have it, it asks for nothing", (
 });
 
 describe("where the vendor has it", () => {
+  it.each([
+    ["read offline_access", "read"],
+    ["offline_access", "read write"],
+  ])("and does not echo it, a refresh may still name it: %s", async (scope, granted) => {
+    const fixture = await open(["read", "write", "offline_access"]);
+    const { asked, body } = await connect(fixture, undefined);
+    expect([asked, body["scope"]]).toEqual(["read write offline_access", "read write"]);
+    const refreshed = await refresh(fixture, body, scope);
+    expect([refreshed.status, refreshed.body["scope"]]).toEqual([200, granted]);
+    const more = await refresh(fixture, refreshed.body, "read admin offline_access");
+    expect([more.status, more.body]).toMatchObject([400, { error: "invalid_scope" }]);
+  });
+
+  it("with VENDORS likewise", async () => {
+    const fixture = await openStubLinkingFixture({ mainScopes: ["read", "write", "offline_access"] });
+    closing.push(fixture.close);
+    const scope = "main:read main:offline_access";
+    const { body } = await connect(fixture, scope);
+    expect(body["scope"]).toBe("main:read");
+    const refreshed = await refresh(fixture, body, scope);
+    expect([refreshed.status, refreshed.body["scope"]]).toEqual([200, "main:read"]);
+    const other = await refresh(fixture, refreshed.body, "main:read other:offline_access");
+    expect([other.status, other.body]).toMatchObject([400, { error: "invalid_scope" }]);
+  });
+
   it.each([undefined, "read", "offline_access", "read offline_access"])(
     "the vendor is asked for it: %s",
     async (scope) => {

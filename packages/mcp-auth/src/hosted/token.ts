@@ -9,7 +9,7 @@ import { type FindClient, type HostedClient, requireClient } from "./clients/cli
 import type { HostedDeps } from "./deps.ts";
 import { requireOwnResource } from "./paths.ts";
 import type { IssuedTokens } from "./sessions/session.ts";
-import { supportedScopes, withoutIgnored } from "./sessions/scope.ts";
+import { ignorableScopes } from "./sessions/scope.ts";
 import { linkKey } from "./vendor-links/link.ts";
 
 /** Redeems a posted code: the vendor's own, or one of ours. */
@@ -70,14 +70,13 @@ async function redeemRefreshToken(
   const refreshToken = parameters.require("refresh_token");
   requireOwnResource(parameters, deps.settings);
   const requested = parameters.get("scope");
-  const scope =
-    requested === undefined ? undefined : withoutIgnored(parseScope(requested), supportedScopes(deps.settings));
+  const scope = requested === undefined ? undefined : parseScope(requested);
   if (deps.settings.linking === undefined) {
     const session = await deps.sessions.find(refreshToken);
     if (session?.clientId === clientId) await requireLink(session.user, deps);
   }
   // Also for a token that was not found: there a replayed one ends its session.
-  return deps.sessions.refresh(refreshToken, { clientId, scope });
+  return deps.sessions.refresh(refreshToken, { clientId, scope, ignorable: ignorableScopes(deps.settings) });
 }
 
 async function requireLink(user: string, deps: HostedDeps): Promise<void> {

@@ -162,6 +162,13 @@ export const SESSION_DEFENCES: readonly Mutation[] = [
     tests: ["packages/mcp-auth/src/hosted/sessions/linking-sessions.test.ts"],
   },
   {
+    defence: "Of the scopes that a session lacks a refresh ignores offline_access alone",
+    file: "packages/mcp-auth/src/hosted/sessions/refresh.ts",
+    find: "withoutIgnored(named, ignorable, session.scope)",
+    replace: "withoutIgnored(named, named.slice(ignorable.length > 0 ? 0 : 1), session.scope)",
+    tests: ["packages/mcp-auth/src/hosted/offline-access.test.ts"],
+  },
+  {
     defence: "A scope that names a vendor is not taken for the only vendor's own",
     file: "packages/mcp-auth/src/hosted/sessions/record.ts",
     find: "return session.linking === true ? undefined : session;",

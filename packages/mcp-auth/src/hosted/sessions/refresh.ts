@@ -13,8 +13,8 @@ import { OAuthError } from "@oauth-broker/oauth-core";
 import { namedScopes } from "@oauth-broker/oauth-core/protocol";
 import type { IssuedToken } from "./issued-token.ts";
 import { type IssueTokens, openAnswer, sealAnswer, toIssuedTokens } from "./token-pair.ts";
-import { prefixScopes, scopesOfVendor } from "./scope.ts";
-import type { IssuedTokens } from "./session.ts";
+import { prefixScopes, scopesOfVendor, withoutIgnored } from "./scope.ts";
+import type { IssuedTokens, RefreshRequest } from "./session.ts";
 import type { UserSessions } from "./user-sessions.ts";
 import {
   MAX_ACCESS_TOKENS,
@@ -27,12 +27,6 @@ import {
   type standingOf,
   type StoredSession,
 } from "./record.ts";
-
-export interface RefreshRequest {
-  readonly clientId: string;
-  /** Absent or empty: all that was granted. */
-  readonly scope: readonly string[] | undefined;
-}
 
 export interface RefreshDeps extends SessionReading {
   readonly standingOf: typeof standingOf;
@@ -73,7 +67,7 @@ export async function refreshSession(
     }
     const listedUntil = await deps.index.listedUntil(session.user, session.id);
     if (listedUntil === undefined) throw notListed();
-    const scope = requestedScope(request.scope, session);
+    const scope = requestedScope(request, session);
     if (standing === "previous" && session.previous !== undefined) {
       return toIssuedTokens(openAnswer(session.previous.sealed, token, session.id), deps.now());
     }
@@ -89,12 +83,13 @@ function isReuse(standing: Standing, { previous }: StoredSession, now: number): 
 }
 
 /** @throws OAuthError invalid_scope for more than was granted; nothing has been spent then */
-function requestedScope(requested: readonly string[] | undefined, session: StoredSession): readonly string[] {
-  if (requested === undefined || requested.length === 0) return session.scope;
+function requestedScope({ scope = [], ignorable = [] }: RefreshRequest, session: StoredSession): readonly string[] {
   // The client of a session from before `VENDORS` may name scopes as they were then.
-  const asked = requested.map((token) =>
+  const named = scope.map((token) =>
     session.scope.includes(token) ? token : (prefixScopes([token], session.unprefixedOf)[0] ?? token),
   );
+  const asked = withoutIgnored(named, ignorable, session.scope);
+  if (asked.length === 0) return session.scope;
   //= rfc6749#6
   const more = asked.filter((token) => !session.scope.includes(token));
   if (more.length > 0) throw new OAuthError("invalid_scope", `The user did not grant ${namedScopes(more)}`);

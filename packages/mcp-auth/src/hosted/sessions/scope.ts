@@ -10,10 +10,23 @@ type ScopeSettings = Pick<HostedSettings, "vendor"> & {
   readonly linking: Pick<LinkingSettings, "signIn" | "vendors"> | undefined;
 };
 
-/** Clients ask for `offline_access` everywhere: it is ignored where it is not supported. */
+/**
+ * Clients ask for `offline_access` everywhere, and with `VENDORS` for that of each vendor: such a
+ * word asks for nothing where there is none.
+ */
+export function ignorableScopes({ linking }: Pick<ScopeSettings, "linking">): readonly string[] {
+  const ids = [...(linking?.vendors.keys() ?? [])];
+  return [OFFLINE_ACCESS, ...ids.flatMap((id) => prefixScopes([OFFLINE_ACCESS], id))];
+}
+
+/** @param there the scopes that are supported, or those that were granted */
 //= rfc6749#3.3
-export function withoutIgnored(requested: readonly string[], supported: readonly string[]): readonly string[] {
-  return requested.filter((scope) => scope !== OFFLINE_ACCESS || supported.includes(scope));
+export function withoutIgnored(
+  requested: readonly string[],
+  ignorable: readonly string[],
+  there: readonly string[],
+): readonly string[] {
+  return requested.filter((scope) => there.includes(scope) || !ignorable.includes(scope));
 }
 
 /** `scopes_supported`: all that a session can have. */

@@ -31,6 +31,14 @@ export interface LiveSession extends Session {
   readonly expiresAt: EpochSeconds;
 }
 
+export interface RefreshRequest {
+  readonly clientId: string;
+  /** Absent or empty: all that was granted. */
+  readonly scope: readonly string[] | undefined;
+  /** Those that ask for nothing where the session does not have them. Default none. */
+  readonly ignorable?: readonly string[];
+}
+
 export interface Sessions {
   /** After an authorization. @param session its user, client and scope */
   start(session: NewSession): Promise<{ readonly session: Session; readonly tokens: IssuedTokens }>;
@@ -48,10 +56,7 @@ export interface Sessions {
    * @throws OAuthError invalid_grant; invalid_scope for more than was granted;
    *   temporarily_unavailable
    */
-  refresh(
-    refreshToken: string,
-    request: { readonly clientId: string; readonly scope: readonly string[] | undefined },
-  ): Promise<IssuedTokens>;
+  refresh(refreshToken: string, request: RefreshRequest): Promise<IssuedTokens>;
   /**
    * RFC 7009: ends the session of either token.
    *

@@ -25,15 +25,18 @@ export async function openStubLinkingFixture(
   options: {
     readonly linking?: Partial<LinkingSettings>;
     readonly settings?: Partial<HostedSettings>;
+    /** Default MAIN_SCOPES. */
+    readonly mainScopes?: readonly string[];
     /** Begins with `VENDOR`. */
     readonly alone?: boolean;
     readonly records?: (now: Clock) => RecordStore;
   } = {},
 ): Promise<StubLinkingFixture> {
+  const { mainScopes = MAIN_SCOPES } = options;
   const stub = await startStubVendor();
   const { authorizationEndpoint, tokenEndpoint, revocationEndpoint } = stub;
   const ofStub = { id: "main", name: "Main Vendor", authorizationEndpoint, tokenEndpoint, revocationEndpoint };
-  const main = { vendor: defineVendor(ofStub), credentials: CREDENTIALS, scopes: MAIN_SCOPES, apiHosts: [] };
+  const main = { vendor: defineVendor(ofStub), credentials: CREDENTIALS, scopes: mainScopes, apiHosts: [] };
   const other = (id: string, name: string, scopes: readonly string[]): readonly [string, typeof main] => {
     const endpoints = { authorizationEndpoint: `https://${id}.example/a`, tokenEndpoint: `https://${id}.example/t` };
     return [id, { ...main, vendor: defineVendor({ id, name, ...endpoints, revocationEndpoint }), scopes }];
@@ -50,7 +53,7 @@ export async function openStubLinkingFixture(
   const open = (kind: "VENDOR" | "VENDORS", records = options.records): ServerFixture =>
     openServerFixture({
       vendor: main.vendor,
-      scopes: MAIN_SCOPES,
+      scopes: mainScopes,
       frozen: true,
       vendorClient: (real) => ({ ...real, identify: async () => "user" }),
       ...defined({ records }),
