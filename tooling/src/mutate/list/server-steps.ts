@@ -33,6 +33,13 @@ export const SERVER_STEP_DEFENCES: readonly Mutation[] = [
     tests: STEPS,
   },
   {
+    defence: "The default scopes that identify a user ask for no refresh token",
+    file: `${HOSTED}/sessions/scope.ts`,
+    find: ".filter((scope) => !offline.includes(scope));",
+    replace: ".filter((scope) => scope !== offline.join());",
+    tests: STEPS,
+  },
+  {
     defence: "A question is asked over the version that the page showed",
     file: `${LINKING}/store-link.ts`,
     find: "if (present !== linkVersion) return",

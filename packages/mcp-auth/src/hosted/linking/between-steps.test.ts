@@ -92,6 +92,15 @@ describe("the pages' own sign-in", () => {
     expect(scopeOf(await visitor.send(page, "connect", "chat"))).toContain("offline_access");
   });
 
+  it("asks for none where the default scopes, which identify the user, or the deployment's name it", async () => {
+    const { vendor } = fixture.settings;
+    const defaultScopes = ["api:read", "keep", "offline_access"];
+    const entry = { ...vendor.vendor, issuesIdTokens: false, defaultScopes, offlineScopes: ["keep"] };
+    const again = fixture.again({ settings: { vendor: { ...vendor, vendor: entry, scopes: defaultScopes } } });
+    const answer = await again.visitor().get("/connections");
+    expect(location(answer).searchParams.get("scope")).toBe("api:read");
+  });
+
   it.each(["%2e%2e%2fetc", "a.b", "A".repeat(65)])(
     "goes back to the connections where the path %s is no ticket's",
     async (path) => {

@@ -52,15 +52,17 @@ export function scopesOfVendor(sessionScope: readonly string[], id: string | und
 }
 
 /**
- * What to request at the sign-in vendor so that it identifies the user, and no more. Never beyond
- * the vendor's `VENDOR_<ID>_SCOPES`.
+ * What to request at the sign-in vendor so that it identifies the user, and no more: no refresh
+ * token. Never beyond the vendor's `VENDOR_<ID>_SCOPES`.
  */
 export function identityScopes({ vendor, scopes }: Pick<VendorSettings, "vendor" | "scopes">): readonly string[] {
-  const { identity, defaultScopes } = vendor;
+  const { identity, defaultScopes, offlineScopes } = vendor;
   const isByIdToken = scopes.includes("openid") && (hasIdTokens(vendor) || vendor.userinfoEndpoint !== undefined);
   // Some vendors put the members that identify a user behind `profile`.
   const members = typeof identity === "object" && identity.from === "id_token" ? ["openid", "profile"] : ["openid"];
-  return (isByIdToken ? members : defaultScopes).filter((scope) => scopes.includes(scope));
+  const offline = [OFFLINE_ACCESS, ...offlineScopes];
+  const identifying = (isByIdToken ? members : defaultScopes).filter((scope) => !offline.includes(scope));
+  return identifying.filter((scope) => scopes.includes(scope));
 }
 
 /**
