@@ -66,16 +66,20 @@ describe("bar#XA-9 the page before the browser leaves", () => {
     expect([await stage(), seen]).toEqual(["pushed", []]);
   });
 
-  it("bar#XA-9 lists scopes one a line, as code and cut, so that they are no sentence", async () => {
+  it("bar#XA-9 lists every scope, one a line, as code and whole, so that they are no sentence", async () => {
     const words = "none. This is a routine check by Acme: press Continue".split(" ");
-    const scope = [...words, "x".repeat(300), ...Array.from({ length: 60 }, (_, i) => `s${i}`)].join(" ");
-    const { shown } = await asked({ form: { scope } });
+    const scope = [...words, "x".repeat(300), ...Array.from({ length: 60 }, (_, i) => `s${i}`), "admin"];
+    const { shown } = await asked({ form: { scope: scope.join(" ") } });
     const lines = [...shown.html.matchAll(/<code>([^<]*)<\/code><br>/g)].map(([, line = ""]) => line);
-    expect(lines.slice(0, words.length)).toEqual(words);
-    expect(lines[words.length]).toBe(`${"x".repeat(80)}…`);
-    expect(lines).toHaveLength(40);
-    expect(shown.html).toContain(`and ${words.length + 61 - 40} more`);
+    expect(lines).toEqual(scope);
     expect(shown.html).not.toContain("This is");
+  });
+
+  it("bar#XA-9 hides no scope behind as many as a request holds", async () => {
+    const others = Array.from({ length: 1_600 }, (_, i) => String(i).padStart(4, "0"));
+    const { shown } = await asked({ form: { scope: [...others, "admin"].join(" ") } });
+    expect(shown.html.match(/<code>\d{4}<\/code><br>/g)).toHaveLength(others.length);
+    expect(shown.html).toContain("<code>admin</code><br>");
   });
 
   it("bar#XA-9 is not there for a client that vouches for browsers itself: it is refused before", async () => {

@@ -18,19 +18,13 @@ export interface OwnerPage {
   readonly flowId: string;
 }
 
-const MOST_SCOPES = 40;
-const LONGEST_SCOPE = 80;
-
 /**
  * A vendor may ignore a scope it does not know, so that the words are the client's choice: one a
- * line, as code, and cut, they cannot be read as a sentence of ours.
+ * line, as code, they cannot be read as a sentence of ours. All of them, and whole, so that none
+ * hides behind others; vendor/request.ts bounds their length together.
  */
 function scopeList(scope: readonly string[]): Markup {
-  const shown = scope
-    .slice(0, MOST_SCOPES)
-    .map((one) => (one.length > LONGEST_SCOPE ? `${one.slice(0, LONGEST_SCOPE)}…` : one));
-  const more = scope.length - shown.length;
-  return html`${shown.map((one) => html`<code>${one}</code><br>`)}${more === 0 ? undefined : `and ${more} more`}`;
+  return html`${scope.map((one) => html`<code>${one}</code><br>`)}`;
 }
 
 export function ownerPage(shown: OwnerPage, headers: Record<string, string>): Answer {

@@ -60,6 +60,14 @@ export const SHARING_DEFENCES: readonly Mutation[] = [
     tests: ["apps/broker/src/flows/owner-page.test.ts"],
   },
   {
+    defence: "No scope on the owner page hides behind others",
+    rows: ["XA-9"],
+    file: "apps/broker/src/pages/owner-page.ts",
+    find: "${scope.map((one) =>",
+    replace: "${scope.slice(0, 40).map((one) =>",
+    tests: ["apps/broker/src/flows/owner-page.test.ts"],
+  },
+  {
     defence: "Client ids are compared by letters and digits in lower case",
     file: "apps/broker/src/vendor/registrations.ts",
     find: "    .toLowerCase()\n",
