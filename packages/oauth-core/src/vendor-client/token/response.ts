@@ -48,7 +48,10 @@ export type SeenTokens = Partial<Pick<TokenAnswer, "accessToken" | "refreshToken
 /** What an answer is read with. */
 export interface Reading {
   readonly now: Clock;
-  /** A success that cannot be read as one, or an error beside tokens, is about to be refused: the tokens it shows. */
+  /**
+   * A success that cannot be read as one, or an error beside tokens, is about to be refused: the
+   * tokens it shows.
+   */
   readonly onRefused?: (seen: SeenTokens) => void;
   /** The answer has a `scope` that is none. */
   readonly onOddScope?: () => void;
