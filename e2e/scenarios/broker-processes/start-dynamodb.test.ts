@@ -142,15 +142,16 @@ describe("a configuration with a table", () => {
   const check = async (places: { readonly store: string; readonly keys?: string }) => {
     const yaml = brokerYaml({ baseUrl: "http://127.0.0.1:1", secrets, issuer: "http://127.0.0.1:9", ...places });
     writeFileSync(join(folder, "table.yaml"), yaml);
-    return runBrokerCommand(["check"], folder, { env: { BROKER_CONFIG: "table.yaml" } });
+    return runBrokerCommand(["check"], folder, { env: { ...aws.env, BROKER_CONFIG: "table.yaml" } });
   };
 
-  it("is checked without asking AWS for anything", async () => {
-    const { code, stdout } = await check(aws);
-    expect(code).toBe(0);
-    expect(stdout).toMatch(
-      new RegExp(`^store +dynamodb, table ${aws.table} in eu-west-1 at http://127.0.0.1:\\d+$`, "m"),
-    );
+  it("is checked, its table and key included", async () => {
+    const { region, endpoint } = aws.engine;
+    const table = await aws.engine.createTable();
+    const store = `dynamodb:${table}?region=${region}&endpoint=${endpoint}`;
+    const { code, stdout, stderr } = await check({ store, keys: aws.keys });
+    expect([code, code === 0 ? "" : stderr]).toEqual([0, ""]);
+    expect(stdout).toMatch(new RegExp(`^store +dynamodb, table ${table} in eu-west-1 at http://127.0.0.1:\\d+$`, "m"));
     expect(stdout).toMatch(new RegExp(`^keys +in the store, sealed under ${aws.keyArn}$`, "m"));
   });
 
