@@ -84,6 +84,19 @@ describe("a promise that nobody awaits", () => {
     expect(server.stderr()).not.toContain("message of");
   });
 
+  it("bar#OB-1 is counted as a failure of its tool, beside the call that was answered", async () => {
+    const server = await start({ METRICS_PORT: "0" });
+    await server.call("floating");
+    await server.lineOf("tool_rejection");
+    const { metrics_url: metricsUrl } = await server.lineOf("metrics_listening");
+    const text = await (await fetch(String(metricsUrl))).text();
+    const counted = text.split("\n").filter((line) => line.startsWith("mcp_tool_calls_total{"));
+    expect(counted.toSorted()).toEqual([
+      'mcp_tool_calls_total{tool="floating",vendor="mine",outcome="ok"} 1',
+      'mcp_tool_calls_total{tool="floating",vendor="none",outcome="tool_failed"} 1',
+    ]);
+  });
+
   it("outside of a tool ends the process, as before", async () => {
     const server = await start({ SLIP: "outside" });
     expect(await server.exited).toEqual([1, null]);

@@ -35,6 +35,8 @@ export interface Running {
   readonly url: string;
   /** Where `/metrics` is, with `METRICS_PORT`. */
   readonly metricsUrl: string | undefined;
+  /** With `METRICS_PORT` it also counts what it is told of tools. */
+  readonly log: Log;
   stop(): Promise<void>;
 }
 
@@ -65,10 +67,12 @@ export async function runServer(
 async function serve(definition: ServerDefinition, say: (text: string) => void): Promise<void> {
   const log = createLog();
   const showToAuthor = isUnderDev() ? errorsTo(say) : undefined;
+  let running: Running | undefined;
   const { url } = await runService(
-    () => startServer(definition, loadSettings(undefined, definition.tools), { log, showToAuthor }),
+    async () =>
+      (running = await startServer(definition, loadSettings(undefined, definition.tools), { log, showToAuthor })),
     log,
-    (reason) => isOfTool(reason, { log, showToAuthor }),
+    (reason) => isOfTool(reason, { log: running?.log ?? log, showToAuthor }),
   );
   say(`${definition.title ?? definition.name} listens at ${url}/mcp`);
 }
@@ -136,6 +140,7 @@ export async function startServer(
   return {
     url,
     metricsUrl,
+    log: metrics?.countCalls(log) ?? log,
     stop: async () => {
       const graceMs = settings.deploymentUrl?.startsWith("https:") === true ? GRACE_MS : 0;
       server.drain(graceMs);

@@ -16,7 +16,7 @@ import type { ServerDefinition } from "../server.ts";
 import type { Settings } from "../settings.ts";
 
 export interface ServerMetrics extends ServiceMetrics {
-  /** @returns a log that also counts calls of tools and questions to users */
+  /** @returns a log that also counts calls of tools, their stray rejections, and questions to users */
   countCalls(log: Log): Log;
   /** @returns a log that also counts the events of the token store */
   countStorageEvents(log: Log): Log;
@@ -38,11 +38,15 @@ export function createServerMetrics(
   const vendors = vendorsOf(settings);
   const vendor = knownLabel(vendors);
   const base = createServiceMetrics({ prefix: "mcp", vendors, ...options });
-  const countCall = base.counter("tool_calls_total", "Calls of tools, by what came of them", {
-    tool: knownLabel(tools.map(({ name }) => name)),
-    vendor: everyPart(vendors),
-    outcome: outcomeLabel(),
-  });
+  const countCall = base.counter(
+    "tool_calls_total",
+    "Calls of tools, by what came of them, and their promises that failed unawaited",
+    {
+      tool: knownLabel(tools.map(({ name }) => name)),
+      vendor: everyPart(vendors),
+      outcome: outcomeLabel(),
+    },
+  );
   const countElicitation = base.counter("elicitations_total", "Users asked to link a vendor, by how they were asked", {
     vendor,
     mode: outcomeLabel(),
@@ -65,7 +69,7 @@ export function createServerMetrics(
     ...base,
     countCalls: (log) =>
       observed(log, (event, { tool = "", vendor: named = NONE, reason = "ok", mode = "" }) => {
-        if (event === "tool_call") countCall({ tool, vendor: named, outcome: reason });
+        if (event === "tool_call" || event === "tool_rejection") countCall({ tool, vendor: named, outcome: reason });
         if (event === "link_asked") countElicitation({ vendor: named, mode });
       }),
     countStorageEvents: (log) =>

@@ -165,6 +165,14 @@ export const MCP_CLIENT_DEFENCES: readonly Mutation[] = [
     tests: ["packages/mcp-auth/src/author-slips.test.ts"],
   },
   {
+    defence: "A rejection that no code awaits is counted as a failure of its tool",
+    rows: ["OB-1"],
+    file: "packages/mcp-auth/src/mcp/metrics.ts",
+    find: 'event === "tool_call" || event === "tool_rejection"',
+    replace: 'event === "tool_call"',
+    tests: ["packages/mcp-auth/src/author-slips.test.ts"],
+  },
+  {
     defence: "A rejection outside of tools ends the process",
     file: "packages/mcp-auth/src/start.ts",
     find: "if (tool === undefined) return false;",
