@@ -35,7 +35,7 @@ export interface Running {
   readonly url: string;
   /** Where `/metrics` is, with `METRICS_PORT`. */
   readonly metricsUrl: string | undefined;
-  /** With `METRICS_PORT` it also counts what it is told of tools. */
+  /** With `METRICS_PORT` it also counts the calls of tools that are logged in it. */
   readonly log: Log;
   stop(): Promise<void>;
 }
