@@ -215,7 +215,8 @@ describe("the sandbox", () => {
     const env = { PORT: String(await freePort()), STORE: "memory:", BASE_URL: "https://broker.example.com" };
     const sandbox = await startBrokerProcess({ entry: "src", args: ["--sandbox"], folder: own, env });
     expect(sandbox.url).toBe(`http://127.0.0.1:${env.PORT}`);
-    expect(sandbox.stdout()).toContain("does not read broker.yaml, BASE_URL, STORE.");
+    // A warning may come after the line that says where it listens.
+    await expect.poll(() => sandbox.stdout()).toContain("does not read broker.yaml, BASE_URL, STORE.");
     expect((await send(`${sandbox.url}/readyz`)).status).toBe(200);
     expect(readdirSync(join(own, "data", "sandbox"))).toEqual(expect.arrayContaining(["broker.sqlite"]));
     plantSecret(
