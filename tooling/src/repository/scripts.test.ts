@@ -86,6 +86,6 @@ it("a command that runs one test file of e2e names one that is there", () => {
       ([, path]) => path ?? "",
     ),
   );
-  expect(named).toHaveLength(4);
+  expect(named).toHaveLength(5);
   for (const path of named) expect([path, existsSync(join(ROOT, "e2e", path))]).toEqual([path, true]);
 });
