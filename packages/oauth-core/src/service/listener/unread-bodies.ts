@@ -7,7 +7,7 @@ import { ignoreBody } from "./body-parser.ts";
 
 /** What is on its way when the response is sent. */
 const MOST_LATE_BYTES = 1024 * 1024;
-const CHECK_MS = 25;
+const CHECK_MS = 5;
 
 /** The server library ends such a connection too, after half a second or 64 MiB. */
 //= bar#HT-1
