@@ -53,6 +53,30 @@ describe("bar#HT-1 a body that comes after its answer", () => {
     expect(ours.bytesRead).toBeLessThan(64 * 1024 * 1024);
   });
 
+  it("rfc9112#9.6 leaves a moment to read the response, also beyond the megabyte", async () => {
+    const socket = connect(server.port, "127.0.0.1");
+    sockets.push(socket);
+    socket.on("error", () => undefined);
+    socket.pause();
+    socket.write(head("/refused"));
+    await expect.poll(() => asked.length, { timeout: 20_000 }).toBe(1);
+    const { socket: ours } = asked[0] ?? expect.fail("nothing was asked");
+    const bytes = "1\r\na\r\n".repeat(20_000);
+    // The server stops reading: then these no longer leave.
+    while (!ours.destroyed && socket.writableLength < 8 * 1024 * 1024) {
+      socket.write(bytes);
+      await new Promise(setImmediate);
+    }
+    expect(ours.destroyed).toBe(false);
+    let received = "";
+    socket.setEncoding("utf8");
+    socket.on("data", (part: string) => (received += part));
+    socket.resume();
+    await expect.poll(() => socket.closed, { timeout: 20_000 }).toBe(true);
+    expect(received).toContain("413");
+    expect(ours.bytesRead).toBeLessThan(64 * 1024 * 1024);
+  });
+
   it("may end by itself: the connection then serves the next request, body and all", async () => {
     for (let round = 0; round < 20; round += 1) {
       const { socket, received } = await refused();
