@@ -137,7 +137,11 @@ describe("a keyset in a table, under KMS", () => {
     const { region, endpoint } = aws.engine;
     const table = await aws.engine.createTable();
     const store = `dynamodb:${table}?region=${region}&endpoint=${endpoint}`;
-    return harnessOn({ store, keys: aws.keys }, () => dynamodbRecordStore({ table, region, endpoint, now }), aws.env);
+    return harnessOn(
+      { store, keys: aws.keys },
+      () => dynamodbRecordStore({ table, region, endpoint, deadlineMs: 30_000, now }),
+      aws.env,
+    );
   };
 
   it("bar#TS-19 an older one put back is refused after a restart by keys_min_revision; without it, it is taken (#11)", async () => {

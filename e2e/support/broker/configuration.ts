@@ -45,6 +45,8 @@ export interface ConfigurationParts {
   readonly client?: string;
   /** For one call to a vendor. */
   readonly timeoutMs?: number;
+  /** `listen.idle_seconds`; default: its own. */
+  readonly idleSeconds?: number;
   /** Further top-level sections. */
   readonly more?: string;
 }
@@ -64,9 +66,11 @@ export function brokerYaml(parts: ConfigurationParts): string {
     client = "",
     more = "",
     timeoutMs = 10_000,
+    idleSeconds,
   } = parts;
+  const idle = idleSeconds === undefined ? "" : `, idle_seconds: ${idleSeconds}`;
   return `base_url: ${baseUrl}
-listen: { host: 127.0.0.1, port: ${new URL(baseUrl).port} }
+listen: { host: 127.0.0.1, port: ${new URL(baseUrl).port}${idle} }
 store: "${store}"
 keys: "${keys}"
 egress: { allow_loopback: true, timeout_ms: ${timeoutMs} }

@@ -1,6 +1,7 @@
 /** The broker, for tests that send it raw bytes. No flow begins, and no vendor is asked. */
 import { type BrokerProcess, type BrokerProcessOptions, startBrokerProcess } from "./process.ts";
 import { brokerYaml, createSecrets } from "./configuration.ts";
+import { SHORT_IDLE_SECONDS } from "./short-waits.ts";
 import { freePort } from "../free-port.ts";
 import { send } from "./platform.ts";
 
@@ -22,7 +23,12 @@ export const FORM = "Content-Type: application/x-www-form-urlencoded";
 export async function startHttpBroker(entry: BrokerProcessOptions["entry"] = "short-waits"): Promise<HttpBroker> {
   const port = await freePort();
   const baseUrl = `http://127.0.0.1:${port}`;
-  const yaml = brokerYaml({ baseUrl, secrets: createSecrets(), issuer: "http://127.0.0.1:9" });
+  const yaml = brokerYaml({
+    baseUrl,
+    secrets: createSecrets(),
+    issuer: "http://127.0.0.1:9",
+    idleSeconds: SHORT_IDLE_SECONDS,
+  });
   const process = await startBrokerProcess({ entry, yaml });
   return {
     process,

@@ -11,6 +11,7 @@ import { authenticatedRecords, type MacKey, oneMacKey } from "./authenticated-re
 import { dynamodbRecordStore } from "./dynamodb/record-store.ts";
 import { memoryRecordStore } from "./memory/record-store.ts";
 import { sqliteRecordStore } from "./sqlite/record-store.ts";
+import { PATIENT } from "../testing/aws/deadline.ts";
 
 const NOW = 1_700_000_000;
 const SECRET = Buffer.alloc(32, 7);
@@ -43,7 +44,7 @@ describeRecordStore("authenticated, sqlite", async (now) => {
 describeRecordStore("authenticated, dynamodb", async (now) => {
   const { endpoint, region } = engine;
   const table = await engine.createTable();
-  const store = over(dynamodbRecordStore({ table, region, endpoint, now }));
+  const store = over(dynamodbRecordStore({ table, region, endpoint, ...PATIENT, now }));
   return {
     store,
     dispose: async () => {

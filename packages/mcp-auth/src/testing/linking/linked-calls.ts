@@ -193,7 +193,8 @@ export async function openLinkedCalls(
   const endpoint = createEndpoint({ name: "test", version: "1.0.0", tools, ...definition }, deps);
   const app = new Hono();
   mount(app, [endpoint.route], { log, errorPage: errorPageWith(), isHttps: true });
-  const server = await listen(app, { host: "127.0.0.1", port: 0 });
+  // The soak calls from one address more often at once than a server grants.
+  const server = await listen(app, { host: "127.0.0.1", port: 0, maxConnections: 10_000 });
   const url = `http://127.0.0.1:${server.port}/mcp`;
   const setLink: LinkedCalls["setLink"] = (user, vendor, link) => {
     if (link === "missing" || "dead" in link) {

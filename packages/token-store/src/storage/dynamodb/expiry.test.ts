@@ -5,6 +5,7 @@ import type { RecordStore } from "@oauth-broker/oauth-core";
 import { startDynamoDb } from "@oauth-broker/simulators/aws";
 import type { DynamoDbEngine } from "@oauth-broker/simulators/aws";
 import { dynamodbRecordStore } from "./record-store.ts";
+import { PATIENT } from "../../testing/aws/deadline.ts";
 
 const NOW = 1_700_000_000;
 const TWO_DAYS = 48 * 3600;
@@ -19,7 +20,7 @@ beforeAll(async () => {
   const { endpoint, region } = engine;
   const table = await engine.createTable();
   client = new DynamoDBClient({ endpoint, region });
-  store = dynamodbRecordStore({ table, region, endpoint, now: () => NOW });
+  store = dynamodbRecordStore({ table, region, endpoint, ...PATIENT, now: () => NOW });
   for (const kind of KINDS) {
     for (let at = 0; at < PER_KIND; at += 1) {
       const Item = {

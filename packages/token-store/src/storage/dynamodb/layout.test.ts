@@ -10,6 +10,7 @@ import { startDynamoDb, startFaultProxy } from "@oauth-broker/simulators/aws";
 import type { DynamoDbEngine, FaultProxy } from "@oauth-broker/simulators/aws";
 import { TABLE_SCHEMA } from "../../provision.ts";
 import { dynamodbRecordStore } from "./record-store.ts";
+import { PATIENT } from "../../testing/aws/deadline.ts";
 
 const NOW = 1_700_000_000;
 
@@ -27,7 +28,7 @@ afterAll(async () => {
 async function withStore(test: (store: RecordStore, table: string) => Promise<void>): Promise<void> {
   const table = await engine.createTable();
   const now = fixedClock(NOW);
-  const store = dynamodbRecordStore({ table, region: engine.region, endpoint: proxy.endpoint, now });
+  const store = dynamodbRecordStore({ table, region: engine.region, endpoint: proxy.endpoint, ...PATIENT, now });
   try {
     await test(store, table);
   } finally {

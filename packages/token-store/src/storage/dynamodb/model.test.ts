@@ -9,6 +9,7 @@ import type { JsonObject, RecordStore } from "@oauth-broker/oauth-core";
 import { startDynamoDb } from "@oauth-broker/simulators/aws";
 import { dynamodbRecordStore } from "./record-store.ts";
 import { memoryRecordStore } from "../memory/record-store.ts";
+import { PATIENT } from "../../testing/aws/deadline.ts";
 
 const NOW = 1_700_000_000;
 const KEY = { kind: "k", id: "a" };
@@ -63,7 +64,7 @@ it("DynamoDB and memory give the same answer to any sequence of calls, at any ti
   const engine = await startDynamoDb();
   const { endpoint, region } = engine;
   const clock = fixedClock(NOW);
-  const dynamodb = dynamodbRecordStore({ table: await engine.createTable(), region, endpoint, now: clock });
+  const dynamodb = dynamodbRecordStore({ table: await engine.createTable(), region, endpoint, ...PATIENT, now: clock });
   const seen = new Set<string>();
   const outcome = async (one: Step, store: RecordStore): Promise<string> => {
     const answer = await one(store, clock()).catch((error: Error) => error.name);

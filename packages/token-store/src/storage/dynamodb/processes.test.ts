@@ -8,6 +8,7 @@ import { RACE_NOW } from "../../testing/rows/record-racer.ts";
 import type { Order, Tally } from "../../testing/rows/record-racer.ts";
 import { dynamodbRecordStore } from "./record-store.ts";
 import type { DynamoDbOptions } from "./table.ts";
+import { PATIENT } from "../../testing/aws/deadline.ts";
 
 const PROCESSES = 4;
 const ROUNDS = volume({ test: 4, soak: 12 });
@@ -42,7 +43,7 @@ describe("several processes on one DynamoDB table", () => {
     { timeout: 120_000 },
     async () => {
       expect(await order({ what: "open" })).toEqual({ open: PROCESSES });
-      const store = dynamodbRecordStore({ ...options, now: () => RACE_NOW });
+      const store = dynamodbRecordStore({ ...options, ...PATIENT, now: () => RACE_NOW });
       const winners = new Set<unknown>();
       for (let round = 0; round < ROUNDS; round += 1) {
         const key = { kind: "code", id: `round ${round}` };

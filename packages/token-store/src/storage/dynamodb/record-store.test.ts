@@ -3,9 +3,9 @@ import { describeRecordStore } from "@oauth-broker/oauth-core/testing";
 import { startDynamoDb } from "@oauth-broker/simulators/aws";
 import type { DynamoDbEngine } from "@oauth-broker/simulators/aws";
 import { dynamodbRecordStore } from "./record-store.ts";
+import { PATIENT } from "../../testing/aws/deadline.ts";
 
 /** The engine is in this process, and the machine may be busy: a race is not a test of time. */
-const DEADLINE_MS = 30_000;
 
 let engine: DynamoDbEngine;
 beforeAll(async () => {
@@ -16,7 +16,7 @@ afterAll(() => engine.close());
 describeRecordStore("dynamodb", async (now) => {
   const { endpoint, region } = engine;
   const table = await engine.createTable();
-  const store = dynamodbRecordStore({ table, region, endpoint, now, deadlineMs: DEADLINE_MS });
+  const store = dynamodbRecordStore({ table, region, endpoint, now, ...PATIENT });
   return {
     store,
     dispose: async () => {

@@ -6,12 +6,12 @@ import type { DynamoDbEngine } from "@oauth-broker/simulators/aws";
 import { dynamodbRecordStore } from "./record-store.ts";
 import { describeTokenRows } from "../../testing/rows/contract.ts";
 import { dynamodbTokenRows } from "./token-rows.ts";
+import { PATIENT } from "../../testing/aws/deadline.ts";
 
 const KEY = { pk: "USER#u1", sk: "VENDOR#github" };
 const ITEM_KEY = { pk: { S: KEY.pk }, sk: { S: KEY.sk } };
 
 /** The engine is in this process, and the machine may be busy: a race is not a test of time. */
-const DEADLINE_MS = 30_000;
 
 let engine: DynamoDbEngine;
 beforeAll(async () => {
@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => engine.close());
 
 const open = (table: string): ReturnType<typeof dynamodbTokenRows> =>
-  dynamodbTokenRows({ table, region: engine.region, endpoint: engine.endpoint, deadlineMs: DEADLINE_MS });
+  dynamodbTokenRows({ table, region: engine.region, endpoint: engine.endpoint, ...PATIENT });
 
 describeTokenRows("dynamodb", async () => {
   const table = await engine.createTable();

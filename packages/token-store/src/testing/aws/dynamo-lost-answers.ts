@@ -7,12 +7,12 @@ import { dynamodbRecordStore } from "../../storage/dynamodb/record-store.ts";
 import type { DynamoDbOptions } from "../../storage/dynamodb/table.ts";
 import { dynamodbTokenRows } from "../../storage/dynamodb/token-rows.ts";
 import type { TokenRows } from "../../storage/token-rows.ts";
+import { PATIENT } from "./deadline.ts";
 import { runCalls } from "./dynamo-faults.ts";
 
 const NOW = 1_700_000_000;
 const RIVALS = 4;
-/** What is asked is which caller wins, not how soon, on a machine that may be busy. */
-const GENEROUS = { maxAttempts: 20, deadlineMs: 20_000 };
+const GENEROUS = { maxAttempts: 20, deadlineMs: PATIENT.deadlineMs };
 
 /**
  * Uses of single-use objects: how many had no winner although there was no other use, and how many

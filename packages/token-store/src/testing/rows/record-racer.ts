@@ -7,6 +7,7 @@ import type { RecordKey, RecordStore } from "@oauth-broker/oauth-core";
 import { dynamodbRecordStore } from "../../storage/dynamodb/record-store.ts";
 import type { DynamoDbOptions } from "../../storage/dynamodb/table.ts";
 import { sqliteRecordStore } from "../../storage/sqlite/record-store.ts";
+import { PATIENT } from "../aws/deadline.ts";
 
 export const RACE_NOW = 1_700_000_000;
 
@@ -25,7 +26,7 @@ export type Tally = Readonly<Record<string, number>>;
 function openStore(where: string): RecordStore {
   const now = (): number => RACE_NOW;
   if (!where.startsWith("{")) return sqliteRecordStore({ path: where, now });
-  return dynamodbRecordStore({ ...(JSON.parse(where) as DynamoDbOptions), now });
+  return dynamodbRecordStore({ ...(JSON.parse(where) as DynamoDbOptions), ...PATIENT, now });
 }
 
 if (import.meta.main) {
