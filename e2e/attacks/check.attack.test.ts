@@ -15,8 +15,8 @@ import { createFixture } from "./support/fixture.ts";
 const off = vi.hoisted(() => new Set<string>());
 afterEach(() => off.clear());
 
-vi.mock("@oauth-broker/broker/src/connections/grant-context.ts", async (original) => {
-  const actual = await original<typeof import("@oauth-broker/broker/src/connections/grant-context.ts")>();
+vi.mock("@oauth-broker/broker/src/grants/grant-context.ts", async (original) => {
+  const actual = await original<typeof import("@oauth-broker/broker/src/grants/grant-context.ts")>();
   const { keptOf } = await import("@oauth-broker/oauth-core/client");
   const readGrantContext: typeof actual.readGrantContext = async (...call) => {
     const context = await actual.readGrantContext(...call);
@@ -28,8 +28,8 @@ vi.mock("@oauth-broker/broker/src/connections/grant-context.ts", async (original
   return { ...actual, readGrantContext };
 });
 
-vi.mock("@oauth-broker/broker/src/connections/connection.ts", async (original) => {
-  const actual = await original<typeof import("@oauth-broker/broker/src/connections/connection.ts")>();
+vi.mock("@oauth-broker/broker/src/grants/connection.ts", async (original) => {
+  const actual = await original<typeof import("@oauth-broker/broker/src/grants/connection.ts")>();
   const openConnection: typeof actual.openConnection = (value, clientId, deps) =>
     actual.openConnection(value, off.has("client") ? "platform" : clientId, deps);
   return { ...actual, openConnection };

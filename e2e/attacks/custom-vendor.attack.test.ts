@@ -17,15 +17,15 @@ import { createFixture } from "./support/fixture.ts";
 const off = vi.hoisted(() => new Set<string>());
 afterEach(() => off.clear());
 
-vi.mock("@oauth-broker/broker/src/vendor/endpoints.ts", async (original) => {
-  const actual = await original<typeof import("@oauth-broker/broker/src/vendor/endpoints.ts")>();
+vi.mock("@oauth-broker/broker/src/vendor-choice/endpoints.ts", async (original) => {
+  const actual = await original<typeof import("@oauth-broker/broker/src/vendor-choice/endpoints.ts")>();
   const requireOwnCredentials: typeof actual.requireOwnCredentials = (plan) =>
     off.has("requireOwnCredentials") ? undefined : actual.requireOwnCredentials(plan);
   return { ...actual, requireOwnCredentials };
 });
 
-vi.mock("@oauth-broker/broker/src/vendor/request.ts", async (original) => {
-  const actual = await original<typeof import("@oauth-broker/broker/src/vendor/request.ts")>();
+vi.mock("@oauth-broker/broker/src/vendor-choice/request.ts", async (original) => {
+  const actual = await original<typeof import("@oauth-broker/broker/src/vendor-choice/request.ts")>();
   const readTarget: typeof actual.readTarget = (parameters) =>
     off.has("readTarget")
       ? { vendor: "custom", issuer: parameters.require("issuer"), tokenEndpoint: parameters.require("token_endpoint") }
@@ -33,8 +33,8 @@ vi.mock("@oauth-broker/broker/src/vendor/request.ts", async (original) => {
   return { ...actual, readTarget };
 });
 
-vi.mock("@oauth-broker/broker/src/vendor/callback-path.ts", async (original) => {
-  const actual = await original<typeof import("@oauth-broker/broker/src/vendor/callback-path.ts")>();
+vi.mock("@oauth-broker/broker/src/vendor-choice/callback-path.ts", async (original) => {
+  const actual = await original<typeof import("@oauth-broker/broker/src/vendor-choice/callback-path.ts")>();
   const callbackContext: typeof actual.callbackContext = (context, key) => {
     // One path for all callers.
     if (off.has("callbackContext")) return ONE_FOR_ALL;
@@ -50,8 +50,8 @@ vi.mock("@oauth-broker/broker/src/flows/policy.ts", async (original) => {
   return { ...actual, createFlows: onAnyPath(actual.createFlows, () => off.has("path of the flow")) };
 });
 
-vi.mock("@oauth-broker/broker/src/vendor/registrations.ts", async (original) => {
-  const actual = await original<typeof import("@oauth-broker/broker/src/vendor/registrations.ts")>();
+vi.mock("@oauth-broker/broker/src/vendor-choice/registrations.ts", async (original) => {
+  const actual = await original<typeof import("@oauth-broker/broker/src/vendor-choice/registrations.ts")>();
   const requireForeignClient: typeof actual.requireForeignClient = (credentials, registrations) =>
     off.has("requireForeignClient") ? undefined : actual.requireForeignClient(credentials, registrations);
   return { ...actual, requireForeignClient };

@@ -17,8 +17,8 @@ import { createFixture } from "./support/fixture.ts";
 const off = vi.hoisted(() => new Set<string>());
 afterEach(() => off.clear());
 
-vi.mock("@oauth-broker/broker/src/vendor/callback-path.ts", async (original) => {
-  const actual = await original<typeof import("@oauth-broker/broker/src/vendor/callback-path.ts")>();
+vi.mock("@oauth-broker/broker/src/vendor-choice/callback-path.ts", async (original) => {
+  const actual = await original<typeof import("@oauth-broker/broker/src/vendor-choice/callback-path.ts")>();
   // Beneath the path of every other vendor, as in release 0.1.0.
   const callbackPath: typeof actual.callbackPath = (context) =>
     context !== undefined && off.has("callbackPath")

@@ -15,8 +15,8 @@ import { createFixture } from "./support/fixture.ts";
 const off = vi.hoisted(() => new Set<string>());
 afterEach(() => off.clear());
 
-vi.mock("@oauth-broker/broker/src/connections/replay-share.ts", async (original) => {
-  const actual = await original<typeof import("@oauth-broker/broker/src/connections/replay-share.ts")>();
+vi.mock("@oauth-broker/broker/src/grants/replay-share.ts", async (original) => {
+  const actual = await original<typeof import("@oauth-broker/broker/src/grants/replay-share.ts")>();
   const createReplayShare: typeof actual.createReplayShare = (now) => {
     const share = actual.createReplayShare(now);
     return { take: (...call) => off.has("replay share") || share.take(...call) };

@@ -23,8 +23,8 @@ import { createFixture, type Fixture } from "./support/fixture.ts";
 const off = vi.hoisted(() => new Set<string>());
 afterEach(() => off.clear());
 
-vi.mock("../../apps/broker/src/vendor/registrations.ts", async (original) => {
-  const actual = await original<typeof import("../../apps/broker/src/vendor/registrations.ts")>();
+vi.mock("../../apps/broker/src/vendor-choice/registrations.ts", async (original) => {
+  const actual = await original<typeof import("../../apps/broker/src/vendor-choice/registrations.ts")>();
   const requireBrowserBinding: typeof actual.requireBrowserBinding = (...given) =>
     off.has("requireBrowserBinding") ? undefined : actual.requireBrowserBinding(...given);
   const needsOwnerPage: typeof actual.needsOwnerPage = (choice, client, registrations) => {

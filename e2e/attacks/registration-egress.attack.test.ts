@@ -34,8 +34,8 @@ vi.mock("../../packages/oauth-core/src/vendor-client/registration/endpoint.ts", 
   return { ...actual, requireHostOfVendor };
 });
 
-vi.mock("@oauth-broker/broker/src/vendor/entry.ts", async (original) => {
-  const actual = await original<typeof import("@oauth-broker/broker/src/vendor/entry.ts")>();
+vi.mock("@oauth-broker/broker/src/vendor-choice/entry.ts", async (original) => {
+  const actual = await original<typeof import("@oauth-broker/broker/src/vendor-choice/entry.ts")>();
   const configuredToken: typeof actual.configuredToken = (client, entry) =>
     // As a broker with one token for all owners.
     off.has("configuredToken") ? new Secret(IAT) : actual.configuredToken(client, entry);

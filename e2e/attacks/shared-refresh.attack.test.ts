@@ -16,8 +16,8 @@ import { createFixture, type Fixture } from "./support/fixture.ts";
 const off = vi.hoisted(() => new Set<string>());
 afterEach(() => off.clear());
 
-vi.mock("@oauth-broker/broker/src/connections/single-flight.ts", async (original) => {
-  const actual = await original<typeof import("@oauth-broker/broker/src/connections/single-flight.ts")>();
+vi.mock("@oauth-broker/broker/src/grants/single-flight.ts", async (original) => {
+  const actual = await original<typeof import("@oauth-broker/broker/src/grants/single-flight.ts")>();
   const singleFlightId: typeof actual.singleFlightId = (parts) =>
     actual.singleFlightId(off.has("client") ? parts.slice(1) : parts);
   return { ...actual, singleFlightId };

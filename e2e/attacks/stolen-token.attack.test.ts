@@ -16,14 +16,14 @@ import { createFixture, type Fixture } from "./support/fixture.ts";
 const off = vi.hoisted(() => new Set<string>());
 afterEach(() => off.clear());
 
-vi.mock("@oauth-broker/broker/src/connections/token-binding.ts", async (original) => {
-  const actual = await original<typeof import("@oauth-broker/broker/src/connections/token-binding.ts")>();
+vi.mock("@oauth-broker/broker/src/grants/token-binding.ts", async (original) => {
+  const actual = await original<typeof import("@oauth-broker/broker/src/grants/token-binding.ts")>();
   const requireItsToken: typeof actual.requireItsToken = async (...call) =>
     off.has("requireItsToken") ? undefined : actual.requireItsToken(...call);
   return { ...actual, requireItsToken };
 });
-vi.mock("@oauth-broker/broker/src/connections/sealed-refresh-token.ts", async (original) => {
-  const actual = await original<typeof import("@oauth-broker/broker/src/connections/sealed-refresh-token.ts")>();
+vi.mock("@oauth-broker/broker/src/grants/sealed-refresh-token.ts", async (original) => {
+  const actual = await original<typeof import("@oauth-broker/broker/src/grants/sealed-refresh-token.ts")>();
   const readSealedGrant: typeof actual.readSealedGrant = (token, clientId, ...rest) =>
     actual.readSealedGrant(token, off.has("client") ? "platform" : clientId, ...rest);
   return { ...actual, readSealedGrant };

@@ -16,8 +16,8 @@ import { createFixture } from "./support/fixture.ts";
 const off = vi.hoisted(() => new Set<string>());
 afterEach(() => off.clear());
 
-vi.mock("@oauth-broker/broker/src/vendor/trust.ts", async (original) => {
-  const actual = await original<typeof import("@oauth-broker/broker/src/vendor/trust.ts")>();
+vi.mock("@oauth-broker/broker/src/vendor-choice/trust.ts", async (original) => {
+  const actual = await original<typeof import("@oauth-broker/broker/src/vendor-choice/trust.ts")>();
   // As it was: the hosts of the vendor are the vendor's, whichever request filled them.
   const resolveTrusted: typeof actual.resolveTrusted = async (...given) => {
     const trusted = await actual.resolveTrusted(...given);
@@ -26,8 +26,8 @@ vi.mock("@oauth-broker/broker/src/vendor/trust.ts", async (original) => {
   return { ...actual, resolveTrusted };
 });
 
-vi.mock("@oauth-broker/broker/src/vendor/tenants.ts", async (original) => {
-  const actual = await original<typeof import("@oauth-broker/broker/src/vendor/tenants.ts")>();
+vi.mock("@oauth-broker/broker/src/vendor-choice/tenants.ts", async (original) => {
+  const actual = await original<typeof import("@oauth-broker/broker/src/vendor-choice/tenants.ts")>();
   const isOfTenant: typeof actual.isOfTenant = (...given) => off.has("isOfTenant") || actual.isOfTenant(...given);
   return { ...actual, isOfTenant };
 });

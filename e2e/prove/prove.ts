@@ -62,7 +62,7 @@ export interface ProofOptions {
   readonly explain?: (line: string) => void;
 }
 
-const CATALOGUE = join(ROOT, "packages/oauth-core/src/vendors/catalogue.json");
+const CATALOGUE = join(ROOT, "packages/oauth-core/src/registry/catalogue.json");
 
 /** @returns the ids of the vendors that are on, in alphabetical order */
 export function vendorsThatAreOn(): string[] {

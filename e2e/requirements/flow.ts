@@ -225,7 +225,7 @@ export const ACROSS: readonly Requirement[] = [
     "XA-9",
     "A client lures a user through credentials that other owners share, at a vendor that no longer asks. The broker's page names the client before the browser leaves, and only that browser can approve and come back. A client that vouches for browsers itself is refused.",
     attack("owner-page"),
-    "apps/broker/src/vendor/registrations.test.ts",
+    "apps/broker/src/vendor-choice/registrations.test.ts",
     `${FLOWS}/owner-page.test.ts`,
     `${SCENARIOS}/broker/owner-page.test.ts`,
   ),

@@ -45,9 +45,9 @@ async function documents(): Promise<[path: string, content: string][]> {
   const { describeVariables } = await import("../../packages/mcp-auth/src/config.ts");
   const { deployFiles } = await import("./deploy/files.ts");
   const { renderRequirements } = await import("./pages/requirements-page.ts");
-  const { REGISTRY } = await import("../../packages/oauth-core/src/vendors/registry.ts");
-  const { FIRST_CLASS } = await import("../../packages/oauth-core/src/vendors/first-class.ts");
-  const { defineVendor } = await import("../../packages/oauth-core/src/vendors/vendor.ts");
+  const { REGISTRY } = await import("../../packages/oauth-core/src/registry/registry.ts");
+  const { FIRST_CLASS } = await import("../../packages/oauth-core/src/registry/first-class.ts");
+  const { defineVendor } = await import("../../packages/oauth-core/src/registry/vendor.ts");
   return [
     ["docs/standards.md", renderStandards(indexStandards(readSources(EVERYTHING)))],
     ["docs/configuration.md", renderConfiguration(describeConfiguration(), describeVariables())],

@@ -26,7 +26,7 @@ import { systemClock } from "./clock.ts";
 import type { Config } from "./config.ts";
 import type { Deps } from "./deps.ts";
 import { createFlows } from "./flows/policy.ts";
-import { createSingleFlight } from "./connections/single-flight.ts";
+import { createSingleFlight } from "./grants/single-flight.ts";
 import { brokerRecords } from "./keys/broker-records.ts";
 import { createKeyset } from "./keys/keyset.ts";
 import { createMetrics } from "./metrics.ts";
@@ -37,8 +37,8 @@ import { browserRoutes } from "./routes/browser.ts";
 import { infoRoutes } from "./routes/info.ts";
 import { registerRoutes } from "./routes/register.ts";
 import { openStores } from "./stores.ts";
-import { CALLBACK_PATH } from "./vendor/callback-path.ts";
-import { indexRegistrations } from "./vendor/registrations.ts";
+import { CALLBACK_PATH } from "./vendor-choice/callback-path.ts";
+import { indexRegistrations } from "./vendor-choice/registrations.ts";
 
 /** Only browsers visit these paths, whatever their Accept header says. */
 const BROWSER_PATHS = /^\/v1\/(?:authorize|callback|custom)\//;

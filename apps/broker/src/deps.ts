@@ -9,7 +9,7 @@ import type { AssertionDeps, ClientRegistry } from "@oauth-broker/oauth-core/ser
 import type { Audit } from "./audit/audit.ts";
 import type { ClientConfig, VendorConfig } from "./config.ts";
 import type { Keyset } from "./keys/keyset.ts";
-import type { Registrations } from "./vendor/registrations.ts";
+import type { Registrations } from "./vendor-choice/registrations.ts";
 
 export interface Deps {
   /** `base_url`: our issuer and the prefix of all our URLs. */

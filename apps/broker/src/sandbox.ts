@@ -20,7 +20,7 @@ import {
 } from "./config.ts";
 import { readTimeline } from "./cli/timeline.ts";
 import type { Broker } from "./app.ts";
-import { CALLBACK_PATH } from "./vendor/callback-path.ts";
+import { CALLBACK_PATH } from "./vendor-choice/callback-path.ts";
 import type { SamplePlatform, SamplePlatformOptions } from "./sample-platform/app.ts";
 
 export interface Sandbox {

@@ -36,7 +36,7 @@ export interface RegistryResults {
 /** Of the bundle, at the median. */
 export const LOAD_LIMIT_MILLISECONDS = 20;
 
-const SOURCE = join(ROOT, "packages/oauth-core/src/vendors/registry.ts");
+const SOURCE = join(ROOT, "packages/oauth-core/src/registry/registry.ts");
 
 /** @param options.runs of each subject, in turns; each in its own process */
 export function runRegistryBench({ runs }: { runs: number }, say: (line: string) => void): RegistryResults {

@@ -20,7 +20,7 @@ function seed(): string {
   try {
     return execFileSync("git", ["rev-parse", "HEAD"], { cwd: ROOT, encoding: "utf8", stdio: "pipe" }).trim();
   } catch {
-    const catalogue = readFileSync(join(ROOT, "packages/oauth-core/src/vendors/catalogue.json"));
+    const catalogue = readFileSync(join(ROOT, "packages/oauth-core/src/registry/catalogue.json"));
     return createHash("sha256").update(catalogue).digest("hex");
   }
 }

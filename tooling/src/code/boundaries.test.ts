@@ -20,7 +20,7 @@ describe("arrows", () => {
   it.each([
     [`${CORE}/mechanics/a.ts`, `import { x } from "../protocol/b.ts";`],
     [`${CORE}/protocol/a.ts`, `import { x } from "../vendor-client/b.ts";`],
-    [`${CORE}/vendors/a.ts`, `import { x } from "../vendor-client/b.ts";`],
+    [`${CORE}/registry/a.ts`, `import { x } from "../vendor-client/b.ts";`],
     [`${CORE}/vendor-client/a.ts`, `import { x } from "../authorization-server/b.ts";`],
     [`${CORE}/authorization-server/a.ts`, `import { x } from "../http/b.ts";`],
     [`${CORE}/ports.ts`, `import type { x } from "./protocol/b.ts";`],
@@ -34,7 +34,7 @@ describe("arrows", () => {
     ["packages/oauth-core/src/protocol/a.ts", `import { x } from "@oauth-broker/token-store";`],
     ["packages/simulators/src/a.ts", `import { x } from "@oauth-broker/oauth-core";`],
     ["packages/simulators/src/entry-vendor/a.ts", `import type { Clock } from "@oauth-broker/oauth-core";`],
-    ["packages/simulators/src/entry-vendor/a.ts", `import { REGISTRY } from "../../../oauth-core/src/vendors/b.ts";`],
+    ["packages/simulators/src/entry-vendor/a.ts", `import { REGISTRY } from "../../../oauth-core/src/registry/b.ts";`],
     ["packages/simulators/src/entry-vendor/a.ts", `import { x } from "../fixtures/b.ts";`],
     [`${BROKER}/app.ts`, `import { fixedClock } from "@oauth-broker/oauth-core/testing";`],
     [`${CORE}/protocol/a.ts`, `import { fixedClock } from "../testing/fixed-clock.ts";`],

@@ -5,13 +5,13 @@
  */
 
 const CORE = "packages/oauth-core/src";
-const CORE_ENTRIES = ["index", "protocol/index", "vendors/index", "vendor-client/index", "authorization-server/index"];
+const CORE_ENTRIES = ["index", "protocol/index", "registry/index", "vendor-client/index", "authorization-server/index"];
 
 /** What a service may take of oauth-core. */
 const OAUTH_CORE = [
   "core index",
   "protocol",
-  "vendors",
+  "registry",
   "vendor-client",
   "authorization-server",
   "brokered-code",
@@ -36,23 +36,23 @@ export const ZONES: readonly {
   // limits.
   { zone: "mechanics", files: /^packages\/oauth-core\/src\/mechanics\//, mayImport: ["ports"] },
   { zone: "protocol", files: /^packages\/oauth-core\/src\/protocol\//, mayImport: ["ports", "mechanics"] },
-  { zone: "vendors", files: /^packages\/oauth-core\/src\/vendors\//, mayImport: ["ports", "mechanics", "protocol"] },
+  { zone: "registry", files: /^packages\/oauth-core\/src\/registry\//, mayImport: ["ports", "mechanics", "protocol"] },
   // The only folder that opens connections: see EGRESS.
   { zone: "egress", files: /^packages\/oauth-core\/src\/egress\//, mayImport: ["ports", "mechanics", "protocol"] },
   {
     zone: "vendor-client",
     files: /^packages\/oauth-core\/src\/vendor-client\//,
-    mayImport: ["ports", "mechanics", "protocol", "vendors", "egress"],
+    mayImport: ["ports", "mechanics", "protocol", "registry", "egress"],
   },
   {
     zone: "authorization-server",
     files: /^packages\/oauth-core\/src\/authorization-server\//,
-    mayImport: ["ports", "mechanics", "protocol", "vendors", "vendor-client"],
+    mayImport: ["ports", "mechanics", "protocol", "registry", "vendor-client"],
   },
   {
     zone: "http",
     files: /^packages\/oauth-core\/src\/http\//,
-    mayImport: ["ports", "mechanics", "protocol", "vendors", "vendor-client", "authorization-server"],
+    mayImport: ["ports", "mechanics", "protocol", "registry", "vendor-client", "authorization-server"],
   },
   // The configuration of a service or a command: plain values in, values or problems out.
   { zone: "configuration", files: /^packages\/oauth-core\/src\/configuration\//, mayImport: ["ports", "mechanics"] },
@@ -76,7 +76,7 @@ export const ZONES: readonly {
       "ports",
       "mechanics",
       "protocol",
-      "vendors",
+      "registry",
       "vendor-client",
       "authorization-server",
       "http",
@@ -101,7 +101,7 @@ export const ZONES: readonly {
   {
     zone: "dev",
     files: /^packages\/mcp-auth\/src\/dev\//,
-    mayImport: ["mcp-auth", "core index", "protocol", "vendors", "vendor-client", "egress", "service", "simulators"],
+    mayImport: ["mcp-auth", "core index", "protocol", "registry", "vendor-client", "egress", "service", "simulators"],
   },
   {
     zone: "mcp-auth",
@@ -113,19 +113,19 @@ export const ZONES: readonly {
   {
     zone: "create-server",
     files: /^packages\/create-server\//,
-    mayImport: ["mcp-auth", "core index", "protocol", "vendors", "configuration"],
+    mayImport: ["mcp-auth", "core index", "protocol", "registry", "configuration"],
   },
   {
     zone: "broker-client",
     files: /^packages\/broker-client\//,
-    mayImport: ["core index", "protocol", "vendors", "vendor-client", "brokered-code", "egress"],
+    mayImport: ["core index", "protocol", "registry", "vendor-client", "brokered-code", "egress"],
   },
   // Records the vendors' answers to the vendor client; the simulators themselves know nothing of
   // our code.
   {
     zone: "fixtures",
     files: /^packages\/simulators\/src\/fixtures\//,
-    mayImport: ["core index", "protocol", "vendors", "vendor-client", "brokered-code"],
+    mayImport: ["core index", "protocol", "registry", "vendor-client", "brokered-code"],
   },
   // Reads the registry's data as text: with the registry's own code it would share its mistakes.
   { zone: "entry vendor", files: /^packages\/simulators\/src\/entry-vendor\//, mayImport: ["simulators"] },
@@ -283,4 +283,4 @@ export const MANY_LINES = 250;
  * and the list of mutations for one subject.
  */
 export const MAX_FILES = 12;
-export const MAY_BE_LARGE = /(^|\/)vendors(\/|$)|^packages\/simulators\/|^tooling\/src\/mutate\/list$/;
+export const MAY_BE_LARGE = /(^|\/)(vendors|registry)(\/|$)|^packages\/simulators\/|^tooling\/src\/mutate\/list$/;

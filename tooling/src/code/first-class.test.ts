@@ -88,7 +88,7 @@ export const acmeForms: RegistryEntry = {
 
 /** What a broker does with a vendor of the registry, in a process that sees only the copy. */
 const CONNECT = `
-import { REGISTRY } from "./packages/oauth-core/src/vendors/registry.ts";
+import { REGISTRY } from "./packages/oauth-core/src/registry/registry.ts";
 import { authorizationUrl } from "./packages/oauth-core/src/vendor-client/authorization/url.ts";
 const { vendor } = REGISTRY.get("acme-forms");
 const url = authorizationUrl({ ...vendor, issExpected: false }, {
@@ -104,7 +104,7 @@ it.each(COMMANDS)(
   async () => {
     const copy = copyOfRepository();
     const before = hashes(copy);
-    const file = "packages/oauth-core/src/vendors/acme-forms.ts";
+    const file = "packages/oauth-core/src/registry/acme-forms.ts";
     writeFileSync(join(copy, file), NEW_VENDOR);
     await run(process.execPath, ["tooling/src/main.ts", "write"], { cwd: copy });
 

@@ -1,5 +1,5 @@
 /**
- * packages/oauth-core/src/vendors/first-class.ts: the list of the vendors' own files, so that a new
+ * packages/oauth-core/src/registry/first-class.ts: the list of the vendors' own files, so that a new
  * vendor is only its file. A file is a vendor's when it exports a RegistryEntry; the export has the
  * name of the file in camelCase. And what these entries state, as data for the vendors that are
  * simulated from it: those import nothing of the registry.
@@ -8,7 +8,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../sources.ts";
 
-const FOLDER = "packages/oauth-core/src/vendors";
+const FOLDER = "packages/oauth-core/src/registry";
 
 export const FIRST_CLASS_PATH = `${FOLDER}/first-class.ts`;
 

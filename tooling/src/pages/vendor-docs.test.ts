@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { REGISTRY, type RegistryEntry } from "../../../packages/oauth-core/src/vendors/registry.ts";
+import { REGISTRY, type RegistryEntry } from "../../../packages/oauth-core/src/registry/registry.ts";
 import { renderVendors } from "./vendor-docs.ts";
 
 const entries = [...REGISTRY.values()];

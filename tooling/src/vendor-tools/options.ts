@@ -21,7 +21,7 @@ export type Command =
   | ({ readonly name: "stale" } & StaleOptions)
   | ({ readonly name: "try" } & TryOptions);
 
-const VENDORS = join(ROOT, "packages/oauth-core/src/vendors");
+const VENDORS = join(ROOT, "packages/oauth-core/src/registry");
 
 const FIXTURES = join(ROOT, "packages/simulators/src/vendors/fixtures");
 

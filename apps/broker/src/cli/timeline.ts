@@ -4,7 +4,7 @@
  * timeline can list those checks.
  */
 import type { EpochSeconds, RecordStore } from "@oauth-broker/oauth-core";
-import { CALLBACK_PATH } from "../vendor/callback-path.ts";
+import { CALLBACK_PATH } from "../vendor-choice/callback-path.ts";
 import { asFlow, type Flow, flowKey } from "../flows/flow-record.ts";
 
 export interface TimelineLeg {

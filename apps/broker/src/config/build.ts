@@ -9,13 +9,13 @@ import type { Environment, TracingSettings } from "@oauth-broker/oauth-core/conf
 import { buildClient, buildOwner, clientWarnings } from "./clients/clients.ts";
 import type { Problem } from "./problems.ts";
 import type { ParsedConfiguration } from "./schema/configuration.ts";
-import { indexRegistrations } from "../vendor/registrations.ts";
+import { indexRegistrations } from "../vendor-choice/registrations.ts";
 import type { Source } from "./source.ts";
 import type { AuditConfig, Config, KeysConfig, StoreConfig, VendorConfig } from "./types.ts";
 import type { UrlRules } from "./schema/endpoint.ts";
 import { vendorSchema } from "./schema/vendor.ts";
 import { environmentWarnings } from "./vendors/credentials.ts";
-import { aliasesOf, idNamed } from "../vendor/request.ts";
+import { aliasesOf, idNamed } from "../vendor-choice/request.ts";
 import { aliasTarget, buildVendor, type VendorRegistry } from "./vendors/vendors.ts";
 import { deploymentWarnings, mixUpWarnings, sharingWarnings, sunsetWarnings } from "./warnings.ts";
 

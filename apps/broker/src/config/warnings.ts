@@ -18,8 +18,8 @@ import {
   originsOf,
   type Registrations,
   secretOf,
-} from "../vendor/registrations.ts";
-import { vouchedSpecs } from "../vendor/tenants.ts";
+} from "../vendor-choice/registrations.ts";
+import { vouchedSpecs } from "../vendor-choice/tenants.ts";
 
 export function deploymentWarnings(
   parsed: ParsedConfiguration,

@@ -2,7 +2,7 @@
 import { REFLECTED } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
 import type { Config } from "../config.ts";
-import { openConnection, sealConnection } from "../connections/connection.ts";
+import { openConnection, sealConnection } from "../grants/connection.ts";
 import { lose, NOW, testBroker, type TestBroker, testVendor } from "../testing/test-broker.ts";
 
 const TOKEN = "canary-access-token";

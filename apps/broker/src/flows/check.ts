@@ -8,10 +8,10 @@ import type { AccessTokenCheck, CheckedAccount } from "@oauth-broker/oauth-core/
 import { formatScope, type Parameters, parseScope } from "@oauth-broker/oauth-core/protocol";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import type { ClientConfig } from "../config.ts";
-import { type Connection, notOurs } from "../connections/connection.ts";
-import { readGrantContext } from "../connections/grant-context.ts";
-import { readSealedGrant } from "../connections/sealed-refresh-token.ts";
-import type { PresentedToken } from "../connections/token-binding.ts";
+import { type Connection, notOurs } from "../grants/connection.ts";
+import { readGrantContext } from "../grants/grant-context.ts";
+import { readSealedGrant } from "../grants/sealed-refresh-token.ts";
+import type { PresentedToken } from "../grants/token-binding.ts";
 import type { Deps } from "../deps.ts";
 
 /**

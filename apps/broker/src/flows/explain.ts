@@ -27,11 +27,11 @@ import { isIdTokenDue } from "@oauth-broker/oauth-core/brokered-code";
 import type { ClientConfig } from "../config.ts";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import type { Deps } from "../deps.ts";
-import { type GrantContext, readGrantContext } from "../connections/grant-context.ts";
-import { chooseVendor, type VendorChoice } from "../vendor/choose.ts";
-import { requireBrowserBinding } from "../vendor/registrations.ts";
-import type { CallersPart } from "../vendor/endpoints.ts";
-import { type AuthorizationParameters, readAuthorizationParameters } from "../vendor/request.ts";
+import { type GrantContext, readGrantContext } from "../grants/grant-context.ts";
+import { chooseVendor, type VendorChoice } from "../vendor-choice/choose.ts";
+import { requireBrowserBinding } from "../vendor-choice/registrations.ts";
+import type { CallersPart } from "../vendor-choice/endpoints.ts";
+import { type AuthorizationParameters, readAuthorizationParameters } from "../vendor-choice/request.ts";
 
 interface Explained {
   readonly value: string;

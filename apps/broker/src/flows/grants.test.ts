@@ -3,7 +3,7 @@ import type { VendorClient } from "@oauth-broker/oauth-core/client";
 import { REFLECTED } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
 import { ISSUER, lose, testBroker, testVendor } from "../testing/test-broker.ts";
-import { openConnection, sealConnection } from "../connections/connection.ts";
+import { openConnection, sealConnection } from "../grants/connection.ts";
 
 /** A vendor that rotates refresh tokens: each refresh answers the next number. */
 function rotating() {

@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from "vitest";
 import type { ClientConfig } from "../config.ts";
-import type { Registration } from "../vendor/registrations.ts";
+import type { Registration } from "../vendor-choice/registrations.ts";
 import { CLIENT_SECRET, ISSUER, REDIRECT_URI, testBroker, testClient } from "../testing/test-broker.ts";
 
 const OWNED = { name: "Reports <b>", owner: "globex", ownerName: "Globex & Sons" };

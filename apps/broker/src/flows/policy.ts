@@ -21,7 +21,7 @@ import type { Deps } from "../deps.ts";
 import { keysUnavailable } from "../keys/keys-unavailable.ts";
 import { asFlow, type Flow, FORGOTTEN, openVendorSecret } from "./flow-record.ts";
 import { refusePage } from "./refusal.ts";
-import { rechooseVendor, type VendorChoice } from "../vendor/choose.ts";
+import { rechooseVendor, type VendorChoice } from "../vendor-choice/choose.ts";
 
 export type Flows = BrokeredCode<Flow, VendorChoice>;
 

@@ -9,12 +9,12 @@ import { type Parameters, parseScope } from "@oauth-broker/oauth-core/protocol";
 import type { ClientConfig } from "../config.ts";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import type { Deps } from "../deps.ts";
-import type { Connection } from "../connections/connection.ts";
-import { type GrantContext, readGrantContext } from "../connections/grant-context.ts";
-import { type SingleFlight, singleFlightId } from "../connections/single-flight.ts";
-import { readSealedGrant } from "../connections/sealed-refresh-token.ts";
-import { answerAgain, type TokenAnswer } from "../connections/token-answer.ts";
-import type { PresentedToken } from "../connections/token-binding.ts";
+import type { Connection } from "../grants/connection.ts";
+import { type GrantContext, readGrantContext } from "../grants/grant-context.ts";
+import { type SingleFlight, singleFlightId } from "../grants/single-flight.ts";
+import { readSealedGrant } from "../grants/sealed-refresh-token.ts";
+import { answerAgain, type TokenAnswer } from "../grants/token-answer.ts";
+import type { PresentedToken } from "../grants/token-binding.ts";
 
 /**
  * The client is authenticated.

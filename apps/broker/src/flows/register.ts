@@ -8,8 +8,8 @@ import { noRegistration, type RegistrationAnswer } from "@oauth-broker/oauth-cor
 import type { ClientConfig } from "../config.ts";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import type { Deps } from "../deps.ts";
-import { CALLBACK_PATH } from "../vendor/callback-path.ts";
-import { configuredToken, requireUsableVendor } from "../vendor/entry.ts";
+import { CALLBACK_PATH } from "../vendor-choice/callback-path.ts";
+import { configuredToken, requireUsableVendor } from "../vendor-choice/entry.ts";
 
 /**
  * The client is authenticated and under its rate limit.

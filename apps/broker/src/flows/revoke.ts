@@ -8,9 +8,9 @@ import type { Parameters } from "@oauth-broker/oauth-core/protocol";
 import type { ClientConfig } from "../config.ts";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import type { Deps } from "../deps.ts";
-import { readGrantContext } from "../connections/grant-context.ts";
-import { readSealedGrant } from "../connections/sealed-refresh-token.ts";
-import type { PresentedToken } from "../connections/token-binding.ts";
+import { readGrantContext } from "../grants/grant-context.ts";
+import { readSealedGrant } from "../grants/sealed-refresh-token.ts";
+import type { PresentedToken } from "../grants/token-binding.ts";
 
 /**
  * @throws OAuthError unsupported_token_type with `help` when the vendor has no way to revoke, and for

@@ -4,11 +4,11 @@
  */
 import { parseParameters } from "@oauth-broker/oauth-core/protocol";
 import { describe, expect, it } from "vitest";
-import { connectionOf, openConnection, sealConnection } from "../connections/connection.ts";
-import { sealRefreshToken } from "../connections/sealed-refresh-token.ts";
-import { bindTokens } from "../connections/token-binding.ts";
+import { connectionOf, openConnection, sealConnection } from "../grants/connection.ts";
+import { sealRefreshToken } from "../grants/sealed-refresh-token.ts";
+import { bindTokens } from "../grants/token-binding.ts";
 import { testBroker, testClient, testVendor } from "../testing/test-broker.ts";
-import { chooseVendor } from "../vendor/choose.ts";
+import { chooseVendor } from "../vendor-choice/choose.ts";
 
 const ENTRY = testVendor({
   revocationEndpoint: "https://acme.example/revoke",

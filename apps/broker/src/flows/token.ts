@@ -6,9 +6,9 @@
 import type { Parameters } from "@oauth-broker/oauth-core/protocol";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import type { ClientConfig } from "../config.ts";
-import { accountOf } from "../connections/account.ts";
+import { accountOf } from "../grants/account.ts";
 import type { LegDeps } from "./policy.ts";
-import { firstAnswer, type TokenAnswer } from "../connections/token-answer.ts";
+import { firstAnswer, type TokenAnswer } from "../grants/token-answer.ts";
 
 /** @throws OAuthError invalid_grant, invalid_request; otherwise the vendor's answer, translated */
 export async function redeemBrokerCode(

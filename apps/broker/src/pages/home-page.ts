@@ -4,7 +4,7 @@
  */
 import type { VendorConfig } from "../config.ts";
 import type { Deps } from "../deps.ts";
-import { CALLBACK_PATH } from "../vendor/callback-path.ts";
+import { CALLBACK_PATH } from "../vendor-choice/callback-path.ts";
 import { html, type Markup, page } from "@oauth-broker/oauth-core/service";
 
 export function homePage(

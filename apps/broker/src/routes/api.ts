@@ -15,9 +15,9 @@ import { pushRequest } from "../flows/par.ts";
 import type { LegDeps } from "../flows/policy.ts";
 import { refresh } from "../flows/refresh.ts";
 import { revoke } from "../flows/revoke.ts";
-import type { SingleFlight } from "../connections/single-flight.ts";
+import type { SingleFlight } from "../grants/single-flight.ts";
 import { redeemBrokerCode } from "../flows/token.ts";
-import type { TokenAnswer } from "../connections/token-answer.ts";
+import type { TokenAnswer } from "../grants/token-answer.ts";
 import type { RateLimits } from "../rate-limits.ts";
 
 export interface ApiDeps extends LegDeps {

@@ -5,7 +5,7 @@ import type { Route, Trace } from "@oauth-broker/oauth-core/service";
 import { authorize, takeDecision } from "../flows/authorize.ts";
 import { callback, repeatAsGet } from "../flows/callback.ts";
 import type { LegDeps } from "../flows/policy.ts";
-import { callbackPath } from "../vendor/callback-path.ts";
+import { callbackPath } from "../vendor-choice/callback-path.ts";
 
 export interface BrowserDeps extends LegDeps {
   readonly limit: BodyLimit;

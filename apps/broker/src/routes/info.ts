@@ -12,8 +12,8 @@ import type { Deps } from "../deps.ts";
 import type { Metrics } from "../metrics.ts";
 import { homePage } from "../pages/home-page.ts";
 import { faviconRoute, type Route, STYLE_HASH, type Trace } from "@oauth-broker/oauth-core/service";
-import { endedSunset, nearestName } from "../vendor/entry.ts";
-import { vendorNamed } from "../vendor/request.ts";
+import { endedSunset, nearestName } from "../vendor-choice/entry.ts";
+import { vendorNamed } from "../vendor-choice/request.ts";
 import { openApiDocument } from "./openapi.ts";
 import { createVendorList, vendorDetails, type VendorList } from "./vendor-views.ts";
 

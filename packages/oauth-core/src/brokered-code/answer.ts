@@ -6,7 +6,7 @@ import { defined } from "../mechanics/defined.ts";
 import { OAuthError } from "../protocol/errors.ts";
 import type { Parameters } from "../protocol/parameters.ts";
 import { requireIssuer } from "../vendor-client/issuer.ts";
-import type { ResolvedVendor } from "../vendors/vendor.ts";
+import type { ResolvedVendor } from "../registry/vendor.ts";
 
 /** The code in a vendor's redirect, and the parameters beside it. */
 export interface VendorAnswer {

@@ -7,7 +7,7 @@ import type { Handle } from "../authorization-server/handle.ts";
 import { defined } from "../mechanics/defined.ts";
 import { OAuthError } from "../protocol/errors.ts";
 import type { Trace } from "../service/http-layer.ts";
-import type { ResolvedVendor, VendorTokens } from "../vendors/vendor.ts";
+import type { ResolvedVendor, VendorTokens } from "../registry/vendor.ts";
 import type { VendorAnswer } from "./answer.ts";
 import { type Engine, keyOf } from "./engine.ts";
 import type { FlowVendor, Parked } from "./policy.ts";

@@ -10,7 +10,7 @@ import type { Parameters } from "../protocol/parameters.ts";
 import { parseCodeVerifier, verifyCodeVerifier } from "../protocol/pkce.ts";
 import type { StoredRecord } from "../ports.ts";
 import type { Trace } from "../service/http-layer.ts";
-import type { VendorTokens } from "../vendors/vendor.ts";
+import type { VendorTokens } from "../registry/vendor.ts";
 import { discardTokens, redeemAtVendor } from "./park.ts";
 import { type Engine, failFlow, keyOf, nameFlow } from "./engine.ts";
 import type { FlowVendor, Parked, Redeemed } from "./policy.ts";

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { deriveCodeChallenge } from "../protocol/pkce.ts";
-import { defineVendor, type ResolvedVendor } from "../vendors/vendor.ts";
+import { defineVendor, type ResolvedVendor } from "../registry/vendor.ts";
 import { type FlowKeys, flowSecrets } from "./secrets.ts";
 
 const KEY = keysOf(7);

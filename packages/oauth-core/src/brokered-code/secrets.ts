@@ -8,7 +8,7 @@ import { hmacSha256, isSameText } from "../protocol/mac.ts";
 import { deriveCodeChallenge, deriveCodeVerifier } from "../protocol/pkce.ts";
 import { hasIdTokens } from "../vendor-client/issuer.ts";
 import type { EpochSeconds } from "../ports.ts";
-import type { ResolvedVendor } from "../vendors/vendor.ts";
+import type { ResolvedVendor } from "../registry/vendor.ts";
 import type { FlowRecord } from "./record.ts";
 
 /** PKCE (RFC 7636) and the OpenID nonce of one flow. */

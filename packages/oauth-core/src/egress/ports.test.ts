@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { recordingNetwork } from "../testing/network/recording-network.ts";
 import { createVendorClient } from "../vendor-client/index.ts";
-import { defineVendor } from "../vendors/vendor.ts";
+import { defineVendor } from "../registry/vendor.ts";
 import { createEgress, type Egress, type EgressOptions } from "./index.ts";
 import { operatorsHosts } from "./url.ts";
 

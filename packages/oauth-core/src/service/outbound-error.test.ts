@@ -10,7 +10,7 @@ import { OAuthError } from "../protocol/errors.ts";
 import { createSelfSigned, createTestAuthority, type TestCertificate } from "../testing/network/certificates.ts";
 import { type LoopbackServer, startLoopbackServer } from "../testing/network/loopback-server.ts";
 import { createVendorClient } from "../vendor-client/index.ts";
-import { defineVendor, type VendorCredentials } from "../vendors/vendor.ts";
+import { defineVendor, type VendorCredentials } from "../registry/vendor.ts";
 import { errorPageWith } from "./error-page.ts";
 import { mount } from "./http-layer.ts";
 import { createLog, outboundErrorOf } from "./log.ts";

@@ -5,14 +5,14 @@
 import { SignJWT } from "jose";
 import { type ClientAuth, ClientSecretPost, modifyAssertion, None, PrivateKeyJwt } from "oauth4webapi";
 import type { Clock } from "../ports.ts";
-import type { SignedClientSecret } from "../vendors/dialect.ts";
+import type { SignedClientSecret } from "../registry/dialect.ts";
 import type {
   ClientCertificate,
   ClientSigningKey,
   ResolvedVendor,
   TokenEndpointAuthMethod,
   VendorCredentials,
-} from "../vendors/vendor.ts";
+} from "../registry/vendor.ts";
 
 export type Authenticate = (
   vendor: Pick<ResolvedVendor, "tokenEndpointAuthMethod" | "clientSecret" | "clientAssertion" | "secretIsUserName">,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { Secret } from "../protocol/secret.ts";
 import { fixedClock } from "../testing/fixed-clock.ts";
-import { defineVendor, type Vendor, type VendorCredentials } from "../vendors/vendor.ts";
+import { defineVendor, type Vendor, type VendorCredentials } from "../registry/vendor.ts";
 import { createVendorClient } from "./index.ts";
 
 interface Sent {

@@ -12,7 +12,7 @@ import {
   type HttpRequestOptions,
 } from "oauth4webapi";
 import type { Clock, Fetch } from "../ports.ts";
-import type { ResolvedVendor, Vendor, VendorCredentials } from "../vendors/vendor.ts";
+import type { ResolvedVendor, Vendor, VendorCredentials } from "../registry/vendor.ts";
 import { parameterName } from "./authorization/url.ts";
 import { clockSkewSeconds } from "./clock.ts";
 import { type Authenticate, clientAuthentication } from "./authentication.ts";

@@ -6,7 +6,7 @@ import { Secret } from "../protocol/secret.ts";
 import { createTestAuthority } from "../testing/network/certificates.ts";
 import { REFRESH_TOKEN } from "../testing/network/faulty-vendor.ts";
 import { type Lab, NOW, openLab } from "../testing/network/vendor-lab.ts";
-import type { Vendor, VendorCredentials } from "../vendors/vendor.ts";
+import type { Vendor, VendorCredentials } from "../registry/vendor.ts";
 
 const keys = generateKeyPairSync("rsa", { modulusLength: 2048 });
 const { cert } = createTestAuthority().issue(["app.example"], undefined, keys);

@@ -7,7 +7,7 @@ import { readVendorAnswer } from "../brokered-code/answer.ts";
 import { parseParameters } from "../protocol/parameters.ts";
 import { fixedClock } from "../testing/fixed-clock.ts";
 import { openLab } from "../testing/network/vendor-lab.ts";
-import { defineVendor, type ResolvedVendor, type Vendor } from "../vendors/vendor.ts";
+import { defineVendor, type ResolvedVendor, type Vendor } from "../registry/vendor.ts";
 import { authorizationUrl } from "./authorization/url.ts";
 import { expandVendor } from "./templates.ts";
 import { mapCallbackError } from "./authorization/error.ts";

@@ -6,8 +6,8 @@
 import { defined } from "../mechanics/defined.ts";
 import type { Clock, JsonObject } from "../ports.ts";
 import { errorText, OAuthError, type OAuthErrorCode, type OAuthErrorOptions } from "../protocol/errors.ts";
-import type { ErrorMeaning, TokenErrorCode, TokenErrorRule, TokenErrors } from "../vendors/dialect.ts";
-import type { VendorCredentials } from "../vendors/vendor.ts";
+import type { ErrorMeaning, TokenErrorCode, TokenErrorRule, TokenErrors } from "../registry/dialect.ts";
+import type { VendorCredentials } from "../registry/vendor.ts";
 import { type EgressErrorKind, isEgressError } from "../egress/errors.ts";
 import { parseRetryAfter } from "./retry-after.ts";
 import { memberAt } from "./userinfo/member-path.ts";

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { ACCESS_TOKEN, CLIENT_ID, REFRESH_TOKEN } from "../testing/network/faulty-vendor.ts";
 import { type Lab, NOW, openLab } from "../testing/network/vendor-lab.ts";
-import type { ResolvedVendor } from "../vendors/vendor.ts";
+import type { ResolvedVendor } from "../registry/vendor.ts";
 import { createVendorClient, type VendorClient } from "./index.ts";
 
 let lab: Lab;

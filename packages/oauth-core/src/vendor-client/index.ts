@@ -4,7 +4,7 @@
  */
 import { defined } from "../mechanics/defined.ts";
 import type { JsonObject } from "../ports.ts";
-import type { ResolvedVendor, Vendor, VendorCredentials, VendorTokens } from "../vendors/vendor.ts";
+import type { ResolvedVendor, Vendor, VendorCredentials, VendorTokens } from "../registry/vendor.ts";
 import { account } from "./userinfo/userinfo.ts";
 import { type AccessTokenCheck, type CheckRequest, checkAccessToken } from "./access-token/check.ts";
 import { type AuthorizationRequest, authorizationUrl } from "./authorization/url.ts";

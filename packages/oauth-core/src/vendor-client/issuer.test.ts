@@ -5,7 +5,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { errorMembers, toOAuthError } from "../protocol/errors.ts";
 import { type Lab, openLab } from "../testing/network/vendor-lab.ts";
-import { defineVendor, type ResolvedVendor, type Vendor } from "../vendors/vendor.ts";
+import { defineVendor, type ResolvedVendor, type Vendor } from "../registry/vendor.ts";
 import { pinTenant, requireIssuer } from "./issuer.ts";
 
 const vendor = (fields: Partial<Vendor>): ResolvedVendor => ({

@@ -4,8 +4,8 @@
  * id-token/verify.ts decides what an ID token has to name.
  */
 import { OAuthError } from "../protocol/errors.ts";
-import type { IssuerTemplate } from "../vendors/dialect.ts";
-import type { ResolvedVendor, Vendor } from "../vendors/vendor.ts";
+import type { IssuerTemplate } from "../registry/dialect.ts";
+import type { ResolvedVendor, Vendor } from "../registry/vendor.ts";
 
 /** Whether the vendor issues ID tokens: it has an issuer, and its entry does not deny it. */
 export function hasIdTokens({ issuer, issuesIdTokens }: Pick<ResolvedVendor, "issuer" | "issuesIdTokens">): boolean {

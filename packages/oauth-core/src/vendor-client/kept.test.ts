@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { defineVendor, type ResolvedVendor } from "../vendors/vendor.ts";
+import { defineVendor, type ResolvedVendor } from "../registry/vendor.ts";
 import { flowContextHash, type FlowContext, keptOf, requireTokenHost } from "./kept.ts";
 
 const VENDOR: ResolvedVendor = {

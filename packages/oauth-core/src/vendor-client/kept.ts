@@ -7,7 +7,7 @@
  */
 import { hash } from "node:crypto";
 import { OAuthError } from "../protocol/errors.ts";
-import type { ResolvedVendor } from "../vendors/vendor.ts";
+import type { ResolvedVendor } from "../registry/vendor.ts";
 
 /** What a flow must not change between its legs. */
 export interface FlowContext {

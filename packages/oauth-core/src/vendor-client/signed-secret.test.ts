@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { REFRESH_TOKEN, soundAnswer } from "../testing/network/faulty-vendor.ts";
 import { type Lab, NOW, openLab } from "../testing/network/vendor-lab.ts";
 import { Secret } from "../protocol/secret.ts";
-import type { Vendor, VendorCredentials } from "../vendors/vendor.ts";
+import type { Vendor, VendorCredentials } from "../registry/vendor.ts";
 
 const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
 const AUDIENCE = "https://signing.example";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { defineVendor } from "../vendors/vendor.ts";
+import { defineVendor } from "../registry/vendor.ts";
 import { expandVendor, templatesOf } from "./templates.ts";
 
 const SPECS = { host: { kind: "host" } } as const;

@@ -8,7 +8,7 @@ import {
   type PlaceholderSpecs,
   requireTemplateLength,
 } from "../protocol/placeholders.ts";
-import type { Vendor } from "../vendors/vendor.ts";
+import type { Vendor } from "../registry/vendor.ts";
 import { pinTenant } from "./issuer.ts";
 
 type Values = Readonly<Record<string, string>>;

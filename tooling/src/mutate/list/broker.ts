@@ -5,8 +5,8 @@
 import type { Mutation } from "../mutation.ts";
 
 const FLOWS = "apps/broker/src/flows";
-const VENDOR = "apps/broker/src/vendor";
-const GRANT_FILES = "apps/broker/src/connections";
+const VENDOR = "apps/broker/src/vendor-choice";
+const GRANT_FILES = "apps/broker/src/grants";
 const ENGINE = "packages/oauth-core/src/brokered-code";
 const OWN = "packages/mcp-auth/src/hosted/server-callback";
 const START = `${FLOWS}/start-legs.test.ts`;

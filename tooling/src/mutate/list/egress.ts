@@ -41,7 +41,7 @@ export const EGRESS_DEFENCES: readonly Mutation[] = [
   {
     defence: "Behind a proxy a request names no vendor and no endpoint",
     rows: ["EG-11"],
-    file: "apps/broker/src/vendor/endpoints.ts",
+    file: "apps/broker/src/vendor-choice/endpoints.ts",
     find: "export function requireNoProxy(callersPart: CallersPart | undefined): void {\n  if (callersPart === undefined) return;",
     replace:
       "export function requireNoProxy(callersPart: CallersPart | undefined): void {\n  if (callersPart !== null) return;",
@@ -50,7 +50,7 @@ export const EGRESS_DEFENCES: readonly Mutation[] = [
   {
     defence: "Behind a proxy a connection at a request's endpoint keeps its network",
     rows: ["EG-11"],
-    file: "apps/broker/src/vendor/trust.ts",
+    file: "apps/broker/src/vendor-choice/trust.ts",
     find: "withShortWaits(isProxied ? untrusted : vendorClient)",
     replace: "withShortWaits(isProxied ? trusted : vendorClient)",
     tests: ["apps/broker/src/flows/proxied.test.ts"],

@@ -5,7 +5,7 @@
 import type { Mutation } from "../mutation.ts";
 
 const FLOWS = "apps/broker/src/flows";
-const CONNECTIONS = "apps/broker/src/connections";
+const CONNECTIONS = "apps/broker/src/grants";
 const SHARED = `${FLOWS}/shared-tokens.test.ts`;
 const SEALED = `${FLOWS}/sealed-refresh-tokens.test.ts`;
 const STOLEN = "e2e/attacks/stolen-token.attack.test.ts";

@@ -7,10 +7,10 @@ import type { Mutation } from "../mutation.ts";
 export const RATE_LIMIT_DEFENCES: readonly Mutation[] = [
   {
     defence: "A refresh whose failure cannot be kept ends its own lease alone",
-    file: "apps/broker/src/connections/lease.ts",
+    file: "apps/broker/src/grants/lease.ts",
     find: 'const from = { stage: "calling", expect: { holder } };',
     replace: 'const from = { stage: "calling", expect: holder === "" ? { holder } : {} };',
-    tests: ["apps/broker/src/connections/single-flight.test.ts"],
+    tests: ["apps/broker/src/grants/single-flight.test.ts"],
   },
   {
     defence: "The subject of a shared refresh is compared with the connection of each caller",

@@ -90,7 +90,7 @@ export const VENDOR_ANSWER_DEFENCES: readonly Mutation[] = [
   },
   {
     defence: "A vendor that a caller names keeps a client waiting for a minute at most",
-    file: `${BROKER}/vendor/short-waits.ts`,
+    file: `${BROKER}/vendor-choice/short-waits.ts`,
     find: "const MAX_SECONDS = 60;",
     replace: "const MAX_SECONDS = 86_400;",
     tests: [ANSWERS],
@@ -105,7 +105,7 @@ export const VENDOR_ANSWER_DEFENCES: readonly Mutation[] = [
   {
     defence: "A header of the operator's reaches no endpoint of a caller's",
     rows: ["BY-4"],
-    file: `${BROKER}/vendor/trust.ts`,
+    file: `${BROKER}/vendor-choice/trust.ts`,
     find: "parkingCodes(withoutOperatorsHeaders(vendor))",
     replace: "parkingCodes({ ...withoutOperatorsHeaders(vendor), ...vendor })",
     tests: [ANSWERS],
@@ -113,7 +113,7 @@ export const VENDOR_ANSWER_DEFENCES: readonly Mutation[] = [
   {
     defence: "A header of the operator's reaches no tenant that only a caller names",
     rows: ["BY-4"],
-    file: `${BROKER}/vendor/trust.ts`,
+    file: `${BROKER}/vendor-choice/trust.ts`,
     find: "isVouchedFor ? vendor : withoutOperatorsHeaders(vendor)",
     replace: "vendor",
     tests: [ANSWERS],

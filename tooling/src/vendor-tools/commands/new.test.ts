@@ -11,7 +11,7 @@ import { runInProcess } from "../testing/in-process.ts";
 import { goodMetadata, startMetadataServer } from "../testing/metadata-server.ts";
 import { runVendorTool, temporaryFolder } from "../testing/vendor-process.ts";
 
-const VENDORS = pathToFileURL(join(ROOT, "packages/oauth-core/src/vendors/")).href;
+const VENDORS = pathToFileURL(join(ROOT, "packages/oauth-core/src/registry/")).href;
 
 /** The file as the registry would load it. */
 async function load(folder: string, id: string, name: string): Promise<RegistryEntry> {
@@ -170,7 +170,7 @@ describe("vendor new", () => {
       expect(stderr).toContain(sentence);
       expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     }
-    expect(existsSync(join(ROOT, "packages/oauth-core/src/vendors/vendor.example.ts"))).toBe(false);
+    expect(existsSync(join(ROOT, "packages/oauth-core/src/registry/vendor.example.ts"))).toBe(false);
   });
 
   it("fails when no server listens", async () => {

@@ -8,7 +8,7 @@ import { defineVendor, usualClientsOf, type Vendor, withOperatorsFields } from "
 import type { Environment } from "@oauth-broker/oauth-core/configuration";
 import { formatPath, type Problem } from "../problems.ts";
 import type { Tree } from "../source.ts";
-import { CUSTOM_VENDOR } from "../../vendor/request.ts";
+import { CUSTOM_VENDOR } from "../../vendor-choice/request.ts";
 import type { VendorConfig, VendorTemplate } from "../types.ts";
 import { choosesDomain, isMoved, pinProblems, placeholderProblems, withRegistry } from "./placeholders.ts";
 import { tenancyOf } from "./tenants.ts";

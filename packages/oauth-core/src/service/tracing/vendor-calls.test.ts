@@ -2,7 +2,7 @@ import { expect, it, vi } from "vitest";
 import { inContext } from "../../mechanics/request-context.ts";
 import { OAuthError } from "../../protocol/errors.ts";
 import type { VendorClient } from "../../vendor-client/index.ts";
-import type { ResolvedVendor, VendorCredentials, VendorTokens } from "../../vendors/vendor.ts";
+import type { ResolvedVendor, VendorCredentials, VendorTokens } from "../../registry/vendor.ts";
 import { createLog } from "../log.ts";
 import { type VendorCallMetrics, watchedVendorClient } from "./vendor-calls.ts";
 

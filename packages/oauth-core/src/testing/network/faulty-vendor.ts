@@ -7,7 +7,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import type { JsonObject } from "../../ports.ts";
 import { Secret } from "../../protocol/secret.ts";
-import { defineVendor, type Vendor, type VendorCredentials } from "../../vendors/vendor.ts";
+import { defineVendor, type Vendor, type VendorCredentials } from "../../registry/vendor.ts";
 import { type IdTokenKey, newIdTokenKey, signIdToken } from "../id-tokens.ts";
 
 export interface Received {

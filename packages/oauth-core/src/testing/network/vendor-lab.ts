@@ -9,7 +9,7 @@ import {
   type RefreshRequest,
   type VendorClient,
 } from "../../vendor-client/index.ts";
-import type { ResolvedVendor, Vendor, VendorTokens } from "../../vendors/vendor.ts";
+import type { ResolvedVendor, Vendor, VendorTokens } from "../../registry/vendor.ts";
 import { type FaultyVendor, NONCE, REFRESH_TOKEN, startFaultyVendor } from "./faulty-vendor.ts";
 import { fixedClock } from "../fixed-clock.ts";
 

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ACCESS_TOKEN, CLIENT_ID, SUBJECT } from "../../testing/network/faulty-vendor.ts";
 import { type Lab, NOW, openLab, openSilentLab } from "../../testing/network/vendor-lab.ts";
-import type { Vendor, VendorCredentials } from "../../vendors/vendor.ts";
+import type { Vendor, VendorCredentials } from "../../registry/vendor.ts";
 import { keptOf } from "../kept.ts";
 import type { CheckedAccount, CheckRequest } from "./check.ts";
 

@@ -5,7 +5,7 @@
  */
 import { defined } from "../../mechanics/defined.ts";
 import { OAuthError } from "../../protocol/errors.ts";
-import type { ResolvedVendor, VendorCredentials } from "../../vendors/vendor.ts";
+import type { ResolvedVendor, VendorCredentials } from "../../registry/vendor.ts";
 import { type AccountDeps, accountIdentity, lacksScopeForAccount, readAccount } from "../userinfo/userinfo.ts";
 import { identityOf } from "../userinfo/identity.ts";
 import { memberAt } from "../userinfo/member-path.ts";

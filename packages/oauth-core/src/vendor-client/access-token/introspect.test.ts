@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ACCESS_TOKEN, CLIENT_ID, CLIENT_SECRET, SUBJECT } from "../../testing/network/faulty-vendor.ts";
 import { type Lab, NOW, openLab } from "../../testing/network/vendor-lab.ts";
 import { lacksScopeForAccount } from "../userinfo/userinfo.ts";
-import type { Vendor, VendorCredentials } from "../../vendors/vendor.ts";
+import type { Vendor, VendorCredentials } from "../../registry/vendor.ts";
 
 let lab: Lab;
 beforeEach(async () => {

@@ -4,8 +4,8 @@
  */
 import { customFetch, introspectionRequest, processIntrospectionResponse } from "oauth4webapi";
 import type { EpochSeconds, JsonObject } from "../../ports.ts";
-import type { IdentityMembers } from "../../vendors/account.ts";
-import type { ResolvedVendor, Vendor, VendorCredentials } from "../../vendors/vendor.ts";
+import type { IdentityMembers } from "../../registry/account.ts";
+import type { ResolvedVendor, Vendor, VendorCredentials } from "../../registry/vendor.ts";
 import type { AccountDeps } from "../userinfo/userinfo.ts";
 import { pointInTime, scopeList } from "../token/response.ts";
 import { jsonResponse, readObject, requireAnswer } from "../answer.ts";

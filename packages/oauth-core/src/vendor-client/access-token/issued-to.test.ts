@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { VendorCredentials } from "../../vendors/vendor.ts";
+import type { VendorCredentials } from "../../registry/vendor.ts";
 import { isIssuedTo } from "./introspect.ts";
 
 const ours: VendorCredentials = { id: "1", source: "environment", clientId: "ours" };

@@ -3,8 +3,8 @@
  * (`Vendor.tokenCheck`).
  */
 import type { JsonObject } from "../../ports.ts";
-import type { TokenCheck } from "../../vendors/account.ts";
-import type { ResolvedVendor, VendorCredentials } from "../../vendors/vendor.ts";
+import type { TokenCheck } from "../../registry/account.ts";
+import type { ResolvedVendor, VendorCredentials } from "../../registry/vendor.ts";
 import { memberAt } from "../userinfo/member-path.ts";
 import { basicCredentials } from "../authentication.ts";
 import { pointInTime, scopeList } from "../token/response.ts";

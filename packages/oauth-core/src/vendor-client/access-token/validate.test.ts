@@ -2,8 +2,8 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ACCESS_TOKEN, CLIENT_ID, SUBJECT } from "../../testing/network/faulty-vendor.ts";
 import { type Lab, NOW, openLab, openSilentLab } from "../../testing/network/vendor-lab.ts";
-import type { TokenCheck } from "../../vendors/account.ts";
-import type { Vendor, VendorCredentials } from "../../vendors/vendor.ts";
+import type { TokenCheck } from "../../registry/account.ts";
+import type { Vendor, VendorCredentials } from "../../registry/vendor.ts";
 import { canValidateAccessToken } from "./validate.ts";
 
 let lab: Lab;

@@ -6,7 +6,7 @@
 import { defined } from "../../mechanics/defined.ts";
 import type { EpochSeconds } from "../../ports.ts";
 import { OAuthError } from "../../protocol/errors.ts";
-import type { ResolvedVendor, VendorCredentials } from "../../vendors/vendor.ts";
+import type { ResolvedVendor, VendorCredentials } from "../../registry/vendor.ts";
 import { account, type AccountDeps, accountIdentity, accountUnknown } from "../userinfo/userinfo.ts";
 import {
   introspect,

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { Fetch } from "../../ports.ts";
 import { fixedClock } from "../../testing/fixed-clock.ts";
-import { defineVendor, type Vendor, type VendorCredentials } from "../../vendors/vendor.ts";
+import { defineVendor, type Vendor, type VendorCredentials } from "../../registry/vendor.ts";
 import { createDiscovery } from "../discovery/discover.ts";
 import { requireMetDemands } from "./demands.ts";
 import { authorizationUrl } from "./url.ts";

@@ -4,7 +4,7 @@
  * field, the metadata's does not count (discovery/discover.ts).
  */
 import { OAuthError } from "../../protocol/errors.ts";
-import type { ResolvedVendor, VendorCredentials, VendorDemand } from "../../vendors/vendor.ts";
+import type { ResolvedVendor, VendorCredentials, VendorDemand } from "../../registry/vendor.ts";
 import { hasIdTokens } from "../issuer.ts";
 
 const WHAT = {

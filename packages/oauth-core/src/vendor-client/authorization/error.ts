@@ -5,7 +5,7 @@
 import { defined } from "../../mechanics/defined.ts";
 import { OAuthError, type OAuthErrorCode } from "../../protocol/errors.ts";
 import type { Parameters } from "../../protocol/parameters.ts";
-import type { ResolvedVendor, VendorCredentials } from "../../vendors/vendor.ts";
+import type { ResolvedVendor, VendorCredentials } from "../../registry/vendor.ts";
 import { ownMeaning, safeVendorCode } from "../errors.ts";
 
 const CALLBACK_ERRORS: ReadonlyMap<string, OAuthErrorCode> = new Map<string, OAuthErrorCode>([

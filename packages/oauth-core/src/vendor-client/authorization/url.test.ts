@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { defineVendor, type ResolvedVendor, type Vendor } from "../../vendors/vendor.ts";
+import { defineVendor, type ResolvedVendor, type Vendor } from "../../registry/vendor.ts";
 import { type AuthorizationRequest, authorizationUrl } from "./url.ts";
 
 const vendor = (changes: Partial<Vendor> = {}): ResolvedVendor => ({

@@ -5,7 +5,7 @@
 import { OAuthError } from "../../protocol/errors.ts";
 import { isReservedAuthorizationParameter, type ParameterNames } from "../../protocol/parameters.ts";
 import { formatScope } from "../../protocol/scope.ts";
-import type { ResolvedVendor } from "../../vendors/vendor.ts";
+import type { ResolvedVendor } from "../../registry/vendor.ts";
 
 /** The parameters of an authorization request to a vendor (RFC 6749 §4.1.1). */
 export interface AuthorizationRequest {

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { Fetch } from "../../ports.ts";
 import { fixedClock } from "../../testing/fixed-clock.ts";
-import { defineVendor } from "../../vendors/vendor.ts";
+import { defineVendor } from "../../registry/vendor.ts";
 import { createDiscovery, type Discovery } from "./discover.ts";
 import { egressError } from "../../egress/errors.ts";
 

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Fetch } from "../../ports.ts";
 import { fixedClock } from "../../testing/fixed-clock.ts";
-import { defineVendor, type Vendor } from "../../vendors/vendor.ts";
+import { defineVendor, type Vendor } from "../../registry/vendor.ts";
 import { createDiscovery, type Discovery } from "./discover.ts";
 import { egressError } from "../../egress/errors.ts";
 

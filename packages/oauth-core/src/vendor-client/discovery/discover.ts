@@ -8,7 +8,7 @@ import { defined } from "../../mechanics/defined.ts";
 import { createExpiringMap } from "../../mechanics/expiring-map.ts";
 import type { Clock } from "../../ports.ts";
 import { OAuthError } from "../../protocol/errors.ts";
-import type { ResolvedVendor, TokenEndpointAuthMethod, Vendor, VendorDemand } from "../../vendors/vendor.ts";
+import type { ResolvedVendor, TokenEndpointAuthMethod, Vendor, VendorDemand } from "../../registry/vendor.ts";
 import type { Deadline } from "../deadline.ts";
 import { loadMetadata, type VendorMetadata } from "./document.ts";
 import { createRefreshingCache, type RefreshingCache } from "./cache.ts";

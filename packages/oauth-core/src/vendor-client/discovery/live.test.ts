@@ -2,8 +2,8 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { Fetch } from "../../ports.ts";
 import { fixedClock } from "../../testing/fixed-clock.ts";
-import { withOperatorsFields } from "../../vendors/operators-vendor.ts";
-import { defineVendor, type Vendor } from "../../vendors/vendor.ts";
+import { withOperatorsFields } from "../../registry/operators-vendor.ts";
+import { defineVendor, type Vendor } from "../../registry/vendor.ts";
 import { createDeadline } from "../deadline.ts";
 import { findRegistration } from "../registration/endpoint.ts";
 import { egressError } from "../../egress/errors.ts";

@@ -7,7 +7,7 @@ import { registrableDomainOf } from "../../protocol/public-suffix.ts";
 import { createExpiringMap } from "../../mechanics/expiring-map.ts";
 import type { JsonObject } from "../../ports.ts";
 import { isOutage, OAuthError } from "../../protocol/errors.ts";
-import type { EndpointSource, Vendor } from "../../vendors/vendor.ts";
+import type { EndpointSource, Vendor } from "../../registry/vendor.ts";
 import type { VendorClientDeps } from "../binding.ts";
 import { VENDOR_OPERATION_SECONDS } from "../deadline.ts";
 import { translateVendorError } from "../errors.ts";

@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Fetch } from "../../ports.ts";
 import { Secret } from "../../protocol/secret.ts";
 import { fixedClock } from "../../testing/fixed-clock.ts";
-import { defineVendor } from "../../vendors/vendor.ts";
+import { defineVendor } from "../../registry/vendor.ts";
 import { createVendorClient } from "../index.ts";
 import type * as document from "./document.ts";
 import type * as live from "./live.ts";

@@ -10,7 +10,7 @@ import type { Clock, JsonObject, JsonValue } from "../../ports.ts";
 import { OAuthError } from "../../protocol/errors.ts";
 import { isSameText } from "../../protocol/mac.ts";
 import { parseJsonObject } from "../../protocol/strict-json.ts";
-import type { ResolvedVendor } from "../../vendors/vendor.ts";
+import type { ResolvedVendor } from "../../registry/vendor.ts";
 import { isPinnedTenant, isTenant, spelledIssuer, withoutScheme } from "../issuer.ts";
 import type { SigningKeys } from "./jwks.ts";
 import { invalidVendorResponse } from "../errors.ts";

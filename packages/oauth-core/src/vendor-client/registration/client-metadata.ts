@@ -3,7 +3,7 @@
  * the vendor's entry alone: nothing of the caller's request can get in.
  */
 import type { JsonObject } from "../../ports.ts";
-import type { TokenEndpointAuthMethod, Vendor } from "../../vendors/vendor.ts";
+import type { TokenEndpointAuthMethod, Vendor } from "../../registry/vendor.ts";
 
 export interface ClientMetadataInput {
   /** Our callback, the same at every vendor. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { defineVendor } from "../../vendors/vendor.ts";
+import { defineVendor } from "../../registry/vendor.ts";
 import { requireHostOfVendor } from "./endpoint.ts";
 
 const vendor = (entry: Partial<Parameters<typeof defineVendor>[0]>) => defineVendor({ id: "v", name: "V", ...entry });

@@ -1,7 +1,7 @@
 /** A vendor's registration endpoint, and which client authentication methods its metadata lists. */
 import { defined } from "../../mechanics/defined.ts";
 import { OAuthError } from "../../protocol/errors.ts";
-import type { Vendor } from "../../vendors/vendor.ts";
+import type { Vendor } from "../../registry/vendor.ts";
 import type { Deadline } from "../deadline.ts";
 import type { Discovery } from "../discovery/discover.ts";
 import type { VendorMetadata } from "../discovery/document.ts";

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Secret } from "../../protocol/secret.ts";
 import { type Lab, openLab } from "../../testing/network/vendor-lab.ts";
-import type { Vendor } from "../../vendors/vendor.ts";
+import type { Vendor } from "../../registry/vendor.ts";
 import type { RegistrationRequest } from "./register.ts";
 
 let lab: Lab;

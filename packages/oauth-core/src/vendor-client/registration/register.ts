@@ -3,7 +3,7 @@
  * is read, kept or logged here; what the vendor issues belongs to the caller.
  */
 import type { Secret } from "../../protocol/secret.ts";
-import type { Vendor } from "../../vendors/vendor.ts";
+import type { Vendor } from "../../registry/vendor.ts";
 import { clientMetadata } from "./client-metadata.ts";
 import type { Deadline } from "../deadline.ts";
 import type { Discovery } from "../discovery/discover.ts";

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { CLIENT_ID } from "../../testing/network/faulty-vendor.ts";
 import { type Lab, openLab } from "../../testing/network/vendor-lab.ts";
-import type { Vendor } from "../../vendors/vendor.ts";
+import type { Vendor } from "../../registry/vendor.ts";
 import { keptOf } from "../kept.ts";
 
 describe("a token request", () => {

@@ -3,7 +3,7 @@
  * passed on unverified.
  */
 import { defined } from "../../mechanics/defined.ts";
-import type { ResolvedVendor, VendorCredentials, VendorTokens } from "../../vendors/vendor.ts";
+import type { ResolvedVendor, VendorCredentials, VendorTokens } from "../../registry/vendor.ts";
 import { type TokenDeps, validateTokenResponse } from "./validate.ts";
 import { askedResource } from "../authorization/url.ts";
 import { hasIdTokens, requireIssuer } from "../issuer.ts";

@@ -9,7 +9,7 @@ import {
 } from "../../testing/network/faulty-vendor.ts";
 import { newIdTokenKey } from "../../testing/id-tokens.ts";
 import { type Lab, NOW, openLab } from "../../testing/network/vendor-lab.ts";
-import type { Vendor } from "../../vendors/vendor.ts";
+import type { Vendor } from "../../registry/vendor.ts";
 import { idTokenSubject } from "../id-token/verify.ts";
 
 let lab: Lab;

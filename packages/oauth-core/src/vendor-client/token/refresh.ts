@@ -3,7 +3,7 @@
  * meanwhile: one request, never repeated.
  */
 import { formatScope } from "../../protocol/scope.ts";
-import type { ResolvedVendor, VendorCredentials, VendorTokens } from "../../vendors/vendor.ts";
+import type { ResolvedVendor, VendorCredentials, VendorTokens } from "../../registry/vendor.ts";
 import { type TokenDeps, validateTokenResponse } from "./validate.ts";
 import { askForTokens, type Asking } from "./request.ts";
 import { refuse } from "./refused.ts";

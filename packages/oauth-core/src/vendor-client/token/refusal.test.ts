@@ -1,7 +1,7 @@
 /** What vendors say instead of tokens, and what it means: the status, the words and their places. */
 import { describe, expect, it } from "vitest";
 import { fixedClock } from "../../testing/fixed-clock.ts";
-import type { Vendor } from "../../vendors/vendor.ts";
+import type { Vendor } from "../../registry/vendor.ts";
 import { readTokenAnswer } from "./response.ts";
 
 const REFRESH = { what: "refresh", spends: false, isRefresh: true } as const;

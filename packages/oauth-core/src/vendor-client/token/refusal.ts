@@ -6,7 +6,7 @@
 import type { Clock, JsonObject, JsonValue } from "../../ports.ts";
 import type { OAuthError } from "../../protocol/errors.ts";
 import { isJsonObject } from "../../protocol/strict-json.ts";
-import type { ResolvedVendor } from "../../vendors/vendor.ts";
+import type { ResolvedVendor } from "../../registry/vendor.ts";
 import { type Body, isHtml, isOutage, parseBody } from "../answer.ts";
 import {
   invalidVendorResponse,

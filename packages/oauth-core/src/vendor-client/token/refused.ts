@@ -5,7 +5,7 @@
 import { defined } from "../../mechanics/defined.ts";
 import { OAuthError } from "../../protocol/errors.ts";
 import { isSameText } from "../../protocol/mac.ts";
-import type { ResolvedVendor, VendorCredentials } from "../../vendors/vendor.ts";
+import type { ResolvedVendor, VendorCredentials } from "../../registry/vendor.ts";
 import type { SeenTokens } from "./response.ts";
 import type { TokenDeps } from "./validate.ts";
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { Fetch } from "../../ports.ts";
 import { Secret } from "../../protocol/secret.ts";
 import { fixedClock } from "../../testing/fixed-clock.ts";
-import { defineVendor, type TokenEndpointAuthMethod, type VendorCredentials } from "../../vendors/vendor.ts";
+import { defineVendor, type TokenEndpointAuthMethod, type VendorCredentials } from "../../registry/vendor.ts";
 import { createVendorClient, type VendorClient } from "../index.ts";
 
 const CODE = { code: "a b&c=d", redirectUri: "https://b.example/cb?x=y", codeVerifier: "v".repeat(43) };

@@ -4,7 +4,7 @@
  * again, which costs a sixth of the call. The library still authenticates the client, and checks
  * the answer (validate.ts).
  */
-import type { ResolvedVendor, VendorCredentials } from "../../vendors/vendor.ts";
+import type { ResolvedVendor, VendorCredentials } from "../../registry/vendor.ts";
 import type { Bindings } from "../binding.ts";
 import { isWrongAnswer, translateVendorError, type VendorCall } from "../errors.ts";
 import { readTokenAnswer, type SeenTokens, type TokenAnswer } from "./response.ts";

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { CLIENT_ID, CLIENT_SECRET } from "../../testing/network/faulty-vendor.ts";
 import { type Lab, openLab } from "../../testing/network/vendor-lab.ts";
-import type { RevocationDialect } from "../../vendors/dialect.ts";
+import type { RevocationDialect } from "../../registry/dialect.ts";
 import type { RevokeRequest } from "./revoke.ts";
 
 let lab: Lab;

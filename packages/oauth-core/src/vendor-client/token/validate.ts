@@ -11,7 +11,7 @@ import {
 } from "oauth4webapi";
 import type { JsonObject } from "../../ports.ts";
 import { isOutage, OAuthError } from "../../protocol/errors.ts";
-import type { ResolvedVendor, VendorCredentials, VendorTokens } from "../../vendors/vendor.ts";
+import type { ResolvedVendor, VendorCredentials, VendorTokens } from "../../registry/vendor.ts";
 import { jsonResponse } from "../answer.ts";
 import type { Deadline } from "../deadline.ts";
 import type { Discovery } from "../discovery/discover.ts";

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ACCESS_TOKEN, soundAnswer, SUBJECT } from "../../testing/network/faulty-vendor.ts";
 import { type Lab, openLab, openSilentLab } from "../../testing/network/vendor-lab.ts";
-import type { Vendor } from "../../vendors/vendor.ts";
+import type { Vendor } from "../../registry/vendor.ts";
 import { canIdentify } from "./identify.ts";
 
 let lab: Lab;

@@ -1,5 +1,5 @@
 /** The user of tokens that have just been issued: the key of all records of that user. */
-import type { ResolvedVendor, VendorTokens } from "../../vendors/vendor.ts";
+import type { ResolvedVendor, VendorTokens } from "../../registry/vendor.ts";
 import { account, type AccountDeps, accountIdentity } from "./userinfo.ts";
 import { parseIdToken } from "../id-token/verify.ts";
 import { identityMissing, identityOf } from "./identity.ts";

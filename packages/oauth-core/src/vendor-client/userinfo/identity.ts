@@ -1,6 +1,6 @@
 /** Joins members of a vendor's response to the identity of a user. */
 import type { JsonObject, JsonValue } from "../../ports.ts";
-import type { IdentityMembers } from "../../vendors/account.ts";
+import type { IdentityMembers } from "../../registry/account.ts";
 import { invalidVendorResponse } from "../errors.ts";
 import { memberAt } from "./member-path.ts";
 

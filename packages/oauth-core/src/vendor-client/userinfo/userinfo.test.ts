@@ -2,8 +2,8 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ACCESS_TOKEN, CLIENT_ID } from "../../testing/network/faulty-vendor.ts";
 import { type Lab, openLab, openSilentLab } from "../../testing/network/vendor-lab.ts";
-import type { AccountEndpoint } from "../../vendors/account.ts";
-import type { Vendor } from "../../vendors/vendor.ts";
+import type { AccountEndpoint } from "../../registry/account.ts";
+import type { Vendor } from "../../registry/vendor.ts";
 
 let lab: Lab;
 beforeEach(async () => {

@@ -6,8 +6,8 @@ import { customFetch, processUserInfoResponse, skipSubjectCheck, userInfoRequest
 import type { JsonObject } from "../../ports.ts";
 import { OAuthError } from "../../protocol/errors.ts";
 import { isJsonObject } from "../../protocol/strict-json.ts";
-import type { AccountEndpoint, IdentityMembers } from "../../vendors/account.ts";
-import type { ResolvedVendor, Vendor } from "../../vendors/vendor.ts";
+import type { AccountEndpoint, IdentityMembers } from "../../registry/account.ts";
+import type { ResolvedVendor, Vendor } from "../../registry/vendor.ts";
 import type { Deadline } from "../deadline.ts";
 import { hasIdTokens } from "../issuer.ts";
 import { memberAt } from "./member-path.ts";

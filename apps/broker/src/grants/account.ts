@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { toOAuthError } from "@oauth-broker/oauth-core";
 import type { VendorTokens } from "@oauth-broker/oauth-core/registry";
 import type { Trace } from "@oauth-broker/oauth-core/service";
-import type { VendorChoice } from "../vendor/choose.ts";
+import type { VendorChoice } from "../vendor-choice/choose.ts";
 
 export interface Account {
   /** The vendor's issuer, if it has one. */

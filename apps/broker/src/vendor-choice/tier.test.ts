@@ -7,7 +7,7 @@ import type { PlaceholderSpecs } from "@oauth-broker/oauth-core/protocol";
 import { defineVendor, REGISTRY, type Vendor } from "@oauth-broker/oauth-core/registry";
 import { describe, expect, it } from "vitest";
 import type { VendorConfig } from "../config.ts";
-import { sealConnection } from "../connections/connection.ts";
+import { sealConnection } from "../grants/connection.ts";
 import { testBroker, testVendor } from "../testing/test-broker.ts";
 
 const OWN = { vendor_client_id: "mine", vendor_client_secret: "their secret" };

@@ -9,8 +9,8 @@ import { isSameText } from "@oauth-broker/oauth-core/protocol";
 import type { VendorTokens } from "@oauth-broker/oauth-core/registry";
 import type { ClientConfig } from "../config.ts";
 import type { Deps } from "../deps.ts";
-import type { VendorChoice } from "../vendor/choose.ts";
-import { needsOwnerPage } from "../vendor/registrations.ts";
+import type { VendorChoice } from "../vendor-choice/choose.ts";
+import { needsOwnerPage } from "../vendor-choice/registrations.ts";
 import type { Connection, TokenHashes } from "./connection.ts";
 
 export type TokenKind = keyof TokenHashes;

@@ -2,7 +2,7 @@
 import { parseParameters } from "@oauth-broker/oauth-core/protocol";
 import { describe, expect, it } from "vitest";
 import { testBroker, type TestBroker } from "../testing/test-broker.ts";
-import { chooseVendor, type VendorChoice } from "../vendor/choose.ts";
+import { chooseVendor, type VendorChoice } from "../vendor-choice/choose.ts";
 import type { Account } from "./account.ts";
 import { type Connection, connectionOf, issueConnection, openConnection, sealConnection } from "./connection.ts";
 

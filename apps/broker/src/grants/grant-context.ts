@@ -13,8 +13,8 @@ import type { ClientConfig, VendorConfig } from "../config.ts";
 import type { Deps } from "../deps.ts";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import { type Connection, connectionOf, kidOf, notOurs, openConnection } from "./connection.ts";
-import { type ChoiceDeps, trustedChoice, type VendorChoice } from "../vendor/choose.ts";
-import { findCredentials, requireActiveCredentials, requireUsable } from "../vendor/entry.ts";
+import { type ChoiceDeps, trustedChoice, type VendorChoice } from "../vendor-choice/choose.ts";
+import { findCredentials, requireActiveCredentials, requireUsable } from "../vendor-choice/entry.ts";
 import { isSealedRefreshToken, openSealedGrant, type SealedGrant } from "./sealed-refresh-token.ts";
 import { isShared, type PresentedToken, requireItsToken } from "./token-binding.ts";
 import {
@@ -26,7 +26,7 @@ import {
   readTarget,
   targetFields,
   type VendorTarget,
-} from "../vendor/request.ts";
+} from "../vendor-choice/request.ts";
 
 export interface GrantContext extends VendorChoice {
   readonly connection: Connection;

@@ -9,7 +9,7 @@ import type { VendorTokens } from "@oauth-broker/oauth-core/registry";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import type { ClientConfig } from "../config.ts";
 import type { Deps } from "../deps.ts";
-import type { VendorChoice } from "../vendor/choose.ts";
+import type { VendorChoice } from "../vendor-choice/choose.ts";
 import type { Account } from "./account.ts";
 import { type Connection, connectionOf, issueConnection, resealConnection, sealConnection } from "./connection.ts";
 import type { GrantContext } from "./grant-context.ts";

@@ -9,8 +9,8 @@ import { keptOf } from "@oauth-broker/oauth-core/client";
 import { open, seal } from "@oauth-broker/token-store";
 import type { Deps } from "../deps.ts";
 import type { Account } from "./account.ts";
-import type { VendorChoice } from "../vendor/choose.ts";
-import { targetFields, type VendorTarget } from "../vendor/request.ts";
+import type { VendorChoice } from "../vendor-choice/choose.ts";
+import { targetFields, type VendorTarget } from "../vendor-choice/request.ts";
 
 export interface Connection extends VendorTarget {
   readonly v: 1;
