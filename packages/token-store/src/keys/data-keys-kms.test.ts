@@ -9,6 +9,7 @@ import { createDataKeys, type DataKeys } from "./data-keys.ts";
 import { open, seal } from "../crypto/envelope.ts";
 import { kmsKeyWrapper, type KmsKeyWrapper } from "./kms.ts";
 import { keyOfWrapped } from "./kms-wrapped.ts";
+import { PATIENT } from "../testing/aws/deadline.ts";
 
 const CONTEXT = { purpose: "tokens", environment: "test", table: "t" };
 const UNAVAILABLE = expect.objectContaining({ status: 503, extras: { reason: "kms_unavailable" } });
@@ -28,13 +29,13 @@ afterEach(async () => {
 });
 
 function wrapperOf(keyId: string, options: { deadlineMs?: number } = {}): KmsKeyWrapper {
-  const wrapper = kmsKeyWrapper({ keyId, endpoint: kms.endpoint, ...options });
+  const wrapper = kmsKeyWrapper({ keyId, endpoint: kms.endpoint, deadlineMs: PATIENT.deadlineMs, ...options });
   closing.push(() => wrapper.close());
   return wrapper;
 }
 
 function dataKeysOf(keys: KmsKeyWrapper): DataKeys {
-  const dataKeys = createDataKeys({ keys, context: CONTEXT, now: clock });
+  const dataKeys = createDataKeys({ keys, context: CONTEXT, now: clock, timeoutMs: PATIENT.deadlineMs });
   closing.push(() => dataKeys.close());
   return dataKeys;
 }

@@ -16,25 +16,28 @@ export type CallQueue = <T>(call: () => Promise<T>) => Promise<T>;
  * First come, first served.
  *
  * @param maxConcurrency calls at once
+ * @param timeoutMs until the turn of a call comes
  * @returns runs a call when its turn comes. Rejects with OAuthError temporarily_unavailable, reason
  *   `kms_unavailable`, without calling when the queue is full, or when its turn does not come in
  *   time
  */
-export function callQueue(maxConcurrency: number): CallQueue {
+export function callQueue(maxConcurrency: number, timeoutMs: number): CallQueue {
   const turns = createTurns({
     most: maxConcurrency,
     mostWaiting: MAX_WAITING,
     refusal: (why) =>
-      why === "full" ? kmsUnavailable(`${MAX_WAITING} calls to the key service are waiting already`) : tooLate(),
+      why === "full"
+        ? kmsUnavailable(`${MAX_WAITING} calls to the key service are waiting already`)
+        : tooLate(timeoutMs),
   });
-  return (call) => turns.run("", { timeoutMs: DATA_KEY_TIMEOUT_MS }, call);
+  return (call) => turns.run("", { timeoutMs }, call);
 }
 
 /** Waits for a call that other callers may share; the call goes on when this caller gives up. */
-export async function withTimeLimit<T>(call: Promise<T>): Promise<T> {
+export async function withTimeLimit<T>(call: Promise<T>, timeoutMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(tooLate()), DATA_KEY_TIMEOUT_MS);
+    timer = setTimeout(() => reject(tooLate(timeoutMs)), timeoutMs);
   });
   try {
     return await Promise.race([call, late]);
@@ -43,8 +46,6 @@ export async function withTimeLimit<T>(call: Promise<T>): Promise<T> {
   }
 }
 
-function tooLate(): Error {
-  return kmsUnavailable(
-    `no data key within ${DATA_KEY_TIMEOUT_MS} ms: the key service is slow, or asked for too many at once`,
-  );
+function tooLate(timeoutMs: number): Error {
+  return kmsUnavailable(`no data key within ${timeoutMs} ms: the key service is slow, or asked for too many at once`);
 }

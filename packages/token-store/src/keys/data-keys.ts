@@ -5,7 +5,7 @@
  */
 import type { Clock, KeyContext, KeyWrapper } from "@oauth-broker/oauth-core";
 import { type DataKey, type KeptKey, type KeptKeyLimits, keptKeys } from "./data-keys-kept.ts";
-import { callQueue, withTimeLimit } from "./data-keys-queue.ts";
+import { DATA_KEY_TIMEOUT_MS, callQueue, withTimeLimit } from "./data-keys-queue.ts";
 
 export interface DataKeys {
   /**
@@ -34,6 +34,8 @@ export interface DataKeysOptions {
   readonly context: KeyContext;
   readonly now: Clock;
   readonly limits?: Partial<DataKeyLimits>;
+  /** How long a caller waits for a data key. Default `DATA_KEY_TIMEOUT_MS`. */
+  readonly timeoutMs?: number;
 }
 
 export interface DataKeyLimits extends KeptKeyLimits {
@@ -58,10 +60,16 @@ const DEFAULTS: DataKeyLimits = {
  *
  * @throws TypeError for limits above the maximum, or below 1
  */
-export function createDataKeys({ keys, context, now, limits = {} }: DataKeysOptions): DataKeys {
+export function createDataKeys({
+  keys,
+  context,
+  now,
+  limits = {},
+  timeoutMs = DATA_KEY_TIMEOUT_MS,
+}: DataKeysOptions): DataKeys {
   const { maxConcurrency, ...bounds } = checked({ ...DEFAULTS, ...limits });
   const kept = keptKeys(bounds, { now });
-  const queued = callQueue(maxConcurrency);
+  const queued = callQueue(maxConcurrency, timeoutMs);
   let current: KeptKey | undefined;
   let making: Promise<KeptKey> | undefined;
   const opening = new Map<string, Promise<KeptKey>>();
@@ -100,7 +108,7 @@ export function createDataKeys({ keys, context, now, limits = {} }: DataKeysOpti
     for (;;) {
       // Each round ends here or finds a whole key used up by other callers.
       // oxlint-disable-next-line no-await-in-loop
-      const key = await withTimeLimit(call());
+      const key = await withTimeLimit(call(), timeoutMs);
       if (key.uses + uses <= bounds.maxUses) {
         key.uses += uses;
         return key;
