@@ -48,7 +48,7 @@ const MIGRATE_KILLS = volume({ test: 2, soak: 20 });
 const STRIP_KILLS = volume({ test: 2, soak: 20 });
 /** Twenty runs of half of it take a busy machine through ten thousand rows. */
 const LONGEST_RUN_MS = volume({ test: 600, soak: 3000 });
-const TEST_TIMEOUT_MS = 300_000;
+const TEST_TIMEOUT_MS = 900_000;
 
 let engine: DynamoDbEngine;
 let kms: KmsServer;
