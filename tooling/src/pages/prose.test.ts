@@ -70,3 +70,7 @@ it("every page of this repository is found", () => {
   expect(paths).toEqual(expect.arrayContaining(["README.md", "docs/api.md", "docs/decisions/0001-toolchain.md"]));
   expect(paths.filter((path) => path.includes("node_modules"))).toEqual([]);
 });
+
+it("README.md is a page to read in one sitting: at most 80 lines", () => {
+  expect((readPages().get("README.md") ?? "").split("\n").length - 1).toBeLessThanOrEqual(80);
+});
