@@ -3,7 +3,8 @@ import type { IncomingMessage } from "node:http";
 import { connect, type Socket } from "node:net";
 import { Hono } from "hono";
 import { afterEach, expect, it, vi } from "vitest";
-import { mount, type Route } from "../http-layer.ts";
+import { endSurplusCookies, setBindingCookie } from "../../authorization-server/browser-binding.ts";
+import { type HttpLayer, mount, type Route } from "../http-layer.ts";
 import { createLog } from "../log.ts";
 import { type Listening, listen } from "../serve.ts";
 
@@ -110,4 +111,40 @@ it("twin: without a look at its purpose a prefetch spends what the user's own re
   expect(await attack()).toEqual([403, 303]);
   off.add("isPrefetch");
   expect(await attack()).toEqual([303, 400]);
+});
+
+it("twin: without an end to surplus cookies a page fills a browser's, until its requests are refused (bar#ST-8)", async () => {
+  let flows = 0;
+  const handle: Route["handle"] = () => {
+    flows += 1;
+    const id = String(flows).padStart(22, "0");
+    return { status: 303, headers: setBindingCookie("https://broker.example", id, "v".repeat(43)), body: null };
+  };
+  const attack = async (given: Pick<HttpLayer, "endSurplusCookies">): Promise<string> => {
+    const app = new Hono();
+    mount(app, [{ method: "GET", path: "/start", surface: "browser", handle }], {
+      log: createLog({ write: () => undefined }),
+      errorPage: async (error) => Promise.reject(error),
+      isHttps: true,
+      ...given,
+    });
+    server = await listen(app, { host: "127.0.0.1", port: 0 }, { drainMs: 0 });
+    const jar = new Map<string, string>();
+    const visit = async (): Promise<string> => {
+      const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join("; ");
+      const answer = await send(
+        `GET /start HTTP/1.1\r\nhost: x\r\naccept: text/html\r\ncookie: ${cookie}\r\nconnection: close\r\n\r\n`,
+      );
+      for (const [, name = "", value = "", age] of answer.matchAll(/^set-cookie: ([^=]+)=([^;]*);.*Max-Age=(\d+)/gim))
+        if (age === "0") jar.delete(name);
+        else jar.set(name, value);
+      return answer.split("\r\n", 1)[0] ?? "";
+    };
+    for (let count = 0; count < 500; count += 1) await visit();
+    const last = await visit();
+    await server.stop(0);
+    return last;
+  };
+  expect(await attack({ endSurplusCookies })).toMatch(/ 303 /);
+  expect(await attack({})).toMatch(/ 431 /);
 });
