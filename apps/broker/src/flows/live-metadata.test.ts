@@ -181,6 +181,16 @@ describe("what is decided before the metadata is read", () => {
     expect(seen).toEqual([]);
   });
 
+  it("takes an endpoint of the request for the vendor's own if live metadata names the same", async () => {
+    const { push } = await liveBroker();
+    const live = { authorization_endpoint: LIVE.authorization_endpoint, token_endpoint: LIVE.token_endpoint };
+    expect((await push(live)).response.status).toBe(201);
+    expect((await push({ token_endpoint: `${ISSUER}/other/token` })).body).toMatchObject({
+      error: "unauthorized_client",
+      reason: "override_not_allowed",
+    });
+  });
+
   it("refuses a sunset by the live pair, not by the stored one", async () => {
     const ended = (url: string): { sunsets: readonly Sunset[] } => ({
       sunsets: [{ endsOn: "2023-01-01", what: "version 1", urls: [url], source: "https://acme.example/news" }],

@@ -28,8 +28,8 @@ export const BROKER_DEFENCES: readonly Mutation[] = [
     defence: "Where live metadata decides, the broker's credentials go to no stored token endpoint of a request",
     rows: ["XA-2"],
     file: `${VENDOR}/endpoints.ts`,
-    find: "base[name] === undefined || base.endpointsFrom !== undefined;",
-    replace: "base[name] === undefined;",
+    find: "return url === known && base.endpointsFrom === undefined ? undefined",
+    replace: "return url === known ? undefined",
     tests: [`${FLOWS}/live-metadata.test.ts`],
   },
   {

@@ -128,4 +128,19 @@ export const LISTENER_DEFENCES: readonly Mutation[] = [
     replace: "      if (request.method === undefined) endUnreadBody(request, response);",
     tests: [`${LISTENER}/unread-bodies.test.ts`],
   },
+  {
+    defence: "A sender that does not stop is not read while it reads its response",
+    rows: ["HT-1"],
+    file: `${LISTENER}/unread-bodies.ts`,
+    find: "handle?.readStop?.();",
+    replace: "if (handle === undefined) socket.pause();",
+    tests: [`${LISTENER}/unread-bodies.test.ts`],
+  },
+  {
+    defence: "A sender that does not stop has a moment to read its response",
+    file: `${LISTENER}/unread-bodies.ts`,
+    find: "lastMoment = setTimeout(() => socket.destroy(), READ_RESPONSE_MS);",
+    replace: "lastMoment = setTimeout(() => socket.destroy(), READ_RESPONSE_MS / 500);",
+    tests: [`${LISTENER}/unread-bodies.test.ts`],
+  },
 ];
