@@ -25,16 +25,31 @@ export interface TokenIdentity {
 }
 
 /**
- * The vendor's account of the user, requested with the access token as Bearer, where that is not
- * OpenID Connect's userinfo.
+ * Where a request carries the access token, if that is not `Authorization: Bearer` (rfc6750#2.1):
+ *
+ * - `header`: `authorization` or the header of this name, with this scheme before the token, or with
+ *   the token alone.
+ * - `query`: a parameter of the URL (rfc6750#2.3). Nothing of ours writes that URL down.
  */
+export type TokenPlace =
+  | { readonly in: "header"; readonly name?: string; readonly scheme?: string }
+  | { readonly in: "query"; readonly name: string };
+
+/** The vendor's account of the user, if that is not OpenID Connect's userinfo. */
 export interface AccountEndpoint {
+  /** May contain the entry's `{placeholders}`. */
   readonly endpoint: string;
   readonly method: "GET" | "POST";
   /** Sent as JSON: a GraphQL query. */
   readonly body?: JsonObject;
+  /** Headers that the vendor requires: a version, or a `user-agent` of its own form. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** The member that holds the account, where that is not the response itself. */
+  /** Absent: `Authorization: Bearer`. */
+  readonly token?: TokenPlace;
+  /**
+   * The member that holds the account, if that is not the response itself: `data`, or with `0` or
+   * `data.0` the first of a list.
+   */
   readonly member?: MemberPath;
   /** The member that marks a 200 as an error, and those of its values that refuse the token. */
   readonly refusal?: { readonly member: MemberPath; readonly values: readonly string[] };

@@ -29,6 +29,8 @@ type VendorFacts = Pick<Vendor, "id" | "name"> &
       | "registrationEndpoint"
       | "jwksUri"
       | "userinfoEndpoint"
+      | "account"
+      | "identity"
       | "endpointsFrom"
       | "scopeRefusal"
       | "pkce"

@@ -1,7 +1,7 @@
 /**
  * The first checks of every vendor response: status, content type and body, read once and strictly.
  */
-import type { Clock, JsonObject } from "../ports.ts";
+import type { Clock, JsonObject, JsonValue } from "../ports.ts";
 import { parseParameters } from "../protocol/parameters.ts";
 import { withPlainNumbers } from "../mechanics/exact-json.ts";
 import { isJsonObject, parseExactJsonStrict } from "../protocol/strict-json.ts";
@@ -61,17 +61,21 @@ export async function readBody(response: Response, call: VendorCall): Promise<Bo
  * @throws OAuthError vendor_response_invalid
  */
 //= bar#VR-7
-export function parseBody({ text, type }: Body, call: VendorCall, { acceptForm = false } = {}): JsonObject {
+export function parseBody(body: Body, call: VendorCall, { acceptForm = false } = {}): JsonObject {
+  const value = parseValue(body, call, acceptForm);
+  if (isJsonObject(value)) return value;
+  throw invalidVendorResponse(`${call.what}: body is not an object`);
+}
+
+function parseValue({ text, type }: Body, call: VendorCall, acceptForm: boolean): JsonValue {
   const isJson = text.startsWith("{") || text.startsWith("[");
   const isForm = acceptForm && !isJson && FORM.test(text);
   if (!isJson && !isForm && isHtml({ text, type })) throw invalidVendorResponse(`${call.what}: answered HTML`);
   try {
-    const value = isForm ? parseForm(text) : parseExactJsonStrict(text);
-    if (isJsonObject(value)) return value;
+    return isForm ? parseForm(text) : parseExactJsonStrict(text);
   } catch (cause) {
     throw invalidVendorResponse(`${call.what}: unreadable body`, { cause });
   }
-  throw invalidVendorResponse(`${call.what}: body is not an object`);
 }
 
 /** How a form begins: the name of a parameter. */
@@ -85,6 +89,24 @@ export function isHtml({ text, type }: Body): boolean {
 /** The body as a JSON object, as `parseBody`, its numbers as JSON.parse reads them. */
 export async function readObject(response: Response, call: VendorCall): Promise<JsonObject> {
   return withPlainNumbers(parseBody(await readBody(response, call), call));
+}
+
+/**
+ * As `readObject`, and a list too: for a caller that takes one member of either.
+ *
+ * @throws OAuthError vendor_response_invalid
+ */
+export async function readObjectOrList(
+  response: Response,
+  call: VendorCall,
+): Promise<JsonObject | readonly JsonValue[]> {
+  const value = withPlainNumbers(parseValue(await readBody(response, call), call, false));
+  if (isJsonObject(value) || isList(value)) return value;
+  throw invalidVendorResponse(`${call.what}: body is neither an object nor a list`);
+}
+
+function isList(value: JsonValue): value is readonly JsonValue[] {
+  return Array.isArray(value);
 }
 
 function parseForm(body: string): JsonObject {

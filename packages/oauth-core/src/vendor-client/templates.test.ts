@@ -19,6 +19,16 @@ describe("expandVendor", () => {
     expect(revocationEndpoint).toBe("https://git.acme.example/apps/{client_id}/token");
   });
 
+  it("fills a tenant's host in the account too, and leaves the rest of it", () => {
+    const account = { endpoint: "https://{host}/api/me", method: "GET", member: "data.0" } as const;
+    const entry = { ...vendor, account };
+    expect(templatesOf(entry, SPECS)).toContain(account.endpoint);
+    expect(expandVendor(entry, { host: "git.acme.example" }, SPECS).account).toEqual({
+      ...account,
+      endpoint: "https://git.acme.example/api/me",
+    });
+  });
+
   it("takes no value of a caller for our client id", () => {
     const values = { host: "git.acme.example", client_id: "another" };
     expect(expandVendor(vendor, values, SPECS).revocationEndpoint).toContain("/apps/{client_id}/token");

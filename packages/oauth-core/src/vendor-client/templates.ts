@@ -21,6 +21,7 @@ const FILLED = [
   "jwksUri",
   "userinfoEndpoint",
   "introspectionEndpoint",
+  "account",
 ] as const;
 /**
  * These members may contain names of another meaning: `{tenantid}` of a token, `{client_id}`. They
@@ -46,7 +47,8 @@ type Field = (typeof FILLED)[number] | (typeof FILLED_WHERE_KNOWN)[number];
 function fillableOf(vendor: Vendor, specs: PlaceholderSpecs): (readonly [Field, string])[] {
   const fillable: (readonly [Field, string])[] = [];
   for (const field of FILLED) {
-    const template = vendor[field];
+    const { [field]: stated } = vendor;
+    const template = typeof stated === "object" ? stated.endpoint : stated;
     if (template?.includes("{") === true) fillable.push([field, template]);
   }
   for (const field of FILLED_WHERE_KNOWN) {
@@ -72,11 +74,12 @@ export function expandVendor(entry: Vendor, values: Values, specs: PlaceholderSp
   const fillable = fillableOf(vendor, specs);
   const parameters = filledParameters(vendor, values, specs);
   if (fillable.length === 0 && parameters === undefined) return vendor;
-  const filled: Record<string, string> = {};
+  const filled: Partial<Record<Field, Vendor[Field]>> = {};
   for (const [field, template] of fillable) {
-    filled[field] = expandTemplate(template, values, specs).replace(CLIENT_ID_MARK, CLIENT_ID);
+    const url = expandTemplate(template, values, specs).replace(CLIENT_ID_MARK, CLIENT_ID);
+    filled[field] = vendor.account !== undefined && field === "account" ? { ...vendor.account, endpoint: url } : url;
   }
-  return { ...vendor, ...filled, ...parameters };
+  return { ...vendor, ...(filled as Partial<Vendor>), ...parameters };
 }
 
 /**

@@ -125,6 +125,33 @@ describe("a simulated vendor at its token endpoint", () => {
   });
 });
 
+describe("an account", () => {
+  const ENDPOINT = "https://acme.example/me?v=1";
+  const open = async (account: object) => {
+    const known = { endpoint: ENDPOINT, method: "GET", member: "data.0", identity: ["id"], ...account };
+    const { authorize, redeem, send, vendor } = vendorWith({ account: known, pkce: "none" });
+    const answer = await redeem(
+      codeOf(await authorize({ code_challenge: undefined, code_challenge_method: undefined })),
+    );
+    return { send, vendor, token: ((await answer.json()) as { access_token: string }).access_token };
+  };
+
+  it.each<[string, object, (token: string) => readonly [string, Record<string, string>]]>([
+    ["another scheme", { in: "header", scheme: "OAuth" }, (token) => ["", { authorization: `OAuth ${token}` }]],
+    ["a header", { in: "header", name: "x-token" }, (token) => ["", { "x-token": token }]],
+    ["a parameter", { in: "query", name: "t" }, (token) => [`&t=${token}`, {}]],
+  ])("takes the token by %s alone, and is the first of a list", async (_, token, place) => {
+    const { send, token: issued } = await open({ token });
+    const [query, headers] = place(issued);
+    const answer = await send("GET", ENDPOINT + query, headers);
+    expect([answer.status, await answer.json()]).toEqual([200, { data: [{ id: "id of the user" }] }]);
+    const bearer = await send("GET", ENDPOINT, { authorization: `Bearer ${issued}` });
+    const both = await send("GET", ENDPOINT + query, { authorization: `Bearer ${issued}`, ...headers });
+    expect(bearer.status).toBe(401);
+    if (!("authorization" in headers)) expect(both.status).toBe(401);
+  });
+});
+
 describe("an MCP server", () => {
   const SERVER = "https://mcp.acme.example/v1";
   const LIVE = { ...VENDOR, issuer: "https://acme.example", endpointsFrom: "metadata" };

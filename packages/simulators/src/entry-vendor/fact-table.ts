@@ -244,6 +244,7 @@ export const FACT_TABLE: Readonly<Record<string, FactRow>> = {
     ...members(account, { method: "PUT", identity: ["of_another"] }),
     ...("body" in account ? members(account, { body: { of: "another" } }) : {}),
     ...("headers" in account ? members(account, { headers: {} }) : {}),
+    ...("token" in account ? members(account, { token: undefined }) : {}),
     ...("member" in account ? members(account, { member: "of_another" }) : {}),
     ...("refusal" in account ? members(account, { refusal: { member: "of_another", values: [] } }) : {}),
     ...("scopeHeader" in account ? members(account, { scopeHeader: "x-of-another" }) : {}),

@@ -47,6 +47,9 @@ export interface AccountFacts {
   readonly method: string;
   readonly body?: Json;
   readonly headers?: Readonly<Record<string, string>>;
+  readonly token?:
+    | { readonly in: "header"; readonly name?: string; readonly scheme?: string }
+    | { readonly in: "query"; readonly name: string };
   readonly member?: string;
   readonly refusal?: { readonly member: string; readonly values: readonly string[] };
   readonly identity?: readonly string[];

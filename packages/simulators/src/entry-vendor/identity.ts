@@ -2,7 +2,7 @@
  * The vendor's answers about itself and about a token's user: metadata, keys, userinfo or account,
  * introspection or a check of its own, and the registration of clients.
  */
-import { isLive, type Json } from "./facts.ts";
+import { type AccountFacts, isLive, type Json } from "./facts.ts";
 import {
   basic,
   requireClient,
@@ -98,7 +98,7 @@ function answerAccount(request: VendorRequest, state: VendorState): Response {
   }
   const body = account.body === undefined ? "" : JSON.stringify(account.body);
   if (request.body !== body) throw refusal("invalid_request", "the account's request has another body");
-  const token = bearerToken(request);
+  const token = tokenOf(request, account);
   if (account.refusal !== undefined && state.tokens.get(token ?? "")?.kind !== "access_token") {
     return Response.json(nested(account.refusal.member, account.refusal.values[0] ?? ""));
   }
@@ -106,6 +106,19 @@ function answerAccount(request: VendorRequest, state: VendorState): Response {
   const headers = account.scopeHeader === undefined ? {} : { [account.scopeHeader]: grant.scope.join(", ") };
   const found = members(account.identity ?? [], (path) => userOf(path));
   return Response.json(account.member === undefined ? found : nested(account.member, found), { headers });
+}
+
+/** @returns the token in the one place that the entry says; undefined for any other, and for a second one */
+function tokenOf(request: VendorRequest, { token: place }: AccountFacts): string | undefined {
+  const { url, headers } = request;
+  if (place === undefined) return bearerToken(request);
+  if (place.in === "query")
+    return headers.has("authorization") ? undefined : (url.searchParams.get(place.name) ?? undefined);
+  const { name = "authorization", scheme } = place;
+  const sent = headers.get(name) ?? "";
+  if (name !== "authorization" && headers.has("authorization")) return undefined;
+  const prefix = scheme === undefined ? "" : `${scheme} `;
+  return sent.startsWith(prefix) ? sent.slice(prefix.length) : undefined;
 }
 
 /** @returns the identity of the signed-in user under this member */

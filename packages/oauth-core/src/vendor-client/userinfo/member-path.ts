@@ -9,7 +9,7 @@ import { isJsonObject } from "../../protocol/strict-json.ts";
  *
  * @returns undefined when the member is absent or null
  */
-export function memberAt(answer: JsonObject, path: MemberPath): JsonValue | undefined {
+export function memberAt(answer: JsonObject | readonly JsonValue[], path: MemberPath): JsonValue | undefined {
   let value: JsonValue | undefined = answer;
   for (const name of path.split(".")) {
     if (isList(value)) value = /^\d{1,3}$/.test(name) ? value[Number(name)] : undefined;

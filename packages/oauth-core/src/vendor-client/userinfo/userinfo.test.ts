@@ -1,8 +1,10 @@
 /** The vendor's account of a user, from a vendor with every kind of wrong response. */
+import { inspect } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { ACCESS_TOKEN, CLIENT_ID } from "../../testing/network/faulty-vendor.ts";
+import { OAuthError } from "../../protocol/errors.ts";
+import { ACCESS_TOKEN, type Answer, CLIENT_ID } from "../../testing/network/faulty-vendor.ts";
 import { type Lab, openLab, openSilentLab } from "../../testing/network/vendor-lab.ts";
-import type { AccountEndpoint } from "../../registry/account.ts";
+import type { AccountEndpoint, TokenPlace } from "../../registry/account.ts";
 import type { Vendor } from "../../registry/vendor.ts";
 
 let lab: Lab;
@@ -149,6 +151,37 @@ describe("the account", () => {
     expect(JSON.parse(asked?.body ?? "")).toEqual(query);
   });
 
+  const NO_PLACE = { authorization: undefined };
+  it.each<[string, TokenPlace, string, object]>([
+    ["another scheme", { in: "header", scheme: "OAuth" }, "/me?v=1", { authorization: `OAuth ${ACCESS_TOKEN}` }],
+    ["no scheme", { in: "header" }, "/me?v=1", { authorization: ACCESS_TOKEN }],
+    ["a header", { in: "header", name: "x-token" }, "/me?v=1", { ...NO_PLACE, "x-token": ACCESS_TOKEN }],
+    ["a parameter", { in: "query", name: "oauth_token" }, `/me?v=1&oauth_token=${ACCESS_TOKEN}`, NO_PLACE],
+  ])("rfc6750#2 is asked for with the token by %s, and in no second place", async (_place, token, path, headers) => {
+    lab.vendor.answers.set("/me", { body: { id: 1 } });
+    const endpoint = `${lab.vendor.issuer}/me?v=1`;
+    expect(await ask(own({ endpoint, token, headers: { "user-agent": "acme/1.0" } }))).toEqual({ id: 1 });
+    const [asked] = lab.vendor.received.filter((one) => one.path.startsWith("/me"));
+    expect(asked?.path).toBe(path);
+    const sent = { authorization: undefined, ...asked?.headers };
+    expect(sent).toMatchObject({ ...headers, "user-agent": "acme/1.0" });
+  });
+
+  it("is the first of a list, or of a list within the response", async () => {
+    lab.vendor.answers.set("/me", { body: [{ id: "u1" }, { id: "u2" }] });
+    expect(await ask(own({ member: "0" }))).toEqual({ id: "u1" });
+    lab.vendor.answers.set("/me", { body: { data: [{ id: "u1" }] } });
+    expect(await ask(own({ member: "data.0" }))).toEqual({ id: "u1" });
+  });
+
+  it.each([["[]"], ["[null]"], ["[[]]"], ['["u1"]'], ["7"]])(
+    "bar#XA-10 is refused where the list is %s",
+    async (body) => {
+      lab.vendor.answers.set("/me", { headers: { "content-type": "application/json" }, body });
+      await expect(ask(own({ member: "0" }))).rejects.toMatchObject({ code: "vendor_response_invalid" });
+    },
+  );
+
   const refusing = (): Partial<Vendor> =>
     own({ member: "data", refusal: { member: "errors.0.code", values: ["NOT_SIGNED_IN"] } });
 
@@ -171,9 +204,15 @@ describe("the account", () => {
     await expect(ask(refusing())).rejects.toMatchObject({ code: "vendor_response_invalid" });
   });
 
-  it("puts the token into no error", async () => {
-    lab.vendor.answers.set("/me", { status: 404, body: { token: ACCESS_TOKEN } });
-    const error: unknown = await ask(own()).catch((thrown: unknown) => thrown);
-    expect(JSON.stringify(error)).not.toContain(ACCESS_TOKEN);
+  it.each<[string, TokenPlace | undefined, Answer]>([
+    ["in its header", undefined, { status: 404, body: { token: ACCESS_TOKEN } }],
+    ["in its URL", { in: "query", name: "t" }, { status: 404, body: {} }],
+    ["in its URL, redirected", { in: "query", name: "t" }, { status: 302, headers: { location: "/elsewhere" } }],
+    ["in its URL, cut off", { in: "query", name: "t" }, (response) => void response.destroy()],
+  ])("puts a token that was %s into no error", async (_place, token, answer) => {
+    lab.vendor.answers.set("/me", answer);
+    const error: unknown = await ask(own(token && { token })).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(OAuthError);
+    expect(inspect(error, { depth: 9, showHidden: true })).not.toContain(ACCESS_TOKEN);
   });
 });

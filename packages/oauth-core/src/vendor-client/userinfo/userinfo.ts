@@ -6,13 +6,13 @@ import { customFetch, processUserInfoResponse, skipSubjectCheck, userInfoRequest
 import type { JsonObject } from "../../ports.ts";
 import { OAuthError } from "../../protocol/errors.ts";
 import { isJsonObject } from "../../protocol/strict-json.ts";
-import type { AccountEndpoint, IdentityMembers } from "../../registry/account.ts";
+import type { AccountEndpoint, IdentityMembers, TokenPlace } from "../../registry/account.ts";
 import type { ResolvedVendor, Vendor } from "../../registry/vendor.ts";
 import type { Deadline } from "../deadline.ts";
 import { hasIdTokens } from "../issuer.ts";
 import { memberAt } from "./member-path.ts";
 import { scopeList } from "../token/response.ts";
-import { jsonResponse, readObject, requireAnswer } from "../answer.ts";
+import { jsonResponse, readObject, readObjectOrList, requireAnswer } from "../answer.ts";
 import type { Bindings, VendorClientDeps } from "../binding.ts";
 import { invalidVendorResponse, saidBy, translateVendorError, type VendorCall, vendorRefusal } from "../errors.ts";
 
@@ -123,32 +123,34 @@ async function askUserinfo(
 const ANY_CLIENT = { client_id: "none" };
 
 async function askOwn(
-  { endpoint, method, headers, body, member, refusal, scopeHeader }: AccountEndpoint,
+  { endpoint, method, headers, token, body, member, refusal, scopeHeader }: AccountEndpoint,
   vendor: ResolvedVendor,
   accessToken: string,
   { fetch, now }: AccountDeps,
   signal: AbortSignal,
 ): Promise<AccountAnswer | undefined> {
-  const response = await fetch(endpoint, {
+  const sent = carryToken(accessToken, endpoint, token);
+  const response = await fetch(sent.url, {
     method,
     headers: {
       accept: "application/json",
       "user-agent": "oauth-broker",
       ...headers,
       ...(body === undefined ? {} : { "content-type": "application/json" }),
-      authorization: `Bearer ${accessToken}`,
+      ...sent.headers,
     },
     redirect: "manual",
     signal,
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   if (isRefused(response, now)) return undefined;
-  const answer = await readObject(response, CALL);
-  if (saysInvalidToken(response, answer)) return undefined;
+  const answer = await readObjectOrList(response, CALL);
+  const said = isJsonObject(answer) ? answer : {};
+  if (saysInvalidToken(response, said)) return undefined;
   const problem = refusal === undefined ? undefined : memberAt(answer, refusal.member);
   if (typeof problem === "string") {
     if (refusal?.values.includes(problem) === true) return undefined;
-    throw vendorRefusal(problem, { ...CALL, errors: vendor.tokenErrors }, saidBy(response, answer, now));
+    throw vendorRefusal(problem, { ...CALL, errors: vendor.tokenErrors }, saidBy(response, said, now));
   }
   if (problem !== undefined || response.status !== 200)
     throw invalidVendorResponse(`account: status ${response.status}, and no account`);
@@ -156,6 +158,21 @@ async function askOwn(
   const listed = scopeHeader === undefined ? null : response.headers.get(scopeHeader);
   if (isJsonObject(found)) return { account: found, scope: scopeList(listed, ",") };
   throw invalidVendorResponse("account: no account in the response");
+}
+
+/** The token is in one place: no second one, whose form another reader of the request may keep. */
+//= rfc6750#2
+function carryToken(
+  accessToken: string,
+  endpoint: string,
+  place: TokenPlace = { in: "header", scheme: "Bearer" },
+): { readonly url: string; readonly headers: Readonly<Record<string, string>> } {
+  if (place.in === "query") {
+    const parameter = `${encodeURIComponent(place.name)}=${encodeURIComponent(accessToken)}`;
+    return { url: `${endpoint}${endpoint.includes("?") ? "&" : "?"}${parameter}`, headers: {} };
+  }
+  const { name = "authorization", scheme } = place;
+  return { url: endpoint, headers: { [name]: scheme === undefined ? accessToken : `${scheme} ${accessToken}` } };
 }
 
 /**
