@@ -17,6 +17,7 @@ import { checkBoundaries, checkSizes, type Violation } from "./code/boundaries.t
 import { checkFlows } from "./code/check-flows.ts";
 import { checkClosures, renderClosures, withClosures } from "./code/closures.ts";
 import { renderConfiguration } from "./pages/config-docs.ts";
+import { DECISIONS_INDEX, readDecisions, renderDecisions } from "./pages/decisions.ts";
 import {
   FIRST_CLASS_FACTS_PATH,
   FIRST_CLASS_PATH,
@@ -51,6 +52,7 @@ async function documents(): Promise<[path: string, content: string][]> {
   return [
     ["docs/standards.md", renderStandards(indexStandards(readSources(EVERYTHING)))],
     ["docs/configuration.md", renderConfiguration(describeConfiguration(), describeVariables())],
+    [DECISIONS_INDEX, renderDecisions(readDecisions(readPages()))],
     ["docs/vendors.md", renderVendors([...REGISTRY.values()])],
     ["docs/security-requirements.md", renderRequirements()],
     [FIRST_CLASS_FACTS_PATH, renderFirstClassFacts(FIRST_CLASS, defineVendor({ id: "", name: "" }))],

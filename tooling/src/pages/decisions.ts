@@ -1,0 +1,96 @@
+/**
+ * The pages of docs/decisions: each has its number, title, date and status at the top, and the
+ * numbers of the pages that were merged into it. The index lists all numbers. A number that is
+ * cited has a page of its own. Callers: main.ts, decisions.test.ts.
+ */
+import { generated, table } from "./markdown.ts";
+
+/** Where the index is written. */
+export const DECISIONS_INDEX = "docs/decisions/README.md";
+
+export interface Decision {
+  readonly number: string;
+  readonly title: string;
+  readonly path: string;
+  /** Empty when the page has no such line. */
+  readonly date: string;
+  readonly status: string;
+  readonly merged: readonly { readonly number: string; readonly title: string; readonly date: string }[];
+}
+
+const PAGE = /^docs\/decisions\/(\d{4})-[a-z0-9-]+\.md$/;
+
+/** @param pages path → text; others than decisions are passed over */
+export function readDecisions(pages: ReadonlyMap<string, string>): Decision[] {
+  return [...pages]
+    .flatMap(([path, text]) => {
+      const [, number] = PAGE.exec(path) ?? [];
+      if (number === undefined) return [];
+      const field = (name: string): string[] =>
+        Array.from(text.matchAll(new RegExp(`^- ${name}: ([^\\n]+(?:\\n {2}[^\\n]+)*)`, "gm")), ([, value = ""]) =>
+          value.replace(/\n */g, " "),
+        );
+      const merged = field("Merged").flatMap((line) => {
+        const [, mergedNumber, title, date] = /^(\d{4}) (.+) \((\d{4}-\d{2}-\d{2})\)$/.exec(line) ?? [];
+        return mergedNumber === undefined || title === undefined || date === undefined
+          ? []
+          : [{ number: mergedNumber, title, date }];
+      });
+      const [, title = ""] = /^# \d{4} (.+)\n/.exec(text) ?? [];
+      return [{ number, title, path, date: field("Date")[0] ?? "", status: field("Status")[0] ?? "", merged }];
+    })
+    .sort((a, b) => Number(a.number) - Number(b.number));
+}
+
+/** @returns the index: a row for each number, those of merged pages included */
+export function renderDecisions(decisions: readonly Decision[]): string {
+  const rows = decisions.flatMap(({ number, title, path, date, status, merged }) => {
+    const link = `[${number}](${path.split("/").at(-1) ?? ""})`;
+    return [
+      { number, cells: [link, title, date, status, ""] },
+      ...merged.map((one) => ({ number: one.number, cells: [one.number, one.title, one.date, "merged", link] })),
+    ];
+  });
+  return generated(
+    "Decisions",
+    "What was decided, when, and why. A page holds as long as its status says `accepted`; its reasons are those of its date. A page that was merged stands as a section of the page in the last column. Numbers that are missing were never used. A new page takes the next number and the two lines `- Date:` and `- Status:` below its title.",
+    table(
+      ["number", "title", "date", "status", "replaced by"],
+      rows.sort((a, b) => Number(a.number) - Number(b.number)).map(({ cells }) => cells),
+    ),
+  );
+}
+
+/**
+ * @param texts path → text of whatever may cite a decision
+ * @returns what is wrong, one sentence each
+ */
+export function checkDecisions(decisions: readonly Decision[], texts: ReadonlyMap<string, string>): string[] {
+  const paths = new Set(decisions.map(({ path }) => path.split("/").at(-1)));
+  const homes = new Map(decisions.flatMap(({ number, merged }) => merged.map((one) => [one.number, number] as const)));
+  const numbers = decisions.flatMap(({ number, merged }) => [number, ...merged.map((one) => one.number)]);
+  return [
+    ...decisions.flatMap(({ path, title, date, status }) =>
+      title !== "" && /^\d{4}-\d{2}-\d{2}$/.test(date) && status !== ""
+        ? []
+        : [`${path} begins with '# NNNN Title', '- Date: YYYY-MM-DD' and '- Status: accepted'`],
+    ),
+    ...numbers
+      .filter((number, at) => numbers.indexOf(number) !== at)
+      .map((number) => `docs/decisions has the number ${number} twice`),
+    ...[...texts].flatMap(([path, text]) => [
+      ...Array.from(text.matchAll(linkIn(path)), ([, file = ""]) => file)
+        .filter((file) => !paths.has(file))
+        .map((file) => `${path} links docs/decisions/${file}, which does not exist`),
+      ...Array.from(text.matchAll(/\b[Dd]ecision\s+(?:\*\s+|\/\/\s+)?(\d{4})\b/g), ([, number = ""]) => number)
+        .filter((number) => !decisions.some((one) => one.number === number))
+        .map((number) => `${path} cites decision ${number}, which is ${wordsFor(homes.get(number))}`),
+    ]),
+  ];
+}
+
+const wordsFor = (home: string | undefined): string => (home === undefined ? "no page" : `merged into ${home}`);
+
+/** A decision links its siblings by their file names alone. */
+const linkIn = (path: string): RegExp =>
+  path.startsWith("docs/decisions/") ? /\]\((\d{4}-[a-z0-9-]+\.md)/g : /\bdecisions\/(\d{4}-[a-z0-9-]+\.md)/g;
