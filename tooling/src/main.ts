@@ -11,7 +11,7 @@
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { answerUsage, noSuchCommand, readCommandLine } from "@oauth-broker/oauth-core";
-import { checkApi, renderApiPages } from "./api-docs/page.ts";
+import { checkApi, hasPage, renderApiPages } from "./api-docs/page.ts";
 import { readPublished } from "./api-docs/published.ts";
 import { checkBoundaries, checkSizes, type Violation } from "./code/boundaries.ts";
 import { checkFlows } from "./code/check-flows.ts";
@@ -56,13 +56,13 @@ async function documents(): Promise<[path: string, content: string][]> {
     ["docs/vendors.md", renderVendors([...REGISTRY.values()])],
     ["docs/security-requirements.md", renderRequirements()],
     [FIRST_CLASS_FACTS_PATH, renderFirstClassFacts(FIRST_CLASS, defineVendor({ id: "", name: "" }))],
-    ...(await renderApiPages(readPublished())),
+    ...(await renderApiPages(readPublished().filter(hasPage))),
     ...deployFiles(textOf("apps/broker/README.md"), textOf("apps/mcp-template/README.md")),
     ["docs/flows.md", withClosures(textOf("docs/flows.md"), renderClosures(readSources(PRODUCT), readEntries()))],
   ];
 }
 
-/** Pages of packages that are gone, or that publish nothing any more. */
+/** Pages of packages that are gone, or that have none any more. */
 const forgotten = (generated: readonly (readonly [path: string, content: string])[]): string[] =>
   globSync("docs/api/*.md", { cwd: ROOT })
     .map((path) => path.replaceAll("\\", "/"))
@@ -92,7 +92,7 @@ const COMMANDS: Readonly<Record<string, () => string[] | Promise<string[]>>> = {
       ...generated
         .filter(([path, content]) => textOf(path) !== content)
         .map(([path]) => `${path} is stale: npm run docs`),
-      ...forgotten(generated).map((path) => `${path} is the page of no published package: npm run docs`),
+      ...forgotten(generated).map((path) => `${path} is the page of no package that has one: npm run docs`),
       ...checkApi(readPublished()),
       ...checkStandards(indexStandards(readSources(EVERYTHING)), textOf("docs/exceptions.md")),
       // The table of closures is not a table of hops.

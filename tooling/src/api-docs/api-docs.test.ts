@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { ROOT } from "../sources.ts";
 import { parseDocstring } from "./docstring.ts";
-import { checkApi, renderApiPages } from "./page.ts";
+import { checkApi, hasPage, renderApiPages } from "./page.ts";
 import { type PublishedPackage, readPublished } from "./published.ts";
 
 const folders: string[] = [];
@@ -210,9 +210,14 @@ it("an entry exports at most 32 values, few enough to read", () => {
   expect(counts.filter(({ values }) => values > 32)).toEqual([]);
 });
 
-it("docs/README.md links the page of every published package", () => {
+it("a package has a page that docs/README.md links, or docs/packages.md calls it internal", () => {
   const index = readFileSync(join(ROOT, "docs/README.md"), "utf8");
-  const pages = readPublished().map(({ folder }) => `](api/${folder}.md)`);
-  expect(pages.length).toBeGreaterThan(0);
+  const packages = readFileSync(join(ROOT, "docs/packages.md"), "utf8");
+  const published = readPublished();
+  const pages = published.filter(hasPage).map(({ folder }) => `](api/${folder}.md)`);
+  expect(pages).toHaveLength(2);
   expect(pages.filter((page) => !index.includes(page))).toEqual([]);
+  const [, list = ""] = /^\*\*Internal\*\*([^]*?)\n\n/m.exec(packages) ?? [];
+  const internal = published.filter((one) => !hasPage(one)).map(({ folder }) => folder);
+  expect(internal.filter((folder) => !list.includes(`\`${folder}\``))).toEqual([]);
 });

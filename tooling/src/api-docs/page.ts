@@ -1,6 +1,6 @@
 /**
- * docs/api/PACKAGE.md: every name a published package exports, by the entry it is imported from,
- * with its signature and its docstring. A name that comes or goes, and a signature that changes,
+ * docs/api/PACKAGE.md, for the packages that others program against: every name such a package
+ * exports, by the entry it is imported from, with its signature and its docstring. A name that comes or goes, and a signature that changes,
  * show in the diff of its page. A declaration that several entries export is written out once.
  * oxfmt wraps the prose and the code. Callers: main.ts.
  */
@@ -11,6 +11,12 @@ import { parseDocstring } from "./docstring.ts";
 import type { Declaration, Exported, PublishedEntry, PublishedPackage } from "./published.ts";
 
 const COLUMNS = 100;
+
+/** The packages that a platform or a server imports. docs/packages.md calls all others internal. */
+const WITH_PAGE: ReadonlySet<string> = new Set(["broker-client", "mcp-auth"]);
+
+/** @returns whether the package has a page of its interface */
+export const hasPage = ({ folder }: PublishedPackage): boolean => WITH_PAGE.has(folder);
 
 /** @returns the path of each page and its content, by package */
 export async function renderApiPages(
@@ -26,7 +32,7 @@ export async function renderApiPages(
   );
 }
 
-/** What a reader of the pages has to do without, one sentence each. */
+/** What a reader of an export has to do without, one sentence each: of every package, with a page or not. */
 export function checkApi(packages: readonly PublishedPackage[]): string[] {
   const entries = packages.flatMap((one) => one.entries);
   const declarations = new Set(
