@@ -1,20 +1,14 @@
-import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { OAuthError } from "@oauth-broker/oauth-core";
-import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
-import { createLog, errorPageWith, listen, type Listening, mount } from "@oauth-broker/oauth-core/service";
-import { Hono } from "hono";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { Gate } from "../mode.ts";
 import { testGate } from "../testing/test-caller.ts";
+import { ERAS, openTestEndpoint, type TestEndpoint } from "../testing/test-endpoint.ts";
 import { defineTool, NeedsScope, type ToolAnswer, ToolError } from "../tool.ts";
-import { createMcpEndpoint, type McpEndpoint } from "./endpoint.ts";
 
 const METADATA = "https://server.example/.well-known/oauth-protected-resource/mcp";
 const CANARY = "canary-token-alice";
-let server: Listening;
-let endpoint: McpEndpoint;
-const lines: string[] = [];
+let endpoint: TestEndpoint;
 
 const tools = [
   defineTool({ name: "who", description: "who", input: z.object({}), run: async (_, { user }) => user }),
@@ -108,11 +102,8 @@ const gate: Gate = {
 };
 
 beforeAll(async () => {
-  const log = createLog({ write: (line) => void lines.push(line) });
-  endpoint = createMcpEndpoint(
+  endpoint = await openTestEndpoint(
     {
-      name: "test",
-      version: "1.0.0",
       tools,
       configure: (configured) => {
         configured.registerPrompt("ask", {}, async () => ({ messages: [] }));
@@ -124,49 +115,17 @@ beforeAll(async () => {
         },
       },
     },
-    {
-      gate,
-      addressOf: () => "203.0.113.9",
-      resourceMetadata: METADATA,
-      scope: "api:read",
-      vendor: async () => ({ authorizationEndpoint: "x", tokenEndpoint: "x" }) as ResolvedVendor,
-      names: { id: "example", name: "Example" },
-      apiHosts: [],
-      allowLoopback: false,
-      fetch: async () => new Response(),
-      vendorClient: { account: async () => ({}) },
-      log,
-    },
+    { gate, resourceMetadata: METADATA, scope: "api:read" },
   );
-  const app = new Hono();
-  mount(app, [endpoint.route], { log, errorPage: errorPageWith(), isHttps: true });
-  server = await listen(app, { host: "127.0.0.1", port: 0 });
 });
-afterAll(async () => {
-  await endpoint.close();
-  await server.stop(0);
-});
+afterAll(() => endpoint.close());
 
-const url = () => `http://127.0.0.1:${server.port}/mcp`;
 const post = (headers: Record<string, string>, query = "") =>
-  fetch(`${url()}${query}`, {
+  fetch(`${endpoint.url.href}${query}`, {
     method: "POST",
     headers: { "content-type": "application/json", ...headers },
     body: "{}",
   });
-
-async function connect(token: string, mode: "auto" | "legacy") {
-  const client = new Client(
-    { name: "test", version: "1" },
-    mode === "auto" ? { versionNegotiation: { mode: "auto" } } : {},
-  );
-  await client.connect(
-    new StreamableHTTPClientTransport(new URL(url()), {
-      requestInit: { headers: { authorization: `Bearer ${token}` } },
-    }),
-  );
-  return client;
-}
 
 describe("without a good token", () => {
   it("bar#RS-1 names no error where no token was sent, and refers to the metadata", async () => {
@@ -213,7 +172,7 @@ describe("without a good token", () => {
 
 describe("methods that are not served", () => {
   const METHODS = ["GET", "HEAD", "DELETE", "PUT", "PATCH", "OPTIONS", "PROPFIND"];
-  const ask = (method: string, headers: Record<string, string> = {}) => fetch(url(), { method, headers });
+  const ask = (method: string, headers: Record<string, string> = {}) => fetch(endpoint.url, { method, headers });
 
   it.each(METHODS)("bar#RS-1 %s without a valid token is answered like POST", async (method) => {
     for (const headers of [{}, { authorization: "Bearer mallory" }] as Record<string, string>[]) {
@@ -234,9 +193,9 @@ describe("methods that are not served", () => {
   });
 });
 
-describe.each(["auto", "legacy"] as const)("a stock client, %s", (mode) => {
+describe.each(ERAS)("a stock client, %s", (era) => {
   it("bar#RS-6 lists and calls tools as the caller of each request", async () => {
-    const [alice, writer] = await Promise.all([connect("alice", mode), connect("writer", mode)]);
+    const [alice, writer] = await Promise.all([endpoint.connect("alice", era), endpoint.connect("writer", era)]);
     expect((await alice.listTools()).tools.map(({ name }) => name)).toEqual(NAMES);
     const [first, second] = await Promise.all(
       [alice, writer].map((client) => client.callTool({ name: "who", arguments: {} })),
@@ -249,7 +208,7 @@ describe.each(["auto", "legacy"] as const)("a stock client, %s", (mode) => {
   });
 
   it("gets progress notifications", async () => {
-    const client = await connect("alice", mode);
+    const client = await endpoint.connect("alice", era);
     const heard: unknown[] = [];
     const result = await client.callTool(
       { name: "spell", arguments: { word: "abc" } },
@@ -261,7 +220,7 @@ describe.each(["auto", "legacy"] as const)("a stock client, %s", (mode) => {
   });
 
   it("gets an author's result unchanged", async () => {
-    const client = await connect("alice", mode);
+    const client = await endpoint.connect("alice", era);
     for (const which of ["result", "whole"]) {
       expect(await client.callTool({ name: "answer", arguments: { which } })).toMatchObject(ANSWERS[which] as object);
     }
@@ -271,7 +230,7 @@ describe.each(["auto", "legacy"] as const)("a stock client, %s", (mode) => {
   it.each(["asking", "meta", "document"])(
     "gets a vendor's document as text, and does nothing it says: %s",
     async (which) => {
-      const client = await connect("alice", mode);
+      const client = await endpoint.connect("alice", era);
       const result = await client.callTool({ name: "answer", arguments: { which } });
       const text = JSON.stringify(ANSWERS[which], undefined, 2);
       expect(result.content).toEqual([{ type: "text", text }]);
@@ -282,7 +241,7 @@ describe.each(["auto", "legacy"] as const)("a stock client, %s", (mode) => {
   );
 
   it("gets the message of a ToolError, and of a bug only a reference", async () => {
-    const client = await connect("alice", mode);
+    const client = await endpoint.connect("alice", era);
     const failed = await client.callTool({ name: "fail", arguments: { how: "error" } });
     expect(failed).toMatchObject({ isError: true, content: [{ text: "The list is empty" }] });
     const bug = await client.callTool({ name: "fail", arguments: { how: "bug" } });
@@ -297,8 +256,8 @@ describe.each(["auto", "legacy"] as const)("a stock client, %s", (mode) => {
 });
 
 describe("what an author configures with the SDK", () => {
-  it.each(["auto", "legacy"] as const)("is announced as lists that do not change, %s", async (mode) => {
-    const client = await connect("alice", mode);
+  it.each(ERAS)("is announced as lists that do not change, %s", async (era) => {
+    const client = await endpoint.connect("alice", era);
     const unchanging = { listChanged: false };
     expect(client.getServerCapabilities()).toEqual({ tools: unchanging, prompts: unchanging, resources: unchanging });
     await client.close();
@@ -312,34 +271,15 @@ describe("what an author configures with the SDK", () => {
     const prefix = "io.modelcontextprotocol";
     const meta = { [`${prefix}/protocolVersion`]: version, [`${prefix}/clientCapabilities`]: {} };
     const params = { name: "ask", requestState, _meta: meta };
-    const answer = await fetch(url(), {
-      method: "POST",
-      headers: {
-        authorization: "Bearer alice",
-        "content-type": "application/json",
-        accept: "application/json, text/event-stream",
-        "mcp-protocol-version": version,
-        "mcp-method": "prompts/get",
-        "mcp-name": "ask",
-      },
-      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "prompts/get", params }),
-    });
+    const headers = { "mcp-protocol-version": version, "mcp-method": "prompts/get", "mcp-name": "ask" };
+    const answer = await endpoint.send({ id: 1, method: "prompts/get", params }, { headers });
     const { error } = (await answer.json()) as { readonly error?: { readonly code: number } };
     expect(error?.code ?? answer.status).toBe(outcome);
   });
 });
 
 const call = (token: string, name: string) =>
-  fetch(url(), {
-    method: "POST",
-    headers: {
-      authorization: `Bearer ${token}`,
-      "content-type": "application/json",
-      accept: "application/json, text/event-stream",
-      "mcp-protocol-version": "2025-11-25",
-    },
-    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: {} } }),
-  });
+  endpoint.send({ id: 1, method: "tools/call", params: { name, arguments: {} } }, { token });
 
 it("bar#RS-3 answers 403 with every scope the call needs, in one challenge", async () => {
   const answer = await call("alice", "write");
@@ -373,7 +313,7 @@ describe("the only vendor", () => {
 });
 
 it("bar#TS-17 writes no token into the log", () => {
-  expect(lines.join("")).toContain('"event":"tool_call"');
-  expect(lines.join("")).not.toContain(CANARY);
-  expect(lines.join("")).not.toContain("Bearer");
+  expect(endpoint.lines.join("")).toContain('"event":"tool_call"');
+  expect(endpoint.lines.join("")).not.toContain(CANARY);
+  expect(endpoint.lines.join("")).not.toContain("Bearer");
 });

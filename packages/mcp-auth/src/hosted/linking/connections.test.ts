@@ -9,6 +9,7 @@ import {
   type LinkingVisitor,
   openLinkingFixture,
 } from "../../testing/linking/fixture.ts";
+import { pathOf, scopeOf, sectionOf, usableLink } from "../../testing/linking/linked-chat.ts";
 import { expectPage } from "../../testing/server-fixture.ts";
 import { atVendor, endLink } from "../vendor-links/link.ts";
 import { QUESTION_SECONDS } from "./questions.ts";
@@ -42,17 +43,8 @@ beforeEach(async () => {
 });
 afterEach(() => fixture.close());
 
-const pathOf = ({ url }: { readonly url: URL }): string => url.pathname + url.search;
 const CHAT = { vendor: "chat" };
-const link = async (scopes = ["openid", "api:read"]) => visitor.link(await call.ask("chat", scopes));
-const usable = async () => {
-  const read = await call.links.read("chat");
-  if (read.state !== "usable") throw new Error("the link is not usable");
-  return read;
-};
-const scopeNow = async () => (await usable()).scope?.toSorted((a, b) => (a < b ? -1 : 1));
-/** The section of a vendor on the page. */
-const sectionOf = (html: string, name: string): string => html.split(`<h2>${name}</h2>`)[1]?.split("<h2>")[0] ?? "";
+const link = async (scopes?: readonly string[]) => visitor.link(await call.ask("chat", scopes));
 
 describe("the page", () => {
   it("lists each vendor with account, scopes, day and state, after a sign-in", async () => {
@@ -128,12 +120,12 @@ describe("a user's own connect", () => {
     const linked = await link();
     expect(asked(await visitor.send(linked, "reconnect", "chat"))).toBe("openid api:read");
     await visitor.press(linked, "reconnect", CHAT);
-    expect(await scopeNow()).toEqual(["api:read", "openid"]);
+    expect(await scopeOf(call)).toEqual(["api:read", "openid"]);
   });
 
   it("heals a dead link in place, without a question, and the session never ended", async () => {
     await link();
-    const read = await usable();
+    const read = await usableLink(call);
     fixture.chat.faults.next("/token", {
       kind: "answer",
       status: 400,
@@ -245,7 +237,7 @@ describe("bar#LK-9 a disconnect", () => {
 
   it("while tokens are refreshed: they are not stored, and revoked", async () => {
     const page = await link();
-    const read = await usable();
+    const read = await usableLink(call);
     const held = Promise.withResolvers<void>();
     const answered = Promise.withResolvers<void>();
     beforeCommit = async () => {

@@ -6,6 +6,7 @@ import {
   type LinkingVisitor,
   openLinkingFixture,
 } from "../../testing/linking/fixture.ts";
+import { pathOf, scopeOf, sectionOf, usableLink } from "../../testing/linking/linked-chat.ts";
 
 let fixture: LinkingFixture;
 let call: Call;
@@ -16,17 +17,8 @@ beforeEach(async () => {
 });
 afterEach(() => fixture.close());
 
-const pathOf = ({ url }: { readonly url: URL }): string => url.pathname + url.search;
 const CHAT = { vendor: "chat" };
-const link = async (scopes = ["openid", "api:read"]) => visitor.link(await call.ask("chat", scopes));
-const usable = async () => {
-  const read = await call.links.read("chat");
-  if (read.state !== "usable") throw new Error("the link is not usable");
-  return read;
-};
-const scopeNow = async () => (await usable()).scope?.toSorted((a, b) => (a < b ? -1 : 1));
-/** The section of a vendor on the page. */
-const sectionOf = (html: string, name: string): string => html.split(`<h2>${name}</h2>`)[1]?.split("<h2>")[0] ?? "";
+const link = async (scopes?: readonly string[]) => visitor.link(await call.ask("chat", scopes));
 
 describe("scopes", () => {
   it("of a step-up of the same account replace the link, and the old token is not revoked", async () => {
@@ -36,7 +28,7 @@ describe("scopes", () => {
     expect(pathOf(shown)).toBe("/connections?linked=chat");
     expect(await fixture.linked("chat")).not.toBe(first);
     expect(fixture.revocations("chat")).toBe(0);
-    expect(await scopeNow()).toEqual(["api:read", "api:write", "openid"]);
+    expect(await scopeOf(call)).toEqual(["api:read", "api:write", "openid"]);
   });
 
   it("fewer than the link has wait for a yes; a no keeps the link, and notes what was refused", async () => {
@@ -51,7 +43,7 @@ describe("scopes", () => {
     expect(await fixture.linked("chat")).toBe(first);
     const again = await link(["openid", "api:read"]);
     expect(pathOf(await visitor.press(again, "replace", CHAT))).toBe("/connections?linked=chat");
-    expect(await scopeNow()).toEqual(["api:read", "openid"]);
+    expect(await scopeOf(call)).toEqual(["api:read", "openid"]);
   });
 
   it("that were asked and not granted are noted, until the user reconnects", async () => {
@@ -68,19 +60,19 @@ describe("scopes", () => {
     });
     [call, visitor] = [await fixture.call(), fixture.visitor()];
     await link(["openid", "api:read", "api:write"]);
-    expect(await scopeNow()).toEqual(["api:read", "openid"]);
-    expect(await usable()).toMatchObject({ notGranted: ["api:write"] });
+    expect(await scopeOf(call)).toEqual(["api:read", "openid"]);
+    expect(await usableLink(call)).toMatchObject({ notGranted: ["api:write"] });
     const shown = await link(["openid", "api:read"]);
     expect(await call.links.read("chat")).toMatchObject({ notGranted: ["api:write"] });
     refused = [];
     await visitor.press(shown, "reconnect", CHAT);
-    expect(await scopeNow()).toEqual(["api:read", "api:write", "openid"]);
-    expect(await usable()).toMatchObject({ notGranted: [] });
+    expect(await scopeOf(call)).toEqual(["api:read", "api:write", "openid"]);
+    expect(await usableLink(call)).toMatchObject({ notGranted: [] });
   });
 
   it("that the vendor refuses although granted are asked for once more, then count as not granted", async () => {
     await link();
-    const lacks = async () => (await usable()).lacks("api:read");
+    const lacks = async () => (await usableLink(call)).lacks("api:read");
     // Until the user has answered, the question is the same.
     expect([await lacks(), await lacks()]).toEqual([true, true]);
     await link();

@@ -1,13 +1,10 @@
 /** What tools return, as a client reads it, in both eras: never a protocol error, and never half a text. */
-import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
-import { createLog, errorPageWith, listen, type Listening, mount } from "@oauth-broker/oauth-core/service";
-import { Hono } from "hono";
+import type { Client } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { testGate } from "../../testing/test-caller.ts";
+import { ERAS, openTestEndpoint, type TestEndpoint } from "../../testing/test-endpoint.ts";
 import { defineTool, type ToolAnswer, ToolError, toolResult } from "../../tool.ts";
-import { createMcpEndpoint, type McpEndpoint } from "../endpoint.ts";
 
 const HALF = "\ud83d";
 const TEXT = { type: "text" as const, text: "of the author" };
@@ -68,44 +65,17 @@ const tools = [
   }),
 ];
 
-let server: Listening;
-let endpoint: McpEndpoint;
-const lines: string[] = [];
+let endpoint: TestEndpoint;
 beforeAll(async () => {
-  const log = createLog({ write: (line) => void lines.push(line) });
-  endpoint = createMcpEndpoint(
-    { name: "test", version: "1.0.0", tools },
-    {
-      gate: testGate({ alice: { vendorTokens: ["t"] } }),
-      addressOf: () => "203.0.113.9",
-      resourceMetadata: undefined,
-      scope: "",
-      vendor: async () => ({ authorizationEndpoint: "x", tokenEndpoint: "x" }) as ResolvedVendor,
-      names: { id: "example", name: "Example" },
-      apiHosts: [],
-      allowLoopback: false,
-      fetch: async () => new Response(),
-      vendorClient: { account: async () => ({}) },
-      log,
-    },
-  );
-  const app = new Hono();
-  mount(app, [endpoint.route], { log, errorPage: errorPageWith(), isHttps: true });
-  server = await listen(app, { host: "127.0.0.1", port: 0 });
+  endpoint = await openTestEndpoint({ tools }, { gate: testGate({ alice: { vendorTokens: ["t"] } }) });
 });
-afterAll(async () => {
-  await endpoint.close();
-  await server.stop(0);
-});
+afterAll(() => endpoint.close());
+const callLines = () => endpoint.lines.filter((line) => line.includes('"tool_call"'));
 
-const url = () => new URL(`http://127.0.0.1:${server.port}/mcp`);
-const HEADERS = { authorization: "Bearer alice" };
-
-describe.each(["auto", "legacy"] as const)("%s", (mode) => {
+describe.each(ERAS)("%s", (era) => {
   let client: Client;
   beforeAll(async () => {
-    client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode } });
-    await client.connect(new StreamableHTTPClientTransport(url(), { requestInit: { headers: HEADERS } }));
+    client = await endpoint.connect("alice", era);
   });
   afterAll(() => client.close());
   const answerOf = (which: string) => client.callTool({ name: "answer", arguments: { which } });
@@ -120,7 +90,7 @@ describe.each(["auto", "legacy"] as const)("%s", (mode) => {
     expect(await textOf("undefined")).toMatch(/no answer/);
     expect(await textOf("null")).toBe("null");
     expect(await textOf("empty")).toBe("");
-    expect(lines.filter((line) => line.includes('"tool_call"')).at(-1)).not.toContain("reason");
+    expect(callLines().at(-1)).not.toContain("reason");
   });
 
   it("numbers that JSON cannot say keep their digits", async () => {
@@ -138,18 +108,16 @@ describe.each(["auto", "legacy"] as const)("%s", (mode) => {
   });
 
   it.each([...FAILING])("what JSON cannot say at all fails the tool, with a reference: %s", async (which) => {
-    const before = lines.length;
+    const before = callLines().length;
     expect(await textOf(which)).toMatch(/^The tool failed\..*[0-9a-f-]{36}$/);
-    const line = lines.slice(before).find((one) => one.includes('"tool_call"')) ?? "";
+    const line = callLines()[before] ?? "";
     expect(JSON.parse(line)).toMatchObject({ level: "error", tool: "answer", reason: "tool_failed" });
     expect(line).not.toContain("canary");
   });
 
   it("a result that says it is an error is one in the log", async () => {
     expect((await answerOf("errorResult")).isError).toBe(true);
-    expect(JSON.parse(lines.findLast((line) => line.includes('"tool_call"')) ?? "{}")).toMatchObject({
-      reason: "tool_error",
-    });
+    expect(JSON.parse(callLines().at(-1) ?? "{}")).toMatchObject({ reason: "tool_error" });
   });
 
   it("_meta is the protocol's only where toolResult gives it", async () => {

@@ -1,0 +1,86 @@
+/**
+ * `/mcp` on a real port, for tests of what a client sends and reads: one vendor, callers of
+ * test-caller.ts, and nothing around it that answers.
+ */
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
+import { createLog, errorPageWith, listen, mount } from "@oauth-broker/oauth-core/service";
+import { Hono } from "hono";
+import { createMcpEndpoint, type McpDeps } from "../mcp/endpoint.ts";
+import type { ServerDefinition } from "../server.ts";
+
+/** The eras of the protocol that a stock client speaks. */
+export const ERAS = ["auto", "legacy"] as const;
+export type ClientEra = (typeof ERAS)[number];
+
+export interface TestEndpoint {
+  readonly url: URL;
+  /** Of the log, oldest first. */
+  readonly lines: readonly string[];
+  /** A stock client of the caller whose bearer token this word is. */
+  connect(token: string, era: ClientEra): Promise<Client>;
+  /** A message of a client of 2025; `alice` is the default caller. */
+  send(message: object, options?: SendOptions): Promise<Response>;
+  close(): Promise<void>;
+}
+
+export interface SendOptions {
+  readonly token?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+}
+
+export async function openTestEndpoint(
+  definition: Pick<ServerDefinition, "tools"> & Partial<ServerDefinition>,
+  deps: Pick<McpDeps, "gate"> & Partial<McpDeps>,
+): Promise<TestEndpoint> {
+  const lines: string[] = [];
+  const log = createLog({ write: (line) => void lines.push(line) });
+  const endpoint = createMcpEndpoint(
+    { name: "test", version: "1.0.0", ...definition },
+    {
+      addressOf: () => "203.0.113.9",
+      resourceMetadata: undefined,
+      scope: "",
+      vendor: async () => ({ authorizationEndpoint: "x", tokenEndpoint: "x" }) as ResolvedVendor,
+      names: { id: "example", name: "Example" },
+      apiHosts: [],
+      allowLoopback: false,
+      fetch: async () => new Response(),
+      vendorClient: { account: async () => ({}) },
+      log,
+      ...deps,
+    },
+  );
+  const app = new Hono();
+  mount(app, [endpoint.route], { log, errorPage: errorPageWith(), isHttps: true });
+  const server = await listen(app, { host: "127.0.0.1", port: 0 });
+  const url = new URL(`http://127.0.0.1:${server.port}/mcp`);
+  return {
+    url,
+    lines,
+    connect: async (token, era) => {
+      const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode: era } });
+      const requestInit = { headers: { authorization: `Bearer ${token}` } };
+      await client.connect(new StreamableHTTPClientTransport(url, { requestInit }));
+      return client;
+    },
+    send: (message, { token = "alice", headers = {}, ...options } = {}) =>
+      fetch(url, {
+        method: "POST",
+        headers: {
+          authorization: `Bearer ${token}`,
+          "content-type": "application/json",
+          accept: "application/json, text/event-stream",
+          "mcp-protocol-version": "2025-11-25",
+          ...headers,
+        },
+        body: JSON.stringify({ jsonrpc: "2.0", ...message }),
+        ...options,
+      }),
+    close: async () => {
+      await endpoint.close();
+      await server.stop(0);
+    },
+  };
+}
