@@ -7,9 +7,10 @@
  */
 import { loadConfig } from "@oauth-broker/broker/src/config.ts";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { createFakeVendor, type FakeVendor, ownerOf, withParameters } from "./support/fake-vendor.ts";
+import { type BouncingVendor, createBouncingVendor, crossApp, HONEST } from "./support/bouncing-vendor.ts";
+import { createFakeVendor, type FakeVendor, ownerOf } from "./support/fake-vendor.ts";
 import { expectRefusalPage, without } from "./support/outcomes.ts";
-import { atCallback, awayFromBroker, type Browser, createBackend, createBrowser, parameter } from "./support/actors.ts";
+import { atCallback, type Browser, createBackend, createBrowser, parameter } from "./support/actors.ts";
 import { BASE_URL, CALLBACK, VENDOR_CLIENT } from "./support/names.ts";
 import { createFixture, type Fixture } from "./support/fixture.ts";
 
@@ -23,98 +24,39 @@ vi.mock("../../packages/oauth-core/src/vendor-client/issuer.ts", async (original
   return { ...actual, requireIssuer };
 });
 
-const HONEST = "https://honest.example";
 const EVIL = "https://evil.example";
-
-/** What the attacker gives to the accomplice at the evil vendor. */
-interface Plan {
-  /** From the vendor URL of the attacker's own flow at the honest vendor. */
-  codeChallenge: string;
-}
-
-function evilVendor(plan: Plan): FakeVendor {
-  return createFakeVendor({
-    ...VENDOR_CLIENT,
-    origin: EVIL,
-    redirectUri: CALLBACK,
-    // Our client id at the honest vendor is public: it is in every URL there.
-    authorize: (url) =>
-      withParameters(`${HONEST}/authorize`, {
-        response_type: "code",
-        client_id: VENDOR_CLIENT.clientId,
-        redirect_uri: CALLBACK,
-        scope: "read",
-        state: parameter(url, "state"),
-        code_challenge: plan.codeChallenge,
-        code_challenge_method: "S256",
-      }),
-    token: () => Response.json({ error: "invalid_grant" }, { status: 400 }),
-  });
-}
 
 interface Harness {
   readonly fixture: Fixture;
   readonly honest: FakeVendor;
-  readonly evil: FakeVendor;
-  readonly plan: Plan;
+  readonly evil: BouncingVendor;
   readonly attacker: Browser;
   readonly victim: Browser;
 }
 
 async function setUp(entries?: Record<string, object>, sendsIss = true): Promise<Harness> {
-  const plan = { codeChallenge: "" };
   const honest = createFakeVendor({ ...VENDOR_CLIENT, origin: HONEST, redirectUri: CALLBACK, sendsIss });
-  const evil = evilVendor(plan);
+  const evil = createBouncingVendor({ origin: EVIL });
   const fixture = await createFixture({ vendors: [honest, evil], ...(entries === undefined ? {} : { entries }) });
   return {
     fixture,
     honest,
     evil,
-    plan,
     attacker: createBrowser(fixture, "attacker"),
     victim: createBrowser(fixture, "victim"),
   };
 }
 
-/**
- * The classic attack: the attacker opens their own flow at the honest vendor and keeps its
- * challenge. The victim connects to the evil vendor, is bounced to the honest one with that
- * challenge, and comes back with an honest code in a flow of the evil one.
- */
-async function crossApp({ fixture, plan, attacker, victim, evil }: Harness) {
-  const backend = createBackend(fixture);
-  const own = await backend.push({ vendor: "honest" });
-  const { url: ownVendorUrl } = await attacker.visit(backend.startUrl(own), awayFromBroker);
-  plan.codeChallenge = parameter(ownVendorUrl, "code_challenge");
-
-  const lured = await backend.push({ vendor: "evil" });
-  const { url: answer } = await victim.visit(backend.startUrl(lured), atCallback);
-  const destination = await victim.visit(answer);
-  // The victim's platform redeems the code as usual.
-  const code = destination.url.searchParams.get("code");
-  if (code !== null) await backend.redeem(code, lured.codeVerifier);
-
-  const stolen = evil.tokenRequests[0]?.form.get("code") ?? undefined;
-  return {
-    destination,
-    lured,
-    answer,
-    stolen,
-    redeemStolen: () => redeemStolen(stolen, parameter(ownVendorUrl, "state")),
-  };
-
-  /** The attacker pastes the code into their own flow at the honest vendor. */
-  async function redeemStolen(code: string | undefined, state: string) {
-    if (code === undefined) return undefined;
-    const back = await attacker.visit(withParameters(CALLBACK, { code, state, iss: HONEST }));
-    return backend.redeem(parameter(back.url, "code"), own.codeVerifier);
-  }
+/** Both flows are of one platform, and the attacker says that the code is the honest vendor's. */
+function cross({ fixture, attacker, victim, evil }: Harness) {
+  const own = createBackend(fixture);
+  return crossApp({ attacker, victim, own, lure: [own, { vendor: "evil" }], evil, beside: { iss: HONEST } });
 }
 
 describe("X-1 an honest code comes back in a flow of the evil vendor", () => {
   it("bar#XA-1 X-1 is refused: nothing reaches the evil token endpoint, the flow is burned, the code is in no log", async () => {
     const harness = await setUp();
-    const { destination, answer, lured } = await crossApp(harness);
+    const { destination, answer, lured } = await cross(harness);
     const code = parameter(answer, "code");
     expectRefusalPage(destination.page, "issuer_mismatch", [code, parameter(answer, "state")]);
     expect(harness.evil.tokenRequests).toEqual([]);
@@ -127,10 +69,10 @@ describe("X-1 an honest code comes back in a flow of the evil vendor", () => {
   it("X-1 twin: without requireIssuer the evil vendor gets the code and our secret, and the attacker the victim's tokens", async () => {
     const harness = await setUp();
     await without(off, "requireIssuer", async () => {
-      const { stolen, redeemStolen } = await crossApp(harness);
+      const { stolen, redeemStolen } = await cross(harness);
       expect(harness.honest.codes).toContain(stolen);
       expect(harness.evil.tokenRequests[0]?.headers.get("authorization")).toMatch(/^Basic /);
-      expect(ownerOf((await redeemStolen())?.body["access_token"])).toBe("victim");
+      expect(ownerOf((await redeemStolen()).body["access_token"])).toBe("victim");
     });
   });
 
@@ -139,7 +81,7 @@ describe("X-1 an honest code comes back in a flow of the evil vendor", () => {
       honest: { name: "Honest", issuer: HONEST },
       evil: { name: "Evil", authorization_endpoint: `${EVIL}/authorize`, token_endpoint: `${EVIL}/token` },
     });
-    const { destination } = await crossApp(harness);
+    const { destination } = await cross(harness);
     expectRefusalPage(destination.page, "issuer_mismatch");
     expect(harness.evil.tokenRequests).toEqual([]);
   });
@@ -156,7 +98,7 @@ describe("X-1 an honest code comes back in a flow of the evil vendor", () => {
     it("X-1 is still refused when the evil vendor's answers must carry it", async () => {
       const evil = { name: "Evil", issuer: EVIL, ...endpointsAt(EVIL), iss_required: true };
       const harness = await setUp({ honest: HONEST_ENTRY, evil }, false);
-      const { destination } = await crossApp(harness);
+      const { destination } = await cross(harness);
       expectRefusalPage(destination.page, "missing_issuer");
       expect([harness.evil.tokenRequests, warningsOf(harness)]).toEqual([[], []]);
     });
@@ -166,9 +108,9 @@ describe("X-1 an honest code comes back in a flow of the evil vendor", () => {
     it("X-1 succeeds where they need not: what the operator is warned of at start (docs/exceptions.md)", async () => {
       const harness = await setUp({ honest: HONEST_ENTRY, evil: { name: "Evil", ...endpointsAt(EVIL) } }, false);
       expect(warningsOf(harness)).toEqual([expect.stringContaining("shares the callback with honest")]);
-      const { stolen, redeemStolen } = await crossApp(harness);
+      const { stolen, redeemStolen } = await cross(harness);
       expect(harness.honest.codes).toContain(stolen);
-      expect(ownerOf((await redeemStolen())?.body["access_token"])).toBe("victim");
+      expect(ownerOf((await redeemStolen()).body["access_token"])).toBe("victim");
     });
   });
 
@@ -188,7 +130,7 @@ describe("X-1 an honest code comes back in a flow of the evil vendor", () => {
 describe("X-13 the challenge in the victim's request is the attacker's", () => {
   it("X-13 stops here: the attacker's challenge is bound to the code, but the attacker does not have the code", async () => {
     const harness = await setUp();
-    const { answer, stolen } = await crossApp(harness);
+    const { answer, stolen } = await cross(harness);
     expect(ownerOf(parameter(answer, "code").replace("code-", "token-"))).toBe("victim");
     expect(stolen).toBeUndefined();
   });
@@ -196,7 +138,7 @@ describe("X-13 the challenge in the victim's request is the attacker's", () => {
   it("X-13 twin: PKCE alone does not help, the relayed challenge fits the attacker's own verifier", async () => {
     const harness = await setUp();
     await without(off, "requireIssuer", async () => {
-      const { redeemStolen } = await crossApp(harness);
+      const { redeemStolen } = await cross(harness);
       expect(await redeemStolen()).toMatchObject({ status: 200, body: { vendor: "honest" } });
     });
   });

@@ -9,9 +9,10 @@
  */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { BASE_URL, CALLBACK, PLATFORMS, VENDOR_CLIENT } from "./support/names.ts";
-import { createFakeVendor, type FakeVendor, ownerOf, withParameters } from "./support/fake-vendor.ts";
+import { createBouncingVendor, crossApp, HONEST } from "./support/bouncing-vendor.ts";
+import { createFakeVendor, ownerOf, withParameters } from "./support/fake-vendor.ts";
 import { expectRefusalPage, without } from "./support/outcomes.ts";
-import { atCallback, awayFromBroker, createBackend, createBrowser, parameter } from "./support/actors.ts";
+import { awayFromBroker, createBackend, createBrowser, parameter } from "./support/actors.ts";
 import { createFixture } from "./support/fixture.ts";
 
 const off = vi.hoisted(() => new Set<string>());
@@ -57,7 +58,6 @@ vi.mock("@oauth-broker/broker/src/vendor-choice/registrations.ts", async (origin
   return { ...actual, requireForeignClient };
 });
 
-const HONEST = "https://honest.example";
 const EVIL = "https://evil.example";
 const ONE_FOR_ALL = "A".repeat(22);
 
@@ -76,7 +76,6 @@ interface Harness {
 }
 
 async function setUp({ registered: first = CALLBACK, sendsIss = false, tenantsClientId }: Harness = {}) {
-  const plan = { codeChallenge: "" };
   let registered = first;
   const honest = createFakeVendor({
     ...VENDOR_CLIENT,
@@ -86,24 +85,7 @@ async function setUp({ registered: first = CALLBACK, sendsIss = false, tenantsCl
     isRegistered: (sent) => sent === registered,
     sendsIss,
   });
-  const evil: FakeVendor = createFakeVendor({
-    ...VENDOR_CLIENT,
-    origin: EVIL,
-    redirectUri: CALLBACK,
-    // On to the honest vendor, as the broker's public client, with the state of the attacker's
-    // flow.
-    authorize: (url) =>
-      withParameters(`${HONEST}/authorize`, {
-        response_type: "code",
-        client_id: VENDOR_CLIENT.clientId,
-        redirect_uri: CALLBACK,
-        scope: "read",
-        state: parameter(url, "state"),
-        code_challenge: plan.codeChallenge,
-        code_challenge_method: "S256",
-      }),
-    token: () => Response.json({ error: "invalid_grant" }, { status: 400 }),
-  });
+  const evil = createBouncingVendor({ origin: EVIL });
   const entries = { honest: { name: "Honest", issuer: HONEST, iss_required: sendsIss } };
   const fixture = await createFixture({ vendors: [honest, evil], entries });
   const [attacker, victim] = [createBrowser(fixture, "attacker"), createBrowser(fixture, "victim")];
@@ -111,7 +93,6 @@ async function setUp({ registered: first = CALLBACK, sendsIss = false, tenantsCl
     fixture,
     honest,
     evil,
-    plan,
     attacker,
     victim,
     platform: createBackend(fixture),
@@ -123,8 +104,6 @@ async function setUp({ registered: first = CALLBACK, sendsIss = false, tenantsCl
   };
 }
 
-/** What reached the evil token endpoint, if anything. */
-const stolenBy = (evil: FakeVendor): string | undefined => evil.tokenRequests[0]?.form.get("code") ?? undefined;
 const whose = (code: string | undefined): string | undefined => ownerOf(code?.replace("code-", "token-"));
 
 describe("X-1 X-13 an honest code comes back in a flow of a custom vendor", () => {
@@ -132,27 +111,15 @@ describe("X-1 X-13 an honest code comes back in a flow of a custom vendor", () =
    * The classic attack of cross-app.attack.test.ts, with an evil vendor that no operator configured
    * and an honest one that sends no `iss`.
    */
-  async function crossApp() {
+  async function cross() {
     const harness = await setUp();
-    const { fixture, plan, attacker, victim, platform, foe, evil } = harness;
-    const own = await platform.push();
-    const { url: ownVendorUrl } = await attacker.visit(platform.startUrl(own), awayFromBroker);
-    plan.codeChallenge = parameter(ownVendorUrl, "code_challenge");
-    const lured = await foe.push({ vendor: undefined, ...EVIL_ENDPOINTS, ...ATTACKERS });
-    const { url: answer } = await victim.visit(foe.startUrl(lured), atCallback);
-    const destination = await victim.visit(answer);
-    const code = destination.url.searchParams.get("code");
-    if (code !== null) await foe.redeem(code, lured.codeVerifier);
-    const redeemStolen = async () => {
-      const state = parameter(ownVendorUrl, "state");
-      const back = await attacker.visit(withParameters(CALLBACK, { code: stolenBy(evil) ?? "", state }));
-      return platform.redeem(parameter(back.url, "code"), own.codeVerifier);
-    };
-    return { ...harness, fixture, destination, answer, redeemStolen };
+    const { attacker, victim, platform, foe, evil } = harness;
+    const lure = [foe, { vendor: undefined, ...EVIL_ENDPOINTS, ...ATTACKERS }] as const;
+    return { ...harness, ...(await crossApp({ attacker, victim, own: platform, lure, evil })) };
   }
 
   it("bar#XA-1 X-1 X-13 is refused by the path of its callback, and nothing reaches the evil token endpoint", async () => {
-    const { destination, answer, evil, fixture } = await crossApp();
+    const { destination, answer, evil, fixture } = await cross();
     expect(whose(parameter(answer, "code"))).toBe("victim");
     expectRefusalPage(destination.page, "path_mismatch", [parameter(answer, "code"), parameter(answer, "state")]);
     expect(evil.tokenRequests).toEqual([]);
@@ -161,8 +128,8 @@ describe("X-1 X-13 an honest code comes back in a flow of a custom vendor", () =
 
   it("X-1 X-13 twin: if an answer counted on any path, the attacker would redeem the victim's code with the relayed challenge", async () => {
     await without(off, "path of the flow", async () => {
-      const { evil, redeemStolen } = await crossApp();
-      expect(whose(stolenBy(evil))).toBe("victim");
+      const { evil, redeemStolen } = await cross();
+      expect(whose(evil.stolen())).toBe("victim");
       // PKCE alone does not help. No secret of ours was sent all the same.
       const sent = evil.tokenRequests[0]?.headers.get("authorization")?.replace("Basic ", "") ?? "";
       expect(atob(sent)).toBe(Object.values(ATTACKERS).join(":"));
@@ -231,7 +198,7 @@ describe("X-3 the honest issuer with a token endpoint of the attacker's", () => 
       const flow = await foe.push({ ...CLAIM, vendor_client_id: VENDOR_CLIENT.clientId });
       const { url } = await victim.visit(foe.startUrl(flow));
       await foe.redeem(parameter(url, "code"), flow.codeVerifier);
-      expect(whose(stolenBy(evil))).toBe("victim");
+      expect(whose(evil.stolen())).toBe("victim");
     });
   });
 });
@@ -287,7 +254,7 @@ describe("X-4 another's client id at the honest vendor with the attacker's token
     it("X-4 twin: with one path for all (callbackContext) the victim's code is at the evil token endpoint", async () => {
       await without(off, "callbackContext", async () => {
         const { evil } = await lure(() => `${BASE_URL}/v1/custom/${ONE_FOR_ALL}/callback`);
-        expect(whose(stolenBy(evil))).toBe("victim");
+        expect(whose(evil.stolen())).toBe("victim");
       });
     });
   });

@@ -9,9 +9,10 @@
  */
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { BASE_URL, CALLBACK, VENDOR_CLIENT } from "./support/names.ts";
-import { createFakeVendor, type FakeVendorOptions, ownerOf, withParameters } from "./support/fake-vendor.ts";
+import { createBouncingVendor, HONEST } from "./support/bouncing-vendor.ts";
+import { createFakeVendor, type FakeVendorOptions, ownerOf } from "./support/fake-vendor.ts";
 import { expectRefusalPage, without } from "./support/outcomes.ts";
-import { createBackend, createBrowser, type Form, parameter } from "./support/actors.ts";
+import { createBackend, createBrowser, type Form } from "./support/actors.ts";
 import { createFixture } from "./support/fixture.ts";
 
 const off = vi.hoisted(() => new Set<string>());
@@ -33,7 +34,6 @@ vi.mock("@oauth-broker/broker/src/flows/policy.ts", async (original) => {
   return { ...actual, createFlows: onAnyPath(actual.createFlows, () => off.has("path of the flow")) };
 });
 
-const HONEST = "https://honest.example";
 const EVIL = "https://evil.example";
 /** The attacker's own vendor accepts any registration. */
 const ATTACKERS = {
@@ -63,22 +63,7 @@ async function lure({ isRegistered, bounceTo, form }: Attack) {
     sendsIss: false,
     ...(isRegistered === undefined ? {} : { isRegistered }),
   });
-  const evil = createFakeVendor({
-    ...VENDOR_CLIENT,
-    origin: EVIL,
-    redirectUri: CALLBACK,
-    authorize: (url) =>
-      withParameters(`${HONEST}/authorize`, {
-        response_type: "code",
-        client_id: VENDOR_CLIENT.clientId,
-        redirect_uri: bounceTo(parameter(url, "redirect_uri")),
-        scope: "read",
-        state: parameter(url, "state"),
-        code_challenge: parameter(url, "code_challenge"),
-        code_challenge_method: "S256",
-      }),
-    token: () => Response.json({ error: "invalid_grant" }, { status: 400 }),
-  });
+  const evil = createBouncingVendor({ origin: EVIL, bounceTo });
   const entries = { honest: { name: "Honest", issuer: HONEST } };
   const fixture = await createFixture({ vendors: [honest, evil], entries });
   const foe = createBackend(fixture, "other");
@@ -91,8 +76,7 @@ async function lure({ isRegistered, bounceTo, form }: Attack) {
   }));
   const code = destination.url?.searchParams.get("code") ?? "";
   if (destination.page === undefined && code !== "") await foe.redeem(code, flow.codeVerifier);
-  const stolen = evil.tokenRequests[0]?.form.get("code") ?? undefined;
-  return { honest, evil, destination, owner: ownerOf(stolen?.replace("code-", "token-")) };
+  return { honest, evil, destination, owner: ownerOf(evil.stolen()?.replace("code-", "token-")) };
 }
 
 describe("a vendor that takes a query appended to the registered redirect URI", () => {

@@ -8,9 +8,10 @@
  */
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { CALLBACK, VENDOR_CLIENT } from "./support/names.ts";
-import { createFakeVendor, type FakeVendor, ownerOf, withParameters } from "./support/fake-vendor.ts";
+import { createBouncingVendor, crossApp, HONEST } from "./support/bouncing-vendor.ts";
+import { createFakeVendor, ownerOf } from "./support/fake-vendor.ts";
 import { expectRefusalPage, without } from "./support/outcomes.ts";
-import { atCallback, awayFromBroker, createBackend, createBrowser, type Form, parameter } from "./support/actors.ts";
+import { createBackend, createBrowser, type Form, parameter } from "./support/actors.ts";
 import { createFixture } from "./support/fixture.ts";
 
 const off = vi.hoisted(() => new Set<string>());
@@ -32,7 +33,6 @@ vi.mock("@oauth-broker/broker/src/vendor-choice/tenants.ts", async (original) =>
   return { ...actual, isOfTenant };
 });
 
-const HONEST = "https://honest.example";
 /** The attacker's own registration at its own tenant. */
 const ATTACKERS = { vendor_client_id: "attackers", vendor_client_secret: "attackers-secret-0123456789abcdef" };
 
@@ -64,46 +64,15 @@ const TENANCIES: readonly (readonly [string, Tenancy])[] = [
 ];
 
 async function bounce({ host, form, entry }: Tenancy) {
-  const plan = { codeChallenge: "" };
   const honest = createFakeVendor({ ...VENDOR_CLIENT, origin: HONEST, redirectUri: CALLBACK, sendsIss: false });
-  const tenant: FakeVendor = createFakeVendor({
-    ...VENDOR_CLIENT,
-    origin: host,
-    redirectUri: CALLBACK,
-    sendsIss: false,
-    authorize: (url) =>
-      withParameters(`${HONEST}/authorize`, {
-        response_type: "code",
-        client_id: VENDOR_CLIENT.clientId,
-        redirect_uri: CALLBACK,
-        scope: "read",
-        state: parameter(url, "state"),
-        code_challenge: plan.codeChallenge,
-        code_challenge_method: "S256",
-      }),
-    token: () => Response.json({ error: "invalid_grant" }, { status: 400 }),
-  });
+  const tenant = createBouncingVendor({ origin: host, sendsIss: false });
   const entries = { honest: { name: "Honest", issuer: HONEST }, ...entry };
   const fixture = await createFixture({ vendors: [honest, tenant], entries });
   const foe = createBackend(fixture, "other");
   const [attacker, victim] = [createBrowser(fixture, "attacker"), createBrowser(fixture, "victim")];
-
-  const own = await foe.push();
-  const { url: ownVendorUrl } = await attacker.visit(foe.startUrl(own), awayFromBroker);
-  plan.codeChallenge = parameter(ownVendorUrl, "code_challenge");
   const endpoints = { authorization_endpoint: `${host}/authorize`, token_endpoint: `${host}/token` };
-  const lured = await foe.push({ ...form, ...endpoints, ...ATTACKERS });
-  const { url: answer } = await victim.visit(foe.startUrl(lured), atCallback);
-  const destination = await victim.visit(answer);
-  const code = destination.url.searchParams.get("code");
-  if (code !== null) await foe.redeem(code, lured.codeVerifier);
-  const stolen = tenant.tokenRequests[0]?.form.get("code") ?? undefined;
-  const redeemStolen = async () => {
-    const state = parameter(ownVendorUrl, "state");
-    const back = await attacker.visit(withParameters(CALLBACK, { code: stolen ?? "", state }));
-    return foe.redeem(parameter(back.url, "code"), own.codeVerifier);
-  };
-  return { fixture, tenant, answer, destination, stolen, redeemStolen };
+  const lure = [foe, { ...form, ...endpoints, ...ATTACKERS }] as const;
+  return { fixture, tenant, ...(await crossApp({ attacker, victim, own: foe, lure, evil: tenant })) };
 }
 
 describe("X-2 the operator's secret of one tenant at the tenant of the attacker", () => {

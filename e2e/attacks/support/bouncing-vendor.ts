@@ -1,0 +1,97 @@
+/**
+ * The attacker's vendor of the cross-app attacks: it sends each browser on to an honest vendor, as
+ * the broker's client there, whose id is public: it is in every URL that users see.
+ */
+import { atCallback, awayFromBroker, type Backend, type Browser, type Form, parameter } from "./actors.ts";
+import { createFakeVendor, type FakeVendor, withParameters } from "./fake-vendor.ts";
+import { CALLBACK, VENDOR_CLIENT } from "./names.ts";
+
+/** The honest vendor. */
+export const HONEST = "https://honest.example";
+
+export interface BouncingVendor extends FakeVendor {
+  /** From now on it forwards this challenge, and not the one it is sent. */
+  forward(codeChallenge: string): void;
+  /** @returns the code that reached its token endpoint */
+  stolen(): string | undefined;
+}
+
+export interface BounceOptions {
+  readonly origin: string;
+  readonly sendsIss?: boolean;
+  /**
+   * The redirect URI it forwards; the default is the broker's one.
+   *
+   * @param own the one of the attacker's flow
+   */
+  readonly bounceTo?: (own: string) => string;
+}
+
+export function createBouncingVendor({ origin, bounceTo, ...options }: BounceOptions): BouncingVendor {
+  let forwarded: string | undefined;
+  const vendor = createFakeVendor({
+    ...VENDOR_CLIENT,
+    ...options,
+    origin,
+    redirectUri: CALLBACK,
+    authorize: (url) =>
+      withParameters(`${HONEST}/authorize`, {
+        response_type: "code",
+        client_id: VENDOR_CLIENT.clientId,
+        redirect_uri: bounceTo === undefined ? CALLBACK : bounceTo(parameter(url, "redirect_uri")),
+        scope: "read",
+        state: parameter(url, "state"),
+        code_challenge: forwarded ?? parameter(url, "code_challenge"),
+        code_challenge_method: "S256",
+      }),
+    token: () => Response.json({ error: "invalid_grant" }, { status: 400 }),
+  });
+  return {
+    ...vendor,
+    forward: (codeChallenge) => {
+      forwarded = codeChallenge;
+    },
+    stolen: () => vendor.tokenRequests[0]?.form.get("code") ?? undefined,
+  };
+}
+
+export interface CrossApp {
+  readonly attacker: Browser;
+  readonly victim: Browser;
+  /** Where the attacker begins a flow of their own at the honest vendor. */
+  readonly own: Backend;
+  /** Where the victim's flow at the evil vendor begins, and with which form. */
+  readonly lure: readonly [backend: Backend, form: Form];
+  readonly evil: BouncingVendor;
+  /** What the attacker adds to the stolen code at the callback. */
+  readonly beside?: Readonly<Record<string, string>>;
+}
+
+/**
+ * The classic attack: the attacker opens their own flow at the honest vendor and keeps its
+ * challenge. The victim connects to the evil vendor, is bounced to the honest one with that
+ * challenge, and comes back with an honest code in a flow of the evil one. The victim's platform
+ * redeems as usual.
+ */
+export async function crossApp({ attacker, victim, own, lure: [backend, form], evil, beside = {} }: CrossApp) {
+  const begun = await own.push({ vendor: "honest" });
+  const { url: ownVendorUrl } = await attacker.visit(own.startUrl(begun), awayFromBroker);
+  evil.forward(parameter(ownVendorUrl, "code_challenge"));
+  const lured = await backend.push(form);
+  const { url: answer } = await victim.visit(backend.startUrl(lured), atCallback);
+  const destination = await victim.visit(answer);
+  const code = destination.url.searchParams.get("code");
+  if (code !== null) await backend.redeem(code, lured.codeVerifier);
+  return {
+    lured,
+    answer,
+    destination,
+    stolen: evil.stolen(),
+    /** The attacker pastes the stolen code into their own flow. */
+    redeemStolen: async () => {
+      const state = parameter(ownVendorUrl, "state");
+      const back = await attacker.visit(withParameters(CALLBACK, { code: evil.stolen() ?? "", state, ...beside }));
+      return own.redeem(parameter(back.url, "code"), begun.codeVerifier);
+    },
+  };
+}
