@@ -48,12 +48,15 @@ export async function authorize(
   deps: LegDeps,
   trace: Trace,
 ): Promise<Answer> {
-  const pending = await findPending(parameters, cookieHeader, deps, trace); // 1  unused and this client's, or a reload in this browser
+  // 1. unused and this client's, or a reload in this browser
+  const pending = await findPending(parameters, cookieHeader, deps, trace);
   const cookie = pending.cookie ?? createBindingCookie();
-  const choice = await chooseAgain(pending, deps, trace); //                   2  from here failures go to the client
+  // 2. from here failures go to the client
+  const choice = await chooseAgain(pending, deps, trace);
   if (choice instanceof OAuthError) return refuseToClient(choice, pending.to, trace);
   if (pending.stage === "pushed" && needsOwnerPage(choice, pending.client, deps.registrations)) {
-    return askUser(pending, choice, cookie, parameters, deps); //              3  spends nothing
+    // 3. spends nothing
+    return askUser(pending, choice, cookie, parameters, deps);
   }
   return redirectToVendor(pending, choice, { cookie }, deps, trace); //                   4
 }
@@ -65,15 +68,19 @@ export async function takeDecision(
   deps: LegDeps,
   trace: Trace,
 ): Promise<Answer> {
-  const pending = await findPending(form, cookieHeader, deps, trace); //    1  this client's, and not a reload from another browser
+  // 1. this client's, and not a reload from another browser
+  const pending = await findPending(form, cookieHeader, deps, trace);
   if (pending.stage !== "pushed") throw refusePage(trace, "request_uri_used");
-  const choice = await chooseAgain(pending, deps, trace); //                 2  the vendor as pushed; a failure waits
+  // 2. the vendor as pushed; a failure waits
+  const choice = await chooseAgain(pending, deps, trace);
   const isAsked = choice instanceof OAuthError || needsOwnerPage(choice, pending.client, deps.registrations);
   if (!isAsked) throw refusePage(trace, "page_not_needed");
-  const cookie = requireShownHere(form, pending, trace); //                  3  the page was shown to this browser
+  // 3. the page was shown to this browser
+  const cookie = requireShownHere(form, pending, trace);
   if (readDecision(form, trace) === "deny") return deny(pending, deps, trace);
   if (choice instanceof OAuthError) return refuseToClient(choice, pending.to, trace);
-  return redirectToVendor(pending, choice, { cookie, binding: "browser" }, deps, trace); // 4  only this browser comes back
+  // 4. only this browser comes back
+  return redirectToVendor(pending, choice, { cookie, binding: "browser" }, deps, trace);
 }
 
 async function findPending(

@@ -27,10 +27,13 @@ export async function callback(
   deps: CallbackDeps,
   trace: Trace,
 ): Promise<Answer> {
-  await requireContext(context, parameters, deps, trace); //                          1  a well-formed context
+  // 1. a well-formed context
+  await requireContext(context, parameters, deps, trace);
   const path = callbackPath(context);
-  const answer = await deps.flows.callback({ parameters, cookieHeader, path }, trace); // 2  this flow's answer, checked and parked
-  if (trace.failure === undefined) await deps.audit.record("consent_given", trace); // 3  unless the vendor refused
+  // 2. this flow's answer, checked and parked
+  const answer = await deps.flows.callback({ parameters, cookieHeader, path }, trace);
+  // 3. unless the vendor refused
+  if (trace.failure === undefined) await deps.audit.record("consent_given", trace);
   return answer;
 }
 

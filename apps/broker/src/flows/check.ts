@@ -26,20 +26,20 @@ export async function check(
 ): Promise<JsonObject> {
   const accessToken = parameters.require("access_token");
   const scope = parseScope(parameters.get("scope") ?? "");
-  // 1  the vendor, endpoints and credentials that minted the token
+  // 1. the vendor, endpoints and credentials that minted the token
   const grant = await readSealedGrant(parameters.get("refresh_token"), client.clientId, deps, notOurs);
   if (grant === undefined) parameters.require("connection");
   const token: PresentedToken = { value: accessToken, kinds: ["access"] };
   const context = await readGrantContext(parameters, client, deps, trace, { token, grant });
   const { vendor, credentials, connection, vendorClient } = context;
-  // 2  the vendor's own way, at no host other than the connection's
+  // 2. the vendor's own way, at no host other than the connection's
   const found = await vendorClient.checkAccessToken(vendor, credentials, {
     accessToken,
     scope,
     hosts: [...connection.hosts, ...(connection.checkHosts ?? [])],
     ...defined({ account: accountOf(connection) }),
   });
-  // 3  what the vendor said, and nothing else
+  // 3. what the vendor said, and nothing else
   return checkAnswer(found);
 }
 

@@ -22,13 +22,18 @@ export async function pushRequest(
   deps: LegDeps,
   trace: Trace,
 ): Promise<{ request_uri: string; expires_in: number }> {
-  const request = readPushedRequest(parameters, client); //             1  redirect URI, PKCE #1, response type
-  const choice = await chooseVendor(parameters, client, deps); //       2  may this client use it; endpoints; credentials
+  // 1. redirect URI, PKCE #1, response type
+  const request = readPushedRequest(parameters, client);
+  // 2. may this client use it; endpoints; credentials
+  const choice = await chooseVendor(parameters, client, deps);
   requireBrowserBinding(choice, client, deps.registrations);
-  const asked = readAuthorizationParameters(parameters, choice.vendor); // 3  scope and further parameters
+  // 3. scope and further parameters
+  const asked = readAuthorizationParameters(parameters, choice.vendor);
   requireMetDemands(choice.vendor, choice.credentials, asked.scope);
-  deps.keyset.active("state"); //                                       4  without keys no browser could leave: refuse now
-  const flowId = createFlowId(deps.cell); //                            5  one record from here to the end
+  // 4. without keys no browser could leave: refuse now
+  deps.keyset.active("state");
+  // 5. one record from here to the end
+  const flowId = createFlowId(deps.cell);
   const { credentials } = choice;
   trace.flowId = flowId;
   trace.vendor = choice.vendor.id;
@@ -59,6 +64,7 @@ export async function pushRequest(
     },
     at + TIMELINE_SECONDS,
   );
-  await deps.audit.record("flow_started", trace); //                    6  before the caller can use it
+  // 6. before the caller can use it
+  await deps.audit.record("flow_started", trace);
   return { request_uri: requestUri, expires_in: lifetimeSeconds };
 }

@@ -29,15 +29,15 @@ export async function refresh(
 ): Promise<TokenAnswer> {
   const presented = parameters.require("refresh_token");
   const scope = parameters.get("scope");
-  // 1  the vendor, endpoints and credentials that minted it
+  // 1. the vendor, endpoints and credentials that minted it
   const grant = await readSealedGrant(presented, client.clientId, deps, unreadable);
   const token: PresentedToken | undefined = grant === undefined ? { value: presented, kinds: ["refresh"] } : undefined;
   const context = await readGrantContext(parameters, client, deps, trace, { token, grant });
   const { vendor, credentials, connection, vendorClient } = context;
   const refreshToken = grant?.refreshToken ?? presented;
-  // 2  never to a host other than those
+  // 2. never to a host other than those
   requireTokenHost(connection.hosts, vendor.refreshEndpoint ?? vendor.tokenEndpoint);
-  // 3  one vendor call for all equal requests
+  // 3. one vendor call for all equal requests
   const expected = firstSubject(connection);
   const id = requestId(refreshToken, scope, client, context);
   const request = {
@@ -48,13 +48,13 @@ export async function refresh(
   const clientSecret = credentials.source === "byoc" ? credentials.clientSecret?.reveal() : undefined;
   const equal = { id, clientId: client.clientId, refreshToken, clientSecret };
   const tokens = await singleFlight.run(equal, () => vendorClient.refreshTokens(vendor, credentials, request));
-  // 4  for each caller anew: the caller that made the call may have named the vendor only
+  // 4. again for each caller: the one that made the call may have named only the vendor
   requireSameSubject(tokens.idToken, expected);
-  // 5  the old refresh token stays valid when no new one came
+  // 5. the old refresh token stays valid when no new one came
   //= rfc6749#6
   const kept = { ...tokens, refreshToken: tokens.refreshToken ?? refreshToken };
   const answer = answerAgain(kept, context, client, deps, trace);
-  // 6  before they leave
+  // 6. before they leave
   await deps.audit.record("tokens_refreshed", trace);
   return answer;
 }

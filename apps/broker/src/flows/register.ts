@@ -24,16 +24,21 @@ export async function register(
   deps: Pick<Deps, "vendors" | "vendorClient" | "issuer">,
   trace: Trace,
 ): Promise<RegistrationAnswer> {
-  const request = readRegisterRequest(text); //                                      1  a vendor and perhaps a token, nothing else
-  const entry = requireUsableVendor(request.vendor, client, deps); //                2  may this client use it
+  // 1. a vendor and perhaps a token, nothing else
+  const request = readRegisterRequest(text);
+  // 2. may this client use it
+  const entry = requireUsableVendor(request.vendor, client, deps);
   trace.vendor = entry.vendor.id;
   if (entry.registersNoClients === true) throw noRegistration(entry.vendor); //         the vendor is known to register no clients
-  const token = request.initialAccessToken ?? configuredToken(client, entry); //     3  the caller's, the owner's, or the vendor's
+  // 3. the caller's, the owner's, or the vendor's
+  const token = request.initialAccessToken ?? configuredToken(client, entry);
   const answer = await deps.vendorClient.registerClient(entry.vendor, {
-    redirectUri: `${deps.issuer}${CALLBACK_PATH}`, //                                4  our callback and no other
+    // 4. our callback and no other
+    redirectUri: `${deps.issuer}${CALLBACK_PATH}`,
     ...(token === undefined ? {} : { initialAccessToken: token }),
   });
-  if (answer.status >= 400) trace.reason = "vendor_refused"; //                      5  logged and counted; the body is not read
+  // 5. logged and counted; the body is not read
+  if (answer.status >= 400) trace.reason = "vendor_refused";
   return answer;
 }
 

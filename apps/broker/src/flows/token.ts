@@ -17,9 +17,13 @@ export async function redeemBrokerCode(
   deps: LegDeps,
   trace: Trace,
 ): Promise<TokenAnswer> {
-  const redeemed = await deps.flows.redeem(parameters, client.clientId, trace); //  1  the vendor's tokens, once
-  const account = await accountOf(redeemed.tokens, redeemed.vendor, trace); //       2  whose they are, where it can be known
-  const answer = firstAnswer(redeemed, account, client, deps, trace); //            3  with what names their origin
-  await deps.audit.record("tokens_issued", trace); //                               4  before they leave
+  // 1. the vendor's tokens, once
+  const redeemed = await deps.flows.redeem(parameters, client.clientId, trace);
+  // 2. whose they are, if that can be known
+  const account = await accountOf(redeemed.tokens, redeemed.vendor, trace);
+  // 3. with what names their origin
+  const answer = firstAnswer(redeemed, account, client, deps, trace);
+  // 4. before they leave
+  await deps.audit.record("tokens_issued", trace);
   return answer;
 }

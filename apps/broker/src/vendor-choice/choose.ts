@@ -77,16 +77,20 @@ export async function chooseVendor(
   client: ClientConfig,
   deps: ChoiceDeps & Pick<Deps, "now">,
 ): Promise<VendorChoice> {
-  const own = readOwnCredentials(parameters); //                             1  what the caller says
+  // 1. what the caller says
+  const own = readOwnCredentials(parameters);
   const target = readTarget(parameters);
-  const entry = requireUsable(target, client, deps); //                      2  which vendor, and may this client use it
+  // 2. which vendor, and may this client use it
+  const entry = requireUsable(target, client, deps);
   if (entry !== undefined) {
     requireNewAuthorizationsAllowed(entry, client);
     requireNotEnded(entry, target, deps);
   }
-  const credentials = own ?? requireActiveCredentials(entry, target.placeholders); // 3  whose credentials
-  const begun = { ...deps, requireReachable: deps.isProxied }; //            4  how far it is trusted,
-  const choice = await trustedChoice(target, entry, credentials, client, begun); // and may it be reached at all
+  // 3. whose credentials
+  const credentials = own ?? requireActiveCredentials(entry, target.placeholders);
+  // 4. how far it is trusted, and whether it may be reached at all
+  const begun = { ...deps, requireReachable: deps.isProxied };
+  const choice = await trustedChoice(target, entry, credentials, client, begun);
   // Live metadata may name an endpoint that the vendor has ended.
   if (entry?.vendor.endpointsFrom !== undefined) requireNotEnded(entry, choice.vendor, deps);
   return choice;
@@ -124,7 +128,8 @@ export async function trustedChoice(
   const kept = await findKept(target, entry, credentials, client, deps);
   if (kept !== undefined) return kept;
   const ofClient = entry === undefined ? undefined : asClient(entry, credentials);
-  const endpoints = readEndpoints(target, ofClient, deps); //                a  where its endpoints are, as far as entry and caller say
+  // a. its endpoints, as far as entry and caller say
+  const endpoints = readEndpoints(target, ofClient, deps);
   const isOurs = credentials.source !== "byoc"; //                              the broker's credentials go nowhere else,
   if (isOurs) requireOwnCredentials(callersPartOf(endpoints)); //               and nothing is sent to find that out
   //= bar#XA-2
@@ -132,13 +137,15 @@ export async function trustedChoice(
     throw tenantRefused(); //                                                   a client of one tenant is used at no other
   }
   if (deps.requireReachable === true) requireNoProxy(callersPartOf(endpoints));
-  const trusted = await resolveTrusted(endpoints, credentials, deps); //     b  discovered; its tier and network
+  // b. discovered; its tier and network
+  const trusted = await resolveTrusted(endpoints, credentials, deps);
   const { vendor, tier } = trusted;
   if (isOurs) requireOwnCredentials(trusted.callersPart);
   if (deps.requireReachable === true) requireNoProxy(trusted.callersPart);
   if (tier === 3 && !isOurs) requireForeignClient(credentials, deps.registrations);
   const path = callbackPath(tier === 3 ? contextOf(vendor, credentials, client, deps) : undefined);
-  const redirectUri = `${deps.issuer}${path}`; //                            c  where its answers count
+  // c. the path of its redirects
+  const redirectUri = `${deps.issuer}${path}`;
   const contextHash = flowContextHash({
     vendor,
     clientId: credentials.clientId,

@@ -41,18 +41,24 @@ interface OpenFlow extends StartedFlow {
 
 /** @throws OAuthError for the 400 page; the vendor's own errors become redirects to the client */
 export async function answerCallback(request: CallbackRequest, engine: Engine, trace: Trace): Promise<Answer> {
-  const started = await findStarted(request, engine, trace); //                 1  our state and path, unanswered, this browser
-  const to = await returnOf(started, engine, trace); //                          2  still a client of ours, still its URI
+  // 1. our state and path, unanswered, this browser
+  const started = await findStarted(request, engine, trace);
+  // 2. client and redirect URI are still configured
+  const to = await returnOf(started, engine, trace);
   const open = await burnOnRefusal(started, engine, trace, async () => {
-    const vendor = await vendorOf(started, engine, trace); //                    3  same vendor, endpoints, credentials
+    // 3. same vendor, endpoints, credentials
+    const vendor = await vendorOf(started, engine, trace);
     if (vendor instanceof OAuthError) return vendor;
-    const answer = readAnswer(request.parameters, started, vendor, engine, trace); // 4  iss, then one code or one error
+    // 4. iss, then one code or one error
+    const answer = readAnswer(request.parameters, started, vendor, engine, trace);
     return { ...started, to, vendor, answer };
   });
   if (open instanceof OAuthError) return endWithout(open, { ...started, to }, engine, trace);
   const { answer } = open;
-  if ("error" in answer) return relayError(answer.error, request.parameters, open, engine, trace); // 5a
-  return endWith(answer, open, engine, trace); //                                                     5b
+  // 5a. the error, to the client
+  if ("error" in answer) return relayError(answer.error, request.parameters, open, engine, trace);
+  // 5b. our code, to the client
+  return endWith(answer, open, engine, trace);
 }
 
 /** Refuses another browser before anything is changed, so that it cannot end a victim's flow. */

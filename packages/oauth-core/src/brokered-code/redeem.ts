@@ -29,15 +29,24 @@ export async function redeemCode(
   engine: Engine,
   trace: Trace,
 ): Promise<Redeemed<FlowRecord, FlowVendor>> {
-  const own = await findParked(parameters, clientId, engine, trace); //     1  one of ours, this client's, this very code
-  requireSameRedirectUri(own, parameters, engine); //                               2  wrong: the code stays usable
-  await requireCodeVerifier(own, parameters, engine, trace); //             3  malformed: stays usable; wrong: the policy says
-  await requireUnused(own, engine); //                                      4  a second use is reported to the app
-  await requireInTime(own, engine, trace); //                               5  the vendor's code may be dead by now
-  const parked = await open(own, engine); //                                6  sealed under the code just presented
-  const vendor = await vendorOf(own, parked, engine, trace); //                    7  same vendor, endpoints, credentials
-  await spend(own, engine); //                                              8  of any number of tries one goes on
-  const tokens = await redeem(own, parked, vendor, engine); //              9  the vendor's tokens, verified
+  // 1. one of ours, this client's, this very code
+  const own = await findParked(parameters, clientId, engine, trace);
+  // 2. wrong: the code stays usable
+  requireSameRedirectUri(own, parameters, engine);
+  // 3. malformed: stays usable; wrong: the policy says
+  await requireCodeVerifier(own, parameters, engine, trace);
+  // 4. a second use is reported to the app
+  await requireUnused(own, engine);
+  // 5. the vendor's code may be dead by now
+  await requireInTime(own, engine, trace);
+  // 6. sealed under the code just presented
+  const parked = await open(own, engine);
+  // 7. same vendor, endpoints, credentials
+  const vendor = await vendorOf(own, parked, engine, trace);
+  // 8. of any number of tries one goes on
+  await spend(own, engine);
+  // 9. the vendor's tokens, verified
+  const tokens = await redeem(own, parked, vendor, engine);
   return { flowId: own.code.flowId, flow: own.flow, vendor, tokens, callbackData: parked.callbackData };
 }
 
