@@ -2,7 +2,7 @@
  * The composition root: takes one configuration and returns a Hono app. Every part of the broker is
  * created and connected here, once.
  */
-import { type Clock, defined, type Fetch } from "@oauth-broker/oauth-core";
+import { type Clock, defined, type Fetch, systemTimer, type Timer } from "@oauth-broker/oauth-core";
 import { createSigningKeys, createVendorClient } from "@oauth-broker/oauth-core/client";
 import type { Vendor } from "@oauth-broker/oauth-core/registry";
 import { createStateCodec } from "@oauth-broker/oauth-core/protocol";
@@ -36,7 +36,7 @@ import { apiRoutes } from "./routes/api.ts";
 import { browserRoutes } from "./routes/browser.ts";
 import { infoRoutes } from "./routes/info.ts";
 import { registerRoutes } from "./routes/register.ts";
-import { openStores } from "./stores.ts";
+import { openStores, type Stores } from "./stores.ts";
 import { CALLBACK_PATH } from "./vendor-choice/callback-path.ts";
 import { indexRegistrations } from "./vendor-choice/registrations.ts";
 
@@ -55,6 +55,10 @@ export interface Broker {
 
 export interface BrokerOptions {
   readonly now?: Clock;
+  /** Decides how long each wait takes. */
+  readonly timer?: Timer;
+  /** In place of the store and the keyset's storage that the configuration names. */
+  readonly stores?: Stores;
   readonly log: Log;
   /** Where the log writes, for `audit: stdout`. */
   readonly stdout?: LogDestination;
@@ -70,12 +74,10 @@ export interface BrokerOptions {
  * Opens no port. Succeeds while the store or a vendor is down: `/readyz` and the API report that
  * until it is back.
  */
-export async function createBroker(
-  config: Config,
-  { now = systemClock, log, stdout, sandboxUrl, egress = guardedEgress(config) }: BrokerOptions,
-): Promise<Broker> {
+export async function createBroker(config: Config, options: BrokerOptions): Promise<Broker> {
+  const { now = systemClock, timer = systemTimer, log, stdout, sandboxUrl, egress = guardedEgress(config) } = options;
   const audit = openAudit(config, { now, log, ...defined({ stdout }) });
-  const stores = await openStores(config, now);
+  const stores = options.stores ?? (await openStores(config, now));
   const keyset = createKeyset({
     storage: stores.keyset,
     floor: stores.floor,
@@ -102,6 +104,7 @@ export async function createBroker(
     issuer: config.baseUrl,
     cell: config.cell,
     now,
+    timer,
     records,
     keyset,
     audit,
@@ -119,6 +122,7 @@ export async function createBroker(
         fetch: egress.fetch,
         fetchDocuments,
         now,
+        timer,
         allowLoopback,
         allowCidrs,
         operatorUrls,
@@ -127,11 +131,11 @@ export async function createBroker(
       { log, metrics },
     ),
     tenantVendorClient: watchedVendorClient(
-      createVendorClient({ fetch: egress.fetchTenant ?? egress.fetchUntrusted, now, allowLoopback, ...own }),
+      createVendorClient({ fetch: egress.fetchTenant ?? egress.fetchUntrusted, now, timer, allowLoopback, ...own }),
       { log, metrics },
     ),
     untrustedVendorClient: watchedVendorClient(
-      createVendorClient({ fetch: egress.fetchUntrusted, now, allowLoopback, ...own }),
+      createVendorClient({ fetch: egress.fetchUntrusted, now, timer, allowLoopback, ...own }),
       { log, metrics },
     ),
     isProxied: config.egress.proxy !== undefined,
@@ -148,7 +152,7 @@ export async function createBroker(
       flows,
       limit,
       rateLimits,
-      singleFlight: createSingleFlight({ records, now, onReplay: () => metrics.countRefreshReplay() }),
+      singleFlight: createSingleFlight({ records, now, timer, onReplay: () => metrics.countRefreshReplay() }),
       responseEncryption: createResponseEncryption({ fetch: egress.fetch, now }),
     }),
     ...browserRoutes({ ...deps, flows, limit }),

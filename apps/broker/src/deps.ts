@@ -2,7 +2,7 @@
  * The dependencies of the flows, bound once in app.ts. Functions take the part they use with
  * `Pick`.
  */
-import type { Clock, RecordStore } from "@oauth-broker/oauth-core";
+import type { Clock, RecordStore, Timer } from "@oauth-broker/oauth-core";
 import type { VendorClient } from "@oauth-broker/oauth-core/client";
 import type { StateCodec } from "@oauth-broker/oauth-core/protocol";
 import type { AssertionDeps, ClientRegistry } from "@oauth-broker/oauth-core/server";
@@ -16,6 +16,7 @@ export interface Deps {
   readonly issuer: string;
   readonly cell: string | undefined;
   readonly now: Clock;
+  readonly timer: Timer;
   readonly records: RecordStore;
   readonly keyset: Keyset;
   readonly audit: Audit;

@@ -18,6 +18,7 @@ export type {
   RecordKey,
   RecordStore,
   StoredRecord,
+  Timer,
 } from "./ports.ts";
 
 export { type BodyFault, type ByteCollector, createByteCollector } from "./mechanics/byte-collector.ts";
@@ -34,6 +35,7 @@ export { defined } from "./mechanics/defined.ts";
 export { createExpiringMap, type ExpiringMap } from "./mechanics/expiring-map.ts";
 export { makeFolder } from "./mechanics/make-folder.ts";
 export { createSharedCalls, type SharedCalls } from "./mechanics/shared-calls.ts";
+export { systemTimer } from "./mechanics/system-timer.ts";
 export { createTurns, type Refusal, type Turn, type Turns, type TurnsOptions } from "./mechanics/turns.ts";
 export {
   errorMembers,

@@ -1,5 +1,5 @@
 /**
- * Everything the core needs from outside, as small interfaces: time, outbound calls, records, keys.
+ * Everything the core needs from outside, as small interfaces: time, waiting, outbound calls, records, keys.
  * Adapters live in packages/token-store and egress/index.ts; their shared tests in testing/.
  */
 
@@ -17,6 +17,19 @@ export type Clock = (() => EpochSeconds) & {
    */
   readonly milliseconds?: () => number;
 };
+
+/**
+ * Waiting, and time that only grows, apart from the wall clock. Production: `systemTimer`. Tests pass one whose
+ * time they move.
+ */
+export interface Timer {
+  /** @param options.background does not keep the process alive */
+  sleep(ms: number, options?: { readonly background?: boolean }): Promise<void>;
+  /** Milliseconds since some fixed moment. */
+  elapsedMs(): number;
+  /** @returns a signal that fires after that time, and does not keep the process alive */
+  timeout(ms: number): AbortSignal;
+}
 
 /** The web's fetch. In product code always the one of egress/index.ts. */
 export type Fetch = (input: string | URL, init?: RequestInit) => Promise<Response>;

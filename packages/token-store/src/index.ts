@@ -14,7 +14,7 @@ export { KEY_ROTATION_DAYS, ROLE_ACTIONS, TABLE_SCHEMA, TIME_TO_LIVE } from "./p
 export type { RoleActions, TableSchema } from "./provision.ts";
 export type { Discard, Refresh, RefreshableTokens } from "./refresh/context.ts";
 export type { RefreshLeasesOptions, RefreshOptions } from "./refresh/refresh.ts";
-export type { RefreshTimes, Timer } from "./refresh/times.ts";
+export type { RefreshTimes } from "./refresh/times.ts";
 export { openServerStorage } from "./server-storage.ts";
 export type { ServerStorage } from "./server-storage.ts";
 export { authenticatedRecords, oneMacKey } from "./storage/authenticated-records.ts";

@@ -195,6 +195,34 @@ const SERVES = /^packages\/oauth-core\/src\/service\/serve\.ts$/;
  */
 const FORWARDS = /^apps\/platform\/src\/ingress\/forward\.ts$/;
 
+/**
+ * Files that still wait by the machine's own timers, each with why. Everything else takes a Timer, so that tests and
+ * e2e/simulation decide when a wait is over. A line goes when its file takes one.
+ */
+const WAITS: readonly RegExp[] = [
+  // It is the Timer.
+  /^packages\/oauth-core\/src\/mechanics\/system-timer\.ts$/,
+  // Sockets, child processes and exports of spans, which live in real time.
+  /^packages\/oauth-core\/src\/(egress|service)\//,
+  /^apps\/platform\/src\/(deploy|ingress)\//,
+  /^apps\/[^/]+\/src\/start\.ts$/,
+  /^packages\/mcp-auth\/src\/(start\.ts$|dev\/)/,
+  // What a database or a key service is given to answer, and the housekeeping of a file.
+  /^packages\/token-store\/src\/(storage\/(sqlite|dynamodb)|keys|modes|cli)\//,
+  // The audit stream's head, and a look at its file.
+  /^apps\/broker\/src\/audit\//,
+  // A library in another's program, with the timers of that program.
+  /^packages\/broker-client\/src\/broker\//,
+  // Practice vendors and faulty networks, which tests start as servers.
+  /^packages\/simulators\//,
+  // Not on the way of the broker's simulated requests yet: documents of vendors, waits for a turn, deployed servers.
+  /^packages\/oauth-core\/src\/vendor-client\/(discovery|id-token|registration)\//,
+  /^packages\/oauth-core\/src\/mechanics\/turns\.ts$/,
+  /^packages\/token-store\/src\/refresh\/vendor-call\.ts$/,
+  /^packages\/mcp-auth\/src\/(app\.ts$|hosted\/hosted\.ts$|mcp\/linking\/deps\.ts$)/,
+];
+const TAKE_A_TIMER = { rule: "waits come from a Timer", allowed: WAITS, instead: "take a Timer as dependency" };
+
 /** External modules and the files that may import them. Type imports are free. */
 export const CONFINED_MODULES: readonly Confined[] = [
   {
@@ -232,6 +260,7 @@ export const CONFINED_MODULES: readonly Confined[] = [
     allowed: [/^packages\/oauth-core\/src\/service\/tracing\/exporter\.ts$/],
     instead: "use @opentelemetry/api",
   },
+  { ...TAKE_A_TIMER, what: /^(node:)?timers(\/promises)?$/ },
   {
     rule: "only config.ts reads process.env",
     what: /^(node:)?process$/,
@@ -263,6 +292,7 @@ export const CONFINED_GLOBALS: readonly Confined[] = [
     allowed: [/(^|\/)clock\.ts$/],
     instead: "take a Clock as dependency",
   },
+  { ...TAKE_A_TIMER, what: /^(setTimeout|setInterval|AbortSignal\.timeout)$/ },
   {
     rule: "no console",
     what: /^console(\.|$)/,

@@ -20,7 +20,7 @@ export async function redeemBrokerCode(
   // 1. the vendor's tokens, once
   const redeemed = await deps.flows.redeem(parameters, client.clientId, trace);
   // 2. whose they are, if that can be known
-  const account = await accountOf(redeemed.tokens, redeemed.vendor, trace);
+  const account = await accountOf(redeemed.tokens, redeemed.vendor, deps, trace);
   // 3. with what names their origin
   const answer = firstAnswer(redeemed, account, client, deps, trace);
   // 4. before they leave

@@ -3,10 +3,10 @@
  * an ID token that of userinfo, when the operator's file names the endpoint (docs/decisions/0030).
  * The vendor's code is already spent, so no failure here may lose the tokens.
  */
-import { setTimeout as sleep } from "node:timers/promises";
 import { toOAuthError } from "@oauth-broker/oauth-core";
 import type { VendorTokens } from "@oauth-broker/oauth-core/registry";
 import type { Trace } from "@oauth-broker/oauth-core/service";
+import type { Deps } from "../deps.ts";
 import type { VendorChoice } from "../vendor-choice/choose.ts";
 
 export interface Account {
@@ -25,13 +25,16 @@ const USERINFO_SECONDS = 3;
 export async function accountOf(
   tokens: VendorTokens,
   choice: Pick<VendorChoice, "vendor" | "entry" | "tier" | "vendorClient">,
+  { timer }: Pick<Deps, "timer">,
   trace: Trace,
 ): Promise<Account | undefined> {
   if (tokens.idToken !== undefined) return { iss: tokens.idToken.issuer, sub: tokens.idToken.subject };
   // At tier 3 the tokens come from another host than the one whose userinfo endpoint the operator
   // named.
   if (choice.entry?.asksUserinfo !== true || choice.tier !== 1) return undefined;
-  const late = sleep(USERINFO_SECONDS * 1000, "temporarily_unavailable" as const, { ref: false });
+  const late = timer
+    .sleep(USERINFO_SECONDS * 1000, { background: true })
+    .then(() => "temporarily_unavailable" as const);
   const answer = await Promise.race([askUserinfo(tokens, choice), late]);
   if (typeof answer === "object") return answer;
   trace.warning = `userinfo: ${answer}`;

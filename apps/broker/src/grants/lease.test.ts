@@ -1,4 +1,4 @@
-import type { RecordStore } from "@oauth-broker/oauth-core";
+import { type RecordStore, systemTimer } from "@oauth-broker/oauth-core";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { memoryRecordStore } from "@oauth-broker/token-store/memory";
 import { beforeEach, expect, it, vi } from "vitest";
@@ -25,7 +25,7 @@ const left = async (): Promise<number> =>
 
 it("asks a store that is away once in a while, however many leases there are, and ends all once it answers", async () => {
   const advance = vi.fn<RecordStore["advance"]>(async () => Promise.reject(new Error("the store did not answer")));
-  const leftBehind = createLeftBehind({ records: { ...records, advance }, now });
+  const leftBehind = createLeftBehind({ records: { ...records, advance }, now, timer: systemTimer });
   for (const lease of await Promise.all(ids.map(leaseOf))) leftBehind.add(lease);
   await vi.waitFor(() => expect(advance.mock.calls.length).toBeGreaterThan(1), 5_000);
   expect(advance.mock.calls.length).toBeLessThan(10);
@@ -35,7 +35,7 @@ it("asks a store that is away once in a while, however many leases there are, an
 
 it("asks nothing for leases that have expired, and starts again with the next one", async () => {
   const advance = vi.fn<RecordStore["advance"]>(records.advance);
-  const leftBehind = createLeftBehind({ records: { ...records, advance }, now });
+  const leftBehind = createLeftBehind({ records: { ...records, advance }, now, timer: systemTimer });
   leftBehind.add(await leaseOf("0"));
   now.advance(30);
   const fresh = await leaseOf("1");
@@ -48,7 +48,7 @@ it("asks nothing for leases that have expired, and starts again with the next on
 
 it("holds a thousand at most", async () => {
   const advance = vi.fn<RecordStore["advance"]>(records.advance);
-  const leftBehind = createLeftBehind({ records: { ...records, advance }, now });
+  const leftBehind = createLeftBehind({ records: { ...records, advance }, now, timer: systemTimer });
   const lease = await leaseOf("0");
   for (let count = 0; count < 1_500; count += 1) leftBehind.add({ ...lease });
   await vi.waitFor(() => expect(advance).toHaveBeenCalledTimes(1_000), 5_000);

@@ -3,7 +3,6 @@
  * it, or by taking over one whose call failed; it ends by itself when its holder died. Caller:
  * single-flight.ts.
  */
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Clock, EpochSeconds, RecordKey, RecordStore } from "@oauth-broker/oauth-core";
 import { VENDOR_OPERATION_SECONDS } from "@oauth-broker/oauth-core/client";
 import type { Deps } from "../deps.ts";
@@ -84,7 +83,7 @@ export interface LeftBehind {
 }
 
 /** One per process: however many there are, a store that is away gets one request at a time. */
-export function createLeftBehind(deps: Pick<Deps, "records" | "now">): LeftBehind {
+export function createLeftBehind(deps: Pick<Deps, "records" | "now" | "timer">): LeftBehind {
   const leases = new Set<Lease>();
   let isRunning = false;
 
@@ -97,7 +96,7 @@ export function createLeftBehind(deps: Pick<Deps, "records" | "now">): LeftBehin
   };
   const run = async (): Promise<void> => {
     while (leases.size > 0) {
-      await sleep(RELEASE_MS, undefined, { ref: false });
+      await deps.timer.sleep(RELEASE_MS, { background: true });
       for (const lease of leases) {
         // Still away: it would not answer for the next one either.
         if (!(await isOver(lease))) break;

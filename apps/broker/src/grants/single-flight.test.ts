@@ -1,4 +1,4 @@
-import { OAuthError, type RecordStore } from "@oauth-broker/oauth-core";
+import { OAuthError, type RecordStore, systemTimer } from "@oauth-broker/oauth-core";
 import type { VendorTokens } from "@oauth-broker/oauth-core/registry";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { memoryRecordStore } from "@oauth-broker/token-store/memory";
@@ -153,15 +153,14 @@ it("waits 15 s for another caller's call, however slow the store is, and only re
   const key = { kind: "refresh", id: "id" };
   await records.create({ key, stage: "calling", data: { v: 1, holder: "other" }, expiresAt: NOW + 30 });
   let elapsedMs = 0;
-  const clock = vi.spyOn(performance, "now").mockImplementation(() => elapsedMs);
+  const timer = { ...systemTimer, elapsedMs: () => elapsedMs };
   const create = vi.fn<RecordStore["create"]>(records.create);
   const get = vi.fn<RecordStore["get"]>(async (...read) => {
     elapsedMs += 6_000;
     return records.get(...read);
   });
-  const waiting = createSingleFlight({ records: { ...records, create, get }, now }).run(refreshOf(), call);
+  const waiting = createSingleFlight({ records: { ...records, create, get }, now, timer }).run(refreshOf(), call);
   await expect(waiting).rejects.toMatchObject({ code: "temporarily_unavailable" });
-  clock.mockRestore();
   expect([get.mock.calls.length, create.mock.calls.length, calls]).toEqual([3, 1, 0]);
 });
 

@@ -7,7 +7,6 @@
  * have that answer, or it was not kept (docs/decisions/0062).
  */
 import { hash } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
 import {
   createSharedCalls,
   type EpochSeconds,
@@ -18,6 +17,8 @@ import {
   parseExactJson,
   type RecordKey,
   type StoredRecord,
+  systemTimer,
+  type Timer,
   toOAuthError,
 } from "@oauth-broker/oauth-core";
 import { randomToken } from "@oauth-broker/oauth-core/protocol";
@@ -74,11 +75,14 @@ type Settled =
     };
 
 interface SingleFlightOptions extends Pick<Deps, "records" | "now"> {
+  /** Default: the system's. */
+  readonly timer?: Timer;
   /** Called for each answer that came without a vendor call of its own. */
   readonly onReplay?: () => void;
 }
 
 interface SingleFlightDeps extends SingleFlightOptions {
+  readonly timer: Timer;
   readonly leftBehind: LeftBehind;
   readonly share: ReplayShare;
 }
@@ -89,7 +93,9 @@ export function singleFlightId(parts: readonly string[]): string {
 }
 
 export function createSingleFlight(options: SingleFlightOptions): SingleFlight {
-  const deps = { ...options, leftBehind: createLeftBehind(options), share: createReplayShare(options.now) };
+  const { records, now, timer = systemTimer } = options;
+  const leftBehind = createLeftBehind({ records, now, timer });
+  const deps = { ...options, timer, leftBehind, share: createReplayShare(now) };
   const running = createSharedCalls<VendorTokens>();
   return {
     run(refresh, call) {
@@ -106,11 +112,11 @@ async function leadOrFollow(
   call: () => Promise<VendorTokens>,
   deps: SingleFlightDeps,
 ): Promise<VendorTokens> {
-  const { records, now } = deps;
+  const { records, now, timer } = deps;
   const key: RecordKey = { kind: "refresh", id: refresh.id };
   const holder = randomToken(16);
-  const startedMs = performance.now();
-  for (let hasWaited = false; performance.now() - startedMs < WAIT_MS; hasWaited = true) {
+  const startedMs = timer.elapsedMs();
+  for (let hasWaited = false; timer.elapsedMs() - startedMs < WAIT_MS; hasWaited = true) {
     // A create that fails costs a write at some stores, so a caller that waits reads first.
     let record = hasWaited ? await records.get(key) : undefined;
     if (record === undefined) {
@@ -129,7 +135,7 @@ async function leadOrFollow(
       const next = newLease(key, holder, now);
       if (await isTaken(takeOver(next, settled.holder, records), next, deps)) return lead(next, refresh, call, deps);
     }
-    await sleep(POLL_MS);
+    await timer.sleep(POLL_MS);
   }
   throw new OAuthError("temporarily_unavailable", "Another refresh of this token is still running");
 }

@@ -11,7 +11,7 @@ import {
   customFetch,
   type HttpRequestOptions,
 } from "oauth4webapi";
-import type { Clock, Fetch } from "../ports.ts";
+import type { Clock, Fetch, Timer } from "../ports.ts";
 import type { ResolvedVendor, Vendor, VendorCredentials } from "../registry/vendor.ts";
 import { parameterName } from "./authorization/url.ts";
 import { clockSkewSeconds } from "./clock.ts";
@@ -29,6 +29,8 @@ export interface VendorClientDeps {
    */
   readonly fetchDocuments?: Fetch;
   readonly now: Clock;
+  /** Default: the system's. */
+  readonly timer?: Timer;
   /** Permits http on loopback, and nothing else. */
   readonly allowLoopback: boolean;
   /** Whether the callback also takes a POST. Default no: metadata with `form_post` only is refused. */

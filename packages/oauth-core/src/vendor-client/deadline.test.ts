@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ACCESS_TOKEN, REFRESH_TOKEN, soundAnswer } from "../testing/network/faulty-vendor.ts";
 import { type Lab, openLab } from "../testing/network/vendor-lab.ts";
 import { createDeadline, VENDOR_OPERATION_SECONDS, waitUntil } from "./deadline.ts";
@@ -146,22 +146,23 @@ describe("the deadline of an operation", () => {
 });
 
 describe("createDeadline", () => {
-  afterEach(() => {
-    vi.useRealTimers();
-    vi.restoreAllMocks();
-  });
-
-  it("gives no operation more than twenty seconds, and operations of one second the same signal", () => {
-    const timeout = vi.spyOn(AbortSignal, "timeout");
-    vi.useFakeTimers({ toFake: ["setTimeout"] });
-    const deadline = createDeadline();
+  it("gives no operation more than twenty seconds, and operations of one second the same signal", async () => {
+    const second = Promise.withResolvers<void>();
+    const slept: number[] = [];
+    const limits: number[] = [];
+    const deadline = createDeadline({
+      elapsedMs: () => 0,
+      sleep: async (ms) => (slept.push(ms), second.promise),
+      timeout: (ms) => (limits.push(ms), new AbortController().signal),
+    });
     const first = deadline();
-    vi.advanceTimersByTime(999);
     expect(deadline()).toBe(first);
-    vi.advanceTimersByTime(1);
+    expect(slept).toEqual([1_000]);
+    second.resolve();
+    await new Promise(setImmediate);
     expect(deadline()).not.toBe(first);
     expect(VENDOR_OPERATION_SECONDS).toBe(20);
-    expect(timeout.mock.calls).toEqual([[20_000], [20_000]]);
+    expect(limits).toEqual([20_000, 20_000]);
   });
 });
 

@@ -2,6 +2,7 @@
  * One deadline for all requests of one operation at a vendor: the token request and the requests
  * its response makes necessary. Each request also has egress's own limit.
  */
+import type { Timer } from "../ports.ts";
 import { OAuthError } from "../protocol/errors.ts";
 
 /** No operation at a vendor takes longer; a lease on one must last longer than this. */
@@ -17,12 +18,12 @@ const SHARED_MILLISECONDS = 1_000;
  * than the rest of the bookkeeping. An operation therefore has between 19 and 20 seconds; less
  * where the process was busy for longer than that second.
  */
-export function createDeadline(): Deadline {
+export function createDeadline(timer: Timer): Deadline {
   let signal: AbortSignal | undefined;
   return () => {
     if (signal === undefined) {
-      signal = AbortSignal.timeout(VENDOR_OPERATION_SECONDS * 1000);
-      setTimeout(() => (signal = undefined), SHARED_MILLISECONDS).unref();
+      signal = timer.timeout(VENDOR_OPERATION_SECONDS * 1000);
+      void timer.sleep(SHARED_MILLISECONDS, { background: true }).then(() => (signal = undefined));
     }
     return signal;
   };

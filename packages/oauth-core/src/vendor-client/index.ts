@@ -3,6 +3,7 @@
  * Created once per process and set of egress rules; its caches live as long as it does.
  */
 import { defined } from "../mechanics/defined.ts";
+import { systemTimer } from "../mechanics/system-timer.ts";
 import type { JsonObject } from "../ports.ts";
 import type { ResolvedVendor, Vendor, VendorCredentials, VendorTokens } from "../registry/vendor.ts";
 import { account } from "./userinfo/userinfo.ts";
@@ -154,16 +155,16 @@ export interface VendorClient {
  */
 export function createVendorClient(
   options: VendorClientDeps,
-  { deadline }: { readonly deadline: Deadline } = { deadline: createDeadline() },
+  { deadline = createDeadline(options.timer ?? systemTimer) }: { readonly deadline?: Deadline } = {},
 ): VendorClient {
-  const { now } = options;
+  const { now, timer = systemTimer } = options;
   const fetch = vendorFetch(options.fetch);
   const deps = { ...options, fetch };
   const bindings = createBindings(deps);
   const documents = vendorFetch(options.fetchDocuments ?? options.fetch);
   const discovery = createDiscovery({ ...deps, fetch: documents });
   const keys = createSigningKeys({ fetch: documents, now });
-  const common = { now, fetch, bindings, discovery, keys, deadline };
+  const common = { now, timer, fetch, bindings, discovery, keys, deadline };
   const { onOddScope } = options;
   const accept: TokenDeps = {
     ...common,

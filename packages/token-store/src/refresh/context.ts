@@ -2,8 +2,8 @@
  * What the steps of a refresh share: the caller, the lease, the reported events. refresh.ts puts
  * them together.
  */
-import { type Clock, OAuthError, type Secret } from "@oauth-broker/oauth-core";
-import type { RefreshTimes, Timer } from "./times.ts";
+import { type Clock, OAuthError, type Secret, type Timer } from "@oauth-broker/oauth-core";
+import type { RefreshTimes } from "./times.ts";
 import type { CurrentRecord, Lease, TokenRecords } from "../tokens/token-records.ts";
 import type { StoredTokens, TokenKey, TokenSet } from "../tokens/tokens.ts";
 

@@ -4,10 +4,9 @@
  * has its own places, so that one that hangs delays no users of another. Records whose refresh did
  * not get through are counted, so that the operator sees the queue.
  */
-import { type Clock, createTurns, OAuthError } from "@oauth-broker/oauth-core";
+import { type Clock, createTurns, OAuthError, type Timer } from "@oauth-broker/oauth-core";
 import type { RefreshEvent } from "./context.ts";
 import { rowId, type RowKey } from "../storage/token-rows.ts";
-import type { Timer } from "./times.ts";
 
 export interface Gate {
   /**

@@ -16,7 +16,7 @@
  * due.ts decides 1, lease.ts 2, vendor-call.ts 3 and a vendor that refuses, commit.ts 4, 5 and 7,
  * orphans.ts and journal.ts 6. No vendor response is returned before it is stored.
  */
-import { type Clock, OAuthError } from "@oauth-broker/oauth-core";
+import { type Clock, OAuthError, systemTimer, type Timer } from "@oauth-broker/oauth-core";
 import { createJournal, type JournalEvent } from "./journal.ts";
 import { afterFailure, askVendor, endGrant } from "./vendor-call.ts";
 import { busy, createClockWatch, isHeld, takeLease } from "./lease.ts";
@@ -35,7 +35,7 @@ import { type Backlog, createBacklog, createGate, type Gate } from "./gate.ts";
 import { createFlights, type Flights } from "./flights.ts";
 import { createOrphans, settleDeadAttempt } from "./orphans.ts";
 import { shareReads } from "./reads.ts";
-import { refreshTimes, type RefreshTimes, systemTimer, type Timer, withJitter } from "./times.ts";
+import { refreshTimes, type RefreshTimes, withJitter } from "./times.ts";
 import type { CurrentRecord, TokenRecords } from "../tokens/token-records.ts";
 import type { StoredTokens, TokenKey } from "../tokens/tokens.ts";
 

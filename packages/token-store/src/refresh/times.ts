@@ -3,8 +3,7 @@
  * them.
  */
 import { randomInt } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
-import type { EpochSeconds } from "@oauth-broker/oauth-core";
+import type { EpochSeconds, Timer } from "@oauth-broker/oauth-core";
 
 /**
  * Seconds are compared with the clock and with rows; milliseconds are measured by this process
@@ -83,19 +82,6 @@ export function refreshTimes(times: Partial<RefreshTimes> = {}): RefreshTimes {
   }
   return all;
 }
-
-/** Waiting and measuring on a monotonic clock, apart from the wall clock. */
-export interface Timer {
-  /** @param options.background does not keep the process alive */
-  sleep(ms: number, options?: { readonly background?: boolean }): Promise<void>;
-  /** Milliseconds since some fixed moment. */
-  elapsedMs(): number;
-}
-
-export const systemTimer: Timer = {
-  sleep: async (ms, { background = false } = {}) => sleep(ms, undefined, { ref: !background }),
-  elapsedMs: () => performance.now(),
-};
 
 /**
  * Between half and one and a half times as long: callers that arrived together do not return

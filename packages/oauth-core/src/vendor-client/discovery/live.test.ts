@@ -1,5 +1,6 @@
 /** Endpoints of an MCP server: what its live metadata decides, and when the stored ones are used. */
 import { beforeEach, describe, expect, it, vi } from "vitest";
+import { systemTimer } from "../../mechanics/system-timer.ts";
 import type { Fetch } from "../../ports.ts";
 import { fixedClock } from "../../testing/fixed-clock.ts";
 import { withOperatorsFields } from "../../registry/operators-vendor.ts";
@@ -92,7 +93,7 @@ describe("the endpoints of an MCP server", () => {
     for (const name of ["revocationEndpoint", "registrationEndpoint", "userinfoEndpoint"]) {
       expect(resolved).not.toHaveProperty(name);
     }
-    const place = findRegistration(strict, { discovery, deadline: createDeadline() });
+    const place = findRegistration(strict, { discovery, deadline: createDeadline(systemTimer) });
     await expect(place).rejects.toMatchObject({ extras: { reason: "registration_not_supported" } });
   });
 
@@ -118,11 +119,11 @@ describe("the endpoints of an MCP server", () => {
 
   it("are where clients register, with the methods that the metadata lists", async () => {
     publish(OAUTH, SOUND, { token_endpoint_auth_methods_supported: ["none"] });
-    const place = await findRegistration(falling, { discovery, deadline: createDeadline() });
+    const place = await findRegistration(falling, { discovery, deadline: createDeadline(systemTimer) });
     expect(place).toEqual({ endpoint: SOUND.registration_endpoint, authMethods: ["none"] });
     answers.clear();
     clock.advance(3_600);
-    expect(await findRegistration(falling, { discovery, deadline: createDeadline() })).toEqual({
+    expect(await findRegistration(falling, { discovery, deadline: createDeadline(systemTimer) })).toEqual({
       endpoint: STORED.registrationEndpoint,
     });
   });
@@ -264,7 +265,7 @@ describe("hosts that live metadata may name", () => {
     const resolved = await discovery.resolve(strict);
     expect(resolved.jwksUri).toBe(elsewhere);
     expect(JSON.stringify({ ...resolved, jwksUri: "" })).not.toContain("evil");
-    const place = findRegistration(strict, { discovery, deadline: createDeadline() });
+    const place = findRegistration(strict, { discovery, deadline: createDeadline(systemTimer) });
     await expect(place).rejects.toMatchObject({ extras: { reason: "registration_not_supported" } });
   });
 });

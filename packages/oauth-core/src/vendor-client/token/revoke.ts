@@ -4,7 +4,7 @@
  */
 import { defined } from "../../mechanics/defined.ts";
 import { revocationRequest } from "oauth4webapi";
-import type { JsonObject } from "../../ports.ts";
+import type { JsonObject, Timer } from "../../ports.ts";
 import { OAuthError } from "../../protocol/errors.ts";
 import type { RevocationDialect } from "../../registry/dialect.ts";
 import type { ResolvedVendor, VendorCredentials } from "../../registry/vendor.ts";
@@ -248,12 +248,12 @@ export function discardTokens(
   vendor: ResolvedVendor,
   credentials: VendorCredentials,
   tokens: LostTokens,
-  deps: RevokeDeps,
+  deps: RevokeDeps & { readonly timer: Timer },
 ): void {
   if (vendor.revocationEndpoint === undefined || vendor.revocation?.ends === "grant") return;
   const request = lostRevocation(vendor, tokens);
   if (request === undefined) return;
-  revokeToken(vendor, credentials, request, deps, AbortSignal.timeout(DISCARD_MILLISECONDS)).catch(() => {});
+  revokeToken(vendor, credentials, request, deps, deps.timer.timeout(DISCARD_MILLISECONDS)).catch(() => {});
 }
 
 function lostRevocation(vendor: ResolvedVendor, { accessToken, refreshToken }: LostTokens): RevokeRequest | undefined {

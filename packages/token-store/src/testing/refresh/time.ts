@@ -3,8 +3,7 @@
  * to run, time jumps to the first sleeper. The clock shows the same time in whole seconds.
  */
 import { createHook } from "node:async_hooks";
-import type { Clock } from "@oauth-broker/oauth-core";
-import type { Timer } from "../../refresh/times.ts";
+import type { Clock, Timer } from "@oauth-broker/oauth-core";
 
 export interface VirtualTime {
   readonly timer: Timer;
@@ -33,15 +32,21 @@ export function virtualTime(start: number): VirtualTime {
     // Twice: what a store's result triggers comes first.
     setImmediate(() => setImmediate(pump));
   };
+  const sleep: Timer["sleep"] = async (ms) => {
+    const woken = Promise.withResolvers<void>();
+    sleepers.push({ wakeAt: elapsedMs + ms, wake: woken.resolve });
+    startPump();
+    return woken.promise;
+  };
   return {
     timer: {
-      sleep: async (ms) => {
-        const woken = Promise.withResolvers<void>();
-        sleepers.push({ wakeAt: elapsedMs + ms, wake: woken.resolve });
-        startPump();
-        return woken.promise;
-      },
+      sleep,
       elapsedMs: () => elapsedMs,
+      timeout: (ms) => {
+        const controller = new AbortController();
+        void sleep(ms).then(() => controller.abort());
+        return controller.signal;
+      },
     },
     now: () => start + Math.floor(elapsedMs / 1000),
     advance: (seconds) => {
