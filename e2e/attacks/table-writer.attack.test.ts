@@ -1,7 +1,7 @@
 /**
  * Attackers: a writer of a deployed server's table who lacks its keys, and an operator who sets
  * another vendor over the same table. Neither may turn one user into another. The twins are beside
- * the code, in table-writer.twin.test.ts.
+ * the code, in hosted/table-writer.twin.test.ts.
  */
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";

@@ -48,7 +48,7 @@ export function readSources(patterns: readonly string[], root: string = ROOT): S
 
 /**
  * The exports of each workspace package: "@oauth-broker/oauth-core/http" →
- * "packages/oauth-core/src/hono/index.ts".
+ * "packages/oauth-core/src/http/index.ts".
  */
 export function readEntries(root: string = ROOT): Map<string, string> {
   const entries = new Map<string, string>();

@@ -1,6 +1,6 @@
 /**
  * All that can be connected in the sandbox: the OpenID provider, and the simulators of
- * sandbox-simulators.ts, each with one app for the broker. Called by the broker's sandbox.ts, which
+ * sandbox-simulators.ts, each with one app for the broker. Called by broker/src/sandbox.ts, which
  * writes the entries into its configuration.
  */
 import { startOpenIdProvider } from "./openid-provider.ts";

@@ -17,7 +17,7 @@ const FILES = [
 
 it("counts the files that are reached by values, to where a name is declared, egress apart", () => {
   const legs = [{ name: "leg", start: "apps/a/src/leg.ts" }];
-  // leg.ts, one.ts, three.ts: without the index, without what is imported as a type, and without
+  // The leg, one and three: without the index, without what is imported as a type, and without
   // egress.
   expect(renderClosures(FILES, ENTRIES, legs)).toContain("| leg | `apps/a/src/leg.ts` | 3 | 7 |");
   expect(() => renderClosures(FILES, ENTRIES, [{ name: "gone", start: "gone.ts" }])).toThrow("gone.ts does not exist");

@@ -21,7 +21,7 @@ export function renderFirstClass(root: string = ROOT): string {
   const imports = vendors.map(({ file, name }) => [`./${file}`, `import { ${name} } from "./${file}";`] as const);
   const type = ["./registry-entry.ts", `import type { RegistryEntry } from "./registry-entry.ts";`] as const;
   return `// Generated. Remake: npm run docs
-/** The vendors with a file of their own. Listed by registry.ts. */
+/** The vendors with a file of their own. Listed by registry/registry.ts. */
 ${[...imports, type]
   .toSorted(([a], [b]) => (a < b ? -1 : 1))
   .map(([, line]) => line)

@@ -1,7 +1,7 @@
 /**
  * Leg 3, /v1/callback and /v1/custom/{context}/callback: the vendor sends the browser back. A GET
  * carries the answer; a POST (form post) is redirected to the same GET. The engine
- * (oauth-core/brokered-code/callback.ts) makes every check, under the broker's policy. Before it:
+ * (brokered-code/callback.ts) makes every check, under the broker's policy. Before it:
  * authorize.ts. After it: the client brings the code to token.ts.
  */
 import { OAuthError } from "@oauth-broker/oauth-core";

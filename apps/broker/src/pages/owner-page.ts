@@ -21,7 +21,7 @@ export interface OwnerPage {
 /**
  * A vendor may ignore a scope it does not know, so that the words are the client's choice: one a
  * line, as code, they cannot be read as a sentence of ours. All of them, and whole, so that none
- * hides behind others; vendor/request.ts bounds their length together.
+ * hides behind others; vendor-choice/request.ts bounds their length together.
  */
 function scopeList(scope: readonly string[]): Markup {
   return html`${scope.map((one) => html`<code>${one}</code><br>`)}`;

@@ -130,7 +130,7 @@ describe("peers", () => {
   });
 });
 
-// Without egress.ts in front, whose URL rules refuse most of this first.
+// Without index.ts in front, whose URL rules refuse most of this first.
 describe("createGuardedConnector", () => {
   type Build = EgressDeps["buildConnector"];
   const policy: AddressPolicy = { allowLoopback: false, refusedHosts: new Set() };

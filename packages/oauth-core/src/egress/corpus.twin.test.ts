@@ -1,5 +1,5 @@
 /**
- * The twin of egress-corpus.test.ts: with the address and name checks off, the same URLs are
+ * The twin of corpus.test.ts: with the address and name checks off, the same URLs are
  * connected to.
  */
 import { describe, expect, it, vi } from "vitest";

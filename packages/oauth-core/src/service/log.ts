@@ -273,7 +273,7 @@ export function outboundErrorOf(error: unknown): string | undefined {
 
 const FRAME = /^ {4}at (?:.* \()?(?:file:\/\/)?((?:node:|\/|[A-Za-z]:\\)[^()]*):(\d+):\d+\)?$/;
 
-/** The first three frames as `folder/file.ts:line`. */
+/** The first three frames as `folder/file:line`. */
 function stackTop(error: Error): string | undefined {
   const frames = framesOf(error)
     .split("\n")

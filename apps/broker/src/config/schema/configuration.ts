@@ -86,7 +86,7 @@ const limitsSchema = section({
   ).default(65_536),
 });
 
-/** connections/single-flight.ts sizes the lease of a refresh for calls up to this length. */
+/** grants/single-flight.ts sizes the lease of a refresh for calls up to this length. */
 const LONGEST_CALL_MS = 15_000;
 
 const egressSchema = section({
