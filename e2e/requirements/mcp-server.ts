@@ -4,11 +4,12 @@
  */
 import { HOSTED, notOurs, type Requirement, row, SCENARIOS, twin } from "./requirement.ts";
 
-const OWN_CALLBACK = `${HOSTED}/server-callback`;
-const MCP = "packages/mcp-auth/src/mcp";
-const GATE = "packages/mcp-auth/src/pre-registered/gate.test.ts";
+const AUTHENTICATE = "packages/mcp-auth/src/pre-registered/authenticate.test.ts";
 const APP = "packages/mcp-auth/src/app.test.ts";
 const TWINS = "packages/mcp-auth/src/resource-server.twin.test.ts";
+const MCP = "packages/mcp-auth/src/mcp";
+
+const OWN_CALLBACK = `${HOSTED}/server-callback`;
 
 export const AUTHORIZATION_SERVER: readonly Requirement[] = [
   twin(
@@ -139,7 +140,7 @@ export const AUTHORIZATION_SERVER: readonly Requirement[] = [
   row(
     "AS-21",
     "A client revokes another client's token, or an invalid one. The answer is 200 where the standard says so, and nothing else ends.",
-    `${HOSTED}/revoke.test.ts`,
+    `${HOSTED}/token/revoke.test.ts`,
     `${HOSTED}/sessions/session-revocation.test.ts`,
     `${SCENARIOS}/mcp/errors.test.ts`,
   ),
@@ -164,7 +165,7 @@ export const RESOURCE_SERVER: readonly Requirement[] = [
     "A call has a token that is malformed, expired, revoked, another server's, a refresh token or the vendor's. It is 401; in pre-registered mode a token passes when the vendor vouches for it. Ours are never forwarded.",
     `${HOSTED}/sessions/sessions.twin.test.ts`,
     `${HOSTED}/sessions/session-attacks.test.ts`,
-    GATE,
+    AUTHENTICATE,
     `${SCENARIOS}/mcp/hosted.test.ts`,
     `${MCP}/endpoint.test.ts`,
   ),
@@ -182,7 +183,7 @@ export const RESOURCE_SERVER: readonly Requirement[] = [
   row(
     "RS-5",
     "A caller guesses the session id of another. A session id is no authentication: with one vendor the server issues none, with several it says only what its own client can show.",
-    `${MCP}/linking/attacks.test.ts`,
+    `${MCP}/elicitation/attacks.test.ts`,
     `${SCENARIOS}/mcp/errors.test.ts`,
   ),
   row("RS-6", "One server object serves two callers. No two requests share one.", `${MCP}/endpoint.test.ts`),
@@ -190,7 +191,7 @@ export const RESOURCE_SERVER: readonly Requirement[] = [
     "RS-7",
     "A page reaches the server under another name (DNS rebinding), or posts from another site. A foreign Host or Origin is 403.",
     TWINS,
-    `${MCP}/known-host.test.ts`,
+    `${MCP}/admission/known-host.test.ts`,
     APP,
     `${SCENARIOS}/mcp/routes.test.ts`,
   ),
@@ -198,7 +199,7 @@ export const RESOURCE_SERVER: readonly Requirement[] = [
     "RS-8",
     "Calls of many users run at once, with caches on. No user is answered as another.",
     TWINS,
-    GATE,
+    AUTHENTICATE,
     `${SCENARIOS}/mcp-processes/two-processes-dynamodb.test.ts`,
   ),
   row(

@@ -136,7 +136,7 @@ export const USERINFO: readonly Requirement[] = [
     ACCOUNT_TWIN,
     ACCOUNT,
     `${VENDOR}/userinfo/identify.test.ts`,
-    "packages/mcp-auth/src/mcp/vendor-api.test.ts",
+    "packages/mcp-auth/src/mcp/tools/vendor-api.test.ts",
   ),
   twin(
     "UI-2",

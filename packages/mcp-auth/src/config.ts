@@ -17,7 +17,7 @@ import { createReader, type PrefixedReader } from "./config/reader.ts";
 import { type Variable, VARIABLES } from "./config/variables.ts";
 import { checkPlatformCallback } from "./config/vendor.ts";
 import { readVendors } from "./config/vendors.ts";
-import { toolProblems } from "./mcp/tool-vendors.ts";
+import { toolProblems } from "./mcp/tools/tool-vendors.ts";
 import type { Settings } from "./settings.ts";
 import type { Tool } from "./tool.ts";
 

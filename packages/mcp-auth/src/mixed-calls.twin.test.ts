@@ -4,12 +4,12 @@
  */
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { crossed, openMixedCalls } from "./testing/mixed-calls.ts";
-import type { createVendorApi } from "./mcp/vendor-api.ts";
-import type { freshTokens } from "./hosted/vendor-links/link.ts";
+import type { createVendorApi } from "./mcp/tools/vendor-api.ts";
+import type { freshTokens } from "./hosted/links/link.ts";
 
 const shared = vi.hoisted(() => ({ what: "" }));
 
-vi.mock("./mcp/vendor-api.ts", async (original) => {
+vi.mock("./mcp/tools/vendor-api.ts", async (original) => {
   const real: { readonly createVendorApi: typeof createVendorApi } = await original();
   let first: ReturnType<typeof createVendorApi> | undefined;
   return {
@@ -20,7 +20,7 @@ vi.mock("./mcp/vendor-api.ts", async (original) => {
     },
   };
 });
-vi.mock("./hosted/vendor-links/link.ts", async (original) => {
+vi.mock("./hosted/links/link.ts", async (original) => {
   const real: { readonly freshTokens: typeof freshTokens } = await original();
   let reading: ReturnType<typeof freshTokens> | undefined;
   return {

@@ -4,8 +4,8 @@
  * ourselves. Applied by app.ts to every route but the probes.
  */
 import { createCors, readableByAll, type Route, withCors } from "@oauth-broker/oauth-core/service";
-import { PATHS } from "./hosted/paths.ts";
-import { createKnownHost, type KnownHost, onlyForUs } from "./mcp/known-host.ts";
+import { PATHS } from "./resource/paths.ts";
+import { createKnownHost, type KnownHost, onlyForUs } from "./mcp/admission/known-host.ts";
 import type { Settings } from "./settings.ts";
 
 const CALLED_BY_CLIENTS: ReadonlySet<string> = new Set([PATHS.mcp, PATHS.token, PATHS.register, PATHS.revoke]);

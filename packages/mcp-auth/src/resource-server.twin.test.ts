@@ -13,8 +13,8 @@ import { HOSTED, PRE_REGISTERED } from "./testing/environments.ts";
 
 const SERVER = "@oauth-broker/oauth-core/server";
 const SERVICE = "@oauth-broker/oauth-core/service";
-const KNOWN_HOST = "./mcp/known-host.ts";
-const BEARER = "./mcp/bearer.ts";
+const KNOWN_HOST = "./mcp/admission/known-host.ts";
+const BEARER = "./mcp/admission/bearer.ts";
 
 beforeEach(() => {
   vi.resetModules();
@@ -70,7 +70,7 @@ describe("with a defence off", () => {
 
   it("one user is answered as another where validations are not kept by token (twin of bar#RS-8)", async () => {
     vi.doMock(SERVER, async (original) => ({ ...(await original<typeof Server>()), hashOf: () => "one for all" }));
-    const { createPreRegisteredGate } = await import("./pre-registered/gate.ts");
+    const { createPreRegisteredGate } = await import("./pre-registered/authenticate.ts");
     const gate = createPreRegisteredGate({
       settings: { credentials: undefined },
       vendor: async () => ({ id: "example" }) as ResolvedVendor,

@@ -25,7 +25,7 @@ import { isUnderDev, loadSettings } from "./config.ts";
 import { requireSignIn } from "./hosted/sessions/sign-in-source.ts";
 import type { ShowToAuthor } from "./mcp/run-tool.ts";
 import type { ServerMetrics } from "./mcp/metrics.ts";
-import { toolWarnings } from "./mcp/tool-vendors.ts";
+import { toolWarnings } from "./mcp/tools/tool-vendors.ts";
 import type { ServerDefinition } from "./server.ts";
 import type { Settings } from "./settings.ts";
 import { openStorage, type Storage } from "./storage.ts";

@@ -7,7 +7,7 @@ import { createLog } from "@oauth-broker/oauth-core/service";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { type DynamoDbEngine, type KmsServer, startDynamoDb, startKms } from "@oauth-broker/simulators/aws";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { createServerRecords } from "./hosted/server-key.ts";
+import { createServerRecords } from "./hosted/records/server-key.ts";
 import { createSessions } from "./hosted/sessions/sessions.ts";
 import type { Sessions } from "./hosted/sessions/session.ts";
 import { openStorage, type Storage } from "./storage.ts";

@@ -12,7 +12,7 @@ import {
   TIME_TO_LIVE,
 } from "@oauth-broker/token-store";
 import { bindingOf } from "../../../apps/broker/src/keys/keyset-binding.ts";
-import { serverKeyContext } from "../../../packages/mcp-auth/src/hosted/server-key.ts";
+import { serverKeyContext } from "../../../packages/mcp-auth/src/hosted/records/server-key.ts";
 import { dataKeyContext } from "../../../packages/token-store/src/token-store.ts";
 import type { Alarm, Json } from "./alarms.ts";
 import { alarmResource, counterAlarms } from "./cloudwatch.ts";

@@ -5,7 +5,7 @@
 import type { Link } from "@oauth-broker/token-store";
 import { ACCESS_TOKEN_LIFETIME_SECONDS } from "../hosted/sessions/record.ts";
 import type { EndedSessions } from "../hosted/sessions/user-sessions.ts";
-import type { VendorRevocation } from "../hosted/vendor-links/link.ts";
+import type { VendorRevocation } from "../hosted/links/link.ts";
 
 /** A vendor of the server. */
 export interface OperatorVendor {

@@ -7,13 +7,13 @@ import { readTokenStoreSettings, requireStoreFile } from "@oauth-broker/token-st
 import { runCommandLine } from "@oauth-broker/token-store/cli";
 import { systemClock } from "../clock.ts";
 import { type Environment, loadSettings } from "../config.ts";
-import { createSignIns } from "../hosted/linking/sign-ins.ts";
-import { identitySource } from "../hosted/vendor-links/identity-source.ts";
-import { resourceOf } from "../hosted/paths.ts";
-import { createServerRecords } from "../hosted/server-key.ts";
+import { createSignIns } from "../hosted/pages/sign-ins.ts";
+import { identitySource } from "../hosted/records/identity-source.ts";
+import { resourceOf } from "../resource/paths.ts";
+import { createServerRecords } from "../hosted/records/server-key.ts";
 import { createSignInGeneration } from "../hosted/sessions/sign-in-generation.ts";
 import { createUserSessions } from "../hosted/sessions/user-sessions.ts";
-import { atVendor, endLink } from "../hosted/vendor-links/link.ts";
+import { atVendor, endLink } from "../hosted/links/link.ts";
 import type { HostedSettings, VendorSettings } from "../settings.ts";
 import { openStorage } from "../storage.ts";
 import type { OperatorLinks, OperatorVendor } from "./links.ts";

@@ -1,7 +1,7 @@
 import { OAuthError } from "@oauth-broker/oauth-core";
 import type { Link } from "@oauth-broker/token-store";
 import { describe, expect, it, vi } from "vitest";
-import type { VendorRevocation } from "../hosted/vendor-links/link.ts";
+import type { VendorRevocation } from "../hosted/links/link.ts";
 import { runCommand } from "./run-command.ts";
 
 const LINKS: readonly Link[] = [

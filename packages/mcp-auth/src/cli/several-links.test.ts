@@ -1,6 +1,6 @@
 import type { Link } from "@oauth-broker/token-store";
 import { describe, expect, it } from "vitest";
-import type { VendorRevocation } from "../hosted/vendor-links/link.ts";
+import type { VendorRevocation } from "../hosted/links/link.ts";
 import { runCommand } from "./run-command.ts";
 
 const SIGN_IN = { vendor: "main", issuer: "https://main.example" };

@@ -5,7 +5,7 @@
  */
 import { checkVendorId } from "@oauth-broker/oauth-core/configuration";
 import { REGISTRY } from "@oauth-broker/oauth-core/registry";
-import { identitySource } from "../hosted/vendor-links/identity-source.ts";
+import { identitySource } from "../hosted/records/identity-source.ts";
 import type { HostedVendorSettings, LinkingSettings, VendorSettings } from "../settings.ts";
 import { collide, type PrefixedReader, prefixOf, splitPrefixed, vendorReader } from "./reader.ts";
 import { VARIABLES } from "./variables.ts";

@@ -7,7 +7,7 @@ import { defineVendor, type Vendor } from "@oauth-broker/oauth-core/registry";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { expectPage, openServerFixture, openStubServerFixture, type ServerFixture } from "../testing/server-fixture.ts";
 import { SAME, testSessions, WHO } from "../testing/test-sessions.ts";
-import { linkKey } from "./vendor-links/link.ts";
+import { linkKey } from "./links/link.ts";
 
 const INVALID_GRANT = { status: 400, body: { error: "invalid_grant" } };
 

@@ -7,7 +7,7 @@ import type { VendorClient } from "@oauth-broker/oauth-core/client";
 import type { Log } from "@oauth-broker/oauth-core/service";
 import type { TokenStore } from "@oauth-broker/token-store";
 import type { HostedSettings } from "../settings.ts";
-import type { ServerKey } from "./server-key.ts";
+import type { ServerKey } from "./records/server-key.ts";
 import type { Sessions } from "./sessions/session.ts";
 import type { SignInGeneration } from "./sessions/sign-in-generation.ts";
 

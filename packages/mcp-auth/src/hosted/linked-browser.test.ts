@@ -8,12 +8,12 @@ import { Hono } from "hono";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { z } from "zod";
 import { createMcpEndpoint } from "../mcp/endpoint.ts";
-import { createLinkingDeps } from "../mcp/linking/deps.ts";
-import { identitySource } from "./vendor-links/identity-source.ts";
+import { createLinkingDeps } from "../mcp/elicitation/deps.ts";
+import { identitySource } from "./records/identity-source.ts";
 import { SERVER } from "../testing/hosted-fixture.ts";
 import { type LinkingFixture, type LinkingVisitor, openLinkingFixture } from "../testing/linking/fixture.ts";
 import { defineTool, SIGN_IN_VENDOR } from "../tool.ts";
-import { MAX_OPEN } from "./linking/tickets.ts";
+import { MAX_OPEN } from "./tickets/tickets.ts";
 import { prefixScopes } from "./sessions/scope.ts";
 
 const whois = defineTool({

@@ -9,14 +9,14 @@ import { Hono } from "hono";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { createMcpEndpoint } from "../mcp/endpoint.ts";
-import { createLinkingDeps } from "../mcp/linking/deps.ts";
-import { identitySource } from "./vendor-links/identity-source.ts";
+import { createLinkingDeps } from "../mcp/elicitation/deps.ts";
+import { identitySource } from "./records/identity-source.ts";
 import { initialize, legacyCall, modernCall } from "../testing/linking/linked-calls.ts";
 import { openStubLinkingFixture, type StubLinkingFixture } from "../testing/linking/stub-linking.ts";
 import { defineTool, SIGN_IN_VENDOR } from "../tool.ts";
-import { MAX_OPEN, type Tickets } from "./linking/tickets.ts";
+import { MAX_OPEN, type Tickets } from "./tickets/tickets.ts";
 import { prefixScopes } from "./sessions/scope.ts";
-import { atVendor, linkKey } from "./vendor-links/link.ts";
+import { atVendor, linkKey } from "./links/link.ts";
 
 const SERVER = "https://server.example";
 let runs = 0;

@@ -5,10 +5,10 @@
  */
 import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
 import { type Answer, jsonAnswer } from "@oauth-broker/oauth-core/http";
-import { scopesOfResource } from "../mcp/resource-scopes.ts";
+import { scopesOfResource } from "../resource/scopes.ts";
 import type { HostedSettings } from "../settings.ts";
 import type { HostedDeps } from "./deps.ts";
-import { PATHS, resourceOf } from "./paths.ts";
+import { PATHS, resourceOf } from "../resource/paths.ts";
 import { supportedScopes } from "./sessions/scope.ts";
 
 /**

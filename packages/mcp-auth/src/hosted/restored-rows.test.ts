@@ -8,7 +8,7 @@ import { memoryRecordStore } from "@oauth-broker/token-store/memory";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
 import { AUDIENCE, NOW, SAME, SOURCE, testServerKey, testSessions, WHO } from "../testing/test-sessions.ts";
-import { createSignIns } from "./linking/sign-ins.ts";
+import { createSignIns } from "./pages/sign-ins.ts";
 import { indexKey } from "./sessions/user-sessions.ts";
 
 const INVALID_GRANT = expect.objectContaining({ code: "invalid_grant", description: "The refresh token is not valid" });

@@ -47,7 +47,7 @@ it.each(["its row put back", "its index removed"])(
 
 it("a sign-in that names no revision lives again when the record of its end is removed (twin of bar#TS-19)", async () => {
   const { NOW, SOURCE, testServerKey } = await import("../testing/test-sessions.ts");
-  const { createSignIns } = await import("./linking/sign-ins.ts");
+  const { createSignIns } = await import("./pages/sign-ins.ts");
   const now = fixedClock(NOW);
   const table = memoryRecordStore({ now });
   const ends = new Map<string, { kind: string; id: string }>();

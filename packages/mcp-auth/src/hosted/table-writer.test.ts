@@ -9,7 +9,7 @@ import { memoryRecordStore } from "@oauth-broker/token-store/memory";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { BACK, openStubServerFixture, type StubServerFixture } from "../testing/server-fixture.ts";
 import { AUDIENCE, SAME, SOURCE, testSessions, WHO } from "../testing/test-sessions.ts";
-import { createServerRecords } from "./server-key.ts";
+import { createServerRecords } from "./records/server-key.ts";
 import { createSessions } from "./sessions/sessions.ts";
 import { indexKey } from "./sessions/user-sessions.ts";
 

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type * as RecordMac from "../../../token-store/src/crypto/record-mac.ts";
 
 const MAC = "../../../token-store/src/crypto/record-mac.ts";
-const SOURCE_CHECK = "./vendor-links/identity-source.ts";
+const SOURCE_CHECK = "./records/identity-source.ts";
 
 beforeEach(() => vi.resetModules());
 afterEach(() => {
@@ -48,7 +48,7 @@ it("without the MAC a writer of the table is any user (twin of bar#TS-3)", async
 it("a planted server key that is taken over makes any user (twin of bar#TS-7)", async () => {
   const planted = randomBytes(32);
   const { testSessions, AUDIENCE, SOURCE, WHO } = await import("../testing/test-sessions.ts");
-  const { createServerRecords } = await import("./server-key.ts");
+  const { createServerRecords } = await import("./records/server-key.ts");
   const { createSessions } = await import("./sessions/sessions.ts");
   const { memoryRecordStore } = await import("@oauth-broker/token-store/memory");
   const keys: KeyWrapper = {

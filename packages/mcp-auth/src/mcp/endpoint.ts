@@ -20,18 +20,18 @@ import type { Caller } from "../mode.ts";
 import type { CallerAddress } from "../caller-address.ts";
 import type { ServerDefinition } from "../server.ts";
 import type { Tool } from "../tool.ts";
-import { type BearerDeps, requireCaller } from "./bearer.ts";
-import type { Era, LinkedRequest } from "./linking/call.ts";
-import type { LinkingDeps } from "./linking/deps.ts";
-import { createExchange } from "./linking/exchange.ts";
-import { createWaiting } from "./linking/waiting.ts";
+import { type BearerDeps, requireCaller } from "./admission/bearer.ts";
+import type { Era, LinkedRequest } from "./elicitation/call.ts";
+import type { LinkingDeps } from "./elicitation/deps.ts";
+import { createExchange } from "./elicitation/exchange.ts";
+import { createWaiting } from "./elicitation/waiting.ts";
 import { isForUser } from "./people.ts";
 import { type RunDeps, runTool, type RunToolDeps } from "./run-tool.ts";
-import { scopesOfResource } from "./resource-scopes.ts";
+import { scopesOfResource } from "../resource/scopes.ts";
 import { createRunningCalls } from "./calls/running-calls.ts";
-import { convertedOnce } from "./tool-schema.ts";
-import { type NamedVendor, vendorsOf } from "./tool-vendors.ts";
-import { callerIn, requireWholeToken } from "./whole-token.ts";
+import { convertedOnce } from "./tools/tool-schema.ts";
+import { type NamedVendor, vendorsOf } from "./tools/tool-vendors.ts";
+import { callerIn, requireWholeToken } from "./admission/whole-token.ts";
 
 export interface McpDeps extends BearerDeps, RunToolDeps {
   readonly addressOf: CallerAddress;

@@ -4,7 +4,7 @@
  */
 import { type Answer, pageAnswer } from "@oauth-broker/oauth-core/http";
 import { html, type Markup, page, type Route, STYLE_HASH } from "@oauth-broker/oauth-core/service";
-import { PATHS } from "../hosted/paths.ts";
+import { PATHS } from "../resource/paths.ts";
 import type { ServerDefinition } from "../server.ts";
 import type { Settings } from "../settings.ts";
 

@@ -11,13 +11,13 @@ import {
 } from "@modelcontextprotocol/server";
 import { errorFields, inTool, type Log } from "@oauth-broker/oauth-core/service";
 import { type ToolContext, ToolError, type VendorApi } from "../tool.ts";
-import { failure } from "./linking/asking.ts";
-import type { RunningToolCall, ToolCall } from "./linking/call.ts";
-import { askableAt } from "./linking/find-links.ts";
-import { type LinkedAnswer, runLinked, type RunLinkedDeps } from "./linking/run-linked.ts";
+import { failure } from "./elicitation/asking.ts";
+import type { RunningToolCall, ToolCall } from "./elicitation/call.ts";
+import { askableAt } from "./elicitation/find-links.ts";
+import { type LinkedAnswer, runLinked, type RunLinkedDeps } from "./elicitation/run-linked.ts";
 import type { RunningCalls } from "./calls/running-calls.ts";
 import { toResult } from "./calls/tool-answer.ts";
-import { createVendorApi, type VendorApiDeps } from "./vendor-api.ts";
+import { createVendorApi, type VendorApiDeps } from "./tools/vendor-api.ts";
 
 export interface RunToolDeps extends VendorApiDeps {
   readonly log: Log;

@@ -17,11 +17,11 @@ import { memoryRecordStore, memoryTokenRows } from "@oauth-broker/token-store/me
 import { Hono } from "hono";
 import type { Gate } from "../mode.ts";
 import type { HostedDeps } from "../hosted/deps.ts";
-import { createHostedGate } from "../hosted/gate.ts";
-import { identitySource } from "../hosted/vendor-links/identity-source.ts";
-import { createLinking, type Linking } from "../hosted/linking/deps.ts";
+import { createHostedGate } from "../hosted/authenticate.ts";
+import { identitySource } from "../hosted/records/identity-source.ts";
+import { createLinking, type Linking } from "../hosted/pages/deps.ts";
 import { hostedRoutes } from "../hosted/routes.ts";
-import { createServerKey, type ServerKey } from "../hosted/server-key.ts";
+import { createServerKey, type ServerKey } from "../hosted/records/server-key.ts";
 import { documentEgress, publicDocumentEgress } from "../hosted/clients/metadata-document.ts";
 import { createSessions } from "../hosted/sessions/sessions.ts";
 import { createSignInGeneration } from "../hosted/sessions/sign-in-generation.ts";

@@ -4,11 +4,12 @@
  */
 import type { Mutation } from "../mutation.ts";
 
+const OWN = "packages/mcp-auth/src/hosted/server-callback";
+
 const FLOWS = "apps/broker/src/flows";
 const VENDOR = "apps/broker/src/vendor-choice";
 const GRANT_FILES = "apps/broker/src/grants";
 const ENGINE = "packages/oauth-core/src/brokered-code";
-const OWN = "packages/mcp-auth/src/hosted/server-callback";
 const START = `${FLOWS}/start-legs.test.ts`;
 const CALLBACK = `${FLOWS}/callback.test.ts`;
 const TOKEN = `${FLOWS}/token.test.ts`;

@@ -153,14 +153,14 @@ export const BROWSER_CLIENT_DEFENCES: readonly Mutation[] = [
   },
   {
     defence: "A foreign Host gets 403, even with an allowed Origin",
-    file: "packages/mcp-auth/src/mcp/known-host.ts",
+    file: "packages/mcp-auth/src/mcp/admission/known-host.ts",
     find: 'host?.toLowerCase().replace(defaultPort, "") === expected',
     replace: "host !== undefined",
-    tests: ["packages/mcp-auth/src/mcp/known-host.test.ts", "packages/mcp-auth/src/app.test.ts"],
+    tests: ["packages/mcp-auth/src/mcp/admission/known-host.test.ts", "packages/mcp-auth/src/app.test.ts"],
   },
   {
     defence: "Methods that a path does not serve are checked for Host and Origin too",
-    file: "packages/mcp-auth/src/mcp/known-host.ts",
+    file: "packages/mcp-auth/src/mcp/admission/known-host.ts",
     find: "      requireKnown(c);\n      return route.otherMethods?.(c, trace);",
     replace: "      return route.otherMethods?.(c, trace);",
     tests: ["packages/mcp-auth/src/app.test.ts", "packages/mcp-auth/src/origins.test.ts"],

@@ -100,10 +100,10 @@ export const MCP_CLIENT_DEFENCES: readonly Mutation[] = [
   {
     defence: "Challenges and the resource's metadata do not name offline_access",
     rows: ["AS-17"],
-    file: "packages/mcp-auth/src/mcp/resource-scopes.ts",
+    file: "packages/mcp-auth/src/resource/scopes.ts",
     find: "scope !== OFFLINE_ACCESS && ",
     replace: "scope !== `${OFFLINE_ACCESS}2` && ",
-    tests: ["packages/mcp-auth/src/hosted/offline-access.test.ts", "packages/mcp-auth/src/mcp/endpoint.test.ts"],
+    tests: ["packages/mcp-auth/src/hosted/offline-access.test.ts", `${MCP}/endpoint.test.ts`],
   },
   {
     defence: "A redirect URI that is sent to /token is compared although it may be left out",
@@ -167,7 +167,7 @@ export const MCP_CLIENT_DEFENCES: readonly Mutation[] = [
   {
     defence: "A rejection that no code awaits is counted as a failure of its tool",
     rows: ["OB-1"],
-    file: "packages/mcp-auth/src/mcp/metrics.ts",
+    file: `${MCP}/metrics.ts`,
     find: 'event === "tool_call" || event === "tool_rejection"',
     replace: 'event === "tool_call"',
     tests: ["packages/mcp-auth/src/author-slips.test.ts"],

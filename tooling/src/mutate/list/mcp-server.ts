@@ -121,7 +121,7 @@ export const MCP_SERVER_DEFENCES: readonly Mutation[] = [
   {
     defence: "A resource is this server",
     rows: ["AS-16"],
-    file: `${HOSTED}/paths.ts`,
+    file: "packages/mcp-auth/src/resource/paths.ts",
     find: "if (resource === undefined || inLowerCase(resource) === inLowerCase(resourceOf(deploymentUrl))) return;",
     replace: "if (resource === undefined || inLowerCase(resource) !== resourceOf(deploymentUrl) + ' ') return;",
     tests: [`${HOSTED}/platform-callback/redeem-vendor-code.test.ts`],
@@ -129,15 +129,15 @@ export const MCP_SERVER_DEFENCES: readonly Mutation[] = [
   {
     defence: "A token that the vendor finds too narrow is refused as such, and not as invalid",
     rows: ["RS-3"],
-    file: "packages/mcp-auth/src/mcp/bearer.ts",
+    file: "packages/mcp-auth/src/mcp/admission/bearer.ts",
     find: "return refused(INSUFFICIENT_SCOPE);",
     replace: "return refused(INVALID_TOKEN);",
-    tests: ["packages/mcp-auth/src/mcp/bearer.test.ts"],
+    tests: ["packages/mcp-auth/src/mcp/admission/bearer.test.ts"],
   },
   {
     defence: "A client requests no more scope than the server has",
     rows: ["RS-3"],
-    file: `${HOSTED}/authorization-request.ts`,
+    file: `${HOSTED}/authorization/request.ts`,
     find: "if (unknown.length > 0)",
     replace: "if (unknown.length > 0 && requested.length === 0)",
     tests: [`${HOSTED}/platform-callback/authorize.test.ts`],

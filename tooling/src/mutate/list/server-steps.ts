@@ -4,15 +4,15 @@
  */
 import type { Mutation } from "../mutation.ts";
 
+const PAGES = "packages/mcp-auth/src/hosted/pages";
 const HOSTED = "packages/mcp-auth/src/hosted";
-const LINKING = `${HOSTED}/linking`;
-const STEPS = [`${LINKING}/between-steps.test.ts`];
+const STEPS = [`${PAGES}/between-steps.test.ts`];
 
 export const SERVER_STEP_DEFENCES: readonly Mutation[] = [
   {
     defence: "A link of a user who signed out while the code was redeemed is not stored",
     rows: ["LK-9"],
-    file: `${LINKING}/flows.ts`,
+    file: `${PAGES}/flows.ts`,
     find: 'const signedIn = await deps.signIns.read(visit.cookieHeader);\n  const { user = "", listed,',
     replace:
       'const gone = { user: flow.user ?? "", label: "", cookie: { value: "", hash: "" } };\n  const signedIn = (await deps.signIns.read(visit.cookieHeader)) ?? gone;\n  const { user = "", listed,',
@@ -20,14 +20,14 @@ export const SERVER_STEP_DEFENCES: readonly Mutation[] = [
   },
   {
     defence: "Tokens of a user who signed out meanwhile are revoked",
-    file: `${LINKING}/flows.ts`,
+    file: `${PAGES}/flows.ts`,
     find: "    await discardTokens(tokenSetOf(tokens, deps.now()), dropped, atVendor(listed, deps)).catch(() => undefined);",
     replace: "    void [discardTokens, tokenSetOf, atVendor, dropped];",
     tests: STEPS,
   },
   {
     defence: "The pages' sign-in asks for no refresh token",
-    file: `${LINKING}/flows.ts`,
+    file: `${PAGES}/flows.ts`,
     find: "vendor: { ...vendor.vendor, offlineScopes: [] } };",
     replace: "vendor: { ...vendor.vendor } };",
     tests: STEPS,
@@ -41,53 +41,53 @@ export const SERVER_STEP_DEFENCES: readonly Mutation[] = [
   },
   {
     defence: "A question is asked over the version that the page showed",
-    file: `${LINKING}/store-link.ts`,
+    file: `${PAGES}/store-link.ts`,
     find: "if (present !== linkVersion) return",
     replace: "if (present < 0) return",
     tests: STEPS,
   },
   {
     defence: "A question is shown to its user alone",
-    file: `${LINKING}/connections.ts`,
+    file: `${PAGES}/connections.ts`,
     find: "waiting?.user === user ? waiting",
     replace: 'waiting?.user !== "" ? waiting',
     tests: STEPS,
   },
   {
     defence: "A question is answered by its user alone",
-    file: `${LINKING}/connections.ts`,
+    file: `${PAGES}/connections.ts`,
     find: "question.user !== user)",
     replace: 'question.user === "")',
     tests: STEPS,
   },
   {
     defence: "After a sign-in a browser goes back to a ticket's path alone",
-    file: `${LINKING}/connect.ts`,
+    file: `${PAGES}/connect.ts`,
     find: ".test(value) ? `${PATHS.connect}",
     replace: '.test(value) || value !== "" ? `${PATHS.connect}',
     tests: STEPS,
   },
   {
     defence: "The ticket of *Use another account* is one",
-    file: `${LINKING}/connections.ts`,
+    file: `${PAGES}/connections.ts`,
     find: "/^[A-Za-z0-9_-]{43}$/.exec(form",
     replace: "/^.+$/.exec(form",
     tests: STEPS,
   },
   {
     defence: "A ticket is of its sign-in vendor, also when it is decided",
-    file: `${LINKING}/tickets.ts`,
+    file: `${HOSTED}/tickets/tickets.ts`,
     find: "!isSameSource({ vendor: ticket.signIn, issuer: ticket.issuer }, source)",
     replace: "!isSameSource({ ...source, issuer: source.issuer }, source)",
-    tests: [`${LINKING}/tickets.test.ts`],
+    tests: [`${HOSTED}/tickets/tickets.test.ts`],
   },
   {
     defence: "A call goes on with tokens of the same account alone",
     rows: ["LK-10"],
-    file: `${HOSTED}/vendor-links/token-source.ts`,
+    file: `${HOSTED}/links/token-source.ts`,
     find: "if (isWithin && isSameAccount) return;",
     replace: "if (isWithin && isSameAccount !== undefined) return;",
-    tests: [`${HOSTED}/vendor-links/user-links.test.ts`],
+    tests: [`${HOSTED}/tickets/caller-links.test.ts`],
   },
   {
     defence: "Parked tokens are sealed under a server key besides our code",
@@ -99,10 +99,10 @@ export const SERVER_STEP_DEFENCES: readonly Mutation[] = [
   },
   {
     defence: "A requestState has eight kilobytes at most",
-    file: "packages/mcp-auth/src/mcp/linking/request-state.ts",
+    file: "packages/mcp-auth/src/mcp/elicitation/request-state.ts",
     find: "|| state.length > MOST_CHARACTERS",
     replace: "|| state.length > 100 * MOST_CHARACTERS",
-    tests: ["packages/mcp-auth/src/mcp/linking/attacks.test.ts"],
+    tests: ["packages/mcp-auth/src/mcp/elicitation/attacks.test.ts"],
   },
   {
     defence: "The operator's private networks are closed to client documents",
@@ -114,17 +114,17 @@ export const SERVER_STEP_DEFENCES: readonly Mutation[] = [
   },
   {
     defence: "A refusal by the vendor's API beats a check that began before it",
-    file: "packages/mcp-auth/src/pre-registered/gate.ts",
+    file: "packages/mcp-auth/src/pre-registered/authenticate.ts",
     find: "if (asked.get(key) === asking)\n        keep",
     replace: "if (asked.size >= 0)\n        keep",
-    tests: ["packages/mcp-auth/src/pre-registered/gate.test.ts"],
+    tests: ["packages/mcp-auth/src/pre-registered/authenticate.test.ts"],
   },
   {
     defence: "A vendor's verdict is kept for seconds",
-    file: "packages/mcp-auth/src/pre-registered/gate.ts",
+    file: "packages/mcp-auth/src/pre-registered/authenticate.ts",
     find: "VALIDATION_SECONDS = 10;",
     replace: "VALIDATION_SECONDS = 3600;",
-    tests: ["packages/mcp-auth/src/pre-registered/gate.test.ts"],
+    tests: ["packages/mcp-auth/src/pre-registered/authenticate.test.ts"],
   },
   {
     defence: "What is forgotten is a link that has ended",

@@ -171,7 +171,10 @@ export const STORED_KEY_DEFENCES: readonly Mutation[] = [
     file: "packages/token-store/src/tokens/row-records.ts",
     find: 'await rows.delete(row.key, expectAsRead(row.attributes, ["version", "status"]));',
     replace: "await rows.delete(row.key, {});",
-    tests: ["packages/token-store/src/tokens/token-records.test.ts", "packages/mcp-auth/src/hosted/revoke.test.ts"],
+    tests: [
+      "packages/token-store/src/tokens/token-records.test.ts",
+      "packages/mcp-auth/src/hosted/token/revoke.test.ts",
+    ],
   },
   {
     defence: "Tokens that are revoked unread are those that could not be read",

@@ -16,7 +16,7 @@ import {
   parseJsonObject,
 } from "@oauth-broker/oauth-core";
 import type { EgressOptions } from "@oauth-broker/oauth-core/egress";
-import { isLoopback } from "../../mcp/known-host.ts";
+import { isLoopback } from "../../mcp/admission/known-host.ts";
 import type { HostedSettings } from "../../settings.ts";
 import type { ServerClient } from "./client.ts";
 import { readDocumentMetadata } from "./client-metadata.ts";

@@ -13,8 +13,8 @@
  * them unreadable, the slots are free again.
  */
 import { type Clock, hmacSha256, type RecordKey, type RecordStore } from "@oauth-broker/oauth-core";
-import { changeRecord } from "../change-record.ts";
-import type { ServerKey } from "../server-key.ts";
+import { changeRecord } from "../records/change-record.ts";
+import type { ServerKey } from "../records/server-key.ts";
 import { forgetUnused, UNUSED_SECONDS } from "./registration.ts";
 
 export interface UnusedClients {

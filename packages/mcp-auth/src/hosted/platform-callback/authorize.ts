@@ -18,11 +18,11 @@ import {
   type AuthorizationRequest,
   readAuthorizationRequest,
   requireClientRedirect,
-} from "../authorization-request.ts";
+} from "../authorization/request.ts";
 import type { FindClient } from "../clients/client.ts";
 import type { HostedDeps } from "../deps.ts";
 import { recordNarrowRequest } from "./narrow-request.ts";
-import { vendorSecrets } from "../vendor-secrets.ts";
+import { vendorSecrets } from "../authorization/vendor-secrets.ts";
 
 export interface AuthorizeDeps extends Pick<HostedDeps, "settings" | "serverKey" | "vendorClient" | "records" | "now"> {
   readonly findClient: FindClient;

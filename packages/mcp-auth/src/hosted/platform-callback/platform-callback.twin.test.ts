@@ -6,7 +6,7 @@ import type * as Protocol from "@oauth-broker/oauth-core/protocol";
 import { defineVendor } from "@oauth-broker/oauth-core/registry";
 import { startStubVendor } from "@oauth-broker/simulators";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type * as VendorSecrets from "../vendor-secrets.ts";
+import type * as VendorSecrets from "../authorization/vendor-secrets.ts";
 
 beforeEach(() => {
   vi.resetModules();
@@ -41,7 +41,7 @@ describe("with a defence off", () => {
   });
 
   it("a code without its verifier yields tokens where PKCE #2 does not depend on PKCE #1 (twin of bar#AS-3)", async () => {
-    vi.doMock("../vendor-secrets.ts", async (original) => {
+    vi.doMock("../authorization/vendor-secrets.ts", async (original) => {
       const { vendorSecrets } = await original<typeof VendorSecrets>();
       const constant: typeof vendorSecrets = (_challenge, ...rest) => vendorSecrets("A".repeat(43), ...rest);
       return { vendorSecrets: constant };

@@ -10,12 +10,12 @@ import type { ResolvedVendor, VendorTokens } from "@oauth-broker/oauth-core/regi
 import type { FlowSecrets } from "@oauth-broker/oauth-core/brokered-code";
 import type { HostedClient } from "../clients/client.ts";
 import type { HostedDeps } from "../deps.ts";
-import { openSession } from "../vendor-links/open-session.ts";
+import { openSession } from "../token/open-session.ts";
 import { requestedScope } from "./narrow-request.ts";
-import { requireOwnResource } from "../paths.ts";
+import { requireOwnResource } from "../../resource/paths.ts";
 import type { IssuedTokens } from "../sessions/session.ts";
 import { claimCode, recordSession, releaseCode, type VendorCode } from "./vendor-code.ts";
-import { vendorSecrets } from "../vendor-secrets.ts";
+import { vendorSecrets } from "../authorization/vendor-secrets.ts";
 
 /**
  * @throws OAuthError invalid_grant, invalid_request, invalid_target; the translated error of the

@@ -10,7 +10,7 @@ import {
   openOpenIdFixture,
 } from "../../testing/hosted-fixture.ts";
 import { RECORD_STORES } from "../../testing/record-stores.ts";
-import { linkKey } from "../vendor-links/link.ts";
+import { linkKey } from "../links/link.ts";
 
 const stubVendor = ({ authorizationEndpoint, tokenEndpoint, revocationEndpoint }: StubVendor): Vendor =>
   defineVendor({ id: "stub", name: "Stub", authorizationEndpoint, tokenEndpoint, revocationEndpoint });

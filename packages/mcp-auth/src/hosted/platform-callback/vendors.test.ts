@@ -13,7 +13,7 @@ import {
 } from "@oauth-broker/simulators/vendors";
 import { afterEach, describe, expect, it } from "vitest";
 import { CALLBACK, CREDENTIALS, type HostedFixture, openHostedFixture } from "../../testing/hosted-fixture.ts";
-import { linkKey } from "../vendor-links/link.ts";
+import { linkKey } from "../links/link.ts";
 
 const cleanups: (() => Promise<void>)[] = [];
 afterEach(async () => {

@@ -20,15 +20,15 @@ import {
   type AuthorizationRequest,
   readAuthorizationRequest,
   requireClientRedirect,
-} from "../authorization-request.ts";
+} from "../authorization/request.ts";
 import type { ServerClient } from "../clients/client.ts";
-import { PATHS } from "../paths.ts";
-import { identitySource } from "../vendor-links/identity-source.ts";
+import { PATHS } from "../../resource/paths.ts";
+import { identitySource } from "../records/identity-source.ts";
 import { scopesOfVendor } from "../sessions/scope.ts";
 import type { LinkingSettings } from "../../settings.ts";
 import { consentPage, type VendorPermissions } from "./consent-page.ts";
 import type { ServerCallbackDeps } from "./deps.ts";
-import { refusePage, refuseToClient } from "./refusal.ts";
+import { refusePage, refuseToClient } from "../authorization/refusal.ts";
 import type { LegDeps } from "./policy.ts";
 
 /** Of the browser, not of one flow: two tabs show two pages that can both be answered. */

@@ -14,12 +14,12 @@ import {
   type Parked,
 } from "@oauth-broker/oauth-core/brokered-code";
 import { deriveKey, open, seal } from "@oauth-broker/token-store";
-import { identitySource, isSameSource } from "../vendor-links/identity-source.ts";
-import { PATHS } from "../paths.ts";
+import { identitySource, isSameSource } from "../records/identity-source.ts";
+import { PATHS } from "../../resource/paths.ts";
 import { prefixScopes } from "../sessions/scope.ts";
-import { vendorSecrets } from "../vendor-secrets.ts";
+import { vendorSecrets } from "../authorization/vendor-secrets.ts";
 import type { ServerCallbackDeps } from "./deps.ts";
-import { refusePage } from "./refusal.ts";
+import { refusePage } from "../authorization/refusal.ts";
 
 /** So that a second use of a code is recognised, and its session ended. */
 const REMEMBERED_SECONDS = 600;

@@ -7,8 +7,8 @@ import { defined } from "@oauth-broker/oauth-core";
 import type { Parameters } from "@oauth-broker/oauth-core/protocol";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import type { HostedClient } from "../clients/client.ts";
-import { openSession } from "../vendor-links/open-session.ts";
-import { requireOwnResource } from "../paths.ts";
+import { openSession } from "../token/open-session.ts";
+import { requireOwnResource } from "../../resource/paths.ts";
 import type { IssuedTokens } from "../sessions/session.ts";
 import type { Authorization, LegDeps } from "./policy.ts";
 

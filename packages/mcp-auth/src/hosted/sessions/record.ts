@@ -13,7 +13,7 @@ import {
 } from "@oauth-broker/oauth-core";
 import { isSameText } from "@oauth-broker/oauth-core/protocol";
 import type { LinkingSettings } from "../../settings.ts";
-import { type IdentitySource, isSameSource } from "../vendor-links/identity-source.ts";
+import { type IdentitySource, isSameSource } from "../records/identity-source.ts";
 import type { IssuedToken } from "./issued-token.ts";
 import { prefixScopes } from "./scope.ts";
 import { isOfPresentSignIn, type OfSignIn, type SignInGeneration } from "./sign-in-generation.ts";

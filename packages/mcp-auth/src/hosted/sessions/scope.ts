@@ -3,7 +3,7 @@
  * vendor, `<id>:<vendor scope>`: an id has no colon, so the first one ends it.
  */
 import { hasIdTokens } from "@oauth-broker/oauth-core/client";
-import { OFFLINE_ACCESS } from "../../mcp/resource-scopes.ts";
+import { OFFLINE_ACCESS } from "../../resource/scopes.ts";
 import type { HostedSettings, LinkingSettings, VendorSettings } from "../../settings.ts";
 
 type ScopeSettings = Pick<HostedSettings, "vendor"> & {

@@ -4,7 +4,7 @@
  * (user-sessions.ts). Nothing is cached: a session ended by any process is ended here.
  */
 import { type Clock, OAuthError, type RecordStore } from "@oauth-broker/oauth-core";
-import type { IdentitySource } from "../vendor-links/identity-source.ts";
+import type { IdentitySource } from "../records/identity-source.ts";
 import {
   createSessionId,
   isTokenTag,
@@ -14,7 +14,7 @@ import {
   type TokenTagging,
   type TokenType,
 } from "./issued-token.ts";
-import type { ServerKey } from "../server-key.ts";
+import type { ServerKey } from "../records/server-key.ts";
 import { createIssuer, toIssuedTokens } from "./token-pair.ts";
 import {
   endStored,

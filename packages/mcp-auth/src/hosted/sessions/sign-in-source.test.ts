@@ -14,7 +14,7 @@ import { startServer } from "../../start.ts";
 import { openStorage } from "../../storage.ts";
 import { SERVER, SEVERAL } from "../../testing/environments.ts";
 import { AUDIENCE, NOW, SAME, SOURCE, testServerKey, testSessions, WHO } from "../../testing/test-sessions.ts";
-import { createSignIns } from "../linking/sign-ins.ts";
+import { createSignIns } from "../pages/sign-ins.ts";
 import { readSession } from "./record.ts";
 import type { Sessions } from "./session.ts";
 import { createSignInGeneration } from "./sign-in-generation.ts";

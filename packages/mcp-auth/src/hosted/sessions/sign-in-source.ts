@@ -9,9 +9,9 @@ import { type JsonObject, OAuthError } from "@oauth-broker/oauth-core";
 import { configError } from "@oauth-broker/oauth-core/configuration";
 import type { HostedSettings } from "../../settings.ts";
 import type { Storage } from "../../storage.ts";
-import { resourceOf } from "../paths.ts";
-import { createServerRecords, NEVER } from "../server-key.ts";
-import { identitySource, type IdentitySource, isSameSource } from "../vendor-links/identity-source.ts";
+import { resourceOf } from "../../resource/paths.ts";
+import { createServerRecords, NEVER } from "../records/server-key.ts";
+import { identitySource, type IdentitySource, isSameSource } from "../records/identity-source.ts";
 import { generationIn, type SignInGenerationDeps, signInSourceKey } from "./sign-in-generation.ts";
 
 /** In each round another process has written the record. */

@@ -5,8 +5,8 @@
  */
 import { type EpochSeconds, hmacSha256, type JsonObject, OAuthError, type RecordKey } from "@oauth-broker/oauth-core";
 import { randomToken } from "@oauth-broker/oauth-core/protocol";
-import { changeRecord } from "../change-record.ts";
-import type { ServerKey } from "../server-key.ts";
+import { changeRecord } from "../records/change-record.ts";
+import type { ServerKey } from "../records/server-key.ts";
 import {
   ENDED_SESSION_SECONDS,
   endStored,

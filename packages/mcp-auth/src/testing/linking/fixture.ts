@@ -18,9 +18,9 @@ import {
 import type { TokenRows } from "@oauth-broker/token-store";
 import { parseForms } from "../../../../simulators/src/html-forms.ts";
 import type { CallerLinks, Ticket } from "../../mode.ts";
-import type { LinkingDeps } from "../../hosted/linking/deps.ts";
-import { sweepQuestions } from "../../hosted/linking/store-link.ts";
-import { atVendor, linkKey } from "../../hosted/vendor-links/link.ts";
+import type { LinkingDeps } from "../../hosted/pages/deps.ts";
+import { sweepQuestions } from "../../hosted/pages/store-link.ts";
+import { atVendor, linkKey } from "../../hosted/links/link.ts";
 import type { HostedSettings, HostedVendorSettings, LinkingSettings } from "../../settings.ts";
 import { CREDENTIALS, form, SCOPES, SERVER } from "../hosted-fixture.ts";
 import { DESK, openServerFixture, type ServerFixture } from "../server-fixture.ts";

@@ -7,7 +7,7 @@ import type { ResolvedVendor, VendorTokens } from "@oauth-broker/oauth-core/regi
 import { createLog, errorPageWith, mount } from "@oauth-broker/oauth-core/service";
 import { Hono } from "hono";
 import { z } from "zod";
-import { linkKey } from "../../hosted/vendor-links/link.ts";
+import { linkKey } from "../../hosted/links/link.ts";
 import { createMcpEndpoint } from "../../mcp/endpoint.ts";
 import { defineTool } from "../../tool.ts";
 import { type FixtureOptions, SERVER } from "../hosted-fixture.ts";

@@ -1,0 +1,69 @@
+/**
+ * Hosted mode's gate to `/mcp`: resolves a token of ours to its user and that user's vendor token.
+ * With one vendor the link is read before any tool runs, so that a dead grant is a 401 the client
+ * can act on and not an error inside a tool. With several a link has no say in whether the session
+ * is valid: the tools ask the user for what is missing.
+ */
+import type { StoredTokens } from "@oauth-broker/token-store";
+import type { Caller, Gate } from "../mode.ts";
+import type { HostedDeps } from "./deps.ts";
+import type { Tickets } from "./tickets/tickets.ts";
+import type { LiveSession } from "./sessions/session.ts";
+import { type LinkDeps, linkScope } from "./links/link.ts";
+import { readLinked, tokenSource } from "./links/token-source.ts";
+import { userLinks } from "./tickets/caller-links.ts";
+
+export type GateDeps = Pick<HostedDeps, "sessions" | "tokens" | "vendorClient" | "now" | "settings"> & {
+  /** Absent with `VENDOR`. */
+  readonly tickets?: Tickets | undefined;
+};
+
+export function createHostedGate(deps: GateDeps): Gate {
+  return {
+    //= bar#RS-2
+    identify: async (bearer) => {
+      const session = await deps.sessions.identify(bearer);
+      if (session === undefined) return undefined;
+      if (deps.tickets !== undefined) return linkingCaller(session, { ...deps, tickets: deps.tickets });
+      const tokens = await readLinked(session.user, deps);
+      return typeof tokens === "object" ? callerOf(session, tokens, deps) : undefined;
+    },
+  };
+}
+
+function callerOf(session: LiveSession, read: StoredTokens, deps: GateDeps): Caller {
+  const { user, expiresAt, clientId } = session;
+  const scopes = scopesOf(session, read, deps);
+  return { ...scopes, user, expiresAt, clientId, ...tokenSource(user, read, scopes.vendorScope, deps) };
+}
+
+function linkingCaller(session: LiveSession, deps: GateDeps & { readonly tickets: Tickets }): Caller {
+  const { user, expiresAt, clientId, scope } = session;
+  const ofNoVendor = async (): Promise<never> => {
+    throw new TypeError("with several vendors a token is that of a link");
+  };
+  return {
+    user,
+    expiresAt,
+    clientId,
+    scope,
+    vendorScope: undefined,
+    vendorToken: ofNoVendor,
+    refused: ofNoVendor,
+    links: userLinks(session, deps),
+  };
+}
+
+/**
+ * A call has the scopes that both the session and the link have. A link without a known scope may
+ * have all that is requested.
+ */
+export function scopesOf(
+  { scope }: Pick<LiveSession, "scope">,
+  link: Pick<StoredTokens, "tokens">,
+  { settings }: Pick<LinkDeps, "settings">,
+): Pick<Caller, "scope" | "vendorScope"> {
+  const vendorScope = linkScope(link);
+  if (vendorScope === undefined) return { scope, vendorScope: settings.vendor.scopes };
+  return { scope: scope.filter((token) => vendorScope.includes(token)), vendorScope };
+}

@@ -1,0 +1,91 @@
+/**
+ * The authorization request at `/authorize`, parsed and checked the same way for both callbacks:
+ * first the client and its redirect URI, which decide whether an error is a page or a redirect;
+ * then the rest. Shared by platform-callback/ and server-callback/.
+ */
+import { OAuthError } from "@oauth-broker/oauth-core";
+import {
+  namedScopes,
+  type Parameters,
+  parseScope,
+  requireS256Challenge,
+  type VerifiedRedirect,
+} from "@oauth-broker/oauth-core/protocol";
+import type { Trace } from "@oauth-broker/oauth-core/service";
+import type { HostedSettings } from "../../settings.ts";
+import type { HostedClient } from "../clients/client.ts";
+import { unknownClient } from "../clients/unknown-client.ts";
+import { requireOwnResource } from "../../resource/paths.ts";
+import { ignorableScopes, signInScopes, supportedScopes, withOwed, withoutIgnored } from "../sessions/scope.ts";
+
+export interface ClientLookup<C extends HostedClient> {
+  readonly findClient: (clientId: string) => Promise<C | undefined>;
+  /**
+   * Exact, or with the free loopback port of native clients.
+   *
+   * @throws OAuthError invalid_request, reason `redirect_uri`
+   */
+  readonly verifyRedirect: (requested: string, registered: readonly string[]) => VerifiedRedirect;
+}
+
+/** @throws OAuthError for the 400 page: the browser is not redirected */
+//= bar#AS-1
+export async function requireClientRedirect<C extends HostedClient>(
+  parameters: Parameters,
+  { findClient, verifyRedirect }: ClientLookup<C>,
+  trace: Trace,
+): Promise<{ readonly client: C; readonly redirect: VerifiedRedirect }> {
+  const clientId = parameters.require("client_id");
+  const client = await findClient(clientId);
+  if (client === undefined) throw unknownClient(clientId);
+  trace.clientId = client.clientId;
+  return { client, redirect: verifyRedirect(parameters.require("redirect_uri"), client.redirectUris) };
+}
+
+export interface AuthorizationRequest {
+  /** PKCE #1, S256. */
+  readonly codeChallenge: string;
+  /** Of the session, as the user is shown it. */
+  readonly scope: readonly string[];
+  /** The scope requested at the vendor, which with `VENDOR` is the same. */
+  readonly vendorScope: readonly string[];
+}
+
+/** @throws OAuthError for the redirect */
+export function readAuthorizationRequest(parameters: Parameters, settings: HostedSettings): AuthorizationRequest {
+  refuseUnsupported(parameters);
+  const codeChallenge = requireS256Challenge(parameters.get("code_challenge"), parameters.get("code_challenge_method"));
+  requireOwnResource(parameters, settings);
+  const scope = requireScope(parameters.get("scope"), settings);
+  return { codeChallenge, scope, vendorScope: signInScopes(scope, settings) };
+}
+
+//= bar#AS-19
+function refuseUnsupported(parameters: Parameters): void {
+  if (parameters.has("request")) throw new OAuthError("request_not_supported", "Request objects are not supported");
+  if (parameters.has("request_uri")) throw new OAuthError("request_uri_not_supported", "request_uri is not supported");
+  //= rfc6749#3.1.1
+  if (parameters.require("response_type") !== "code") {
+    throw new OAuthError("unsupported_response_type", "response_type must be code");
+  }
+  if ((parameters.get("response_mode") ?? "query") !== "query") {
+    throw new OAuthError("invalid_request", "response_mode must be query");
+  }
+}
+
+/**
+ * @param scope as received; absent means all
+ * @throws OAuthError invalid_scope for anything beyond `scopes_supported`
+ */
+//= rfc6749#3.3
+function requireScope(
+  scope: string | undefined,
+  settings: Pick<HostedSettings, "vendor" | "linking">,
+): readonly string[] {
+  const supported = supportedScopes(settings);
+  const requested = withoutIgnored(scope === undefined ? [] : parseScope(scope), ignorableScopes(settings), supported);
+  const unknown = requested.filter((token) => !supported.includes(token));
+  if (unknown.length > 0) throw new OAuthError("invalid_scope", `This server does not support ${namedScopes(unknown)}`);
+  if (requested.length === 0) return supported;
+  return settings.linking === undefined ? withOwed(requested, settings.vendor) : requested;
+}

@@ -1,0 +1,143 @@
+/**
+ * The link that a sign-in at the MCP client makes: identifies the user and stores the vendor's fresh
+ * tokens as the user's link. The vendor's code is spent by now, so any failure here means starting
+ * the flow again, and tokens that could not be stored are revoked at the vendor.
+ */
+import { OAuthError, Secret, toOAuthError, withRestart } from "@oauth-broker/oauth-core";
+import type { ResolvedVendor, VendorTokens } from "@oauth-broker/oauth-core/registry";
+import {
+  type LinkDetails,
+  type StoredTokens,
+  type TokenKey,
+  type TokenSet,
+  TokenStoreError,
+} from "@oauth-broker/token-store";
+import {
+  accountLabel,
+  discardTokens,
+  endForeignLink,
+  type LinkDeps,
+  linkKey,
+  outlasts,
+  revokeAtVendor,
+  tokenSetOf,
+} from "./link.ts";
+
+/** The scope the vendor reports. RFC 6749 §5.1 lets it be absent when it is the requested one. */
+//= rfc6749#5.1
+export function grantedScope({ scope }: VendorTokens, requestedScope: readonly string[]): readonly string[] {
+  return scope === undefined || scope.length === 0 ? requestedScope : scope;
+}
+
+/** The tokens of one sign-in. */
+export interface NewLink {
+  readonly tokens: VendorTokens;
+  readonly vendor: ResolvedVendor;
+  /** As granted. */
+  readonly scope: readonly string[];
+  readonly startedAtMilliseconds: number;
+}
+
+/** Another writer may change the link between a read and the write over it, but not every time. */
+const MAX_TRIES = 8;
+
+/**
+ * @returns the user's stable identity at the vendor
+ * @throws OAuthError temporarily_unavailable with `retry: "restart"`; vendor_response_invalid when
+ *   the vendor does not identify the user, or its tokens are larger than the store accepts
+ */
+export async function linkUser(granted: NewLink, deps: LinkDeps): Promise<string> {
+  const { tokens, vendor, scope } = granted;
+  const set = tokenSetOf({ ...tokens, scope }, deps.now());
+  let user: string | undefined;
+  try {
+    user = await deps.vendorClient.identify(vendor, tokens);
+    const key = linkKey(user, deps);
+    await endForeignLink(user, deps);
+    if (key.signIn === undefined) {
+      const present = await readable(key, deps);
+      if (!isKept(present, scope, deps)) await deps.tokens.put(key, set);
+    } else {
+      await storeOverVersion(key, granted, set, deps);
+    }
+    return user;
+  } catch (thrown) {
+    // Not awaited: its failure changes nothing.
+    void endUnstored(set, user, deps);
+    throw withRestart(toStorageError(thrown));
+  }
+}
+
+/**
+ * Revokes tokens that were not stored. If the user is not known, or the store does not respond, they
+ * are revoked without checking for a link.
+ */
+async function endUnstored(set: TokenSet, user: string | undefined, deps: LinkDeps): Promise<void> {
+  try {
+    if (user !== undefined) return await discardTokens(set, { user, account: undefined }, deps);
+  } catch {
+    // The store that did not take the tokens did not say what it has.
+  }
+  await revokeAtVendor(set, deps);
+}
+
+/**
+ * A link that permits more is kept, and the new tokens are dropped. They are not revoked: at many
+ * vendors that ends the whole grant.
+ */
+function isKept(present: StoredTokens | undefined, scope: readonly string[], deps: LinkDeps): boolean {
+  const { scopes: vendorScopes } = deps.settings.vendor;
+  return present !== undefined && outlasts(present, scope, { vendorScopes, now: deps.now() });
+}
+
+/**
+ * With several vendors a user may end their link while they sign in. Who they are was not known when
+ * the flow began, so that the times are compared: at the same time the end is the later one. The
+ * user is signed in all the same, without a link.
+ */
+async function storeOverVersion(key: TokenKey, granted: NewLink, set: TokenSet, deps: LinkDeps): Promise<void> {
+  const { user } = key;
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+    const { linkVersion, stored, endedAtMilliseconds } = await deps.tokens.readLink(key);
+    if (endedAtMilliseconds !== undefined && endedAtMilliseconds >= granted.startedAtMilliseconds) {
+      await discardTokens(set, { user, account: undefined }, deps);
+      return;
+    }
+    const present = typeof stored === "object" ? stored : undefined;
+    if (isKept(present, granted.scope, deps)) return;
+    const link = await newLink(user, granted, present, deps);
+    if ((await deps.tokens.link(key, { ...set, link }, linkVersion)) !== "conflict") return;
+  }
+  throw new OAuthError("temporarily_unavailable", "The link cannot be stored now", { reason: "record_in_use" });
+}
+
+/** What the MCP sign-in knows of the link it makes; a scope that was refused before stays refused. */
+async function newLink(
+  user: string,
+  { tokens, vendor, scope }: NewLink,
+  present: StoredTokens | undefined,
+  deps: LinkDeps,
+): Promise<LinkDetails> {
+  const { notGranted = [], lacked = {} } = present?.tokens.link ?? {};
+  const label = await accountLabel(vendor, tokens, deps);
+  const named = label === undefined ? {} : { label: new Secret(label) };
+  const refused = notGranted.filter((token) => !scope.includes(token));
+  return { account: user, ...named, linkedAt: deps.now(), notGranted: refused, lacked };
+}
+
+/** A link that cannot be read counts as absent: the new tokens replace it. */
+async function readable(key: TokenKey, { tokens }: Pick<LinkDeps, "tokens">): Promise<StoredTokens | undefined> {
+  return tokens.get(key).catch((error: unknown) => {
+    if (error instanceof OAuthError && error.extras.reason === "token_unreadable") return undefined;
+    throw error;
+  });
+}
+
+/** What the store refuses to hold is the vendor's fault. */
+export function toStorageError(thrown: unknown): OAuthError {
+  if (!(thrown instanceof TokenStoreError)) return toOAuthError(thrown);
+  return new OAuthError("vendor_response_invalid", "The vendor's tokens cannot be stored", {
+    reason: thrown.code,
+    cause: thrown,
+  });
+}

@@ -1,0 +1,260 @@
+/**
+ * A user's link to the vendor: the tokens stored for them, their scope, how they are refreshed, and
+ * how the link ends. Independent of sessions: many clients may act for one user, over one link.
+ */
+import { type EpochSeconds, type JsonObject, type JsonValue, OAuthError, Secret } from "@oauth-broker/oauth-core";
+import { idTokenSubject, parseIdToken, type VendorClient } from "@oauth-broker/oauth-core/client";
+import { formatScope } from "@oauth-broker/oauth-core/protocol";
+import type { ResolvedVendor, VendorTokens } from "@oauth-broker/oauth-core/registry";
+import type { Refresh, RefreshOptions, StoredTokens, TokenKey, TokenSet } from "@oauth-broker/token-store";
+import type { HostedSettings } from "../../settings.ts";
+import type { HostedDeps } from "../deps.ts";
+import { type IdentitySource, identitySource } from "../records/identity-source.ts";
+
+export type LinkDeps = Pick<HostedDeps, "tokens" | "vendorClient" | "now"> & LinkPlace;
+
+/** The vendor of a link. */
+export interface LinkPlace {
+  readonly settings: Pick<HostedSettings, "vendor"> & Partial<Pick<HostedSettings, "linking">>;
+  /** With `VENDORS`: where users sign in. Absent: at the vendor of the settings. */
+  readonly signInSource?: IdentitySource;
+}
+
+/**
+ * The key of a user's tokens, bound to the source of the user's identity. With one vendor that is
+ * the vendor itself, and the row does not name it.
+ */
+export function linkKey(user: string, { settings, signInSource }: LinkPlace): TokenKey {
+  const own = identitySource(settings);
+  const named = signInSource ?? (settings.linking === undefined ? undefined : own);
+  return { user, ...own, ...(named === undefined ? {} : { signIn: named }) };
+}
+
+/**
+ * The same dependencies for the links at one of several vendors.
+ *
+ * @param id as `VENDORS` lists it
+ * @throws TypeError for any other
+ */
+export function atVendor<Deps extends { readonly settings: Pick<HostedSettings, "vendor" | "linking"> }>(
+  id: string,
+  deps: Deps,
+): Omit<Deps, "settings"> & Required<LinkPlace> {
+  const vendor = deps.settings.linking?.vendors.get(id);
+  if (vendor === undefined) throw new TypeError("a link is at one of the vendors that are listed");
+  return { ...deps, settings: { vendor }, signInSource: identitySource(deps.settings) };
+}
+
+/**
+ * The scope of a link, as the vendor reported it or as it was requested.
+ *
+ * @returns undefined when an earlier release did not store it
+ */
+export function linkScope({ tokens: { scope } }: Pick<StoredTokens, "tokens">): readonly string[] | undefined {
+  return scope?.split(" ").filter((token) => token !== "");
+}
+
+/** @param at when they were issued */
+export function tokenSetOf(tokens: VendorTokens, at: EpochSeconds): TokenSet {
+  const { accessToken, refreshToken, idToken, tokenType, scope, expiresInSeconds, vendorData } = tokens;
+  return {
+    accessToken: new Secret(accessToken),
+    tokenType,
+    ...(refreshToken === undefined ? {} : { refreshToken: new Secret(refreshToken) }),
+    ...(idToken === undefined ? {} : { idToken: new Secret(idToken.raw) }),
+    ...(scope === undefined || scope.length === 0 ? {} : { scope: formatScope(scope) }),
+    ...(expiresInSeconds === undefined ? {} : { expiresAt: at + expiresInSeconds }),
+    // A refresh response does not repeat the members of the first one: those are carried over.
+    ...(Object.keys(vendorData).length === 0 ? {} : { vendorData: new Secret(JSON.stringify(vendorData)) }),
+  };
+}
+
+/**
+ * The user's tokens, ready for use: refreshed first when they are near their end, by one caller
+ * over all processes.
+ *
+ * @param options.refused the version whose access token the vendor refused
+ * @returns undefined when the user has no link
+ * @throws OAuthError invalid_grant when the user must authorize again; what
+ *   VendorClient.refreshTokens throws
+ */
+export async function freshTokens(
+  user: string,
+  deps: LinkDeps,
+  options: Pick<RefreshOptions, "refused"> = {},
+): Promise<StoredTokens | undefined> {
+  const { tokens, vendorClient, settings, now } = deps;
+  const { vendor: entry, credentials } = settings.vendor;
+  const refresh: Refresh = async ({ refreshToken, idToken }, { signal }) => {
+    const vendor = await vendorClient.resolve(entry);
+    const expected = idToken === undefined ? {} : { expected: idTokenSubject(idToken.reveal(), vendor) };
+    const request = { refreshToken: refreshToken.reveal(), signal, ...expected };
+    return tokenSetOf(await vendorClient.refreshTokens(vendor, credentials, request), now());
+  };
+  // Tokens that came too late for a link that has ended meanwhile.
+  const discard = (late: TokenSet): Promise<void> => discardTokens(late, { user, account: late.link?.account }, deps);
+  return tokens.withRefreshLease(linkKey(user, deps), refresh, { ...options, discard });
+}
+
+/**
+ * Whether a link is kept when its user signs in again. All sessions of a user share one link, and a
+ * vendor token with fewer scopes would take from the others what they were granted.
+ *
+ * @param present the current link
+ * @param granted the scope of the new tokens
+ * @param options.vendorScopes `VENDOR_SCOPES`: a scope that is no longer requested is no reason to
+ *   keep a link
+ * @returns whether the new tokens permit less, and nothing that the present ones do not
+ */
+export function outlasts(
+  present: StoredTokens,
+  granted: readonly string[],
+  { vendorScopes, now }: { readonly vendorScopes: readonly string[]; readonly now: EpochSeconds },
+): boolean {
+  const scope = linkScope(present);
+  if (scope === undefined || !isUsable(present, now)) return false;
+  const isWithin = granted.every((token) => scope.includes(token));
+  return isWithin && scope.some((token) => vendorScopes.includes(token) && !granted.includes(token));
+}
+
+/** Whether a link can give a token: active, and fresh or to be refreshed. */
+export function isUsable({ status, tokens: { refreshToken, expiresAt } }: StoredTokens, now: EpochSeconds): boolean {
+  return status === "active" && (refreshToken !== undefined || expiresAt === undefined || expiresAt > now);
+}
+
+/** The vendor's result; `unsupported`: it has no way to revoke, `failed`: it could not now. */
+export type VendorRevocation = "token" | "grant" | "already" | "unsupported" | "failed";
+
+export interface EndedLink {
+  /** Absent when there was nothing to revoke: no link, or one that cannot be read. */
+  readonly vendor?: VendorRevocation;
+}
+
+/**
+ * Ends a user's link: at once here, then at the vendor as far as possible, then the record is
+ * removed. The caller ends the sessions.
+ *
+ * @throws OAuthError temporarily_unavailable when the store does not respond
+ */
+//= bar#RV-1
+export async function endLink(user: string, deps: LinkDeps): Promise<EndedLink> {
+  const { tokens } = deps;
+  const key = linkKey(user, deps);
+  if (key.signIn !== undefined) return (await endLinkOver(key, undefined, deps)) ?? {};
+  const ended = await tokens.revoke(key);
+  const vendor = ended === undefined ? undefined : await revokeAtVendor(ended.tokens, deps);
+  await tokens.deleteRevoked(key);
+  return vendor === undefined ? {} : { vendor };
+}
+
+/**
+ * The same with several vendors: what began before the end stores nothing.
+ *
+ * @param key also that of a link made under another sign-in
+ * @param over the link version that the user was shown; undefined: any
+ * @returns undefined over another version
+ */
+//= bar#RV-1
+export async function endLinkOver(
+  key: TokenKey,
+  over: number | undefined,
+  deps: LinkDeps,
+): Promise<EndedLink | undefined> {
+  const ended = await deps.tokens.endLink(key, over);
+  if (ended === "conflict") return undefined;
+  const vendor = ended === undefined ? undefined : await revokeAtVendor(ended.tokens, deps);
+  await deps.tokens.forgetLink(key);
+  return vendor === undefined ? {} : { vendor };
+}
+
+/**
+ * Ends what another person with the same identity at another sign-in vendor had linked in this
+ * place: it is never overwritten before it is revoked.
+ */
+export async function endForeignLink(user: string, deps: LinkDeps): Promise<boolean> {
+  const key = linkKey(user, deps);
+  if (key.signIn === undefined) return false;
+  for await (const link of deps.tokens.links(user, key.signIn)) {
+    if (link.vendor !== key.vendor || link.foreign !== true) continue;
+    const { vendor, issuer } = key;
+    await endLinkOver({ ...key, signIn: link.signIn ?? { vendor, issuer } }, undefined, deps);
+    return true;
+  }
+  return false;
+}
+
+/** Best effort: the result says what happened. */
+export async function revokeAtVendor(
+  { refreshToken, accessToken }: Pick<TokenSet, "refreshToken" | "accessToken">,
+  { vendorClient, settings }: Pick<LinkDeps, "vendorClient" | "settings">,
+): Promise<VendorRevocation> {
+  const { vendor: entry, credentials } = settings.vendor;
+  try {
+    const vendor = await vendorClient.resolve(entry);
+    const tokens = { accessToken: accessToken.reveal(), refreshToken: refreshToken?.reveal() };
+    return await vendorClient.revokeGrant(vendor, credentials, tokens);
+  } catch (error) {
+    const isUnsupported = error instanceof OAuthError && error.code === "unsupported_token_type";
+    return isUnsupported ? "unsupported" : "failed";
+  }
+}
+
+/** Whose tokens are dropped. */
+export interface DroppedTokens {
+  readonly user: string;
+  /** At the vendor; undefined: not known. */
+  readonly account: string | undefined;
+}
+
+/**
+ * Revokes tokens that are stored nowhere. Where the user has a link that may be of the same account
+ * it is done only at a vendor whose entry says that a revocation ends one token: RFC 7009 §2.1 lets
+ * it end the whole grant, and with it the link. The tokens then expire.
+ */
+export async function discardTokens(tokens: TokenSet, { user, account }: DroppedTokens, deps: LinkDeps): Promise<void> {
+  if (deps.settings.vendor.vendor.revocation?.ends !== "token") {
+    const { stored } = await deps.tokens.readLink(linkKey(user, deps));
+    const linked = typeof stored === "object" ? stored : undefined;
+    const present = linked?.tokens.link?.account;
+    const isAnother = account !== undefined && present !== undefined && present !== account;
+    if (linked !== undefined && !isAnother) return;
+  }
+  await revokeAtVendor(tokens, deps);
+}
+
+/** In the order of preference; an identity alone says nothing to its user. */
+const LABEL_MEMBERS = [
+  "email",
+  "preferred_username",
+  "login",
+  "username",
+  "userPrincipalName",
+  "user",
+  "displayName",
+  "name",
+] as const;
+const LONGEST_LABEL = 200;
+
+/**
+ * What a linked account is called on our pages. Best effort: the ID token, else the vendor's account of the user.
+ *
+ * @returns undefined when neither says anything a user would recognise
+ */
+export async function accountLabel(
+  vendor: ResolvedVendor,
+  { accessToken, idToken }: VendorTokens,
+  { vendorClient }: { readonly vendorClient: Pick<VendorClient, "account"> },
+): Promise<string | undefined> {
+  const own = idToken === undefined ? undefined : labelIn(parseIdToken(idToken.raw).claims);
+  if (own !== undefined) return own;
+  const account = await vendorClient.account(vendor, accessToken, idToken?.subject).catch(() => undefined);
+  return account === undefined ? undefined : labelIn(account);
+}
+
+function labelIn(members: JsonObject): string | undefined {
+  return LABEL_MEMBERS.map((name) => textOf(members[name])).find((label) => label !== undefined);
+}
+
+function textOf(value: JsonValue | undefined): string | undefined {
+  return typeof value === "string" && value.trim() !== "" ? value.toWellFormed().slice(0, LONGEST_LABEL) : undefined;
+}

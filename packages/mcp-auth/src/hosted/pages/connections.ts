@@ -1,0 +1,230 @@
+/**
+ * `/connections`: what the signed-in user has linked, and the buttons that change it. Every change
+ * is over the link version that the page showed.
+ */
+import { OAuthError } from "@oauth-broker/oauth-core";
+import { type Answer, redirectAnswer } from "@oauth-broker/oauth-core/http";
+import type { Parameters } from "@oauth-broker/oauth-core/protocol";
+import type { Trace } from "@oauth-broker/oauth-core/service";
+import { PATHS } from "../../resource/paths.ts";
+import { atVendor, endLinkOver, isUsable, linkKey, linkScope } from "../links/link.ts";
+import type { LinkingDeps } from "./deps.ts";
+import { formCsrf, requireShown, shownVersion } from "./form-token.ts";
+import { connectionsUrl, startLink, startSignIn, withCookies } from "./flows.ts";
+import {
+  connectionsPage,
+  type Disconnected,
+  isAtVendor,
+  type ShownConnection,
+  signedOutPage,
+  type Visitor,
+} from "./markup.ts";
+import type { SignedIn } from "./sign-ins.ts";
+import { endQuestion, replaceLink } from "./store-link.ts";
+
+/** The page after *Sign out*: without it the vendor would sign the browser in again at once. */
+const SIGNED_OUT = "signed_out";
+
+/** @param query chooses the message of the page and nothing else: what it does not know is ignored */
+export async function showConnections(
+  query: URLSearchParams,
+  cookieHeader: string | undefined,
+  deps: LinkingDeps,
+  trace: Trace,
+): Promise<Answer> {
+  const signedIn = await deps.signIns.read(cookieHeader);
+  if (signedIn === undefined) {
+    return query.has(SIGNED_OUT) ? signedOutPage() : startSignIn(PATHS.connections, {}, deps, trace);
+  }
+  const listed = [...deps.linking.vendors.keys()];
+  const connections = await Promise.all(listed.map((vendor) => connectionOf(vendor, signedIn, deps)));
+  const linked = onlyOf(query, "linked");
+  const missing = connections.filter(({ state }) => state === "missing").map(({ vendor }) => vendor);
+  return connectionsPage({
+    visitor: await visitorOf(signedIn, deps),
+    connections,
+    disconnected: await disconnectedOf(query, missing, signedIn, deps),
+    // Anyone can send a browser here with any id: the page says what is so.
+    linked: connections.find(({ vendor, state }) => vendor === linked && state === "usable")?.name,
+    error: onlyOf(query, "error"),
+  });
+}
+
+/** Two of a kind say nothing. */
+function onlyOf(query: URLSearchParams, name: string): string {
+  const [value = "", ...further] = query.getAll(name);
+  return further.length === 0 ? value : "";
+}
+
+/** What a disconnect did, in the URL to which its answer leads. Its proof is of this user, so that no other page says it. */
+async function disconnectedUrl(
+  listed: string,
+  atVendor: Disconnected["atVendor"],
+  { user }: SignedIn,
+  deps: LinkingDeps,
+): Promise<string> {
+  const proof = await formCsrf(user, { form: ["disconnected", listed, atVendor], linkVersion: 0 }, deps);
+  return connectionsUrl({ disconnected: listed, at_vendor: atVendor, proof });
+}
+
+/** @param missing the vendors without a link: what is connected again is not called disconnected */
+async function disconnectedOf(
+  query: URLSearchParams,
+  missing: readonly string[],
+  { user }: SignedIn,
+  deps: LinkingDeps,
+): Promise<Disconnected | undefined> {
+  const [listed, atVendor] = [onlyOf(query, "disconnected"), onlyOf(query, "at_vendor")];
+  const vendor = deps.linking.vendors.get(listed)?.vendor;
+  if (vendor === undefined || !missing.includes(listed) || !isAtVendor(atVendor)) return undefined;
+  const proven = await shownVersion(onlyOf(query, "proof"), user, ["disconnected", listed, atVendor], deps);
+  return proven === undefined ? undefined : { name: vendor.name, atVendor, help: vendor.revocationHelp };
+}
+
+/** @throws OAuthError for the 400 page of a form that was not shown to this user */
+export async function changeConnections(
+  form: Parameters,
+  cookieHeader: string | undefined,
+  deps: LinkingDeps,
+  trace: Trace,
+): Promise<Answer | Response> {
+  const signedIn = await deps.signIns.read(cookieHeader);
+  if (signedIn === undefined) return startSignIn(PATHS.connections, {}, deps, trace);
+  const action = form.require("action");
+  if (action === "sign_out") return signOut(form, signedIn, deps, trace);
+  const listed = form.require("vendor");
+  if (!deps.linking.vendors.has(listed)) throw new OAuthError("invalid_request", "This vendor is not offered here");
+  trace.vendor = listed;
+  switch (action) {
+    case "connect":
+    case "reconnect":
+      return connect(form, { listed, isReconnect: action === "reconnect" }, signedIn, deps, trace);
+    case "disconnect":
+      return disconnect(form, listed, signedIn, deps, trace);
+    case "replace":
+    case "keep":
+      return answerQuestion(form, listed, { isYes: action === "replace" }, signedIn, deps, trace);
+    default:
+      throw new OAuthError("invalid_request", "action must be one of those on the page");
+  }
+}
+
+/** Who is at the browser, for any page. */
+export async function visitorOf({ user, label }: SignedIn, deps: LinkingDeps): Promise<Visitor> {
+  const { settings } = deps;
+  return {
+    label,
+    signInName: settings.vendor.vendor.name,
+    signOutCsrf: await formCsrf(user, { form: ["sign_out"], linkVersion: 0 }, deps),
+    serverHost: new URL(settings.deploymentUrl).host,
+  };
+}
+
+async function connectionOf(listed: string, { user, cookie }: SignedIn, deps: LinkingDeps): Promise<ShownConnection> {
+  const at = atVendor(listed, deps);
+  const { stored, linkVersion } = await deps.tokens.readLink(linkKey(user, at));
+  const linked = typeof stored === "object" ? stored : undefined;
+  const { link } = linked?.tokens ?? {};
+  const waiting = await deps.questions.find(listed, cookie.hash);
+  const asked = waiting?.user === user ? waiting : undefined;
+  return {
+    vendor: listed,
+    name: at.settings.vendor.vendor.name,
+    state: typeof stored === "object" ? (isUsable(stored, deps.now()) ? "usable" : "dead") : stored,
+    account: link?.label?.reveal() ?? link?.account,
+    scopes: (linked === undefined ? undefined : linkScope(linked)) ?? [],
+    since: linked === undefined ? undefined : dayOf(link?.linkedAt ?? linked.writtenAt),
+    csrf: await formCsrf(user, { form: ["connection", listed], linkVersion }, deps),
+    question:
+      asked === undefined
+        ? undefined
+        : {
+            isOther: asked.isOther,
+            account: asked.tokens.link?.label?.reveal() ?? asked.tokens.link?.account,
+            scopes: linkScope(asked) ?? [],
+            csrf: await formCsrf(user, { form: ["question", listed, asked.id], linkVersion: 0 }, deps),
+          },
+  };
+}
+
+function dayOf(at: number): string {
+  return new Date(at * 1000).toISOString().slice(0, 10);
+}
+
+async function connect(
+  form: Parameters,
+  { listed, isReconnect }: { readonly listed: string; readonly isReconnect: boolean },
+  { user }: SignedIn,
+  deps: LinkingDeps,
+  trace: Trace,
+): Promise<Answer> {
+  const linkVersion = await requireShown(form, user, ["connection", listed], deps, trace);
+  const at = atVendor(listed, deps);
+  const { stored } = await deps.tokens.readLink(linkKey(user, at));
+  const { scopes: all } = at.settings.vendor;
+  const linked = typeof stored === "object" ? linkScope(stored) : undefined;
+  // What the link has, and what was refused before: reconnecting is how a user changes their mind.
+  const again = [...(linked ?? []), ...(typeof stored === "object" ? (stored.tokens.link?.notGranted ?? []) : [])];
+  const wanted = all.filter((scope) => again.includes(scope));
+  const scopes = isReconnect && linked !== undefined && wanted.length > 0 ? wanted : all;
+  return startLink({ user, listed, scopes, linkVersion, isReconnect: true }, deps, trace);
+}
+
+async function disconnect(
+  form: Parameters,
+  listed: string,
+  signedIn: SignedIn,
+  deps: LinkingDeps,
+  trace: Trace,
+): Promise<Answer> {
+  const { user } = signedIn;
+  const linkVersion = await requireShown(form, user, ["connection", listed], deps, trace);
+  const at = atVendor(listed, deps);
+  const ended = await endLinkOver(linkKey(user, at), linkVersion, at);
+  if (ended === undefined) return redirectAnswer(connectionsUrl({ error: "link_changed" }));
+  return redirectAnswer(await disconnectedUrl(listed, ended.vendor ?? "nothing", signedIn, deps));
+}
+
+async function answerQuestion(
+  form: Parameters,
+  listed: string,
+  { isYes }: { readonly isYes: boolean },
+  { user, cookie }: SignedIn,
+  deps: LinkingDeps,
+  trace: Trace,
+): Promise<Answer> {
+  const question = await deps.questions.find(listed, cookie.hash);
+  // Answered in another tab, or too late: nothing waits any more.
+  if (question === undefined || question.user !== user)
+    return redirectAnswer(connectionsUrl({ error: "link_changed" }));
+  await requireShown(form, user, ["question", listed, question.id], deps, trace);
+  if (!(await deps.questions.take(question.id, cookie.hash))) {
+    return redirectAnswer(connectionsUrl({ error: "link_changed" }));
+  }
+  if (!isYes) {
+    await endQuestion(question, "denied", deps);
+    return redirectAnswer(PATHS.connections);
+  }
+  const outcome = await replaceLink(question, deps);
+  if (question.ticketId !== undefined) {
+    await deps.tickets.settle(question.ticketId, outcome === "linked" ? "linked" : "ended");
+  }
+  return redirectAnswer(connectionsUrl(outcome === "linked" ? { linked: listed } : { error: outcome }));
+}
+
+/** With a ticket the user signs in again, at once and by choice of the account. */
+async function signOut(
+  form: Parameters,
+  signedIn: SignedIn,
+  deps: LinkingDeps,
+  trace: Trace,
+): Promise<Answer | Response> {
+  await requireShown(form, signedIn.user, ["sign_out"], deps, trace);
+  const cookie = await deps.signIns.end(signedIn);
+  const ticket = /^[A-Za-z0-9_-]{43}$/.exec(form.get("ticket") ?? "")?.[0];
+  const next =
+    ticket === undefined
+      ? redirectAnswer(connectionsUrl({ [SIGNED_OUT]: "true" }))
+      : await startSignIn(`${PATHS.connect}/${ticket}`, { anotherAccount: true }, deps, trace);
+  return withCookies(next, [cookie]);
+}

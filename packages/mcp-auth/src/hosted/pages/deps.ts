@@ -1,0 +1,38 @@
+/** The shared dependencies of the pages and flows of links. */
+import type { LinkingSettings } from "../../settings.ts";
+import type { FindServerClient } from "../clients/client.ts";
+import type { HostedDeps } from "../deps.ts";
+import { type IdentitySource, identitySource } from "../records/identity-source.ts";
+import { createQuestions, type Questions } from "./pending-tokens.ts";
+import { createSignIns, type SignIns } from "./sign-ins.ts";
+import { createTickets, type Tickets } from "../tickets/tickets.ts";
+
+export interface Linking extends HostedDeps {
+  readonly linking: LinkingSettings;
+  /** Where users sign in. */
+  readonly source: IdentitySource;
+  readonly tickets: Tickets;
+  readonly signIns: SignIns;
+  readonly questions: Questions;
+}
+
+export interface LinkingDeps extends Linking {
+  readonly findClient: FindServerClient;
+}
+
+/** @returns undefined with `VENDOR` */
+export function createLinking(hosted: HostedDeps): Linking | undefined {
+  const { settings, records, serverKey, signInGeneration, now } = hosted;
+  const { linking, deploymentUrl } = settings;
+  if (linking === undefined) return undefined;
+  const source = identitySource(settings);
+  const shared = { records, serverKey, signInGeneration, now, deploymentUrl, source };
+  return {
+    ...hosted,
+    linking,
+    source,
+    tickets: createTickets({ ...shared, linking }),
+    signIns: createSignIns(shared),
+    questions: createQuestions(shared),
+  };
+}

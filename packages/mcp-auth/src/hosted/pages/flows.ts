@@ -1,0 +1,345 @@
+/**
+ * The flows of the pages: `sign_in` at the sign-in vendor, which only names the user, and `link` at
+ * any of the vendors. Both end at the callback, in the browser in which they began. The record says
+ * purpose, vendor and path; a redirect that differs in one of them is refused.
+ */
+import { defined, OAuthError, type StoredRecord, toOAuthError } from "@oauth-broker/oauth-core";
+import {
+  type BrokeredCode,
+  createBrokeredCode,
+  type FlowPolicy,
+  type FlowRecord,
+  type FlowVendor,
+  HANDLE_STATE,
+  type Redeemed,
+} from "@oauth-broker/oauth-core/brokered-code";
+import { hasIdTokens } from "@oauth-broker/oauth-core/client";
+import { type Answer, redirectAnswer } from "@oauth-broker/oauth-core/http";
+import type { Parameters } from "@oauth-broker/oauth-core/protocol";
+import { clearBindingCookie, createBindingCookie, createFlowId } from "@oauth-broker/oauth-core/server";
+import type { Vendor } from "@oauth-broker/oauth-core/registry";
+import type { Trace } from "@oauth-broker/oauth-core/service";
+import { deriveKey, open, seal } from "@oauth-broker/token-store";
+import type { VendorSettings } from "../../settings.ts";
+import { callbackPath, PATHS } from "../../resource/paths.ts";
+import { refusePage } from "../authorization/refusal.ts";
+import { identityScopes, withOwed } from "../sessions/scope.ts";
+import { accountLabel, atVendor, discardTokens, tokenSetOf } from "../links/link.ts";
+import { identitySource, isSameSource } from "../records/identity-source.ts";
+import { vendorSecrets } from "../authorization/vendor-secrets.ts";
+import type { LinkingDeps } from "./deps.ts";
+import { isOfUser } from "./sign-ins.ts";
+import { takeTokens } from "./store-link.ts";
+
+/** Begins the flow id, and so the `state`, of these flows: `/callback` has those of clients too. */
+const FLOW_PREFIX = "link";
+
+interface LinkingFlow extends FlowRecord {
+  readonly v: 1;
+  /** The vendor as `VENDORS` lists it; `vendor` is as in the token rows. */
+  readonly listed: string;
+  readonly issuer: string;
+  /** Where users signed in when the flow began. */
+  readonly signIn: string;
+  readonly signInIssuer: string;
+  /** Of a sign-in: where the browser goes then, under a key derived from the server key. */
+  readonly sealedReturn?: string;
+  /** Of a link: whose. */
+  readonly user?: string;
+  readonly linkVersion?: number;
+  readonly isReconnect?: boolean;
+  readonly ticketId?: string;
+}
+
+type Flows = BrokeredCode<LinkingFlow, FlowVendor>;
+
+/** What the browser brings to the callback; absent when a flow begins. */
+interface Visit {
+  readonly cookieHeader: string | undefined;
+  /** Set-Cookie headers besides the flow's own. */
+  readonly cookies: string[];
+  /** The flow, once it is known to be this browser's. */
+  flow?: LinkingFlow;
+  /** Whether the redirect was refused: the user sees why, on a page of its own. */
+  isRefused: boolean;
+}
+
+/** @param back where the browser goes then: a path of ours */
+export async function startSignIn(
+  back: string,
+  { anotherAccount = false }: { readonly anotherAccount?: boolean },
+  deps: LinkingDeps,
+  trace: Trace,
+): Promise<Answer> {
+  const { linking, settings } = deps;
+  const flowId = createFlowId(FLOW_PREFIX);
+  const vendor = await vendorAt(linking.signIn, deps);
+  const flow: LinkingFlow = {
+    ...flowAt("sign_in", linking.signIn, deps),
+    scope: [...new Set([...identityScopes(settings.vendor), ...nameScopes(settings.vendor)])],
+    sealedReturn: seal(await returnKey(deps), back, ["sign-in", flowId]),
+    issExpected: vendor.vendor.issExpected,
+    ...(anotherAccount && hasIdTokens(vendor.vendor) ? { prompt: promptFor(settings.vendor.vendor) } : {}),
+  };
+  // Nothing is kept for later: a refresh token is not asked for.
+  const once = { ...vendor, vendor: { ...vendor.vendor, offlineScopes: [] } };
+  return flowsOf(deps).start({ flowId, flow }, once, createBindingCookie(), trace);
+}
+
+/** Without these an OpenID provider only gives a number, by which no user knows their account. */
+function nameScopes({ scopes }: Pick<VendorSettings, "scopes">): readonly string[] {
+  return scopes.includes("openid") ? ["profile", "email"].filter((scope) => scopes.includes(scope)) : [];
+}
+
+/** So that the vendor does not sign in the same account again. `login` is every OpenID provider's. */
+function promptFor({ choosesAccount }: Pick<Vendor, "choosesAccount">): string {
+  return choosesAccount === true ? "select_account" : "login";
+}
+
+export interface LinkRequest {
+  readonly user: string;
+  readonly listed: string;
+  readonly scopes: readonly string[];
+  /** As the page showed it. */
+  readonly linkVersion: number;
+  readonly isReconnect: boolean;
+  readonly ticketId?: string;
+}
+
+export async function startLink(request: LinkRequest, deps: LinkingDeps, trace: Trace): Promise<Answer> {
+  const { listed, scopes, user, linkVersion, isReconnect, ticketId } = request;
+  const vendor = await vendorAt(listed, deps);
+  const flow: LinkingFlow = {
+    ...flowAt("link", listed, deps),
+    scope: linkScopes(scopes, listed, deps),
+    user,
+    linkVersion,
+    isReconnect,
+    issExpected: vendor.vendor.issExpected,
+    ...defined({ ticketId }),
+  };
+  return flowsOf(deps).start({ flowId: createFlowId(FLOW_PREFIX), flow }, vendor, createBindingCookie(), trace);
+}
+
+/** What the vendor is asked for, and the page lists: an ID token says whose account it is. */
+export function linkScopes(
+  scopes: readonly string[],
+  listed: string,
+  { linking }: Pick<LinkingDeps, "linking">,
+): readonly string[] {
+  const settings = linking.vendors.get(listed);
+  return settings === undefined ? scopes : withOwed(scopes, settings);
+}
+
+/** Whether a redirect at `/callback` is of these flows. It proves nothing. */
+export function isLinkingState(parameters: Parameters): boolean {
+  return parameters.get("state")?.startsWith(`${FLOW_PREFIX}-`) === true;
+}
+
+export interface CallbackVisit {
+  readonly parameters: Parameters;
+  readonly cookieHeader: string | undefined;
+  readonly path: string;
+}
+
+/**
+ * @returns the redirect to our own pages; never one to a client
+ * @throws OAuthError for the 400 page
+ */
+export async function answerCallback(
+  { parameters, cookieHeader, path }: CallbackVisit,
+  deps: LinkingDeps,
+  trace: Trace,
+): Promise<Answer | Response> {
+  const visit: Visit = { cookieHeader, cookies: [], isRefused: false };
+  try {
+    const answer = await flowsOf(deps, visit).callback({ parameters, cookieHeader, path }, trace);
+    return withCookies(answer, visit.cookies);
+  } catch (thrown) {
+    const error = toOAuthError(thrown);
+    const { flow, isRefused } = visit;
+    if (flow?.ticketId !== undefined) {
+      const outcome = error.code === "access_denied" ? "denied" : "ended";
+      // Best effort: the ticket expires, and the user sees the first error.
+      await deps.tickets.settle(flow.ticketId, outcome).catch(() => undefined);
+    }
+    if (flow?.purpose !== "link" || isRefused) throw error;
+    trace.failure = error;
+    const headers = trace.flowId === undefined ? {} : clearBindingCookie(deps.settings.deploymentUrl, trace.flowId);
+    return redirectAnswer(connectionsUrl({ error: errorNameOf(error) }), headers);
+  }
+}
+
+/** Where a flow ends: a path, so that no redirect leaves this server. */
+export function connectionsUrl(query: Readonly<Record<string, string>>): string {
+  return `${PATHS.connections}?${new URLSearchParams(query).toString()}`;
+}
+
+/** Several cookies in one answer. */
+export function withCookies(answer: Answer, cookies: readonly string[]): Answer | Response {
+  if (cookies.length === 0) return answer;
+  const headers = new Headers(answer.headers);
+  for (const cookie of cookies) headers.append("set-cookie", cookie);
+  return new Response(answer.body, { status: answer.status, headers });
+}
+
+/** What a vendor's file says of a user whose organization has to act first. */
+const BY_ORGANIZATION: readonly string[] = ["admin_consent_required", "user_not_assigned"];
+
+function errorNameOf({ code, extras: { reason = "" } }: OAuthError): string {
+  if (reason === "ticket_ended") return reason;
+  if (BY_ORGANIZATION.includes(reason)) return "organization_refused";
+  return code === "access_denied" || code === "temporarily_unavailable" ? code : "vendor_error";
+}
+
+function flowAt(
+  purpose: "sign_in" | "link",
+  listed: string,
+  { linking, source }: LinkingDeps,
+): Omit<LinkingFlow, "scope"> {
+  return {
+    v: 1,
+    purpose,
+    path: callbackPath(listed === linking.signIn ? undefined : listed),
+    listed,
+    ...sourceAt(listed, linking),
+    signIn: source.vendor,
+    signInIssuer: source.issuer,
+  };
+}
+
+function sourceAt(
+  listed: string,
+  linking: LinkingDeps["linking"],
+): { readonly vendor: string; readonly issuer: string } {
+  const vendor = linking.vendors.get(listed);
+  return vendor === undefined ? { vendor: "", issuer: "" } : identitySource({ vendor });
+}
+
+async function vendorAt(listed: string, deps: LinkingDeps): Promise<FlowVendor> {
+  const { linking, vendorClient, settings } = deps;
+  const at = linking.vendors.get(listed);
+  if (at === undefined) throw new OAuthError("invalid_request", "This vendor is not offered here");
+  return {
+    vendor: await vendorClient.resolve(at.vendor),
+    credentials: at.credentials,
+    vendorClient,
+    redirectUri: settings.deploymentUrl + callbackPath(listed === linking.signIn ? undefined : listed),
+  };
+}
+
+async function returnKey({ serverKey }: Pick<LinkingDeps, "serverKey">): Promise<Buffer> {
+  return deriveKey(await serverKey.derive("sign-in"), "return");
+}
+
+function flowsOf(deps: LinkingDeps, visit?: Visit): Flows {
+  const { records, now, settings } = deps;
+  return createBrokeredCode({ records, now, issuer: settings.deploymentUrl }, flowPolicy(deps, visit));
+}
+
+function flowPolicy(deps: LinkingDeps, visit: Visit | undefined): FlowPolicy<LinkingFlow, FlowVendor> {
+  const { source, linking } = deps;
+  const neverParked = (): never => {
+    throw new OAuthError("server_error", "These flows end at the callback");
+  };
+  return {
+    kind: "linking",
+    // The operator may have changed a vendor, or where users sign in: such a flow is unknown here.
+    parse: (record) => {
+      const flow = asFlow(record);
+      if (flow === undefined || !isSameSource({ vendor: flow.signIn, issuer: flow.signInIssuer }, source))
+        return undefined;
+      return isSameSource(flow, sourceAt(flow.listed, linking)) ? flow : undefined;
+    },
+    state: HANDLE_STATE,
+    secrets: (flowId, { scope }, vendor) => vendorSecrets(flowId, vendor, scope, deps),
+    seal: neverParked,
+    open: neverParked,
+    redirectOf: async () => undefined,
+    vendorOf: async ({ leg, flow }, trace) => {
+      if (leg === "callback" && visit !== undefined) {
+        visit.flow = flow;
+        await requireOwnBrowser(flow, visit, deps, trace);
+      }
+      return vendorAt(flow.listed, deps);
+    },
+    //= bar#AS-8
+    bindsBrowser: () => true,
+    forgotten: { whenParked: [], atEnd: ["sealedReturn"] },
+    burnsOnWrongVerifier: false,
+    releases: () => false,
+    finishAtCallback: async (redeemed, trace) => {
+      if (visit === undefined) return neverParked();
+      return redeemed.flow.purpose === "sign_in"
+        ? finishSignIn(redeemed, visit, deps)
+        : finishLink(redeemed, visit, deps, trace);
+    },
+    refuse: (trace, reason, cause) => {
+      if (visit !== undefined) visit.isRefused = true;
+      return refusePage(trace, reason, cause);
+    },
+  };
+}
+
+function asFlow({ data }: StoredRecord): LinkingFlow | undefined {
+  const { v, purpose } = data;
+  return v === 1 && (purpose === "sign_in" || purpose === "link") ? (data as unknown as LinkingFlow) : undefined;
+}
+
+/** A link is stored in the browser of its user alone, and for a ticket that is still waiting. */
+async function requireOwnBrowser(flow: LinkingFlow, visit: Visit, deps: LinkingDeps, trace: Trace): Promise<void> {
+  if (flow.purpose !== "link") return;
+  const signedIn = await deps.signIns.read(visit.cookieHeader);
+  if (!isOfUser(flow.user, signedIn)) {
+    visit.isRefused = true;
+    throw refusePage(trace, "browser_mismatch");
+  }
+  const { ticketId } = flow;
+  if (ticketId === undefined || (await deps.tickets.isApproved(ticketId))) return;
+  throw new OAuthError("invalid_request", "The question was withdrawn", { reason: "ticket_ended" });
+}
+
+/** The tokens named the user and are dropped: revoking them could end the grant of the link. */
+async function finishSignIn(
+  { flowId, flow, vendor, tokens }: Redeemed<LinkingFlow, FlowVendor>,
+  visit: Visit,
+  deps: LinkingDeps,
+): Promise<Answer> {
+  const user = await deps.vendorClient.identify(vendor.vendor, tokens);
+  const label = (await accountLabel(vendor.vendor, tokens, deps)) ?? user;
+  const back = open(await returnKey(deps), flow.sealedReturn ?? "", ["sign-in", flowId]).toString("utf8");
+  await deps.signIns.end(await deps.signIns.read(visit.cookieHeader));
+  visit.cookies.push(await deps.signIns.start(user, label));
+  return redirectAnswer(back);
+}
+
+async function finishLink(
+  { flow, vendor, tokens }: Redeemed<LinkingFlow, FlowVendor>,
+  visit: Visit,
+  deps: LinkingDeps,
+  trace: Trace,
+): Promise<Answer> {
+  const signedIn = await deps.signIns.read(visit.cookieHeader);
+  const { user = "", listed, scope, linkVersion = 0, isReconnect = false, ticketId } = flow;
+  if (!isOfUser(user, signedIn)) {
+    const dropped = { user, account: undefined };
+    await discardTokens(tokenSetOf(tokens, deps.now()), dropped, atVendor(listed, deps)).catch(() => undefined);
+    throw new OAuthError("access_denied", "The user has signed out");
+  }
+  const brought = {
+    user,
+    listed,
+    linkVersion,
+    isReconnect,
+    tokens,
+    vendor: vendor.vendor,
+    requestedScope: scope,
+    ...defined({ ticketId }),
+  };
+  const outcome = await takeTokens(brought, signedIn.cookie.hash, deps);
+  if (outcome === "asked") return redirectAnswer(PATHS.connections);
+  if (ticketId !== undefined) await deps.tickets.settle(ticketId, outcome === "linked" ? "linked" : "ended");
+  if (outcome === "linked") return redirectAnswer(connectionsUrl({ linked: listed }));
+  trace.reason = outcome;
+  return redirectAnswer(connectionsUrl({ error: outcome }));
+}

@@ -1,0 +1,289 @@
+/**
+ * Tokens that wait for a yes: another account than the linked one, or fewer scopes than the link
+ * has. They wait sealed under the server key and the cookie of the browser that brought them, at
+ * most five minutes. What no user answers is ended by a sweep, which any process does.
+ */
+import {
+  type Clock,
+  type EpochSeconds,
+  OAuthError,
+  type RecordKey,
+  type RecordStore,
+  Secret,
+  type StoredRecord,
+} from "@oauth-broker/oauth-core";
+import { isSameText, randomToken } from "@oauth-broker/oauth-core/protocol";
+import { hashOf } from "@oauth-broker/oauth-core/server";
+import { deriveKey, open, seal, type TokenSet } from "@oauth-broker/token-store";
+import { changeRecord } from "../records/change-record.ts";
+import type { ServerKey } from "../records/server-key.ts";
+import { type IdentitySource, isSameSource } from "../records/identity-source.ts";
+
+export const QUESTION_SECONDS = 300;
+/** The sweep finds a record for longer than it can be answered. */
+const KEPT_SECONDS = 3600;
+export interface QuestionLimits {
+  /** Waiting, of all users together. What is due does not count. */
+  readonly waiting: number;
+  /** Waiting, of one user: one more ends their oldest. */
+  readonly ofUser: number;
+  /** Listed, with those that are due: their end may be slow, and the record has to fit the store. */
+  readonly listed: number;
+}
+
+export const QUESTION_LIMITS: QuestionLimits = { waiting: 1000, ofUser: 5, listed: 3000 };
+const ROUNDS = 50;
+
+export interface Question {
+  readonly user: string;
+  /** The vendor as `VENDORS` lists it. */
+  readonly vendor: string;
+  readonly linkVersion: number;
+  /** Whether the account is another than the linked one; else it only has fewer scopes. */
+  readonly isOther: boolean;
+  readonly tokens: TokenSet;
+  readonly ticketId?: string;
+}
+
+/** A question that waits, for the page that shows it. */
+export interface WaitingQuestion extends Question {
+  readonly id: string;
+}
+
+/** All methods throw OAuthError temporarily_unavailable. */
+export interface Questions {
+  /**
+   * Replaces the question that waits in this browser for this vendor, and the user's oldest one
+   * where they have too many.
+   *
+   * @param cookieHash of the browser
+   * @returns those replaced, whose tokens the caller discards
+   */
+  ask(question: Question, cookieHash: string): Promise<readonly WaitingQuestion[]>;
+  find(vendor: string, cookieHash: string): Promise<WaitingQuestion | undefined>;
+  /** @returns false when it was answered or swept before: of any number of tries one answers */
+  take(id: string, cookieHash: string): Promise<boolean>;
+  /** What was not answered in time and waits for a sweep. */
+  due(): Promise<readonly DueQuestion[]>;
+  /**
+   * @returns the question, whose tokens the caller discards; undefined when another process took it
+   * @throws TokenStoreError, too: it cannot be opened, and expires
+   */
+  takeDue(due: DueQuestion): Promise<WaitingQuestion | undefined>;
+}
+
+export interface DueQuestion {
+  readonly id: string;
+  readonly vendor: string;
+}
+
+export interface QuestionsDeps {
+  readonly records: RecordStore;
+  readonly serverKey: ServerKey;
+  readonly now: Clock;
+  readonly source: IdentitySource;
+}
+
+type QuestionData = {
+  readonly v: 1;
+  readonly cookieHash: string;
+  readonly user: string;
+  readonly signIn: string;
+  readonly issuer: string;
+  readonly vendor: string;
+  readonly linkVersion: number;
+  readonly isOther: boolean;
+  readonly sealed: string;
+  readonly until: EpochSeconds;
+  readonly ticketId?: string;
+};
+
+type Waiting = {
+  readonly id: string;
+  readonly until: EpochSeconds;
+  /** A hash of the user. Absent in entries of the release before. */
+  readonly owner?: string;
+};
+
+/** Two users with one owner would share their places. */
+const OWNER_CHARACTERS = 16;
+const INDEX: RecordKey = { kind: "link-questions", id: "all" };
+
+/** @param limits a twin, and a test, passes others */
+export function createQuestions(deps: QuestionsDeps, limits = QUESTION_LIMITS): Questions {
+  const { records, now, source } = deps;
+
+  const opened = async ({ key: { id }, data }: StoredRecord): Promise<WaitingQuestion> => {
+    const { user, vendor, linkVersion, isOther, sealed, ticketId, cookieHash } = data as QuestionData;
+    const text = open(await sealingKey(cookieHash, deps), sealed, ["link-question", id]).toString("utf8");
+    const tokens = toTokens(JSON.parse(text) as PlainTokens);
+    return { id, user, vendor, linkVersion, isOther, tokens, ...(ticketId === undefined ? {} : { ticketId }) };
+  };
+  const waitingIn = async (vendor: string, cookieHash: string): Promise<StoredRecord | undefined> => {
+    const pointer = await records.get(pointerKey(vendor, cookieHash));
+    const record = pointer === undefined ? undefined : await records.get(keyOf(textOf(pointer, "question")));
+    if (record?.stage !== "waiting" || record.data["v"] !== 1) return undefined;
+    const { signIn, issuer, cookieHash: ofBrowser } = record.data as QuestionData;
+    return isSameText(ofBrowser, cookieHash) && isSameSource({ vendor: signIn, issuer }, source) ? record : undefined;
+  };
+  const changeIndex = async (decide: (waiting: readonly Waiting[]) => readonly Waiting[]): Promise<void> =>
+    changeRecord(INDEX, {
+      records,
+      stage: "kept",
+      version: "revision",
+      rounds: ROUNDS,
+      busy: "The question cannot be kept now",
+      decide: (data) => {
+        const waiting = decide((data?.["waiting"] ?? []) as readonly Waiting[]);
+        const expiresAt = now() + KEPT_SECONDS;
+        return { next: { data: { v: 1, revision: randomToken(16), waiting }, expiresAt }, result: undefined };
+      },
+    });
+
+  const take = async (id: string, cookieHash: string): Promise<boolean> => {
+    const from = { stage: "waiting", expect: { cookieHash } };
+    const { outcome } = await records.advance(keyOf(id), from, { stage: "over", set: {}, remove: ["sealed"] });
+    if (outcome !== "moved") return false;
+    // Its place is free for another at once, or when it is due.
+    await changeIndex((waiting) => waiting.filter((other) => other.id !== id)).catch(requireOutage);
+    return true;
+  };
+
+  const endedOf = async (record: StoredRecord): Promise<WaitingQuestion | undefined> => {
+    const question = await opened(record);
+    return (await take(question.id, textOf(record, "cookieHash"))) ? question : undefined;
+  };
+  const takeDue = async (id: string): Promise<WaitingQuestion | undefined> => {
+    const record = await records.get(keyOf(id));
+    return record?.stage === "waiting" ? endedOf(record) : undefined;
+  };
+
+  return {
+    ask: async ({ user, vendor, linkVersion, isOther, tokens, ticketId }, cookieHash) => {
+      const id = randomToken(16);
+      const until = now() + QUESTION_SECONDS;
+      const sealed = seal(await sealingKey(cookieHash, deps), JSON.stringify(fromTokens(tokens)), [
+        "link-question",
+        id,
+      ]);
+      const made = { signIn: source.vendor, issuer: source.issuer };
+      const data: QuestionData = {
+        v: 1,
+        cookieHash,
+        user,
+        ...made,
+        vendor,
+        linkVersion,
+        isOther,
+        sealed,
+        until,
+        ...(ticketId === undefined ? {} : { ticketId }),
+      };
+      const owner = hashOf(JSON.stringify([source.vendor, source.issuer, user])).slice(0, OWNER_CHARACTERS);
+      let tooMany: readonly Waiting[] = [];
+      // First: tokens that the index does not name would not be revoked.
+      await changeIndex((listed) => {
+        const open = listed.filter((other) => other.until > now());
+        const own = open.filter((other) => other.owner === owner);
+        tooMany = own.slice(0, Math.max(0, own.length + 1 - limits.ofUser));
+        if (open.length - tooMany.length >= limits.waiting || listed.length >= limits.listed) {
+          throw new OAuthError("temporarily_unavailable", "Too many questions are waiting");
+        }
+        // Due, so that a sweep ends them where this process does not.
+        const ended = listed.map((other) => (tooMany.includes(other) ? { ...other, until: now() } : other));
+        return [...ended, { id, until, owner }];
+      });
+      await records.create({ key: keyOf(id), stage: "waiting", data, expiresAt: now() + KEPT_SECONDS });
+      const before = await waitingIn(vendor, cookieHash);
+      await records.delete(pointerKey(vendor, cookieHash));
+      const pointer = { v: 1, question: id };
+      await records.create({ key: pointerKey(vendor, cookieHash), stage: "kept", data: pointer, expiresAt: until });
+      const replaced = before === undefined ? [] : [await endedOf(before)];
+      for (const one of tooMany) replaced.push(await takeDue(one.id));
+      return replaced.filter((one) => one !== undefined);
+    },
+
+    find: async (vendor, cookieHash) => {
+      // For five minutes: the pointer to it expires.
+      const record = await waitingIn(vendor, cookieHash);
+      return record === undefined ? undefined : opened(record);
+    },
+
+    take,
+
+    due: async () => {
+      const index = await records.get(INDEX);
+      const listed = ((index?.data["waiting"] ?? []) as readonly Waiting[]).filter(({ until }) => until <= now());
+      const due: DueQuestion[] = [];
+      const over = new Set<string>();
+      for (const { id } of listed) {
+        const record = await records.get(keyOf(id));
+        if (record?.stage === "waiting") due.push({ id, vendor: textOf(record, "vendor") });
+        else over.add(id);
+      }
+      if (over.size > 0) await changeIndex((waiting) => waiting.filter(({ id }) => !over.has(id)));
+      return due;
+    },
+
+    takeDue: ({ id }) => takeDue(id),
+  };
+}
+
+/** @throws the error, unless it is one of the store */
+function requireOutage(error: unknown): void {
+  if (!(error instanceof OAuthError)) throw error;
+}
+
+function keyOf(id: string): RecordKey {
+  return { kind: "link-question", id };
+}
+
+function textOf({ data }: StoredRecord, field: string): string {
+  const value = data[field];
+  return typeof value === "string" ? value : "";
+}
+
+/** From a browser to the one question it has about a vendor. */
+function pointerKey(vendor: string, cookieHash: string): RecordKey {
+  return { kind: "link-question-of", id: hashOf(JSON.stringify([vendor, cookieHash])) };
+}
+
+async function sealingKey(cookieHash: string, { serverKey }: Pick<QuestionsDeps, "serverKey">): Promise<Buffer> {
+  const secret = Buffer.concat([await serverKey.derive("link-question"), Buffer.from(cookieHash)]);
+  return deriveKey(secret, "link-question");
+}
+
+interface PlainTokens extends Omit<TokenSet, "accessToken" | "refreshToken" | "idToken" | "vendorData" | "link"> {
+  readonly accessToken: string;
+  readonly refreshToken?: string;
+  readonly idToken?: string;
+  readonly vendorData?: string;
+  readonly link?: Omit<NonNullable<TokenSet["link"]>, "label"> & { readonly label?: string };
+}
+
+function fromTokens({ accessToken, refreshToken, idToken, vendorData, link, ...rest }: TokenSet): PlainTokens {
+  return {
+    ...rest,
+    accessToken: accessToken.reveal(),
+    ...(refreshToken === undefined ? {} : { refreshToken: refreshToken.reveal() }),
+    ...(idToken === undefined ? {} : { idToken: idToken.reveal() }),
+    ...(vendorData === undefined ? {} : { vendorData: vendorData.reveal() }),
+    ...(link === undefined ? {} : { link: { ...link, ...revealed(link.label) } as NonNullable<PlainTokens["link"]> }),
+  };
+}
+
+function revealed(label: Secret | undefined): { readonly label?: string } {
+  return label === undefined ? {} : { label: label.reveal() };
+}
+
+function toTokens({ accessToken, refreshToken, idToken, vendorData, link, ...rest }: PlainTokens): TokenSet {
+  const { label, ...details } = link ?? { linkedAt: 0, notGranted: [], lacked: {} };
+  return {
+    ...rest,
+    accessToken: new Secret(accessToken),
+    ...(refreshToken === undefined ? {} : { refreshToken: new Secret(refreshToken) }),
+    ...(idToken === undefined ? {} : { idToken: new Secret(idToken) }),
+    ...(vendorData === undefined ? {} : { vendorData: new Secret(vendorData) }),
+    link: { ...details, ...(label === undefined ? {} : { label: new Secret(label) }) },
+  };
+}

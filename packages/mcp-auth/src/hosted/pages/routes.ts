@@ -1,0 +1,59 @@
+/** The routes of links, with several vendors only: their pages, and the callbacks of the vendors. */
+import { OAuthError } from "@oauth-broker/oauth-core";
+import { readForm, readQuery } from "@oauth-broker/oauth-core/http";
+import type { Route, Trace } from "@oauth-broker/oauth-core/service";
+import type { Context } from "hono";
+import { callbackPath, PATHS } from "../../resource/paths.ts";
+import { decideTicket, showTicket, type TicketRequest } from "./connect.ts";
+import { changeConnections, showConnections } from "./connections.ts";
+import type { LinkingDeps } from "./deps.ts";
+import { answerCallback } from "./flows.ts";
+
+const LIMIT = { bodyBytes: 8_192 };
+/** No application sent the browser to these pages, and no sign-in is under way. */
+const REFUSED = {
+  title: "This could not be done",
+  back: { href: PATHS.connections, label: "Your connections" },
+};
+
+export function linkingRoutes(deps: LinkingDeps): Route[] {
+  const browser = (method: Route["method"], path: string, handle: Route["handle"]): Route => {
+    return { method, path, surface: "browser", handle };
+  };
+  const page = (...route: Parameters<typeof browser>): Route => ({ ...browser(...route), refused: REFUSED });
+  const cookieOf = (c: Context): string | undefined => c.req.header("cookie");
+  const ticketOf = (c: Context): TicketRequest => ({ value: c.req.param("ticket") ?? "", cookieHeader: cookieOf(c) });
+  const form = async (c: Context) => {
+    requireOwnPage(c);
+    return readForm(c, LIMIT);
+  };
+  const others = [...deps.linking.vendors.keys()].filter((id) => id !== deps.linking.signIn);
+  return [
+    page("GET", `${PATHS.connect}/:ticket`, (c, trace) => showTicket(ticketOf(c), deps, trace)),
+    page("POST", `${PATHS.connect}/:ticket`, async (c, trace) => decideTicket(ticketOf(c), await form(c), deps, trace)),
+    page("GET", PATHS.connections, (c, trace) =>
+      showConnections(new URL(c.req.url).searchParams, cookieOf(c), deps, trace),
+    ),
+    page("POST", PATHS.connections, async (c, trace) => changeConnections(await form(c), cookieOf(c), deps, trace)),
+    ...others.map((id) =>
+      browser("GET", callbackPath(id), (c: Context, trace: Trace) => {
+        trace.vendor = id;
+        const visit = { parameters: readQuery(c), cookieHeader: cookieOf(c), path: callbackPath(id) };
+        return answerCallback(visit, deps, trace);
+      }),
+    ),
+  ];
+}
+
+/**
+ * The pages send no referrer, so browsers post their forms with `Origin: null`, as they would those
+ * of a sandboxed frame of any site; where the browser says more, it counts.
+ */
+//= bar#RS-7
+function requireOwnPage(c: Context): void {
+  const site = c.req.header("sec-fetch-site") ?? "same-origin";
+  if (site === "same-origin" || site === "none") return;
+  const detail = "Sec-Fetch-Site says that another site posted the form";
+  const options = { reason: "foreign_host", status: 403, detail } as const;
+  throw new OAuthError("invalid_request", "The form is not of this server", options);
+}

@@ -1,0 +1,197 @@
+/**
+ * What becomes of the tokens a link flow brought: stored over the link version that the page showed,
+ * held back for a yes, or revoked. A refusal never leaves tokens behind that belong to no link.
+ */
+import { OAuthError, Secret } from "@oauth-broker/oauth-core";
+import { canIdentify } from "@oauth-broker/oauth-core/client";
+import type { ResolvedVendor, VendorTokens } from "@oauth-broker/oauth-core/registry";
+import { errorFields } from "@oauth-broker/oauth-core/service";
+import type { LinkDetails, StoredTokens, TokenSet } from "@oauth-broker/token-store";
+import {
+  accountLabel,
+  atVendor,
+  discardTokens,
+  endForeignLink,
+  isUsable,
+  type LinkDeps,
+  linkKey,
+  linkScope,
+  revokeAtVendor,
+  tokenSetOf,
+} from "../links/link.ts";
+import { grantedScope, toStorageError } from "../links/link-user.ts";
+import type { Linking, LinkingDeps } from "./deps.ts";
+import type { DueQuestion, Question, WaitingQuestion } from "./pending-tokens.ts";
+
+/** The tokens of one link flow. */
+export interface BroughtTokens {
+  readonly user: string;
+  /** The vendor as `VENDORS` lists it. */
+  readonly listed: string;
+  readonly vendor: ResolvedVendor;
+  readonly tokens: VendorTokens;
+  readonly requestedScope: readonly string[];
+  /** As the page showed it. */
+  readonly linkVersion: number;
+  /** Of the user's own accord: what was refused before counts no more. */
+  readonly isReconnect: boolean;
+  readonly ticketId?: string;
+}
+
+export type Outcome = "linked" | "asked" | "other_account" | "link_changed";
+
+/**
+ * @param cookieHash of the browser that brought them
+ * @throws OAuthError; the tokens are then revoked
+ */
+export async function takeTokens(brought: BroughtTokens, cookieHash: string, deps: LinkingDeps): Promise<Outcome> {
+  const { user, listed, linkVersion, ticketId } = brought;
+  const at = atVendor(listed, deps);
+  const scope = grantedScope(brought.tokens, brought.requestedScope);
+  const bare = tokenSetOf({ ...brought.tokens, scope }, deps.now());
+  try {
+    const account = await accountOf(brought, deps); //                                1  whose they are
+    if (listed === deps.linking.signIn && account !== user) {
+      //                      2  at the sign-in vendor only this user's
+      await revokeAtVendor(bare, at);
+      return "other_account";
+    }
+    const { stored, linkVersion: present } = await at.tokens.readLink(linkKey(user, at));
+    const details = await describe(brought, { account, scope, stored }, at);
+    const tokens: TokenSet = { ...bare, link: details };
+    const question = { user, vendor: listed, linkVersion, tokens, ...(ticketId === undefined ? {} : { ticketId }) };
+    if (present !== linkVersion) return await tooLate(question, at); //               3  not over a disconnect
+    const isOther = typeof stored === "object" && !isSameAccount(account, accountIn(stored, user, listed, deps));
+    const isFewer = typeof stored === "object" && losesScope(stored, scope, at);
+    if (isOther || isFewer) {
+      //                                                      4  the user says
+      const replaced = await deps.questions.ask({ ...question, isOther }, cookieHash);
+      for (const one of replaced) await endUnanswered(one, deps);
+      return "asked";
+    }
+    return await store(question, undefined, at); //                                   5  in place of the same account's
+  } catch (thrown) {
+    await discardTokens(bare, { user, account: undefined }, at);
+    throw toStorageError(thrown);
+  }
+}
+
+/** The user said yes. */
+export async function replaceLink(question: WaitingQuestion, deps: LinkingDeps): Promise<Outcome> {
+  const at = atVendor(question.vendor, deps);
+  const { stored } = await at.tokens.readLink(linkKey(question.user, at));
+  return store(question, question.isOther && typeof stored === "object" ? stored : undefined, at);
+}
+
+/** @param why `denied`: the user said no; `ended`: nothing in time, or another account since */
+export async function endQuestion(question: WaitingQuestion, why: "denied" | "ended", deps: Linking): Promise<void> {
+  const { user, vendor, tokens, isOther, ticketId } = question;
+  const at = atVendor(vendor, deps);
+  await discardTokens(tokens, { user, account: tokens.link?.account }, at);
+  const refused = tokens.link?.notGranted ?? [];
+  // The link that stays has not been granted this either, and its tools need not ask again.
+  if (!isOther) {
+    await at.tokens.describeLink(linkKey(user, at), (link) =>
+      link === undefined ? undefined : { ...link, notGranted: [...new Set([...link.notGranted, ...refused])] },
+    );
+  }
+  if (ticketId !== undefined) await deps.tickets.settle(ticketId, why);
+}
+
+/**
+ * Ends what no user answered in time, one question after the other: what is not taken yet is due
+ * the next time, too.
+ *
+ * @throws OAuthError temporarily_unavailable
+ */
+export async function sweepQuestions(deps: Linking, stopping?: AbortSignal): Promise<void> {
+  const { questions, linking } = deps;
+  for (const due of await questions.due()) {
+    if (stopping?.aborted === true) return;
+    // Only a process that still lists the vendor can revoke there.
+    if (!linking.vendors.has(due.vendor)) continue;
+    const question = await questions.takeDue(due).catch((error: unknown) => {
+      // The store or the key service is down: all of them wait.
+      if (error instanceof OAuthError) throw error;
+      notEnded(due, error, deps);
+    });
+    if (question !== undefined) await endUnanswered(question, deps);
+  }
+}
+
+/** A failure is that of this question alone: its tokens were taken out of the store, and expire. */
+async function endUnanswered(question: WaitingQuestion, deps: Linking): Promise<void> {
+  await endQuestion(question, "ended", deps).catch((error: unknown) => notEnded(question, error, deps));
+}
+
+function notEnded({ vendor }: DueQuestion, error: unknown, { log }: Pick<Linking, "log">): void {
+  log.warn("question_not_ended", { vendor, ...errorFields(error) });
+}
+
+/** @param replaced another account's tokens, which are then revoked */
+async function store(
+  { user, tokens, linkVersion }: Question | Omit<Question, "isOther">,
+  replaced: StoredTokens | undefined,
+  at: LinkDeps,
+): Promise<Outcome> {
+  const key = linkKey(user, at);
+  const isForeignGone = await endForeignLink(user, at);
+  const over = isForeignGone ? (await at.tokens.readLink(key)).linkVersion : linkVersion;
+  if ((await at.tokens.link(key, tokens, over)) === "conflict") return tooLate({ user, tokens }, at);
+  if (replaced !== undefined) await revokeAtVendor(replaced.tokens, at);
+  return "linked";
+}
+
+/** Linked or disconnected since the page was shown: stored nowhere, and revoked. */
+async function tooLate({ user, tokens }: Pick<Question, "user" | "tokens">, at: LinkDeps): Promise<Outcome> {
+  await discardTokens(tokens, { user, account: tokens.link?.account }, at);
+  return "link_changed";
+}
+
+/** @returns undefined at a vendor that names no account */
+async function accountOf({ vendor, tokens }: BroughtTokens, deps: LinkingDeps): Promise<string | undefined> {
+  return canIdentify(vendor) ? deps.vendorClient.identify(vendor, tokens) : undefined;
+}
+
+/** A link from before there were several vendors is of the sign-in account itself. */
+function accountIn(stored: StoredTokens, user: string, listed: string, { linking }: LinkingDeps): string | undefined {
+  return stored.tokens.link?.account ?? (listed === linking.signIn ? user : undefined);
+}
+
+/** Two accounts of which one is not known may be two. */
+function isSameAccount(one: string | undefined, other: string | undefined): boolean {
+  return one !== undefined && one === other;
+}
+
+/** Of a dead link nothing is lost. A scope that is no longer requested is no loss either. */
+function losesScope(stored: StoredTokens, granted: readonly string[], at: LinkDeps): boolean {
+  if (!isUsable(stored, at.now())) return false;
+  const { scopes } = at.settings.vendor;
+  return (linkScope(stored) ?? []).some((token) => scopes.includes(token) && !granted.includes(token));
+}
+
+async function describe(
+  { vendor, tokens, requestedScope, isReconnect }: BroughtTokens,
+  {
+    account,
+    scope,
+    stored,
+  }: {
+    readonly account: string | undefined;
+    readonly scope: readonly string[];
+    readonly stored: StoredTokens | "missing" | "unreadable";
+  },
+  at: LinkDeps,
+): Promise<LinkDetails> {
+  const label = await accountLabel(vendor, tokens, at);
+  const before = typeof stored === "object" ? stored.tokens.link : undefined;
+  const isKnown = !isReconnect && before !== undefined && isSameAccount(account, before.account);
+  const refused = [...requestedScope, ...(isKnown ? before.notGranted : [])].filter((token) => !scope.includes(token));
+  return {
+    ...(account === undefined ? {} : { account }),
+    ...(label === undefined ? {} : { label: new Secret(label) }),
+    linkedAt: at.now(),
+    notGranted: [...new Set(refused)],
+    lacked: isKnown ? before.lacked : {},
+  };
+}

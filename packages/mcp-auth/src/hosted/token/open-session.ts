@@ -1,0 +1,46 @@
+/**
+ * Turns a vendor's fresh tokens into a session: identifies the user, stores the user's link, and
+ * issues tokens of ours to the client. The code is spent by now, so any failure here means starting
+ * the flow again.
+ */
+import { defined, toOAuthError, withRestart } from "@oauth-broker/oauth-core";
+import type { ResolvedVendor, VendorTokens } from "@oauth-broker/oauth-core/registry";
+import type { HostedClient } from "../clients/client.ts";
+import type { HostedDeps } from "../deps.ts";
+import { grantedScope, linkUser } from "../links/link-user.ts";
+import type { NewSession } from "../sessions/session.ts";
+
+export interface Redeemed {
+  readonly tokens: VendorTokens;
+  readonly vendor: ResolvedVendor;
+  /** The scope that was requested. */
+  readonly requestedScope: readonly string[];
+  /** With `VENDORS`: the session's scope, as the consent page showed it. */
+  readonly consented?: readonly string[];
+  /**
+   * When the user approved the flow, the first millisecond that it can have been. Absent: an end of
+   * the link counts as later.
+   */
+  readonly startedAtMilliseconds?: number;
+}
+
+/** @throws OAuthError as linkUser; temporarily_unavailable with `retry: "restart"` */
+export async function openSession(
+  { tokens, vendor, requestedScope, consented, startedAtMilliseconds = 0 }: Redeemed,
+  { clientId }: Pick<HostedClient, "clientId">,
+  deps: HostedDeps,
+): ReturnType<HostedDeps["sessions"]["start"]> {
+  const scope = grantedScope(tokens, requestedScope);
+  const user = await linkUser({ tokens, vendor, scope, startedAtMilliseconds }, deps);
+  return startSession({ user, clientId, scope, ...defined({ consented }) }, deps.sessions);
+}
+
+/** The link is stored, but the code is spent: only a new flow can produce a session. */
+async function startSession(
+  session: NewSession,
+  sessions: HostedDeps["sessions"],
+): ReturnType<HostedDeps["sessions"]["start"]> {
+  return sessions.start(session).catch((thrown: unknown) => {
+    throw withRestart(toOAuthError(thrown));
+  });
+}

@@ -1,0 +1,103 @@
+/**
+ * POST /token: a form from an authenticated client, one of two grants, a response of RFC 6749 §5.1.
+ */
+import { OAuthError } from "@oauth-broker/oauth-core";
+import { formatScope, type Parameters, parseScope } from "@oauth-broker/oauth-core/protocol";
+import { type Answer, jsonAnswer } from "@oauth-broker/oauth-core/http";
+import type { Trace } from "@oauth-broker/oauth-core/service";
+import { type FindClient, type HostedClient, requireClient } from "../clients/client.ts";
+import type { HostedDeps } from "../deps.ts";
+import { requireOwnResource } from "../../resource/paths.ts";
+import type { IssuedTokens } from "../sessions/session.ts";
+import { ignorableScopes } from "../sessions/scope.ts";
+import { linkKey } from "../links/link.ts";
+
+/** Redeems a posted code: the vendor's own, or one of ours. */
+export type RedeemCode = (parameters: Parameters, client: HostedClient, trace: Trace) => Promise<IssuedTokens>;
+
+export interface TokenDeps extends HostedDeps {
+  readonly findClient: FindClient;
+  readonly redeemCode: RedeemCode;
+  /** Called for every client that got tokens. */
+  readonly markUsed?: (client: HostedClient) => Promise<void>;
+}
+
+export interface TokenRequest {
+  readonly parameters: Parameters;
+  /** The header as received. */
+  readonly authorization: string | undefined;
+}
+
+/** @throws OAuthError invalid_client, unsupported_grant_type, and as the grants */
+export async function answerToken(
+  { parameters, authorization }: TokenRequest,
+  deps: TokenDeps,
+  trace: Trace,
+): Promise<Answer> {
+  const client = await requireClient(authorization, parameters, deps.findClient);
+  trace.clientId = client.clientId;
+  const tokens = await grant(parameters, client, deps, trace);
+  await deps.markUsed?.(client);
+  return jsonAnswer(200, toTokenResponse(tokens));
+}
+
+//= rfc6749#5.2
+function grant(parameters: Parameters, client: HostedClient, deps: TokenDeps, trace: Trace): Promise<IssuedTokens> {
+  switch (parameters.require("grant_type")) {
+    case "authorization_code":
+      return deps.redeemCode(parameters, client, trace);
+    case "refresh_token":
+      return redeemRefreshToken(parameters, client, deps);
+    default:
+      throw new OAuthError("unsupported_grant_type", "grant_type must be authorization_code or refresh_token");
+  }
+}
+
+/**
+ * New tokens of ours, as long as the user's link to the vendor is alive. A dead link is an error
+ * here too, so that clients stop and send the user through a new authorization. With `VENDORS` no
+ * link ends a session: the user is asked for it when a tool needs it.
+ *
+ * @throws OAuthError invalid_grant; invalid_scope; invalid_target; temporarily_unavailable, and the
+ *   session stays
+ */
+//= rfc6749#6
+async function redeemRefreshToken(
+  parameters: Parameters,
+  { clientId }: HostedClient,
+  deps: HostedDeps,
+): Promise<IssuedTokens> {
+  const refreshToken = parameters.require("refresh_token");
+  requireOwnResource(parameters, deps.settings);
+  const requested = parameters.get("scope");
+  const scope = requested === undefined ? undefined : parseScope(requested);
+  if (deps.settings.linking === undefined) {
+    const session = await deps.sessions.find(refreshToken);
+    if (session?.clientId === clientId) await requireLink(session.user, deps);
+  }
+  // Also for a token that was not found: there a replayed one ends its session.
+  return deps.sessions.refresh(refreshToken, { clientId, scope, ignorable: ignorableScopes(deps.settings) });
+}
+
+async function requireLink(user: string, deps: HostedDeps): Promise<void> {
+  const link = await deps.tokens.get(linkKey(user, deps));
+  if (link?.status === "active") return;
+  throw new OAuthError("invalid_grant", "The user must authorize again", { reason: "reauthorization_required" });
+}
+
+//= rfc6749#5.1
+function toTokenResponse({
+  accessToken,
+  refreshToken,
+  expiresInSeconds,
+  scope,
+}: IssuedTokens): Record<string, unknown> {
+  return {
+    access_token: accessToken,
+    token_type: "Bearer",
+    expires_in: expiresInSeconds,
+    refresh_token: refreshToken,
+    // An empty list is left out: the grammar requires at least one token.
+    ...(scope.length === 0 ? {} : { scope: formatScope(scope) }),
+  };
+}

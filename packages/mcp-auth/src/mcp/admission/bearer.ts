@@ -1,0 +1,63 @@
+/**
+ * The bearer check of `/mcp`, in either mode: a token from the Authorization header, and nowhere
+ * else, is resolved to a caller.
+ */
+import { defined, toOAuthError } from "@oauth-broker/oauth-core";
+import type { Answer } from "@oauth-broker/oauth-core/http";
+import { type BearerChallenge, bearerChallenge, bearerToken } from "@oauth-broker/oauth-core/http";
+import { type Caller, toOutage } from "../../mode.ts";
+import type { AddressedGate } from "./refused-tokens.ts";
+
+export interface BearerDeps {
+  readonly gate: AddressedGate;
+  /** The URL of the resource's metadata; absent in pre-registered mode, which publishes none. */
+  readonly resourceMetadata: string | undefined;
+  /** The scope a client should request, space-separated; empty: left out. */
+  readonly scope: string;
+}
+
+/**
+ * @param header the Authorization header as received
+ * @param address of the caller
+ * @returns the caller, or the challenge to respond with
+ * @throws OAuthError temporarily_unavailable, slow_down
+ */
+//= bar#RS-1
+//= bar#RS-2
+//= bar#RS-4
+export async function requireCaller(
+  header: string | undefined,
+  address: string,
+  { gate, resourceMetadata, scope }: BearerDeps,
+): Promise<{ readonly caller: Caller } | { readonly challenge: Answer }> {
+  const hints = {
+    ...defined({ resourceMetadata }),
+    ...(scope === "" ? {} : { scope }),
+  };
+  const token = bearerToken(header);
+  // rfc6750#3.1: a request without a token gets no error code.
+  if (token === undefined) return { challenge: bearerChallenge(hints) };
+  const refused = (error: BearerError): { readonly challenge: Answer } => ({
+    challenge: bearerChallenge({ ...hints, error }),
+  });
+  try {
+    const caller = await gate.identify(token, address);
+    return caller === undefined ? refused(INVALID_TOKEN) : { caller };
+  } catch (error) {
+    // A 401 would make the client refresh a token that is good, and end here again.
+    if (toOAuthError(error).extras.vendorError === "insufficient_scope") return refused(INSUFFICIENT_SCOPE);
+    throw toOutage(error, "The token cannot be checked now");
+  }
+}
+
+type BearerError = NonNullable<BearerChallenge["error"]>;
+
+const INVALID_TOKEN: BearerError = {
+  code: "invalid_token",
+  description: "The token is unknown, expired or revoked",
+};
+//= rfc6750#3.1
+const INSUFFICIENT_SCOPE: BearerError = {
+  code: "insufficient_scope",
+  description: "The token lacks a scope to read the account of its user at the vendor",
+};

@@ -1,0 +1,67 @@
+/** What calls need where users link several vendors. Connected in app.ts. */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Clock } from "@oauth-broker/oauth-core";
+import type { VendorClient } from "@oauth-broker/oauth-core/client";
+import type { ScopeRefusal } from "@oauth-broker/oauth-core/registry";
+import type { Seals } from "../../mode.ts";
+import type { LinkingSettings } from "../../settings.ts";
+import type { VendorApiDeps } from "../tools/vendor-api.ts";
+
+export interface LinkingDeps {
+  /** By id as listed in `VENDORS`. */
+  readonly vendors: ReadonlyMap<string, LinkedVendor>;
+  /** `SIGN_IN`. */
+  readonly signIn: string;
+  /** Of users' identities: `user` of another vendor or issuer is another user. */
+  readonly source: { readonly vendor: string; readonly issuer: string };
+  /** `ELICITATION_WAIT_SECONDS`. */
+  readonly elicitationWaitSeconds: number;
+  /** The page on which users see and end their links. */
+  readonly connectionsUrl: string;
+  /** Open at once for one user and client: one more would end the first. */
+  readonly mostTickets: number;
+  readonly seals: Seals;
+  readonly now: Clock;
+  /** @returns the vendor's own scopes as sessions name them */
+  readonly prefixScopes: (scopes: readonly string[], vendor: string) => readonly string[];
+  /** Fires when this process stops: calls that wait for their user are then answered. */
+  readonly stopping: AbortSignal;
+  /** Resolves after this long, or when the signal fires. */
+  readonly pause: (milliseconds: number, signal: AbortSignal) => Promise<void>;
+}
+
+/** One of the vendors, each with hosts of its own. */
+export interface LinkedVendor extends Pick<VendorApiDeps, "vendor" | "names" | "apiHosts"> {
+  /** `VENDOR_<ID>_SCOPES`. */
+  readonly scopes: readonly string[];
+  readonly scopeRefusal?: ScopeRefusal | undefined;
+}
+
+/** @param deps what the authorization server knows of sessions, tickets and pages */
+export function createLinkingDeps(
+  { vendors, signIn, elicitationWaitSeconds }: Pick<LinkingSettings, "vendors" | "signIn" | "elicitationWaitSeconds">,
+  {
+    vendorClient,
+    ...deps
+  }: Pick<LinkingDeps, "seals" | "now" | "source" | "connectionsUrl" | "prefixScopes" | "mostTickets" | "stopping"> & {
+    readonly vendorClient: Pick<VendorClient, "resolve">;
+  },
+): LinkingDeps {
+  const linked = [...vendors].map(([id, { vendor, scopes, apiHosts }]): [string, LinkedVendor] => [
+    id,
+    {
+      vendor: () => vendorClient.resolve(vendor),
+      names: { id, name: vendor.name },
+      apiHosts,
+      scopes,
+      scopeRefusal: vendor.scopeRefusal,
+    },
+  ]);
+  return {
+    ...deps,
+    vendors: new Map(linked),
+    signIn,
+    elicitationWaitSeconds,
+    pause: (milliseconds, signal) => sleep(milliseconds, undefined, { signal }).catch(() => undefined),
+  };
+}

@@ -1,0 +1,105 @@
+/**
+ * Whether the user has linked what a tool names, and what to ask for where not. Asked for is at
+ * most what the deployment, the session and the tool's own list all have, with what the link has.
+ */
+import type { CallerLinks, LinkQuestion, UserLink } from "../../mode.ts";
+import type { NeedsScope } from "../../tool.ts";
+import type { NamedVendor } from "../tools/tool-vendors.ts";
+import type { LinkingDeps } from "./deps.ts";
+import type { AskedTicket } from "./request-state.ts";
+
+export type UsableLink = Extract<UserLink, { readonly state: "usable" }>;
+
+/** What is between a call and its vendors. */
+export interface FoundLinks {
+  /** By the vendor's id. */
+  readonly usable: ReadonlyMap<string, UsableLink>;
+  readonly questions: readonly AskedQuestion[];
+  /** The user was asked for these before and did not grant them. */
+  readonly notGranted: readonly LinkQuestion[];
+}
+
+/** A question, and whether the link had it all when it was asked. */
+export type AskedQuestion = LinkQuestion & Pick<AskedTicket, "isRepeated">;
+
+type FindDeps = Pick<LinkingDeps, "vendors">;
+
+/** @param open tickets of this call whose page is open: what was repeated is asked for again */
+export async function findLinks(
+  named: readonly NamedVendor[],
+  open: readonly AskedTicket[],
+  links: CallerLinks,
+  deps: FindDeps,
+): Promise<FoundLinks> {
+  const usable = new Map<string, UsableLink>();
+  const questions: AskedQuestion[] = [];
+  const notGranted: LinkQuestion[] = [];
+  const isRepeated = (id: string): boolean => open.some((ticket) => ticket.vendor === id && ticket.isRepeated);
+  const read = await Promise.all(named.map(async (vendor) => ({ vendor, link: await links.read(vendor.id) })));
+  for (const { vendor, link } of read) {
+    const lacking = lackingIn(link, vendor.scopes ?? []);
+    const refused = link.state === "usable" ? lacking.filter((scope) => link.notGranted.includes(scope)) : [];
+    if (refused.length > 0) notGranted.push({ vendor: vendor.id, scopes: refused });
+    else if (link.state !== "usable" || lacking.length > 0 || isRepeated(vendor.id))
+      questions.push({
+        ...questionOf(vendor, link, askableAt(vendor, links, deps)),
+        isRepeated: isRepeated(vendor.id),
+      });
+    else usable.set(vendor.id, link);
+  }
+  return { usable, questions, notGranted };
+}
+
+/** A link of unknown scope may have all: the vendor's API decides. */
+function lackingIn(link: UserLink, scopes: readonly string[]): readonly string[] {
+  if (link.state !== "usable" || link.scope === undefined) return [];
+  const { scope } = link;
+  return scopes.filter((token) => !scope.includes(token));
+}
+
+/** @param askable what may be asked for beyond what the link has */
+function questionOf({ id }: NamedVendor, link: UserLink, askable: readonly string[]): LinkQuestion {
+  const linked = link.state === "missing" ? [] : (link.scope ?? []);
+  return { vendor: id, scopes: [...new Set([...linked, ...askable])] };
+}
+
+/** @returns the most a call of this tool may ask for at the vendor */
+export function askableAt(
+  { id, scopes = [] }: NamedVendor,
+  links: Pick<CallerLinks, "sessionScope">,
+  { vendors }: FindDeps,
+): readonly string[] {
+  const session = links.sessionScope(id);
+  const configured = vendors.get(id)?.scopes ?? [];
+  return scopes.filter((scope) => session.includes(scope) && configured.includes(scope));
+}
+
+/**
+ * After the vendor has refused a call for want of scopes.
+ *
+ * @param askable a twin passes a weaker one
+ * @returns what to ask; undefined when that may not be asked for here
+ */
+export async function findLacking(
+  { vendor: name, scopes }: Pick<NeedsScope, "vendor" | "scopes">,
+  named: readonly NamedVendor[],
+  links: CallerLinks,
+  deps: FindDeps,
+  askable = askableAt,
+): Promise<Pick<FoundLinks, "questions" | "notGranted"> | undefined> {
+  const vendor = named.find((one) => one.name === name || one.id === name);
+  if (vendor === undefined || scopes.length === 0) return undefined;
+  const permitted = askable(vendor, links, deps);
+  if (!scopes.every((scope) => permitted.includes(scope))) return undefined;
+  const link = await links.read(vendor.id);
+  const lacking = lackingIn(link, scopes);
+  const isRepeated = link.state === "usable" && lacking.length === 0;
+  const asked = { questions: [{ ...questionOf(vendor, link, permitted), isRepeated }], notGranted: [] };
+  if (link.state !== "usable") return asked;
+  const refused = lacking.filter((scope) => link.notGranted.includes(scope));
+  // The vendor says that the link lacks what it was granted with: asked for once more.
+  for (const scope of scopes) {
+    if (!lacking.includes(scope) && !(await link.lacks(scope))) refused.push(scope);
+  }
+  return refused.length === 0 ? asked : { questions: [], notGranted: [{ vendor: vendor.id, scopes: refused }] };
+}

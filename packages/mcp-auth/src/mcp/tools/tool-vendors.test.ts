@@ -1,0 +1,206 @@
+import { Secret } from "@oauth-broker/oauth-core";
+import { defineVendor } from "@oauth-broker/oauth-core/registry";
+import { createLog } from "@oauth-broker/oauth-core/service";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { createApp } from "../../app.ts";
+import { systemClock } from "../../clock.ts";
+import { loadSettings } from "../../config.ts";
+import type { ServerDefinition } from "../../server.ts";
+import type { HostedVendorSettings, Settings } from "../../settings.ts";
+import { PRE_REGISTERED, SERVER } from "../../testing/environments.ts";
+import { SIGN_IN_VENDOR, type Tool } from "../../tool.ts";
+import { requireKnownVendors, toolWarnings, vendorsOf } from "./tool-vendors.ts";
+
+const tool = (name: string, members: Partial<Tool> = {}): Tool => ({
+  name,
+  description: name,
+  input: z.object({}),
+  run: async () => "",
+  ...members,
+});
+const vendor = (id: string, scopes: readonly string[]): HostedVendorSettings => ({
+  vendor: defineVendor({ id, name: id }),
+  credentials: { id, source: "environment", clientId: id, clientSecret: new Secret("s") },
+  scopes,
+  apiHosts: [],
+});
+const plain = loadSettings(PRE_REGISTERED);
+const hosted = loadSettings(SERVER);
+const several = {
+  ...hosted,
+  linking: {
+    vendors: new Map([
+      ["github", vendor("github", ["repo"])],
+      ["my-crm", vendor("my-crm", ["read", "write"])],
+    ]),
+    signIn: "github",
+    elicitationWaitSeconds: 25,
+    sessionMaxSeconds: 86_400,
+    endLinksWithLastSession: false,
+    adoptSignIn: false,
+  },
+} as Settings;
+
+/** The problems of the tools, in order. */
+function problems(tools: readonly Tool[], settings: Settings): readonly string[] {
+  try {
+    requireKnownVendors(tools, settings);
+    return [];
+  } catch (error) {
+    return (error as { problems: { path: string; problem: string }[] }).problems.map(
+      ({ path, problem }) => `${path} ${problem}`,
+    );
+  }
+}
+
+describe("with several vendors", () => {
+  it("tools may name each of them with its own scopes, in both forms, or none", () => {
+    const tools = [
+      tool("none"),
+      tool("empty", { vendors: {}, scopes: undefined as never }),
+      tool("one", { vendor: "my-crm", scopes: ["read"] }),
+      tool("me", { vendor: SIGN_IN_VENDOR, scopes: [] }),
+      tool("both", { vendors: { github: { scopes: ["repo"] }, "my-crm": { scopes: ["read", "write"] } } }),
+    ];
+    expect(problems(tools, several)).toEqual([]);
+  });
+
+  it("refuses all tools that can never run, at once and by name", () => {
+    const tools = [
+      tool("a", { vendor: "slack", scopes: [] }),
+      tool("b", { vendors: { slack: { scopes: ["chat:write"] }, "my-crm": { scopes: ["read", "admin", "root"] } } }),
+      tool("c", { vendor: "github" }),
+      tool("d", { scopes: ["repo"] }),
+      tool("e", { vendors: { github: { scopes: [] } }, vendor: "github" }),
+      tool("f", { vendors: { github: { scopes: [] } }, scopes: [] }),
+      tool("g", { vendors: { github: { scopes: [] }, [SIGN_IN_VENDOR]: { scopes: [] } } }),
+      tool("fine", { vendor: "github", scopes: ["repo"] }),
+    ];
+    expect(problems(tools, several)).toEqual([
+      "tool a names the vendor slack, which is not in VENDORS",
+      "tool b names the vendor slack, which is not in VENDORS",
+      "tool b needs the scope admin, which is not in VENDOR_MY_CRM_SCOPES",
+      "tool b needs the scope root, which is not in VENDOR_MY_CRM_SCOPES",
+      "tool c names the vendor github without `scopes`; [] says none",
+      "tool d names scopes and not their vendor",
+      "tool e has `vendors`, so it cannot have `vendor` or `scopes` beside it",
+      "tool f has `vendors`, so it cannot have `vendor` or `scopes` beside it",
+      "tool g names github twice, once as the vendor that signs users in",
+    ]);
+  });
+});
+
+describe.each([
+  ["pre-registered", plain],
+  ["hosted", hosted],
+])("with one vendor, %s", (_, settings) => {
+  it("tools may name that one, with or without scopes, or none", () => {
+    const tools = [
+      tool("none", { scopes: ["anything"] }),
+      tool("one", { vendor: "my-vendor" }),
+      tool("me", { vendor: SIGN_IN_VENDOR, scopes: ["read"] }),
+      tool("long", { vendors: { "my-vendor": { scopes: ["read"] } } }),
+    ];
+    expect(problems(tools, settings)).toEqual([]);
+  });
+
+  it("refuses tools that name another", () => {
+    const tools = [
+      tool("a", { vendor: "slack", scopes: [] }),
+      tool("b", { vendors: { slack: { scopes: [] }, "my-vendor": { scopes: [] } } }),
+    ];
+    expect(problems(tools, settings)).toEqual([
+      "tool a names the vendor slack, and VENDOR is my-vendor",
+      "tool b names the vendor slack, and VENDOR is my-vendor",
+    ]);
+  });
+});
+
+it("the app does not start with such a tool, and says what to do", () => {
+  const definition = { name: "test", version: "1", tools: [tool("a", { vendor: "slack", scopes: [] })] };
+  const log = createLog({ write: () => undefined });
+  expect(() => createApp(definition, plain, { now: systemClock, log, storage: undefined })).toThrow(
+    /^The server cannot start: 1 problem in its tools\n\n {2}tool a names the vendor slack, and VENDOR is my-vendor\n/,
+  );
+});
+
+const start = (definition: Partial<ServerDefinition>, settings = plain): unknown =>
+  createApp({ name: "test", version: "1", tools: [], ...definition }, settings, {
+    now: systemClock,
+    log: createLog({ write: () => undefined }),
+    storage: undefined,
+  });
+
+it.each<[string, Partial<ServerDefinition>, RegExp]>([
+  ["two tools of one name", { tools: [tool("a"), tool("a")] }, /^Tool a is already registered$/],
+  [
+    "an input that is no JSON",
+    { tools: [tool("when", { input: z.object({ at: z.date() }) })] },
+    /^tool when: its input cannot be shown as JSON Schema: Date cannot/,
+  ],
+  [
+    "a configure that throws",
+    {
+      configure: () => {
+        throw new Error("the file is missing");
+      },
+    },
+    /^the file is missing$/,
+  ],
+])("the app does not start with %s, which would fail every request", (_, definition, message) => {
+  expect(() => start(definition)).toThrow(message);
+});
+
+it("warns of a tool whose scope no client can ask for", () => {
+  const tools = [
+    tool("fine", { scopes: ["read"] }),
+    tool("none"),
+    tool("gist", { scopes: ["gist", "read"] }),
+    tool("named", { vendors: { "my-vendor": { scopes: ["gist"] } } }),
+  ];
+  const one = { ...hosted, vendor: { ...hosted.vendor, scopes: ["read"] } } as Settings;
+  const why = "needs the scope gist, which is not in VENDOR_SCOPES: no client can ask for it";
+  expect(toolWarnings(tools, one)).toEqual([`tool gist ${why}`, `tool named ${why}`]);
+  expect(toolWarnings(tools, plain)).toEqual([]);
+  expect(toolWarnings(tools, several)).toEqual([]);
+});
+
+it("the vendor that signs users in is known by its id", () => {
+  expect(vendorsOf(tool("me", { vendor: SIGN_IN_VENDOR, scopes: [] }), "github")).toEqual([
+    { name: "sign_in", id: "github", scopes: [] },
+  ]);
+});
+
+describe("beside an environment that is wrong", () => {
+  const environment = { ...SERVER, VENDOR: undefined, VENDORS: "github,my-crm", VENDOR_GITHUB_SCOPES: "repo" };
+  const listed = (tools: readonly Tool[], more = {}): readonly string[] => {
+    try {
+      loadSettings({ ...environment, ...more }, tools);
+      return [];
+    } catch (error) {
+      return (error as { problems: { path: string }[] }).problems.map(({ path }) => path);
+    }
+  };
+
+  it("a tool that names an unlisted vendor is in the same list", () => {
+    const slack = tool("post", { vendor: "slack", scopes: ["chat:write"] });
+    const me = tool("me", { vendor: SIGN_IN_VENDOR, scopes: ["whatever"] });
+    const paths = listed([slack, me]);
+    expect(paths).toContain("VENDOR_GITHUB_CLIENT_ID");
+    expect(paths.filter((path) => path.startsWith("tool "))).toEqual(["tool post"]);
+  });
+
+  it("no tool is blamed for a SIGN_IN that is not listed", () => {
+    const paths = listed([tool("me", { vendor: SIGN_IN_VENDOR, scopes: [] })], { SIGN_IN: "linear" });
+    expect(paths).toContain("SIGN_IN");
+    expect(paths.filter((path) => path.startsWith("tool "))).toEqual([]);
+  });
+
+  it("no tool is blamed where no vendor is listed", () => {
+    for (const VENDORS of ["", " ", ",", undefined])
+      expect(
+        listed([tool("post", { vendor: "slack", scopes: [] })], { VENDORS }).filter((path) => path.startsWith("tool ")),
+      ).toEqual([]);
+  });
+});

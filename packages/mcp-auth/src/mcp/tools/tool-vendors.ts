@@ -1,0 +1,107 @@
+/**
+ * The vendors that tools name, against those of the deployment: a tool that can never run is
+ * refused at start. Called by config.ts where the environment is wrong too, by app.ts, and by
+ * endpoint.ts for the names of each tool.
+ */
+import { type ConfigError, configError, type Problem } from "@oauth-broker/oauth-core/configuration";
+import { prefixOf } from "../../config/reader.ts";
+import type { Settings } from "../../settings.ts";
+import { scopesOfResource } from "../../resource/scopes.ts";
+import { SIGN_IN_VENDOR, type Tool } from "../../tool.ts";
+
+/** A vendor as one tool names it. */
+export interface NamedVendor {
+  /** In the tool: the id, or SIGN_IN_VENDOR. */
+  readonly name: string;
+  /** In the deployment. */
+  readonly id: string;
+  /** The vendor's own scope tokens; undefined: the tool names none, and may use all. */
+  readonly scopes: readonly string[] | undefined;
+}
+
+/** @param signIn the id of the vendor that signs users in */
+export function vendorsOf(tool: Pick<Tool, "vendors" | "vendor" | "scopes">, signIn: string): readonly NamedVendor[] {
+  const named =
+    tool.vendor === undefined
+      ? Object.entries(tool.vendors ?? {}).map(([name, { scopes }]) => ({ name, scopes }))
+      : [{ name: tool.vendor, scopes: tool.scopes }];
+  return named.map(({ name, scopes }) => ({
+    name,
+    // `offline_access` is asked of every vendor that has it, whatever tools name.
+    scopes: scopes && scopesOfResource(scopes),
+    id: name === SIGN_IN_VENDOR ? signIn : name,
+  }));
+}
+
+/** The vendors of a deployment, as far as its environment says which they are. */
+export interface KnownVendors {
+  /** The id of the vendor that signs users in, or of the only one. */
+  readonly signIn: string;
+  /** With `VENDORS`: those of each listed vendor; undefined where they cannot be read. */
+  readonly scopes: ReadonlyMap<string, readonly string[] | undefined> | undefined;
+}
+
+/**
+ * @throws ConfigError listing every problem: a vendor that this deployment does not have, or has
+ *   without a scope that the tool needs
+ */
+export function requireKnownVendors(tools: readonly Tool[], settings: Settings): void {
+  const linking = settings.mode === "hosted" ? settings.linking : undefined;
+  const scopes = linking && new Map([...linking.vendors].map(([id, { scopes: ofVendor }]) => [id, ofVendor]));
+  const problems = toolProblems(tools, { signIn: linking?.signIn ?? settings.vendor.vendor.id, scopes });
+  if (problems.length > 0) throw errorOf(problems);
+}
+
+/**
+ * With plain `VENDOR` in hosted mode: of the tools for which no client can ask. The vendor may grant
+ * more than it was asked for, so the tools are not refused.
+ */
+export function toolWarnings(tools: readonly Tool[], settings: Settings): readonly string[] {
+  if (settings.mode !== "hosted" || settings.linking !== undefined) return [];
+  const { vendor, scopes: asked } = settings.vendor;
+  return tools.flatMap((tool) => {
+    const needed = [...(tool.scopes ?? []), ...vendorsOf(tool, vendor.id).flatMap(({ scopes = [] }) => scopes)];
+    const missing = [...new Set(needed)].filter((scope) => !asked.includes(scope));
+    return missing.map((scope) => `tool ${tool.name} ${lacks(undefined, scope)}: no client can ask for it`);
+  });
+}
+
+/** The same problems, for a list that has others too. */
+export function toolProblems(tools: readonly Tool[], known: KnownVendors): readonly Problem[] {
+  return tools.flatMap((tool) => problemsOf(tool, known).map((problem) => ({ path: `tool ${tool.name}`, problem })));
+}
+
+function problemsOf(tool: Tool, known: KnownVendors): string[] {
+  if (tool.vendors !== undefined && (tool.vendor !== undefined || tool.scopes !== undefined))
+    return ["has `vendors`, so it cannot have `vendor` or `scopes` beside it"];
+  const { signIn } = known;
+  const named = vendorsOf(tool, signIn);
+  const ids = named.map(({ id }) => id);
+  const doubled = [...new Set(ids.filter((id, at) => ids.indexOf(id) !== at))];
+  const problems = doubled.map((id) => `names ${id} twice, once as the vendor that signs users in`);
+  if (known.scopes === undefined) {
+    const others = ids.filter((id) => id !== signIn);
+    return [...problems, ...others.map((id) => `names the vendor ${id}, and VENDOR is ${signIn}`)];
+  }
+  if (named.length === 0 && (tool.scopes ?? []).length > 0) problems.push("names scopes and not their vendor");
+  for (const { id, scopes } of named) {
+    const configured = known.scopes.get(id);
+    if (!known.scopes.has(id)) problems.push(`names the vendor ${id}, which is not in VENDORS`);
+    else if (scopes === undefined) problems.push(`names the vendor ${id} without \`scopes\`; [] says none`);
+    else if (configured !== undefined)
+      problems.push(...scopes.filter((scope) => !configured.includes(scope)).map((scope) => lacks(id, scope)));
+  }
+  return problems;
+}
+
+function lacks(id: string | undefined, scope: string): string {
+  return `needs the scope ${scope}, which is not in ${id === undefined ? "VENDOR_" : prefixOf(id)}SCOPES`;
+}
+
+function errorOf(problems: readonly Problem[]): ConfigError {
+  return configError(problems, {
+    service: "The server",
+    source: "its tools",
+    next: "Correct the tools or the environment and start it again.",
+  });
+}

@@ -1,0 +1,154 @@
+/**
+ * The vendor as the calling user, for tools: the user's token goes to the vendor's own hosts and
+ * nowhere else, is never shown to the client, and is refreshed once when the vendor refuses it.
+ */
+import { type Fetch, type JsonObject, OAuthError } from "@oauth-broker/oauth-core";
+import { isEgressError } from "@oauth-broker/oauth-core/egress";
+import { idTokenSubject, type VendorClient } from "@oauth-broker/oauth-core/client";
+import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
+import { endSpan, startVendorSpan } from "@oauth-broker/oauth-core/service";
+import type { VendorToken, VendorTokenSource } from "../../mode.ts";
+import { NeedsScope, ToolError, type VendorApi } from "../../tool.ts";
+import { isLoopback } from "../admission/known-host.ts";
+import { scopesLacking, type ScopeReading } from "./insufficient-scope.ts";
+
+export interface VendorApiDeps {
+  readonly vendor: () => Promise<ResolvedVendor>;
+  readonly names: { readonly id: string; readonly name: string };
+  readonly apiHosts: readonly string[];
+  readonly allowLoopback: boolean;
+  /** The fetch of an egress with limits for API responses. */
+  readonly fetch: Fetch;
+  readonly vendorClient: Pick<VendorClient, "account">;
+  /** Learns of every answer of the vendor's API; undefined: there was none. */
+  readonly onApiAnswer?: (vendor: string, status: number | undefined) => void;
+  /** Undefined: the user cannot be asked for scopes that the vendor's answer names. */
+  readonly scopeReading?: ScopeReading;
+}
+
+/**
+ * @param caller of this vendor's tokens
+ * @param signal of the call: it also ends the requests of a tool that passes no signal on
+ */
+export function createVendorApi(caller: VendorTokenSource, signal: AbortSignal, deps: VendorApiDeps): VendorApi {
+  const { names } = deps;
+  const asUser = async <T>(ask: (token: VendorToken) => Promise<T>, isRefusal: (answer: T) => boolean): Promise<T> => {
+    const first = await tokenFor(caller, names);
+    const answer = await ask(first);
+    if (!isRefusal(answer)) return answer;
+    const second = await caller.refused(first).catch((error: unknown) => {
+      throw forTool(error, names);
+    });
+    return second === undefined ? answer : ask(second);
+  };
+  return {
+    ...names,
+    accessToken: async () => (await tokenFor(caller, names)).accessToken.reveal(),
+    fetch: async (input, init = {}) => {
+      const url = await requireVendorUrl(input, deps);
+      const answer = await asUser(
+        ({ accessToken }) => send(url, init, accessToken.reveal(), signal, deps),
+        ({ status }) => status === 401,
+      );
+      if (answer.status === 401) throw new ToolError(refusal(names));
+      const scopes = deps.scopeReading === undefined ? [] : await scopesLacking(answer, deps.scopeReading);
+      if (scopes.length > 0) throw new NeedsScope(names.id, scopes);
+      return answer;
+    },
+    account: async () => {
+      const vendor = await resolve(deps);
+      const account = await asUser<JsonObject | undefined>(
+        async ({ accessToken, idToken }) => {
+          try {
+            const subject = idToken === undefined ? undefined : idTokenSubject(idToken.reveal(), vendor).subject;
+            return await deps.vendorClient.account(vendor, accessToken.reveal(), subject);
+          } catch (error) {
+            throw forTool(error, names);
+          }
+        },
+        (found) => found === undefined,
+      );
+      if (account === undefined) throw new ToolError(refusal(names));
+      return account;
+    },
+  };
+}
+
+async function tokenFor(caller: VendorTokenSource, names: VendorApiDeps["names"]): Promise<VendorToken> {
+  return caller.vendorToken().catch((error: unknown) => {
+    throw forTool(error, names);
+  });
+}
+
+async function resolve({ vendor, names }: VendorApiDeps): Promise<ResolvedVendor> {
+  return vendor().catch((error: unknown) => {
+    throw forTool(error, names);
+  });
+}
+
+async function send(
+  url: URL,
+  init: RequestInit,
+  token: string,
+  signal: AbortSignal,
+  { names, fetch, onApiAnswer }: Pick<VendorApiDeps, "names" | "fetch" | "onApiAnswer">,
+): Promise<Response> {
+  const headers = new Headers(init.headers);
+  headers.set("authorization", `Bearer ${token}`);
+  const both = init.signal === undefined || init.signal === null ? signal : AbortSignal.any([signal, init.signal]);
+  const span = startVendorSpan(`fetch ${names.id}`);
+  const report = (status: number | undefined): void => {
+    onApiAnswer?.(names.id, status);
+    const facts = { "oauth_broker.vendor": names.id, "http.response.status_code": status };
+    endSpan(span, facts, status === undefined || status >= 400);
+  };
+  const answer = await fetch(url, { ...init, headers, signal: both }).catch((error: unknown) => {
+    report(undefined);
+    if (isEgressError(error) && error.kind === "refused") {
+      throw new ToolError("The tool made a request that this server does not send", { cause: error });
+    }
+    throw new ToolError(`${names.name} does not answer now: try again in a moment`, { cause: error });
+  });
+  report(answer.status);
+  return answer;
+}
+
+/** A model chooses arguments, and a tool builds URLs from them: a URL elsewhere gets no token. */
+async function requireVendorUrl(input: string | URL, deps: VendorApiDeps): Promise<URL> {
+  const url = URL.parse(input);
+  if (url === null) throw new ToolError("The tool requested something that is not a URL");
+  const { apiHosts, allowLoopback, names } = deps;
+  if (url.protocol === "https:" && apiHosts.some((host) => isOf(url.hostname, host))) return url;
+  const isOpen = url.protocol === "https:" || (allowLoopback && url.protocol === "http:" && isLoopback(url.hostname));
+  const { authorizationEndpoint, tokenEndpoint, userinfoEndpoint } = await resolve(deps);
+  const own = [authorizationEndpoint, tokenEndpoint, userinfoEndpoint].map(
+    (endpoint) => URL.parse(endpoint ?? "")?.origin,
+  );
+  if (isOpen && own.includes(url.origin)) return url;
+  throw new ToolError(
+    `${url.host === "" ? url.protocol : url.host} is not a host of ${names.name} that this server may send a token to`,
+  );
+}
+
+/** `.example.com` is every host below it, `api.example.com` only that one. */
+function isOf(hostname: string, host: string): boolean {
+  return host.startsWith(".") ? hostname.endsWith(host) : hostname === host;
+}
+
+function refusal({ name }: VendorApiDeps["names"]): string {
+  return `${name} does not accept the user's sign-in any more: ask the user to connect ${name} again`;
+}
+
+/**
+ * Outages and dead grants as the model may see them; any other error is a bug and is thrown
+ * unchanged.
+ */
+function forTool(error: unknown, names: VendorApiDeps["names"]): unknown {
+  if (!(error instanceof OAuthError)) return error;
+  if (error.code === "temporarily_unavailable")
+    return new ToolError(`${names.name} cannot be reached now: try again in a moment`, { cause: error });
+  if (error.code === "invalid_grant") return new ToolError(refusal(names), { cause: error });
+  if (error.extras.reason === "account_unknown")
+    return new ToolError(`${names.name} has no endpoint that describes its user's account`, { cause: error });
+  return new ToolError(`${names.name} answered in a way this server does not understand`, { cause: error });
+}
