@@ -9,7 +9,7 @@
  * brokered flow. envelope.golden.json holds envelopes of every released format, all of which must
  * open forever.
  */
-import { hmacSha256 } from "@oauth-broker/oauth-core";
+import { hkdfSync } from "node:crypto";
 import { TokenStoreError } from "../errors.ts";
 import { decryptRaw, encryptRaw, freshIv, IV_BYTES, KEY_BYTES, TAG_BYTES } from "./aes-gcm.ts";
 import { associatedData, decodeCanonical, utf8 } from "./encoding.ts";
@@ -25,8 +25,6 @@ export const MAX_PLAINTEXT_BYTES = 256 * 1024;
 const MAX_SEALED_LENGTH = Math.ceil(((MAX_PLAINTEXT_BYTES + OVERHEAD_BYTES) * 4) / 3);
 
 const NO_BYTES = Buffer.alloc(0);
-/** Of SHA-256. */
-const HASH_BYTES = 32;
 
 /** `seal` and `open` under one key, whose subkeys are derived once: for a row of several fields. */
 export interface Envelopes {
@@ -121,13 +119,5 @@ export function deriveKey(secret: string | Buffer, info: string): Buffer {
  */
 export function hkdfSha256(secret: Buffer, salt: Buffer, info: Buffer, lengthBytes: number): Buffer {
   //= rfc5869#2
-  if (lengthBytes > 255 * HASH_BYTES) throw new RangeError("HKDF gives at most 255 blocks");
-  const key = hmacSha256(salt, secret);
-  const blocks: Buffer[] = [];
-  let block: Buffer = NO_BYTES;
-  for (let count = 1; blocks.length * HASH_BYTES < lengthBytes; count += 1) {
-    block = hmacSha256(key, Buffer.concat([block, info, Buffer.of(count)]));
-    blocks.push(block);
-  }
-  return Buffer.concat(blocks, lengthBytes);
+  return Buffer.from(hkdfSync("sha256", secret, salt, info, lengthBytes));
 }
