@@ -4,7 +4,7 @@
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import type { Parameters } from "@oauth-broker/oauth-core/protocol";
-import { authenticateClient, parseHandle, type ResponseEncryption } from "@oauth-broker/oauth-core/server";
+import { authenticateClient, flowIdOfHandle, type ResponseEncryption } from "@oauth-broker/oauth-core/server";
 import { type BodyLimit, jsonAnswer, jwtAnswer, readForm } from "@oauth-broker/oauth-core/http";
 import type { Context } from "hono";
 import type { Route, Trace } from "@oauth-broker/oauth-core/service";
@@ -66,7 +66,7 @@ function apiRoute(
       const parameters = await readForm(c, deps.limit);
       // Reads the flow id from the caller's own code, so that every refusal names its flow. Nothing
       // is looked up by it.
-      const flowId = parseHandle(parameters.get("code") ?? "")?.flowId;
+      const flowId = flowIdOfHandle(parameters.get("code") ?? "");
       if (flowId !== undefined) trace.flowId = flowId;
       const client = await authenticateClient(c.req.header("authorization"), parameters, deps);
       trace.clientId = client.clientId;

@@ -39,8 +39,13 @@ export function createHandle(flowId: string): Handle {
 }
 
 /** @returns undefined when the value cannot be one of ours */
+export function flowIdOfHandle(value: string): string | undefined {
+  return HANDLE.exec(value)?.[1];
+}
+
+/** @returns undefined when the value cannot be one of ours */
 export function parseHandle(value: string): Handle | undefined {
-  const flowId = HANDLE.exec(value)?.[1];
+  const flowId = flowIdOfHandle(value);
   return flowId === undefined ? undefined : { flowId, value, hash: hashOf(value) };
 }
 

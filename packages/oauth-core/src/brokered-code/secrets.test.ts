@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { deriveCodeChallenge } from "../protocol/pkce.ts";
 import { defineVendor, type ResolvedVendor } from "../registry/vendor.ts";
-import { type FlowKeys, flowSecrets } from "./secrets.ts";
+import { challengeFor, type FlowKeys, flowSecrets } from "./secrets.ts";
 
 const KEY = keysOf(7);
 const ENDPOINTS = {
@@ -16,7 +16,8 @@ const vendor = (fields: Partial<ResolvedVendor> = {}): ResolvedVendor => ({
 });
 
 it("bar#VR-1 bar#VR-3 derives verifier and nonce apart: the nonce is in the vendor's URL and must not give the verifier away", () => {
-  const { codeVerifier, codeChallenge, nonce } = flowSecrets(KEY, "flow", vendor(), ["openid"]);
+  const { codeVerifier, nonce } = flowSecrets(KEY, "flow", vendor(), ["openid"]);
+  const codeChallenge = challengeFor(vendor(), codeVerifier);
   expect(codeChallenge).toBe(deriveCodeChallenge(codeVerifier ?? ""));
   expect(nonce).toMatch(/^[\w-]{43}$/);
   expect(nonce).not.toBe(codeVerifier);
@@ -36,7 +37,7 @@ it("sends no nonce where no ID token is due, and no challenge where the vendor h
   expect(flowSecrets(KEY, "flow", withoutIssuer, ["openid"])).not.toHaveProperty("nonce");
   expect(flowSecrets(KEY, "flow", vendor({ pkce: "none" }), [])).toEqual({});
   const plain = flowSecrets(KEY, "flow", vendor({ pkce: "plain" }), []);
-  expect(plain.codeChallenge).toBe(plain.codeVerifier);
+  expect(challengeFor(vendor({ pkce: "plain" }), plain.codeVerifier)).toBe(plain.codeVerifier);
 });
 
 /** The broker has one key for both. */

@@ -15,8 +15,6 @@ import type { FlowRecord } from "./record.ts";
 export interface FlowSecrets {
   /** Absent when the vendor does not support PKCE. */
   readonly codeVerifier?: string;
-  /** By the vendor's method; for `plain` it is the verifier. */
-  readonly codeChallenge?: string;
   /** Present when the vendor must return an ID token. */
   readonly nonce?: string;
 }
@@ -41,7 +39,7 @@ export function flowSecrets(
 ): FlowSecrets {
   const codeVerifier = vendor.pkce === "none" ? undefined : deriveCodeVerifier(keys.pkce, name);
   return {
-    ...(codeVerifier === undefined ? {} : { codeVerifier, codeChallenge: challengeFor(vendor, codeVerifier) }),
+    ...(codeVerifier === undefined ? {} : { codeVerifier }),
     ...(isIdTokenDue(vendor, scope) ? { nonce: hmacSha256(keys.nonce, `nonce\0${name}`).toString("base64url") } : {}),
   };
 }
@@ -57,8 +55,17 @@ export function isIdTokenDue(
   return hasIdTokens(vendor) && scope.includes("openid");
 }
 
-/** PKCE #2 by the vendor's method. */
-export function challengeFor({ pkce }: Pick<ResolvedVendor, "pkce">, codeVerifier: string): string {
+/** PKCE #2 by the vendor's method; for `plain` it is the verifier. */
+export function challengeFor(vendor: Pick<ResolvedVendor, "pkce">, codeVerifier: string): string;
+export function challengeFor(
+  vendor: Pick<ResolvedVendor, "pkce">,
+  codeVerifier: string | undefined,
+): string | undefined;
+export function challengeFor(
+  { pkce }: Pick<ResolvedVendor, "pkce">,
+  codeVerifier: string | undefined,
+): string | undefined {
+  if (codeVerifier === undefined) return undefined;
   return pkce === "plain" ? codeVerifier : deriveCodeChallenge(codeVerifier);
 }
 

@@ -13,6 +13,7 @@ import type { Trace } from "../service/http-layer.ts";
 import { requireMetDemands } from "../vendor-client/authorization/demands.ts";
 import { type Engine, failFlow, keyOf, nameFlow } from "./engine.ts";
 import type { FlowVendor } from "./policy.ts";
+import { challengeFor } from "./secrets.ts";
 import { FLOW_SECONDS, flowData, type FlowRecord, REQUEST_URI_SECONDS } from "./record.ts";
 
 /** A flow that waits for the browser with its request_uri. */
@@ -138,13 +139,13 @@ export async function startFlow(
   const { value } = isReload
     ? policy.state.issue(flowId, flow, { issuedAt: flow.startedAt ?? 0, expiresAt: record.expiresAt })
     : state;
-  const { codeChallenge, nonce } = await policy.secrets(flowId, flow, vendor.vendor);
+  const { codeVerifier, nonce } = await policy.secrets(flowId, flow, vendor.vendor);
   const url = vendor.vendorClient.authorizationUrl(vendor.vendor, {
     clientId: vendor.credentials.clientId,
     redirectUri: vendor.redirectUri,
     state: value,
     scope: flow.scope,
-    ...defined({ codeChallenge, nonce }),
+    ...defined({ codeChallenge: challengeFor(vendor.vendor, codeVerifier), nonce }),
     ...defined({ loginHint: flow.loginHint, prompt: flow.prompt, resource: flow.resource, extra: flow.vendorParams }),
   });
   return redirectAnswer(url, setBindingCookie(deps.issuer, flowId, cookie.value));

@@ -62,3 +62,10 @@ it("spells JSON as RFC 8785 does: its sample of §3.2.2, and its order of names 
     sorted,
   );
 });
+
+it("spells each character of a text and of a name as JSON does", () => {
+  for (let code = 0; code <= 0xffff; code += 1) {
+    const text = String.fromCharCode(code);
+    expect(canonicalJson({ [text]: text })).toBe(JSON.stringify({ [text]: text }));
+  }
+});

@@ -12,6 +12,8 @@ export type Authenticated = Pick<StoredRecord, "key" | "stage" | "expiresAt" | "
 /** What is authenticated, and in which order. */
 const FORMAT = "record 1";
 const VERSION = 1;
+/** No quotation mark, backslash, control character or surrogate. */
+const NOTHING_TO_ESCAPE = /^[\x20\x21\x23-\x5b\x5d-\ud7ff\ue000-\uffff]*$/;
 
 /**
  * @param record its data without the MAC
@@ -43,7 +45,8 @@ export function isRecordMac(mac: unknown, record: Authenticated, key: Buffer): m
  * @throws RangeError for a value nested deeper than the stack
  */
 export function canonicalJson(value: JsonValue): string {
-  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  if (typeof value === "string") return quoted(value);
+  if (typeof value !== "object" || value === null) return String(value);
   if (isList(value)) return `[${value.map(canonicalJson).join(",")}]`;
   return `{${membersOf(value)}}`;
 }
@@ -53,9 +56,14 @@ function membersOf(object: JsonObject): string {
   for (const name of Object.keys(object).toSorted()) {
     const value = object[name];
     if (value === undefined) continue;
-    members += `${members === "" ? "" : ","}${JSON.stringify(name)}:${canonicalJson(value)}`;
+    members += `${members === "" ? "" : ","}${quoted(name)}:${canonicalJson(value)}`;
   }
   return members;
+}
+
+/** A record has some forty texts, and few of them hold what JSON escapes. */
+function quoted(text: string): string {
+  return NOTHING_TO_ESCAPE.test(text) ? `"${text}"` : JSON.stringify(text);
 }
 
 function isList(value: JsonValue): value is readonly JsonValue[] {

@@ -12,6 +12,7 @@ import {
   verifyRedirectUri,
 } from "@oauth-broker/oauth-core/protocol";
 import { type Answer, redirectAnswer } from "@oauth-broker/oauth-core/http";
+import { challengeFor } from "@oauth-broker/oauth-core/brokered-code";
 import { requireMetDemands } from "@oauth-broker/oauth-core/client";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import {
@@ -51,7 +52,7 @@ async function redirectToVendor(
   const { vendorClient, settings } = deps;
   const vendor = await vendorClient.resolve(settings.vendor.vendor);
   requireMetDemands(vendor, settings.vendor.credentials, scope);
-  const { codeChallenge, nonce } = await vendorSecrets(clientChallenge, vendor, settings.vendor.scopes, deps);
+  const { codeVerifier, nonce } = await vendorSecrets(clientChallenge, vendor, settings.vendor.scopes, deps);
   await recordNarrowRequest(clientChallenge, scope, deps);
   return redirectAnswer(
     vendorClient.authorizationUrl(vendor, {
@@ -59,7 +60,7 @@ async function redirectToVendor(
       redirectUri: redirect.uri,
       state: parameters.get("state") ?? "",
       scope,
-      ...defined({ codeChallenge, nonce }),
+      ...defined({ codeChallenge: challengeFor(vendor, codeVerifier), nonce }),
     }),
   );
 }
