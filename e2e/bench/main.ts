@@ -15,6 +15,7 @@ import { buildAt } from "./against.ts";
 import { mcpTable, mcpAimLine } from "./mcp/figures.ts";
 import { mixedLine } from "./mcp/mixed.ts";
 import { type McpResults, runMcpBench } from "./mcp/bench.ts";
+import { countLines, countOperations } from "./counts/counts.ts";
 import { type CommandLine, commandLineOf, HELP, OPTIONS, RESULTS_FOLDER } from "./options.ts";
 import { registryTable, registryAimLine, runRegistryBench } from "./registry/bench.ts";
 import { runStoreBench, type StoreResults } from "./store/bench.ts";
@@ -24,6 +25,12 @@ const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
 async function run(commandLine: CommandLine): Promise<void> {
   const { parts, profile, jsonPath } = commandLine;
+  if (commandLine.count) {
+    say("building the broker where it is older than its sources");
+    buildBroker();
+    process.stdout.write(`${countLines(await countOperations())}\n`);
+    return;
+  }
   const profileFolder = join(RESULTS_FOLDER, "profiles");
   const options = { ...commandLine, ...(profile ? { profileFolder } : {}) };
   const texts: string[] = [];

@@ -28,6 +28,8 @@ Prints tables and ratios with their quartiles, and writes them as JSON. How cost
                        another's (default 0 = none; 100000 take minutes)
   --registry-runs N    processes that load the registry, of each kind (default 15)
   --json PATH          where the results go (default e2e/bench/results/latest.json)
+  --count              counts instead of times: hashes, JSON calls, Buffer.from, promises and bytes of log of a flow and a
+                       refresh, the same on every machine
   --profile            run the broker's servers under --cpu-prof, and the store's operations once more under a profiler,
                        and say where the profiles are, and which parts of the broker the CPU went to; the broker's figures
                        are then no figures
@@ -57,6 +59,8 @@ export interface CommandLine {
   /** Absolute. */
   readonly jsonPath: string;
   readonly profile: boolean;
+  /** Counts in place of times. */
+  readonly count: boolean;
 }
 
 export const RESULTS_FOLDER: string = join(import.meta.dirname, "results");
@@ -75,6 +79,7 @@ export const OPTIONS = {
   against: { type: "string" },
   json: { type: "string", default: join(RESULTS_FOLDER, "latest.json") },
   profile: { type: "boolean", default: false },
+  count: { type: "boolean", default: false },
 } as const;
 
 /** @throws Error with a sentence for the user */
@@ -97,6 +102,7 @@ export function commandLineOf({ values }: Extract<Read<typeof OPTIONS>, { readon
     ...(values.against === undefined ? {} : { againstCommit: values.against }),
     jsonPath: resolve(values.json),
     profile: values.profile,
+    count: values.count,
   };
 }
 

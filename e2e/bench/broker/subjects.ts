@@ -42,9 +42,14 @@ export interface SubjectOptions {
   readonly profileFolder?: string | undefined;
   /** The bundle of another commit. */
   readonly bundleBefore?: string | undefined;
+  /** A module that each subject loads first. */
+  readonly preload?: string | undefined;
+  /** Takes what a subject prints once it listens. */
+  readonly onLine?: ((subject: string, line: string) => void) | undefined;
 }
 
-export async function startSubjects({ profileFolder, bundleBefore }: SubjectOptions = {}): Promise<Subjects> {
+export async function startSubjects(options: SubjectOptions = {}): Promise<Subjects> {
+  const { profileFolder, bundleBefore, preload, onLine } = options;
   const root = mkdtempSync(join(tmpdir(), "oauth-broker-bench-"));
   const started: ServerProcess[] = [];
   const stop = async (): Promise<void> => {
@@ -58,14 +63,17 @@ export async function startSubjects({ profileFolder, bundleBefore }: SubjectOpti
     const folder = join(root, name);
     mkdirSync(folder, { recursive: true });
     if (yaml !== undefined) writeFileSync(join(folder, "broker.yaml"), yaml, { mode: 0o600 });
-    const server = await startServer({ name, args, folder });
+    const watched = onLine === undefined ? {} : { onLine: (line: string) => onLine(name, line) };
+    const server = await startServer({ name, args, folder, ...watched });
     started.push(server);
     return server;
   };
-  const flags = (name: Subject): string[] =>
-    profileFolder === undefined
+  const flags = (name: Subject): string[] => [
+    ...(preload === undefined ? [] : ["--import", preload]),
+    ...(profileFolder === undefined
       ? []
-      : ["--cpu-prof", `--cpu-prof-dir=${profileFolder}`, `--cpu-prof-name=${name}.cpuprofile`];
+      : ["--cpu-prof", `--cpu-prof-dir=${profileFolder}`, `--cpu-prof-name=${name}.cpuprofile`]),
+  ];
   try {
     const parties = createParties((await start("vendor", [STUB_VENDOR])).url);
     const floor: FloorOptions = { ...parties, port: await freePort() };
