@@ -133,6 +133,11 @@ export const SCHEMAS: Record<string, Schema> = {
         description: "An endpoint that has a source of its own has its checked_on and source here.",
         additionalProperties: true,
       },
+      fact_checks: {
+        type: "object",
+        description: "Any other fact that has a source of its own has its checked_on and source here.",
+        additionalProperties: true,
+      },
       confidence: text("It says how sure the endpoints of an entry of the catalogue are.", {
         enum: ["high", "medium", "low"],
       }),

@@ -128,7 +128,7 @@ describe("one vendor", () => {
     });
   });
 
-  it("says when and by what an endpoint was checked that has a source of its own", () => {
+  it("says when and by what a fact was checked that has a source of its own", () => {
     const entry = find(
       ({ vendor, verification }) => vendor.enabled && verification.checks?.registrationEndpoint !== undefined,
     );
@@ -136,6 +136,14 @@ describe("one vendor", () => {
     const view = vendorDetails(entry, undefined);
     expect(view["endpoint_checks"]).toMatchObject({ registration_endpoint: { checked_on: checkedOn, source } });
     expect(view["sources"]).toContain(source);
+    const { checks = {} } = find(({ vendor }) => vendor.id === "jobber").verification ?? {};
+    const rotation = { checked_on: "2026-11-26", source: checks.rotatesRefreshTokens?.source };
+    const other = vendorDetails(
+      find(({ vendor }) => vendor.id === "jobber"),
+      undefined,
+    );
+    expect(other["endpoint_checks"]).toBeUndefined();
+    expect(other["fact_checks"]).toEqual({ rotates_refresh_tokens: rotation });
   });
 
   it("says what the vendor has announced to end", () => {

@@ -5,7 +5,7 @@
  */
 import { defined } from "@oauth-broker/oauth-core";
 import type { PlaceholderSpecs } from "@oauth-broker/oauth-core/protocol";
-import { capabilitiesOf, type EndpointCheck, usualClientsOf } from "@oauth-broker/oauth-core/registry";
+import { capabilitiesOf, type FactCheck, usualClientsOf } from "@oauth-broker/oauth-core/registry";
 import type { ClientConfig, VendorConfig } from "../config.ts";
 
 type View = Record<string, unknown>;
@@ -79,7 +79,7 @@ export function vendorDetails(entry: VendorConfig, client: ClientConfig | undefi
   return {
     ...summary,
     checked_on: checkedOn,
-    ...defined({ endpoint_checks: checks && Object.fromEntries(Object.entries(checks).map(wireCheck)) }),
+    ...(checks === undefined ? {} : wireChecks(Object.entries(checks))),
     ...(endpoints === undefined
       ? {}
       : {
@@ -93,9 +93,19 @@ export function vendorDetails(entry: VendorConfig, client: ClientConfig | undefi
   };
 }
 
-/** An endpoint by its name in the configuration: `userinfo_endpoint`. */
-function wireCheck([name, { checkedOn, source }]: [string, EndpointCheck]): [string, View] {
-  return [name.replace("Endpoint", "_endpoint"), { checked_on: checkedOn, source }];
+/** Facts by their names in the configuration (`userinfo_endpoint`): the endpoints, then the others. */
+function wireChecks(checks: readonly (readonly [string, FactCheck])[]): View {
+  const wire = checks.map(([name, { checkedOn, source }]): [string, View] => [
+    name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+    { checked_on: checkedOn, source },
+  ]);
+  const isEndpoint = ([name]: [string, View]): boolean => name.endsWith("_endpoint");
+  const group = (entries: [string, View][]): View | undefined =>
+    entries.length === 0 ? undefined : Object.fromEntries(entries);
+  return defined({
+    endpoint_checks: group(wire.filter(isEndpoint)),
+    fact_checks: group(wire.filter((check) => !isEndpoint(check))),
+  });
 }
 
 /** Shows the registry's reasons also when an operator turned the entry on. */

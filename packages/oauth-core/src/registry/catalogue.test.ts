@@ -1,6 +1,7 @@
 import { readdirSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { fillsRegistrableDomain, placeholderNames, type PlaceholderSpec } from "../protocol/placeholders.ts";
+import { fillsRegistrableDomain, placeholderNames } from "../protocol/placeholders.ts";
+import { sampleValues } from "../testing/sample-values.ts";
 import { authorizationUrl } from "../vendor-client/authorization/url.ts";
 import { expandVendor } from "../vendor-client/templates.ts";
 import { problemsOf, URLS } from "../testing/catalogue-shape.ts";
@@ -38,8 +39,7 @@ describe("the catalogue", () => {
       expect(url).toContain("/{client_id}");
     }
     for (const [name, { source }] of Object.entries(entry.checks ?? {})) {
-      expect(name).toMatch(/Endpoint$/);
-      expect(entry.vendor).toHaveProperty(name);
+      expect(catalogueEntry(entry).vendor).toHaveProperty(name);
       expect(entry.sources).toContain(source);
     }
     const { callbackParams = [], echoedCallbackParams = [], refreshCallbackParams = [] } = entry.vendor;
@@ -134,10 +134,7 @@ describe("the catalogue", () => {
 
   it("can send a browser to each vendor that is on", () => {
     for (const { vendor, placeholders } of CATALOGUE.map(catalogueEntry).filter((entry) => entry.vendor.enabled)) {
-      const values = Object.fromEntries(
-        Object.entries(placeholders).map(([name, spec]) => [name, sampleOf(name, spec)]),
-      );
-      const filled = expandVendor(vendor, values, placeholders);
+      const filled = expandVendor(vendor, sampleValues(placeholders), placeholders);
       const { authorizationEndpoint = "", tokenEndpoint = "" } = filled;
       const endpoints = { authorizationEndpoint, tokenEndpoint };
       const request = {
@@ -218,19 +215,6 @@ describe("the vendors' own files", () => {
     for (const entry of found) expect(REGISTRY.get(entry.vendor.id)).toBe(entry);
   });
 });
-
-/** A value of the vendor's kind, where that is more than a word. */
-const SAMPLES: Readonly<Record<string, string>> = {
-  application_id: "amzn1.sp.solution.acme",
-  aws_region: "eu-west-1",
-  environment_id: "00000000-0000-4000-8000-000000000000",
-  shard: "eu1",
-};
-
-function sampleOf(name: string, { values, default: usual, suffix, kind }: PlaceholderSpec): string {
-  const whole = kind === "host" ? `acme${suffix?.[0] ?? ".example"}` : "acme";
-  return usual ?? values?.[0] ?? SAMPLES[name] ?? whole;
-}
 
 function isEntry(value: unknown): value is { vendor: { id: string } } {
   return typeof value === "object" && value !== null && "vendor" in value && "verification" in value;

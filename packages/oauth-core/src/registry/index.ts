@@ -1,9 +1,8 @@
 /** The vendors we know, one file each, and what an entry of an operator's own must be. */
 export {
   capabilitiesOf,
-  type EndpointCheck,
-  type EndpointName,
   type EndpointVerification,
+  type FactCheck,
   REGISTRY,
   type RegistryEntry,
   type VendorCapabilities,

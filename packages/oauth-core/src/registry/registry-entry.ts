@@ -22,8 +22,8 @@ export interface Verification {
   readonly checkedOn: string;
   /** URLs, or a repository and the path in it. */
   readonly sources: readonly string[];
-  /** The endpoints that have a source of their own. `checkedOn` is for the others. */
-  readonly checks?: Readonly<Partial<Record<EndpointName, EndpointCheck>>>;
+  /** The facts that have a source of their own, by member. `checkedOn` is for the others. */
+  readonly checks?: Readonly<Partial<Record<keyof Vendor, FactCheck>>>;
   /** For an entry of the catalogue: how certain its endpoints are. */
   readonly endpoints?: EndpointVerification;
   /**
@@ -40,11 +40,8 @@ export interface Verification {
   readonly reasonsOff?: readonly string[];
 }
 
-/** The endpoints of an entry, by their members of `Vendor`. */
-export type EndpointName = Extract<keyof Vendor, `${string}Endpoint`>;
-
-/** When an endpoint was checked where that was not with the rest of its entry, and by what. */
-export interface EndpointCheck {
+/** When a fact was checked where that was not with the rest of its entry, and by what. */
+export interface FactCheck {
   /** YYYY-MM-DD */
   readonly checkedOn: string;
   /** One of the entry's sources. */

@@ -10,9 +10,8 @@ import type { RegistryEntry } from "./registry-entry.ts";
 
 export {
   capabilitiesOf,
-  type EndpointCheck,
-  type EndpointName,
   type EndpointVerification,
+  type FactCheck,
   type RegistryEntry,
   type VendorCapabilities,
   type VendorSetup,

@@ -28,7 +28,7 @@ describe("a sunset", () => {
 
   it("has a day, and a source among those of its entry, in the catalogue and in the registry", () => {
     const entries = CATALOGUE.filter(({ sunsets }) => sunsets !== undefined);
-    expect(entries.map(({ vendor }) => vendor.id)).toEqual(["hubspot", "shopify"]);
+    expect(entries.map(({ vendor }) => vendor.id)).toEqual(["hubspot", "shopify", "zendesk"]);
     for (const { vendor, sunsets = [], sources } of entries) {
       expect(REGISTRY.get(vendor.id)?.sunsets).toBe(sunsets);
       for (const { endsOn, source, urls = [] } of sunsets) {

@@ -93,7 +93,10 @@ export function readLeniently(body: Body, call: VendorCall): JsonObject {
 
 /** Error codes in the places where they stand. */
 interface Candidates {
-  /** In `error`, or as the vendor's entry finds it: at most one, and an error whatever it says. */
+  /**
+   * As the vendor's entry finds it, else in `error`: at most one, and an error whatever it says. Beside
+   * a failed result `error` is a sentence.
+   */
   readonly own: readonly string[];
   /** In the entry's `errorMember`, within an `error` that is an object, and within a list `errors`. */
   readonly further: readonly string[];
@@ -103,8 +106,8 @@ function candidates(members: JsonObject, { classifyError, tokenResult, errorMemb
   const { error, errors } = members;
   const own =
     classifyError?.(members) ??
-    (typeof error === "string" && error !== "" ? error : undefined) ??
-    (tokenResult === undefined ? undefined : failedResult(members[tokenResult.member], tokenResult.success));
+    (tokenResult === undefined ? undefined : failedResult(members[tokenResult.member], tokenResult.success)) ??
+    (typeof error === "string" && error !== "" ? error : undefined);
   const listed = isList(errors) ? errors.slice(0, MAX_LISTED) : [];
   const stated = errorMember === undefined ? undefined : codeIn(memberAt(members, errorMember));
   const nested = [error, ...listed].flatMap((one) => namedCodes(one));
