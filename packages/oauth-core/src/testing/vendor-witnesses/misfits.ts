@@ -1,0 +1,40 @@
+import type { Witness } from "./witnesses.ts";
+
+/** Witnesses that an entry does not fit: `ID WHAT`, and why. The list may only become shorter. */
+export const MISFITS: Readonly<Record<string, string>> = {
+  "asana-mcp-v2 client_auth": "the source is of the classic app, whose entry is asana",
+  "baidu revocation": "no field says a GET, nor the member of its answer",
+  "github-mcp scope_separator": "the vendor's page has spaces; the entry is off, github has its place",
+  "microsoft-agent365-mcp authorization": "query is the response mode of a code where none is sent",
+  "microsoft-agent365-mcp pkce": "the source is of a bot's app; the entry is off",
+  "microsoft-consumers pkce": "the vendor takes S256; one list leaves it out",
+  "monday-mcp authorization": "the source is of the classic app, whose entry is monday",
+  "monday-mcp pkce": "the source is of the classic app, whose entry is monday",
+  "quickbooks revocation": "the vendor's own client sends JSON; two others send a form",
+  "raindrop-io error 3 (callback)": "an entry of the catalogue cannot say what an error of the callback means",
+  "shopline scope_separator": "its page is a fragment, which takes no parameters: the entry is off",
+  "slack-openid revocation": "the token in the header is enough; the source repeats it in a form",
+  "threads refresh_url": "no field says the exchange that renews its tokens",
+  "x authorization": "query is the response mode of a code where none is sent",
+  "zapier authorization": "query is the response mode of a code where none is sent",
+};
+
+/** What is checked of a witness, by name; a check fails where the entry does not fit. */
+export type WitnessChecks = Readonly<Record<string, () => Promise<void> | void>>;
+
+/** @returns the checks that fail and are not listed above, and those that are and pass */
+export async function surprisesOf({ id }: Pick<Witness, "id">, checks: WitnessChecks): Promise<string[]> {
+  const found = await Promise.all(
+    Object.entries(checks).map(async ([what, check]) => {
+      const name = `${id} ${what}`;
+      const isListed = Object.hasOwn(MISFITS, name);
+      try {
+        await check();
+        return isListed ? [`${name}: fits, so it has to leave the list of misfits`] : [];
+      } catch (problem) {
+        return isListed ? [] : [`${name}: ${problem instanceof Error ? problem.message : "?"}`];
+      }
+    }),
+  );
+  return found.flat();
+}
