@@ -39,10 +39,13 @@ const textOf = (path: string): string => (existsSync(join(ROOT, path)) ? readFil
 const show = ({ path, line, rule, message, warning }: Violation): string =>
   `${warning === true ? "warning: " : ""}${path}:${line} ${rule}: ${message}`;
 
+const renderJson = (schema: object): string =>
+  `${JSON.stringify({ $comment: "Generated. Remake: npm run docs", ...schema }, undefined, 1)}\n`;
+
 /** Path → content of every generated document. */
 async function documents(): Promise<[path: string, content: string][]> {
   // Loaded on demand: an error in the broker must not keep the other commands from running.
-  const { describeConfiguration } = await import("@oauth-broker/broker/src/config.ts");
+  const { configurationJsonSchema, describeConfiguration } = await import("@oauth-broker/broker/src/config.ts");
   const { describeVariables } = await import("../../packages/mcp-auth/src/config.ts");
   const { deployFiles } = await import("./deploy/files.ts");
   const { renderRequirements } = await import("./pages/requirements-page.ts");
@@ -53,6 +56,7 @@ async function documents(): Promise<[path: string, content: string][]> {
     ["docs/standards.md", renderStandards(indexStandards(readSources(EVERYTHING)))],
     ["docs/configuration.md", renderConfiguration(describeConfiguration(), describeVariables())],
     [DECISIONS_INDEX, renderDecisions(readDecisions(readPages()))],
+    ["apps/broker/broker.schema.json", renderJson(configurationJsonSchema())],
     ["docs/vendors.md", renderVendors([...REGISTRY.values()])],
     ["docs/security-requirements.md", renderRequirements()],
     [FIRST_CLASS_FACTS_PATH, renderFirstClassFacts(FIRST_CLASS, defineVendor({ id: "", name: "" }))],

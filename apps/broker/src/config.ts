@@ -7,6 +7,7 @@ import type { Environment } from "@oauth-broker/oauth-core/configuration";
 
 export { buildVendors } from "./config/build.ts";
 export { describeConfiguration, type FieldDescription } from "./config/schema/describe.ts";
+export { configurationJsonSchema } from "./config/schema/json-schema.ts";
 export { loadConfig } from "./config/load.ts";
 export { type ConfigError, configError, isConfigError, type Problem } from "./config/problems.ts";
 export type { Environment } from "@oauth-broker/oauth-core/configuration";

@@ -11,6 +11,13 @@ import { formatPath, nearest, type Problem } from "./problems.ts";
 import type { Source, Tree } from "./source.ts";
 import type { KeysConfig, StoreConfig } from "./types.ts";
 
+const KEY_ARN = String.raw`arn:aws[a-z0-9-]{0,24}:kms:(?<region>[a-z0-9-]+):\d{12}:(?:key/(?:mrk-[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})|alias/[A-Za-z0-9/_-]{1,250})`;
+
+/** For an editor: every text that the parser below accepts. */
+export const STORE_PATTERN = String.raw`^(?:memory:?|sqlite:[^:\0][^\0]*|dynamodb:[A-Za-z0-9._-]{3,255}\?(?:.*&)?region=[a-z]+-.*)$`;
+/** For an editor: every text that the parser below accepts. */
+export const KEYS_PATTERN = String.raw`^(?:store|file:[^\0]+|kms:${KEY_ARN})$`;
+
 /** Paths are returned as written; build.ts makes them absolute. */
 export function parseStore(text: string): Parsed<StoreConfig> {
   // Accepts `memory` without its colon too: in YAML `store: memory:` is not a string, and the
@@ -130,12 +137,9 @@ function parseEndpoint(text: string): Parsed<string> {
     : { problem: "has an endpoint with more than scheme, host and port" };
 }
 
-const KEY_ARN =
-  /^arn:aws[a-z0-9-]{0,24}:kms:(?<region>[a-z0-9-]+):\d{12}:(?:key\/(?:mrk-[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})|alias\/[A-Za-z0-9/_-]{1,250})$/;
-
 /** @param arn what follows `kms:` */
 export function parseKmsKey(arn: string): Parsed<KeysConfig> {
-  const { region = "" } = KEY_ARN.exec(arn)?.groups ?? {};
+  const { region = "" } = new RegExp(`^${KEY_ARN}$`).exec(arn)?.groups ?? {};
   return isRegionName(region)
     ? { value: { kind: "kms", keyArn: arn } }
     : { problem: "must name a KMS key after kms: by the ARN of the key or of an alias, which holds its region" };

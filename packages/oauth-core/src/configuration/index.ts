@@ -33,8 +33,11 @@ export {
   DEFAULT_IDLE_SECONDS,
   DEFAULT_MAX_CONNECTIONS,
   isLoopbackName,
+  matching,
   MOST_IDLE_SECONDS,
   MOST_MAX_CONNECTIONS,
   type Parsed,
   parseOrigin,
+  type PatternCheck,
+  patternOf,
 } from "./values.ts";

@@ -7,6 +7,22 @@ import { isIP } from "node:net";
 /** A value, or what is wrong with it as the end of a sentence. */
 export type Parsed<T> = { readonly value: T } | { readonly problem: string };
 
+/** A check by a regular expression, which a JSON Schema can repeat. */
+export interface PatternCheck {
+  (value: string): string | undefined;
+  readonly pattern: RegExp;
+}
+
+/** @param problem the end of a sentence (`must be …`) */
+export function matching(pattern: RegExp, problem: string): PatternCheck {
+  return Object.assign((value: string) => (pattern.test(value) ? undefined : problem), { pattern });
+}
+
+/** The regular expression of a check, for a JSON Schema; undefined for a check by other means. */
+export function patternOf(check: ((value: string) => string | undefined) | undefined): string | undefined {
+  return check !== undefined && "pattern" in check ? (check as PatternCheck).pattern.source : undefined;
+}
+
 /** An origin in canonical form: the text must equal what a URL parser serialises. */
 //= rfc8414#2
 export function parseOrigin(text: string): Parsed<string> {
@@ -39,40 +55,34 @@ export function checkCidr(value: string): string | undefined {
 }
 
 /** A host that a service may listen on. */
-export function checkListenHost(value: string): string | undefined {
-  return /^(?:[A-Za-z0-9.:_-]{1,253}|\[[0-9A-Fa-f:.]+\])$/.test(value)
-    ? undefined
-    : "must be an address or a host name without port";
-}
+export const checkListenHost: PatternCheck = matching(
+  /^(?:[A-Za-z0-9.:_-]{1,253}|\[[0-9A-Fa-f:.]+\])$/,
+  "must be an address or a host name without port",
+);
 
-/**
- * @returns what is wrong with it; undefined for an id of at most 64 lower case letters, digits and
- *   inner `-`
- */
-export function checkVendorId(value: string): string | undefined {
-  return /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/.test(value)
-    ? undefined
-    : "must be a vendor id: lower case letters, digits and -";
-}
+/** At most 64 lower case letters, digits and inner `-`. */
+export const checkVendorId: PatternCheck = matching(
+  /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/,
+  "must be a vendor id: lower case letters, digits and -",
+);
 
 /** The id of one of our clients. */
-export function checkClientId(value: string): string | undefined {
-  return /^[A-Za-z0-9._~-]{1,128}$/.test(value) ? undefined : "has characters a client id must not have";
-}
+export const checkClientId: PatternCheck = matching(
+  /^[A-Za-z0-9._~-]{1,128}$/,
+  "has characters a client id must not have",
+);
 
 /** A name that is shown to users. */
-export function checkName(value: string): string | undefined {
-  return /^\P{Cc}{1,100}$/u.test(value)
-    ? undefined
-    : "must have at most 100 characters, none of them a control character";
-}
+export const checkName: PatternCheck = matching(
+  /^\P{Cc}{1,100}$/u,
+  "must have at most 100 characters, none of them a control character",
+);
 
 /** Ids and secrets issued by others: a line break comes from a bad paste. */
-export function checkVisible(value: string): string | undefined {
-  return /^[^\p{Cc}]{1,2048}$/u.test(value)
-    ? undefined
-    : "must have at most 2048 characters, none of them a control character";
-}
+export const checkVisible: PatternCheck = matching(
+  /^[^\p{Cc}]{1,2048}$/u,
+  "must have at most 2048 characters, none of them a control character",
+);
 
 /** An entry of an origin list: any origin except `null`. */
 export const ANY_ORIGIN = "*";

@@ -11,18 +11,21 @@ import {
   checkVendorId,
   DEFAULT_IDLE_SECONDS,
   DEFAULT_MAX_CONNECTIONS,
+  matching,
   MOST_IDLE_SECONDS,
   MOST_MAX_CONNECTIONS,
   parseOrigin,
 } from "@oauth-broker/oauth-core/configuration";
 import type { z } from "zod";
 import { parseAudit } from "../audit.ts";
-import { parseKeys, parseStore } from "../store-and-keys.ts";
+import { KEYS_PATTERN, parseKeys, parseStore, STORE_PATTERN } from "../store-and-keys.ts";
 import { clientSchema } from "./client.ts";
 import { flag, integer, listOf, mapOf, parsedText, secretText, section, text } from "./fields.ts";
-import { checkToken } from "./vendor-parts.ts";
+import { checkToken } from "./checks.ts";
 import { vendorSchema } from "./vendor.ts";
 import type { UrlRules } from "./endpoint.ts";
+
+const NETWORK = { pattern: String.raw`^[0-9A-Fa-f:.]+/\d{1,3}$` };
 
 const ownerSchema = section({
   id: text(
@@ -31,7 +34,7 @@ const ownerSchema = section({
       description: "Names the organization; clients refer to it.",
       example: "acme",
     },
-    (value) => (/^[A-Za-z0-9._-]{1,64}$/.test(value) ? undefined : "has characters an owner id must not have"),
+    matching(/^[A-Za-z0-9._-]{1,64}$/, "has characters an owner id must not have"),
   ),
   name: text(
     {
@@ -69,7 +72,7 @@ const ownerSchema = section({
 
 function perMinute(description: string, usual: number) {
   const meta = { type: "whole number", description, example: String(usual), default: String(usual) };
-  return integer(meta, 0, 1_000_000).default(usual);
+  return integer(meta, 0, 1_000_000).prefault(usual);
 }
 
 const limitsSchema = section({
@@ -83,7 +86,7 @@ const limitsSchema = section({
     { type: "whole number", description: "The largest request body.", example: "65536", default: "65536" },
     1,
     10_485_760,
-  ).default(65_536),
+  ).prefault(65_536),
 });
 
 /** grants/single-flight.ts sizes the lease of a refresh for calls up to this length. */
@@ -95,9 +98,17 @@ const egressSchema = section({
       "Permits http and any port on loopback for vendor endpoints, those in requests included. For tests and sandboxes.",
     example: "false",
     default: "false",
-  }).default(false),
+  }).prefault(false),
   allow_cidrs: listOf(
-    text({ type: "network in CIDR notation", description: "A private network.", example: "10.20.0.0/16" }, checkCidr),
+    text(
+      {
+        type: "network in CIDR notation",
+        description: "A private network.",
+        example: "10.20.0.0/16",
+        keywords: NETWORK,
+      },
+      checkCidr,
+    ),
     {
       type: "list of networks",
       description:
@@ -117,7 +128,7 @@ const egressSchema = section({
     100,
     LONGEST_CALL_MS,
     "one process holds a refresh for as long as calls this long can take, and after that another may send the same refresh token again",
-  ).default(10_000),
+  ).prefault(10_000),
   ca_file: text({
     type: "path of a PEM file",
     description: "Certificate authorities trusted besides the usual ones.",
@@ -144,6 +155,10 @@ export function configurationSchema(rules: UrlRules) {
         type: "https origin without path and trailing slash (http on loopback only); or BASE_URL",
         description: "Where clients and browsers reach the broker; its issuer, byte for byte.",
         example: "https://broker.example.com",
+        keywords: {
+          pattern: String.raw`^(?:https://(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])|http://(?:localhost|\[::1\]|127(?:\.\d{1,3}){3}))(?::\d{1,5})?$`,
+          not: { pattern: "^https:.*:443$" },
+        },
       },
       parseOrigin,
     ),
@@ -166,7 +181,7 @@ export function configurationSchema(rules: UrlRules) {
         },
         0,
         65_535,
-      ).default(8787),
+      ).prefault(8787),
       max_connections: integer(
         {
           type: "whole number",
@@ -177,7 +192,7 @@ export function configurationSchema(rules: UrlRules) {
         },
         1,
         MOST_MAX_CONNECTIONS,
-      ).default(DEFAULT_MAX_CONNECTIONS),
+      ).prefault(DEFAULT_MAX_CONNECTIONS),
       idle_seconds: integer(
         {
           type: "whole number",
@@ -188,10 +203,15 @@ export function configurationSchema(rules: UrlRules) {
         },
         1,
         MOST_IDLE_SECONDS,
-      ).default(DEFAULT_IDLE_SECONDS),
+      ).prefault(DEFAULT_IDLE_SECONDS),
       trusted_proxies: listOf(
         text(
-          { type: "network in CIDR notation", description: "Addresses of a proxy.", example: "10.0.0.0/16" },
+          {
+            type: "network in CIDR notation",
+            description: "Addresses of a proxy.",
+            example: "10.0.0.0/16",
+            keywords: NETWORK,
+          },
           checkCidr,
         ),
         {
@@ -209,20 +229,22 @@ export function configurationSchema(rules: UrlRules) {
         description:
           "Where flows are kept while they last: a file for the processes of one machine, a DynamoDB table for any number of machines (its `endpoint` may be left out), or memory for tests.",
         example: "sqlite:./data/broker.sqlite",
+        keywords: { pattern: STORE_PATTERN },
         default: "sqlite:./data/broker.sqlite",
       },
       parseStore,
-    ).default({ kind: "sqlite", path: "./data/broker.sqlite" }),
+    ).prefault("sqlite:./data/broker.sqlite"),
     keys: parsedText(
       {
         type: "store | file:PATH | kms:ARN",
         description:
           "Where the broker's own keys are: `store`, in the store, sealed by a key file beside it; `kms:ARN`, in the store, sealed under a KMS key (ARN of the key or of an alias); `file:PATH`, in a file of their own. With a DynamoDB store `kms:ARN`, or a file that is there already.",
         example: "kms:arn:aws:kms:eu-west-1:111122223333:alias/oauth-broker",
+        keywords: { pattern: KEYS_PATTERN },
         default: "store",
       },
       parseKeys,
-    ).default({ kind: "store" }),
+    ).prefault("store"),
     keys_min_revision: integer(
       {
         type: "whole number",
@@ -239,17 +261,18 @@ export function configurationSchema(rules: UrlRules) {
         description:
           "Where a line for each event of the audit stream goes: a file, in a folder that is there, or stdout among the lines of the log. While the file cannot be written the API answers 503. See `docs/observability.md`.",
         example: "file:/var/log/broker/audit.jsonl",
+        keywords: { pattern: String.raw`^(?:off|stdout|file:[^\0]+)$` },
         default: "off",
       },
       parseAudit,
-    ).default({ kind: "off" }),
+    ).prefault("off"),
     cell: text(
       {
         type: "1 to 16 of a-z 0-9",
         description: "Prefix of every id, so that an edge can route a flow to the region that owns it.",
         example: "eu1",
       },
-      (value) => (/^[a-z0-9]{1,16}$/.test(value) ? undefined : "must be 1 to 16 of a-z and 0-9"),
+      matching(/^[a-z0-9]{1,16}$/, "must be 1 to 16 of a-z and 0-9"),
     ).optional(),
     owners: listOf(ownerSchema, {
       type: "list",
@@ -260,6 +283,7 @@ export function configurationSchema(rules: UrlRules) {
     clients: listOf(clientSchema(rules), {
       type: "list",
       description: "The backends that may use the broker: at least one.",
+      keywords: { minItems: 1 },
     }).default([]),
     vendors: mapOf(
       {

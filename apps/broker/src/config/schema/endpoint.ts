@@ -11,11 +11,12 @@ export interface UrlRules {
 }
 
 const TYPE = "absolute https URL (http only where egress allows it)";
+const KEYWORDS = { pattern: String.raw`^[Hh][Tt][Tt][Pp][Ss]?://[\x21-\x7e]+$`, not: { pattern: "#" } };
 
 /** An endpoint that the egress rules permit. */
 //= bar#EG-7
 export function endpoint(rules: UrlRules, meta: Omit<FieldMeta, "type">) {
-  return text({ type: TYPE, ...meta }, (value) =>
+  return text({ type: TYPE, keywords: { ...KEYWORDS, not: { pattern: "[#{}]" } }, ...meta }, (value) =>
     /[{}]/.test(value) ? "has braces, and no {placeholders} here: write the whole address" : problemOf(value, rules),
   );
 }
@@ -26,7 +27,7 @@ export function endpoint(rules: UrlRules, meta: Omit<FieldMeta, "type">) {
  */
 //= bar#EG-7
 export function endpointTemplate(rules: UrlRules, meta: Omit<FieldMeta, "type">) {
-  return text({ type: TYPE, ...meta }, (value) => {
+  return text({ type: TYPE, keywords: KEYWORDS, ...meta }, (value) => {
     const problem = problemOfThrown(() => void placeholderNames(value));
     return problem?.replace(/^a URL template /, "") ?? problemOf(sampleOf(value), rules);
   });

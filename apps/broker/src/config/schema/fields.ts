@@ -2,7 +2,7 @@
  * The building blocks of the schema. Every field states in one place how it is checked and how it
  * is described: docs/configuration.md and the message about a bad value use the same text.
  */
-import { readSecret } from "@oauth-broker/oauth-core/configuration";
+import { patternOf, readSecret } from "@oauth-broker/oauth-core/configuration";
 import { z } from "zod";
 
 export interface FieldMeta {
@@ -13,6 +13,10 @@ export interface FieldMeta {
   /** An example as it would be written in the file. */
   readonly example?: string;
   readonly default?: string;
+  /** What broker.schema.json says beyond what zod knows. It accepts at least what the check accepts. */
+  readonly keywords?: z.core.JSONSchema.BaseSchema;
+  /** What may be written in place of a list. */
+  readonly alone?: "entry" | z.core.JSONSchema.BaseSchema;
 }
 
 /**
@@ -21,17 +25,25 @@ export interface FieldMeta {
  */
 export type Check<T> = (value: T) => string | undefined;
 
+function withPattern(meta: FieldMeta, check: Check<string> | undefined): FieldMeta {
+  const pattern = patternOf(check);
+  return pattern === undefined ? meta : { ...meta, keywords: { pattern, ...meta.keywords } };
+}
+
 /** The description attached to each schema; describe.ts reads it. */
 export const fieldMeta = z.registry<FieldMeta>();
 
+/** What broker.schema.json says about a section as a whole, in its keywords. */
+export const sectionKeywords = z.registry<z.core.JSONSchema.BaseSchema>();
+
 /** A mapping with exactly these fields. */
-export function section<Shape extends z.ZodRawShape>(shape: Shape) {
-  return z.strictObject(shape);
+export function section<Shape extends z.ZodRawShape>(shape: Shape, keywords: z.core.JSONSchema.BaseSchema = {}) {
+  return z.strictObject(shape).register(sectionKeywords, keywords);
 }
 
 export function text(meta: FieldMeta, check?: Check<string>) {
   const schema = check === undefined ? z.string().min(1) : z.string().min(1).superRefine(problemFrom(check));
-  return schema.register(fieldMeta, meta);
+  return schema.register(fieldMeta, withPattern(meta, check));
 }
 
 /** Text that is converted; `parse` returns the value or what is wrong. */
@@ -68,7 +80,8 @@ export function integer(meta: FieldMeta, least: number, most: number, whyMost?: 
     (value) => (typeof value === "string" && /^\d{1,12}$/.test(value) ? Number(value) : value),
     number,
   );
-  return schema.register(fieldMeta, { ...meta, type: `${meta.type}, ${least} to ${most}` });
+  const keywords = { maximum: most };
+  return schema.register(fieldMeta, { ...meta, type: `${meta.type}, ${least} to ${most}`, keywords });
 }
 
 export function flag(meta: Omit<FieldMeta, "type">) {
@@ -86,9 +99,9 @@ export function choice<const Values extends readonly [string, ...string[]]>(
   });
 }
 
-export function listOf<Item extends z.ZodType>(item: Item, meta: FieldMeta, check?: Check<readonly z.infer<Item>[]>) {
-  const schema = check === undefined ? z.array(item) : z.array(item).superRefine(problemFrom(check));
-  return schema.register(fieldMeta, meta);
+/** @param least how many entries it must have */
+export function listOf<Item extends z.ZodType>(item: Item, meta: FieldMeta, least = 0) {
+  return z.array(item).min(least).register(fieldMeta, meta);
 }
 
 /**
@@ -105,11 +118,13 @@ export function oneOrList<Item extends z.ZodType>(
   const list = check === undefined ? z.array(item).min(1) : z.array(item).min(1).superRefine(problemFrom(check));
   return z
     .preprocess((value) => (value === undefined || Array.isArray(value) ? value : [prepare(value)]), list)
-    .register(fieldMeta, meta);
+    .register(fieldMeta, { alone: "entry", ...meta });
 }
 
-export function mapOf<Value extends z.ZodType>(keyMeta: FieldMeta, checkKey: Check<string>, value: Value) {
-  return z.record(z.string().superRefine(problemFrom(checkKey)), value).register(fieldMeta, keyMeta);
+export function mapOf<Value extends z.ZodType>(meta: FieldMeta, checkKey: Check<string>, value: Value) {
+  const pattern = patternOf(checkKey);
+  const keywords = pattern === undefined ? {} : { propertyNames: { pattern } };
+  return z.record(z.string().superRefine(problemFrom(checkKey)), value).register(fieldMeta, { ...meta, keywords });
 }
 
 /** Any structure; `check` validates it as a whole. */

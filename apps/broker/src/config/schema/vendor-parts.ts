@@ -1,9 +1,11 @@
 /** The sections within a vendor's entry: credentials and placeholders. */
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { Secret } from "@oauth-broker/oauth-core";
+import { matching } from "@oauth-broker/oauth-core/configuration";
 import type { z } from "zod";
-import { OWN_TOKEN_HEADERS, TOKEN_ERROR_CODES } from "@oauth-broker/oauth-core/registry";
+import { TOKEN_ERROR_CODES } from "@oauth-broker/oauth-core/registry";
 import { choice, integer, listOf, mapOf, oneOrList, parsedText, secretText, section, text } from "./fields.ts";
+import { checkMemberPath, checkPlaceholderName } from "./checks.ts";
 
 export const credentialsSchema = section({
   id: text(
@@ -13,7 +15,7 @@ export const credentialsSchema = section({
       example: "2026-11",
       default: "its client_id",
     },
-    (value) => (/^[\x21-\x7e]{1,128}$/.test(value) ? undefined : "must be at most 128 printable ASCII characters"),
+    matching(/^[\x21-\x7e]{1,128}$/, "must be at most 128 printable ASCII characters"),
   ).optional(),
   client_id: secretText({
     type: "text",
@@ -95,13 +97,6 @@ function withLineBreaks(pem: string): string {
   return pem.replaceAll("\\n", "\n");
 }
 
-/** The token is sent in a header after `Bearer `. */
-export function checkToken(value: string): string | undefined {
-  return /^[\x21-\x7e]{1,4096}$/.test(value)
-    ? undefined
-    : "must be visible ASCII without spaces, at most 4096 characters";
-}
-
 export function checkCredentialIds(entries: readonly z.infer<typeof credentialsSchema>[]): string | undefined {
   const ids = entries.map((entry) => entry.id ?? entry.client_id);
   return new Set(ids).size === ids.length ? undefined : "has two entries with the same id";
@@ -124,7 +119,7 @@ export const placeholderSchema = section({
         "The only permitted values; where each tenant issues its own clients (`clients_of: tenant`), those at which the broker's credentials are used, while clients with their own may name others. Only these can reach a private network, never a value that a request chooses freely.",
       example: "[eu, us]",
     },
-    (values) => (values.length === 0 ? "must have at least one entry" : undefined),
+    1,
   ).optional(),
   default: text({
     type: "text",
@@ -143,22 +138,16 @@ export const placeholderSchema = section({
   suffix: listOf(
     text(
       { type: "text", description: "An end of a host, with its leading dot.", example: ".vendor.example" },
-      (value) => (/^(?:\.[a-z0-9-]+)+$/.test(value) ? undefined : "must be labels in lower case, a dot before each"),
+      matching(/^(?:\.[a-z0-9-]+)+$/, "must be labels in lower case, a dot before each"),
     ),
     {
       type: "list of texts",
       description: "A host that contains a value has one of these ends: the domains the vendor answers at.",
       example: "[.vendor.example]",
     },
-    (ends) => (ends.length === 0 ? "must have at least one entry" : undefined),
+    1,
   ).optional(),
 });
-
-export function checkPlaceholderName(value: string): string | undefined {
-  return /^[A-Za-z][A-Za-z0-9_-]{0,63}$/.test(value)
-    ? undefined
-    : "must be a name: a letter, then letters, digits, _ and -";
-}
 
 function checkPattern(value: string): string | undefined {
   try {
@@ -200,30 +189,8 @@ export const tokenErrorSchema = oneOrList(
     type: `${TOKEN_ERROR_CODES.join(" | ")}, or a list of rules`,
     description: "What the code means: always, or by the first rule whose every condition holds.",
     example: "invalid_grant",
+    alone: { enum: [...TOKEN_ERROR_CODES] },
   },
   undefined,
   (means) => (typeof means === "string" ? { means } : means),
 );
-
-/** A name, or several with dots between them; digits are a position in a list. */
-export function checkMemberPath(value: string): string | undefined {
-  return /^[\w-]{1,64}(\.[\w-]{1,64}){0,7}$/.test(value)
-    ? undefined
-    : "must be the name of a member, or names with dots between them";
-}
-
-/** A vendor's error code as its answers have it: any text without control characters. */
-export function checkErrorCode(value: string): string | undefined {
-  return /^\P{Cc}{1,256}$/u.test(value) ? undefined : "must be an error code of at most 256 characters";
-}
-
-export function checkHeaderName(value: string): string | undefined {
-  if (!/^[\w!#$%&'*+.^`|~-]{1,64}$/.test(value)) return "must be the name of a header";
-  return OWN_TOKEN_HEADERS.has(value.toLowerCase()) ? "is a header only the broker sets" : undefined;
-}
-
-export function checkHeaderValue(value: string): string | undefined {
-  return /^[\x21-\x7e](?:[\x20-\x7e]{0,1022}[\x21-\x7e])?$/.test(value)
-    ? undefined
-    : "must be printable ASCII, at most 1024 characters, without white space at its ends";
-}

@@ -9,17 +9,14 @@ import { z } from "zod";
 import { endpoint, endpointTemplate, type UrlRules } from "./endpoint.ts";
 import { choice, flag, integer, listOf, mapOf, oneOrList, secretText, section, text } from "./fields.ts";
 import {
-  checkCredentialIds,
   checkErrorCode,
   checkHeaderName,
   checkHeaderValue,
   checkMemberPath,
   checkPlaceholderName,
   checkToken,
-  credentialsSchema,
-  placeholderSchema,
-  tokenErrorSchema,
-} from "./vendor-parts.ts";
+} from "./checks.ts";
+import { checkCredentialIds, credentialsSchema, placeholderSchema, tokenErrorSchema } from "./vendor-parts.ts";
 
 const ID_TOKEN_ALGS = [
   "RS256",
@@ -105,12 +102,18 @@ export function vendorSchema(rules: UrlRules) {
       "+",
       ";",
     ]).optional(),
-    default_scopes: listOf(text({ type: "scope", description: "One scope.", example: "read" }, checkScope), {
-      type: "list of scopes",
-      description: "Asked for when a request names none.",
-      example: "[read]",
-      default: "[]",
-    }).optional(),
+    default_scopes: listOf(
+      text(
+        { type: "scope", description: "One scope.", example: "read", keywords: { pattern: "^[!#-\\[\\]-~]+$" } },
+        checkScope,
+      ),
+      {
+        type: "list of scopes",
+        description: "Asked for when a request names none.",
+        example: "[read]",
+        default: "[]",
+      },
+    ).optional(),
     authorization_params: mapOf(
       {
         type: "mapping of names to texts",
@@ -193,7 +196,7 @@ export function vendorSchema(rules: UrlRules) {
         example: "[RS256]",
         default: "[RS256, ES256, PS256, EdDSA, Ed25519]",
       },
-      (algs) => (algs.length === 0 ? "must have at least one entry" : undefined),
+      1,
     ).optional(),
     additional_audiences: flag({
       description: "Whether its ID tokens name further audiences; then `azp` has to be ours.",
@@ -205,8 +208,14 @@ export function vendorSchema(rules: UrlRules) {
       example: "true",
     }).optional(),
     callback_params: listOf(
-      text({ type: "parameter name", description: "A callback parameter.", example: "realmId" }, (name) =>
-        CALLBACK_OWN_PARAMETERS.has(name) ? "is a parameter the broker reads itself" : undefined,
+      text(
+        {
+          type: "parameter name",
+          description: "A callback parameter.",
+          example: "realmId",
+          keywords: { not: { enum: [...CALLBACK_OWN_PARAMETERS] } },
+        },
+        (name) => (CALLBACK_OWN_PARAMETERS.has(name) ? "is a parameter the broker reads itself" : undefined),
       ),
       {
         type: "list of names",

@@ -13,6 +13,7 @@ import {
   type VendorConfig,
   type VendorRegistry,
 } from "../../config.ts";
+import { expectAgreement } from "./agreement.ts";
 
 export const SECRET = "0123456789abcdef0123456789abcdef";
 
@@ -43,13 +44,21 @@ export interface LoadOptions {
   readonly registry?: VendorRegistry;
 }
 
-/** Loads these fields (or this text) as broker.yaml in its own folder. */
+/** Loads these fields (or this text) as broker.yaml in its own folder; its schema has to agree. */
 export function load(
   fields: object | string,
   { env = {}, files = {}, registry = new Map() }: LoadOptions = {},
 ): Config {
   const text = typeof fields === "string" ? fields : stringify(fields);
-  return loadConfig(env, folderOf({ ...files, "broker.yaml": text }), { registry });
+  const folder = folderOf({ ...files, "broker.yaml": text });
+  try {
+    const config = loadConfig(env, folder, { registry });
+    expectAgreement(text, []);
+    return config;
+  } catch (error) {
+    if (isConfigError(error)) expectAgreement(text, error.problems);
+    throw error;
+  }
 }
 
 /** Returns the error that `run` throws; fails the test when it throws nothing or another error. */
