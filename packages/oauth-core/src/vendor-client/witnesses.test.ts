@@ -11,6 +11,7 @@ import {
   type ReplayedRequest,
   REPLAYED_NONCE,
   replayVendor,
+  templateOf,
 } from "../testing/vendor-witnesses/replay.ts";
 import {
   readCorrections,
@@ -218,12 +219,6 @@ async function revocationAt(
   const parameters = kind === "none" ? {} : parametersOf(request);
   const [name] = Object.entries(parameters).find(([, value]) => value === "the-token") ?? [];
   return { url: url.href, method, body: kind, name };
-}
-
-/** A placeholder of a witness is any name. */
-function templateOf(url: string): RegExp {
-  const parts = url.split(/\{\w+\}/).map((part) => part.replaceAll(/[.?+*]/g, String.raw`\$&`));
-  return new RegExp(`^${parts.join("[^/]+")}$`);
 }
 
 function onlyOne({ received }: Replay): ReplayedRequest {

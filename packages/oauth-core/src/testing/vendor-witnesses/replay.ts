@@ -104,3 +104,9 @@ function storedVendor({ vendor, placeholders }: RegistryEntry): ResolvedVendor {
   const keys = hasIdTokens(filled) ? { jwksUri: filled.jwksUri ?? "https://keys.replay.example/jwks" } : {};
   return { ...filled, ...keys, authorizationEndpoint, tokenEndpoint, issExpected: false };
 }
+
+/** @returns what fits a URL of a witness: a placeholder in it is any name */
+export function templateOf(url: string): RegExp {
+  const parts = url.split(/\{\w+\}/).map((part) => part.replaceAll(/[.?+*]/g, String.raw`\$&`));
+  return new RegExp(`^${parts.join("[^/]+")}$`);
+}

@@ -1,0 +1,103 @@
+/**
+ * Every witnessed account replayed against its entry (testing/vendor-witnesses): the call is sent as
+ * it was seen, and the identity is found, stable, and another one for another account.
+ */
+import { describe, expect, it } from "vitest";
+import type { JsonObject, JsonValue } from "../../ports.ts";
+import { REGISTRY } from "../../registry/registry.ts";
+import { surprisesOf } from "../../testing/vendor-witnesses/misfits.ts";
+import { type Replay, type ReplayedRequest, replayVendor, templateOf } from "../../testing/vendor-witnesses/replay.ts";
+import { readWitnesses, type Witness, type WitnessedAccount } from "../../testing/vendor-witnesses/witnesses.ts";
+import { canIdentify } from "./identify.ts";
+import { memberAt } from "./member-path.ts";
+
+interface WithIdentity extends Witness {
+  readonly account: WitnessedAccount & { readonly identity: string };
+}
+
+const WITNESSES = readWitnesses().filter(
+  (witness): witness is WithIdentity => typeof witness.account?.identity === "string",
+);
+const ACCESS_TOKEN = "access-token-0001";
+
+describe("a witnessed account", () => {
+  it.each(WITNESSES)("identifies its user at $id", async (witness) => {
+    const checks = {
+      account: async (): Promise<void> => {
+        const replay = replayVendor(witness.id);
+        expect(canIdentify({ ...replay.vendor, issuesIdTokens: false })).toBe(true);
+        const seen = await identifyAt(replay, witness, (shape) => shape);
+        expect(seen).toBe(valueOf(witness.account.shape, witness.account.identity));
+        const again = await identifyAt(replay, witness, (shape) => shape);
+        const other = await identifyAt(replay, witness, (shape) =>
+          ofAnother(shape, witness.account.identity.split(".")),
+        );
+        expect([again, other === seen]).toEqual([seen, false]);
+        for (const request of replay.received) expectSentAsSeen(request, witness.account);
+      },
+    };
+    expect(await surprisesOf(witness, checks)).toEqual([]);
+  });
+});
+
+/** Products that customers install: their userinfo is OpenID Connect's by their own description. */
+const OPENID_PRODUCTS: readonly string[] = ["authentik", "microsoft", "pingfederate"];
+
+it("an entry identifies its users only by OpenID Connect, or as a witness says", () => {
+  const witnessed = new Map(WITNESSES.map(({ id, account }) => [id, account.identity]));
+  const unfounded = [...REGISTRY.values()].filter(
+    ({ vendor: { id, issuer, account, userinfoEndpoint }, verification }) => {
+      if (verification.status === "first-class") return false;
+      if (account?.identity !== undefined) return account.identity.join() !== witnessed.get(id);
+      const isOpenId = issuer !== undefined || witnessed.get(id) === "sub" || OPENID_PRODUCTS.includes(id);
+      return userinfoEndpoint !== undefined && !isOpenId && !witnessed.has(id);
+    },
+  );
+  expect(unfounded.map(({ vendor }) => vendor.id)).toEqual([]);
+});
+
+/** With the token answer of a vendor whose tokens name their user. */
+async function identifyAt(
+  { client, vendor, answer }: Replay,
+  { token, account }: WithIdentity,
+  change: (shape: JsonValue) => JsonValue,
+): Promise<string> {
+  const { identity } = vendor;
+  answer({ body: change(account.shape) });
+  const value = valueOf(change(account.shape), account.identity);
+  const named = typeof identity === "object" ? Object.fromEntries(identity.members.map((name) => [name, value])) : {};
+  const vendorData = { ...token?.shape, ...named };
+  return client.identify(vendor, { accessToken: ACCESS_TOKEN, tokenType: "Bearer", vendorData });
+}
+
+/** As text: a number too. */
+function valueOf(shape: JsonValue, path: string): string {
+  const value = memberAt(shape as JsonObject, path);
+  return typeof value === "number" ? String(value) : typeof value === "string" ? value : expect.fail(path);
+}
+
+/** The same account with another identity. */
+function ofAnother(shape: JsonValue, [name, ...rest]: readonly string[]): JsonValue {
+  if (name === undefined) return typeof shape === "number" ? shape + 1 : `${shape as string}2`;
+  if (Array.isArray(shape))
+    return shape.map((one: JsonValue, at) => (at === Number(name) ? ofAnother(one, rest) : one));
+  const members = shape as JsonObject;
+  return { ...members, [name]: ofAnother(members[name] ?? null, rest) };
+}
+
+function expectSentAsSeen({ method, url, headers, body }: ReplayedRequest, account: WitnessedAccount): void {
+  const place = account.auth === "query" ? account.auth_parameters?.[0] : undefined;
+  const stripped = new URL(url);
+  if (place !== undefined) {
+    expect(stripped.searchParams.get(place)).toBe(ACCESS_TOKEN);
+    stripped.searchParams.delete(place);
+  }
+  expect(method).toBe(account.method);
+  expect(decodeURIComponent(stripped.href)).toMatch(templateOf(account.url));
+  const { auth_header: header = "authorization", auth_scheme: scheme = account.auth_header ? "" : "Bearer" } = account;
+  if (place === undefined) expect(headers.get(header)).toBe(`${scheme} ${ACCESS_TOKEN}`.trim());
+  else expect(headers.has("authorization")).toBe(false);
+  for (const [name, value] of Object.entries(account.headers ?? {}))
+    expect(headers.get(name)).toEqual(name === "User-Agent" ? expect.any(String) : value);
+  if (account.body !== undefined) expect(JSON.parse(body)).toEqual(account.body);
+}
