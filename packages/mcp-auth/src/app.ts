@@ -23,7 +23,7 @@ import { createHosted } from "./hosted/hosted.ts";
 import { documentEgress, publicDocumentEgress } from "./hosted/clients/metadata-document.ts";
 import { MAX_OPEN } from "./hosted/tickets/tickets.ts";
 import { PATHS } from "./resource/paths.ts";
-import { prefixScopes, supportedScopes } from "./hosted/sessions/scope.ts";
+import { supportedScopes } from "./hosted/link-policy/scope.ts";
 import { identitySource } from "./hosted/records/identity-source.ts";
 import { createMcpEndpoint } from "./mcp/endpoint.ts";
 import { createLinkingDeps, type LinkingDeps } from "./mcp/elicitation/deps.ts";
@@ -119,7 +119,9 @@ export function createApp(definition: ServerDefinition, settings: Settings, opti
     gate: limitRefusedTokens(mode.gate, { ...settings.limits, now }),
     addressOf: createCallerAddress(settings.limits.trustedProxies),
     resourceMetadata: mode.resourceMetadata,
-    scope: scopesOfResource(settings.mode === "hosted" ? supportedScopes(settings) : settings.vendor.scopes).join(" "),
+    scope: scopesOfResource(settings.mode === "hosted" ? supportedScopes(settings.links) : settings.vendor.scopes).join(
+      " ",
+    ),
     vendor,
     names: { id: entry.id, name: entry.name },
     apiHosts,
@@ -214,10 +216,10 @@ function linkingOf(
   }: Pick<ModeDeps, "now" | "vendorClient"> &
     Pick<LinkingDeps, "stopping"> & { readonly seals: Mode["seals"] | undefined },
 ): LinkingDeps | undefined {
-  if (settings.mode !== "hosted" || settings.linking === undefined || seals === undefined) return undefined;
+  if (settings.mode !== "hosted" || settings.links.kind === "one" || seals === undefined) return undefined;
   const connectionsUrl = settings.deploymentUrl + PATHS.connections;
-  const of = { seals, source: identitySource(settings), connectionsUrl, prefixScopes, mostTickets: MAX_OPEN };
-  return createLinkingDeps(settings.linking, { ...deps, ...of });
+  const of = { seals, source: identitySource(settings), connectionsUrl, mostTickets: MAX_OPEN };
+  return createLinkingDeps(settings.links, { ...deps, ...of });
 }
 
 interface ProbeDeps {

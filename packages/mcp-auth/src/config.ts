@@ -17,6 +17,7 @@ import { createReader, type PrefixedReader } from "./config/reader.ts";
 import { type Variable, VARIABLES } from "./config/variables.ts";
 import { checkPlatformCallback } from "./config/vendor.ts";
 import { readVendors } from "./config/vendors.ts";
+import { oneVendor, severalVendors } from "./hosted/link-policy/link-policy.ts";
 import { toolProblems } from "./mcp/tools/tool-vendors.ts";
 import type { Settings } from "./settings.ts";
 import type { Tool } from "./tool.ts";
@@ -61,7 +62,7 @@ export function loadSettings(environment: Environment = process.env, tools: read
     mode,
     deploymentUrl,
     vendor: { ...vendor, credentials },
-    linking,
+    links: linking === undefined ? oneVendor({ ...vendor, credentials }) : severalVendors(linking),
     callback,
     allowVendorWithoutPkce,
     adoptUnsealedServerKey,

@@ -82,6 +82,58 @@ export interface LinkingSettings {
   readonly adoptSignIn: boolean;
 }
 
+/** The scope of a session, as its record has it. */
+export type RecordedScope = {
+  readonly scope: readonly string[];
+  /** Begun with `VENDORS`: its scopes name their vendor. */
+  readonly linking?: true;
+};
+
+/** What sessions are with one vendor, and with several. */
+export interface SessionPolicy {
+  /** A session ends this long after its sign-in, however often it is refreshed. */
+  readonly sessionMaxSeconds: number;
+  /** What the record of a session that begins says of its scopes. */
+  readonly sessionMark: Pick<RecordedScope, "linking">;
+  /**
+   * The scope of a stored session as sessions of this server have it, also where it began before
+   * `VENDORS`: then `unprefixedOf` is the id of the vendor whose scopes the stored ones are.
+   *
+   * @returns undefined for a session whose scopes mean nothing here
+   */
+  readScope(stored: RecordedScope): { readonly scope: readonly string[]; readonly unprefixedOf?: string } | undefined;
+  /**
+   * The scope of a session that begins.
+   *
+   * @param granted by the sign-in vendor
+   * @param consented as the consent page showed it
+   */
+  grantedScope(granted: readonly string[], consented: readonly string[]): readonly string[];
+}
+
+/**
+ * What differs between a server of one vendor and one whose users link several; link-policy.ts has
+ * the two values.
+ */
+export interface LinkPolicy extends SessionPolicy, Omit<LinkingSettings, "sessionMaxSeconds"> {
+  /** `several`: there are pages of links, and calls that ask for one. */
+  readonly kind: "one" | "several";
+  /** What a link that the vendor has ended does to the session: 401 for its tokens, or nothing. */
+  readonly deadLink: "ends_token" | "is_asked_for";
+  /** @returns the vendor's own scopes as sessions name them */
+  nameScopes(scopes: readonly string[], vendor: string): readonly string[];
+  /** @returns what a session permits at a vendor, as that vendor's own scopes */
+  scopesAt(sessionScope: readonly string[], vendor: string): readonly string[];
+  /** @returns the session's scope for a request that names these */
+  requestedScope(requested: readonly string[]): readonly string[];
+  /** @returns the scope to request at the sign-in vendor for a session of this scope */
+  signInScope(sessionScope: readonly string[]): readonly string[];
+  /** @returns the session's scope where the flow has to keep it beside the vendor's */
+  consentedScope(scope: readonly string[]): readonly string[] | undefined;
+  /** @returns the sign-in in the key of a link: none where it is the link's own vendor */
+  signInOfKey<Source>(signIn: Source): Source | undefined;
+}
+
 export interface PreRegisteredSettings extends CommonSettings {
   readonly mode: "pre-registered";
 }
@@ -91,8 +143,7 @@ export interface HostedSettings extends CommonSettings {
   readonly deploymentUrl: string;
   /** Signs users in: the only vendor, or with `VENDORS` the one that `SIGN_IN` names. */
   readonly vendor: HostedVendorSettings;
-  /** `VENDORS`: users link further vendors. Absent with plain `VENDOR`. */
-  readonly linking: LinkingSettings | undefined;
+  readonly links: LinkPolicy;
   readonly callback: PlatformCallback | ServerCallback;
   /** `ALLOW_VENDOR_WITHOUT_PKCE`: accepts a vendor with neither PKCE nor ID tokens. */
   readonly allowVendorWithoutPkce: boolean;

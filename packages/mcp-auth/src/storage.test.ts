@@ -12,6 +12,7 @@ import { createSessions } from "./hosted/sessions/sessions.ts";
 import type { Sessions } from "./hosted/sessions/session.ts";
 import { openStorage, type Storage } from "./storage.ts";
 import { AUDIENCE, NOW, SAME, SOURCE, WHO } from "./testing/test-sessions.ts";
+import { SESSIONS_OF_ONE } from "./hosted/link-policy/link-policy.ts";
 
 const UNAVAILABLE = expect.objectContaining({ code: "temporarily_unavailable" });
 const LINK = { user: WHO.user, vendor: "example", issuer: "https://issuer.example" };
@@ -54,7 +55,14 @@ async function open(environment: Record<string, string>): Promise<{ storage: Sto
 
 function sessionsOn({ records, keys, context }: Storage, adoptUnsealed = false): Sessions {
   const parts = createServerRecords({ records, keys, context, adoptUnsealed });
-  return createSessions({ ...parts, audience: AUDIENCE, source: SOURCE, signInGeneration: async () => 0, now: clock });
+  return createSessions({
+    ...parts,
+    audience: AUDIENCE,
+    source: SOURCE,
+    signInGeneration: async () => 0,
+    now: clock,
+    links: SESSIONS_OF_ONE,
+  });
 }
 
 async function onTable(more: Record<string, string> = {}): Promise<Record<string, string>> {

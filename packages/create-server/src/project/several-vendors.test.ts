@@ -63,7 +63,7 @@ describe("a project with several vendors", () => {
       ]),
     );
     const environment = { ...(file["environment"] as Record<string, string>), ...OURS, ...clients, DATA_DIR: desk };
-    expect(loadSettings(environment)).toMatchObject({ linking: { signIn: "github" }, callback: { kind: "server" } });
+    expect(loadSettings(environment)).toMatchObject({ links: { signIn: "github" }, callback: { kind: "server" } });
   });
 
   it("has a tool for each, and the sample for one vendor not", async () => {

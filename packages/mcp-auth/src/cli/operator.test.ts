@@ -20,6 +20,8 @@ import { openStorage } from "../storage.ts";
 import { HOSTED, PRE_REGISTERED, SEVERAL } from "../testing/environments.ts";
 import { hasSeveralVendors, issuersOf, openLinks, runTokenStore } from "./operator.ts";
 import { runCommand } from "./run-command.ts";
+import { SESSIONS_OF_ONE } from "../hosted/link-policy/link-policy.ts";
+import type { LinkPolicy } from "../settings.ts";
 
 const KEY = { user: "U1", vendor: "my-vendor", issuer: "vendor.example.com" };
 const TOKENS = { accessToken: new Secret("access"), refreshToken: new Secret("refresh"), tokenType: "Bearer" };
@@ -53,7 +55,14 @@ describe("the operator's commands on a server's own storage", () => {
     const parts = createServerRecords({ records: table, keys, context });
     const source = { vendor: KEY.vendor, issuer: KEY.issuer };
     const signInGeneration = async () => 0;
-    await createUserSessions({ ...parts, now: systemClock, audience, source, signInGeneration }).add("U1", "s1");
+    await createUserSessions({
+      ...parts,
+      now: systemClock,
+      audience,
+      source,
+      signInGeneration,
+      links: SESSIONS_OF_ONE,
+    }).add("U1", "s1");
     await storage.close();
   }
 
@@ -149,7 +158,7 @@ describe("the operator's commands on a server's own storage", () => {
       deploymentUrl: "https://server.example.com",
       signInGeneration: async () => 0,
     };
-    const sessions = createSessions({ ...parts, ...deployment, source: signIn, linking: loadLinking(environment) });
+    const sessions = createSessions({ ...parts, ...deployment, source: signIn, links: loadLinks(environment) });
     const issued = await sessions.start({ user: "U1", clientId: "desk", scope: ["chat:post"] });
     const signIns = createSignIns({ ...parts, ...deployment, source: signIn });
     const cookie = (await signIns.start("U1", "one@main")).split(";")[0];
@@ -197,9 +206,10 @@ describe("the operator's commands on a server's own storage", () => {
   });
 });
 
-function loadLinking(environment: object) {
+function loadLinks(environment: object): LinkPolicy {
   const settings = loadSettings({ ...environment });
-  return settings.mode === "hosted" ? settings.linking : undefined;
+  if (settings.mode !== "hosted") throw new Error("it stores nothing");
+  return settings.links;
 }
 
 describe("token-store, run from a server", () => {

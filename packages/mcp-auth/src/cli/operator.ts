@@ -7,14 +7,14 @@ import { readTokenStoreSettings, requireStoreFile } from "@oauth-broker/token-st
 import { runCommandLine } from "@oauth-broker/token-store/cli";
 import { systemClock } from "../clock.ts";
 import { type Environment, loadSettings } from "../config.ts";
-import { createSignIns } from "../hosted/pages/sign-ins.ts";
+import { createSignIns, type SignIns } from "../hosted/pages/sign-ins.ts";
 import { identitySource } from "../hosted/records/identity-source.ts";
 import { resourceOf } from "../resource/paths.ts";
 import { createServerRecords } from "../hosted/records/server-key.ts";
 import { createSignInGeneration } from "../hosted/sessions/sign-in-generation.ts";
 import { createUserSessions } from "../hosted/sessions/user-sessions.ts";
 import { atVendor, endLink } from "../hosted/links/link.ts";
-import type { HostedSettings, VendorSettings } from "../settings.ts";
+import type { HostedSettings, LinkPolicy, VendorSettings } from "../settings.ts";
 import { openStorage } from "../storage.ts";
 import type { OperatorLinks, OperatorVendor } from "./links.ts";
 
@@ -32,22 +32,19 @@ export async function openLinks(environment?: Environment): Promise<OperatorLink
   // A command never replaces an unsealed server key by a new one: only a start of the server does.
   const { records, serverKey } = createServerRecords({ records: table, keys, context });
   const vendorClient = createVendorClient({ fetch: egress.fetch, now: systemClock, ...settings.egress });
-  const { linking, deploymentUrl } = settings;
+  const { links, deploymentUrl } = settings;
   const audience = resourceOf(deploymentUrl);
   const source = identitySource(settings);
   const signInGeneration = createSignInGeneration({ records, audience });
   const of = { records, serverKey, now: systemClock, source, signInGeneration };
-  const sessions = createUserSessions({ ...of, audience, linking });
-  const several =
-    linking === undefined ? undefined : new Map([...linking.vendors].map(([id, one]) => [id, named(one)]));
+  const sessions = createUserSessions({ ...of, audience, links });
   const signIns = createSignIns({ ...of, deploymentUrl });
   const deps = { tokens, vendorClient, now: systemClock, settings };
   return {
-    vendor: named(settings.vendor),
-    several,
-    list: (user) => tokens.links(user, linking === undefined ? undefined : source),
+    vendor: describeVendor(settings.vendor),
+    list: (user) => tokens.links(user, links.signInOfKey(source)),
     endSessions: (user) => sessions.endAll(user),
-    ...(linking === undefined ? {} : { endPages: (user: string) => signIns.endAll(user) }),
+    ...(links.kind === "one" ? {} : severalParts(links, signIns)),
     endLink: (user, id) => endLink(user, id === undefined ? deps : atVendor(id, deps)),
     close: async () => {
       await storage.close();
@@ -56,14 +53,21 @@ export async function openLinks(environment?: Environment): Promise<OperatorLink
   };
 }
 
-function named({ vendor: { id, name, revocationHelp } }: VendorSettings): OperatorVendor {
+function severalParts({ vendors }: LinkPolicy, signIns: SignIns): Pick<OperatorLinks, "several" | "endPages"> {
+  return {
+    several: new Map([...vendors].map(([id, one]) => [id, describeVendor(one)])),
+    endPages: (user) => signIns.endAll(user),
+  };
+}
+
+function describeVendor({ vendor: { id, name, revocationHelp } }: VendorSettings): OperatorVendor {
   return { id, name, revocationHelp };
 }
 
 /** Whether the server's settings have `VENDORS`. @throws ConfigError */
 export function hasSeveralVendors(environment?: Environment): boolean {
   const settings = loadSettings(environment);
-  return settings.mode === "hosted" && settings.linking !== undefined;
+  return settings.mode === "hosted" && settings.links.kind === "several";
 }
 
 /**
@@ -86,8 +90,8 @@ export async function runTokenStore(args: readonly string[], environment?: Envir
 }
 
 /** What tokens are bound to, by vendor. An `--issuer` on the command line replaces one of them. */
-export function issuersOf({ vendor, linking }: Pick<HostedSettings, "vendor" | "linking">): Map<string, string> {
-  const sources = [...(linking?.vendors.values() ?? [vendor])].map((one) => identitySource({ vendor: one }));
+export function issuersOf({ links }: Pick<HostedSettings, "links">): Map<string, string> {
+  const sources = [...links.vendors.values()].map((one) => identitySource({ vendor: one }));
   return new Map(sources.map((source) => [source.vendor, source.issuer]));
 }
 

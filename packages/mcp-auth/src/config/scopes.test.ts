@@ -23,7 +23,7 @@ it.each([
   const slack = { ...PRE_REGISTERED, ...NO_URLS, VENDOR: "slack", VENDOR_SCOPES };
   expect(loadSettings(slack).vendor.scopes).toEqual(scopes);
   const several = loadSettings({ ...SEVERAL, VENDOR_SLACK_SCOPES: VENDOR_SCOPES });
-  expect(several.mode === "hosted" && several.linking?.vendors.get("slack")?.scopes).toEqual(scopes);
+  expect(several.mode === "hosted" && several.links.vendors.get("slack")?.scopes).toEqual(scopes);
 });
 
 it.each(["read,write", "read, write", "read write,", "read,"])("any other refuses them: %s", (scopes) => {

@@ -22,34 +22,34 @@ function problemsOf(environment: Environment): string[] {
 
 describe("several vendors", () => {
   it("each have their own variables, and the first signs users in", () => {
-    const { vendor, linking, callback, warnings } = hosted({ ...SEVERAL, VENDOR_SLACK_API_HOSTS: "api.example.com" });
+    const { vendor, links, callback, warnings } = hosted({ ...SEVERAL, VENDOR_SLACK_API_HOSTS: "api.example.com" });
     expect(warnings).toEqual([]);
     expect(callback).toMatchObject({ kind: "server", redirectUri: "https://server.example.com/callback" });
-    expect([...(linking?.vendors.keys() ?? [])]).toEqual(["main", "slack"]);
-    expect(linking?.signIn).toBe("main");
-    expect(linking?.vendors.get("main")).toEqual(vendor);
+    expect([...(links.vendors.keys() ?? [])]).toEqual(["main", "slack"]);
+    expect(links.signIn).toBe("main");
+    expect(links.vendors.get("main")).toEqual(vendor);
     expect(vendor).toMatchObject({ vendor: { id: "main" }, scopes: ["openid", "read"] });
-    const slack = linking?.vendors.get("slack");
+    const slack = links.vendors.get("slack");
     expect(slack).toMatchObject({ vendor: { name: "Slack" }, credentials: { clientId: "our-slack-id" } });
     expect(slack?.scopes).toEqual(slack?.vendor.defaultScopes);
     expect(slack?.apiHosts).toContain("api.example.com");
   });
 
   it("have defaults for their lives, and numbers of the operator's", () => {
-    expect(hosted(SEVERAL).linking).toMatchObject({
+    expect(hosted(SEVERAL).links).toMatchObject({
       elicitationWaitSeconds: 25,
       sessionMaxSeconds: 30 * 86_400,
       endLinksWithLastSession: false,
       adoptSignIn: false,
     });
-    const { linking, warnings } = hosted({
+    const { links, warnings } = hosted({
       ...SEVERAL,
       ELICITATION_WAIT_SECONDS: "0",
       SESSION_MAX_DAYS: "7",
       END_LINKS_WITH_LAST_SESSION: "true",
       ADOPT_SIGN_IN: "true",
     });
-    expect(linking).toMatchObject({
+    expect(links).toMatchObject({
       elicitationWaitSeconds: 0,
       sessionMaxSeconds: 7 * 86_400,
       endLinksWithLastSession: true,
@@ -59,25 +59,25 @@ describe("several vendors", () => {
   });
 
   it("sign in where SIGN_IN says, and come back to this server whatever the platform sets", () => {
-    const { vendor, linking, callback } = hosted({
+    const { vendor, links, callback } = hosted({
       ...SEVERAL,
       SIGN_IN: "slack",
       PLATFORM_OAUTH_CALLBACK_URL: "https://platform.example.com/oauth/callback",
     });
-    expect(linking?.signIn).toBe("slack");
+    expect(links.signIn).toBe("slack");
     expect(vendor.vendor.id).toBe("slack");
     expect(callback.kind).toBe("server");
   });
 
   it("may be aliases, whose ids as written name variables and whose rows are the registry's", () => {
-    const { linking } = hosted({
+    const { links } = hosted({
       ...SEVERAL,
       VENDORS: "main, jira",
       VENDOR_SLACK_CLIENT_ID: "",
       VENDOR_SLACK_CLIENT_SECRET: "",
       VENDOR_JIRA_CLIENT_ID: "our-jira-id",
     });
-    expect(linking?.vendors.get("jira")?.vendor.id).toBe("atlassian");
+    expect(links.vendors.get("jira")?.vendor.id).toBe("atlassian");
   });
 
   it("are warned of under their own names", () => {
@@ -94,13 +94,13 @@ describe("several vendors", () => {
   });
 
   it("and their variables are not used with VENDOR alone", () => {
-    const { linking, warnings } = hosted({
+    const { links, warnings } = hosted({
       ...SERVER,
       OAUTH_CLIENT_METADATA_HOSTS: "a.example.com",
       SESSION_MAX_DAYS: "7",
       ADOPT_SIGN_IN: "true",
     });
-    expect(linking).toBeUndefined();
+    expect(links.kind).toBe("one");
     expect(warnings).toEqual([
       "SESSION_MAX_DAYS is set, and not used without VENDORS",
       "ADOPT_SIGN_IN is set, and not used without VENDORS",

@@ -106,7 +106,7 @@ describe("with VENDORS", () => {
       expect(about).toBe("a practice copy of GitHub (signs users in), a practice copy of Slack");
       const settings = loadSettings(environment);
       if (settings.mode !== "hosted") throw new Error("not hosted");
-      const vendors = [...(settings.linking?.vendors.values() ?? [])];
+      const vendors = [...(settings.links.vendors.values() ?? [])];
       const origins = vendors.map(({ vendor }) => new URL(vendor.tokenEndpoint ?? "").origin);
       expect(new Set(origins).size).toBe(2);
       expect(origins.every((origin) => origin.startsWith("http://127.0.0.1:"))).toBe(true);
@@ -118,13 +118,13 @@ describe("with VENDORS", () => {
     await onDesk({ ...SEVERAL, SIGN_IN: "slack" }, async ({ about, environment }) => {
       expect(about).toBe("a practice copy of GitHub, a practice copy of Slack (signs users in)");
       const settings = loadSettings(environment);
-      const linking = settings.mode === "hosted" ? settings.linking : undefined;
+      const links = settings.mode === "hosted" ? settings.links : undefined;
       const url = environment["DEPLOYMENT_URL"] ?? "";
       for (const [id, redirectUri] of [
         ["slack", `${url}/callback`],
         ["github", `${url}/vendors/github/callback`],
       ] as const) {
-        const vendor = linking?.vendors.get(id);
+        const vendor = links?.vendors.get(id);
         if (vendor === undefined) throw new Error("not listed");
         expect(await fetchTestToken(vendor, redirectUri)).toEqual(expect.stringMatching(/./));
         await expect(fetchTestToken(vendor, `${url}/elsewhere`)).rejects.toThrow(/\S/);
@@ -145,7 +145,7 @@ describe("with VENDORS", () => {
   it("one of the author's own has the practice provider, under its id", async () => {
     await onDesk({ ...SEVERAL, VENDORS: "my-own,github" }, async ({ about, environment }) => {
       expect(about).toContain("VENDOR_MY_OWN_CLIENT_ID");
-      expect(loadSettings(environment)).toMatchObject({ linking: { signIn: "my-own" } });
+      expect(loadSettings(environment)).toMatchObject({ links: { signIn: "my-own" } });
     });
   });
 

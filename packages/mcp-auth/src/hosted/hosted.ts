@@ -42,7 +42,7 @@ export function createHosted(settings: HostedSettings, { storage, ...parts }: Ho
   const audience = resourceOf(settings.deploymentUrl);
   const source = identitySource(settings);
   const signInGeneration = createSignInGeneration({ records, audience });
-  const of = { audience, source, signInGeneration, linking: settings.linking };
+  const of = { audience, source, signInGeneration, links: settings.links };
   const sessions = createSessions({ records, serverKey, now, ...of });
   const deps: HostedDeps = { ...parts, settings, records, tokens, serverKey, sessions, signInGeneration };
   const linking = createLinking(deps);

@@ -14,7 +14,6 @@ import { SERVER } from "../testing/hosted-fixture.ts";
 import { type LinkingFixture, type LinkingVisitor, openLinkingFixture } from "../testing/linking/fixture.ts";
 import { defineTool, SIGN_IN_VENDOR } from "../tool.ts";
 import { MAX_OPEN } from "./tickets/tickets.ts";
-import { prefixScopes } from "./sessions/scope.ts";
 
 const whois = defineTool({
   name: "whois",
@@ -39,13 +38,11 @@ beforeEach(async () => {
   fixture = await openLinkingFixture({ linking: { elicitationWaitSeconds: 5 } });
   visitor = fixture.visitor();
   const { settings, vendorClient, serverKey: seals, now, gate } = fixture;
-  if (settings.linking === undefined) throw new Error("no links");
   const log = createLog({ write: (line) => void seen.push(line) });
   const known = {
     seals,
     now,
     connectionsUrl: `${SERVER}/connections`,
-    prefixScopes,
     mostTickets: MAX_OPEN,
     stopping: new AbortController().signal,
   };
@@ -63,7 +60,7 @@ beforeEach(async () => {
       fetch,
       vendorClient,
       log,
-      linking: createLinkingDeps(settings.linking, { ...known, source: identitySource(settings), vendorClient }),
+      linking: createLinkingDeps(settings.links, { ...known, source: identitySource(settings), vendorClient }),
     },
   );
   app = new Hono();

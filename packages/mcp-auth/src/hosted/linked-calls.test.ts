@@ -15,7 +15,6 @@ import { initialize, legacyCall, modernCall } from "../testing/linking/linked-ca
 import { openStubLinkingFixture, type StubLinkingFixture } from "../testing/linking/stub-linking.ts";
 import { defineTool, SIGN_IN_VENDOR } from "../tool.ts";
 import { MAX_OPEN, type Tickets } from "./tickets/tickets.ts";
-import { prefixScopes } from "./sessions/scope.ts";
 import { atVendor, linkKey } from "./links/link.ts";
 
 const SERVER = "https://server.example";
@@ -58,16 +57,15 @@ beforeEach(async () => {
   fixture = await openStubLinkingFixture({ linking: { elicitationWaitSeconds: 0 } });
   const { settings, vendorClient, serverKey, now, gate } = fixture;
   if (fixture.linking === undefined) throw new Error("no links");
-  const { linking } = fixture.linking;
+  const { links } = settings;
   ({ tickets } = fixture.linking);
-  const vendors = new Map([...linking.vendors].map(([id, one]) => [id, { ...one, apiHosts: [`api.${id}.example`] }]));
+  const vendors = new Map([...links.vendors].map(([id, one]) => [id, { ...one, apiHosts: [`api.${id}.example`] }]));
   const log = createLog({ write: () => undefined });
   const connectionsUrl = `${SERVER}/connections`;
   const linkingDeps = {
     seals: serverKey,
     now,
     connectionsUrl,
-    prefixScopes,
     mostTickets: MAX_OPEN,
     stopping: new AbortController().signal,
     vendorClient,
@@ -86,7 +84,7 @@ beforeEach(async () => {
       fetch: async (_, init) => api(new Headers(init?.headers).get("authorization")?.slice("Bearer ".length) ?? ""),
       vendorClient,
       log,
-      linking: createLinkingDeps({ ...linking, vendors }, { ...linkingDeps, source: identitySource(settings) }),
+      linking: createLinkingDeps({ ...links, vendors }, { ...linkingDeps, source: identitySource(settings) }),
     },
   );
   app = new Hono();

@@ -9,7 +9,7 @@ import { scopesOfResource } from "../resource/scopes.ts";
 import type { HostedSettings } from "../settings.ts";
 import type { HostedDeps } from "./deps.ts";
 import { PATHS, resourceOf } from "../resource/paths.ts";
-import { supportedScopes } from "./sessions/scope.ts";
+import { supportedScopes } from "./link-policy/scope.ts";
 
 /**
  * @throws OAuthError as VendorClient.resolve: with metadata that lacks `vendor_issuer` the platform
@@ -37,7 +37,7 @@ function authorizationServer(settings: HostedSettings): Record<string, unknown> 
     token_endpoint: url(PATHS.token),
     revocation_endpoint: url(PATHS.revoke),
     ...(hasRegistration(callback) ? { registration_endpoint: url(PATHS.register) } : {}),
-    scopes_supported: supportedScopes(settings),
+    scopes_supported: supportedScopes(settings.links),
     response_types_supported: ["code"],
     response_modes_supported: ["query"],
     grant_types_supported: ["authorization_code", "refresh_token"],
@@ -83,7 +83,7 @@ export function protectedResourceMetadata(settings: HostedSettings): Answer {
   const described = {
     resource: resourceOf(deploymentUrl),
     authorization_servers: [deploymentUrl],
-    scopes_supported: scopesOfResource(supportedScopes(settings)),
+    scopes_supported: scopesOfResource(supportedScopes(settings.links)),
     bearer_methods_supported: ["header"],
   };
   return jsonAnswer(200, described);

@@ -14,7 +14,8 @@ import { loadSettings } from "../config.ts";
 import { openStorage } from "../storage.ts";
 import { HOSTED, PRE_REGISTERED, SERVER as SERVER_ENVIRONMENT, SEVERAL } from "../testing/environments.ts";
 import { openStubLinkingFixture } from "../testing/linking/stub-linking.ts";
-import { signInScopes, withOwed } from "./sessions/scope.ts";
+import { severalVendors } from "./link-policy/link-policy.ts";
+import { withOwed } from "./link-policy/scope.ts";
 import { openStubServerFixture, type ServerFixture } from "../testing/server-fixture.ts";
 
 const closing: (() => Promise<unknown>)[] = [];
@@ -122,9 +123,10 @@ describe("where the vendor has it", () => {
   it("with VENDORS the vendor that signs in and the one that is linked are", async () => {
     const fixture = await openStubLinkingFixture();
     closing.push(fixture.close);
-    const { linking, vendor } = fixture.settings;
+    const { links, vendor } = fixture.settings;
     const having = { ...vendor, scopes: [...vendor.scopes, "offline_access"] };
-    expect(signInScopes(["main:read"], { vendor: having, linking })).toEqual(["read", "offline_access"]);
+    const { signInScope } = severalVendors({ ...links, vendors: new Map([...links.vendors, ["main", having]]) });
+    expect(signInScope(["main:read"])).toEqual(["read", "offline_access"]);
     expect(withOwed(["post"], { ...having, scopes: ["post", "offline_access"] })).toEqual(["post", "offline_access"]);
   });
 });

@@ -12,6 +12,7 @@ import { AUDIENCE, SAME, SOURCE, testSessions, WHO } from "../testing/test-sessi
 import { createServerRecords } from "./records/server-key.ts";
 import { createSessions } from "./sessions/sessions.ts";
 import { indexKey } from "./sessions/user-sessions.ts";
+import { SESSIONS_OF_ONE } from "./link-policy/link-policy.ts";
 
 /**
  * Overwrites a row as any writer of the table can: no MAC is made, every field stays unless it is
@@ -181,7 +182,13 @@ describe("a server key that a writer of the table planted", () => {
       // With the key the writer makes a session as the server would, for a user of the writer's
       // choice.
       const forged = createServerRecords({ records: table, keys: undefined, context });
-      const deps = { audience: AUDIENCE, source: SOURCE, signInGeneration: async () => 0, now: clock };
+      const deps = {
+        audience: AUDIENCE,
+        source: SOURCE,
+        signInGeneration: async () => 0,
+        now: clock,
+        links: SESSIONS_OF_ONE,
+      };
       const { tokens } = await createSessions({ ...forged, ...deps }).start({ ...WHO, user: "T1:VICTIM" });
       const server = createServerRecords({ records: table, keys, context, adoptUnsealed });
       const found = createSessions({ ...server, ...deps }).identify(tokens.accessToken);

@@ -6,6 +6,7 @@ import { randomBytes } from "node:crypto";
 import type { KeyWrapper } from "@oauth-broker/oauth-core";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type * as RecordMac from "../../../token-store/src/crypto/record-mac.ts";
+import { SESSIONS_OF_ONE } from "./link-policy/link-policy.ts";
 
 const MAC = "../../../token-store/src/crypto/record-mac.ts";
 const SOURCE_CHECK = "./records/identity-source.ts";
@@ -60,7 +61,13 @@ it("a planted server key that is taken over makes any user (twin of bar#TS-7)", 
   const table = memoryRecordStore({ now: clock });
   const data = { v: 1, key: planted.toString("base64url") };
   await table.create({ key: { kind: "server-key", id: "server" }, stage: "plain", data, expiresAt: 9_000_000_000 });
-  const deps = { audience: AUDIENCE, source: SOURCE, signInGeneration: async () => 0, now: clock };
+  const deps = {
+    audience: AUDIENCE,
+    source: SOURCE,
+    signInGeneration: async () => 0,
+    now: clock,
+    links: SESSIONS_OF_ONE,
+  };
   const forged = createSessions({ ...createServerRecords({ records: table, keys: undefined, context }), ...deps });
   const { tokens } = await forged.start({ ...WHO, user: "T1:VICTIM" });
   const taken = createServerRecords({ records: table, keys, context }, () => planted);

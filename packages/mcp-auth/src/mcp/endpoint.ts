@@ -242,7 +242,7 @@ function challengeOf(prepared: PreparedTool, deps: ServerDeps): ScopeChallengeHa
 /** What the bearer token must permit; undefined: everything that the vendor token does. */
 function scopesOf({ tool, named }: PreparedTool, { linking }: Pick<McpDeps, "linking">): readonly string[] | undefined {
   if (linking !== undefined)
-    return scopesOfResource(named.flatMap(({ id, scopes = [] }) => linking.prefixScopes(scopes, id)));
+    return scopesOfResource(named.flatMap(({ id, scopes = [] }) => linking.nameScopes(scopes, id)));
   const scopes = tool.vendors === undefined ? tool.scopes : named.flatMap(({ scopes: of = [] }) => of);
   return scopes && scopesOfResource(scopes);
 }

@@ -90,8 +90,8 @@ const NONE = "none";
 
 /** Ids as listed in the settings, and as the registry has them: an alias may be either. */
 function vendorsOf(settings: Settings): readonly string[] {
-  const linking = settings.mode === "hosted" ? settings.linking : undefined;
-  const linked = [...(linking?.vendors ?? [])].flatMap(([id, { vendor }]) => [id, vendor.id]);
+  const vendors = settings.mode === "hosted" ? settings.links.vendors : [];
+  const linked = [...vendors].flatMap(([id, { vendor }]) => [id, vendor.id]);
   return [...new Set([settings.vendor.vendor.id, ...linked])];
 }
 

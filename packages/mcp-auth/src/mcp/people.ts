@@ -39,7 +39,7 @@ function whatItIs(settings: Settings): Markup {
     settings.mode === "hosted"
       ? html`<p>The application sends you here to sign in. You cannot sign in on this page.</p>`
       : html`<p>A platform uses this server for you. You cannot sign in here.</p>`;
-  const isLinking = settings.mode === "hosted" && settings.linking !== undefined;
+  const isLinking = settings.mode === "hosted" && settings.links.kind === "several";
   return html`<p>This is an MCP server: a program that assistants and agents use, not a website. To use it, add ${address} to your application as a server.</p>
 ${signIn}
 ${isLinking ? html`<p><a class="button" href="${PATHS.connections}">Your connections</a></p>` : undefined}`;

@@ -26,6 +26,7 @@ import { documentEgress, publicDocumentEgress } from "../hosted/clients/metadata
 import { createSessions } from "../hosted/sessions/sessions.ts";
 import { createSignInGeneration } from "../hosted/sessions/sign-in-generation.ts";
 import type { HostedSettings } from "../settings.ts";
+import { oneVendor } from "../hosted/link-policy/link-policy.ts";
 
 export const SERVER = "https://server.example";
 export const CALLBACK = "https://platform.example/oauth/callback";
@@ -115,6 +116,7 @@ export function openHostedFixture({
   const serverKey =
     options.serverKey?.(table) ?? createServerKey({ records: table, keys: undefined, context: { table: "memory" } });
   const records = authenticatedRecords({ records: table, keys: oneMacKey(() => serverKey.derive("record-mac")) });
+  const own = { vendor, credentials: options.credentials ?? CREDENTIALS, scopes, apiHosts: [] };
   const settings: HostedSettings = {
     mode: "hosted",
     listen: { host: "127.0.0.1", port: 0 },
@@ -122,11 +124,11 @@ export function openHostedFixture({
     tracing: undefined,
     deploymentUrl: SERVER,
     allowedOrigins: [],
-    vendor: { vendor, credentials: options.credentials ?? CREDENTIALS, scopes, apiHosts: [] },
+    vendor: own,
     callback: { kind: "platform", redirectUri: CALLBACK, registers: true },
     allowVendorWithoutPkce: false,
     adoptUnsealedServerKey: false,
-    linking: undefined,
+    links: oneVendor(changes?.vendor ?? own),
     egress: { allowLoopback: true, allowCidrs: [] },
     limits: NO_LIMITS,
     warnings: [],
@@ -142,7 +144,7 @@ export function openHostedFixture({
     source: identitySource(settings),
     signInGeneration,
     now,
-    linking: settings.linking,
+    links: settings.links,
   });
   const vendorClient = options.vendorClient?.(real) ?? real;
   const lines: string[] = [];

@@ -6,9 +6,10 @@ import { memoryRecordStore } from "@oauth-broker/token-store/memory";
 import type { IdentitySource } from "../hosted/records/identity-source.ts";
 import { createServerKey, type ServerKey } from "../hosted/records/server-key.ts";
 import { createSessions, SESSION_CHECKS, type SessionChecks } from "../hosted/sessions/sessions.ts";
-import type { SessionLinking } from "../hosted/sessions/record.ts";
+import type { SessionPolicy } from "../settings.ts";
 import type { Sessions } from "../hosted/sessions/session.ts";
 import { createSignInGeneration } from "../hosted/sessions/sign-in-generation.ts";
+import { SESSIONS_OF_ONE } from "../hosted/link-policy/link-policy.ts";
 
 export const NOW = 1_700_000_000;
 export const AUDIENCE = "https://server.example/mcp";
@@ -37,7 +38,7 @@ export interface TestSessions {
     readonly audience?: string;
     readonly serverKey?: ServerKey;
     readonly source?: IdentitySource;
-    readonly linking?: SessionLinking;
+    readonly links?: SessionPolicy;
   }): Sessions;
 }
 
@@ -72,7 +73,14 @@ export function testSessions(
   };
   const serverKey = testServerKey(clock);
   const again: TestSessions["again"] = (other = {}) => {
-    const { records: table, ...deps } = { records, serverKey, audience: AUDIENCE, source: SOURCE, ...other };
+    const { records: table, ...deps } = {
+      records,
+      serverKey,
+      audience: AUDIENCE,
+      source: SOURCE,
+      links: SESSIONS_OF_ONE,
+      ...other,
+    };
     const checks = { ...SESSION_CHECKS, ...options.checks };
     const own = authenticated(table, deps.serverKey);
     const signInGeneration = createSignInGeneration({ records: own, audience: deps.audience });

@@ -120,8 +120,8 @@ export const LINKING_DEFENCES: readonly Mutation[] = [
   {
     defence: "At the sign-in vendor only the signed-in account is linked",
     file: `${PAGES}/store-link.ts`,
-    find: "if (listed === deps.linking.signIn && account !== user) {",
-    replace: 'if (listed === deps.linking.signIn && account === "") {',
+    find: "if (listed === deps.settings.links.signIn && account !== user) {",
+    replace: 'if (listed === deps.settings.links.signIn && account === "") {',
     tests: [`${PAGES}/connections.test.ts`],
   },
   {

@@ -34,7 +34,7 @@ export const SERVER_STEP_DEFENCES: readonly Mutation[] = [
   },
   {
     defence: "The default scopes that identify a user ask for no refresh token",
-    file: `${HOSTED}/sessions/scope.ts`,
+    file: `${HOSTED}/link-policy/scope.ts`,
     find: ".filter((scope) => !offline.includes(scope));",
     replace: ".filter((scope) => scope !== offline.join());",
     tests: STEPS,

@@ -156,9 +156,9 @@ export const SESSION_DEFENCES: readonly Mutation[] = [
   },
   {
     defence: "A scope of a session from before several vendors is no other vendor's",
-    file: "packages/mcp-auth/src/hosted/sessions/record.ts",
-    find: "scope: prefixScopes(session.scope, signIn), unprefixedOf: signIn",
-    replace: "unprefixedOf: signIn",
+    file: "packages/mcp-auth/src/hosted/link-policy/link-policy.ts",
+    find: "scope: prefixScopes(scope, signIn), unprefixedOf: signIn",
+    replace: "scope, unprefixedOf: signIn",
     tests: ["packages/mcp-auth/src/hosted/sessions/linking-sessions.test.ts"],
   },
   {
@@ -170,9 +170,9 @@ export const SESSION_DEFENCES: readonly Mutation[] = [
   },
   {
     defence: "A scope that names a vendor is not taken for the only vendor's own",
-    file: "packages/mcp-auth/src/hosted/sessions/record.ts",
-    find: "return session.linking === true ? undefined : session;",
-    replace: "return session;",
+    file: "packages/mcp-auth/src/hosted/link-policy/link-policy.ts",
+    find: "(linking === true ? undefined : { scope })",
+    replace: "({ scope })",
     tests: ["packages/mcp-auth/src/hosted/sessions/linking-sessions.test.ts"],
   },
   {
@@ -236,7 +236,7 @@ export const SESSION_DEFENCES: readonly Mutation[] = [
   },
   {
     defence: "A session has no more than the user consented to, whatever the sign-in vendor grants",
-    file: "packages/mcp-auth/src/hosted/sessions/scope.ts",
+    file: "packages/mcp-auth/src/hosted/link-policy/scope.ts",
     find: "return consented.filter(",
     replace: "return [...consented, ...atSignIn].filter(",
     tests: ["packages/mcp-auth/src/hosted/server-callback/session-scopes.test.ts"],

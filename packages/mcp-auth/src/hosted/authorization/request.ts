@@ -12,11 +12,11 @@ import {
   type VerifiedRedirect,
 } from "@oauth-broker/oauth-core/protocol";
 import type { Trace } from "@oauth-broker/oauth-core/service";
-import type { HostedSettings } from "../../settings.ts";
+import type { HostedSettings, LinkPolicy } from "../../settings.ts";
 import type { HostedClient } from "../clients/client.ts";
 import { unknownClient } from "../clients/unknown-client.ts";
 import { requireOwnResource } from "../../resource/paths.ts";
-import { ignorableScopes, signInScopes, supportedScopes, withOwed, withoutIgnored } from "../sessions/scope.ts";
+import { ignorableScopes, supportedScopes, withoutIgnored } from "../link-policy/scope.ts";
 
 export interface ClientLookup<C extends HostedClient> {
   readonly findClient: (clientId: string) => Promise<C | undefined>;
@@ -56,8 +56,8 @@ export function readAuthorizationRequest(parameters: Parameters, settings: Hoste
   refuseUnsupported(parameters);
   const codeChallenge = requireS256Challenge(parameters.get("code_challenge"), parameters.get("code_challenge_method"));
   requireOwnResource(parameters, settings);
-  const scope = requireScope(parameters.get("scope"), settings);
-  return { codeChallenge, scope, vendorScope: signInScopes(scope, settings) };
+  const scope = requireScope(parameters.get("scope"), settings.links);
+  return { codeChallenge, scope, vendorScope: settings.links.signInScope(scope) };
 }
 
 //= bar#AS-19
@@ -78,14 +78,10 @@ function refuseUnsupported(parameters: Parameters): void {
  * @throws OAuthError invalid_scope for anything beyond `scopes_supported`
  */
 //= rfc6749#3.3
-function requireScope(
-  scope: string | undefined,
-  settings: Pick<HostedSettings, "vendor" | "linking">,
-): readonly string[] {
-  const supported = supportedScopes(settings);
-  const requested = withoutIgnored(scope === undefined ? [] : parseScope(scope), ignorableScopes(settings), supported);
+function requireScope(scope: string | undefined, links: LinkPolicy): readonly string[] {
+  const supported = supportedScopes(links);
+  const requested = withoutIgnored(scope === undefined ? [] : parseScope(scope), ignorableScopes(links), supported);
   const unknown = requested.filter((token) => !supported.includes(token));
   if (unknown.length > 0) throw new OAuthError("invalid_scope", `This server does not support ${namedScopes(unknown)}`);
-  if (requested.length === 0) return supported;
-  return settings.linking === undefined ? withOwed(requested, settings.vendor) : requested;
+  return requested.length === 0 ? supported : links.requestedScope(requested);
 }

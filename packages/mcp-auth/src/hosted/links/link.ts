@@ -2,7 +2,14 @@
  * A user's link to the vendor: the tokens stored for them, their scope, how they are refreshed, and
  * how the link ends. Independent of sessions: many clients may act for one user, over one link.
  */
-import { type EpochSeconds, type JsonObject, type JsonValue, OAuthError, Secret } from "@oauth-broker/oauth-core";
+import {
+  defined,
+  type EpochSeconds,
+  type JsonObject,
+  type JsonValue,
+  OAuthError,
+  Secret,
+} from "@oauth-broker/oauth-core";
 import { idTokenSubject, parseIdToken, type VendorClient } from "@oauth-broker/oauth-core/client";
 import { formatScope } from "@oauth-broker/oauth-core/protocol";
 import type { ResolvedVendor, VendorTokens } from "@oauth-broker/oauth-core/registry";
@@ -15,8 +22,8 @@ export type LinkDeps = Pick<HostedDeps, "tokens" | "vendorClient" | "now"> & Lin
 
 /** The vendor of a link. */
 export interface LinkPlace {
-  readonly settings: Pick<HostedSettings, "vendor"> & Partial<Pick<HostedSettings, "linking">>;
-  /** With `VENDORS`: where users sign in. Absent: at the vendor of the settings. */
+  readonly settings: Pick<HostedSettings, "vendor" | "links">;
+  /** Where users sign in. Absent: at the vendor of the settings. */
   readonly signInSource?: IdentitySource;
 }
 
@@ -26,23 +33,23 @@ export interface LinkPlace {
  */
 export function linkKey(user: string, { settings, signInSource }: LinkPlace): TokenKey {
   const own = identitySource(settings);
-  const named = signInSource ?? (settings.linking === undefined ? undefined : own);
-  return { user, ...own, ...(named === undefined ? {} : { signIn: named }) };
+  return { user, ...own, ...defined({ signIn: settings.links.signInOfKey(signInSource ?? own) }) };
 }
 
 /**
- * The same dependencies for the links at one of several vendors.
+ * The same dependencies for the links at one of the vendors.
  *
  * @param id as `VENDORS` lists it
  * @throws TypeError for any other
  */
-export function atVendor<Deps extends { readonly settings: Pick<HostedSettings, "vendor" | "linking"> }>(
+export function atVendor<Deps extends Pick<LinkPlace, "settings">>(
   id: string,
   deps: Deps,
 ): Omit<Deps, "settings"> & Required<LinkPlace> {
-  const vendor = deps.settings.linking?.vendors.get(id);
+  const { links } = deps.settings;
+  const vendor = links.vendors.get(id);
   if (vendor === undefined) throw new TypeError("a link is at one of the vendors that are listed");
-  return { ...deps, settings: { vendor }, signInSource: identitySource(deps.settings) };
+  return { ...deps, settings: { vendor, links }, signInSource: identitySource(deps.settings) };
 }
 
 /**

@@ -90,7 +90,7 @@ async function visitTicket(
   if (ticket === undefined) return { answer: gonePage(await visitorOf(signedIn, deps)) };
   if (!isOfUser(ticket.user, signedIn)) return { answer: foreignPage(await visitorOf(signedIn, deps), value) };
   const client = await deps.findClient(ticket.clientId);
-  const isListed = deps.linking.vendors.has(ticket.vendor);
+  const isListed = deps.settings.links.vendors.has(ticket.vendor);
   if (client === undefined || !isListed) return { answer: gonePage(await visitorOf(signedIn, deps)) };
   trace.clientId = client.clientId;
   trace.vendor = ticket.vendor;

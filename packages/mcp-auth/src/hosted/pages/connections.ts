@@ -36,7 +36,7 @@ export async function showConnections(
   if (signedIn === undefined) {
     return query.has(SIGNED_OUT) ? signedOutPage() : startSignIn(PATHS.connections, {}, deps, trace);
   }
-  const listed = [...deps.linking.vendors.keys()];
+  const listed = [...deps.settings.links.vendors.keys()];
   const connections = await Promise.all(listed.map((vendor) => connectionOf(vendor, signedIn, deps)));
   const linked = onlyOf(query, "linked");
   const missing = connections.filter(({ state }) => state === "missing").map(({ vendor }) => vendor);
@@ -75,7 +75,7 @@ async function disconnectedOf(
   deps: LinkingDeps,
 ): Promise<Disconnected | undefined> {
   const [listed, atVendor] = [onlyOf(query, "disconnected"), onlyOf(query, "at_vendor")];
-  const vendor = deps.linking.vendors.get(listed)?.vendor;
+  const vendor = deps.settings.links.vendors.get(listed)?.vendor;
   if (vendor === undefined || !missing.includes(listed) || !isAtVendor(atVendor)) return undefined;
   const proven = await shownVersion(onlyOf(query, "proof"), user, ["disconnected", listed, atVendor], deps);
   return proven === undefined ? undefined : { name: vendor.name, atVendor, help: vendor.revocationHelp };
@@ -93,7 +93,8 @@ export async function changeConnections(
   const action = form.require("action");
   if (action === "sign_out") return signOut(form, signedIn, deps, trace);
   const listed = form.require("vendor");
-  if (!deps.linking.vendors.has(listed)) throw new OAuthError("invalid_request", "This vendor is not offered here");
+  if (!deps.settings.links.vendors.has(listed))
+    throw new OAuthError("invalid_request", "This vendor is not offered here");
   trace.vendor = listed;
   switch (action) {
     case "connect":

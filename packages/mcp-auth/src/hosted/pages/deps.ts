@@ -1,5 +1,4 @@
 /** The shared dependencies of the pages and flows of links. */
-import type { LinkingSettings } from "../../settings.ts";
 import type { FindServerClient } from "../clients/client.ts";
 import type { HostedDeps } from "../deps.ts";
 import { type IdentitySource, identitySource } from "../records/identity-source.ts";
@@ -8,7 +7,6 @@ import { createSignIns, type SignIns } from "./sign-ins.ts";
 import { createTickets, type Tickets } from "../tickets/tickets.ts";
 
 export interface Linking extends HostedDeps {
-  readonly linking: LinkingSettings;
   /** Where users sign in. */
   readonly source: IdentitySource;
   readonly tickets: Tickets;
@@ -23,15 +21,14 @@ export interface LinkingDeps extends Linking {
 /** @returns undefined with `VENDOR` */
 export function createLinking(hosted: HostedDeps): Linking | undefined {
   const { settings, records, serverKey, signInGeneration, now } = hosted;
-  const { linking, deploymentUrl } = settings;
-  if (linking === undefined) return undefined;
+  const { links, deploymentUrl } = settings;
+  if (links.kind === "one") return undefined;
   const source = identitySource(settings);
   const shared = { records, serverKey, signInGeneration, now, deploymentUrl, source };
   return {
     ...hosted,
-    linking,
     source,
-    tickets: createTickets({ ...shared, linking }),
+    tickets: createTickets({ ...shared, links }),
     signIns: createSignIns(shared),
     questions: createQuestions(shared),
   };

@@ -20,12 +20,12 @@ import { clearBindingCookie, createBindingCookie, createFlowId } from "@oauth-br
 import type { Vendor } from "@oauth-broker/oauth-core/registry";
 import type { Trace } from "@oauth-broker/oauth-core/service";
 import { deriveKey, open, seal } from "@oauth-broker/token-store";
-import type { VendorSettings } from "../../settings.ts";
+import type { LinkPolicy, VendorSettings } from "../../settings.ts";
 import { callbackPath, PATHS } from "../../resource/paths.ts";
 import { refusePage } from "../authorization/refusal.ts";
-import { identityScopes, withOwed } from "../sessions/scope.ts";
+import { identityScopes, withOwed } from "../link-policy/scope.ts";
 import { accountLabel, atVendor, discardTokens, tokenSetOf } from "../links/link.ts";
-import { identitySource, isSameSource } from "../records/identity-source.ts";
+import { type IdentitySource, identitySource, isSameSource } from "../records/identity-source.ts";
 import { vendorSecrets } from "../authorization/vendor-secrets.ts";
 import type { LinkingDeps } from "./deps.ts";
 import { isOfUser } from "./sign-ins.ts";
@@ -71,11 +71,12 @@ export async function startSignIn(
   deps: LinkingDeps,
   trace: Trace,
 ): Promise<Answer> {
-  const { linking, settings } = deps;
+  const { settings } = deps;
+  const { signIn } = settings.links;
   const flowId = createFlowId(FLOW_PREFIX);
-  const vendor = await vendorAt(linking.signIn, deps);
+  const vendor = await vendorAt(signIn, deps);
   const flow: LinkingFlow = {
-    ...flowAt("sign_in", linking.signIn, deps),
+    ...flowAt("sign_in", signIn, deps),
     scope: [...new Set([...identityScopes(settings.vendor), ...nameScopes(settings.vendor)])],
     sealedReturn: seal(await returnKey(deps), back, ["sign-in", flowId]),
     issExpected: vendor.vendor.issExpected,
@@ -125,10 +126,10 @@ export async function startLink(request: LinkRequest, deps: LinkingDeps, trace: 
 export function linkScopes(
   scopes: readonly string[],
   listed: string,
-  { linking }: Pick<LinkingDeps, "linking">,
+  { settings: { links } }: Pick<LinkingDeps, "settings">,
 ): readonly string[] {
-  const settings = linking.vendors.get(listed);
-  return settings === undefined ? scopes : withOwed(scopes, settings);
+  const vendor = links.vendors.get(listed);
+  return vendor === undefined ? scopes : withOwed(scopes, vendor);
 }
 
 /** Whether a redirect at `/callback` is of these flows. It proves nothing. */
@@ -195,36 +196,33 @@ function errorNameOf({ code, extras: { reason = "" } }: OAuthError): string {
 function flowAt(
   purpose: "sign_in" | "link",
   listed: string,
-  { linking, source }: LinkingDeps,
+  { settings: { links }, source }: LinkingDeps,
 ): Omit<LinkingFlow, "scope"> {
   return {
     v: 1,
     purpose,
-    path: callbackPath(listed === linking.signIn ? undefined : listed),
+    path: callbackPath(listed === links.signIn ? undefined : listed),
     listed,
-    ...sourceAt(listed, linking),
+    ...sourceAt(listed, links),
     signIn: source.vendor,
     signInIssuer: source.issuer,
   };
 }
 
-function sourceAt(
-  listed: string,
-  linking: LinkingDeps["linking"],
-): { readonly vendor: string; readonly issuer: string } {
-  const vendor = linking.vendors.get(listed);
+function sourceAt(listed: string, links: LinkPolicy): IdentitySource {
+  const vendor = links.vendors.get(listed);
   return vendor === undefined ? { vendor: "", issuer: "" } : identitySource({ vendor });
 }
 
 async function vendorAt(listed: string, deps: LinkingDeps): Promise<FlowVendor> {
-  const { linking, vendorClient, settings } = deps;
-  const at = linking.vendors.get(listed);
+  const { vendorClient, settings } = deps;
+  const at = settings.links.vendors.get(listed);
   if (at === undefined) throw new OAuthError("invalid_request", "This vendor is not offered here");
   return {
     vendor: await vendorClient.resolve(at.vendor),
     credentials: at.credentials,
     vendorClient,
-    redirectUri: settings.deploymentUrl + callbackPath(listed === linking.signIn ? undefined : listed),
+    redirectUri: settings.deploymentUrl + callbackPath(listed === settings.links.signIn ? undefined : listed),
   };
 }
 
@@ -238,7 +236,7 @@ function flowsOf(deps: LinkingDeps, visit?: Visit): Flows {
 }
 
 function flowPolicy(deps: LinkingDeps, visit: Visit | undefined): FlowPolicy<LinkingFlow, FlowVendor> {
-  const { source, linking } = deps;
+  const { source, settings } = deps;
   const neverParked = (): never => {
     throw new OAuthError("server_error", "These flows end at the callback");
   };
@@ -249,7 +247,7 @@ function flowPolicy(deps: LinkingDeps, visit: Visit | undefined): FlowPolicy<Lin
       const flow = asFlow(record);
       if (flow === undefined || !isSameSource({ vendor: flow.signIn, issuer: flow.signInIssuer }, source))
         return undefined;
-      return isSameSource(flow, sourceAt(flow.listed, linking)) ? flow : undefined;
+      return isSameSource(flow, sourceAt(flow.listed, settings.links)) ? flow : undefined;
     },
     state: HANDLE_STATE,
     secrets: (flowId, { scope }, vendor) => vendorSecrets(flowId, vendor, scope, deps),

@@ -27,7 +27,7 @@ export function linkingRoutes(deps: LinkingDeps): Route[] {
     requireOwnPage(c);
     return readForm(c, LIMIT);
   };
-  const others = [...deps.linking.vendors.keys()].filter((id) => id !== deps.linking.signIn);
+  const others = [...deps.settings.links.vendors.keys()].filter((id) => id !== deps.settings.links.signIn);
   return [
     page("GET", `${PATHS.connect}/:ticket`, (c, trace) => showTicket(ticketOf(c), deps, trace)),
     page("POST", `${PATHS.connect}/:ticket`, async (c, trace) => decideTicket(ticketOf(c), await form(c), deps, trace)),

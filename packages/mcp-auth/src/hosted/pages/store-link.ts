@@ -51,7 +51,7 @@ export async function takeTokens(brought: BroughtTokens, cookieHash: string, dep
   const bare = tokenSetOf({ ...brought.tokens, scope }, deps.now());
   try {
     const account = await accountOf(brought, deps); //                                1  whose they are
-    if (listed === deps.linking.signIn && account !== user) {
+    if (listed === deps.settings.links.signIn && account !== user) {
       //                      2  at the sign-in vendor only this user's
       await revokeAtVendor(bare, at);
       return "other_account";
@@ -105,11 +105,11 @@ export async function endQuestion(question: WaitingQuestion, why: "denied" | "en
  * @throws OAuthError temporarily_unavailable
  */
 export async function sweepQuestions(deps: Linking, stopping?: AbortSignal): Promise<void> {
-  const { questions, linking } = deps;
+  const { questions, settings } = deps;
   for (const due of await questions.due()) {
     if (stopping?.aborted === true) return;
     // Only a process that still lists the vendor can revoke there.
-    if (!linking.vendors.has(due.vendor)) continue;
+    if (!settings.links.vendors.has(due.vendor)) continue;
     const question = await questions.takeDue(due).catch((error: unknown) => {
       // The store or the key service is down: all of them wait.
       if (error instanceof OAuthError) throw error;
@@ -154,8 +154,13 @@ async function accountOf({ vendor, tokens }: BroughtTokens, deps: LinkingDeps): 
 }
 
 /** A link from before there were several vendors is of the sign-in account itself. */
-function accountIn(stored: StoredTokens, user: string, listed: string, { linking }: LinkingDeps): string | undefined {
-  return stored.tokens.link?.account ?? (listed === linking.signIn ? user : undefined);
+function accountIn(
+  stored: StoredTokens,
+  user: string,
+  listed: string,
+  { settings: { links } }: LinkingDeps,
+): string | undefined {
+  return stored.tokens.link?.account ?? (listed === links.signIn ? user : undefined);
 }
 
 /** Two accounts of which one is not known may be two. */

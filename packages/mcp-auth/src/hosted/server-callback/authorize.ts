@@ -24,8 +24,7 @@ import {
 import type { ServerClient } from "../clients/client.ts";
 import { PATHS } from "../../resource/paths.ts";
 import { identitySource } from "../records/identity-source.ts";
-import { scopesOfVendor } from "../sessions/scope.ts";
-import type { LinkingSettings } from "../../settings.ts";
+import type { LinkPolicy } from "../../settings.ts";
 import { consentPage, type VendorPermissions } from "./consent-page.ts";
 import type { ServerCallbackDeps } from "./deps.ts";
 import { refusePage, refuseToClient } from "../authorization/refusal.ts";
@@ -54,7 +53,8 @@ export async function askConsent(
 ): Promise<Answer> {
   const { client, redirect, to, request } = await readRequest(parameters, deps, trace);
   if (request instanceof OAuthError) return refuseToClient(request, to, trace);
-  const { deploymentUrl, vendor, linking } = deps.settings;
+  const { deploymentUrl, vendor, links } = deps.settings;
+  const consented = links.consentedScope(request.scope);
   const cookie = readBindingCookie(cookieHeader, deploymentUrl, CONSENT_COOKIE) ?? createBindingCookie();
   const page = {
     client,
@@ -62,7 +62,7 @@ export async function askConsent(
     serverHost: new URL(deploymentUrl).host,
     vendorName: vendor.vendor.name,
     scope: request.scope,
-    ...(linking === undefined ? {} : { permissions: permissionsOf(request.scope, linking) }),
+    ...defined({ permissions: consented && permissionsOf(consented, links) }),
     fields: fieldsOf(parameters),
     csrf: formToken(formOf(parameters, client, request.scope), cookie),
   };
@@ -73,9 +73,9 @@ export async function askConsent(
  * By vendor, in the operator's order. A vendor without scopes is part of every session; one with
  * scopes where one of them was requested.
  */
-function permissionsOf(scope: readonly string[], { vendors, signIn }: LinkingSettings): VendorPermissions[] {
+function permissionsOf(scope: readonly string[], { vendors, signIn, scopesAt }: LinkPolicy): VendorPermissions[] {
   return [...vendors].flatMap(([id, { vendor, scopes }]) => {
-    const requested = scopesOfVendor(scope, id);
+    const requested = scopesAt(scope, id);
     const isPart = requested.length > 0 || scopes.length === 0 || id === signIn;
     return isPart ? [{ vendorName: vendor.name, scope: requested, signsIn: id === signIn }] : [];
   });
@@ -146,7 +146,7 @@ async function startFlow(
     scope: vendorScope,
     ...defined({
       state,
-      sessionScope: deps.settings.linking === undefined ? undefined : scope,
+      sessionScope: deps.settings.links.consentedScope(scope),
       startedAtMilliseconds: deps.now.milliseconds?.(),
     }),
   } as const;

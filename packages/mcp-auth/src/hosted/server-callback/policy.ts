@@ -2,7 +2,7 @@
  * The policy of a server with its own callback, and the record of a flow. Its clients are public,
  * it has one vendor, and the vendor's tokens stay here: the client gets tokens of ours.
  */
-import { OAuthError, parseExactJson, type StoredRecord } from "@oauth-broker/oauth-core";
+import { defined, OAuthError, parseExactJson, type StoredRecord } from "@oauth-broker/oauth-core";
 import { verifyNativeRedirectUri } from "@oauth-broker/oauth-core/protocol";
 import {
   type BrokeredCode,
@@ -16,7 +16,6 @@ import {
 import { deriveKey, open, seal } from "@oauth-broker/token-store";
 import { identitySource, isSameSource } from "../records/identity-source.ts";
 import { PATHS } from "../../resource/paths.ts";
-import { prefixScopes } from "../sessions/scope.ts";
 import { vendorSecrets } from "../authorization/vendor-secrets.ts";
 import type { ServerCallbackDeps } from "./deps.ts";
 import { refusePage } from "../authorization/refusal.ts";
@@ -58,10 +57,10 @@ export function asAuthorization({ data }: StoredRecord): Authorization {
 /** A flow that began with `VENDOR` showed its consent page the scopes of the only vendor. */
 function withSessionScope(
   authorization: Authorization,
-  { linking }: Pick<ServerCallbackDeps["settings"], "linking">,
+  { links }: Pick<ServerCallbackDeps["settings"], "links">,
 ): Authorization {
-  const { scope, sessionScope = prefixScopes(scope, linking?.signIn) } = authorization;
-  return linking === undefined ? authorization : { ...authorization, sessionScope };
+  const { scope, sessionScope = links.nameScopes(scope, links.signIn), ...rest } = authorization;
+  return { ...rest, scope, ...defined({ sessionScope: links.consentedScope(sessionScope) }) };
 }
 
 export type Flows = BrokeredCode<Authorization, FlowVendor>;

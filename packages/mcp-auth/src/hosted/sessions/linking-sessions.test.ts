@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { NOW, SAME, testSessions, WHO } from "../../testing/test-sessions.ts";
 import { REFRESH_TOKEN_LIFETIME_SECONDS } from "./record.ts";
+import { sessionsOfSeveral } from "../link-policy/link-policy.ts";
 
 const DAY = 86_400;
 const LINKING = { signIn: "main", sessionMaxSeconds: 40 * DAY };
@@ -12,7 +13,7 @@ const refused = expect.objectContaining({ code: "invalid_grant" });
 describe("a session ends", () => {
   it("that long after its sign-in, however often it is refreshed", async () => {
     const { again, clock } = testSessions();
-    const sessions = again({ linking: LINKING });
+    const sessions = again({ links: sessionsOfSeveral(LINKING) });
     let { tokens } = await sessions.start(PREFIXED);
     for (let day = 20; day < 40; day += 19) {
       clock.advance(NOW + day * DAY - clock());
@@ -29,7 +30,7 @@ describe("a session ends", () => {
 
   it("and no access token outlives it, not even one of its last second", async () => {
     const { again, clock } = testSessions();
-    const sessions = again({ linking: LINKING });
+    const sessions = again({ links: sessionsOfSeveral(LINKING) });
     const { tokens } = await sessions.start(PREFIXED);
     expect(tokens.expiresInSeconds).toBe(3600);
     clock.advance(NOW + 25 * DAY - clock());
@@ -42,9 +43,9 @@ describe("a session ends", () => {
 
   it("sooner where the operator has shortened it since", async () => {
     const { again, clock } = testSessions();
-    const { tokens } = await again({ linking: LINKING }).start(PREFIXED);
+    const { tokens } = await again({ links: sessionsOfSeveral(LINKING) }).start(PREFIXED);
     clock.advance(NOW + 600 - clock());
-    const shortened = again({ linking: { ...LINKING, sessionMaxSeconds: 1_200 } });
+    const shortened = again({ links: sessionsOfSeveral({ ...LINKING, sessionMaxSeconds: 1_200 }) });
     expect(await shortened.identify(tokens.accessToken)).toMatchObject({ expiresAt: NOW + 1_200 });
     clock.advance(NOW + 1_200 - clock());
     expect(await shortened.identify(tokens.accessToken)).toBeUndefined();
@@ -53,7 +54,7 @@ describe("a session ends", () => {
 
   it("when it is not used, as with one vendor", async () => {
     const { again, clock } = testSessions();
-    const sessions = again({ linking: { ...LINKING, sessionMaxSeconds: 300 * DAY } });
+    const sessions = again({ links: sessionsOfSeveral({ ...LINKING, sessionMaxSeconds: 300 * DAY }) });
     const { tokens } = await sessions.start(PREFIXED);
     clock.advance(NOW + REFRESH_TOKEN_LIFETIME_SECONDS - clock());
     await expect(sessions.refresh(tokens.refreshToken, SAME)).rejects.toEqual(refused);
@@ -61,7 +62,7 @@ describe("a session ends", () => {
 
   it("and does not count as one of its user's then", async () => {
     const { again, clock } = testSessions();
-    const sessions = again({ linking: LINKING });
+    const sessions = again({ links: sessionsOfSeveral(LINKING) });
     const first = await sessions.start(PREFIXED);
     clock.advance(NOW + 30 * DAY - 1 - clock());
     const { refreshToken } = await sessions.refresh(first.tokens.refreshToken, SAME);
@@ -80,7 +81,7 @@ describe("a session from before VENDORS", () => {
   it("counts as one of the sign-in vendor, and its tokens stay good", async () => {
     const { sessions, again } = testSessions();
     const { tokens } = await sessions.start(BEFORE);
-    const after = again({ linking });
+    const after = again({ links: sessionsOfSeveral(linking) });
     expect(await after.identify(tokens.accessToken)).toMatchObject({ scope: ["main:read:user", "main:repo"] });
     const refreshed = await after.refresh(tokens.refreshToken, SAME);
     expect(refreshed.scope).toEqual(["main:read:user", "main:repo"]);
@@ -90,7 +91,7 @@ describe("a session from before VENDORS", () => {
   it("may be narrowed in the old words and in the new", async () => {
     const { sessions, again } = testSessions();
     const { tokens } = await sessions.start(BEFORE);
-    const after = again({ linking });
+    const after = again({ links: sessionsOfSeveral(linking) });
     let { refreshToken } = tokens;
     for (const scope of [["repo"], ["main:repo"]]) {
       const refreshed = await after.refresh(refreshToken, { ...SAME, scope });
@@ -103,7 +104,7 @@ describe("a session from before VENDORS", () => {
   it("gets no scope of another vendor, whatever its scopes read like", async () => {
     const { sessions, again } = testSessions();
     const { tokens } = await sessions.start(BEFORE);
-    const after = again({ linking });
+    const after = again({ links: sessionsOfSeveral(linking) });
     const { scope = [] } = (await after.identify(tokens.accessToken)) ?? {};
     expect(scope.every((token) => token.startsWith("main:"))).toBe(true);
     // `read:user` is the sign-in vendor's own, not the scope `user` of a vendor `read`.
@@ -117,7 +118,10 @@ describe("a session from before VENDORS", () => {
   it("is as it was for a server that goes back to VENDOR", async () => {
     const { sessions, again } = testSessions();
     const { tokens } = await sessions.start(BEFORE);
-    const { refreshToken } = await again({ linking }).refresh(tokens.refreshToken, { ...SAME, scope: ["repo"] });
+    const { refreshToken } = await again({ links: sessionsOfSeveral(linking) }).refresh(tokens.refreshToken, {
+      ...SAME,
+      scope: ["repo"],
+    });
     const back = await sessions.refresh(refreshToken, SAME);
     expect(back.scope).toEqual(BEFORE.scope);
     expect(await sessions.identify(back.accessToken)).toMatchObject({ scope: BEFORE.scope });
@@ -126,14 +130,14 @@ describe("a session from before VENDORS", () => {
 
 it("a session begun with VENDORS is none with VENDOR: its scopes are not the vendor's own", async () => {
   const { sessions, again } = testSessions();
-  const { tokens } = await again({ linking: LINKING }).start(PREFIXED);
+  const { tokens } = await again({ links: sessionsOfSeveral(LINKING) }).start(PREFIXED);
   expect(await sessions.identify(tokens.accessToken)).toBeUndefined();
   await expect(sessions.refresh(tokens.refreshToken, SAME)).rejects.toEqual(refused);
 });
 
 it("rfc6749#6 a refresh of a session with VENDORS widens nothing, and reads no scope as another's", async () => {
   const { again } = testSessions();
-  const sessions = again({ linking: LINKING });
+  const sessions = again({ links: sessionsOfSeveral(LINKING) });
   const { tokens } = await sessions.start({ ...WHO, scope: ["main:slack:chat:write", "main:read"] });
   for (const scope of [["slack:chat:write"], ["read"], ["main:write"], ["main:read", "slack:read"]]) {
     await expect(sessions.refresh(tokens.refreshToken, { ...SAME, scope })).rejects.toEqual(

@@ -12,10 +12,10 @@ import {
   type StoredRecord,
 } from "@oauth-broker/oauth-core";
 import { isSameText } from "@oauth-broker/oauth-core/protocol";
-import type { LinkingSettings } from "../../settings.ts";
+import type { RecordedScope, SessionPolicy } from "../../settings.ts";
 import { type IdentitySource, isSameSource } from "../records/identity-source.ts";
 import type { IssuedToken } from "./issued-token.ts";
-import { prefixScopes } from "./scope.ts";
+import { prefixScopes } from "../link-policy/scope.ts";
 import { isOfPresentSignIn, type OfSignIn, type SignInGeneration } from "./sign-in-generation.ts";
 
 export const ACCESS_TOKEN_LIFETIME_SECONDS = 3600;
@@ -40,27 +40,26 @@ export const SESSION_FORMAT = 2;
  * The fields of the record. Type aliases and not interfaces: only those are assignable to JSON
  * objects.
  */
-export type SessionData = OfSignIn & {
-  readonly v: 2;
-  /** With `issuer`, the source of the user's identity. */
-  readonly vendor: string;
-  readonly issuer: string;
-  readonly user: string;
-  readonly clientId: string;
-  /** Begun with `VENDORS`: its scopes name their vendor. */
-  readonly linking?: true;
-  /** As granted. Never widened. */
-  readonly scope: readonly string[];
-  /** Newest first. */
-  readonly access: readonly StoredAccessToken[];
-  readonly refreshHash: string;
-  /** How often it was refreshed. */
-  readonly generation: number;
-  readonly previous?: PreviousRefreshToken;
-  readonly startedAt: EpochSeconds;
-  /** Until when the index of the user's sessions lists it; user-sessions.ts. */
-  readonly indexedUntil: EpochSeconds;
-};
+export type SessionData = OfSignIn &
+  RecordedScope & {
+    readonly v: 2;
+    /** With `issuer`, the source of the user's identity. */
+    readonly vendor: string;
+    readonly issuer: string;
+    readonly user: string;
+    readonly clientId: string;
+    /** As granted. Never widened. */
+    readonly scope: readonly string[];
+    /** Newest first. */
+    readonly access: readonly StoredAccessToken[];
+    readonly refreshHash: string;
+    /** How often it was refreshed. */
+    readonly generation: number;
+    readonly previous?: PreviousRefreshToken;
+    readonly startedAt: EpochSeconds;
+    /** Until when the index of the user's sessions lists it; user-sessions.ts. */
+    readonly indexedUntil: EpochSeconds;
+  };
 
 export type StoredAccessToken = {
   readonly hash: string;
@@ -87,8 +86,8 @@ export interface StoredSession extends SessionData {
    * With `VENDORS`, of a session from before: the id of the vendor whose scopes its stored ones are.
    */
   readonly unprefixedOf?: string;
-  /** With `VENDORS`: when it ends, however often it is refreshed. */
-  readonly endsAt?: EpochSeconds;
+  /** When it ends, however often it is refreshed; Infinity with `VENDOR`. */
+  readonly endsAt: EpochSeconds;
 }
 
 export function sessionKey(id: string): RecordKey {
@@ -101,42 +100,24 @@ export interface SessionReading {
   readonly source: IdentitySource;
   readonly signInGeneration: SignInGeneration;
   readonly now: Clock;
-  /** Absent with `VENDOR`. */
-  readonly linking?: SessionLinking | undefined;
+  readonly links: SessionPolicy;
 }
-
-/** What `VENDORS` changes about sessions. */
-export type SessionLinking = Pick<LinkingSettings, "signIn" | "sessionMaxSeconds">;
 
 /**
  * @returns undefined when it does not exist, has been deleted, or was opened at another vendor or
  *   issuer, or before the operator adopted a sign-in vendor
  */
 export async function readSession(id: string, reading: SessionReading): Promise<StoredSession | undefined> {
-  const { records, source, linking } = reading;
+  const { records, source, links, now } = reading;
   const record = await records.get(sessionKey(id));
   const session = record === undefined ? undefined : toSession(record);
   //= bar#RS-2
   if (session === undefined || !isSameSource(session, source)) return undefined;
   if (!(await isOfPresentSignIn(session, reading))) return undefined;
-  if (linking !== undefined) return withLinking(session, linking, reading);
-  // A scope that names a vendor is not the vendor's own.
-  return session.linking === true ? undefined : session;
-}
-
-/**
- * A session from before `VENDORS` is one of the sign-in vendor's, as its source is. Only the record
- * says which it is: a vendor's own scope may look like one that names a vendor.
- */
-function withLinking(
-  session: StoredSession,
-  { signIn, sessionMaxSeconds }: SessionLinking,
-  { now }: Pick<SessionReading, "now">,
-): StoredSession {
-  const endsAt = session.startedAt + sessionMaxSeconds;
-  const lasting = { ...session, endsAt, isLive: session.isLive && now() < endsAt };
-  if (session.linking === true) return lasting;
-  return { ...lasting, scope: prefixScopes(session.scope, signIn), unprefixedOf: signIn };
+  const scopes = links.readScope(session);
+  if (scopes === undefined) return undefined;
+  const endsAt = session.startedAt + links.sessionMaxSeconds;
+  return { ...session, ...scopes, endsAt, isLive: session.isLive && now() < endsAt };
 }
 
 /**
@@ -184,10 +165,10 @@ export function liveAccessToken(
   const found = session.access.find(({ hash, expiresAt }) => isSameText(hash, presented.hash) && expiresAt > now);
   if (found === undefined) return undefined;
   const scope = found.scope === undefined ? session.scope : prefixScopes(found.scope, session.unprefixedOf);
-  return { scope, expiresAt: Math.min(found.expiresAt, session.endsAt ?? Infinity) };
+  return { scope, expiresAt: Math.min(found.expiresAt, session.endsAt) };
 }
 
-function toSession({ key, stage, data }: StoredRecord): StoredSession | undefined {
+function toSession({ key, stage, data }: StoredRecord): Omit<StoredSession, "endsAt"> | undefined {
   if (data["v"] !== SESSION_FORMAT) {
     throw new OAuthError("temporarily_unavailable", "The session cannot be read", {
       detail: "the record of the session is not of a format this release knows",

@@ -13,7 +13,7 @@ import { OAuthError } from "@oauth-broker/oauth-core";
 import { namedScopes } from "@oauth-broker/oauth-core/protocol";
 import type { IssuedToken } from "./issued-token.ts";
 import { type IssueTokens, openAnswer, sealAnswer, toIssuedTokens } from "./token-pair.ts";
-import { prefixScopes, scopesOfVendor, withoutIgnored } from "./scope.ts";
+import { prefixScopes, scopesOfVendor, withoutIgnored } from "../link-policy/scope.ts";
 import type { IssuedTokens, RefreshRequest } from "./session.ts";
 import type { UserSessions } from "./user-sessions.ts";
 import {
@@ -106,7 +106,7 @@ async function rotate(
   const { records, now, issue } = deps;
   const generation = session.generation + 1;
   const { endsAt, unprefixedOf } = session;
-  const expiresAt = Math.min(now() + REFRESH_TOKEN_LIFETIME_SECONDS, endsAt ?? Infinity);
+  const expiresAt = Math.min(now() + REFRESH_TOKEN_LIFETIME_SECONDS, endsAt);
   const indexedUntil =
     session.indexedUntil < expiresAt ? await deps.index.extend(session.user, session.id) : session.indexedUntil;
   if (indexedUntil === undefined) throw notListed();

@@ -4,6 +4,7 @@
  * (user-sessions.ts). Nothing is cached: a session ended by any process is ended here.
  */
 import { type Clock, OAuthError, type RecordStore } from "@oauth-broker/oauth-core";
+import type { SessionPolicy } from "../../settings.ts";
 import type { IdentitySource } from "../records/identity-source.ts";
 import {
   createSessionId,
@@ -23,12 +24,10 @@ import {
   REFRESH_TOKEN_LIFETIME_SECONDS,
   type SessionData,
   sessionKey,
-  type SessionLinking,
   standingOf,
   type StoredSession,
 } from "./record.ts";
 import { refreshSession } from "./refresh.ts";
-import { grantedSessionScope } from "./scope.ts";
 import type { Session, Sessions } from "./session.ts";
 import type { SignInGeneration } from "./sign-in-generation.ts";
 import { createUserSessions } from "./user-sessions.ts";
@@ -45,8 +44,7 @@ export interface SessionsDeps {
   readonly source: IdentitySource;
   readonly signInGeneration: SignInGeneration;
   readonly now: Clock;
-  /** Absent with `VENDOR`. */
-  readonly linking?: SessionLinking | undefined;
+  readonly links: SessionPolicy;
 }
 
 /**
@@ -61,10 +59,10 @@ export interface SessionChecks {
 export const SESSION_CHECKS: SessionChecks = { isTokenTag, standingOf };
 
 export function createSessions(
-  { records, serverKey, audience, source, signInGeneration, now, linking }: SessionsDeps,
+  { records, serverKey, audience, source, signInGeneration, now, links }: SessionsDeps,
   checks: SessionChecks = SESSION_CHECKS,
 ): Sessions {
-  const reading = { records, source, signInGeneration, now, linking };
+  const reading = { records, source, signInGeneration, now, links };
   const tagging = async (): Promise<TokenTagging> => ({ key: await serverKey.derive("token-tag"), audience });
   const parse = async (type: TokenType, token: string): Promise<IssuedToken | undefined> =>
     looksIssued(type, token) ? parseIssuedToken(type, token, await tagging(), checks.isTokenTag) : undefined;
@@ -77,10 +75,10 @@ export function createSessions(
 
   return {
     start: async ({ user, clientId, consented, scope: granted }) => {
-      const scope = consented === undefined ? granted : grantedSessionScope(granted, consented, linking);
+      const scope = consented === undefined ? granted : links.grantedScope(granted, consented);
       const id = createSessionId();
       const startedAt = now();
-      const endsAt = linking === undefined ? undefined : startedAt + linking.sessionMaxSeconds;
+      const endsAt = startedAt + links.sessionMaxSeconds;
       const { answer, access, refreshHash } = await issue({ sessionId: id, generation: 0, scope, endsAt });
       // First: a session that the index does not list would survive the end of all sessions.
       const indexedUntil = await userSessions.add(user, id);
@@ -90,7 +88,7 @@ export function createSessions(
         signInGeneration: await signInGeneration(),
         user,
         clientId,
-        ...(linking === undefined ? {} : { linking: true }),
+        ...links.sessionMark,
         scope,
         access: [access],
         refreshHash,
@@ -98,7 +96,7 @@ export function createSessions(
         startedAt,
         indexedUntil,
       };
-      const expiresAt = Math.min(now() + REFRESH_TOKEN_LIFETIME_SECONDS, endsAt ?? Infinity);
+      const expiresAt = Math.min(now() + REFRESH_TOKEN_LIFETIME_SECONDS, endsAt);
       if ((await records.create({ key: sessionKey(id), stage: "live", data, expiresAt })) === "exists") {
         throw new OAuthError("invalid_grant", "The authorization was ended", {
           detail: "all sessions of the user were ended while this one began",

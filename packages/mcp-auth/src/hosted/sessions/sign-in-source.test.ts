@@ -19,6 +19,7 @@ import { readSession } from "./record.ts";
 import type { Sessions } from "./session.ts";
 import { createSignInGeneration } from "./sign-in-generation.ts";
 import { claimSignIn, requireSignIn } from "./sign-in-source.ts";
+import { SESSIONS_OF_ONE } from "../link-policy/link-policy.ts";
 
 const OTHER = { vendor: "other", issuer: "https://other.example" };
 const KEY = { kind: "sign-in-source", id: hashOf(AUDIENCE) };
@@ -59,8 +60,13 @@ describe("the sign-in vendor of a table", () => {
     const isAlive = async (sessions: Sessions, { tokens, session }: Awaited<ReturnType<Sessions["start"]>>) => [
       (await sessions.identify(tokens.accessToken)) !== undefined,
       (await sessions.find(tokens.refreshToken)) !== undefined,
-      (await readSession(session.id, { records: authenticated, source: SOURCE, now: clock, ...generation() })) !==
-        undefined,
+      (await readSession(session.id, {
+        records: authenticated,
+        source: SOURCE,
+        now: clock,
+        links: SESSIONS_OF_ONE,
+        ...generation(),
+      })) !== undefined,
     ];
     const generation = () => ({
       signInGeneration: createSignInGeneration({ records: authenticated, audience: AUDIENCE }),

@@ -28,16 +28,16 @@ export type SignInStorage = Pick<Storage, "records" | "keys" | "context">;
  * @throws OAuthError temporarily_unavailable with `VENDORS`, when that is not known now
  */
 export async function requireSignIn(settings: HostedSettings, storage: SignInStorage): Promise<void> {
-  const { deploymentUrl, linking, adoptUnsealedServerKey: adoptUnsealed } = settings;
+  const { deploymentUrl, links, adoptUnsealedServerKey: adoptUnsealed } = settings;
   const { records } = createServerRecords({ ...storage, adoptUnsealed });
   const deps = { records, audience: resourceOf(deploymentUrl), source: identitySource(settings) };
-  if (linking === undefined) {
+  if (links.kind === "one") {
     // Not awaited: with VENDOR a server starts whether or not its store responds.
     void claimSignIn(deps, { adopt: true, endsSessions: false }).catch(() => undefined);
     return;
   }
   // A new server key has ended all sessions, and the record that it did not write.
-  const other = await claimSignIn(deps, { adopt: linking.adoptSignIn, replaceRefused: adoptUnsealed });
+  const other = await claimSignIn(deps, { adopt: links.adoptSignIn, replaceRefused: adoptUnsealed });
   if (other === undefined) return;
   throw configError(
     [

@@ -33,7 +33,7 @@ export type IssueTokens = (of: {
   /** Of the access token. */
   readonly scope: readonly string[];
   /** The access token ends no later. */
-  readonly endsAt: EpochSeconds | undefined;
+  readonly endsAt: EpochSeconds;
 }) => Promise<IssuedPair>;
 
 export function createIssuer({
@@ -43,7 +43,7 @@ export function createIssuer({
   readonly tagging: () => Promise<TokenTagging>;
   readonly now: Clock;
 }): IssueTokens {
-  return async ({ scope, endsAt = Infinity, ...of }) => {
+  return async ({ scope, endsAt, ...of }) => {
     const tags = await tagging();
     const access = issueToken("access", of, tags);
     const refresh = issueToken("refresh", of, tags);

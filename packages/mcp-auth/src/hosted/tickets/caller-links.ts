@@ -7,7 +7,6 @@ import type { StoredTokens } from "@oauth-broker/token-store";
 import type { CallerLinks, LinkQuestion, UserLink } from "../../mode.ts";
 import type { HostedDeps } from "../deps.ts";
 import type { Tickets } from "./tickets.ts";
-import { scopesOfVendor } from "../sessions/scope.ts";
 import type { LiveSession } from "../sessions/session.ts";
 import { atVendor, linkKey, type LinkDeps, linkScope } from "../links/link.ts";
 import { readLinked, tokenSource } from "../links/token-source.ts";
@@ -22,7 +21,7 @@ export function userLinks(session: LiveSession, deps: UserLinksDeps): CallerLink
   const { user, clientId, id: sessionId, scope } = session;
   const owner = { user, clientId };
   return {
-    sessionScope: (vendor) => scopesOfVendor(scope, vendor),
+    sessionScope: (vendor) => deps.settings.links.scopesAt(scope, vendor),
     read: async (vendor) => readUserLink(user, atVendor(vendor, deps)),
     ask: async (question) => tickets.ask({ ...owner, sessionId, ...(await askable(question, user, scope, deps)) }),
     ticketState: (id) => tickets.stateOf(id, owner),
@@ -79,7 +78,7 @@ async function askable(
 ): Promise<LinkQuestion> {
   const { vendor, scopes } = question;
   const at = atVendor(vendor, deps);
-  const ofSession = scopesOfVendor(sessionScope, vendor);
+  const ofSession = deps.settings.links.scopesAt(sessionScope, vendor);
   const isPermitted = (scope: string): boolean =>
     at.settings.vendor.scopes.includes(scope) && ofSession.includes(scope);
   if (scopes.every(isPermitted)) return question;

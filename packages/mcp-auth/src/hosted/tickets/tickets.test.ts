@@ -5,6 +5,7 @@ import { hashOf } from "@oauth-broker/oauth-core/server";
 import { beforeEach, describe, expect, it } from "vitest";
 import { NOW, SOURCE, testSessions, type TestSessions } from "../../testing/test-sessions.ts";
 import { createTickets, MAX_OPEN, TICKET_SECONDS, type Tickets } from "./tickets.ts";
+import { sessionsOfSeveral } from "../link-policy/link-policy.ts";
 
 const URL = "https://server.example";
 const LINKING = { signIn: "example", sessionMaxSeconds: 86_400 };
@@ -16,11 +17,11 @@ let tickets: Tickets;
 let sessionId: string;
 const open = (changes: { readonly source?: typeof SOURCE; readonly deploymentUrl?: string } = {}): Tickets => {
   const { authenticated: records, serverKey, clock: now } = test;
-  const of = { source: SOURCE, signInGeneration: async () => 0, linking: LINKING, deploymentUrl: URL };
+  const of = { source: SOURCE, signInGeneration: async () => 0, links: sessionsOfSeveral(LINKING), deploymentUrl: URL };
   return createTickets({ records, serverKey, now, ...of, ...changes });
 };
 const startSession = async (owner = OWNER): Promise<string> => {
-  const sessions = test.again({ linking: LINKING });
+  const sessions = test.again({ links: sessionsOfSeveral(LINKING) });
   return (await sessions.start({ ...owner, scope: ["chat:post"] })).session.id;
 };
 const ask = async (changes: object = {}) => tickets.ask({ ...OWNER, ...CHAT, sessionId, ...changes });
@@ -69,7 +70,7 @@ describe("a question", () => {
     urls.push(await ask());
     test.clock.advance(TICKET_SECONDS);
     urls.push(await ask());
-    await test.again({ linking: LINKING }).end(sessionId);
+    await test.again({ links: sessionsOfSeveral(LINKING) }).end(sessionId);
     sessionId = await startSession();
     urls.push(await ask());
     expect(new Set(urls.map(({ url }) => url)).size).toBe(6);
@@ -143,7 +144,7 @@ describe("a ticket", () => {
   it("is dead with its session, approved or not", async () => {
     const [one, two] = [await ask(), await ask({ vendor: "code" })];
     await tickets.decide(two.id, "approved");
-    await test.again({ linking: LINKING }).end(sessionId);
+    await test.again({ links: sessionsOfSeveral(LINKING) }).end(sessionId);
     expect(await tickets.find(valueOf(one.url))).toBeUndefined();
     expect(await tickets.isApproved(two.id)).toBe(false);
     expect(await tickets.stateOf(two.id, OWNER)).toBe("gone");

@@ -20,10 +20,11 @@ import {
 import { randomToken } from "@oauth-broker/oauth-core/protocol";
 import { hashOf } from "@oauth-broker/oauth-core/server";
 import type { LinkQuestion, Ticket, TicketState } from "../../mode.ts";
+import type { SessionPolicy } from "../../settings.ts";
 import { changeRecord } from "../records/change-record.ts";
 import { connectUrl } from "../../resource/paths.ts";
 import type { ServerKey } from "../records/server-key.ts";
-import { readSession, type SessionLinking } from "../sessions/record.ts";
+import { readSession } from "../sessions/record.ts";
 import type { SignInGeneration } from "../sessions/sign-in-generation.ts";
 import { type IdentitySource, isSameSource } from "../records/identity-source.ts";
 
@@ -78,7 +79,7 @@ export interface TicketsDeps {
   /** Where users sign in. */
   readonly source: IdentitySource;
   readonly signInGeneration: SignInGeneration;
-  readonly linking: SessionLinking;
+  readonly links: SessionPolicy;
 }
 
 type TicketData = {

@@ -31,13 +31,9 @@ export async function revoke(
 
 /** With several vendors links outlive sessions, unless the operator wants otherwise. */
 async function endLinks(user: string, deps: HostedDeps): Promise<void> {
-  const { linking } = deps.settings;
-  if (linking === undefined) {
-    await endLink(user, deps);
-    return;
-  }
-  if (!linking.endLinksWithLastSession) return;
-  const ids = [...linking.vendors.keys()];
+  const { links } = deps.settings;
+  if (!links.endLinksWithLastSession) return;
+  const ids = [...links.vendors.keys()];
   const ends = await Promise.allSettled(ids.map((id) => endLink(user, atVendor(id, deps))));
   const failed = ends.find((end) => end.status === "rejected");
   // The revocation of a session can be sent again: the links that are left then end.

@@ -9,7 +9,7 @@ import { type FindClient, type HostedClient, requireClient } from "../clients/cl
 import type { HostedDeps } from "../deps.ts";
 import { requireOwnResource } from "../../resource/paths.ts";
 import type { IssuedTokens } from "../sessions/session.ts";
-import { ignorableScopes } from "../sessions/scope.ts";
+import { ignorableScopes } from "../link-policy/scope.ts";
 import { linkKey } from "../links/link.ts";
 
 /** Redeems a posted code: the vendor's own, or one of ours. */
@@ -71,12 +71,12 @@ async function redeemRefreshToken(
   requireOwnResource(parameters, deps.settings);
   const requested = parameters.get("scope");
   const scope = requested === undefined ? undefined : parseScope(requested);
-  if (deps.settings.linking === undefined) {
+  if (deps.settings.links.deadLink === "ends_token") {
     const session = await deps.sessions.find(refreshToken);
     if (session?.clientId === clientId) await requireLink(session.user, deps);
   }
   // Also for a token that was not found: there a replayed one ends its session.
-  return deps.sessions.refresh(refreshToken, { clientId, scope, ignorable: ignorableScopes(deps.settings) });
+  return deps.sessions.refresh(refreshToken, { clientId, scope, ignorable: ignorableScopes(deps.settings.links) });
 }
 
 async function requireLink(user: string, deps: HostedDeps): Promise<void> {

@@ -4,7 +4,7 @@ import type { Clock } from "@oauth-broker/oauth-core";
 import type { VendorClient } from "@oauth-broker/oauth-core/client";
 import type { ScopeRefusal } from "@oauth-broker/oauth-core/registry";
 import type { Seals } from "../../mode.ts";
-import type { LinkingSettings } from "../../settings.ts";
+import type { LinkPolicy } from "../../settings.ts";
 import type { VendorApiDeps } from "../tools/vendor-api.ts";
 
 export interface LinkingDeps {
@@ -22,8 +22,7 @@ export interface LinkingDeps {
   readonly mostTickets: number;
   readonly seals: Seals;
   readonly now: Clock;
-  /** @returns the vendor's own scopes as sessions name them */
-  readonly prefixScopes: (scopes: readonly string[], vendor: string) => readonly string[];
+  readonly nameScopes: LinkPolicy["nameScopes"];
   /** Fires when this process stops: calls that wait for their user are then answered. */
   readonly stopping: AbortSignal;
   /** Resolves after this long, or when the signal fires. */
@@ -39,11 +38,16 @@ export interface LinkedVendor extends Pick<VendorApiDeps, "vendor" | "names" | "
 
 /** @param deps what the authorization server knows of sessions, tickets and pages */
 export function createLinkingDeps(
-  { vendors, signIn, elicitationWaitSeconds }: Pick<LinkingSettings, "vendors" | "signIn" | "elicitationWaitSeconds">,
+  {
+    vendors,
+    signIn,
+    elicitationWaitSeconds,
+    nameScopes,
+  }: Pick<LinkPolicy, "vendors" | "signIn" | "elicitationWaitSeconds" | "nameScopes">,
   {
     vendorClient,
     ...deps
-  }: Pick<LinkingDeps, "seals" | "now" | "source" | "connectionsUrl" | "prefixScopes" | "mostTickets" | "stopping"> & {
+  }: Pick<LinkingDeps, "seals" | "now" | "source" | "connectionsUrl" | "mostTickets" | "stopping"> & {
     readonly vendorClient: Pick<VendorClient, "resolve">;
   },
 ): LinkingDeps {
@@ -62,6 +66,7 @@ export function createLinkingDeps(
     vendors: new Map(linked),
     signIn,
     elicitationWaitSeconds,
+    nameScopes,
     pause: (milliseconds, signal) => sleep(milliseconds, undefined, { signal }).catch(() => undefined),
   };
 }

@@ -11,6 +11,7 @@ import type { HostedVendorSettings, Settings } from "../../settings.ts";
 import { PRE_REGISTERED, SERVER } from "../../testing/environments.ts";
 import { SIGN_IN_VENDOR, type Tool } from "../../tool.ts";
 import { requireKnownVendors, toolWarnings, vendorsOf } from "./tool-vendors.ts";
+import { severalVendors } from "../../hosted/link-policy/link-policy.ts";
 
 const tool = (name: string, members: Partial<Tool> = {}): Tool => ({
   name,
@@ -29,7 +30,7 @@ const plain = loadSettings(PRE_REGISTERED);
 const hosted = loadSettings(SERVER);
 const several = {
   ...hosted,
-  linking: {
+  links: severalVendors({
     vendors: new Map([
       ["github", vendor("github", ["repo"])],
       ["my-crm", vendor("my-crm", ["read", "write"])],
@@ -39,7 +40,7 @@ const several = {
     sessionMaxSeconds: 86_400,
     endLinksWithLastSession: false,
     adoptSignIn: false,
-  },
+  }),
 } as Settings;
 
 /** The problems of the tools, in order. */

@@ -46,10 +46,15 @@ export interface KnownVendors {
  *   without a scope that the tool needs
  */
 export function requireKnownVendors(tools: readonly Tool[], settings: Settings): void {
-  const linking = settings.mode === "hosted" ? settings.linking : undefined;
-  const scopes = linking && new Map([...linking.vendors].map(([id, { scopes: ofVendor }]) => [id, ofVendor]));
-  const problems = toolProblems(tools, { signIn: linking?.signIn ?? settings.vendor.vendor.id, scopes });
+  const problems = toolProblems(tools, knownVendors(settings));
   if (problems.length > 0) throw errorOf(problems);
+}
+
+function knownVendors(settings: Settings): KnownVendors {
+  if (settings.mode !== "hosted" || settings.links.kind === "one")
+    return { signIn: settings.vendor.vendor.id, scopes: undefined };
+  const { signIn, vendors } = settings.links;
+  return { signIn, scopes: new Map([...vendors].map(([id, { scopes }]) => [id, scopes])) };
 }
 
 /**
@@ -57,7 +62,7 @@ export function requireKnownVendors(tools: readonly Tool[], settings: Settings):
  * more than it was asked for, so the tools are not refused.
  */
 export function toolWarnings(tools: readonly Tool[], settings: Settings): readonly string[] {
-  if (settings.mode !== "hosted" || settings.linking !== undefined) return [];
+  if (settings.mode !== "hosted" || settings.links.kind === "several") return [];
   const { vendor, scopes: asked } = settings.vendor;
   return tools.flatMap((tool) => {
     const needed = [...(tool.scopes ?? []), ...vendorsOf(tool, vendor.id).flatMap(({ scopes = [] }) => scopes)];

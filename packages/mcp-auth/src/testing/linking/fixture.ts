@@ -24,6 +24,7 @@ import { atVendor, linkKey } from "../../hosted/links/link.ts";
 import type { HostedSettings, HostedVendorSettings, LinkingSettings } from "../../settings.ts";
 import { CREDENTIALS, form, SCOPES, SERVER } from "../hosted-fixture.ts";
 import { DESK, openServerFixture, type ServerFixture } from "../server-fixture.ts";
+import { severalVendors } from "../../hosted/link-policy/link-policy.ts";
 
 export type VendorName = "home" | "chat";
 
@@ -139,7 +140,7 @@ function fixtureOver(
     vendor: vendor.vendor,
     scopes: SCOPES,
     ...defined({ records, rows, vendorClient }),
-    settings: { vendor, linking, ...options.settings },
+    settings: { vendor, links: severalVendors(linking), ...options.settings },
   });
   const clients = new Map(fixture.callback.clients.map((client) => [client.clientId, client]));
   if (fixture.linking === undefined) throw new Error("there is no linking");

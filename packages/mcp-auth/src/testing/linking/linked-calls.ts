@@ -9,7 +9,7 @@ import type { ResolvedVendor, ScopeRefusal } from "@oauth-broker/oauth-core/regi
 import { createLog, errorPageWith, listen, mount } from "@oauth-broker/oauth-core/service";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { Hono } from "hono";
-import { prefixScopes, scopesOfVendor } from "../../hosted/sessions/scope.ts";
+import { prefixScopes, scopesOfVendor } from "../../hosted/link-policy/scope.ts";
 import { createMcpEndpoint, type McpDeps } from "../../mcp/endpoint.ts";
 import type { Caller, CallerLinks, LinkQuestion, TicketState, UserLink } from "../../mode.ts";
 import type { ServerDefinition } from "../../server.ts";
@@ -181,7 +181,7 @@ export async function openLinkedCalls(
       connectionsUrl: "https://server.example/connections",
       seals: { derive: async (purpose) => keys[purpose] },
       now: clock,
-      prefixScopes,
+      nameScopes: prefixScopes,
       stopping: stopping.signal,
       pause: async (milliseconds, signal) => {
         clock.advance(milliseconds / 1_000);

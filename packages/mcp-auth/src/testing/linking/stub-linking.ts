@@ -8,6 +8,7 @@ import { startStubVendor, type StubVendor } from "@oauth-broker/simulators";
 import type { HostedSettings, LinkingSettings } from "../../settings.ts";
 import { CREDENTIALS } from "../hosted-fixture.ts";
 import { openServerFixture, type ServerFixture } from "../server-fixture.ts";
+import { severalVendors } from "../../hosted/link-policy/link-policy.ts";
 
 export interface StubLinkingFixture extends ServerFixture {
   readonly stub: StubVendor;
@@ -57,7 +58,7 @@ export async function openStubLinkingFixture(
       frozen: true,
       vendorClient: (real) => ({ ...real, identify: async () => "user" }),
       ...defined({ records }),
-      settings: { ...(kind === "VENDOR" ? {} : { vendor: main, linking }), ...options.settings },
+      settings: { ...(kind === "VENDOR" ? {} : { vendor: main, links: severalVendors(linking) }), ...options.settings },
     });
   const fixture = open(options.alone === true ? "VENDOR" : "VENDORS");
   return {

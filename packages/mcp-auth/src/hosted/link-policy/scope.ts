@@ -4,19 +4,14 @@
  */
 import { hasIdTokens } from "@oauth-broker/oauth-core/client";
 import { OFFLINE_ACCESS } from "../../resource/scopes.ts";
-import type { HostedSettings, LinkingSettings, VendorSettings } from "../../settings.ts";
-
-type ScopeSettings = Pick<HostedSettings, "vendor"> & {
-  readonly linking: Pick<LinkingSettings, "signIn" | "vendors"> | undefined;
-};
+import type { LinkPolicy, VendorSettings } from "../../settings.ts";
 
 /**
  * Clients ask for `offline_access` everywhere, and with `VENDORS` for that of each vendor: such a
  * word asks for nothing where there is none.
  */
-export function ignorableScopes({ linking }: Pick<ScopeSettings, "linking">): readonly string[] {
-  const ids = [...(linking?.vendors.keys() ?? [])];
-  return [OFFLINE_ACCESS, ...ids.flatMap((id) => prefixScopes([OFFLINE_ACCESS], id))];
+export function ignorableScopes({ vendors, nameScopes }: LinkPolicy): readonly string[] {
+  return [OFFLINE_ACCESS, ...[...vendors.keys()].flatMap((id) => nameScopes([OFFLINE_ACCESS], id))];
 }
 
 /** @param there the scopes that are supported, or those that were granted */
@@ -30,9 +25,8 @@ export function withoutIgnored(
 }
 
 /** `scopes_supported`: all that a session can have. */
-export function supportedScopes({ vendor, linking }: ScopeSettings): readonly string[] {
-  if (linking === undefined) return vendor.scopes;
-  return [...linking.vendors].flatMap(([id, { scopes }]) => prefixScopes(scopes, id));
+export function supportedScopes({ vendors, nameScopes }: LinkPolicy): readonly string[] {
+  return [...vendors].flatMap(([id, { scopes }]) => nameScopes(scopes, id));
 }
 
 /** @param id undefined: they stay as they are */
@@ -79,13 +73,6 @@ export function withOwed(
   return [...owed(first), ...requested, ...owed([OFFLINE_ACCESS])];
 }
 
-/** The scope to request at the vendor for a session that is to have `sessionScope`. */
-export function signInScopes(sessionScope: readonly string[], { vendor, linking }: ScopeSettings): readonly string[] {
-  if (linking === undefined) return sessionScope;
-  const requested = [...identityScopes(vendor), ...scopesOfVendor(sessionScope, linking.signIn)];
-  return withOwed([...new Set(requested)], vendor);
-}
-
 /**
  * The scope of a session that begins. At the sign-in vendor it is what the user consented to and
  * the vendor granted; at the others what the user consented to, which a link has to follow.
@@ -96,9 +83,8 @@ export function signInScopes(sessionScope: readonly string[], { vendor, linking 
 export function grantedSessionScope(
   granted: readonly string[],
   consented: readonly string[],
-  linking: Pick<LinkingSettings, "signIn"> | undefined,
+  signIn: string,
 ): readonly string[] {
-  if (linking === undefined) return granted;
-  const atSignIn = prefixScopes(granted, linking.signIn);
-  return consented.filter((scope) => !scope.startsWith(`${linking.signIn}:`) || atSignIn.includes(scope));
+  const atSignIn = prefixScopes(granted, signIn);
+  return consented.filter((scope) => !scope.startsWith(`${signIn}:`) || atSignIn.includes(scope));
 }
