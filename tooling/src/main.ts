@@ -47,6 +47,7 @@ async function documents(): Promise<[path: string, content: string][]> {
   // Loaded on demand: an error in the broker must not keep the other commands from running.
   const { configurationJsonSchema, describeConfiguration } = await import("@oauth-broker/broker/src/config.ts");
   const { describeVariables } = await import("../../packages/mcp-auth/src/config.ts");
+  const { serviceJsonSchema } = await import("../../apps/platform/src/deploy/service-file/json-schema.ts");
   const { deployFiles } = await import("./deploy/files.ts");
   const { renderRequirements } = await import("./pages/requirements-page.ts");
   const { REGISTRY } = await import("../../packages/oauth-core/src/registry/registry.ts");
@@ -57,6 +58,7 @@ async function documents(): Promise<[path: string, content: string][]> {
     ["docs/configuration.md", renderConfiguration(describeConfiguration(), describeVariables())],
     [DECISIONS_INDEX, renderDecisions(readDecisions(readPages()))],
     ["apps/broker/broker.schema.json", renderJson(configurationJsonSchema())],
+    ["apps/mcp-template/service.schema.json", renderJson(serviceJsonSchema(describeVariables()))],
     ["docs/vendors.md", renderVendors([...REGISTRY.values()])],
     ["docs/security-requirements.md", renderRequirements()],
     [FIRST_CLASS_FACTS_PATH, renderFirstClassFacts(FIRST_CLASS, defineVendor({ id: "", name: "" }))],

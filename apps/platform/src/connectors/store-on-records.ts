@@ -28,11 +28,11 @@ export interface ConnectorStoreDeps {
   readonly rules: SettingsRules;
 }
 
-const ID = /^[a-z][a-z0-9-]{0,61}[a-z0-9]$/;
+export const CONNECTOR_ID = /^[a-z][a-z0-9-]{0,61}[a-z0-9]$/;
 const TRIES = 8;
 
 /** Whether a text has the format of a connector id. */
-export const isConnectorId = (id: string): boolean => ID.test(id);
+export const isConnectorId = (id: string): boolean => CONNECTOR_ID.test(id);
 
 /**
  * Opens nothing yet. Its methods throw OAuthError temporarily_unavailable when the store or the key

@@ -17,7 +17,7 @@ export const MATERIALS: string = join(import.meta.dirname, "../../dist/materials
 const CORE: Materials["core"] = "packed";
 
 /** The other files of a project are generated: project-files.ts, service-yaml.ts. */
-const TEMPLATE_FILES = ["Dockerfile", "README.md", "rolldown.config.mjs", "src"];
+const TEMPLATE_FILES = ["Dockerfile", "README.md", "rolldown.config.mjs", "service.schema.json", "src"];
 const TOOLS = ["@types/node", "rolldown", "typescript", "vitest"];
 /** What mcp-auth needs of our packages. */
 const SIBLINGS = ["oauth-core", "token-store"];

@@ -1,17 +1,23 @@
-import { readFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { Ajv } from "ajv";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { parse } from "yaml";
 import type { Choices } from "../choices/choices.ts";
-import { ROOT } from "../materials/make-materials.ts";
+import { makeTemplate, ROOT } from "../materials/make-materials.ts";
+import { TEMPLATE } from "../materials/materials.ts";
 import { environmentOf, exposedPaths, serviceYaml } from "./service-yaml.ts";
 
 const CHOICES: Choices = {
-  name: "a",
+  name: "notes",
   mode: "hosted",
   callback: "platform",
   vendors: [{ id: "github", scopes: ["read:user"] }],
 };
+const accepts = new Ajv({ strict: false }).compile(
+  JSON.parse(readFileSync(join(ROOT, "apps/mcp-template/service.schema.json"), "utf8")) as object,
+);
 const at = (id: string, ...scopes: readonly string[]): Choices["vendors"] => [{ id, scopes }];
 
 describe("service.yaml", () => {
@@ -28,8 +34,9 @@ describe("service.yaml", () => {
     { ...CHOICES, vendors: at("shopify", "read:user") },
   ])("says what was meant: %j", (choices) => {
     const file = parse(serviceYaml(choices)) as Record<string, unknown>;
+    expect(accepts(file) ? [] : accepts.errors).toEqual([]);
     expect(file).toEqual({
-      name: "a",
+      name: "notes",
       mode: "hosted",
       enable_db: true,
       service: { expose: exposedPaths(choices) },
@@ -46,8 +53,17 @@ describe("service.yaml", () => {
     expect(text === undefined ? undefined : JSON.parse(text)).toEqual(open);
   });
 
+  it("names for editors the schema that a project has beside it", () => {
+    const materials = mkdtempSync(join(tmpdir(), "materials-"));
+    onTestFinished(() => rmSync(materials, { recursive: true }));
+    makeTemplate(materials);
+    const [, path = ""] = /^# yaml-language-server: \$schema=(\S+)\n/.exec(serviceYaml(CHOICES)) ?? [];
+    expect(existsSync(join(materials, TEMPLATE, path))).toBe(true);
+  });
+
   it("has neither a table nor open paths in pre-registered mode", () => {
     const file = parse(serviceYaml({ ...CHOICES, mode: "pre-registered" })) as Record<string, unknown>;
+    expect(accepts(file) ? [] : accepts.errors).toEqual([]);
     expect(Object.keys(file)).toEqual(["name", "mode", "environment"]);
   });
 });

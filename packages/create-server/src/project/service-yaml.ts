@@ -86,6 +86,7 @@ export function serviceYaml(choices: Choices): string {
   const paths = exposedPaths(choices);
   const environment = Object.entries(environmentOf(choices)).map(([key, value]) => `  ${key}: ${scalar(value)}`);
   return [
+    "# yaml-language-server: $schema=./service.schema.json",
     "# What the platform deploys. The variables of `environment` are described in README.md.",
     `name: ${name}`,
     `mode: ${mode}`,

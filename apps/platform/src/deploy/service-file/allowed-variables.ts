@@ -13,9 +13,9 @@ export interface Given {
   readonly allowed: readonly string[];
 }
 
-const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
+export const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 
-export const isVariableName = (name: string): boolean => NAME.test(name);
+export const isVariableName = (name: string): boolean => VARIABLE_NAME.test(name);
 
 export function isAllowed(name: string, { allowed }: Pick<Given, "allowed">): boolean {
   return allowed.includes(name);

@@ -4,6 +4,7 @@
  */
 import { nearest, type Problem } from "@oauth-broker/oauth-core/configuration";
 import type { Deployment } from "../../connectors/connector.ts";
+import { FIELDS } from "./fields.ts";
 import { type Given, isAllowed, isVariableName } from "./allowed-variables.ts";
 
 export interface VariablesContext {
@@ -17,7 +18,7 @@ export interface VariablesContext {
  * Variables that the platform injects, and variables that would move the server away from where the
  * ingress expects it.
  */
-const OURS: ReadonlySet<string> = new Set([
+export const PLATFORM_VARIABLES: ReadonlySet<string> = new Set([
   "DEPLOYMENT_URL",
   "PLATFORM_OAUTH_CALLBACK_URL",
   "DB_TABLE_NAME",
@@ -26,6 +27,7 @@ const OURS: ReadonlySet<string> = new Set([
   "HOST",
   "PORT",
 ]);
+export const TOKEN_MODES: readonly string[] = ["bridge", "encrypted"];
 const REFERENCE = /^env:(.*)$/s;
 
 export function readVariables(
@@ -35,7 +37,8 @@ export function readVariables(
 ): Readonly<Record<string, string>> {
   if (environment === undefined || environment === null) return {};
   if (typeof environment !== "object" || Array.isArray(environment)) {
-    problems.push({ path: "environment", problem: "must be a list of NAME: value", example: "VENDOR: my-vendor" });
+    const { expected, example } = FIELDS.environment;
+    problems.push({ path: "environment", problem: `must be a list of ${expected}`, example });
     return {};
   }
   const values: [string, string][] = [];
@@ -52,15 +55,15 @@ type Value = { readonly text: string } | Omit<Problem, "path">;
 
 function readValue(name: string, written: unknown, { mode, enableDb, given }: VariablesContext): Value {
   if (!isVariableName(name)) return { problem: "must be named by letters, digits and _" };
-  if (OURS.has(name)) return { problem: "is set by the platform: leave it out" };
+  if (PLATFORM_VARIABLES.has(name)) return { problem: "is set by the platform: leave it out" };
   if (written !== null && typeof written === "object") return { problem: "must be text", example: `${name}: "…"` };
   const text = typeof written === "string" ? written : JSON.stringify(written ?? "").replace(/^""$/, "");
   if (name === "OAUTH_MODE" && mode !== undefined && text !== mode) {
     return { problem: "contradicts `mode`: leave it out, the platform sets it", expected: mode };
   }
   if (name === "TOKEN_ENCRYPTION_MODE") {
-    if (!enableDb) return { problem: "is for servers with a table", example: "enable_db: true" };
-    if (text !== "bridge" && text !== "encrypted") return { problem: "must be a mode", expected: "bridge | encrypted" };
+    if (!enableDb) return { problem: "is for servers with a table", example: FIELDS.enable_db.example };
+    if (!TOKEN_MODES.includes(text)) return { problem: "must be a mode", expected: TOKEN_MODES.join(" | ") };
   }
   const [, reference] = REFERENCE.exec(text) ?? [];
   return reference === undefined || given === undefined ? checked(text) : referred(reference, given);

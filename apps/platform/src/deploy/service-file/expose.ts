@@ -5,12 +5,15 @@
  */
 import type { Problem } from "@oauth-broker/oauth-core/configuration";
 import type { Deployment } from "../../connectors/connector.ts";
+import { FIELDS } from "./fields.ts";
 
-const PATH = /^(?:\/[A-Za-z0-9._~-]+)+(?:\/\*)?$/;
+export const EXPOSED = /^(?:\/[A-Za-z0-9._~-]+)+(?:\/\*)?$/;
 /** The paths a platform needs of an authorization server; /register and /revoke are optional. */
-const NEEDED = ["/.well-known/oauth-authorization-server", "/authorize", "/token"];
-/** For messages about the field. */
-export const EXPOSE_EXAMPLE = "service: {expose: [/.well-known/oauth-authorization-server, /authorize, /token]}";
+export const NEEDED: readonly string[] = ["/.well-known/oauth-authorization-server", "/authorize", "/token"];
+/** A segment that leads to another folder. */
+export const DOTS = /(?:^|\/)\.\.?(?:\/|$)/;
+/** However the server treats the spelling, the tools stay closed. */
+export const CLOSED = /^\/[Mm][Cc][Pp](?:\/|$)/;
 
 /** What may follow a `/*`: nothing that a server could interpret as a path outside it. */
 const PLAIN = /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._~-]+)+$/;
@@ -36,15 +39,14 @@ export function exposeProblems(expose: readonly string[], mode: Deployment["mode
   const missing = NEEDED.filter((path) => !isExposed(path, expose));
   if (missing.length === 0) return [];
   const problem = `lacks ${missing.join(", ")}: the platform requests these before it has a token`;
-  return [{ path: "service.expose", problem, example: EXPOSE_EXAMPLE }];
+  return [{ path: "service.expose", problem, example: FIELDS.service.example }];
 }
 
 function pathProblem(path: string, isRepeated: boolean): string | undefined {
   if (isRepeated) return "is listed twice";
-  if (!PATH.test(path) || path.split("/").some((part) => part === "." || part === "..")) {
+  if (!EXPOSED.test(path) || DOTS.test(path)) {
     return "must be a path: segments of letters, digits, . _ ~ -, with /* at its end for all below it";
   }
-  // However the server treats the spelling, the tools stay closed.
-  if (/^\/mcp(?:\/|$)/i.test(path)) return "must not be exposed: POST /mcp always needs a bearer token";
+  if (CLOSED.test(path)) return "must not be exposed: POST /mcp always needs a bearer token";
   return undefined;
 }

@@ -1,4 +1,7 @@
+import { readFileSync } from "node:fs";
+import { Ajv } from "ajv";
 import { describe, expect, it } from "vitest";
+import { parseDocument } from "yaml";
 import type { ConfigError } from "@oauth-broker/oauth-core/configuration";
 import { isExposed } from "./expose.ts";
 import { parseServiceFile, type ServiceFile } from "./service-file.ts";
@@ -16,8 +19,37 @@ environment: { VENDOR: some-vendor, VENDOR_CLIENT_SECRET: env:NOTES_SECRET, LIMI
  * variable.
  */
 const VARIABLES = { NOTES_SECRET: "canary-secret", NOTES_SECRET_2: "canary-2", AWS_SECRET_ACCESS_KEY: "canary-3" };
-const parse = (text: string, allowed: readonly string[] = ["NOTES_SECRET", "NOTES_SECRETS"]): ServiceFile =>
-  parseServiceFile(text, "service.yaml", { variables: VARIABLES, allowed });
+const SCHEMA = new URL("../../../../mcp-template/service.schema.json", import.meta.url);
+const accepts = new Ajv({ strict: false }).compile(JSON.parse(readFileSync(SCHEMA, "utf8")) as object);
+/** Problems that service.schema.json does not see, as no schema can. */
+const BEYOND_THE_SCHEMA = {
+  "what is no YAML": /^line \d+ /,
+  "what the deploy may pass on": / (?:refers to|does not name a variable)/,
+};
+
+/** Reads the file, and compares the verdict with the schema's. */
+function parse(text: string, allowed: readonly string[] = ["NOTES_SECRET", "NOTES_SECRETS"]): ServiceFile {
+  const tree = parseDocument(text);
+  const isValid = tree.errors.length > 0 || accepts(tree.toJS());
+  try {
+    const file = parseServiceFile(text, "service.yaml", { variables: VARIABLES, allowed });
+    expect(isValid ? [] : accepts.errors, "of service.schema.json").toEqual([]);
+    return file;
+  } catch (error) {
+    const { problems = [] } = error as Partial<ConfigError>;
+    const unseen = problems
+      .map(({ path, problem }) => `${path} ${problem}`)
+      .filter((problem) => !Object.values(BEYOND_THE_SCHEMA).some((pattern) => pattern.test(problem)));
+    if (isValid) expect(unseen, "problems that service.schema.json does not see").toEqual([]);
+    throw error;
+  }
+}
+
+it("the template's file names the schema that is beside it, and passes", () => {
+  const text = readFileSync(new URL("service.yaml", SCHEMA), "utf8");
+  expect(text.split("\n")[0]).toBe("# yaml-language-server: $schema=./service.schema.json");
+  expect(parse(text)).toMatchObject({ name: "mcp-template", mode: "hosted" });
+});
 
 function problemsOf(text: string): Readonly<Record<string, string>> {
   try {

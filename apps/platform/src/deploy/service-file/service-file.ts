@@ -8,8 +8,9 @@ import { parseDocument } from "yaml";
 import type { Deployment } from "../../connectors/connector.ts";
 import { isConnectorId } from "../../connectors/store-on-records.ts";
 import type { Given } from "./allowed-variables.ts";
-import { EXPOSE_EXAMPLE, exposeProblems } from "./expose.ts";
+import { exposeProblems } from "./expose.ts";
 import { readVariables, refusedNames } from "./environment.ts";
+import { FIELDS, MODES } from "./fields.ts";
 
 export interface ServiceFile {
   /** The id of the connector. */
@@ -21,9 +22,6 @@ export interface ServiceFile {
   /** Values of `env:NAME` filled in. */
   readonly environment: Readonly<Record<string, string>>;
 }
-
-const MODES: readonly ServiceFile["mode"][] = ["hosted", "pre-registered", "none"];
-const KEYS = ["name", "mode", "enable_db", "service", "environment"];
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -59,30 +57,24 @@ function readFields(text: string, problems: Problem[]): Fields | undefined {
   if (problems.length > 0) return undefined;
   const value: unknown = document.toJS({ maxAliasCount: 0 });
   if (isFields(value)) return value;
-  problems.push({ path: "service.yaml", problem: "is empty or not a mapping of keys", example: "name: my-server" });
+  problems.push({ path: "service.yaml", problem: "is empty or not a mapping of keys", example: FIELDS.name.example });
   return undefined;
 }
 
 function readFile(fields: Fields, given: Given | undefined, problems: Problem[]): ServiceFile {
-  requireKnownKeys(fields, KEYS, "", problems);
+  requireKnownKeys(fields, Object.keys(FIELDS), "", problems);
   const { name, mode, enable_db: enableDb = false } = fields;
   if (typeof name !== "string" || !isConnectorId(name)) {
-    const expected = "2 to 63 lower case letters, digits and -, a letter first";
-    problems.push({ path: "name", problem: wrong(name), expected, example: "name: my-server" });
+    problems.push(wrong("name", name));
   }
   if (!isMode(mode)) {
-    problems.push({ path: "mode", problem: wrong(mode), expected: MODES.join(" | "), example: "mode: hosted" });
+    problems.push(wrong("mode", mode));
   }
   if (typeof enableDb !== "boolean") {
-    problems.push({
-      path: "enable_db",
-      problem: wrong(enableDb),
-      expected: "true | false",
-      example: "enable_db: true",
-    });
+    problems.push(wrong("enable_db", enableDb));
   } else if (mode === "hosted" && !enableDb) {
     const problem = "is needed in hosted mode: the server keeps its users' tokens in the table";
-    problems.push({ path: "enable_db", problem, example: "enable_db: true" });
+    problems.push({ path: "enable_db", problem, example: FIELDS.enable_db.example });
   }
   const known = isMode(mode) ? mode : undefined;
   return {
@@ -96,7 +88,7 @@ function readFile(fields: Fields, given: Given | undefined, problems: Problem[])
 
 function readExpose(service: unknown, mode: ServiceFile["mode"] | undefined, problems: Problem[]): readonly string[] {
   if (service !== undefined && !isFields(service)) {
-    problems.push({ path: "service", problem: "must hold `expose`", example: EXPOSE_EXAMPLE });
+    problems.push({ path: "service", problem: "must hold `expose`", example: FIELDS.service.example });
     return [];
   }
   requireKnownKeys(service ?? {}, ["expose"], "service.", problems);
@@ -104,7 +96,7 @@ function readExpose(service: unknown, mode: ServiceFile["mode"] | undefined, pro
   if (expose === undefined && mode !== "hosted") return [];
   const paths: unknown = expose ?? [];
   if (!Array.isArray(paths) || paths.some((path) => typeof path !== "string")) {
-    problems.push({ path: "service.expose", problem: "must be a list of paths", example: EXPOSE_EXAMPLE });
+    problems.push({ path: "service.expose", problem: "must be a list of paths", example: FIELDS.service.example });
     return [];
   }
   problems.push(...exposeProblems(paths as string[], mode));
@@ -125,7 +117,12 @@ function requireKnownKeys(fields: Fields, known: readonly string[], prefix: stri
 }
 
 const isMode = (value: unknown): value is ServiceFile["mode"] => MODES.some((mode) => mode === value);
-const wrong = (value: unknown): string =>
-  value === undefined || value === null ? "is missing" : "has an invalid value";
+
+function wrong(path: keyof typeof FIELDS, value: unknown): Problem {
+  const { expected, example } = FIELDS[path];
+  const problem = value === undefined || value === null ? "is missing" : "has an invalid value";
+  return { path, problem, expected, example };
+}
+
 const isFields = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value);
