@@ -47,7 +47,7 @@ vi.mock("@oauth-broker/broker/src/vendor-choice/callback-path.ts", async (origin
 
 vi.mock("@oauth-broker/broker/src/flows/policy.ts", async (original) => {
   const actual = await original<typeof import("@oauth-broker/broker/src/flows/policy.ts")>();
-  const { onAnyPath } = await import("./support/any-path.ts");
+  const { onAnyPath } = await import("./support/outcomes.ts");
   return { ...actual, createFlows: onAnyPath(actual.createFlows, () => off.has("path of the flow")) };
 });
 

@@ -49,7 +49,6 @@ async function documents(): Promise<[path: string, content: string][]> {
   const { describeVariables } = await import("../../packages/mcp-auth/src/config.ts");
   const { serviceJsonSchema } = await import("../../apps/platform/src/deploy/service-file/json-schema.ts");
   const { deployFiles } = await import("./deploy/files.ts");
-  const { renderRequirements } = await import("./pages/requirements-page.ts");
   const { REGISTRY } = await import("../../packages/oauth-core/src/registry/registry.ts");
   const { FIRST_CLASS } = await import("../../packages/oauth-core/src/registry/first-class.ts");
   const { defineVendor } = await import("../../packages/oauth-core/src/registry/vendor.ts");
@@ -60,7 +59,6 @@ async function documents(): Promise<[path: string, content: string][]> {
     ["apps/broker/broker.schema.json", renderJson(configurationJsonSchema())],
     ["apps/mcp-template/service.schema.json", renderJson(serviceJsonSchema(describeVariables()))],
     ["docs/vendors.md", renderVendors([...REGISTRY.values()])],
-    ["docs/security-requirements.md", renderRequirements()],
     [FIRST_CLASS_FACTS_PATH, renderFirstClassFacts(FIRST_CLASS, defineVendor({ id: "", name: "" }))],
     ...(await renderApiPages(readPublished().filter(hasPage))),
     ...deployFiles(textOf("apps/broker/README.md"), textOf("apps/mcp-template/README.md")),

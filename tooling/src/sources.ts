@@ -40,10 +40,18 @@ export function parseSource(path: string, text: string): SourceFile {
 
 /** @param patterns globs from the root; `node_modules` and `dist` are never entered */
 export function readSources(patterns: readonly string[], root: string = ROOT): SourceFile[] {
-  return globSync(patterns, { cwd: root, exclude: (name) => /(^|[/\\])(node_modules|dist)$/.test(name) })
-    .map((path) => path.replaceAll("\\", "/"))
-    .sort()
-    .map((path) => parseSource(path, readFileSync(join(root, path), "utf8")));
+  return [...readTexts(patterns, root)].map(([path, text]) => parseSource(path, text));
+}
+
+/** @returns path → text, without parsing it; patterns as of `readSources` */
+export function readTexts(patterns: readonly string[], root: string = ROOT): Map<string, string> {
+  const paths = globSync(patterns, { cwd: root, exclude: (name) => /(^|[/\\])(node_modules|dist)$/.test(name) });
+  return new Map(
+    paths
+      .map((path) => path.replaceAll("\\", "/"))
+      .sort()
+      .map((path) => [path, readFileSync(join(root, path), "utf8")]),
+  );
 }
 
 /**

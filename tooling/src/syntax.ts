@@ -56,7 +56,10 @@ export interface Syntax {
   readonly exports: readonly { readonly name: string; readonly isType: boolean }[];
   /** Every name declared anywhere in the file, including members of objects and classes. */
   readonly names: ReadonlySet<string>;
-  /** Literal first arguments of `it`, `test` and `describe`, including `.each(…)` and the like. */
+  /**
+   * Literal first arguments of `it`, `test` and `describe`, including `.each(…)` and the like, and
+   * what each row of an `.each([…])` puts first.
+   */
   readonly titles: readonly Located[];
 }
 
@@ -83,8 +86,7 @@ export function readSyntax(path: string, text: string): Syntax {
     node: (node) => {
       if (node.type === "Literal" && typeof node["value"] === "number") add(found.numbers, node, String(node["value"]));
       if (node.type === "CallExpression") {
-        const title = testTitle(node);
-        if (title !== undefined) add(found.titles, node, title);
+        for (const title of testTitles(node)) add(found.titles, node, title);
       }
       const compared = comparedValues(node);
       if (compared !== undefined) {
@@ -149,25 +151,38 @@ function lineCounter(text: string): (offset: number) => number {
   const starts = [0];
   for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
   return (offset) => {
-    const next = starts.findIndex((start) => start > offset);
-    return next === -1 ? starts.length : next;
+    let [low, high] = [0, starts.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((starts[middle] ?? 0) <= offset) low = middle + 1;
+      else high = middle;
+    }
+    return low;
   };
 }
 
-/**
- * The literal title of `it("…")`, `it.each(rows)("…")`, `describe(…)`; of a template the text
- * before its first placeholder.
- */
-function testTitle(call: Node): string | undefined {
+/** The literal title of `it("…")`, `it.each(rows)("…")`, `describe(…)`, and the literals that begin the rows. */
+function testTitles(call: Node): string[] {
+  const rows: Node[] = [];
   let callee = call["callee"];
   while (isNode(callee) && /^(CallExpression|MemberExpression|TaggedTemplateExpression)$/.test(callee.type)) {
+    const [table] = (callee["arguments"] as Node[] | undefined) ?? [];
+    if (table?.type === "ArrayExpression") rows.push(...(table["elements"] as Node[]));
     callee = callee["callee"] ?? callee["object"] ?? callee["tag"];
   }
-  if (!isNode(callee) || !/^(it|test|describe)$/.test(String(callee["name"]))) return undefined;
-  const [title] = call["arguments"] as Node[];
-  if (title?.type === "Literal" && typeof title["value"] === "string") return title["value"];
-  if (title?.type !== "TemplateLiteral") return undefined;
-  return ((title["quasis"] as Node[])[0]?.["value"] as { cooked: string } | undefined)?.cooked;
+  if (!isNode(callee) || !/^(it|test|describe)$/.test(String(callee["name"]))) return [];
+  const title = literalText((call["arguments"] as Node[])[0]);
+  if (title === undefined) return [];
+  const first = (row: Node): Node | undefined =>
+    row.type === "ArrayExpression" ? (row["elements"] as Node[])[0] : row;
+  return [title, ...rows.flatMap((row) => literalText(first(row)) ?? [])];
+}
+
+/** Of a template the text before its first placeholder. */
+function literalText(node: Node | undefined): string | undefined {
+  if (node?.type === "Literal" && typeof node["value"] === "string") return node["value"];
+  if (node?.type !== "TemplateLiteral") return undefined;
+  return ((node["quasis"] as Node[])[0]?.["value"] as { cooked: string } | undefined)?.cooked;
 }
 
 function comparedValues(node: Node): Node[] | undefined {

@@ -1,4 +1,5 @@
-/** What every refusal must look like. */
+/** What every refusal must look like, and how a twin switches a defence off. */
+import type { createFlows as CreateFlows } from "@oauth-broker/broker/src/flows/policy.ts";
 import { expect } from "vitest";
 import { letTwinOff } from "./every-answer.ts";
 import type { Exchange } from "./names.ts";
@@ -33,4 +34,23 @@ export async function without<T>(off: Off, defence: string, attack: () => Promis
   } finally {
     off.delete(defence);
   }
+}
+
+/**
+ * The broker's flows without the check of the path: an answer counts for its flow on any path.
+ *
+ * @param isOff whether the check is off at the moment
+ */
+export function onAnyPath(createFlows: typeof CreateFlows, isOff: () => boolean): typeof CreateFlows {
+  return (deps) => {
+    const flows = createFlows(deps);
+    const callback: typeof flows.callback = async (request, trace) => {
+      if (!isOff()) return flows.callback(request, trace);
+      const { jti } = await deps.state.verify(request.parameters.require("state"));
+      const record = await deps.records.get({ kind: "flow", id: jti });
+      const path = record?.data["path"];
+      return flows.callback({ ...request, path: typeof path === "string" ? path : request.path }, trace);
+    };
+    return { ...flows, callback };
+  };
 }

@@ -45,6 +45,16 @@ describe("the index", () => {
     ]);
   });
 
+  it("reads what the rows of a table begin with, scripted attacks by name, and which tests are twins", () => {
+    const { proved, twins } = indexStandards([
+      test(
+        `it.each([["bar#EG-7 a port", {}], ["bar#EG-8 a size"]])("%s", f); it("X-2 twin: sent", f); it("V-3 a", f);`,
+      ),
+    ]);
+    expect([...proved.keys()]).toEqual(["bar#EG-7", "bar#EG-8", "bar#ID-1", "bar#X-2"]);
+    expect([...twins.keys()]).toEqual(["bar#X-2"]);
+  });
+
   it("does not take citations in tests for enforcement", () => {
     expect(indexStandards([test("//= rfc7636#4.6\nf();")]).cited.size).toBe(0);
   });

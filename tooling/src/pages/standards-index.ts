@@ -5,12 +5,15 @@
  */
 import type { SourceFile } from "../sources.ts";
 import { generated, link, table } from "./markdown.ts";
+import { isTwin, rowsIn } from "./requirements.ts";
 
 export interface StandardsIndex {
   /** Section → places that cite it, `path symbol`. */
   readonly cited: ReadonlyMap<string, readonly string[]>;
   /** Section → test files whose titles contain it. */
   readonly proved: ReadonlyMap<string, readonly string[]>;
+  /** Section → those of them in which the attack succeeds too, with one defence replaced. */
+  readonly twins: ReadonlyMap<string, readonly string[]>;
   /** Citations that are not of the form `name#section`. */
   readonly malformed: readonly string[];
 }
@@ -22,6 +25,7 @@ const WHOLE_TOKEN = new RegExp(`^${TOKEN.source}$`);
 export function indexStandards(files: readonly SourceFile[]): StandardsIndex {
   const cited = new Map<string, Set<string>>();
   const proved = new Map<string, Set<string>>();
+  const twins = new Map<string, Set<string>>();
   const malformed: string[] = [];
   const put = (index: Map<string, Set<string>>, section: string, value: string): void => {
     index.set(section, (index.get(section) ?? new Set()).add(value));
@@ -29,7 +33,10 @@ export function indexStandards(files: readonly SourceFile[]): StandardsIndex {
 
   for (const file of files) {
     for (const { text } of file.titles) {
-      for (const [section] of text.matchAll(TOKEN)) put(proved, section, file.path);
+      for (const section of sectionsIn(text)) {
+        put(proved, section, file.path);
+        if (isTwin(text)) put(twins, section, file.path);
+      }
     }
     if (file.kind === "test") continue;
     for (const [index, text] of file.text.split("\n").entries()) {
@@ -39,7 +46,12 @@ export function indexStandards(files: readonly SourceFile[]): StandardsIndex {
       else malformed.push(`${file.path}:${index + 1} //= ${section}`);
     }
   }
-  return { cited: sorted(cited), proved: sorted(proved), malformed };
+  return { cited: sorted(cited), proved: sorted(proved), twins: sorted(twins), malformed };
+}
+
+function sectionsIn(title: string): Set<string> {
+  const tokens = [...title.matchAll(TOKEN)].map(([section]) => section);
+  return new Set([...tokens, ...rowsIn(title).map((id) => `bar#${id}`)]);
 }
 
 /** The top-level declaration that contains a line, otherwise the next one below it. */
@@ -66,25 +78,26 @@ export function checkStandards({ cited, proved, malformed }: StandardsIndex, exc
   ];
 }
 
-export function renderStandards({ cited, proved }: StandardsIndex): string {
+export function renderStandards({ cited, proved, twins }: StandardsIndex): string {
   const unclaimed = [...proved].filter(([section]) => !cited.has(section));
-  const files = (paths: readonly string[] = []): string => paths.map((path) => link(path)).join("<br>");
+  const files = (section: string): string => {
+    const withTwin = twins.get(section) ?? [];
+    return (proved.get(section) ?? [])
+      .map((path) => (withTwin.includes(path) ? `${link(path)} (twin)` : link(path)))
+      .join("<br>");
+  };
   return generated(
     "Standards",
-    "Every section the code cites (`//= rfc7636#4.6`), where it is enforced, and the tests whose titles carry it. Sections of `bar` are rows of [security-requirements.md](security-requirements.md); deliberate gaps are in [exceptions.md](exceptions.md).",
+    "Every section the code cites (`//= rfc7636#4.6`), where it is enforced, and the tests whose titles carry it. In a twin an attack succeeds too, with one defence replaced. Sections of `bar` are rows of [security-requirements.md](security-requirements.md); deliberate gaps are in [exceptions.md](exceptions.md).",
     table(
       ["section", "enforced in", "proved by"],
-      [...cited].map(([section, places]) => [
-        sectionLink(section),
-        places.map(place).join("<br>"),
-        files(proved.get(section)),
-      ]),
+      [...cited].map(([section, places]) => [sectionLink(section), places.map(place).join("<br>"), files(section)]),
     ),
     "## Proved without a citation",
     "Behaviour of several files together; no single line enforces it.",
     table(
       ["section", "proved by"],
-      unclaimed.map(([section, paths]) => [sectionLink(section), files(paths)]),
+      unclaimed.map(([section]) => [sectionLink(section), files(section)]),
     ),
   );
 }

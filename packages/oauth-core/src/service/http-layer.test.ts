@@ -41,7 +41,7 @@ mount(
 const get = async (path: string, headers: Record<string, string> = {}): Promise<Response> =>
   app.request(path, { headers });
 
-describe("bar#CB-15 a page that a browser prefetches", () => {
+describe("a page that a browser prefetches", () => {
   it.each([{ "sec-purpose": "prefetch;prerender" }, { purpose: "prefetch" }, { "x-moz": "prefetch" }])(
     "is refused to %o, which spends nothing and is no error",
     async (headers) => {

@@ -10,7 +10,6 @@ const AHEAD = /\b(?:prefetch|prerender|preview|preload)\b/i;
  * @param header by its name in lower case
  * @see https://wicg.github.io/nav-speculation/prefetch.html#sec-purpose-header
  */
-//= bar#CB-15
 export function isPrefetch(header: (name: string) => string | undefined): boolean {
   return HEADERS.some((name) => AHEAD.test(header(name) ?? ""));
 }
