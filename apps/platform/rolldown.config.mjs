@@ -1,5 +1,5 @@
 // Bundles the platform into dist/main.js; service/bundle.ts sets the options.
-import { bundle } from "@oauth-broker/oauth-core/bundle";
+import { bundle } from "@oauth-broker/service/bundle";
 
 export default bundle({
   name: "The platform",

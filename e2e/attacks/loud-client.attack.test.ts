@@ -14,8 +14,8 @@ import { createFixture, type Fixture } from "./support/fixture.ts";
 const off = vi.hoisted(() => new Set<string>());
 afterEach(() => off.clear());
 
-vi.mock("../../packages/oauth-core/src/service/rate-limit.ts", async (original) => {
-  const actual = await original<typeof import("../../packages/oauth-core/src/service/rate-limit.ts")>();
+vi.mock("../../packages/service/src/http/rate-limit.ts", async (original) => {
+  const actual = await original<typeof import("../../packages/service/src/http/rate-limit.ts")>();
   const createRateLimit: typeof actual.createRateLimit = (perMinute, now) => {
     const limit = actual.createRateLimit(perMinute, now);
     return { ...limit, take: (caller) => (off.has("limit") ? undefined : limit.take(caller)) };

@@ -8,7 +8,7 @@ import type { Config, VendorConfig } from "@oauth-broker/broker/src/config/types
 import { Secret } from "@oauth-broker/oauth-core";
 import type { Egress } from "@oauth-broker/oauth-core/egress";
 import type { RegistryEntry, VendorCredentials } from "@oauth-broker/oauth-core/registry";
-import { createLog } from "@oauth-broker/oauth-core/service";
+import { createLog } from "@oauth-broker/service";
 import { type Entry, type EntryClient, keyPair } from "@oauth-broker/simulators/entry-vendor";
 
 export const ISSUER = "https://broker.prove-vendors.com";

@@ -1,6 +1,6 @@
 // dist/main.js, the published command: it needs no installed packages, and starts on every Node.js
 // in use.
-import { bundle } from "@oauth-broker/oauth-core/bundle";
+import { bundle } from "@oauth-broker/service/bundle";
 
 export default {
   ...bundle({ name: "create-server", input: "src/bin.ts", oldestNode: [20, 12] }),

@@ -9,16 +9,10 @@ import { createStateCodec } from "@oauth-broker/oauth-core/protocol";
 import { createResponseEncryption, endSurplusCookies } from "@oauth-broker/oauth-core/server";
 import { createEgress, type Egress, onBehalfOf } from "@oauth-broker/oauth-core/egress";
 import { Hono } from "hono";
-import { isLoopbackName } from "@oauth-broker/oauth-core/configuration";
-import {
-  errorFields,
-  errorPageWith,
-  type Log,
-  type LogDestination,
-  mount,
-  type Route,
-  watchedVendorClient,
-} from "@oauth-broker/oauth-core/service";
+import { isLoopbackName } from "@oauth-broker/service/configuration";
+import { errorFields, type Log, type LogDestination } from "@oauth-broker/service";
+import { errorPageWith, mount, type Route } from "@oauth-broker/service/http";
+import { watchedVendorClient } from "@oauth-broker/service/tracing";
 import { openAudit } from "./audit/audit.ts";
 import { auditedRoutes } from "./audit/routes.ts";
 import { configuredClients } from "./clients/registry.ts";

@@ -3,14 +3,14 @@
  * override it. With neither of them the broker runs the sandbox. This is the only file that reads
  * process.env; the rest of the reader is in config/. load.ts has the order of the steps.
  */
-import type { Environment } from "@oauth-broker/oauth-core/configuration";
+import type { Environment } from "@oauth-broker/service/configuration";
 
 export { buildVendors } from "./config/build.ts";
 export { describeConfiguration, type FieldDescription } from "./config/schema/describe.ts";
 export { configurationJsonSchema } from "./config/schema/json-schema.ts";
 export { loadConfig } from "./config/load.ts";
 export { type ConfigError, configError, isConfigError, type Problem } from "./config/problems.ts";
-export type { Environment } from "@oauth-broker/oauth-core/configuration";
+export type { Environment } from "@oauth-broker/service/configuration";
 export type * from "./config/types.ts";
 export type { SandboxUse } from "./config/source.ts";
 export type { VendorRegistry } from "./config/vendors/vendors.ts";

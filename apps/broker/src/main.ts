@@ -4,7 +4,7 @@
  */
 import { parseCommand, type Request } from "./cli/command-line.ts";
 import { type Config, loadConfig, readEnvironment } from "./config.ts";
-import { bufferedStdout, createLog, explainStartFailure, runService } from "@oauth-broker/oauth-core/service";
+import { bufferedStdout, createLog, explainStartFailure, runService } from "@oauth-broker/service";
 import { runOperatorCommand } from "./cli/operator.ts";
 import { sandboxUse } from "./sandbox.ts";
 import { start } from "./start.ts";

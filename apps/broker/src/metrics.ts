@@ -1,9 +1,5 @@
 /** The broker's metrics: those of every service, and its refresh replays and keyset. GET /metrics renders them. */
-import {
-  createServiceMetrics,
-  type ServiceMetrics,
-  type ServiceMetricsOptions,
-} from "@oauth-broker/oauth-core/metrics";
+import { createServiceMetrics, type ServiceMetrics, type ServiceMetricsOptions } from "@oauth-broker/service/metrics";
 
 export interface Metrics extends ServiceMetrics {
   /** A refresh answered from the sealed result of another request's vendor call. */

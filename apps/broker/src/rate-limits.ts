@@ -4,7 +4,7 @@
  * no client's limit. Called by routes/api.ts and routes/register.ts.
  */
 import type { Clock } from "@oauth-broker/oauth-core";
-import { createRateLimit, type RateLimit } from "@oauth-broker/oauth-core/service";
+import { createRateLimit, type RateLimit } from "@oauth-broker/service/http";
 import type { LimitsConfig } from "./config.ts";
 
 export interface RateLimits {

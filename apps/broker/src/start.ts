@@ -9,14 +9,8 @@ import { type Broker, createBroker } from "./app.ts";
 import type { Config } from "./config.ts";
 import { defined } from "@oauth-broker/oauth-core";
 import { createCidrMatcher } from "@oauth-broker/oauth-core/egress";
-import {
-  type HttpTimeouts,
-  listen,
-  type Listening,
-  type Log,
-  type LogDestination,
-  startTracing,
-} from "@oauth-broker/oauth-core/service";
+import { type HttpTimeouts, listen, type Listening, type Log, type LogDestination } from "@oauth-broker/service";
+import { startTracing } from "@oauth-broker/service/tracing";
 import { type Sandbox, startSandbox } from "./sandbox.ts";
 
 const CLOSE_MS = 2_000;

@@ -12,7 +12,7 @@ import { createBroker } from "./app.ts";
 import type { Config } from "./config.ts";
 import { createKeyset, PUBLISH_SECONDS } from "./keys/keyset.ts";
 import { recordKeysetStorage } from "./keys/keyset-storage.ts";
-import { createLog } from "@oauth-broker/oauth-core/service";
+import { createLog } from "@oauth-broker/service";
 import { openStores } from "./stores.ts";
 import { startTestAws, type TestAws } from "./testing/aws.ts";
 import { configuration, ISSUER, NOW, testBroker } from "./testing/test-broker.ts";

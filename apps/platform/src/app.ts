@@ -5,7 +5,8 @@
 import { type Clock, defined } from "@oauth-broker/oauth-core";
 import { createEgress, type Egress } from "@oauth-broker/oauth-core/egress";
 import { isOwnHost } from "@oauth-broker/oauth-core/server";
-import { errorPageWith, type Log, mount } from "@oauth-broker/oauth-core/service";
+import { errorPageWith, mount } from "@oauth-broker/service/http";
+import type { Log } from "@oauth-broker/service";
 import { Hono } from "hono";
 import { createAgent } from "./agent/agent.ts";
 import { createPendingCalls } from "./agent/pending-calls.ts";

@@ -3,7 +3,7 @@
  * Runs and prints nothing.
  */
 import { type CommandLine, noSuchCommand, readCommandLine, usageMessage } from "@oauth-broker/oauth-core";
-import { DEFAULT_MAX_CONNECTIONS } from "@oauth-broker/oauth-core/configuration";
+import { DEFAULT_MAX_CONNECTIONS } from "@oauth-broker/service/configuration";
 import type { Connector } from "./connectors/connector.ts";
 import { isVariableName } from "./deploy/service-file/allowed-variables.ts";
 import manifest from "../package.json" with { type: "json" };

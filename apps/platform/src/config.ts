@@ -10,10 +10,10 @@ import {
   type EnvironmentReader,
   MOST_MAX_CONNECTIONS,
   parseOrigin,
-} from "@oauth-broker/oauth-core/configuration";
+} from "@oauth-broker/service/configuration";
 import type { BrokerAccess } from "./oauth/client-of-connector.ts";
 
-export { type Environment, startFolder } from "@oauth-broker/oauth-core/configuration";
+export { type Environment, startFolder } from "@oauth-broker/service/configuration";
 
 export interface PlatformConfig {
   /** The URL of the platform, without path and trailing slash. */

@@ -16,7 +16,7 @@ async function main(): Promise<number> {
 try {
   process.exit(await main());
 } catch (error) {
-  const { explainStartFailure } = await import("@oauth-broker/oauth-core/service");
+  const { explainStartFailure } = await import("@oauth-broker/service");
   const message = explainStartFailure(error, "The platform", "PLATFORM_URL=http://127.0.0.1:8790");
   process.stderr.write(`${message}\n`);
   process.exit(EXIT.failed);

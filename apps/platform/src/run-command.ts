@@ -2,7 +2,7 @@
  * Runs one command of the platform: reads the settings, opens the storage, handles signals. stdout
  * carries results; messages for the operator go to stderr. main.ts loads it, except for a keeper.
  */
-import { createLog, onStopSignal } from "@oauth-broker/oauth-core/service";
+import { createLog, onStopSignal } from "@oauth-broker/service";
 import { type Command, EXIT, HELP, VERSION } from "./cli.ts";
 import { systemClock } from "./clock.ts";
 import { loadPlatformConfig, loadServeConfig, readEnvironment, startFolder } from "./config.ts";

@@ -2,7 +2,7 @@
  * `platform serve`: serves the pages on a port of this machine until a signal. Prints the log on
  * stdout; its first line has the address.
  */
-import { listen, type Log } from "@oauth-broker/oauth-core/service";
+import { listen, type Log } from "@oauth-broker/service";
 import { createPlatform } from "./app.ts";
 import { EXIT } from "./cli.ts";
 import type { ServeConfig } from "./config.ts";

@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Broker, createBroker } from "@oauth-broker/broker/src/app.ts";
 import { loadConfig } from "@oauth-broker/broker/src/config.ts";
-import { createLog } from "@oauth-broker/oauth-core/service";
+import { createLog } from "@oauth-broker/service";
 import type { Fetch } from "@oauth-broker/oauth-core";
 import type { Egress } from "@oauth-broker/oauth-core/egress";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";

@@ -3,7 +3,7 @@
  * normalizes paths or headers.
  */
 import { Agent, type IncomingMessage, request } from "node:http";
-import { listen } from "@oauth-broker/oauth-core/service";
+import { listen } from "@oauth-broker/service";
 import { onTestFinished } from "vitest";
 import type { Exchange } from "./names.ts";
 import type { Fixture } from "./fixture.ts";

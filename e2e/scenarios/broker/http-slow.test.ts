@@ -2,7 +2,7 @@
  * Row HT-5 of the bar: slow clients lose their connection, and other clients are not affected. The
  * soak takes the 15 s of that limit, with the built broker; `npm test` a fifth of it.
  */
-import { HTTP_TIMEOUTS } from "@oauth-broker/oauth-core/service";
+import { HTTP_TIMEOUTS } from "@oauth-broker/service";
 import { volume } from "@oauth-broker/oauth-core/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { FORM, type HttpBroker, startHttpBroker } from "../../support/broker/http.ts";

@@ -29,6 +29,7 @@ const OF_OTHERS = /^globals: (?:Symbol\(undici\.|__zod_|awslambda$)/;
 const OLDEST: Readonly<Record<string, string>> = {
   "broker-client": "22.19.0",
   "oauth-core": "22.19.0",
+  service: "22.19.0",
   "token-store": "24.15.0",
   "mcp-auth": "24.15.0",
 };
@@ -174,7 +175,7 @@ describe.each(IS_WHOLE ? ["in one project"] : [])("all libraries %s", () => {
     for (const resolution of RESOLUTIONS) await expectTypes(project, resolution, [...programs, "every.ts"]);
   });
 
-  it.each(["oauth-core", "token-store"])(
+  it.each(["oauth-core", "service", "token-store"])(
     "run: the program in the README of %s, on its oldest Node.js",
     async (name) => {
       const text = readmeBlock(join(ROOT, "packages", name), "ts");

@@ -194,6 +194,7 @@ describe("hosted mode, by the packed command", () => {
     expect(Object.fromEntries(own.map(([path, { resolved, inBundle }]) => [path, resolved ?? inBundle]))).toEqual({
       "node_modules/@oauth-broker/mcp-auth": "file:packed/mcp-auth.tgz",
       "node_modules/@oauth-broker/mcp-auth/node_modules/@oauth-broker/oauth-core": true,
+      "node_modules/@oauth-broker/mcp-auth/node_modules/@oauth-broker/service": true,
       "node_modules/@oauth-broker/mcp-auth/node_modules/@oauth-broker/token-store": true,
       "node_modules/@oauth-broker/simulators": "file:packed/simulators.tgz",
     });

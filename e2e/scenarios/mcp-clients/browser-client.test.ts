@@ -5,7 +5,7 @@
  */
 import { createIngress } from "@oauth-broker/platform/src/routes/ingress.ts";
 import { Secret } from "@oauth-broker/oauth-core";
-import { createLog, listen, type Listening } from "@oauth-broker/oauth-core/service";
+import { createLog, listen, type Listening } from "@oauth-broker/service";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type BrowserClient, type BrowserOutcome, serveBrowserClient } from "../../support/mcp/browser-client.ts";

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import type { Clock } from "@oauth-broker/oauth-core";
 import { type Broker, createBroker } from "@oauth-broker/broker/src/app.ts";
 import { loadConfig } from "@oauth-broker/broker/src/config.ts";
-import { createLog, listen } from "@oauth-broker/oauth-core/service";
+import { createLog, listen } from "@oauth-broker/service";
 import { findSecrets } from "../secrets.ts";
 
 export interface InProcessBroker {

@@ -5,7 +5,7 @@
  */
 import { loadConfig, readEnvironment } from "@oauth-broker/broker/src/config.ts";
 import { start } from "@oauth-broker/broker/src/start.ts";
-import { bufferedStdout, createLog, runService } from "@oauth-broker/oauth-core/service";
+import { bufferedStdout, createLog, runService } from "@oauth-broker/service";
 import { SHORT_HTTP_TIMEOUTS } from "./short-waits.ts";
 
 const stdout = bufferedStdout();

@@ -1,5 +1,5 @@
 /** The limits of short-waits-broker.ts, for the tests that expect them. */
-import { HTTP_TIMEOUTS, type HttpTimeouts } from "@oauth-broker/oauth-core/service";
+import { HTTP_TIMEOUTS, type HttpTimeouts } from "@oauth-broker/service";
 
 /** How much shorter: still much longer than a busy machine may be late. */
 export const SHARE = 5;

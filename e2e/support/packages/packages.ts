@@ -8,7 +8,15 @@ import { join } from "node:path";
 import { ROOT } from "../paths.ts";
 import { mustRun } from "./scaffold.ts";
 
-export const PACKAGES = ["broker-client", "create-server", "mcp-auth", "oauth-core", "simulators", "token-store"];
+export const PACKAGES = [
+  "broker-client",
+  "create-server",
+  "mcp-auth",
+  "oauth-core",
+  "service",
+  "simulators",
+  "token-store",
+];
 
 const SOURCES = "{packages/*,apps/mcp-template}/{src/**/*.{ts,json},*.{json,md,mjs}}";
 const TARBALL = "tarball/package.tgz";

@@ -3,7 +3,7 @@
  * them, and users of its pages.
  */
 import { rmSync } from "node:fs";
-import { createLog, listen } from "@oauth-broker/oauth-core/service";
+import { createLog, listen } from "@oauth-broker/service";
 import { createPlatform, type PlatformOptions } from "@oauth-broker/platform/src/app.ts";
 import { systemClock } from "@oauth-broker/platform/src/clock.ts";
 import type { Connector } from "@oauth-broker/platform/src/connectors/connector.ts";

@@ -33,19 +33,19 @@ const packages = (names: string): string => `packages/{${names}}/src/**/*.{ts,js
 const BROKER: Build = {
   folder: BROKER_FOLDER,
   bundles: [BROKER_BUNDLE],
-  sources: ["apps/broker/src/**/*.ts", packages("oauth-core,token-store")],
+  sources: ["apps/broker/src/**/*.ts", packages("oauth-core,service,token-store")],
 };
 
 const MCP: Build = {
   folder: MCP_FOLDER,
   bundles: [MCP_BUNDLE],
-  sources: ["apps/mcp-template/src/**/*.ts", packages("oauth-core,token-store,mcp-auth")],
+  sources: ["apps/mcp-template/src/**/*.ts", packages("oauth-core,service,token-store,mcp-auth")],
 };
 
 const PLATFORM: Build = {
   folder: PLATFORM_FOLDER,
   bundles: [PLATFORM_BUNDLE],
-  sources: ["apps/platform/src/**/*.ts", packages("oauth-core,token-store,broker-client")],
+  sources: ["apps/platform/src/**/*.ts", packages("oauth-core,service,token-store,broker-client")],
 };
 
 /** Started again and again: the broker with short waits, a server, the conformance suite's client. */

@@ -1,5 +1,5 @@
 /** The only reader of process.env here. */
-import { startFolder } from "@oauth-broker/oauth-core/configuration";
+import { startFolder } from "@oauth-broker/service/configuration";
 
 import { OPTION_NAMES } from "./arguments.ts";
 

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createLog } from "@oauth-broker/oauth-core/service";
+import { createLog } from "@oauth-broker/service";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { createApp, type McpApp } from "./app.ts";
 import { systemClock } from "./clock.ts";

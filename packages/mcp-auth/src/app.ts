@@ -9,14 +9,9 @@ import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
 import { createEgress } from "@oauth-broker/oauth-core/egress";
 import { type Answer, jsonAnswer } from "@oauth-broker/oauth-core/http";
 import { endSurplusCookies } from "@oauth-broker/oauth-core/server";
-import {
-  errorPageWith,
-  faviconRoute,
-  type Log,
-  mount,
-  type Route,
-  watchedVendorClient,
-} from "@oauth-broker/oauth-core/service";
+import { errorPageWith, faviconRoute, mount, type Route } from "@oauth-broker/service/http";
+import type { Log } from "@oauth-broker/service";
+import { watchedVendorClient } from "@oauth-broker/service/tracing";
 import { Hono } from "hono";
 import { createCallerAddress } from "./caller-address.ts";
 import { createHosted } from "./hosted/hosted.ts";

@@ -12,7 +12,7 @@ import {
   type LoopbackServer,
   startLoopbackServer,
 } from "../../oauth-core/src/testing/network/loopback-server.ts";
-import { createLog } from "@oauth-broker/oauth-core/service";
+import { createLog } from "@oauth-broker/service";
 import { z } from "zod";
 import { loadSettings, UNDER_DEV } from "./config.ts";
 import { startServer } from "./start.ts";

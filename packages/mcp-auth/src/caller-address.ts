@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage } from "node:http";
 import { createCidrMatcher } from "@oauth-broker/oauth-core/egress";
-import { networkOf, plainAddress } from "@oauth-broker/oauth-core/service";
+import { networkOf, plainAddress } from "@oauth-broker/service";
 import type { Context } from "hono";
 
 /**

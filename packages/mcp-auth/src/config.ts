@@ -8,7 +8,7 @@ import {
   ignoredProxyWarnings,
   type Problem,
   valueOf,
-} from "@oauth-broker/oauth-core/configuration";
+} from "@oauth-broker/service/configuration";
 import { readCallback, readPlatformUrl } from "./config/callback.ts";
 import { readDeployment } from "./config/deployment.ts";
 import { checkTokenStore, readAdoption } from "./config/token-store.ts";
@@ -23,7 +23,7 @@ import type { Settings } from "./settings.ts";
 import type { Tool } from "./tool.ts";
 
 export { prefixOf } from "./config/reader.ts";
-export type { Environment } from "@oauth-broker/oauth-core/configuration";
+export type { Environment } from "@oauth-broker/service/configuration";
 export type { Variable } from "./config/variables.ts";
 
 /**

@@ -4,7 +4,7 @@
  * code behind these interfaces does not know the mode.
  */
 import { defined, type EpochSeconds, OAuthError, type Secret } from "@oauth-broker/oauth-core";
-import type { Route } from "@oauth-broker/oauth-core/service";
+import type { Route } from "@oauth-broker/service/http";
 
 /** A vendor token that is valid now. */
 export interface VendorToken {

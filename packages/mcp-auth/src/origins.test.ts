@@ -6,7 +6,7 @@ import { defined } from "@oauth-broker/oauth-core";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createLog } from "@oauth-broker/oauth-core/service";
+import { createLog } from "@oauth-broker/service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createApp, type McpApp } from "./app.ts";
 import { systemClock } from "./clock.ts";

@@ -3,7 +3,7 @@
  * in `ALLOWED_ORIGINS`; metadata is open to every page; our own pages and callbacks only to
  * ourselves. Applied by app.ts to every route but the probes.
  */
-import { createCors, readableByAll, type Route, withCors } from "@oauth-broker/oauth-core/service";
+import { createCors, readableByAll, type Route, withCors } from "@oauth-broker/service/http";
 import { PATHS } from "./resource/paths.ts";
 import { createKnownHost, type KnownHost, onlyForUs } from "./mcp/admission/known-host.ts";
 import type { Settings } from "./settings.ts";

@@ -5,14 +5,14 @@
 import type * as Server from "@oauth-broker/oauth-core/server";
 import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
-import type * as Service from "@oauth-broker/oauth-core/service";
-import { createLog } from "@oauth-broker/oauth-core/service";
+import type * as Service from "@oauth-broker/service/http";
+import { createLog } from "@oauth-broker/service";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { loadSettings } from "./config.ts";
 import { HOSTED, PRE_REGISTERED } from "./testing/environments.ts";
 
 const SERVER = "@oauth-broker/oauth-core/server";
-const SERVICE = "@oauth-broker/oauth-core/service";
+const SERVICE = "@oauth-broker/service/http";
 const KNOWN_HOST = "./mcp/admission/known-host.ts";
 const BEARER = "./mcp/admission/bearer.ts";
 

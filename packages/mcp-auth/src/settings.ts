@@ -3,9 +3,9 @@
  * part it needs.
  */
 import type { Secret } from "@oauth-broker/oauth-core";
-import type { TracingSettings } from "@oauth-broker/oauth-core/configuration";
+import type { TracingSettings } from "@oauth-broker/service/configuration";
 import type { Vendor, VendorCredentials } from "@oauth-broker/oauth-core/registry";
-import type { ListenOptions } from "@oauth-broker/oauth-core/service";
+import type { ListenOptions } from "@oauth-broker/service";
 
 export interface CommonSettings {
   readonly listen: ListenOptions;

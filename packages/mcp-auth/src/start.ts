@@ -15,9 +15,9 @@ import {
   type Listening,
   type Log,
   runService,
-  startTracing,
   toolOfContext,
-} from "@oauth-broker/oauth-core/service";
+} from "@oauth-broker/service";
+import { startTracing } from "@oauth-broker/service/tracing";
 import { createApp, createMetricsApp, type McpApp } from "./app.ts";
 import { runCommand } from "./cli/run-command.ts";
 import { systemClock } from "./clock.ts";

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Secret } from "@oauth-broker/oauth-core";
-import { createLog } from "@oauth-broker/oauth-core/service";
+import { createLog } from "@oauth-broker/service";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { type DynamoDbEngine, type KmsServer, startDynamoDb, startKms } from "@oauth-broker/simulators/aws";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";

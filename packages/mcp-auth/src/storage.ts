@@ -3,7 +3,7 @@
  * token-store package opens it; this file adds what is specific to a server.
  */
 import type { Clock } from "@oauth-broker/oauth-core";
-import type { Log, LogFields } from "@oauth-broker/oauth-core/service";
+import type { Log, LogFields } from "@oauth-broker/service";
 import {
   type OpenTokenStoreOptions,
   openServerStorage,

@@ -1,7 +1,7 @@
 /**
  * What every subpath speaks: the ports an app brings, errors, secrets that do not print, keyed
  * hashes, and mechanics without OAuth in them. The rest is in the subpaths: protocol, registry,
- * client, server, brokered-code, egress, http, configuration, service.
+ * client, server, brokered-code, egress, http.
  */
 export type {
   Advanced,
@@ -21,7 +21,7 @@ export type {
   Timer,
 } from "./ports.ts";
 
-export { type BodyFault, type ByteCollector, createByteCollector } from "./mechanics/byte-collector.ts";
+export { type BodyFault, type ByteCollector, createByteCollector, isChopped } from "./mechanics/byte-collector.ts";
 export {
   answerUsage,
   type CommandLine,
@@ -34,6 +34,7 @@ export {
 export { defined } from "./mechanics/defined.ts";
 export { createExpiringMap, type ExpiringMap } from "./mechanics/expiring-map.ts";
 export { makeFolder } from "./mechanics/make-folder.ts";
+export { nearest } from "./mechanics/nearest.ts";
 export { createSharedCalls, type SharedCalls } from "./mechanics/shared-calls.ts";
 export { systemTimer } from "./mechanics/system-timer.ts";
 export { createTurns, type Refusal, type Turn, type Turns, type TurnsOptions } from "./mechanics/turns.ts";

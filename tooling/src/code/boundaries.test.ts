@@ -7,6 +7,8 @@ const ENTRIES = new Map([
   ["@oauth-broker/oauth-core/client", "packages/oauth-core/src/vendor-client/index.ts"],
   ["@oauth-broker/oauth-core/http", "packages/oauth-core/src/http/index.ts"],
   ["@oauth-broker/oauth-core/testing", "packages/oauth-core/src/testing/index.ts"],
+  ["@oauth-broker/service", "packages/service/src/index.ts"],
+  ["@oauth-broker/service/http", "packages/service/src/http/index.ts"],
   ["@oauth-broker/token-store", "packages/token-store/src/index.ts"],
   ["@oauth-broker/simulators", "packages/simulators/src/index.ts"],
 ]);
@@ -32,6 +34,11 @@ describe("arrows", () => {
     ["packages/token-store/src/a.ts", `import { type A, type B } from "@oauth-broker/oauth-core/client";`],
     ["packages/token-store/src/a.ts", `import { x } from "@oauth-broker/oauth-core/http";`],
     ["packages/oauth-core/src/protocol/a.ts", `import { x } from "@oauth-broker/token-store";`],
+    [`${CORE}/brokered-code/a.ts`, `import type { Trace } from "@oauth-broker/service/http";`],
+    ["packages/token-store/src/a.ts", `import type { Log } from "@oauth-broker/service";`],
+    ["packages/service/src/serve.ts", `import type { Route } from "./http/http-layer.ts";`],
+    ["packages/service/src/configuration/a.ts", `import type { Log } from "../log.ts";`],
+    ["packages/service/src/tracing/start.ts", `import { startExporter } from "./exporter.ts";`],
     ["packages/simulators/src/a.ts", `import { x } from "@oauth-broker/oauth-core";`],
     ["packages/simulators/src/entry-vendor/a.ts", `import type { Clock } from "@oauth-broker/oauth-core";`],
     ["packages/simulators/src/entry-vendor/a.ts", `import { REGISTRY } from "../../../oauth-core/src/registry/b.ts";`],
@@ -65,6 +72,8 @@ describe("arrows", () => {
     [`${BROKER}/testing/test-broker.ts`, `import { fixedClock } from "@oauth-broker/oauth-core/testing";`],
     [`${BROKER}/app.test.ts`, `import { x } from "@oauth-broker/simulators";`],
     [`${BROKER}/app.ts`, `import { x } from "@oauth-broker/oauth-core/http";`],
+    [`${BROKER}/app.ts`, `import { x } from "@oauth-broker/service/http";`],
+    ["packages/service/src/tracing/start.ts", `const { x } = await import("./exporter.ts");`],
     ["examples/hono/main.ts", `import { Hono } from "hono"; await fetch(process.env.URL); console.log(Date.now());`],
     [`${CORE}/protocol/a.ts`, `// import { x } from "../vendor-client/b.ts";\nconst text = 'import "../http/b.ts"';`],
   ])("permit %s: %s", (path, code) => {
@@ -91,7 +100,7 @@ describe("access to the outside is in one place", () => {
     ],
     [
       "only the span exporter imports the OpenTelemetry SDK",
-      `${CORE}/service/tracing/spans.ts`,
+      "packages/service/src/tracing/spans.ts",
       `import { TracerProvider } from "@opentelemetry/sdk-trace";`,
     ],
     ["only storage/sqlite imports node:sqlite", `${BROKER}/stores.ts`, `import { DatabaseSync } from "node:sqlite";`],
@@ -113,12 +122,12 @@ describe("access to the outside is in one place", () => {
   });
 
   it.each([
-    [`${CORE}/http/a.ts`, `import { Hono } from "hono";`],
+    ["packages/service/src/http/a.ts", `import { Hono } from "hono";`],
     [`${BROKER}/flows/a.ts`, `import type { Context } from "hono";`],
     [`${CORE}/egress/connector.ts`, `import net from "node:net";`],
     [`${CORE}/service/addresses.ts`, `import { BlockList, isIP } from "node:net";`],
     [
-      `${CORE}/service/serve.ts`,
+      "packages/service/src/serve.ts",
       `import { createServer } from "node:http"; process.stdout.write("x"); process.on("SIGTERM", f);`,
     ],
     [`${BROKER}/flows/a.ts`, `export async function f(url: string, { fetch }: Deps) { return fetch(url); }`],

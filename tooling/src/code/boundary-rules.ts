@@ -7,19 +7,19 @@
 const CORE = "packages/oauth-core/src";
 const CORE_ENTRIES = ["index", "protocol/index", "registry/index", "vendor-client/index", "authorization-server/index"];
 
-/** What a service may take of oauth-core. */
-const OAUTH_CORE = [
+const SERVICE = ["service", "service page", "service http", "service tracing", "configuration", "metrics"];
+
+/** What an app may take of oauth-core, and the frame it runs in. */
+const CORE_AND_SERVICE = [
   "core index",
   "protocol",
   "registry",
   "vendor-client",
   "authorization-server",
   "brokered-code",
-  "configuration",
   "http",
-  "service",
   "egress",
-  "metrics",
+  ...SERVICE,
 ];
 
 /**
@@ -54,45 +54,48 @@ export const ZONES: readonly {
     files: /^packages\/oauth-core\/src\/http\//,
     mayImport: ["ports", "mechanics", "protocol", "registry", "vendor-client", "authorization-server"],
   },
-  // The configuration of a service or a command: plain values in, values or problems out.
-  { zone: "configuration", files: /^packages\/oauth-core\/src\/configuration\//, mayImport: ["ports", "mechanics"] },
-  // The OpenTelemetry SDK: see ON_DEMAND.
-  {
-    zone: "span exporter",
-    files: /^packages\/oauth-core\/src\/service\/tracing\/exporter\.ts$/,
-    mayImport: ["mechanics", "configuration", "service"],
-  },
-  // It watches the calls of a vendor client that an app has made.
-  {
-    zone: "service",
-    files: /^packages\/oauth-core\/src\/service\//,
-    mayImport: ["ports", "mechanics", "protocol", "configuration", "http", "vendor-client", "span exporter"],
-  },
-  // The engine of both apps; from the service it takes only the type of the trace.
+  // The engine of both apps.
   {
     zone: "brokered-code",
     files: /^packages\/oauth-core\/src\/brokered-code\//,
-    mayImport: [
-      "ports",
-      "mechanics",
-      "protocol",
-      "registry",
-      "vendor-client",
-      "authorization-server",
-      "http",
-      "service",
-    ],
-  },
-  // Of the service only types.
-  {
-    zone: "metrics",
-    files: /^packages\/oauth-core\/src\/metrics\//,
-    mayImport: ["ports", "mechanics", "protocol", "service"],
+    mayImport: ["ports", "mechanics", "protocol", "registry", "vendor-client", "authorization-server", "http"],
   },
   {
     zone: "core index",
     files: /^packages\/oauth-core\/src\/[^/]+$/,
     mayImport: ["ports", "mechanics", "protocol"],
+  },
+  // The configuration of a service or a command: plain values in, values or problems out.
+  { zone: "configuration", files: /^packages\/service\/src\/configuration\//, mayImport: ["core index"] },
+  // The OpenTelemetry SDK: see ON_DEMAND.
+  {
+    zone: "span exporter",
+    files: /^packages\/service\/src\/tracing\/exporter\.ts$/,
+    mayImport: ["configuration", "service"],
+  },
+  // It watches the calls of a vendor client that an app has made.
+  {
+    zone: "service tracing",
+    files: /^packages\/service\/src\/tracing\//,
+    mayImport: ["core index", "vendor-client", "configuration", "service", "span exporter"],
+  },
+  {
+    zone: "service http",
+    files: /^packages\/service\/src\/http\//,
+    mayImport: ["core index", "protocol", "http", "configuration", "service", "service page", "service tracing"],
+  },
+  // Of the others only types.
+  {
+    zone: "metrics",
+    files: /^packages\/service\/src\/metrics\//,
+    mayImport: ["service http", "service tracing"],
+  },
+  { zone: "service page", files: /^packages\/service\/src\/page\.ts$/, mayImport: [] },
+  // The process, its log and the listening socket.
+  {
+    zone: "service",
+    files: /^packages\/service\//,
+    mayImport: ["core index", "http", "configuration", "service page"],
   },
   // Ports, errors, secrets and mechanics: it knows nothing of OAuth.
   { zone: "token-store", files: /^packages\/token-store\//, mayImport: ["core index"] },
@@ -101,12 +104,12 @@ export const ZONES: readonly {
   {
     zone: "dev",
     files: /^packages\/mcp-auth\/src\/dev\//,
-    mayImport: ["mcp-auth", "core index", "protocol", "registry", "vendor-client", "egress", "service", "simulators"],
+    mayImport: ["mcp-auth", "core index", "protocol", "registry", "vendor-client", "egress", ...SERVICE, "simulators"],
   },
   {
     zone: "mcp-auth",
     files: /^packages\/mcp-auth\//,
-    mayImport: ["token-store", ...OAUTH_CORE],
+    mayImport: ["token-store", ...CORE_AND_SERVICE],
   },
   // The registry and the checks of the settings; they are written into projects and never loaded
   // with a server.
@@ -142,22 +145,30 @@ export const ZONES: readonly {
       "protocol",
       "vendor-client",
       "authorization-server",
-      "service",
       "egress",
       "app",
+      ...SERVICE,
     ],
   },
   {
     zone: "sandbox",
     files: /^apps\/[^/]+\/src\/sandbox\.ts$/,
-    mayImport: ["app", "simulators", "sample platform", "mcp-auth", "broker-client", "token-store", ...OAUTH_CORE],
+    mayImport: [
+      "app",
+      "simulators",
+      "sample platform",
+      "mcp-auth",
+      "broker-client",
+      "token-store",
+      ...CORE_AND_SERVICE,
+    ],
   },
   // Programs as others write them: what is published, and nothing else of ours.
   { zone: "examples", files: /^examples\//, mayImport: ["broker-client"] },
   {
     zone: "app",
     files: /^apps\//,
-    mayImport: ["sandbox", "mcp-auth", "broker-client", "token-store", ...OAUTH_CORE],
+    mayImport: ["sandbox", "mcp-auth", "broker-client", "token-store", ...CORE_AND_SERVICE],
   },
 ];
 
@@ -188,7 +199,7 @@ const EGRESS = /^packages\/oauth-core\/src\/egress\/[^/]+\.ts$/;
  */
 const CALLERS_OWN = /^packages\/broker-client\/src\/broker\/http\.ts$/;
 /** Listens; opens no outbound connection. */
-const SERVES = /^packages\/oauth-core\/src\/service\/serve\.ts$/;
+const SERVES = /^packages\/service\/src\/serve\.ts$/;
 /**
  * Streams, which egress cannot: event streams pass here. Reaches only the loopback address of a
  * deployed server.
@@ -203,7 +214,7 @@ const WAITS: readonly RegExp[] = [
   // It is the Timer.
   /^packages\/oauth-core\/src\/mechanics\/system-timer\.ts$/,
   // Sockets, child processes and exports of spans, which live in real time.
-  /^packages\/oauth-core\/src\/(egress|service)\//,
+  /^packages\/(oauth-core\/src\/egress|service\/src)\//,
   /^apps\/platform\/src\/(deploy|ingress)\//,
   /^apps\/[^/]+\/src\/start\.ts$/,
   /^packages\/mcp-auth\/src\/(start\.ts$|dev\/)/,
@@ -229,7 +240,7 @@ export const CONFINED_MODULES: readonly Confined[] = [
     rule: "hono stays in the HTTP layer",
     what: /^(hono|@hono\/.*)(\/|$)/,
     allowed: [
-      /^packages\/oauth-core\/src\/(http|service)\//,
+      /^packages\/service\/src\//,
       /^(apps|packages)\/[^/]+\/src\/app\.ts$/,
       /^apps\/[^/]+\/src\/(routes|pages)\//,
       /^apps\/broker\/src\/sample-platform\/app\.ts$/,
@@ -257,7 +268,7 @@ export const CONFINED_MODULES: readonly Confined[] = [
   {
     rule: "only the span exporter imports the OpenTelemetry SDK",
     what: /^@opentelemetry\/(?!api$)/,
-    allowed: [/^packages\/oauth-core\/src\/service\/tracing\/exporter\.ts$/],
+    allowed: [/^packages\/service\/src\/tracing\/exporter\.ts$/],
     instead: "use @opentelemetry/api",
   },
   { ...TAKE_A_TIMER, what: /^(node:)?timers(\/promises)?$/ },

@@ -17,7 +17,7 @@ interface Manifest {
 }
 
 const PORT = 14_900 + (process.pid % 90);
-const FILE = "packages/oauth-core/src/service/error-page.ts";
+const FILE = "packages/service/src/http/error-page.ts";
 const BOOTSTRAP = "node scripts/bootstrap.mjs ";
 
 let copy: WorkingCopy;

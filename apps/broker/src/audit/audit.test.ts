@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, renameSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
-import { createLog } from "@oauth-broker/oauth-core/service";
+import { createLog } from "@oauth-broker/service";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { folderOf } from "../config/testing/config-file.ts";

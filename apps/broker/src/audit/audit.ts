@@ -5,7 +5,7 @@
  * them, `broker audit verify` checks them.
  */
 import { type Clock, type EpochSeconds, toOAuthError, withRestart } from "@oauth-broker/oauth-core";
-import { errorFields, jsonText, type Log, type LogDestination } from "@oauth-broker/oauth-core/service";
+import { errorFields, jsonText, type Log, type LogDestination } from "@oauth-broker/service";
 import type { Config } from "../config.ts";
 import { type Head, newChain, nextLine } from "./chain.ts";
 import { type AuditSink, openAuditFile } from "./file.ts";

@@ -3,7 +3,7 @@
  * spent. The legs record themselves what they have done.
  */
 import { type Clock, defined, type OAuthError, toOAuthError } from "@oauth-broker/oauth-core";
-import { createRateLimit, type RateLimit, type Route, type Trace } from "@oauth-broker/oauth-core/service";
+import { createRateLimit, type RateLimit, type Route, type Trace } from "@oauth-broker/service/http";
 import type { Audit } from "./audit.ts";
 
 /**

@@ -4,7 +4,7 @@
  */
 import { accessSync, closeSync, constants, openSync, readSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import type { Parsed } from "@oauth-broker/oauth-core/configuration";
+import type { Parsed } from "@oauth-broker/service/configuration";
 import { MARK } from "../audit/chain.ts";
 import type { Problem } from "./problems.ts";
 import type { Source, Tree } from "./source.ts";

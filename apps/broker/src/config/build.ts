@@ -5,7 +5,7 @@ import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { defined } from "@oauth-broker/oauth-core";
-import type { Environment, TracingSettings } from "@oauth-broker/oauth-core/configuration";
+import type { Environment, TracingSettings } from "@oauth-broker/service/configuration";
 import { buildClient, buildOwner, clientWarnings } from "./clients/clients.ts";
 import type { Problem } from "./problems.ts";
 import type { ParsedConfiguration } from "./schema/configuration.ts";

@@ -8,12 +8,12 @@ import {
   checkCidr,
   createEnvironmentReader,
   type Environment,
+  ignoredProxyWarnings,
   readTracing,
   shapeOfTracing,
   type TracingSettings,
   valueOf,
-  ignoredProxyWarnings,
-} from "@oauth-broker/oauth-core/configuration";
+} from "@oauth-broker/service/configuration";
 import { checkAuditFile } from "./audit.ts";
 import { checkClients } from "./clients/clients.ts";
 import { buildConfig, buildVendors, namesOf, readCertificates } from "./build.ts";

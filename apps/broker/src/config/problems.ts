@@ -2,9 +2,10 @@
  * The text around the problems of the broker's configuration, and the notation of a position in the
  * file.
  */
-import { type ConfigError, configError as errorOf, type Problem } from "@oauth-broker/oauth-core/configuration";
+import { type ConfigError, configError as errorOf, type Problem } from "@oauth-broker/service/configuration";
 
-export { type ConfigError, isConfigError, nearest, type Problem } from "@oauth-broker/oauth-core/configuration";
+export { type ConfigError, isConfigError, type Problem } from "@oauth-broker/service/configuration";
+export { nearest } from "@oauth-broker/oauth-core";
 
 export type Path = readonly (string | number)[];
 

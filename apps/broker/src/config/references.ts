@@ -5,7 +5,7 @@
  */
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { type Environment, valueOf, withoutFileMarks } from "@oauth-broker/oauth-core/configuration";
+import { type Environment, valueOf, withoutFileMarks } from "@oauth-broker/service/configuration";
 import { formatPath, type Path, type Problem } from "./problems.ts";
 import type { Tree } from "./source.ts";
 

@@ -5,7 +5,7 @@
  */
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { type Environment, isLoopbackName, valueOf } from "@oauth-broker/oauth-core/configuration";
+import { type Environment, isLoopbackName, valueOf } from "@oauth-broker/service/configuration";
 import { LineCounter, parseAllDocuments, type YAMLError } from "yaml";
 import { configError, type Problem } from "./problems.ts";
 

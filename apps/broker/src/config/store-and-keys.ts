@@ -5,7 +5,7 @@
  */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { isLoopbackName, type Parsed } from "@oauth-broker/oauth-core/configuration";
+import { isLoopbackName, type Parsed } from "@oauth-broker/service/configuration";
 import { isRegionName, isTableName } from "@oauth-broker/token-store";
 import { formatPath, nearest, type Problem } from "./problems.ts";
 import type { Source, Tree } from "./source.ts";

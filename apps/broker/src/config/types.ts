@@ -3,10 +3,10 @@
  * and with secrets wrapped or hashed.
  */
 import type { Secret } from "@oauth-broker/oauth-core";
-import type { TracingSettings } from "@oauth-broker/oauth-core/configuration";
+import type { TracingSettings } from "@oauth-broker/service/configuration";
 import type { RegistryEntry, VendorCredentials } from "@oauth-broker/oauth-core/registry";
 import type { Client, EncryptedResponse } from "@oauth-broker/oauth-core/server";
-import type { ListenOptions } from "@oauth-broker/oauth-core/service";
+import type { ListenOptions } from "@oauth-broker/service";
 
 /** The whole configuration, read and checked. */
 export interface Config {

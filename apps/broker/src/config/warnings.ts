@@ -4,7 +4,7 @@
  * by build.ts. The warnings about one client or one vendor are made where it is built.
  */
 import { statSync } from "node:fs";
-import { isLoopbackName } from "@oauth-broker/oauth-core/configuration";
+import { isLoopbackName } from "@oauth-broker/service/configuration";
 import { urlsThatEnd } from "@oauth-broker/oauth-core/registry";
 import { formatPath } from "./problems.ts";
 import type { ParsedConfiguration } from "./schema/configuration.ts";

@@ -18,7 +18,7 @@ import {
 } from "@oauth-broker/oauth-core/server";
 import type { PushedFlow } from "@oauth-broker/oauth-core/brokered-code";
 import { type Answer, type ClientReturn, errorRedirect } from "@oauth-broker/oauth-core/http";
-import type { Trace } from "@oauth-broker/oauth-core/service";
+import type { Trace } from "@oauth-broker/service/http";
 import type { ClientConfig } from "../config.ts";
 import type { Deps } from "../deps.ts";
 import { ownerPage } from "../pages/owner-page.ts";

@@ -7,7 +7,7 @@
 import { OAuthError } from "@oauth-broker/oauth-core";
 import type { Parameters } from "@oauth-broker/oauth-core/protocol";
 import { type Answer, redirectAnswer } from "@oauth-broker/oauth-core/http";
-import type { Trace } from "@oauth-broker/oauth-core/service";
+import type { Trace } from "@oauth-broker/service/http";
 import { callbackPath, isContext } from "../vendor-choice/callback-path.ts";
 import type { LegDeps } from "./policy.ts";
 import { refusePage } from "./refusal.ts";

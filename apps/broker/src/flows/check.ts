@@ -6,7 +6,7 @@
 import { defined, type JsonObject } from "@oauth-broker/oauth-core";
 import type { AccessTokenCheck, CheckedAccount } from "@oauth-broker/oauth-core/client";
 import { formatScope, type Parameters, parseScope } from "@oauth-broker/oauth-core/protocol";
-import type { Trace } from "@oauth-broker/oauth-core/service";
+import type { Trace } from "@oauth-broker/service/http";
 import type { ClientConfig } from "../config.ts";
 import { type Connection, notOurs } from "../grants/connection.ts";
 import { readGrantContext } from "../grants/grant-context.ts";

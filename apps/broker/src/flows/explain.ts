@@ -25,7 +25,7 @@ import {
 import { requireAllowedParameters } from "@oauth-broker/oauth-core/server";
 import { isIdTokenDue } from "@oauth-broker/oauth-core/brokered-code";
 import type { ClientConfig } from "../config.ts";
-import type { Trace } from "@oauth-broker/oauth-core/service";
+import type { Trace } from "@oauth-broker/service/http";
 import type { Deps } from "../deps.ts";
 import { type GrantContext, readGrantContext } from "../grants/grant-context.ts";
 import { chooseVendor, type VendorChoice } from "../vendor-choice/choose.ts";

@@ -6,7 +6,7 @@ import { defined } from "@oauth-broker/oauth-core";
 import { requireMetDemands } from "@oauth-broker/oauth-core/client";
 import type { Parameters } from "@oauth-broker/oauth-core/protocol";
 import { createFlowId, readPushedRequest } from "@oauth-broker/oauth-core/server";
-import type { Trace } from "@oauth-broker/oauth-core/service";
+import type { Trace } from "@oauth-broker/service/http";
 import type { ClientConfig } from "../config.ts";
 import { chooseVendor } from "../vendor-choice/choose.ts";
 import { readAuthorizationParameters, targetFields } from "../vendor-choice/request.ts";

@@ -9,13 +9,13 @@ import {
   type BrokeredCode,
   createBrokeredCode,
   type FlowPolicy,
-  type FlowState,
   flowSecrets,
+  type FlowState,
   type Parked,
   type ReadState,
   type VendorQuestion,
 } from "@oauth-broker/oauth-core/brokered-code";
-import type { Trace } from "@oauth-broker/oauth-core/service";
+import type { Trace } from "@oauth-broker/service/http";
 import { deriveKey, open, seal } from "@oauth-broker/token-store";
 import type { Deps } from "../deps.ts";
 import { keysUnavailable } from "../keys/keys-unavailable.ts";

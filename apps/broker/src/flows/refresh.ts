@@ -7,7 +7,7 @@ import { defined, OAuthError } from "@oauth-broker/oauth-core";
 import { requireSameSubject, requireTokenHost } from "@oauth-broker/oauth-core/client";
 import { type Parameters, parseScope } from "@oauth-broker/oauth-core/protocol";
 import type { ClientConfig } from "../config.ts";
-import type { Trace } from "@oauth-broker/oauth-core/service";
+import type { Trace } from "@oauth-broker/service/http";
 import type { Deps } from "../deps.ts";
 import type { Connection } from "../grants/connection.ts";
 import { type GrantContext, readGrantContext } from "../grants/grant-context.ts";

@@ -4,7 +4,7 @@
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import type { FlowRefusal } from "@oauth-broker/oauth-core/brokered-code";
-import type { Trace } from "@oauth-broker/oauth-core/service";
+import type { Trace } from "@oauth-broker/service/http";
 
 /** The reasons of every flow, and those of the owner page. */
 export type RefusalReason = FlowRefusal | "csrf_mismatch" | "decision_missing" | "page_not_needed";

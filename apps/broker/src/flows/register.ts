@@ -6,7 +6,7 @@
 import { type JsonObject, OAuthError, parseJsonObject, Secret } from "@oauth-broker/oauth-core";
 import { noRegistration, type RegistrationAnswer } from "@oauth-broker/oauth-core/client";
 import type { ClientConfig } from "../config.ts";
-import type { Trace } from "@oauth-broker/oauth-core/service";
+import type { Trace } from "@oauth-broker/service/http";
 import type { Deps } from "../deps.ts";
 import { CALLBACK_PATH } from "../vendor-choice/callback-path.ts";
 import { configuredToken, requireUsableVendor } from "../vendor-choice/entry.ts";

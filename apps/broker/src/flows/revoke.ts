@@ -6,7 +6,7 @@ import { defined, OAuthError } from "@oauth-broker/oauth-core";
 import { requireTokenHost } from "@oauth-broker/oauth-core/client";
 import type { Parameters } from "@oauth-broker/oauth-core/protocol";
 import type { ClientConfig } from "../config.ts";
-import type { Trace } from "@oauth-broker/oauth-core/service";
+import type { Trace } from "@oauth-broker/service/http";
 import type { Deps } from "../deps.ts";
 import { readGrantContext } from "../grants/grant-context.ts";
 import { readSealedGrant } from "../grants/sealed-refresh-token.ts";

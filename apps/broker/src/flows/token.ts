@@ -4,7 +4,7 @@
  * `redeem_at: callback`). Nothing is kept. The client is authenticated.
  */
 import type { Parameters } from "@oauth-broker/oauth-core/protocol";
-import type { Trace } from "@oauth-broker/oauth-core/service";
+import type { Trace } from "@oauth-broker/service/http";
 import type { ClientConfig } from "../config.ts";
 import { accountOf } from "../grants/account.ts";
 import type { LegDeps } from "./policy.ts";

@@ -5,7 +5,7 @@
  */
 import { toOAuthError } from "@oauth-broker/oauth-core";
 import type { VendorTokens } from "@oauth-broker/oauth-core/registry";
-import type { Trace } from "@oauth-broker/oauth-core/service";
+import type { Trace } from "@oauth-broker/service/http";
 import type { Deps } from "../deps.ts";
 import type { VendorChoice } from "../vendor-choice/choose.ts";
 

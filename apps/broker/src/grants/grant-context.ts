@@ -11,7 +11,7 @@ import type { VendorCredentials } from "@oauth-broker/oauth-core/registry";
 import { canonicalJson } from "@oauth-broker/token-store";
 import type { ClientConfig, VendorConfig } from "../config.ts";
 import type { Deps } from "../deps.ts";
-import type { Trace } from "@oauth-broker/oauth-core/service";
+import type { Trace } from "@oauth-broker/service/http";
 import { type Connection, connectionOf, kidOf, notOurs, openConnection } from "./connection.ts";
 import { type ChoiceDeps, trustedChoice, type VendorChoice } from "../vendor-choice/choose.ts";
 import { findCredentials, requireActiveCredentials, requireUsable } from "../vendor-choice/entry.ts";

@@ -6,7 +6,7 @@
 import type { JsonObject } from "@oauth-broker/oauth-core";
 import { formatScope } from "@oauth-broker/oauth-core/protocol";
 import type { VendorTokens } from "@oauth-broker/oauth-core/registry";
-import type { Trace } from "@oauth-broker/oauth-core/service";
+import type { Trace } from "@oauth-broker/service/http";
 import type { ClientConfig } from "../config.ts";
 import type { Deps } from "../deps.ts";
 import type { VendorChoice } from "../vendor-choice/choose.ts";

@@ -5,7 +5,7 @@
 import type { VendorConfig } from "../config.ts";
 import type { Deps } from "../deps.ts";
 import { CALLBACK_PATH } from "../vendor-choice/callback-path.ts";
-import { html, type Markup, page } from "@oauth-broker/oauth-core/service";
+import { html, type Markup, page } from "@oauth-broker/service/page";
 
 export function homePage(
   { vendors, issuer }: Pick<Deps, "vendors" | "issuer">,

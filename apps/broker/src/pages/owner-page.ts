@@ -5,7 +5,7 @@
  */
 import { type Answer, formPageAnswer } from "@oauth-broker/oauth-core/http";
 import type { ClientConfig } from "../config.ts";
-import { fact, hidden, html, type Markup, page, STYLE_HASH } from "@oauth-broker/oauth-core/service";
+import { fact, hidden, html, type Markup, page, STYLE_HASH } from "@oauth-broker/service/page";
 
 export interface OwnerPage {
   readonly client: ClientConfig;

@@ -3,7 +3,7 @@
  * configured. Only configured URLs are linked, never anything from the request.
  */
 import type { ClientRegistry } from "@oauth-broker/oauth-core/server";
-import type { WayBack } from "@oauth-broker/oauth-core/service";
+import type { WayBack } from "@oauth-broker/service/http";
 import type { ClientConfig } from "../config.ts";
 
 /**

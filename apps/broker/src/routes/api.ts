@@ -5,9 +5,9 @@
 import { OAuthError } from "@oauth-broker/oauth-core";
 import type { Parameters } from "@oauth-broker/oauth-core/protocol";
 import { authenticateClient, flowIdOfHandle, type ResponseEncryption } from "@oauth-broker/oauth-core/server";
-import { type BodyLimit, jsonAnswer, jwtAnswer, readForm } from "@oauth-broker/oauth-core/http";
+import { type BodyLimit, readForm, type Route, type Trace } from "@oauth-broker/service/http";
+import { jsonAnswer, jwtAnswer } from "@oauth-broker/oauth-core/http";
 import type { Context } from "hono";
-import type { Route, Trace } from "@oauth-broker/oauth-core/service";
 import type { ClientConfig } from "../config.ts";
 import { check } from "../flows/check.ts";
 import { explain } from "../flows/explain.ts";

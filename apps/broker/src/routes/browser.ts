@@ -1,7 +1,6 @@
 /** The paths that a user's browser visits on its way to the vendor and back. */
-import { type BodyLimit, queryText, readFormText } from "@oauth-broker/oauth-core/http";
+import { type BodyLimit, queryText, readFormText, type Route, type Trace } from "@oauth-broker/service/http";
 import { type Parameters, parseParameters } from "@oauth-broker/oauth-core/protocol";
-import type { Route, Trace } from "@oauth-broker/oauth-core/service";
 import { authorize, takeDecision } from "../flows/authorize.ts";
 import { callback, repeatAsGet } from "../flows/callback.ts";
 import type { LegDeps } from "../flows/policy.ts";

@@ -5,13 +5,14 @@
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { searchVendors } from "@oauth-broker/oauth-core/registry";
 import { authenticateByHeader, authorizationServerMetadata } from "@oauth-broker/oauth-core/server";
-import { type Answer, jsonAnswer, pageAnswer, readQuery } from "@oauth-broker/oauth-core/http";
+import { type Answer, jsonAnswer, pageAnswer } from "@oauth-broker/oauth-core/http";
+import { faviconRoute, readQuery, type Route, type Trace } from "@oauth-broker/service/http";
 import type { Context } from "hono";
 import type { ClientConfig, VendorConfig } from "../config.ts";
 import type { Deps } from "../deps.ts";
 import type { Metrics } from "../metrics.ts";
 import { homePage } from "../pages/home-page.ts";
-import { faviconRoute, type Route, STYLE_HASH, type Trace } from "@oauth-broker/oauth-core/service";
+import { STYLE_HASH } from "@oauth-broker/service/page";
 import { endedSunset, nearestName } from "../vendor-choice/entry.ts";
 import { vendorNamed } from "../vendor-choice/request.ts";
 import { openApiDocument } from "./openapi.ts";

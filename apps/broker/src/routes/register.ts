@@ -3,9 +3,9 @@
  * body is not a form, so client authentication is in the Authorization header alone.
  */
 import { authenticateByHeader } from "@oauth-broker/oauth-core/server";
-import { type BodyLimit, foreignAnswer, readJsonText } from "@oauth-broker/oauth-core/http";
+import { type BodyLimit, readJsonText, type Route } from "@oauth-broker/service/http";
+import { foreignAnswer } from "@oauth-broker/oauth-core/http";
 import type { Context } from "hono";
-import type { Route } from "@oauth-broker/oauth-core/service";
 import type { ClientConfig } from "../config.ts";
 import type { Deps } from "../deps.ts";
 import { register } from "../flows/register.ts";

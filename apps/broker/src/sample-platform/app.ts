@@ -7,7 +7,7 @@
 import type { Clock, Fetch } from "@oauth-broker/oauth-core";
 import { isFormToken, isOwnHost } from "@oauth-broker/oauth-core/server";
 import { createEgress } from "@oauth-broker/oauth-core/egress";
-import { isPrefetch, listen, type Listening } from "@oauth-broker/oauth-core/service";
+import { isPrefetch, listen, type Listening } from "@oauth-broker/service";
 import { PAGE_HEADERS, type VendorOffer } from "@oauth-broker/simulators";
 import { type Context, Hono } from "hono";
 import { systemClock } from "../clock.ts";

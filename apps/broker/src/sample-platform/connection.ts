@@ -1,7 +1,7 @@
 /** The tokens that arrived from one vendor, masked, and what can be done with them. */
 import { defined } from "@oauth-broker/oauth-core";
 import { formToken } from "@oauth-broker/oauth-core/server";
-import { html, type Markup } from "@oauth-broker/oauth-core/service";
+import { html, type Markup } from "@oauth-broker/service/page";
 import type { VendorOffer } from "@oauth-broker/simulators";
 import type { RevocableToken } from "./flows.ts";
 import type { AtVendor, ReceivedTokens, Session } from "./sessions.ts";

@@ -3,7 +3,7 @@
  * broker's, which come from the broker's record. Times have one-second resolution, so the order is
  * that of the protocol, not of the clock.
  */
-import { html, type Markup } from "@oauth-broker/oauth-core/service";
+import { html, type Markup } from "@oauth-broker/service/page";
 import type { Leg } from "./sessions.ts";
 
 export interface ShownLeg extends Leg {

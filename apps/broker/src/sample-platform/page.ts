@@ -1,5 +1,5 @@
 /** The one page: where the user is, what arrived, what was checked, and what can be done next. */
-import { html, type Markup } from "@oauth-broker/oauth-core/service";
+import { html, type Markup } from "@oauth-broker/service/page";
 import { type PlaceholderOffer, renderPage, type VendorOffer } from "@oauth-broker/simulators";
 import { arrived, button, csrfInput, stateTag } from "./connection.ts";
 import { inputName } from "./flows.ts";

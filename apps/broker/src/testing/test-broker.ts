@@ -9,7 +9,7 @@ import { expectRefusalShape, fixedClock, readAnswer } from "@oauth-broker/oauth-
 import { expect } from "vitest";
 import { type Broker, createBroker } from "../app.ts";
 import type { ClientConfig, Config } from "../config.ts";
-import { createLog } from "@oauth-broker/oauth-core/service";
+import { createLog } from "@oauth-broker/service";
 
 export const CLIENT_SECRET = "s".repeat(43);
 export const REDIRECT_URI = "https://platform.example/cb";

@@ -3,8 +3,7 @@
  * use it. Then the credentials: the operator's, by their id or the active ones, or the initial
  * access token of a registration. Sends no request.
  */
-import { OAuthError, type Secret } from "@oauth-broker/oauth-core";
-import { nearest } from "@oauth-broker/oauth-core/configuration";
+import { nearest, OAuthError, type Secret } from "@oauth-broker/oauth-core";
 import { hasEnded, type Sunset, urlsThatEnd, type VendorCredentials } from "@oauth-broker/oauth-core/registry";
 import type { ClientConfig, VendorConfig } from "../config.ts";
 import type { Deps } from "../deps.ts";

@@ -5,7 +5,7 @@
  */
 import type { InputRequiredResult } from "@modelcontextprotocol/client";
 import { OAuthError } from "@oauth-broker/oauth-core";
-import { isLoopbackName } from "@oauth-broker/oauth-core/configuration";
+import { isLoopbackName } from "@oauth-broker/service/configuration";
 
 /** A URL that the page offers, or the reason why it does not, as the end of `The address …`. */
 export type OfferedUrl =

@@ -13,7 +13,7 @@ import {
 } from "@oauth-broker/oauth-core/protocol";
 import { REGISTRY } from "@oauth-broker/oauth-core/registry";
 import { requireEgressUrl } from "@oauth-broker/oauth-core/egress";
-import { type Problem, problemOfThrown, readSecret } from "@oauth-broker/oauth-core/configuration";
+import { type Problem, problemOfThrown, readSecret } from "@oauth-broker/service/configuration";
 import type { ConnectorSettings, Registration } from "./connector.ts";
 import type { SettingsChange } from "./store.ts";
 import { isVendorId, vendorProblem } from "./vendor.ts";

@@ -5,7 +5,7 @@
  */
 import { type Clock, type KeyWrapper, OAuthError, type RecordStore, Secret } from "@oauth-broker/oauth-core";
 import { randomToken } from "@oauth-broker/oauth-core/protocol";
-import { checkName } from "@oauth-broker/oauth-core/configuration";
+import { checkName } from "@oauth-broker/service/configuration";
 import { clientSecretPlace, openSecret, platformTokenPlace, sealSecret } from "./connector-secrets.ts";
 import {
   CONNECTOR,

@@ -1,7 +1,7 @@
 /** The vendor that the settings of a connector describe: by registry id, by issuer, or by its URLs. */
 import { defineVendor, directVendor, type DirectVendorOptions } from "@oauth-broker/broker-client/direct";
-import { defined, OAuthError } from "@oauth-broker/oauth-core";
-import { checkVendorId, nearest, type Problem } from "@oauth-broker/oauth-core/configuration";
+import { defined, nearest, OAuthError } from "@oauth-broker/oauth-core";
+import { checkVendorId, type Problem } from "@oauth-broker/service/configuration";
 import { REGISTRY } from "@oauth-broker/oauth-core/registry";
 import type { ConnectorSettings } from "./connector.ts";
 

@@ -4,9 +4,9 @@
  * only the address it claimed has changed. Before it: commands/run.ts. After it: commands/run.ts
  * again, which keeps the server running and calls `stop`.
  */
-import { defined, type Clock, type Fetch, OAuthError } from "@oauth-broker/oauth-core";
-import { splitList } from "@oauth-broker/oauth-core/configuration";
-import { listen, type Listening, type Log } from "@oauth-broker/oauth-core/service";
+import { type Clock, defined, type Fetch, OAuthError } from "@oauth-broker/oauth-core";
+import { splitList } from "@oauth-broker/service/configuration";
+import { listen, type Listening, type Log } from "@oauth-broker/service";
 import type { Connector, Deployment } from "../connectors/connector.ts";
 import type { Upstream } from "../ingress/gate.ts";
 import { callbackWarning, redirectUriOf } from "../oauth/redirect-uri.ts";

@@ -1,6 +1,6 @@
 import { rmSync } from "node:fs";
 import { afterEach, describe, expect, it } from "vitest";
-import { createLog } from "@oauth-broker/oauth-core/service";
+import { createLog } from "@oauth-broker/service";
 import { initConnector } from "../deploy/commands/init.ts";
 import { showStatus } from "../deploy/commands/status.ts";
 import { serve } from "../serve.ts";

@@ -1,5 +1,5 @@
 /** The list of connectors, and the page of one: its state for this user, Connect and Disconnect. */
-import { askFirst, html, type Markup } from "@oauth-broker/oauth-core/service";
+import { askFirst, html, type Markup } from "@oauth-broker/service/page";
 import type { Connector, Registration } from "../connectors/connector.ts";
 import type { ConnectionStatus } from "../oauth/connections.ts";
 import type { Disconnected } from "../oauth/disconnect.ts";

@@ -2,8 +2,8 @@
  * The Settings tab. Problems are shown at their fields; a client secret goes in and never comes
  * out.
  */
-import type { Problem } from "@oauth-broker/oauth-core/configuration";
-import { html, type Markup } from "@oauth-broker/oauth-core/service";
+import type { Problem } from "@oauth-broker/service/configuration";
+import { html, type Markup } from "@oauth-broker/service/page";
 import type { Connector, ConnectorSettings } from "../connectors/connector.ts";
 import { redirectUriOf } from "../oauth/redirect-uri.ts";
 import type { SignedIn } from "../users/session.ts";

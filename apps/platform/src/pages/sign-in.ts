@@ -2,7 +2,7 @@
  * The first page, on which the visitor chooses a user. It is not an identity system, and says so.
  */
 import type { BindingCookie } from "@oauth-broker/oauth-core/server";
-import { html } from "@oauth-broker/oauth-core/service";
+import { html } from "@oauth-broker/service/page";
 import type { User } from "../users/users.ts";
 import { form, platformPage } from "./layout.ts";
 

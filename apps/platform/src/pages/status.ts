@@ -1,5 +1,5 @@
 /** The state of a connector and of a user's connection, in words. */
-import { html, type Markup } from "@oauth-broker/oauth-core/service";
+import { html, type Markup } from "@oauth-broker/service/page";
 import type { ConnectorState } from "../connectors/connector.ts";
 import type { ConnectFailure, ConnectionStatus } from "../oauth/connections.ts";
 

@@ -2,7 +2,7 @@
  * Calls a tool of a connector as this user: what the agent would do, by hand. Shows what the server
  * asks before a call: its URLs are offered as links, and opened by the user's click alone.
  */
-import { html, type Markup } from "@oauth-broker/oauth-core/service";
+import { html, type Markup } from "@oauth-broker/service/page";
 import type { AgentTool, ToolResult } from "../agent/agent.ts";
 import type { LinkAnswer, LinkQuestion } from "../agent/link-question.ts";
 import type { Connector } from "../connectors/connector.ts";

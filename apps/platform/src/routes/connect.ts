@@ -2,7 +2,7 @@
 import { BrokerClientError } from "@oauth-broker/broker-client";
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { redirectAnswer } from "@oauth-broker/oauth-core/http";
-import type { Route } from "@oauth-broker/oauth-core/service";
+import type { Route } from "@oauth-broker/service/http";
 import { describeFailure, finishConnect, startConnect } from "../oauth/connect.ts";
 import { disconnect } from "../oauth/disconnect.ts";
 import { OWN_CALLBACK, SHARED_CALLBACK } from "../oauth/redirect-uri.ts";

@@ -2,7 +2,7 @@
 import { OAuthError } from "@oauth-broker/oauth-core";
 import type { Parameters } from "@oauth-broker/oauth-core/protocol";
 import { isFormToken } from "@oauth-broker/oauth-core/server";
-import { readForm } from "@oauth-broker/oauth-core/http";
+import { readForm } from "@oauth-broker/service/http";
 import type { Context } from "hono";
 import type { Connector } from "../connectors/connector.ts";
 import type { SignedIn } from "../users/session.ts";

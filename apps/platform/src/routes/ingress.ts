@@ -4,7 +4,8 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Answer } from "@oauth-broker/oauth-core/http";
-import { createCors, errorFields, listen, type Log } from "@oauth-broker/oauth-core/service";
+import { createCors } from "@oauth-broker/service/http";
+import { errorFields, listen, type Log } from "@oauth-broker/service";
 import { type Context, Hono } from "hono";
 import { DEFAULT_LIMITS, forward, type ForwardLimits } from "../ingress/forward.ts";
 import { keepsAuthorization, refusalOf, type Upstream } from "../ingress/gate.ts";

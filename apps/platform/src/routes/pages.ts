@@ -4,7 +4,8 @@
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { type Answer, formPageAnswer, pageAnswer, redirectAnswer } from "@oauth-broker/oauth-core/http";
-import { faviconRoute, type Markup, type Route, STYLE_HASH } from "@oauth-broker/oauth-core/service";
+import { faviconRoute, type Route } from "@oauth-broker/service/http";
+import { type Markup, STYLE_HASH } from "@oauth-broker/service/page";
 import type { Context } from "hono";
 import { callbackWarning } from "../oauth/redirect-uri.ts";
 import { connectorPage, connectorsPage } from "../pages/connectors.ts";

@@ -1,5 +1,5 @@
 import { formToken } from "@oauth-broker/oauth-core/server";
-import { listen } from "@oauth-broker/oauth-core/service";
+import { listen } from "@oauth-broker/service";
 import { driveConsent, type OpenIdProvider, startOpenIdProvider } from "@oauth-broker/simulators";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { REDIRECT_URI } from "../testing/test-connect.ts";

@@ -2,8 +2,9 @@
 import { defined, Secret } from "@oauth-broker/oauth-core";
 import type { Parameters } from "@oauth-broker/oauth-core/protocol";
 import { pageAnswer, redirectAnswer } from "@oauth-broker/oauth-core/http";
-import { type Problem, withoutFileMarks } from "@oauth-broker/oauth-core/configuration";
-import { type Route, STYLE_HASH } from "@oauth-broker/oauth-core/service";
+import { type Problem, withoutFileMarks } from "@oauth-broker/service/configuration";
+import type { Route } from "@oauth-broker/service/http";
+import { STYLE_HASH } from "@oauth-broker/service/page";
 import type { ConnectorSettings, Registration } from "../connectors/connector.ts";
 import { changedSettings, changeProblems } from "../connectors/settings.ts";
 import type { SettingsChange } from "../connectors/store.ts";

@@ -4,7 +4,8 @@
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { type Answer, pageAnswer } from "@oauth-broker/oauth-core/http";
-import { type Route, STYLE_HASH } from "@oauth-broker/oauth-core/service";
+import type { Route } from "@oauth-broker/service/http";
+import { STYLE_HASH } from "@oauth-broker/service/page";
 import { BrokerClientError } from "@oauth-broker/broker-client";
 import type { ToolCall } from "../agent/agent.ts";
 import { answersTo, type LinkAnswer } from "../agent/link-question.ts";

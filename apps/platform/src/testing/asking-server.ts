@@ -9,7 +9,7 @@ import {
   UrlElicitationRequiredError,
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
-import { listen } from "@oauth-broker/oauth-core/service";
+import { listen } from "@oauth-broker/service";
 import { Hono } from "hono";
 
 /** A call as it arrived. */

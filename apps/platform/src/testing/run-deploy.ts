@@ -4,8 +4,8 @@
  */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import type { Environment } from "@oauth-broker/oauth-core/configuration";
-import { createLog } from "@oauth-broker/oauth-core/service";
+import type { Environment } from "@oauth-broker/service/configuration";
+import { createLog } from "@oauth-broker/service";
 import type { CommandContext } from "../deploy/commands/context.ts";
 import { initConnector } from "../deploy/commands/init.ts";
 import { runDeploy } from "../deploy/commands/run.ts";

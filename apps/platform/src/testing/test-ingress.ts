@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { Secret } from "@oauth-broker/oauth-core";
-import { createLog, listen } from "@oauth-broker/oauth-core/service";
+import { createLog, listen } from "@oauth-broker/service";
 import { createIngress } from "../routes/ingress.ts";
 import type { ForwardLimits } from "../ingress/forward.ts";
 import type { Upstream } from "../ingress/gate.ts";

@@ -1,6 +1,6 @@
 /** The platform's pages with a browser without scripts, in one process. */
 import { createVisitor, type Visitor as PageVisitor } from "@oauth-broker/simulators";
-import { createLog } from "@oauth-broker/oauth-core/service";
+import { createLog } from "@oauth-broker/service";
 import { createPlatform, type Platform } from "../app.ts";
 import { openTestConnect, type TestConnect } from "./test-connect.ts";
 

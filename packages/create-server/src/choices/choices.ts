@@ -1,7 +1,8 @@
 /** Checks each choice of a project. A check returns a sentence, or undefined. */
 import { parseScope } from "@oauth-broker/oauth-core/protocol";
 import { REGISTRY, type RegistryEntry } from "@oauth-broker/oauth-core/registry";
-import { checkVendorId, nearest, problemOfThrown } from "@oauth-broker/oauth-core/configuration";
+import { checkVendorId, problemOfThrown } from "@oauth-broker/service/configuration";
+import { nearest } from "@oauth-broker/oauth-core";
 
 export const MODES = ["hosted", "pre-registered"] as const;
 export const CALLBACKS = ["platform", "server"] as const;

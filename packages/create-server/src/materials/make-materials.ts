@@ -20,7 +20,7 @@ const CORE: Materials["core"] = "packed";
 const TEMPLATE_FILES = ["Dockerfile", "README.md", "rolldown.config.mjs", "service.schema.json", "src"];
 const TOOLS = ["@types/node", "rolldown", "typescript", "vitest"];
 /** What mcp-auth needs of our packages. */
-const SIBLINGS = ["oauth-core", "token-store"];
+const SIBLINGS = ["oauth-core", "service", "token-store"];
 
 interface Manifest {
   readonly version: string;
@@ -67,7 +67,7 @@ export function versionOfThis(): string {
 const tarballOf = (name: string): string => join(ROOT, "packages", name, "tarball/package.tgz");
 
 /**
- * mcp-auth with its siblings inside, so that a project has one entry for all three. npm installs no
+ * mcp-auth with its siblings inside, so that a project has one entry for all four. npm installs no
  * dependencies of a bundled package, so mcp-auth lists those of its siblings as its own. The name
  * is without a version: a project's package.json stays when a newer file replaces this one.
  */

@@ -2,7 +2,7 @@
  * Compares the paths a project's service.yaml exposes with those of a server configured by that
  * file.
  */
-import { createLog } from "@oauth-broker/oauth-core/service";
+import { createLog } from "@oauth-broker/service";
 import { loadSettings } from "@oauth-broker/mcp-auth/config";
 import { describe, expect, it } from "vitest";
 import { createApp } from "../../../mcp-auth/src/app.ts";

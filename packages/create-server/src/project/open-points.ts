@@ -3,7 +3,7 @@
  * runs at its start.
  */
 import { loadSettings, prefixOf } from "@oauth-broker/mcp-auth/config";
-import { isConfigError } from "@oauth-broker/oauth-core/configuration";
+import { isConfigError } from "@oauth-broker/service/configuration";
 import type { Choices } from "../choices/choices.ts";
 import { environmentOf } from "./service-yaml.ts";
 

@@ -2,7 +2,7 @@
 import { defined } from "@oauth-broker/oauth-core";
 import { createVendorClient } from "@oauth-broker/oauth-core/client";
 import { createEgress } from "@oauth-broker/oauth-core/egress";
-import { createLog } from "@oauth-broker/oauth-core/service";
+import { createLog } from "@oauth-broker/service";
 import { readTokenStoreSettings, requireStoreFile } from "@oauth-broker/token-store";
 import { runCommandLine } from "@oauth-broker/token-store/cli";
 import { systemClock } from "../clock.ts";

@@ -1,7 +1,7 @@
 /** OAUTH_CLIENTS: the MCP clients an operator lists in advance. */
-import { parseJsonStrict } from "@oauth-broker/oauth-core";
+import { nearest, parseJsonStrict } from "@oauth-broker/oauth-core";
 import { requireRegistrableRedirectUri } from "@oauth-broker/oauth-core/protocol";
-import { checkClientId, checkName, nearest, problemOfThrown } from "@oauth-broker/oauth-core/configuration";
+import { checkClientId, checkName, problemOfThrown } from "@oauth-broker/service/configuration";
 import type { StaticClient } from "../settings.ts";
 
 const MEMBERS = ["client_id", "client_name", "redirect_uris"] as const;

@@ -12,7 +12,7 @@ import {
   MOST_MAX_CONNECTIONS,
   parseOrigin,
   readTracing,
-} from "@oauth-broker/oauth-core/configuration";
+} from "@oauth-broker/service/configuration";
 import type { CommonSettings, Settings } from "../settings.ts";
 import type { Reader } from "./reader.ts";
 import type { VariableName } from "./variables.ts";

@@ -2,11 +2,7 @@
  * Reads a server's variables. With `VENDORS` each vendor has a reader of its own: the code that
  * reads and checks `VENDOR_X` reads `VENDOR_<ID>_X` through it, and every message names that.
  */
-import {
-  createEnvironmentReader,
-  type Environment,
-  type EnvironmentReader,
-} from "@oauth-broker/oauth-core/configuration";
+import { createEnvironmentReader, type Environment, type EnvironmentReader } from "@oauth-broker/service/configuration";
 import { type Variable, type VariableName, VARIABLES } from "./variables.ts";
 
 /** Reads the variables of a server, and no others. */

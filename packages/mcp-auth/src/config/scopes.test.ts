@@ -1,5 +1,5 @@
 /** `VENDOR_SCOPES` as an author writes it, and names that are misspelt. */
-import { isConfigError } from "@oauth-broker/oauth-core/configuration";
+import { isConfigError } from "@oauth-broker/service/configuration";
 import { expect, it } from "vitest";
 import { type Environment, loadSettings } from "../config.ts";
 import { HOSTED, NO_URLS, PRE_REGISTERED, SEVERAL } from "../testing/environments.ts";

@@ -2,7 +2,7 @@
  * The variables of the token store, which reads them itself: checked here only so that its problems
  * are reported together with ours.
  */
-import type { Environment } from "@oauth-broker/oauth-core/configuration";
+import type { Environment } from "@oauth-broker/service/configuration";
 import { readTokenStoreSettings, settingsProblems, TokenStoreError } from "@oauth-broker/token-store";
 import type { Reader } from "./reader.ts";
 import { VARIABLES } from "./variables.ts";

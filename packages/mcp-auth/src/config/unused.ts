@@ -2,7 +2,8 @@
  * Variables that are set and have no effect: of another mode or callback, or misspelt. Worth a
  * warning: the operator expected an effect.
  */
-import { type Environment, nearest, type Problem, valueOf } from "@oauth-broker/oauth-core/configuration";
+import { type Environment, type Problem, valueOf } from "@oauth-broker/service/configuration";
+import { nearest } from "@oauth-broker/oauth-core";
 import type { PlatformCallback, ServerCallback, Settings } from "../settings.ts";
 import { prefixedNames } from "./reader.ts";
 import { type Use, type Variable, VARIABLES } from "./variables.ts";

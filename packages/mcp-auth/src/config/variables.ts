@@ -8,7 +8,7 @@ import {
   MOST_IDLE_SECONDS,
   MOST_MAX_CONNECTIONS,
   TRACING_VARIABLES,
-} from "@oauth-broker/oauth-core/configuration";
+} from "@oauth-broker/service/configuration";
 
 /** Where a variable applies. Absent: everywhere. */
 export type Use = "pre-registered" | "hosted" | "platform callback" | "server callback" | "VENDORS";

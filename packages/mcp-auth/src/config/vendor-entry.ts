@@ -3,7 +3,7 @@
  * operator's own; its {placeholders} are filled, and every URL is checked against the egress rules.
  * Called by vendor.ts.
  */
-import { defined, OAuthError } from "@oauth-broker/oauth-core";
+import { defined, nearest, OAuthError } from "@oauth-broker/oauth-core";
 import { expandVendor, requireFit, templatesOf, withDefaults } from "@oauth-broker/oauth-core/client";
 import {
   parseStringMap,
@@ -13,15 +13,15 @@ import {
 } from "@oauth-broker/oauth-core/protocol";
 import {
   defineVendor,
-  REGISTRY,
   type OperatorsVendor,
+  REGISTRY,
   type RegistryEntry,
   type TokenRecipient,
   type Vendor,
   withOperatorsFields,
 } from "@oauth-broker/oauth-core/registry";
 import { requireEgressUrl } from "@oauth-broker/oauth-core/egress";
-import { checkVendorId, nearest, problemOfThrown } from "@oauth-broker/oauth-core/configuration";
+import { checkVendorId, problemOfThrown } from "@oauth-broker/service/configuration";
 import type { CommonSettings } from "../settings.ts";
 import type { Reader } from "./reader.ts";
 import type { VariableName } from "./variables.ts";

@@ -11,7 +11,7 @@ import {
   type VendorCredentials,
   withSecret,
 } from "@oauth-broker/oauth-core/registry";
-import { problemOfThrown } from "@oauth-broker/oauth-core/configuration";
+import { problemOfThrown } from "@oauth-broker/service/configuration";
 import type { CommonSettings, Settings, VendorSettings } from "../settings.ts";
 import { checkHostOrDomain } from "./hosts.ts";
 import type { Reader } from "./reader.ts";

@@ -1,4 +1,4 @@
-import { isConfigError } from "@oauth-broker/oauth-core/configuration";
+import { isConfigError } from "@oauth-broker/service/configuration";
 import { describe, expect, it } from "vitest";
 import { type Environment, loadSettings } from "../config.ts";
 import { HOSTED, PRE_REGISTERED, SEVERAL, SERVER } from "../testing/environments.ts";

@@ -3,7 +3,7 @@
  * identifies users. Everything that is wrong between the vendors is found here; what is wrong with
  * one of them in vendor.ts.
  */
-import { checkVendorId } from "@oauth-broker/oauth-core/configuration";
+import { checkVendorId } from "@oauth-broker/service/configuration";
 import { REGISTRY } from "@oauth-broker/oauth-core/registry";
 import { identitySource } from "../hosted/records/identity-source.ts";
 import type { HostedVendorSettings, LinkingSettings, VendorSettings } from "../settings.ts";

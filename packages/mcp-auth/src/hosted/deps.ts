@@ -4,7 +4,7 @@
  */
 import type { Clock, Fetch, RecordStore } from "@oauth-broker/oauth-core";
 import type { VendorClient } from "@oauth-broker/oauth-core/client";
-import type { Log } from "@oauth-broker/oauth-core/service";
+import type { Log } from "@oauth-broker/service";
 import type { TokenStore } from "@oauth-broker/token-store";
 import type { HostedSettings } from "../settings.ts";
 import type { ServerKey } from "./records/server-key.ts";

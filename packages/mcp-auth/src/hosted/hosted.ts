@@ -4,7 +4,7 @@
  */
 import type { Clock, Fetch } from "@oauth-broker/oauth-core";
 import type { VendorClient } from "@oauth-broker/oauth-core/client";
-import { errorFields, type Log } from "@oauth-broker/oauth-core/service";
+import { errorFields, type Log } from "@oauth-broker/service";
 import type { Mode } from "../mode.ts";
 import type { HostedSettings } from "../settings.ts";
 import type { Storage } from "../storage.ts";

@@ -3,7 +3,8 @@
  * consents at the second vendor, and the same call goes on. Two OpenID providers, no stub.
  */
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { createLog, errorPageWith, mount } from "@oauth-broker/oauth-core/service";
+import { createLog } from "@oauth-broker/service";
+import { errorPageWith, mount } from "@oauth-broker/service/http";
 import { Hono } from "hono";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { z } from "zod";

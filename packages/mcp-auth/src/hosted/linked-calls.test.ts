@@ -3,7 +3,8 @@
  * left out, and a test decides in the user's place.
  */
 import { Secret } from "@oauth-broker/oauth-core";
-import { createLog, errorPageWith, mount } from "@oauth-broker/oauth-core/service";
+import { createLog } from "@oauth-broker/service";
+import { errorPageWith, mount } from "@oauth-broker/service/http";
 import type { TokenSet } from "@oauth-broker/token-store";
 import { Hono } from "hono";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";

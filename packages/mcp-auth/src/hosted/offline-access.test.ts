@@ -6,7 +6,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createLog } from "@oauth-broker/oauth-core/service";
+import { createLog } from "@oauth-broker/service";
 import { afterEach, describe, expect, it } from "vitest";
 import { createApp } from "../app.ts";
 import { systemClock } from "../clock.ts";

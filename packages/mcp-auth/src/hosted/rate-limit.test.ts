@@ -1,5 +1,6 @@
 import { defineVendor } from "@oauth-broker/oauth-core/registry";
-import { errorPageWith, createLog, listen, mount } from "@oauth-broker/oauth-core/service";
+import { errorPageWith, mount } from "@oauth-broker/service/http";
+import { createLog, listen } from "@oauth-broker/service";
 import type { Context } from "hono";
 import { Hono } from "hono";
 import { expect, it } from "vitest";

@@ -4,9 +4,9 @@
  */
 import { toOAuthError } from "@oauth-broker/oauth-core";
 import type { Parameters } from "@oauth-broker/oauth-core/protocol";
-import { type Answer, readForm, readJsonText, readQuery } from "@oauth-broker/oauth-core/http";
+import type { Answer } from "@oauth-broker/oauth-core/http";
+import { createRateLimit, readForm, readJsonText, readQuery, type Route, type Trace } from "@oauth-broker/service/http";
 import { onBehalfOf } from "@oauth-broker/oauth-core/egress";
-import { createRateLimit, type Route, type Trace } from "@oauth-broker/oauth-core/service";
 import type { Context } from "hono";
 import { type CallerAddress, createCallerAddress } from "../caller-address.ts";
 import type { PlatformCallback, ServerCallback } from "../settings.ts";

@@ -14,7 +14,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { type Answer, bearerToken } from "@oauth-broker/oauth-core/http";
 import { hashOf } from "@oauth-broker/oauth-core/server";
-import type { Route, Trace } from "@oauth-broker/oauth-core/service";
+import type { Route, Trace } from "@oauth-broker/service/http";
 import type { Context } from "hono";
 import type { Caller } from "../mode.ts";
 import type { CallerAddress } from "../caller-address.ts";

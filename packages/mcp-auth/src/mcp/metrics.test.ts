@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createLog } from "@oauth-broker/oauth-core/service";
+import { createLog } from "@oauth-broker/service";
 import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { createApp } from "../app.ts";

@@ -9,8 +9,8 @@ import {
   type LabelRule,
   outcomeLabel,
   type ServiceMetrics,
-} from "@oauth-broker/oauth-core/metrics";
-import type { Log, LogFields } from "@oauth-broker/oauth-core/service";
+} from "@oauth-broker/service/metrics";
+import type { Log, LogFields } from "@oauth-broker/service";
 import type { StorageTiming } from "@oauth-broker/token-store";
 import type { ServerDefinition } from "../server.ts";
 import type { Settings } from "../settings.ts";

@@ -3,7 +3,8 @@
  * words in place of the JSON that a client gets with the 401 of `/mcp`.
  */
 import { type Answer, pageAnswer } from "@oauth-broker/oauth-core/http";
-import { html, type Markup, page, type Route, STYLE_HASH } from "@oauth-broker/oauth-core/service";
+import { html, type Markup, page, STYLE_HASH } from "@oauth-broker/service/page";
+import type { Route } from "@oauth-broker/service/http";
 import { PATHS } from "../resource/paths.ts";
 import type { ServerDefinition } from "../server.ts";
 import type { Settings } from "../settings.ts";

@@ -9,7 +9,7 @@ import {
   type ServerContext,
   UrlElicitationRequiredError,
 } from "@modelcontextprotocol/server";
-import { errorFields, inTool, type Log } from "@oauth-broker/oauth-core/service";
+import { errorFields, inTool, type Log } from "@oauth-broker/service";
 import { type ToolContext, ToolError, type VendorApi } from "../tool.ts";
 import { failure } from "./elicitation/asking.ts";
 import type { RunningToolCall, ToolCall } from "./elicitation/call.ts";

@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Clock } from "@oauth-broker/oauth-core";
-import { createLog } from "@oauth-broker/oauth-core/service";
+import { createLog } from "@oauth-broker/service";
 import { canaryCode, canaryEnvironment, startCanaryVendor } from "@oauth-broker/simulators";
 import { z } from "zod";
 import { createApp } from "../app.ts";

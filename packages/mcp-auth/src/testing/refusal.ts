@@ -1,5 +1,5 @@
 /** How an environment is refused. */
-import { type ConfigError, isConfigError } from "@oauth-broker/oauth-core/configuration";
+import { type ConfigError, isConfigError } from "@oauth-broker/service/configuration";
 import { type Environment, loadSettings } from "../config.ts";
 
 /** @throws Error when it is accepted */

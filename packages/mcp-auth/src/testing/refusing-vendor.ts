@@ -1,5 +1,5 @@
 /** A server in pre-registered mode with a vendor that refuses every token, and counts its calls. */
-import { createLog } from "@oauth-broker/oauth-core/service";
+import { createLog } from "@oauth-broker/service";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { startLoopbackServer } from "../../../oauth-core/src/testing/network/loopback-server.ts";
 import type { createApp } from "../app.ts";

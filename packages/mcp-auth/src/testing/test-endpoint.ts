@@ -4,7 +4,8 @@
  */
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
-import { createLog, errorPageWith, listen, mount } from "@oauth-broker/oauth-core/service";
+import { createLog, listen } from "@oauth-broker/service";
+import { errorPageWith, mount } from "@oauth-broker/service/http";
 import { Hono } from "hono";
 import { createMcpEndpoint, type McpDeps } from "../mcp/endpoint.ts";
 import type { ServerDefinition } from "../server.ts";

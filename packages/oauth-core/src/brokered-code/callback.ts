@@ -9,12 +9,11 @@ import { type Answer, type ClientReturn, codeRedirect, errorRedirect } from "../
 import { OAuthError, toOAuthError, withRestart } from "../protocol/errors.ts";
 import { isSameText } from "../protocol/mac.ts";
 import type { Parameters } from "../protocol/parameters.ts";
-import type { Trace } from "../service/http-layer.ts";
 import { relayedError } from "../vendor-client/authorization/error.ts";
 import { readVendorAnswer, type VendorAnswer, type VendorRefusal } from "./answer.ts";
 import { parkCode, parkTokens, redeemAtVendor } from "./park.ts";
 import { type Engine, failFlow, keyOf, nameFlow, identifyFlow } from "./engine.ts";
-import type { FlowRefusal, FlowVendor, Redeemed } from "./policy.ts";
+import type { FlowRefusal, FlowTrace, FlowVendor, Redeemed } from "./policy.ts";
 import { flowData, type FlowRecord } from "./record.ts";
 
 export interface CallbackRequest {
@@ -40,7 +39,7 @@ interface OpenFlow extends StartedFlow {
 }
 
 /** @throws OAuthError for the 400 page; the vendor's own errors become redirects to the client */
-export async function answerCallback(request: CallbackRequest, engine: Engine, trace: Trace): Promise<Answer> {
+export async function answerCallback(request: CallbackRequest, engine: Engine, trace: FlowTrace): Promise<Answer> {
   // 1. our state and path, unanswered, this browser
   const started = await findStarted(request, engine, trace);
   // 2. client and redirect URI are still configured
@@ -66,7 +65,7 @@ export async function answerCallback(request: CallbackRequest, engine: Engine, t
 async function findStarted(
   { parameters, cookieHeader, path }: CallbackRequest,
   engine: Engine,
-  trace: Trace,
+  trace: FlowTrace,
 ): Promise<StartedFlow> {
   const { records, issuer, now } = engine.deps;
   const { policy } = engine;
@@ -101,7 +100,7 @@ async function findStarted(
 async function returnOf(
   { flowId, flow }: StartedFlow,
   { deps: { issuer }, policy }: Engine,
-  trace: Trace,
+  trace: FlowTrace,
 ): Promise<ClientReturn | undefined> {
   if (flow.purpose !== "client") return undefined;
   const redirect = await policy.redirectOf(flow);
@@ -117,7 +116,7 @@ async function returnOf(
 async function vendorOf(
   { flowId, flow }: StartedFlow,
   { policy }: Engine,
-  trace: Trace,
+  trace: FlowTrace,
 ): Promise<FlowVendor | OAuthError> {
   return policy.vendorOf({ leg: "callback", flowId, flow }, trace).catch((error: unknown) => {
     const known = toOAuthError(error);
@@ -133,7 +132,7 @@ async function endWithout(
   error: OAuthError,
   started: Pick<OpenFlow, "flowId" | "flow" | "expect" | "to">,
   engine: Engine,
-  trace: Trace,
+  trace: FlowTrace,
 ): Promise<Answer> {
   if (!(await fail("started", started, error.code, engine))) throw engine.policy.refuse(trace, "state_replayed");
   return refuseToClient(error, started, engine, trace);
@@ -144,7 +143,7 @@ function readAnswer(
   { flow }: StartedFlow,
   { vendor }: FlowVendor,
   { policy }: Engine,
-  trace: Trace,
+  trace: FlowTrace,
 ): VendorAnswer | VendorRefusal {
   try {
     return readVendorAnswer(parameters, vendor, flow);
@@ -165,7 +164,7 @@ const OUTAGES: ReadonlySet<string> = new Set(["temporarily_unavailable", "vendor
 async function burnOnRefusal<Result>(
   started: StartedFlow,
   engine: Engine,
-  trace: Trace,
+  trace: FlowTrace,
   checks: () => Promise<Result>,
 ): Promise<Result> {
   try {
@@ -193,7 +192,7 @@ async function relayError(
   parameters: Parameters,
   open: OpenFlow,
   engine: Engine,
-  trace: Trace,
+  trace: FlowTrace,
 ): Promise<Answer> {
   const { vendor, credentials } = open.vendor;
   return endWithout(relayedError(vendorError, parameters, vendor, credentials.source), open, engine, trace);
@@ -204,7 +203,7 @@ function refuseToClient(
   error: OAuthError,
   { flowId, to }: Pick<OpenFlow, "flowId" | "to">,
   { deps: { issuer } }: Engine,
-  trace: Trace,
+  trace: FlowTrace,
 ): Answer {
   if (to === undefined) throw error;
   trace.failure = error;
@@ -212,7 +211,7 @@ function refuseToClient(
   return { ...answer, headers: { ...answer.headers, ...clearBindingCookie(issuer, flowId) } };
 }
 
-async function endWith(answer: VendorAnswer, open: OpenFlow, engine: Engine, trace: Trace): Promise<Answer> {
+async function endWith(answer: VendorAnswer, open: OpenFlow, engine: Engine, trace: FlowTrace): Promise<Answer> {
   const { flowId, vendor, to } = open;
   if (to !== undefined && vendor.vendor.redeemAt !== "callback") {
     const code = createHandle(flowId);
@@ -239,7 +238,7 @@ async function endWith(answer: VendorAnswer, open: OpenFlow, engine: Engine, tra
  * uses the code twice.
  */
 //= bar#CB-17
-async function spendState({ flowId, expect }: OpenFlow, engine: Engine, trace: Trace): Promise<void> {
+async function spendState({ flowId, expect }: OpenFlow, engine: Engine, trace: FlowTrace): Promise<void> {
   const spent = await engine.deps.records.advance(
     keyOf(flowId, engine),
     { stage: "started", expect },
@@ -251,7 +250,7 @@ async function spendState({ flowId, expect }: OpenFlow, engine: Engine, trace: T
 async function finishHere(
   redeemed: OpenFlow & Redeemed<FlowRecord, FlowVendor>,
   engine: Engine,
-  trace: Trace,
+  trace: FlowTrace,
 ): Promise<Answer> {
   const { records, now, issuer } = engine.deps;
   const { policy } = engine;

@@ -6,8 +6,7 @@ import { parseRequestUri } from "../authorization-server/pushed-request.ts";
 import { defined } from "../mechanics/defined.ts";
 import type { EpochSeconds, RecordKey } from "../ports.ts";
 import { isSameText } from "../protocol/mac.ts";
-import type { Trace } from "../service/http-layer.ts";
-import type { FlowDeps, FlowPolicy, FlowVendor } from "./policy.ts";
+import type { FlowDeps, FlowPolicy, FlowTrace, FlowVendor } from "./policy.ts";
 import { flowData, type FlowRecord, type FlowStage } from "./record.ts";
 
 /** Without the app's own types, which index.ts restores. */
@@ -21,7 +20,7 @@ export function keyOf(flowId: string, { policy: { kind } }: Engine): RecordKey {
 }
 
 /** Names the flow's client, vendor and credentials in the log line. */
-export function nameFlow(trace: Trace, { clientId, vendor, credentialsId }: FlowRecord): void {
+export function nameFlow(trace: FlowTrace, { clientId, vendor, credentialsId }: FlowRecord): void {
   trace.vendor = vendor;
   if (clientId !== undefined) trace.clientId = clientId;
   if (credentialsId !== undefined) trace.credentialsId = credentialsId;
@@ -42,7 +41,7 @@ export interface FlowReference {
 export async function identifyFlow(
   { state = "", requestUri = "" }: FlowReference,
   engine: Engine,
-  trace: Trace,
+  trace: FlowTrace,
 ): Promise<boolean> {
   const { deps, policy } = engine;
   const handle = parseRequestUri(requestUri);

@@ -7,17 +7,25 @@ import type { BindingCookie } from "../authorization-server/browser-binding.ts";
 import type { Answer } from "../http/answers.ts";
 import type { EpochSeconds } from "../ports.ts";
 import type { Parameters } from "../protocol/parameters.ts";
-import type { Trace } from "../service/http-layer.ts";
 import { answerCallback, type CallbackRequest } from "./callback.ts";
 import { type FlowReference, identifyFlow } from "./engine.ts";
-import type { FlowDeps, FlowPolicy, FlowVendor, Redeemed, VendorQuestion } from "./policy.ts";
+import type { FlowDeps, FlowPolicy, FlowTrace, FlowVendor, Redeemed, VendorQuestion } from "./policy.ts";
 import type { FlowRecord } from "./record.ts";
 import { redeemCode, rememberSpent } from "./redeem.ts";
 import { declinePushed, findPushed, type PushedFlow, pushFlow, startFlow, type StartRequest } from "./start.ts";
 
 export { readVendorAnswer } from "./answer.ts";
 export type { VendorAnswer, VendorRefusal } from "./answer.ts";
-export type { FlowDeps, FlowPolicy, FlowRefusal, FlowVendor, Parked, Redeemed, VendorQuestion } from "./policy.ts";
+export type {
+  FlowDeps,
+  FlowPolicy,
+  FlowRefusal,
+  FlowTrace,
+  FlowVendor,
+  Parked,
+  Redeemed,
+  VendorQuestion,
+} from "./policy.ts";
 export type { FlowRecord } from "./record.ts";
 export { challengeFor, flowSecrets, HANDLE_STATE, isIdTokenDue } from "./secrets.ts";
 export type { FlowKeys, FlowSecrets, FlowState, ReadState } from "./secrets.ts";
@@ -39,20 +47,20 @@ export interface BrokeredCode<Flow extends FlowRecord, Vendor extends FlowVendor
   findPushed(
     request: { readonly requestUri: string; readonly clientId: string },
     cookieHeader: string | undefined,
-    trace: Trace,
+    trace: FlowTrace,
   ): Promise<PushedFlow<Flow>>;
   /**
    * Ends the flow when the user declines before the browser leaves.
    *
    * @throws OAuthError for the 400 page when the flow has moved on in the meantime
    */
-  decline(pushed: PushedFlow<Flow>, trace: Trace): Promise<void>;
+  decline(pushed: PushedFlow<Flow>, trace: FlowTrace): Promise<void>;
   /**
    * Resolves the vendor by the policy.
    *
    * @throws OAuthError when vendor, endpoints or credentials have changed since the flow began
    */
-  vendorOf(question: VendorQuestion<Flow>, trace: Trace): Promise<Vendor>;
+  vendorOf(question: VendorQuestion<Flow>, trace: FlowTrace): Promise<Vendor>;
   /**
    * Sends the browser to the vendor.
    *
@@ -63,15 +71,15 @@ export interface BrokeredCode<Flow extends FlowRecord, Vendor extends FlowVendor
     request: StartRequest<Flow>,
     vendor: Vendor,
     cookie: BindingCookie,
-    trace: Trace,
+    trace: FlowTrace,
     set?: Partial<Flow>,
   ): Promise<Answer>;
   /** Names the flow of a request that cannot be read, for the log and the page; never throws. */
-  identify(reference: FlowReference, trace: Trace): Promise<unknown>;
+  identify(reference: FlowReference, trace: FlowTrace): Promise<unknown>;
   /** @throws OAuthError for the 400 page; the vendor's own errors become redirects to the client */
-  callback(request: CallbackRequest, trace: Trace): Promise<Answer>;
+  callback(request: CallbackRequest, trace: FlowTrace): Promise<Answer>;
   /** @throws OAuthError invalid_grant, invalid_request; otherwise the vendor's error, translated */
-  redeem(parameters: Parameters, clientId: string, trace: Trace): Promise<Redeemed<Flow, Vendor>>;
+  redeem(parameters: Parameters, clientId: string, trace: FlowTrace): Promise<Redeemed<Flow, Vendor>>;
   /** Adds fields to the record of a redeemed code, for `policy.replayed`. Best effort. */
   remember(redeemed: Pick<Redeemed<Flow, Vendor>, "flowId" | "flow">, set: Partial<Flow>): Promise<void>;
 }

@@ -6,11 +6,10 @@
 import type { Handle } from "../authorization-server/handle.ts";
 import { defined } from "../mechanics/defined.ts";
 import { OAuthError } from "../protocol/errors.ts";
-import type { Trace } from "../service/http-layer.ts";
 import type { ResolvedVendor, VendorTokens } from "../registry/vendor.ts";
 import type { VendorAnswer } from "./answer.ts";
 import { type Engine, keyOf } from "./engine.ts";
-import type { FlowVendor, Parked } from "./policy.ts";
+import type { FlowTrace, FlowVendor, Parked } from "./policy.ts";
 import { CODE_SECONDS, flowData, type FlowRecord } from "./record.ts";
 
 interface ToPark {
@@ -41,7 +40,7 @@ export function codeLifetimeSeconds({
 export async function parkCode(
   { flowId, expect, vendor, answer, code }: ToPark,
   engine: Engine,
-  trace: Trace,
+  trace: FlowTrace,
 ): Promise<void> {
   const { deps, policy } = engine;
   const sealed = await policy.seal({ kind: "code", ...answer, ...keptOf(vendor, policy) }, code);

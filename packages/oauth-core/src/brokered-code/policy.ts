@@ -7,7 +7,6 @@ import type { Answer } from "../http/answers.ts";
 import type { OAuthError } from "../protocol/errors.ts";
 import type { VerifiedRedirect } from "../protocol/redirect-uri.ts";
 import type { Clock, RecordStore, StoredRecord } from "../ports.ts";
-import type { Trace } from "../service/http-layer.ts";
 import type { VendorClient } from "../vendor-client/index.ts";
 import type { ResolvedVendor, VendorCredentials, VendorTokens } from "../registry/vendor.ts";
 import type { VendorAnswer } from "./answer.ts";
@@ -20,6 +19,18 @@ export interface FlowDeps {
   readonly now: Clock;
   /** Our issuer. It is in the redirect to the client and decides the names of the cookies. */
   readonly issuer: string;
+}
+
+/** What the engine reports of a request's flow, for the app's log line. */
+export interface FlowTrace {
+  flowId?: string;
+  clientId?: string;
+  vendor?: string;
+  credentialsId?: string;
+  /** An error that the client got as a redirect. */
+  failure?: OAuthError;
+  /** Why a browser saw the 400 page, in one word. */
+  reason?: string;
 }
 
 /** A vendor as a flow uses it. */
@@ -102,7 +113,7 @@ export interface FlowPolicy<Flow extends FlowRecord, Vendor extends FlowVendor> 
    * @throws OAuthError when they have changed or are no longer there. At the callback a refusal by
    *   `refuse` is shown as a page, and another error of status 400 is reported to the client
    */
-  vendorOf(question: VendorQuestion<Flow>, trace: Trace): Promise<Vendor>;
+  vendorOf(question: VendorQuestion<Flow>, trace: FlowTrace): Promise<Vendor>;
   /**
    * Whether the callback requires the cookie of the browser that started the flow. If not, the
    * client has to bind the browser itself.
@@ -135,7 +146,7 @@ export interface FlowPolicy<Flow extends FlowRecord, Vendor extends FlowVendor> 
    * For flows that end at the callback: stores the tokens and answers the browser. If it throws, it
    * has revoked the tokens that it did not store.
    */
-  finishAtCallback?(redeemed: Redeemed<Flow, Vendor>, trace: Trace): Promise<Answer>;
+  finishAtCallback?(redeemed: Redeemed<Flow, Vendor>, trace: FlowTrace): Promise<Answer>;
   /** The 400 page. The page names no reason; log and counters do. */
-  refuse(trace: Trace, reason: FlowRefusal, cause?: unknown): OAuthError;
+  refuse(trace: FlowTrace, reason: FlowRefusal, cause?: unknown): OAuthError;
 }

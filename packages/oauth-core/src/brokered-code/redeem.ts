@@ -9,11 +9,10 @@ import { isSameText } from "../protocol/mac.ts";
 import type { Parameters } from "../protocol/parameters.ts";
 import { parseCodeVerifier, verifyCodeVerifier } from "../protocol/pkce.ts";
 import type { StoredRecord } from "../ports.ts";
-import type { Trace } from "../service/http-layer.ts";
 import type { VendorTokens } from "../registry/vendor.ts";
 import { discardTokens, redeemAtVendor } from "./park.ts";
 import { type Engine, failFlow, keyOf, nameFlow } from "./engine.ts";
-import type { FlowVendor, Parked, Redeemed } from "./policy.ts";
+import type { FlowTrace, FlowVendor, Parked, Redeemed } from "./policy.ts";
 import { CODE_SECONDS, flowData, type FlowRecord } from "./record.ts";
 
 interface ParkedFlow {
@@ -27,7 +26,7 @@ export async function redeemCode(
   parameters: Parameters,
   clientId: string,
   engine: Engine,
-  trace: Trace,
+  trace: FlowTrace,
 ): Promise<Redeemed<FlowRecord, FlowVendor>> {
   // 1. one of ours, this client's, this very code
   const own = await findParked(parameters, clientId, engine, trace);
@@ -68,7 +67,12 @@ export async function rememberSpent(
 
 //= rfc6749#4.1.3
 //= bar#XA-8
-async function findParked(parameters: Parameters, clientId: string, engine: Engine, trace: Trace): Promise<ParkedFlow> {
+async function findParked(
+  parameters: Parameters,
+  clientId: string,
+  engine: Engine,
+  trace: FlowTrace,
+): Promise<ParkedFlow> {
   const { deps, policy } = engine;
   const code = parseHandle(parameters.require("code"));
   if (code === undefined) throw codeRefused("not one of ours");
@@ -95,7 +99,7 @@ async function requireCodeVerifier(
   own: ParkedFlow,
   parameters: Parameters,
   engine: Engine,
-  trace: Trace,
+  trace: FlowTrace,
 ): Promise<void> {
   const codeVerifier = parseCodeVerifier(parameters.get("code_verifier"));
   try {
@@ -106,7 +110,7 @@ async function requireCodeVerifier(
   }
 }
 
-async function burn(own: ParkedFlow, reason: string, engine: Engine, trace: Trace): Promise<void> {
+async function burn(own: ParkedFlow, reason: string, engine: Engine, trace: FlowTrace): Promise<void> {
   const isBurned = await failFlow({ ...heldBy(own), stage: "parked" }, { leg: "token", reason }, engine);
   if (isBurned) await discardParked(own, engine, trace);
 }
@@ -118,14 +122,14 @@ async function requireUnused({ record, flow }: ParkedFlow, { policy }: Engine): 
   throw codeRefused(`flow is ${record.stage}`);
 }
 
-async function requireInTime(own: ParkedFlow, engine: Engine, trace: Trace): Promise<void> {
+async function requireInTime(own: ParkedFlow, engine: Engine, trace: FlowTrace): Promise<void> {
   if (own.record.expiresAt > engine.deps.now()) return;
   await discardParked(own, engine, trace);
   throw new OAuthError("invalid_grant", "The code came too late: start again", { reason: "vendor_code_expired" });
 }
 
 /** Revokes tokens that were fetched at the callback when their code ends unredeemed. */
-async function discardParked(own: ParkedFlow, engine: Engine, trace: Trace): Promise<void> {
+async function discardParked(own: ParkedFlow, engine: Engine, trace: FlowTrace): Promise<void> {
   try {
     const parked = await open(own, engine);
     if (parked.kind === "tokens") await discardTokens(parked.tokens, await vendorOf(own, parked, engine, trace));
@@ -153,7 +157,7 @@ async function vendorOf(
   { code: { flowId }, flow }: ParkedFlow,
   { kept }: Parked,
   { policy }: Engine,
-  trace: Trace,
+  trace: FlowTrace,
 ): Promise<FlowVendor> {
   return policy.vendorOf({ leg: "token", flowId, flow, kept }, trace);
 }

@@ -9,10 +9,9 @@ import { type Answer, redirectAnswer } from "../http/answers.ts";
 import type { EpochSeconds, StoredRecord } from "../ports.ts";
 import { defined } from "../mechanics/defined.ts";
 import { isSameText } from "../protocol/mac.ts";
-import type { Trace } from "../service/http-layer.ts";
 import { requireMetDemands } from "../vendor-client/authorization/demands.ts";
 import { type Engine, failFlow, keyOf, nameFlow } from "./engine.ts";
-import type { FlowVendor } from "./policy.ts";
+import type { FlowTrace, FlowVendor } from "./policy.ts";
 import { challengeFor } from "./secrets.ts";
 import { FLOW_SECONDS, flowData, type FlowRecord, REQUEST_URI_SECONDS } from "./record.ts";
 
@@ -53,7 +52,7 @@ export async function findPushed(
   { requestUri, clientId }: { readonly requestUri: string; readonly clientId: string },
   cookieHeader: string | undefined,
   engine: Engine,
-  trace: Trace,
+  trace: FlowTrace,
 ): Promise<PushedFlow> {
   const { deps, policy } = engine;
   const handle = parseRequestUri(requestUri);
@@ -82,7 +81,7 @@ export async function findPushed(
  *
  * @throws OAuthError for the 400 page when the flow has moved on in the meantime
  */
-export async function declinePushed({ handle, flow }: PushedFlow, engine: Engine, trace: Trace): Promise<void> {
+export async function declinePushed({ handle, flow }: PushedFlow, engine: Engine, trace: FlowTrace): Promise<void> {
   const pushed = { flowId: handle.flowId, stage: "pushed", expect: expected(handle, flow) } as const;
   const isDeclined = await failFlow(pushed, { leg: "authorize", reason: "access_denied" }, engine);
   if (!isDeclined) throw engine.policy.refuse(trace, "request_uri_used");
@@ -123,7 +122,7 @@ export async function startFlow(
   cookie: BindingCookie,
   set: Partial<FlowRecord>,
   engine: Engine,
-  trace: Trace,
+  trace: FlowTrace,
 ): Promise<Answer> {
   const { deps, policy } = engine;
   const { flowId } = request;
@@ -157,7 +156,7 @@ async function writeStarted(
   expiresAt: EpochSeconds,
   cookie: BindingCookie,
   engine: Engine,
-  trace: Trace,
+  trace: FlowTrace,
 ): Promise<StoredRecord> {
   const { deps, policy } = engine;
   const key = keyOf(flowId, engine);

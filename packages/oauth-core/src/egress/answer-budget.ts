@@ -3,8 +3,7 @@
  * were fetched for has ended. Each call and each origin has bounds of its own, and a client may name
  * many origins.
  */
-import { requestContext } from "../mechanics/request-context.ts";
-import { callerName } from "./share.ts";
+import { atEndOfCaller, callerName } from "./share.ts";
 
 const MIB = 1024 * 1024;
 
@@ -39,7 +38,7 @@ export function createAnswerBudget({ ofProcess, ofCaller }: AnswerBounds): () =>
   };
   return () => {
     const caller = callerName();
-    const { atEnd } = requestContext();
+    const atEnd = atEndOfCaller();
     let size = 0;
     let isOver = false;
     return {

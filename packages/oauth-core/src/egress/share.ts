@@ -3,7 +3,7 @@
  * caller has at most half of the connections, and waiting calls are served caller by caller. A
  * service names the caller with `onBehalfOf`.
  */
-import { inContext, requestContext } from "../mechanics/request-context.ts";
+import { AsyncLocalStorage } from "node:async_hooks";
 import { createTurns, type Turns } from "../mechanics/turns.ts";
 import { egressError } from "./errors.ts";
 
@@ -11,6 +11,15 @@ import { egressError } from "./errors.ts";
 export interface Caller {
   readonly clientId?: string;
 }
+
+/** Outside of `onBehalfOf` there is none. */
+interface CallsFor {
+  readonly caller: Caller;
+  /** Does something when the work for this caller has ended. */
+  readonly atEnd: (action: () => void) => void;
+}
+
+const callsFor = new AsyncLocalStorage<CallsFor>();
 
 /**
  * Outbound calls of `work`, and of everything it starts, count for this caller; the answers they
@@ -26,7 +35,7 @@ export function onBehalfOf<T>(caller: Caller, work: () => T): T {
     for (const action of actions ?? []) action();
     actions = undefined;
   };
-  const result = inContext({ ...requestContext(), caller, atEnd }, work);
+  const result = callsFor.run({ caller, atEnd }, work);
   if (result instanceof Promise) void result.then(end, end);
   else end();
   return result;
@@ -34,7 +43,12 @@ export function onBehalfOf<T>(caller: Caller, work: () => T): T {
 
 /** @returns empty for calls on behalf of no client: together they count as one caller */
 export function callerName(): string {
-  return requestContext().caller?.clientId ?? "";
+  return callsFor.getStore()?.caller.clientId ?? "";
+}
+
+/** Does something when the work for the caller has ended. @returns undefined outside of `onBehalfOf` */
+export function atEndOfCaller(): ((action: () => void) => void) | undefined {
+  return callsFor.getStore()?.atEnd;
 }
 
 export const CONNECTIONS_PER_ORIGIN = 100;

@@ -1,4 +1,4 @@
-/** Where outcomes become HTTP: answers as plain values, and request bodies read under a limit. */
+/** Where outcomes become HTTP: answers as plain values. */
 export {
   type Answer,
   type BearerChallenge,
@@ -17,4 +17,3 @@ export {
   pageAnswer,
   redirectAnswer,
 } from "./answers.ts";
-export { type BodyLimit, queryText, readForm, readFormText, readJsonText, readQuery } from "./body.ts";

@@ -1,8 +1,8 @@
 /**
  * Collects a body that arrives in chunks whose number and size a stranger chooses. A body in
  * one-byte chunks would cost hundreds of times its size: it is refused, and what is kept is one
- * buffer, or the only chunk. Used by all that reads bodies: http/body.ts, egress/exchange.ts, the
- * listener of service, and mcp-auth.
+ * buffer, or the only chunk. Used by all that reads bodies: egress/exchange.ts, the
+ * service package, and mcp-auth.
  */
 
 const FEW_CHUNKS = 256;

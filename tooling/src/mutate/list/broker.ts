@@ -20,10 +20,10 @@ const attack = (family: string): string => `e2e/attacks/${family}.attack.test.ts
 export const BROKER_DEFENCES: readonly Mutation[] = [
   {
     defence: "A secret with white space or quotation marks around it does not start a service",
-    file: "packages/oauth-core/src/configuration/secret-text.ts",
+    file: "packages/service/src/configuration/secret-text.ts",
     find: "(checkEdges(value) ?? check(value))",
     replace: '(checkEdges(value) === "" ? "" : check(value))',
-    tests: ["packages/oauth-core/src/configuration/secret-text.test.ts"],
+    tests: ["packages/service/src/configuration/secret-text.test.ts"],
   },
   {
     defence: "Where live metadata decides, the broker's credentials go to no stored token endpoint of a request",

@@ -5,8 +5,8 @@
 import type { Mutation } from "../mutation.ts";
 
 const SERVER = "packages/oauth-core/src/authorization-server";
-const HONO = "packages/oauth-core/src/http";
-const SERVICE = "packages/oauth-core/src/service";
+const CORE_HTTP = "packages/oauth-core/src/http";
+const SERVICE = "packages/service/src";
 const AUTHENTICATION = `${SERVER}/client-authentication.test.ts`;
 
 export const CLIENT_DEFENCES: readonly Mutation[] = [
@@ -117,23 +117,23 @@ export const CLIENT_DEFENCES: readonly Mutation[] = [
   {
     defence: "Pages are not framed and run no script",
     rows: ["CB-13", "HT-10"],
-    file: `${HONO}/answers.ts`,
+    file: `${CORE_HTTP}/answers.ts`,
     find: `const LOCKED_CSP = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'";`,
     replace: `const LOCKED_CSP = "base-uri 'none'";`,
-    tests: [`${HONO}/answers.test.ts`],
+    tests: [`${CORE_HTTP}/answers.test.ts`],
   },
   {
     defence: "No answer is cached",
     rows: ["HT-10", "VR-8"],
-    file: `${HONO}/answers.ts`,
+    file: `${CORE_HTTP}/answers.ts`,
     find: '  "cache-control": "no-store",\n',
     replace: "",
-    tests: [`${HONO}/answers.test.ts`],
+    tests: [`${CORE_HTTP}/answers.test.ts`],
   },
   {
     defence: "A declared length over the limit is refused before the body is read",
     rows: ["HT-1"],
-    file: `${HONO}/body.ts`,
+    file: `${SERVICE}/http/body.ts`,
     find: 'if (Number(c.req.header("content-length") ?? 0) > bodyBytes) throw tooLarge(bodyBytes);',
     replace: "",
     tests: ["e2e/scenarios/broker/http.test.ts"],
@@ -141,7 +141,7 @@ export const CLIENT_DEFENCES: readonly Mutation[] = [
   {
     defence: "A body is counted while it is received",
     rows: ["HT-1"],
-    file: `${HONO}/body.ts`,
+    file: `${SERVICE}/http/body.ts`,
     find: "    const body = createByteCollector(bodyBytes);",
     replace: "    const body = createByteCollector(bodyBytes * 1e6);",
     tests: ["e2e/scenarios/broker/http.test.ts"],
@@ -149,15 +149,15 @@ export const CLIENT_DEFENCES: readonly Mutation[] = [
   {
     defence: "A body has the content type that is parsed",
     rows: ["HT-2"],
-    file: `${HONO}/body.ts`,
+    file: `${SERVICE}/http/body.ts`,
     find: "if (type.trim() === expected && isUtf8) return;",
     replace: "if (type.trim() !== '-' && isUtf8) return;",
-    tests: [`${HONO}/body.test.ts`],
+    tests: [`${SERVICE}/http/body.test.ts`],
   },
   {
     defence: "A library's answer is not kept by a cache",
     rows: ["HT-10"],
-    file: `${SERVICE}/http-layer.ts`,
+    file: `${SERVICE}/http/http-layer.ts`,
     find: 'if (!headers.has("cache-control")) headers.set("cache-control", "no-store");',
     replace: "",
     tests: [`${SERVICE}/serve.test.ts`],
@@ -165,7 +165,7 @@ export const CLIENT_DEFENCES: readonly Mutation[] = [
   {
     defence: "A HEAD spends nothing that a GET would",
     rows: ["CB-12"],
-    file: `${SERVICE}/http-layer.ts`,
+    file: `${SERVICE}/http/http-layer.ts`,
     find: 'isPage && c.req.raw.method === "HEAD" ?',
     replace: 'isPage && c.req.raw.method === "" ?',
     tests: ["apps/broker/src/flows/start-legs.test.ts", "apps/broker/src/flows/callback.test.ts"],

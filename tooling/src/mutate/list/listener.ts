@@ -1,7 +1,7 @@
 /** Defences where HTTP enters: sizes, connections, targets, prefetches, signals. Part of list.ts. */
 import type { Mutation } from "../mutation.ts";
 
-const LISTENER = "packages/oauth-core/src/service/listener";
+const LISTENER = "packages/service/src/listener";
 
 export const LISTENER_DEFENCES: readonly Mutation[] = [
   {
@@ -13,13 +13,13 @@ export const LISTENER_DEFENCES: readonly Mutation[] = [
     tests: [
       "packages/oauth-core/src/mechanics/byte-collector.test.ts",
       "packages/oauth-core/src/egress/limits.test.ts",
-      "packages/oauth-core/src/http/body.test.ts",
+      "packages/service/src/http/body.test.ts",
     ],
   },
   {
     defence: "A request in far too many chunks loses its connection, also where nothing reads it",
     rows: ["HT-1"],
-    file: "packages/oauth-core/src/service/serve.ts",
+    file: "packages/service/src/serve.ts",
     find: "      endChoppedBody(request);",
     replace: "      if (request.method === undefined) endChoppedBody(request);",
     tests: [`${LISTENER}/chopped-bodies.test.ts`],
@@ -57,10 +57,10 @@ export const LISTENER_DEFENCES: readonly Mutation[] = [
   {
     defence: "Nothing is served at a target with dot segments",
     rows: ["HT-7"],
-    file: "packages/oauth-core/src/service/serve.ts",
+    file: "packages/service/src/serve.ts",
     find: 'if (!isPlainTarget(request.url ?? "")) refuseTarget(request, response);',
     replace: 'if (!isPlainTarget(request.url ?? "") && request.method === "") refuseTarget(request, response);',
-    tests: ["packages/oauth-core/src/service/serve.test.ts"],
+    tests: ["packages/service/src/serve.test.ts"],
   },
   {
     defence: "Encoded dots are dots",
@@ -68,42 +68,42 @@ export const LISTENER_DEFENCES: readonly Mutation[] = [
     file: `${LISTENER}/request-target.ts`,
     find: 'const name = segment.replace(DOT, ".");',
     replace: 'const name = segment.replace(DOT, "%2e");',
-    tests: [`${LISTENER}/request-target.test.ts`, "packages/oauth-core/src/service/serve.test.ts"],
+    tests: [`${LISTENER}/request-target.test.ts`, "packages/service/src/serve.test.ts"],
   },
   {
     defence: "A browser with too many cookies reads why it is refused, also while it still sends them",
     file: `${LISTENER}/refusals.ts`,
     find: "if (refused.has(socket)) return;",
     replace: "if (refused.has(socket)) socket.destroy();",
-    tests: ["packages/oauth-core/src/service/serve.test.ts"],
+    tests: ["packages/service/src/serve.test.ts"],
   },
   {
     defence: "A prefetch spends nothing",
-    file: "packages/oauth-core/src/service/http-layer.ts",
+    file: "packages/service/src/http/http-layer.ts",
     find: 'if (isPage && c.req.method === "GET" && isPrefetch(',
     replace: 'if (isPage && c.req.method === "" && isPrefetch(',
-    tests: ["packages/oauth-core/src/service/http-layer.test.ts", "apps/broker/src/flows/callback.test.ts"],
+    tests: ["packages/service/src/http/http-layer.test.ts", "apps/broker/src/flows/callback.test.ts"],
   },
   {
     defence: "A browser keeps the cookies of twenty flows",
     file: "packages/oauth-core/src/authorization-server/browser-binding.ts",
     find: "Math.max(0, names.length - MOST_FLOW_COOKIES)",
     replace: "Math.max(0, names.length - MOST_FLOW_COOKIES * 100)",
-    tests: ["packages/oauth-core/src/service/http-layer.test.ts", "apps/broker/src/flows/callback.test.ts"],
+    tests: ["packages/service/src/http/http-layer.test.ts", "apps/broker/src/flows/callback.test.ts"],
   },
   {
     defence: "No signal opens a debugger, and none but three ends a service",
-    file: "packages/oauth-core/src/service/run-service.ts",
+    file: "packages/service/src/run-service.ts",
     find: "for (const signal of IGNORED) process.on(signal, () => undefined);",
     replace: "for (const signal of IGNORED) if (signal.length === 0) process.on(signal, () => undefined);",
-    tests: ["packages/oauth-core/src/service/run-service.test.ts"],
+    tests: ["packages/service/src/run-service.test.ts"],
   },
   {
     defence: "A closed terminal drains a service",
-    file: "packages/oauth-core/src/service/run-service.ts",
+    file: "packages/service/src/run-service.ts",
     find: 'const STOPS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;',
     replace: 'const STOPS = ["SIGTERM", "SIGINT"] as const;',
-    tests: ["packages/oauth-core/src/service/run-service.test.ts"],
+    tests: ["packages/service/src/run-service.test.ts"],
   },
   {
     defence: "A client reads no endless answer of its broker",
@@ -123,7 +123,7 @@ export const LISTENER_DEFENCES: readonly Mutation[] = [
   {
     defence: "No buffer is made of what a client sends after it was answered",
     rows: ["HT-1"],
-    file: "packages/oauth-core/src/service/serve.ts",
+    file: "packages/service/src/serve.ts",
     find: "      endUnreadBody(request, response);",
     replace: "      if (request.method === undefined) endUnreadBody(request, response);",
     tests: [`${LISTENER}/unread-bodies.test.ts`],

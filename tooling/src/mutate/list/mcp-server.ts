@@ -202,10 +202,10 @@ export const MCP_SERVER_DEFENCES: readonly Mutation[] = [
   {
     defence: "A label of the metrics has few values, none of them a caller's",
     rows: ["OB-2"],
-    file: "packages/oauth-core/src/metrics/index.ts",
+    file: "packages/service/src/metrics/index.ts",
     find: 'return (value) => (known.has(value) ? value : "other");',
     replace: "return (value) => (known.has(value) ? value : value.slice(0, 64));",
-    tests: ["packages/oauth-core/src/metrics/index.test.ts", "packages/mcp-auth/src/mcp/metrics.test.ts"],
+    tests: ["packages/service/src/metrics/index.test.ts", "packages/mcp-auth/src/mcp/metrics.test.ts"],
   },
   {
     defence: "Metrics are answered to a scraper on this machine, not to a page in its browser",

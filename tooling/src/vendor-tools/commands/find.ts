@@ -1,5 +1,5 @@
 /** `vendor find`: the vendors whose id, name or alias contains a word. Sends nothing. */
-import { nearest } from "@oauth-broker/oauth-core/configuration";
+import { nearest } from "@oauth-broker/oauth-core";
 import { capabilitiesOf, REGISTRY, type RegistryEntry, searchVendors } from "@oauth-broker/oauth-core/registry";
 import type { Environment } from "../environment.ts";
 

@@ -1,5 +1,5 @@
 /** Checks of texts within a vendor's entry. */
-import { matching, type PatternCheck } from "@oauth-broker/oauth-core/configuration";
+import { matching, type PatternCheck } from "@oauth-broker/service/configuration";
 import { OWN_TOKEN_HEADERS } from "@oauth-broker/oauth-core/registry";
 
 /** The token is sent in a header after `Bearer `. */

@@ -9,7 +9,7 @@ import {
   RESPONSE_ENCRYPTION_ALGS,
   RESPONSE_ENCRYPTION_ENCS,
 } from "@oauth-broker/oauth-core/server";
-import { checkClientId, checkName, checkVendorId, problemOfThrown } from "@oauth-broker/oauth-core/configuration";
+import { checkClientId, checkName, checkVendorId, problemOfThrown } from "@oauth-broker/service/configuration";
 import type { z } from "zod";
 import { checkPublicKeys, readKeySet } from "./public-keys.ts";
 import { choice, type FieldMeta, flag, listOf, oneOrList, secretText, section, structure, text } from "./fields.ts";

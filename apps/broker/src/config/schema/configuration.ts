@@ -15,7 +15,7 @@ import {
   MOST_IDLE_SECONDS,
   MOST_MAX_CONNECTIONS,
   parseOrigin,
-} from "@oauth-broker/oauth-core/configuration";
+} from "@oauth-broker/service/configuration";
 import type { z } from "zod";
 import { parseAudit } from "../audit.ts";
 import { KEYS_PATTERN, parseKeys, parseStore, STORE_PATTERN } from "../store-and-keys.ts";

@@ -1,7 +1,7 @@
 /** The URLs of vendors and clients, held to the same rules as every outbound call. */
 import { placeholderNames } from "@oauth-broker/oauth-core/protocol";
 import { requireEgressUrl } from "@oauth-broker/oauth-core/egress";
-import { problemOfThrown } from "@oauth-broker/oauth-core/configuration";
+import { problemOfThrown } from "@oauth-broker/service/configuration";
 import { type FieldMeta, text } from "./fields.ts";
 
 /** What the egress section of the same file permits. */

@@ -2,7 +2,7 @@
  * The building blocks of the schema. Every field states in one place how it is checked and how it
  * is described: docs/configuration.md and the message about a bad value use the same text.
  */
-import { patternOf, readSecret } from "@oauth-broker/oauth-core/configuration";
+import { patternOf, readSecret } from "@oauth-broker/service/configuration";
 import { z } from "zod";
 
 export interface FieldMeta {

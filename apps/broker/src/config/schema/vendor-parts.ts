@@ -1,7 +1,7 @@
 /** The sections within a vendor's entry: credentials and placeholders. */
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { Secret } from "@oauth-broker/oauth-core";
-import { matching } from "@oauth-broker/oauth-core/configuration";
+import { matching } from "@oauth-broker/service/configuration";
 import type { z } from "zod";
 import { TOKEN_ERROR_CODES } from "@oauth-broker/oauth-core/registry";
 import { choice, integer, listOf, mapOf, oneOrList, parsedText, secretText, section, text } from "./fields.ts";

@@ -4,7 +4,7 @@
  */
 import { Secret } from "@oauth-broker/oauth-core";
 import { isReservedAuthorizationParameter, isScopeToken } from "@oauth-broker/oauth-core/protocol";
-import { checkName } from "@oauth-broker/oauth-core/configuration";
+import { checkName } from "@oauth-broker/service/configuration";
 import { z } from "zod";
 import { endpoint, endpointTemplate, type UrlRules } from "./endpoint.ts";
 import { choice, flag, integer, listOf, mapOf, oneOrList, secretText, section, text } from "./fields.ts";

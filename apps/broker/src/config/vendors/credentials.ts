@@ -6,7 +6,7 @@
 import { hash, type KeyObject } from "node:crypto";
 import { defined, Secret } from "@oauth-broker/oauth-core";
 import type { Vendor, VendorCredentials } from "@oauth-broker/oauth-core/registry";
-import { createEnvironmentReader, type Environment, valueOf } from "@oauth-broker/oauth-core/configuration";
+import { createEnvironmentReader, type Environment, valueOf } from "@oauth-broker/service/configuration";
 import { formatPath, type Problem } from "../problems.ts";
 import type { ParsedCredentials } from "../schema/vendor-parts.ts";
 import type { ConfiguredCredentials, TenantValues } from "../types.ts";

@@ -11,7 +11,7 @@ import {
   type PlaceholderSpecs,
 } from "@oauth-broker/oauth-core/protocol";
 import type { Vendor } from "@oauth-broker/oauth-core/registry";
-import { problemOfThrown } from "@oauth-broker/oauth-core/configuration";
+import { problemOfThrown } from "@oauth-broker/service/configuration";
 import { ENDPOINT_TEMPLATES, type ParsedVendor } from "../schema/vendor.ts";
 
 type EndpointField = keyof typeof ENDPOINT_TEMPLATES;

@@ -5,7 +5,7 @@
 import { defined } from "@oauth-broker/oauth-core";
 import { isReservedAuthorizationParameter } from "@oauth-broker/oauth-core/protocol";
 import { defineVendor, usualClientsOf, type Vendor, withOperatorsFields } from "@oauth-broker/oauth-core/registry";
-import type { Environment } from "@oauth-broker/oauth-core/configuration";
+import type { Environment } from "@oauth-broker/service/configuration";
 import { formatPath, type Problem } from "../problems.ts";
 import type { Tree } from "../source.ts";
 import { CUSTOM_VENDOR } from "../../vendor-choice/request.ts";

@@ -4,7 +4,7 @@
  * outcome on stdout.
  */
 import { createEgress } from "@oauth-broker/oauth-core/egress";
-import type { Log } from "@oauth-broker/oauth-core/service";
+import type { Log } from "@oauth-broker/service";
 import { EXIT } from "../../cli.ts";
 import { systemVariables } from "../../config.ts";
 import type { Check } from "../connection-test/check.ts";

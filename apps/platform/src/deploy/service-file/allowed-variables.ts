@@ -4,7 +4,7 @@
  * would hand over the deployer's own credentials. The deployer therefore allows each one with
  * `--env NAME`.
  */
-import type { Environment } from "@oauth-broker/oauth-core/configuration";
+import type { Environment } from "@oauth-broker/service/configuration";
 
 /** The environment of the deploying process. */
 export interface Given {

@@ -2,7 +2,8 @@
  * `environment` of service.yaml. An author must not set the platform's own variables, and refers to
  * a secret instead of writing it down.
  */
-import { nearest, type Problem } from "@oauth-broker/oauth-core/configuration";
+import { nearest } from "@oauth-broker/oauth-core";
+import type { Problem } from "@oauth-broker/service/configuration";
 import type { Deployment } from "../../connectors/connector.ts";
 import { FIELDS } from "./fields.ts";
 import { type Given, isAllowed, isVariableName } from "./allowed-variables.ts";

@@ -3,7 +3,7 @@
  * A path, or a path and everything below it (`/.well-known/*`). Used by the reader of service.yaml
  * and, for every request, by the ingress.
  */
-import type { Problem } from "@oauth-broker/oauth-core/configuration";
+import type { Problem } from "@oauth-broker/service/configuration";
 import type { Deployment } from "../../connectors/connector.ts";
 import { FIELDS } from "./fields.ts";
 

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { Ajv } from "ajv";
 import { describe, expect, it } from "vitest";
 import { parseDocument } from "yaml";
-import type { ConfigError } from "@oauth-broker/oauth-core/configuration";
+import type { ConfigError } from "@oauth-broker/service/configuration";
 import { isExposed } from "./expose.ts";
 import { parseServiceFile, type ServiceFile } from "./service-file.ts";
 

@@ -3,7 +3,8 @@
  * `service.expose`, `environment`. All problems are reported at once. Before it: the deploy
  * command. After it: server-process/ and the ingress.
  */
-import { configError, nearest, type Problem } from "@oauth-broker/oauth-core/configuration";
+import { configError, type Problem } from "@oauth-broker/service/configuration";
+import { nearest } from "@oauth-broker/oauth-core";
 import { parseDocument } from "yaml";
 import type { Deployment } from "../../connectors/connector.ts";
 import { isConnectorId } from "../../connectors/store-on-records.ts";

@@ -2,7 +2,7 @@
 import { OAuthError } from "@oauth-broker/oauth-core";
 import type { FlowRefusal } from "@oauth-broker/oauth-core/brokered-code";
 import { type Answer, type ClientReturn, errorRedirect } from "@oauth-broker/oauth-core/http";
-import type { Trace } from "@oauth-broker/oauth-core/service";
+import type { Trace } from "@oauth-broker/service/http";
 
 /**
  * An error that is returned as a redirect: reported to the client, and logged like one returned as

@@ -11,7 +11,7 @@ import {
   requireS256Challenge,
   type VerifiedRedirect,
 } from "@oauth-broker/oauth-core/protocol";
-import type { Trace } from "@oauth-broker/oauth-core/service";
+import type { Trace } from "@oauth-broker/service/http";
 import type { HostedSettings, LinkPolicy } from "../../settings.ts";
 import type { HostedClient } from "../clients/client.ts";
 import { unknownClient } from "../clients/unknown-client.ts";

@@ -4,7 +4,7 @@
  */
 import { type Clock, createExpiringMap } from "@oauth-broker/oauth-core";
 import { callerName } from "@oauth-broker/oauth-core/egress";
-import { createRateLimit } from "@oauth-broker/oauth-core/service";
+import { createRateLimit } from "@oauth-broker/service/http";
 import type { ServerClient } from "./client.ts";
 
 /** Per minute and process. */

@@ -6,7 +6,7 @@ import { OAuthError } from "@oauth-broker/oauth-core";
 import { type Answer, redirectAnswer } from "@oauth-broker/oauth-core/http";
 import type { Parameters } from "@oauth-broker/oauth-core/protocol";
 import { hashOf } from "@oauth-broker/oauth-core/server";
-import type { Trace } from "@oauth-broker/oauth-core/service";
+import type { Trace } from "@oauth-broker/service/http";
 import type { ServerClient } from "../clients/client.ts";
 import { PATHS } from "../../resource/paths.ts";
 import { atVendor, linkKey } from "../links/link.ts";

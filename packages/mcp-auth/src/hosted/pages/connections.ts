@@ -5,7 +5,7 @@
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { type Answer, redirectAnswer } from "@oauth-broker/oauth-core/http";
 import type { Parameters } from "@oauth-broker/oauth-core/protocol";
-import type { Trace } from "@oauth-broker/oauth-core/service";
+import type { Trace } from "@oauth-broker/service/http";
 import { PATHS } from "../../resource/paths.ts";
 import { atVendor, endLinkOver, isUsable, linkKey, linkScope } from "../links/link.ts";
 import type { LinkingDeps } from "./deps.ts";

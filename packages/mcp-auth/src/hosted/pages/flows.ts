@@ -18,7 +18,7 @@ import { type Answer, redirectAnswer } from "@oauth-broker/oauth-core/http";
 import type { Parameters } from "@oauth-broker/oauth-core/protocol";
 import { clearBindingCookie, createBindingCookie, createFlowId } from "@oauth-broker/oauth-core/server";
 import type { Vendor } from "@oauth-broker/oauth-core/registry";
-import type { Trace } from "@oauth-broker/oauth-core/service";
+import type { Trace } from "@oauth-broker/service/http";
 import { deriveKey, open, seal } from "@oauth-broker/token-store";
 import type { LinkPolicy, VendorSettings } from "../../settings.ts";
 import { callbackPath, PATHS } from "../../resource/paths.ts";

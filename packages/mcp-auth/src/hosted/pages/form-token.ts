@@ -1,7 +1,7 @@
 /** The token that the forms of the pages of links carry. */
 import { hmacSha256, OAuthError } from "@oauth-broker/oauth-core";
 import { isSameText, type Parameters } from "@oauth-broker/oauth-core/protocol";
-import type { Trace } from "@oauth-broker/oauth-core/service";
+import type { Trace } from "@oauth-broker/service/http";
 import type { LinkingDeps } from "./deps.ts";
 
 /** What a form is, besides its user: the page, and what the page showed. */

@@ -3,7 +3,7 @@
  * Each says first who is signed in. Names of clients and accounts are untrusted.
  */
 import { type Answer, formPageAnswer } from "@oauth-broker/oauth-core/http";
-import { askFirst, fact, hidden, html, type Markup, page, STYLE_HASH } from "@oauth-broker/oauth-core/service";
+import { askFirst, fact, hidden, html, type Markup, page, STYLE_HASH } from "@oauth-broker/service/page";
 import type { ServerClient } from "../clients/client.ts";
 import { PATHS } from "../../resource/paths.ts";
 import { askingName, KNOWN_BY, shownText } from "../server-callback/consent-page.ts";

@@ -1,7 +1,6 @@
 /** The routes of links, with several vendors only: their pages, and the callbacks of the vendors. */
 import { OAuthError } from "@oauth-broker/oauth-core";
-import { readForm, readQuery } from "@oauth-broker/oauth-core/http";
-import type { Route, Trace } from "@oauth-broker/oauth-core/service";
+import { readForm, readQuery, type Route, type Trace } from "@oauth-broker/service/http";
 import type { Context } from "hono";
 import { callbackPath, PATHS } from "../../resource/paths.ts";
 import { decideTicket, showTicket, type TicketRequest } from "./connect.ts";

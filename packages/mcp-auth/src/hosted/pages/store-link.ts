@@ -5,7 +5,7 @@
 import { OAuthError, Secret } from "@oauth-broker/oauth-core";
 import { canIdentify } from "@oauth-broker/oauth-core/client";
 import type { ResolvedVendor, VendorTokens } from "@oauth-broker/oauth-core/registry";
-import { errorFields } from "@oauth-broker/oauth-core/service";
+import { errorFields } from "@oauth-broker/service";
 import type { LinkDetails, StoredTokens, TokenSet } from "@oauth-broker/token-store";
 import {
   accountLabel,

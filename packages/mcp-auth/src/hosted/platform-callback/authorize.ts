@@ -14,7 +14,7 @@ import {
 import { type Answer, redirectAnswer } from "@oauth-broker/oauth-core/http";
 import { challengeFor } from "@oauth-broker/oauth-core/brokered-code";
 import { requireMetDemands } from "@oauth-broker/oauth-core/client";
-import type { Trace } from "@oauth-broker/oauth-core/service";
+import type { Trace } from "@oauth-broker/service/http";
 import {
   type AuthorizationRequest,
   readAuthorizationRequest,

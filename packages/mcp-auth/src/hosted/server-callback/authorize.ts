@@ -15,7 +15,7 @@ import {
   setBindingCookie,
 } from "@oauth-broker/oauth-core/server";
 import type { Answer, ClientReturn } from "@oauth-broker/oauth-core/http";
-import type { Trace } from "@oauth-broker/oauth-core/service";
+import type { Trace } from "@oauth-broker/service/http";
 import {
   type AuthorizationRequest,
   readAuthorizationRequest,

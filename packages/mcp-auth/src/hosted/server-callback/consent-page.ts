@@ -6,7 +6,7 @@
  */
 import type { VerifiedRedirect } from "@oauth-broker/oauth-core/protocol";
 import { type Answer, formPageAnswer } from "@oauth-broker/oauth-core/http";
-import { fact, hidden, html, type Markup, page, STYLE_HASH } from "@oauth-broker/oauth-core/service";
+import { fact, hidden, html, type Markup, page, STYLE_HASH } from "@oauth-broker/service/page";
 import type { ServerClient } from "../clients/client.ts";
 
 export interface ConsentPage {

@@ -5,7 +5,7 @@
  */
 import { defined } from "@oauth-broker/oauth-core";
 import type { Parameters } from "@oauth-broker/oauth-core/protocol";
-import type { Trace } from "@oauth-broker/oauth-core/service";
+import type { Trace } from "@oauth-broker/service/http";
 import type { HostedClient } from "../clients/client.ts";
 import { openSession } from "../token/open-session.ts";
 import { requireOwnResource } from "../../resource/paths.ts";

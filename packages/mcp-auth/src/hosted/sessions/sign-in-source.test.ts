@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { OAuthError, type RecordStore } from "@oauth-broker/oauth-core";
-import { createLog } from "@oauth-broker/oauth-core/service";
+import { createLog } from "@oauth-broker/service";
 import { hashOf } from "@oauth-broker/oauth-core/server";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { authenticatedRecords, oneMacKey } from "@oauth-broker/token-store";

@@ -6,7 +6,7 @@
  * of the first sign-in vendor that finds it: sessions and links of another are refused one by one.
  */
 import { type JsonObject, OAuthError } from "@oauth-broker/oauth-core";
-import { configError } from "@oauth-broker/oauth-core/configuration";
+import { configError } from "@oauth-broker/service/configuration";
 import type { HostedSettings } from "../../settings.ts";
 import type { Storage } from "../../storage.ts";
 import { resourceOf } from "../../resource/paths.ts";

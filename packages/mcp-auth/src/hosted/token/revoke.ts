@@ -4,7 +4,7 @@
  * vendors their links only where `END_LINKS_WITH_LAST_SESSION` says so.
  */
 import { type Answer, jsonAnswer } from "@oauth-broker/oauth-core/http";
-import type { Trace } from "@oauth-broker/oauth-core/service";
+import type { Trace } from "@oauth-broker/service/http";
 import { type FindClient, requireClient } from "../clients/client.ts";
 import type { HostedDeps } from "../deps.ts";
 import type { TokenRequest } from "./token.ts";

@@ -4,7 +4,7 @@
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { formatScope, type Parameters, parseScope } from "@oauth-broker/oauth-core/protocol";
 import { type Answer, jsonAnswer } from "@oauth-broker/oauth-core/http";
-import type { Trace } from "@oauth-broker/oauth-core/service";
+import type { Trace } from "@oauth-broker/service/http";
 import { type FindClient, type HostedClient, requireClient } from "../clients/client.ts";
 import type { HostedDeps } from "../deps.ts";
 import { requireOwnResource } from "../../resource/paths.ts";

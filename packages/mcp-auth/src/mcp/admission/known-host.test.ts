@@ -1,4 +1,5 @@
-import { createLog, errorPageWith, mount, type Route } from "@oauth-broker/oauth-core/service";
+import { createLog } from "@oauth-broker/service";
+import { errorPageWith, mount, type Route } from "@oauth-broker/service/http";
 import { Hono } from "hono";
 import { describe, expect, it } from "vitest";
 import { createKnownHost, onlyForUs } from "./known-host.ts";

@@ -4,7 +4,7 @@
  * origins.ts decides which other sites may call which path.
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
-import type { Route } from "@oauth-broker/oauth-core/service";
+import type { Route } from "@oauth-broker/service/http";
 import type { Context } from "hono";
 import type { Settings } from "../../settings.ts";
 

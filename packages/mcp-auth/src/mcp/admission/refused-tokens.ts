@@ -13,7 +13,7 @@ import {
   toOAuthError,
 } from "@oauth-broker/oauth-core";
 import { hashOf } from "@oauth-broker/oauth-core/server";
-import { createRateLimit } from "@oauth-broker/oauth-core/service";
+import { createRateLimit } from "@oauth-broker/service/http";
 import { LRUCache } from "lru-cache";
 import type { Caller, Gate } from "../../mode.ts";
 

@@ -4,7 +4,7 @@
  */
 import type * as Core from "@oauth-broker/oauth-core";
 import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
-import type * as Service from "@oauth-broker/oauth-core/service";
+import type * as Service from "@oauth-broker/service/http";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
@@ -12,13 +12,13 @@ beforeEach(() => {
   vi.resetModules();
 });
 afterEach(() => {
-  vi.doUnmock("@oauth-broker/oauth-core/service");
+  vi.doUnmock("@oauth-broker/service/http");
   vi.doUnmock("@oauth-broker/oauth-core");
 });
 
 describe("with a defence off", () => {
   it("every token that is tried out is a call at the vendor (twin of bar#ST-8)", async () => {
-    vi.doMock("@oauth-broker/oauth-core/service", async (original) => {
+    vi.doMock("@oauth-broker/service/http", async (original) => {
       const actual = await original<typeof Service>();
       const createRateLimit: typeof actual.createRateLimit = (_, now) => actual.createRateLimit(0, now);
       return { ...actual, createRateLimit };

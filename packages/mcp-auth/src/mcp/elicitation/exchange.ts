@@ -5,7 +5,7 @@
  */
 import { isJsonContentType } from "@modelcontextprotocol/server";
 import { createByteCollector, defined, isJsonObject, type JsonObject, type JsonValue } from "@oauth-broker/oauth-core";
-import type { Log } from "@oauth-broker/oauth-core/service";
+import type { Log } from "@oauth-broker/service";
 import type { Caller } from "../../mode.ts";
 import type { LinkedRequest } from "./call.ts";
 import type { LinkingDeps } from "./deps.ts";

@@ -1,6 +1,6 @@
 import { Secret } from "@oauth-broker/oauth-core";
 import { defineVendor } from "@oauth-broker/oauth-core/registry";
-import { createLog } from "@oauth-broker/oauth-core/service";
+import { createLog } from "@oauth-broker/service";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { createApp } from "../../app.ts";

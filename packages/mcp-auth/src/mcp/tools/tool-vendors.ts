@@ -3,7 +3,7 @@
  * refused at start. Called by config.ts where the environment is wrong too, by app.ts, and by
  * endpoint.ts for the names of each tool.
  */
-import { type ConfigError, configError, type Problem } from "@oauth-broker/oauth-core/configuration";
+import { type ConfigError, configError, type Problem } from "@oauth-broker/service/configuration";
 import { prefixOf } from "../../config/reader.ts";
 import type { Settings } from "../../settings.ts";
 import { scopesOfResource } from "../../resource/scopes.ts";

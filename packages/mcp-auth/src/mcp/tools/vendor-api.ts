@@ -6,7 +6,7 @@ import { type Fetch, type JsonObject, OAuthError } from "@oauth-broker/oauth-cor
 import { isEgressError } from "@oauth-broker/oauth-core/egress";
 import { idTokenSubject, type VendorClient } from "@oauth-broker/oauth-core/client";
 import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
-import { endSpan, startVendorSpan } from "@oauth-broker/oauth-core/service";
+import { endSpan, startVendorSpan } from "@oauth-broker/service/tracing";
 import type { VendorToken, VendorTokenSource } from "../../mode.ts";
 import { NeedsScope, ToolError, type VendorApi } from "../../tool.ts";
 import { isLoopback } from "../admission/known-host.ts";

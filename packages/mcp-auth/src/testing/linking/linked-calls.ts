@@ -6,7 +6,8 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { Secret } from "@oauth-broker/oauth-core";
 import type { ResolvedVendor, ScopeRefusal } from "@oauth-broker/oauth-core/registry";
-import { createLog, errorPageWith, listen, mount } from "@oauth-broker/oauth-core/service";
+import { createLog, listen } from "@oauth-broker/service";
+import { errorPageWith, mount } from "@oauth-broker/service/http";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { Hono } from "hono";
 import { prefixScopes, scopesOfVendor } from "../../hosted/link-policy/scope.ts";

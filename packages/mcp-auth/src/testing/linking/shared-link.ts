@@ -4,7 +4,8 @@
  */
 import { defined } from "@oauth-broker/oauth-core";
 import type { ResolvedVendor, VendorTokens } from "@oauth-broker/oauth-core/registry";
-import { createLog, errorPageWith, mount } from "@oauth-broker/oauth-core/service";
+import { createLog } from "@oauth-broker/service";
+import { errorPageWith, mount } from "@oauth-broker/service/http";
 import { Hono } from "hono";
 import { z } from "zod";
 import { linkKey } from "../../hosted/links/link.ts";

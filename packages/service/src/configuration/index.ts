@@ -1,0 +1,42 @@
+/**
+ * The configuration of our services and commands: how it is read, checked and refused. No web
+ * framework.
+ */
+export {
+  type Check,
+  createEnvironmentReader,
+  type Environment,
+  type EnvironmentReader,
+  ignoredProxyWarnings,
+  splitList,
+  startFolder,
+  valueOf,
+} from "./environment.ts";
+export { type ConfigError, configError, isConfigError, type Problem, problemOfThrown } from "./error.ts";
+export { readSecret, withoutFileMarks } from "./secret-text.ts";
+export {
+  readTracing,
+  shapeOfTracing,
+  TRACING_VARIABLES,
+  type TracingSettings,
+  type TracingVariable,
+} from "./tracing.ts";
+export {
+  checkAllowedOrigin,
+  checkCidr,
+  checkClientId,
+  checkListenHost,
+  checkName,
+  checkVendorId,
+  checkVisible,
+  DEFAULT_IDLE_SECONDS,
+  DEFAULT_MAX_CONNECTIONS,
+  isLoopbackName,
+  matching,
+  MOST_IDLE_SECONDS,
+  MOST_MAX_CONNECTIONS,
+  type Parsed,
+  parseOrigin,
+  type PatternCheck,
+  patternOf,
+} from "./values.ts";

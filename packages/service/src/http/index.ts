@@ -1,0 +1,7 @@
+/** Where HTTP meets the flows: routes, bodies read under a limit, other origins, error pages. */
+export { type BodyLimit, queryText, readForm, readFormText, readJsonText, readQuery } from "./body.ts";
+export { type Cors, createCors, readableByAll, withCors } from "./cors.ts";
+export { errorPageWith, type WayBack } from "./error-page.ts";
+export { faviconRoute } from "./favicon.ts";
+export { type HttpLayer, mount, type RequestMetrics, type Route, type Trace } from "./http-layer.ts";
+export { createRateLimit, type RateLimit } from "./rate-limit.ts";

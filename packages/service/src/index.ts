@@ -1,0 +1,15 @@
+/** The frame that every service of ours shares: the process, its log, and the listener. */
+export {
+  bufferedStdout,
+  createLog,
+  errorFields,
+  jsonText,
+  type Log,
+  type LogDestination,
+  type LogFieldName,
+  type LogFields,
+} from "./log.ts";
+export { isPrefetch } from "./listener/prefetch.ts";
+export { networkOf, plainAddress } from "./listener/peer-network.ts";
+export { explainStartFailure, inTool, onStopSignal, runService, toolOfContext } from "./run-service.ts";
+export { HTTP_TIMEOUTS, type HttpTimeouts, listen, type Listening, type ListenOptions } from "./serve.ts";

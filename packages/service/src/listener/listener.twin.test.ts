@@ -1,0 +1,150 @@
+/** The attacks of the tests beside it with one defence off at a time: they succeed. */
+import type { IncomingMessage } from "node:http";
+import { connect, type Socket } from "node:net";
+import { Hono } from "hono";
+import { afterEach, expect, it, vi } from "vitest";
+import { endSurplusCookies, setBindingCookie } from "@oauth-broker/oauth-core/server";
+import { type HttpLayer, mount, type Route } from "../http/http-layer.ts";
+import { createLog } from "../log.ts";
+import { type Listening, listen } from "../serve.ts";
+
+const off = vi.hoisted(() => new Set<string>());
+vi.mock("./chopped-bodies.ts", async (original) => {
+  const actual = await original<typeof import("./chopped-bodies.ts")>();
+  const endChoppedBody: typeof actual.endChoppedBody = (request) =>
+    off.has("endChoppedBody") ? undefined : actual.endChoppedBody(request);
+  return { endChoppedBody };
+});
+vi.mock("./connections.ts", async (original) => {
+  const actual = await original<typeof import("./connections.ts")>();
+  const shareConnections: typeof actual.shareConnections = (...call) =>
+    off.has("shareConnections") ? undefined : actual.shareConnections(...call);
+  return { ...actual, shareConnections };
+});
+vi.mock("./request-target.ts", async (original) => {
+  const actual = await original<typeof import("./request-target.ts")>();
+  const isPlainTarget: typeof actual.isPlainTarget = (target) =>
+    off.has("isPlainTarget") || actual.isPlainTarget(target);
+  return { isPlainTarget };
+});
+
+vi.mock("./prefetch.ts", async (original) => {
+  const actual = await original<typeof import("./prefetch.ts")>();
+  const isPrefetch: typeof actual.isPrefetch = (header) => !off.has("isPrefetch") && actual.isPrefetch(header);
+  return { isPrefetch };
+});
+
+let server: Listening | undefined;
+const sockets: Socket[] = [];
+afterEach(async () => {
+  off.clear();
+  for (const socket of sockets.splice(0)) socket.destroy();
+  await server?.stop(0);
+});
+
+function send(bytes: string, from = "127.0.0.1"): Promise<string> {
+  const socket = connect({ port: server?.port ?? 0, host: "127.0.0.1", localAddress: from });
+  sockets.push(socket);
+  let received = "";
+  socket.on("data", (part: Buffer) => (received += part.toString()));
+  socket.on("error", () => undefined);
+  socket.write(bytes);
+  return new Promise((resolve) => socket.on("close", () => resolve(received)));
+}
+
+it("twin: without the end of chopped bodies each byte of one becomes a buffer, in memory before it is read", async () => {
+  const bodies: IncomingMessage[] = [];
+  const app = new Hono().post("/", async (c) => {
+    bodies.push((c.env as { readonly incoming: IncomingMessage }).incoming);
+    return new Promise<Response>(() => undefined);
+  });
+  const attack = `POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n${"1\r\na\r\n".repeat(20_000)}`;
+  server = await listen(app, { host: "127.0.0.1", port: 0 }, { drainMs: 0 });
+  await send(attack);
+  expect(bodies[0]?.readableLength).toBeLessThanOrEqual(257);
+  off.add("endChoppedBody");
+  void send(attack);
+  await expect.poll(() => bodies[1]?.readableLength).toBe(20_000);
+});
+
+it("twin: without shares one address takes all connections, and another one is shut out", async () => {
+  const app = new Hono().get("/", (c) => c.text("ok"));
+  const attack = async (): Promise<string> => {
+    server = await listen(app, { host: "127.0.0.1", port: 0, maxConnections: 8 }, { drainMs: 0 });
+    for (let count = 0; count < 8; count += 1) void send("GET / HTTP/1.1\r\n", "127.0.0.2");
+    const served = await send("GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n", "127.0.0.3");
+    await server.stop(0);
+    return served;
+  };
+  expect(await attack()).toMatch(/200 OK/);
+  off.add("shareConnections");
+  expect(await attack()).toBe("");
+});
+
+it("twin: without a look at the target a path outside of a published prefix is served below it", async () => {
+  const app = new Hono().get("/metrics", (c) => c.text("for the operator"));
+  server = await listen(app, { host: "127.0.0.1", port: 0 });
+  const attack = "GET /v1/%2e%2e/metrics HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
+  expect(await send(attack)).toMatch(/^HTTP\/1\.1 404 /);
+  off.add("isPlainTarget");
+  expect(await send(attack)).toMatch(/for the operator$/);
+});
+
+it("twin: without a look at its purpose a prefetch spends what the user's own request needs", async () => {
+  let isSpent = false;
+  const app = new Hono();
+  const handle: Route["handle"] = () => {
+    const status = isSpent ? 400 : 303;
+    isSpent = true;
+    return { status, headers: {}, body: null };
+  };
+  mount(app, [{ method: "GET", path: "/callback", surface: "browser", handle }], {
+    log: createLog({ write: () => undefined }),
+    errorPage: async (error) => Promise.reject(error),
+    isHttps: false,
+  });
+  const attack = async (): Promise<number[]> => {
+    isSpent = false;
+    const ahead = await app.request("/callback", { headers: { "sec-purpose": "prefetch" } });
+    return [ahead.status, (await app.request("/callback")).status];
+  };
+  expect(await attack()).toEqual([403, 303]);
+  off.add("isPrefetch");
+  expect(await attack()).toEqual([303, 400]);
+});
+
+it("twin: without an end to surplus cookies a page fills a browser's, until its requests are refused (bar#ST-8)", async () => {
+  let flows = 0;
+  const handle: Route["handle"] = () => {
+    flows += 1;
+    const id = String(flows).padStart(22, "0");
+    return { status: 303, headers: setBindingCookie("https://broker.example", id, "v".repeat(43)), body: null };
+  };
+  const attack = async (given: Pick<HttpLayer, "endSurplusCookies">): Promise<string> => {
+    const app = new Hono();
+    mount(app, [{ method: "GET", path: "/start", surface: "browser", handle }], {
+      log: createLog({ write: () => undefined }),
+      errorPage: async (error) => Promise.reject(error),
+      isHttps: true,
+      ...given,
+    });
+    server = await listen(app, { host: "127.0.0.1", port: 0 }, { drainMs: 0 });
+    const jar = new Map<string, string>();
+    const visit = async (): Promise<string> => {
+      const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join("; ");
+      const answer = await send(
+        `GET /start HTTP/1.1\r\nhost: x\r\naccept: text/html\r\ncookie: ${cookie}\r\nconnection: close\r\n\r\n`,
+      );
+      for (const [, name = "", value = "", age] of answer.matchAll(/^set-cookie: ([^=]+)=([^;]*);.*Max-Age=(\d+)/gim))
+        if (age === "0") jar.delete(name);
+        else jar.set(name, value);
+      return answer.split("\r\n", 1)[0] ?? "";
+    };
+    for (let count = 0; count < 500; count += 1) await visit();
+    const last = await visit();
+    await server.stop(0);
+    return last;
+  };
+  expect(await attack({ endSurplusCookies })).toMatch(/ 303 /);
+  expect(await attack({})).toMatch(/ 431 /);
+});

@@ -1,0 +1,137 @@
+/**
+ * Prometheus metrics of one app instance, for the broker and for deployed servers: requests,
+ * refusals, calls to vendors, and what an app adds. A label is always one of few values: what
+ * callers send (paths, ids, texts) never becomes one, and no label names a user or a client.
+ */
+import { collectDefaultMetrics, Counter, Histogram, Registry } from "prom-client";
+import type { RequestMetrics } from "../http/http-layer.ts";
+import type { VendorCallMetrics } from "../tracing/vendor-calls.ts";
+
+/** A label's values as they may be shown: of few values. */
+export type LabelRule = (value: string) => string;
+
+/** The metrics that every service has, and how it adds its own. */
+export interface ServiceMetrics extends RequestMetrics, VendorCallMetrics {
+  /** @param name without the prefix of the service. @returns counts one */
+  counter<Label extends string>(
+    name: string,
+    help: string,
+    labels: Readonly<Record<Label, LabelRule>>,
+  ): (values: Readonly<Record<Label, string>>) => void;
+  /** @param name without the prefix of the service. @returns takes a duration in seconds */
+  timer<Label extends string>(
+    name: string,
+    help: string,
+    labels: Readonly<Record<Label, LabelRule>>,
+  ): (values: Readonly<Record<Label, string>>, seconds: number) => void;
+  render(): Promise<{ readonly contentType: string; readonly body: string }>;
+}
+
+/** What is counted beside the requests, and under which names. */
+export interface ServiceMetricsOptions {
+  /** Of the service's own metrics: `broker`, `mcp`. */
+  readonly prefix: string;
+  /** Ids that may be a `vendor` label. */
+  readonly vendors?: Iterable<string>;
+  /**
+   * CPU, memory, event loop and garbage collection of the process. Default true; off when many
+   * apps share one process.
+   */
+  readonly processMetrics?: boolean;
+}
+
+const METHODS: ReadonlySet<string> = new Set(["GET", "POST", "HEAD", "OPTIONS", "PUT", "PATCH", "DELETE"]);
+const DURATION_BUCKETS = [0.001, 0.005, 0.025, 0.1, 0.5, 1, 2.5, 10];
+/**
+ * Routes, legs and reasons are constants of the code. These limits matter only if one of them ever
+ * is not.
+ */
+const MOST_ROUTES = 64;
+const MOST_REASONS = 128;
+
+/** A registry of its own per instance; nothing is shared with other libraries in the process. */
+export function createServiceMetrics({
+  prefix,
+  vendors = [],
+  processMetrics = true,
+}: ServiceMetricsOptions): ServiceMetrics {
+  const registry = new Registry();
+  const registers = [registry];
+  if (processMetrics) collectDefaultMetrics({ register: registry });
+
+  const count = <Label extends string>(
+    name: string,
+    help: string,
+    labels: Readonly<Record<Label, LabelRule>>,
+  ): ((values: Readonly<Record<Label, string>>) => void) => {
+    const counter = new Counter({ name, help, labelNames: Object.keys(labels), registers });
+    return (values) => counter.inc(shown(labels, values));
+  };
+  const time = <Label extends string>(
+    name: string,
+    help: string,
+    labels: Readonly<Record<Label, LabelRule>>,
+  ): ((values: Readonly<Record<Label, string>>, seconds: number) => void) => {
+    const labelNames = Object.keys(labels);
+    const histogram = new Histogram({ name, help, labelNames, buckets: DURATION_BUCKETS, registers });
+    return (values, seconds) => histogram.observe(shown(labels, values), seconds);
+  };
+
+  const route = boundedLabel(/^[\w/.:{}*-]{1,64}$/, MOST_ROUTES);
+  const countRequest = count("http_requests_total", "Requests answered, by route pattern", {
+    route,
+    method: knownLabel(METHODS),
+    status: boundedLabel(/^\d{3}$/, MOST_ROUTES),
+  });
+  const timeRequest = time("http_request_duration_seconds", "Time from reading a request to its answer", { route });
+  const countRefusal = count(`${prefix}_refusals_total`, "Requests and callbacks refused, by leg and reason", {
+    leg: boundedLabel(/^[a-z_]{1,32}$/, MOST_ROUTES),
+    reason: boundedLabel(/^[a-z_]{1,48}$/, MOST_REASONS),
+  });
+  const countVendorCall = count(`${prefix}_vendor_calls_total`, "Calls to vendors, by what came of them", {
+    vendor: knownLabel(vendors),
+    operation: String,
+    outcome: outcomeLabel(),
+  });
+  return {
+    countRequest: (pattern, method, status, seconds) => {
+      countRequest({ route: pattern, method, status: String(status) });
+      timeRequest({ route: pattern }, seconds);
+    },
+    countRefusal: (leg, why) => countRefusal({ leg, reason: why }),
+    countVendorCall: (vendor, operation, outcome) => countVendorCall({ vendor, operation, outcome }),
+    counter: (name, help, labels) => count(`${prefix}_${name}`, help, labels),
+    timer: (name, help, labels) => time(`${prefix}_${name}`, help, labels),
+    render: async () => ({ contentType: registry.contentType, body: await registry.metrics() }),
+  };
+}
+
+function shown<Label extends string>(
+  labels: Readonly<Record<Label, LabelRule>>,
+  values: Readonly<Record<Label, string>>,
+): Record<string, string> {
+  const names = Object.keys(labels) as Label[];
+  return Object.fromEntries(names.map((name) => [name, labels[name](values[name])]));
+}
+
+/** One of these values; every other is `other`. */
+export function knownLabel(values: Iterable<string>): LabelRule {
+  const known = new Set(values);
+  return (value) => (known.has(value) ? value : "other");
+}
+
+/** What came of something: a word of the code, or a status. */
+export function outcomeLabel(): LabelRule {
+  return boundedLabel(/^[a-z0-9_]{1,48}$/, MOST_REASONS);
+}
+
+/** The first `most` values of a plain shape become labels; every other value is `other`. */
+function boundedLabel(shape: RegExp, most: number): LabelRule {
+  const known = new Set<string>();
+  return (value) => {
+    if (known.has(value)) return value;
+    if (known.size >= most || !shape.test(value)) return "other";
+    known.add(value);
+    return value;
+  };
+}

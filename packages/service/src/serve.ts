@@ -1,0 +1,195 @@
+/**
+ * Listens, and stops gracefully: readiness fails at once, connections end with their next response
+ * or after a grace period, requests in flight finish, the process exits 0. Limits of the Node layer
+ * are set here (bar HT-5).
+ */
+import { createServer, type IncomingMessage, type Server } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import { getRequestListener, type HttpBindings, RequestError } from "@hono/node-server";
+import type { Hono } from "hono";
+import { DEFAULT_IDLE_SECONDS, DEFAULT_MAX_CONNECTIONS } from "./configuration/values.ts";
+import { endChoppedBody } from "./listener/chopped-bodies.ts";
+import { shareConnections, trackFreshConnections } from "./listener/connections.ts";
+import { refuseBody, refuseLate, refuseTarget, refuseUnreadable } from "./listener/refusals.ts";
+import { isPlainTarget } from "./listener/request-target.ts";
+import { endUnreadBody } from "./listener/unread-bodies.ts";
+import { createTurnTaking, endStalledWrites } from "./listener/unread-answers.ts";
+
+/** A server that accepts connections. */
+export interface Listening {
+  readonly port: number;
+  /**
+   * Waits for requests in flight, at most `drainMs`.
+   *
+   * @param graceMs how long connections are still accepted; each ends with its next response
+   */
+  stop(graceMs: number): Promise<void>;
+}
+
+/** In place of `idleMs` while the server stops. */
+const STOPPING_IDLE_MS = 50;
+
+/** How long a client may take, in milliseconds. */
+export interface HttpTimeouts {
+  /** Default 10,000. Until the headers of a request have arrived. */
+  readonly headersMs: number;
+  /** Default 10,000. Until the headers of a connection's first request have arrived. */
+  readonly firstRequestMs: number;
+  /** Default 15,000. Until the whole request has arrived. */
+  readonly requestMs: number;
+  /** Default 65,000. Between two requests of a connection. */
+  readonly idleMs: number;
+  /** Default 2,000. Between two checks of these limits: a connection may exceed them by as much. */
+  readonly checkMs: number;
+  /** Default 30,000. How long a response may wait for a client that reads nothing of it. */
+  readonly stalledWriteMs: number;
+  /** Default 10,000. How long a stop waits for requests in flight. */
+  readonly drainMs: number;
+}
+
+/** The defaults of `listen`. */
+//= bar#HT-5
+export const HTTP_TIMEOUTS: HttpTimeouts = {
+  headersMs: 10_000,
+  firstRequestMs: 10_000,
+  requestMs: 15_000,
+  idleMs: DEFAULT_IDLE_SECONDS * 1000,
+  checkMs: 2_000,
+  stalledWriteMs: 30_000,
+  drainMs: 10_000,
+};
+/** Cookies of a parent domain come with every request. */
+const MAX_HEADER_BYTES = 32 * 1024;
+const REQUESTS_PER_CONNECTION = 1_000;
+
+/** Where a server listens, and how many connections it holds. */
+export interface ListenOptions {
+  readonly host: string;
+  readonly port: number;
+  /**
+   * Further ones are closed at once, and those of one address beyond a quarter of them. Default
+   * `DEFAULT_MAX_CONNECTIONS`.
+   */
+  readonly maxConnections?: number;
+  /** A proxy may take all of them. Default: none is known. */
+  readonly isTrustedProxy?: (address: string) => boolean;
+  /**
+   * How long a connection may be idle between two requests. Default `DEFAULT_IDLE_SECONDS`. Behind a
+   * load balancer it must be longer than the balancer keeps idle connections: else a request meets
+   * the end of its connection, and is lost.
+   */
+  readonly idleSeconds?: number;
+}
+
+/**
+ * @param timeouts others than `HTTP_TIMEOUTS`
+ * @throws Error with `code` EADDRINUSE, EACCES, …
+ */
+export async function listen(
+  app: Hono,
+  {
+    host,
+    port,
+    maxConnections = DEFAULT_MAX_CONNECTIONS,
+    isTrustedProxy = () => false,
+    idleSeconds = DEFAULT_IDLE_SECONDS,
+  }: ListenOptions,
+  timeouts: Partial<HttpTimeouts> = {},
+): Promise<Listening> {
+  const idle = { idleMs: idleSeconds * 1000 };
+  const given = { ...HTTP_TIMEOUTS, ...idle, ...timeouts };
+  const { headersMs, firstRequestMs, requestMs, idleMs, checkMs, stalledWriteMs, drainMs } = given;
+  let isStopping = false;
+  const fetch = async (request: Request, env: HttpBindings): Promise<Response> => {
+    const response = await app.fetch(request, env);
+    // A balancer could otherwise send its next request just as this connection ends.
+    //= rfc9112#9.6
+    if (isStopping) env.outgoing.shouldKeepAlive = false;
+    return response;
+  };
+  const answer = getRequestListener((request, env) => fetch(request, env as HttpBindings), {
+    errorHandler: refuseMalformed,
+    // Of a request without Host, which HTTP/1.0 allows: health checks of some balancers send it.
+    hostname: "localhost",
+  });
+  const inTurn = createTurnTaking();
+  //= bar#HT-5
+  const limits = {
+    headersTimeout: headersMs,
+    requestTimeout: requestMs,
+    keepAliveTimeout: idleMs,
+    connectionsCheckingInterval: checkMs,
+    maxHeaderSize: MAX_HEADER_BYTES,
+  };
+  const server = createServer(limits, (request, response) => {
+    fresh.requested(request);
+    if (hasBody(request)) {
+      endChoppedBody(request);
+      endUnreadBody(request, response);
+    }
+    inTurn(request, response, () => {
+      if (!isPlainTarget(request.url ?? "")) refuseTarget(request, response);
+      else if (isGet(request) && hasBody(request)) refuseBody(request, response);
+      else void answer(request, response);
+    });
+  });
+  server.maxHeadersCount = 100;
+  //= bar#HT-5
+  server.maxRequestsPerSocket = REQUESTS_PER_CONNECTION;
+  server.maxConnections = maxConnections;
+  shareConnections(server, { maxConnections, isTrustedProxy });
+  const fresh = trackFreshConnections(server, firstRequestMs, refuseLate);
+  endStalledWrites(server, stalledWriteMs);
+  server.on("clientError", refuseUnreadable);
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, resolve);
+  });
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("the server has no port");
+  return {
+    port: address.port,
+    stop: async (graceMs) => {
+      isStopping = true;
+      await stop(server, { graceMs, drainMs, endSilent: fresh.endSilent });
+    },
+  };
+}
+
+/** A request that never reached the app: its Host or path does not make a URL. */
+function refuseMalformed(error: unknown): Response {
+  // Anything else is a bug of ours and must not be reported as the caller's.
+  if (!(error instanceof RequestError)) throw error;
+  const body = { error: "invalid_request", error_description: "The request is malformed" };
+  return Response.json(body, { status: 400, headers: { "cache-control": "no-store", connection: "close" } });
+}
+
+function isGet({ method }: IncomingMessage): boolean {
+  return method === "GET" || method === "HEAD";
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) !== 0;
+}
+
+interface Stop {
+  readonly graceMs: number;
+  readonly drainMs: number;
+  readonly endSilent: () => void;
+}
+
+async function stop(server: Server, { graceMs, drainMs, endSilent }: Stop): Promise<void> {
+  // Load balancers see /readyz fail during the grace period and send new requests elsewhere.
+  await sleep(graceMs);
+  // One whose last response ends from now on would otherwise stay open as long as its client likes.
+  server.keepAliveTimeout = STOPPING_IDLE_MS;
+  server.keepAliveTimeoutBuffer = 0;
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections();
+  // A browser opens connections ahead of its requests.
+  endSilent();
+  const deadline = new AbortController();
+  await Promise.race([closed, sleep(drainMs, undefined, { signal: deadline.signal }).catch(() => undefined)]);
+  deadline.abort();
+  server.closeAllConnections();
+}

@@ -1,0 +1,54 @@
+/**
+ * The spans of requests and of calls to vendors, made through the OpenTelemetry API. Until a
+ * provider is registered (exporter.ts, or by the program around us) the API's spans record nothing.
+ */
+import { ROOT_CONTEXT, type Span, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
+import { requestContext } from "../request-context.ts";
+import { plainText } from "../log.ts";
+import { newTraceId, parseTraceparent } from "./traceparent.ts";
+
+const tracer = trace.getTracer("@oauth-broker/service");
+
+/** A request's id, and its span until it is answered. */
+export interface RequestSpan {
+  readonly traceId: string;
+  readonly span: Span;
+}
+
+/** What a span says when it ends; a member that is undefined is left out. */
+export type SpanFacts = Readonly<Record<string, string | number | undefined>>;
+
+/**
+ * @param name method and route pattern; undefined: no span, only the id
+ * @param traceparent the caller's header. Where it is not valid the request starts a new trace
+ */
+export function startRequestSpan(name: string | undefined, traceparent: string | undefined): RequestSpan {
+  const parent = parseTraceparent(traceparent);
+  const context =
+    parent === undefined
+      ? ROOT_CONTEXT
+      : trace.setSpanContext(ROOT_CONTEXT, { ...parent, traceFlags: parent.flags & 1, isRemote: true });
+  const span =
+    name === undefined ? trace.wrapSpanContext(NO_SPAN) : tracer.startSpan(name, { kind: SpanKind.SERVER }, context);
+  const made = span.spanContext().traceId;
+  return { span, traceId: parent?.traceId ?? (made === NO_SPAN.traceId ? newTraceId() : made) };
+}
+
+const NO_SPAN = { traceId: "0".repeat(32), spanId: "0".repeat(16), traceFlags: 0 };
+
+/** @param name of few values: what is asked, of which vendor */
+export function startVendorSpan(name: string): Span {
+  const { span } = requestContext();
+  const context = span === undefined ? ROOT_CONTEXT : trace.setSpan(ROOT_CONTEXT, span);
+  return tracer.startSpan(name, { kind: SpanKind.CLIENT }, context);
+}
+
+/** @param isFailure ours or the vendor's, not the caller's */
+export function endSpan(span: Span, facts: SpanFacts, isFailure: boolean): void {
+  if (!span.isRecording()) return;
+  for (const [name, value] of Object.entries(facts)) {
+    if (value !== undefined) span.setAttribute(name, typeof value === "string" ? plainText(value) : value);
+  }
+  if (isFailure) span.setStatus({ code: SpanStatusCode.ERROR });
+  span.end();
+}

@@ -1,0 +1,3 @@
+import { testProjects } from "../../scripts/vitest-projects.ts";
+
+export default testProjects();
