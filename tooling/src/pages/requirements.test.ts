@@ -46,9 +46,9 @@ describe("a title", () => {
 describe("the check", () => {
   const page = (...rows: string[]): string =>
     ["| row | requirement | twin |", "| --- | --- | --- |", ...rows].join("\n");
-  const test = (code: string) => parseSource("packages/a/src/a.test.ts", code.replaceAll("*", "bar"));
+  const testFile = (code: string) => parseSource("packages/a/src/a.test.ts", code.replaceAll("*", "bar"));
   const check = (rows: readonly string[], code: string, citing: readonly (readonly [string, string])[] = []) =>
-    checkRequirements(readRequirements(page(...rows)), [test(code)], new Map(citing));
+    checkRequirements(readRequirements(page(...rows)), [testFile(code)], new Map(citing));
   const ROWS = [
     "| CB-1 | It is refused. | yes |",
     "| CB-2 | It is refused. |  |",

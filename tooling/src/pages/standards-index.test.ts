@@ -16,7 +16,7 @@ export function verifyCodeVerifier() {
 export const createFlowId = () => 1;
 `,
 );
-const test = (code: string): ReturnType<typeof parseSource> => parseSource("packages/a/src/pkce.test.ts", code);
+const testFile = (code: string): ReturnType<typeof parseSource> => parseSource("packages/a/src/pkce.test.ts", code);
 const TITLES = 'it("rfc7636#4.6 refuses", () => {}); it.each([[1]])("bar#CB-6 %s", () => {});';
 const ALL_TITLES = `${TITLES} describe("rfc6749#10.10 and rfc6749#4.1.2.1", () => {});`;
 
@@ -32,7 +32,7 @@ describe("the index", () => {
 
   it("reads tokens from titles only, whole ones", () => {
     const { proved } = indexStandards([
-      test(
+      testFile(
         `${ALL_TITLES} it(\`mcp-2026-07-28/authorization#token-handling \${1}\`, () => {}); const text = "rfc1#1"; it("fixes (#41)", f);`,
       ),
     ]);
@@ -47,7 +47,7 @@ describe("the index", () => {
 
   it("reads what the rows of a table begin with, scripted attacks by name, and which tests are twins", () => {
     const { proved, twins } = indexStandards([
-      test(
+      testFile(
         `it.each([["bar#EG-7 a port", {}], ["bar#EG-8 a size"]])("%s", f); it("X-2 twin: sent", f); it("V-3 a", f);`,
       ),
     ]);
@@ -56,25 +56,25 @@ describe("the index", () => {
   });
 
   it("does not take citations in tests for enforcement", () => {
-    expect(indexStandards([test("//= rfc7636#4.6\nf();")]).cited.size).toBe(0);
+    expect(indexStandards([testFile("//= rfc7636#4.6\nf();")]).cited.size).toBe(0);
   });
 });
 
 describe("the check", () => {
   it("passes when every cited section has a test", () => {
-    expect(checkStandards(indexStandards([CODE, test(ALL_TITLES)]), "")).toEqual([]);
+    expect(checkStandards(indexStandards([CODE, testFile(ALL_TITLES)]), "")).toEqual([]);
   });
 
   it("fails for a section without one; a longer or shorter number is another section", () => {
     const titles = `${TITLES} it("rfc6749#10.10 x", f); it("rfc6749#4.1.2 x", f); it("rfc6749#4.1.2.10 x", f);`;
-    expect(checkStandards(indexStandards([CODE, test(titles)]), "")).toEqual([
+    expect(checkStandards(indexStandards([CODE, testFile(titles)]), "")).toEqual([
       "rfc6749#4.1.2.1 is cited in packages/a/src/pkce.ts createFlowId but no test title carries it",
     ]);
   });
 
   it("accepts sections named in docs/exceptions.md", () => {
     const exceptions = "| `rfc6749#10.10` | … |\n| `rfc6749#4.1.2.1` | … |";
-    expect(checkStandards(indexStandards([CODE, test(TITLES)]), exceptions)).toEqual([]);
+    expect(checkStandards(indexStandards([CODE, testFile(TITLES)]), exceptions)).toEqual([]);
   });
 
   it("fails for a citation that names no section", () => {
@@ -87,7 +87,7 @@ describe("the check", () => {
 });
 
 describe("the page", () => {
-  const page = renderStandards(indexStandards([CODE, test(`${TITLES} it("bar#XA-1 x", f);`)]));
+  const page = renderStandards(indexStandards([CODE, testFile(`${TITLES} it("bar#XA-1 x", f);`)]));
 
   it("says on line 1 how to remake it", () => {
     expect(page.split("\n")[0]).toBe("<!-- Generated. Remake: npm run docs -->");
