@@ -1,0 +1,32 @@
+/** A browser: cookies of the broker, and the pages it shows. Several tabs share one. */
+import type { Asker } from "./promises.ts";
+import type { Answer, Sent, World } from "./world.ts";
+
+export interface Browser {
+  open(path: string): Promise<Answer | undefined>;
+  submit(path: string, form: Readonly<Record<string, string>>): Promise<Answer | undefined>;
+}
+
+export function createBrowser(asker: Asker, world: World): Browser {
+  const jar = new Map<string, string>();
+  const send = async (sent: Sent): Promise<Answer | undefined> => {
+    const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join("; ");
+    const answer = await world.send(asker, cookie === "" ? sent : { ...sent, cookie });
+    for (const set of answer?.cookies ?? []) keep(set, jar);
+    return answer;
+  };
+  return { open: (path) => send({ path }), submit: (path, form) => send({ path, form }) };
+}
+
+function keep(set: string, jar: Map<string, string>): void {
+  const [pair = "", ...attributes] = set.split("; ");
+  const [name = "", value = ""] = pair.split("=");
+  if (attributes.includes("Max-Age=0")) jar.delete(name);
+  else jar.set(name, value);
+}
+
+/** The hidden fields of the form on a page. */
+export function fieldsOf(page: string): Readonly<Record<string, string>> {
+  const fields = [...page.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)">/g)];
+  return Object.fromEntries(fields.map(([, name = "", value = ""]) => [name, value.replaceAll("&amp;", "&")]));
+}

@@ -1,0 +1,173 @@
+/**
+ * A platform and one of its users: connects an account, refreshes its tokens from several workers,
+ * and connects again when it is told to. Both do what people and programs do: a second tab, a
+ * reload, Back, a retry.
+ */
+import { createHash, randomBytes } from "node:crypto";
+import { type Browser, createBrowser, fieldsOf } from "./browser.ts";
+import type { Asker } from "./promises.ts";
+import type { SimulatedClient } from "./processes.ts";
+import { type Answer, textIn, type World } from "./world.ts";
+
+export interface Account {
+  readonly asker: Asker;
+  readonly client: SimulatedClient;
+  readonly browser: Browser;
+  readonly world: World;
+}
+
+/** What a platform keeps for a user. */
+export interface Kept {
+  readonly refreshToken: string;
+  readonly connection: string;
+}
+
+export function createAccount(user: string, client: SimulatedClient, world: World): Account {
+  const browser = createBrowser({ name: `${user}'s browser` }, world);
+  return { asker: { name: `${client.id} for ${user}`, client: client.id, user }, client, browser, world };
+}
+
+const ATTEMPTS = 12;
+
+/** Connects, uses and perhaps ends the connection; then makes sure that the user has not been left behind. */
+export async function livePlatform(account: Account, rounds: number): Promise<void> {
+  let kept = await connect(account, ATTEMPTS);
+  for (let round = 0; round < rounds; round += 1) {
+    await pause(account, 20_000);
+    kept = (await refreshOnce(account, kept)) ?? (await connect(account, ATTEMPTS));
+    if (kept !== undefined && chance(account, 10)) {
+      await post(account, "/v1/revoke", { token: kept.refreshToken, connection: kept.connection });
+      kept = undefined;
+    }
+  }
+}
+
+/** When nothing fails any more, every user works again, after a new sign-in at most. */
+export async function checkRecovery(account: Account): Promise<void> {
+  const kept = await connect(account, 2);
+  if (kept === undefined) return account.world.promises.broke(`${account.asker.name} cannot connect any more`);
+  if ((await refreshOnce(account, kept)) === undefined) {
+    account.world.promises.broke(`${account.asker.name} cannot refresh any more`);
+  }
+}
+
+/** @returns undefined when it did not come about in that many attempts */
+export async function connect(account: Account, attempts: number): Promise<Kept | undefined> {
+  for (let left = attempts; left > 0; left -= 1) {
+    const kept = await connectOnce(account);
+    if (kept !== undefined) return kept;
+    await pause(account, 5_000);
+  }
+  return undefined;
+}
+
+async function connectOnce(account: Account): Promise<Kept | undefined> {
+  const verifier = randomBytes(32).toString("base64url");
+  account.world.promises.hide(verifier);
+  const path = await push(account, verifier);
+  if (path === undefined) return undefined;
+  const tabs = chance(account, 25) ? 2 : 1;
+  const back = await Promise.all(Array.from({ length: tabs }, () => visitVendor(account, path)));
+  const answers = await Promise.all(back.flatMap((at) => (at === undefined ? [] : comeBack(account, at))));
+  const code = answers.flat().find((found) => found !== undefined);
+  return code === undefined ? undefined : redeem(account, code, verifier);
+}
+
+/** @returns the path that the browser opens */
+export async function push(account: Account, verifier: string): Promise<string | undefined> {
+  const { client } = account;
+  const answer = await post(account, "/v1/par", {
+    client_id: client.id,
+    response_type: "code",
+    vendor: "acme",
+    redirect_uri: client.redirectUri,
+    code_challenge: createHash("sha256").update(verifier).digest("base64url"),
+    code_challenge_method: "S256",
+    state: "the platform's own",
+  });
+  const requestUri = answer === undefined ? undefined : textIn(answer.body, "request_uri");
+  if (requestUri === undefined) return undefined;
+  return `/v1/authorize?${new URLSearchParams({ client_id: client.id, request_uri: requestUri }).toString()}`;
+}
+
+/** The page that names the client, its button, the vendor's sign-in. @returns the path of the callback */
+export async function visitVendor({ asker, browser, world }: Account, path: string): Promise<string | undefined> {
+  const page = await browser.open(path);
+  const shown = page?.status === 200 ? fieldsOf(page.text) : undefined;
+  const left = shown === undefined ? page : await browser.submit("/v1/authorize", { ...shown, decision: "approve" });
+  if (left?.location?.startsWith("https://acme.example/") !== true) return undefined;
+  const { client = "", user = "" } = asker;
+  const { pathname, search } = new URL(world.vendor.authorize(left.location, { client, user }));
+  return pathname + search;
+}
+
+/** One answer, and perhaps the same again: a reload at once, or Back later. @returns the broker's codes */
+async function comeBack(account: Account, path: string): Promise<(string | undefined)[]> {
+  const open = async (): Promise<string | undefined> => codeIn(await account.browser.open(path));
+  const reloads = chance(account, 25) ? [open()] : [];
+  const first = await Promise.all([open(), ...reloads]);
+  if (chance(account, 15)) void open();
+  return first;
+}
+
+export function codeIn(answer: Answer | undefined): string | undefined {
+  if (answer?.location === undefined) return undefined;
+  return new URL(answer.location).searchParams.get("code") ?? undefined;
+}
+
+/** Perhaps from two workers at once. */
+export async function redeem(account: Account, code: string, verifier: string): Promise<Kept | undefined> {
+  const form = {
+    grant_type: "authorization_code",
+    code,
+    redirect_uri: account.client.redirectUri,
+    code_verifier: verifier,
+  };
+  const workers = chance(account, 20) ? 2 : 1;
+  const answers = await Promise.all(Array.from({ length: workers }, () => post(account, "/v1/token", form)));
+  return answers.map(keptIn).find((kept) => kept !== undefined);
+}
+
+/** @returns undefined when the user has to connect again */
+export async function refreshOnce(account: Account, kept: Kept | undefined): Promise<Kept | undefined> {
+  if (kept === undefined) return undefined;
+  for (let left = ATTEMPTS; left > 0; left -= 1) {
+    const workers = 1 + (account.world.random?.below(3) ?? 0);
+    const answers = await Promise.all(Array.from({ length: workers }, () => refresh(account, kept)));
+    const next = answers.map(keptIn).find((one) => one !== undefined);
+    if (next !== undefined) return next;
+    if (answers.some(isToldToConnect)) return undefined;
+    await pause(account, 3_000);
+  }
+  return undefined;
+}
+
+export async function refresh(account: Account, { refreshToken, connection }: Kept): Promise<Answer | undefined> {
+  return post(account, "/v1/token", { grant_type: "refresh_token", refresh_token: refreshToken, connection });
+}
+
+function isToldToConnect(answer: Answer | undefined): boolean {
+  return answer?.body["error"] === "invalid_grant" || answer?.body["retry"] === "restart";
+}
+
+function keptIn(answer: Answer | undefined): Kept | undefined {
+  if (answer?.status !== 200) return undefined;
+  const [refreshToken, connection] = [textIn(answer.body, "refresh_token"), textIn(answer.body, "connection")];
+  return refreshToken === undefined || connection === undefined ? undefined : { refreshToken, connection };
+}
+
+export async function post(
+  { asker, client, world }: Account,
+  path: string,
+  form: Readonly<Record<string, string>>,
+): Promise<Answer | undefined> {
+  return world.send(asker, { path, form, client });
+}
+
+async function pause({ world: { random, scheduler } }: Account, mostMs: number): Promise<void> {
+  if (random !== undefined) await scheduler.wait(random.below(mostMs));
+}
+
+function chance({ world: { random } }: Account, percent: number): boolean {
+  return random?.happens(percent) === true;
+}

@@ -1,0 +1,70 @@
+/** The simulator itself: seeds keep every promise, tell the same story again, and find a defence that is gone. */
+import { volume } from "@oauth-broker/oauth-core/testing";
+import { describe, expect, it } from "vitest";
+import { runSeed } from "./run-seed.ts";
+import type { Weaken } from "./store.ts";
+
+/** Seeds that once broke a promise, and the issue. They run always. */
+const ONCE_RED: readonly number[] = [];
+const SEEDS = volume({ test: 100, soak: 10_000 });
+const BATCH = 25;
+/** A batch takes some five seconds of a quiet core. */
+const LIMIT_MS = 120_000;
+
+const batches = Array.from({ length: SEEDS / BATCH }, (_, index) => index * BATCH + 1);
+
+describe("brokers, a store, a vendor and an attacker", () => {
+  it.each(batches)("keep every promise from seed %i on", { timeout: LIMIT_MS }, async (first) => {
+    for (let seed = first; seed < first + BATCH; seed += 1) {
+      expect({ seed, broken: (await runSeed(seed)).broken }).toEqual({ seed, broken: [] });
+    }
+  });
+
+  it("keep them with the seeds that were red once", async () => {
+    for (const seed of ONCE_RED) expect({ seed, broken: (await runSeed(seed)).broken }).toEqual({ seed, broken: [] });
+  });
+
+  it("tell the same story for the same seed", async () => {
+    // The only random text in a story is the stage of the keyset.
+    const tell = async (): Promise<string[]> => (await runSeed(7)).story.filter((line) => !line.includes("keyset"));
+    expect(await tell()).toEqual(await tell());
+  });
+});
+
+/** Every write succeeds, whatever the stage and the fields are: nothing is used once. */
+const withoutConditions: Weaken = (store) => ({
+  ...store,
+  advance: async (key, _from, patch) => {
+    const record = await store.get(key);
+    if (record === undefined) return { outcome: "absent" };
+    return store.advance(key, { stage: record.stage, expect: {} }, patch);
+  },
+});
+
+/** Two processes may hold the same lease. */
+const withoutLeases: Weaken = (store) => ({
+  ...store,
+  create: async (record) => {
+    if (record.key.kind === "refresh") await store.delete(record.key);
+    return store.create(record);
+  },
+});
+
+/** What is found within 100 seeds. */
+async function firstBroken(weaken: Weaken): Promise<readonly string[]> {
+  for (let seed = 1; seed <= 100; seed += 1) {
+    const { broken } = await runSeed(seed, { weaken });
+    if (broken.length > 0) return broken;
+  }
+  return [];
+}
+
+describe("the simulator finds", { timeout: LIMIT_MS }, () => {
+  it("a store that moves a record from any stage", async () => {
+    expect((await firstBroken(withoutConditions)).join()).toMatch(/was used twice|was answered 500/);
+  });
+
+  it("a store that gives one lease to several", async () => {
+    expect((await firstBroken(withoutLeases)).join()).toMatch(/sent twice at a time|was lost/);
+  });
+});

@@ -1,0 +1,224 @@
+/**
+ * One vendor as its documentation has it: codes work once and only with the verifier of their
+ * challenge, refresh tokens rotate, and an old one that comes back ends the grant. Its answers can
+ * be late or lost, and it limits rates.
+ */
+import { createHash } from "node:crypto";
+import type { Fetch } from "@oauth-broker/oauth-core";
+import type { Egress } from "@oauth-broker/oauth-core/egress";
+import { defineVendor } from "@oauth-broker/oauth-core/registry";
+import { currentRequest, type OpenRequest, type Promises } from "./promises.ts";
+import type { Random } from "./random.ts";
+import type { Scheduler } from "./scheduler.ts";
+
+export const VENDOR_ORIGIN = "https://acme.example";
+export const VENDOR_CLIENT = { id: "ours", secret: "the broker's own secret at acme" };
+/** As the broker's registry has it. */
+export const ACME = defineVendor({
+  id: "acme",
+  name: "Acme",
+  authorizationEndpoint: `${VENDOR_ORIGIN}/authorize`,
+  tokenEndpoint: `${VENDOR_ORIGIN}/token`,
+  revocationEndpoint: `${VENDOR_ORIGIN}/revoke`,
+  defaultScopes: ["read"],
+  rotatesRefreshTokens: true,
+});
+
+/** The broker answers an equal refresh again for a minute; less what two clocks may differ. */
+const REPLAYED_MS = 50_000;
+const LIFETIME_SECONDS = 3_600;
+
+export interface SimulatedVendor {
+  /**
+   * The user signs in and consents.
+   *
+   * @param client whose tokens these will be
+   * @returns where the vendor sends the browser
+   */
+  authorize(url: string, owner: Owner): string;
+  /** All outbound calls of one process. */
+  egressOf(process: string): Egress;
+  /** The attacker has brought this code into a flow of its own. */
+  expectStolen(code: string): void;
+}
+
+interface Owner {
+  readonly client: string;
+  readonly user: string;
+}
+interface Code extends Owner {
+  readonly challenge: string;
+  readonly redirectUri: string;
+  isUsed: boolean;
+}
+interface Grant extends Owner {
+  isAlive: boolean;
+  refreshToken: string;
+}
+/** A refresh token that was sent, and what became of the call. */
+interface Sent {
+  underWay: number;
+  /** The vendor's tokens reached a process of ours, … */
+  answeredAtMs?: number;
+  /** … which had asked for this request. */
+  by?: OpenRequest | undefined;
+  /** They did not, or not for certain: the new ones are unknown. */
+  isLost?: boolean;
+}
+type Fate = "answer" | "lost" | "late" | "limited" | "unreached";
+
+interface VendorParts {
+  readonly scheduler: Scheduler;
+  readonly faults: (() => Random | undefined) | undefined;
+  readonly promises: Promises;
+  readonly tell: (line: string) => void;
+}
+
+export function createVendor({ scheduler, faults, promises, tell }: VendorParts): SimulatedVendor {
+  const codes = new Map<string, Code>();
+  const grants = new Map<string, Grant>();
+  const sent = new Map<string, Sent>();
+  const stolen = new Set<string>();
+  let count = 0;
+  const mint = (what: string, { user }: Owner): string => `${what}-${++count}-of-${user}-${"x".repeat(20)}`;
+
+  const tokensFor = (grant: Grant): Response => {
+    const [accessToken, refreshToken] = [mint("access", grant), mint("refresh", grant)];
+    grant.refreshToken = refreshToken;
+    grants.set(refreshToken, grant);
+    for (const token of [accessToken, refreshToken]) promises.belongs(token, grant);
+    return Response.json({
+      access_token: accessToken,
+      token_type: "bearer",
+      refresh_token: refreshToken,
+      expires_in: LIFETIME_SECONDS,
+    });
+  };
+  const refuse = (): Response => Response.json({ error: "invalid_grant" }, { status: 400 });
+
+  const redeem = (form: URLSearchParams): Response => {
+    const value = form.get("code") ?? "";
+    const code = codes.get(value);
+    if (code === undefined) return refuse();
+    if (!stolen.has(value)) promises.usedOnce("vendor's code", value);
+    const verifier = form.get("code_verifier") ?? "";
+    const isOfFlow =
+      createHash("sha256").update(verifier).digest("base64url") === code.challenge &&
+      form.get("redirect_uri") === code.redirectUri;
+    if (code.isUsed || !isOfFlow) return refuse();
+    code.isUsed = true;
+    return tokensFor({ client: code.client, user: code.user, isAlive: true, refreshToken: "" });
+  };
+  const refresh = (token: string): Response => {
+    const grant = grants.get(token);
+    if (grant === undefined || !grant.isAlive) return refuse();
+    if (grant.refreshToken === token) return tokensFor(grant);
+    grant.isAlive = false;
+    tell(`acme ends a grant of ${grant.user}: an old refresh token came back`);
+    const { isLost = false, by, answeredAtMs = -Infinity } = sent.get(token) ?? {};
+    const isReplayed = scheduler.nowMs() - answeredAtMs < REPLAYED_MS;
+    if (!isLost && by?.isLetDown !== true && isReplayed) promises.broke(`a grant of ${grant.user} was lost`);
+    return refuse();
+  };
+  const revoke = (token: string): Response => {
+    const grant = grants.get(token);
+    if (grant !== undefined) grant.isAlive = false;
+    return new Response(null, { status: 200 });
+  };
+  const answer = (url: URL, form: URLSearchParams): Response => {
+    if (url.pathname === "/revoke") return revoke(form.get("token") ?? "");
+    return form.get("grant_type") === "refresh_token" ? refresh(form.get("refresh_token") ?? "") : redeem(form);
+  };
+
+  const fateOf = (random: Random | undefined): Fate => {
+    if (random === undefined || !random.happens(20)) return "answer";
+    return random.pick<Fate>(["lost", "late", "limited", "unreached"]);
+  };
+
+  const ask = (process: string, input: string | URL, init: RequestInit = {}): Promise<Response> =>
+    new Promise((resolve, reject) => {
+      const url = new URL(input);
+      const form = formOf(init.body);
+      const what = url.pathname === "/token" ? (form.get("grant_type") ?? "") : "revoke";
+      const random = faults?.();
+      const fate = fateOf(random);
+      const token = form.get("refresh_token") ?? undefined;
+      const asking = currentRequest.getStore();
+      const record: Sent = sent.get(token ?? "") ?? { underWay: 0 };
+      if (token !== undefined) {
+        sent.set(token, record);
+        record.underWay += 1;
+        if (record.underWay > 1) promises.broke("one refresh token was sent twice at a time");
+      }
+      let isOver = false;
+      const end = (finish: () => void): void => {
+        if (isOver) return;
+        isOver = true;
+        record.underWay -= 1;
+        finish();
+      };
+      const fail = (kind: "timeout" | "broken" | "connect", isSent: boolean): void =>
+        end(() => {
+          tell(`${process} gets no answer from acme to ${what}: ${kind}`);
+          record.isLost = true;
+          reject(lost(kind, isSent));
+        });
+      init.signal?.addEventListener("abort", () => fail("timeout", true), { once: true });
+      const arrive = (): void => {
+        if (isOver) return;
+        if (fate === "unreached") return fail("connect", false);
+        if (fate === "limited") {
+          tell(`acme limits ${what}`);
+          return end(() => resolve(new Response("{}", { status: 429, headers: { "retry-after": "2" } })));
+        }
+        const response = answer(url, form);
+        tell(
+          `acme answers ${what} of ${process} with ${response.status}${fate === "answer" ? "" : `, and it is ${fate}`}`,
+        );
+        if (fate === "lost") return fail("broken", true);
+        const backMs = fate === "late" ? 5_000 + (random?.below(30_000) ?? 0) : 1 + (random?.below(300) ?? 0);
+        if (random === undefined) return deliver(response);
+        return scheduler.later(backMs, () => deliver(response));
+      };
+      const deliver = (response: Response): void =>
+        end(() => {
+          if (response.ok) {
+            record.answeredAtMs = scheduler.nowMs();
+            record.by = asking;
+          }
+          resolve(response);
+        });
+      scheduler.later(random === undefined ? 0 : 1 + random.below(300), arrive);
+      // As the egress of production: ten seconds for the whole exchange.
+      if (random !== undefined) scheduler.later(10_000, () => fail("timeout", true));
+    });
+
+  return {
+    authorize: (text, owner) => {
+      const { searchParams } = new URL(text);
+      const code = mint("code", owner);
+      promises.hide(code);
+      const redirectUri = searchParams.get("redirect_uri") ?? "";
+      const challenge = searchParams.get("code_challenge") ?? "";
+      codes.set(code, { ...owner, challenge, redirectUri, isUsed: false });
+      const back = new URL(redirectUri);
+      back.searchParams.set("code", code);
+      back.searchParams.set("state", searchParams.get("state") ?? "");
+      return back.href;
+    },
+    egressOf: (process) => {
+      const fetch: Fetch = (input, init) => ask(process, input, init);
+      return { fetch, fetchUntrusted: fetch, close: async () => {} };
+    },
+    expectStolen: (code) => void stolen.add(code),
+  };
+}
+
+function formOf(body: unknown): URLSearchParams {
+  return new URLSearchParams(typeof body === "string" || body instanceof URLSearchParams ? body : "");
+}
+
+/** As the egress reports it. */
+function lost(kind: string, sent: boolean): Error {
+  return Object.assign(new Error("no answer"), { name: "EgressError", kind, sent, detail: VENDOR_ORIGIN });
+}
