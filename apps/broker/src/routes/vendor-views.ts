@@ -5,7 +5,7 @@
  */
 import { defined } from "@oauth-broker/oauth-core";
 import type { PlaceholderSpecs } from "@oauth-broker/oauth-core/protocol";
-import { capabilitiesOf, type FactCheck, usualClientsOf } from "@oauth-broker/oauth-core/registry";
+import { capabilitiesOf, type FactCheck, usualClientsOf, wireName } from "@oauth-broker/oauth-core/registry";
 import type { ClientConfig, VendorConfig } from "../config.ts";
 
 type View = Record<string, unknown>;
@@ -96,7 +96,7 @@ export function vendorDetails(entry: VendorConfig, client: ClientConfig | undefi
 /** Facts by their names in the configuration (`userinfo_endpoint`): the endpoints, then the others. */
 function wireChecks(checks: readonly (readonly [string, FactCheck])[]): View {
   const wire = checks.map(([name, { checkedOn, source }]): [string, View] => [
-    name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+    wireName(name),
     { checked_on: checkedOn, source },
   ]);
   const isEndpoint = ([name]: [string, View]): boolean => name.endsWith("_endpoint");

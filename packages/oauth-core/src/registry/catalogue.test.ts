@@ -4,16 +4,17 @@ import { fillsRegistrableDomain, placeholderNames } from "../protocol/placeholde
 import { sampleValues } from "../testing/sample-values.ts";
 import { authorizationUrl } from "../vendor-client/authorization/url.ts";
 import { expandVendor } from "../vendor-client/templates.ts";
-import { problemsOf, URLS } from "../testing/catalogue-shape.ts";
+import { problemsOf } from "../testing/catalogue-shape.ts";
 import { CATALOGUE, type CatalogueEntry, catalogueEntry, reasonsOff } from "./catalogue.ts";
+import { addressOf, FIELDS } from "./fields.ts";
 import { REGISTRY } from "./registry.ts";
+import type { Vendor } from "./vendor.ts";
 
-const urlsOf = ({ vendor, serverUrl }: CatalogueEntry): string[] => [
-  ...Object.entries({ ...vendor, serverUrl }).flatMap(([field, value]) =>
-    URLS.has(field) && typeof value === "string" ? [value] : [],
-  ),
-  ...(vendor.account === undefined ? [] : [vendor.account.endpoint]),
-];
+const urlsOf = ({ vendor, serverUrl }: CatalogueEntry): string[] =>
+  Object.keys(FIELDS).flatMap((name) => {
+    const url = addressOf({ ...vendor, ...(serverUrl === undefined ? {} : { serverUrl }) }, name as keyof Vendor);
+    return url?.startsWith("https://") === true ? [url] : [];
+  });
 
 describe("the catalogue", () => {
   it("holds each vendor once", () => {
@@ -72,17 +73,21 @@ describe("the catalogue", () => {
 
   it("notices an unknown field, and a value that is not allowed", () => {
     const [entry] = CATALOGUE;
+    if (entry === undefined) throw new Error("the catalogue is empty");
     const tokenResult = { member: "code", success: [], other: 1 };
-    expect(
-      problemsOf({
-        ...entry,
-        extra: 1,
-        tokenEndpoint: "http://vendor.example",
-        pkce: "S512",
-        tokenResult,
-        revocation: {},
-      }),
-    ).toEqual(expect.arrayContaining(["extra", "tokenEndpoint", "pkce", "tokenResult", "revocation"]));
+    const account = { endpoint: "https://vendor.example/me", method: "GET", token: { in: "query" } };
+    const vendor = { ...entry.vendor, pkce: "S512", tokenResult, revocation: {}, account, revokes: "either" };
+    const wrong = { ...entry, extra: 1, vendor: { ...vendor, tokenEndpoint: "http://vendor.example", enabled: true } };
+    expect(problemsOf(wrong).toSorted()).toEqual([
+      "account",
+      "enabled",
+      "extra",
+      "pkce",
+      "revocation",
+      "revokes",
+      "tokenEndpoint",
+      "tokenResult",
+    ]);
   });
 
   it("turns on what two sources agree on, and says of the rest why it is off", () => {

@@ -10,62 +10,17 @@ import { defined } from "../mechanics/defined.ts";
 import { fillsRegistrableDomain, type PlaceholderSpec, type PlaceholderSpecs } from "../protocol/placeholders.ts";
 import data from "./catalogue.json" with { type: "json" };
 import type { ClientsOf } from "./clients-of.ts";
+import type { FieldBy } from "./fields.ts";
 import type { EndpointVerification, RegistryEntry, Verification } from "./registry-entry.ts";
 import type { Sunset } from "./sunset.ts";
 import { defineVendor, type Vendor } from "./vendor.ts";
 
-/** What an entry may state of a vendor in the members of `Vendor`; absent: its default. */
+/** What an entry states of a vendor in the members of `Vendor`; absent: its default. */
 type VendorFacts = Pick<Vendor, "id" | "name"> &
-  Partial<
-    Pick<
-      Vendor,
-      | "issuer"
-      | "issuerSpelling"
-      | "issuesIdTokens"
-      | "refreshEndpoint"
-      | "revocationEndpoint"
-      | "revocation"
-      | "revokes"
-      | "registrationEndpoint"
-      | "jwksUri"
-      | "userinfoEndpoint"
-      | "account"
-      | "identity"
-      | "endpointsFrom"
-      | "scopeRefusal"
-      | "pkce"
-      | "scopeSeparator"
-      | "defaultScopes"
-      | "offlineScopes"
-      | "defaultResource"
-      | "parameterNames"
-      | "authorizationParameterNames"
-      | "authorizationParams"
-      | "redirectUriAlias"
-      | "responseType"
-      | "codeExchangeParams"
-      | "refreshParams"
-      | "tokenEndpointAuthMethod"
-      | "secretIsUserName"
-      | "clientSecret"
-      | "tokenRequestBody"
-      | "tokenHeaders"
-      | "tokenResponseMember"
-      | "tokenResponseNames"
-      | "tokenExpiry"
-      | "defaultLifetimeSeconds"
-      | "tokenResult"
-      | "errorMember"
-      | "tokenErrors"
-      | "issuesRefreshTokens"
-      | "rotatesRefreshTokens"
-      | "callbackCodeName"
-      | "repeatsState"
-      | "callbackParams"
-      | "echoedCallbackParams"
-      | "refreshCallbackParams"
-    >
-  > & { readonly authorizationEndpoint: string; readonly tokenEndpoint: string };
+  Partial<Pick<Vendor, FieldBy<"catalogue">>> & {
+    readonly authorizationEndpoint: string;
+    readonly tokenEndpoint: string;
+  };
 
 export interface CatalogueEntry extends EndpointVerification {
   readonly vendor: VendorFacts;

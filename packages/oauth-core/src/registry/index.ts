@@ -12,14 +12,34 @@ export {
 export type { ScopeRefusal } from "./account.ts";
 export { type ClientsOf, tenantPlaceholders, usualClientsOf } from "./clients-of.ts";
 export { TOKEN_ERROR_CODES } from "./dialect.ts";
-export { type OperatorsVendor, type TokenRecipient, withOperatorsFields } from "./operators-vendor.ts";
+export {
+  addressOf,
+  type Field,
+  type FieldBy,
+  fieldOf,
+  FIELDS,
+  type FieldWhere,
+  type MetadataField,
+  type TokenRecipient,
+} from "./fields.ts";
+export { checkMemberPath, OWN_TOKEN_HEADERS } from "./fields/checks.ts";
+export {
+  type Described,
+  type ListShape,
+  type MapShape,
+  type ObjectShape,
+  type Shape,
+  type WireName,
+  wireName,
+} from "./fields/shape.ts";
+export { withoutIssuer, withoutTokenRecipients } from "./moved-vendor.ts";
+export { type OperatorsVendor, withOperatorsFields } from "./operators-vendor.ts";
 export { searchVendors } from "./search.ts";
 export { hasEnded, type Sunset, urlsThatEnd } from "./sunset.ts";
 export {
   DEFAULT_ID_TOKEN_ALGS,
   defineVendor,
   type EndpointSource,
-  OWN_TOKEN_HEADERS,
   type PkceMethod,
   type ResolvedVendor,
   type TokenEndpointAuthMethod,
@@ -27,7 +47,5 @@ export {
   type VendorCredentials,
   type VendorDemand,
   type VendorTokens,
-  withoutIssuer,
-  withoutTokenRecipients,
   withSecret,
 } from "./vendor.ts";

@@ -3,17 +3,13 @@
  * metadata and the hosts that the operator replaces decide that.
  */
 import { registrableDomainOf } from "../protocol/public-suffix.ts";
-import { type FurtherEndpoint, TOKEN_RECIPIENTS, type Vendor, without } from "./vendor.ts";
+import { addressOf, METADATA_FIELDS, TOKEN_RECIPIENTS, type TokenRecipient } from "./fields.ts";
+import { without } from "./moved-vendor.ts";
+import type { FurtherEndpoint, Vendor } from "./vendor.ts";
 
-const FURTHER_ENDPOINTS: readonly FurtherEndpoint[] = [
-  "revocationEndpoint",
-  "registrationEndpoint",
-  "userinfoEndpoint",
-  "introspectionEndpoint",
-  "jwksUri",
-];
-/** A field of an entry whose hosts may receive its tokens. */
-export type TokenRecipient = (typeof TOKEN_RECIPIENTS)[number] | "apiHosts";
+const FURTHER_ENDPOINTS: readonly FurtherEndpoint[] = METADATA_FIELDS.filter(
+  (name) => name !== "authorizationEndpoint" && name !== "tokenEndpoint",
+);
 
 /** An entry with an operator's fields over it. */
 export interface OperatorsVendor {
@@ -57,7 +53,7 @@ function atTokenEndpoint(known: Vendor, { tokenEndpoint, ...own }: Partial<Vendo
   }
   const domain = registrableDomainOf(tokenEndpoint);
   const recipients = TOKEN_RECIPIENTS.filter((name) => {
-    const url = urlOf(known[name]);
+    const url = addressOf(known, name);
     return url !== undefined && own[name] === undefined && registrableDomainOf(url) !== domain;
   });
   const apiHosts = known.apiHosts.filter(
@@ -67,8 +63,4 @@ function atTokenEndpoint(known: Vendor, { tokenEndpoint, ...own }: Partial<Vendo
     vendor: { ...without(known, ["refreshEndpoint", ...recipients]), apiHosts },
     dropped: apiHosts.length < known.apiHosts.length ? [...recipients, "apiHosts"] : recipients,
   };
-}
-
-function urlOf(field: Vendor[(typeof TOKEN_RECIPIENTS)[number]]): string | undefined {
-  return typeof field === "object" ? field.endpoint : field;
 }

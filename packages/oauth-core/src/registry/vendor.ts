@@ -29,10 +29,7 @@ export type EndpointSource = "metadata" | "metadata, else stored";
 
 /** An endpoint of the standard's that flows do not go through. */
 export type FurtherEndpoint =
-  | "revocationEndpoint"
-  | "registrationEndpoint"
-  | "userinfoEndpoint"
-  | "introspectionEndpoint"
+  | Exclude<Extract<keyof Vendor, `${string}Endpoint`>, "authorizationEndpoint" | "tokenEndpoint" | "refreshEndpoint">
   | "jwksUri";
 
 /** An entry: where a vendor's endpoints are, and in which ways it departs from the standard. */
@@ -325,47 +322,4 @@ export function withSecret<Known extends Vendor | ResolvedVendor>(vendor: Known)
   return vendor.tokenEndpointAuthMethod === "none"
     ? { ...vendor, tokenEndpointAuthMethod: "client_secret_basic" }
     : vendor;
-}
-
-/** Fields whose endpoint receives tokens. Refresh is not among them: it follows the token endpoint. */
-export const TOKEN_RECIPIENTS = [
-  "revocationEndpoint",
-  "userinfoEndpoint",
-  "account",
-  "introspectionEndpoint",
-  "tokenCheck",
-] as const;
-
-/** Headers of a token request that say what it is, and who asks: never an entry's. */
-export const OWN_TOKEN_HEADERS: ReadonlySet<string> = new Set([
-  "authorization",
-  "connection",
-  "content-length",
-  "content-type",
-  "cookie",
-  "expect",
-  "host",
-  "keep-alive",
-  "proxy-authorization",
-  "te",
-  "trailer",
-  "transfer-encoding",
-  "upgrade",
-]);
-
-/** An entry at another party's token endpoint: nothing else of it may receive that party's tokens. */
-//= bar#BY-4
-export function withoutTokenRecipients<Known extends Vendor | ResolvedVendor>(vendor: Known): Known {
-  return { ...without(vendor, ["refreshEndpoint", ...TOKEN_RECIPIENTS]), apiHosts: [] };
-}
-
-/** An entry at another party's authorization endpoint: its issuer and keys do not vouch for that. */
-export function withoutIssuer<Known extends Vendor | ResolvedVendor>(vendor: Known): Known {
-  return { ...without(vendor, ["issuer", "issuerTemplate", "jwksUri"]), issuerSpelling: "exact", issRequired: false };
-}
-
-/** @param names of optional fields */
-export function without<Known extends Vendor | ResolvedVendor>(vendor: Known, names: readonly (keyof Vendor)[]): Known {
-  const left: readonly string[] = names;
-  return Object.fromEntries(Object.entries(vendor).filter(([name]) => !left.includes(name))) as unknown as Known;
 }

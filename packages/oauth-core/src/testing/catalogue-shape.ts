@@ -1,202 +1,139 @@
 /**
- * What an entry of catalogue.json may look like, member by member: the file is read as it is, so a
- * test has to guarantee its type. Used by registry/catalogue.test.ts.
+ * What an entry of catalogue.json may look like: the file is read as it is, so a test has to
+ * guarantee its type. Of the vendor itself the table of its fields says it; the rest of an entry is
+ * here. Used by registry/catalogue.test.ts.
  */
-const TEXTS = new Set([
-  "name",
-  "issuer",
-  "scopeSeparator",
-  "status",
-  "id",
-  "tokenResponseMember",
-  "adjudicated",
-  "ended",
-  "responseType",
-  "callbackCodeName",
-  "redirectUriAlias",
-  "errorMember",
-]);
-/** Members that are one https address. */
-export const URLS: ReadonlySet<string> = new Set(
-  ["authorization", "token", "refresh", "revocation", "registration", "userinfo"].map((name) => `${name}Endpoint`),
-)
-  .add("jwksUri")
-  .add("defaultResource")
-  .add("serverUrl");
-const LISTS = new Set([
-  "defaultScopes",
-  "offlineScopes",
-  "sources",
-  "disagreements",
-  "unsupported",
-  "callbackParams",
-  "echoedCallbackParams",
-  "refreshCallbackParams",
-  "quirks",
-  "superseded",
-  "aliases",
-  "recalled",
-]);
-const RECORDS = new Set([
-  "authorizationParams",
-  "codeExchangeParams",
-  "refreshParams",
-  "tokenResponseNames",
-  "tokenHeaders",
-]);
-const VALUES: Readonly<Record<string, readonly unknown[]>> = {
-  pkce: ["plain", "none"],
-  endpointsFrom: ["metadata", "metadata, else stored"],
-  tokenEndpointAuthMethod: ["client_secret_basic", "client_secret_post", "none"],
-  tokenRequestBody: ["json"],
-  rotatesRefreshTokens: [true, false],
-  issuesRefreshTokens: [false],
-  issuesIdTokens: [false],
-  additionalAudiences: [true],
-  selfHosted: [true],
-  secretIsUserName: [true],
-  repeatsState: [true],
-  defaultLifetimeSeconds: [3600],
-  issuerSpelling: ["bare"],
-  revokes: ["access_token", "refresh_token"],
-  confidence: ["high", "medium", "low"],
-};
+import { fieldOf, FIELDS } from "../registry/fields.ts";
+import type { Shape } from "../registry/fields/shape.ts";
+import { defineVendor, type Vendor } from "../registry/vendor.ts";
 
-const isSignedSecret = (value: unknown): boolean => {
-  const { kind, audience, alg, lifetimeSeconds, ...rest } = value as Record<string, unknown>;
-  const isShort = Number.isInteger(lifetimeSeconds) && Number(lifetimeSeconds) > 0 && Number(lifetimeSeconds) <= 600;
-  const isKnown = kind === "signed_jwt" && alg === "ES256" && String(audience).startsWith("https://");
-  return isKnown && isShort && Object.keys(rest).length === 0;
-};
+const DEFAULTS: Readonly<Record<string, unknown>> = { ...defineVendor({ id: "-", name: "-" }) };
 
-/** Members of an object, and what each may be: a list of values, or a test. */
-const SHAPES: Readonly<Record<string, Readonly<Record<string, readonly unknown[] | ((value: unknown) => boolean)>>>> = {
-  revocation: {
-    method: ["POST", "DELETE"],
-    authentication: ["basic", "bearer", "none"],
-    body: ["form", "json", "query", "none"],
-    tokenParameter: (value) => isText(value),
-    ends: ["token", "grant"],
-    goneStatuses: (value) => Array.isArray(value) && value.every(Number.isInteger),
-    goneErrors: (value) => value === undefined || (Array.isArray(value) && value.every(isText)),
-  },
-  account: {
-    endpoint: (value) => isUrl(value),
-    method: ["GET", "POST"],
-    body: (value) => value === undefined || isObject(value),
-    headers: (value) =>
-      value === undefined ||
-      (isObject(value) && Object.keys(value).every(isHeader) && Object.values(value).every(isText)),
-    token: (value) => value === undefined || TOKEN_PLACES.some((shape) => isOfShape(value, shape)),
-    member: (value) => value === undefined || isPath(value),
-    refusal: (value) => value === undefined || isOfShape(value, { member: isPath, values: areTexts }),
-    identity: (value) => value === undefined || arePaths(value),
-    scopeHeader: (value) => value === undefined || isHeader(value),
-  },
-  tokenExpiry: { member: (value) => isText(value), unit: ["seconds", "milliseconds", "date"] },
-  tokenResult: { member: (value) => isText(value), success: (value) => Array.isArray(value) },
-};
+type Test = (value: unknown) => boolean;
 
-/** `authorization`, or a header or parameter of the vendor's own. */
-const TOKEN_PLACES: readonly (typeof SHAPES)[string][] = [
-  { in: ["header"], name: (value) => value === undefined || isHeader(value), scheme: (value) => isTextIfAny(value) },
-  { in: ["query"], name: (value) => isText(value) },
-];
-
-const isObject = (value: unknown): value is object =>
+const isText: Test = (value) => typeof value === "string" && value.length > 0 && !/\p{Cc}/u.test(value);
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
+const isUrl: Test = (value) => /^https:\/\/[^\s#:@/?]+([/?][^\s]*)?$/.test(String(value));
+const isDay: Test = (value) => /^20\d\d-[01]\d-[0-3]\d$/.test(String(value));
 
-const isUrl = (value: unknown): boolean => /^https:\/\/[^\s#:@/?]+([/?][^\s]*)?$/.test(String(value));
+const oneOf =
+  (...values: readonly unknown[]): Test =>
+  (value) =>
+    values.includes(value);
+const optional =
+  (test: Test): Test =>
+  (value) =>
+    value === undefined || test(value);
+const list =
+  (test: Test): Test =>
+  (value) =>
+    Array.isArray(value) && value.length > 0 && value.every(test);
+const map =
+  (test: Test): Test =>
+  (value) =>
+    isObject(value) && Object.values(value).every(test);
+const object =
+  (members: Readonly<Record<string, Test>>): Test =>
+  (value) =>
+    isObject(value) &&
+    Object.keys(value).every((name) => Object.hasOwn(members, name)) &&
+    Object.entries(members).every(([name, test]) => test(value[name]));
 
-/** Names with dots between them; digits are a position in a list. */
-const isPath = (value: unknown): boolean => typeof value === "string" && /^[\w:/-]+(\.[\w:/-]+)*$/.test(value);
-
-const arePaths = (value: unknown): boolean => Array.isArray(value) && value.length > 0 && value.every(isPath);
-
-/** A separator is a blank or a comma. */
-const SCOPE_REFUSALS: readonly (typeof SHAPES)[string][] = [
-  { from: ["challenge"] },
-  { from: ["headers"], status: [403], accepted: isHeader, granted: isHeader, separator: [" ", ","] },
-  {
-    from: ["body"],
-    status: [200, 400, 403],
-    member: (value) => isText(value),
-    values: (value) => areTexts(value),
-    scopes: (value) => isText(value),
-    separator: [" ", ","],
-  },
-];
-
-const areTexts = (value: unknown): boolean => Array.isArray(value) && value.length > 0 && value.every(isText);
-
-const PLACEHOLDER_SHAPE: (typeof SHAPES)[string] = {
-  description: (value) => isText(value),
-  kind: [undefined, "host"],
-  default: (value) => isTextIfAny(value),
-  pattern: (value) => value === undefined || (typeof value === "string" && isText(value) && !/^\^|\$$/.test(value)),
-  values: (value) => value === undefined || areTexts(value),
-  suffix: (value) =>
-    value === undefined || (areTexts(value) && (value as string[]).every((end) => /^(\.[a-z0-9-]+)+$/.test(end))),
-  follows: (value) => value === undefined || typeof value === "object",
-};
-const TOKEN_IDENTITY: (typeof SHAPES)[string] = { from: ["id_token", "token_response"], members: arePaths };
-const CHECK_SHAPE: (typeof SHAPES)[string] = {
-  checkedOn: (value) => /^20\d\d-[01]\d-[0-3]\d$/.test(String(value)),
-  source: (value) => isText(value),
-};
-const isTextIfAny = (value: unknown): boolean => value === undefined || isText(value);
-const TOKEN_ERROR_RULE: (typeof SHAPES)[string] = {
-  ...Object.fromEntries(["member", "value", "prefix"].map((name) => [name, isTextIfAny])),
-  means: (value) => isText(value),
-};
-const isTokenError = (value: unknown): boolean =>
-  Array.isArray(value) ? value.every((rule) => isOfShape(rule, TOKEN_ERROR_RULE)) : isText(value);
-const SUNSET_SHAPE: (typeof SHAPES)[string] = {
-  endsOn: (value) => isText(value),
-  what: (value) => isText(value),
-  urls: (value) => value === undefined || areTexts(value),
-  source: (value) => isText(value),
-};
-const isPlaceholder = (value: unknown): boolean => isText(value) || isOfShape(value, PLACEHOLDER_SHAPE);
-const isOfShape = (value: unknown, shape: (typeof SHAPES)[string]): boolean => {
-  const members = value as Record<string, unknown>;
-  const fits = Object.entries(shape).every(([name, allowed]) =>
-    typeof allowed === "function" ? allowed(members[name]) : allowed.includes(members[name]),
-  );
-  return fits && Object.keys(members).every((name) => Object.hasOwn(shape, name));
-};
-
-const isText = (value: unknown): boolean => typeof value === "string" && value.length > 0 && !/\p{Cc}/u.test(value);
-
-function isHeader(value: unknown): boolean {
-  return typeof value === "string" && /^[a-z-]+$/.test(value);
+/** Whether a value has the shape that a row says. */
+function fits(shape: Shape, value: unknown): boolean {
+  switch (shape.is) {
+    case "url":
+      return isUrl(value);
+    case "text":
+      // An empty name leaves a parameter out.
+      if (shape.as === "parameter") return typeof value === "string" && value.length <= 2048;
+      return isText(value) && shape.check?.(String(value)) === undefined;
+    case "choice":
+      return shape.values.includes(String(value)) && typeof value === "string";
+    case "number":
+      return Number.isInteger(value) && Number(value) >= shape.least && Number(value) <= shape.most;
+    case "flag":
+      return typeof value === "boolean";
+    case "json":
+      return value !== undefined;
+    case "code":
+      return false;
+    case "one of":
+      return shape.of.some((one) => fits(one, value));
+    case "list": {
+      const written = shape.short !== undefined && typeof value === "string" ? [{ [shape.short]: value }] : value;
+      const hasSome = shape.mayBeEmpty === true || !Array.isArray(written) || written.length > 0;
+      return Array.isArray(written) && hasSome && written.every((item) => fits(shape.of, item));
+    }
+    case "map":
+      return (
+        isObject(value) &&
+        Object.entries(value).every(([name, item]) => {
+          const isWritten = shape.names === undefined || name === name.toLowerCase();
+          return isWritten && shape.name?.(name) === undefined && fits(shape.of, item);
+        })
+      );
+    case "object":
+      return (
+        isObject(value) &&
+        Object.keys(value).every((name) => Object.hasOwn(shape.members, name)) &&
+        Object.entries(shape.members).every(([name, member]) =>
+          value[name] === undefined ? member.optional === true : fits(member, value[name]),
+        ) &&
+        shape.check?.(value as never) === undefined
+      );
+  }
 }
 
+/** An entry states a member that the table lets it, in its shape, and the default only with a source. */
+function isFact(name: string, value: unknown, checks: object): boolean {
+  if (name === "id" || name === "name") return isText(value);
+  if (!Object.hasOwn(FIELDS, name)) return false;
+  const row = fieldOf(name as keyof Vendor);
+  const mayBeDefault = name === "tokenEndpointAuthMethod" || Object.hasOwn(checks, name);
+  const isDefault = !mayBeDefault && JSON.stringify(DEFAULTS[name]) === JSON.stringify(value);
+  return row.by.includes("catalogue") && fits(row, value) && !isDefault;
+}
+
+const PLACEHOLDER = object({
+  description: isText,
+  kind: optional(oneOf("host")),
+  default: optional(isText),
+  pattern: optional((value) => isText(value) && !/^\^|\$$/.test(String(value))),
+  values: optional(list(isText)),
+  suffix: optional(list((end) => /^(\.[a-z0-9-]+)+$/.test(String(end)))),
+  follows: optional(isObject),
+});
+
+/** Beside `vendor`. */
+const ENTRY: Readonly<Record<string, Test>> = {
+  aliases: list(isText),
+  placeholders: map((value) => isText(value) || PLACEHOLDER(value)),
+  selfHosted: oneOf(true),
+  clientsOf: object({ value: oneOf("vendor"), source: isText }),
+  serverUrl: isUrl,
+  sources: list(isText),
+  checks: map(object({ checkedOn: isDay, source: isText })),
+  adjudicated: isText,
+  recalled: list(isText),
+  ended: isText,
+  sunsets: list(object({ endsOn: isText, what: isText, urls: optional(list(isText)), source: isText })),
+  status: isText,
+  unsupported: list(isText),
+  quirks: list(isText),
+  confidence: oneOf("high", "medium", "low"),
+  agreeing: Number.isInteger,
+  disagreements: list(isText),
+  superseded: list(isText),
+};
+
 /** @returns the members of an entry that it does not have, or whose values they may not have */
-export function problemsOf(entry: object): string[] {
-  return Object.entries(entry).flatMap(([field, value]: [string, unknown]): string[] => {
-    if (field === "vendor") return problemsOf(value as object);
-    const allowed = VALUES[field];
-    if (allowed !== undefined) return allowed.includes(value) ? [] : [field];
-    if (URLS.has(field)) return isUrl(value) ? [] : [field];
-    if (field === "identity") return value === "unknown" || isOfShape(value, TOKEN_IDENTITY) ? [] : [field];
-    if (TEXTS.has(field)) return isText(value) ? [] : [field];
-    if (field === "clientsOf") return isOfShape(value, { value: ["vendor"], source: isText }) ? [] : [field];
-    if (field === "checks")
-      return Object.values(value as object).every((one) => isOfShape(one, CHECK_SHAPE)) ? [] : [field];
-    if (field === "sunsets")
-      return Array.isArray(value) && value.every((one) => isOfShape(one, SUNSET_SHAPE)) ? [] : [field];
-    const shape = SHAPES[field];
-    if (shape !== undefined) return isOfShape(value, shape) ? [] : [field];
-    // An empty name leaves the parameter out.
-    if (field === "parameterNames" || field === "authorizationParameterNames")
-      return Object.values(value as object).every((name) => typeof name === "string") ? [] : [field];
-    if (field === "tokenErrors") return Object.values(value as object).every(isTokenError) ? [] : [field];
-    if (field === "scopeRefusal") return SCOPE_REFUSALS.some((shape) => isOfShape(value, shape)) ? [] : [field];
-    if (field === "clientSecret") return isSignedSecret(value) ? [] : [field];
-    if (LISTS.has(field)) return Array.isArray(value) && value.length > 0 && value.every(isText) ? [] : [field];
-    if (field === "placeholders") return Object.values(value as object).every(isPlaceholder) ? [] : [field];
-    if (RECORDS.has(field)) return Object.values(value as object).every(isText) ? [] : [field];
-    return field === "agreeing" && Number.isInteger(value) ? [] : [field];
-  });
+export function problemsOf(whole: { readonly vendor: object; readonly checks?: object | undefined }): string[] {
+  const { vendor, ...entry } = whole;
+  const { checks = {} } = whole;
+  return [
+    ...Object.entries(vendor).flatMap(([name, value]) => (isFact(name, value, checks) ? [] : [name])),
+    ...Object.entries(entry).flatMap(([name, value]) => (ENTRY[name]?.(value) === true ? [] : [name])),
+  ];
 }

@@ -7,7 +7,8 @@
  */
 import { hash } from "node:crypto";
 import { OAuthError } from "../protocol/errors.ts";
-import type { ResolvedVendor } from "../registry/vendor.ts";
+import { addressOf, CHECK_FIELDS, FLOW_FIELDS, GRANT_FIELDS } from "../registry/fields.ts";
+import type { ResolvedVendor, Vendor } from "../registry/vendor.ts";
 
 /** What a flow must not change between its legs. */
 export interface FlowContext {
@@ -32,14 +33,7 @@ export function flowContextHash(context: FlowContext): string {
   for (const field of [
     "connection-context-1",
     vendor.id,
-    vendor.issuer,
-    vendor.authorizationEndpoint,
-    vendor.tokenEndpoint,
-    vendor.refreshEndpoint,
-    vendor.revocationEndpoint,
-    vendor.jwksUri,
-    vendor.pkce,
-    vendor.tokenEndpointAuthMethod,
+    ...FLOW_FIELDS.map((name) => vendor[name]),
     context.clientId,
     context.credentialsId,
     context.platformClientId,
@@ -56,8 +50,7 @@ export function flowContextHash(context: FlowContext): string {
   return hash("sha256", text, "base64url");
 }
 
-type CheckEndpoints = Pick<ResolvedVendor, "tokenCheck" | "introspectionEndpoint" | "account" | "userinfoEndpoint">;
-type TokenEndpoints = Pick<ResolvedVendor, "tokenEndpoint" | "refreshEndpoint" | "revocationEndpoint">;
+type Pinned = Pick<ResolvedVendor, (typeof GRANT_FIELDS)[number] | (typeof CHECK_FIELDS)[number]>;
 
 /** What a grant keeps of the vendor that made it. */
 export interface Kept {
@@ -74,25 +67,20 @@ export interface Kept {
 
 /** @param callbackData the parameters of the callback that the vendor wants in token requests */
 export function keptOf(
-  vendor: TokenEndpoints & CheckEndpoints & Pick<ResolvedVendor, "refreshCallbackParams">,
+  vendor: Pinned & Pick<ResolvedVendor, "refreshCallbackParams">,
   callbackData: Readonly<Record<string, string>> = {},
 ): Kept {
   const kept = repeated(vendor.refreshCallbackParams, callbackData);
   return {
-    hosts: tokenHosts(vendor),
-    checkHosts: checkHosts(vendor),
+    hosts: hostsOf(vendor, GRANT_FIELDS),
+    checkHosts: hostsOf(vendor, CHECK_FIELDS),
     ...(Object.keys(kept).length === 0 ? {} : { callbackData: kept }),
   };
 }
 
-function tokenHosts({ tokenEndpoint, refreshEndpoint, revocationEndpoint }: TokenEndpoints): string[] {
-  const endpoints = [tokenEndpoint, refreshEndpoint, revocationEndpoint].filter((endpoint) => endpoint !== undefined);
-  return [...new Set(endpoints.map((endpoint) => new URL(endpoint).host))];
-}
-
-function checkHosts({ tokenCheck, introspectionEndpoint, account, userinfoEndpoint }: CheckEndpoints): string[] {
-  const endpoints = [tokenCheck?.endpoint, introspectionEndpoint, account?.endpoint, userinfoEndpoint];
-  return [...new Set(endpoints.flatMap((endpoint) => URL.parse(endpoint ?? "")?.host ?? []))];
+/** In the table's order, each once; a template of our client id in a path has a host too. */
+function hostsOf(vendor: Partial<Vendor>, fields: readonly (keyof Vendor)[]): string[] {
+  return [...new Set(fields.flatMap((name) => URL.parse(addressOf(vendor, name) ?? "")?.host ?? []))];
 }
 
 /**

@@ -8,27 +8,18 @@ import {
   type PlaceholderSpecs,
   requireTemplateLength,
 } from "../protocol/placeholders.ts";
+import { ADDRESS_FIELDS, addressOf, mayHaveOtherNames } from "../registry/fields.ts";
 import type { Vendor } from "../registry/vendor.ts";
 import { pinTenant } from "./issuer.ts";
 
 type Values = Readonly<Record<string, string>>;
 
-const FILLED = [
-  "authorizationEndpoint",
-  "tokenEndpoint",
-  "refreshEndpoint",
-  "registrationEndpoint",
-  "jwksUri",
-  "userinfoEndpoint",
-  "introspectionEndpoint",
-  "account",
-] as const;
 /**
- * These members may contain names of another meaning: `{tenantid}` of a token, `{client_id}`. They
- * are filled only when all their names are placeholders, except that `{client_id}` stays beside them
- * until the request is made.
+ * The fields with an address that may be a template. Those that may contain names of another meaning
+ * (`{tenantid}` of a token, `{client_id}`) are filled only when all their names are placeholders,
+ * except that `{client_id}` stays beside them until the request is made.
  */
-const FILLED_WHERE_KNOWN = ["issuer", "revocationEndpoint"] as const;
+const TEMPLATES = ADDRESS_FIELDS.map((name) => [name, mayHaveOtherNames(name)] as const);
 
 const CLIENT_ID = "{client_id}";
 /** Stands for `{client_id}` while the rest is filled, so that no caller's value can fill it. */
@@ -42,18 +33,17 @@ export function templatesOf(vendor: Vendor, specs: PlaceholderSpecs): string[] {
   return fillableOf(vendor, specs).map(([, template]) => template);
 }
 
-type Field = (typeof FILLED)[number] | (typeof FILLED_WHERE_KNOWN)[number];
+type Field = (typeof ADDRESS_FIELDS)[number];
 
 function fillableOf(vendor: Vendor, specs: PlaceholderSpecs): (readonly [Field, string])[] {
   const fillable: (readonly [Field, string])[] = [];
-  for (const field of FILLED) {
-    const { [field]: stated } = vendor;
-    const template = typeof stated === "object" ? stated.endpoint : stated;
-    if (template?.includes("{") === true) fillable.push([field, template]);
-  }
-  for (const field of FILLED_WHERE_KNOWN) {
-    const written = vendor[field];
+  for (const [field, hasOtherNames] of TEMPLATES) {
+    const written = addressOf(vendor, field);
     if (written?.includes("{") !== true) continue;
+    if (!hasOtherNames) {
+      fillable.push([field, written]);
+      continue;
+    }
     const template = Object.hasOwn(specs, "client_id") ? written : written.replace(CLIENT_ID, CLIENT_ID_MARK);
     if (template.includes("{") && isOfSpecs(template, specs)) fillable.push([field, template]);
   }
@@ -74,12 +64,16 @@ export function expandVendor(entry: Vendor, values: Values, specs: PlaceholderSp
   const fillable = fillableOf(vendor, specs);
   const parameters = filledParameters(vendor, values, specs);
   if (fillable.length === 0 && parameters === undefined) return vendor;
-  const filled: Partial<Record<Field, Vendor[Field]>> = {};
+  const filled: Partial<Record<Field, unknown>> = {};
   for (const [field, template] of fillable) {
     const url = expandTemplate(template, values, specs).replace(CLIENT_ID_MARK, CLIENT_ID);
-    filled[field] = vendor.account !== undefined && field === "account" ? { ...vendor.account, endpoint: url } : url;
+    filled[field] = withAddress(vendor[field], url);
   }
   return { ...vendor, ...(filled as Partial<Vendor>), ...parameters };
+}
+
+function withAddress(value: Vendor[Field], url: string): Vendor[Field] {
+  return typeof value === "object" ? { ...value, endpoint: url } : url;
 }
 
 /**

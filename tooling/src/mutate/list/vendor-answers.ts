@@ -120,7 +120,7 @@ export const VENDOR_ANSWER_DEFENCES: readonly Mutation[] = [
   },
   {
     defence: "The broker's own headers of a token request are not the file's to set",
-    file: `${BROKER}/config/schema/checks.ts`,
+    file: "packages/oauth-core/src/registry/fields/checks.ts",
     find: "OWN_TOKEN_HEADERS.has(value.toLowerCase())",
     replace: "OWN_TOKEN_HEADERS.has(`${value}?`)",
     tests: [`${BROKER}/config/vendors/token-dialect.test.ts`],

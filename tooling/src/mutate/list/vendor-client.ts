@@ -264,8 +264,8 @@ export const VENDOR_CLIENT_DEFENCES: readonly Mutation[] = [
     defence: "A further endpoint that live metadata names elsewhere gets no token",
     rows: ["BY-4"],
     file: `${VENDOR}/discovery/live.ts`,
-    find: '!Object.hasOwn(OPTIONAL, name) || (typeof url === "string" && isOwn(url)),',
-    replace: '!Object.hasOwn(OPTIONAL, name) || (typeof url === "string" && isOwn !== undefined),',
+    find: '!OPTIONAL.has(name) || (typeof url === "string" && isOwn(url)),',
+    replace: '!OPTIONAL.has(name) || (typeof url === "string" && isOwn !== undefined),',
     tests: [`${VENDOR}/discovery/live.test.ts`],
   },
   {
@@ -304,8 +304,8 @@ export const VENDOR_CLIENT_DEFENCES: readonly Mutation[] = [
     defence: "The context hash covers the token endpoint",
     rows: ["XA-5", "DI-3"],
     file: `${VENDOR}/kept.ts`,
-    find: "    vendor.tokenEndpoint,\n",
-    replace: "",
+    find: "...FLOW_FIELDS.map((name) => vendor[name])",
+    replace: '...FLOW_FIELDS.filter((name) => name !== "tokenEndpoint").map((name) => vendor[name])',
     tests: [`${VENDOR}/kept.test.ts`],
   },
   {

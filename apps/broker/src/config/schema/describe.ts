@@ -36,6 +36,7 @@ function inside(schema: z.core.$ZodType, path: string): FieldDescription[] {
   if (schema instanceof z.ZodArray) return fieldsOf(schema.element, `${path}[]`);
   if (schema instanceof z.ZodRecord) return fieldsOf(schema.valueType, `${path}.<id>`);
   if (schema instanceof z.ZodPipe) return [...fieldsOf(schema.in, path), ...fieldsOf(schema.out, path)];
+  if (schema instanceof z.ZodUnion) return schema.options.flatMap((one) => fieldsOf(one, path));
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault) {
     return fieldsOf(schema.unwrap(), path);
   }

@@ -12,7 +12,7 @@ export function problemsOfIssues(
   tree: unknown,
   fields: readonly FieldDescription[],
 ): Problem[] {
-  const problems = issues.flatMap((issue) => {
+  const problems = issues.flatMap(inAlternatives).flatMap((issue) => {
     const path = pathInFile(issue.path, tree);
     if (issue.code === "unrecognized_keys") return issue.keys.map((key) => unknownKey(path, key, fields));
     const field = descriptionOf(path, fields);
@@ -25,6 +25,15 @@ export function problemsOfIssues(
   });
   // A value that is empty or of the wrong type breaks further rules, which would only confuse.
   return problems.filter(({ path }, at) => problems.findIndex((problem) => problem.path === path) === at);
+}
+
+/** Of a word or a section: what is wrong in the section, if one is written. */
+function inAlternatives(issue: z.core.$ZodIssue): readonly z.core.$ZodIssue[] {
+  if (issue.code !== "invalid_union") return [issue];
+  const best = issue.errors.find((issues) =>
+    issues.every(({ path, code }) => path.length > 0 || code !== "invalid_type"),
+  );
+  return (best ?? issue.errors[0] ?? []).map((one) => ({ ...one, path: [...issue.path, ...one.path] }));
 }
 
 /**

@@ -3,9 +3,8 @@ import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { Secret } from "@oauth-broker/oauth-core";
 import { matching } from "@oauth-broker/service/configuration";
 import type { z } from "zod";
-import { TOKEN_ERROR_CODES } from "@oauth-broker/oauth-core/registry";
-import { choice, integer, listOf, mapOf, oneOrList, parsedText, secretText, section, text } from "./fields.ts";
-import { checkMemberPath, checkPlaceholderName } from "./checks.ts";
+import { choice, listOf, mapOf, parsedText, secretText, section, text } from "./fields.ts";
+import { checkPlaceholderName } from "./checks.ts";
 
 export const credentialsSchema = section({
   id: text(
@@ -157,40 +156,3 @@ function checkPattern(value: string): string | undefined {
     return "must be a regular expression";
   }
 }
-
-const tokenErrorRule = section({
-  status: integer(
-    { type: "status", description: "The HTTP status of the answer.", example: "400" },
-    200,
-    599,
-  ).optional(),
-  member: text(
-    {
-      type: "member, or a path to it",
-      description: "The member of the answer that `value` and `prefix` are about.",
-      example: "error_description",
-      default: "error_description",
-    },
-    checkMemberPath,
-  ).optional(),
-  value: text({ type: "text", description: "The whole value of the member.", example: "Token revoked" }).optional(),
-  prefix: text({
-    type: "text",
-    description: "How the value of the member begins.",
-    example: "Rate limit exceeded",
-  }).optional(),
-  means: choice({ description: "Our code for it.", example: "temporarily_unavailable" }, TOKEN_ERROR_CODES),
-});
-
-/** What one error code of a vendor means: a code of ours, or rules of which the first that fits decides. */
-export const tokenErrorSchema = oneOrList(
-  tokenErrorRule,
-  {
-    type: `${TOKEN_ERROR_CODES.join(" | ")}, or a list of rules`,
-    description: "What the code means: always, or by the first rule whose every condition holds.",
-    example: "invalid_grant",
-    alone: { enum: [...TOKEN_ERROR_CODES] },
-  },
-  undefined,
-  (means) => (typeof means === "string" ? { means } : means),
-);

@@ -10,13 +10,13 @@ import {
   type PlaceholderSpec,
   type PlaceholderSpecs,
 } from "@oauth-broker/oauth-core/protocol";
-import type { Vendor } from "@oauth-broker/oauth-core/registry";
+import { addressOf, fieldOf, type Vendor, wireName } from "@oauth-broker/oauth-core/registry";
 import { problemOfThrown } from "@oauth-broker/service/configuration";
-import { ENDPOINT_TEMPLATES, type ParsedVendor } from "../schema/vendor.ts";
+import type { ParsedVendor } from "../schema/vendor.ts";
+import { FILE_FIELDS, type FileField, writtenFields } from "../schema/vendor-fields.ts";
 
-type EndpointField = keyof typeof ENDPOINT_TEMPLATES;
-
-const ENDPOINTS = Object.keys(ENDPOINT_TEMPLATES) as EndpointField[];
+/** The fields that are an address with placeholders, or have one. */
+const ADDRESSES = FILE_FIELDS.filter((name) => fieldOf(name).is === "url" || fieldOf(name).is === "object");
 
 interface PlaceholderProblem {
   /** A path below the vendor. */
@@ -81,12 +81,14 @@ export function placeholderProblems(
   specs: PlaceholderSpecs,
   vendor: Vendor,
 ): PlaceholderProblem[] {
-  const undeclared = ENDPOINTS.flatMap((field): PlaceholderProblem[] => {
-    const template = parsed[field] ?? "";
+  const written = writtenFields(parsed);
+  const undeclared = ADDRESSES.flatMap((field): PlaceholderProblem[] => {
+    const template = addressOf(written, field) ?? "";
     const name = placeholderNames(withoutDialect(field, template, vendor)).find((one) => !Object.hasOwn(specs, one));
     if (name === undefined) return [];
     const problem = `uses {${name}}, which is not declared under placeholders`;
-    return [{ field: [field], problem, expected: "an entry under placeholders for each {name} in it" }];
+    const path = typeof written[field] === "object" ? [wireName(field), "endpoint"] : [wireName(field)];
+    return [{ field: path, problem, expected: "an entry under placeholders for each {name} in it" }];
   });
   const misfits = Object.entries(placeholderSpecs(parsed)).flatMap(([name, spec]): PlaceholderProblem[] => {
     const fits = (value: string): boolean =>
@@ -109,8 +111,8 @@ export function placeholderProblems(
  * Leaves out the placeholders that the vendor's dialect fills itself: the client id in its path,
  * the tenant of a token.
  */
-function withoutDialect(field: EndpointField, template: string, { issuerTemplate }: Vendor): string {
-  if (field === "revocation_endpoint") return template.replace(/(?<=\/)\{client_id\}(?=\/|$)/, "");
+function withoutDialect(field: FileField, template: string, { issuerTemplate }: Vendor): string {
+  if (field === "revocationEndpoint") return template.replace(/(?<=\/)\{client_id\}(?=\/|$)/, "");
   if (field === "issuer" && issuerTemplate !== undefined)
     return template.replace(`{${issuerTemplate.placeholder}}`, "");
   return template;

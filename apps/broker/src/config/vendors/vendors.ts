@@ -14,6 +14,7 @@ import { choosesDomain, isMoved, pinProblems, placeholderProblems, withRegistry 
 import { tenancyOf } from "./tenants.ts";
 import { buildCredentials, credentialProblems } from "./credentials.ts";
 import type { ParsedVendor } from "../schema/vendor.ts";
+import { writtenFields } from "../schema/vendor-fields.ts";
 
 export type VendorRegistry = ReadonlyMap<string, VendorTemplate>;
 
@@ -78,7 +79,7 @@ export function buildVendor(
   known: VendorTemplate | undefined,
   { env, problems, warnings }: { env: Environment; problems: Problem[]; warnings: string[] },
 ): VendorConfig {
-  const fields = { ...vendorFields(parsed), ...tokenErrorsOf(parsed, known?.vendor) };
+  const fields = operatorsFields(parsed, known?.vendor);
   const { vendor, dropped } =
     known === undefined
       ? { vendor: defineVendor({ id, name: id, ...fields }), dropped: [] }
@@ -194,53 +195,15 @@ function relaxations(id: string, parsed: ParsedVendor): string[] {
   return warnings;
 }
 
-function vendorFields(parsed: ParsedVendor): Partial<Vendor> {
-  return defined({
-    name: parsed.name,
-    issuer: parsed.issuer,
-    authorizationEndpoint: parsed.authorization_endpoint,
-    tokenEndpoint: parsed.token_endpoint,
-    refreshEndpoint: parsed.refresh_endpoint,
-    revocationEndpoint: parsed.revocation_endpoint,
-    registrationEndpoint: parsed.registration_endpoint,
-    jwksUri: parsed.jwks_uri,
-    userinfoEndpoint: parsed.userinfo_endpoint,
-    introspectionEndpoint: parsed.introspection_endpoint,
-    pkce: parsed.pkce,
-    scopeSeparator: parsed.scope_separator,
-    defaultScopes: parsed.default_scopes,
-    authorizationParams: parsed.authorization_params,
-    authorizationCodeLifetimeSeconds: parsed.authorization_code_lifetime_seconds,
-    redeemAt: parsed.redeem_at,
-    tokenEndpointAuthMethod: parsed.token_endpoint_auth_method,
-    statesAuthMethod: parsed.token_endpoint_auth_method === undefined ? undefined : (true as const),
-    tokenRequestBody: parsed.token_request_body,
-    tokenHeaders: lowerCased(parsed.token_headers),
-    tokenResponseMember: parsed.token_response_member,
-    errorMember: parsed.error_member,
-    issRequired: parsed.iss_required,
-    idTokenAlgs: parsed.id_token_algs,
-    additionalAudiences: parsed.additional_audiences,
-    rotatesRefreshTokens: parsed.rotates_refresh_tokens,
-    callbackParams: parsed.callback_params,
-    enabled: parsed.enabled,
-    acceptsNewAuthorizations: parsed.accepts_new_authorizations,
-  });
-}
-
-/** Beside the registry's: an operator knows one code more, not all of them. */
-function tokenErrorsOf(
-  { token_errors: own }: ParsedVendor,
-  known: Pick<Vendor, "tokenErrors"> | undefined,
-): Pick<Vendor, "tokenErrors"> | undefined {
-  if (own === undefined) return undefined;
-  const rules = Object.entries(own).map(([code, given]) => [code, given.map((rule) => defined(rule))] as const);
-  return { tokenErrors: { ...known?.tokenErrors, ...Object.fromEntries(rules) } };
-}
-
-function lowerCased(headers: Readonly<Record<string, string>> | undefined): Record<string, string> | undefined {
-  if (headers === undefined) return undefined;
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+/** What the operator has written; an operator knows one error code more than the registry, not all of them. */
+function operatorsFields(parsed: ParsedVendor, known: Pick<Vendor, "tokenErrors"> | undefined): Partial<Vendor> {
+  const { name, token_errors: tokenErrors, token_endpoint_auth_method: method } = parsed;
+  return {
+    ...writtenFields(parsed),
+    ...defined({ name }),
+    ...(method === undefined ? {} : { statesAuthMethod: true }),
+    ...(tokenErrors === undefined ? {} : { tokenErrors: { ...known?.tokenErrors, ...tokenErrors } }),
+  };
 }
 
 /**

@@ -9,6 +9,8 @@ import { createExpiringMap } from "../../mechanics/expiring-map.ts";
 import type { Clock } from "../../ports.ts";
 import { OAuthError } from "../../protocol/errors.ts";
 import type { ResolvedVendor, TokenEndpointAuthMethod, Vendor, VendorDemand } from "../../registry/vendor.ts";
+import { METADATA_FIELDS } from "../../registry/fields.ts";
+import { without } from "../../registry/moved-vendor.ts";
 import type { Deadline } from "../deadline.ts";
 import { loadMetadata, type VendorMetadata } from "./document.ts";
 import { createRefreshingCache, type RefreshingCache } from "./cache.ts";
@@ -70,20 +72,16 @@ function needsDiscovery(vendor: Vendor): vendor is Vendor & { readonly issuer: s
 
 /** An endpoint that the metadata leaves out is one the vendor does not have. */
 function resolveLive(vendor: LiveVendor, metadata: VendorMetadata, modes: ReadonlySet<string>): ResolvedVendor {
-  const {
-    authorizationEndpoint: _authorization,
-    tokenEndpoint: _token,
-    refreshEndpoint: _refresh,
-    revocationEndpoint: _revocation,
-    registrationEndpoint: _registration,
-    userinfoEndpoint: _userinfo,
-    introspectionEndpoint: _introspection,
-    jwksUri: _jwks,
-    operatorsEndpoints = [],
-    ...rest
-  } = vendor;
-  const own = Object.fromEntries(operatorsEndpoints.map((name) => [name, vendor[name]]));
-  return resolveWith({ ...rest, ...own }, atHostsOf(vendor, metadata), modes);
+  const { operatorsEndpoints = [], ...entry } = vendor;
+  const rest = without(entry, [
+    ...METADATA_FIELDS.filter((name) => !isOneOf(name, operatorsEndpoints)),
+    "refreshEndpoint",
+  ]);
+  return resolveWith(rest, atHostsOf(vendor, metadata), modes);
+}
+
+function isOneOf(name: string, names: readonly string[]): boolean {
+  return names.includes(name);
 }
 
 /** @param ourModes the response modes that the callback takes */
@@ -102,13 +100,7 @@ function resolveWith(vendor: Vendor, metadata: VendorMetadata, ourModes: Readonl
       detail: `${vendor.id}: offers ${codeChallengeMethods.length} methods`,
     });
   }
-  const endpoints = {
-    revocationEndpoint: vendor.revocationEndpoint ?? metadata.revocationEndpoint,
-    registrationEndpoint: vendor.registrationEndpoint ?? metadata.registrationEndpoint,
-    userinfoEndpoint: vendor.userinfoEndpoint ?? metadata.userinfoEndpoint,
-    introspectionEndpoint: vendor.introspectionEndpoint ?? metadata.introspectionEndpoint,
-    jwksUri: vendor.jwksUri ?? metadata.jwksUri,
-  };
+  const endpoints = Object.fromEntries(METADATA_FIELDS.map((name) => [name, vendor[name] ?? metadata[name]]));
   const { endpointsFrom: _from, serverUrl: _server, operatorsEndpoints: _own, ...rest } = vendor;
   const demands = demandsOf(vendor, metadata, ourModes);
   return {

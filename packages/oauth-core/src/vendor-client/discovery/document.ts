@@ -8,6 +8,8 @@ import { defined } from "../../mechanics/defined.ts";
 import { OAuthError } from "../../protocol/errors.ts";
 import { operatorsHosts, requireEgressUrl } from "../../egress/url.ts";
 import { readObject, requireAnswer } from "../answer.ts";
+import { METADATA_FIELDS, type MetadataField } from "../../registry/fields.ts";
+import { wireName } from "../../registry/fields/shape.ts";
 import type { VendorClientDeps } from "../binding.ts";
 import { VENDOR_OPERATION_SECONDS } from "../deadline.ts";
 import { invalidVendorResponse, translateVendorError, type VendorCall } from "../errors.ts";
@@ -15,14 +17,7 @@ import { invalidVendorResponse, translateVendorError, type VendorCall } from "..
 const CALL: VendorCall = { what: "discovery", spends: false };
 
 /** What we take from metadata. Every URL has passed `requireEgressUrl`. */
-export interface VendorMetadata {
-  readonly authorizationEndpoint?: string;
-  readonly tokenEndpoint?: string;
-  readonly revocationEndpoint?: string;
-  readonly registrationEndpoint?: string;
-  readonly userinfoEndpoint?: string;
-  readonly introspectionEndpoint?: string;
-  readonly jwksUri?: string;
+export interface VendorMetadata extends Readonly<Partial<Record<MetadataField, string>>> {
   readonly codeChallengeMethods?: readonly string[];
   readonly tokenEndpointAuthMethods?: readonly string[];
   /** It has no `jwks_uri`. */
@@ -152,15 +147,9 @@ function readMetadata(document: JsonObject, issuer: URL, deps: VendorClientDeps)
     requireEndpoint(value, name, deps, issuer);
     return value;
   };
-  const endpoints = defined({
-    authorizationEndpoint: endpoint("authorization_endpoint"),
-    tokenEndpoint: endpoint("token_endpoint"),
-    revocationEndpoint: endpoint("revocation_endpoint"),
-    registrationEndpoint: endpoint("registration_endpoint"),
-    userinfoEndpoint: endpoint("userinfo_endpoint"),
-    introspectionEndpoint: endpoint("introspection_endpoint"),
-    jwksUri: endpoint("jwks_uri"),
-  });
+  const endpoints: Readonly<Partial<Record<MetadataField, string>>> = defined(
+    Object.fromEntries(METADATA_FIELDS.map((name) => [name, endpoint(wireName(name))])),
+  );
   const codeChallengeMethods = strings(document.code_challenge_methods_supported);
   const tokenEndpointAuthMethods = strings(document.token_endpoint_auth_methods_supported);
   const responseModes = strings(document.response_modes_supported);

@@ -7,6 +7,8 @@ import { registrableDomainOf } from "../../protocol/public-suffix.ts";
 import { createExpiringMap } from "../../mechanics/expiring-map.ts";
 import type { JsonObject } from "../../ports.ts";
 import { isOutage, OAuthError } from "../../protocol/errors.ts";
+import { METADATA_FIELDS, type MetadataField } from "../../registry/fields.ts";
+import { wireName } from "../../registry/fields/shape.ts";
 import type { EndpointSource, Vendor } from "../../registry/vendor.ts";
 import type { VendorClientDeps } from "../binding.ts";
 import { VENDOR_OPERATION_SECONDS } from "../deadline.ts";
@@ -134,12 +136,13 @@ function requireNamed(issuer: string, { authorization_servers: named }: JsonObje
 }
 
 /** What a client sends codes, tokens or secrets to. Nothing of a user goes to `jwks_uri`. */
-const OPTIONAL = {
-  revocationEndpoint: "revocation_endpoint",
-  registrationEndpoint: "registration_endpoint",
-  userinfoEndpoint: "userinfo_endpoint",
-  introspectionEndpoint: "introspection_endpoint",
-} as const;
+const RECIPIENTS: readonly MetadataField[] = METADATA_FIELDS.filter((name) => name !== "jwksUri");
+/** Those of which a vendor may have none. */
+const OPTIONAL: ReadonlySet<string> = new Set(RECIPIENTS.filter((name) => !isNeeded(name)));
+
+function isNeeded(name: MetadataField): boolean {
+  return name === "authorizationEndpoint" || name === "tokenEndpoint";
+}
 
 /**
  * The part of the metadata at hosts of the vendor: below the issuer's registrable domain, and the
@@ -151,10 +154,9 @@ const OPTIONAL = {
 //= bar#BY-4
 export function atHostsOf(vendor: LiveVendor, metadata: VendorMetadata): VendorMetadata {
   const isOwn = ownHosts(vendor);
-  for (const [name, url] of [
-    ["authorization_endpoint", metadata.authorizationEndpoint],
-    ["token_endpoint", metadata.tokenEndpoint],
-  ] as const) {
+  for (const field of RECIPIENTS.filter(isNeeded)) {
+    const name = wireName(field);
+    const { [field]: url } = metadata;
     if (url === undefined || isOwn(url)) continue;
     throw new OAuthError(
       "vendor_response_invalid",
@@ -166,22 +168,13 @@ export function atHostsOf(vendor: LiveVendor, metadata: VendorMetadata): VendorM
     );
   }
   const kept = Object.entries(metadata).filter(
-    ([name, url]) => !Object.hasOwn(OPTIONAL, name) || (typeof url === "string" && isOwn(url)),
+    ([name, url]) => !OPTIONAL.has(name) || (typeof url === "string" && isOwn(url)),
   );
   return Object.fromEntries(kept) as unknown as VendorMetadata;
 }
 
 function ownHosts(vendor: LiveVendor): (url: string) => boolean {
   const domain = registrableDomainOf(vendor.issuer);
-  const { authorizationEndpoint, tokenEndpoint, revocationEndpoint, registrationEndpoint } = vendor;
-  const { userinfoEndpoint, introspectionEndpoint } = vendor;
-  const stated = [
-    authorizationEndpoint,
-    tokenEndpoint,
-    revocationEndpoint,
-    registrationEndpoint,
-    userinfoEndpoint,
-    introspectionEndpoint,
-  ].flatMap((url) => URL.parse(url ?? "")?.host ?? []);
+  const stated = RECIPIENTS.flatMap((name) => URL.parse(vendor[name] ?? "")?.host ?? []);
   return (url) => registrableDomainOf(url) === domain || stated.includes(new URL(url).host);
 }

@@ -1,0 +1,373 @@
+/** The rows of the fields that say how a vendor departs from the standard in its requests and answers. */
+import { isReservedAuthorizationParameter } from "../../protocol/parameters.ts";
+import { TOKEN_ERROR_CODES } from "../dialect.ts";
+import type { Vendor } from "../vendor.ts";
+import {
+  checkCallbackParameter,
+  checkErrorCode,
+  checkHeaderName,
+  checkHeaderValue,
+  checkMemberPath,
+  checkScope,
+  OWN_CALLBACK_PARAMETERS,
+} from "./checks.ts";
+import { EXPIRY, IDENTITY_MEMBERS, type Rows } from "./endpoints.ts";
+import type { ChoiceShape, ListShape, MapShape, NumberShape, TextShape } from "./shape.ts";
+
+const TEXT = { is: "text" } as const satisfies TextShape;
+const TEXTS = { is: "list", of: TEXT } as const satisfies ListShape;
+const NAMES = { is: "map", of: { is: "text", as: "parameter" } } as const satisfies MapShape;
+
+const PARAMETERS = {
+  is: "map",
+  of: { is: "text", as: "parameter" },
+} as const satisfies MapShape;
+
+const API_STATUS = { is: "number", least: 200, most: 599 } as const satisfies NumberShape;
+const SEPARATOR = { is: "choice", values: [" ", ","] } as const satisfies ChoiceShape;
+
+export const REQUEST_FIELDS = {
+  pkce: {
+    is: "choice",
+    values: ["S256", "plain", "none"],
+    description: "What the vendor does with PKCE.",
+    example: "S256",
+    default: "S256",
+    by: ["catalogue", "file"],
+    variable: {
+      name: "VENDOR_PKCE",
+      type: "S256 or none",
+      description: "The vendor's support for PKCE.",
+      example: "S256",
+      default: "as the registry says; S256 for a vendor of your own",
+    },
+    bindsFlow: true,
+    explained: { as: "pkce" },
+  },
+  scopeSeparator: {
+    is: "choice",
+    values: [" ", ",", "+", ";"],
+    description: "What stands between scopes.",
+    example: '","',
+    default: '" "',
+    by: ["catalogue", "file"],
+  },
+  scopeParameter: { ...TEXT, by: [] },
+  defaultScopes: {
+    is: "list",
+    of: { is: "text", type: "scope", description: "One scope.", example: "read", check: checkScope },
+    mayBeEmpty: true,
+    type: "list of scopes",
+    description: "Asked for when a request names none.",
+    example: "[read]",
+    default: "[]",
+    by: ["catalogue", "file"],
+  },
+  offlineScopes: { ...TEXTS, by: ["catalogue"] },
+  resource: { is: "choice", values: ["send", "omit"], by: ["catalogue"] },
+  defaultResource: { is: "url", by: ["catalogue"] },
+  parameterNames: { ...NAMES, by: ["catalogue"] },
+  authorizationParameterNames: { ...NAMES, by: ["catalogue"] },
+  authorizationParams: {
+    ...PARAMETERS,
+    type: "mapping of names to texts",
+    description: "Fixed parameters of every authorization request.",
+    example: "{ access_type: offline }",
+    default: "{}",
+    operatorsName: (name: string) =>
+      isReservedAuthorizationParameter(name) ? "is a parameter only the broker sets" : undefined,
+    by: ["catalogue", "file"],
+  },
+  redirectUriAlias: { ...TEXT, by: ["catalogue"] },
+  responseType: { ...TEXT, by: ["catalogue"] },
+  codeExchangeParams: { ...PARAMETERS, by: ["catalogue"] },
+  refreshParams: { ...PARAMETERS, by: ["catalogue"] },
+  authorizationCodeLifetimeSeconds: {
+    is: "number",
+    least: 1,
+    most: 3600,
+    type: "seconds",
+    description: "How long the vendor's codes live, where it is known.",
+    example: "60",
+    by: ["file"],
+  },
+  redeemAt: {
+    is: "choice",
+    values: ["token", "callback"],
+    description: "`callback` for codes that expire too soon to be parked.",
+    example: "token",
+    default: "token",
+    by: ["file"],
+    explained: { as: "redeem_at" },
+  },
+  tokenEndpointAuthMethod: {
+    is: "choice",
+    values: ["client_secret_basic", "client_secret_post", "none"],
+    description: "How we prove ourselves to the vendor.",
+    example: "client_secret_post",
+    default: "client_secret_basic",
+    by: ["catalogue", "file"],
+    bindsFlow: true,
+    explained: { as: "client_authentication" },
+  },
+  statesAuthMethod: { is: "flag", by: [] },
+  secretIsUserName: { is: "flag", by: ["catalogue"] },
+  clientSecret: {
+    is: "object",
+    by: ["catalogue"],
+    members: {
+      kind: { is: "choice", values: ["signed_jwt"] },
+      audience: { is: "url" },
+      alg: { is: "choice", values: ["ES256"] },
+      lifetimeSeconds: { is: "number", least: 1, most: 600 },
+    },
+  },
+  clientAssertion: { is: "object", by: [], members: { alg: { is: "choice", values: ["PS256"] } } },
+  tokenRequestBody: {
+    is: "choice",
+    values: ["form", "json"],
+    description: "How token requests are written.",
+    example: "form",
+    default: "form",
+    by: ["catalogue", "file"],
+    explained: { as: "token_request_body" },
+  },
+  tokenHeaders: {
+    is: "map",
+    names: "lower case",
+    name: checkHeaderName,
+    of: { is: "text", type: "text", description: "The value.", example: "2026-11-01", check: checkHeaderValue },
+    type: "mapping of names to texts",
+    description:
+      "Further headers of token requests, for example an API key. Never sent to an endpoint of which a request names a part.",
+    example: '{ x-api-version: "2026-11-01" }',
+    default: "{}",
+    by: ["catalogue", "file"],
+  },
+  repeatsState: { is: "flag", by: ["catalogue"] },
+  echoedCallbackParams: { ...TEXTS, by: ["catalogue"] },
+  refreshCallbackParams: { ...TEXTS, by: ["catalogue"] },
+  choosesAccount: { is: "flag", by: [] },
+} as const satisfies Partial<Rows<keyof Vendor>>;
+
+export const ANSWER_FIELDS = {
+  tokenResponseMember: {
+    is: "text",
+    type: "member, or a path to it",
+    description: "The member of a token answer that holds the tokens, when they are not at its top.",
+    example: "data.0",
+    check: checkMemberPath,
+    by: ["catalogue", "file"],
+  },
+  tokenResponseNames: { ...NAMES, by: ["catalogue"] },
+  tokenExpiry: { ...EXPIRY, by: ["catalogue"] },
+  defaultLifetimeSeconds: { is: "number", least: 1, most: 31_536_000, by: ["catalogue"] },
+  tokenResult: {
+    is: "object",
+    by: ["catalogue"],
+    members: { member: TEXT, success: { is: "list", of: { is: "json" }, mayBeEmpty: true } },
+  },
+  readTokenResponse: { is: "code", by: [] },
+  errorMember: {
+    is: "text",
+    type: "member, or a path to it",
+    description: "The member of a refusal that holds the vendor's error code, when that is not `error`.",
+    example: "error.code",
+    check: checkMemberPath,
+    by: ["catalogue", "file"],
+  },
+  tokenErrors: {
+    is: "map",
+    name: checkErrorCode,
+    type: "mapping of error codes",
+    description:
+      "What the vendor's own error codes mean, at its token and revocation endpoint. Beside a registry vendor's own codes.",
+    example: "{ token_dead: invalid_grant }",
+    default: "{}",
+    of: {
+      is: "list",
+      short: "means",
+      type: `${TOKEN_ERROR_CODES.join(" | ")}, or a list of rules`,
+      description: "What the code means: always, or by the first rule whose every condition holds.",
+      example: "invalid_grant",
+      of: {
+        is: "object",
+        members: {
+          status: {
+            is: "number",
+            least: 200,
+            most: 599,
+            optional: true,
+            type: "status",
+            description: "The HTTP status of the answer.",
+            example: "400",
+          },
+          member: {
+            is: "text",
+            optional: true,
+            type: "member, or a path to it",
+            description: "The member of the answer that `value` and `prefix` are about.",
+            example: "error_description",
+            default: "error_description",
+            check: checkMemberPath,
+          },
+          value: {
+            is: "text",
+            optional: true,
+            type: "text",
+            description: "The whole value of the member.",
+            example: "Token revoked",
+          },
+          prefix: {
+            is: "text",
+            optional: true,
+            type: "text",
+            description: "How the value of the member begins.",
+            example: "Rate limit exceeded",
+          },
+          means: {
+            is: "choice",
+            values: TOKEN_ERROR_CODES,
+            description: "Our code for it.",
+            example: "temporarily_unavailable",
+          },
+        },
+      },
+    },
+    by: ["catalogue", "file"],
+  },
+  callbackErrors: { is: "map", of: TEXT, by: ["catalogue"] },
+  classifyError: { is: "code", by: [] },
+  issRequired: {
+    is: "flag",
+    description: "Whether its callbacks must carry `iss`.",
+    example: "true",
+    default: "as its metadata says",
+    by: ["file"],
+  },
+  issuesIdTokens: { is: "flag", by: ["catalogue"] },
+  idTokenAlgs: {
+    is: "list",
+    of: {
+      is: "choice",
+      values: ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519"],
+      description: "A signature algorithm.",
+      example: "RS256",
+    },
+    type: "list of asymmetric algorithms",
+    description: "Accepted signatures of ID tokens.",
+    example: "[RS256]",
+    default: "[RS256, ES256, PS256, EdDSA, Ed25519]",
+    by: ["file"],
+  },
+  additionalAudiences: {
+    is: "flag",
+    description: "Whether its ID tokens name further audiences; then `azp` has to be ours.",
+    example: "true",
+    default: "false",
+    by: ["catalogue", "file"],
+  },
+  identity: {
+    is: "one of",
+    of: [
+      { is: "choice", values: ["unknown"] },
+      {
+        is: "object",
+        members: {
+          from: {
+            is: "choice",
+            values: ["id_token", "token_response"],
+            description: "What names the user.",
+            example: "token_response",
+          },
+          members: IDENTITY_MEMBERS,
+        },
+      },
+    ],
+    by: ["catalogue"],
+  },
+  issuesRefreshTokens: { is: "flag", by: ["catalogue"] },
+  rotatesRefreshTokens: {
+    is: "flag",
+    description: "Whether a refresh replaces the refresh token.",
+    example: "true",
+    by: ["catalogue", "file"],
+  },
+  callbackCodeName: { ...TEXT, by: ["catalogue"] },
+  callbackParams: {
+    is: "list",
+    of: {
+      is: "text",
+      type: "parameter name",
+      description: "A callback parameter.",
+      example: "realmId",
+      check: checkCallbackParameter,
+      except: OWN_CALLBACK_PARAMETERS,
+    },
+    mayBeEmpty: true,
+    type: "list of names",
+    description: "Further callback parameters handed on in `vendor_data`.",
+    example: "[realmId]",
+    default: "[]",
+    by: ["catalogue", "file"],
+  },
+  revocation: {
+    is: "object",
+    by: ["catalogue"],
+    members: {
+      method: { is: "choice", values: ["POST", "DELETE"] },
+      authentication: { is: "choice", values: ["basic", "bearer", "none"] },
+      body: { is: "choice", values: ["form", "json", "query", "none"] },
+      tokenParameter: TEXT,
+      ends: { is: "choice", values: ["token", "grant"] },
+      goneStatuses: { is: "list", of: { is: "number", least: 200, most: 599 }, mayBeEmpty: true },
+      goneErrors: { ...TEXTS, mayBeEmpty: true, optional: true },
+    },
+  },
+  revokes: { is: "choice", values: ["access_token", "refresh_token", "either"], by: ["catalogue"] },
+  revocationHelp: { ...TEXT, by: [] },
+  scopeRefusal: {
+    is: "one of",
+    of: [
+      { is: "object", members: { from: { is: "choice", values: ["challenge"] } } },
+      {
+        is: "object",
+        members: {
+          from: { is: "choice", values: ["headers"] },
+          status: API_STATUS,
+          accepted: TEXT,
+          granted: TEXT,
+          separator: SEPARATOR,
+        },
+      },
+      {
+        is: "object",
+        members: {
+          from: { is: "choice", values: ["body"] },
+          status: API_STATUS,
+          member: { ...TEXT, check: checkMemberPath },
+          values: TEXTS,
+          scopes: { ...TEXT, check: checkMemberPath },
+          separator: SEPARATOR,
+        },
+      },
+    ],
+    by: ["catalogue"],
+  },
+  id: { ...TEXT, by: [] },
+  name: { ...TEXT, by: [] },
+  enabled: {
+    is: "flag",
+    description: "`false` hides the vendor, as if it were unknown.",
+    example: "true",
+    default: "true",
+    by: ["file"],
+  },
+  acceptsNewAuthorizations: {
+    is: "flag",
+    description: "`false` refuses new flows; refresh and revoke still work.",
+    example: "true",
+    default: "true",
+    by: ["file"],
+  },
+} as const satisfies Partial<Rows<keyof Vendor>>;

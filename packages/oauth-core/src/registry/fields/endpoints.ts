@@ -1,0 +1,331 @@
+/** The rows of the fields that say where a vendor is, and how its accounts and checks are asked. */
+import type { Vendor } from "../vendor.ts";
+import { checkHeaderName, checkHeaderValue, checkMemberPath, checkTokenName } from "./checks.ts";
+import type { FieldFacts, ObjectShape, ShapeOf, TextShape } from "./shape.ts";
+
+/** Rows of some members, each with a shape that its type may have. */
+export type Rows<Name extends keyof Vendor> = {
+  readonly [Member in Name]-?: ShapeOf<NonNullable<Vendor[Member]>> & FieldFacts;
+};
+
+const path = (description: string, example: string): TextShape => ({
+  is: "text",
+  type: "member, or a path to it",
+  description,
+  example,
+  check: checkMemberPath,
+});
+
+/** A lifetime as a point in time. */
+export const EXPIRY = {
+  is: "object",
+  members: {
+    member: path("The member that holds the point in time.", "expires_at"),
+    unit: { is: "choice", values: ["seconds", "milliseconds", "date"], description: "What it counts, since 1970." },
+  },
+} as const satisfies ObjectShape;
+
+/** Also of `account`, in a token answer and in a token check. */
+export const IDENTITY_MEMBERS = {
+  is: "list",
+  type: "list of members",
+  of: path("A member, or a path to it.", "id"),
+  description:
+    "Its members that identify the user for good, among all users of the vendor; several are joined. Never an e-mail address or a login.",
+  example: "[team.id, id]",
+} as const;
+
+const ACCOUNT = {
+  is: "object",
+  type: "section",
+  description:
+    "Identifies the account of a token, if that is not by OpenID Connect's userinfo. In place of `userinfo_endpoint`.",
+  example: "{ endpoint: https://vendor.example/me, identity: [id] }",
+  members: {
+    endpoint: {
+      is: "url",
+      placeholders: "filled",
+      description: "Where the account is asked for.",
+      example: "https://vendor.example/api/me",
+    },
+    method: {
+      is: "choice",
+      values: ["GET", "POST"],
+      description: "How it is asked for.",
+      example: "GET",
+    },
+    body: {
+      is: "json",
+      optional: true,
+      type: "mapping",
+      description: "Sent as JSON: a GraphQL query.",
+      example: '{ query: "{ viewer { id } }" }',
+    },
+    headers: {
+      is: "map",
+      names: "lower case",
+      optional: true,
+      type: "mapping of names to texts",
+      description: "Headers that the vendor requires: a version, or a `user-agent` of its own form.",
+      example: '{ x-api-version: "2026-11-01" }',
+      name: checkHeaderName,
+      of: { is: "text", type: "text", description: "The value.", example: "2026-11-01", check: checkHeaderValue },
+    },
+    token: {
+      is: "object",
+      optional: true,
+      type: "section",
+      description: "Where the access token is sent, if that is not `Authorization: Bearer`.",
+      example: "{ in: query, name: oauth_token }",
+      members: {
+        in: {
+          is: "choice",
+          values: ["header", "query"],
+          description: "In a header, or in a parameter of the URL.",
+          example: "header",
+        },
+        name: {
+          is: "text",
+          optional: true,
+          type: "name",
+          description: "Of the header, `authorization` if absent; or of the parameter.",
+          example: "x-access-token",
+          check: checkTokenName,
+        },
+        scheme: {
+          is: "text",
+          optional: true,
+          type: "name",
+          description: "Before the token in the header; the token alone if absent.",
+          example: "OAuth",
+          check: checkTokenName,
+        },
+      },
+      check: ({ in: place, name, scheme }: { in: string; name?: string; scheme?: string }): string | undefined => {
+        if (place === "query" && name === undefined) return "needs the name of the parameter";
+        return place === "query" && scheme !== undefined ? "has a scheme, which only a header has" : undefined;
+      },
+    },
+    member: {
+      ...path(
+        "The member that holds the account, if that is not the answer itself; `0` is the first of a list.",
+        "data.0",
+      ),
+      optional: true,
+    },
+    refusal: {
+      is: "object",
+      optional: true,
+      type: "section",
+      description: "How an answer with status 200 says that the token is refused.",
+      members: {
+        member: path("The member that holds an error code.", "error.code"),
+        values: {
+          is: "list",
+          type: "list of texts",
+          of: { is: "text", type: "text", description: "A code.", example: "NOT_SIGNED_IN" },
+          description: "The codes that refuse the token; any other is an error.",
+          example: "[NOT_SIGNED_IN]",
+        },
+      },
+    },
+    identity: { ...IDENTITY_MEMBERS, optional: true },
+    scopeHeader: {
+      is: "text",
+      optional: true,
+      type: "header",
+      description: "The header of the answer that lists the token's scopes, with commas between them.",
+      example: "x-oauth-scopes",
+      check: checkTokenName,
+    },
+  },
+} as const satisfies ObjectShape;
+
+/** In an order that the hash of a flow's context keeps (vendor-client/kept.ts). */
+export const ENDPOINT_FIELDS = {
+  issuer: {
+    is: "url",
+    placeholders: "known",
+    description: "The vendor's issuer, byte for byte; endpoints that are absent here are discovered from it.",
+    example: "https://vendor.example",
+    by: ["catalogue", "file", "request"],
+    variable: {
+      name: "VENDOR_ISSUER",
+      description: "The vendor's issuer, byte for byte; endpoints that are not given are discovered from it.",
+      example: "https://vendor.example",
+    },
+    bindsFlow: true,
+    atMovedAuthorizationEndpoint: "dropped",
+    explained: "endpoint",
+  },
+  authorizationEndpoint: {
+    is: "url",
+    placeholders: "filled",
+    description: "Where users are sent.",
+    example: "https://vendor.example/authorize",
+    by: ["catalogue", "file", "request"],
+    variable: {
+      name: "VENDOR_AUTHORIZATION_URL",
+      description: "Where users are sent.",
+      example: "https://vendor.example/authorize",
+    },
+    inMetadata: true,
+    bindsFlow: true,
+    explained: "endpoint",
+  },
+  tokenEndpoint: {
+    is: "url",
+    placeholders: "filled",
+    description: "Where codes are redeemed.",
+    example: "https://vendor.example/token",
+    by: ["catalogue", "file", "request"],
+    variable: {
+      name: "VENDOR_TOKEN_URL",
+      description: "Where codes are redeemed and tokens refreshed.",
+      example: "https://vendor.example/token",
+    },
+    inMetadata: true,
+    bindsFlow: true,
+    pinnedFor: "grants",
+    explained: "endpoint",
+  },
+  refreshEndpoint: {
+    is: "url",
+    placeholders: "filled",
+    description: "Where tokens are refreshed, when that is not the token endpoint.",
+    example: "https://vendor.example/refresh",
+    by: ["catalogue", "file"],
+    bindsFlow: true,
+    pinnedFor: "grants",
+    atMovedTokenEndpoint: "dropped",
+    explained: "endpoint",
+  },
+  revocationEndpoint: {
+    is: "url",
+    placeholders: "known",
+    description: "Where tokens are revoked. `{client_id}` stands for ours where the vendor has a way of its own.",
+    example: "https://vendor.example/revoke",
+    by: ["catalogue", "file"],
+    variable: {
+      name: "VENDOR_REVOCATION_URL",
+      description: "Where tokens are revoked.",
+      example: "https://vendor.example/revoke",
+    },
+    inMetadata: true,
+    bindsFlow: true,
+    pinnedFor: "grants",
+    atMovedTokenEndpoint: "at its domain",
+    explained: "endpoint",
+  },
+  registrationEndpoint: {
+    is: "url",
+    placeholders: "filled",
+    operatorsPlaceholders: false,
+    description: "Where POST /register registers clients; if absent, the endpoint from the vendor's metadata.",
+    example: "https://vendor.example/register",
+    by: ["catalogue", "file"],
+    inMetadata: true,
+  },
+  jwksUri: {
+    is: "url",
+    placeholders: "filled",
+    description: "The keys of its ID tokens.",
+    example: "https://vendor.example/jwks",
+    by: ["catalogue", "file"],
+    variable: {
+      name: "VENDOR_JWKS_URL",
+      description: "The keys of its ID tokens.",
+      example: "https://vendor.example/jwks",
+    },
+    inMetadata: true,
+    bindsFlow: true,
+    atMovedAuthorizationEndpoint: "dropped",
+    explained: "endpoint",
+  },
+  userinfoEndpoint: {
+    is: "url",
+    placeholders: "filled",
+    description:
+      "Identifies the account of a token: called once per flow whose tokens come without an ID token, so that `connection` names the account.",
+    example: "https://vendor.example/userinfo",
+    by: ["catalogue", "file"],
+    variable: {
+      name: "VENDOR_USERINFO_URL",
+      description:
+        "Identifies the user of a token. For a registry vendor with its own kind of account endpoint, that endpoint.",
+      example: "https://vendor.example/userinfo",
+    },
+    inMetadata: true,
+    pinnedFor: "checks",
+    atMovedTokenEndpoint: "at its domain",
+  },
+  account: {
+    ...ACCOUNT,
+    by: ["catalogue"],
+    pinnedFor: "checks",
+    atMovedTokenEndpoint: "at its domain",
+  },
+  introspectionEndpoint: {
+    is: "url",
+    placeholders: "filled",
+    description:
+      "Says whether a token is valid (RFC 7662), for `/v1/check`: called as the client of `credentials`, or as the caller's own.",
+    example: "https://vendor.example/introspect",
+    by: ["file"],
+    variable: {
+      name: "VENDOR_INTROSPECTION_URL",
+      description:
+        "Validates a token, for a caller with the client secret. For a registry vendor with its own kind of token check, that check.",
+      example: "https://vendor.example/introspect",
+    },
+    inMetadata: true,
+    pinnedFor: "checks",
+    atMovedTokenEndpoint: "at its domain",
+  },
+  tokenCheck: {
+    is: "object",
+    by: [],
+    pinnedFor: "checks",
+    atMovedTokenEndpoint: "at its domain",
+    members: {
+      endpoint: { is: "text" },
+      method: { is: "choice", values: ["GET", "POST"] },
+      authentication: { is: "choice", values: ["basic", "bearer"] },
+      tokenParameter: { is: "text", optional: true },
+      inactiveStatuses: { is: "list", of: { is: "number", least: 200, most: 599 } },
+      client: IDENTITY_MEMBERS,
+      identity: { ...IDENTITY_MEMBERS, optional: true },
+      scope: { is: "text", optional: true, check: checkMemberPath },
+      expiry: { ...EXPIRY, optional: true },
+    },
+  },
+  issuerSpelling: { is: "choice", values: ["exact", "bare"], by: ["catalogue"] },
+  issuerTemplate: {
+    is: "object",
+    by: [],
+    atMovedAuthorizationEndpoint: "dropped",
+    members: {
+      placeholder: { is: "text" },
+      claim: { is: "text" },
+      pattern: { is: "text" },
+      pinnedBy: { is: "text", optional: true },
+      pinned: { is: "text", optional: true },
+    },
+  },
+  endpointsFrom: { is: "choice", values: ["metadata", "metadata, else stored"], by: ["catalogue"] },
+  serverUrl: { is: "url", by: [] },
+  operatorsEndpoints: { is: "list", of: { is: "text" }, by: [] },
+  apiHosts: {
+    is: "list",
+    of: { is: "text" },
+    by: [],
+    variable: {
+      name: "VENDOR_API_HOSTS",
+      type: "host names without port, separated by commas; with a leading dot, every host below that domain",
+      description:
+        "Hosts that tools may send a user's vendor token to, besides the vendor's own. https only. The operator of such a host can act as the user.",
+      example: "api.vendor.example,.vendor-apis.example",
+    },
+    atMovedTokenEndpoint: "at its domain",
+  },
+} as const satisfies Partial<Rows<keyof Vendor>>;

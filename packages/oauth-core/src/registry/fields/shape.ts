@@ -1,0 +1,181 @@
+/**
+ * What a row of the table of vendor fields (../fields.ts) may say: the shape of a value, the words
+ * for the operator who writes it, and what the field is to a vendor whose hosts change.
+ */
+import type { JsonObject } from "../../ports.ts";
+
+/** `tokenEndpoint` → `token_endpoint`: every field is on the wire what it is in code. */
+export type WireName<Name extends string> = Name extends `${infer First}${infer Rest}`
+  ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${WireName<Rest>}`
+  : Name;
+
+/** @returns the name in the operator's file, in `/v1/vendors` and in metadata */
+export function wireName<Name extends string>(name: Name): WireName<Name> {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) as WireName<Name>;
+}
+
+/** The end of a sentence (`must be …`) for a text that is wrong; undefined for a valid one. */
+export interface TextCheck {
+  (value: string): string | undefined;
+}
+
+/** How docs/configuration.md and a message about a bad value describe it. */
+export interface Described {
+  /** In a few words; choices, flags and addresses have their own. */
+  readonly type?: string;
+  /** One sentence. */
+  readonly description?: string;
+  /** As it would be written. */
+  readonly example?: string;
+  readonly default?: string;
+}
+
+/**
+ * An address. `placeholders`: `filled` may have the entry's, each of which is filled; `known` may
+ * have names of another meaning too (`{client_id}`, the tenant of a token), and is filled if all its
+ * names are the entry's. Absent: it is whole.
+ */
+export interface UrlShape extends Described {
+  readonly is: "url";
+  readonly placeholders?: "filled" | "known";
+  /** Whether an operator may write placeholders. Absent: as an entry. */
+  readonly operatorsPlaceholders?: false;
+}
+
+/** One text. */
+export interface TextShape extends Described {
+  readonly is: "text";
+  readonly check?: TextCheck;
+  /** Texts that the check refuses, for broker.schema.json. */
+  readonly except?: readonly string[];
+  /** `parameter`: at most 2048 characters, and none at all is one. */
+  readonly as?: "parameter";
+}
+
+/** One of some texts. */
+export interface ChoiceShape<Value extends string = string> extends Described {
+  readonly is: "choice";
+  readonly values: readonly [Value, ...Value[]];
+}
+
+/** A whole number. */
+export interface NumberShape extends Described {
+  readonly is: "number";
+  readonly least: number;
+  readonly most: number;
+}
+
+/** True or false. */
+export interface FlagShape extends Described {
+  readonly is: "flag";
+}
+
+/** A list; with `short` a text alone is a list of one object that has this member alone. */
+export interface ListShape extends Described {
+  readonly is: "list";
+  readonly of: Shape;
+  readonly mayBeEmpty?: true;
+  readonly short?: string;
+}
+
+/** Names that the vendor chooses, with a value each. */
+export interface MapShape extends Described {
+  readonly is: "map";
+  readonly name?: TextCheck;
+  /** For an operator's file alone: an entry's own is known to work. */
+  readonly operatorsName?: TextCheck;
+  /** Names without case: an operator may write either, an entry has lower case. */
+  readonly names?: "lower case";
+  readonly of: Shape;
+}
+
+/** Any JSON object. */
+export interface JsonShape extends Described {
+  readonly is: "json";
+}
+
+/** Members of ours. */
+export interface ObjectShape<Members = Readonly<Record<string, unknown>>> extends Described {
+  readonly is: "object";
+  readonly members: { readonly [Name in keyof Members]-?: MemberShape };
+  /** What is wrong between the members. */
+  readonly check?: (value: never) => string | undefined;
+}
+
+/** A member of an object. */
+export type MemberShape = Shape & { readonly optional?: true };
+
+/** A value of one of some shapes. */
+export interface OneOfShape extends Described {
+  readonly is: "one of";
+  readonly of: readonly (ChoiceShape | ObjectShape)[];
+}
+
+/** In a vendor's own file alone: no data. */
+export interface CodeShape extends Described {
+  readonly is: "code";
+}
+
+/** The shape of a value. */
+export type Shape =
+  | UrlShape
+  | TextShape
+  | ChoiceShape
+  | NumberShape
+  | FlagShape
+  | ListShape
+  | MapShape
+  | JsonShape
+  | ObjectShape
+  | OneOfShape
+  | CodeShape;
+
+/** The shapes that a member of this type may have. An object names each of its members. */
+export type ShapeOf<Value> = [Value] extends [(...args: never[]) => unknown]
+  ? CodeShape
+  : [Value] extends [boolean]
+    ? FlagShape
+    : [Value] extends [number]
+      ? NumberShape
+      : [Value] extends [string]
+        ? string extends Value
+          ? TextShape | UrlShape | ChoiceShape
+          : ChoiceShape<Value>
+        : [Value] extends [readonly unknown[]]
+          ? ListShape
+          : [Value] extends [JsonObject]
+            ? ObjectShape<Value> | MapShape | JsonShape | OneOfShape
+            : ObjectShape<Value> | MapShape | OneOfShape | ListShape;
+
+/** A variable of a deployed server. */
+export interface VariableOfField extends Described {
+  readonly name: `VENDOR_${string}`;
+  readonly description: string;
+  readonly example: string;
+}
+
+/** What a row says beside the shape. */
+export interface FieldFacts {
+  /**
+   * Who may state it beside a vendor's own file: an entry of catalogue.json, the operator's file, a
+   * request. A deployed server's operator may where there is a `variable`.
+   */
+  readonly by: readonly ("catalogue" | "file" | "request")[];
+  readonly variable?: VariableOfField;
+  /** The vendor's metadata may name it, under its name on the wire. */
+  readonly inMetadata?: true;
+  /** It must be the same on all legs of a flow. */
+  readonly bindsFlow?: true;
+  /** A connection pins its host: for requests with a grant's tokens, or for a check of one. */
+  readonly pinnedFor?: "grants" | "checks";
+  /**
+   * What becomes of an entry's own value if another party's token endpoint replaces the entry's:
+   * `dropped`; or `at its domain`, dropped unless it is below the new endpoint's registrable domain,
+   * because tokens are sent there.
+   */
+  readonly atMovedTokenEndpoint?: "dropped" | "at its domain";
+  /** An entry at another party's authorization endpoint does not vouch for it with this. */
+  readonly atMovedAuthorizationEndpoint?: "dropped";
+  /** `/v1/explain` shows it among the endpoints, or under this name among the sources. */
+  readonly explained?: "endpoint" | { readonly as: string };
+}
