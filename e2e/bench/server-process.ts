@@ -27,7 +27,7 @@ export interface ServerCommand {
   readonly folder: string;
   /** Besides PATH; nothing else is inherited. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Of its stdout, after it listens. */
+  /** Called with each line of its stdout, after it listens. */
   readonly onLine?: (line: string) => void;
 }
 

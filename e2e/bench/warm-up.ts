@@ -8,7 +8,7 @@
 const STEADY_BLOCKS = 3;
 /** A figure is a new lowest one only when it is lower by this share. */
 const STEADY_SHARE = 0.02;
-/** Of an upper bound. */
+/** The length of an upper bound. */
 const BLOCKS = 15;
 
 /**

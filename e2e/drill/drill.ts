@@ -1,6 +1,6 @@
 /**
  * The drill: what happens to a deployment in its life, each under load, with what its clients are
- * promised meanwhile.
+ * promised in the meantime.
  */
 import { copyFileSync, rmSync } from "node:fs";
 import { backup, DatabaseSync } from "node:sqlite";

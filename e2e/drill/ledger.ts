@@ -1,7 +1,8 @@
 /**
  * What the clients of a drill saw, request by request, and what they were promised for that time.
  * A request belongs to a window when it was under way in it: of several, to the first that promises
- * what it saw. All others belong to the time between, which promises that every request is answered.
+ * what it saw. All others belong to the time between, which promises that every request is
+ * answered.
  */
 
 /**
@@ -9,7 +10,7 @@
  * - `deferred`: 503 with Retry-After; the client waits and repeats the request
  * - `cut`: the connection ended without an answer; the client repeats the request
  * - `lost`: refused after an earlier attempt was cut or deferred; the client starts its operation
- *   anew
+ *   again
  * - `failed`: any other answer, or none in time
  */
 export type Outcome = "answered" | "deferred" | "cut" | "lost" | "failed";
@@ -32,13 +33,13 @@ export interface Promised {
   readonly text: string;
   /** 503 with Retry-After, to these operations. */
   readonly deferred?: readonly Operation[];
-  /** Connections end without an answer, and an operation that met it may have to start anew. */
+  /** Connections end without an answer, and an operation that met it may have to start again. */
   readonly cut?: boolean;
-  /** So many operations may have to start anew although no connection was cut. */
+  /** So many operations may have to start again although no connection was cut. */
   readonly lost?: number;
   /** Every answer comes within this time; what is lost counts from the cut, and has no limit. */
   readonly withinMs: number;
-  /** In place of `withinMs` where new tokens may have waited to be stored. */
+  /** Instead of `withinMs` where new tokens may have waited to be stored. */
   readonly storedWithinMs?: number;
 }
 
@@ -96,7 +97,8 @@ function tallyOf(
     else if (!isInTime(one, promised)) breaks(`${what} after more than ${limitMs(one, promised)} ms`);
   }
   const broken = [...kinds].map(([what, count]) => `${count} × ${what}`);
-  // Beyond the promised number an operation starts anew only for a connection that was cut under it.
+  // Beyond the promised number an operation starts again only for a connection that was cut under
+  // it.
   const { lost = 0 } = promised;
   if (counts.lost > counts.cut + lost) {
     broken.push(`${counts.lost} operations started anew, ${counts.cut} connections cut`);

@@ -1,7 +1,7 @@
 /**
- * The clients of a drill: whole flows, refreshes, and calls of `/mcp`, over and over. Each does what
- * the documentation asks of a client: it waits for as long as Retry-After says and repeats the
- * request, repeats one whose connection was cut, and starts anew only when that is refused.
+ * The clients of a drill: whole flows, refreshes, and calls of `/mcp`, over and over. Each does
+ * what the documentation asks of a client: it waits for as long as Retry-After says and repeats the
+ * request, repeats one whose connection was cut, and starts again only when that is refused.
  */
 import { randomBytes, randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -19,7 +19,7 @@ interface Heard {
   readonly text: string;
 }
 
-/** Thrown when an operation has to start anew; recorded already. */
+/** Thrown when an operation has to start again; recorded already. */
 class StartAnew extends Error {}
 
 /** An answer later than this is none. */
@@ -48,7 +48,7 @@ export interface McpTarget {
 export interface LoadSize {
   /** Clients of each kind. */
   readonly clients: Readonly<Record<Operation, number>>;
-  /** Of a client between two operations. */
+  /** The pause of a client between two operations. */
   readonly pauseMs: number;
 }
 
@@ -188,7 +188,7 @@ async function connect({ url, clientSecret }: BrokerTarget, attempt: Attempts): 
   const { request_uri: requestUri } = JSON.parse(pushed.text) as { readonly request_uri: string };
   const authorize = `${url}/v1/authorize?${encode({ client_id: "platform", request_uri: requestUri }).toString()}`;
   const leaving = await attempt("authorize", async () => browse(authorize, jar), 303);
-  // The user approves: the vendor has no page of its own.
+  // The user approves: the vendor has no own page.
   const atVendor = new URL(leaving.headers.get("location") ?? "").searchParams;
   const callback = new URL(atVendor.get("redirect_uri") ?? "");
   callback.searchParams.set("code", canaryCode(randomUUID()));

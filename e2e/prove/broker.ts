@@ -41,7 +41,7 @@ export interface ProofClient {
 
 /**
  * @param redirectUri the broker's callback
- * @param kind `certificate` where the vendor takes one in place of a secret; `byoc`: the platform's
+ * @param kind `certificate` if the vendor takes one instead of a secret; `byoc`: the platform's
  *   own
  */
 export function createClient(
@@ -108,7 +108,7 @@ export type Started =
 /** The request that the vendor makes the browser send to the callback. */
 export interface CallbackRequest {
   readonly url: URL;
-  /** Of a form that the browser posts. */
+  /** The fields of a form that the browser posts. */
   readonly form?: URLSearchParams;
 }
 
@@ -205,7 +205,7 @@ function textOf(page: string): string {
 
 function configuration(copy: RegistryEntry, { credentials, form }: ProofClient): Config {
   const isOurs = Object.keys(form).length === 0;
-  // As where an operator names the endpoint: then the broker asks it.
+  // As if an operator names the endpoint: then the broker asks it.
   const vendor: VendorConfig = { ...copy, credentials: isOurs ? [credentials] : [] };
   return {
     sandbox: false,

@@ -5,7 +5,7 @@
 import { connect } from "node:net";
 import { createEgress, type Egress, REAL_NETWORK } from "@oauth-broker/oauth-core/egress";
 
-/** Of the documentation range: no server has it, and the egress accepts a public address only. */
+/** From the documentation range: no server has it, and the egress accepts a public address only. */
 const PUBLIC_ADDRESS = "93.184.216.34";
 
 /**

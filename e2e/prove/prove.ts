@@ -151,7 +151,7 @@ function wrongCopy(copy: RegistryEntry, { fact, value }: Mutant): RegistryEntry 
   };
 }
 
-/** Members that an entry always has are empty where they say nothing. */
+/** Members that an entry always has are empty if they say nothing. */
 function emptyOf(fact: string): object {
   const records = ["parameterNames", "authorizationParams", "tokenResponseNames", "tokenErrors", "callbackErrors"];
   return records.includes(fact) ? { [fact]: {} } : {};

@@ -2,7 +2,7 @@
 import { NOT_BEHAVIOUR } from "@oauth-broker/simulators/entry-vendor";
 import type { KindCount, Proof } from "./prove.ts";
 
-/** Of all wrong facts together, and of each kind. */
+/** The least share of all wrong facts together, and of each kind. */
 const LEAST = { all: 0.95, kind: 0.8 } as const;
 
 /** @returns the outcome in lines; the last says what it does not prove */

@@ -113,7 +113,7 @@ async function account(stage: Stage, seen: Seen): Promise<void> {
   expectSame("the user", user, members.join(":"));
 }
 
-/** @returns the values that identify the user; undefined where the entry knows of none */
+/** @returns the values that identify the user; undefined if the entry knows of none */
 function identityOf({ entry, values }: Stage, hasIdToken: boolean): readonly string[] | undefined {
   const { identity, account, userinfoEndpoint, issuerTemplate } = entry.facts;
   const ofAccount =

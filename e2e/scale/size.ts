@@ -30,7 +30,7 @@ export interface DueSize {
   readonly vendors: number;
   /** Refreshes that a vendor allows. */
   readonly perSecond: number;
-  /** Of the first access tokens. */
+  /** The lifetime of the first access tokens. */
   readonly lifetimeSeconds: number;
   /** A user whose call passed waits about so long before the next. */
   readonly pauseMs: number;
@@ -38,7 +38,7 @@ export interface DueSize {
   readonly mostSeconds: number;
 }
 
-/** Of the page on capacity. */
+/** The size for the page on capacity. */
 export const FULL: Size = {
   flows: 2000,
   rounds: 9,
@@ -60,7 +60,7 @@ export function sizeOf({ flows, rounds, warmUp }: Pick<Size, "flows" | "rounds" 
   return { ...FULL, flows, rounds, warmUp, onEngine };
 }
 
-/** Of the tests. */
+/** The size for the tests. */
 export const SMALL: Size = {
   flows: 32,
   rounds: 1,

@@ -3,7 +3,7 @@ import { pageLine } from "./section.ts";
 
 /** Leaves room for peaks. */
 const BUSY = 0.6;
-/** Of a process with 1,000 connections, rounded up. */
+/** The memory of a process with 1,000 connections, rounded up. */
 const PROCESS_MIB = 350;
 
 /** @param sqliteMs, tableMs processor time per flow of one process */

@@ -6,11 +6,11 @@ export interface ChunkLoad {
   readonly port: number;
   readonly pid: number;
   readonly sockets: number;
-  /** Of a request with `Transfer-Encoding: chunked`, with the empty line. */
+  /** The head of a request with `Transfer-Encoding: chunked`, with the empty line. */
   readonly head: string;
   /** What follows it; the body is not ended. */
   readonly body: string;
-  /** A path that is answered meanwhile, whatever the sockets do. */
+  /** A path that is answered in the meantime, whatever the sockets do. */
   readonly probe: string;
   /** Waits for the other side to end the sockets, and not only for all to be sent. */
   readonly untilEnded: boolean;

@@ -1,6 +1,6 @@
 /**
- * `npm run tour:screenshots`: runs the test of docs/tour.md, which makes its pictures anew. Look at
- * them before you commit them.
+ * `npm run tour:screenshots`: runs the test of docs/tour.md, which makes its pictures again. Look
+ * at them before you commit them.
  */
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";

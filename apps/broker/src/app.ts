@@ -51,7 +51,7 @@ export interface BrokerOptions {
   readonly now?: Clock;
   /** Decides how long each wait takes. */
   readonly timer?: Timer;
-  /** In place of the store and the keyset's storage that the configuration names. */
+  /** Instead of the store and the keyset's storage that the configuration names. */
   readonly stores?: Stores;
   readonly log: Log;
   /** Where the log writes, for `audit: stdout`. */

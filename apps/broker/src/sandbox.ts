@@ -40,7 +40,7 @@ export interface Sandbox {
   close(): Promise<void>;
 }
 
-/** Of the programs in examples/, as they start. */
+/** The redirect URI of the programs in examples/, as they start. */
 const EXAMPLES_REDIRECT_URI = "http://127.0.0.1:3000/oauth/callback";
 
 interface SandboxClient {
@@ -60,10 +60,10 @@ const NEEDS_THE_REPOSITORY =
   "This file has no sandbox: run `npm start` in the repository. To run this file alone, write a broker.yaml (see broker.example.yaml).";
 
 /**
- * Whether this program runs the sandbox: from source where there is nothing else to run, or where it
+ * Whether this program runs the sandbox: from source if there is nothing else to run, or if it
  * is asked for. The built file leaves the platform out.
  *
- * @throws Error where it is asked for and is not there
+ * @throws Error if it is asked for and is not there
  */
 export function sandboxUse(isWanted: boolean): SandboxUse {
   if (existsSync(new URL(PLATFORM, import.meta.url))) return isWanted ? "always" : "default";
@@ -130,7 +130,7 @@ function redirectUrisOf(platform: SamplePlatform, more: readonly string[]): read
 }
 
 /**
- * As an operator would point registry entries at other hosts, and bring a vendor of their own:
+ * As an operator would point registry entries at other hosts, and bring their own vendor:
  * `vendors` of broker.yaml.
  */
 function configuredVendors(

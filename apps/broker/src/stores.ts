@@ -27,7 +27,7 @@ type Places = Pick<Config, "baseUrl" | "store" | "keys" | "keysMinRevision">;
 /**
  * Opens no connection: a store or key service that is down shows at the first use.
  *
- * @param parts.records in place of the store of the configuration
+ * @param parts.records instead of the store of the configuration
  */
 export async function openStores(
   config: Places,

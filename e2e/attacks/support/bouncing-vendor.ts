@@ -58,7 +58,7 @@ export function createBouncingVendor({ origin, bounceTo, ...options }: BounceOpt
 export interface CrossApp {
   readonly attacker: Browser;
   readonly victim: Browser;
-  /** Where the attacker begins a flow of their own at the honest vendor. */
+  /** Where the attacker begins their own flow at the honest vendor. */
   readonly own: Backend;
   /** Where the victim's flow at the evil vendor begins, and with which form. */
   readonly lure: readonly [backend: Backend, form: Form];

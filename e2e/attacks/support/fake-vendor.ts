@@ -40,7 +40,7 @@ export interface FakeVendor {
   readonly origin: string;
   /**
    * Where the vendor sends the browser of `user`.
-   * @throws Error when it would show a page of its own instead
+   * @throws Error when it would show a separate page instead
    */
   authorize(url: URL, user: string): URL;
   /** Answers every request of the broker: metadata, tokens. */

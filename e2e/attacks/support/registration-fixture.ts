@@ -7,7 +7,7 @@ import { type Exchange, type PlatformId, PLATFORMS } from "./names.ts";
 import type { VendorRequest } from "./fake-vendor.ts";
 import { createFixture, requestOf, type Fixture } from "./fixture.ts";
 
-/** Of the owner `acme`, for the vendor `honest`. */
+/** The token of the owner `acme`, for the vendor `honest`. */
 export const IAT = "iat-of-acme-0123456789abcdefghijklmnop";
 
 export interface RegistrationFixture {

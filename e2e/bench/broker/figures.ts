@@ -12,7 +12,7 @@ export type Round = Readonly<Record<Work, BySubject<Measurement>>>;
 export interface BuildComparison {
   readonly work: Work;
   readonly store: "memory" | "sqlite";
-  /** Of the processor times of one round. */
+  /** The ratio of the processor times of one round. */
   readonly ratio: Spread;
 }
 

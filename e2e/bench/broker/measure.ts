@@ -13,7 +13,7 @@ export const CONNECTIONS = 32;
 export type Work = "flow" | "refresh";
 
 export interface Measurement {
-  /** Of the server's process, per flow or refresh. */
+  /** CPU time of the server's process, per flow or refresh. */
   readonly cpuMicroseconds: number;
   /** The share of the time that the server was on a processor. Near 1: the driver kept it busy. */
   readonly busy: number;

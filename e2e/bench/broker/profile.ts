@@ -18,7 +18,7 @@ export interface CpuProfile {
 
 export interface PartOfProfile {
   readonly part: string;
-  /** Of the time in which the process was not idle. */
+  /** The share of the time in which the process was not idle. */
   readonly share: number;
 }
 

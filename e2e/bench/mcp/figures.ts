@@ -19,7 +19,7 @@ export interface McpRound {
 }
 
 export interface CallFigures {
-  /** Of the server's process, per call. */
+  /** CPU time of the server's process, per call. */
   readonly cpuMicroseconds: Spread;
   /** Relative to the server without auth, same tool, same round. */
   readonly ratio: Spread;

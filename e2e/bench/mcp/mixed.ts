@@ -25,7 +25,7 @@ export interface Mixed {
   readonly crossed: number;
 }
 
-/** One call in this many uses a new token of ours. */
+/** One call in this many uses one of our new tokens. */
 const CALLS_PER_REFRESH = 50;
 const TOLD_EVERY = 10_000;
 const DYNAMODB_PART = 0.1;

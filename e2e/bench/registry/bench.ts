@@ -1,8 +1,8 @@
 /**
  * How long the registry of vendors takes to load, from its source and from a bundle made like the
  * broker's, and what one look-up costs a flow. The aim is for the bundle, because that is what is
- * deployed. Not one of the bench's four scenarios, so it runs only when it is named: decision 0040 kept
- * the registry's aim of 20 ms, and this is how it is checked.
+ * deployed. Not one of the bench's four scenarios, so it runs only when it is named: decision 0040
+ * kept the registry's aim of 20 ms, and this is how it is checked.
  */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -15,7 +15,7 @@ export interface RegistryMeasurement {
   readonly entries: number;
   readonly loadMilliseconds: number;
   readonly loadCpuMilliseconds: number;
-  /** Of an entry that was not requested before. */
+  /** The first look-up of an entry that was not requested before. */
   readonly firstLookUpMicroseconds: number;
   readonly lookUpNanoseconds: number;
   /** The time to build every remaining entry. */
@@ -33,7 +33,7 @@ export interface RegistryResults {
   readonly isAimMet: boolean;
 }
 
-/** Of the bundle, at the median. */
+/** The limit for the bundle, at the median. */
 export const LOAD_LIMIT_MILLISECONDS = 20;
 
 const SOURCE = join(ROOT, "packages/oauth-core/src/registry/registry.ts");

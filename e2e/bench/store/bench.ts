@@ -38,7 +38,7 @@ export interface StoreResults extends Pick<StoreBenchOptions, "operations" | "ro
   readonly engine: Engines["name"];
   readonly lanes: number;
   readonly tokenLengths: typeof TOKEN_LENGTHS;
-  /** Of a sealed row. */
+  /** The size of a sealed row. */
   readonly rowBytes: number;
   readonly figures: StoreFigures;
   readonly comparisons: readonly ComparisonResult[];

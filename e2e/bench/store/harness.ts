@@ -6,7 +6,7 @@ import { startWorker, type Worker } from "./worker.ts";
 export interface StoreHarness {
   readonly client: Worker<ClientCalls>;
   readonly worker: Worker<EngineCalls>;
-  /** Of the worker, behind the client's subjects. */
+  /** The engines of the worker, behind the client's subjects. */
   readonly engines: Engines;
   /** Ends them all. */
   stop(): Promise<void>;

@@ -1,5 +1,5 @@
 /**
- * The operations the store's bench compares: calls of ours, and the requests they cannot do
+ * The operations the store's bench compares: our calls, and the requests they cannot do
  * without. Every answer is checked, so that a store that does less than it should counts as broken,
  * not as fast.
  */
@@ -12,7 +12,7 @@ import { inTurn, keyOf, openStore, readUser, requireSealed, rowKeyOf, TOKENS, wr
 
 /**
  * One operation.
- * @param lane 0 to LANES - 1: lanes run at the same time and write records of their own
+ * @param lane 0 to LANES - 1: lanes run at the same time and write their own records
  */
 export type Operation = (lane: number) => Promise<void>;
 

@@ -28,7 +28,7 @@ export function openStore(engines: Engines): TokenStore {
   return createTokenStore({ rows, keys, mode: "encrypted", environment: region, now });
 }
 
-/** Of one user. */
+/** The key of one user. */
 export function keyOf(user: string): TokenKey {
   return { user, vendor: VENDOR, issuer: "github.com" };
 }

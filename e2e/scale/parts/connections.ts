@@ -72,7 +72,7 @@ function startBroker(name: string, vendorUrl: string, stage: Stage): Promise<Bro
   return startBrokers({ folder: stage.folder(name), store: "sqlite:./broker.sqlite", vendorUrl, flags });
 }
 
-/** Of the process, after garbage was collected, while the connections are open and idle. */
+/** The memory of the process, after garbage was collected, while the connections are open and idle. */
 async function measureMemory(brokers: Brokers, many: number): Promise<{ readonly few: number; readonly many: number }> {
   const pid = brokers.servers[0]?.pid ?? 0;
   const collected = async (): Promise<number> => {

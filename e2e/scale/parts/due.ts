@@ -49,7 +49,7 @@ interface Calls {
   later: number;
   /** Of those, with a token that was still valid: must stay 0. */
   laterThoughValid: number;
-  /** Of the calls that passed while the vendor's first token was valid and due. */
+  /** The duration of the calls that passed while the vendor's first token was valid and due. */
   readonly milliseconds: number[];
 }
 

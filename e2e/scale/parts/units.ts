@@ -20,7 +20,7 @@ import type { Size } from "../size.ts";
 import { awsEnvironment, onStage, type Stage, startEngines, startStubVendor } from "../fixture/stage.ts";
 
 const MCP_SERVER = join(import.meta.dirname, "..", "..", "bench", "mcp", "server.ts");
-/** Of the vendor's first tokens: half of it passes, and they are due. */
+/** The lifetime of the vendor's first tokens: half of it passes, and they are due. */
 const LIFETIME_SECONDS = 4;
 const DEADLINE_MS = 30_000;
 
@@ -51,15 +51,15 @@ export async function measureUnits(size: Size, say: (line: string) => void): Pro
 
 const MOST_ON_ENGINE = 10_000;
 
-/** Of one operation. */
+/** The cost of one operation. */
 interface Cost {
   readonly what: string;
-  /** In the table; absent where they do not matter. */
+  /** In the table; absent if they do not matter. */
   readonly records?: number;
   readonly requests: readonly string[];
   readonly writes: string;
   readonly reads: string;
-  /** Of all repetitions. */
+  /** The calls of all repetitions. */
   readonly kmsCalls: number;
 }
 

@@ -6,7 +6,7 @@ import type { SyntaxNode } from "@lezer/common";
 export interface Selector {
   readonly metric: string;
   readonly labels: Readonly<Record<string, string>>;
-  /** Of the `by (…)` around it. */
+  /** The labels of the `by (…)` around it. */
   readonly grouping: readonly string[];
 }
 

@@ -1,6 +1,6 @@
 /**
- * A template of deploy/aws as a stack would have it: parameters and references resolved. Its outputs
- * configure a service, and its policies decide about the calls that service makes.
+ * A template of deploy/aws as a stack would have it: parameters and references resolved. Its
+ * outputs configure a service, and its policies decide about the calls that service makes.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -22,7 +22,7 @@ export interface Stack {
   readonly outputs: Readonly<Record<string, string>>;
   /** The input of CreateTable, without its name. */
   readonly table: Json;
-  /** Of an `AWS::IAM::ManagedPolicy`. */
+  /** The statements of an `AWS::IAM::ManagedPolicy`. */
   policy(name: string): Policy;
   /** The role of the task, an ARN. */
   readonly taskRole: string;
@@ -90,7 +90,7 @@ export function stackOf({ template, parameters, region, account, keyArn }: Stack
 }
 
 interface Statement {
-  /** Of a key's policy. */
+  /** Who a statement names, in a key's policy. */
   readonly Principal?: { readonly AWS: string };
   readonly Action: readonly string[];
   readonly Resource: string;

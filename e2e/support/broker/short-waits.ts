@@ -3,7 +3,7 @@ import { HTTP_TIMEOUTS, type HttpTimeouts } from "@oauth-broker/service";
 
 /** How much shorter: still much longer than a busy machine may be late. */
 export const SHARE = 5;
-/** In place of 65: no test waits that long for the end of an idle connection. */
+/** Instead of 65: no test waits that long for the end of an idle connection. */
 export const SHORT_IDLE_SECONDS = 3;
 
 export const SHORT_HTTP_TIMEOUTS: Partial<HttpTimeouts> = {

@@ -17,7 +17,7 @@ export interface HostedHarness {
   readonly vendor: GitHubVendor;
   readonly server: McpServer;
   readonly platform: McpPlatform;
-  /** Of the user `user`. */
+  /** The tokens of the user `user`. */
   readonly tokens: PlatformTokens;
   /** Sends a form, with the platform's client id; a text is sent unchanged. */
   post(path: string, members: Form | string, headers?: Readonly<Record<string, string>>): Promise<Answer>;

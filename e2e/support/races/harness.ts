@@ -35,7 +35,7 @@ export interface RaceHarness {
   readonly atProvider: Platform;
   readonly vendor: OpenIdProvider;
   readonly stub: StubVendor;
-  /** Of the client `keyed`. */
+  /** The keys of the client `keyed`. */
   readonly keys: ClientKeys;
   /** An address at one process after the other. */
   url(index: number): string;

@@ -47,9 +47,9 @@ export interface TextBrowser {
 const MOST_STEPS = 16;
 
 export interface TextBrowserOptions {
-  /** At each vendor where a visit names no other; default `user`. */
+  /** At each vendor if a visit names no other; default `user`. */
   readonly account?: NonNullable<VisitOptions["account"]>;
-  /** Of the browser; default `fetch`. */
+  /** Sends what the. */
   readonly send?: (url: string, init: RequestInit) => Promise<Response>;
   /** What the user does at a vendor: up to the server's callback, which is not requested. */
   readonly consent?: typeof driveConsent;

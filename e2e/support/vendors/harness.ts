@@ -14,7 +14,7 @@ export interface VendorHarness<Simulator extends VendorSimulator> {
   readonly platform: Platform;
   readonly broker: InProcessBroker;
   readonly baseUrl: string;
-  /** Of the platform at the broker. */
+  /** The secret of the platform at the broker. */
   readonly clientSecret: string;
   /** Our client at the vendor. */
   readonly client: SimulatedClient;
@@ -42,7 +42,7 @@ export interface VendorHarnessOptions<Simulator extends VendorSimulator> {
   readonly scope: string;
   /** Further settings of the app at the vendor; `undefined` removes a default. */
   readonly client?: object;
-  /** The broker's credentials there in YAML, in place of a secret. */
+  /** The broker's credentials there in YAML, instead of a secret. */
   readonly credentials?: string;
   /** Further parameters of each pushed request. */
   readonly form?: Form;

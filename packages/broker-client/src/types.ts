@@ -67,8 +67,8 @@ export interface Tokens {
    */
   readonly connection: string;
   /**
-   * Further members of the vendor's response: `instance_url`, `realmId`, … A number beyond 2^53 is a
-   * text with the vendor's digits.
+   * Further members of the vendor's response: `instance_url`, `realmId`, … A number beyond 2^53 is
+   * a text with the vendor's digits.
    */
   readonly vendorData: JsonObject;
   /** The vendor's ID token, as a JWT that has passed every check. */
@@ -91,7 +91,7 @@ export type RefreshRequest = GrantTarget & {
  * page that asks the user to connect again.
  */
 export type Refreshed =
-  /** Store these in place of the old ones, the refresh token and the connection too. */
+  /** Store these instead of the old ones, the refresh token and the connection too. */
   | { readonly outcome: "ok"; readonly tokens: Tokens }
   /** The old tokens are still valid. */
   | {
@@ -147,10 +147,10 @@ export interface Checked {
   readonly checkedBy: "introspection" | "userinfo" | "account" | "none";
   /** Space-separated, as granted. */
   readonly scope?: string;
-  /** Those of the needed scopes that `scope` lacks, space-separated; absent where it lacks none. */
+  /** Those of the needed scopes that `scope` lacks, space-separated; absent if it lacks none. */
   readonly missingScope?: string;
   readonly expiresAt?: EpochSeconds;
-  /** The user at the vendor; `issuer` is absent where the vendor has none. */
+  /** The user at the vendor; `issuer` is absent if the vendor has none. */
   readonly account?: { readonly issuer?: string; readonly subject: string };
 }
 

@@ -15,7 +15,7 @@ import { writeProject } from "./project/write-project.ts";
 export interface CreateDeps {
   /** What FOLDER is relative to. */
   readonly from: string;
-  /** Of this repository, when it runs there. */
+  /** The path of this repository, when it runs there. */
   readonly repository: string | undefined;
   readonly version: string;
   /**

@@ -65,7 +65,7 @@ export interface McpApp extends Pick<Mode, "lateWarning"> {
 
 /** Responses of token and account endpoints are small; responses of APIs to tools are not. */
 const API_ANSWER_BYTES = 8 * 1024 * 1024;
-/** Of all users' tools together; they name no caller. */
+/** The limits for all users' tools together; they name no caller. */
 const API_ANSWER_BOUNDS = { ofProcess: 32 * API_ANSWER_BYTES, ofCaller: 32 * API_ANSWER_BYTES };
 const API_TIMEOUT_MS = 30_000;
 const OAUTH_TIMEOUT_MS = 10_000;
@@ -156,7 +156,7 @@ export function createApp(definition: ServerDefinition, settings: Settings, opti
   };
 }
 
-/** Served on a port of its own, on loopback: the proxy in front of the server cannot reach it. */
+/** Served on a separate port, on loopback: the proxy in front of the server cannot reach it. */
 export function createMetricsApp(metrics: Pick<ServerMetrics, "render">, listen: Settings["listen"], log: Log): Hono {
   const route: Route = {
     method: "GET",

@@ -29,7 +29,7 @@ export type { Variable } from "./config/variables.ts";
 /**
  * Opens nothing and sends nothing.
  *
- * @param tools of the server: where the environment is wrong, what is wrong with them is listed too
+ * @param tools of the server: if the environment is wrong, what is wrong with them is listed too
  * @throws ConfigError listing every problem
  */
 export function loadSettings(environment: Environment = process.env, tools: readonly Tool[] = []): Settings {
@@ -78,7 +78,7 @@ function problemsOfTools(read: PrefixedReader, tools: readonly Tool[]): readonly
   if (first === undefined || first === "") return [];
   const scopes = new Map([first, ...others].map((id) => [id, undefined]));
   const signIn = read.value("SIGN_IN") ?? first;
-  // A wrong one is a problem of its own, and none of the tools that name the sign-in vendor.
+  // A wrong one is its own problem, and none of the tools that name the sign-in vendor.
   return toolProblems(tools, { signIn: scopes.has(signIn) ? signIn : first, scopes });
 }
 
@@ -113,7 +113,7 @@ export function describeVariables(): readonly Variable[] {
   return VARIABLES;
 }
 
-/** For commands that start a server of their own and pass it an environment. */
+/** For commands that start a separate server and pass it an environment. */
 export function environmentOfProcess(): Environment {
   return process.env;
 }

@@ -106,9 +106,9 @@ export interface Caller extends VendorTokenSource {
    * when the vendor does not report it.
    */
   readonly vendorScope: readonly string[] | undefined;
-  /** Of the bearer token. */
+  /** The end of the bearer token. */
   readonly expiresAt: EpochSeconds;
-  /** The client the bearer token was issued to, where that is known. */
+  /** The client the bearer token was issued to, if that is known. */
   readonly clientId: string | undefined;
   /** The user's links, with `VENDORS`. `vendorToken` and `refused` are then not called. */
   readonly links?: CallerLinks;

@@ -35,7 +35,7 @@ export interface CommonSettings {
      * off.
      */
     readonly requestsPerMinute: number;
-    /** Of clients, per address, that are stored; 0 = off. */
+    /** How many clients, per address, that are stored; 0 = off. */
     readonly registrationsPerMinute: number;
     /** On `/mcp`, per address, each token once; 0 = off. */
     readonly refusedTokensPerMinute: number;
@@ -60,7 +60,7 @@ export interface VendorSettings {
   readonly apiHosts: readonly string[];
 }
 
-/** A vendor at which this deployment is a client of its own. */
+/** A vendor at which this deployment is its own client. */
 export type HostedVendorSettings = VendorSettings & { readonly credentials: VendorCredentials };
 
 /** Several vendors, each linked once, behind one sign-in. */
@@ -161,7 +161,7 @@ export interface PlatformCallback {
 }
 
 /**
- * This server is the vendor's redirect URI; ordinary MCP clients have redirect URIs of their own.
+ * This server is the vendor's redirect URI; ordinary MCP clients have their own redirect URIs.
  */
 export interface ServerCallback {
   readonly kind: "server";

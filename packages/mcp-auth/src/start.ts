@@ -79,7 +79,7 @@ async function serve(definition: ServerDefinition, say: (text: string) => void):
 
 /**
  * A rejection that no code awaits. One author's slip does not end the server for all users; outside
- * of tools it is a bug of ours, after which the process does not go on.
+ * of tools it is our bug, after which the process does not go on.
  */
 function isOfTool(reason: unknown, { log, showToAuthor }: StartOptions): boolean {
   const tool = toolOfContext();

@@ -17,7 +17,7 @@ export interface VendorApi {
    * token with 401, it is refreshed and the call repeated once, where possible.
    *
    * @throws ToolError, which a tool may let pass: the model reads what happened and what the user
-   *   can do. With `VENDORS`, NeedsScope where the vendor's answer names the scopes it lacks
+   *   can do. With `VENDORS`, NeedsScope if the vendor's answer names the scopes it lacks
    */
   fetch(input: string | URL, init?: RequestInit): Promise<Response>;
   /**
@@ -38,7 +38,7 @@ export interface VendorApi {
 export interface CallContext {
   /**
    * The tool's only vendor: the one it names, or with plain `VENDOR` that one. Reading it throws
-   * where the tool names several, and with `VENDORS` where it names none.
+   * if the tool names several, and with `VENDORS` if it names none.
    */
   readonly vendor: VendorApi;
   /**
@@ -48,7 +48,7 @@ export interface CallContext {
   readonly user: string;
   /**
    * Fires when the client disconnects or cancels, and when the server stops before the call ends;
-   * never after the call. A client of 2025-11-25 cancels in a request of its own, which a sister
+   * never after the call. A client of 2025-11-25 cancels in a separate request, which a sister
    * process may get: then it fires when the client disconnects. Pass it on.
    */
   readonly signal: AbortSignal;
@@ -62,7 +62,7 @@ export interface NamedVendors<Id extends string> {
 }
 
 /**
- * What a tool gets with each call. Of a tool that names no vendor `vendors` is `{}`, and a test of
+ * What a tool gets with each call. `vendors` is `{}` for a tool that names no vendor, and a test of
  * it need not make one.
  *
  * @typeParam Id the vendors that the tool names
@@ -109,7 +109,7 @@ export interface VendorNeeds {
 }
 
 /**
- * In place of a vendor's id: the vendor that signs users in, which with plain `VENDOR` is the only
+ * Instead of a vendor's id: the vendor that signs users in, which with plain `VENDOR` is the only
  * one. For a tool that works at any vendor.
  */
 export const SIGN_IN_VENDOR = "sign_in";
@@ -154,8 +154,8 @@ export function defineTool<Input extends z.ZodObject, const Id extends string = 
 }
 
 /**
- * The message the model reads when a call fails: a sentence without secrets. Of any other error a
- * tool throws, the model sees only a reference.
+ * The message the model reads when a call fails: a sentence without secrets. The model sees only a
+ * reference to any other error that a tool throws.
  */
 export class ToolError extends Error {
   override readonly name: string = "ToolError";
@@ -163,7 +163,7 @@ export class ToolError extends Error {
 
 /**
  * The vendor refuses the call until the user grants these scopes, which only its response shows.
- * With `VENDORS` the user is asked for them, where the tool lists them and the bearer token permits
+ * With `VENDORS` the user is asked for them, if the tool lists them and the bearer token permits
  * them; otherwise it is a ToolError.
  */
 export class NeedsScope extends ToolError {

@@ -219,8 +219,8 @@ const OUR_ERRORS: ReadonlySet<string> = new Set(["OAuthError", "TokenStoreError"
 
 /**
  * A thrown value as log fields: its name and code, our own `detail`, the names and codes of its
- * causes, why an outbound call failed, and the file and line it came from. Never a message: foreign messages quote URLs, bodies
- * and tokens.
+ * causes, why an outbound call failed, and the file and line it came from. Never a message: foreign
+ * messages quote URLs, bodies and tokens.
  */
 export function errorFields(error: unknown): LogFields {
   if (!(error instanceof Error)) return { errorName: typeof error };
@@ -257,7 +257,7 @@ const MOST_CAUSES = 8;
 
 /**
  * Why an outbound call had no usable answer: `https://vendor.example: CERT_HAS_EXPIRED`. It stands
- * beside `detail`, because each error on the way up has a detail of its own. Never for the caller.
+ * beside `detail`, because each error on the way up has its own detail. Never for the caller.
  *
  * @param error what was thrown in the end; undefined when no outbound call is among its causes
  */

@@ -29,7 +29,7 @@ export function requestContext(): RequestContext {
   return contexts.getStore() ?? OUTSIDE;
 }
 
-/** `work`, and everything it starts, runs with this context in place of the present one. */
+/** `work`, and everything it starts, runs with this context instead of the present one. */
 export function inContext<T>(context: RequestContext, work: () => T): T {
   return contexts.run(context, work);
 }

@@ -37,7 +37,7 @@ export async function runService<Running extends { stop(): Promise<void> }>(
   // Before the start, so that a signal that arrives with our first log line is handled too.
   onStopSignal((signal) => stop(0, { signal }));
   const running = await start().catch((error: unknown) => {
-    // What it lacked matters no more to an operator who has stopped it meanwhile.
+    // What it lacked matters no more to an operator who has stopped it in the meantime.
     if (stopping !== undefined) process.exit(0);
     throw error;
   });
@@ -80,7 +80,7 @@ export function toolOfContext(): string | undefined {
 }
 
 /**
- * Why it could not start, and what to do next where that is known.
+ * Why it could not start, and what to do next if that is known.
  *
  * @param name `The broker`
  * @param anotherPort the variable that chooses another port, with an example

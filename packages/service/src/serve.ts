@@ -26,7 +26,7 @@ export interface Listening {
   stop(graceMs: number): Promise<void>;
 }
 
-/** In place of `idleMs` while the server stops. */
+/** Instead of `idleMs` while the server stops. */
 const STOPPING_IDLE_MS = 50;
 
 /** How long a client may take, in milliseconds. */
@@ -74,9 +74,9 @@ export interface ListenOptions {
   /** A proxy may take all of them. Default: none is known. */
   readonly isTrustedProxy?: (address: string) => boolean;
   /**
-   * How long a connection may be idle between two requests. Default `DEFAULT_IDLE_SECONDS`. Behind a
-   * load balancer it must be longer than the balancer keeps idle connections: else a request meets
-   * the end of its connection, and is lost.
+   * How long a connection may be idle between two requests. Default `DEFAULT_IDLE_SECONDS`. Behind
+   * a load balancer it must be longer than the balancer keeps idle connections: else a request
+   * meets the end of its connection, and is lost.
    */
   readonly idleSeconds?: number;
 }
@@ -109,7 +109,7 @@ export async function listen(
   };
   const answer = getRequestListener((request, env) => fetch(request, env as HttpBindings), {
     errorHandler: refuseMalformed,
-    // Of a request without Host, which HTTP/1.0 allows: health checks of some balancers send it.
+    // For a request without Host, which HTTP/1.0 allows: health checks of some balancers send it.
     hostname: "localhost",
   });
   const inTurn = createTurnTaking();
@@ -158,7 +158,7 @@ export async function listen(
 
 /** A request that never reached the app: its Host or path does not make a URL. */
 function refuseMalformed(error: unknown): Response {
-  // Anything else is a bug of ours and must not be reported as the caller's.
+  // Anything else is our bug and must not be reported as the caller's.
   if (!(error instanceof RequestError)) throw error;
   const body = { error: "invalid_request", error_description: "The request is malformed" };
   return Response.json(body, { status: 400, headers: { "cache-control": "no-store", connection: "close" } });

@@ -32,9 +32,9 @@ export interface CanaryCounts {
 }
 
 export interface CanaryVendorOptions {
-  /** Of access tokens; default an hour. */
+  /** The lifetime of access tokens; default an hour. */
   readonly lifetimeSeconds?: number;
-  /** Of an access token that a code is redeemed for; default `lifetimeSeconds`. */
+  /** The lifetime of an access token that a code is redeemed for; default `lifetimeSeconds`. */
   readonly firstLifetimeSeconds?: number;
   /** Further refreshes within a second get 429 with `Retry-After: 1`; default no limit. */
   readonly refreshesPerSecond?: number;

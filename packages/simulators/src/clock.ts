@@ -1,4 +1,4 @@
-/** The system clock, for what runs beside the broker. Tests of time pass one of their own. */
+/** The system clock, for what runs beside the broker. Tests of time pass their own. */
 
 /** Whole seconds since 1970-01-01T00:00:00Z. */
 export type Clock = () => number;

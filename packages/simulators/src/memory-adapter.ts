@@ -1,6 +1,6 @@
 /**
  * The storage of the sandbox's OpenID provider for codes, tokens and sessions: a map that is lost
- * with the process. oidc-provider has one of its own, but it warns on stderr, and drops entries
+ * with the process. oidc-provider has its own, but it warns on stderr, and drops entries
  * after the thousandth. Expiry is not checked here: the provider checks `exp` of every record.
  */
 

@@ -1,6 +1,6 @@
 /**
- * The sandbox's vendor: a certified OpenID provider (oidc-provider) on loopback, with pages of its
- * own. Flows meet a server this repository did not write: PKCE is required, `iss` comes back with
+ * The sandbox's vendor: a certified OpenID provider (oidc-provider) on loopback, with its own
+ * pages. Flows meet a server this repository did not write: PKCE is required, `iss` comes back with
  * the code, refresh tokens rotate, tokens can be revoked. Everything is kept in memory. For the
  * sandbox and for tests.
  */

@@ -47,7 +47,7 @@ export interface SandboxApp {
   readonly name: string;
 }
 
-/** With a secret of its own, made anew at each start. */
+/** With its own secret, made again at each start. */
 export function newApp({ redirectUri, appName = "OAuth broker (sandbox)" }: SandboxVendorOptions): SandboxApp {
   const clientSecret = randomBytes(32).toString("base64url");
   return { clientId: "broker", clientSecret, redirectUris: [redirectUri], name: appName };

@@ -1,6 +1,6 @@
 /**
  * The first-class vendors in the sandbox: each a simulator with one app for the broker. What the
- * real ones ask of an organization beforehand is done here: the preview is approved, and an
+ * real ones ask of an organization before that is done here: the preview is approved, and an
  * administrator has consented.
  */
 import {
@@ -46,7 +46,7 @@ export function startSandboxSimulators(options: SandboxVendorOptions): readonly 
   return Object.values(STARTERS).map((start) => start(options));
 }
 
-/** @returns undefined where this vendor has no simulator */
+/** @returns undefined if this vendor has no simulator */
 export async function startSandboxSimulator(
   id: string,
   options: SandboxVendorOptions,
@@ -121,7 +121,7 @@ async function startSandboxMicrosoft(options: SandboxVendorOptions): Promise<San
   return offered(
     {
       ...vendor,
-      // By tenant, as in the registry's entry; the issuer of ID tokens has a name of its own for
+      // By tenant, as in the registry's entry; the issuer of ID tokens has its own name for
       // it.
       endpoints: {
         ...vendor.endpointsOf("{tenant}"),

@@ -28,7 +28,7 @@ export interface Visitor {
 }
 
 export interface VisitorOptions {
-  /** Of a browser that visits other sites too; a fresh one by default. */
+  /** The cookies of a browser that visits other sites too; a fresh one by default. */
   readonly jar?: CookieJar;
   /** The site as an app in this process; `fetch` by default. */
   readonly send?: (url: string, init: RequestInit) => Response | Promise<Response>;

@@ -1,6 +1,6 @@
 /**
- * The token store a deployed server opens from its environment: DynamoDB and KMS where the platform
- * provides them, an SQLite file and a key file beside it for local work. The SDK loads only where
+ * The token store a deployed server opens from its environment: DynamoDB and KMS if the platform
+ * provides them, an SQLite file and a key file beside it for local work. The SDK loads only if
  * it is used.
  */
 import { defined } from "@oauth-broker/oauth-core";
@@ -50,8 +50,8 @@ type Environment = Readonly<Record<string, string | undefined>>;
  * Reads DB_TABLE_NAME, DB_TABLE_REGION, TOKEN_ENCRYPTION_KMS_KEY_ID, TOKEN_ENCRYPTION_MODE and
  * DATA_DIR. Opens nothing.
  *
- * @throws TokenStoreError key_id_invalid, mode_conflict, key_missing; settings_invalid for the rest,
- *   and for several problems at once
+ * @throws TokenStoreError key_id_invalid, mode_conflict, key_missing; settings_invalid for the
+ *   rest, and for several problems at once
  */
 export function readTokenStoreSettings(
   { mode: inCode }: { readonly mode?: string | undefined } = {},

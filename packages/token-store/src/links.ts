@@ -45,8 +45,9 @@ export interface LinkReading {
    */
   readonly linkVersion: number;
   /**
-   * When a link under this sign-in was ended last, or its end asked for where there was none: the
-   * last millisecond that it can have been. Absent: never, or so long ago that no flow began before.
+   * When a link under this sign-in was ended last, or its end asked for if there was none: the
+   * last millisecond that it can have been. Absent: never, or so long ago that no flow began
+   * before.
    */
   readonly endedAtMilliseconds?: number;
   /**

@@ -77,7 +77,7 @@ export interface TokenStore {
    */
   //= bar#RV-1
   revoke(key: TokenKey): Promise<StoredTokens | undefined>;
-  /** Removes a revoked record, readable or not. One that was authorized again meanwhile stays. */
+  /** Removes a revoked record, readable or not. One that was authorized again in the meantime stays. */
   deleteRevoked(key: Pick<TokenKey, "user" | "vendor">): Promise<void>;
   /** Without a refresh. */
   readLink(key: TokenKey): Promise<LinkReading>;
@@ -101,7 +101,7 @@ export interface TokenStore {
   ): Promise<boolean>;
   /**
    * Ends a user's link here, as `revoke`: from now on nothing that began before stores tokens, not
-   * even where there was no link. The caller then revokes the tokens at the vendor, and calls
+   * even if there was no link. The caller then revokes the tokens at the vendor, and calls
    * `forgetLink`.
    *
    * @param over the link version that the user was shown; absent: any

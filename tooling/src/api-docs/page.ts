@@ -1,8 +1,8 @@
 /**
  * docs/api/PACKAGE.md, for the packages that others program against: every name such a package
- * exports, by the entry it is imported from, with its signature and its docstring. A name that comes or goes, and a signature that changes,
- * show in the diff of its page. A declaration that several entries export is written out once.
- * oxfmt wraps the prose and the code. Callers: main.ts.
+ * exports, by the entry it is imported from, with its signature and its docstring. A name that
+ * comes or goes, and a signature that changes, show in the diff of its page. A declaration that
+ * several entries export is written out once. oxfmt wraps the prose and the code. Callers: main.ts.
  */
 import { format } from "oxfmt";
 import { generated } from "../pages/markdown.ts";
@@ -160,7 +160,7 @@ function escape(prose: string): string {
     .join("");
 }
 
-/** A tag that follows prose on its line, in the docstring of a member, gets a line of its own. */
+/** A tag that follows prose on its line, in the docstring of a member, gets a separate line. */
 const tagsApart = (signature: string): string =>
   signature.replace(/\/\*\*[^]*?\*\//g, (comment) =>
     comment.replace(/([^\s*]) @(?=(?:param|returns|throws|see)\b)/g, "$1\n * @"),

@@ -25,11 +25,11 @@ export interface Declaration {
    */
   readonly signatures: readonly string[];
   /**
-   * Between the comment's marks, without the stars. Empty where the declaration has no docstring.
+   * Between the comment's marks, without the stars. Empty if the declaration has no docstring.
    */
   readonly docstring: string;
   /**
-   * Of a type that reads them off a constant (`keyof typeof STATUS`): the strings it stands for.
+   * For a type that reads them off a constant (`keyof typeof STATUS`): the strings it stands for.
    */
   readonly members: readonly string[];
   /** What the declaration cites, `rfc7636#4.6`, in the order of its lines. */
@@ -41,7 +41,7 @@ export interface Declaration {
 /** A name of an entry. It may differ from the name of what is declared: `export { a as b }`. */
 export interface Exported {
   readonly name: string;
-  /** The specifier instead, where the name comes from a package of others. */
+  /** The specifier instead, if the name comes from a package of others. */
   readonly from: Declaration | string;
 }
 
@@ -55,7 +55,7 @@ export interface PublishedEntry {
 }
 
 export interface PublishedPackage {
-  /** Of its folder, and so of its page: `oauth-core`. */
+  /** The name of its folder, and so of its page: `oauth-core`. */
   readonly folder: string;
   readonly name: string;
   readonly description: string;
@@ -296,7 +296,7 @@ function headOf(text: string, comments: readonly Comment[]): Comment | undefined
 }
 
 /**
- * The strings behind `keyof typeof NAME` and `(typeof NAME)[number]`, where the constant is in the
+ * The strings behind `keyof typeof NAME` and `(typeof NAME)[number]`, if the constant is in the
  * same file.
  */
 function membersOf(signature: string, program: Node): string[] {

@@ -99,8 +99,8 @@ export const ZONES: readonly {
   },
   // Ports, errors, secrets and mechanics: it knows nothing of OAuth.
   { zone: "token-store", files: /^packages\/token-store\//, mayImport: ["core index"] },
-  // `npm run dev` and `npm run build` of a server; nothing else loads the simulators, which are a dev
-  // dependency.
+  // `npm run dev` and `npm run build` of a server; nothing else loads the simulators, which are a
+  // dev dependency.
   {
     zone: "dev",
     files: /^packages\/mcp-auth\/src\/dev\//,
@@ -207,8 +207,8 @@ const SERVES = /^packages\/service\/src\/serve\.ts$/;
 const FORWARDS = /^apps\/platform\/src\/ingress\/forward\.ts$/;
 
 /**
- * Files that still wait by the machine's own timers, each with why. Everything else takes a Timer, so that tests and
- * e2e/simulation decide when a wait is over. A line goes when its file takes one.
+ * Files that still wait by the machine's own timers, each with why. Everything else takes a Timer,
+ * so that tests and e2e/simulation decide when a wait is over. A line goes when its file takes one.
  */
 const WAITS: readonly RegExp[] = [
   // It is the Timer.
@@ -226,7 +226,8 @@ const WAITS: readonly RegExp[] = [
   /^packages\/broker-client\/src\/broker\//,
   // Practice vendors and faulty networks, which tests start as servers.
   /^packages\/simulators\//,
-  // Not on the way of the broker's simulated requests yet: documents of vendors, waits for a turn, deployed servers.
+  // Not on the way of the broker's simulated requests yet: documents of vendors, waits for a turn,
+  // deployed servers.
   /^packages\/oauth-core\/src\/vendor-client\/(discovery|id-token|registration)\//,
   /^packages\/oauth-core\/src\/mechanics\/turns\.ts$/,
   /^packages\/token-store\/src\/refresh\/vendor-call\.ts$/,

@@ -1,7 +1,7 @@
 /**
- * packages/oauth-core/src/registry/first-class.ts: the list of the vendors' own files, so that a new
- * vendor is only its file. A file is a vendor's when it exports a RegistryEntry; the export has the
- * name of the file in camelCase. And what these entries state, as data for the vendors that are
+ * packages/oauth-core/src/registry/first-class.ts: the list of the vendors' own files, so that a
+ * new vendor is only its file. A file is a vendor's when it exports a RegistryEntry; the export has
+ * the name of the file in camelCase. And what these entries state, as data for the vendors that are
  * simulated from it: those import nothing of the registry.
  */
 import { readdirSync, readFileSync } from "node:fs";
@@ -21,7 +21,7 @@ export function renderFirstClass(root: string = ROOT): string {
   const imports = vendors.map(({ file, name }) => [`./${file}`, `import { ${name} } from "./${file}";`] as const);
   const type = ["./registry-entry.ts", `import type { RegistryEntry } from "./registry-entry.ts";`] as const;
   return `// Generated. Remake: npm run docs
-/** The vendors with a file of their own. Listed by registry/registry.ts. */
+/** The vendors with a separate file. Listed by registry/registry.ts. */
 ${[...imports, type]
   .toSorted(([a], [b]) => (a < b ? -1 : 1))
   .map(([, line]) => line)
@@ -50,7 +50,7 @@ interface EntryFacts {
 }
 
 /**
- * @param entries of the vendors with a file of their own
+ * @param entries of the vendors with a separate file
  * @param defaults what every entry has that states nothing; left out
  * @returns one entry a line; functions are left out
  */

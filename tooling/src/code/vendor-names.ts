@@ -53,7 +53,7 @@ function vendorOf({ path, text }: SourceFile): VendorFile[] {
 }
 
 /**
- * Ordinary words (linear, notion) are allowed; the id as a text of its own, and the hosts, are not.
+ * Ordinary words (linear, notion) are allowed; the id as a separate text, and the hosts, are not.
  */
 function names(line: string, { id, hosts }: VendorFile): boolean {
   const asText = new RegExp(`["'\`]${id}["'\`]`);

@@ -1,7 +1,7 @@
 /**
  * The recommended alarms of the broker and of a deployed MCP server, as queries. Their names,
  * conditions and advice are the tables of the two README files; here each name gets its PromQL and,
- * where a counter says it, what CloudWatch watches (cloudwatch.ts).
+ * if a counter says it, what CloudWatch watches (cloudwatch.ts).
  */
 
 /** A part of a generated file. */

@@ -2,7 +2,7 @@
  * deploy/aws/broker.yaml and mcp-server.yaml: the table, the key, the role and the alarms of a
  * broker and of a deployed MCP server. Keys of the table, time to live, rotation and actions come
  * from token-store; the encryption contexts come from the functions that make them, with
- * CloudFormation's placeholders in place of values.
+ * CloudFormation's placeholders instead of values.
  */
 import {
   KEY_ROTATION_DAYS,
@@ -24,7 +24,7 @@ const attribute = (resource: string, name: string): Json => ({ "Fn::GetAtt": [re
 /** Where the code runs, as the code knows it: region and table. */
 const PLACE = { environment: "${AWS::Region}", table: "${TableName}" };
 const ROOT = sub("arn:${AWS::Partition}:iam::${AWS::AccountId}:root");
-/** Of the namespace in cloudwatch-agent.json. */
+/** The name of the namespace in cloudwatch-agent.json. */
 export const METRICS_NAMESPACE = "OAuthBroker";
 
 /** @param alarms of apps/broker/README.md */

@@ -1,7 +1,7 @@
 /**
  * The pages of docs/decisions: each has its number, title, date and status at the top, and the
  * numbers of the pages that were merged into it. The index lists all numbers. A number that is
- * cited has a page of its own. Callers: main.ts, decisions.test.ts.
+ * cited has a separate page. Callers: main.ts, decisions.test.ts.
  */
 import { generated, table } from "./markdown.ts";
 

@@ -54,10 +54,10 @@ export function wrapProse(text: string): string {
 }
 
 interface Block {
-  /** Of its first line, from 1. */
+  /** The number of its first line, from 1. */
   readonly line: number;
   readonly lines: readonly string[];
-  /** A paragraph or an item of a list; any other line is a block of its own. */
+  /** A paragraph or an item of a list; any other line is a separate block. */
   readonly isProse: boolean;
 }
 

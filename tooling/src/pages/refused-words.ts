@@ -36,7 +36,7 @@ export function checkWords(files: readonly SourceFile[], glossary: string): Viol
   ]);
 }
 
-/** A comment of its own or a line of one; a citation (`//=`) has no words. What is quoted does not count. */
+/** Its own comment or a line of one; a citation (`//=`) has no words. What is quoted does not count. */
 const COMMENT = /^\s*(?:\/\*\*|\*|\/\/(?!=))(.*)$/;
 
 function wordsOfComment(line: string): string[] {

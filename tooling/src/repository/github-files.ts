@@ -3,7 +3,7 @@
  * only when it runs, and shows no form that has one. Run by `npm run check` (gate "github files").
  *
  * Workflows are checked by GitHub's own language service (keys, values, jobs that others need,
- * expressions), and by actionlint where it is installed, which knows more: runners, shells, inputs of
+ * expressions), and by actionlint if it is installed, which knows more: runners, shells, inputs of
  * actions, untrusted text in a command.
  */
 import { spawnSync } from "node:child_process";
@@ -90,7 +90,7 @@ export function checkFormConfiguration(path: string, text: string): Violation[] 
   ].map((message) => ({ rule: "issue form", path, line: 1, message }));
 }
 
-/** @returns the violations of all files, those of actionlint too where it is on PATH */
+/** @returns the violations of all files, those of actionlint too if it is on PATH */
 export async function checkGithubFiles(root: string = ROOT): Promise<Violation[]> {
   const read = (pattern: string): (readonly [path: string, text: string])[] =>
     globSync(pattern, { cwd: root })

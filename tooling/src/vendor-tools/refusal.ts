@@ -4,7 +4,7 @@
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { isEgressError } from "@oauth-broker/oauth-core/egress";
 
-/** Of all three commands: invalid arguments, or no answer. */
+/** The exit code of all three commands: invalid arguments, or no answer. */
 export const NOT_ASKED = 2;
 /** The vendor's answer was wrong. */
 export const WRONG = 1;

@@ -2,7 +2,7 @@
  * The audit stream in a file. What is recorded in one turn of the event loop is written by one
  * system call, before the answers that wait for it go out. While the file cannot be written nothing
  * is recorded, and so nothing is answered; it recovers by itself. A file that was renamed or
- * removed is opened anew under its name. Called by audit.ts.
+ * removed is opened again under its name. Called by audit.ts.
  */
 import { closeSync, constants, fstatSync, fsyncSync, openSync, readSync, statSync, writeSync } from "node:fs";
 import { OAuthError } from "@oauth-broker/oauth-core";

@@ -8,7 +8,7 @@ import type { Audit } from "./audit.ts";
 
 /**
  * @param routes.ofClients refuse every request while nothing can be recorded
- * @param routes.open go on meanwhile
+ * @param routes.open go on in the meantime
  */
 export function auditedRoutes(
   { ofClients, open }: { readonly ofClients: readonly Route[]; readonly open: readonly Route[] },
@@ -33,7 +33,7 @@ function requireWritable(route: Route, audit: Audit): Route {
 }
 
 /**
- * Records an error as the caller gets it: thrown, or as a redirect. The caller gets it also where
+ * Records an error as the caller gets it: thrown, or as a redirect. The caller gets it even if
  * it cannot be recorded.
  */
 function withRefusals(

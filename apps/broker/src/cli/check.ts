@@ -1,7 +1,7 @@
 /**
- * `broker check`: what the configuration amounts to, and everything that keeps a broker with it from
- * becoming ready. Makes nothing: a store, key or folder made here would belong to the user who ran it.
- * The configuration itself, the audit file included, is checked where it is loaded.
+ * `broker check`: what the configuration amounts to, and everything that keeps a broker with it
+ * from becoming ready. Makes nothing: a store, key or folder made here would belong to the user who
+ * ran it. The configuration itself, the audit file included, is checked if it is loaded.
  */
 import { existsSync, mkdtempSync, rmdirSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -12,7 +12,7 @@ import type { Config } from "../config.ts";
 import { createKeyset } from "../keys/keyset.ts";
 import { openStores, type Stores } from "../stores.ts";
 
-/** @returns the exit code: 0 only where the broker would become ready */
+/** @returns the exit code: 0 only if the broker would become ready */
 export async function check(config: Config): Promise<number> {
   for (const warning of config.warnings) process.stderr.write(`warning: ${warning}\n`);
   const lines = [
@@ -40,7 +40,7 @@ export function sentenceOf({ description, detail }: OAuthError): string {
   return detail === undefined ? description : `${description}: ${detail}`;
 }
 
-/** @returns why `/readyz` would answer 503; undefined where it would not */
+/** @returns why `/readyz` would answer 503; undefined if it would not */
 async function findObstacle(config: Config): Promise<string | undefined> {
   const { store } = config;
   const isNew = store.kind === "sqlite" && !existsSync(store.path);

@@ -191,7 +191,7 @@ async function startAnew(yes: boolean, stores: Stores): Promise<number> {
   return 0;
 }
 
-/** @returns false without a terminal, where the operator cannot be asked */
+/** @returns false without a terminal, if the operator cannot be asked */
 async function isConfirmed(): Promise<boolean> {
   if (!process.stdin.isTTY) return false;
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
@@ -206,7 +206,7 @@ function keysetOf({ keyset: storage, floor }: Stores): Keyset {
   return createKeyset({ storage, floor, now: systemClock });
 }
 
-/** Tells the operator the setting to write down where the broker cannot store it itself. */
+/** Tells the operator the setting to write down if the broker cannot store it itself. */
 async function revisionLine(revision: number, { floor }: Pick<Stores, "floor">): Promise<string> {
   const kept = await floor.kept();
   return kept >= revision

@@ -47,7 +47,7 @@ export function buildVendors(
     const { success, data } = schema.safeParse(entries.get(id) ?? {});
     if (!success) continue;
     const found = registry.get(id);
-    // A vendor of the operator's own may have an id that is an alias in the registry.
+    // the operator's own vendor may have an id that is an alias in the registry.
     const known = found?.vendor.id === id ? found : undefined;
     vendors.set(id, buildVendor(id, data, known, { env, problems, warnings }));
     const isWritten = (data.issuer ?? data.authorization_endpoint ?? data.token_endpoint) !== undefined;

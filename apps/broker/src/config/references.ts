@@ -1,5 +1,5 @@
 /**
- * Resolves `env:NAME` and `file:PATH` in place of any string, over the whole tree and before any
+ * Resolves `env:NAME` and `file:PATH` instead of any string, over the whole tree and before any
  * check, so that a secret need not be in the file. References do not nest: the text that a
  * reference yields is a plain value.
  */

@@ -1,7 +1,7 @@
 /**
  * Finds the configuration: the file that BROKER_CONFIG names, broker.yaml in the start directory,
- * or neither; or, where the sandbox is asked for, none of them. Returns the tree as written; schema/ interprets it. No message quotes the file,
- * because it can contain secrets.
+ * or neither; or, if the sandbox is asked for, none of them. Returns the tree as written; schema/
+ * interprets it. No message quotes the file, because it can contain secrets.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -24,7 +24,7 @@ export interface Source {
 }
 
 /**
- * Whether the sandbox runs: where there is no configuration (`default`), whatever there is
+ * Whether the sandbox runs: if there is no configuration (`default`), whatever there is
  * (`always`), or not at all (`absent`), because the built file has none.
  */
 export type SandboxUse = "default" | "always" | "absent";

@@ -56,8 +56,8 @@ export type StoreConfig =
     };
 
 /**
- * `store`: the keyset is in the store, sealed by a key file beside it. `file`: it is in a file of
- * its own. `kms`: it is in the store, sealed under that key (the ARN of a key or of an alias).
+ * `store`: the keyset is in the store, sealed by a key file beside it. `file`: it is in a separate
+ * file. `kms`: it is in the store, sealed under that key (the ARN of a key or of an alias).
  */
 export type KeysConfig =
   | { readonly kind: "store" }
@@ -99,8 +99,8 @@ export interface ClientConfig extends Client {
 }
 
 /**
- * A vendor as the registry knows it, before the operator's file adds to it. A vendor of the
- * operator's own has fewer fields.
+ * A vendor as the registry knows it, before the operator's file adds to it. the operator's own
+ * vendor has fewer fields.
  */
 export type VendorTemplate = Pick<RegistryEntry, "vendor" | "placeholders" | "setup" | "byoc" | "serverUrl"> &
   Partial<Pick<RegistryEntry, "verification" | "aliases" | "sunsets" | "clientsOf">>;
@@ -122,10 +122,10 @@ export interface VendorConfig extends VendorTemplate {
   readonly credentials: readonly ConfiguredCredentials[];
   /**
    * Where each tenant issues its own clients: by placeholder, the tenants at which the broker's
-   * credentials are used. Others are for clients with credentials of their own.
+   * credentials are used. Others are for clients with their own credentials.
    */
   readonly tenants?: TenantValues;
-  /** For dynamic client registration at the vendor, when the owner has no token of its own. */
+  /** For dynamic client registration at the vendor, when the owner has no own token. */
   readonly initialAccessToken?: Secret;
   /**
    * The registry knows that the vendor registers no clients, and the file adds no endpoint for it,

@@ -74,7 +74,7 @@ function isOpenToOthers(path: string, permissions: number): boolean {
  * Vendors that share one callback path and whose answers do not name them. A malicious or
  * compromised vendor among them can send its users on to another vendor and receive the codes that
  * the other vendor issues (rfc9700#4.4). Registry vendors without `iss` are the normal case, so the
- * warning covers only a vendor of the operator's own beside any other.
+ * warning covers only the operator's own vendor beside any other.
  *
  * @param own ids of vendors that the registry does not know, or whose issuer or endpoints the
  *   operator has written

@@ -91,7 +91,7 @@ export async function explain(
   };
 }
 
-/** Why the flow has a callback path of its own. */
+/** Why the flow has its own callback path. */
 const TIER_REASONS = {
   vendor: "The request describes the vendor. The operator of the broker can write an entry for it, which is tier 1",
   placeholder: "A placeholder of this vendor can fill a whole domain",

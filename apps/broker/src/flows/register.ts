@@ -1,5 +1,5 @@
 /**
- * POST /register: registers a client of the caller's own at a vendor, by dynamic client
+ * POST /register: registers the caller's own client at a vendor, by dynamic client
  * registration. The vendor's answer goes to the caller unchanged; the broker stores nothing. Before
  * it: routes/register.ts. After it: the caller uses the credentials (BYOC).
  */

@@ -15,7 +15,7 @@ export interface Account {
   readonly sub: string;
 }
 
-/** The backend waits for its tokens meanwhile. */
+/** The backend waits for its tokens in the meantime. */
 const USERINFO_SECONDS = 3;
 
 /**

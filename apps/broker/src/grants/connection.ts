@@ -98,7 +98,7 @@ export function sealConnection(connection: Connection, clientId: string, { keyse
 }
 
 /**
- * Returns the value that a client presented if it says the same; otherwise seals it anew: with the
+ * Returns the value that a client presented if it says the same; otherwise seals it again: with the
  * hashes of other tokens, under a newer key, or because it is of an earlier release and lacks the
  * check hosts of the vendor, which has just issued new tokens.
  *
@@ -161,9 +161,9 @@ function openedUnder(key: Buffer, now: Deps["now"]): ExpiringMap<Connection> {
 }
 
 /**
- * Whether everything in it comes from the operator's configuration: no account, no token, nothing of
- * a callback, and no value that a request brought, because a placeholder or an endpoint can name the
- * user's own tenant.
+ * Whether everything in it comes from the operator's configuration: no account, no token, nothing
+ * of a callback, and no value that a request brought, because a placeholder or an endpoint can name
+ * the user's own tenant.
  */
 function namesNoUser(connection: Connection): boolean {
   const { iss, sub, callbackData, tokens, credentialsSource } = connection;
@@ -179,7 +179,7 @@ export function notOurs(cause?: unknown): OAuthError {
   return new OAuthError("invalid_request", "connection is not one of this client", { cause });
 }
 
-/** Of the key that a value is sealed under. */
+/** The id of the key that a value is sealed under. */
 export function kidOf(value: string): string {
   return value.slice(0, Math.max(value.indexOf("."), 0));
 }

@@ -2,7 +2,7 @@
  * What issued the token of a refresh, revoke, check or explain request. The caller names it by
  * `connection`, by a sealed refresh token, which has the connection inside, or by `vendor` (and the
  * parameters of BYOC and manual mode) if it kept only that. With a connection nothing is guessed;
- * with `vendor` the active credentials are used, where no other owner shares them. BYOC credentials
+ * with `vendor` the active credentials are used, if no other owner shares them. BYOC credentials
  * come with each call: the connection holds their client id, not the secret.
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
@@ -75,7 +75,7 @@ export async function readGrantContext(
 /** A connection that came with the request. */
 interface Origin {
   readonly connection: Connection;
-  /** Of the key that it is sealed under. */
+  /** The id of the key that it is sealed under. */
   readonly kid: string;
   /** The value of `connection`; absent when it came inside a refresh token. */
   readonly presented?: string;

@@ -9,7 +9,7 @@ import { type Clock, createExpiringMap, type EpochSeconds } from "@oauth-broker/
 const PERIOD_SECONDS = 60;
 /** An ordinary answer with an ID token has two to six KB. */
 export const MOST_ANSWER_BYTES = 8 * 1024;
-/** Of one client in a period and a process; at most twice that is in the store at a time. */
+/** The limit for one client in a period and a process; at most twice that is in the store at a time. */
 export const MOST_CLIENT_BYTES = 16 * 1024 * 1024;
 /** Clients come from the configuration. */
 const MOST_CLIENTS = 50_000;

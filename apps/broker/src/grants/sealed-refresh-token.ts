@@ -1,8 +1,8 @@
 /**
- * What a client with `refresh_tokens: sealed` gets in place of the vendor's refresh token: an opaque
- * value with that token and its connection inside, bound to the client. So a refresh or a revocation
- * needs nothing beside it, and any OAuth library can send it. Sealed under the keyset; nothing is
- * stored. It opens whatever the client's setting is now.
+ * What a client with `refresh_tokens: sealed` gets instead of the vendor's refresh token: an opaque
+ * value with that token and its connection inside, bound to the client. So a refresh or a
+ * revocation needs nothing beside it, and any OAuth library can send it. Sealed under the keyset;
+ * nothing is stored. It opens whatever the client's setting is now.
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { isSameText } from "@oauth-broker/oauth-core/protocol";
@@ -13,7 +13,7 @@ import { type Connection, kidOf } from "./connection.ts";
 /** No vendor's token begins so. The number is the format's. */
 const PREFIX = "sealed1.";
 const PURPOSE = "refresh-token";
-/** Of what is inside: the value then has at most 22 KB, and fits into a request with all else. */
+/** The limit for what is inside: the value then has at most 22 KB, and fits into a request with all else. */
 const MOST_BYTES = 16 * 1024;
 
 /** What is inside. */
@@ -21,7 +21,7 @@ export interface SealedGrant {
   /** The vendor's. */
   readonly refreshToken: string;
   readonly connection: Connection;
-  /** Of the key that it is sealed under. */
+  /** The id of the key that it is sealed under. */
   readonly kid: string;
 }
 
@@ -36,7 +36,7 @@ export function isSealedRefreshToken(token: string): boolean {
   return token.startsWith(PREFIX);
 }
 
-/** @returns undefined where the vendor's token is too long to be sealed */
+/** @returns undefined if the vendor's token is too long to be sealed */
 export function sealRefreshToken(
   refreshToken: string,
   connection: Connection,
@@ -50,7 +50,7 @@ export function sealRefreshToken(
   return `${PREFIX}${kid}.${seal(key, text, [PURPOSE])}`;
 }
 
-/** @returns undefined for a token of the vendor's own */
+/** @returns undefined for the vendor's own token */
 export async function readSealedGrant(
   token: string | undefined,
   clientId: string,

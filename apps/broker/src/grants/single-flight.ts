@@ -3,7 +3,7 @@
  * (bar#RF-1). A record is the lease. The process that creates it calls the vendor and stores the
  * answer in it, sealed under a key derived from what equal callers present; the other processes
  * read it. An expired lease (its process crashed) may be taken over. A token that the vendor has
- * answered is not sent again for as long as an answer is replayed, also where the caller may not
+ * answered is not sent again for as long as an answer is replayed, even if the caller may not
  * have that answer, or it was not kept (docs/decisions/0062).
  */
 import { hash } from "node:crypto";

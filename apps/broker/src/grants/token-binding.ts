@@ -21,12 +21,12 @@ export interface PresentedToken {
   readonly kinds: readonly TokenKind[];
 }
 
-/** Of a hash of 32 bytes: no other token is found for a given hash. */
+/** This many bytes of a hash of 32 bytes: no other token is found for a given hash. */
 const HASH_BYTES = 16;
 
 /**
- * @returns the connection with the hashes of new tokens, in place of those of the tokens before
- *   them; without any where they are not needed
+ * @returns the connection with the hashes of new tokens, instead of those of the tokens before
+ *   them; without any if they are not needed
  */
 export function bindTokens(
   { tokens: _before, ...connection }: Connection,

@@ -41,7 +41,7 @@ export interface KeysetStorage {
    */
   write(over: Pick<StoredKeyset, "tag"> | undefined, next: Omit<StoredKeyset, "tag">): Promise<boolean>;
   /**
-   * Asks for the data key that the first write needs, and writes nothing, but the key file where
+   * Asks for the data key that the first write needs, and writes nothing, but the key file if
    * there is none. Absent where nothing seals.
    *
    * @throws OAuthError as `write`

@@ -40,7 +40,7 @@ interface KeysetDocument {
   readonly version: 1;
   readonly generations: readonly Generation[];
   /**
-   * For the `{context}` paths of custom vendors: changing it means registering each of them anew.
+   * For the `{context}` paths of custom vendors: changing it means registering each of them again.
    */
   readonly contextSecret: string;
 }
@@ -50,9 +50,9 @@ export const PUBLISH_SECONDS = 60;
 /** A state signed just before a rotation is accepted this much longer. */
 export const RETIRED_STATE_SECONDS = 900;
 /**
- * A root that has been replaced signs nothing new for long: its states, and the MACs of its records,
- * count this many seconds more. A record lives ten minutes, and an hour longer for `broker flow ID`.
- * What it sealed under another purpose opens for ever.
+ * A root that has been replaced signs nothing new for long: its states, and the MACs of its
+ * records, count this many seconds more. A record lives ten minutes, and an hour longer for
+ * `broker flow ID`. What it sealed under another purpose opens for ever.
  */
 const RETIRED_SECONDS: Partial<Record<KeyPurpose, number>> = { state: RETIRED_STATE_SECONDS, "record-mac": 4_500 };
 /** Unknown kids cause at most one re-read of the storage per second. */
@@ -94,7 +94,7 @@ export interface Keyset {
    */
   adopt(revision: number): Promise<number>;
   /**
-   * Makes a keyset in place of one that is gone; only on the operator's command.
+   * Makes a keyset instead of one that is gone; only on the operator's command.
    * @returns its revision, above all that were in use
    * @throws OAuthError temporarily_unavailable while there is a keyset
    */
@@ -212,7 +212,7 @@ export function createKeyset({
     async find(purpose, kid) {
       const known = (): Generation | undefined => loaded().generations.find((generation) => generation.kid === kid);
       if (known() === undefined) {
-        // Of several callers at once the first reads and all wait: none is refused meanwhile.
+        // Of several callers at once the first reads and all wait: none is refused in the meantime.
         await (now() - lastReadAt >= REREAD_SECONDS ? read() : latestRead);
       }
       const generation = known();

@@ -29,8 +29,8 @@ ${others.length === 0 ? undefined : html`<details><summary>${others.length} more
 }
 
 /**
- * The vendors this broker is run for: those the operator configured, and those with a file of their
- * own. The others are a long list.
+ * The vendors this broker is run for: those the operator configured, and those with a separate
+ * file. The others are a long list.
  */
 function isOurs({ verification, credentials }: VendorConfig): boolean {
   return verification === undefined || verification.status === "first-class" || credentials.length > 0;

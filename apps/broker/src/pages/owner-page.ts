@@ -20,7 +20,7 @@ export interface OwnerPage {
 
 /**
  * A vendor may ignore a scope it does not know, so that the words are the client's choice: one a
- * line, as code, they cannot be read as a sentence of ours. All of them, and whole, so that none
+ * line, as code, they cannot be read as one of our sentences. All of them, and whole, so that none
  * hides behind others; vendor-choice/request.ts bounds their length together.
  */
 function scopeList(scope: readonly string[]): Markup {

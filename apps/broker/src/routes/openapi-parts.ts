@@ -88,70 +88,65 @@ export const RESPONSES: Record<string, Schema> = {
     content: { "text/html": { schema: { type: "string" } } },
   },
   Page: {
-    description: "A page that says what happened, and leads back where there is a way.",
+    description: "A page that says what happened, and leads back if there is a way.",
     content: { "text/html": { schema: { type: "string" } } },
   },
 };
 
 /** The caller's own credentials at the vendor, and its own endpoints. */
 const OWN: Record<string, Schema> = {
-  vendor_client_id: text("This is the caller's own client at the vendor (BYOC). Without a secret it is a public one.", {
+  vendor_client_id: text("The caller's own client at the vendor (BYOC). Without a secret it is a public one.", {
     maxLength: 2048,
   }),
-  vendor_client_secret: text(
-    "This is the secret of that client. It travels with each call that needs it, and is never kept.",
-    {
-      maxLength: 2048,
-    },
-  ),
+  vendor_client_secret: text("The secret of that client. It travels with each call that needs it, and is never kept.", {
+    maxLength: 2048,
+  }),
   placeholders: text(
-    "This is a JSON object of strings. They fill the {placeholders} of the vendor's endpoints, or of those given here.",
+    "A JSON object of strings. They fill the {placeholders} of the vendor's endpoints, or of those given here.",
   ),
-  issuer: text("This is the vendor's issuer (manual mode). The endpoints then come from its metadata alone."),
-  authorization_endpoint: text(
-    "This is the vendor's authorization endpoint (manual mode). Empty means the entry's own.",
-  ),
-  token_endpoint: text("This is the vendor's token endpoint (manual mode). Empty means the entry's own."),
+  issuer: text("The vendor's issuer (manual mode). The endpoints then come from its metadata alone."),
+  authorization_endpoint: text("The vendor's authorization endpoint (manual mode). Empty means the entry's own."),
+  token_endpoint: text("The vendor's token endpoint (manual mode). Empty means the entry's own."),
 };
 
 export const PUSHED: Record<string, Schema> = {
-  client_id: text("This is the client that authenticates."),
-  response_type: text("This is always code.", { enum: ["code"] }),
+  client_id: text("The client that authenticates."),
+  response_type: text("Always code.", { enum: ["code"] }),
   vendor: text(
-    "This is a vendor's id of /v1/vendors. It may be left out, or be custom, where issuer or both endpoints are given.",
+    "A vendor's id of /v1/vendors. It may be left out, or be custom, if issuer or both endpoints are given.",
   ),
   redirect_uri: text("This is one of the client's registered URIs, character for character."),
-  code_challenge: text("This is the challenge of PKCE #1, BASE64URL(SHA-256(code_verifier)).", {
+  code_challenge: text("The challenge of PKCE #1, BASE64URL(SHA-256(code_verifier)).", {
     minLength: 43,
     maxLength: 43,
   }),
-  code_challenge_method: text("This is always S256.", { enum: ["S256"] }),
+  code_challenge_method: text("Always S256.", { enum: ["S256"] }),
   state: text("The broker returns it byte for byte.", { maxLength: 4096 }),
-  scope: text("Scopes are separated by spaces. Without them the vendor's default scopes are asked for."),
-  login_hint: text("The broker passes it to the vendor."),
-  prompt: text("The broker passes it to the vendor."),
-  resource: text("This is an absolute URI without a fragment (RFC 8707)."),
+  scope: text("Scopes are separated by spaces. Without them the vendor's default scopes are requested."),
+  login_hint: text("Passed to the vendor."),
+  prompt: text("Passed to the vendor."),
+  resource: text("An absolute URI without a fragment (RFC 8707)."),
   vendor_params: text(
-    "This is a JSON object of strings with further authorization parameters. Names that OAuth reserves are refused.",
+    "A JSON object of strings with further authorization parameters. Names that OAuth reserves are refused.",
   ),
   ...OWN,
 };
 
 export const AUTHENTICATION: Record<string, Schema> = {
-  client_secret: text("This is the client's secret, for client_secret_post."),
+  client_secret: text("The client's secret, for client_secret_post."),
   client_assertion_type: text("This is urn:ietf:params:oauth:client-assertion-type:jwt-bearer, for private_key_jwt."),
   client_assertion: text(
-    "This is the client's signed JWT, for private_key_jwt. Its aud is the issuer, it lives 60 s at most, and its jti works once.",
+    "The client's signed JWT, for private_key_jwt. Its aud is the issuer, it lives 60 s at most, and its jti works once.",
   ),
 };
 
 export const CONNECTION: Schema = text(
-  "This is the connection as it came with the token. It names what issued the token. A sealed refresh token may stand in its place. Where clients of several owners share the vendor client, it is required.",
+  "The connection as it came with the token. It names what issued the token. A sealed refresh token may be sent instead. It is required if clients of several owners share the vendor client.",
 );
 
 export const WHAT_MINTED: Record<string, Schema> = {
   connection: CONNECTION,
-  vendor: text("It stands in place of connection, with the parameters below as the flow had them."),
+  vendor: text("The vendor, instead of connection, with the parameters below as the flow had them."),
   ...OWN,
 };
 
@@ -163,7 +158,7 @@ export const COMPONENTS: Schema = {
       type: "http",
       scheme: "basic",
       description:
-        "This is client_secret_basic. The form parameters of client_secret_post and private_key_jwt may stand in its place.",
+        "HTTP Basic (client_secret_basic). The form parameters of client_secret_post and private_key_jwt may be sent instead.",
     },
     clientAssertion: {
       type: "http",
@@ -177,19 +172,19 @@ export const CALLBACK = "https://acme.platform.example/oauth/vendor-callback";
 
 export const TO_VENDOR = redirect(
   "The browser goes on.",
-  "It is the vendor's authorization URL, or the client's redirect URI with an error.",
+  "The vendor's authorization URL, or the client's redirect URI with an error.",
   "uri",
   "https://vendor.example/oauth/authorize?response_type=code",
 );
 const TO_CLIENT = redirect(
   "The browser goes back to the client.",
-  "It is the client's redirect URI, with code, state and iss, or with an error.",
+  "The client's redirect URI, with code, state and iss, or with an error.",
   "uri",
   `${CALLBACK}?code=…&state=…&iss=…`,
 );
 const TO_GET = redirect(
   "The browser repeats the answer by GET, so that its cookie is present.",
-  "It is the same path, with what was posted as its query.",
+  "The same path, with what was posted as its query.",
   "uri-reference",
   "/v1/callback?code=…&state=…",
 );
@@ -210,11 +205,11 @@ export const callback = (operationId: string, summary: string): Schema => ({
     summary,
     ...OPEN,
     parameters: [
-      query("code", "This is the vendor's code."),
-      query("state", "This is the broker's state, which it sent to the vendor."),
-      query("iss", "This is the vendor's issuer (RFC 9207), where it sends one."),
-      query("error", "This is the vendor's error, where there is no code."),
-      query("error_description", "This is the vendor's sentence about it."),
+      query("code", "The vendor's code."),
+      query("state", "The broker's state, which it sent to the vendor."),
+      query("iss", "The vendor's issuer (RFC 9207), if it sends one."),
+      query("error", "The vendor's error, if there is no code."),
+      query("error_description", "The vendor's sentence about it."),
     ],
     responses: { "303": TO_CLIENT, "400": PAGE, ...PREFETCHED, ...TOO_LARGE, "503": PAGE },
   },
@@ -222,7 +217,7 @@ export const callback = (operationId: string, summary: string): Schema => ({
     operationId: `${operationId}FormPost`,
     summary: `${summary}, by form_post`,
     ...OPEN,
-    requestBody: form({ code: text("This is the vendor's code."), state: text("This is the broker's state.") }, [], {
+    requestBody: form({ code: text("The vendor's code."), state: text("The broker's state.") }, [], {
       code: { code: "…", state: "…" },
     }),
     responses: { "303": TO_GET, "400": PAGE, "413": PAGE, "415": PAGE, ...TOO_LARGE, "503": PAGE },

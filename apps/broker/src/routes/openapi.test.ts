@@ -94,7 +94,7 @@ it("documents the refusals of the list of vendors, and answers with them (#29)",
   await close();
 });
 
-it("describes everything in whole sentences, with an example of each body (#29)", () => {
+it("describes everything, with an example of each body (#29)", () => {
   const descriptions = [...JSON.stringify(document).matchAll(/"description":"((?:[^"\\]|\\.)*)"/g)].map(
     ([, one]) => one,
   );

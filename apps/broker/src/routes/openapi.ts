@@ -59,7 +59,7 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
     paths: {
       "/.well-known/oauth-authorization-server": open("getMetadata", "The metadata of RFC 8414", {
         "200": json(
-          "These are the broker's endpoints and what they take.",
+          "The broker's endpoints and what they take.",
           { type: "object" },
           {
             issuer,
@@ -95,7 +95,7 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
               type: "object",
               required: ["request_uri", "expires_in"],
               properties: {
-                request_uri: text("It works once."),
+                request_uri: text("The request URI. It works once."),
                 expires_in: { type: "integer", description: "It ends after this many seconds." },
               },
             },
@@ -109,13 +109,13 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
           summary: "The user's browser leaves for the vendor",
           ...OPEN,
           parameters: [
-            query("client_id", "This is the client that pushed the request."),
-            query("request_uri", "This is what /v1/par returned."),
+            query("client_id", "The client that pushed the request."),
+            query("request_uri", "What /v1/par returned."),
           ],
           responses: {
             "200": {
               description:
-                "Where clients of several owners share the vendor's credentials, a page names client and owner first.",
+                "If clients of several owners share the vendor's credentials, a page names client and owner first.",
               content: { "text/html": { schema: { type: "string" } } },
             },
             "303": TO_VENDOR,
@@ -131,10 +131,10 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
           ...OPEN,
           requestBody: form(
             {
-              client_id: text("It is the one of the query."),
-              request_uri: text("It is the one of the query, and is spent here."),
-              decision: text("This is the button that was pressed.", { enum: ["approve", "deny"] }),
-              csrf: text("This is the token of the page that this browser was shown."),
+              client_id: text("The same as in the query."),
+              request_uri: text("The same as in the query. It is spent here."),
+              decision: text("The button that was pressed.", { enum: ["approve", "deny"] }),
+              csrf: text("The token of the page that this browser was shown."),
             },
             ["client_id", "request_uri", "decision", "csrf"],
             { approve: { client_id: "platform", request_uri: REQUEST_URI, decision: "approve", csrf: "…" } },
@@ -149,7 +149,7 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
             name: "context",
             in: "path",
             required: true,
-            description: "It is the one that /v1/explain shows for this client and vendor.",
+            description: "The context that /v1/explain shows for this client and vendor.",
             schema: { type: "string" },
           },
         ],
@@ -160,16 +160,14 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
         "Redeem the broker's code, or refresh",
         form(
           {
-            grant_type: text("This is the grant.", { enum: ["authorization_code", "refresh_token"] }),
-            code: text("This is the broker's code."),
-            redirect_uri: text("It is the one that was pushed."),
-            code_verifier: text("This is the verifier of PKCE #1.", { minLength: 43, maxLength: 128 }),
-            refresh_token: text(
-              "This is the refresh token. A sealed one needs neither connection nor vendor beside it.",
-            ),
+            grant_type: text("The grant.", { enum: ["authorization_code", "refresh_token"] }),
+            code: text("The broker's code."),
+            redirect_uri: text("The redirect URI that was pushed."),
+            code_verifier: text("The verifier of PKCE #1.", { minLength: 43, maxLength: 128 }),
+            refresh_token: text("The refresh token. A sealed one needs neither connection nor vendor beside it."),
             scope: text("A refresh may ask for a narrower scope."),
             ...WHAT_MINTED,
-            client_id: text("This is the client."),
+            client_id: text("The client."),
             ...AUTHENTICATION,
           },
           ["grant_type"],
@@ -181,7 +179,7 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
         {
           "200": {
             description:
-              "These are the vendor's tokens. A client with token_encrypted_response_alg gets the same as a compact JWE.",
+              "The vendor's tokens. A client with token_encrypted_response_alg gets the same as a compact JWE.",
             content: {
               "application/json": {
                 schema: ref("Tokens"),
@@ -194,7 +192,7 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
                   vendor_data: {},
                 },
               },
-              "application/jwt": { schema: text("This is a compact JWE. Its plaintext is Tokens as JSON.") },
+              "application/jwt": { schema: text("A compact JWE. Its plaintext is Tokens as JSON.") },
             },
           },
         },
@@ -204,10 +202,10 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
         "Revoke at the vendor (RFC 7009)",
         form(
           {
-            token: text("This is the token to revoke."),
-            token_type_hint: text("It is access_token or refresh_token."),
+            token: text("The token to revoke."),
+            token_type_hint: text("Either access_token or refresh_token."),
             ...WHAT_MINTED,
-            client_id: text("This is the client."),
+            client_id: text("The client."),
             ...AUTHENTICATION,
           },
           ["token"],
@@ -219,7 +217,7 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
             {
               type: "object",
               required: ["revoked"],
-              properties: { revoked: text("It says what ended.", { enum: ["token", "grant", "already"] }) },
+              properties: { revoked: text("What ended.", { enum: ["token", "grant", "already"] }) },
             },
             { revoked: "grant" },
           ),
@@ -230,20 +228,20 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
         "Is this connection still good?",
         form(
           {
-            access_token: text("This is the token. It is sent only to hosts that the connection pins."),
+            access_token: text("The token. It is sent only to hosts that the connection pins."),
             connection: CONNECTION,
-            refresh_token: text("A sealed refresh token may stand in place of connection."),
-            scope: text("These are the scopes that the caller needs, separated by spaces."),
-            vendor_client_id: text("It is the one that the connection names (BYOC)."),
-            vendor_client_secret: text("It is the secret of vendor_client_id, which is never kept (BYOC)."),
-            client_id: text("This is the client."),
+            refresh_token: text("A sealed refresh token may be sent instead of connection."),
+            scope: text("The scopes that the caller needs, separated by spaces."),
+            vendor_client_id: text("The client id that the connection names (BYOC)."),
+            vendor_client_secret: text("The secret of vendor_client_id, which is never kept (BYOC)."),
+            client_id: text("The client."),
             ...AUTHENTICATION,
           },
           ["access_token"],
           { connection: { access_token: "…", connection: "…", scope: "read" } },
         ),
         {
-          "200": json("This is what the vendor said of the token. Nothing is kept.", ref("Check"), {
+          "200": json("What the vendor said of the token. Nothing is kept.", ref("Check"), {
             active: true,
             checked_by: "introspection",
             scope: "read write",
@@ -259,7 +257,7 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
         }),
         {
           "200": json(
-            "These are the tier, the endpoints, the redirect URI to register, and each value with its source. Nothing is stored.",
+            "The tier, the endpoints, the redirect URI to register, and each value with its source. Nothing is stored.",
             { type: "object" },
             { vendor: "my-vendor", tier: 1, redirect_uri: `${issuer}/v1/callback` },
           ),
@@ -275,20 +273,20 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
               name: "q",
               in: "query",
               required: false,
-              description: "It is a part of an id, a name or an alias. The best matches come first.",
+              description: "A part of an id, a name or an alias. The best matches come first.",
               schema: { type: "string", maxLength: 64 },
               example: "my",
             },
           ],
           responses: {
             "200": json(
-              "These are the vendors. A client that authenticates also sees which have approved it.",
+              "The vendors. A client that authenticates also sees which have approved it.",
               {
                 type: "object",
                 required: ["vendors"],
                 properties: {
                   vendors: { type: "array", items: ref("Vendor") },
-                  did_you_mean: text("Where a search finds none, this is the nearest name."),
+                  did_you_mean: text("The nearest name, if a search finds none."),
                 },
               },
               { vendors: [], did_you_mean: "my-vendor" },
@@ -304,7 +302,7 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
             name: "id",
             in: "path",
             required: true,
-            description: "It is a vendor's id, or one of its other names.",
+            description: "A vendor's id, or one of its other names.",
             schema: { type: "string" },
             example: "my-vendor",
           },
@@ -314,7 +312,7 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
           summary: "One vendor",
           security: [{}, { clientBasic: [] }],
           responses: {
-            "200": json("This is the vendor, with the sources of its entry.", ref("VendorDetails")),
+            "200": json("The vendor, with the sources of its entry.", ref("VendorDetails")),
             ...REFUSED,
             "404": NOT_FOUND,
             ...TOO_LARGE,
@@ -333,9 +331,9 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
                 schema: {
                   type: "object",
                   properties: {
-                    vendor: text("This is a vendor's id of /v1/vendors."),
+                    vendor: text("A vendor's id of /v1/vendors."),
                     initial_access_token: text(
-                      "Some vendors require one. Otherwise that of the configuration is used, the owner's before the vendor's.",
+                      "Some vendors require an initial access token. Without one the broker sends the owner's of the configuration, else the vendor's.",
                     ),
                   },
                   required: ["vendor"],
@@ -346,7 +344,7 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
           },
           responses: {
             "201": json(
-              "This is the vendor's own answer, byte for byte. Nothing of it is kept.",
+              "The vendor's own answer, byte for byte. Nothing of it is kept.",
               {},
               {
                 client_id: "…",
@@ -355,7 +353,7 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
             ),
             default: {
               description:
-                "This is the vendor's own refusal, with its status and Content-Type, or ours, which has the members of Error.",
+                "The vendor's own refusal, with its status and Content-Type, or ours, which has the members of Error.",
             },
             ...ERRORS,
             ...TOO_LARGE,
@@ -371,17 +369,17 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
       }),
       "/metrics": open("getMetrics", "Prometheus text", {
         "200": {
-          description: "These are the metrics of this process.",
+          description: "The metrics of this process.",
           content: { "text/plain": { schema: { type: "string" } } },
         },
       }),
       "/openapi.json": open("getOpenApi", "This document", {
-        "200": json("This is the document in OpenAPI 3.1.", { type: "object" }),
+        "200": json("The document in OpenAPI 3.1.", { type: "object" }),
       }),
       "/favicon.ico": open("getIcon", "No icon", { "204": { description: "There is no icon." } }),
       "/": open("getHomePage", "A page for people", {
         "200": {
-          description: "It says what the broker is, and lists the vendors.",
+          description: "A page that says what the broker is and lists the vendors.",
           content: { "text/html": { schema: { type: "string" } } },
         },
       }),

@@ -56,7 +56,7 @@ export async function startSamplePlatform(options: SamplePlatformOptions, lastPo
   return { url, redirectUri: `${url}${CALLBACK_PATH}`, close };
 }
 
-/** Another program may have taken the port meanwhile: then any free one. */
+/** Another program may have taken the port in the meantime: then any free one. */
 async function listenAt(app: Hono, port: number | undefined): Promise<Listening> {
   const host = "127.0.0.1";
   return listen(app, { host, port: port ?? 0 }).catch(() => listen(app, { host, port: 0 }));

@@ -39,7 +39,7 @@ export const FLOORS: readonly FloorCase[] = [
   { name: "the configuration", floorOf: () => ({ minimum: 2 }) },
 ];
 
-/** Created anew for each test of the file that calls it, together with the tested modules. */
+/** Created again for each test of the file that calls it, together with the tested modules. */
 export function keysetFixture(): KeysetFixture {
   const fixture = { folder: "", wrapper: undefined as unknown as LocalKeyWrapper };
   beforeEach(async () => {

@@ -31,7 +31,7 @@ const BYTES = 16;
 const CONTEXT = /^[\w-]{22}$/;
 
 /**
- * @param key never rotates: with another key every custom vendor would have to be registered anew
+ * @param key never rotates: with another key every custom vendor would have to be registered again
  */
 export function callbackContext(context: CallbackContext, key: Buffer): string {
   const { clientId, vendor, authorizationEndpoint, tokenEndpoint, vendorClientId } = context;

@@ -2,7 +2,7 @@
  * Chooses the vendor, the credentials and the endpoints: once when a flow begins, and again by the
  * same rules on every later leg, refresh and revocation. Sends nothing before it is clear that the
  * caller may use the vendor and the broker's credentials there. A client id of the broker's that a
- * caller brings to a vendor of its own is refused after discovery; no credential is sent.
+ * caller brings to its own vendor is refused after discovery; no credential is sent.
  */
 import { flowContextHash, withClientId } from "@oauth-broker/oauth-core/client";
 import type { Parameters } from "@oauth-broker/oauth-core/protocol";
@@ -65,9 +65,9 @@ export type ChoiceDeps = Pick<
 >;
 
 /**
- * Choices at tier 1 of entries without placeholders, with credentials of the operator. Such a choice
- * depends on objects of the configuration, by which it is kept, and on the vendor as this broker has
- * resolved it, which is compared at each use.
+ * Choices at tier 1 of entries without placeholders, with credentials of the operator. Such a
+ * choice depends on objects of the configuration, by which it is kept, and on the vendor as this
+ * broker has resolved it, which is compared at each use.
  */
 const KEPT = new WeakMap<VendorCredentials, WeakMap<ClientConfig, VendorChoice>>();
 

@@ -119,7 +119,7 @@ function endpointsOfEntry(target: VendorTarget, entry: VendorConfig, deps: Endpo
   });
   requireNoReservedParameter(overrides.authorizationEndpoint, vendor);
   return {
-    // The entry's own id, where the caller used an alias.
+    // The entry's own id, if the caller used an alias.
     target: { vendor: vendor.id, ...targetFields({ ...target, placeholders: values }) },
     base,
     overrides,
@@ -145,7 +145,7 @@ function requireNoReservedParameter(authorizationEndpoint: string | undefined, v
 
 /**
  * What of the endpoints is known to be the caller's before anything is sent. An endpoint of the
- * request at the issuer of an entry without one of its own may still be what discovery finds.
+ * request at the issuer of an entry without its own may still be what discovery finds.
  */
 export function callersPartOf({ base, overrides, fillsDomain }: VendorEndpoints): CallersPart | undefined {
   if (fillsDomain) return base.id === CUSTOM_VENDOR ? "vendor" : "placeholder";
@@ -195,8 +195,8 @@ export function requireOwnCredentials(callersPart: CallersPart | undefined): voi
 }
 
 /**
- * The proxy resolves names, so that no address of a name can be checked: what a request names is not
- * reached.
+ * The proxy resolves names, so that no address of a name can be checked: what a request names is
+ * not reached.
  *
  * @throws OAuthError unauthorized_client
  */

@@ -93,8 +93,8 @@ export function requireNotEnded(
 }
 
 /**
- * @param target its own endpoints take the place of the entry's; those of an entry that live metadata
- *   decides count only here, once they are resolved
+ * @param target its own endpoints take the place of the entry's; those of an entry that live
+ *   metadata decides count only here, once they are resolved
  * @returns the first announced end that has come for an endpoint where flows start
  */
 export function endedSunset(
@@ -156,7 +156,7 @@ export function nearestName(written: string, vendors: Deps["vendors"]): string |
   return NAME.test(written) ? nearest(written, namesOf(vendors)) : undefined;
 }
 
-/** Of one configuration, which does not change. */
+/** The names in one configuration, which does not change. */
 const names = new WeakMap<Deps["vendors"], readonly string[]>();
 
 /** Ids and aliases of the vendors that are on. */

@@ -1,6 +1,6 @@
 /**
- * Reads the vendor parameters of a request: an entry's id, values for its {placeholders}, endpoints
- * of the caller's own (manual mode), the caller's own credentials (BYOC), scope and further
+ * Reads the vendor parameters of a request: an entry's id, values for its {placeholders}, the
+ * caller's own endpoints (manual mode), the caller's own credentials (BYOC), scope and further
  * parameters of the authorization request. Reads and refuses; sends no request. The target is kept
  * in the flow record and in `connection`; neither holds a secret in plaintext. At the end: the
  * vendor that an id or another name stands for, wherever one is taken from a request or the file.

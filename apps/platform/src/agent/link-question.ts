@@ -109,7 +109,7 @@ function refuse(description: string): never {
   throw new OAuthError("vendor_response_invalid", description, { reason: "question_refused" });
 }
 
-/** Cancelled where the URL was not offered: nothing was accepted there. */
+/** Cancelled if the URL was not offered: nothing was accepted there. */
 export function answersTo(
   questions: readonly LinkQuestion[],
   answer: LinkAnswer,

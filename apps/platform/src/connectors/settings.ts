@@ -105,7 +105,7 @@ export function settingsProblems(settings: ConnectorSettings, { allowCidrs }: Se
       if (settings[name] !== undefined) add(name, "must be empty: the server's own metadata says where users sign in");
     }
   }
-  // Says the same as a rule above where that has found something.
+  // Says the same as a rule above if that has found something.
   const problem = registration === "pre_registered_client" && found.length === 0 ? vendorProblem(settings) : undefined;
   return problem === undefined ? found : [problem];
 }

@@ -9,7 +9,7 @@ type VendorSettings = Pick<ConnectorSettings, "vendorOrIssuer" | "authorizationU
 
 const CUSTOM = { id: "custom", name: "Custom vendor" } as const;
 
-/** Of the registry, or possibly of the broker's operator; anything else is an issuer. */
+/** Whether a vendor is in the registry, or possibly of the broker's operator; anything else is an issuer. */
 export function isVendorId(vendorOrIssuer: string): boolean {
   return REGISTRY.has(vendorOrIssuer) || checkVendorId(vendorOrIssuer) === undefined;
 }
@@ -38,7 +38,7 @@ export function vendorOfSettings(settings: VendorSettings): Omit<DirectVendorOpt
 /**
  * What a vendor of the registry lacks or does not take, before a user meets it.
  *
- * @returns undefined where a flow could start, and for an issuer, whose metadata decides
+ * @returns undefined if a flow could start, and for an issuer, whose metadata decides
  */
 export function vendorProblem(settings: VendorSettings & Pick<ConnectorSettings, "clientId">): Problem | undefined {
   const { vendorOrIssuer, clientId } = settings;

@@ -27,8 +27,8 @@ export interface ForwardLimits {
 export const DEFAULT_LIMITS: ForwardLimits = { bodyBytes: 4 * 1024 * 1024, answerMs: 60_000 };
 
 /**
- * A new connection for each request: a reused one that the server closes meanwhile would lose a
- * request that must not be sent twice.
+ * A new connection for each request: a reused one that the server closes in the meantime would lose
+ * a request that must not be sent twice.
  */
 const agent = new Agent({ keepAlive: false });
 const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);

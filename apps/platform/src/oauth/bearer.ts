@@ -64,7 +64,7 @@ export function createBearers(deps: BearerDeps): Bearers {
     switch (refreshed.outcome) {
       case "ok": {
         await connections.save(connector, userId, refreshed.tokens, revision);
-        // The refreshed tokens, or those of an authorization completed meanwhile.
+        // The refreshed tokens, or those of an authorization completed in the meantime.
         const kept = await connections.open(connector, userId);
         return kept === undefined ? notConnected() : bearerOf(kept);
       }

@@ -1,6 +1,6 @@
 /**
  * The OAuth client of a connector, towards a deployed server, a vendor, or the broker, behind one
- * interface. Created anew for each operation from the present settings. Before it: connections.ts.
+ * interface. Created again for each operation from the present settings. Before it: connections.ts.
  */
 import {
   type ConnectClient,

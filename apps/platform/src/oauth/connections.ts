@@ -30,7 +30,7 @@ export type ConnectionState = "none" | "connected" | "reauthorize";
 export interface ConnectFailure {
   readonly error: string;
   readonly description: string;
-  /** Why, where the error alone would mislead: `user_not_assigned` is no cancel. */
+  /** Why, if the error alone would mislead: `user_not_assigned` is no cancel. */
   readonly reason?: string;
   /** Names the flow in the broker's log. */
   readonly flowId?: string;
@@ -79,7 +79,7 @@ export interface Connections {
   open(connector: Connector, userId: string): Promise<OpenConnection | undefined>;
   /**
    * @param replacing for a refresh: the revision of the tokens it began with. If a new
-   *   authorization or a disconnect replaced them meanwhile, the refreshed tokens belong to an
+   *   authorization or a disconnect replaced them in the meantime, the refreshed tokens belong to an
    *   abandoned grant and are dropped. Other changes of the connection are kept
    */
   save(connector: Connector, userId: string, tokens: Tokens, replacing?: string): Promise<void>;

@@ -29,7 +29,7 @@ const FAILURES: Readonly<Record<string, string>> = {
 /** The text about a failed attempt: the standardized error, and what to do. */
 export function failureNotice({ error, description, reason, flowId, at }: ConnectFailure): Markup {
   const flow = flowId === undefined ? undefined : html`, flow <code>${flowId}</code>`;
-  // A vendor's file gives a reason where the user has not cancelled.
+  // A vendor's file gives a reason if the user has not cancelled.
   const isOwnSentence = FAILURES[error] === undefined || (error === "access_denied" && reason !== undefined);
   return html`<div class="notice" role="alert"><p>${isOwnSentence ? `${description}.` : FAILURES[error]}</p>
 <p class="quiet">Error <code>${error}</code>${flow}, ${time(at)}</p></div>`;

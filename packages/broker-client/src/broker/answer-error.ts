@@ -45,8 +45,8 @@ export function errorOf(members: Members, retryAfterSeconds?: number): BrokerCli
 }
 
 /**
- * Of a request that spends a code: without the broker's own word that nothing was spent, only a new
- * flow helps.
+ * For a request that spends a code: without the broker's own word that nothing was spent, only a
+ * new flow helps.
  */
 export function withRestart(error: BrokerClientError): BrokerClientError {
   const { code, description, details } = error;

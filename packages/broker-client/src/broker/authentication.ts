@@ -1,4 +1,4 @@
-/** Authenticates this client: a secret with Basic, or a key of its own. */
+/** Authenticates this client: a secret with Basic, or its own key. */
 import { type Client, type ClientAuth, ClientSecretBasic, PrivateKeyJwt } from "oauth4webapi";
 
 /**

@@ -1,7 +1,7 @@
 /**
- * The same interface without a broker: a deployment that is a client of the vendor itself, with a
- * redirect URI of its own. Protocol, dialects and checks are oauth-core's, the same that the broker
- * uses; sessions follow the rules of the broker's client.
+ * The same interface without a broker: a deployment that is a client of the vendor itself, with its
+ * own redirect URI. Protocol, dialects and checks are oauth-core's, the same that the broker uses;
+ * sessions follow the rules of the broker's client.
  */
 import { defined, type Clock, type Fetch, OAuthError, toOAuthError } from "@oauth-broker/oauth-core";
 import {
@@ -52,8 +52,8 @@ const TIMEOUT_MS = 10_000;
 /**
  * A client of one vendor. Sends no request yet: discovery runs when a user starts.
  *
- * @throws Error when an option is malformed; OAuthError as directVendor, and invalid_request, reason
- *   `endpoint_forbidden`, for a vendor that `egress` does not allow
+ * @throws Error when an option is malformed; OAuthError as directVendor, and invalid_request,
+ *   reason `endpoint_forbidden`, for a vendor that `egress` does not allow
  */
 export function direct(options: DirectOptions): DirectClient {
   const { redirectUri, now = systemClock } = options;
@@ -61,7 +61,7 @@ export function direct(options: DirectOptions): DirectClient {
   const { vendor: entry, credentials } = directVendor(options);
   const { clientId } = credentials;
   const { allowLoopback = false, allowCidrs = [] } = options.egress ?? {};
-  // With a fetch of its own the program decides which ports that reaches.
+  // With its own fetch the program decides which ports that reaches.
   const operatorUrls = options.fetch === undefined ? urlsOf(entry) : [];
   requireReachable(entry, { allowLoopback, allowCidrs, anyPort: options.fetch === undefined });
   const { fetch, close } =

@@ -12,14 +12,14 @@ export interface DirectConnection {
   readonly v: 1 | 2;
   readonly vendor: string;
   readonly clientId: string;
-  /** Of the token, refresh and revocation endpoints. */
+  /** The hosts of the token, refresh and revocation endpoints. */
   readonly hosts: readonly string[];
   /**
-   * Of the endpoints that say whether an access token is good: a check sends it to these and
-   * `hosts`. Absent in a connection of an earlier release, until a refresh.
+   * The hosts of the endpoints that say whether an access token is good: a check sends it to these
+   * and `hosts`. Absent in a connection of an earlier release, until a refresh.
    */
   readonly checkHosts?: readonly string[];
-  /** Of the first ID token. */
+  /** From the first ID token. */
   readonly iss?: string;
   readonly sub?: string;
   /** Parameters of the callback that the vendor wants again with every refresh. */

@@ -1,6 +1,6 @@
 /**
- * The one vendor of a direct client: an entry of the registry, an issuer, or an entry of the
- * caller's own, with this deployment as its client.
+ * The one vendor of a direct client: an entry of the registry, an issuer, or the caller's own
+ * entry, with this deployment as its client.
  */
 import { defined, errorText, OAuthError, Secret } from "@oauth-broker/oauth-core";
 import { expandVendor, requireFit, templatesOf, withClientId, withDefaults } from "@oauth-broker/oauth-core/client";
@@ -26,7 +26,7 @@ export interface DirectVendorOptions {
    */
   readonly vendor: string | { readonly issuer: string } | Vendor;
   /**
-   * In place of the vendor's own: a regional host, a gateway. They may hold {placeholders}, the
+   * Instead of the vendor's own: a regional host, a gateway. They may hold {placeholders}, the
    * vendor's and others. At another registrable domain than the vendor's, its issuer and keys are
    * dropped, and at another one for the token endpoint its further endpoints are, because they must
    * not receive tokens of the new host.
@@ -48,8 +48,8 @@ export interface DirectVendor {
 /**
  * Resolves the options without opening a connection or sending a request, as `direct` does first.
  *
- * @throws OAuthError invalid_request: reason `vendor_unusable` for a vendor that is unknown, off, or
- *   requires what a direct client cannot do; without a reason for placeholders that do not fit
+ * @throws OAuthError invalid_request: reason `vendor_unusable` for a vendor that is unknown, off,
+ *   or requires what a direct client cannot do; without a reason for placeholders that do not fit
  */
 export function directVendor(options: DirectVendorOptions): DirectVendor {
   const { placeholders = {}, endpoints = {}, credentials } = options;

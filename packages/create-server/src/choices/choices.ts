@@ -124,7 +124,7 @@ export function scopesByVendor(vendor: string, scopes: string): Choices["vendors
   return [scopesOf(first), ...others.map(scopesOf)];
 }
 
-/** With spaces in place of commas, where the one vendor itself writes commas. */
+/** With spaces instead of commas, if the one vendor itself writes commas. */
 function spaced(scopes: string, vendor: string): string {
   return REGISTRY.get(vendor)?.vendor.scopeSeparator === "," ? scopes.replaceAll(",", " ") : scopes;
 }
@@ -146,7 +146,7 @@ export interface VendorChoice {
 }
 
 /**
- * The vendors to choose from: those with a file of their own first, then by name.
+ * The vendors to choose from: those with a separate file first, then by name.
  *
  * @param search part of an id or a name; matches at the beginning come first
  */
@@ -162,7 +162,7 @@ export function vendorChoices(search = ""): readonly VendorChoice[] {
     .map(({ vendor: { id, name } }) => ({ id, name }));
 }
 
-/** A vendor of the author's own identifies its users by an ID token, unless the author changes it. */
+/** the author's own vendor identifies its users by an ID token, unless the author changes it. */
 function defaultScopes(vendor: string): readonly string[] {
   return REGISTRY.has(vendor) ? (REGISTRY.get(vendor)?.vendor.defaultScopes ?? []) : ["openid"];
 }

@@ -1,5 +1,5 @@
 /**
- * The questions on a terminal, as in other create commands. Loaded only where there is a terminal.
+ * The questions on a terminal, as in other create commands. Loaded only if there is a terminal.
  */
 import type { Readable, Writable } from "node:stream";
 import { autocomplete, isCancel, select, text } from "@clack/prompts";

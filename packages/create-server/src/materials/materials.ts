@@ -7,7 +7,7 @@ import { join } from "node:path";
 
 export interface Materials {
   readonly folder: string;
-  /** Of the core, and of this command. */
+  /** The version of the core, and of this command. */
   readonly version: string;
   /**
    * Where a project's `@oauth-broker` packages come from: its own `packed/`, while no registry has

@@ -13,7 +13,7 @@ const METADATA = [
   "/.well-known/oauth-protected-resource/mcp",
 ];
 
-/** Of a server whose users link several vendors: their callbacks and the pages. */
+/** The public paths of a server whose users link several vendors: their callbacks and the pages. */
 const LINKING = ["/vendors/*", "/connect/*", "/connections"];
 
 /**

@@ -1,5 +1,5 @@
 /**
- * The template for a project with several vendors: in place of the sample tool that works with the
+ * The template for a project with several vendors: instead of the sample tool that works with the
  * only vendor there is one tool per vendor.
  */
 import { REGISTRY } from "@oauth-broker/oauth-core/registry";
@@ -51,7 +51,7 @@ function namesOf(vendors: readonly ProjectVendor[]): string {
 const fileOf = ({ id }: ProjectVendor): string => `account-at-${id}`;
 const toolNameOf = ({ id }: ProjectVendor): string => `account_at_${id.replaceAll("-", "_")}`;
 
-/** `my-vendor` → `accountAtMyVendor`: a valid name also where an id begins with a digit. */
+/** `my-vendor` → `accountAtMyVendor`: a valid name even if an id begins with a digit. */
 function exportOf({ id }: ProjectVendor): string {
   const words = id.split("-").map((word) => word.charAt(0).toUpperCase() + word.slice(1));
   return `accountAt${words.join("")}`;

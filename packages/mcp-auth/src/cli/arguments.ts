@@ -61,7 +61,7 @@ function commandOf([name = "", action, ...words]: readonly string[]): Command {
     : { name: "links revoke", user, vendor };
 }
 
-/** Also for `links revoke USER VENDOR` where there is only one vendor. */
+/** Also for `links revoke USER VENDOR` if there is only one vendor. */
 export function takesOneUser(action = ""): Command & { readonly name: "invalid" } {
   return invalid(`links ${action} takes one user: put a name with spaces in quotes`);
 }

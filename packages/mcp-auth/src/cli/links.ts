@@ -75,7 +75,7 @@ function signInOf({ vendor, signIn }: Link, { several }: OperatorLinks): string 
 }
 
 /**
- * Sessions first: a client that comes meanwhile must find that its session has ended.
+ * Sessions first: a client that comes in the meantime must find that its session has ended.
  *
  * @returns the exit code
  */

@@ -1,5 +1,5 @@
 /**
- * Reads a server's variables. With `VENDORS` each vendor has a reader of its own: the code that
+ * Reads a server's variables. With `VENDORS` each vendor has its own reader: the code that
  * reads and checks `VENDOR_X` reads `VENDOR_<ID>_X` through it, and every message names that.
  */
 import { createEnvironmentReader, type Environment, type EnvironmentReader } from "@oauth-broker/service/configuration";

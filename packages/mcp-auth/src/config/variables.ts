@@ -21,7 +21,7 @@ export interface Variable extends Readonly<Record<"name" | "type" | "description
 }
 
 const URL_TYPE = "absolute https URL (http only where egress allows it)";
-const HOSTS_TYPE = "hosts, with their port where it is not 443, separated by commas";
+const HOSTS_TYPE = "hosts, with their port if it is not 443, separated by commas";
 const LIMIT_TYPE = "whole number, 0 to 1000000";
 const CIDRS_TYPE = "networks in CIDR notation, separated by commas";
 
@@ -66,7 +66,7 @@ export const VARIABLES = [
     name: "VENDORS",
     type: "vendor ids as in `VENDOR`, separated by commas",
     description:
-      "Several vendors behind one sign-in, in place of `VENDOR`; the callback is then the server's own. Every `VENDOR_X` is `VENDOR_<ID>_X` (the id in upper case, `-` as `_`): `VENDOR_MY_CHAT_CLIENT_ID`. The sign-in vendor's redirect URI is `DEPLOYMENT_URL/callback`, that of the others `DEPLOYMENT_URL/vendors/<id>/callback`.",
+      "Several vendors behind one sign-in, instead of `VENDOR`; the callback is then the server's own. Every `VENDOR_X` is `VENDOR_<ID>_X` (the id in upper case, `-` as `_`): `VENDOR_MY_CHAT_CLIENT_ID`. The sign-in vendor's redirect URI is `DEPLOYMENT_URL/callback`, that of the others `DEPLOYMENT_URL/vendors/<id>/callback`.",
     example: "my-vendor,my-chat",
     use: "hosted",
   },
@@ -82,7 +82,7 @@ export const VARIABLES = [
     name: "ADOPT_SIGN_IN",
     type: "true or false",
     description:
-      "Starts although the table holds sessions of another sign-in vendor. They and the sign-ins of the pages end for good, also where users sign in at that vendor again later. Links made under it do not count meanwhile.",
+      "Starts although the table holds sessions of another sign-in vendor. They and the sign-ins of the pages end for good, also where users sign in at that vendor again later. Links made under it do not count in the meantime.",
     example: "true",
     default: "false",
     use: "VENDORS",
@@ -185,7 +185,7 @@ export const VARIABLES = [
     name: "VENDOR_SCOPES",
     type: "scopes separated by spaces",
     description:
-      "The scopes requested when a client names none, and the most a client may request: `scopes_supported`. A client's `offline_access` is ignored where it is not among them; where it is, the vendor is always asked for it. Commas are refused, unless the vendor itself writes them.",
+      "The scopes requested when a client names none, and the most a client may request: `scopes_supported`. A client's `offline_access` is ignored if it is not among them; if it is, the vendor is always asked for it. Commas are refused, unless the vendor itself writes them.",
     example: "openid profile",
     default: "the registry vendor's default scopes",
   },
@@ -307,7 +307,7 @@ export const VARIABLES = [
   },
   {
     name: "EGRESS_PROXY",
-    type: "http or https URL of host and port, with user name and password where it asks for them",
+    type: "http or https URL of host and port, with user name and password if it asks for them",
     description:
       "A forward proxy for every call to a vendor, by CONNECT and for names alone. Loopback, addresses in `EGRESS_ALLOW_CIDRS`, private names (`.internal`, names without a dot) and Client ID Metadata Documents are reached without it; any other name is asked of it, wherever it leads. Proxy variables of other programs are not read.",
     example: "http://proxy.internal:3128",

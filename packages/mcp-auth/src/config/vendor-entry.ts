@@ -28,7 +28,7 @@ import type { VariableName } from "./variables.ts";
 
 /**
  * The field of `Vendor` that each variable sets. The vendor-specific ones (`account`, `tokenCheck`)
- * come first where a vendor has them.
+ * come first if a vendor has them.
  */
 const FIELDS = {
   VENDOR_ISSUER: "issuer",
@@ -49,7 +49,7 @@ const URL_VARIABLES = Object.keys(FIELDS) as UrlVariable[];
 export interface VendorEntry {
   /** Placeholders filled. */
   readonly vendor: Vendor;
-  /** Absent: a vendor of the operator's own. */
+  /** Absent: the operator's own vendor. */
   readonly entry: RegistryEntry | undefined;
 }
 
@@ -105,7 +105,7 @@ function isUsable(
   return true;
 }
 
-/** The operator's URLs replace the registry's; the rest of the entry stays where it may. */
+/** The operator's URLs replace the registry's; the rest of the entry stays if it may. */
 function withUrls(vendor: Vendor, given: GivenUrls): OperatorsVendor {
   const { account, tokenCheck } = vendor;
   const { VENDOR_USERINFO_URL: userinfo, VENDOR_INTROSPECTION_URL: introspection } = given;

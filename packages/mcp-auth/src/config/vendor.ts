@@ -74,13 +74,13 @@ function readCredentials(read: Reader, mode: VendorRules["mode"]): VendorCredent
 const checkScopes = (written: string): string | undefined =>
   problemOfThrown(() => void parseScope(written))?.replace(/^scope /, "");
 
-/** We write the vendor's own separator; in the variable it is a space, or where it is one a comma. */
+/** We write the vendor's own separator; in the variable it is a space, or if it is one a comma. */
 function scopesIn(given: string, { scopeSeparator }: Pick<Vendor, "scopeSeparator">, read: Reader): readonly string[] {
   if (scopeSeparator === ",") return parseScope(given.replaceAll(",", " "));
   const scopes = parseScope(given);
   if (given.includes(",")) read.refuse("VENDOR_SCOPES", "has a comma: separate scopes by spaces");
   else if (scopeSeparator !== " " && scopes.some((scope) => scope.includes(scopeSeparator))) {
-    read.refuse("VENDOR_SCOPES", "must have spaces between scopes, also where the vendor has something else");
+    read.refuse("VENDOR_SCOPES", "must have spaces between scopes, also if the vendor has something else");
   }
   return scopes;
 }
@@ -102,7 +102,7 @@ function withOwnSecret({ vendor }: VendorEntry, credentials: VendorCredentials |
 
 function warnOfSetup(read: Reader, { entry }: VendorEntry): void {
   if (entry?.setup === "vendor_approval") {
-    read.warn("VENDOR approves each organization beforehand: until then no user can authorize");
+    read.warn("VENDOR approves each organization before that: until then no user can authorize");
   }
   if (entry?.setup === "environment_id") {
     read.warn("VENDOR needs the consent of an administrator first, once for an organization");

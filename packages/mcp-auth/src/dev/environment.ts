@@ -3,7 +3,7 @@ import type { Environment } from "../config.ts";
 
 export interface Desk {
   readonly url: string;
-  /** Of the app at the vendor. */
+  /** The redirect URI of the app at the vendor. */
   readonly redirectUri: string;
   readonly mode: string;
   readonly environment: Readonly<Record<string, string>>;

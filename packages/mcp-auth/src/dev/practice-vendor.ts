@@ -44,7 +44,7 @@ export interface PracticeOptions {
   readonly redirectUri: string;
   /** Where a user of the copy starts, for the way back from its pages. */
   readonly homeUrl: string;
-  /** Of the server; default `homeUrl`. */
+  /** The URL of the server; default `homeUrl`. */
   readonly serverUrl?: string;
   /** The server's name, for consent pages. */
   readonly name: string;
@@ -100,7 +100,7 @@ async function startOneOfSeveral(id: string, given: Environment, options: Practi
   const { VENDOR: standIn, ...rest } = vendor.environment;
   if (standIn !== undefined && REGISTRY.has(id)) {
     await vendor.close();
-    // A provider with an id of its own could take its place, and the tools name this one.
+    // A provider with its own id could take its place, and the tools name this one.
     throw new Error(
       `There is no practice copy of ${id}: set ${prefix}CLIENT_ID and ${prefix}CLIENT_SECRET to work with ${id} itself`,
     );

@@ -1,8 +1,8 @@
 /**
- * Hosted mode's gate to `/mcp`: resolves a token of ours to its user and that user's vendor token.
- * With one vendor the link is read before any tool runs, so that a dead grant is a 401 the client
- * can act on and not an error inside a tool. With several a link has no say in whether the session
- * is valid: the tools ask the user for what is missing.
+ * Hosted mode's gate to `/mcp`: resolves one of our tokens to its user and that user's vendor
+ * token. With one vendor the link is read before any tool runs, so that a dead grant is a 401 the
+ * client can act on and not an error inside a tool. With several a link has no say in whether the
+ * session is valid: the tools ask the user for what is missing.
  */
 import type { StoredTokens } from "@oauth-broker/token-store";
 import type { Caller, Gate } from "../mode.ts";

@@ -165,7 +165,7 @@ function tokenRoutes(deps: TokenDeps): Route[] {
 }
 
 /**
- * Of browsers every request counts, of these only refused ones: a platform's backend refreshes for
+ * For browsers every request counts, of these only refused ones: a platform's backend refreshes for
  * all its users.
  */
 const REFUSED_REQUESTS: ReadonlySet<string> = new Set([PATHS.token, PATHS.revoke]);

@@ -85,7 +85,7 @@ export function createServerMetrics(
   };
 }
 
-/** Of a call that names no vendor. */
+/** The label of a call that names no vendor. */
 const NONE = "none";
 
 /** Ids as listed in the settings, and as the registry has them: an alias may be either. */

@@ -1,6 +1,6 @@
 /**
  * What a person sees who opens an address of the server in a browser: the page at `/`, and the same
- * words in place of the JSON that a client gets with the 401 of `/mcp`.
+ * words instead of the JSON that a client gets with the 401 of `/mcp`.
  */
 import { type Answer, pageAnswer } from "@oauth-broker/oauth-core/http";
 import { html, type Markup, page, STYLE_HASH } from "@oauth-broker/service/page";

@@ -34,7 +34,7 @@ export interface RunDeps extends RunToolDeps {
   readonly linked: Omit<RunLinkedDeps, "onAsked"> | undefined;
 }
 
-/** @throws UrlElicitationRequiredError where a client of 2025-11-25 has to show its user a URL */
+/** @throws UrlElicitationRequiredError if a client of 2025-11-25 has to show its user a URL */
 export function runTool(call: ToolCall, deps: RunDeps): Promise<CallToolResult | InputRequiredResult> {
   const { id, signal: request } = call.context.mcpReq;
   return deps.calls.run({ from: call.from, id, request }, (signal) =>

@@ -95,7 +95,7 @@ function createValidations({ settings, vendor, vendorClient, now }: PreRegistere
     asked.set(key, asking);
     try {
       const validation = await asking;
-      // Refused by the API meanwhile, which is the later result.
+      // Refused by the API in the meantime, which is the later result.
       if (asked.get(key) === asking)
         keep(key, validation, askedAt + (validation.active ? VALIDATION_SECONDS : REFUSED_SECONDS));
       return validation;

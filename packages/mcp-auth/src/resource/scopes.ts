@@ -2,7 +2,7 @@
 
 /**
  * A refresh token is between the client and the authorization server, and every client gets one:
- * asked for where the vendor does not have it, the word asks for nothing.
+ * asked for if the vendor does not have it, the word asks for nothing.
  */
 export const OFFLINE_ACCESS = "offline_access";
 

@@ -31,7 +31,7 @@ import {
 
 type RequestParameters = Readonly<Record<string, string | undefined>>;
 
-/** Of the client in the operator's list. */
+/** A client in the operator's list. */
 export const DESK = { clientId: "desk", clientName: "Desk", redirectUris: ["https://desk.example/back"] } as const;
 export const BACK = DESK.redirectUris[0];
 /** A second client, and a program on the user's own device. */

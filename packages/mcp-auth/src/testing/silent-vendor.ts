@@ -23,7 +23,7 @@ interface Link {
 interface SilentSignIn {
   readonly status: number;
   readonly access: string;
-  /** Of the session. */
+  /** The scope of the session. */
   readonly scope: string | undefined;
   /** The link after this sign-in. */
   readonly link: Link;

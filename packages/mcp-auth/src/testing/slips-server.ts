@@ -54,5 +54,5 @@ await runServer({
   ],
 });
 
-// Of this program, in no call.
+// A failure of this program, in no call.
 if (process.env["SLIP"] === "outside") setTimeout(() => void Promise.reject(new Error("outside")), 5);

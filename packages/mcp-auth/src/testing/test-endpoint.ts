@@ -16,7 +16,7 @@ export type ClientEra = (typeof ERAS)[number];
 
 export interface TestEndpoint {
   readonly url: URL;
-  /** Of the log, oldest first. */
+  /** The lines of the log, oldest first. */
   readonly lines: readonly string[];
   /** A stock client of the caller whose bearer token this word is. */
   connect(token: string, era: ClientEra): Promise<Client>;

@@ -14,7 +14,7 @@ import { SESSIONS_OF_ONE } from "../hosted/link-policy/link-policy.ts";
 export const NOW = 1_700_000_000;
 export const AUDIENCE = "https://server.example/mcp";
 export const SOURCE: IdentitySource = { vendor: "example", issuer: "https://issuer.example" };
-/** A user and client, where a test does not care. */
+/** A user and client, if a test does not care. */
 export const WHO = { user: "T1:U1", clientId: "platform", scope: ["read", "write"] };
 /** The request of a client for the scope it has. */
 export const SAME = { clientId: "platform", scope: undefined };

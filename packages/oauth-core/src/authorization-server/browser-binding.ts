@@ -33,7 +33,7 @@ function cookieName(issuer: string, flowId: string): string {
 }
 
 /**
- * @returns the `set-cookie` header: HttpOnly, SameSite=Lax, for BINDING_SECONDS; Secure where the
+ * @returns the `set-cookie` header: HttpOnly, SameSite=Lax, for BINDING_SECONDS; Secure if the
  *   issuer is https
  */
 //= rfc9700#4.7
@@ -89,7 +89,7 @@ export function readBindingCookie(
 
 /**
  * @param header the Cookie header as received
- * @returns undefined where the browser holds no cookie of this name that we could have set
+ * @returns undefined if the browser holds no cookie of this name that we could have set
  */
 export function readCookie(header: string | undefined, name: string): BindingCookie | undefined {
   const pair = header?.split("; ").find((part) => part.startsWith(`${name}=`));

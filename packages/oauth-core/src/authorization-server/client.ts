@@ -6,7 +6,7 @@
 import type { JSONWebKeySet } from "jose";
 import { OAuthError } from "../protocol/errors.ts";
 
-/** A client of ours: how it authenticates and where its users may be sent back to. */
+/** One of our clients: how it authenticates and where its users may be sent back to. */
 export interface Client {
   readonly clientId: string;
   /**
@@ -20,7 +20,7 @@ export interface Client {
   readonly redirectUris: readonly string[];
 }
 
-/** Clients by id; undefined where there is no such client. */
+/** Clients by id; undefined if there is no such client. */
 export interface ClientRegistry<C extends Client = Client> {
   find(clientId: string): Promise<C | undefined>;
 }

@@ -14,7 +14,7 @@ const FLOW_ID_ONLY = new RegExp(`^${FLOW_ID}$`);
 /** 128 random bits, base64url, after the optional name of the cell that owns the flow. */
 export function createFlowId(cell?: string): string {
   let id = randomToken(16);
-  // An operator pastes it behind `broker flow`, where a leading dash would begin an option.
+  // An operator pastes it behind `broker flow`, if a leading dash would begin an option.
   while (id.startsWith("-")) id = randomToken(16);
   return cell === undefined ? id : `${cell}-${id}`;
 }

@@ -1,5 +1,5 @@
 /**
- * What a client of ours may send, and how it is known: authentication, pushed requests, handles,
+ * What one of our clients may send, and how it is known: authentication, pushed requests, handles,
  * the browser's cookie.
  */
 export {

@@ -64,7 +64,7 @@ export function createRequestUri(flowId: string): { readonly requestUri: string;
   return { requestUri: REQUEST_URI_PREFIX + handle.value, hash: handle.hash };
 }
 
-/** @returns undefined when the value cannot be one of ours */
+/** @returns undefined when the value cannot be one of our own */
 export function parseRequestUri(requestUri: string): Handle | undefined {
   return requestUri.startsWith(REQUEST_URI_PREFIX)
     ? parseHandle(requestUri.slice(REQUEST_URI_PREFIX.length))

@@ -12,7 +12,7 @@ import type { ResolvedVendor } from "../registry/vendor.ts";
 export interface VendorAnswer {
   readonly code: string;
   readonly iss?: string;
-  /** Only where the token request repeats it. */
+  /** Only if the token request repeats it. */
   readonly state?: string;
   /** The callback parameters that the vendor's entry declares. */
   readonly callbackData: Readonly<Record<string, string>>;
@@ -20,7 +20,7 @@ export interface VendorAnswer {
 
 /** An answer without a code: the vendor refused. */
 export interface VendorRefusal {
-  /** As received; undefined where the vendor said nothing but our `state`. */
+  /** As received; undefined if the vendor said nothing but our `state`. */
   readonly error: string | undefined;
 }
 

@@ -28,7 +28,7 @@ export async function redeemCode(
   engine: Engine,
   trace: FlowTrace,
 ): Promise<Redeemed<FlowRecord, FlowVendor>> {
-  // 1. one of ours, this client's, this very code
+  // 1. one of our own, this client's, this very code
   const own = await findParked(parameters, clientId, engine, trace);
   // 2. wrong: the code stays usable
   requireSameRedirectUri(own, parameters, engine);

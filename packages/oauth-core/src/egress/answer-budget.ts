@@ -1,6 +1,6 @@
 /**
  * Bounds the bytes of answers that the process holds: while they arrive, and until the request they
- * were fetched for has ended. Each call and each origin has bounds of its own, and a client may name
+ * were fetched for has ended. Each call and each origin has its own bounds, and a client may name
  * many origins.
  */
 import { atEndOfCaller, callerName } from "./share.ts";
@@ -9,9 +9,9 @@ const MIB = 1024 * 1024;
 
 /** In bytes. */
 export interface AnswerBounds {
-  /** Of all callers together. */
+  /** The limit for all callers together. */
   readonly ofProcess: number;
-  /** Of one named caller. */
+  /** The limit for one named caller. */
   readonly ofCaller: number;
 }
 
@@ -20,7 +20,7 @@ export const ANSWER_BOUNDS: AnswerBounds = { ofProcess: 64 * MIB, ofCaller: 16 *
 
 /** What one call holds. */
 export interface HeldAnswer {
-  /** @returns false where there is no room for so many more bytes */
+  /** @returns false if there is no room for so many more bytes */
   grow(bytes: number): boolean;
   /** The call has ended; its answer is held for as long as the request it was made for. */
   done(): void;

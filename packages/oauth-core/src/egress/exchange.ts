@@ -28,7 +28,7 @@ export interface ExchangeLimits {
 
 export interface Answer {
   readonly status: number;
-  /** Names in lower case; a list where a header came more than once. */
+  /** Names in lower case; a list if a header came more than once. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /** As received, before content decoding. */
   readonly body: Uint8Array<ArrayBuffer>;

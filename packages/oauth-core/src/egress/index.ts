@@ -48,8 +48,8 @@ export interface EgressOptions {
   readonly operatorUrls?: readonly string[];
   /**
    * The URL of a forward proxy, `http://user:password@proxy.example:3128`. `fetch` asks it for the
-   * names of the public internet; `fetchUntrusted` then reaches nothing, because no address could be
-   * checked.
+   * names of the public internet; `fetchUntrusted` then reaches nothing, because no address could
+   * be checked.
    */
   readonly proxy?: Secret;
   /** For the whole exchange, from the call to the last byte. */
@@ -58,7 +58,7 @@ export interface EgressOptions {
   readonly caPem?: string;
   /** Default 262144, counted before and after decoding. */
   readonly maxBodyBytes?: number;
-  /** Of the answers of all calls under way, in bytes. Default `ANSWER_BOUNDS`. */
+  /** The limit for the answers of all calls under way, in bytes. Default `ANSWER_BOUNDS`. */
   readonly answerBounds?: AnswerBounds;
   /** Hosts that `fetchUntrusted` must not reach: our own public name, our own infrastructure. */
   readonly refusedHosts?: readonly string[];
@@ -264,7 +264,7 @@ function createPool(url: URL, policy: AddressPolicy, deps: ConnectorDeps): Pool 
     // not be repeated.
     keepAliveTimeout: IDLE_MS,
     keepAliveMaxTimeout: IDLE_MS,
-    // The exchange has a deadline of its own.
+    // The exchange has a separate deadline.
     headersTimeout: 0,
     bodyTimeout: 0,
   });

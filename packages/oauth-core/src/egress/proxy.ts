@@ -21,7 +21,7 @@ export interface EgressProxy {
 
 /**
  * @param text `http://proxy.example:3128`, or https, with user name and password before the host
- *   where the proxy asks for them
+ *   if the proxy asks for them
  * @returns undefined for anything else
  */
 export function parseProxy(text: string): EgressProxy | undefined {
@@ -45,7 +45,7 @@ export function checkProxy(text: string): string | undefined {
     : undefined;
 }
 
-/** @returns undefined where they cannot be decoded */
+/** @returns undefined if they cannot be decoded */
 function credentialsOf({ username, password }: URL): string | undefined {
   if (username === "" && password === "") return "";
   try {
@@ -64,7 +64,7 @@ export function proxyOf(secret: Secret | undefined): EgressProxy | undefined {
 }
 
 /**
- * How a host is reached where there is a proxy. Private names and addresses are inside the
+ * How a host is reached if there is a proxy. Private names and addresses are inside the
  * operator's networks, and loopback is this machine: no proxy knows them. A public address is never
  * asked of it: what it connects to is then a name that someone vouches for.
  */

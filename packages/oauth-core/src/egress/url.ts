@@ -24,7 +24,7 @@ export type OperatorsHosts = (hostname: string) => boolean;
 export interface EgressUrlRules {
   readonly allowLoopback: boolean;
   readonly isOperatorsHost?: OperatorsHosts;
-  /** Set only where the operator named private networks. */
+  /** Set only if the operator named private networks. */
   readonly isAllowedNetwork?: (address: string) => boolean;
 }
 
@@ -87,7 +87,7 @@ const HTTPS_HOST = /^https:\/\/([^/?#:[\]@]+|\[[^\]]*\])/i;
 
 /**
  * @param urls that the operator wrote down. A {placeholder} in a host stands for one label, which
- *   cannot bring a host of its own
+ *   cannot bring its own host
  */
 export function operatorsHosts(urls: readonly string[]): OperatorsHosts {
   const hosts = new Set(urls.flatMap((url) => HTTPS_HOST.exec(url)?.[1]?.toLowerCase() ?? []));

@@ -136,7 +136,7 @@ export function errorAnswer(error: OAuthError, flowId?: string, referenceId?: st
 
 const CHALLENGES = { Basic: 'Basic realm="oauth", charset="UTF-8"', Bearer: 'Bearer realm="oauth"' } as const;
 
-/** `WWW-Authenticate`, `Retry-After` and `Allow` where the status asks for them. */
+/** `WWW-Authenticate`, `Retry-After` and `Allow` if the status asks for them. */
 export function errorHeaders(error: OAuthError): Record<string, string> {
   return {
     ...(error.status === 401 ? { "www-authenticate": CHALLENGES[error.challenge] } : {}),

@@ -3,7 +3,7 @@ import { dirname, resolve } from "node:path";
 
 /**
  * Makes a folder and those above it that are missing, one by one; one that exists is kept as it is.
- * In place of Node's `recursive`, which never returns where a folder exists and nothing can be made
+ * Instead of Node's `recursive`, which never returns if a folder exists and nothing can be made
  * in it, as in /proc.
  *
  * @param options.mode of each folder made, default that of the process

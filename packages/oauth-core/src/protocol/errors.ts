@@ -38,7 +38,7 @@ const STATUS = {
   method_not_allowed: 405,
 } as const;
 
-/** The `error` of an answer: a registered code, or one of ours. Each has one HTTP status. */
+/** The `error` of an answer: a registered code, or one of our own. Each has one HTTP status. */
 export type OAuthErrorCode = keyof typeof STATUS;
 
 /** Members of the error body beyond RFC 6749, all optional, all safe to show to anyone. */

@@ -89,9 +89,10 @@ function decode(text: string): string {
 const PROSE: ReadonlySet<string> = new Set(["error_description", "error_message"]);
 
 /**
- * `error_description`, and Facebook's `error_message`, are prose that no program acts on, and vendors
- * do send line breaks in it (Microsoft: on every cancelled consent). Refusing the request would hide the error itself, so
- * breaks become spaces, and a text that cannot be decoded becomes empty.
+ * `error_description`, and Facebook's `error_message`, are prose that no program acts on, and
+ * vendors do send line breaks in it (Microsoft: on every cancelled consent). Refusing the request
+ * would hide the error itself, so breaks become spaces, and a text that cannot be decoded becomes
+ * empty.
  */
 //= bar#CB-10
 function decodeText(text: string): string {
@@ -172,7 +173,7 @@ export interface ParameterNames {
  * Whether a vendor could take `name` for a reserved one. Some servers ignore case; PHP reads
  * `redirect.uri`, `redirect uri` and `redirect_uri[x]` as `redirect_uri`.
  *
- * @param vendor its own name of a parameter of ours is as reserved as ours
+ * @param vendor its own name of one of our parameters is as reserved as ours
  * @param further names that are reserved besides
  */
 export function isReservedAuthorizationParameter(

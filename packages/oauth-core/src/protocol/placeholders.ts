@@ -12,7 +12,7 @@ export interface PlaceholderSpec {
   readonly description?: string;
   /** A regular expression the whole value must match, in addition to the rules of its place. */
   readonly pattern?: string;
-  /** The only values allowed, where they can be listed. */
+  /** The only values allowed, if they can be listed. */
   readonly values?: readonly string[];
   /** Used when the caller gives none. */
   readonly default?: string;
@@ -30,7 +30,7 @@ export interface PlaceholderSpec {
 /** By the name of the placeholder. */
 export type PlaceholderSpecs = Readonly<Record<string, PlaceholderSpec>>;
 
-/** Of a template and of a filled URL, in characters: what egress permits of a URL. */
+/** The limit for a template and of a filled URL, in characters: what egress permits of a URL. */
 const MOST_TEMPLATE_CHARACTERS = 2048;
 
 const PLACEHOLDER = /\{([A-Za-z][A-Za-z0-9_-]{0,63})\}/g;
@@ -94,8 +94,8 @@ export function requireKnownPlaceholders(values: object, templates: readonly str
  *
  * @param template http(s) URL; placeholders in host, path and query only
  * @param values by name; an empty value is an absent one
- * @throws OAuthError invalid_request naming the placeholder that is missing or does not fit, and for
- *   a template or a URL that is too long
+ * @throws OAuthError invalid_request naming the placeholder that is missing or does not fit, and
+ *   for a template or a URL that is too long
  */
 export function expandTemplate(
   template: string,

@@ -14,7 +14,7 @@ const REGISTRIES_ONLY = { ...LIST, allowPrivateDomains: false };
 /**
  * Missing from the list (tldts 7.5.4): three domains that registries sell below, a content network,
  * tunnels, buckets, containers whose names begin below a region, and names that encode an address
- * (each host there is a party of its own).
+ * (each host there is its own party).
  */
 const ALSO_PUBLIC =
   /(?:^|\.)((?:gb|kr|uy)\.com|b-cdn\.net|loca\.lt|storage\.googleapis\.com|(?:[^.]+\.)?azurecontainerapps\.io)$|^((?:.+\.)?(?:nip|sslip|xip)\.io)$/;

@@ -1,6 +1,6 @@
 /**
  * How a vendor identifies the user of a token and says whether it is valid and what it lacks, as
- * data: members of `Vendor`. Read by vendor-client/userinfo and access-token, and where a server
+ * data: members of `Vendor`. Read by vendor-client/userinfo and access-token, and if a server
  * calls the vendor's API. The default is OpenID Connect's way: the `sub` of the ID token, else of
  * userinfo.
  */
@@ -27,8 +27,8 @@ export interface TokenIdentity {
 /**
  * Where a request carries the access token, if that is not `Authorization: Bearer` (rfc6750#2.1):
  *
- * - `header`: `authorization` or the header of this name, with this scheme before the token, or with
- *   the token alone.
+ * - `header`: `authorization` or the header of this name, with this scheme before the token, or
+ *   with the token alone.
  * - `query`: a parameter of the URL (rfc6750#2.3). Nothing of ours writes that URL down.
  */
 export type TokenPlace =
@@ -60,7 +60,7 @@ export interface AccountEndpoint {
 }
 
 /**
- * The vendor's own check of an access token, where it reports more than the account does: which
+ * The vendor's own check of an access token, if it reports more than the account does: which
  * client the token is for.
  */
 export interface TokenCheck {

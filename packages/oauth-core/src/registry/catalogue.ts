@@ -1,10 +1,10 @@
 /**
  * The vendors known from lists of others, as data: catalogue.json, one entry a line, checked entry
  * by entry by catalogue.test.ts and only read here. An entry is on when its endpoints are certain
- * (two sources agree and none disagrees, or the sources were compared one by one: `adjudicated`), no
- * placeholder chooses the domain unless each customer runs an installation of its own, and `Vendor`
+ * (two sources agree and none disagrees, or the sources were compared one by one: `adjudicated`),
+ * no placeholder chooses the domain unless each customer runs its own installation, and `Vendor`
  * can express everything it needs; any other waits for an operator's `enabled: true`
- * (docs/decisions/0042). A vendor that deserves more gets a file of its own. Listed by registry.ts.
+ * (docs/decisions/0042). A vendor that deserves more gets a separate file. Listed by registry.ts.
  */
 import { defined } from "../mechanics/defined.ts";
 import { fillsRegistrableDomain, type PlaceholderSpec, type PlaceholderSpecs } from "../protocol/placeholders.ts";
@@ -27,9 +27,9 @@ export interface CatalogueEntry extends EndpointVerification {
   readonly aliases?: readonly string[];
   /** The meaning of each placeholder of its URLs, in words, or with what may fill it. */
   readonly placeholders?: Readonly<Record<string, string | PlaceholderSpec>>;
-  /** Each customer runs an installation of its own, at a host of its own. */
+  /** Each customer runs its own installation, at its own host. */
   readonly selfHosted?: true;
-  /** Who issues its clients, where that is not what its placeholders say, and by which source. */
+  /** Who issues its clients, if that is not what its placeholders say, and by which source. */
   readonly clientsOf?: { readonly value: ClientsOf; readonly source: string };
   readonly serverUrl?: string;
   /** The repository and the path in it. */

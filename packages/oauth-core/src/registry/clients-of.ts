@@ -1,7 +1,7 @@
 /**
  * Who issues the clients of a vendor: the vendor itself, one for all its customers, or each tenant
  * its own. A secret that one tenant issued is sent to no other: the tenant runs the host that
- * receives it. Used where an operator's credentials are configured and chosen.
+ * receives it. Used if an operator's credentials are configured and chosen.
  */
 import { isListed, placeholderNames, type PlaceholderSpecs } from "../protocol/placeholders.ts";
 import type { Vendor } from "./vendor.ts";
@@ -14,7 +14,7 @@ type Recipients = Pick<
   "issuer" | "tokenEndpoint" | "refreshEndpoint" | "revocationEndpoint" | "introspectionEndpoint" | "tokenCheck"
 >;
 
-/** Where a client secret is sent. An issuer decides that where the entry has no token endpoint. */
+/** Where a client secret is sent. An issuer decides that if the entry has no token endpoint. */
 function recipientsOf(vendor: Recipients): string[] {
   const { issuer, tokenEndpoint, refreshEndpoint, revocationEndpoint, introspectionEndpoint, tokenCheck } = vendor;
   return [tokenEndpoint ?? issuer, refreshEndpoint, revocationEndpoint, introspectionEndpoint, tokenCheck?.endpoint]
@@ -29,7 +29,7 @@ function inHosts(vendor: Recipients, specs: PlaceholderSpecs): string[] {
 
 /**
  * @param specs as the entry states them, without what an operator has added
- * @returns `tenant` where a value that the entry does not list is in such a host
+ * @returns `tenant` if a value that the entry does not list is in such a host
  */
 export function usualClientsOf(vendor: Recipients, specs: PlaceholderSpecs): ClientsOf {
   return inHosts(vendor, specs).some((name) => !isListed(specs[name])) ? "tenant" : "vendor";

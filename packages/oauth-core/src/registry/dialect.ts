@@ -1,11 +1,11 @@
 /**
- * How vendors depart from the standard, as data: members of `Vendor` that have a shape of their
- * own. Read by vendor-client/, which knows the variants and no vendor; anything that fits none of
- * them is a function in the vendor's own file.
+ * How vendors depart from the standard, as data: members of `Vendor` that have their own shape.
+ * Read by vendor-client/, which knows the variants and no vendor; anything that fits none of them
+ * is a function in the vendor's own file.
  */
 import type { OAuthErrorCode } from "../protocol/errors.ts";
 
-/** How a vendor revokes a token where that is not rfc7009. */
+/** How a vendor revokes a token if that is not rfc7009. */
 export interface RevocationDialect {
   readonly method: "POST" | "DELETE";
   /** `basic`: our id and secret; `bearer`: the token that is to be revoked. */
@@ -22,7 +22,7 @@ export interface RevocationDialect {
 }
 
 /**
- * A client secret that is a JWT, made anew for every request: issued by the client's team for its
+ * A client secret that is a JWT, made again for every request: issued by the client's team for its
  * client id, signed with a key of the team.
  */
 export interface SignedClientSecret {
@@ -34,7 +34,7 @@ export interface SignedClientSecret {
 }
 
 /**
- * The vendor also takes an assertion in place of a secret (private_key_jwt), signed with the key of
+ * The vendor also takes an assertion instead of a secret (private_key_jwt), signed with the key of
  * the client's certificate, which the header names by its thumbprint (`x5t#S256`).
  */
 export interface CertificateAssertion {
@@ -51,7 +51,7 @@ export interface IssuerTemplate {
   /** A regular expression the whole claim must match. */
   readonly pattern: string;
   /**
-   * The entry's placeholder that may name the tenant beforehand: a value that matches `pattern`
+   * The entry's placeholder that may name the tenant before that: a value that matches `pattern`
    * pins it.
    */
   readonly pinnedBy?: string;
@@ -79,7 +79,7 @@ export interface ResultMember {
 }
 
 /**
- * What a vendor's error means here: our code or, where that alone would mislead, also a reason for
+ * What a vendor's error means here: our code or, if that alone would mislead, also a reason for
  * programs and a sentence for users (printable ASCII without quotes).
  */
 export type ErrorMeaning<Code extends OAuthErrorCode> =
@@ -121,8 +121,8 @@ export interface TokenErrorRule {
 }
 
 /**
- * A vendor's error codes at its token and revocation endpoint, and what they mean: always, or by the
- * first of the rules that fits. Where none does the code means what it means at every vendor.
+ * A vendor's error codes at its token and revocation endpoint, and what they mean: always, or by
+ * the first of the rules that fits. Where none does the code means what it means at every vendor.
  */
 export type TokenErrors = Readonly<Record<string, ErrorMeaning<TokenErrorCode> | readonly TokenErrorRule[]>>;
 

@@ -1,5 +1,5 @@
 // Generated. Remake: npm run docs
-/** The vendors with a file of their own. Listed by registry/registry.ts. */
+/** The vendors with a separate file. Listed by registry/registry.ts. */
 import { atlassian } from "./atlassian.ts";
 import { github } from "./github.ts";
 import { googleWorkspace } from "./google-workspace.ts";

@@ -5,8 +5,8 @@
  * lists scopes.
  *
  * Errors come inside a 200. Scopes are asked with spaces and answered with commas, more of them
- * than asked where older grants merge. Tokens expire only where the app says so, or
- * `offline_access` was asked; a refresh then ends the old pair at once. Of a GitHub App scopes are
+ * than asked where older grants merge. Tokens expire only if the app says so, or
+ * `offline_access` was asked; a refresh then ends the old pair at once. Scopes of a GitHub App are
  * ignored: its installation decides.
  */
 import type { RegistryEntry } from "./registry-entry.ts";
@@ -46,7 +46,7 @@ export const github: RegistryEntry = {
       granted: "x-oauth-scopes",
       separator: ",",
     },
-    // `/grant` in place of `/token` would revoke every token of this user and app, including other
+    // `/grant` instead of `/token` would revoke every token of this user and app, including other
     // connections.
     revocationEndpoint: "https://api.github.com/applications/{client_id}/token",
     revocation: {

@@ -1,5 +1,5 @@
 /**
- * Google Workspace: Gmail, Drive, Calendar, Chat and `People`, each with an MCP server of its own,
+ * Google Workspace: Gmail, Drive, Calendar, Chat and `People`, each with a separate MCP server,
  * all behind one authorization server. Facts of 2026-11-21 from the sources below; recalled, not
  * seen: the codes of failed revocations, `invalid_rapt`, and that tokeninfo answers 400 to a token
  * that is not good.

@@ -69,7 +69,7 @@ export interface RegistryEntry {
   readonly setup: VendorSetup;
   /** Unset: as the placeholders say (`usualClientsOf`). */
   readonly clientsOf?: ClientsOf;
-  /** Customers may bring an app of their own. Clients made by dynamic registration do not count. */
+  /** Customers may bring their own app. Clients made by dynamic registration do not count. */
   readonly byoc: boolean;
   /** The URL of the vendor's MCP server; may hold `{placeholders}`. */
   readonly serverUrl?: string;

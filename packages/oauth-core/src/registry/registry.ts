@@ -1,6 +1,6 @@
 /**
  * The vendors built into the broker: those with a file in this folder, and those of the catalogue,
- * where a vendor is one entry of data. A file takes precedence over the catalogue's entry of that
+ * if a vendor is one entry of data. A file takes precedence over the catalogue's entry of that
  * id.
  */
 import { CATALOGUE, catalogueEntry } from "./catalogue.ts";

@@ -4,7 +4,7 @@
  * the header that lists a token's scopes.
  *
  * Every response is a 200, errors with `ok: false`. The token set is in `authed_user`, its type is
- * `user`, scopes are comma-separated and must not be empty. Tokens expire and rotate only where the
+ * `user`, scopes are comma-separated and must not be empty. Tokens expire and rotate only if the
  * app has rotation on, and are refreshed at another endpoint than codes are redeemed at. A
  * workspace may hold an app back until an administrator approves it: the user is then not sent to
  * the callback.

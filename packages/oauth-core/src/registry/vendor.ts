@@ -17,12 +17,12 @@ import type {
   TokenErrors,
 } from "./dialect.ts";
 
-/** The code_challenge_method towards the vendor (RFC 7636 §4.3); `none` where it has no PKCE. */
+/** The code_challenge_method towards the vendor (RFC 7636 §4.3); `none` if it has no PKCE. */
 export type PkceMethod = "S256" | "plain" | "none";
 /** How we authenticate at the vendor's token endpoint (RFC 7591 §2); `none`: as a public client. */
 export type TokenEndpointAuthMethod = "client_secret_basic" | "client_secret_post" | "none";
 /**
- * Whose word the endpoints of an MCP server are: its live metadata's, and where an entry says so
+ * Whose word the endpoints of an MCP server are: its live metadata's, and if an entry says so
  * the stored ones while the metadata cannot be reached.
  */
 export type EndpointSource = "metadata" | "metadata, else stored";
@@ -80,7 +80,7 @@ export interface Vendor {
   /** With `endpointsFrom`: those of the members above that precede the metadata. */
   readonly operatorsEndpoints?: readonly FurtherEndpoint[];
   readonly account?: AccountEndpoint;
-  /** Takes precedence over introspection and the account, where it can be used. */
+  /** Takes precedence over introspection and the account, if it can be used. */
   readonly tokenCheck?: TokenCheck;
   /**
    * `unknown`: no source says that the tokens identify a user permanently; only an account can.
@@ -112,7 +112,7 @@ export interface Vendor {
    * "client_key"`. Empty: left out.
    */
   readonly parameterNames: Readonly<Record<string, string>>;
-  /** Names of the authorization request alone, where they differ from `parameterNames`. */
+  /** Names of the authorization request alone, if they differ from `parameterNames`. */
   readonly authorizationParameterNames?: Readonly<Record<string, string>>;
   /**
    * Fixed parameters of every authorization request. The entry's `{placeholders}` in a value are
@@ -152,7 +152,7 @@ export interface Vendor {
    */
   readonly tokenHeaders?: Readonly<Record<string, string>>;
   /**
-   * The member of the token response that holds the token set, where that is not the response
+   * The member of the token response that holds the token set, if that is not the response
    * itself, or a path to it: `data.0`.
    */
   readonly tokenResponseMember?: MemberPath;
@@ -181,7 +181,7 @@ export interface Vendor {
    * `error` says less than the rest.
    *
    * @param members of the token response as parsed, or the parameters of the callback
-   * @returns a key of `tokenErrors` or `callbackErrors`, or a standard code; undefined where the
+   * @returns a key of `tokenErrors` or `callbackErrors`, or a standard code; undefined if the
    *   usual reading is right
    */
   readonly classifyError?: (members: JsonObject) => string | undefined;
@@ -189,14 +189,14 @@ export interface Vendor {
   readonly issRequired?: boolean;
   readonly idTokenAlgs: readonly string[];
   /**
-   * Its ID tokens name further audiences beside the client: a project, sibling clients, itself. Then
-   * `azp` has to name the client.
+   * Its ID tokens name further audiences beside the client: a project, sibling clients, itself.
+   * Then `azp` has to name the client.
    */
   readonly additionalAudiences?: boolean;
   /** `false`: the vendor issues no refresh tokens. Unset: it may. */
   readonly issuesRefreshTokens?: boolean;
   /**
-   * Whether a refresh ends the old refresh token, where that is known; `false` also where a new one
+   * Whether a refresh ends the old refresh token, if that is known; `false` even if a new one
    * is issued and both stay valid.
    */
   readonly rotatesRefreshTokens?: boolean;
@@ -246,11 +246,11 @@ export interface VendorCredentials {
   readonly id: string;
   readonly source: "shared" | "byoc" | "environment";
   readonly clientId: string;
-  /** Absent for a public client, and where a key is used. */
+  /** Absent for a public client, and if a key is used. */
   readonly clientSecret?: Secret;
-  /** The signing key, where the vendor's client secrets are signed. */
+  /** The signing key, if the vendor's client secrets are signed. */
   readonly signingKey?: ClientSigningKey;
-  /** The certificate, where the vendor takes one in place of a secret and the operator has one. */
+  /** The certificate, if the vendor takes one instead of a secret and the operator has one. */
   readonly certificate?: ClientCertificate;
 }
 

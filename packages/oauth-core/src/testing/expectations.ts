@@ -27,7 +27,7 @@ function membersOf(text: string): Record<string, unknown> {
   }
 }
 
-/** Used in requests where a value is free: no answer may ever contain it. */
+/** Used in requests if a value is free: no answer may ever contain it. */
 export const REFLECTED = 'r3flect<script>alert("x")</script>';
 
 const MEMBERS = new Set([

@@ -41,7 +41,7 @@ export function isOutage({ status, headers }: Response): boolean {
 /** A body as it came. */
 export interface Body {
   readonly text: string;
-  /** The media type alone, in lower case; empty where none was sent. */
+  /** The media type alone, in lower case; empty if none was sent. */
   readonly type: string;
 }
 
@@ -118,8 +118,8 @@ function parseForm(body: string): JsonObject {
 const NativeResponse = globalThis.Response;
 
 /**
- * A parsed response as a Response again: oauth4webapi takes nothing else. Of a success it reads
- * `json` alone, and once: no body is written and read for that.
+ * A parsed response as a Response again: oauth4webapi takes nothing else. It reads only `json` of a
+ * success, and once: no body is written and read for that.
  */
 export function jsonResponse(answer: JsonObject, status = 200): Response {
   if (status !== 200) return NativeResponse.json(answer, { status });

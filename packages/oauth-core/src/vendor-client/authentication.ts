@@ -91,7 +91,7 @@ async function signClientSecret(
 }
 
 /**
- * The key of a certificate in place of a secret: private_key_jwt by oauth4webapi, with what such
+ * The key of a certificate instead of a secret: private_key_jwt by oauth4webapi, with what such
  * vendors require in addition. The header names the certificate; the audience is the endpoint that
  * is asked.
  */

@@ -40,8 +40,8 @@ export interface VendorClientDeps {
   /** URLs that the operator wrote down: metadata may name any https port at the host of its issuer. */
   readonly operatorUrls?: readonly string[];
   /**
-   * Called when flows of a vendor use its stored endpoints because its metadata cannot be reached; at
-   * most once in ten minutes for one vendor.
+   * Called when flows of a vendor use its stored endpoints because its metadata cannot be reached;
+   * at most once in ten minutes for one vendor.
    */
   readonly onStoredEndpoints?: (vendor: Pick<Vendor, "id">) => void;
   /** Called for each token answer whose `scope` has no usable shape. */
@@ -51,7 +51,7 @@ export interface VendorClientDeps {
 export type PostOptions = HttpRequestOptions<"POST", URLSearchParams>;
 
 export interface FormOptions {
-  /** Of the client authentication, if it has such a header. */
+  /** The header of the client authentication, if it has such a header. */
   readonly authorization: string | null;
   readonly signal: AbortSignal;
 }
@@ -106,7 +106,7 @@ export function createBindings(deps: VendorClientDeps): Bindings {
 
 function bindVendor(vendor: ResolvedVendor, { fetch, allowLoopback }: VendorClientDeps): VendorBinding {
   const server: AuthorizationServer = {
-    // The library requires an issuer; where the vendor has none it is compared with nothing,
+    // The library requires an issuer; if the vendor has none it is compared with nothing,
     // because no ID token is passed on.
     issuer: vendor.issuer ?? new URL(vendor.tokenEndpoint).origin,
     token_endpoint: vendor.tokenEndpoint,

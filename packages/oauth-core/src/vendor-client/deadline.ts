@@ -16,7 +16,7 @@ const SHARED_MILLISECONDS = 1_000;
 /**
  * Operations that begin within the same second share a signal, because a signal for each costs more
  * than the rest of the bookkeeping. An operation therefore has between 19 and 20 seconds; less
- * where the process was busy for longer than that second.
+ * if the process was busy for longer than that second.
  */
 export function createDeadline(timer: Timer): Deadline {
   let signal: AbortSignal | undefined;

@@ -43,7 +43,7 @@ const BY_VENDOR_CODE: ReadonlyMap<string, OAuthErrorCode> = new Map<string, OAut
   ["temporarily_unavailable", "temporarily_unavailable"],
   ["slow_down", "temporarily_unavailable"],
   // Spellings seen in practice, most of them inside a 200, that can mean one thing only:
-  // vendors known by their endpoints alone have no file of their own. A code with a special meaning
+  // vendors known by their endpoints alone have no own file. A code with a special meaning
   // at one vendor is in that vendor's file (`tokenErrors`).
   ["bad_verification_code", "invalid_grant"],
   ["bad_auth_code", "invalid_grant"],
@@ -229,7 +229,7 @@ export function isWrongAnswer(error: unknown): boolean {
 
 /**
  * Any error thrown while a vendor was asked. An error that is neither of the network nor of
- * oauth4webapi is a bug of ours and is returned unchanged.
+ * oauth4webapi is our bug and is returned unchanged.
  */
 export function translateVendorError(error: unknown, call: VendorCall): unknown {
   if (error instanceof OAuthError) return error;

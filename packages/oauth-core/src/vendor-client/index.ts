@@ -61,7 +61,7 @@ export type { VendorClientDeps } from "./binding.ts";
 /** Everything we ask a vendor, bound to one fetch and one clock. */
 export interface VendorClient {
   /**
-   * The entry with its endpoints, discovered where it has none.
+   * The entry with its endpoints, discovered if it has none.
    *
    * @throws OAuthError vendor_response_invalid, temporarily_unavailable
    */
@@ -84,18 +84,18 @@ export interface VendorClient {
   /**
    * Without a refresh token in the result, the old one stays valid.
    *
-   * @throws OAuthError as redeemCode; `retry: "restart"` only where the vendor rotates
+   * @throws OAuthError as redeemCode; `retry: "restart"` only if the vendor rotates
    */
   refreshTokens(vendor: ResolvedVendor, credentials: VendorCredentials, request: RefreshRequest): Promise<VendorTokens>;
   /**
-   * @throws OAuthError unsupported_token_type with `help` where the vendor has no way;
+   * @throws OAuthError unsupported_token_type with `help` if the vendor has no way;
    *   temporarily_unavailable when it cannot now; vendor_credentials_rejected;
    *   vendor_response_invalid
    */
   revokeToken(vendor: ResolvedVendor, credentials: VendorCredentials, request: RevokeRequest): Promise<Revoked>;
   /**
    * The one request that ends as much of a grant as this vendor allows: by the refresh token, which
-   * ends its access tokens too, except where the vendor revokes by access token only.
+   * ends its access tokens too, except if the vendor revokes by access token only.
    *
    * @throws OAuthError as revokeToken
    */
@@ -144,7 +144,7 @@ export interface VendorClient {
    * Registers a client at the vendor for the caller, by one request, and returns the vendor's
    * response unchanged.
    *
-   * @throws OAuthError invalid_request where the vendor has no registration endpoint;
+   * @throws OAuthError invalid_request if the vendor has no registration endpoint;
    *   vendor_response_invalid; temporarily_unavailable when the vendor cannot be reached
    */
   registerClient(vendor: Vendor, request: RegistrationRequest): Promise<RegistrationAnswer>;

@@ -65,8 +65,8 @@ export function withoutScheme(issuer: string): string {
 }
 
 /**
- * Of two spellings of one issuer, the one that is passed on and compared: the entry's, which has a
- * scheme.
+ * Chooses between two spellings of one issuer, the one that is passed on and compared: the entry's,
+ * which has a scheme.
  */
 export function spelledIssuer(
   { issuer, issuerSpelling }: Pick<ResolvedVendor, "issuer" | "issuerSpelling">,

@@ -1,9 +1,9 @@
 /**
  * What a flow and a grant keep, to be compared or repeated later. A flow keeps a hash of everything
- * that decides where codes and secrets go: one that began with one client, vendor or set of endpoints
- * cannot continue with another. A grant keeps the hosts that were the vendor's when it was made: its
- * tokens are sent to no other, whatever the configuration then says. Where the vendor wants
- * parameters of the callback again with every refresh, it keeps those too.
+ * that decides where codes and secrets go: one that began with one client, vendor or set of
+ * endpoints cannot continue with another. A grant keeps the hosts that were the vendor's when it
+ * was made: its tokens are sent to no other, whatever the configuration then says. Where the vendor
+ * wants parameters of the callback again with every refresh, it keeps those too.
  */
 import { hash } from "node:crypto";
 import { OAuthError } from "../protocol/errors.ts";
@@ -55,13 +55,13 @@ type Pinned = Pick<ResolvedVendor, (typeof GRANT_FIELDS)[number] | (typeof CHECK
 /** What a grant keeps of the vendor that made it. */
 export interface Kept {
   /**
-   * Hosts, with a port that is not the scheme's own, of the token, refresh and revocation endpoints,
-   * each once.
+   * Hosts, with a port that is not the scheme's own, of the token, refresh and revocation
+   * endpoints, each once.
    */
   readonly hosts: readonly string[];
   /** Hosts of the endpoints that say whether an access token is good (access-token/check.ts). */
   readonly checkHosts: readonly string[];
-  /** What a refresh repeats of the callback; absent where that is nothing. */
+  /** What a refresh repeats of the callback; absent if that is nothing. */
   readonly callbackData?: Readonly<Record<string, string>>;
 }
 

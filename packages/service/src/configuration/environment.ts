@@ -113,7 +113,7 @@ const PROXY_VARIABLES = ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy",
 
 /**
  * @param setting of ours that does what they promise
- * @returns a warning where one of them is set: outbound calls ignore it
+ * @returns a warning if one of them is set: outbound calls ignore it
  */
 //= bar#EG-11
 export function ignoredProxyWarnings(environment: Environment, setting: string): string[] {

@@ -18,7 +18,7 @@ const SAMPLERS = [
 /** Which requests become spans. Where they go, and under which name, the SDK reads itself. */
 export interface TracingSettings {
   readonly sampler: (typeof SAMPLERS)[number];
-  /** Of the samplers by ratio: the share of traces, 0 to 1. */
+  /** For the samplers by ratio: the share of traces, 0 to 1. */
   readonly ratio: number;
 }
 

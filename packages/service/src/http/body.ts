@@ -1,5 +1,5 @@
 /**
- * Reads a request body with our own byte counter, at the Node layer where there is one: a declared
+ * Reads a request body with our own byte counter, at the Node layer if there is one: a declared
  * length over the limit is refused before a byte is read, an undeclared one as soon as it exceeds
  * the limit, and one in far too many chunks as well (bar HT-1).
  */

@@ -6,7 +6,7 @@ import type { OAuthError } from "@oauth-broker/oauth-core";
 import { type BackLink, html, type Markup, page, STYLE_HASH } from "../page.ts";
 import type { Route, Trace } from "./http-layer.ts";
 
-/** @param trace the client of the flow, where it is known, and why the page is shown */
+/** @param trace the client of the flow, if it is known, and why the page is shown */
 export type WayBack = (trace: Pick<Trace, "clientId" | "reason">) => Promise<BackLink | undefined>;
 
 const TITLES: Record<number, string> = {

@@ -43,15 +43,15 @@ export interface Route {
   readonly surface: "api" | "browser";
   /** Probes and scrapes are counted but not logged, and have no span. */
   readonly quiet?: boolean;
-  /** @returns a Response only where a library made the whole of it */
+  /** @returns a Response only if a library made the whole of it */
   readonly handle: (c: Context, trace: Trace) => Promise<Answer | Response> | Answer | Response;
   /**
    * Handles a request with a method that the path does not serve.
    *
-   * @returns the response to use in place of the 405, if any
+   * @returns the response to use instead of the 405, if any
    */
   readonly otherMethods?: (c: Context, trace: Trace) => Promise<Answer | undefined> | Answer | undefined;
-  /** Of a page that no application sends the browser to: its error page has words of its own. */
+  /** For a page that no application sends the browser to: its error page has its own words. */
   readonly refused?: RefusedPage;
   /** Set by `withCors`: pages of other origins may read every response. Absent: none may. */
   readonly cors?: { headersFor(origin: string | undefined): Readonly<Record<string, string>> };
@@ -77,17 +77,17 @@ export interface HttpLayer {
   /** Below these paths only browsers are expected, whatever the Accept header says. */
   readonly browserPaths?: RegExp;
   /**
-   * Of what a browser sends, the cookies to end with our answer, as values of Set-Cookie. One that
-   * the answer itself sets is kept.
+   * From what a browser sends, the cookies to end with our answer, as values of Set-Cookie. One
+   * that the answer itself sets is kept.
    */
   readonly endSurplusCookies?: (header: string) => readonly string[];
   /** https deployments send HSTS. */
   readonly isHttps: boolean;
 }
 
-/** For a browser that opens a page before its user does: the user's own request is answered anew. */
+/** For a browser that opens a page before its user does: the user's own request is answered again. */
 const PREFETCHED = pageAnswer(403, page("Not opened yet", html`<p>Open this page yourself.</p>`), STYLE_HASH);
-/** The route of requests for no path of ours. */
+/** The route of requests for none of our paths. */
 const ANY_PATH = "*";
 const HSTS = { "strict-transport-security": "max-age=31536000" };
 
@@ -148,10 +148,10 @@ function endSurplus(response: Response, sent: string | undefined, layer: HttpLay
 
 /**
  * A library's response, under our headers: a user's data is in it, and a library may not forbid to
- * keep or sniff it. A stream has a rule of its own for caches.
+ * keep or sniff it. A stream has a separate rule for caches.
  *
- * `Connection` is left to the server, which says `close` with the last request that a connection may
- * have: a library's `keep-alive` in its place would invite one more, which is refused with 503.
+ * `Connection` is left to the server, which says `close` with the last request that a connection
+ * may have: a library's `keep-alive` in its place would invite one more, which is refused with 503.
  */
 //= rfc9110#7.6.1
 //= bar#HT-10
@@ -192,7 +192,7 @@ function report(
   });
 }
 
-/** By the semantic conventions of OpenTelemetry where they have a name. */
+/** By the semantic conventions of OpenTelemetry if they have a name. */
 function spanFacts(method: string, { path }: Route, status: number, trace: Trace): SpanFacts {
   return {
     "http.request.method": method,

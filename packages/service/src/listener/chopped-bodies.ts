@@ -1,6 +1,6 @@
 /**
- * Ends a request whose body comes in far more chunks than an honest sender makes, also where nothing
- * reads it: each chunk costs a buffer of its own before a reader can refuse it.
+ * Ends a request whose body comes in far more chunks than an honest sender makes, also where
+ * nothing reads it: each chunk costs its own buffer before a reader can refuse it.
  */
 import type { IncomingMessage } from "node:http";
 import { isChopped } from "@oauth-broker/oauth-core";

@@ -1,5 +1,5 @@
 /**
- * Which request targets are served: a plain path of ours. The path that a proxy in front compares
+ * Which request targets are served: one of our plain paths. The path that a proxy in front compares
  * with the prefixes it publishes is then the path that we serve.
  */
 
@@ -9,8 +9,8 @@ const DOT = /%2e/gi;
 
 /**
  * @param target as received
- * @returns false for one with a dot segment or a backslash, plain or encoded, and for one that is no
- *   path, such as a whole URL
+ * @returns false for one with a dot segment or a backslash, plain or encoded, and for one that is
+ *   no path, such as a whole URL
  */
 //= bar#HT-7
 export function isPlainTarget(target: string): boolean {

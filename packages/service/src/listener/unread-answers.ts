@@ -17,7 +17,7 @@ export function endStalledWrites(server: Server, milliseconds: number): void {
   const quietMs = milliseconds / 2;
   server.timeout = quietMs;
   server.on("timeout", (socket: Socket) => {
-    // Between two requests Node sets a time of its own.
+    // Between two requests Node sets its own time.
     const isKeptAlive = socket.timeout !== quietMs;
     if (socket.writableLength > 0) socket.resetAndDestroy();
     else if (isKeptAlive) socket.destroy();

@@ -29,7 +29,7 @@ export interface ServiceMetrics extends RequestMetrics, VendorCallMetrics {
 
 /** What is counted beside the requests, and under which names. */
 export interface ServiceMetricsOptions {
-  /** Of the service's own metrics: `broker`, `mcp`. */
+  /** The prefix of the service's own metrics: `broker`, `mcp`. */
   readonly prefix: string;
   /** Ids that may be a `vendor` label. */
   readonly vendors?: Iterable<string>;
@@ -49,7 +49,7 @@ const DURATION_BUCKETS = [0.001, 0.005, 0.025, 0.1, 0.5, 1, 2.5, 10];
 const MOST_ROUTES = 64;
 const MOST_REASONS = 128;
 
-/** A registry of its own per instance; nothing is shared with other libraries in the process. */
+/** Its own registry per instance; nothing is shared with other libraries in the process. */
 export function createServiceMetrics({
   prefix,
   vendors = [],

@@ -6,7 +6,7 @@ import type { Tracing } from "./exporter.ts";
 /**
  * Loads the OpenTelemetry SDK, unless the settings are undefined.
  *
- * @param defaultName of the service, where the environment names none
+ * @param defaultName of the service, if the environment names none
  */
 export async function startTracing(
   settings: TracingSettings | undefined,

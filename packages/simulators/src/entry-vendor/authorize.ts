@@ -1,6 +1,6 @@
 /**
  * The vendor's authorization page: refuses every request that differs from what the entry says,
- * and otherwise sends the user back at once. There is no page: the user has decided beforehand.
+ * and otherwise sends the user back at once. There is no page: the user has decided before that.
  */
 import { SAMPLE_RESOURCE, SAMPLE_SCOPES, type IssuedCode, randomName, type VendorState } from "./state.ts";
 import type { Facts } from "./facts.ts";
@@ -8,9 +8,9 @@ import { type Parameters, readParameters, refusal, type VendorRequest } from "./
 
 /** What the user decides on the page. */
 export interface Decision {
-  /** An error of the callback in place of a code. */
+  /** An error of the callback instead of a code. */
   readonly error?: string;
-  /** The callback does not name the issuer, where the entry permits that. */
+  /** The callback does not name the issuer, if the entry permits that. */
   readonly withoutIss?: boolean;
 }
 

@@ -29,7 +29,7 @@ export interface Mutant {
   readonly kind: string;
   /** What is wrong in it. */
   readonly what: string;
-  /** In place of the fact; undefined removes it. */
+  /** Instead of the fact; undefined removes it. */
   readonly value: unknown;
 }
 
@@ -38,9 +38,9 @@ export interface FactRow {
   readonly kind: string;
   /** What the simulated vendor does, and the file of this folder that does it. */
   readonly behaviour: string;
-  /** Also a fact where the entry says nothing, because the default is one. */
+  /** Also a fact if the entry says nothing, because the default is one. */
   readonly always?: true;
-  /** Why the fact changes nothing in this entry; undefined where it does. */
+  /** Why the fact changes nothing in this entry; undefined if it does. */
   readonly idle?: (facts: Facts) => string | undefined;
   readonly wrong: (value: never, facts: Facts) => Wrong;
 }

@@ -9,7 +9,7 @@ import firstClass from "./first-class.json" with { type: "json" };
 /** A JSON value as an entry holds it. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json };
 
-/** A point in time in place of a lifetime. */
+/** A point in time instead of a lifetime. */
 export interface ExpiryFact {
   readonly member: string;
   readonly unit: "seconds" | "milliseconds" | "date";
@@ -18,7 +18,7 @@ export interface ExpiryFact {
 /** What an error of the vendor means to the broker's client. */
 export type ErrorFacts = Readonly<Record<string, string | { readonly code: string; readonly reason?: string }>>;
 
-/** The same of token answers, where an error may mean one thing in some answers only. */
+/** The same of token answers, if an error may mean one thing in some answers only. */
 export type TokenErrorFacts = Readonly<Record<string, ErrorFacts[string] | readonly ErrorRule[]>>;
 
 /** The error means this in an answer with this status, and a member of this value or beginning. */
@@ -30,7 +30,7 @@ export interface ErrorRule {
   readonly means: string;
 }
 
-/** How the vendor takes a token to revoke, where that is not RFC 7009. */
+/** How the vendor takes a token to revoke, if that is not RFC 7009. */
 export interface RevocationFacts {
   readonly method: string;
   readonly authentication: "basic" | "bearer" | "none";
@@ -158,7 +158,7 @@ export interface Entry {
   readonly quirks: readonly string[];
 }
 
-/** The standard's behaviour, and this registry's own convention where the standard has none. */
+/** The standard's behaviour, and this registry's own convention if the standard has none. */
 const DEFAULTS = {
   issuerSpelling: "exact",
   idTokenAlgs: ["RS256"],
@@ -192,7 +192,7 @@ export interface WrittenEntry {
 
 /**
  * @param catalogue the text of the catalogue, a JSON list of entries
- * @returns the entries by id; the vendors with a file of their own come from the copy in this
+ * @returns the entries by id; the vendors with a separate file come from the copy in this
  *   folder
  */
 export function readEntries(catalogue: string): ReadonlyMap<string, Entry> {

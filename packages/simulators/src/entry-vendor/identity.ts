@@ -1,6 +1,6 @@
 /**
  * The vendor's answers about itself and about a token's user: metadata, keys, userinfo or account,
- * introspection or a check of its own, and the registration of clients.
+ * introspection or its own check, and the registration of clients.
  */
 import { type AccountFacts, isLive, type Json } from "./facts.ts";
 import {
@@ -67,7 +67,7 @@ function metadata({ facts, issuer = "", endpoints, publication }: VendorState): 
     authorization_endpoint: at("authorization"),
     token_endpoint: at("token"),
     jwks_uri: at("jwks"),
-    // Of any other vendor, clients take these from the entry.
+    // For any other vendor, clients take these from the entry.
     ...(isLive(facts)
       ? {
           revocation_endpoint: at("revocation"),

@@ -46,7 +46,7 @@ function sampleValue(name: string, spec: PlaceholderFacts, id: string): string {
 }
 
 function fits(value: string, { pattern, kind }: PlaceholderFacts): boolean {
-  // A version or an id may have dots, where a pattern says so.
+  // A version or an id may have dots, if a pattern says so.
   if (kind === "host" ? !value.includes(".") : value.includes(".") && pattern === undefined) return false;
   return pattern === undefined || new RegExp(`^(?:${pattern})$`).test(value);
 }

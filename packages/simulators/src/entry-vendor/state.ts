@@ -9,12 +9,12 @@ import { fill, sampleValues } from "./placeholders.ts";
 /** Our client at the vendor, as on its developer pages. */
 export interface EntryClient {
   readonly clientId: string;
-  /** Also where the vendor takes none: then it must not come. */
+  /** even if the vendor takes none: then it must not come. */
   readonly clientSecret: string;
   readonly redirectUri: string;
-  /** The public half of the key that signs secrets, where the vendor wants those. */
+  /** The public half of the key that signs secrets, if the vendor wants those. */
   readonly secretKey?: { readonly teamId: string; readonly keyId: string; readonly key: KeyObject };
-  /** In place of the secret, where the vendor takes a certificate. */
+  /** Instead of the secret, if the vendor takes a certificate. */
   readonly certificate?: { readonly key: KeyObject; readonly thumbprint: string };
 }
 
@@ -80,7 +80,7 @@ export interface VendorState {
   /** As published last. */
   readonly endpoints: ReadonlyMap<EndpointName, URL>;
   publication: Publication;
-  /** For this tenant; undefined where the entry has none. */
+  /** For this tenant; undefined if the entry has none. */
   readonly issuer: string | undefined;
   /** @returns a text of the entry for this tenant */
   readonly fill: (text: string) => string;

@@ -1,5 +1,5 @@
 /**
- * The vendor's token endpoint and, where it has one, its refresh endpoint: what the entry says of
+ * The vendor's token endpoint and, if it has one, its refresh endpoint: what the entry says of
  * the request is required, and the answer has the shape that the entry says.
  */
 import { createHash } from "node:crypto";
@@ -141,7 +141,7 @@ export function pointInTime(at: number, unit: ExpiryFact["unit"]): Json {
   return unit === "milliseconds" ? at * 1000 : at;
 }
 
-/** Names, wrapper, result member and identity of the vendor's own, as a form where it likes forms. */
+/** Names, wrapper, result member and the vendor's own identity, as a form if it likes forms. */
 function shaped(
   standard: Readonly<Record<string, Json>>,
   request: VendorRequest,
@@ -168,8 +168,8 @@ function shaped(
 }
 
 /**
- * @returns a JWT; a text that is not a JWT where the vendor's ID tokens are of its own kind; undefined
- *   where the grant has no ID token
+ * @returns a JWT; a text that is not a JWT if the vendor's ID tokens are of its own kind; undefined
+ *   if the grant has no ID token
  */
 async function idTokenOf({ scope, nonce }: Grant, state: VendorState): Promise<string | undefined> {
   const { facts, entry, client, issuer = "", now } = state;

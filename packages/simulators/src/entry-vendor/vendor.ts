@@ -45,7 +45,7 @@ export interface EntryVendor {
   readonly id: string;
   /** For this tenant. */
   readonly hosts: ReadonlySet<string>;
-  /** @returns undefined where the connection is cut */
+  /** @returns undefined if the connection is cut */
   handle(request: VendorRequest): Promise<Response | undefined>;
   /** The next user decides this; the one after that agrees again. */
   decide(decision: Decision): void;
@@ -172,7 +172,7 @@ function errorAnswer(
 /** The hosts of the vendors that are being served. */
 export interface EntryProxy {
   readonly port: number;
-  /** In place of those served before. Their hosts are distinct. */
+  /** Instead of those served before. Their hosts are distinct. */
   serve(vendors: readonly EntryVendor[]): void;
   /** Hosts that were asked for and are none of a vendor served, since the last `serve`. */
   strangers(): readonly string[];

@@ -65,7 +65,7 @@ export function wrongRevocations(dialect: Readonly<Record<string, Json>>): Wrong
   });
 }
 
-/** @returns another host, another path, and no query where it has one */
+/** @returns another host, another path, and no query if it has one */
 export function wrongUrls(url: string): Wrong {
   const [address = "", query] = url.split("?", 2);
   return {

@@ -22,7 +22,7 @@ export interface Started {
 }
 
 export interface ProviderTestClient {
-  /** @param parameters in place of the usual ones; an empty value leaves one out */
+  /** @param parameters instead of the usual ones; an empty value leaves one out */
   start(parameters?: Readonly<Record<string, string>>): Promise<Started>;
   redeem(callback: URL, codeVerifier: string): Promise<oauth.TokenEndpointResponse>;
   /** The whole flow as the sample user. */

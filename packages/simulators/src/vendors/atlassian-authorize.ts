@@ -6,7 +6,7 @@
  * Seen: audience, prompt and scopes of 3LO (2026-11), one consent per site;
  * for the MCP server S256, and "Invalid context provided" without `resource`
  * (anthropics/claude-code #69035, 2026-06); "failed to retrieve client" (BerriAI/litellm #42678,
- * 2026-09); "Incorrect request parameters" after Accept where an admin allows no such redirect.
+ * 2026-09); "Incorrect request parameters" after Accept if an admin allows no such redirect.
  * Recalled: the other texts, the description of access_denied, that 3LO insists on prompt=consent.
  */
 import type { Context } from "hono";

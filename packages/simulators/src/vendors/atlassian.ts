@@ -27,7 +27,7 @@ export interface AtlassianSimulator extends VendorSimulator<AtlassianClient> {
   readonly mcpServer: string;
   /** The metadata of the issuer, in its insertion form. */
   readonly metadataUrl: string;
-  /** What an entry of a 3LO app needs in place of `endpoints`. */
+  /** What an entry of a 3LO app needs instead of `endpoints`. */
   readonly restEndpoints: Readonly<Record<string, string>>;
 }
 

@@ -84,8 +84,7 @@ export const API_ERRORS: Readonly<Record<string, { code: number; status: string;
   };
 
 /**
- * Serves `/{product}/mcp/v1` and its resource metadata; at Google each product has a host of its
- * own.
+ * Serves `/{product}/mcp/v1` and its resource metadata; at Google each product has its own host.
  */
 export function serveGoogleProducts(host: GoogleHost, settings: GoogleSettings): void {
   for (const [product, names] of Object.entries(PRODUCTS)) {

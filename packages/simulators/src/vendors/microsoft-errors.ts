@@ -8,7 +8,7 @@
  * codes for consent and interaction are `consent_required` and `interaction_required`; observed is
  * `invalid_grant` with a `suberror`: `settings.tokenErrors` chooses.
  * Recalled: `error_uri` on the callback; the other numbers and which `error`
- * each comes with where the above do not say.
+ * each comes with if the above do not say.
  */
 import { randomUUID } from "node:crypto";
 

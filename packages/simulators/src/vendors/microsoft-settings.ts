@@ -31,7 +31,7 @@ export interface MicrosoftTenant {
   adminConsent: boolean;
   /** Users may allow an app themselves. */
   usersMayConsent: boolean;
-  /** The app counts as risky: AADSTS900941 in place of 90094. */
+  /** The app counts as risky: AADSTS900941 instead of 90094. */
   isAppRisky: boolean;
   /** Users who are not assigned to the app. */
   unassigned: readonly AccountId[];
@@ -49,7 +49,7 @@ export interface MicrosoftSettings {
   /** Id of the tenant of users who sign in at `organizations` or `common`; default the first. */
   homeTenant: string | undefined;
   /**
-   * Id of the tenant ID tokens name in place of the user's own: a fault that the real vendor does
+   * Id of the tenant ID tokens name instead of the user's own: a fault that the real vendor does
    * not have.
    */
   idTokenTenant: string | undefined;

@@ -79,7 +79,7 @@ export function serveSlackApi(state: SlackState): void {
   );
 }
 
-/** @returns the refusal; undefined where the token has the scope */
+/** @returns the refusal; undefined if the token has the scope */
 function missingScope({ grant }: HeldToken, needed: string, { sets }: SlackState): Response | undefined {
   const provided = grant.scopes.filter((scope) => sets.get(grant.id)?.lost.has(scope) !== true);
   if (provided.includes(needed)) return undefined;

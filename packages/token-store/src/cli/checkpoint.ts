@@ -22,7 +22,7 @@ export interface Standing {
   readonly startedAt: number;
   /** From 1. */
   readonly pass: number;
-  /** Of the next page; absent before the first. */
+  /** Where the next page begins; absent before the first. */
   readonly cursor?: string;
   /** Rows of the pages before it. */
   readonly done: number;

@@ -1,7 +1,7 @@
 /**
  * Repeats passes over the whole table until one pass meets nothing that requires another: rows
- * change during a pass, and a scan may miss a row that is written meanwhile. Resumable after every
- * page. migrate.ts and strip.ts define what is done with a row.
+ * change during a pass, and a scan may miss a row that is written in the meantime. Resumable after
+ * every page. migrate.ts and strip.ts define what is done with a row.
  */
 import { defined, OAuthError } from "@oauth-broker/oauth-core";
 import { TokenStoreError } from "../errors.ts";

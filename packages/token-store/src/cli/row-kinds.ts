@@ -17,7 +17,8 @@ import { openHalf } from "../tokens/token-sealing.ts";
  * - `both`: sealed, with a plaintext copy or parts of one
  * - `ciphertext_only`: sealed, and nothing else
  * - `broken`: the sealed half lost a part, or a newer release wrote it
- * - `empty`: a token row without an access token in either half, as an ended link leaves for an hour
+ * - `empty`: a token row without an access token in either half, as an ended link leaves for an
+ *   hour
  * - `expired`: past its `ttl`, whatever it holds; our readers treat it as absent
  * - `other`: not a token row
  */
@@ -29,7 +30,7 @@ const SECRET_ATTRIBUTES = ["access_token", "refresh_token", "id_token"] as const
 
 export interface KnownRow {
   readonly kind: RowKind;
-  /** Of a token row, expired or not. */
+  /** The names in a token row, expired or not. */
   readonly names?: { readonly user: string; readonly vendor: string };
   /** Whether a reader of the table can read a token in it. */
   readonly showsPlaintext: boolean;

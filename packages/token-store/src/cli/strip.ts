@@ -115,7 +115,7 @@ const REFUSED: Outcome = { name: "refused", where: "left", again: false };
 const NO_ACCESS_TOKEN: Outcome = { name: "no_access_token", where: "left", again: false };
 
 /**
- * What strip does with a row. A copy is removed only by the write that seals anew what was just
+ * What strip does with a row. A copy is removed only by the write that seals again what was just
  * opened, so a row whose ciphertext does not open keeps its copy. A lease means that a refresh is
  * under way: such a row is put off.
  */
@@ -203,7 +203,7 @@ function stripRows(
 }
 
 /**
- * Seals the tokens anew under the mark `encrypted`; the same write removes the copy.
+ * Seals the tokens again under the mark `encrypted`; the same write removes the copy.
  *
  * @returns false when the row has changed
  */

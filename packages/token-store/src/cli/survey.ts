@@ -39,7 +39,7 @@ export async function survey(
 
 export type Counts = Readonly<Record<RowKind, number>> & {
   readonly rows: number;
-  /** Of all kinds: rows in which a reader of the table can read a token. */
+  /** For all kinds: rows in which a reader of the table can read a token. */
   readonly shows_plaintext: number;
   readonly marked_encrypted: number;
 };

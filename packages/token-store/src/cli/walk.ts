@@ -169,7 +169,7 @@ export function detailOf(error: OAuthError): string {
   return error.detail === undefined ? error.description : `${error.description}: ${error.detail}`;
 }
 
-/** At most this many per second, evenly: the table and the key service serve users meanwhile. */
+/** At most this many per second, evenly: the table and the key service serve users in the meantime. */
 interface Throttle {
   /** Resolves when the next `count` may go ahead. */
   take(count?: number): Promise<void>;

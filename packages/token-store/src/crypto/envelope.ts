@@ -98,7 +98,7 @@ function openWith(subkeys: () => Subkeys, sealed: string, context: readonly stri
 /**
  * A 32-byte key for one purpose, HKDF-SHA-256 without salt.
  *
- * @param secret unguessable: a key, a code of ours, a refresh token. Not a password, never empty
+ * @param secret unguessable: a key, one of our codes, a refresh token. Not a password, never empty
  * @param info names the purpose; another info gives an unrelated key
  * @throws TokenStoreError key_invalid when the secret is empty, input_invalid when it is not
  *   well-formed text

@@ -37,7 +37,7 @@ export interface KeptKeys {
    * @returns false when the key has reached its limit of uses or age; it is dropped then
    */
   use(key: KeptKey, uses: number): boolean;
-  /** Keeps a new key, in place of the least recently used one when the cache is full. */
+  /** Keeps a new key, instead of the least recently used one when the cache is full. */
   keep(dataKey: Buffer, wrapped: string): KeptKey;
   /** Drops all keys, and keeps none from then on. */
   close(): void;

@@ -6,7 +6,7 @@
 import { createTurns } from "@oauth-broker/oauth-core";
 import { kmsUnavailable } from "./kms-errors.ts";
 
-/** Callers get an answer within five seconds, even where the service takes nine. */
+/** Callers get an answer within five seconds, even if the service takes nine. */
 export const DATA_KEY_TIMEOUT_MS = 4900;
 export const MAX_WAITING = 1000;
 

@@ -99,8 +99,8 @@ export function createDataKeys({
   };
 
   /**
-   * A caller that waited for a key may use it, even if the cache has dropped it meanwhile; only its
-   * uses are counted.
+   * A caller that waited for a key may use it, even if the cache has dropped it in the meantime;
+   * only its uses are counted.
    */
   const counted = async (uses: number, call: () => Promise<KeptKey>): Promise<KeptKey> => {
     // Zero uses are valid: the reader of rows refuses a row that lost its fields.

@@ -69,7 +69,7 @@ const INFO = "oauth-broker KMS data key 1: binding";
 
 export interface BoundTo {
   readonly format: number;
-  /** Of the KMS key that wrapped it. */
+  /** The ARN of the KMS key that wrapped it. */
   readonly arn: string;
   /** KMS's CiphertextBlob. */
   readonly blob: Buffer;

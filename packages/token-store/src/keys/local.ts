@@ -49,7 +49,7 @@ export interface LocalKeyWrapper extends KeyWrapper {
 
 /**
  * Data keys under a key file. Methods throw TokenStoreError: `key_file_unavailable` (retried at the
- * next call), `key_file_invalid` (not a key file of ours, wrong length), and `unreadable` for a
+ * next call), `key_file_invalid` (not one of our key files, wrong length), and `unreadable` for a
  * wrapped key of another file or context.
  */
 export function localKeyWrapper({ path, create = true }: LocalKeyWrapperOptions): LocalKeyWrapper {

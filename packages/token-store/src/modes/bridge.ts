@@ -3,7 +3,7 @@
  *
  *   who                     reads                                       writes
  *   an older build          the plaintext copy                          the plaintext copy
- *   this build, bridge      the ciphertext; the copy where an older     ciphertext and a plaintext copy, except in rows
+ *   this build, bridge      the ciphertext; the copy if an older     ciphertext and a plaintext copy, except in rows
  *                           build changed it or wrote the row           marked `encrypted`: those get no copy any more
  *   this build, encrypted   the ciphertext                              ciphertext only
  *   a reader of the table   every token that has a copy                 -

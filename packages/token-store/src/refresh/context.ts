@@ -26,7 +26,7 @@ export type Refresh = (
 
 /**
  * Revokes tokens at the vendor that will never be stored, because the user's grant was revoked here
- * meanwhile.
+ * in the meantime.
  */
 export type Discard = (tokens: TokenSet) => void | Promise<void>;
 
@@ -49,7 +49,7 @@ export interface Attempt {
 }
 
 /**
- * The result of an attempt. `fenced`: another process wrote the row meanwhile; read it again.
+ * The result of an attempt. `fenced`: another process wrote the row in the meantime; read it again.
  * `gone`: revoked or removed.
  */
 export type Outcome =
@@ -64,7 +64,7 @@ export type RefreshEvent = { readonly vendor: string } & (
   /** A response of the vendor was dropped: the row had moved on. */
   | { readonly name: "refresh_fenced"; readonly attemptId: string }
   /**
-   * A response could not be stored in time; attempts continue, and it survives this process where
+   * A response could not be stored in time; attempts continue, and it survives this process if
    * it is journaled.
    */
   | { readonly name: "refresh_orphaned"; readonly attemptId: string; readonly journaled: boolean }

@@ -93,7 +93,7 @@ const QUEUE_FROM = 10;
 /** At most so often for a vendor. */
 const REPORT_SECONDS = 10;
 const FORGET_SECONDS = 60;
-/** Of one vendor; any more are not counted. */
+/** The limit for one vendor; any more are not counted. */
 const MOST_COUNTED = 100_000;
 
 interface Waiting {

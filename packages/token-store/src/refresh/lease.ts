@@ -21,7 +21,7 @@ export function isHeld(lease: Lease | undefined, now: EpochSeconds): boolean {
 
 /**
  * @returns `held` by another attempt, or `changed`: the row is no longer as it was read. Also for a
- *   process that was suspended meanwhile: another process may have rotated the refresh token by
+ *   process that was suspended in the meantime: another process may have rotated the refresh token by
  *   now, and a second use of it can end the grant
  */
 export async function takeLease(

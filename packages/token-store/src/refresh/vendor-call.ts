@@ -1,8 +1,8 @@
 /**
  * The one request to the vendor in an attempt, with a deadline, and what follows when the vendor
  * does not answer with tokens. A refusal is believed only when no other process has refreshed
- * meanwhile and no attempt of ours died half-way; an outage says nothing about the grant. Called by
- * refresh.ts.
+ * in the meantime and none of our attempts died half-way; an outage says nothing about the grant.
+ * Called by refresh.ts.
  */
 import { defined, OAuthError, type Secret } from "@oauth-broker/oauth-core";
 import type { CurrentRecord } from "../tokens/token-records.ts";
@@ -94,7 +94,7 @@ async function afterRefusal(attempt: Attempt, call: RefreshCall, deps: CommitDep
   }
   const previous = previousOf(over, deps);
   if (afterCrash && previous !== undefined) {
-    // Another attempt, under a lease of its own.
+    // Another attempt, under its own lease.
     const again = await orGiveBackLater(takeLease({ ...current, lease: { ...lease, until: 0 } }, deps), attempt, deps);
     if (typeof again === "string") return { kind: "fenced" };
     return tryPrevious(again, previous, call, deps);

@@ -18,7 +18,7 @@ const TRIES = 50;
 
 /** A key of MACs: 32 bytes, used for this purpose only. */
 export interface MacKey {
-  /** Without dots. Stands in front of every MAC under this key; empty where there is one key alone. */
+  /** Without dots. Stands in front of every MAC under this key; empty if there is one key alone. */
   readonly kid: string;
   readonly key: Buffer;
 }

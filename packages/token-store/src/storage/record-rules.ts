@@ -62,7 +62,7 @@ export function patchedData(data: JsonObject, { set, remove = [] }: Pick<Patch, 
 }
 
 function withoutFields(data: JsonObject, names: readonly string[]): Record<string, JsonValue> {
-  // Not by assignment where the name would assign a prototype.
+  // Not by assignment if the name would assign a prototype.
   if (Object.hasOwn(data, "__proto__")) {
     return Object.fromEntries(Object.entries(data).filter(([name]) => !names.includes(name)));
   }

@@ -63,8 +63,8 @@ export interface TokenRows {
   /** All rows of one user, strongly consistent, in the order of `sk`. */
   partition(pk: string): Promise<readonly Row[]>;
   /**
-   * Walks the whole table, page by page, in no guaranteed order. Rows written meanwhile may be
-   * missed.
+   * Walks the whole table, page by page, in no guaranteed order. Rows written in the meantime may
+   * be missed.
    */
   scan(options: { readonly limit: number; readonly cursor?: string }): Promise<RowPage>;
   /**

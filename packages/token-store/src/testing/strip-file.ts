@@ -12,21 +12,21 @@ import type { Result } from "../cli/report.ts";
 import type { CliFixture } from "./cli-fixture.ts";
 
 const TOKENS = {
-  // Longer than a page of the file: the rest lies in pages of its own.
+  // Longer than a page of the file: the rest lies in its own pages.
   accessToken: new Secret(`plain-at-${"a".repeat(9000)}`),
   refreshToken: new Secret("plain-rt"),
   tokenType: "Bearer",
 };
 
 export interface StripFile {
-  /** Of this test alone. */
+  /** The path, for this test alone. */
   readonly path: string;
   /** Which of the files hold the beginning of a token. */
   withTokens(): string[];
   closeLater(close: () => unknown): void;
 }
 
-/** Made anew for each test of the file that calls it, and with it the modules under test. */
+/** Made again for each test of the file that calls it, and with it the modules under test. */
 export function stripFile(): StripFile {
   let folder = "";
   const closing: (() => unknown)[] = [];

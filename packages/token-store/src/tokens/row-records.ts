@@ -108,8 +108,8 @@ export function createTokenRecords(options: TokenRecordsOptions): TokenRecords {
   };
 
   /**
-   * The tokens of a record sealed anew, with the row unchanged since it was read. The copy is kept,
-   * or removed.
+   * The tokens of a record sealed again, with the row unchanged since it was read. The copy is
+   * kept, or removed.
    */
   const again = async (
     over: CurrentRecord,
@@ -136,7 +136,8 @@ export function createTokenRecords(options: TokenRecordsOptions): TokenRecords {
   };
 
   /**
-   * @returns `changed` when the row had to be sealed first and another writer changed it meanwhile
+   * @returns `changed` when the row had to be sealed first and another writer changed it in the
+   *   meantime
    */
   const readOnce = async (key: TokenKey): Promise<CurrentRecord | "changed" | undefined> => {
     const row = await rows.get(rowKeyOf(key));

@@ -17,7 +17,7 @@ import type { TokenKey, TokenSet, TokenStatus } from "./tokens.ts";
  */
 export type ModeName = "bridge" | "encrypted";
 
-/** Of the row, not of an envelope: which attributes there are and what each sealed one holds. */
+/** The format of the row, not of an envelope: which attributes there are and what each sealed one holds. */
 export const ROW_FORMAT = 1;
 
 /** The attributes older readers know. Their names never change. */
@@ -43,7 +43,7 @@ const VENDOR = "VENDOR#";
 /** DynamoDB's limits for pk and sk, less the prefixes. */
 const LONGEST_USER_BYTES = 2000;
 const LONGEST_VENDOR_BYTES = 1000;
-/** Of one token. Three tokens, both halves and `previous` stay below the 400 KB of an item. */
+/** The limit for one token. Three tokens, both halves and `previous` stay below the 400 KB of an item. */
 //= bar#TS-16
 export const LONGEST_TOKEN_BYTES = 32 * 1024;
 
@@ -216,7 +216,7 @@ function requireToken(value: string, field: SealedField): void {
   }
 }
 
-/** An older writer may have stored an empty string where it had nothing. */
+/** An older writer may have stored an empty string when it had nothing. */
 function text(value: Attribute | undefined): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }

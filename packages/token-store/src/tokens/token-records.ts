@@ -107,12 +107,12 @@ export interface TokenRecords {
    */
   commit(change: SealedChange): Promise<"written" | "conflict">;
   /**
-   * Seals the same tokens anew; under the mark `encrypted` their copy is removed.
+   * Seals the same tokens again; under the mark `encrypted` their copy is removed.
    *
    * @returns undefined when the row has changed
    */
   reseal(over: CurrentRecord, mark: ModeName): Promise<CurrentRecord | undefined>;
-  /** A revoked row, readable or not. One that was replaced meanwhile stays. */
+  /** A revoked row, readable or not. One that was replaced in the meantime stays. */
   deleteRevoked(key: Pick<TokenKey, "user" | "vendor">): Promise<void>;
 }
 

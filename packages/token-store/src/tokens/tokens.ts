@@ -9,7 +9,7 @@ export interface TokenKey {
   /** The stable identity of the user, unhashed. Never an e-mail address or a login. */
   readonly user: string;
   readonly vendor: string;
-  /** The vendor's issuer, or the host of its token endpoint where it has none. */
+  /** The vendor's issuer, or the host of its token endpoint if it has none. */
   readonly issuer: string;
   /**
    * With several vendors: where `user` is an identity. Absent: at this very vendor. Tokens stored

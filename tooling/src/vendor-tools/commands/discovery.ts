@@ -27,8 +27,8 @@ export async function discoverIssuer(issuer: string, deps: DiscoveryDeps): Promi
 }
 
 /**
- * Of an MCP server, as flows do: its own document has to name the entry's issuer, and the endpoints
- * are at the vendor's hosts. Stored endpoints take no one's place.
+ * For an MCP server, as flows do: its own document has to name the entry's issuer, and the
+ * endpoints are at the vendor's hosts. Stored endpoints take no one's place.
  *
  * @throws OAuthError as discoverIssuer
  */

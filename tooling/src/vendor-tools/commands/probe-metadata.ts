@@ -58,7 +58,7 @@ const OFFERED: readonly Named[] = [
   ["registration_endpoint", "registrationEndpoint"],
 ];
 
-/** Of an MCP server whose metadata decides: the endpoints that its entry has from before. */
+/** For an MCP server whose metadata decides: the endpoints that its entry has from before. */
 function compareStored(vendor: Vendor, resolved: ResolvedVendor): Finding[] {
   return [...STATED, ...OFFERED].flatMap(([name, field]) => {
     const [stored, live] = [vendor[field], resolved[field]];

@@ -32,7 +32,7 @@ export function runStale({ staleDays, json }: StaleOptions, { now, print, tell }
 const DAY_SECONDS = 86_400;
 
 /**
- * The entries with facts from `staleDays` ago or earlier, oldest first, and those where the vendor
+ * The entries with facts from `staleDays` ago or earlier, oldest first, and those if the vendor
  * ends something within as many days, or has since.
  */
 export function staleEntries(entries: Iterable<RegistryEntry>, staleDays: number, now: Clock): Stale[] {

@@ -136,7 +136,7 @@ const egressSchema = section({
   }).optional(),
   proxy: secretText(
     {
-      type: "secret, http or https URL of host and port, with user name and password where it asks for them",
+      type: "secret, http or https URL of host and port, with user name and password if it asks for them",
       description:
         "A forward proxy for every call to a vendor, by CONNECT and for names alone. Vendors and endpoints of requests are then refused, because no address could be checked. Loopback, addresses in `allow_cidrs` and private names (`.internal`, names without a dot) are reached without it; any other name is asked of it, wherever it leads. Proxy variables are not read.",
       example: "env:EGRESS_PROXY",
@@ -238,7 +238,7 @@ export function configurationSchema(rules: UrlRules) {
       {
         type: "store | file:PATH | kms:ARN",
         description:
-          "Where the broker's own keys are: `store`, in the store, sealed by a key file beside it; `kms:ARN`, in the store, sealed under a KMS key (ARN of the key or of an alias); `file:PATH`, in a file of their own. With a DynamoDB store `kms:ARN`, or a file that is there already.",
+          "Where the broker's own keys are: `store`, in the store, sealed by a key file beside it; `kms:ARN`, in the store, sealed under a KMS key (ARN of the key or of an alias); `file:PATH`, in a separate file. With a DynamoDB store `kms:ARN`, or a file that is there already.",
         example: "kms:arn:aws:kms:eu-west-1:111122223333:alias/oauth-broker",
         keywords: { pattern: KEYS_PATTERN },
         default: "store",

@@ -44,7 +44,7 @@ function pathInFile(path: readonly PropertyKey[], tree: unknown): Path {
   const inFile: (string | number)[] = [];
   for (const step of path) {
     const at = valueAt(tree, inFile);
-    // One text may be written in place of a section: there is nothing below it in the file.
+    // One text may be written instead of a section: there is nothing below it in the file.
     if (typeof at === "string") break;
     if (typeof step === "number" && at !== undefined && !Array.isArray(at)) continue;
     inFile.push(typeof step === "symbol" ? String(step) : step);

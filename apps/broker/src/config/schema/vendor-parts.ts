@@ -23,14 +23,14 @@ export const credentialsSchema = section({
   }),
   client_secret: secretText({
     type: "secret",
-    description: "Absent with `token_endpoint_auth_method: none`, and where there is a key in its place.",
+    description: "Absent with `token_endpoint_auth_method: none`, and if there is a key in its place.",
     example: "env:GITHUB_CLIENT_SECRET",
   })
     .transform((value) => new Secret(value))
     .optional(),
   team_id: secretText({
     type: "text",
-    description: "Only where the vendor's client secret is a signed JWT: who signs, its `iss`.",
+    description: "Only if the vendor's client secret is a signed JWT: who signs, its `iss`.",
     example: "ABCDE12345",
   }).optional(),
   key_id: secretText({
@@ -42,7 +42,7 @@ export const credentialsSchema = section({
     {
       type: "secret, a private key in PEM",
       description:
-        "In place of a secret: on P-256 where the vendor's client secret is a JWT signed with it, RSA where the vendor takes the certificate it belongs to. Each request is signed anew.",
+        "Instead of a secret: on P-256 if the vendor's client secret is a JWT signed with it, RSA if the vendor takes the certificate it belongs to. Each request is signed anew.",
       example: "file:./AuthKey_FGHIJ67890.p8",
     },
     parsePrivateKey,
@@ -50,7 +50,7 @@ export const credentialsSchema = section({
   certificate: parsedText(
     {
       type: "certificate in PEM",
-      description: "That of `private_key`, where the vendor takes a certificate in place of a secret.",
+      description: "That of `private_key`, if the vendor takes a certificate instead of a secret.",
       example: "file:./vendor-app.pem",
     },
     parseCertificate,
@@ -91,7 +91,7 @@ function parseCertificate(text: string): { value: X509Certificate } | { problem:
   }
 }
 
-/** An environment variable may hold a backslash and an n in place of each line break. */
+/** An environment variable may hold a backslash and an n instead of each line break. */
 function withLineBreaks(pem: string): string {
   return pem.replaceAll("\\n", "\n");
 }
@@ -128,7 +128,7 @@ export const placeholderSchema = section({
   kind: choice(
     {
       description:
-        "What a value is. `host` allows several labels. Where a value can fill a whole registrable domain, clients need credentials of their own.",
+        "What a value is. `host` allows several labels. Where a value can fill a whole registrable domain, clients need their own credentials.",
       example: "label",
       default: "a label in the host, a segment in the path, text in the query",
     },

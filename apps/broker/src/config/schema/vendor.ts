@@ -35,7 +35,7 @@ export function vendorSchema(rules: UrlRules) {
           "Who issues its clients. `vendor`: one client is good at every tenant. `tenant`: at the tenant that issued it, so that the broker's credentials are used at the values under `placeholders` alone.",
         example: "vendor",
         default:
-          "as the registry says; else `tenant` where a placeholder without a list of values is in a host that receives the client secret",
+          "as the registry says; else `tenant` if a placeholder without a list of values is in a host that receives the client secret",
       },
       ["vendor", "tenant"],
     ).optional(),

@@ -1,6 +1,6 @@
 /**
  * The broker's credentials at a vendor: from the file, otherwise from the environment, which holds
- * secrets but no keys. Then checks that a secret, or a key in its place, is there exactly where the
+ * secrets but no keys. Then checks that a secret, or a key in its place, is there exactly if the
  * vendor takes one. Called by vendors.ts and build.ts.
  */
 import { hash, type KeyObject } from "node:crypto";
@@ -119,7 +119,7 @@ function environmentProblems({ clientSecret }: VendorCredentials, vendor: Vendor
     return [
       {
         path: idVariable(id),
-        problem: "is set, but this vendor takes a key in place of a secret, and keys stand in the file",
+        problem: "is set, but this vendor takes a key instead of a secret, and keys stand in the file",
         expected: `${formatPath(["vendors", id, "credentials"])} with ${SIGNED}`,
       },
     ];
@@ -152,7 +152,7 @@ const RSA: KeyKind = {
 };
 
 /**
- * Chooses the fields the vendor takes; where it takes either kind, the fields the entry already has
+ * Chooses the fields the vendor takes; if it takes either kind, the fields the entry already has
  * decide.
  */
 function wanted(entry: ParsedCredentials, vendor: Vendor): Wanted {

@@ -73,7 +73,7 @@ describe("a signed client secret", () => {
   it("does not come from the variables of secrets", () => {
     const env = { VENDOR_SIGNING_CLIENT_ID: "a", VENDOR_SIGNING_CLIENT_SECRET: "s" };
     expect(problemsOf({}, { registry, env })).toEqual([
-      "VENDOR_SIGNING_CLIENT_ID is set, but this vendor takes a key in place of a secret, and keys stand in the file",
+      "VENDOR_SIGNING_CLIENT_ID is set, but this vendor takes a key instead of a secret, and keys stand in the file",
     ]);
   });
 });

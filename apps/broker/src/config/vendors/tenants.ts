@@ -53,7 +53,7 @@ export function tenancyOf(
   return { clientsOf, placeholders: Object.fromEntries(open), tenants, misfits };
 }
 
-/** The values of the vendor; where it has none, those of its credentials. */
+/** The values of the vendor; if it has none, those of its credentials. */
 function tenantsOf(
   name: string,
   parsed: ParsedVendor,

@@ -22,7 +22,7 @@ export type VendorRegistry = ReadonlyMap<string, VendorTemplate>;
 const PARKING_MARGIN_SECONDS = 5;
 
 /**
- * Finds problems between the fields of a vendor of the operator's own, which must give its name and
+ * Finds problems between the fields of the operator's own vendor, which must give its name and
  * its endpoints. Works on the tree as written.
  */
 export function checkVendors(tree: Tree, registry: VendorRegistry): Problem[] {
@@ -59,7 +59,7 @@ function presence(entry: object) {
 
 /**
  * The registry's vendor that an id of the file is another name of, never that id itself. An entry
- * that is complete by itself is a vendor of the operator's own, whatever its id.
+ * that is complete by itself is the operator's own vendor, whatever its id.
  */
 export function aliasTarget(id: string, entry: unknown, registry: VendorRegistry): string | undefined {
   const known = registry.get(id)?.vendor.id;
@@ -134,7 +134,7 @@ export function buildVendor(
   const nowhere = Object.entries(tenancy.tenants ?? {}).filter(([, values]) => values.length === 0);
   if (credentials.length > 0 && choosesDomain(vendor, placeholders)) {
     warnings.push(
-      `Vendor ${id} has a placeholder that can fill a whole domain: clients must bring credentials of their own, because the broker never uses its own there`,
+      `Vendor ${id} has a placeholder that can fill a whole domain: clients must bring their own credentials, because the broker never uses its own there`,
     );
   } else if (credentials.length > 0 && nowhere.length > 0) {
     const lists = nowhere.map(([name]) => formatPath(["vendors", id, "placeholders", name, "values"])).join(" and ");
@@ -173,7 +173,7 @@ function isKnownToRegisterNone(vendor: Vendor, { issuer }: ParsedVendor, known: 
   );
 }
 
-/** Warns where the operator's own fields weaken a protection. */
+/** Warns if the operator's own fields weaken a protection. */
 function relaxations(id: string, parsed: ParsedVendor): string[] {
   const { pkce, iss_required: issRequired } = parsed;
   const warnings: string[] = [];

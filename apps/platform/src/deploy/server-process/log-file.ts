@@ -5,7 +5,7 @@ import { open, rename } from "node:fs/promises";
 import { dirname } from "node:path";
 import { makeFolder } from "@oauth-broker/oauth-core";
 
-/** Of a long file only the end is read. */
+/** Only the end of a long file is read. */
 const TAIL_BYTES = 256 * 1024;
 
 /** The log file of the previous deploy is kept beside it. */

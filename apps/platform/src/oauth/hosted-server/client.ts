@@ -1,7 +1,7 @@
 /**
  * The platform's client at a server's authorization server: the one an administrator entered,
  * otherwise one registered there. A client belongs to one issuer: at another issuer the platform
- * registers anew and sends no secret. Before it: discover.ts.
+ * registers again and sends no secret. Before it: discover.ts.
  */
 import {
   type Clock,

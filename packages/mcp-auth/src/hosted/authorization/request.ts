@@ -45,7 +45,7 @@ export async function requireClientRedirect<C extends HostedClient>(
 export interface AuthorizationRequest {
   /** PKCE #1, S256. */
   readonly codeChallenge: string;
-  /** Of the session, as the user is shown it. */
+  /** The scope of the session, as the user is shown it. */
   readonly scope: readonly string[];
   /** The scope requested at the vendor, which with `VENDOR` is the same. */
   readonly vendorScope: readonly string[];

@@ -49,7 +49,7 @@ export function readRegistration(metadata: JsonObject): ClientMetadata {
 /**
  * @returns those of a registration that can be used: one of a private scheme is left out, whatever
  *   else is wrong with one refuses them all
- * @throws OAuthError invalid_redirect_uri, also where none is left
+ * @throws OAuthError invalid_redirect_uri, even if none is left
  */
 export function readRedirectUris({ redirect_uris }: JsonObject): readonly string[] {
   const redirectUris = readList(redirect_uris);

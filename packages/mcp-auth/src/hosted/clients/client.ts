@@ -56,7 +56,7 @@ export async function requireClient(
 
 /**
  * The scheme that the client used. This server knows no Basic, and browsers ask their user for a
- * password where it is named: a client that sent no header is not answered with it.
+ * password if it is named: a client that sent no header is not answered with it.
  */
 //= rfc6749#5.2
 function challengeFor(authorization: string | undefined): "Basic" | "Bearer" {

@@ -34,7 +34,7 @@ export interface DocumentDeps {
   readonly now: Clock;
 }
 
-/** On the list in place of a host: any public host, on port 443. */
+/** On the list instead of a host: any public host, on port 443. */
 export const ANY_HOST = "*";
 
 const DOCUMENT_BYTES = 5 * 1024;
@@ -62,7 +62,7 @@ export function documentEgress({ egress: { allowLoopback }, deploymentUrl }: Doc
 
 type DocumentSettings = Pick<HostedSettings, "egress"> & { readonly deploymentUrl: string | undefined };
 
-/** For hosts that no one listed: loopback is never reached, also where the operator permits it. */
+/** For hosts that no one listed: loopback is never reached, even if the operator permits it. */
 //= bar#AS-13
 export function publicDocumentEgress({ egress, deploymentUrl }: DocumentSettings): EgressOptions {
   return documentEgress({ egress: { ...egress, allowLoopback: false }, deploymentUrl });

@@ -8,7 +8,7 @@ import type { LinkPolicy, VendorSettings } from "../../settings.ts";
 
 /**
  * Clients ask for `offline_access` everywhere, and with `VENDORS` for that of each vendor: such a
- * word asks for nothing where there is none.
+ * word asks for nothing if there is none.
  */
 export function ignorableScopes({ vendors, nameScopes }: LinkPolicy): readonly string[] {
   return [OFFLINE_ACCESS, ...[...vendors.keys()].flatMap((id) => nameScopes([OFFLINE_ACCESS], id))];
@@ -60,7 +60,7 @@ export function identityScopes({ vendor, scopes }: Pick<VendorSettings, "vendor"
 }
 
 /**
- * Adds what the deployment has and a client need not name: `openid` where the vendor has ID tokens,
+ * Adds what the deployment has and a client need not name: `openid` if the vendor has ID tokens,
  * which say whose account it is, and `offline_access`, without which it may give no refresh token.
  */
 export function withOwed(

@@ -69,8 +69,8 @@ export async function linkUser(granted: NewLink, deps: LinkDeps): Promise<string
 }
 
 /**
- * Revokes tokens that were not stored. If the user is not known, or the store does not respond, they
- * are revoked without checking for a link.
+ * Revokes tokens that were not stored. If the user is not known, or the store does not respond,
+ * they are revoked without checking for a link.
  */
 async function endUnstored(set: TokenSet, user: string | undefined, deps: LinkDeps): Promise<void> {
   try {
@@ -91,9 +91,9 @@ function isKept(present: StoredTokens | undefined, scope: readonly string[], dep
 }
 
 /**
- * With several vendors a user may end their link while they sign in. Who they are was not known when
- * the flow began, so that the times are compared: at the same time the end is the later one. The
- * user is signed in all the same, without a link.
+ * With several vendors a user may end their link while they sign in. Who they are was not known
+ * when the flow began, so that the times are compared: at the same time the end is the later one.
+ * The user is signed in all the same, without a link.
  */
 async function storeOverVersion(key: TokenKey, granted: NewLink, set: TokenSet, deps: LinkDeps): Promise<void> {
   const { user } = key;

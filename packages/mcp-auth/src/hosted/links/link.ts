@@ -98,7 +98,7 @@ export async function freshTokens(
     const request = { refreshToken: refreshToken.reveal(), signal, ...expected };
     return tokenSetOf(await vendorClient.refreshTokens(vendor, credentials, request), now());
   };
-  // Tokens that came too late for a link that has ended meanwhile.
+  // Tokens that came too late for a link that has ended in the meantime.
   const discard = (late: TokenSet): Promise<void> => discardTokens(late, { user, account: late.link?.account }, deps);
   return tokens.withRefreshLease(linkKey(user, deps), refresh, { ...options, discard });
 }
@@ -243,7 +243,8 @@ const LABEL_MEMBERS = [
 const LONGEST_LABEL = 200;
 
 /**
- * What a linked account is called on our pages. Best effort: the ID token, else the vendor's account of the user.
+ * What a linked account is called on our pages. Best effort: the ID token, else the vendor's
+ * account of the user.
  *
  * @returns undefined when neither says anything a user would recognise
  */

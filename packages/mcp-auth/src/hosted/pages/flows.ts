@@ -42,9 +42,9 @@ interface LinkingFlow extends FlowRecord {
   /** Where users signed in when the flow began. */
   readonly signIn: string;
   readonly signInIssuer: string;
-  /** Of a sign-in: where the browser goes then, under a key derived from the server key. */
+  /** In a sign-in: where the browser goes then, under a key derived from the server key. */
   readonly sealedReturn?: string;
-  /** Of a link: whose. */
+  /** In a link: whose. */
   readonly user?: string;
   readonly linkVersion?: number;
   readonly isReconnect?: boolean;
@@ -60,11 +60,11 @@ interface Visit {
   readonly cookies: string[];
   /** The flow, once it is known to be this browser's. */
   flow?: LinkingFlow;
-  /** Whether the redirect was refused: the user sees why, on a page of its own. */
+  /** Whether the redirect was refused: the user sees why, on a separate page. */
   isRefused: boolean;
 }
 
-/** @param back where the browser goes then: a path of ours */
+/** @param back where the browser goes then: one of our paths */
 export async function startSignIn(
   back: string,
   { anotherAccount = false }: { readonly anotherAccount?: boolean },

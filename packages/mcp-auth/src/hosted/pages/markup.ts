@@ -13,7 +13,7 @@ import type { VendorRevocation } from "../links/link.ts";
 export interface Visitor {
   readonly label: string;
   readonly signInName: string;
-  /** Of the form that signs out. */
+  /** The token of the form that signs out. */
   readonly signOutCsrf: string;
   /** The server's host, as in the address bar. */
   readonly serverHost: string;

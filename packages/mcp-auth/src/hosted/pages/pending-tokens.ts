@@ -54,7 +54,7 @@ export interface WaitingQuestion extends Question {
 export interface Questions {
   /**
    * Replaces the question that waits in this browser for this vendor, and the user's oldest one
-   * where they have too many.
+   * if they have too many.
    *
    * @param cookieHash of the browser
    * @returns those replaced, whose tokens the caller discards
@@ -189,7 +189,7 @@ export function createQuestions(deps: QuestionsDeps, limits = QUESTION_LIMITS): 
         if (open.length - tooMany.length >= limits.waiting || listed.length >= limits.listed) {
           throw new OAuthError("temporarily_unavailable", "Too many questions are waiting");
         }
-        // Due, so that a sweep ends them where this process does not.
+        // Due, so that a sweep ends them if this process does not.
         const ended = listed.map((other) => (tooMany.includes(other) ? { ...other, until: now() } : other));
         return [...ended, { id, until, owner }];
       });

@@ -46,7 +46,7 @@ export function linkingRoutes(deps: LinkingDeps): Route[] {
 
 /**
  * The pages send no referrer, so browsers post their forms with `Origin: null`, as they would those
- * of a sandboxed frame of any site; where the browser says more, it counts.
+ * of a sandboxed frame of any site; if the browser says more, it counts.
  */
 //= bar#RS-7
 function requireOwnPage(c: Context): void {

@@ -1,6 +1,7 @@
 /**
- * What becomes of the tokens a link flow brought: stored over the link version that the page showed,
- * held back for a yes, or revoked. A refusal never leaves tokens behind that belong to no link.
+ * What becomes of the tokens a link flow brought: stored over the link version that the page
+ * showed, held back for a yes, or revoked. A refusal never leaves tokens behind that belong to no
+ * link.
  */
 import { OAuthError, Secret } from "@oauth-broker/oauth-core";
 import { canIdentify } from "@oauth-broker/oauth-core/client";
@@ -33,7 +34,7 @@ export interface BroughtTokens {
   readonly requestedScope: readonly string[];
   /** As the page showed it. */
   readonly linkVersion: number;
-  /** Of the user's own accord: what was refused before counts no more. */
+  /** The user asked for it: what was refused before is asked again. */
   readonly isReconnect: boolean;
   readonly ticketId?: string;
 }
@@ -69,7 +70,7 @@ export async function takeTokens(brought: BroughtTokens, cookieHash: string, dep
       for (const one of replaced) await endUnanswered(one, deps);
       return "asked";
     }
-    return await store(question, undefined, at); //                                   5  in place of the same account's
+    return await store(question, undefined, at); //                                   5  instead of the same account's
   } catch (thrown) {
     await discardTokens(bare, { user, account: undefined }, at);
     throw toStorageError(thrown);
@@ -168,7 +169,7 @@ function isSameAccount(one: string | undefined, other: string | undefined): bool
   return one !== undefined && one === other;
 }
 
-/** Of a dead link nothing is lost. A scope that is no longer requested is no loss either. */
+/** With a dead link nothing is lost. A scope that is no longer requested is no loss either. */
 function losesScope(stored: StoredTokens, granted: readonly string[], at: LinkDeps): boolean {
   if (!isUsable(stored, at.now())) return false;
   const { scopes } = at.settings.vendor;

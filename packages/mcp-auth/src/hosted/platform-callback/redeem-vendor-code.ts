@@ -1,7 +1,7 @@
 /**
  * POST /token with grant_type=authorization_code and the platform's callback: the platform posts
  * the vendor's own code with the verifier of PKCE #1; the vendor's tokens are stored for the user,
- * and the platform gets tokens of ours. Before it: authorize.ts, and the vendor's redirect to the
+ * and the platform gets our tokens. Before it: authorize.ts, and the vendor's redirect to the
  * platform. The client is authenticated.
  */
 import { defined, OAuthError, toOAuthError, withRestart } from "@oauth-broker/oauth-core";
@@ -33,7 +33,7 @@ export async function redeemVendorCode(
   const code = readCode(parameters); //                                         3  malformed verifier: stays usable
   const vendor = await vendorClient.resolve(settings.vendor.vendor); //         4  where to ask; nothing is spent yet
   const secrets = await vendorSecrets(code.codeChallenge, vendor, scopes, deps); // 5  PKCE #2 of this very verifier
-  const scope = await requestedScope(code.codeChallenge, deps); //                  6  less than all, where it was noted
+  const scope = await requestedScope(code.codeChallenge, deps); //                  6  less than all, if it was noted
   await claimCode(code, deps); //                                               7  of any number of tries one goes on
   const tokens = await redeem({ code, redirectUri, vendor, secrets, scope }, deps); // 8  the vendor checks PKCE #2
   const redeemed = { tokens, vendor, requestedScope: scope };

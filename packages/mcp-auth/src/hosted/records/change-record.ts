@@ -1,6 +1,6 @@
 /**
  * Changes a record that any number of processes change: what was decided over one version of it is
- * written over that version or not at all, and then decided anew.
+ * written over that version or not at all, and then decided again.
  */
 import {
   type EpochSeconds,
@@ -31,7 +31,8 @@ export interface Change<T> {
 
 /**
  * @returns the result of the decision that was written
- * @throws OAuthError temporarily_unavailable when others were faster in every round, and as `decide`
+ * @throws OAuthError temporarily_unavailable when others were faster in every round, and as
+ *   `decide`
  */
 export async function changeRecord<T>(
   key: RecordKey,

@@ -153,7 +153,7 @@ async function make(options: ServerKeyOptions): Promise<Buffer | undefined> {
   return made === "created" ? key : undefined;
 }
 
-/** @returns undefined when another process replaced the key meanwhile */
+/** @returns undefined when another process replaced the key in the meantime */
 async function read(
   { stage, data }: StoredRecord,
   options: ServerKeyOptions,

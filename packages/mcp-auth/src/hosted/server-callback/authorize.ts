@@ -30,7 +30,7 @@ import type { ServerCallbackDeps } from "./deps.ts";
 import { refusePage, refuseToClient } from "../authorization/refusal.ts";
 import type { LegDeps } from "./policy.ts";
 
-/** Of the browser, not of one flow: two tabs show two pages that can both be answered. */
+/** Belongs to the browser, not of one flow: two tabs show two pages that can both be answered. */
 const CONSENT_COOKIE = "consent";
 
 /** The request as GET shows it and POST repeats it. */
@@ -71,7 +71,7 @@ export async function askConsent(
 
 /**
  * By vendor, in the operator's order. A vendor without scopes is part of every session; one with
- * scopes where one of them was requested.
+ * scopes if one of them was requested.
  */
 function permissionsOf(scope: readonly string[], { vendors, signIn, scopesAt }: LinkPolicy): VendorPermissions[] {
   return [...vendors].flatMap(([id, { vendor, scopes }]) => {

@@ -1,6 +1,6 @@
 /**
  * The policy of a server with its own callback, and the record of a flow. Its clients are public,
- * it has one vendor, and the vendor's tokens stay here: the client gets tokens of ours.
+ * it has one vendor, and the vendor's tokens stay here: the client gets our tokens.
  */
 import { defined, OAuthError, parseExactJson, type StoredRecord } from "@oauth-broker/oauth-core";
 import { verifyNativeRedirectUri } from "@oauth-broker/oauth-core/protocol";

@@ -1,7 +1,7 @@
 /**
  * Leg 4, POST /token with grant_type=authorization_code: our own code, from the client it was
  * issued to, opens the parked vendor code; the vendor's tokens are stored for the user and the
- * client gets tokens of ours. The client is authenticated.
+ * client gets our tokens. The client is authenticated.
  */
 import { defined } from "@oauth-broker/oauth-core";
 import type { Parameters } from "@oauth-broker/oauth-core/protocol";

@@ -1,6 +1,6 @@
 /**
  * A refresh: the refresh token is spent and replaced by one conditional write on the token that was
- * read. Of any number of callers with one token one writes; the others find theirs to be the
+ * read. One of any number of callers with one token writes; the others find theirs to be the
  * previous one and get the same response.
  *
  * A client may lose a response, and several processes of one client may refresh at once; a thief
@@ -33,7 +33,7 @@ export interface RefreshDeps extends SessionReading {
   readonly issue: IssueTokens;
   /** Ends the session. */
   end(session: StoredSession): Promise<void>;
-  /** Of the user's sessions. */
+  /** The index of the user's sessions. */
   readonly index: Pick<UserSessions, "listedUntil" | "extend">;
 }
 

@@ -27,7 +27,7 @@ export interface IssuedTokens {
 }
 
 export interface LiveSession extends Session {
-  /** Of the presented access token. */
+  /** When it ends, for the presented access token. */
   readonly expiresAt: EpochSeconds;
 }
 
@@ -35,7 +35,7 @@ export interface RefreshRequest {
   readonly clientId: string;
   /** Absent or empty: all that was granted. */
   readonly scope: readonly string[] | undefined;
-  /** Those that ask for nothing where the session does not have them. Default none. */
+  /** Those that ask for nothing if the session does not have them. Default none. */
   readonly ignorable?: readonly string[];
 }
 

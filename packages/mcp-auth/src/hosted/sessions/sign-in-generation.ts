@@ -22,7 +22,7 @@ export type OfSignIn = {
 
 export interface SignInGenerationDeps {
   readonly records: RecordStore;
-  /** Another server on the same table has sessions of its own. */
+  /** Another server on the same table has its own sessions. */
   readonly audience: string;
 }
 

@@ -13,7 +13,7 @@ import type { IssuedTokens } from "./session.ts";
 export interface RefreshAnswer {
   readonly accessToken: string;
   readonly refreshToken: string;
-  /** Of the access token. */
+  /** The scope of the access token. */
   readonly expiresAt: EpochSeconds;
   readonly scope: readonly string[];
 }
@@ -30,7 +30,7 @@ export interface IssuedPair {
 export type IssueTokens = (of: {
   readonly sessionId: string;
   readonly generation: number;
-  /** Of the access token. */
+  /** The scope of the access token. */
   readonly scope: readonly string[];
   /** The access token ends no later. */
   readonly endsAt: EpochSeconds;

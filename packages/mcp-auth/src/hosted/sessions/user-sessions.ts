@@ -119,7 +119,7 @@ export function createUserSessions(deps: UserSessionsDeps): UserSessions {
         const listed = entries.find((entry) => entry.id === id);
         if (listed === undefined) return { result: undefined };
         const until = now() + ENTRY_SECONDS;
-        // Last, where the newest are: one session too many ends the one that was not used.
+        // Last, if the newest are: one session too many ends the one that was not used.
         return { entries: [...entries.filter((entry) => entry !== listed), { ...listed, until }], result: until };
       }),
     remove: async (user, id) => {

@@ -29,7 +29,7 @@ import type { SignInGeneration } from "../sessions/sign-in-generation.ts";
 import { type IdentitySource, isSameSource } from "../records/identity-source.ts";
 
 export const TICKET_SECONDS = 600;
-/** Of one user and client; one more ends the oldest. */
+/** The limit for one user and client; one more ends the oldest. */
 export const MAX_OPEN = 5;
 /** The user's time at the vendor, and for the question whether to replace an account. */
 const APPROVED_SECONDS = 960;

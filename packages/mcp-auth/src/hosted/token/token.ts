@@ -12,7 +12,7 @@ import type { IssuedTokens } from "../sessions/session.ts";
 import { ignorableScopes } from "../link-policy/scope.ts";
 import { linkKey } from "../links/link.ts";
 
-/** Redeems a posted code: the vendor's own, or one of ours. */
+/** Redeems a posted code: the vendor's own, or one of our own. */
 export type RedeemCode = (parameters: Parameters, client: HostedClient, trace: Trace) => Promise<IssuedTokens>;
 
 export interface TokenDeps extends HostedDeps {
@@ -54,7 +54,7 @@ function grant(parameters: Parameters, client: HostedClient, deps: TokenDeps, tr
 }
 
 /**
- * New tokens of ours, as long as the user's link to the vendor is alive. A dead link is an error
+ * New our tokens, as long as the user's link to the vendor is alive. A dead link is an error
  * here too, so that clients stop and send the user through a new authorization. With `VENDORS` no
  * link ends a session: the user is asked for it when a tool needs it.
  *

@@ -1,7 +1,7 @@
 /**
- * The calls of tools that run in this process, each with a signal of its own. It fires when the
+ * The calls of tools that run in this process, each with a separate signal. It fires when the
  * client disconnects, when it cancels, and when the process ends before the call: never after the
- * call has ended. A client of 2025-11-25 cancels in a request of its own, which names the call by
+ * call has ended. A client of 2025-11-25 cancels in a separate request, which names the call by
  * its id alone; the access token and `Mcp-Session-Id` say whose it is. Used by ../run-tool.ts
  * and ../endpoint.ts.
  */
@@ -9,7 +9,7 @@
 export interface RunningCall {
   /** Who sent it: `callOrigin`. */
   readonly from: string;
-  /** Of the JSON-RPC request. */
+  /** The id of the JSON-RPC request. */
   readonly id: string | number;
   /** Fires when the client disconnects, and after every call. */
   readonly request: AbortSignal;

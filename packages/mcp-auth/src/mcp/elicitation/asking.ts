@@ -26,7 +26,7 @@ export interface Asked {
 
 type AskDeps = Pick<LinkingDeps, "vendors" | "connectionsUrl" | "mostTickets">;
 
-/** @param mode `text` where the call must not be repeated by the client itself */
+/** @param mode `text` if the call must not be repeated by the client itself */
 export async function ask(
   questions: readonly AskedQuestion[],
   {

@@ -12,7 +12,7 @@ export interface LinkingDeps {
   readonly vendors: ReadonlyMap<string, LinkedVendor>;
   /** `SIGN_IN`. */
   readonly signIn: string;
-  /** Of users' identities: `user` of another vendor or issuer is another user. */
+  /** The source of users' identities: `user` of another vendor or issuer is another user. */
   readonly source: { readonly vendor: string; readonly issuer: string };
   /** `ELICITATION_WAIT_SECONDS`. */
   readonly elicitationWaitSeconds: number;
@@ -29,7 +29,7 @@ export interface LinkingDeps {
   readonly pause: (milliseconds: number, signal: AbortSignal) => Promise<void>;
 }
 
-/** One of the vendors, each with hosts of its own. */
+/** One of the vendors, each with its own hosts. */
 export interface LinkedVendor extends Pick<VendorApiDeps, "vendor" | "names" | "apiHosts"> {
   /** `VENDOR_<ID>_SCOPES`. */
   readonly scopes: readonly string[];

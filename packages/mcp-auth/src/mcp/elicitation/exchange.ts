@@ -69,9 +69,9 @@ function linksOf({ links }: Caller): LinkedRequest["links"] {
 }
 
 interface ReadBody {
-  /** For the SDK: with the same body where that was read and is not JSON. */
+  /** For the SDK: with the same body if that was read and is not JSON. */
   readonly again: Request;
-  /** Parsed; undefined where the SDK has to refuse the request. */
+  /** Parsed; undefined if the SDK has to refuse the request. */
   readonly body: JsonValue | undefined;
 }
 
@@ -167,7 +167,7 @@ function callIn(
   return typeof name === "string" ? { tool: name, arguments: given } : undefined;
 }
 
-/** @returns the declared capabilities where the message is `initialize` */
+/** @returns the declared capabilities if the message is `initialize` */
 function initializedWith(message: JsonValue | undefined): { readonly declared: unknown } | undefined {
   if (!isJsonObject(message) || message["method"] !== "initialize") return undefined;
   return { declared: paramsOf(message)["capabilities"] };

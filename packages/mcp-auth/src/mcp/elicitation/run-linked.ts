@@ -38,7 +38,7 @@ export interface LinkedCall extends RunningToolCall {
 
 /**
  * @param run the tool itself, with the usable link of each vendor by its id
- * @throws whatever `run` throws, where no link is the cause; ToolError when the links cannot be read
+ * @throws whatever `run` throws, if no link is the cause; ToolError when the links cannot be read
  */
 export async function runLinked(
   received: LinkedCall,

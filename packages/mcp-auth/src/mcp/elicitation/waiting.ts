@@ -17,7 +17,7 @@ export interface Waited {
 }
 
 const POLL_MS = 1_000;
-/** Of one user, in this process: each holds a connection and reads the table. */
+/** The limit for one user, in this process: each holds a connection and reads the table. */
 const MOST_WAITING = 5;
 
 /** @returns waits until all tickets are decided, the time is over, the client has left, or this process stops */

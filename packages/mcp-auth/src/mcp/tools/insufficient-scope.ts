@@ -1,6 +1,6 @@
 /**
- * Reads from a response of a vendor's API which scopes it wants: as RFC 6750 §3.1 says it, or as the
- * vendor's entry does. What may then be asked of the user is decided in find-links.ts.
+ * Reads from a response of a vendor's API which scopes it wants: as RFC 6750 §3.1 says it, or as
+ * the vendor's entry does. What may then be asked of the user is decided in find-links.ts.
  */
 import { isJsonContentType } from "@modelcontextprotocol/server";
 import { createByteCollector, isJsonObject, type JsonObject, type JsonValue } from "@oauth-broker/oauth-core";
@@ -18,7 +18,7 @@ const MOST_BYTES = 16_384;
 
 /** What is known before the vendor answers. */
 export interface ScopeReading {
-  /** Of the vendor's entry. */
+  /** From the vendor's entry. */
   readonly scopeRefusal?: ScopeRefusal | undefined;
   /** What the user can be asked for in this call: chosen from, where any one scope is enough. */
   readonly askable: readonly string[];
@@ -26,7 +26,7 @@ export interface ScopeReading {
 
 /**
  * @param answer its body can still be read afterwards
- * @returns the named scopes; none for any other response, or where it names none
+ * @returns the named scopes; none for any other response, or if it names none
  */
 export async function scopesLacking(
   answer: Response,
@@ -48,14 +48,14 @@ function inChallenge({ status, headers }: Pick<Response, "status" | "headers">):
   if (status !== 403 || header.length > MOST_CHARACTERS || start === null) return [];
   const parameters = new Map<string, string>();
   for (const [, name = "", quoted, token] of header.slice(start.index + start[0].length).matchAll(PARAMETER)) {
-    // Of a further challenge, or a repeated one: the first counts.
+    // With a further challenge, or a repeated one: the first counts.
     if (!parameters.has(name.toLowerCase()))
       parameters.set(name.toLowerCase(), quoted?.replace(/\\(.)/g, "$1") ?? token ?? "");
   }
   return parameters.get("error") === "insufficient_scope" ? tokensIn(parameters.get("scope"), " ") : [];
 }
 
-/** A 403 for another reason names accepted scopes too: it counts where the token has none of them. */
+/** A 403 for another reason names accepted scopes too: it counts if the token has none of them. */
 function inHeaders(
   { headers }: Pick<Response, "headers">,
   { accepted, granted, separator }: Extract<ScopeRefusal, { readonly from: "headers" }>,
@@ -80,7 +80,8 @@ async function inBody(
 /**
  * A body that never comes to its end is ended by the limits of the egress that received it.
  *
- * @returns undefined for a body that is longer than a refusal, in too many chunks, cut short, or no object
+ * @returns undefined for a body that is longer than a refusal, in too many chunks, cut short, or no
+ *   object
  */
 async function readObject({ body }: Response): Promise<JsonObject | undefined> {
   const reader = body?.getReader();
@@ -88,7 +89,7 @@ async function readObject({ body }: Response): Promise<JsonObject | undefined> {
   try {
     for (let next = await reader?.read(); next?.value !== undefined; next = await reader?.read()) {
       if (collected.add(next.value) !== undefined) {
-        // Of the copy. Not awaited: it ends with the original.
+        // Cancels the copy. It is not awaited: it ends with the original.
         void reader?.cancel().catch(() => undefined);
         return undefined;
       }
@@ -100,7 +101,7 @@ async function readObject({ body }: Response): Promise<JsonObject | undefined> {
   }
 }
 
-/** @returns none where one of them is no scope */
+/** @returns none if one of them is no scope */
 function tokensIn(list: JsonValue | undefined, separator: string): readonly string[] {
   if (typeof list !== "string" || list.length > MOST_CHARACTERS) return [];
   const tokens = list.split(separator).map((token) => (separator === " " ? token : token.trim()));

@@ -1,6 +1,6 @@
 /**
  * The vendors that tools name, against those of the deployment: a tool that can never run is
- * refused at start. Called by config.ts where the environment is wrong too, by app.ts, and by
+ * refused at start. Called by config.ts if the environment is wrong too, by app.ts, and by
  * endpoint.ts for the names of each tool.
  */
 import { type ConfigError, configError, type Problem } from "@oauth-broker/service/configuration";
@@ -37,7 +37,7 @@ export function vendorsOf(tool: Pick<Tool, "vendors" | "vendor" | "scopes">, sig
 export interface KnownVendors {
   /** The id of the vendor that signs users in, or of the only one. */
   readonly signIn: string;
-  /** With `VENDORS`: those of each listed vendor; undefined where they cannot be read. */
+  /** With `VENDORS`: those of each listed vendor; undefined if they cannot be read. */
   readonly scopes: ReadonlyMap<string, readonly string[] | undefined> | undefined;
 }
 
@@ -58,8 +58,8 @@ function knownVendors(settings: Settings): KnownVendors {
 }
 
 /**
- * With plain `VENDOR` in hosted mode: of the tools for which no client can ask. The vendor may grant
- * more than it was asked for, so the tools are not refused.
+ * With plain `VENDOR` in hosted mode: of the tools for which no client can ask. The vendor may
+ * grant more than it was asked for, so the tools are not refused.
  */
 export function toolWarnings(tools: readonly Tool[], settings: Settings): readonly string[] {
   if (settings.mode !== "hosted" || settings.links.kind === "several") return [];

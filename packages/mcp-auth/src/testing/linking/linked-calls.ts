@@ -44,7 +44,7 @@ export interface LinkedCalls {
   /** Requests at the vendors: where, and with which token. */
   readonly sent: string[];
   readonly lines: string[];
-  /** Of the session of a bearer token; default: every scope of every vendor. */
+  /** The scopes of the session of a bearer token; default: every scope of every vendor. */
   readonly scopes: Map<string, readonly string[]>;
   /** The process stops. */
   stop(): void;
@@ -66,7 +66,7 @@ export interface LinkedCalls {
   close(): Promise<void>;
 }
 
-/** In place of the user: opens the URL or not. */
+/** Instead of the user: opens the URL or not. */
 export type OnUrl = (url: string, message: string) => "accept" | "decline" | "cancel";
 
 export interface RawAnswer {

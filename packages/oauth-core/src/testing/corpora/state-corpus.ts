@@ -18,7 +18,7 @@ export function validState(target: StateTarget): string {
   return compact(headerOf(target), payloadOf(target), target.key);
 }
 
-/** All forgeries, each with a name of its own. */
+/** All forgeries, each with its own name. */
 export function stateForgeries(target: StateTarget): StateForgery[] {
   const cases = { ...shapes(target), ...spellings(target), ...signatureForgeries(target), ...memberForgeries(target) };
   return Object.entries(cases).map(([name, state]) => ({ name, state }));

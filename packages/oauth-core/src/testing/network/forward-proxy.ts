@@ -21,7 +21,7 @@ export interface ForwardProxy {
 export interface ForwardProxyOptions {
   /** `user:password` that it asks for. */
   readonly credentials?: string;
-  /** What it writes in place of a tunnel; nothing for an empty text. */
+  /** What it writes instead of a tunnel; nothing for an empty text. */
   readonly instead?: string;
   /** It speaks TLS itself. */
   readonly certificate?: TestCertificate;

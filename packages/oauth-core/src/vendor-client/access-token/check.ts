@@ -16,7 +16,7 @@ import { BEARER_TOKEN } from "./validate.ts";
 
 /** A user of a vendor. */
 export interface CheckedAccount {
-  /** Absent where the vendor has no issuer, or one for each tenant. */
+  /** Absent if the vendor has no issuer, or one for each tenant. */
   readonly issuer?: string;
   readonly subject: string;
 }
@@ -38,7 +38,7 @@ export interface AccessTokenCheck {
   readonly active: boolean | null;
   readonly checkedBy: "introspection" | "userinfo" | "account" | "none";
   readonly scope?: readonly string[];
-  /** Those of the needed scopes that `scope` lacks, by name; absent where it lacks none. */
+  /** Those of the needed scopes that `scope` lacks, by name; absent if it lacks none. */
   readonly missingScope?: readonly string[];
   readonly expiresInSeconds?: number;
   readonly account?: CheckedAccount;
@@ -73,7 +73,7 @@ export async function checkAccessToken(
   const { checkedBy } = way;
   const found = await way.ask(deps.deadline());
   if (found === undefined) return { active: false, checkedBy };
-  // Some vendors without OpenID Connect answer a dead token with a 200 too, in words of their own.
+  // Some vendors without OpenID Connect answer a dead token with a 200 too, in their own words.
   if (checkedBy === "userinfo" && found.identity !== undefined && found.answer.sub === undefined) return UNKNOWN;
   if (found.clients.some((clientId) => clientId !== credentials.clientId)) {
     throw new OAuthError("invalid_request", "The vendor issued this token to another client", {

@@ -29,7 +29,7 @@ export interface TokenInformation {
   readonly isUsable: boolean;
 }
 
-/** Of a token whose account alone is asked. */
+/** The result for a token whose account alone is asked. */
 export const NO_INFORMATION: TokenInformation = {
   answer: {},
   identity: undefined,
@@ -71,7 +71,7 @@ export function introspectedIdentity({ account, identity }: Vendor): IdentityMem
 }
 
 /**
- * Errors that servers return for a text that is not in their token format, where the standard
+ * Errors that servers return for a text that is not in their token format, although the standard
  * requires `active: false`.
  */
 const FOREIGN_TOKEN_ERRORS: ReadonlySet<string> = new Set(["unsupported_token_type", "invalid_token"]);

@@ -1,5 +1,5 @@
 /**
- * A vendor's own check of an access token, where it differs from the standard's
+ * A vendor's own check of an access token, if it differs from the standard's
  * (`Vendor.tokenCheck`).
  */
 import type { JsonObject } from "../../ports.ts";
@@ -21,7 +21,7 @@ export interface TokenCheckRequest {
   readonly signal: AbortSignal;
 }
 
-/** @returns undefined where the vendor has no check of its own, or it needs a secret that is missing */
+/** @returns undefined if the vendor has no own check, or it needs a secret that is missing */
 export function usableCheck(
   { tokenCheck }: Pick<ResolvedVendor, "tokenCheck">,
   credentials: VendorCredentials | undefined,

@@ -28,7 +28,7 @@ export type AccessTokenValidation =
       readonly active: true;
       /** Stable and globally unique at the vendor. */
       readonly user: string;
-      /** The client it was issued to, where the vendor names it. */
+      /** The client it was issued to, if the vendor names it. */
       readonly clientId?: string;
       readonly scope?: readonly string[];
       readonly expiresAt?: EpochSeconds;

@@ -33,7 +33,7 @@ function isCancelled(folded: string): boolean {
   return CANCELLED.test(folded) || ABORTED.test(folded);
 }
 
-/** A vendor's error on the callback as one of ours. */
+/** A vendor's error on the callback as one of our own. */
 export interface CallbackError {
   readonly code: OAuthErrorCode;
   /** The vendor's own code, reduced to the permitted characters. */
@@ -65,7 +65,7 @@ export function mapCallbackError(
  * A vendor's error on the callback, as the client receives it in its redirect.
  *
  * @param vendorError the `error` parameter as received, or what the vendor has in its place;
- *   undefined where it sent neither that nor a code
+ *   undefined if it sent neither that nor a code
  */
 export function relayedError(
   vendorError: string | undefined,

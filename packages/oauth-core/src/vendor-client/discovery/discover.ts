@@ -2,7 +2,7 @@
  * A vendor's endpoints from its issuer alone: its published metadata, read strictly and cached.
  * Runs when a flow starts, never at process start. An entry's own statements take precedence over
  * metadata; for a vendor whose entry states its endpoints, metadata is read when it is available.
- * Of an MCP server whose entry says so, live metadata takes precedence (live.ts).
+ * For an MCP server whose entry says so, live metadata takes precedence (live.ts).
  */
 import { defined } from "../../mechanics/defined.ts";
 import { createExpiringMap } from "../../mechanics/expiring-map.ts";

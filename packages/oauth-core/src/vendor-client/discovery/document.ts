@@ -177,7 +177,7 @@ function strings(value: JsonValue | undefined): readonly string[] | undefined {
 /**
  * A URL that we must not request must not be sent to a browser either.
  *
- * @param issuer whose document names it: at its host, where the operator wrote that down, any https
+ * @param issuer whose document names it: at its host, if the operator wrote that down, any https
  *   port is. Absent for the issuer itself
  */
 //= bar#DI-2

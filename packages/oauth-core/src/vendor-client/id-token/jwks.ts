@@ -45,9 +45,9 @@ export function createKeySets<T>(read: (set: JsonObject) => T, { fetch, now }: K
 }
 
 /**
- * @returns the key look-up of ID tokens; a `kid` that the kept set lacks has the set fetched anew,
+ * @returns the key look-up of ID tokens; a `kid` that the kept set lacks has the set fetched again,
  *   at most twice a minute. `find` throws OAuthError vendor_response_invalid, reason
- *   `id_token_invalid`, where no key fits
+ *   `id_token_invalid`, if no key fits
  * @see rfc7517#5
  */
 export function createSigningKeys(deps: KeySetDeps): SigningKeys {

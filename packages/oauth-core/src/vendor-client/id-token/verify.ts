@@ -19,7 +19,7 @@ import { invalidVendorResponse } from "../errors.ts";
 export interface IdTokenParts {
   readonly header: JsonObject;
   readonly claims: JsonObject;
-  /** The same token without its nulls, for oauth4webapi, which reads it anew and checks no signature. */
+  /** The same token without its nulls, for oauth4webapi, which reads it again and checks no signature. */
   readonly plain: string;
 }
 
@@ -149,7 +149,7 @@ export function requireIssuerClaim({ iss }: JsonObject, issuer: string): void {
 }
 
 /**
- * We are the only audience, or one of several where the entry says so, and the authorized party.
+ * We are the only audience, or one of several if the entry says so, and the authorized party.
  *
  * @throws OAuthError vendor_response_invalid
  */

@@ -11,7 +11,7 @@ import { findRegistration, requireHostOfVendor } from "./endpoint.ts";
 import type { VendorClientDeps } from "../binding.ts";
 import { invalidVendorResponse, translateVendorError, type VendorCall } from "../errors.ts";
 
-/** What a client of ours at a vendor is registered with (RFC 7591 §3.1). */
+/** What one of our clients at a vendor is registered with (RFC 7591 §3.1). */
 export interface RegistrationRequest {
   /** Our callback, the same at every vendor; the only one in the registration. */
   readonly redirectUri: string;

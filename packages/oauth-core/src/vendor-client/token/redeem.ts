@@ -26,7 +26,7 @@ export interface RedeemRequest {
   readonly scope: readonly string[];
   /** As in the authorization request: RFC 8707 wants it on both legs. */
   readonly resource?: string;
-  /** The `state` of the callback, already verified; sent where the entry says so. */
+  /** The `state` of the callback, already verified; sent if the entry says so. */
   readonly state?: string;
   /** The further parameters of the callback that the entry declares. */
   readonly callbackData?: Readonly<Record<string, string>>;

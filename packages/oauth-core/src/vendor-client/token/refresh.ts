@@ -1,6 +1,6 @@
 /**
  * Exchanges a vendor's refresh token for fresh tokens. A caller that stores tokens holds a lease
- * meanwhile: one request, never repeated.
+ * in the meantime: one request, never repeated.
  */
 import { formatScope } from "../../protocol/scope.ts";
 import type { ResolvedVendor, VendorCredentials, VendorTokens } from "../../registry/vendor.ts";
@@ -18,8 +18,8 @@ export interface RefreshRequest {
   /** What was kept of the callback, as `keptOf` returned it. */
   readonly callbackData?: Readonly<Record<string, string>>;
   /**
-   * The subject of the first ID token: a refreshed one must name the same. One that is merely old is
-   * left out of the answer.
+   * The subject of the first ID token: a refreshed one must name the same. One that is merely old
+   * is left out of the answer.
    */
   readonly expected?: { readonly issuer: string; readonly subject: string };
   /** The signal of a caller whose lease may end before this call does. */
@@ -29,7 +29,7 @@ export interface RefreshRequest {
 /**
  * @returns the new tokens; without a refresh token when the vendor sent none, and then the old one
  *   stays valid
- * @throws OAuthError as redeemCode; `retry: "restart"` only where the vendor is known to rotate, or
+ * @throws OAuthError as redeemCode; `retry: "restart"` only if the vendor is known to rotate, or
  *   where its response is refused and shows that it has rotated
  */
 //= rfc6749#6

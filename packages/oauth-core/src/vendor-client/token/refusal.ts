@@ -1,6 +1,6 @@
 /**
- * What the token endpoint's answer refuses, in whatever words: an OAuth error of any status, also in
- * a 200, an error as an object or in a list, a page of a network in front of the vendor. Part of
+ * What the token endpoint's answer refuses, in whatever words: an OAuth error of any status, also
+ * in a 200, an error as an object or in a list, a page of a network in front of the vendor. Part of
  * response.ts; what each code means is in errors.ts and in the vendor's entry.
  */
 import type { Clock, JsonObject, JsonValue } from "../../ports.ts";
@@ -27,7 +27,7 @@ type ErrorDialect = Pick<ResolvedVendor, "classifyError" | "tokenResult" | "erro
 export interface Answered {
   readonly response: Response;
   readonly body: Body;
-  /** Of the body, as far as they can be read. */
+  /** The members of the body, as far as they can be read. */
   readonly members: JsonObject;
   readonly vendor: ErrorDialect;
   readonly call: VendorCall;
@@ -66,7 +66,7 @@ function isPassing(status: number, body: Body): boolean {
   return status === 409 || status === 423 || (status === 403 && isHtml(body));
 }
 
-/** @returns the error in a success of HTTP; undefined where it is one of OAuth too */
+/** @returns the error in a success of HTTP; undefined if it is one of OAuth too */
 export function errorInSuccess(
   { response, members, vendor, call }: Answered,
   { now, showsToken }: { readonly now: Clock; readonly showsToken: boolean },

@@ -21,7 +21,7 @@ export interface Asking {
 
 /**
  * @returns the answer, normalised; nothing in it is verified
- * @throws OAuthError as readTokenAnswer; temporarily_unavailable where no answer came
+ * @throws OAuthError as readTokenAnswer; temporarily_unavailable if no answer came
  */
 export async function askForTokens(
   parameters: Readonly<Record<string, string>>,
@@ -43,7 +43,7 @@ export async function askForTokens(
  * @param parameters of the grant, none of them empty
  * @param at where and for how long: the vendor's refresh endpoint may be another one
  * @throws OAuthError vendor_response_invalid unless the endpoint is https, or http on loopback
- *   where that is permitted; EgressError
+ *   if that is permitted; EgressError
  */
 export async function requestToken(
   parameters: Readonly<Record<string, string>>,

@@ -152,7 +152,7 @@ function normalise(exact: JsonObject, vendor: Dialect, { now, onOddScope }: Read
 }
 
 /**
- * When a vendor wraps the token set in a member of its own, the set is taken from there and the
+ * When a vendor wraps the token set in its own member, the set is taken from there and the
  * other members stay in place.
  */
 function unwrap(
@@ -163,7 +163,7 @@ function unwrap(
   if (wrapper === undefined || !isJsonObject(wrapped) || (named(wrapped, names).access_token ?? null) === null) {
     return { members: named(answer, names), vendorData: withoutStandard(answer, names) };
   }
-  // In place of the whole member: nothing around the set is passed on, so no second token can be.
+  // Instead of the whole member: nothing around the set is passed on, so no second token can be.
   const [outermost = wrapper] = wrapper.split(".");
   return {
     members: named(wrapped, names),
@@ -207,7 +207,7 @@ function optionalToken(value: JsonValue | undefined, name: string): string | und
   return value === undefined || value === null || value === "" ? undefined : token(value, name);
 }
 
-/** Types with rules of their own: such a token must not be treated as a bearer token. */
+/** Types with their own rules: such a token must not be treated as a bearer token. */
 const NOT_BEARER: ReadonlySet<string> = new Set(["dpop", "mac", "pop", "n_a"]);
 
 /**
@@ -263,8 +263,8 @@ function readableScope(value: JsonValue | undefined, separator: string): readonl
 }
 
 /**
- * An array of names (several in one text too) or whole numbers, a comma-separated list, or a list with the vendor's own separator. A comma separates
- * only when there are no spaces.
+ * An array of names (several in one text too) or whole numbers, a comma-separated list, or a list
+ * with the vendor's own separator. A comma separates only when there are no spaces.
  *
  * @throws OAuthError vendor_response_invalid for anything else
  */

@@ -103,7 +103,7 @@ async function requestRevocation(
   });
 }
 
-/** A revocation request of the vendor's own: method and place of the token (`revocation`). */
+/** A revocation the vendor's own request: method and place of the token (`revocation`). */
 interface DialectRequest {
   readonly dialect: RevocationDialect;
   readonly endpoint: string;
@@ -164,7 +164,7 @@ function authorization(
   };
 }
 
-/** Vendors that answer an unknown token with an error, where the standard requires a 200. */
+/** Vendors that answer an unknown token with an error, although the standard requires a 200. */
 //= rfc7009#2.2
 const UNKNOWN_TOKEN: ReadonlySet<string> = new Set([
   "invalid_token",
@@ -226,7 +226,7 @@ function noWay({ revocationHelp = HELP }: Pick<ResolvedVendor, "revocationHelp">
 
 /**
  * The one request that ends as much of a grant as this vendor allows: by the refresh token, which
- * ends its access tokens too, except where the vendor revokes by access token only.
+ * ends its access tokens too, except if the vendor revokes by access token only.
  */
 //= rfc7009#2.1
 export function grantRevocation(
@@ -242,7 +242,7 @@ const DISCARD_MILLISECONDS = 5_000;
 
 /**
  * Revokes tokens that are returned to no caller. One attempt; no request waits for it, and its
- * failure changes nothing. Not where a revocation ends all grants of the user.
+ * failure changes nothing. Not if a revocation ends all grants of the user.
  */
 export function discardTokens(
   vendor: ResolvedVendor,

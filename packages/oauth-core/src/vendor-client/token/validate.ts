@@ -52,7 +52,7 @@ export interface TokenExchange {
   readonly signal: AbortSignal;
   /** At code redemption the nonce that was sent, if any; a refreshed ID token needs none. */
   readonly nonce?: { readonly sent: string | undefined };
-  /** At a refresh the subject of the first ID token, where it is known. */
+  /** At a refresh the subject of the first ID token, if it is known. */
   readonly first?: IdTokenSubject | undefined;
 }
 
@@ -105,8 +105,8 @@ async function validateIdToken(
   const jwksUri = await jwksUriOf(vendor, signal, deps);
   const verified = verifySignature(raw, { alg, kid: header.kid }, jwksUri, deps, signal);
   await (age === "expired" && header.kid !== undefined ? verified.catch(unlessUnpublished) : verified);
-  // Of two spellings one is passed on, so that a refreshed ID token in the other spelling still
-  // names the same user.
+  // Between two spellings one is passed on, so that a refreshed ID token in the other spelling
+  // still names the same user.
   const named = { issuer: spelledIssuer(vendor, issuer), subject };
   requireSameSubject(named, first);
   return isCurrent ? { raw, ...named } : undefined;
@@ -116,7 +116,7 @@ async function validateIdToken(
  * Some vendors answer a refresh with the ID token of the first answer. It is old, or of the access
  * token of then. Refusing it would end the grant for a token that no caller asked for.
  *
- * @throws OAuthError vendor_response_invalid at the first answer, where it has to be new
+ * @throws OAuthError vendor_response_invalid at the first answer, if it has to be new
  */
 //= bar#RF-6
 function requireRefresh({ nonce }: TokenExchange): void {

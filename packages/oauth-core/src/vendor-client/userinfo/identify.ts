@@ -22,7 +22,7 @@ export async function identify(vendor: ResolvedVendor, tokens: VendorTokens, dep
   return identityOf({ sub: tokens.idToken.subject }, ["sub"]);
 }
 
-/** Whether `identify` sends a request: not where the tokens name their user. */
+/** Whether `identify` sends a request: not if the tokens name their user. */
 export function asksAccount(vendor: ResolvedVendor, { idToken }: Pick<VendorTokens, "idToken">): boolean {
   if (typeof vendor.identity === "object") return false;
   return vendor.identity === "unknown" || idToken === undefined || !tellsSubject(vendor);

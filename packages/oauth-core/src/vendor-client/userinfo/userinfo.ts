@@ -29,8 +29,8 @@ interface AccountRequest {
    */
   readonly subject?: string | undefined;
   /**
-   * Of a vendor without ID tokens an account without `sub` is returned too: its userinfo endpoint
-   * may be an account call with names of its own.
+   * For a vendor without ID tokens an account without `sub` is returned too: its userinfo endpoint
+   * may be an account call with its own names.
    */
   readonly acceptsOwnNames?: boolean;
 }

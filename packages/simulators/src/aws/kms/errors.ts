@@ -30,7 +30,7 @@ export function kmsError(name: KmsErrorName, message = ""): Error {
 }
 
 /**
- * @returns the response for an error made by `kmsError`; any other error is a bug of ours and
+ * @returns the response for an error made by `kmsError`; any other error is our bug and
  *   rethrown
  */
 export function errorAnswer(error: unknown): { readonly status: number; readonly body: string } {

@@ -1,6 +1,6 @@
 /**
  * Reads the members of an input under KMS's constraints. Wrong types are a SerializationException,
- * wrong values a ValidationException, as at the service. Unknown members are refused, where the
+ * wrong values a ValidationException, as at the service. Unknown members are refused, although the
  * service ignores some: a test must not rely on a member that does nothing here.
  */
 import { kmsError } from "./errors.ts";
@@ -9,7 +9,7 @@ export type Input = Readonly<Record<string, unknown>>;
 export type EncryptionContext = Readonly<Record<string, string>>;
 
 const MAX_KEY_ID = 2048;
-/** Of all names and values together, in bytes. */
+/** The limit for all names and values together, in bytes. */
 const MAX_CONTEXT = 8192;
 
 /** @throws Error named ValidationException */

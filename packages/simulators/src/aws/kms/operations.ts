@@ -16,7 +16,7 @@ import {
 
 export interface OperationContext {
   readonly keys: KeyRing;
-  /** Of the endpoint that was called. */
+  /** The region of the endpoint that was called. */
   readonly region: string;
   readonly ignoresEncryptionContext: boolean;
 }

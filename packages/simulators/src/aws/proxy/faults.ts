@@ -10,7 +10,7 @@ export interface Faults {
   /** Every connection is reset, open ones too; with `operations`, those with such a request. */
   readonly down?: boolean;
   /**
-   * The engine does the work, and the connection is reset in place of its response.
+   * The engine does the work, and the connection is reset instead of its response.
    * `conditional-writes-once`: for the first success of every distinct conditional write,
    * identified by its operation and its body; a client's retry of it passes. `all`: for every
    * request.

@@ -6,10 +6,10 @@ import type { HttpBindings } from "@hono/node-server";
 import type { Clock } from "../../clock.ts";
 import type { Fault } from "../../vendor-requests.ts";
 
-/** Of the Hono app that every simulator is. */
+/** The environment of the Hono app that every simulator is. */
 export type VendorEnv = { Bindings: HttpBindings };
 
-/** An app at the vendor, as on its developer pages. Vendors add settings of their own. */
+/** An app at the vendor, as on its developer pages. Vendors add their own settings. */
 export interface SimulatedClient {
   readonly clientId: string;
   /** Left out for a public client. */
@@ -59,7 +59,7 @@ export interface VendorSimulator<Client extends SimulatedClient = SimulatedClien
   readonly url: string;
   /**
    * What an operator writes under `vendors.<id>` in broker.yaml to point the entry here: `issuer`,
-   * `authorization_endpoint`, `token_endpoint` and, where the vendor has them, `refresh_endpoint`,
+   * `authorization_endpoint`, `token_endpoint` and, if the vendor has them, `refresh_endpoint`,
    * `revocation_endpoint`, `registration_endpoint`, `jwks_uri`, `userinfo_endpoint`.
    */
   readonly endpoints: Readonly<Record<string, string>>;

@@ -1,7 +1,7 @@
 /**
  * The authorization endpoint of an MCP authorization server. A request whose client or callback is
  * not known ends on a page; everything else goes back to the client with the registered error, and
- * with `iss` where the server says so.
+ * with `iss` if the server says so.
  */
 import { randomUUID } from "node:crypto";
 import type { Context } from "hono";

@@ -24,7 +24,7 @@ export function mcpHarness(vendor: McpSimulator) {
     const { body } = await postJson(registration_endpoint, metadata);
     return { clientId: String(body["client_id"]), clientSecret: body["client_secret"] as string | undefined, method };
   };
-  /** A form to the token URL, with the client's credentials where it registered them. */
+  /** A form to the token URL, with the client's credentials if it registered them. */
   const post = (
     client: Registered,
     members: Members,

@@ -75,7 +75,7 @@ export function createBoundedCalls(
     close: () => {
       closed = true;
       const why = new Error("the store was closed");
-      // Waiting calls first, or they would be started in place of the others.
+      // Waiting calls first, or they would be started instead of the others.
       for (const call of [...waiting, ...running]) call.refuse(why);
     },
   };

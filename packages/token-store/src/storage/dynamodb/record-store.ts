@@ -46,7 +46,7 @@ export function dynamodbRecordStore({ now, ...options }: DynamoDbOptions & { rea
           //= bar#CB-3
           if (record.stage !== from.stage) return { outcome: "replayed", record };
           // Every expected field matches, so the guess was wrong; or the record has returned to
-          // `from` meanwhile.
+          // `from` in the meantime.
           extend = patch.expiresAt !== undefined && record.keepUntil < patch.expiresAt;
         }
         throw dynamoUnavailable("the record kept changing");

@@ -70,7 +70,7 @@ export interface DynamoDbOptions {
   readonly endpoint?: string;
   /** Default 2500. */
   readonly deadlineMs?: number;
-  /** Of one attempt of a request; default 1500. */
+  /** The limit for one attempt of a request; default 1500. */
   readonly requestTimeoutMs?: number;
   /** Attempts of one request; default 8. */
   readonly maxAttempts?: number;

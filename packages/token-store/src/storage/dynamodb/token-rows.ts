@@ -107,7 +107,7 @@ function conditionsOf(expected: Expected, { name, value }: ExpressionBuilder): s
   );
 }
 
-/** Neither a string nor a number: an older build may have written NULL where it had nothing. */
+/** Neither a string nor a number: an older build may have written NULL when it had nothing. */
 function isAbsent(path: string, value: ExpressionBuilder["value"]): string {
   const has = (type: "S" | "N"): string => `attribute_type(${path}, ${value({ S: type })})`;
   return `(attribute_not_exists(${path}) OR NOT (${has("S")} OR ${has("N")}))`;

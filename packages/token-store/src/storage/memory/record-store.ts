@@ -133,7 +133,7 @@ function copy(value: JsonValue): JsonValue {
 }
 
 /**
- * The spread makes every name a field of its own, even `__proto__`; only then are fields assigned.
+ * The spread makes every name a separate field, even `__proto__`; only then are fields assigned.
  */
 function copyObject(object: JsonObject): JsonObject {
   const copied: Record<string, JsonValue> = { ...object };

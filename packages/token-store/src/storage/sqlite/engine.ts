@@ -92,7 +92,7 @@ export function createSqliteEngine<Statements>(
       return operation(opened());
     } catch (error) {
       if (isBusy(error)) throw error; // the queue's business
-      drop(); // the next call opens the file anew, which is what a repaired disk needs
+      drop(); // the next call opens the file again, which is what a repaired disk needs
       throw storeUnavailable(error);
     }
   };

@@ -28,8 +28,8 @@ const BUSY_TIMEOUT_MS = 0;
 const SETTINGS = "pragma wal_autocheckpoint = 4000; pragma cache_size = -16384; pragma secure_delete = on;";
 
 /**
- * No index on keep_until: it would cost every create a second page, and every deletion a page of
- * its own.
+ * No index on keep_until: it would cost every create a second page, and every deletion a separate
+ * page.
  */
 const SCHEMA = `
   create table records (
@@ -115,7 +115,7 @@ function isOurs(db: DatabaseSync, path: string): boolean {
 
 /**
  * Rewrites the whole file, without its free space: first into the log. Other writers wait
- * meanwhile. `secure_delete` zeroes what is deleted from now on; this and `emptyLog`, in this
+ * in the meantime. `secure_delete` zeroes what is deleted from now on; this and `emptyLog`, in this
  * order, remove what an earlier release left in the free space, and in the log, which keeps old
  * pages until they are overwritten.
  */

@@ -24,7 +24,7 @@ const MOST_TOGETHER = 64;
  * the process in turn.
  */
 const SERVE_FOR_MS = 2;
-/** Of the event loop itself, also in a test that controls time. */
+/** The next turn of the event loop itself, also in a test that controls time. */
 const nextTurn = setImmediate;
 
 export interface LockQueue<Operation> {

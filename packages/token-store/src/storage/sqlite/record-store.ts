@@ -30,7 +30,7 @@ export interface SqliteRecordStoreOptions {
   /** Decides expiry and what housekeeping may delete. */
   readonly now: Clock;
   /**
-   * `full` waits for the disk in every write, not only where a record lives long. Default `normal`.
+   * `full` waits for the disk in every write, not only if a record lives long. Default `normal`.
    */
   readonly durability?: Durability;
 }
@@ -74,8 +74,8 @@ export function sqliteRecordStore({ path, now, durability = "normal" }: SqliteRe
       requireAdvance(from, patch);
       const deadline = engine.deadline();
       const advanced = await writeTogether((statements) => {
-        // The read comes after the write, so the record may have returned to `from` meanwhile (a
-        // lease given back): then neither result would be true, and the write is tried again.
+        // The read comes after the write, so the record may have returned to `from` in the meantime
+        // (a lease given back): then neither result would be true, and the write is tried again.
         for (let tries = 0; tries < 5; tries += 1) {
           const at = now();
           const moved = statements.advance(key, from, patch, at);

@@ -1,5 +1,5 @@
 /**
- * Token rows in the SQLite file of record-store.ts, in a table of their own beside the records: for
+ * Token rows in the SQLite file of record-store.ts, in a separate table beside the records: for
  * local work on a server and for a server on one machine. Its own entry, so that node:sqlite loads
  * only when chosen.
  *

@@ -48,7 +48,7 @@ export function seeded(seed: number): () => number {
 export const userOf = (index: number): string => `user-${index}`;
 export const keyOf = (index: number): TokenKey => ({ user: userOf(index), vendor: VENDOR, issuer: ISSUER });
 
-/** `by` and `write` distinguish two writes; the number alone does where one process writes. */
+/** `by` and `write` distinguish two writes; the number alone does if one process writes. */
 export interface Write {
   readonly by: string;
   readonly write: number;

@@ -25,7 +25,7 @@ export interface RefreshSettings {
   readonly endpoint: string;
   readonly region: string;
   readonly table: string;
-  /** Of a call to the engine. */
+  /** The limit for a call to the engine. */
   readonly deadlineMs?: number;
   readonly requestTimeoutMs?: number;
   readonly keyFile: string;

@@ -50,7 +50,7 @@ export interface Round {
   start(options?: { readonly clockOffset?: number }): Promise<RefreshChild>;
   /** A caller in this process: what other callers see after the crash. */
   next(): Promise<string>;
-  /** Of this process. */
+  /** The events of this process. */
   readonly events: readonly (RefreshEvent | JournalEvent)[];
   version(): Promise<number | undefined>;
   /** The four invariants. */

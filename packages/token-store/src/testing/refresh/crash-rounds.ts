@@ -32,7 +32,7 @@ export async function killedAt(point: Point, round: Round): Promise<RefreshChild
 }
 
 /**
- * The vendor has rotated and the new token is lost: recovered where the vendor allows it, else
+ * The vendor has rotated and the new token is lost: recovered if the vendor allows it, else
  * reported once and never tried again.
  */
 export async function expectRecovered(round: Round, child: RefreshChild): Promise<void> {

@@ -22,7 +22,7 @@ import { type VirtualTime, virtualTime } from "./time.ts";
 export const START = 1_700_000_000;
 export const KEY: TokenKey = { user: "u1", vendor: "example", issuer: "https://issuer.example" };
 export const ROW = rowKeyOf(KEY);
-/** Of an access token, unless a test overrides it. */
+/** The lifetime of an access token, unless a test overrides it. */
 export const LIFE_SECONDS = 3600;
 
 /** Called before each write; throwing prevents it, `lose` executes it and then throws. */

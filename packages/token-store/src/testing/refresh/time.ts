@@ -56,8 +56,8 @@ export function virtualTime(start: number): VirtualTime {
 }
 
 /**
- * Files are read and written in real time: virtual time stands still meanwhile. Counted by hook,
- * because `process.getActiveResourcesInfo` does not name pending `node:fs/promises` work.
+ * Files are read and written in real time: virtual time stands still in the meantime. Counted by
+ * hook, because `process.getActiveResourcesInfo` does not name pending `node:fs/promises` work.
  */
 const fileRequests = new Set<number>();
 createHook({

@@ -15,7 +15,7 @@ export type Order =
   | { readonly what: "open" }
   /** Advances one record over and over until that fails. */
   | { readonly what: "fill"; readonly key: RecordKey }
-  /** Makes so many records of its own, and moves each on, all at once. */
+  /** Makes so many its own records, and moves each on, all at once. */
   | { readonly what: "spend"; readonly round: string; readonly times: number }
   | { readonly what: "create" | "advance"; readonly key: RecordKey; readonly times: number };
 
