@@ -1,4 +1,4 @@
-// Bundles the broker into dist/main.js; service/bundle.ts sets the options.
+// Bundles the broker into dist/main.js; service/src/bundle.ts sets the options.
 import { bundle } from "@oauth-broker/service/bundle";
 
 export default bundle({

@@ -1,7 +1,7 @@
 /**
  * A browser comes with a `client_id` that is not known here: the page has to say what helps, since
  * the application will send the same id again, and the log which id or host it was. Thrown at
- * /authorize; service/error-page.ts has the advice by reason.
+ * /authorize; service/src/http/error-page.ts has the advice by reason.
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { documentHost } from "./metadata-document.ts";

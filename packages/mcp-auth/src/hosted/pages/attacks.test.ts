@@ -1,4 +1,4 @@
-/** What attackers try at the pages of links and their flows. The twins are in linking.twin.test.ts. */
+/** What attackers try at the pages of links and their flows. The twins are in pages.twin.test.ts. */
 import type { JsonObject, RecordKey, RecordStore } from "@oauth-broker/oauth-core";
 import { createCookieJar } from "@oauth-broker/simulators";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
