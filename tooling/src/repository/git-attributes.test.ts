@@ -26,6 +26,7 @@ it("folds every file whose beginning says that npm run docs writes it, and the l
     "-z",
     "docs",
     "deploy",
+    "apps/*/*.json",
     "packages/*/src/registry/*",
     "packages/*/src/entry-vendor/*",
   );
