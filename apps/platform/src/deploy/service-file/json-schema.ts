@@ -79,10 +79,10 @@ export function serviceJsonSchema(variables: readonly DescribedVariable[]): obje
       ...MODES.map((mode) =>
         ifMode([mode], { properties: { environment: { properties: { OAUTH_MODE: { const: mode } } } } }),
       ),
-      {
-        if: { not: { properties: { enable_db: { const: true } }, required: ["enable_db"] } },
-        then: { properties: { environment: { properties: { TOKEN_ENCRYPTION_MODE: false } } } },
-      },
+      implies(
+        { not: { properties: { enable_db: { const: true } }, required: ["enable_db"] } },
+        { properties: { environment: { properties: { TOKEN_ENCRYPTION_MODE: false } } } },
+      ),
     ],
   };
 }
@@ -92,10 +92,10 @@ function describe(name: keyof typeof FIELDS): object {
   return { description, examples: Object.values(parse(example) as object) };
 }
 
-const ifMode = (modes: readonly string[], then: object): object => ({
-  if: { properties: { mode: { enum: modes } }, required: ["mode"] },
-  then,
-});
+const implies = (condition: object, consequence: object): object => ({ anyOf: [{ not: condition }, consequence] });
+
+const ifMode = (modes: readonly string[], consequence: object): object =>
+  implies({ properties: { mode: { enum: modes } }, required: ["mode"] }, consequence);
 
 /** Each path the platform needs is in the list, or a path above it with `/*`. */
 function exposesAll(): object {
