@@ -12,7 +12,18 @@ import {
 import { checkClientId, checkName, checkVendorId, problemOfThrown } from "@oauth-broker/service/configuration";
 import type { z } from "zod";
 import { checkPublicKeys, readKeySet } from "./public-keys.ts";
-import { choice, type FieldMeta, flag, listOf, oneOrList, secretText, section, structure, text } from "./fields.ts";
+import {
+  choice,
+  type FieldMeta,
+  flag,
+  listOf,
+  oneOrList,
+  secretText,
+  section,
+  structure,
+  text,
+  vendorIds,
+} from "./fields.ts";
 import { endpoint, type UrlRules } from "./endpoint.ts";
 
 /** The content encryption of encrypted answers when the client's entry names none. */
@@ -128,7 +139,6 @@ export function clientSchema(rules: UrlRules) {
           description:
             "`required`: the browser that starts a flow must finish it. `platform`: the callback is proxied through the platform's own domain, so no cookies reach the broker and the client vouches for the browser; refused where owners share a vendor client.",
           example: "required",
-          default: "required",
         },
         ["required", "platform"],
       ).default("required"),
@@ -136,25 +146,16 @@ export function clientSchema(rules: UrlRules) {
         description:
           "Whether requests may name an issuer or endpoints of their own (manual mode), with credentials of their own.",
         example: "true",
-        default: "true",
       }).prefault(true),
-      approved_vendors: listOf(
-        text(
-          { type: "vendor id", description: "A vendor that has approved this client.", example: "google-workspace" },
-          checkVendorId,
-        ),
-        {
-          type: "list of vendor ids",
-          description: "For a client without owner: vendors with `setup: vendor_approval` that have approved it.",
-          default: "[]",
-        },
+      approved_vendors: vendorIds(
+        "For a client without owner: vendors with `setup: vendor_approval` that have approved it.",
+        "A vendor that has approved this client.",
       ).default([]),
       refresh_tokens: choice(
         {
           description:
             "`sealed`: in place of the vendor's refresh token the client gets an opaque one, bound to it, with the connection inside, so that any OAuth library refreshes and revokes with it alone. `vendor`: the vendor's own, beside `connection`.",
           example: "sealed",
-          default: "vendor",
         },
         ["vendor", "sealed"],
       ).default("vendor"),

@@ -5,7 +5,6 @@
 import { Secret } from "@oauth-broker/oauth-core";
 import { checkProxy } from "@oauth-broker/oauth-core/egress";
 import {
-  checkCidr,
   checkListenHost,
   checkName,
   checkVendorId,
@@ -16,16 +15,14 @@ import {
   MOST_MAX_CONNECTIONS,
   parseOrigin,
 } from "@oauth-broker/service/configuration";
-import type { z } from "zod";
+import { z } from "zod";
 import { parseAudit } from "../audit.ts";
 import { KEYS_PATTERN, parseKeys, parseStore, STORE_PATTERN } from "../store-and-keys.ts";
 import { clientSchema } from "./client.ts";
-import { flag, integer, listOf, mapOf, parsedText, secretText, section, text } from "./fields.ts";
+import { flag, integer, listOf, mapOf, networks, parsedText, secretText, section, text, vendorIds } from "./fields.ts";
 import { checkToken } from "./checks.ts";
 import { vendorSchema } from "./vendor.ts";
 import type { UrlRules } from "./endpoint.ts";
-
-const NETWORK = { pattern: String.raw`^[0-9A-Fa-f:.]+/\d{1,3}$` };
 
 const ownerSchema = section({
   id: text(
@@ -44,16 +41,9 @@ const ownerSchema = section({
     },
     checkName,
   ).optional(),
-  approved_vendors: listOf(
-    text(
-      { type: "vendor id", description: "A vendor that has approved this organization.", example: "google-workspace" },
-      checkVendorId,
-    ),
-    {
-      type: "list of vendor ids",
-      description: "Vendors with `setup: vendor_approval` that have approved this organization.",
-      default: "[]",
-    },
+  approved_vendors: vendorIds(
+    "Vendors with `setup: vendor_approval` that have approved this organization.",
+    "A vendor that has approved this organization.",
   ).default([]),
   initial_access_token: mapOf(
     {
@@ -71,8 +61,7 @@ const ownerSchema = section({
 });
 
 function perMinute(description: string, usual: number) {
-  const meta = { type: "whole number", description, example: String(usual), default: String(usual) };
-  return integer(meta, 0, 1_000_000).prefault(usual);
+  return integer({ description, example: String(usual) }, 0, 1_000_000).prefault(usual);
 }
 
 const limitsSchema = section({
@@ -82,11 +71,7 @@ const limitsSchema = section({
     "Requests to `/v1/token`, `/v1/revoke`, `/v1/check` and `/register` together, per client and minute; 0 = no limit. Of registrations at most 60 a minute, unless this is 0.",
     6000,
   ),
-  body_bytes: integer(
-    { type: "whole number", description: "The largest request body.", example: "65536", default: "65536" },
-    1,
-    10_485_760,
-  ).prefault(65_536),
+  body_bytes: integer({ description: "The largest request body.", example: "65536" }, 1, 10_485_760).prefault(65_536),
 });
 
 /** grants/single-flight.ts sizes the lease of a refresh for calls up to this length. */
@@ -97,25 +82,10 @@ const egressSchema = section({
     description:
       "Permits http and any port on loopback for vendor endpoints, those in requests included. For tests and sandboxes.",
     example: "false",
-    default: "false",
   }).prefault(false),
-  allow_cidrs: listOf(
-    text(
-      {
-        type: "network in CIDR notation",
-        description: "A private network.",
-        example: "10.20.0.0/16",
-        keywords: NETWORK,
-      },
-      checkCidr,
-    ),
-    {
-      type: "list of networks",
-      description:
-        "Private networks that endpoints in this file may lie in, on any port. Endpoints in requests never reach them.",
-      example: "[10.20.0.0/16]",
-      default: "[]",
-    },
+  allow_cidrs: networks(
+    "Private networks that endpoints in this file may lie in, on any port. Endpoints in requests never reach them.",
+    "A private network.",
   ).default([]),
   timeout_ms: integer(
     {
@@ -123,7 +93,6 @@ const egressSchema = section({
       description:
         "For one call to a vendor, from connecting to the last byte. At most 15000, because a process holds a refresh only as long as calls of that length can take.",
       example: "10000",
-      default: "10000",
     },
     100,
     LONGEST_CALL_MS,
@@ -168,7 +137,6 @@ export function configurationSchema(rules: UrlRules) {
           type: "address or host name; or HOST",
           description: "The address to listen on.",
           example: "0.0.0.0",
-          default: "127.0.0.1",
         },
         checkListenHost,
       ).default("127.0.0.1"),
@@ -177,50 +145,31 @@ export function configurationSchema(rules: UrlRules) {
           type: "port; or PORT",
           description: "The port to listen on; 0 takes a free one.",
           example: "8787",
-          default: "8787",
         },
         0,
         65_535,
       ).prefault(8787),
       max_connections: integer(
         {
-          type: "whole number",
           description:
             "Connections of one process at a time; further ones are closed at once, and those of one address beyond a quarter of them.",
           example: String(DEFAULT_MAX_CONNECTIONS),
-          default: String(DEFAULT_MAX_CONNECTIONS),
         },
         1,
         MOST_MAX_CONNECTIONS,
       ).prefault(DEFAULT_MAX_CONNECTIONS),
       idle_seconds: integer(
         {
-          type: "whole number",
           description:
             "How long a connection may be idle between two requests. Behind a load balancer: longer than the balancer keeps idle connections, else a request meets the end of its connection.",
           example: "65",
-          default: String(DEFAULT_IDLE_SECONDS),
         },
         1,
         MOST_IDLE_SECONDS,
       ).prefault(DEFAULT_IDLE_SECONDS),
-      trusted_proxies: listOf(
-        text(
-          {
-            type: "network in CIDR notation",
-            description: "Addresses of a proxy.",
-            example: "10.0.0.0/16",
-            keywords: NETWORK,
-          },
-          checkCidr,
-        ),
-        {
-          type: "list of networks",
-          description:
-            "Proxies in front of the broker: each may take all connections, instead of the quarter that one address has.",
-          example: "[10.0.0.0/16]",
-          default: "[]",
-        },
+      trusted_proxies: networks(
+        "Proxies in front of the broker: each may take all connections, instead of the quarter that one address has.",
+        "Addresses of a proxy.",
       ).default([]),
     }).prefault({}),
     store: parsedText(
@@ -230,7 +179,6 @@ export function configurationSchema(rules: UrlRules) {
           "Where flows are kept while they last: a file for the processes of one machine, a DynamoDB table for any number of machines (its `endpoint` may be left out), or memory for tests.",
         example: "sqlite:./data/broker.sqlite",
         keywords: { pattern: STORE_PATTERN },
-        default: "sqlite:./data/broker.sqlite",
       },
       parseStore,
     ).prefault("sqlite:./data/broker.sqlite"),
@@ -241,13 +189,11 @@ export function configurationSchema(rules: UrlRules) {
           "Where the broker's own keys are: `store`, in the store, sealed by a key file beside it; `kms:ARN`, in the store, sealed under a KMS key (ARN of the key or of an alias); `file:PATH`, in a separate file. With a DynamoDB store `kms:ARN`, or a file that is there already.",
         example: "kms:arn:aws:kms:eu-west-1:111122223333:alias/oauth-broker",
         keywords: { pattern: KEYS_PATTERN },
-        default: "store",
       },
       parseKeys,
     ).prefault("store"),
     keys_min_revision: integer(
       {
-        type: "whole number",
         description:
           "The lowest revision of the broker's own keys that is taken, so that an older keyset put back into the store does not undo a rotation. `main.js keys list` and `keys rotate` print the line to set. Beside a key file the broker keeps it itself, in `KEYFILE.revision`; needed with a DynamoDB store and `kms:`.",
         example: "4",
@@ -262,7 +208,6 @@ export function configurationSchema(rules: UrlRules) {
           "Where a line for each event of the audit stream goes: a file, in a folder that is there, or stdout among the lines of the log. While the file cannot be written the API answers 503. See `docs/observability.md`.",
         example: "file:/var/log/broker/audit.jsonl",
         keywords: { pattern: String.raw`^(?:off|stdout|file:[^\0]+)$` },
-        default: "off",
       },
       parseAudit,
     ).prefault("off"),
@@ -278,18 +223,20 @@ export function configurationSchema(rules: UrlRules) {
       type: "list",
       description:
         "The organizations clients belong to. Where clients of several owners share a vendor's credentials, users see a page that names client and owner before they leave for the vendor (clients without owner count as one owner).",
-      default: "[]",
     }).default([]),
-    clients: listOf(clientSchema(rules), {
-      type: "list",
-      description: "The backends that may use the broker: at least one.",
-      keywords: { minItems: 1 },
-    }).default([]),
+    // The sandbox has none: load.ts refuses a file without.
+    clients: z.preprocess(
+      (value) => value ?? [],
+      listOf(clientSchema(rules), {
+        type: "list",
+        description: "The backends that may use the broker: at least one.",
+        keywords: { minItems: 1 },
+      }),
+    ),
     vendors: mapOf(
       {
         type: "mapping of vendor id to fields",
         description: "Credentials and changes for registry vendors, and vendors of your own.",
-        default: "{}",
       },
       checkVendorId,
       vendorSchema(rules),

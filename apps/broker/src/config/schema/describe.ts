@@ -37,10 +37,17 @@ function inside(schema: z.core.$ZodType, path: string): FieldDescription[] {
   if (schema instanceof z.ZodRecord) return fieldsOf(schema.valueType, `${path}.<id>`);
   if (schema instanceof z.ZodPipe) return [...fieldsOf(schema.in, path), ...fieldsOf(schema.out, path)];
   if (schema instanceof z.ZodUnion) return schema.options.flatMap((one) => fieldsOf(one, path));
-  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault) {
-    return fieldsOf(schema.unwrap(), path);
+  if (schema instanceof z.ZodOptional) return fieldsOf(schema.unwrap(), path);
+  if (schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault) {
+    const usual = textOf(schema.def.defaultValue);
+    return fieldsOf(schema.unwrap(), path).map((field) => (field.path === path ? { ...field, default: usual } : field));
   }
   return [];
+}
+
+/** As it would be written in the file. */
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
 }
 
 /**

@@ -2,7 +2,7 @@
  * The building blocks of the schema. Every field states in one place how it is checked and how it
  * is described: docs/configuration.md and the message about a bad value use the same text.
  */
-import { patternOf, readSecret } from "@oauth-broker/service/configuration";
+import { checkCidr, checkVendorId, patternOf, readSecret } from "@oauth-broker/service/configuration";
 import { z } from "zod";
 
 export interface FieldMeta {
@@ -70,7 +70,12 @@ export function secretText(meta: FieldMeta, check?: Check<string>) {
  *
  * @param whyMost printed when the value is too large
  */
-export function integer(meta: FieldMeta, least: number, most: number, whyMost?: string) {
+export function integer(
+  { type = "whole number", ...meta }: Omit<FieldMeta, "type"> & { readonly type?: string },
+  least: number,
+  most: number,
+  whyMost?: string,
+) {
   const tooMuch = `must be at most ${most}${whyMost === undefined ? "" : `: ${whyMost}`}`;
   const number = z
     .int()
@@ -81,7 +86,7 @@ export function integer(meta: FieldMeta, least: number, most: number, whyMost?: 
     number,
   );
   const keywords = { maximum: most };
-  return schema.register(fieldMeta, { ...meta, type: `${meta.type}, ${least} to ${most}`, keywords });
+  return schema.register(fieldMeta, { ...meta, type: `${type}, ${least} to ${most}`, keywords });
 }
 
 export function flag(meta: Omit<FieldMeta, "type">) {
@@ -102,6 +107,19 @@ export function choice<const Values extends readonly [string, ...string[]]>(
 /** @param least how many entries it must have */
 export function listOf<Item extends z.ZodType>(item: Item, meta: FieldMeta, least = 0) {
   return z.array(item).min(least).register(fieldMeta, meta);
+}
+
+/** @param each of one of them */
+export function vendorIds(description: string, each: string, example?: string) {
+  const item = text({ type: "vendor id", description: each, example: "google-workspace" }, checkVendorId);
+  return listOf(item, { type: "list of vendor ids", description, ...(example !== undefined && { example }) });
+}
+
+/** @param each of one of them */
+export function networks(description: string, each: string) {
+  const [example, keywords] = ["10.20.0.0/16", { pattern: String.raw`^[0-9A-Fa-f:.]+/\d{1,3}$` }];
+  const item = text({ type: "network in CIDR notation", description: each, example, keywords }, checkCidr);
+  return listOf(item, { type: "list of networks", description, example: `[${example}]` });
 }
 
 /**

@@ -27,7 +27,7 @@ const BEYOND_THE_SCHEMA = {
   "what the deploy may pass on": / (?:refers to|does not name a variable)/,
 };
 
-/** Reads the file, and compares the verdict with the schema's. */
+/** Reads the file, and compares the answer with the schema's. */
 function parse(text: string, allowed: readonly string[] = ["NOTES_SECRET", "NOTES_SECRETS"]): ServiceFile {
   const tree = parseDocument(text);
   const isValid = tree.errors.length > 0 || accepts(tree.toJS());
