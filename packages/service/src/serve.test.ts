@@ -59,10 +59,13 @@ it("bar#HT-5 refuses headers beyond 32 KiB and ambiguous requests", async () => 
 
 it("shows a browser with too many cookies what it can do, also while it still sends them", async () => {
   const socket = connect(server.port, "127.0.0.1");
-  const answer = text(socket);
+  // It reads when it has sent all: a connection that was reset meanwhile has lost the response.
+  socket.pause();
   socket.write(`GET / HTTP/1.1\r\nhost: x\r\ncookie: ${"a=b; ".repeat(7_000)}`);
-  await once(socket, "readable");
-  socket.write("c=d; ".repeat(7_000));
+  // Half of the time that it may linger.
+  for (const from = performance.now(); performance.now() - from < 500; await sleep(5)) socket.write("c=d; ".repeat(50));
+  expect(socket.errored).toBeNull();
+  const answer = text(socket);
   const [head = "", body = ""] = (await answer).split("\r\n\r\n");
   expect(head).toMatch(/^HTTP\/1\.1 431 Request Header Fields Too Large\r\n/);
   expect(head).toMatch(/^content-type: text\/html; charset=utf-8\r$/m);

@@ -94,6 +94,16 @@ describe("a flow with credentials of the client's own", () => {
         },
       ],
       [
+        "with a secret that is not the broker's",
+        { ...ours, vendor: "sibling", vendor_client_secret: "made up" },
+        {
+          sibling: sibling({
+            authorizationEndpoint: "https://login.example/authorize",
+            tokenEndpoint: "https://login.example/token",
+          }),
+        },
+      ],
+      [
         "of an entry whose endpoints are discovered, wherever they are",
         { ...ours, vendor: "sibling" },
         {

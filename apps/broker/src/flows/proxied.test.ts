@@ -76,4 +76,15 @@ describe("behind a proxy", () => {
       [ENDPOINTS.token_endpoint, true],
     ]);
   });
+
+  it("bar#EG-11 a flow from before, of which a request named a part, is redeemed without it", async () => {
+    const broker = await behind({ vendors });
+    const { authorization_endpoint } = ENDPOINTS;
+    const code = await broker.park({ authorization_endpoint, ...BYOC });
+    Object.assign(broker.deps, { isProxied: true });
+    await broker.redeem(code, BYOC);
+    expect(broker.seen.map(({ url, isUntrusted }) => [url, isUntrusted])).toEqual([
+      ["https://acme.example/token", true],
+    ]);
+  });
 });

@@ -45,9 +45,16 @@ describe("a port of the operator's", () => {
     "https://plain.example:8443/",
     "http://sso.customer.example:8443/",
     "https://127.0.0.1:8443/",
-  ])("bar#EG-7 opens no other: %s", async (url) => {
-    const { deps, sockets } = recordingNetwork();
+  ])("bar#EG-7 opens no other, and no name is looked up for one: %s", async (url) => {
+    const { deps, sockets, names } = recordingNetwork();
     await expect(track(createEgress(OPTIONS, deps)).fetch(url)).rejects.toMatchObject(REFUSED);
+    expect([sockets, names]).toEqual([[], []]);
+  });
+
+  it("bar#EG-7 opens no other where it permits a private network: a public address answers on 443", async () => {
+    const { deps, sockets } = recordingNetwork();
+    const egress = track(createEgress({ ...OPTIONS, allowCidrs: ["10.0.0.0/8"] }, deps));
+    await expect(egress.fetch("https://vendor.example:8443/")).rejects.toMatchObject(REFUSED);
     expect(sockets).toEqual([]);
   });
 

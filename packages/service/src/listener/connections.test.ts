@@ -1,9 +1,12 @@
 /** Connections from several addresses of loopback, against a real server. */
-import { connect, type Socket } from "node:net";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { type AddressInfo, connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { Hono } from "hono";
 import { afterEach, describe, expect, it } from "vitest";
 import { type HttpTimeouts, listen, type Listening, type ListenOptions } from "../serve.ts";
+import { trackFreshConnections } from "./connections.ts";
 import { networkOf, plainAddress } from "./peer-network.ts";
 
 let server: Listening | undefined;
@@ -90,5 +93,18 @@ describe("bar#HT-5 a connection before its first request", () => {
     await server?.stop(0);
     expect(await silent.received).toBe("");
     expect(await kept.received).toContain("200 OK");
+  });
+
+  it("is ended also by a release of Node that counts it as busy", async () => {
+    const plain = createServer();
+    const fresh = trackFreshConnections(plain, NEVER_MS, () => undefined);
+    await new Promise<void>((resolve) => plain.listen(0, "127.0.0.1", resolve));
+    const connected = once(plain, "connection");
+    const socket = connect((plain.address() as AddressInfo).port, "127.0.0.1").resume();
+    sockets.push(socket);
+    await connected;
+    fresh.endSilent();
+    await expect.poll(() => socket.closed, { timeout: 20_000 }).toBe(true);
+    plain.close();
   });
 });

@@ -48,7 +48,7 @@ export const EGRESS_DEFENCES: readonly Mutation[] = [
     tests: ["apps/broker/src/flows/proxied.test.ts"],
   },
   {
-    defence: "Behind a proxy a connection at a request's endpoint keeps its network",
+    defence: "Behind a proxy a flow of which a request named a part keeps its network",
     rows: ["EG-11"],
     file: "apps/broker/src/vendor-choice/trust.ts",
     find: "withShortWaits(isProxied ? untrusted : vendorClient)",
@@ -61,6 +61,14 @@ export const EGRESS_DEFENCES: readonly Mutation[] = [
     file: `${EGRESS}/url.ts`,
     find: 'if (url.port !== "" && isOperatorsHost?.(url.hostname) !== true) return "port";',
     replace: 'if (url.port !== "" && isOperatorsHost === undefined) return "port";',
+    tests: [`${EGRESS}/ports.test.ts`],
+  },
+  {
+    defence: "A name that a private network could have is still asked on port 443 at a public address",
+    rows: ["EG-7"],
+    file: `${EGRESS}/connector.ts`,
+    find: "return mayUsePort && isPublicAddress(address);",
+    replace: "return (mayUsePort || isPublicAddress(address)) && isPublicAddress(address);",
     tests: [`${EGRESS}/ports.test.ts`],
   },
   {

@@ -94,7 +94,7 @@ export const OWNERSHIP_DEFENCES: readonly Mutation[] = [
     file: "apps/broker/src/vendor-choice/choose.ts",
     find: "  if (isOurs) requireOwnCredentials(callersPartOf(endpoints));",
     replace: "  void callersPartOf(endpoints);",
-    tests: ["apps/broker/src/flows/manual-mode.test.ts", "apps/broker/src/flows/live-metadata.test.ts"],
+    tests: ["apps/broker/src/flows/live-metadata.test.ts"],
   },
   {
     defence: "An endpoint of the request is the caller's in any spelling but the entry's own",

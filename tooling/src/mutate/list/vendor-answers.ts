@@ -63,7 +63,7 @@ export const VENDOR_ANSWER_DEFENCES: readonly Mutation[] = [
     rows: ["VR-9"],
     file: `${VENDOR}/errors.ts`,
     find: "return isRefresh === true && DEAD_AT_REFRESH",
-    replace: "return isRefresh !== false && DEAD_AT_REFRESH",
+    replace: "return DEAD_AT_REFRESH",
     tests: [`${TOKEN}/refusal.test.ts`],
   },
   {
