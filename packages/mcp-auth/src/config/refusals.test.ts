@@ -83,7 +83,7 @@ describe("a server's environment is refused", () => {
     ["a misspelt vendor", { OAUTH_MODE: "pre-registered", VENDOR: "githib" }, "(did you mean github?)"],
     [
       "a vendor whose refresh repeats part of the callback",
-      { ...HOSTED, ...NO_URLS, VENDOR: "vk-id" },
+      { ...HOSTED, ...NO_URLS, VENDOR: "vk-id", VENDOR_USERINFO_URL: "https://vendor.example.com/u" },
       "VENDOR wants part of the callback again with each refresh",
     ],
     [
@@ -321,6 +321,52 @@ describe("a server's environment is refused", () => {
       "introspection without the secret it needs",
       { ...PRE_REGISTERED, VENDOR_USERINFO_URL: "", VENDOR_INTROSPECTION_URL: "https://vendor.example.com/i" },
       "set VENDOR_CLIENT_ID and VENDOR_CLIENT_SECRET",
+    ],
+    ...[
+      {},
+      { VENDOR_ISSUER: "https://vendor.example.com" },
+      { VENDOR_ISSUER: "https://vendor.example.com", VENDOR_SCOPES: "profile" },
+      { ...NO_URLS, VENDOR: "typeform" },
+    ].map((fields): [string, Record<string, string>, string] => [
+      `a vendor that identifies no user: ${JSON.stringify(fields)}`,
+      { ...HOSTED, VENDOR_USERINFO_URL: "", ...fields },
+      "VENDOR does not identify its users, so every authorization would fail: set VENDOR_USERINFO_URL, VENDOR_ACCOUNT_URL with VENDOR_IDENTITY, or",
+    ]),
+    [
+      "an account without the member that is the user",
+      { ...HOSTED, VENDOR_ACCOUNT_URL: "https://vendor.example.com/me" },
+      "VENDOR_ACCOUNT_URL is set without VENDOR_IDENTITY",
+    ],
+    [
+      "an account at a private host",
+      { ...HOSTED, VENDOR_USERINFO_URL: "", VENDOR_ACCOUNT_URL: "https://10.0.0.1/me", VENDOR_IDENTITY: "id" },
+      "VENDOR_ACCOUNT_URL must name a host of",
+    ],
+    [
+      "the member of no account",
+      {
+        ...HOSTED,
+        VENDOR_ISSUER: "https://vendor.example.com",
+        VENDOR_SCOPES: "openid",
+        VENDOR_USERINFO_URL: "",
+        VENDOR_IDENTITY: "id",
+      },
+      "VENDOR_IDENTITY is set without VENDOR_ACCOUNT_URL, and VENDOR has no account of its own",
+    ],
+    [
+      "another identity than the registry's",
+      { ...HOSTED, ...NO_URLS, VENDOR: "github", VENDOR_SCOPES: "read:user", VENDOR_IDENTITY: "login" },
+      "VENDOR_IDENTITY is set, and VENDOR identifies its users by itself",
+    ],
+    [
+      "an identity that is no path",
+      {
+        ...HOSTED,
+        VENDOR_ACCOUNT_URL: "https://vendor.example.com/me",
+        VENDOR_USERINFO_URL: "https://vendor.example.com/u",
+        VENDOR_IDENTITY: "a b",
+      },
+      "VENDOR_IDENTITY must be paths of members",
     ],
     [
       "an own vendor's issuer beside both URLs, and no userinfo",

@@ -183,7 +183,7 @@ describe("a registry vendor", () => {
       operatorsEndpoints: ["userinfoEndpoint"],
       userinfoEndpoint: "https://gw.example.com/me",
     });
-    const own = { VENDOR_TOKEN_URL: "https://mcp.postman.com/other" };
+    const own = { VENDOR_TOKEN_URL: "https://mcp.postman.com/other", VENDOR_USERINFO_URL: "https://gw.example.com/me" };
     const stored = hosted({ ...HOSTED, ...NO_URLS, VENDOR: "postman-mcp", ...own });
     expect(stored.vendor.vendor).not.toHaveProperty("endpointsFrom");
     expect(stored.vendor.vendor.authorizationEndpoint).toBe("https://mcp.postman.com/authorize");
@@ -269,14 +269,23 @@ describe("a vendor of the operator's own", () => {
     expect(warnings).toEqual([expect.stringContaining("AN ATTACKER WHO STEALS A CODE CAN USE IT")]);
   });
 
-  it.each([
-    {},
-    { VENDOR_ISSUER: "https://vendor.example.com" },
-    { VENDOR_ISSUER: "https://vendor.example.com", VENDOR_SCOPES: "profile" },
-  ])("that identifies no user causes a warning in hosted mode: %j", (fields) => {
-    expect(hosted({ ...HOSTED, VENDOR_USERINFO_URL: "", ...fields }).warnings).toEqual([
-      expect.stringContaining("VENDOR does not identify its users"),
-    ]);
+  it("that identifies no user does so by an account of the operator's, in hosted mode", () => {
+    const account = { VENDOR_ACCOUNT_URL: "https://vendor.example.com/{team}/me", VENDOR_IDENTITY: "team.id, user.id" };
+    const filled = { ...account, VENDOR_PLACEHOLDERS: '{"team":"acme"}', VENDOR_USERINFO_URL: "" };
+    const { vendor, warnings } = hosted({ ...HOSTED, ...filled });
+    expect(warnings).toEqual([]);
+    expect(vendor.vendor.account).toEqual({
+      endpoint: "https://vendor.example.com/acme/me",
+      method: "GET",
+      identity: ["team.id", "user.id"],
+    });
+    const known = { VENDOR: "notion", VENDOR_SCOPES: "default", ...account };
+    expect(hosted({ ...HOSTED, ...filled, ...known }).vendor.vendor).not.toHaveProperty("identity");
+  });
+
+  it("has an account in the registry, and the operator says who in it is the user", () => {
+    const { vendor } = hosted({ ...HOSTED, ...NO_URLS, VENDOR: "typeform", VENDOR_IDENTITY: "user_id" });
+    expect(vendor.vendor.account).toMatchObject({ endpoint: "https://api.typeform.com/me", identity: ["user_id"] });
   });
 });
 

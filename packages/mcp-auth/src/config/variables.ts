@@ -9,6 +9,7 @@ import {
   MOST_MAX_CONNECTIONS,
   TRACING_VARIABLES,
 } from "@oauth-broker/service/configuration";
+import { VENDOR_URL_VARIABLES } from "./vendor-url-variables.ts";
 
 /** Where a variable applies. Absent: everywhere. */
 export type Use = "pre-registered" | "hosted" | "platform callback" | "server callback" | "VENDORS";
@@ -20,7 +21,6 @@ export interface Variable extends Readonly<Record<"name" | "type" | "description
   readonly use?: Use;
 }
 
-const URL_TYPE = "absolute https URL (http only where egress allows it)";
 const HOSTS_TYPE = "hosts, with their port if it is not 443, separated by commas";
 const LIMIT_TYPE = "whole number, 0 to 1000000";
 const CIDRS_TYPE = "networks in CIDR notation, separated by commas";
@@ -111,50 +111,7 @@ export const VARIABLES = [
     default: "false",
     use: "VENDORS",
   },
-  {
-    name: "VENDOR_ISSUER",
-    type: URL_TYPE,
-    description: "The vendor's issuer, byte for byte; endpoints that are not given are discovered from it.",
-    example: "https://vendor.example",
-  },
-  {
-    name: "VENDOR_AUTHORIZATION_URL",
-    type: URL_TYPE,
-    description: "Where users are sent.",
-    example: "https://vendor.example/authorize",
-  },
-  {
-    name: "VENDOR_TOKEN_URL",
-    type: URL_TYPE,
-    description: "Where codes are redeemed and tokens refreshed.",
-    example: "https://vendor.example/token",
-  },
-  {
-    name: "VENDOR_USERINFO_URL",
-    type: URL_TYPE,
-    description:
-      "Identifies the user of a token. For a registry vendor with its own kind of account endpoint, that endpoint.",
-    example: "https://vendor.example/userinfo",
-  },
-  {
-    name: "VENDOR_JWKS_URL",
-    type: URL_TYPE,
-    description: "The keys of its ID tokens.",
-    example: "https://vendor.example/jwks",
-  },
-  {
-    name: "VENDOR_INTROSPECTION_URL",
-    type: URL_TYPE,
-    description:
-      "Validates a token, for a caller with the client secret. For a registry vendor with its own kind of token check, that check.",
-    example: "https://vendor.example/introspect",
-  },
-  {
-    name: "VENDOR_REVOCATION_URL",
-    type: URL_TYPE,
-    description: "Where tokens are revoked.",
-    example: "https://vendor.example/revoke",
-  },
+  ...VENDOR_URL_VARIABLES,
   {
     name: "VENDOR_PKCE",
     type: "S256 or none",

@@ -4,7 +4,7 @@
  * Called by vendor.ts.
  */
 import { defined, nearest, OAuthError } from "@oauth-broker/oauth-core";
-import { expandVendor, requireFit, templatesOf, withDefaults } from "@oauth-broker/oauth-core/client";
+import { canIdentify, expandVendor, requireFit, templatesOf, withDefaults } from "@oauth-broker/oauth-core/client";
 import {
   parseStringMap,
   placeholderNames,
@@ -16,6 +16,7 @@ import {
   type OperatorsVendor,
   REGISTRY,
   type RegistryEntry,
+  type ResolvedVendor,
   type TokenRecipient,
   type Vendor,
   withOperatorsFields,
@@ -40,11 +41,12 @@ const FIELDS = {
   VENDOR_REVOCATION_URL: "revocationEndpoint",
 } as const;
 
-type UrlVariable = keyof typeof FIELDS;
+type UrlVariable = keyof typeof FIELDS | "VENDOR_ACCOUNT_URL";
 /** As written, {placeholders} included. */
 type GivenUrls = Readonly<Partial<Record<UrlVariable, string>>>;
 
-const URL_VARIABLES = Object.keys(FIELDS) as UrlVariable[];
+const FIELD_VARIABLES = Object.keys(FIELDS) as (keyof typeof FIELDS)[];
+const URL_VARIABLES: readonly UrlVariable[] = [...FIELD_VARIABLES, "VENDOR_ACCOUNT_URL"];
 
 export interface VendorEntry {
   /** Placeholders filled. */
@@ -65,7 +67,8 @@ export function readVendorEntry(read: Reader, rules: CommonSettings["egress"]): 
   const located = withUrls(entry?.vendor ?? defineVendor({ id, name: id }), given);
   warnOfDropped(read, located.dropped);
   const filling = { read, entry, given, rules };
-  const vendor = fill({ ...located.vendor, enabled: true, ...defined({ pkce }) }, filling);
+  const identified = withOperatorsAccount(located.vendor, given.VENDOR_ACCOUNT_URL, read);
+  const vendor = fill({ ...identified, enabled: true, ...defined({ pkce }) }, filling);
   return vendor !== undefined && checkFilled(vendor, filling) ? { vendor, entry } : undefined;
 }
 
@@ -115,13 +118,66 @@ function withUrls(vendor: Vendor, given: GivenUrls): OperatorsVendor {
       ? {}
       : { tokenCheck: { ...tokenCheck, endpoint: introspection } }),
   };
-  const plain = URL_VARIABLES.filter(
+  const plain = FIELD_VARIABLES.filter(
     (name) =>
       !(name === "VENDOR_USERINFO_URL" && account !== undefined) &&
       !(name === "VENDOR_INTROSPECTION_URL" && tokenCheck !== undefined),
   );
   const fields = plain.flatMap((name) => (given[name] === undefined ? [] : [[FIELDS[name], given[name]]]));
   return withOperatorsFields(vendor, { ...Object.fromEntries(fields), ...own });
+}
+
+/**
+ * VENDOR_ACCOUNT_URL and VENDOR_IDENTITY: the account of a vendor that otherwise identifies no user.
+ *
+ * @returns the vendor as it was where none is given, or where it is refused
+ */
+function withOperatorsAccount(vendor: Vendor, endpoint: string | undefined, read: Reader): Vendor {
+  const members = readIdentity(read);
+  if (endpoint !== undefined && members === undefined) {
+    if (read.value("VENDOR_IDENTITY") === undefined)
+      read.refuse("VENDOR_ACCOUNT_URL", "is set without VENDOR_IDENTITY");
+    return vendor;
+  }
+  if (members === undefined) return vendor;
+  const account = endpoint === undefined ? vendor.account : ({ endpoint, method: "GET" } as const);
+  if (account === undefined) {
+    read.refuse("VENDOR_IDENTITY", "is set without VENDOR_ACCOUNT_URL, and VENDOR has no account of its own");
+    return vendor;
+  }
+  if (identifiesByItself(vendor)) {
+    read.refuse(
+      "VENDOR_IDENTITY",
+      "is set, and VENDOR identifies its users by itself: unset it and VENDOR_ACCOUNT_URL",
+    );
+    return vendor;
+  }
+  const { identity: _tokens, userinfoEndpoint: _other, ...rest } = vendor;
+  return { ...rest, account: { ...account, identity: members } };
+}
+
+type Members = readonly [string, ...string[]];
+
+function readIdentity(read: Reader): Members | undefined {
+  const text = read.text("VENDOR_IDENTITY", (written) =>
+    split(written).every((path) => PATH.test(path)) ? undefined : "must be paths of members, separated by commas",
+  );
+  const [first, ...rest] = text === undefined ? [] : split(text);
+  return first === undefined ? undefined : [first, ...rest];
+}
+
+function split(written: string): string[] {
+  return written.split(",").map((path) => path.trim());
+}
+
+/** Names with dots between them; digits are a position in a list. */
+const PATH = /^[\w:/-]+(\.[\w:/-]+)*$/;
+
+/** Without its ID tokens, which it issues only if `openid` is requested. */
+function identifiesByItself(vendor: Vendor): boolean {
+  const { authorizationEndpoint = "", tokenEndpoint = "" } = vendor;
+  const resolved: ResolvedVendor = { ...vendor, authorizationEndpoint, tokenEndpoint, issExpected: false };
+  return canIdentify({ ...resolved, issuesIdTokens: false });
 }
 
 /** The variable that says where else the tokens may go. */
@@ -207,6 +263,7 @@ function checkUrl(read: Reader, name: VariableName, url: string, rules: CommonSe
  */
 function checkFilled(vendor: Vendor, { read, entry, given, rules }: Filling): boolean {
   const results = URL_VARIABLES.map((name) => {
+    if (name === "VENDOR_ACCOUNT_URL" && given[name] === undefined) return true;
     const template = given[name] ?? (entry === undefined ? undefined : urlOf(entry.vendor, name));
     const url = urlOf(vendor, name);
     if (url === undefined || template?.includes("{") !== true) return true;
@@ -217,6 +274,7 @@ function checkFilled(vendor: Vendor, { read, entry, given, rules }: Filling): bo
 }
 
 function urlOf(vendor: Vendor, name: UrlVariable): string | undefined {
+  if (name === "VENDOR_ACCOUNT_URL") return vendor.account?.endpoint;
   if (name === "VENDOR_USERINFO_URL" && vendor.account !== undefined) return vendor.account.endpoint;
   if (name === "VENDOR_INTROSPECTION_URL" && vendor.tokenCheck !== undefined) return vendor.tokenCheck.endpoint;
   return vendor[FIELDS[name]];

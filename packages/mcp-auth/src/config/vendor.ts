@@ -174,7 +174,9 @@ function checkIdentity(
   // Without openid the vendor issues no ID token.
   const resolved = resolvedNow(scopes.includes("openid") ? vendor : { ...vendor, issuesIdTokens: false });
   if (resolved === undefined || canIdentify(resolved)) return;
-  const way = "set VENDOR_USERINFO_URL, or VENDOR_ISSUER with openid among VENDOR_SCOPES";
-  if (role === "sign-in") read.refuse("VENDOR", `does not identify its users and is to sign them in: ${way}`);
-  else read.warn(`VENDOR does not identify its users, so every authorization will fail: ${way}`);
+  const why = role === "sign-in" ? "and is to sign them in" : "so every authorization would fail";
+  read.refuse(
+    "VENDOR",
+    `does not identify its users, ${why}: set VENDOR_USERINFO_URL, VENDOR_ACCOUNT_URL with VENDOR_IDENTITY, or VENDOR_ISSUER with openid among VENDOR_SCOPES`,
+  );
 }

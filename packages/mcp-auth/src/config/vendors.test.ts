@@ -198,7 +198,7 @@ describe("several vendors are refused", () => {
     [
       "with a sign-in that identifies no users",
       { VENDOR_MAIN_SCOPES: "read" },
-      "VENDORS has main, which does not identify its users and is to sign them in: set VENDOR_MAIN_USERINFO_URL, or VENDOR_MAIN_ISSUER with openid among VENDOR_MAIN_SCOPES",
+      "VENDORS has main, which does not identify its users, and is to sign them in: set VENDOR_MAIN_USERINFO_URL, VENDOR_MAIN_ACCOUNT_URL with VENDOR_MAIN_IDENTITY, or VENDOR_MAIN_ISSUER with openid among VENDOR_MAIN_SCOPES",
     ],
     [
       "with the platform's callback",

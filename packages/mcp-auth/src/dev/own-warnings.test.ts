@@ -30,10 +30,10 @@ it.each([
 it("a warning about what the author has set, or about the vendor, is shown", async () => {
   const { shown } = await warnings({
     OAUTH_MODE: "hosted",
-    VENDOR: "notion",
+    VENDOR: "google-workspace",
     OAUTH_CLIENT_METADATA_HOSTS: "a.example",
   });
-  expect(shown).toEqual([expect.stringContaining("VENDOR does not identify its users")]);
+  expect(shown).toEqual([expect.stringContaining("VENDOR approves each organization beforehand")]);
   const { shown: unused } = await warnings({ OAUTH_MODE: "pre-registered", VENDOR: "slack", SESSION_MAX_DAYS: "3" });
   expect(unused).toEqual([expect.stringContaining("SESSION_MAX_DAYS")]);
 });

@@ -15,6 +15,9 @@ const WITHOUT_TOKEN_CHECK = ["linear", "microsoft-agent365", "notion"];
 /** Requires a resource in the authorization request, which only the platform knows. */
 const NO_TEST_TOKEN = "atlassian";
 const ASKED = FIRST_CLASS.filter((id) => ![...WITHOUT_TOKEN_CHECK, NO_TEST_TOKEN].includes(id));
+/** No source says that their tokens identify a user permanently. */
+const WITHOUT_USER = ["linear", "notion"];
+const HOSTED = FIRST_CLASS.filter((id) => !WITHOUT_USER.includes(id));
 const egress = createEgress({ allowLoopback: true, allowCidrs: [], timeoutMs: 5_000 });
 const vendorClient = createVendorClient({ fetch: egress.fetch, now: systemClock, allowLoopback: true });
 afterAll(() => egress.close());
@@ -71,7 +74,16 @@ describe("a practice vendor", () => {
     });
   });
 
-  it.each([...FIRST_CLASS, "my-own"])("%s: hosted mode starts, with the server's own callback", async (id) => {
+  it.each(WITHOUT_USER)(
+    "%s: hosted mode needs an account of the operator's, in practice as in production",
+    async (id) => {
+      await onDesk({ OAUTH_MODE: "hosted", VENDOR: id }, async ({ environment }) => {
+        expect(() => loadSettings(environment)).toThrow(/VENDOR does not identify its users.*VENDOR_IDENTITY/);
+      });
+    },
+  );
+
+  it.each([...HOSTED, "my-own"])("%s: hosted mode starts, with the server's own callback", async (id) => {
     await onDesk({ OAUTH_MODE: "hosted", VENDOR: id, PORT: "8999", DATA_DIR: "/nowhere" }, async (desk) => {
       expect(loadSettings(desk.environment)).toMatchObject({
         mode: "hosted",

@@ -30,7 +30,6 @@ export const MISFITS: Readonly<Record<string, string>> = {
   "planetscale account": "userinfo of OpenID Connect names the same user by sub, and links are stored under it",
   "posthog account": "userinfo of OpenID Connect names the same user by sub, and links are stored under it",
   "quickbooks revocation": "the vendor's own client sends JSON; two others send a form",
-  "raindrop-io error 3 (callback)": "an entry of the catalogue cannot say what an error of the callback means",
   "rippling account": AN_ORGANIZATION,
   "salesforce account": "sub is another name of the same user, and links are stored under it",
   "servicenow account": "the call of the source is one of its customer's own",
