@@ -78,6 +78,7 @@ function urlsOf({ vendors, clients }: Tree): string[] {
   const sections: unknown[] = [vendors, clients].flatMap((part) => Object.values(part ?? {}));
   return sections
     .flatMap((section): unknown[] => Object.values(section ?? {}))
+    .map((value) => (typeof value === "object" && value !== null && "endpoint" in value ? value.endpoint : value))
     .filter((value) => typeof value === "string")
     .filter((value) => value.startsWith("https://"));
 }

@@ -133,10 +133,12 @@ export interface VendorConfig extends VendorTemplate {
    */
   readonly registersNoClients?: boolean;
   /**
-   * The file names a userinfo endpoint. It names the account when the tokens come without an ID
+   * The file names what identifies the account, which is used when the tokens come without an ID
    * token.
    */
   readonly asksUserinfo?: boolean;
+  /** The file names an account or identity of the vendor's own kind; then that names it. */
+  readonly ownAccount?: boolean;
 }
 
 export interface LimitsConfig {

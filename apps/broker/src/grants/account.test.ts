@@ -66,6 +66,26 @@ describe("a vendor that gives no ID token", () => {
     expect(seen.filter(({ url }) => url === account.endpoint)).toEqual([]);
   });
 
+  it("is asked by the account that the file names, whose names for users are no issuer's", async () => {
+    const account = { endpoint: USERINFO, method: "GET", member: "0", identity: ["team", "id"] } as const;
+    const vendor = { userinfoEndpoint: undefined, issuer: ISSUER_OF_VENDOR, account } as unknown as Partial<Vendor>;
+    const me = async (): Promise<Response> => Response.json([{ team: "t", id: 7 }]);
+    const { connect, asked } = await brokerOf({ vendor, entry: { ownAccount: true }, me });
+    expect((await connect()).account).toEqual({ issuer: null, subject: "t:7" });
+    expect(asked()).toHaveLength(1);
+  });
+
+  it("is not asked where the file names a member of the token answer", async () => {
+    const identity = { from: "token_response", members: ["team_id"] } as const;
+    const { connect, asked } = await brokerOf({
+      vendor: { identity },
+      entry: { ownAccount: true },
+      tokens: () => ({ team_id: "t-1" }),
+    });
+    expect((await connect()).account).toEqual({ issuer: null, subject: "t-1" });
+    expect(asked()).toEqual([]);
+  });
+
   it.each<[string, Vendors, Record<string, string>]>([
     ["only the registry names its userinfo", { entry: { asksUserinfo: false } }, {}],
     [

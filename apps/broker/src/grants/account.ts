@@ -1,6 +1,7 @@
 /**
  * The account that new tokens belong to, for `connection`: the subject of the ID token, or without
- * an ID token that of userinfo, when the operator's file names the endpoint (docs/decisions/0030).
+ * an ID token what the operator's file names: userinfo (docs/decisions/0030), an account, an
+ * identity.
  * The vendor's code is already spent, so no failure here may lose the tokens.
  */
 import { toOAuthError } from "@oauth-broker/oauth-core";
@@ -35,10 +36,33 @@ export async function accountOf(
   const late = timer
     .sleep(USERINFO_SECONDS * 1000, { background: true })
     .then(() => "temporarily_unavailable" as const);
-  const answer = await Promise.race([askUserinfo(tokens, choice), late]);
+  const asked = choice.entry.ownAccount === true ? identifyByEntry(tokens, choice) : askUserinfo(tokens, choice);
+  const answer = await Promise.race([asked, late]);
   if (typeof answer === "object") return answer;
   trace.warning = `userinfo: ${answer}`;
   return undefined;
+}
+
+/**
+ * By the account or identity of the operator's file. Its names for users are not those of ID tokens,
+ * so that no issuer is named.
+ *
+ * @returns an error code when nothing names an account
+ */
+async function identifyByEntry(
+  tokens: VendorTokens,
+  { vendor, vendorClient }: Pick<VendorChoice, "vendor" | "vendorClient">,
+): Promise<Account | string> {
+  try {
+    return { sub: await vendorClient.identify({ ...vendor, identity: vendor.identity ?? "unknown" }, tokens) };
+  } catch (error) {
+    return reasonOf(error);
+  }
+}
+
+function reasonOf(error: unknown): string {
+  const { code, extras } = toOAuthError(error);
+  return extras.reason ?? code;
 }
 
 /** @returns an error code when the answer names no account */
@@ -54,7 +78,6 @@ async function askUserinfo(
     const { issuer, issuerTemplate } = vendor;
     return issuer === undefined || issuerTemplate !== undefined ? { sub } : { iss: issuer, sub };
   } catch (error) {
-    const { code, extras } = toOAuthError(error);
-    return extras.reason ?? code;
+    return reasonOf(error);
   }
 }

@@ -27,11 +27,14 @@ export function problemsOfIssues(
   return problems.filter(({ path }, at) => problems.findIndex((problem) => problem.path === path) === at);
 }
 
+/** What zod says of a value that is no section, or no word. */
+const OTHER_KIND: ReadonlySet<string> = new Set(["invalid_type", "invalid_value"]);
+
 /** Of a word or a section: what is wrong in the section, if one is written. */
 function inAlternatives(issue: z.core.$ZodIssue): readonly z.core.$ZodIssue[] {
   if (issue.code !== "invalid_union") return [issue];
   const best = issue.errors.find((issues) =>
-    issues.every(({ path, code }) => path.length > 0 || code !== "invalid_type"),
+    issues.every(({ path, code }) => path.length > 0 || !OTHER_KIND.has(code)),
   );
   return (best ?? issue.errors[0] ?? []).map((one) => ({ ...one, path: [...issue.path, ...one.path] }));
 }

@@ -117,12 +117,12 @@ function mapSchema(shape: MapShape, meta: FieldMeta, rules: UrlRules): z.ZodType
 function objectSchema({ members, description, check }: ObjectShape, meta: FieldMeta, rules: UrlRules): z.ZodType {
   const inFile = Object.entries(members).map(([name, member]): [string, z.ZodType] => {
     const schema = schemaOf(member, rules);
-    return [wireName(name), member.optional === true ? schema.optional() : schema];
+    return [wireName(name), member.optional === true || member.absent !== undefined ? schema.optional() : schema];
   });
   const written = section(Object.fromEntries(inFile));
   if (description !== undefined) written.register(fieldMeta, meta);
   return written.transform((given, context) => {
-    const named = Object.keys(members).map((name) => [name, given[wireName(name)]] as const);
+    const named = Object.entries(members).map(([name, { absent }]) => [name, given[wireName(name)] ?? absent] as const);
     const value = defined(Object.fromEntries(named));
     const problem = check?.(value as never);
     if (problem === undefined) return value;

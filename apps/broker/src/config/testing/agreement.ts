@@ -28,11 +28,12 @@ const BEYOND_THE_SCHEMA: Readonly<Record<string, RegExp>> = {
   "keys that fit the store": /^keys (?:cannot be kms|must say where)/,
   "the parameters of a table": /^store .*(?:has a parameter|has a region|has an endpoint|more than once)/,
   "all of a URL's rules, and what egress allows":
-    /(?:_endpoint|_uri|_uris\[\d+\]|issuer) (?:must |has braces)|^egress\.(?:allow_cidrs|proxy)/,
+    /(?:[._]endpoint|_uri|_uris\[\d+\]|issuer) (?:must |has braces)|^egress\.(?:allow_cidrs|proxy)/,
   "placeholders that are declared and fit":
     / (?:which is not declared under placeholders|that does not fit its own pattern|must be a regular expression)/,
   "names that the broker sets itself": / is a (?:parameter|header) only the broker sets/,
-  "how two fields go together": /authorization_code_lifetime_seconds is too short/,
+  "how two fields go together":
+    /authorization_code_lifetime_seconds is too short|(?:account|token|revocation) (?:is beside|is without|needs the name|has a scheme)/,
 };
 
 /** @param problems what the broker reports; empty: it accepts the file */

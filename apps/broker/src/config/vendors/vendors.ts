@@ -113,6 +113,12 @@ export function buildVendor(
       "more than 5, or redeem_at: callback",
     );
   }
+  if (parsed.account !== undefined && parsed.userinfo_endpoint !== undefined) {
+    say(["account"], "is beside userinfo_endpoint, which says the same in another way", "one of the two");
+  }
+  if (parsed.revocation !== undefined && (vendor.revocationEndpoint ?? vendor.issuer) === undefined) {
+    say(["revocation"], "is without a revocation_endpoint", "the address where tokens are revoked");
+  }
   problems.push(...credentialProblems(vendor, credentials, parsed.credentials, warnings));
   const placeholders = withRegistry(parsed, known?.placeholders);
   const ofPlaceholders = [
@@ -150,7 +156,8 @@ export function buildVendor(
     setup: parsed.setup ?? known?.setup ?? "none",
     byoc: known?.byoc ?? true,
     ...(isKnownToRegisterNone(vendor, parsed, known) ? { registersNoClients: true } : {}),
-    ...(parsed.userinfo_endpoint === undefined ? {} : { asksUserinfo: true }),
+    ...(namesAccount(parsed) ? { asksUserinfo: true } : {}),
+    ...((parsed.account ?? parsed.identity) === undefined ? {} : { ownAccount: true }),
     credentials,
     ...defined({
       aliases: known?.aliases,
@@ -161,6 +168,11 @@ export function buildVendor(
       tenants: tenancy.tenants,
     }),
   };
+}
+
+/** Whether the file says what identifies the user of a token. */
+function namesAccount({ userinfo_endpoint: userinfo, account, identity }: ParsedVendor): boolean {
+  return (userinfo ?? account?.identity) !== undefined || typeof identity === "object";
 }
 
 /** An issuer that the operator sets, or live metadata, may publish what the registry does not know. */
@@ -207,13 +219,14 @@ function operatorsFields(parsed: ParsedVendor, known: Pick<Vendor, "tokenErrors"
 }
 
 /**
- * The operator's endpoints are the standard's: they take the place of a registry vendor's own check
- * of tokens and own account.
+ * What the operator names takes the place of a registry vendor's own: standard endpoints that of its
+ * own check of tokens and own account, an own account that of what its tokens say.
  */
-function withoutReplacedChecks({ tokenCheck, account, ...vendor }: Vendor, parsed: ParsedVendor): Vendor {
+function withoutReplacedChecks({ tokenCheck, account, identity, ...vendor }: Vendor, parsed: ParsedVendor): Vendor {
   return {
     ...vendor,
     ...(parsed.introspection_endpoint === undefined ? defined({ tokenCheck }) : {}),
     ...(parsed.userinfo_endpoint === undefined ? defined({ account }) : {}),
+    ...(parsed.account === undefined ? defined({ identity }) : {}),
   };
 }

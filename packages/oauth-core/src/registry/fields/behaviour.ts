@@ -9,6 +9,7 @@ import {
   checkHeaderValue,
   checkMemberPath,
   checkScope,
+  checkTokenName,
   OWN_CALLBACK_PARAMETERS,
 } from "./checks.ts";
 import { EXPIRY, IDENTITY_MEMBERS, type Rows } from "./endpoints.ts";
@@ -269,6 +270,10 @@ export const ANSWER_FIELDS = {
   },
   identity: {
     is: "one of",
+    type: "section, or unknown",
+    description:
+      "What names the user in the tokens themselves, so that no request is needed. `unknown`: nothing in them does, and the account is asked.",
+    example: "{ from: token_response, members: [team.id, user_id] }",
     of: [
       { is: "choice", values: ["unknown"] },
       {
@@ -284,7 +289,7 @@ export const ANSWER_FIELDS = {
         },
       },
     ],
-    by: ["catalogue"],
+    by: ["catalogue", "file"],
   },
   issuesRefreshTokens: { is: "flag", by: ["catalogue"] },
   rotatesRefreshTokens: {
@@ -313,15 +318,75 @@ export const ANSWER_FIELDS = {
   },
   revocation: {
     is: "object",
-    by: ["catalogue"],
+    type: "section",
+    description: "How a token is revoked at `revocation_endpoint`, if that is not by RFC 7009.",
+    example:
+      "{ method: DELETE, authentication: basic, body: json, token_parameter: access_token, gone_statuses: [404] }",
+    by: ["catalogue", "file"],
     members: {
-      method: { is: "choice", values: ["POST", "DELETE"] },
-      authentication: { is: "choice", values: ["basic", "bearer", "none"] },
-      body: { is: "choice", values: ["form", "json", "query", "none"] },
-      tokenParameter: TEXT,
-      ends: { is: "choice", values: ["token", "grant"] },
-      goneStatuses: { is: "list", of: { is: "number", least: 200, most: 599 }, mayBeEmpty: true },
-      goneErrors: { ...TEXTS, mayBeEmpty: true, optional: true },
+      method: {
+        is: "choice",
+        values: ["POST", "DELETE"],
+        description: "The method of the request.",
+        example: "DELETE",
+        default: "POST",
+        absent: "POST",
+      },
+      authentication: {
+        is: "choice",
+        values: ["basic", "bearer", "none"],
+        description: "`basic`: our client id and secret. `bearer`: the token that is to be revoked.",
+        example: "basic",
+      },
+      body: {
+        is: "choice",
+        values: ["form", "json", "query", "none"],
+        description: "Where the token is; `none`: in the header alone.",
+        example: "json",
+      },
+      tokenParameter: {
+        is: "text",
+        type: "name",
+        description: "The name of the token there.",
+        example: "access_token",
+        default: "token",
+        absent: "token",
+        check: checkTokenName,
+      },
+      ends: {
+        is: "choice",
+        values: ["token", "grant"],
+        description: "`grant`: all tokens of the user and this client end with it.",
+        example: "grant",
+        default: "token",
+        absent: "token",
+      },
+      goneStatuses: {
+        is: "list",
+        type: "list of statuses",
+        of: { is: "number", least: 200, most: 599, type: "status", description: "An HTTP status.", example: "404" },
+        mayBeEmpty: true,
+        description: "Statuses that mean: unknown or already revoked.",
+        example: "[404]",
+        default: "[]",
+        absent: [],
+      },
+      goneErrors: {
+        is: "list",
+        optional: true,
+        type: "list of texts",
+        of: {
+          is: "text",
+          type: "text",
+          description: "An error code.",
+          example: "token_revoked",
+          check: checkErrorCode,
+        },
+        mayBeEmpty: true,
+        description: "Error codes of the same meaning.",
+        example: "[token_revoked]",
+        default: "[]",
+      },
     },
   },
   revokes: { is: "choice", values: ["access_token", "refresh_token", "either"], by: ["catalogue"] },

@@ -53,6 +53,8 @@ const ACCOUNT = {
       values: ["GET", "POST"],
       description: "How it is asked for.",
       example: "GET",
+      default: "GET",
+      absent: "GET",
     },
     body: {
       is: "json",
@@ -261,7 +263,7 @@ export const ENDPOINT_FIELDS = {
   },
   account: {
     ...ACCOUNT,
-    by: ["catalogue"],
+    by: ["catalogue", "file"],
     pinnedFor: "checks",
     atMovedTokenEndpoint: "at its domain",
   },

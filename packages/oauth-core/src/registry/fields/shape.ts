@@ -2,7 +2,7 @@
  * What a row of the table of vendor fields (../fields.ts) may say: the shape of a value, the words
  * for the operator who writes it, and what the field is to a vendor whose hosts change.
  */
-import type { JsonObject } from "../../ports.ts";
+import type { JsonObject, JsonValue } from "../../ports.ts";
 
 /** `tokenEndpoint` → `token_endpoint`: every field is on the wire what it is in code. */
 export type WireName<Name extends string> = Name extends `${infer First}${infer Rest}`
@@ -103,7 +103,11 @@ export interface ObjectShape<Members = Readonly<Record<string, unknown>>> extend
 }
 
 /** A member of an object. */
-export type MemberShape = Shape & { readonly optional?: true };
+export type MemberShape = Shape & {
+  readonly optional?: true;
+  /** What it is if an operator's file leaves it out; an entry states it. */
+  readonly absent?: JsonValue;
+};
 
 /** A value of one of some shapes. */
 export interface OneOfShape extends Described {
