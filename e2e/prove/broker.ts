@@ -4,7 +4,7 @@
  */
 import { createHash, createPrivateKey, type KeyObject } from "node:crypto";
 import { type Broker, createBroker } from "@oauth-broker/broker/src/app.ts";
-import type { Config, VendorConfig } from "@oauth-broker/broker/src/config/types.ts";
+import type { Config, VendorConfig } from "@oauth-broker/broker/src/config-types.ts";
 import { Secret } from "@oauth-broker/oauth-core";
 import type { Egress } from "@oauth-broker/oauth-core/egress";
 import type { RegistryEntry, VendorCredentials } from "@oauth-broker/oauth-core/registry";

@@ -9,7 +9,7 @@ import type { Egress } from "@oauth-broker/oauth-core/egress";
 import { Secret } from "@oauth-broker/oauth-core";
 import { createLog } from "@oauth-broker/service";
 import { type Broker, createBroker } from "@oauth-broker/broker/src/app.ts";
-import type { ClientConfig, Config } from "@oauth-broker/broker/src/config/types.ts";
+import type { ClientConfig, Config } from "@oauth-broker/broker/src/config-types.ts";
 import { recordKeysetStorage } from "@oauth-broker/broker/src/keys/keyset-storage.ts";
 import { createRevisionFloor } from "@oauth-broker/broker/src/keys/keyset-floor.ts";
 import type { Promises } from "./promises.ts";

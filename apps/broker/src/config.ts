@@ -11,7 +11,7 @@ export { configurationJsonSchema } from "./config/schema/json-schema.ts";
 export { loadConfig } from "./config/load.ts";
 export { type ConfigError, configError, isConfigError, type Problem } from "./config/problems.ts";
 export type { Environment } from "@oauth-broker/service/configuration";
-export type * from "./config/types.ts";
+export type * from "./config-types.ts";
 export type { SandboxUse } from "./config/source.ts";
 export type { VendorRegistry } from "./config/vendors/vendors.ts";
 

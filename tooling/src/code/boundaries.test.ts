@@ -219,6 +219,36 @@ describe("no import cycles", () => {
   });
 });
 
+describe("no circles of folders", () => {
+  const rulesOf = (files: Readonly<Record<string, string>>): string[] =>
+    checkBoundaries(
+      Object.entries(files).map(([path, code]) => parseSource(`apps/broker/src/${path}`, code)),
+      ENTRIES,
+    ).map(({ rule, path }) => `${rule} ${path}`);
+
+  it("of two folders beside each other, also of types alone and of folders within others", () => {
+    const toChoice = `import type { B } from "../vendor-choice/b.ts";`;
+    const toConfig = `import { d } from "../config/d.ts";`;
+    const circle = ["no circles of folders apps/broker/src/config/a.ts"];
+    expect(rulesOf({ "config/a.ts": toChoice, "vendor-choice/c.ts": toConfig })).toEqual(circle);
+    expect(
+      rulesOf({
+        "config/a.ts": `import "../vendor-choice/entry/b.ts";`,
+        "vendor-choice/entry/c.ts": `import "../../config/d.ts";`,
+      }),
+    ).toEqual(circle);
+  });
+
+  it("permits one direction, a folder and one inside it, and tests", () => {
+    const toConfig = `import { d } from "../config/d.ts";`;
+    expect(rulesOf({ "config/a.ts": `import "../flows/b.ts";`, "vendor-choice/c.ts": toConfig })).toEqual([]);
+    expect(rulesOf({ "config/a.ts": `import "./schema/b.ts";`, "config/schema/c.ts": `import "../d.ts";` })).toEqual(
+      [],
+    );
+    expect(rulesOf({ "config/a.test.ts": `import "../flows/b.ts";`, "flows/c.ts": toConfig })).toEqual([]);
+  });
+});
+
 describe("this repository", () => {
   const files = readSources(PRODUCT);
 

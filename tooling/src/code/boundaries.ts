@@ -40,6 +40,7 @@ export function checkBoundaries(files: readonly SourceFile[], entries: ReadonlyM
     ...files.flatMap((file) => [...arrows(file, target), ...confined(file)]),
     ...reachable(files, target),
     ...cycles(files, target),
+    ...folderCircles(files, target),
   ];
 }
 
@@ -168,3 +169,27 @@ function cycles(files: readonly SourceFile[], target: Target): Violation[] {
   for (const path of byPath.keys()) visit(path, []);
   return violations;
 }
+
+/**
+ * Two folders that import each other are one folder in two places. A folder and one inside it may: the inner one
+ * is a part of the outer one.
+ */
+function folderCircles(files: readonly SourceFile[], target: Target): Violation[] {
+  const arrows = new Map<string, { readonly file: SourceFile; readonly one: Import }>();
+  for (const file of files.filter(({ kind, path }) => kind === "product" && !isForTests(path))) {
+    for (const one of file.imports) {
+      const [from, to] = [posix.dirname(file.path), posix.dirname(target(file, one) ?? file.path)];
+      if (from !== to && sourcesOf(from) === sourcesOf(to)) arrows.set(`${from} ${to}`, { file, one });
+    }
+  }
+  return [...arrows].flatMap(([arrow, { file, one }]) => {
+    const [from = "", to = ""] = arrow.split(" ");
+    const back = arrows.get(`${to} ${from}`);
+    if (back === undefined || from > to || `${to}/`.startsWith(`${from}/`)) return [];
+    const message = `${from} and ${to} import each other (back in ${back.file.path}): what both need goes into one of them`;
+    return [{ rule: "no circles of folders", path: file.path, line: one.line, message }];
+  });
+}
+
+/** The `src` that a folder is in. */
+const sourcesOf = (folder: string): string => `${folder}/`.split("/src/")[0] ?? folder;

@@ -231,7 +231,7 @@ const WAITS: readonly RegExp[] = [
   /^packages\/oauth-core\/src\/vendor-client\/(discovery|id-token|registration)\//,
   /^packages\/oauth-core\/src\/mechanics\/turns\.ts$/,
   /^packages\/token-store\/src\/refresh\/vendor-call\.ts$/,
-  /^packages\/mcp-auth\/src\/(app\.ts$|hosted\/hosted\.ts$|mcp\/linking\/deps\.ts$)/,
+  /^packages\/mcp-auth\/src\/(app\.ts$|hosted\/hosted\.ts$|mcp\/elicitation\/deps\.ts$)/,
 ];
 const TAKE_A_TIMER = { rule: "waits come from a Timer", allowed: WAITS, instead: "take a Timer as dependency" };
 

@@ -8,7 +8,7 @@ import type { Parsed } from "@oauth-broker/service/configuration";
 import { MARK } from "../audit/chain.ts";
 import type { Problem } from "./problems.ts";
 import type { Source, Tree } from "./source.ts";
-import type { AuditConfig } from "./types.ts";
+import type { AuditConfig } from "../config-types.ts";
 
 /** A path is returned as written; build.ts makes it absolute. */
 export function parseAudit(text: string): Parsed<AuditConfig> {

@@ -11,7 +11,7 @@ import type { Problem } from "./problems.ts";
 import type { ParsedConfiguration } from "./schema/configuration.ts";
 import { indexRegistrations } from "../vendor-choice/registrations.ts";
 import type { Source } from "./source.ts";
-import type { AuditConfig, Config, KeysConfig, StoreConfig, VendorConfig } from "./types.ts";
+import type { AuditConfig, Config, KeysConfig, StoreConfig, VendorConfig } from "../config-types.ts";
 import type { UrlRules } from "./schema/endpoint.ts";
 import { vendorSchema } from "./schema/vendor.ts";
 import { environmentWarnings } from "./vendors/credentials.ts";

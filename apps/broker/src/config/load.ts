@@ -24,7 +24,7 @@ import { configError, formatPath, type Problem } from "./problems.ts";
 import { resolveReferences } from "./references.ts";
 import { configurationSchema } from "./schema/configuration.ts";
 import { OVERRIDES, readSource, type SandboxUse, type Source, type Tree } from "./source.ts";
-import type { Config } from "./types.ts";
+import type { Config } from "../config-types.ts";
 import type { UrlRules } from "./schema/endpoint.ts";
 import { CUSTOM_VENDOR } from "../vendor-choice/request.ts";
 import { checkVendors, type VendorRegistry } from "./vendors/vendors.ts";

@@ -9,7 +9,7 @@ import { isLoopbackName, type Parsed } from "@oauth-broker/service/configuration
 import { isRegionName, isTableName } from "@oauth-broker/token-store";
 import { formatPath, nearest, type Problem } from "./problems.ts";
 import type { Source, Tree } from "./source.ts";
-import type { KeysConfig, StoreConfig } from "./types.ts";
+import type { KeysConfig, StoreConfig } from "../config-types.ts";
 
 const KEY_ARN = String.raw`arn:aws[a-z0-9-]{0,24}:kms:(?<region>[a-z0-9-]+):\d{12}:(?:key/(?:mrk-[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})|alias/[A-Za-z0-9/_-]{1,250})`;
 

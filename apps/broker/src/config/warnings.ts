@@ -8,7 +8,7 @@ import { isLoopbackName } from "@oauth-broker/service/configuration";
 import { urlsThatEnd } from "@oauth-broker/oauth-core/registry";
 import { formatPath } from "./problems.ts";
 import type { ParsedConfiguration } from "./schema/configuration.ts";
-import type { AuditConfig, ClientConfig, KeysConfig, StoreConfig, VendorConfig } from "./types.ts";
+import type { AuditConfig, ClientConfig, KeysConfig, StoreConfig, VendorConfig } from "../config-types.ts";
 import { choosesDomain } from "./vendors/placeholders.ts";
 import {
   foldClientId,

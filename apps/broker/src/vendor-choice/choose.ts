@@ -8,7 +8,7 @@ import { flowContextHash, withClientId } from "@oauth-broker/oauth-core/client";
 import type { Parameters } from "@oauth-broker/oauth-core/protocol";
 import type { VendorCredentials } from "@oauth-broker/oauth-core/registry";
 import type { ClientConfig, VendorConfig } from "../config.ts";
-import type { ConfiguredCredentials } from "../config/types.ts";
+import type { ConfiguredCredentials } from "../config-types.ts";
 import type { Deps } from "../deps.ts";
 import { callbackContext, callbackPath } from "./callback-path.ts";
 import { callersPartOf, readEndpoints, requireNoProxy, requireOwnCredentials } from "./endpoints.ts";

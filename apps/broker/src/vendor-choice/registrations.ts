@@ -11,7 +11,7 @@ import { hash } from "node:crypto";
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { isSameText } from "@oauth-broker/oauth-core/protocol";
 import type { Vendor, VendorCredentials } from "@oauth-broker/oauth-core/registry";
-import type { ClientConfig, VendorConfig } from "../config/types.ts";
+import type { ClientConfig, VendorConfig } from "../config-types.ts";
 
 /** The broker's registration at one vendor, under one of its client ids there. */
 export interface Registration {

@@ -14,7 +14,7 @@ import {
   parseStringMap,
 } from "@oauth-broker/oauth-core/protocol";
 import type { ResolvedVendor, VendorCredentials } from "@oauth-broker/oauth-core/registry";
-import type { VendorConfig } from "../config/types.ts";
+import type { VendorConfig } from "../config-types.ts";
 
 /**
  * The id of vendors that a request describes. It may stand in a client's list of vendors, and no

@@ -6,7 +6,7 @@
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { withDefaults } from "@oauth-broker/oauth-core/client";
 import type { PlaceholderSpecs } from "@oauth-broker/oauth-core/protocol";
-import type { ConfiguredCredentials, VendorConfig } from "../config/types.ts";
+import type { ConfiguredCredentials, VendorConfig } from "../config-types.ts";
 import type { VendorTarget } from "./request.ts";
 
 type Given = VendorTarget["placeholders"];

@@ -10,7 +10,7 @@ import type { ErrorMeaning, TokenErrorCode, TokenErrorRule, TokenErrors } from "
 import type { VendorCredentials } from "../registry/vendor.ts";
 import { type EgressErrorKind, isEgressError } from "../egress/errors.ts";
 import { parseRetryAfter } from "./retry-after.ts";
-import { memberAt } from "./userinfo/member-path.ts";
+import { memberAt } from "./member-path.ts";
 
 /** What was requested, as far as it decides what a failure means. */
 export interface VendorCall {

@@ -40,7 +40,7 @@ export {
 } from "./authorization/url.ts";
 export { type FlowContext, flowContextHash, type Kept, keptOf, requireTokenHost } from "./kept.ts";
 export { VENDOR_OPERATION_SECONDS } from "./deadline.ts";
-export { memberAt } from "./userinfo/member-path.ts";
+export { memberAt } from "./member-path.ts";
 export { asksAccount, canIdentify } from "./userinfo/identify.ts";
 export { canValidateAccessToken } from "./access-token/validate.ts";
 export { relayedError } from "./authorization/error.ts";

@@ -13,7 +13,7 @@
  */
 import { defined } from "@oauth-broker/oauth-core";
 import { isSameCopy } from "../tokens/token-attributes.ts";
-import type { Mode } from "./mode.ts";
+import type { Mode } from "../tokens/mode.ts";
 
 export const bridge: Mode = {
   name: "bridge",

@@ -12,7 +12,7 @@
  * A row without ciphertext fails closed: an older build may have written it, or an attacker who can
  * write the table.
  */
-import type { Mode } from "./mode.ts";
+import type { Mode } from "../tokens/mode.ts";
 
 export const encrypted: Mode = {
   name: "encrypted",

@@ -5,7 +5,7 @@
 import { TokenStoreError } from "../errors.ts";
 import { bridge } from "./bridge.ts";
 import { encrypted } from "./encrypted.ts";
-import type { Mode } from "./mode.ts";
+import type { Mode } from "../tokens/mode.ts";
 import type { ModeName } from "../tokens/token-attributes.ts";
 
 /**

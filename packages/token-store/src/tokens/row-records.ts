@@ -5,7 +5,7 @@
  */
 import { defined, OAuthError } from "@oauth-broker/oauth-core";
 import { TokenStoreError, type TokenStoreErrorCode } from "../errors.ts";
-import type { Mode } from "../modes/mode.ts";
+import type { Mode } from "./mode.ts";
 import {
   applied,
   expectAsRead,

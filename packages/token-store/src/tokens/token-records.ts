@@ -5,7 +5,7 @@
 import { defined } from "@oauth-broker/oauth-core";
 import type { Clock, EpochSeconds } from "@oauth-broker/oauth-core";
 import type { DataKeys } from "../keys/data-keys.ts";
-import type { Finding, Mode } from "../modes/mode.ts";
+import type { Finding, Mode } from "./mode.ts";
 import type { Expected, Row, RowChange, RowKey, TokenRows } from "../storage/token-rows.ts";
 import { COPY_ATTRIBUTES, type ModeName, statusOf, versionOf } from "./token-attributes.ts";
 import type { Previous } from "./token-sealing.ts";

@@ -5,7 +5,7 @@ import type { ParsedClient } from "../schema/client.ts";
 import { formatPath, nearest, type Path, type Problem } from "../problems.ts";
 import type { ParsedOwner } from "../schema/configuration.ts";
 import type { Tree } from "../source.ts";
-import type { ClientConfig, OwnerConfig } from "../types.ts";
+import type { ClientConfig, OwnerConfig } from "../../config-types.ts";
 
 const SHORTEST_SECRET = 32;
 

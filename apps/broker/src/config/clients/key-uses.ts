@@ -13,7 +13,7 @@ import {
 } from "@oauth-broker/oauth-core/server";
 import { checkPublicKeys, readKeySet } from "../schema/public-keys.ts";
 import { DEFAULT_ENC, type ParsedClient } from "../schema/client.ts";
-import type { ClientConfig } from "../types.ts";
+import type { ClientConfig } from "../../config-types.ts";
 
 type KeySet = Parameters<typeof usableKeys>[0];
 type Key = ReturnType<typeof usableKeys>[number];

@@ -9,7 +9,7 @@ import type { Vendor, VendorCredentials } from "@oauth-broker/oauth-core/registr
 import { createEnvironmentReader, type Environment, valueOf } from "@oauth-broker/service/configuration";
 import { formatPath, type Problem } from "../problems.ts";
 import type { ParsedCredentials } from "../schema/vendor-parts.ts";
-import type { ConfiguredCredentials, TenantValues } from "../types.ts";
+import type { ConfiguredCredentials, TenantValues } from "../../config-types.ts";
 
 /**
  * @param listed the entries of the file; absent: the credentials come from the environment

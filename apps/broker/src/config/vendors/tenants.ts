@@ -6,7 +6,7 @@ import type { PlaceholderSpecs } from "@oauth-broker/oauth-core/protocol";
 import { type ClientsOf, tenantPlaceholders, usualClientsOf, type Vendor } from "@oauth-broker/oauth-core/registry";
 import { isListed } from "@oauth-broker/oauth-core/protocol";
 import type { ParsedVendor } from "../schema/vendor.ts";
-import type { ConfiguredCredentials, VendorConfig, VendorTemplate } from "../types.ts";
+import type { ConfiguredCredentials, VendorConfig, VendorTemplate } from "../../config-types.ts";
 
 export interface Tenancy extends Pick<VendorConfig, "placeholders" | "tenants"> {
   readonly clientsOf: ClientsOf;

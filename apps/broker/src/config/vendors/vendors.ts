@@ -9,7 +9,7 @@ import type { Environment } from "@oauth-broker/service/configuration";
 import { formatPath, type Problem } from "../problems.ts";
 import type { Tree } from "../source.ts";
 import { CUSTOM_VENDOR } from "../../vendor-choice/request.ts";
-import type { VendorConfig, VendorTemplate } from "../types.ts";
+import type { VendorConfig, VendorTemplate } from "../../config-types.ts";
 import { choosesDomain, isMoved, pinProblems, placeholderProblems, withRegistry } from "./placeholders.ts";
 import { tenancyOf } from "./tenants.ts";
 import { buildCredentials, credentialProblems } from "./credentials.ts";

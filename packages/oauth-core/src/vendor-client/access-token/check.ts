@@ -8,7 +8,7 @@ import { OAuthError } from "../../protocol/errors.ts";
 import type { ResolvedVendor, VendorCredentials } from "../../registry/vendor.ts";
 import { type AccountDeps, accountIdentity, lacksScopeForAccount, readAccount } from "../userinfo/userinfo.ts";
 import { identityOf } from "../userinfo/identity.ts";
-import { memberAt } from "../userinfo/member-path.ts";
+import { memberAt } from "../member-path.ts";
 import { introspect, isIntrospectable, NO_INFORMATION, type TokenInformation } from "./introspect.ts";
 import { usableLifetime } from "../token/response.ts";
 import { checkToken, usableCheck } from "./token-check.ts";

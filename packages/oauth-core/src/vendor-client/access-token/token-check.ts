@@ -5,7 +5,7 @@
 import type { JsonObject } from "../../ports.ts";
 import type { TokenCheck } from "../../registry/account.ts";
 import type { ResolvedVendor, VendorCredentials } from "../../registry/vendor.ts";
-import { memberAt } from "../userinfo/member-path.ts";
+import { memberAt } from "../member-path.ts";
 import { basicCredentials } from "../authentication.ts";
 import { pointInTime, scopeList } from "../token/response.ts";
 import type { TokenInformation } from "./introspect.ts";

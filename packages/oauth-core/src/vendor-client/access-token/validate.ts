@@ -17,7 +17,7 @@ import {
   type TokenInformation,
 } from "./introspect.ts";
 import { identityMissing, identityOf } from "../userinfo/identity.ts";
-import { memberAt } from "../userinfo/member-path.ts";
+import { memberAt } from "../member-path.ts";
 import { checkToken, usableCheck } from "./token-check.ts";
 
 /** What the vendor says of an access token, or why the token is not accepted. */

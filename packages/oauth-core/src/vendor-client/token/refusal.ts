@@ -19,7 +19,7 @@ import {
   vendorRefusedClient,
   vendorUnavailable,
 } from "../errors.ts";
-import { memberAt } from "../userinfo/member-path.ts";
+import { memberAt } from "../member-path.ts";
 
 type ErrorDialect = Pick<ResolvedVendor, "classifyError" | "tokenResult" | "errorMember">;
 

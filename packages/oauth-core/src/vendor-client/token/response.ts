@@ -11,7 +11,7 @@ import { isJsonObject } from "../../protocol/strict-json.ts";
 import type { AbsoluteExpiry } from "../../registry/dialect.ts";
 import type { ResolvedVendor } from "../../registry/vendor.ts";
 import { type Body, isOutage, parseBody, readBody, requireNoRedirect } from "../answer.ts";
-import { memberAt } from "../userinfo/member-path.ts";
+import { memberAt } from "../member-path.ts";
 import { hasIdTokens } from "../issuer.ts";
 import { invalidVendorResponse, type VendorCall } from "../errors.ts";
 import { errorInSuccess, readLeniently, refusalOf } from "./refusal.ts";

@@ -2,7 +2,7 @@
 import type { JsonObject, JsonValue } from "../../ports.ts";
 import type { IdentityMembers } from "../../registry/account.ts";
 import { invalidVendorResponse } from "../errors.ts";
-import { memberAt } from "./member-path.ts";
+import { memberAt } from "../member-path.ts";
 
 /**
  * @returns the parts joined with `:`

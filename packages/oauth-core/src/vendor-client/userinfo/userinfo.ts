@@ -10,7 +10,7 @@ import type { AccountEndpoint, IdentityMembers, TokenPlace } from "../../registr
 import type { ResolvedVendor, Vendor } from "../../registry/vendor.ts";
 import type { Deadline } from "../deadline.ts";
 import { hasIdTokens } from "../issuer.ts";
-import { memberAt } from "./member-path.ts";
+import { memberAt } from "../member-path.ts";
 import { scopeList } from "../token/response.ts";
 import { jsonResponse, readObject, readObjectOrList, requireAnswer } from "../answer.ts";
 import type { Bindings, VendorClientDeps } from "../binding.ts";

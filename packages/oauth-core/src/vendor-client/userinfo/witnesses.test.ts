@@ -9,7 +9,7 @@ import { surprisesOf } from "../../testing/vendor-witnesses/misfits.ts";
 import { type Replay, type ReplayedRequest, replayVendor, templateOf } from "../../testing/vendor-witnesses/replay.ts";
 import { readWitnesses, type Witness, type WitnessedAccount } from "../../testing/vendor-witnesses/witnesses.ts";
 import { canIdentify } from "./identify.ts";
-import { memberAt } from "./member-path.ts";
+import { memberAt } from "../member-path.ts";
 
 interface WithIdentity extends Witness {
   readonly account: WitnessedAccount & { readonly identity: string };

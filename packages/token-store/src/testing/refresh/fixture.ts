@@ -8,7 +8,7 @@ import { createModel, type ModelOptions, type ModelState } from "@oauth-broker/s
 import type { DataKeys } from "../../keys/data-keys.ts";
 import type { JournalEvent } from "../../refresh/journal.ts";
 import { encrypted } from "../../modes/encrypted.ts";
-import type { Mode } from "../../modes/mode.ts";
+import type { Mode } from "../../tokens/mode.ts";
 import type { Refresh, RefreshEvent } from "../../refresh/context.ts";
 import { createRefreshLeases, type RefreshLeases, type RefreshLeasesOptions } from "../../refresh/refresh.ts";
 import { createTokenRecords } from "../../tokens/row-records.ts";

@@ -7,7 +7,7 @@ import { Secret } from "@oauth-broker/oauth-core";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { expect } from "vitest";
 import type { DataKeys } from "../../keys/data-keys.ts";
-import type { Mode } from "../../modes/mode.ts";
+import type { Mode } from "../../tokens/mode.ts";
 import { createTokenRecords } from "../../tokens/row-records.ts";
 import { memoryTokenRows } from "../../storage/memory/token-rows.ts";
 import type { Attributes, TokenRows } from "../../storage/token-rows.ts";

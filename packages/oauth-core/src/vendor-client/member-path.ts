@@ -1,8 +1,8 @@
 /** Reads a member of a vendor's response by its path. */
-import type { JsonObject, JsonValue } from "../../ports.ts";
-import type { MemberPath } from "../../registry/account.ts";
-import { isExactNumber } from "../../mechanics/exact-json.ts";
-import { isJsonObject } from "../../protocol/strict-json.ts";
+import type { JsonObject, JsonValue } from "../ports.ts";
+import type { MemberPath } from "../registry/account.ts";
+import { isExactNumber } from "../mechanics/exact-json.ts";
+import { isJsonObject } from "../protocol/strict-json.ts";
 
 /**
  * One member of a vendor's response, a number as JSON.parse reads it.

@@ -2,8 +2,8 @@
  * What a mode decides. Each mode is one file that opens with a table of readers and writers;
  * tokens/row-records.ts uses it.
  */
-import type { ModeName } from "../tokens/token-attributes.ts";
-import type { TokenSet } from "../tokens/tokens.ts";
+import type { ModeName } from "./token-attributes.ts";
+import type { TokenSet } from "./tokens.ts";
 
 /**
  * The two halves of a row, at least one of which is present. A sealed half that does not open fails
