@@ -31,6 +31,9 @@ import { checkProse, readPages, wrapProse } from "./pages/prose.ts";
 import { EVERYTHING, EXAMPLES, PRODUCT, readEntries, readSources, ROOT } from "./sources.ts";
 import { checkStandards, indexStandards, renderStandards } from "./pages/standards-index.ts";
 import { checkTrackedFiles } from "./repository/tracked-files.ts";
+import { CATALOGUE } from "../../packages/oauth-core/src/registry/catalogue.ts";
+import { sourcesOfFacts } from "../../packages/oauth-core/src/testing/vendor-witnesses/sources-of-facts.ts";
+import { readWitnesses } from "../../packages/oauth-core/src/testing/vendor-witnesses/witnesses.ts";
 import { renderVendors } from "./pages/vendor-docs.ts";
 import { checkVendorNames } from "./code/vendor-names.ts";
 import manifest from "../package.json" with { type: "json" };
@@ -58,7 +61,7 @@ async function documents(): Promise<[path: string, content: string][]> {
     [DECISIONS_INDEX, renderDecisions(readDecisions(readPages()))],
     ["apps/broker/broker.schema.json", renderJson(configurationJsonSchema())],
     ["apps/mcp-template/service.schema.json", renderJson(serviceJsonSchema(describeVariables()))],
-    ["docs/vendors.md", renderVendors([...REGISTRY.values()])],
+    ["docs/vendors.md", renderVendors([...REGISTRY.values()], sourcesOfFacts(CATALOGUE, readWitnesses()))],
     [FIRST_CLASS_FACTS_PATH, renderFirstClassFacts(FIRST_CLASS, defineVendor({ id: "", name: "" }))],
     ...(await renderApiPages(readPublished().filter(hasPage))),
     ...deployFiles(textOf("apps/broker/README.md"), textOf("apps/mcp-template/README.md")),

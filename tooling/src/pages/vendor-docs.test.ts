@@ -1,9 +1,15 @@
 import { expect, it } from "vitest";
 import { REGISTRY, type RegistryEntry } from "../../../packages/oauth-core/src/registry/registry.ts";
+import type { SourcedFact } from "../../../packages/oauth-core/src/testing/vendor-witnesses/sources-of-facts.ts";
 import { renderVendors } from "./vendor-docs.ts";
 
 const entries = [...REGISTRY.values()];
-const page = renderVendors(entries);
+const facts: SourcedFact[] = [
+  { id: "a", field: "pkce", source: "own" },
+  { id: "b", field: "pkce", source: "entry" },
+  { id: "c", field: "pkce", source: "recalled" },
+];
+const page = renderVendors(entries, facts);
 
 it("names every entry of the registry once, with the day of its facts", () => {
   const [intro = ""] = page.split("## First-class");
@@ -50,9 +56,15 @@ it("says of what is off why, and of what is on how sure it is", () => {
       reasonsOff: ["fewer than two sources agree", "signs | its requests"],
     },
   };
-  const [, table = ""] = renderVendors([off]).split("## Off");
+  const [, table = ""] = renderVendors([off], []).split("## Off");
   expect(table).toContain(
     "fewer than two sources agree; signs \\| its requests | listed, low (1), 2026-01-02 | none |",
   );
   expect(table).toContain("| acme/lists, docs.vendor.example |");
+});
+
+it("says for each field how many facts have a source of their own", () => {
+  const [, sources = ""] = page.split("## What the facts rest on");
+  expect(sources).toContain("state 3 facts that are no defaults; 1 have a source of their own");
+  expect(sources).toContain("| `pkce` | 3 | 1 | 33 % | 2 |");
 });

@@ -4,6 +4,7 @@
  */
 import { capabilitiesOf, type RegistryEntry } from "../../../packages/oauth-core/src/registry/registry-entry.ts";
 import { fillsRegistrableDomain } from "../../../packages/oauth-core/src/protocol/placeholders.ts";
+import type { SourcedFact } from "../../../packages/oauth-core/src/testing/vendor-witnesses/sources-of-facts.ts";
 import { generated, table } from "./markdown.ts";
 
 const SETUP: Readonly<Record<RegistryEntry["setup"], string>> = {
@@ -12,7 +13,8 @@ const SETUP: Readonly<Record<RegistryEntry["setup"], string>> = {
   environment_id: "the organization names its environment, its administrator consents once (`environment_id`)",
 };
 
-export function renderVendors(entries: readonly RegistryEntry[]): string {
+/** @param facts those of the catalogue, each with where it comes from */
+export function renderVendors(entries: readonly RegistryEntry[], facts: readonly SourcedFact[]): string {
   const firstClass = entries.filter(({ verification }) => verification.status === "first-class");
   const others = entries.filter(({ verification }) => verification.status !== "first-class");
   const on = others.filter(({ vendor }) => vendor.enabled);
@@ -20,6 +22,7 @@ export function renderVendors(entries: readonly RegistryEntry[]): string {
   return generated(
     "Vendors",
     `The registry has ${entries.length} vendors. ${firstClass.length} are first-class: each has a file of its own and a simulator. ${on.length} more of the catalogue are on, because two sources agree on their endpoints, no other address in the sources is left unexplained, and the broker supports everything they need. ${off.length} are off until an operator writes \`enabled: true\` under \`vendors.ID\`. The facts come from the sources, not from the vendors; the dates say when they were read.`,
+    "On means that the two endpoints are certain enough to send a user there, and that the broker can do what the sources say the vendor needs. It does not mean that an account was connected: no vendor was asked. What the other facts of an entry rest on is [at the end](#what-the-facts-rest-on).",
     "`GET /v1/vendors/ID` of a broker shows one complete entry, with its sources, and what the operator changed. How to add one: [adding-a-vendor.md](adding-a-vendor.md).",
     "Capabilities: PKCE method (S256 is also sent to vendors without documentation about PKCE), `oidc` ID tokens are checked and handed on, `dcr` clients can register themselves, `refresh`, `revocation` at the vendor, `byoc` an app of the customer's own. `endpoints from metadata`: the live metadata of the MCP server decides them, and the entry has what it said before; `else stored`: that is used while the metadata cannot be reached.",
     "## First-class",
@@ -43,7 +46,34 @@ export function renderVendors(entries: readonly RegistryEntry[]): string {
         shortSources(entry),
       ]),
     ),
+    "## What the facts rest on",
+    `The entries of the catalogue state ${facts.length} facts that are no defaults; ${facts.filter(({ source }) => source === "own").length} have a source of their own: a check of that very field, or a witness (packages/oauth-core/src/testing/vendor-witnesses). The others count as recalled: the entry has sources, and none is said to state them. A test lets that number only become smaller.`,
+    sourcesTable(facts),
   );
+}
+
+/** One row for each field, the most stated first. */
+function sourcesTable(facts: readonly SourcedFact[]): string {
+  const rows = Object.entries(Object.groupBy(facts, ({ field }) => field)).map(([field, of]) => {
+    const count = (source: SourcedFact["source"]): number => of.filter((fact) => fact.source === source).length;
+    return { field, stated: of.length, own: count("own"), recalled: of.length - count("own") };
+  });
+  return table(
+    ["field", "stated by", "with a source of its own", "share", "recalled"],
+    rows
+      .toSorted((a, b) => b.stated - a.stated || (a.field < b.field ? -1 : 1))
+      .map(({ field, stated, own, recalled }) => [
+        code(field),
+        `${stated}`,
+        `${own}`,
+        share(own, stated),
+        `${recalled}`,
+      ]),
+  );
+}
+
+function share(part: number, whole: number): string {
+  return `${Math.floor((100 * part) / whole)} %`;
 }
 
 interface Kind {
