@@ -31,7 +31,7 @@ import { limitRefusedTokens } from "./mcp/admission/refused-tokens.ts";
 import { requireKnownVendors } from "./mcp/tools/tool-vendors.ts";
 import type { Mode } from "./mode.ts";
 import { createOrigins } from "./origins.ts";
-import { createPreRegisteredGate, validationWarning } from "./pre-registered/authenticate.ts";
+import { createAuthenticate, validationWarning } from "./pre-registered/authenticate.ts";
 import type { ServerDefinition } from "./server.ts";
 import type { Settings } from "./settings.ts";
 import type { Storage } from "./storage.ts";
@@ -111,7 +111,7 @@ export function createApp(definition: ServerDefinition, settings: Settings, opti
   });
   const stopping = new AbortController();
   const endpoint = createMcpEndpoint(definition, {
-    gate: limitRefusedTokens(mode.gate, { ...settings.limits, now }),
+    authenticate: limitRefusedTokens(mode.authenticate, { ...settings.limits, now }),
     addressOf: createCallerAddress(settings.limits.trustedProxies),
     resourceMetadata: mode.resourceMetadata,
     scope: scopesOfResource(settings.mode === "hosted" ? supportedScopes(settings.links) : settings.vendor.scopes).join(
@@ -187,13 +187,13 @@ interface ModeDeps {
 function createMode(settings: Settings, deps: ModeDeps): Mode {
   if (settings.mode === "pre-registered") {
     const { vendor, vendorClient, now } = deps;
-    const gateDeps = { settings: settings.vendor, vendor, vendorClient, now };
+    const authenticateDeps = { settings: settings.vendor, vendor, vendorClient, now };
     return {
-      gate: createPreRegisteredGate(gateDeps),
+      authenticate: createAuthenticate(authenticateDeps),
       routes: [],
       resourceMetadata: undefined,
       ready: async () => {},
-      lateWarning: () => validationWarning(gateDeps),
+      lateWarning: () => validationWarning(authenticateDeps),
       close: async () => {},
     };
   }

@@ -1,5 +1,5 @@
 /**
- * What a mode provides to `/mcp`: a gate that identifies the caller of a tool and the vendor token
+ * What a mode provides to `/mcp`: `authenticate`, which finds the caller of a tool and the vendor token
  * to use, and further routes. pre-registered/ and hosted/ each implement it, app.ts mounts it; the
  * code behind these interfaces does not know the mode.
  */
@@ -59,7 +59,7 @@ export type UserLink =
     });
 
 /** What the user is asked in the browser. */
-export interface LinkQuestion {
+export interface LinkRequest {
   readonly vendor: string;
   /** The vendor's own scope tokens, those that the link has included. */
   readonly scopes: readonly string[];
@@ -87,7 +87,7 @@ export interface CallerLinks {
   /** Refreshed first when it is near its end. */
   read(vendor: string): Promise<UserLink>;
   /** The same question gets the ticket that is open for it, with the same URL. */
-  ask(question: LinkQuestion): Promise<Ticket>;
+  ask(question: LinkRequest): Promise<Ticket>;
   ticketState(id: string): Promise<TicketState>;
   /** The client declined or cancelled on the user's behalf: the URL opens nothing any more. */
   cancel(id: string): Promise<void>;
@@ -114,16 +114,15 @@ export interface Caller extends VendorTokenSource {
   readonly links?: CallerLinks;
 }
 
-/** The check of the bearer token. */
-export interface Gate {
-  /**
-   * @param bearer as presented, of any format and length
-   * @returns undefined for a token that is not valid here, for any reason: the response is 401
-   *   `invalid_token`
-   * @throws OAuthError when it cannot be decided now: 503 (`toOutage`), and the token stays valid
-   */
-  identify(bearer: string): Promise<Caller | undefined>;
-}
+/**
+ * The check of the bearer token: hosted/authenticate.ts and pre-registered/authenticate.ts.
+ *
+ * @param bearer as presented, of any format and length
+ * @returns undefined for a token that is not valid here, for any reason: the response is 401
+ *   `invalid_token`
+ * @throws OAuthError when it cannot be decided now: 503 (`toOutage`), and the token stays valid
+ */
+export type Authenticate = (bearer: string) => Promise<Caller | undefined>;
 
 const OUR_OWN: readonly string[] = ["temporarily_unavailable", "slow_down", "server_error"];
 
@@ -146,7 +145,7 @@ export interface Seals {
 }
 
 export interface Mode {
-  readonly gate: Gate;
+  readonly authenticate: Authenticate;
   /** In hosted mode. */
   readonly seals?: Seals;
   /** Routes without a bearer token. */

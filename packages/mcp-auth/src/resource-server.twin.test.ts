@@ -1,5 +1,5 @@
 /**
- * The twins of app.test.ts and of the gates' tests: with one defence of `/mcp` off, the attack
+ * The twins of app.test.ts and of the bearer checks' tests: with one defence of `/mcp` off, the attack
  * succeeds.
  */
 import type * as Server from "@oauth-broker/oauth-core/server";
@@ -70,14 +70,14 @@ describe("with a defence off", () => {
 
   it("one user is answered as another where validations are not kept by token (twin of bar#RS-8)", async () => {
     vi.doMock(SERVER, async (original) => ({ ...(await original<typeof Server>()), hashOf: () => "one for all" }));
-    const { createPreRegisteredGate } = await import("./pre-registered/authenticate.ts");
-    const gate = createPreRegisteredGate({
+    const { createAuthenticate } = await import("./pre-registered/authenticate.ts");
+    const authenticate = createAuthenticate({
       settings: { credentials: undefined },
       vendor: async () => ({ id: "example" }) as ResolvedVendor,
       vendorClient: { validateAccessToken: async (_, token) => ({ active: true, user: `user of ${token}` }) },
       now: fixedClock(1_700_000_000),
     });
-    await gate.identify("alice's");
-    expect(await gate.identify("bob's")).toMatchObject({ user: "user of alice's" });
+    await authenticate("alice's");
+    expect(await authenticate("bob's")).toMatchObject({ user: "user of alice's" });
   });
 });

@@ -13,7 +13,7 @@ import {
   type FlowState,
   type Parked,
   type ReadState,
-  type VendorQuestion,
+  type VendorLookup,
 } from "@oauth-broker/oauth-core/brokered-code";
 import type { Trace } from "@oauth-broker/service/http";
 import { deriveKey, open, seal } from "@oauth-broker/token-store";
@@ -50,7 +50,7 @@ function flowPolicy(deps: Deps): FlowPolicy<Flow, VendorChoice> {
       const client = await clients.find(clientId);
       return client === undefined ? undefined : verifyRedirectUri(redirectUri, client.redirectUris);
     },
-    vendorOf: (question, trace) => sameVendor(question, deps, trace),
+    vendorOf: (lookup, trace) => sameVendor(lookup, deps, trace),
     bindsBrowser: ({ binding }) => binding === "browser",
     keep: ({ credentials: { source, clientSecret } }) =>
       source === "byoc" && clientSecret !== undefined ? { vendorSecret: clientSecret.reveal() } : undefined,
@@ -126,11 +126,11 @@ function fromStored(plaintext: Buffer): Parked {
 
 /** Resolves vendor, endpoints and credentials as pushed, from the present configuration. */
 //= bar#XA-5
-async function sameVendor(question: VendorQuestion<Flow>, deps: Deps, trace: Trace): Promise<VendorChoice> {
-  const { leg, flowId, flow } = question;
+async function sameVendor(lookup: VendorLookup<Flow>, deps: Deps, trace: Trace): Promise<VendorChoice> {
+  const { leg, flowId, flow } = lookup;
   const client = await deps.clients.find(flow.clientId);
   if (client === undefined) throw refusePage(trace, "client_unknown");
-  const secret = leg === "token" ? question.kept?.["vendorSecret"] : await openVendorSecret(flowId, flow, deps);
+  const secret = leg === "token" ? lookup.kept?.["vendorSecret"] : await openVendorSecret(flowId, flow, deps);
   const choice = await rechooseVendor(flow, client, secret, deps);
   if (choice.contextHash === flow.contextHash) return choice;
   throw CHANGED[leg](trace);

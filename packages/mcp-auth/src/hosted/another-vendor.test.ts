@@ -53,13 +53,13 @@ describe.each(CHANGES)("a server whose vendor was changed to %s", (_what, change
   it("bar#RS-2 accepts no session of the previous vendor, even of a user with the same name", async () => {
     const old = await connect(before);
     const present = await connect(after);
-    expect(await after.gate.identify(old.access)).toBeUndefined();
+    expect(await after.authenticate(old.access)).toBeUndefined();
     expect(
       await after.token({ grant_type: "refresh_token", refresh_token: old.refresh, client_id: "desk" }),
     ).toMatchObject(INVALID_GRANT);
-    expect(await after.gate.identify(present.access)).toMatchObject({ user: "user" });
+    expect(await after.authenticate(present.access)).toMatchObject({ user: "user" });
     // It was not spent: when the previous vendor is configured again, its sessions are valid again.
-    expect(await before.gate.identify(old.access)).toMatchObject({ user: "user" });
+    expect(await before.authenticate(old.access)).toMatchObject({ user: "user" });
   });
 
   it("neither counts nor ends its sessions together with those of the present vendor", async () => {
@@ -69,7 +69,7 @@ describe.each(CHANGES)("a server whose vendor was changed to %s", (_what, change
       method: "POST",
       body: new URLSearchParams({ token: old.refresh, client_id: "desk" }),
     });
-    expect(await after.gate.identify(present.access)).toBeDefined();
+    expect(await after.authenticate(present.access)).toBeDefined();
     // The last session of the present vendor's user: the link ends with it, although a session of
     // the previous vendor is live.
     await after.request("/revoke", {
@@ -79,8 +79,8 @@ describe.each(CHANGES)("a server whose vendor was changed to %s", (_what, change
     expect(await after.tokens.get(linkKey("user", after))).toBeUndefined();
     const again = await connect(after);
     expect(await after.sessions.endAll("user")).toBe(1);
-    expect(await after.gate.identify(again.access)).toBeUndefined();
-    expect(await before.gate.identify(old.access)).toBeDefined();
+    expect(await after.authenticate(again.access)).toBeUndefined();
+    expect(await before.authenticate(old.access)).toBeDefined();
   });
 
   it("finishes no sign-in that began at the previous vendor, on any leg", async () => {

@@ -26,14 +26,14 @@ const vendorTokenOf = async (caller: Caller | undefined): Promise<string | undef
 const worksAtVendor = async (token: string | undefined): Promise<boolean> =>
   (await fetch(`${fixture.provider.issuer}/me`, { headers: { authorization: `Bearer ${token}` } })).ok;
 
-describe("the gate of hosted mode", () => {
+describe("the bearer check of hosted mode", () => {
   it("bar#RS-2 accepts our access tokens, and no other token", async () => {
     const { body } = await fixture.connect();
     const stored = await fixture.tokens.get(linkKey("user", fixture));
     const { accessToken, refreshToken, idToken } = stored?.tokens ?? {};
     const others = [accessToken?.reveal(), refreshToken?.reveal(), idToken?.reveal(), body["refresh_token"], "x", ""];
-    for (const token of others) expect(await fixture.gate.identify(token ?? "")).toBeUndefined();
-    expect(await fixture.gate.identify(body["access_token"] ?? "")).toMatchObject({
+    for (const token of others) expect(await fixture.authenticate(token ?? "")).toBeUndefined();
+    expect(await fixture.authenticate(body["access_token"] ?? "")).toMatchObject({
       user: "user",
       clientId: "platform",
     });
@@ -41,7 +41,7 @@ describe("the gate of hosted mode", () => {
 
   it("bar#UI-1 provides the ID token that was issued with the vendor token (#11)", async () => {
     const { body } = await fixture.connect();
-    const token = await (await fixture.gate.identify(body["access_token"] ?? ""))?.vendorToken();
+    const token = await (await fixture.authenticate(body["access_token"] ?? ""))?.vendorToken();
     const stored = await fixture.tokens.get(linkKey("user", fixture));
     expect(token?.idToken?.reveal()).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+$/);
     expect(token?.idToken?.reveal()).toBe(stored?.tokens.idToken?.reveal());
@@ -50,9 +50,9 @@ describe("the gate of hosted mode", () => {
   it("renews a vendor token that is near its end, once for 100 calls at the same time", async () => {
     const { body } = await fixture.connect();
     const token = body["access_token"] ?? "";
-    const first = await vendorTokenOf(await fixture.gate.identify(token));
+    const first = await vendorTokenOf(await fixture.authenticate(token));
     fixture.clock.advance(LIFETIME_SECONDS + 1);
-    const calls = Array.from({ length: 100 }, async () => vendorTokenOf(await fixture.gate.identify(token)));
+    const calls = Array.from({ length: 100 }, async () => vendorTokenOf(await fixture.authenticate(token)));
     const used = new Set(await Promise.all(calls));
     expect(used.size).toBe(1);
     expect(used).not.toContain(first);
@@ -61,7 +61,7 @@ describe("the gate of hosted mode", () => {
   });
 
   it("gives a late call a token that is valid then", async () => {
-    const caller = await fixture.gate.identify((await fixture.connect()).body["access_token"] ?? "");
+    const caller = await fixture.authenticate((await fixture.connect()).body["access_token"] ?? "");
     const early = await vendorTokenOf(caller);
     fixture.clock.advance(LIFETIME_SECONDS + 1);
     expect(await vendorTokenOf(caller)).not.toBe(early);
@@ -70,7 +70,7 @@ describe("the gate of hosted mode", () => {
   it("gives another token for one the vendor refused, and none where the grant is dead: the session stays", async () => {
     const { body } = await fixture.connect();
     const token = body["access_token"] ?? "";
-    const caller = await fixture.gate.identify(token);
+    const caller = await fixture.authenticate(token);
     const first = await caller?.vendorToken();
     const second = first === undefined ? undefined : await caller?.refused(first);
     expect(second?.version).toBe((first?.version ?? 0) + 1);
@@ -81,7 +81,7 @@ describe("the gate of hosted mode", () => {
 
     refuseRefresh();
     expect(second === undefined ? undefined : await caller?.refused(second)).toBeUndefined();
-    expect(await fixture.gate.identify(token)).toBeUndefined();
+    expect(await fixture.authenticate(token)).toBeUndefined();
   });
 
   it("ends at a grant the vendor ended: 401 here, invalid_grant at /token, and no loop; the next authorization mends both", async () => {
@@ -89,8 +89,8 @@ describe("the gate of hosted mode", () => {
     const token = body["access_token"] ?? "";
     fixture.clock.advance(LIFETIME_SECONDS + 1);
     refuseRefresh();
-    expect(await fixture.gate.identify(token)).toBeUndefined();
-    expect(await fixture.gate.identify(token)).toBeUndefined();
+    expect(await fixture.authenticate(token)).toBeUndefined();
+    expect(await fixture.authenticate(token)).toBeUndefined();
     expect(refreshes()).toBe(1);
     const refused = await fixture.refresh(body["refresh_token"] ?? "");
     expect([refused.status, refused.body["error"], refused.body["reason"]]).toEqual([
@@ -99,7 +99,7 @@ describe("the gate of hosted mode", () => {
       "reauthorization_required",
     ]);
     await fixture.connect();
-    expect(await fixture.gate.identify(token)).toMatchObject({ user: "user" });
+    expect(await fixture.authenticate(token)).toMatchObject({ user: "user" });
     expect((await fixture.refresh(body["refresh_token"] ?? "")).status).toBe(200);
   });
 
@@ -108,15 +108,15 @@ describe("the gate of hosted mode", () => {
     const token = body["access_token"] ?? "";
     const outage = { code: "temporarily_unavailable", status: 503 };
     fixture.down.add("tokens");
-    await expect(fixture.gate.identify(token)).rejects.toMatchObject(outage);
+    await expect(fixture.authenticate(token)).rejects.toMatchObject(outage);
     expect((await fixture.refresh(body["refresh_token"] ?? "")).status).toBe(503);
     fixture.down.clear();
     fixture.down.add("records");
-    await expect(fixture.gate.identify(token)).rejects.toMatchObject(outage);
+    await expect(fixture.authenticate(token)).rejects.toMatchObject(outage);
     fixture.down.clear();
     fixture.clock.advance(LIFETIME_SECONDS + 1);
     fixture.provider.faults.next("/token", { kind: "drop" });
-    await expect(fixture.gate.identify(token)).rejects.toMatchObject(outage);
+    await expect(fixture.authenticate(token)).rejects.toMatchObject(outage);
     for (const [error, reason] of [
       ["invalid_client", "vendor_credentials_rejected"],
       ["invalid_scope", "invalid_scope"],
@@ -124,9 +124,9 @@ describe("the gate of hosted mode", () => {
       const body = JSON.stringify({ error });
       fixture.provider.faults.next("/token", { kind: "answer", status: 400, body, headers: JSON_TYPE });
       // oxlint-disable-next-line no-await-in-loop
-      await expect(fixture.gate.identify(token)).rejects.toMatchObject({ ...outage, extras: { reason } });
+      await expect(fixture.authenticate(token)).rejects.toMatchObject({ ...outage, extras: { reason } });
     }
-    expect(await fixture.gate.identify(token)).toMatchObject({ user: "user" });
+    expect(await fixture.authenticate(token)).toMatchObject({ user: "user" });
     expect((await fixture.refresh(body["refresh_token"] ?? "")).status).toBe(200);
   });
 });

@@ -1,11 +1,11 @@
 /**
- * Hosted mode's gate to `/mcp`: resolves one of our tokens to its user and that user's vendor
- * token. With one vendor the link is read before any tool runs, so that a dead grant is a 401 the
- * client can act on and not an error inside a tool. With several a link has no say in whether the
- * session is valid: the tools ask the user for what is missing.
+ * The bearer check of hosted mode: resolves a token of ours to its user and that user's vendor token.
+ * With one vendor the link is read before any tool runs, so that a dead grant is a 401 the client
+ * can act on and not an error inside a tool. With several a link has no say in whether the session
+ * is valid: the tools ask the user for what is missing.
  */
 import type { StoredTokens } from "@oauth-broker/token-store";
-import type { Caller, Gate } from "../mode.ts";
+import type { Caller } from "../mode.ts";
 import type { HostedDeps } from "./deps.ts";
 import type { Tickets } from "./tickets/tickets.ts";
 import type { LiveSession } from "./sessions/session.ts";
@@ -13,31 +13,29 @@ import { type LinkDeps, linkScope } from "./links/link.ts";
 import { readLinked, tokenSource } from "./links/token-source.ts";
 import { userLinks } from "./tickets/caller-links.ts";
 
-export type GateDeps = Pick<HostedDeps, "sessions" | "tokens" | "vendorClient" | "now" | "settings"> & {
-  /** Absent with `VENDOR`. */
+export type AuthenticateDeps = Pick<HostedDeps, "sessions" | "tokens" | "vendorClient" | "now" | "settings"> & {
+  /** Of the pages that ask for links. */
   readonly tickets?: Tickets | undefined;
 };
 
-export function createHostedGate(deps: GateDeps): Gate {
-  return {
-    //= bar#RS-2
-    identify: async (bearer) => {
-      const session = await deps.sessions.identify(bearer);
-      if (session === undefined) return undefined;
-      if (deps.tickets !== undefined) return linkingCaller(session, { ...deps, tickets: deps.tickets });
-      const tokens = await readLinked(session.user, deps);
-      return typeof tokens === "object" ? callerOf(session, tokens, deps) : undefined;
-    },
-  };
+/** As Authenticate: sessions/sessions.ts knows the token, links/token-source.ts reads the user's link. */
+//= bar#RS-2
+export async function authenticate(bearer: string, deps: AuthenticateDeps): Promise<Caller | undefined> {
+  const session = await deps.sessions.identify(bearer);
+  if (session === undefined) return undefined;
+  const { tickets } = deps;
+  if (tickets !== undefined) return linkingCaller(session, { ...deps, tickets });
+  const tokens = await readLinked(session.user, deps);
+  return typeof tokens === "object" ? callerOf(session, tokens, deps) : undefined;
 }
 
-function callerOf(session: LiveSession, read: StoredTokens, deps: GateDeps): Caller {
+function callerOf(session: LiveSession, read: StoredTokens, deps: AuthenticateDeps): Caller {
   const { user, expiresAt, clientId } = session;
   const scopes = scopesOf(session, read, deps);
   return { ...scopes, user, expiresAt, clientId, ...tokenSource(user, read, scopes.vendorScope, deps) };
 }
 
-function linkingCaller(session: LiveSession, deps: GateDeps & { readonly tickets: Tickets }): Caller {
+function linkingCaller(session: LiveSession, deps: AuthenticateDeps & { readonly tickets: Tickets }): Caller {
   const { user, expiresAt, clientId, scope } = session;
   const ofNoVendor = async (): Promise<never> => {
     throw new TypeError("with several vendors a token is that of a link");

@@ -9,13 +9,13 @@ import type { Mode } from "../mode.ts";
 import type { HostedSettings } from "../settings.ts";
 import type { Storage } from "../storage.ts";
 import type { HostedDeps } from "./deps.ts";
-import { createHostedGate } from "./authenticate.ts";
+import { authenticate } from "./authenticate.ts";
 import { identitySource } from "./records/identity-source.ts";
 import { vendorIssuerWarning } from "./metadata.ts";
 import { resourceMetadataUrl, resourceOf } from "../resource/paths.ts";
 import { hostedRoutes } from "./routes.ts";
 import { createLinking, type Linking } from "./pages/deps.ts";
-import { sweepQuestions } from "./pages/store-link.ts";
+import { sweepPendingTokens } from "./pages/store-link.ts";
 import { createServerRecords } from "./records/server-key.ts";
 import { createSessions } from "./sessions/sessions.ts";
 import { createSignInGeneration } from "./sessions/sign-in-generation.ts";
@@ -47,7 +47,7 @@ export function createHosted(settings: HostedSettings, { storage, ...parts }: Ho
   const deps: HostedDeps = { ...parts, settings, records, tokens, serverKey, sessions, signInGeneration };
   const linking = createLinking(deps);
   return {
-    gate: createHostedGate({ ...deps, tickets: linking?.tickets }),
+    authenticate: (bearer) => authenticate(bearer, linking ?? deps),
     seals: serverKey,
     routes: hostedRoutes(deps, linking),
     resourceMetadata: resourceMetadataUrl(settings.deploymentUrl),
@@ -72,7 +72,7 @@ function startSweep(linking: Linking): Mode["close"] {
   const stopping = new AbortController();
   let running: Promise<void> | undefined;
   const sweep = async (): Promise<void> => {
-    await sweepQuestions(linking, stopping.signal).catch((error: unknown) =>
+    await sweepPendingTokens(linking, stopping.signal).catch((error: unknown) =>
       linking.log.warn("questions_not_swept", errorFields(error)),
     );
     running = undefined;

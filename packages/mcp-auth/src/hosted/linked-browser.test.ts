@@ -38,7 +38,7 @@ beforeEach(async () => {
   seen.length = 0;
   fixture = await openLinkingFixture({ linking: { elicitationWaitSeconds: 5 } });
   visitor = fixture.visitor();
-  const { settings, vendorClient, serverKey: seals, now, gate } = fixture;
+  const { settings, vendorClient, serverKey: seals, now, authenticate } = fixture;
   const log = createLog({ write: (line) => void seen.push(line) });
   const known = {
     seals,
@@ -50,7 +50,7 @@ beforeEach(async () => {
   endpoint = createMcpEndpoint(
     { name: "test", version: "1.0.0", tools: [whois] },
     {
-      gate,
+      authenticate,
       addressOf: () => "127.0.0.1",
       resourceMetadata: undefined,
       scope: "",

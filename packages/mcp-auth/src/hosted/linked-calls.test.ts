@@ -56,7 +56,7 @@ beforeEach(async () => {
   runs = 0;
   api = (sent) => new Response(sent);
   fixture = await openStubLinkingFixture({ linking: { elicitationWaitSeconds: 0 } });
-  const { settings, vendorClient, serverKey, now, gate } = fixture;
+  const { settings, vendorClient, serverKey, now, authenticate } = fixture;
   if (fixture.linking === undefined) throw new Error("no links");
   const { links } = settings;
   ({ tickets } = fixture.linking);
@@ -74,7 +74,7 @@ beforeEach(async () => {
   const endpoint = createMcpEndpoint(
     { name: "test", version: "1.0.0", tools },
     {
-      gate,
+      authenticate,
       addressOf: () => "127.0.0.1",
       resourceMetadata: undefined,
       scope: "",

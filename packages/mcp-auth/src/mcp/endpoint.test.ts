@@ -1,8 +1,8 @@
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import type { Gate } from "../mode.ts";
-import { testGate } from "../testing/test-caller.ts";
+import type { Authenticate } from "../mode.ts";
+import { testAuthenticate } from "../testing/test-caller.ts";
 import { ERAS, openTestEndpoint, type TestEndpoint } from "../testing/test-endpoint.ts";
 import { defineTool, NeedsScope, type ToolAnswer, ToolError } from "../tool.ts";
 
@@ -89,16 +89,14 @@ tools.push(
 
 const NAMES = ["who", "spell", "write", "named", "unnamed", "needs", "fail", "answer"];
 
-const known = testGate({
+const known = testAuthenticate({
   alice: { vendorTokens: [CANARY], scope: ["api:read", "offline_access"] },
   writer: { vendorTokens: ["w"], scope: ["api:read", "api:write"] },
   unsaid: { vendorTokens: ["u"] },
 });
-const gate: Gate = {
-  identify: async (bearer) => {
-    if (bearer === "outage") throw new OAuthError("temporarily_unavailable", "The store does not answer");
-    return known.identify(bearer);
-  },
+const authenticate: Authenticate = async (bearer) => {
+  if (bearer === "outage") throw new OAuthError("temporarily_unavailable", "The store does not answer");
+  return known(bearer);
 };
 
 beforeAll(async () => {
@@ -115,7 +113,7 @@ beforeAll(async () => {
         },
       },
     },
-    { gate, resourceMetadata: METADATA, scope: "api:read" },
+    { authenticate, resourceMetadata: METADATA, scope: "api:read" },
   );
 });
 afterAll(() => endpoint.close());

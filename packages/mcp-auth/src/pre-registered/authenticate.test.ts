@@ -3,7 +3,7 @@ import type { AccessTokenValidation } from "@oauth-broker/oauth-core/client";
 import type { ResolvedVendor, VendorCredentials } from "@oauth-broker/oauth-core/registry";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it, vi } from "vitest";
-import { createPreRegisteredGate, validationWarning, REFUSED_SECONDS, VALIDATION_SECONDS } from "./authenticate.ts";
+import { createAuthenticate, validationWarning, REFUSED_SECONDS, VALIDATION_SECONDS } from "./authenticate.ts";
 
 const NOW = 1_700_000_000;
 const vendor = async () => ({ id: "example" }) as ResolvedVendor;
@@ -11,7 +11,7 @@ const vendor = async () => ({ id: "example" }) as ResolvedVendor;
 function fixture(validate: (token: string) => object | Error | Promise<object>) {
   const now = fixedClock(NOW);
   const asked: string[] = [];
-  const gate = createPreRegisteredGate({
+  const authenticate = createAuthenticate({
     settings: { credentials: undefined },
     vendor,
     now,
@@ -24,7 +24,7 @@ function fixture(validate: (token: string) => object | Error | Promise<object>) 
       },
     },
   });
-  return { gate, now, asked };
+  return { authenticate, now, asked };
 }
 const good = (user = "u1") => ({ active: true, user });
 
@@ -47,132 +47,136 @@ describe("the warning of a vendor that cannot be asked", () => {
   });
 });
 
-describe("the gate of pre-registered mode", () => {
+describe("the bearer check of pre-registered mode", () => {
   it("asks the vendor once for a burst of calls, and again after seconds", async () => {
-    const { gate, now, asked } = fixture(() => good());
-    const callers = await Promise.all(Array.from({ length: 50 }, () => gate.identify("t")));
+    const { authenticate, now, asked } = fixture(() => good());
+    const callers = await Promise.all(Array.from({ length: 50 }, () => authenticate("t")));
     expect(new Set(callers.map((caller) => caller?.user))).toEqual(new Set(["u1"]));
     now.advance(VALIDATION_SECONDS - 1);
-    await gate.identify("t");
+    await authenticate("t");
     expect(asked).toEqual(["t"]);
     now.advance(1);
-    await gate.identify("t");
+    await authenticate("t");
     expect(asked).toEqual(["t", "t"]);
   });
 
   it("bar#RS-2 accepts no token that the vendor does not confirm", async () => {
-    const { gate } = fixture(() => ({ active: false, reason: "unknown" }));
-    expect(await gate.identify("t")).toBeUndefined();
+    const { authenticate } = fixture(() => ({ active: false, reason: "unknown" }));
+    expect(await authenticate("t")).toBeUndefined();
   });
 
   it("passes the same token on, and cannot refresh it", async () => {
-    const { gate } = fixture(() => good());
-    const caller = await gate.identify("t");
+    const { authenticate } = fixture(() => good());
+    const caller = await authenticate("t");
     const token = await caller?.vendorToken();
     expect(token?.accessToken.reveal()).toBe("t");
     expect(token === undefined ? "none" : await caller?.refused(token)).toBeUndefined();
   });
 
   it("accepts no token that the vendor's API refused, although its validation was good", async () => {
-    const { gate, now, asked } = fixture(() => good());
-    const caller = await gate.identify("t");
+    const { authenticate, now, asked } = fixture(() => good());
+    const caller = await authenticate("t");
     const token = await caller?.vendorToken();
     if (token !== undefined) await caller?.refused(token);
-    expect(await gate.identify("t")).toBeUndefined();
+    expect(await authenticate("t")).toBeUndefined();
     expect(asked).toHaveLength(1);
     now.advance(VALIDATION_SECONDS);
-    expect(await gate.identify("t")).toBeDefined();
+    expect(await authenticate("t")).toBeDefined();
   });
 
   it("keeps what the vendor's API said over a check that began before it and ends after it", async () => {
     const checks: PromiseWithResolvers<object>[] = [];
-    const { gate, now, asked } = fixture(() => {
+    const { authenticate, now, asked } = fixture(() => {
       const check = Promise.withResolvers<object>();
       checks.push(check);
       return check.promise;
     });
-    const first = gate.identify("t");
+    const first = authenticate("t");
     await vi.waitFor(() => expect(checks).toHaveLength(1));
     checks[0]?.resolve(good());
     const caller = await first;
     now.advance(VALIDATION_SECONDS);
-    const slow = gate.identify("t");
+    const slow = authenticate("t");
     await vi.waitFor(() => expect(checks).toHaveLength(2));
     const token = await caller?.vendorToken();
     if (token !== undefined) await caller?.refused(token);
     checks[1]?.resolve(good());
     // It was asked for before the refusal; the next request knows better.
     expect(await slow).toBeDefined();
-    expect(await gate.identify("t")).toBeUndefined();
+    expect(await authenticate("t")).toBeUndefined();
     expect(asked).toHaveLength(2);
   });
 
   it("keeps a verdict for ten seconds, as the README says", async () => {
-    const { gate, now, asked } = fixture(() => good());
+    const { authenticate, now, asked } = fixture(() => good());
     for (const seconds of [0, 9, 1]) {
       now.advance(seconds);
-      await gate.identify("t");
+      await authenticate("t");
     }
     expect(asked).toHaveLength(2);
   });
 
   it("caches no validation longer than the token lives", async () => {
-    const { gate, now } = fixture(() => ({ ...good(), expiresAt: NOW + 3 }));
-    expect((await gate.identify("t"))?.expiresAt).toBe(NOW + 3);
+    const { authenticate, now } = fixture(() => ({ ...good(), expiresAt: NOW + 3 }));
+    expect((await authenticate("t"))?.expiresAt).toBe(NOW + 3);
     now.advance(3);
-    expect(await gate.identify("t")).toBeUndefined();
+    expect(await authenticate("t")).toBeUndefined();
   });
 
   it("caches no outage: the next call asks again", async () => {
     let isDown = true;
-    const { gate, asked } = fixture(() => (isDown ? new OAuthError("temporarily_unavailable", "Down") : good()));
-    await expect(gate.identify("t")).rejects.toMatchObject({ code: "temporarily_unavailable" });
+    const { authenticate, asked } = fixture(() =>
+      isDown ? new OAuthError("temporarily_unavailable", "Down") : good(),
+    );
+    await expect(authenticate("t")).rejects.toMatchObject({ code: "temporarily_unavailable" });
     isDown = false;
-    expect(await gate.identify("t")).toBeDefined();
+    expect(await authenticate("t")).toBeDefined();
     expect(asked).toHaveLength(2);
   });
 
   it("caches no 403 of the account: the token may be good by the next call", async () => {
     const forbidden = new OAuthError("vendor_response_invalid", "Forbidden", { reason: "account_forbidden" });
     let isForbidden = true;
-    const { gate } = fixture(() => (isForbidden ? forbidden : good()));
-    await expect(gate.identify("t")).rejects.toBe(forbidden);
+    const { authenticate } = fixture(() => (isForbidden ? forbidden : good()));
+    await expect(authenticate("t")).rejects.toBe(forbidden);
     isForbidden = false;
-    expect(await gate.identify("t")).toBeDefined();
+    expect(await authenticate("t")).toBeDefined();
   });
 
   it("bar#RS-8 mixes up no users under 2,000 parallel calls of 40 users", async () => {
-    const { gate } = fixture((token) => good(`user of ${token}`));
+    const { authenticate } = fixture((token) => good(`user of ${token}`));
     const calls = Array.from({ length: 2_000 }, (_, index) => `t${index % 40}`);
-    const users = await Promise.all(calls.map(async (token) => (await gate.identify(token))?.user));
+    const users = await Promise.all(calls.map(async (token) => (await authenticate(token))?.user));
     expect(users).toEqual(calls.map((token) => `user of ${token}`));
   });
 
   it("checks a refused token once in a minute", async () => {
-    const { gate, now, asked } = fixture(() => ({ active: false, reason: "refused" }));
-    await Promise.all(Array.from({ length: 50 }, () => gate.identify("t")));
+    const { authenticate, now, asked } = fixture(() => ({ active: false, reason: "refused" }));
+    await Promise.all(Array.from({ length: 50 }, () => authenticate("t")));
     now.advance(REFUSED_SECONDS - 1);
-    await gate.identify("t");
+    await authenticate("t");
     expect(asked).toEqual(["t"]);
     now.advance(1);
-    await gate.identify("t");
+    await authenticate("t");
     expect(asked).toEqual(["t", "t"]);
   });
 
   it("evicts no valid token for 20,000 refused ones (#11)", async () => {
-    const { gate, asked } = fixture((token) => (token === "good" ? good() : { active: false, reason: "refused" }));
-    await gate.identify("good");
-    for (let index = 0; index < 20_000; index += 1) await gate.identify(`junk-${index}`);
-    expect(await gate.identify("good")).toBeDefined();
+    const { authenticate, asked } = fixture((token) =>
+      token === "good" ? good() : { active: false, reason: "refused" },
+    );
+    await authenticate("good");
+    for (let index = 0; index < 20_000; index += 1) await authenticate(`junk-${index}`);
+    expect(await authenticate("good")).toBeDefined();
     expect(asked.filter((token) => token === "good")).toHaveLength(1);
   });
 
   it("holds a bounded number of validations", async () => {
-    const { gate, asked } = fixture(() => good());
-    for (let index = 0; index < 10_001; index += 1) await gate.identify(`t${index}`);
-    await gate.identify("t10000");
+    const { authenticate, asked } = fixture(() => good());
+    for (let index = 0; index < 10_001; index += 1) await authenticate(`t${index}`);
+    await authenticate("t10000");
     expect(asked).toHaveLength(10_001);
-    await gate.identify("t0");
+    await authenticate("t0");
     expect(asked).toHaveLength(10_002);
   });
 });

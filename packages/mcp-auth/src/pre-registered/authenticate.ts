@@ -8,10 +8,10 @@ import { type Clock, createExpiringMap, type EpochSeconds, Secret } from "@oauth
 import { type AccessTokenValidation, canValidateAccessToken, type VendorClient } from "@oauth-broker/oauth-core/client";
 import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
 import { hashOf } from "@oauth-broker/oauth-core/server";
-import type { Caller, Gate, VendorToken } from "../mode.ts";
+import type { Caller, Authenticate, VendorToken } from "../mode.ts";
 import type { VendorSettings } from "../settings.ts";
 
-export interface PreRegisteredGateDeps {
+export interface AuthenticateDeps {
   readonly settings: Pick<VendorSettings, "credentials">;
   readonly vendor: () => Promise<ResolvedVendor>;
   readonly vendorClient: Pick<VendorClient, "validateAccessToken">;
@@ -24,30 +24,28 @@ export const VALIDATION_SECONDS = 10;
 export const REFUSED_SECONDS = 60;
 const MOST_VALIDATIONS = 10_000;
 
-export function createPreRegisteredGate(deps: PreRegisteredGateDeps): Gate {
+export function createAuthenticate(deps: AuthenticateDeps): Authenticate {
   const validations = createValidations(deps);
-  return {
-    identify: async (bearer) => {
-      const validation = await validations.of(bearer);
-      if (!validation.active) return undefined;
-      const { user, clientId, scope, expiresAt = deps.now() + VALIDATION_SECONDS } = validation;
-      const token: VendorToken = { accessToken: new Secret(bearer), version: 1 };
-      const caller: Caller = {
-        user,
-        scope,
-        // The bearer token is the vendor token.
-        vendorScope: scope,
-        expiresAt,
-        clientId,
-        vendorToken: async () => token,
-        // This server cannot refresh it: the platform notices by the next 401.
-        refused: async () => {
-          validations.refuse(bearer);
-          return undefined;
-        },
-      };
-      return caller;
-    },
+  return async (bearer) => {
+    const validation = await validations.of(bearer);
+    if (!validation.active) return undefined;
+    const { user, clientId, scope, expiresAt = deps.now() + VALIDATION_SECONDS } = validation;
+    const token: VendorToken = { accessToken: new Secret(bearer), version: 1 };
+    const caller: Caller = {
+      user,
+      scope,
+      // The bearer token is the vendor token.
+      vendorScope: scope,
+      expiresAt,
+      clientId,
+      vendorToken: async () => token,
+      // This server cannot refresh it: the platform notices by the next 401.
+      refused: async () => {
+        validations.refuse(bearer);
+        return undefined;
+      },
+    };
+    return caller;
   };
 }
 
@@ -60,7 +58,7 @@ export function createPreRegisteredGate(deps: PreRegisteredGateDeps): Gate {
 export async function validationWarning({
   settings: { credentials },
   vendor,
-}: Pick<PreRegisteredGateDeps, "settings" | "vendor">): Promise<string | undefined> {
+}: Pick<AuthenticateDeps, "settings" | "vendor">): Promise<string | undefined> {
   const resolved = await vendor().catch(() => undefined);
   if (resolved === undefined || canValidateAccessToken(resolved, credentials)) return undefined;
   return canValidateAccessToken(resolved, undefined)
@@ -75,7 +73,7 @@ interface Validations {
   refuse(token: string): void;
 }
 
-function createValidations({ settings, vendor, vendorClient, now }: PreRegisteredGateDeps): Validations {
+function createValidations({ settings, vendor, vendorClient, now }: AuthenticateDeps): Validations {
   // Separate, so that tokens tried by attackers evict no token that is in use.
   const good = createExpiringMap<AccessTokenValidation>(MOST_VALIDATIONS, now);
   const refused = createExpiringMap<AccessTokenValidation>(MOST_VALIDATIONS, now);

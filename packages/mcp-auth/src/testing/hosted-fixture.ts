@@ -16,9 +16,9 @@ import { driveConsent, type OpenIdProvider, startOpenIdProvider } from "@oauth-b
 import { authenticatedRecords, createTokenStore, type TokenRows, oneMacKey } from "@oauth-broker/token-store";
 import { memoryRecordStore, memoryTokenRows } from "@oauth-broker/token-store/memory";
 import { Hono } from "hono";
-import type { Gate } from "../mode.ts";
+import type { Authenticate } from "../mode.ts";
 import type { HostedDeps } from "../hosted/deps.ts";
-import { createHostedGate } from "../hosted/authenticate.ts";
+import { authenticate } from "../hosted/authenticate.ts";
 import { identitySource } from "../hosted/records/identity-source.ts";
 import { createLinking, type Linking } from "../hosted/pages/deps.ts";
 import { hostedRoutes } from "../hosted/routes.ts";
@@ -52,7 +52,7 @@ export interface HostedFixture extends HostedDeps {
   readonly table: RecordStore;
   /** The token rows as stored. */
   readonly rows: TokenRows;
-  readonly gate: Gate;
+  readonly authenticate: Authenticate;
   /** With `VENDORS`. */
   readonly linking: Linking | undefined;
   /** Log lines so far. */
@@ -184,7 +184,7 @@ export function openHostedFixture({
     table,
     rows,
     linking,
-    gate: createHostedGate({ ...deps, tickets: linking?.tickets }),
+    authenticate: (bearer) => authenticate(bearer, linking ?? deps),
     lines,
     clock: { advance: (seconds) => void (offset += seconds) },
     down,

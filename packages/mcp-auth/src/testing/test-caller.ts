@@ -1,9 +1,9 @@
 /**
- * A gate whose bearer tokens are words, for tests of the code behind it: `alice` calls with the
+ * A bearer check whose tokens are words, for tests of the code behind it: `alice` calls with the
  * token of Alice.
  */
 import { Secret } from "@oauth-broker/oauth-core";
-import type { Caller, Gate } from "../mode.ts";
+import type { Caller, Authenticate } from "../mode.ts";
 
 export interface TestCaller {
   readonly scope?: readonly string[];
@@ -13,15 +13,15 @@ export interface TestCaller {
   readonly vendorTokens: readonly string[];
 }
 
-export function testGate(callers: Readonly<Record<string, TestCaller>>): Gate & { readonly refusals: string[] } {
+export function testAuthenticate(
+  callers: Readonly<Record<string, TestCaller>>,
+): Authenticate & { readonly refusals: string[] } {
   const refusals: string[] = [];
-  return {
-    refusals,
-    identify: async (bearer) => {
-      const known = callers[bearer];
-      return known === undefined ? undefined : callerOf(bearer, known, refusals);
-    },
+  const authenticate: Authenticate = async (bearer) => {
+    const known = callers[bearer];
+    return known === undefined ? undefined : callerOf(bearer, known, refusals);
   };
+  return Object.assign(authenticate, { refusals });
 }
 
 function callerOf(user: string, { scope, vendorScope = scope, vendorTokens }: TestCaller, refusals: string[]): Caller {

@@ -33,7 +33,7 @@ export interface SendOptions {
 
 export async function openTestEndpoint(
   definition: Pick<ServerDefinition, "tools"> & Partial<ServerDefinition>,
-  deps: Pick<McpDeps, "gate"> & Partial<McpDeps>,
+  deps: Pick<McpDeps, "authenticate"> & Partial<McpDeps>,
 ): Promise<TestEndpoint> {
   const lines: string[] = [];
   const log = createLog({ write: (line) => void lines.push(line) });

@@ -9,7 +9,7 @@ import type { EpochSeconds } from "../ports.ts";
 import type { Parameters } from "../protocol/parameters.ts";
 import { answerCallback, type CallbackRequest } from "./callback.ts";
 import { type FlowReference, identifyFlow } from "./engine.ts";
-import type { FlowDeps, FlowPolicy, FlowTrace, FlowVendor, Redeemed, VendorQuestion } from "./policy.ts";
+import type { FlowDeps, FlowPolicy, FlowTrace, FlowVendor, Redeemed, VendorLookup } from "./policy.ts";
 import type { FlowRecord } from "./record.ts";
 import { redeemCode, rememberSpent } from "./redeem.ts";
 import { declinePushed, findPushed, type PushedFlow, pushFlow, startFlow, type StartRequest } from "./start.ts";
@@ -24,7 +24,7 @@ export type {
   FlowVendor,
   Parked,
   Redeemed,
-  VendorQuestion,
+  VendorLookup,
 } from "./policy.ts";
 export type { FlowRecord } from "./record.ts";
 export { challengeFor, flowSecrets, HANDLE_STATE, isIdTokenDue } from "./secrets.ts";
@@ -60,7 +60,7 @@ export interface BrokeredCode<Flow extends FlowRecord, Vendor extends FlowVendor
    *
    * @throws OAuthError when vendor, endpoints or credentials have changed since the flow began
    */
-  vendorOf(question: VendorQuestion<Flow>, trace: FlowTrace): Promise<Vendor>;
+  vendorOf(lookup: VendorLookup<Flow>, trace: FlowTrace): Promise<Vendor>;
   /**
    * Sends the browser to the vendor.
    *
@@ -99,7 +99,7 @@ export function createBrokeredCode<Flow extends FlowRecord, Vendor extends FlowV
     findPushed: (request, cookieHeader, trace) =>
       findPushed(request, cookieHeader, engine, trace) as Promise<PushedFlow<Flow>>,
     decline: (pushed, trace) => declinePushed(pushed, engine, trace),
-    vendorOf: (question, trace) => policy.vendorOf(question, trace),
+    vendorOf: (lookup, trace) => policy.vendorOf(lookup, trace),
     start: (request, vendor, cookie, trace, set = {}) => startFlow(request, vendor, cookie, set, engine, trace),
     identify: (reference, trace) => identifyFlow(reference, engine, trace),
     callback: (request, trace) => answerCallback(request, engine, trace),

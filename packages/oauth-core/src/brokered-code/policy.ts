@@ -79,7 +79,7 @@ export type FlowRefusal =
   | "malformed_response";
 
 /** The leg and the flow for which the app resolves the vendor. */
-export type VendorQuestion<Flow> =
+export type VendorLookup<Flow> =
   | { readonly leg: "authorize" | "callback"; readonly flowId: string; readonly flow: Flow }
   | { readonly leg: "token"; readonly flowId: string; readonly flow: Flow; readonly kept: Parked["kept"] };
 
@@ -113,7 +113,7 @@ export interface FlowPolicy<Flow extends FlowRecord, Vendor extends FlowVendor> 
    * @throws OAuthError when they have changed or are no longer there. At the callback a refusal by
    *   `refuse` is shown as a page, and another error of status 400 is reported to the client
    */
-  vendorOf(question: VendorQuestion<Flow>, trace: FlowTrace): Promise<Vendor>;
+  vendorOf(lookup: VendorLookup<Flow>, trace: FlowTrace): Promise<Vendor>;
   /**
    * Whether the callback requires the cookie of the browser that started the flow. If not, the
    * client has to bind the browser itself.

@@ -193,8 +193,8 @@ export const LINKING_DEFENCES: readonly Mutation[] = [
   {
     defence: "A question is answered once",
     file: `${PAGES}/connections.ts`,
-    find: "if (!(await deps.questions.take(question.id, cookie.hash))) {",
-    replace: "if (!(await deps.questions.take(question.id, cookie.hash)) && isYes === undefined) {",
+    find: "if (!(await deps.pendingTokens.take(pending.id, cookie.hash))) {",
+    replace: "if (!(await deps.pendingTokens.take(pending.id, cookie.hash)) && isYes === undefined) {",
     tests: [`${PAGES}/connections.test.ts`],
   },
   {
@@ -207,15 +207,15 @@ export const LINKING_DEFENCES: readonly Mutation[] = [
   {
     defence: "A question that cannot be ended keeps no other user's tokens from being revoked",
     file: `${PAGES}/store-link.ts`,
-    find: 'await endQuestion(question, "ended", deps).catch((error: unknown) => notEnded(question, error, deps));',
-    replace: 'await endQuestion(question, "ended", deps);',
+    find: 'await dropPending(pending, "ended", deps).catch((error: unknown) => notEnded(pending, error, deps));',
+    replace: 'await dropPending(pending, "ended", deps);',
     tests: [`${PAGES}/sweep.test.ts`],
   },
   {
     defence: "A call asks for no more than its session or its link has",
     file: `${TICKETS}/caller-links.ts`,
-    find: "if (scopes.every((scope) => isPermitted(scope) || linked.includes(scope))) return question;",
-    replace: "if (scopes.length > 0 || linked.length > 0) return question;",
+    find: "if (scopes.every((scope) => isPermitted(scope) || linked.includes(scope))) return request;",
+    replace: "if (scopes.length > 0 || linked.length > 0) return request;",
     tests: [`${PAGES}/connect.test.ts`],
   },
 ];

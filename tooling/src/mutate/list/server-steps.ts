@@ -56,8 +56,8 @@ export const SERVER_STEP_DEFENCES: readonly Mutation[] = [
   {
     defence: "A question is answered by its user alone",
     file: `${PAGES}/connections.ts`,
-    find: "question.user !== user)",
-    replace: 'question.user === "")',
+    find: "pending.user !== user)",
+    replace: 'pending.user === "")',
     tests: STEPS,
   },
   {

@@ -56,7 +56,7 @@ describe("a client with a document", () => {
     expect(callback.href.startsWith(`${URI}?code=`)).toBe(true);
     const { status, body } = await fixture.redeem(callback.searchParams.get("code") ?? "", ASK);
     expect(status).toBe(200);
-    expect(await fixture.gate.identify(body["access_token"] ?? "")).toMatchObject({ clientId: ID });
+    expect(await fixture.authenticate(body["access_token"] ?? "")).toMatchObject({ clientId: ID });
     expect(host.asked).toEqual([ID]);
     const metadata = await fixture.request("/.well-known/oauth-authorization-server");
     expect(await metadata.json()).toMatchObject({ client_id_metadata_document_supported: true });

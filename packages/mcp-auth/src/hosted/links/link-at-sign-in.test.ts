@@ -59,7 +59,7 @@ describe("bar#LK-9 a disconnect while the user signs in at a client", () => {
     expect([status, await fixture.linked("home")]).toEqual([200, undefined]);
     // Those of the link, and those that were dropped.
     expect(fixture.revocations("home")).toBe(2);
-    const links = (await fixture.gate.identify(body["access_token"] ?? ""))?.links;
+    const links = (await fixture.authenticate(body["access_token"] ?? ""))?.links;
     expect(await links?.read("home")).toEqual({ state: "missing" });
   });
 

@@ -48,7 +48,7 @@ describe("a session that was granted less than the link has", () => {
 
 it("bar#RS-3 a call that began over a narrow link does not get the broad token of a sign-in meanwhile", async () => {
   const narrow = await fixture.signIn("read", "read");
-  const caller = await fixture.gate.identify(narrow.access);
+  const caller = await fixture.authenticate(narrow.access);
   const first = await caller?.vendorToken();
   await fixture.signIn("read write", "read write");
   fixture.clock.advance(6);
@@ -88,7 +88,7 @@ describe("a link", () => {
     const first = await fixture.signIn("read write", "read write");
     await fixture.signIn("read write", "read admin");
     expect(await fixture.callTool("write", first.access)).toMatch(/^403 .*scope="write"/);
-    expect(await fixture.gate.identify(first.access)).toMatchObject({
+    expect(await fixture.authenticate(first.access)).toMatchObject({
       scope: ["read"],
       vendorScope: ["read", "admin"],
     });
@@ -97,7 +97,7 @@ describe("a link", () => {
 
   it("is not kept where it is dead, has run out, or permits what is not asked for any more", async () => {
     const dead = await fixture.signIn("read write", "read write", {});
-    const caller = await fixture.gate.identify(dead.access);
+    const caller = await fixture.authenticate(dead.access);
     await caller?.refused(await caller.vendorToken());
     const second = await fixture.signIn("read", "read");
     expect((await fixture.linked()).token).toBe(second.vendorToken);

@@ -151,7 +151,7 @@ describe("bar#LK-5 the sign-in cookie", () => {
     const visitor = fixture.visitor();
     await visitor.open("/connections");
     const value = visitor.jar.get(HERE, "__Host-sign-in") ?? "";
-    expect(await fixture.gate.identify(value)).toBeUndefined();
+    expect(await fixture.authenticate(value)).toBeUndefined();
     const cookie = `__Host-sign-in=${value}`;
     const other = fixture.again({ signIn: "chat" });
     expect((await other.request("/connections", { headers: { cookie } })).status).toBe(303);

@@ -64,8 +64,8 @@ describe("a question", () => {
     const cookie = (await fixture.deps.signIns.read(`__Host-sign-in=${value}`))?.cookie.hash ?? "";
     const brought = { accessToken: new Secret("theirs"), tokenType: "Bearer" };
     const asked = { user: "operator", linkVersion: 1, isOther: true, tokens: brought };
-    await fixture.deps.questions.ask({ ...asked, ...CHAT }, cookie);
-    const waiting = await fixture.deps.questions.find("chat", cookie);
+    await fixture.deps.pendingTokens.ask({ ...asked, ...CHAT }, cookie);
+    const waiting = await fixture.deps.pendingTokens.find("chat", cookie);
     const page = await visitor.open("/connections");
     expect(page.html).not.toContain("This replaces");
     // Even with the token of a form that was shown for it.
@@ -75,7 +75,7 @@ describe("a question", () => {
     expect(resultOf(await visitor.post("/connections", { ...CHAT, action: "replace", csrf }))).toBe(
       "/connections?error=link_changed",
     );
-    expect(await fixture.deps.questions.find("chat", cookie)).toBeDefined();
+    expect(await fixture.deps.pendingTokens.find("chat", cookie)).toBeDefined();
   });
 });
 

@@ -17,7 +17,7 @@ it("the user of the same name at another sign-in vendor has the session and tick
   const { access, ask } = await fixture.call();
   const ticket = await ask();
   const other = fixture.again({ signIn: "chat" });
-  expect((await other.gate.identify(access))?.user).toBe("user");
+  expect((await other.authenticate(access))?.user).toBe("user");
   // The cookie of the one before is none here: the record of its user's sign-ins has another name.
   const headers = { cookie: (await other.deps.signIns.start("user", "Ada")).split(";")[0] ?? "" };
   expect((await other.request(new URL(ticket.url).pathname, { headers })).status).toBe(200);

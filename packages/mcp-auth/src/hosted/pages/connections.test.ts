@@ -12,7 +12,7 @@ import {
 import { pathOf, scopeOf, sectionOf, usableLink } from "../../testing/linking/linked-chat.ts";
 import { expectPage } from "../../testing/server-fixture.ts";
 import { atVendor, endLink } from "../links/link.ts";
-import { QUESTION_SECONDS } from "./pending-tokens.ts";
+import { PENDING_SECONDS } from "./pending-tokens.ts";
 
 let fixture: LinkingFixture;
 let call: Call;
@@ -134,7 +134,7 @@ describe("a user's own connect", () => {
     });
     expect(await read.refused(await read.vendorToken())).toBeUndefined();
     expect(await call.links.read("chat")).toMatchObject({ state: "dead" });
-    expect(await fixture.gate.identify(call.access)).toBeDefined();
+    expect(await fixture.authenticate(call.access)).toBeDefined();
     const page = await visitor.open("/connections");
     expect(sectionOf(page.html, "Chat Vendor")).toContain("Ended by the vendor");
     expect(pathOf(await visitor.press(page, "reconnect", CHAT))).toBe("/connections?linked=chat");
@@ -164,7 +164,7 @@ describe("bar#LK-9 a disconnect", () => {
     expect(sectionOf(shown.html, "Chat Vendor")).toContain("Not connected");
     expect(fixture.revocations("chat")).toBe(1);
     expect(await call.links.read("chat")).toEqual({ state: "missing" });
-    expect(await fixture.gate.identify(call.access)).toBeDefined();
+    expect(await fixture.authenticate(call.access)).toBeDefined();
   });
 
   it("asks first: the page shows what happens before the button that does it, without a script (#29)", async () => {
@@ -301,7 +301,7 @@ describe("another account than the linked one", () => {
   it("is swept after five minutes, by any process: revoked, and no longer there to be answered", async () => {
     const { second, shown, first, ticket } = await bringAnother();
     // The clock goes on meanwhile.
-    fixture.clock.advance(QUESTION_SECONDS - 60);
+    fixture.clock.advance(PENDING_SECONDS - 60);
     await fixture.sweep();
     expect(fixture.revocations("chat")).toBe(0);
     fixture.clock.advance(60);

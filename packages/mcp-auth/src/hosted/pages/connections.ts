@@ -20,7 +20,7 @@ import {
   type Visitor,
 } from "./markup.ts";
 import type { SignedIn } from "./sign-ins.ts";
-import { endQuestion, replaceLink } from "./store-link.ts";
+import { dropPending, replaceLink } from "./store-link.ts";
 
 /** The page after *Sign out*: without it the vendor would sign the browser in again at once. */
 const SIGNED_OUT = "signed_out";
@@ -104,7 +104,7 @@ export async function changeConnections(
       return disconnect(form, listed, signedIn, deps, trace);
     case "replace":
     case "keep":
-      return answerQuestion(form, listed, { isYes: action === "replace" }, signedIn, deps, trace);
+      return decidePending(form, listed, { isYes: action === "replace" }, signedIn, deps, trace);
     default:
       throw new OAuthError("invalid_request", "action must be one of those on the page");
   }
@@ -126,7 +126,7 @@ async function connectionOf(listed: string, { user, cookie }: SignedIn, deps: Li
   const { stored, linkVersion } = await deps.tokens.readLink(linkKey(user, at));
   const linked = typeof stored === "object" ? stored : undefined;
   const { link } = linked?.tokens ?? {};
-  const waiting = await deps.questions.find(listed, cookie.hash);
+  const waiting = await deps.pendingTokens.find(listed, cookie.hash);
   const asked = waiting?.user === user ? waiting : undefined;
   return {
     vendor: listed,
@@ -136,7 +136,7 @@ async function connectionOf(listed: string, { user, cookie }: SignedIn, deps: Li
     scopes: (linked === undefined ? undefined : linkScope(linked)) ?? [],
     since: linked === undefined ? undefined : dayOf(link?.linkedAt ?? linked.writtenAt),
     csrf: await formCsrf(user, { form: ["connection", listed], linkVersion }, deps),
-    question:
+    pending:
       asked === undefined
         ? undefined
         : {
@@ -186,7 +186,7 @@ async function disconnect(
   return redirectAnswer(await disconnectedUrl(listed, ended.vendor ?? "nothing", signedIn, deps));
 }
 
-async function answerQuestion(
+async function decidePending(
   form: Parameters,
   listed: string,
   { isYes }: { readonly isYes: boolean },
@@ -194,21 +194,20 @@ async function answerQuestion(
   deps: LinkingDeps,
   trace: Trace,
 ): Promise<Answer> {
-  const question = await deps.questions.find(listed, cookie.hash);
+  const pending = await deps.pendingTokens.find(listed, cookie.hash);
   // Answered in another tab, or too late: nothing waits any more.
-  if (question === undefined || question.user !== user)
-    return redirectAnswer(connectionsUrl({ error: "link_changed" }));
-  await requireShown(form, user, ["question", listed, question.id], deps, trace);
-  if (!(await deps.questions.take(question.id, cookie.hash))) {
+  if (pending === undefined || pending.user !== user) return redirectAnswer(connectionsUrl({ error: "link_changed" }));
+  await requireShown(form, user, ["question", listed, pending.id], deps, trace);
+  if (!(await deps.pendingTokens.take(pending.id, cookie.hash))) {
     return redirectAnswer(connectionsUrl({ error: "link_changed" }));
   }
   if (!isYes) {
-    await endQuestion(question, "denied", deps);
+    await dropPending(pending, "denied", deps);
     return redirectAnswer(PATHS.connections);
   }
-  const outcome = await replaceLink(question, deps);
-  if (question.ticketId !== undefined) {
-    await deps.tickets.settle(question.ticketId, outcome === "linked" ? "linked" : "ended");
+  const outcome = await replaceLink(pending, deps);
+  if (pending.ticketId !== undefined) {
+    await deps.tickets.settle(pending.ticketId, outcome === "linked" ? "linked" : "ended");
   }
   return redirectAnswer(connectionsUrl(outcome === "linked" ? { linked: listed } : { error: outcome }));
 }

@@ -2,7 +2,7 @@
 import type { FindServerClient } from "../clients/client.ts";
 import type { HostedDeps } from "../deps.ts";
 import { type IdentitySource, identitySource } from "../records/identity-source.ts";
-import { createQuestions, type Questions } from "./pending-tokens.ts";
+import { createPendingTokens, type PendingTokens } from "./pending-tokens.ts";
 import { createSignIns, type SignIns } from "./sign-ins.ts";
 import { createTickets, type Tickets } from "../tickets/tickets.ts";
 
@@ -11,7 +11,7 @@ export interface Linking extends HostedDeps {
   readonly source: IdentitySource;
   readonly tickets: Tickets;
   readonly signIns: SignIns;
-  readonly questions: Questions;
+  readonly pendingTokens: PendingTokens;
 }
 
 export interface LinkingDeps extends Linking {
@@ -30,6 +30,6 @@ export function createLinking(hosted: HostedDeps): Linking | undefined {
     source,
     tickets: createTickets({ ...shared, links }),
     signIns: createSignIns(shared),
-    questions: createQuestions(shared),
+    pendingTokens: createPendingTokens(shared),
   };
 }

@@ -97,7 +97,7 @@ function promptFor({ choosesAccount }: Pick<Vendor, "choosesAccount">): string {
   return choosesAccount === true ? "select_account" : "login";
 }
 
-export interface LinkRequest {
+export interface LinkStart {
   readonly user: string;
   readonly listed: string;
   readonly scopes: readonly string[];
@@ -107,7 +107,7 @@ export interface LinkRequest {
   readonly ticketId?: string;
 }
 
-export async function startLink(request: LinkRequest, deps: LinkingDeps, trace: Trace): Promise<Answer> {
+export async function startLink(request: LinkStart, deps: LinkingDeps, trace: Trace): Promise<Answer> {
   const { listed, scopes, user, linkVersion, isReconnect, ticketId } = request;
   const vendor = await vendorAt(listed, deps);
   const flow: LinkingFlow = {

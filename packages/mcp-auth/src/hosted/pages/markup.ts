@@ -79,10 +79,10 @@ export interface ShownConnection {
   readonly since: string | undefined;
   readonly csrf: string;
   /** Tokens that wait for a yes in this browser. */
-  readonly question: ShownQuestion | undefined;
+  readonly pending: ShownPending | undefined;
 }
 
-export interface ShownQuestion {
+export interface ShownPending {
   readonly isOther: boolean;
   readonly account: string | undefined;
   readonly scopes: readonly string[];
@@ -181,10 +181,10 @@ ${isByHand ? html`<p>To end what may be left there: ${help}.</p>` : undefined}
 }
 
 function connectionOf(connection: ShownConnection, { serverHost }: Visitor): Markup {
-  const { vendor, name, state, account, scopes, since, csrf, question } = connection;
+  const { vendor, name, state, account, scopes, since, csrf, pending } = connection;
   const isLinked = state !== "missing";
   return html`<h2>${name}</h2>
-${question === undefined ? undefined : questionOf(question, connection)}
+${pending === undefined ? undefined : pendingNotice(pending, connection)}
 <dl>
 ${fact("State", STATES[state])}
 ${account === undefined ? undefined : fact("Account", shownText(account))}
@@ -209,11 +209,11 @@ ${button("disconnect", `Yes, disconnect ${name}`)}
   );
 }
 
-function questionOf(question: ShownQuestion, { vendor, name, account, scopes }: ShownConnection): Markup {
-  const { isOther, csrf } = question;
-  const fresh = question.account === undefined ? "another account" : shownText(question.account);
+function pendingNotice(pending: ShownPending, { vendor, name, account, scopes }: ShownConnection): Markup {
+  const { isOther, csrf } = pending;
+  const fresh = pending.account === undefined ? "another account" : shownText(pending.account);
   const before = account === undefined ? "the connected account" : shownText(account);
-  const lost = scopes.filter((scope) => !question.scopes.includes(scope)).join(" ");
+  const lost = scopes.filter((scope) => !pending.scopes.includes(scope)).join(" ");
   const asked = isOther
     ? html`<p>This replaces <strong>${before}</strong> with <strong>${fresh}</strong>. Do you want that?</p>`
     : html`<p>${name} has granted less than before. Replacing the connection loses: <strong>${lost}</strong>. Do you want that?</p>`;

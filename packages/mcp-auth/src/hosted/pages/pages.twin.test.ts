@@ -40,11 +40,11 @@ it("a browser that is sent here again and again sends more cookies than a server
 });
 
 it("one user takes the places of all where nobody has a share (twin of bar#ST-8)", async () => {
-  const { createQuestions } = await import("./pending-tokens.ts");
+  const { createPendingTokens } = await import("./pending-tokens.ts");
   const { SOURCE, testSessions } = await import("../../testing/test-sessions.ts");
   const { Secret } = await import("@oauth-broker/oauth-core");
   const { authenticated: records, serverKey, clock: now } = testSessions();
-  const questions = createQuestions(
+  const questions = createPendingTokens(
     { records, serverKey, now, source: SOURCE },
     { waiting: 20, ofUser: Infinity, listed: 60 },
   );

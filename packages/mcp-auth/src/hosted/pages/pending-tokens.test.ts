@@ -5,17 +5,17 @@ import { memoryRecordStore } from "@oauth-broker/token-store/memory";
 import { beforeEach, describe, expect, it } from "vitest";
 import { NOW, SOURCE, testSessions, type TestSessions } from "../../testing/test-sessions.ts";
 import {
-  createQuestions,
-  QUESTION_SECONDS,
-  QUESTION_LIMITS,
-  type Question,
-  type Questions,
-  type WaitingQuestion,
+  createPendingTokens,
+  PENDING_SECONDS,
+  PENDING_LIMITS,
+  type PendingLink,
+  type PendingTokens,
+  type WaitingLink,
 } from "./pending-tokens.ts";
 
 const BROWSER = "A".repeat(43);
 const OTHER_BROWSER = "B".repeat(43);
-const QUESTION: Question = {
+const QUESTION: PendingLink = {
   user: "u1",
   vendor: "chat",
   linkVersion: 3,
@@ -34,15 +34,14 @@ const QUESTION: Question = {
 };
 
 let test: TestSessions;
-let questions: Questions;
-const open = (source = SOURCE, limits = QUESTION_LIMITS): Questions => {
+let questions: PendingTokens;
+const open = (source = SOURCE, limits = PENDING_LIMITS): PendingTokens => {
   const { authenticated: records, serverKey, clock: now } = test;
-  return createQuestions({ records, serverKey, now, source }, limits);
+  return createPendingTokens({ records, serverKey, now, source }, limits);
 };
 const browserOf = (index: number): string => String(index).padStart(43, "0");
-const accessOf = (asked: readonly WaitingQuestion[]): string[] =>
-  asked.map(({ tokens }) => tokens.accessToken.reveal());
-const sweep = async (of: Questions): Promise<readonly WaitingQuestion[]> => {
+const accessOf = (asked: readonly WaitingLink[]): string[] => asked.map(({ tokens }) => tokens.accessToken.reveal());
+const sweep = async (of: PendingTokens): Promise<readonly WaitingLink[]> => {
   const taken = await Promise.all((await of.due()).map(async (due) => of.takeDue(due)));
   return taken.filter((question) => question !== undefined);
 };
@@ -103,7 +102,7 @@ describe("a question", () => {
     const second = { ...QUESTION, tokens: { ...QUESTION.tokens, accessToken: new Secret("access-2") } };
     expect(accessOf(await questions.ask(second, BROWSER))).toEqual(["access-1"]);
     expect((await questions.find("chat", BROWSER))?.tokens.accessToken.reveal()).toBe("access-2");
-    test.clock.advance(QUESTION_SECONDS);
+    test.clock.advance(PENDING_SECONDS);
     expect(await sweep(questions)).toHaveLength(1);
   });
 
@@ -128,7 +127,7 @@ describe("a question", () => {
     expect(await questions.find("chat", OTHER_BROWSER)).toBeDefined();
     // Nothing is left for the sweep but what no user answers.
     expect(await sweep(questions)).toEqual([]);
-    test.clock.advance(QUESTION_SECONDS);
+    test.clock.advance(PENDING_SECONDS);
     expect(await sweep(questions)).toHaveLength(6);
   });
 
@@ -153,11 +152,11 @@ describe("a question", () => {
     await expect(ask(4)).rejects.toMatchObject({ code: "temporarily_unavailable" });
     expect(await few.find("chat", browserOf(4))).toBeUndefined();
     for (let round = 1; round <= 2; round += 1) {
-      test.clock.advance(QUESTION_SECONDS);
+      test.clock.advance(PENDING_SECONDS);
       for (let index = 1; index <= 3; index += 1) await ask(10 * round + index);
     }
     // Their end is late, and the index does not grow without end.
-    test.clock.advance(QUESTION_SECONDS);
+    test.clock.advance(PENDING_SECONDS);
     await expect(ask(31)).rejects.toMatchObject({ code: "temporarily_unavailable" });
     expect(await sweep(few)).toHaveLength(9);
     await ask(32);
@@ -174,13 +173,13 @@ describe("a question", () => {
     };
     expect(await questions.take(id, BROWSER)).toBe(true);
     records.advance = advance;
-    test.clock.advance(QUESTION_SECONDS);
+    test.clock.advance(PENDING_SECONDS);
     expect(await sweep(questions)).toEqual([]);
   });
 
   it("that is due is swept once, by one of two processes, and one that is not stays", async () => {
     await questions.ask(QUESTION, BROWSER);
-    test.clock.advance(QUESTION_SECONDS - 10);
+    test.clock.advance(PENDING_SECONDS - 10);
     await questions.ask(QUESTION, OTHER_BROWSER);
     test.clock.advance(10);
     expect(await questions.find("chat", BROWSER)).toBeUndefined();

@@ -19,10 +19,10 @@ import { changeRecord } from "../records/change-record.ts";
 import type { ServerKey } from "../records/server-key.ts";
 import { type IdentitySource, isSameSource } from "../records/identity-source.ts";
 
-export const QUESTION_SECONDS = 300;
+export const PENDING_SECONDS = 300;
 /** The sweep finds a record for longer than it can be answered. */
 const KEPT_SECONDS = 3600;
-export interface QuestionLimits {
+export interface PendingLimits {
   /** Waiting, of all users together. What is due does not count. */
   readonly waiting: number;
   /** Waiting, of one user: one more ends their oldest. */
@@ -31,10 +31,10 @@ export interface QuestionLimits {
   readonly listed: number;
 }
 
-export const QUESTION_LIMITS: QuestionLimits = { waiting: 1000, ofUser: 5, listed: 3000 };
+export const PENDING_LIMITS: PendingLimits = { waiting: 1000, ofUser: 5, listed: 3000 };
 const ROUNDS = 50;
 
-export interface Question {
+export interface PendingLink {
   readonly user: string;
   /** The vendor as `VENDORS` lists it. */
   readonly vendor: string;
@@ -46,12 +46,12 @@ export interface Question {
 }
 
 /** A question that waits, for the page that shows it. */
-export interface WaitingQuestion extends Question {
+export interface WaitingLink extends PendingLink {
   readonly id: string;
 }
 
 /** All methods throw OAuthError temporarily_unavailable. */
-export interface Questions {
+export interface PendingTokens {
   /**
    * Replaces the question that waits in this browser for this vendor, and the user's oldest one
    * if they have too many.
@@ -59,32 +59,32 @@ export interface Questions {
    * @param cookieHash of the browser
    * @returns those replaced, whose tokens the caller discards
    */
-  ask(question: Question, cookieHash: string): Promise<readonly WaitingQuestion[]>;
-  find(vendor: string, cookieHash: string): Promise<WaitingQuestion | undefined>;
+  ask(pending: PendingLink, cookieHash: string): Promise<readonly WaitingLink[]>;
+  find(vendor: string, cookieHash: string): Promise<WaitingLink | undefined>;
   /** @returns false when it was answered or swept before: of any number of tries one answers */
   take(id: string, cookieHash: string): Promise<boolean>;
   /** What was not answered in time and waits for a sweep. */
-  due(): Promise<readonly DueQuestion[]>;
+  due(): Promise<readonly DueLink[]>;
   /**
    * @returns the question, whose tokens the caller discards; undefined when another process took it
    * @throws TokenStoreError, too: it cannot be opened, and expires
    */
-  takeDue(due: DueQuestion): Promise<WaitingQuestion | undefined>;
+  takeDue(due: DueLink): Promise<WaitingLink | undefined>;
 }
 
-export interface DueQuestion {
+export interface DueLink {
   readonly id: string;
   readonly vendor: string;
 }
 
-export interface QuestionsDeps {
+export interface PendingTokensDeps {
   readonly records: RecordStore;
   readonly serverKey: ServerKey;
   readonly now: Clock;
   readonly source: IdentitySource;
 }
 
-type QuestionData = {
+type PendingData = {
   readonly v: 1;
   readonly cookieHash: string;
   readonly user: string;
@@ -110,11 +110,11 @@ const OWNER_CHARACTERS = 16;
 const INDEX: RecordKey = { kind: "link-questions", id: "all" };
 
 /** @param limits a twin, and a test, passes others */
-export function createQuestions(deps: QuestionsDeps, limits = QUESTION_LIMITS): Questions {
+export function createPendingTokens(deps: PendingTokensDeps, limits = PENDING_LIMITS): PendingTokens {
   const { records, now, source } = deps;
 
-  const opened = async ({ key: { id }, data }: StoredRecord): Promise<WaitingQuestion> => {
-    const { user, vendor, linkVersion, isOther, sealed, ticketId, cookieHash } = data as QuestionData;
+  const opened = async ({ key: { id }, data }: StoredRecord): Promise<WaitingLink> => {
+    const { user, vendor, linkVersion, isOther, sealed, ticketId, cookieHash } = data as PendingData;
     const text = open(await sealingKey(cookieHash, deps), sealed, ["link-question", id]).toString("utf8");
     const tokens = toTokens(JSON.parse(text) as PlainTokens);
     return { id, user, vendor, linkVersion, isOther, tokens, ...(ticketId === undefined ? {} : { ticketId }) };
@@ -123,7 +123,7 @@ export function createQuestions(deps: QuestionsDeps, limits = QUESTION_LIMITS): 
     const pointer = await records.get(pointerKey(vendor, cookieHash));
     const record = pointer === undefined ? undefined : await records.get(keyOf(textOf(pointer, "question")));
     if (record?.stage !== "waiting" || record.data["v"] !== 1) return undefined;
-    const { signIn, issuer, cookieHash: ofBrowser } = record.data as QuestionData;
+    const { signIn, issuer, cookieHash: ofBrowser } = record.data as PendingData;
     return isSameText(ofBrowser, cookieHash) && isSameSource({ vendor: signIn, issuer }, source) ? record : undefined;
   };
   const changeIndex = async (decide: (waiting: readonly Waiting[]) => readonly Waiting[]): Promise<void> =>
@@ -149,11 +149,11 @@ export function createQuestions(deps: QuestionsDeps, limits = QUESTION_LIMITS): 
     return true;
   };
 
-  const endedOf = async (record: StoredRecord): Promise<WaitingQuestion | undefined> => {
-    const question = await opened(record);
-    return (await take(question.id, textOf(record, "cookieHash"))) ? question : undefined;
+  const endedOf = async (record: StoredRecord): Promise<WaitingLink | undefined> => {
+    const pending = await opened(record);
+    return (await take(pending.id, textOf(record, "cookieHash"))) ? pending : undefined;
   };
-  const takeDue = async (id: string): Promise<WaitingQuestion | undefined> => {
+  const takeDue = async (id: string): Promise<WaitingLink | undefined> => {
     const record = await records.get(keyOf(id));
     return record?.stage === "waiting" ? endedOf(record) : undefined;
   };
@@ -161,13 +161,13 @@ export function createQuestions(deps: QuestionsDeps, limits = QUESTION_LIMITS): 
   return {
     ask: async ({ user, vendor, linkVersion, isOther, tokens, ticketId }, cookieHash) => {
       const id = randomToken(16);
-      const until = now() + QUESTION_SECONDS;
+      const until = now() + PENDING_SECONDS;
       const sealed = seal(await sealingKey(cookieHash, deps), JSON.stringify(fromTokens(tokens)), [
         "link-question",
         id,
       ]);
       const made = { signIn: source.vendor, issuer: source.issuer };
-      const data: QuestionData = {
+      const data: PendingData = {
         v: 1,
         cookieHash,
         user,
@@ -214,7 +214,7 @@ export function createQuestions(deps: QuestionsDeps, limits = QUESTION_LIMITS): 
     due: async () => {
       const index = await records.get(INDEX);
       const listed = ((index?.data["waiting"] ?? []) as readonly Waiting[]).filter(({ until }) => until <= now());
-      const due: DueQuestion[] = [];
+      const due: DueLink[] = [];
       const over = new Set<string>();
       for (const { id } of listed) {
         const record = await records.get(keyOf(id));
@@ -248,7 +248,7 @@ function pointerKey(vendor: string, cookieHash: string): RecordKey {
   return { kind: "link-question-of", id: hashOf(JSON.stringify([vendor, cookieHash])) };
 }
 
-async function sealingKey(cookieHash: string, { serverKey }: Pick<QuestionsDeps, "serverKey">): Promise<Buffer> {
+async function sealingKey(cookieHash: string, { serverKey }: Pick<PendingTokensDeps, "serverKey">): Promise<Buffer> {
   const secret = Buffer.concat([await serverKey.derive("link-question"), Buffer.from(cookieHash)]);
   return deriveKey(secret, "link-question");
 }

@@ -22,7 +22,7 @@ import {
 } from "../links/link.ts";
 import { grantedScope, toStorageError } from "../links/link-user.ts";
 import type { Linking, LinkingDeps } from "./deps.ts";
-import type { DueQuestion, Question, WaitingQuestion } from "./pending-tokens.ts";
+import type { DueLink, PendingLink, WaitingLink } from "./pending-tokens.ts";
 
 /** The tokens of one link flow. */
 export interface BroughtTokens {
@@ -60,17 +60,17 @@ export async function takeTokens(brought: BroughtTokens, cookieHash: string, dep
     const { stored, linkVersion: present } = await at.tokens.readLink(linkKey(user, at));
     const details = await describe(brought, { account, scope, stored }, at);
     const tokens: TokenSet = { ...bare, link: details };
-    const question = { user, vendor: listed, linkVersion, tokens, ...(ticketId === undefined ? {} : { ticketId }) };
-    if (present !== linkVersion) return await tooLate(question, at); //               3  not over a disconnect
+    const pending = { user, vendor: listed, linkVersion, tokens, ...(ticketId === undefined ? {} : { ticketId }) };
+    if (present !== linkVersion) return await tooLate(pending, at); //               3  not over a disconnect
     const isOther = typeof stored === "object" && !isSameAccount(account, accountIn(stored, user, listed, deps));
     const isFewer = typeof stored === "object" && losesScope(stored, scope, at);
     if (isOther || isFewer) {
       //                                                      4  the user says
-      const replaced = await deps.questions.ask({ ...question, isOther }, cookieHash);
+      const replaced = await deps.pendingTokens.ask({ ...pending, isOther }, cookieHash);
       for (const one of replaced) await endUnanswered(one, deps);
       return "asked";
     }
-    return await store(question, undefined, at); //                                   5  instead of the same account's
+    return await store(pending, undefined, at); //                                   5  instead of the same account's
   } catch (thrown) {
     await discardTokens(bare, { user, account: undefined }, at);
     throw toStorageError(thrown);
@@ -78,15 +78,15 @@ export async function takeTokens(brought: BroughtTokens, cookieHash: string, dep
 }
 
 /** The user said yes. */
-export async function replaceLink(question: WaitingQuestion, deps: LinkingDeps): Promise<Outcome> {
-  const at = atVendor(question.vendor, deps);
-  const { stored } = await at.tokens.readLink(linkKey(question.user, at));
-  return store(question, question.isOther && typeof stored === "object" ? stored : undefined, at);
+export async function replaceLink(pending: WaitingLink, deps: LinkingDeps): Promise<Outcome> {
+  const at = atVendor(pending.vendor, deps);
+  const { stored } = await at.tokens.readLink(linkKey(pending.user, at));
+  return store(pending, pending.isOther && typeof stored === "object" ? stored : undefined, at);
 }
 
 /** @param why `denied`: the user said no; `ended`: nothing in time, or another account since */
-export async function endQuestion(question: WaitingQuestion, why: "denied" | "ended", deps: Linking): Promise<void> {
-  const { user, vendor, tokens, isOther, ticketId } = question;
+export async function dropPending(pending: WaitingLink, why: "denied" | "ended", deps: Linking): Promise<void> {
+  const { user, vendor, tokens, isOther, ticketId } = pending;
   const at = atVendor(vendor, deps);
   await discardTokens(tokens, { user, account: tokens.link?.account }, at);
   const refused = tokens.link?.notGranted ?? [];
@@ -105,33 +105,33 @@ export async function endQuestion(question: WaitingQuestion, why: "denied" | "en
  *
  * @throws OAuthError temporarily_unavailable
  */
-export async function sweepQuestions(deps: Linking, stopping?: AbortSignal): Promise<void> {
-  const { questions, settings } = deps;
-  for (const due of await questions.due()) {
+export async function sweepPendingTokens(deps: Linking, stopping?: AbortSignal): Promise<void> {
+  const { pendingTokens, settings } = deps;
+  for (const due of await pendingTokens.due()) {
     if (stopping?.aborted === true) return;
     // Only a process that still lists the vendor can revoke there.
     if (!settings.links.vendors.has(due.vendor)) continue;
-    const question = await questions.takeDue(due).catch((error: unknown) => {
+    const pending = await pendingTokens.takeDue(due).catch((error: unknown) => {
       // The store or the key service is down: all of them wait.
       if (error instanceof OAuthError) throw error;
       notEnded(due, error, deps);
     });
-    if (question !== undefined) await endUnanswered(question, deps);
+    if (pending !== undefined) await endUnanswered(pending, deps);
   }
 }
 
 /** A failure is that of this question alone: its tokens were taken out of the store, and expire. */
-async function endUnanswered(question: WaitingQuestion, deps: Linking): Promise<void> {
-  await endQuestion(question, "ended", deps).catch((error: unknown) => notEnded(question, error, deps));
+async function endUnanswered(pending: WaitingLink, deps: Linking): Promise<void> {
+  await dropPending(pending, "ended", deps).catch((error: unknown) => notEnded(pending, error, deps));
 }
 
-function notEnded({ vendor }: DueQuestion, error: unknown, { log }: Pick<Linking, "log">): void {
+function notEnded({ vendor }: DueLink, error: unknown, { log }: Pick<Linking, "log">): void {
   log.warn("question_not_ended", { vendor, ...errorFields(error) });
 }
 
 /** @param replaced another account's tokens, which are then revoked */
 async function store(
-  { user, tokens, linkVersion }: Question | Omit<Question, "isOther">,
+  { user, tokens, linkVersion }: PendingLink | Omit<PendingLink, "isOther">,
   replaced: StoredTokens | undefined,
   at: LinkDeps,
 ): Promise<Outcome> {
@@ -144,7 +144,7 @@ async function store(
 }
 
 /** Linked or disconnected since the page was shown: stored nowhere, and revoked. */
-async function tooLate({ user, tokens }: Pick<Question, "user" | "tokens">, at: LinkDeps): Promise<Outcome> {
+async function tooLate({ user, tokens }: Pick<PendingLink, "user" | "tokens">, at: LinkDeps): Promise<Outcome> {
   await discardTokens(tokens, { user, account: tokens.link?.account }, at);
   return "link_changed";
 }

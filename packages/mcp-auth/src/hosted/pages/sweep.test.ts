@@ -3,8 +3,8 @@ import { Secret } from "@oauth-broker/oauth-core";
 import type { TokenStore } from "@oauth-broker/token-store";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type LinkingFixture, openLinkingFixture } from "../../testing/linking/fixture.ts";
-import { QUESTION_SECONDS, type Questions } from "./pending-tokens.ts";
-import { sweepQuestions } from "./store-link.ts";
+import { PENDING_SECONDS, type PendingTokens } from "./pending-tokens.ts";
+import { sweepPendingTokens } from "./store-link.ts";
 
 let fixture: LinkingFixture;
 beforeEach(async () => {
@@ -17,15 +17,15 @@ describe("a question that no user answered in time", () => {
     const [accessToken, refreshToken] = [new Secret(`access of ${user}`), new Secret(`refresh of ${user}`)];
     const details = { account: `account of ${user}`, linkedAt: 0, notGranted: [], lacked: {} };
     const tokens = { accessToken, refreshToken, tokenType: "Bearer", link: details };
-    await fixture.deps.questions.ask({ user, vendor, linkVersion: 0, isOther: true, tokens }, user.padEnd(43, "A"));
+    await fixture.deps.pendingTokens.ask({ user, vendor, linkVersion: 0, isOther: true, tokens }, user.padEnd(43, "A"));
   };
-  const dueAt = async () => (await fixture.deps.questions.due()).map(({ vendor }) => vendor);
+  const dueAt = async () => (await fixture.deps.pendingTokens.due()).map(({ vendor }) => vendor);
 
   it("is left at a vendor that is no longer listed, for a process that lists it; the others are revoked", async () => {
     await ask("one", "removed");
     await ask("two");
     await ask("three");
-    fixture.clock.advance(QUESTION_SECONDS);
+    fixture.clock.advance(PENDING_SECONDS);
     await fixture.sweep();
     expect([fixture.revocations("chat"), await dueAt()]).toEqual([2, ["removed"]]);
     expect(fixture.lines).toEqual([]);
@@ -33,20 +33,20 @@ describe("a question that no user answered in time", () => {
 
   it("and one that fails is logged with its vendor, and keeps no other", async () => {
     for (const user of ["one", "two", "three", "four"]) await ask(user);
-    fixture.clock.advance(QUESTION_SECONDS);
+    fixture.clock.advance(PENDING_SECONDS);
     const { deps } = fixture;
-    const [, second] = await deps.questions.due();
-    const takeDue: Questions["takeDue"] = async (due) => {
+    const [, second] = await deps.pendingTokens.due();
+    const takeDue: PendingTokens["takeDue"] = async (due) => {
       if (due.id === second?.id) throw new TypeError("it cannot be opened");
-      return deps.questions.takeDue(due);
+      return deps.pendingTokens.takeDue(due);
     };
     const readLink: TokenStore["readLink"] = async (key) => {
       if (key.user === "three") throw new TypeError("its link cannot be read");
       return deps.tokens.readLink(key);
     };
-    await sweepQuestions({
+    await sweepPendingTokens({
       ...deps,
-      questions: { ...deps.questions, takeDue },
+      pendingTokens: { ...deps.pendingTokens, takeDue },
       tokens: { ...deps.tokens, readLink },
     });
     expect([fixture.revocations("chat"), await dueAt()]).toEqual([2, ["chat"]]);
@@ -59,7 +59,7 @@ describe("a question that no user answered in time", () => {
   it("waits for a store that is away", async () => {
     await ask("one");
     await ask("two");
-    fixture.clock.advance(QUESTION_SECONDS);
+    fixture.clock.advance(PENDING_SECONDS);
     fixture.down.add("records");
     await expect(fixture.sweep()).rejects.toMatchObject({ code: "temporarily_unavailable" });
     fixture.down.clear();

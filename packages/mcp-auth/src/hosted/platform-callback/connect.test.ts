@@ -51,7 +51,7 @@ describe("a stock MCP client as the platform", () => {
       resource: resource.resource,
       fetchFn,
     });
-    const caller = await fixture.gate.identify(tokens.access_token);
+    const caller = await fixture.authenticate(tokens.access_token);
     expect(caller).toMatchObject({ user: "user", clientId: "platform", scope: SCOPES });
     const vendorToken = (await caller?.vendorToken())?.accessToken.reveal() ?? "";
     const me = await fetch(`${fixture.provider.issuer}/me`, { headers: { authorization: `Bearer ${vendorToken}` } });
@@ -60,7 +60,7 @@ describe("a stock MCP client as the platform", () => {
 
     const refreshToken = tokens.refresh_token ?? "";
     const next = await refreshAuthorization(SERVER, { metadata, clientInformation, refreshToken, fetchFn });
-    expect(await fixture.gate.identify(next.access_token)).toMatchObject({ user: "user" });
+    expect(await fixture.authenticate(next.access_token)).toMatchObject({ user: "user" });
     expect(fixture.lines.join("")).not.toMatch(new RegExp([vendorToken, refreshToken, codeVerifier].join("|")));
   });
 });

@@ -69,7 +69,7 @@ describe("with a defence off", () => {
     try {
       const answers = [await fixture.token({ code: "c" }), await fixture.token({ code: "c" })];
       expect(answers.map(({ status }) => status)).toEqual([200, 200]);
-      expect(await fixture.gate.identify(answers[0]?.body["access_token"] ?? "")).toMatchObject({ user: "user" });
+      expect(await fixture.authenticate(answers[0]?.body["access_token"] ?? "")).toMatchObject({ user: "user" });
     } finally {
       await fixture.close();
       await stub.close();

@@ -40,10 +40,10 @@ describe("bar#AS-4 a code is valid once", () => {
   it.each([1, 31])("rfc6749#4.1.2 and its second use, %i s later, ends what the first gave", async (seconds) => {
     const code = `code-${seconds}`;
     const { body } = await fixture.token({ code });
-    expect(await fixture.gate.identify(body["access_token"] ?? "")).toMatchObject({ user: "user" });
+    expect(await fixture.authenticate(body["access_token"] ?? "")).toMatchObject({ user: "user" });
     fixture.clock.advance(seconds);
     expect(await fixture.token({ code })).toMatchObject(refusal);
-    expect(await fixture.gate.identify(body["access_token"] ?? "")).toBeUndefined();
+    expect(await fixture.authenticate(body["access_token"] ?? "")).toBeUndefined();
     expect(await fixture.refresh(body["refresh_token"] ?? "")).toMatchObject(refusal);
   });
 
@@ -68,7 +68,7 @@ describe("bar#AS-4 a code is valid once", () => {
       const { access_token: token = "", refresh_token: refreshToken = "" } =
         answers.find((answer) => answer?.status === 200)?.body ?? {};
       expect(await processes[1]?.token({ code: "c" })).toMatchObject(refusal);
-      expect(await processes[0]?.gate.identify(token)).toBeUndefined();
+      expect(await processes[0]?.authenticate(token)).toBeUndefined();
       expect(await processes[1]?.refresh(refreshToken)).toMatchObject(refusal);
     } finally {
       await Promise.all(processes.map((one) => one.close()));
@@ -86,7 +86,7 @@ describe("bar#AS-4 a code is valid once", () => {
     await fixture.token({ code, redirect_uri: "https://platform.example/other" });
     await fixture.token({ code, code_verifier: undefined });
     await fixture.token({ code, resource: "https://other.example" });
-    expect(await fixture.gate.identify(body["access_token"] ?? "")).toMatchObject({ user: "user" });
+    expect(await fixture.authenticate(body["access_token"] ?? "")).toMatchObject({ user: "user" });
   });
 });
 

@@ -84,7 +84,7 @@ describe("a first-class vendor", () => {
     const { fixture, vendor } = simulated;
     const { status, body } = await connect(simulated);
     expect([status, body["error"]]).toEqual([200, undefined]);
-    const caller = await fixture.gate.identify(body["access_token"] ?? "");
+    const caller = await fixture.authenticate(body["access_token"] ?? "");
     expect(caller?.user).toMatch(user);
     expect(caller?.user).not.toContain("@");
     const token = await caller?.vendorToken();
@@ -95,17 +95,17 @@ describe("a first-class vendor", () => {
       expect(vendor.isLive(next?.accessToken.reveal() ?? "")).toBe(true);
     }
     expect((await fixture.revoke(body["refresh_token"] ?? "")).status).toBe(200);
-    expect(await fixture.gate.identify(body["access_token"] ?? "")).toBeUndefined();
+    expect(await fixture.authenticate(body["access_token"] ?? "")).toBeUndefined();
     expect(await fixture.tokens.get(linkKey(caller?.user ?? "", fixture))).toBeUndefined();
   });
 
   it("whose tokens do not expire and cannot be renewed: one 401 there ends the link", async () => {
     const github = await open(await startGitHub(), ["read:user"]);
     const { body } = await connect(github);
-    const caller = await github.fixture.gate.identify(body["access_token"] ?? "");
+    const caller = await github.fixture.authenticate(body["access_token"] ?? "");
     const token = await caller?.vendorToken();
     expect(token === undefined ? token : await caller?.refused(token)).toBeUndefined();
-    expect(await github.fixture.gate.identify(body["access_token"] ?? "")).toBeUndefined();
+    expect(await github.fixture.authenticate(body["access_token"] ?? "")).toBeUndefined();
     expect((await github.fixture.refresh(body["refresh_token"] ?? "")).body["error"]).toBe("invalid_grant");
   });
 });

@@ -30,7 +30,7 @@ describe("a user connects", () => {
     expect(back.searchParams.getAll("iss")).toHaveLength(1);
     const { status, body, headers } = await fixture.redeem(back.searchParams.get("code") ?? "");
     expect([status, body["scope"], headers.get("cache-control")]).toEqual([200, "openid api:read", "no-store"]);
-    const caller = await fixture.gate.identify(body["access_token"] ?? "");
+    const caller = await fixture.authenticate(body["access_token"] ?? "");
     expect(caller).toMatchObject({ user: "user", clientId: "desk", scope: ["openid", "api:read"] });
     const vendorToken = (await caller?.vendorToken())?.accessToken.reveal() ?? "";
     const me = await fetch(`${fixture.provider.issuer}/me`, { headers: { authorization: `Bearer ${vendorToken}` } });
@@ -41,7 +41,7 @@ describe("a user connects", () => {
       client_id: "desk",
       refresh_token: body["refresh_token"],
     });
-    expect(await fixture.gate.identify(next.body["access_token"] ?? "")).toMatchObject({ user: "user" });
+    expect(await fixture.authenticate(next.body["access_token"] ?? "")).toMatchObject({ user: "user" });
     const secrets = [vendorToken, body["access_token"], body["refresh_token"], back.searchParams.get("code")];
     for (const secret of secrets) expect(fixture.lines.join("")).not.toContain(secret);
   });

@@ -20,7 +20,7 @@ afterAll(() => fixture.close());
 const codeOf = async (one: ServerFixture = fixture): Promise<string> =>
   (await one.browser().connect()).searchParams.get("code") ?? "";
 const isLive = async (token: string | undefined, one: ServerFixture = fixture): Promise<boolean> =>
-  (await one.gate.identify(token ?? "")) !== undefined;
+  (await one.authenticate(token ?? "")) !== undefined;
 const REFUSED = { status: 400, body: { error: "invalid_grant" } };
 
 describe("bar#AS-4 a code is valid once", () => {

@@ -117,7 +117,7 @@ describe("with a defence off", () => {
     const back = await victim.finish(await victim.consent(vendor));
     const { status, body } = await fixture.redeem(back.searchParams.get("code") ?? "");
     expect(status).toBe(200);
-    expect(await fixture.gate.identify(body["access_token"] ?? "")).toMatchObject({ user: "user" });
+    expect(await fixture.authenticate(body["access_token"] ?? "")).toMatchObject({ user: "user" });
     await fixture.close();
   });
 
@@ -136,7 +136,7 @@ describe("with a defence off", () => {
     const code = (await fixture.browser().connect()).searchParams.get("code") ?? "";
     const answers = [await fixture.redeem(code), await fixture.redeem(code)];
     expect(answers.map(({ status }) => status)).toEqual([200, 200]);
-    expect(await fixture.gate.identify(answers[0]?.body["access_token"] ?? "")).toMatchObject({ user: "user" });
+    expect(await fixture.authenticate(answers[0]?.body["access_token"] ?? "")).toMatchObject({ user: "user" });
     await fixture.close();
   });
 

@@ -21,7 +21,7 @@ it("bar#AS-22 GitHub: a user connects and is its account's number; one who cance
     const back = await fixture.browser().connect();
     const { status, body } = await fixture.redeem(back.searchParams.get("code") ?? "");
     expect(status).toBe(200);
-    const caller = await fixture.gate.identify(body["access_token"] ?? "");
+    const caller = await fixture.authenticate(body["access_token"] ?? "");
     expect(caller).toMatchObject({ user: "1", clientId: "desk", scope: ["read:user"] });
     expect(github.isLive((await caller?.vendorToken())?.accessToken.reveal() ?? "")).toBe(true);
 
@@ -51,7 +51,7 @@ it("a vendor whose live metadata decides: a user connects where the metadata say
     const back = await fixture.browser().connect();
     const { status, body } = await fixture.redeem(back.searchParams.get("code") ?? "");
     expect(status).toBe(200);
-    expect(await fixture.gate.identify(body["access_token"] ?? "")).toMatchObject({ clientId: "desk" });
+    expect(await fixture.authenticate(body["access_token"] ?? "")).toMatchObject({ clientId: "desk" });
   } finally {
     await fixture.close();
   }

@@ -144,7 +144,7 @@ describe("the MCP sign-in", () => {
   it("links the sign-in vendor with the account's label; the pages' sign-in does not", async () => {
     const back = await fixture.browser().connect({ scope: "home:openid home:profile chat:openid" });
     const { body } = await fixture.redeem(back.searchParams.get("code") ?? "", { client_id: DESK.clientId });
-    const links = (await fixture.gate.identify(body["access_token"] ?? ""))?.links;
+    const links = (await fixture.authenticate(body["access_token"] ?? ""))?.links;
     expect(await links?.read("home")).toMatchObject({ state: "usable", scope: ["openid", "profile"] });
     expect(await links?.read("chat")).toEqual({ state: "missing" });
     expect((await fixture.tokens.get(keyAt("home")))?.tokens.link?.label?.reveal()).toBe("Sample user");

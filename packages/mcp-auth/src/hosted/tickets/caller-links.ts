@@ -4,7 +4,7 @@
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import type { StoredTokens } from "@oauth-broker/token-store";
-import type { CallerLinks, LinkQuestion, UserLink } from "../../mode.ts";
+import type { CallerLinks, LinkRequest, UserLink } from "../../mode.ts";
 import type { HostedDeps } from "../deps.ts";
 import type { Tickets } from "./tickets.ts";
 import type { LiveSession } from "../sessions/session.ts";
@@ -23,7 +23,7 @@ export function userLinks(session: LiveSession, deps: UserLinksDeps): CallerLink
   return {
     sessionScope: (vendor) => deps.settings.links.scopesAt(scope, vendor),
     read: async (vendor) => readUserLink(user, atVendor(vendor, deps)),
-    ask: async (question) => tickets.ask({ ...owner, sessionId, ...(await askable(question, user, scope, deps)) }),
+    ask: async (request) => tickets.ask({ ...owner, sessionId, ...(await askable(request, user, scope, deps)) }),
     ticketState: (id) => tickets.stateOf(id, owner),
     cancel: (id) => tickets.cancel(id, owner),
   };
@@ -71,20 +71,20 @@ async function markLacking(scope: string, user: string, read: StoredTokens, deps
  * @throws OAuthError server_error for more: the caller of this has checked it
  */
 async function askable(
-  question: LinkQuestion,
+  request: LinkRequest,
   user: string,
   sessionScope: readonly string[],
   deps: UserLinksDeps,
-): Promise<LinkQuestion> {
-  const { vendor, scopes } = question;
+): Promise<LinkRequest> {
+  const { vendor, scopes } = request;
   const at = atVendor(vendor, deps);
   const ofSession = deps.settings.links.scopesAt(sessionScope, vendor);
   const isPermitted = (scope: string): boolean =>
     at.settings.vendor.scopes.includes(scope) && ofSession.includes(scope);
-  if (scopes.every(isPermitted)) return question;
+  if (scopes.every(isPermitted)) return request;
   const { stored } = await deps.tokens.readLink(linkKey(user, at));
   const linked = typeof stored === "object" ? (linkScope(stored) ?? []) : [];
-  if (scopes.every((scope) => isPermitted(scope) || linked.includes(scope))) return question;
+  if (scopes.every((scope) => isPermitted(scope) || linked.includes(scope))) return request;
   throw new OAuthError("server_error", "The tool asks for more than this session may have", {
     detail: `a scope of ${vendor} that neither the session nor the link has`,
   });

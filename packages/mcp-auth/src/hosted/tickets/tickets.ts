@@ -19,7 +19,7 @@ import {
 } from "@oauth-broker/oauth-core";
 import { randomToken } from "@oauth-broker/oauth-core/protocol";
 import { hashOf } from "@oauth-broker/oauth-core/server";
-import type { LinkQuestion, Ticket, TicketState } from "../../mode.ts";
+import type { LinkRequest, Ticket, TicketState } from "../../mode.ts";
 import type { SessionPolicy } from "../../settings.ts";
 import { changeRecord } from "../records/change-record.ts";
 import { connectUrl } from "../../resource/paths.ts";
@@ -43,7 +43,7 @@ export interface TicketOwner {
   readonly clientId: string;
 }
 
-export interface NewTicket extends TicketOwner, LinkQuestion {
+export interface NewTicket extends TicketOwner, LinkRequest {
   readonly sessionId: string;
 }
 

@@ -23,7 +23,7 @@ describe("POST /revoke", () => {
     for (const unknown of ["no-token-of-ours", `${token}x`, token.slice(0, -1), REFLECTED]) {
       expect((await fixture.revoke(unknown)).status).toBe(200);
     }
-    expect(await fixture.gate.identify(token)).toBeDefined();
+    expect(await fixture.authenticate(token)).toBeDefined();
   });
 
   it("bar#AS-21 authenticates the client first", async () => {
@@ -33,14 +33,14 @@ describe("POST /revoke", () => {
       body: new URLSearchParams({ token: body["access_token"] ?? "", client_id: "another" }),
     };
     expect((await fixture.request("/revoke", init)).status).toBe(401);
-    expect(await fixture.gate.identify(body["access_token"] ?? "")).toBeDefined();
+    expect(await fixture.authenticate(body["access_token"] ?? "")).toBeDefined();
   });
 
   it("bar#RV-1 rfc7009#2.1 ends the session, and with the user's last one the link, here and at the vendor", async () => {
     const [one, two] = [(await fixture.connect()).body, (await fixture.connect()).body];
     expect((await fixture.revoke(one["refresh_token"] ?? "")).status).toBe(200);
-    expect(await fixture.gate.identify(one["access_token"] ?? "")).toBeUndefined();
-    expect(await fixture.gate.identify(two["access_token"] ?? "")).toBeDefined();
+    expect(await fixture.authenticate(one["access_token"] ?? "")).toBeUndefined();
+    expect(await fixture.authenticate(two["access_token"] ?? "")).toBeDefined();
     expect([revocations(), (await link())?.status]).toEqual([0, "active"]);
     expect((await fixture.revoke(two["access_token"] ?? "")).status).toBe(200);
     expect([revocations(), await link()]).toEqual([1, undefined]);
@@ -52,7 +52,7 @@ describe("POST /revoke", () => {
     fixture.down.add("tokens");
     expect((await fixture.revoke(body["refresh_token"] ?? "")).status).toBe(503);
     fixture.down.clear();
-    expect(await fixture.gate.identify(body["access_token"] ?? "")).toBeUndefined();
+    expect(await fixture.authenticate(body["access_token"] ?? "")).toBeUndefined();
     expect((await fixture.revoke(body["refresh_token"] ?? "")).status).toBe(200);
     expect([revocations(), await link()]).toEqual([1, undefined]);
   });

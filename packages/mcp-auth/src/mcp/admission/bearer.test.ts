@@ -4,7 +4,7 @@ import { requireCaller } from "./bearer.ts";
 
 const present = (thrown: Error, { scope = "" } = {}) =>
   requireCaller("Bearer token", "127.0.0.1", {
-    gate: { identify: async () => Promise.reject(thrown) },
+    authenticate: async () => Promise.reject(thrown),
     resourceMetadata: undefined,
     scope,
   });

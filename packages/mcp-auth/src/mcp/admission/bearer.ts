@@ -6,10 +6,10 @@ import { defined, toOAuthError } from "@oauth-broker/oauth-core";
 import type { Answer } from "@oauth-broker/oauth-core/http";
 import { type BearerChallenge, bearerChallenge, bearerToken } from "@oauth-broker/oauth-core/http";
 import { type Caller, toOutage } from "../../mode.ts";
-import type { AddressedGate } from "./refused-tokens.ts";
+import type { AuthenticateFrom } from "./refused-tokens.ts";
 
 export interface BearerDeps {
-  readonly gate: AddressedGate;
+  readonly authenticate: AuthenticateFrom;
   /** The URL of the resource's metadata; absent in pre-registered mode, which publishes none. */
   readonly resourceMetadata: string | undefined;
   /** The scope a client should request, space-separated; empty: left out. */
@@ -28,7 +28,7 @@ export interface BearerDeps {
 export async function requireCaller(
   header: string | undefined,
   address: string,
-  { gate, resourceMetadata, scope }: BearerDeps,
+  { authenticate, resourceMetadata, scope }: BearerDeps,
 ): Promise<{ readonly caller: Caller } | { readonly challenge: Answer }> {
   const hints = {
     ...defined({ resourceMetadata }),
@@ -41,7 +41,7 @@ export async function requireCaller(
     challenge: bearerChallenge({ ...hints, error }),
   });
   try {
-    const caller = await gate.identify(token, address);
+    const caller = await authenticate(token, address);
     return caller === undefined ? refused(INVALID_TOKEN) : { caller };
   } catch (error) {
     // A 401 would make the client refresh a token that is good, and end here again.

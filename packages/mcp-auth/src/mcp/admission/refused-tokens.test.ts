@@ -15,29 +15,27 @@ const ELSEWHERE = "198.51.100.7";
 
 interface FixtureOptions {
   readonly perMinute?: number;
-  /** The response of the mode's gate; by default tokens that begin with `good` are valid. */
+  /** The response of the mode's check; by default tokens that begin with `good` are valid. */
   readonly answer?: (bearer: string) => Promise<boolean>;
 }
 
 function fixture({ perMinute = 3, answer = async (bearer) => bearer.startsWith("good") }: FixtureOptions = {}) {
   const now = fixedClock(NOW);
   const asked: string[] = [];
-  const gate = limitRefusedTokens(
-    {
-      identify: async (bearer) => {
-        asked.push(bearer);
-        return (await answer(bearer)) ? ({ user: bearer } as Caller) : undefined;
-      },
+  const authenticate = limitRefusedTokens(
+    async (bearer) => {
+      asked.push(bearer);
+      return (await answer(bearer)) ? ({ user: bearer } as Caller) : undefined;
     },
     { refusedTokensPerMinute: perMinute, now },
   );
   /** `good`, `refused`, or the error's code. */
   const present = async (bearer: string, address = HERE): Promise<string> =>
-    gate.identify(bearer, address).then(
+    authenticate(bearer, address).then(
       (caller) => (caller === undefined ? "refused" : "good"),
       (error: unknown) => (error as OAuthError).code,
     );
-  return { gate, now, asked, present };
+  return { authenticate, now, asked, present };
 }
 
 const junk = (count: number, name = "junk"): string[] =>
@@ -52,10 +50,10 @@ async function presentAll(present: (bearer: string) => Promise<string>, bearers:
 
 describe("bar#ST-8 tokens that are refused", () => {
   it("end at the limit, and the rest is not checked (#11)", async () => {
-    const { present, asked, gate } = fixture();
+    const { present, asked, authenticate } = fixture();
     expect(await presentAll(present, junk(5))).toEqual(["refused", "refused", "refused", "slow_down", "slow_down"]);
     expect(asked).toEqual(junk(3));
-    await expect(gate.identify("another", HERE)).rejects.toMatchObject({ status: 429, retryAfterSeconds: 60 });
+    await expect(authenticate("another", HERE)).rejects.toMatchObject({ status: 429, retryAfterSeconds: 60 });
   });
 
   it("are as few when all come at the same moment (#11)", async () => {
@@ -159,11 +157,11 @@ describe("tokens that are good", () => {
 describe("what is under way at the same time", () => {
   it("is bounded over all addresses; those beyond wait, and beyond those it is 503 (#11)", async () => {
     const { promise, resolve } = Promise.withResolvers<boolean>();
-    const { present, asked, gate } = fixture({ perMinute: 0, answer: () => promise });
+    const { present, asked, authenticate } = fixture({ perMinute: 0, answer: () => promise });
     const answers = Array.from({ length: 1_256 }, (_, index) => present(`good-${index}`, `10.0.${index}`));
     await Promise.resolve();
     expect(asked).toHaveLength(256);
-    await expect(gate.identify("one more", HERE)).rejects.toMatchObject({
+    await expect(authenticate("one more", HERE)).rejects.toMatchObject({
       status: 503,
       retryAfterSeconds: 2,
       extras: { reason: "tokens_under_way" },

@@ -15,16 +15,14 @@ import {
 import { hashOf } from "@oauth-broker/oauth-core/server";
 import { createRateLimit } from "@oauth-broker/service/http";
 import { LRUCache } from "lru-cache";
-import type { Caller, Gate } from "../../mode.ts";
+import type { Caller, Authenticate } from "../../mode.ts";
 
-export interface AddressedGate {
-  /**
-   * @param address of the caller, caller-address.ts
-   * @throws OAuthError as Gate; slow_down for an unknown token of an address that had too many
-   *   refused
-   */
-  identify(bearer: string, address: string): Promise<Caller | undefined>;
-}
+/**
+ * @param address of the caller, caller-address.ts
+ * @throws OAuthError as Authenticate; slow_down for an unknown token of an address that had too many
+ *   refused
+ */
+export type AuthenticateFrom = (bearer: string, address: string) => Promise<Caller | undefined>;
 
 export interface RefusedTokensDeps {
   /** 0 = off. */
@@ -44,7 +42,10 @@ const COUNTED_SECONDS = 60;
 const MOST_UNDER_WAY = 256;
 const MOST_WAITING = 1_000;
 
-export function limitRefusedTokens(gate: Gate, { refusedTokensPerMinute, now }: RefusedTokensDeps): AddressedGate {
+export function limitRefusedTokens(
+  authenticate: Authenticate,
+  { refusedTokensPerMinute, now }: RefusedTokensDeps,
+): AuthenticateFrom {
   const refusals = createRateLimit(refusedTokensPerMinute, now);
   const good = new LRUCache<string, true>({ max: MOST_TOKENS });
   const counted = createExpiringMap<true>(MOST_TOKENS, now);
@@ -63,7 +64,7 @@ export function limitRefusedTokens(gate: Gate, { refusedTokensPerMinute, now }: 
   const isCounted = (key: string): boolean => counted.get(key) === true;
   const ask = async (bearer: string, token: string, address: string): Promise<Caller | undefined> => {
     const key = `${address} ${token}`;
-    const caller = await gate.identify(bearer).catch((error: unknown) => {
+    const caller = await authenticate(bearer).catch((error: unknown) => {
       // The count is undone, so the same token counts each time. No token is to blame for an
       // outage.
       if (toOAuthError(error).code === "vendor_response_invalid") refusals.add(address);
@@ -81,21 +82,18 @@ export function limitRefusedTokens(gate: Gate, { refusedTokensPerMinute, now }: 
     return undefined;
   };
 
-  return {
-    //= bar#ST-8
-    identify: async (bearer, address) => {
-      const token = hashOf(bearer);
-      const key = `${address} ${token}`;
-      if (good.has(token) || isCounted(key)) return ask(bearer, token, address);
-      const first = asked.find(key);
-      if (first !== undefined) {
-        // The outage is reported to them too. A result found in the meantime is in the gate's
-        // cache.
-        await first;
-        return ask(bearer, token, address);
-      }
-      return asked.run(key, () => turns.run(address, {}, () => ask(bearer, token, address)));
-    },
+  //= bar#ST-8
+  return async (bearer, address) => {
+    const token = hashOf(bearer);
+    const key = `${address} ${token}`;
+    if (good.has(token) || isCounted(key)) return ask(bearer, token, address);
+    const first = asked.find(key);
+    if (first !== undefined) {
+      // The outage is reported to them too. A result found meanwhile is in the mode's cache.
+      await first;
+      return ask(bearer, token, address);
+    }
+    return asked.run(key, () => turns.run(address, {}, () => ask(bearer, token, address)));
   };
 }
 

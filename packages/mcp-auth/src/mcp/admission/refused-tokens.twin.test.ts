@@ -37,9 +37,9 @@ describe("with a defence off", () => {
       const one = actual.createExpiringMap<never>(10_000, fixedClock(1_700_000_000));
       return { ...actual, createExpiringMap: () => one };
     });
-    const { createPreRegisteredGate } = await import("../../pre-registered/authenticate.ts");
+    const { createAuthenticate } = await import("../../pre-registered/authenticate.ts");
     const asked: string[] = [];
-    const gate = createPreRegisteredGate({
+    const authenticate = createAuthenticate({
       settings: { credentials: undefined },
       vendor: async () => ({ id: "example" }) as ResolvedVendor,
       vendorClient: {
@@ -50,9 +50,9 @@ describe("with a defence off", () => {
       },
       now: fixedClock(1_700_000_000),
     });
-    await gate.identify("good");
-    for (let index = 0; index < 10_000; index += 1) await gate.identify(`junk-${index}`);
-    await gate.identify("good");
+    await authenticate("good");
+    for (let index = 0; index < 10_000; index += 1) await authenticate(`junk-${index}`);
+    await authenticate("good");
     expect(asked.filter((token) => token === "good")).toHaveLength(2);
   });
 });

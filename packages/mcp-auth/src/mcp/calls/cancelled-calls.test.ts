@@ -1,7 +1,7 @@
 /** A call that its client cancels, in both eras: the tool's signal fires, for that call alone, and never late. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { testGate } from "../../testing/test-caller.ts";
+import { testAuthenticate } from "../../testing/test-caller.ts";
 import { ERAS, openTestEndpoint, type SendOptions, type TestEndpoint } from "../../testing/test-endpoint.ts";
 import { defineTool } from "../../tool.ts";
 import { createRunningCalls } from "./running-calls.ts";
@@ -33,8 +33,8 @@ const release = new Map<string, () => void>();
 
 let endpoint: TestEndpoint;
 beforeAll(async () => {
-  const gate = testGate({ alice: { vendorTokens: ["a"] }, bob: { vendorTokens: ["b"] } });
-  endpoint = await openTestEndpoint({ tools }, { gate });
+  const authenticate = testAuthenticate({ alice: { vendorTokens: ["a"] }, bob: { vendorTokens: ["b"] } });
+  endpoint = await openTestEndpoint({ tools }, { authenticate });
 });
 beforeEach(() => {
   for (const one of [started, fired, release, signals]) one.clear();

@@ -2,7 +2,7 @@
 import type { Client } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { testGate } from "../../testing/test-caller.ts";
+import { testAuthenticate } from "../../testing/test-caller.ts";
 import { ERAS, openTestEndpoint, type TestEndpoint } from "../../testing/test-endpoint.ts";
 import { defineTool, type ToolAnswer, ToolError, toolResult } from "../../tool.ts";
 
@@ -67,7 +67,7 @@ const tools = [
 
 let endpoint: TestEndpoint;
 beforeAll(async () => {
-  endpoint = await openTestEndpoint({ tools }, { gate: testGate({ alice: { vendorTokens: ["t"] } }) });
+  endpoint = await openTestEndpoint({ tools }, { authenticate: testAuthenticate({ alice: { vendorTokens: ["t"] } }) });
 });
 afterAll(() => endpoint.close());
 const callLines = () => endpoint.lines.filter((line) => line.includes('"tool_call"'));

@@ -9,11 +9,11 @@ import {
   type InputRequiredResult,
   UrlElicitationRequiredError,
 } from "@modelcontextprotocol/server";
-import type { LinkQuestion, Ticket } from "../../mode.ts";
+import type { LinkRequest, Ticket } from "../../mode.ts";
 import type { Tool } from "../../tool.ts";
 import type { LinkedRequest } from "./call.ts";
 import type { LinkingDeps } from "./deps.ts";
-import type { AskedQuestion } from "./find-links.ts";
+import type { AskedLink } from "./find-links.ts";
 
 /** How a client is asked. */
 export type AskMode = "result" | "error" | "text";
@@ -28,7 +28,7 @@ type AskDeps = Pick<LinkingDeps, "vendors" | "connectionsUrl" | "mostTickets">;
 
 /** @param mode `text` if the call must not be repeated by the client itself */
 export async function ask(
-  questions: readonly AskedQuestion[],
+  requests: readonly AskedLink[],
   {
     tool,
     mode,
@@ -37,25 +37,25 @@ export async function ask(
   }: { tool: Pick<Tool, "name" | "title">; mode: AskMode; mayRepeat: boolean; linked: LinkedRequest },
   deps: AskDeps,
 ): Promise<Asked> {
-  const asked: { readonly question: AskedQuestion; readonly ticket: Ticket; readonly message: string }[] = [];
+  const asked: { readonly request: AskedLink; readonly ticket: Ticket; readonly message: string }[] = [];
   // One after another: each is a write to the same record.
-  for (const question of questions.slice(0, mode === "text" ? 1 : deps.mostTickets)) {
+  for (const request of requests.slice(0, mode === "text" ? 1 : deps.mostTickets)) {
     asked.push({
-      question,
-      ticket: await linked.links.ask({ vendor: question.vendor, scopes: question.scopes }),
-      message: messageOf(question, tool, mode === "text" ? "the user's" : "your", deps),
+      request,
+      ticket: await linked.links.ask({ vendor: request.vendor, scopes: request.scopes }),
+      message: messageOf(request, tool, mode === "text" ? "the user's" : "your", deps),
     });
   }
-  const vendors = asked.map(({ question: { vendor } }) => vendor);
+  const vendors = asked.map(({ request: { vendor } }) => vendor);
   if (mode === "result") {
-    const requests = asked.map(({ question, ticket: { url }, message }) => [
-      question.vendor,
+    const inputRequests = asked.map(({ request, ticket: { url }, message }) => [
+      request.vendor,
       inputRequired.elicitUrl({ message, url }),
     ]);
-    const tickets = asked.map(({ question: { vendor, isRepeated }, ticket: { id } }) => ({ vendor, id, isRepeated }));
+    const tickets = asked.map(({ request: { vendor, isRepeated }, ticket: { id } }) => ({ vendor, id, isRepeated }));
     const expiresAt = Math.max(...asked.map(({ ticket }) => ticket.expiresAt));
     const requestState = await linked.sealState(tickets, expiresAt);
-    return { vendors, answer: inputRequired({ inputRequests: Object.fromEntries(requests), requestState }) };
+    return { vendors, answer: inputRequired({ inputRequests: Object.fromEntries(inputRequests), requestState }) };
   }
   if (mode === "error") {
     const list = asked.map(({ ticket, message }) => ({
@@ -75,7 +75,7 @@ export async function ask(
 
 /** @param whose as the reader calls the user */
 function messageOf(
-  { vendor, scopes }: LinkQuestion,
+  { vendor, scopes }: LinkRequest,
   { name, title = name }: Pick<Tool, "name" | "title">,
   whose: "your" | "the user's",
   deps: AskDeps,
@@ -88,7 +88,7 @@ function messageOf(
 export type LinkRefusal = "link_declined" | "link_cancelled" | "scope_not_granted";
 
 /** A tool error whose first word is the code. */
-export function refusalOf(code: LinkRefusal, { vendor, scopes }: LinkQuestion, deps: AskDeps): CallToolResult {
+export function refusalOf(code: LinkRefusal, { vendor, scopes }: LinkRequest, deps: AskDeps): CallToolResult {
   const name = nameOf(vendor, deps);
   const words = {
     link_declined: `means that the user does not want to connect ${name}. Do not call the tool again unless the user asks for it`,

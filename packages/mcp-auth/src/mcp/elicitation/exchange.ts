@@ -64,7 +64,7 @@ export function createExchange(
 }
 
 function linksOf({ links }: Caller): LinkedRequest["links"] {
-  if (links === undefined) throw new TypeError("the gate gave a caller without links");
+  if (links === undefined) throw new TypeError("there is a caller without links");
   return links;
 }
 

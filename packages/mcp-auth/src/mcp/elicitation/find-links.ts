@@ -2,7 +2,7 @@
  * Whether the user has linked what a tool names, and what to ask for where not. Asked for is at
  * most what the deployment, the session and the tool's own list all have, with what the link has.
  */
-import type { CallerLinks, LinkQuestion, UserLink } from "../../mode.ts";
+import type { CallerLinks, LinkRequest, UserLink } from "../../mode.ts";
 import type { NeedsScope } from "../../tool.ts";
 import type { NamedVendor } from "../tools/tool-vendors.ts";
 import type { LinkingDeps } from "./deps.ts";
@@ -14,13 +14,13 @@ export type UsableLink = Extract<UserLink, { readonly state: "usable" }>;
 export interface FoundLinks {
   /** By the vendor's id. */
   readonly usable: ReadonlyMap<string, UsableLink>;
-  readonly questions: readonly AskedQuestion[];
+  readonly requests: readonly AskedLink[];
   /** The user was asked for these before and did not grant them. */
-  readonly notGranted: readonly LinkQuestion[];
+  readonly notGranted: readonly LinkRequest[];
 }
 
 /** A question, and whether the link had it all when it was asked. */
-export type AskedQuestion = LinkQuestion & Pick<AskedTicket, "isRepeated">;
+export type AskedLink = LinkRequest & Pick<AskedTicket, "isRepeated">;
 
 type FindDeps = Pick<LinkingDeps, "vendors">;
 
@@ -32,8 +32,8 @@ export async function findLinks(
   deps: FindDeps,
 ): Promise<FoundLinks> {
   const usable = new Map<string, UsableLink>();
-  const questions: AskedQuestion[] = [];
-  const notGranted: LinkQuestion[] = [];
+  const requests: AskedLink[] = [];
+  const notGranted: LinkRequest[] = [];
   const isRepeated = (id: string): boolean => open.some((ticket) => ticket.vendor === id && ticket.isRepeated);
   const read = await Promise.all(named.map(async (vendor) => ({ vendor, link: await links.read(vendor.id) })));
   for (const { vendor, link } of read) {
@@ -41,13 +41,13 @@ export async function findLinks(
     const refused = link.state === "usable" ? lacking.filter((scope) => link.notGranted.includes(scope)) : [];
     if (refused.length > 0) notGranted.push({ vendor: vendor.id, scopes: refused });
     else if (link.state !== "usable" || lacking.length > 0 || isRepeated(vendor.id))
-      questions.push({
-        ...questionOf(vendor, link, askableAt(vendor, links, deps)),
+      requests.push({
+        ...requestFor(vendor, link, askableAt(vendor, links, deps)),
         isRepeated: isRepeated(vendor.id),
       });
     else usable.set(vendor.id, link);
   }
-  return { usable, questions, notGranted };
+  return { usable, requests, notGranted };
 }
 
 /** A link of unknown scope may have all: the vendor's API decides. */
@@ -58,7 +58,7 @@ function lackingIn(link: UserLink, scopes: readonly string[]): readonly string[]
 }
 
 /** @param askable what may be asked for beyond what the link has */
-function questionOf({ id }: NamedVendor, link: UserLink, askable: readonly string[]): LinkQuestion {
+function requestFor({ id }: NamedVendor, link: UserLink, askable: readonly string[]): LinkRequest {
   const linked = link.state === "missing" ? [] : (link.scope ?? []);
   return { vendor: id, scopes: [...new Set([...linked, ...askable])] };
 }
@@ -86,7 +86,7 @@ export async function findLacking(
   links: CallerLinks,
   deps: FindDeps,
   askable = askableAt,
-): Promise<Pick<FoundLinks, "questions" | "notGranted"> | undefined> {
+): Promise<Pick<FoundLinks, "requests" | "notGranted"> | undefined> {
   const vendor = named.find((one) => one.name === name || one.id === name);
   if (vendor === undefined || scopes.length === 0) return undefined;
   const permitted = askable(vendor, links, deps);
@@ -94,12 +94,12 @@ export async function findLacking(
   const link = await links.read(vendor.id);
   const lacking = lackingIn(link, scopes);
   const isRepeated = link.state === "usable" && lacking.length === 0;
-  const asked = { questions: [{ ...questionOf(vendor, link, permitted), isRepeated }], notGranted: [] };
+  const asked = { requests: [{ ...requestFor(vendor, link, permitted), isRepeated }], notGranted: [] };
   if (link.state !== "usable") return asked;
   const refused = lacking.filter((scope) => link.notGranted.includes(scope));
   // The vendor says that the link lacks what it was granted with: asked for once more.
   for (const scope of scopes) {
     if (!lacking.includes(scope) && !(await link.lacks(scope))) refused.push(scope);
   }
-  return refused.length === 0 ? asked : { questions: [], notGranted: [{ vendor: vendor.id, scopes: refused }] };
+  return refused.length === 0 ? asked : { requests: [], notGranted: [{ vendor: vendor.id, scopes: refused }] };
 }

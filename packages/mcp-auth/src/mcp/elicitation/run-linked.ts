@@ -9,7 +9,7 @@ import {
   type UrlElicitationRequiredError,
 } from "@modelcontextprotocol/server";
 import { OAuthError } from "@oauth-broker/oauth-core";
-import type { CallerLinks, LinkQuestion } from "../../mode.ts";
+import type { CallerLinks, LinkRequest } from "../../mode.ts";
 import { NeedsScope, ToolError } from "../../tool.ts";
 import { ask, type AskMode, failure, type LinkRefusal, refusalOf } from "./asking.ts";
 import type { LinkedRequest, RunningToolCall, ToolCall } from "./call.ts";
@@ -85,7 +85,7 @@ async function leftByUser({
   return left[0];
 }
 
-type Found = Pick<Awaited<ReturnType<typeof findLinks>>, "questions" | "notGranted">;
+type Found = Pick<Awaited<ReturnType<typeof findLinks>>, "requests" | "notGranted">;
 
 async function findAfter(
   error: ToolError,
@@ -99,17 +99,17 @@ async function findAfter(
 
 /** @returns undefined when there is nothing to ask or to refuse */
 async function askFor(
-  { questions, notGranted }: Found,
+  { requests, notGranted }: Found,
   isRepeatable: boolean,
   { tool, context, era, linked }: LinkedCall,
   deps: RunLinkedDeps,
 ): Promise<LinkedAnswer | undefined> {
   if (notGranted[0] !== undefined) return refused("scope_not_granted", notGranted[0], deps);
-  if (questions.length === 0) return undefined;
+  if (requests.length === 0) return undefined;
   const canElicit = era === "modern" ? declaresUrlElicitation(context) : await linked.elicitsUrls();
   const elicited = era === "modern" ? "result" : "error";
   const mode = isRepeatable && canElicit ? elicited : "text";
-  const { answer, vendors } = await ask(questions, { tool, mode, mayRepeat: isRepeatable, linked }, deps);
+  const { answer, vendors } = await ask(requests, { tool, mode, mayRepeat: isRepeatable, linked }, deps);
   for (const vendor of vendors) deps.onAsked(vendor, mode);
   return { answer, reason: "link_asked" };
 }
@@ -118,7 +118,7 @@ function mayRepeat({ tool: { annotations = {} } }: Pick<ToolCall, "tool">): bool
   return annotations.readOnlyHint === true || annotations.idempotentHint === true;
 }
 
-function refused(code: LinkRefusal, about: LinkQuestion, deps: RunLinkedDeps): LinkedAnswer {
+function refused(code: LinkRefusal, about: LinkRequest, deps: RunLinkedDeps): LinkedAnswer {
   return { answer: refusalOf(code, about, deps), reason: code };
 }
 
@@ -135,7 +135,7 @@ function withToolErrors(links: CallerLinks): CallerLinks {
   return {
     sessionScope: (vendor) => links.sessionScope(vendor),
     read: (vendor) => translated(() => links.read(vendor)),
-    ask: (question) => translated(() => links.ask(question)),
+    ask: (request) => translated(() => links.ask(request)),
     ticketState: (id) => translated(() => links.ticketState(id)),
     cancel: (id) => translated(() => links.cancel(id)),
   };

@@ -3,7 +3,7 @@ import { createEgress } from "@oauth-broker/oauth-core/egress";
 import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
 import { expect, it } from "vitest";
 import type { Caller } from "../../mode.ts";
-import { testGate } from "../../testing/test-caller.ts";
+import { testAuthenticate } from "../../testing/test-caller.ts";
 import { ToolError } from "../../tool.ts";
 import { createVendorApi, type VendorApiDeps } from "./vendor-api.ts";
 
@@ -12,7 +12,10 @@ const NEVER = new AbortController().signal;
 /** @param answer the response of the vendor's API to a token */
 async function apiOf(answer: (token: string, url: string) => Response | Error, options: Partial<VendorApiDeps> = {}) {
   const sent: { readonly url: string; readonly authorization: string | null }[] = [];
-  const gate = testGate({ alice: { vendorTokens: ["first", "second"] }, bob: { vendorTokens: ["only"] } });
+  const authenticate = testAuthenticate({
+    alice: { vendorTokens: ["first", "second"] },
+    bob: { vendorTokens: ["only"] },
+  });
   const deps: VendorApiDeps = {
     vendor: async () => VENDOR,
     names: { id: "example", name: "Example" },
@@ -28,8 +31,8 @@ async function apiOf(answer: (token: string, url: string) => Response | Error, o
     vendorClient: { account: async (_, token) => (token === "first" ? undefined : { id: 7 }) },
     ...options,
   };
-  const as = async (user: string) => createVendorApi((await gate.identify(user)) as Caller, NEVER, deps);
-  return { alice: await as("alice"), bob: await as("bob"), sent, refusals: gate.refusals, deps };
+  const as = async (user: string) => createVendorApi((await authenticate(user)) as Caller, NEVER, deps);
+  return { alice: await as("alice"), bob: await as("bob"), sent, refusals: authenticate.refusals, deps };
 }
 
 const VENDOR = {
@@ -85,7 +88,7 @@ it("bar#UI-1 asks for the account of the subject whose ID token came with the ac
       },
     },
   });
-  const alice = (await testGate({ alice: { vendorTokens: ["first"] } }).identify("alice")) as Caller;
+  const alice = (await testAuthenticate({ alice: { vendorTokens: ["first"] } })("alice")) as Caller;
   const withIdToken: Caller = {
     ...alice,
     vendorToken: async () => ({ ...(await alice.vendorToken()), idToken: new Secret(`e30.${claims}.c2ln`) }),
@@ -141,7 +144,7 @@ it("reports outages and dead grants to the model in words, and passes on every o
   await close();
   const { deps } = await apiOf(ok);
   const dead: Caller = {
-    ...((await testGate({ eve: { vendorTokens: ["x"] } }).identify("eve")) as Caller),
+    ...((await testAuthenticate({ eve: { vendorTokens: ["x"] } })("eve")) as Caller),
     vendorToken: async () => {
       throw new OAuthError("invalid_grant", "The user must authorize again");
     },

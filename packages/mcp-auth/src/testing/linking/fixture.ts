@@ -19,7 +19,7 @@ import type { TokenRows } from "@oauth-broker/token-store";
 import { parseForms } from "../../../../simulators/src/html-forms.ts";
 import type { CallerLinks, Ticket } from "../../mode.ts";
 import type { LinkingDeps } from "../../hosted/pages/deps.ts";
-import { sweepQuestions } from "../../hosted/pages/store-link.ts";
+import { sweepPendingTokens } from "../../hosted/pages/store-link.ts";
 import { atVendor, linkKey } from "../../hosted/links/link.ts";
 import type { HostedSettings, HostedVendorSettings, LinkingSettings } from "../../settings.ts";
 import { CREDENTIALS, form, SCOPES, SERVER } from "../hosted-fixture.ts";
@@ -158,7 +158,7 @@ function fixtureOver(
     visitor: () => visitorOf(fixture),
     call: async (user = "user", scope = SESSION_SCOPE, clientId = DESK.clientId) => {
       const { session, tokens } = await fixture.sessions.start({ user, clientId, scope });
-      const links = (await fixture.gate.identify(tokens.accessToken))?.links;
+      const links = (await fixture.authenticate(tokens.accessToken))?.links;
       if (links === undefined) throw new Error("the caller has no links");
       return {
         links,
@@ -170,7 +170,7 @@ function fixtureOver(
     linked: async (name, user = "user") =>
       (await fixture.tokens.get(linkKey(user, atVendor(name, fixture))))?.tokens.accessToken.reveal(),
     revocations: (name) => providers[name].requests().filter(({ path }) => path === "/token/revocation").length,
-    sweep: () => sweepQuestions(deps),
+    sweep: () => sweepPendingTokens(deps),
     again: (changes = {}) =>
       fixtureOver(
         providers,

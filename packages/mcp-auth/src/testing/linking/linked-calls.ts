@@ -12,7 +12,7 @@ import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { Hono } from "hono";
 import { prefixScopes, scopesOfVendor } from "../../hosted/link-policy/scope.ts";
 import { createMcpEndpoint, type McpDeps } from "../../mcp/endpoint.ts";
-import type { Caller, CallerLinks, LinkQuestion, TicketState, UserLink } from "../../mode.ts";
+import type { Caller, CallerLinks, LinkRequest, TicketState, UserLink } from "../../mode.ts";
 import type { ServerDefinition } from "../../server.ts";
 import type { Tool } from "../../tool.ts";
 
@@ -28,7 +28,7 @@ export const CONFIGURED = {
 export type VendorId = keyof typeof CONFIGURED;
 
 /** A ticket as the server would store it. */
-export interface TestTicket extends LinkQuestion {
+export interface TestTicket extends LinkRequest {
   readonly id: string;
   readonly url: string;
   readonly user: string;
@@ -108,7 +108,7 @@ export async function openLinkedCalls(
     read: async (vendor) => stored.get(`${user} ${vendor}`) ?? { state: "missing" },
     ask: async (question) => {
       const open = tickets.find(
-        (one) => one.user === user && one.state === "open" && sameQuestion(one, question) && one.expiresAt > clock(),
+        (one) => one.user === user && one.state === "open" && isSameRequest(one, question) && one.expiresAt > clock(),
       );
       if (open !== undefined) return open;
       const id = `id-${tickets.length + 1}`;
@@ -128,25 +128,23 @@ export async function openLinkedCalls(
     onVendor: (_, token) => Response.json({ token }),
   };
   const deps: McpDeps = {
-    gate: {
-      identify: async (bearer) => {
-        const [user = "", clientId = ""] = bearer.split(".");
-        if (!USERS.includes(user)) return undefined;
-        const scope = scopes.get(bearer) ?? everyScope;
-        const caller: Caller = {
-          user,
-          scope,
-          vendorScope: undefined,
-          expiresAt: 4_000_000_000,
-          clientId,
-          links: callerLinks(user, scope),
-          vendorToken: async () => {
-            throw new Error("not with VENDORS");
-          },
-          refused: async () => undefined,
-        };
-        return caller;
-      },
+    authenticate: async (bearer) => {
+      const [user = "", clientId = ""] = bearer.split(".");
+      if (!USERS.includes(user)) return undefined;
+      const scope = scopes.get(bearer) ?? everyScope;
+      const caller: Caller = {
+        user,
+        scope,
+        vendorScope: undefined,
+        expiresAt: 4_000_000_000,
+        clientId,
+        links: callerLinks(user, scope),
+        vendorToken: async () => {
+          throw new Error("not with VENDORS");
+        },
+        refused: async () => undefined,
+      };
+      return caller;
     },
     addressOf: () => "203.0.113.9",
     resourceMetadata: "https://server.example/.well-known/oauth-protected-resource/mcp",
@@ -277,7 +275,7 @@ function parsed(json: string): unknown {
   }
 }
 
-function sameQuestion(one: LinkQuestion, other: LinkQuestion): boolean {
+function isSameRequest(one: LinkRequest, other: LinkRequest): boolean {
   return one.vendor === other.vendor && one.scopes.join(" ") === other.scopes.join(" ");
 }
 

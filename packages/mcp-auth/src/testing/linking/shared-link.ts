@@ -70,7 +70,7 @@ export async function openSharedLink(options: Partial<FixtureOptions> = {}): Pro
   const endpoint = createMcpEndpoint(
     { name: "test", version: "1.0.0", tools: TOOLS },
     {
-      gate: fixture.gate,
+      authenticate: fixture.authenticate,
       addressOf: () => "127.0.0.1",
       resourceMetadata: undefined,
       scope: scopes.join(" "),
