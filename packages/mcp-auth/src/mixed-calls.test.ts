@@ -1,6 +1,6 @@
 import { volume } from "@oauth-broker/oauth-core/testing";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { crossed, type MixedCalls, openMixedCalls } from "./testing/mixed-calls.ts";
+import { findCrossed, type MixedCalls, openMixedCalls } from "./testing/mixed-calls.ts";
 
 const USERS = volume({ test: 50, soak: 200 });
 /** The benchmark makes 100,000: `npm run bench -- --only mcp --mixed-calls 100000`. */
@@ -16,12 +16,12 @@ it("bar#RS-8 of calls of many users at once none gets another's account, and the
   const answers = await mixed.run(CALLS);
   expect(answers.length).toBeGreaterThanOrEqual(CALLS);
   expect(new Set(answers.map(({ caller }) => caller)).size).toBe(USERS);
-  expect(crossed(answers)).toEqual([]);
+  expect(findCrossed(answers)).toEqual([]);
 });
 
 it("bar#RS-8 nor while their vendor tokens are renewed", async () => {
   mixed.ageTokens();
   const before = mixed.refreshes();
-  expect(crossed(await mixed.run(3 * USERS))).toEqual([]);
+  expect(findCrossed(await mixed.run(3 * USERS))).toEqual([]);
   expect(mixed.refreshes() - before).toBeGreaterThanOrEqual(USERS);
 });

@@ -3,7 +3,7 @@
  * other's data, and the test notices.
  */
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { crossed, openMixedCalls } from "./testing/mixed-calls.ts";
+import { findCrossed, openMixedCalls } from "./testing/mixed-calls.ts";
 import type { createVendorApi } from "./mcp/tools/vendor-api.ts";
 import type { freshTokens } from "./hosted/links/link.ts";
 
@@ -44,7 +44,7 @@ describe("calls cross (twin of bar#RS-8)", () => {
   ])("where %s is shared: %s", async (what) => {
     const mixed = await openMixedCalls(20);
     shared.what = what;
-    const found = crossed(await mixed.run(200));
+    const found = findCrossed(await mixed.run(200));
     expect(found.length).toBeGreaterThan(10);
     expect(found.every(({ answered }) => typeof answered !== "string")).toBe(true);
     await mixed.close();

@@ -31,11 +31,11 @@ export function createOrigins(
   const isClient = cors === undefined ? isOurs : createKnownHost(settings, cors.allows);
   const isOurPage = createKnownHost(settings, (origin) => origin === "null");
   const isOurHost = createKnownHost(settings, () => true);
-  const guarded = (route: Route, isKnown: KnownHost): Route => onlyForUs(route, isKnown, settings.deploymentUrl);
+  const guardRoute = (route: Route, isKnown: KnownHost): Route => onlyForUs(route, isKnown, settings.deploymentUrl);
   return (route) => {
-    if (METADATA.has(route.path)) return guarded(readableByAll(route), isOurHost);
-    if (FORMS_WITHOUT_ORIGIN.has(route.path)) return guarded(route, isOurPage);
-    if (!CALLED_BY_CLIENTS.has(route.path)) return guarded(route, isOurs);
-    return guarded(cors === undefined ? route : withCors(route, cors), isClient);
+    if (METADATA.has(route.path)) return guardRoute(readableByAll(route), isOurHost);
+    if (FORMS_WITHOUT_ORIGIN.has(route.path)) return guardRoute(route, isOurPage);
+    if (!CALLED_BY_CLIENTS.has(route.path)) return guardRoute(route, isOurs);
+    return guardRoute(cors === undefined ? route : withCors(route, cors), isClient);
   };
 }

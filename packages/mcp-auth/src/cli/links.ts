@@ -57,7 +57,9 @@ export async function listLinks(user: string | undefined, links: OperatorLinks, 
   let count = 0;
   for await (const link of links.list(user)) {
     count += 1;
-    print(`${statusOf(link).padEnd(WIDTH)}  ${shown(link.vendor)}  ${shown(link.user)}${signInOf(link, links)}`);
+    print(
+      `${statusOf(link).padEnd(WIDTH)}  ${printable(link.vendor)}  ${printable(link.user)}${signInOf(link, links)}`,
+    );
   }
   const where = links.several === undefined ? "" : ` Users sign in at ${links.vendor.name}.`;
   print((count === 0 ? "No links." : `${count} ${count === 1 ? "link" : "links"}.`) + where);
@@ -71,7 +73,7 @@ function statusOf(link: Link): string {
 
 function signInOf({ vendor, signIn }: Link, { several }: OperatorLinks): string {
   if (several === undefined) return "";
-  return `  signed in at ${signIn === undefined ? shown(vendor) : `${shown(signIn.vendor)}, ${shown(signIn.issuer)}`}`;
+  return `  signed in at ${signIn === undefined ? printable(vendor) : `${printable(signIn.vendor)}, ${printable(signIn.issuer)}`}`;
 }
 
 /**
@@ -88,7 +90,7 @@ export async function revokeLink(user: string, links: OperatorLinks, output: Out
   for (const link of linked) if (link.foreign === true) say(whyForeign(link));
   if (linked.every(({ foreign }) => foreign === true)) {
     if (ended === 0)
-      print(`${shown(user)} has no link to ${vendor.name} and no session: links list names those who do.`);
+      print(`${printable(user)} has no link to ${vendor.name} and no session: links list names those who do.`);
     // What was asked for is so: a second run is no failure.
     return 0;
   }
@@ -106,8 +108,11 @@ export async function revokeLink(user: string, links: OperatorLinks, output: Out
 export async function endSessions(user: string, links: OperatorLinks, { print }: Output): Promise<number> {
   const { ended, hasIndex } = await links.endSessions(user);
   if (ended > 0) print(`${ended} ${ended === 1 ? "session" : "sessions"} ended.`);
-  else if (hasIndex) print(`The list of sessions of ${shown(user)} names none that is live.`);
-  else print(`There is no list of sessions of ${shown(user)}. A session in no list is not refreshed: ${UNLISTED_END}.`);
+  else if (hasIndex) print(`The list of sessions of ${printable(user)} names none that is live.`);
+  else
+    print(
+      `There is no list of sessions of ${printable(user)}. A session in no list is not refreshed: ${UNLISTED_END}.`,
+    );
   return ended;
 }
 
@@ -139,11 +144,11 @@ export async function linksOf(user: string, links: OperatorLinks): Promise<Link[
 
 /** Why a foreign row is left: it is of another user with the same name. */
 export function whyForeign({ vendor, signIn }: Link): string {
-  const where = signIn === undefined ? shown(vendor) : shown(signIn.vendor);
-  return `The link to ${shown(vendor)} is left: it is of a user who signed in at ${where}.`;
+  const where = signIn === undefined ? printable(vendor) : printable(signIn.vendor);
+  return `The link to ${printable(vendor)} is left: it is of a user who signed in at ${where}.`;
 }
 
 /** Names come from the vendor and are printed on a terminal. */
-export function shown(name: string): string {
+export function printable(name: string): string {
   return name.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "?");
 }

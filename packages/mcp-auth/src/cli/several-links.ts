@@ -10,7 +10,7 @@ import {
   type OperatorVendor,
   type Output,
   printRevocation,
-  shown,
+  printable,
   whyForeign,
 } from "./links.ts";
 
@@ -38,7 +38,7 @@ export async function revokeUser(user: string, links: SeveralLinks, output: Outp
   const left = linked.filter((link) => link.foreign === true || !ids.includes(link.vendor));
   for (const link of left) say(whyLeft(link));
   if (linked.length === 0 && ended === 0)
-    print(`${shown(user)} has no link and no session: links list names those who do.`);
+    print(`${printable(user)} has no link and no session: links list names those who do.`);
   return left.some(({ foreign }) => foreign !== true) ? 1 : exitCode;
 }
 
@@ -52,7 +52,7 @@ export async function revokeUser(user: string, links: SeveralLinks, output: Outp
 export async function revokeLinkAt(user: string, vendor: string, links: SeveralLinks, output: Output): Promise<number> {
   const found = [...links.several].find(([id, one]) => id === vendor || one.id === vendor);
   if (found === undefined) {
-    output.say(`${shown(vendor)} is not one of VENDORS: ${[...links.several.keys()].join(", ")}.`);
+    output.say(`${printable(vendor)} is not one of VENDORS: ${[...links.several.keys()].join(", ")}.`);
     return 1;
   }
   const [id, listed] = found;
@@ -60,7 +60,7 @@ export async function revokeLinkAt(user: string, vendor: string, links: SeveralL
   for (const link of linked) if (link.foreign === true) output.say(whyLeft(link));
   const isLinked = linked.some(({ foreign }) => foreign !== true);
   const exitCode = await end(user, { id, vendor: listed, isLinked }, links, output);
-  if (!isLinked) output.print(`${shown(user)} has no link to ${listed.name}.`);
+  if (!isLinked) output.print(`${printable(user)} has no link to ${listed.name}.`);
   return exitCode;
 }
 
@@ -86,5 +86,5 @@ async function end(
 function whyLeft(link: Link): string {
   return link.foreign === true
     ? whyForeign(link)
-    : `The link to ${shown(link.vendor)} is left: it is not one of VENDORS.`;
+    : `The link to ${printable(link.vendor)} is left: it is not one of VENDORS.`;
 }

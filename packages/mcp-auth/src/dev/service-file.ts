@@ -20,7 +20,7 @@ const REFERENCE = /^env:(.*)$/s;
  * @throws Error saying what is wrong with the file
  */
 export function parseServiceFile(text: string, own: Environment): ServiceFile {
-  const file = parsed(text);
+  const file = parseEntries(text);
   const { name, environment = {} } = file;
   if (typeof name !== "string" || name === "") throw new Error("service.yaml needs a name");
   if (typeof environment !== "object" || environment === null || Array.isArray(environment)) {
@@ -31,17 +31,17 @@ export function parseServiceFile(text: string, own: Environment): ServiceFile {
     if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") return [key, `${value}`];
     throw new Error(`${key} in service.yaml must be text: put it in quotation marks`);
   });
-  return { name, environment: Object.fromEntries(entries.flatMap((entry) => resolved(entry, own))) };
+  return { name, environment: Object.fromEntries(entries.flatMap((entry) => resolveEntry(entry, own))) };
 }
 
-function resolved([key, text]: [string, string], own: Environment): [string, string][] {
+function resolveEntry([key, text]: [string, string], own: Environment): [string, string][] {
   const [, name] = REFERENCE.exec(text) ?? [];
   if (name === undefined) return [[key, text]];
   const value = own[name];
   return value === undefined ? [] : [[key, value]];
 }
 
-function parsed(text: string): Readonly<Record<string, unknown>> {
+function parseEntries(text: string): Readonly<Record<string, unknown>> {
   let file: unknown;
   try {
     file = parse(text);

@@ -39,7 +39,7 @@ export function hostedRoutes(deps: HostedDeps, linking: Linking | undefined): Ro
   const addressOf = createCallerAddress(limits.trustedProxies);
   const routes =
     callback.kind === "server" ? serverRoutes(callback, deps, linking, addressOf) : platformRoutes(callback, deps);
-  return [...metadataRoutes(deps), ...limited(routes, deps, addressOf)];
+  return [...metadataRoutes(deps), ...limitRequests(routes, deps, addressOf)];
 }
 
 function metadataRoutes(deps: HostedDeps): Route[] {
@@ -171,7 +171,7 @@ function tokenRoutes(deps: TokenDeps): Route[] {
 const REFUSED_REQUESTS: ReadonlySet<string> = new Set([PATHS.token, PATHS.revoke]);
 
 /** Per address; the vendor is added to the log. */
-function limited(
+function limitRequests(
   routes: readonly Route[],
   { settings: { limits, vendor }, now }: HostedDeps,
   addressOf: CallerAddress,

@@ -68,12 +68,12 @@ export function createServerMetrics(
   return {
     ...base,
     countCalls: (log) =>
-      observed(log, (event, { tool = "", vendor: named = NONE, reason = "ok", mode = "" }) => {
+      observeLog(log, (event, { tool = "", vendor: named = NONE, reason = "ok", mode = "" }) => {
         if (event === "tool_call" || event === "tool_rejection") countCall({ tool, vendor: named, outcome: reason });
         if (event === "link_asked") countElicitation({ vendor: named, mode });
       }),
     countStorageEvents: (log) =>
-      observed(log, (event, { vendor: named = NONE, count }) => {
+      observeLog(log, (event, { vendor: named = NONE, count }) => {
         if (count !== 0) countStorageEvent({ vendor: named, event });
       }),
     countApiAnswer: (named, status) =>
@@ -103,7 +103,7 @@ function everyPart(vendors: readonly string[]): LabelRule {
 
 type Observe = (event: string, fields: LogFields) => void;
 
-function observed(log: Log, observe: Observe): Log {
+function observeLog(log: Log, observe: Observe): Log {
   const also =
     (level: "info" | "warn" | "error"): Log["info"] =>
     (event, fields = {}) => {

@@ -53,7 +53,7 @@ export interface MixedAnswer {
 }
 
 /** @returns the responses that contain another user's data, or none at all */
-export function crossed(answers: readonly MixedAnswer[]): readonly MixedAnswer[] {
+export function findCrossed(answers: readonly MixedAnswer[]): readonly MixedAnswer[] {
   return answers.filter(
     ({ caller, answered }) => typeof answered === "string" || answered.user !== caller || answered.sub !== caller,
   );

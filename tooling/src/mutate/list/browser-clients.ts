@@ -140,8 +140,8 @@ export const BROWSER_CLIENT_DEFENCES: readonly Mutation[] = [
   {
     defence: "No other origin may read our own pages and callbacks, whatever the list says",
     file: "packages/mcp-auth/src/origins.ts",
-    find: "if (!CALLED_BY_CLIENTS.has(route.path)) return guarded(route, isOurs);",
-    replace: "if (!CALLED_BY_CLIENTS.has(route.path)) return guarded(route, isClient);",
+    find: "if (!CALLED_BY_CLIENTS.has(route.path)) return guardRoute(route, isOurs);",
+    replace: "if (!CALLED_BY_CLIENTS.has(route.path)) return guardRoute(route, isClient);",
     tests: ["packages/mcp-auth/src/origins.test.ts"],
   },
   {

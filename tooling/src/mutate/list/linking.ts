@@ -207,7 +207,7 @@ export const LINKING_DEFENCES: readonly Mutation[] = [
   {
     defence: "A question that cannot be ended keeps no other user's tokens from being revoked",
     file: `${PAGES}/store-link.ts`,
-    find: 'await dropPending(pending, "ended", deps).catch((error: unknown) => notEnded(pending, error, deps));',
+    find: 'await dropPending(pending, "ended", deps).catch((error: unknown) => logNotEnded(pending, error, deps));',
     replace: 'await dropPending(pending, "ended", deps);',
     tests: [`${PAGES}/sweep.test.ts`],
   },

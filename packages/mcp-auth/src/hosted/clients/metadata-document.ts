@@ -150,16 +150,16 @@ async function fetchDocument(
 ): Promise<{ readonly client: ServerClient; readonly cacheSeconds: number }> {
   const answer = await fetch(url, { headers: { accept: "application/json" }, redirect: "manual" }).catch(
     (cause: unknown) => {
-      throw refused("no usable answer", cause);
+      throw invalidDocument("no usable answer", cause);
     },
   );
-  if (answer.status !== 200) throw refused(`status ${answer.status}`);
+  if (answer.status !== 200) throw invalidDocument(`status ${answer.status}`);
   if (!/^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(answer.headers.get("content-type") ?? "")) {
-    throw refused("not JSON");
+    throw invalidDocument("not JSON");
   }
   const document = await readDocument(answer);
   // A copied or referenced document of another client does not describe this one.
-  if (document["client_id"] !== url) throw refused("client_id is another");
+  if (document["client_id"] !== url) throw invalidDocument("client_id is another");
   try {
     const { clientName, redirectUris } = readDocumentMetadata(document);
     return {
@@ -167,7 +167,7 @@ async function fetchDocument(
       cacheSeconds: cacheSeconds(answer.headers.get("cache-control")),
     };
   } catch (error) {
-    throw refused(error instanceof OAuthError ? error.description : "unreadable");
+    throw invalidDocument(error instanceof OAuthError ? error.description : "unreadable");
   }
 }
 
@@ -176,7 +176,7 @@ async function readDocument(answer: Response): Promise<JsonObject> {
     .text()
     .then(parseJsonObject)
     .catch((cause: unknown) => {
-      throw refused("not a JSON object of at most five kilobytes without duplicate names", cause);
+      throw invalidDocument("not a JSON object of at most five kilobytes without duplicate names", cause);
     });
 }
 
@@ -192,7 +192,7 @@ function cacheSeconds(cacheControl: string | null): number {
  *
  * @param detail for the log
  */
-function refused(detail: string, cause?: unknown): OAuthError {
+function invalidDocument(detail: string, cause?: unknown): OAuthError {
   return new OAuthError(
     "invalid_client",
     "The application describes itself at an address that cannot be read, or not as this server needs it",

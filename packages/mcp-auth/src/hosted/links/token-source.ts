@@ -41,7 +41,7 @@ export function tokenSource(
   deps: LinkDeps,
 ): VendorTokenSource {
   const first = { tokens: read, until: deps.now() + FIRST_SECONDS };
-  const checked = (tokens: StoredTokens): VendorToken => {
+  const requireChecked = (tokens: StoredTokens): VendorToken => {
     requireSameLink(tokens, read, admitted ?? []);
     return vendorToken(tokens);
   };
@@ -49,13 +49,13 @@ export function tokenSource(
     vendorToken: async () => {
       if (isYoung(first, deps.now)) return vendorToken(first.tokens);
       const tokens = await readLinked(user, deps);
-      if (typeof tokens === "object") return checked(tokens);
+      if (typeof tokens === "object") return requireChecked(tokens);
       throw new OAuthError("invalid_grant", "The user must authorize again", { reason: "reauthorization_required" });
     },
     refused: async ({ version }) => {
       first.until = 0;
       const tokens = await readLinked(user, deps, { refused: version });
-      return typeof tokens !== "object" || tokens.version === version ? undefined : checked(tokens);
+      return typeof tokens !== "object" || tokens.version === version ? undefined : requireChecked(tokens);
     },
   };
 }

@@ -113,7 +113,7 @@ const INDEX: RecordKey = { kind: "link-questions", id: "all" };
 export function createPendingTokens(deps: PendingTokensDeps, limits = PENDING_LIMITS): PendingTokens {
   const { records, now, source } = deps;
 
-  const opened = async ({ key: { id }, data }: StoredRecord): Promise<WaitingLink> => {
+  const openPending = async ({ key: { id }, data }: StoredRecord): Promise<WaitingLink> => {
     const { user, vendor, linkVersion, isOther, sealed, ticketId, cookieHash } = data as PendingData;
     const text = open(await sealingKey(cookieHash, deps), sealed, ["link-question", id]).toString("utf8");
     const tokens = toTokens(JSON.parse(text) as PlainTokens);
@@ -150,7 +150,7 @@ export function createPendingTokens(deps: PendingTokensDeps, limits = PENDING_LI
   };
 
   const endedOf = async (record: StoredRecord): Promise<WaitingLink | undefined> => {
-    const pending = await opened(record);
+    const pending = await openPending(record);
     return (await take(pending.id, textOf(record, "cookieHash"))) ? pending : undefined;
   };
   const takeDue = async (id: string): Promise<WaitingLink | undefined> => {
@@ -206,7 +206,7 @@ export function createPendingTokens(deps: PendingTokensDeps, limits = PENDING_LI
     find: async (vendor, cookieHash) => {
       // For five minutes: the pointer to it expires.
       const record = await waitingIn(vendor, cookieHash);
-      return record === undefined ? undefined : opened(record);
+      return record === undefined ? undefined : openPending(record);
     },
 
     take,
@@ -268,11 +268,11 @@ function fromTokens({ accessToken, refreshToken, idToken, vendorData, link, ...r
     ...(refreshToken === undefined ? {} : { refreshToken: refreshToken.reveal() }),
     ...(idToken === undefined ? {} : { idToken: idToken.reveal() }),
     ...(vendorData === undefined ? {} : { vendorData: vendorData.reveal() }),
-    ...(link === undefined ? {} : { link: { ...link, ...revealed(link.label) } as NonNullable<PlainTokens["link"]> }),
+    ...(link === undefined ? {} : { link: { ...link, ...revealLabel(link.label) } as NonNullable<PlainTokens["link"]> }),
   };
 }
 
-function revealed(label: Secret | undefined): { readonly label?: string } {
+function revealLabel(label: Secret | undefined): { readonly label?: string } {
   return label === undefined ? {} : { label: label.reveal() };
 }
 

@@ -61,7 +61,7 @@ export async function takeTokens(brought: BroughtTokens, cookieHash: string, dep
     const details = await describe(brought, { account, scope, stored }, at);
     const tokens: TokenSet = { ...bare, link: details };
     const pending = { user, vendor: listed, linkVersion, tokens, ...(ticketId === undefined ? {} : { ticketId }) };
-    if (present !== linkVersion) return await tooLate(pending, at); //               3  not over a disconnect
+    if (present !== linkVersion) return await discardLate(pending, at); //               3  not over a disconnect
     const isOther = typeof stored === "object" && !isSameAccount(account, accountIn(stored, user, listed, deps));
     const isFewer = typeof stored === "object" && losesScope(stored, scope, at);
     if (isOther || isFewer) {
@@ -114,7 +114,7 @@ export async function sweepPendingTokens(deps: Linking, stopping?: AbortSignal):
     const pending = await pendingTokens.takeDue(due).catch((error: unknown) => {
       // The store or the key service is down: all of them wait.
       if (error instanceof OAuthError) throw error;
-      notEnded(due, error, deps);
+      logNotEnded(due, error, deps);
     });
     if (pending !== undefined) await endUnanswered(pending, deps);
   }
@@ -122,10 +122,10 @@ export async function sweepPendingTokens(deps: Linking, stopping?: AbortSignal):
 
 /** A failure is that of this question alone: its tokens were taken out of the store, and expire. */
 async function endUnanswered(pending: WaitingLink, deps: Linking): Promise<void> {
-  await dropPending(pending, "ended", deps).catch((error: unknown) => notEnded(pending, error, deps));
+  await dropPending(pending, "ended", deps).catch((error: unknown) => logNotEnded(pending, error, deps));
 }
 
-function notEnded({ vendor }: DueLink, error: unknown, { log }: Pick<Linking, "log">): void {
+function logNotEnded({ vendor }: DueLink, error: unknown, { log }: Pick<Linking, "log">): void {
   log.warn("question_not_ended", { vendor, ...errorFields(error) });
 }
 
@@ -138,13 +138,13 @@ async function store(
   const key = linkKey(user, at);
   const isForeignGone = await endForeignLink(user, at);
   const over = isForeignGone ? (await at.tokens.readLink(key)).linkVersion : linkVersion;
-  if ((await at.tokens.link(key, tokens, over)) === "conflict") return tooLate({ user, tokens }, at);
+  if ((await at.tokens.link(key, tokens, over)) === "conflict") return discardLate({ user, tokens }, at);
   if (replaced !== undefined) await revokeAtVendor(replaced.tokens, at);
   return "linked";
 }
 
 /** Linked or disconnected since the page was shown: stored nowhere, and revoked. */
-async function tooLate({ user, tokens }: Pick<PendingLink, "user" | "tokens">, at: LinkDeps): Promise<Outcome> {
+async function discardLate({ user, tokens }: Pick<PendingLink, "user" | "tokens">, at: LinkDeps): Promise<Outcome> {
   await discardTokens(tokens, { user, account: tokens.link?.account }, at);
   return "link_changed";
 }

@@ -148,7 +148,7 @@ async function readOrMake(options: ServerKeyOptions, replaceUnsealed: ReplaceUns
 /** @returns undefined when another process was faster: its key is used */
 async function make(options: ServerKeyOptions): Promise<Buffer | undefined> {
   const key = randomBytes(SERVER_KEY_BYTES);
-  const { stage, data } = await closed(key, options);
+  const { stage, data } = await sealKey(key, options);
   const made = await options.records.create({ key: KEY, stage, data: { v: 1, ...data }, expiresAt: NEVER });
   return made === "created" ? key : undefined;
 }
@@ -170,7 +170,7 @@ async function read(
   }
   if (keys === undefined) return requireLength(Buffer.from(plain, "base64url"));
   const key = replaceUnsealed(options.adoptUnsealed === true);
-  const { stage: next, data: set } = await closed(key, options);
+  const { stage: next, data: set } = await sealKey(key, options);
   const moved = await records.advance(KEY, { stage, expect: { key: plain } }, { stage: next, set, remove: ["key"] });
   return moved.outcome === "moved" ? key : undefined;
 }
@@ -195,7 +195,7 @@ function keyInPlaceOfUnsealed(adoptUnsealed: boolean): Buffer {
   });
 }
 
-async function closed(key: Buffer, options: ServerKeyOptions): Promise<{ readonly stage: string; data: JsonObject }> {
+async function sealKey(key: Buffer, options: ServerKeyOptions): Promise<{ readonly stage: string; data: JsonObject }> {
   if (options.keys === undefined) return { stage: "plain", data: { key: key.toString("base64url") } };
   const { dataKey, wrapped } = await options.keys.newDataKey(serverKeyContext(options.context));
   return { stage: "sealed", data: { wrapped, sealed: seal(dataKey, key, PLACE) } };

@@ -55,18 +55,18 @@ export async function refreshSession(
 ): Promise<IssuedTokens> {
   for (let tries = 0; tries < TRIES; tries += 1) {
     const session = await readSession(presented.sessionId, deps);
-    if (session === undefined || !session.isLive) throw refused("the session has ended or expired");
+    if (session === undefined || !session.isLive) throw invalidRefreshToken("the session has ended or expired");
     //= bar#AS-14
-    if (session.clientId !== request.clientId) throw refused("the refresh token is another client's");
+    if (session.clientId !== request.clientId) throw invalidRefreshToken("the refresh token is another client's");
     const standing = deps.standingOf(presented, session);
-    if (standing === "unknown") throw refused("the session does not know the refresh token");
+    if (standing === "unknown") throw invalidRefreshToken("the session does not know the refresh token");
     if (isReuse(standing, session, deps.now())) {
       //= rfc9700#4.14.2
       await deps.end(session);
-      throw refused("the refresh token was spent before: the session has ended");
+      throw invalidRefreshToken("the refresh token was spent before: the session has ended");
     }
     const listedUntil = await deps.index.listedUntil(session.user, session.id);
-    if (listedUntil === undefined) throw notListed();
+    if (listedUntil === undefined) throw unlistedSession();
     const scope = requestedScope(request, session);
     if (standing === "previous" && session.previous !== undefined) {
       return toIssuedTokens(openAnswer(session.previous.sealed, token, session.id), deps.now());
@@ -109,7 +109,7 @@ async function rotate(
   const expiresAt = Math.min(now() + REFRESH_TOKEN_LIFETIME_SECONDS, endsAt);
   const indexedUntil =
     session.indexedUntil < expiresAt ? await deps.index.extend(session.user, session.id) : session.indexedUntil;
-  if (indexedUntil === undefined) throw notListed();
+  if (indexedUntil === undefined) throw unlistedSession();
   const { answer, access, refreshHash } = await issue({ sessionId: session.id, generation, scope, endsAt });
   const isWhole = scope === session.scope;
   const live = session.access.filter((one) => one.expiresAt > now());
@@ -143,11 +143,11 @@ async function rotate(
  * of the table, is worth no more than the access tokens that were valid when it was copied.
  */
 //= bar#TS-19
-function notListed(): OAuthError {
-  return refused("the index of the user's sessions does not list the session");
+function unlistedSession(): OAuthError {
+  return invalidRefreshToken("the index of the user's sessions does not list the session");
 }
 
 /** One sentence for all causes: the caller learns nothing about which. */
-function refused(detail: string): OAuthError {
+function invalidRefreshToken(detail: string): OAuthError {
   return new OAuthError("invalid_grant", "The refresh token is not valid", { detail });
 }

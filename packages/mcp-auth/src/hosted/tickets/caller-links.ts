@@ -23,7 +23,7 @@ export function userLinks(session: LiveSession, deps: UserLinksDeps): CallerLink
   return {
     sessionScope: (vendor) => deps.settings.links.scopesAt(scope, vendor),
     read: async (vendor) => readUserLink(user, atVendor(vendor, deps)),
-    ask: async (request) => tickets.ask({ ...owner, sessionId, ...(await askable(request, user, scope, deps)) }),
+    ask: async (request) => tickets.ask({ ...owner, sessionId, ...(await requireAskable(request, user, scope, deps)) }),
     ticketState: (id) => tickets.stateOf(id, owner),
     cancel: (id) => tickets.cancel(id, owner),
   };
@@ -70,7 +70,7 @@ async function markLacking(scope: string, user: string, read: StoredTokens, deps
  *
  * @throws OAuthError server_error for more: the caller of this has checked it
  */
-async function askable(
+async function requireAskable(
   request: LinkRequest,
   user: string,
   sessionScope: readonly string[],

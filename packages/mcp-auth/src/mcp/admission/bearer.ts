@@ -37,15 +37,15 @@ export async function requireCaller(
   const token = bearerToken(header);
   // rfc6750#3.1: a request without a token gets no error code.
   if (token === undefined) return { challenge: bearerChallenge(hints) };
-  const refused = (error: BearerError): { readonly challenge: Answer } => ({
+  const challengeFor = (error: BearerError): { readonly challenge: Answer } => ({
     challenge: bearerChallenge({ ...hints, error }),
   });
   try {
     const caller = await authenticate(token, address);
-    return caller === undefined ? refused(INVALID_TOKEN) : { caller };
+    return caller === undefined ? challengeFor(INVALID_TOKEN) : { caller };
   } catch (error) {
     // A 401 would make the client refresh a token that is good, and end here again.
-    if (toOAuthError(error).extras.vendorError === "insufficient_scope") return refused(INSUFFICIENT_SCOPE);
+    if (toOAuthError(error).extras.vendorError === "insufficient_scope") return challengeFor(INSUFFICIENT_SCOPE);
     throw toOutage(error, "The token cannot be checked now");
   }
 }

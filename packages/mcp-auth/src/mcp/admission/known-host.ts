@@ -45,17 +45,17 @@ export function createKnownHost(
 /** Most often a proxy has put its own name for this server there. */
 function hostDetail(host: string | undefined, deploymentUrl: string | undefined): string {
   const expected = deploymentUrl === undefined ? "localhost or 127.0.0.1" : new URL(deploymentUrl).host;
-  return `expected Host ${expected}, got ${shown(host)}: a proxy in front has to keep the Host of the request`;
+  return `expected Host ${expected}, got ${quoteHeader(host)}: a proxy in front has to keep the Host of the request`;
 }
 
 function originDetail(origin: string | undefined): string {
-  return `Origin ${shown(origin)} is neither our own nor in ALLOWED_ORIGINS`;
+  return `Origin ${quoteHeader(origin)} is neither our own nor in ALLOWED_ORIGINS`;
 }
 
 const LONGEST_SHOWN = 100;
 
 /** A header of a stranger, for the log: what a host or an origin can have, and no more of it than fits. */
-function shown(header = "none"): string {
+function quoteHeader(header = "none"): string {
   return header.slice(0, LONGEST_SHOWN).replace(/[^\w.:/[\]-]/g, "?");
 }
 

@@ -28,7 +28,7 @@ export interface RunningCalls {
 }
 
 /** Why a signal fired, for a tool that asks: an AbortError, as of `fetch`. */
-function cancelled(why: string): DOMException {
+function abortReason(why: string): DOMException {
   return new DOMException(`The call was cancelled: ${why}`, "AbortError");
 }
 
@@ -47,7 +47,7 @@ export function createRunningCalls(): RunningCalls {
     run: async ({ from, id, request }, work) => {
       const key = keyOf(from, id);
       const controller = new AbortController();
-      const disconnected = (): void => controller.abort(cancelled("the client has left"));
+      const disconnected = (): void => controller.abort(abortReason("the client has left"));
       if (request.aborted) disconnected();
       request.addEventListener("abort", disconnected);
       begin(key, controller);
@@ -68,11 +68,11 @@ export function createRunningCalls(): RunningCalls {
     },
     cancel: (from, id) => {
       const [only, ...others] = running.get(keyOf(from, id)) ?? [];
-      if (others.length === 0) only?.abort(cancelled("by the client"));
+      if (others.length === 0) only?.abort(abortReason("by the client"));
     },
     cut: async () => {
       for (const controllers of running.values())
-        for (const controller of controllers) controller.abort(cancelled("the server ends"));
+        for (const controller of controllers) controller.abort(abortReason("the server ends"));
       await Promise.all(works);
     },
   };

@@ -39,14 +39,14 @@ function fitJson(value: unknown): JsonValue {
     | string
     | undefined;
   if (json === undefined) throw new TypeError(`the tool returned a ${typeof value}`);
-  return JSON.parse(wellFormed(json)) as JsonValue;
+  return JSON.parse(replaceHalfPairs(json)) as JsonValue;
 }
 
 /**
  * `JSON.stringify` escapes half of a surrogate pair, and nothing else as `\uD…`: parsers of other
  * languages refuse such a text as a whole.
  */
-function wellFormed(json: string): string {
+function replaceHalfPairs(json: string): string {
   return json.replace(/\\(?:u(d[89a-f][\da-f]{2})|.)/g, (escape, half: string | undefined) =>
     half === undefined ? escape : "\\ufffd",
   );

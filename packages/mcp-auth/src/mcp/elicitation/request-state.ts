@@ -55,7 +55,7 @@ export function createRequestStates(
     open: async (state, call) => {
       if (!state.startsWith(STATE_PREFIX) || state.length > MOST_CHARACTERS) return undefined;
       const key = await seals.derive("request-state");
-      const text = unsealed(() => open(key, state.slice(STATE_PREFIX.length), bindings(call, source)));
+      const text = tryOpen(() => open(key, state.slice(STATE_PREFIX.length), bindings(call, source)));
       if (text === undefined) return undefined;
       const { tickets, expiresAt } = JSON.parse(text) as Parameters<RequestStates["seal"]>[0];
       return expiresAt > now() ? tickets : undefined;
@@ -72,7 +72,7 @@ function bindingsOf(
 }
 
 /** @returns undefined for whatever does not open */
-export function unsealed(opened: () => Buffer): string | undefined {
+export function tryOpen(opened: () => Buffer): string | undefined {
   try {
     return opened().toString("utf8");
   } catch {

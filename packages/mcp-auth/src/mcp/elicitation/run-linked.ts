@@ -49,9 +49,9 @@ export async function runLinked(
   const { named, caller, linked, signal } = call;
   const { links } = linked;
   const left = await leftByUser(call);
-  if (left !== undefined) return refused(left.code, { vendor: left.vendor, scopes: [] }, deps);
+  if (left !== undefined) return answerRefusal(left.code, { vendor: left.vendor, scopes: [] }, deps);
   const { open, denied } = await deps.wait(linked.asked, caller.user, links, signal);
-  if (denied[0] !== undefined) return refused("link_declined", { vendor: denied[0], scopes: [] }, deps);
+  if (denied[0] !== undefined) return answerRefusal("link_declined", { vendor: denied[0], scopes: [] }, deps);
   if (signal.aborted) return { answer: failure("The call was cancelled"), reason: "call_cancelled" };
   const found = await findLinks(named, open, links, deps);
   const before = await askFor(found, true, call, deps);
@@ -104,7 +104,7 @@ async function askFor(
   { tool, context, era, linked }: LinkedCall,
   deps: RunLinkedDeps,
 ): Promise<LinkedAnswer | undefined> {
-  if (notGranted[0] !== undefined) return refused("scope_not_granted", notGranted[0], deps);
+  if (notGranted[0] !== undefined) return answerRefusal("scope_not_granted", notGranted[0], deps);
   if (requests.length === 0) return undefined;
   const canElicit = era === "modern" ? declaresUrlElicitation(context) : await linked.elicitsUrls();
   const elicited = era === "modern" ? "result" : "error";
@@ -118,13 +118,13 @@ function mayRepeat({ tool: { annotations = {} } }: Pick<ToolCall, "tool">): bool
   return annotations.readOnlyHint === true || annotations.idempotentHint === true;
 }
 
-function refused(code: LinkRefusal, about: LinkRequest, deps: RunLinkedDeps): LinkedAnswer {
+function answerRefusal(code: LinkRefusal, about: LinkRequest, deps: RunLinkedDeps): LinkedAnswer {
   return { answer: refusalOf(code, about, deps), reason: code };
 }
 
 /** An outage of our own store is no fault of the tool or the user. */
 function withToolErrors(links: CallerLinks): CallerLinks {
-  const translated = async <T>(asked: () => Promise<T>): Promise<T> => {
+  const translateOutage = async <T>(asked: () => Promise<T>): Promise<T> => {
     try {
       return await asked();
     } catch (error) {
@@ -134,9 +134,9 @@ function withToolErrors(links: CallerLinks): CallerLinks {
   };
   return {
     sessionScope: (vendor) => links.sessionScope(vendor),
-    read: (vendor) => translated(() => links.read(vendor)),
-    ask: (request) => translated(() => links.ask(request)),
-    ticketState: (id) => translated(() => links.ticketState(id)),
-    cancel: (id) => translated(() => links.cancel(id)),
+    read: (vendor) => translateOutage(() => links.read(vendor)),
+    ask: (request) => translateOutage(() => links.ask(request)),
+    ticketState: (id) => translateOutage(() => links.ticketState(id)),
+    cancel: (id) => translateOutage(() => links.cancel(id)),
   };
 }

@@ -7,7 +7,7 @@ import { CLIENT_CAPABILITIES_META_KEY, type ServerContext } from "@modelcontextp
 import { open, seal } from "@oauth-broker/token-store";
 import type { Caller } from "../../mode.ts";
 import type { LinkingDeps } from "./deps.ts";
-import { unsealed } from "./request-state.ts";
+import { tryOpen } from "./request-state.ts";
 
 export interface McpSessions {
   /**
@@ -41,7 +41,7 @@ export function createMcpSessions(
     elicitsUrls: async (header, caller) => {
       if (header === null || header.length > MOST_CHARACTERS) return false;
       const key = await seals.derive("mcp-session");
-      const text = unsealed(() => open(key, header, bindings(caller, source)));
+      const text = tryOpen(() => open(key, header, bindings(caller, source)));
       return text !== undefined && hasUrlElicitation((JSON.parse(text) as { capabilities: unknown }).capabilities);
     },
   };
