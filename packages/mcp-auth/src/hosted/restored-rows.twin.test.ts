@@ -21,7 +21,7 @@ it.each(["its row put back", "its index removed"])(
       const real = await original<typeof Index>();
       const createUserSessions = (deps: Index.UserSessionsDeps): Index.UserSessions => ({
         ...real.createUserSessions(deps),
-        listedUntil: async () => Infinity,
+        listedUntil: async () => 4_000_000_000,
       });
       return { ...real, createUserSessions };
     });

@@ -23,17 +23,16 @@ import type { Tool } from "../tool.ts";
 import { type BearerDeps, requireCaller } from "./admission/bearer.ts";
 import type { Era, LinkedRequest } from "./elicitation/call.ts";
 import type { LinkingDeps } from "./elicitation/deps.ts";
-import { createExchange } from "./elicitation/exchange.ts";
-import { createWaiting } from "./elicitation/waiting.ts";
+import { callsOfOne, callsOfSeveral } from "./call-policy.ts";
 import { isForUser } from "./people.ts";
-import { type RunDeps, runTool, type RunToolDeps } from "./run-tool.ts";
-import { scopesOfResource } from "../resource/scopes.ts";
+import { type RunDeps, runTool } from "./run-tool.ts";
+import type { VendorApiDeps } from "./tools/vendor-api.ts";
 import { createRunningCalls } from "./calls/running-calls.ts";
 import { convertedOnce } from "./tools/tool-schema.ts";
 import { type NamedVendor, vendorsOf } from "./tools/tool-vendors.ts";
 import { callerIn, requireWholeToken } from "./admission/whole-token.ts";
 
-export interface McpDeps extends BearerDeps, RunToolDeps {
+export interface McpDeps extends BearerDeps, VendorApiDeps, Pick<RunDeps, "log" | "showToAuthor"> {
   readonly addressOf: CallerAddress;
   /** With `VENDORS`. */
   readonly linking?: LinkingDeps;
@@ -61,26 +60,29 @@ export interface McpEndpoint {
  */
 export function createMcpEndpoint(definition: ServerDefinition, deps: McpDeps): McpEndpoint {
   const { linking } = deps;
+  const toolNames = new Set(definition.tools.map(({ name }) => name));
+  const policy =
+    linking === undefined
+      ? callsOfOne(deps)
+      : callsOfSeveral(linking, deps, { toolNames, maxBodyBytes: MAX_BODY_BYTES });
   const tools = definition.tools.map((tool) => ({
     tool,
-    named: vendorsOf(tool, linking?.signIn ?? deps.names.id),
+    named: vendorsOf(tool, policy.signIn),
     inputSchema: convertedOnce(tool.input),
   }));
   const calls = createRunningCalls();
-  const runDeps: RunDeps = { ...deps, calls, linked: linking && { ...linking, wait: createWaiting(linking) } };
-  requireSound(definition, tools, { ...deps, ...runDeps });
+  const serverDeps: ServerDeps = { ...deps, calls, policy };
+  requireSound(definition, tools, serverDeps);
   const serverFor = ({ era, authInfo }: { readonly era: Era; readonly authInfo?: AuthInfo }): McpServer =>
-    createServer(definition, tools, { era, from: originIn(authInfo) }, { ...deps, ...runDeps });
+    createServer(definition, tools, { era, from: originIn(authInfo) }, serverDeps);
   const handler = createMcpHandler(serverFor, {
     legacy: "stateless",
     maxRequestBodySize: MAX_BODY_BYTES,
     onerror: (error) => deps.log.info("mcp_refused", { errorName: error.name }),
   });
-  const toolNames = new Set(definition.tools.map(({ name }) => name));
-  const exchange = linking && createExchange({ ...linking, log: deps.log, toolNames, maxBodyBytes: MAX_BODY_BYTES });
-  const everyScope = tools.flatMap((prepared) => scopesOf(prepared, deps) ?? []);
+  const everyScope = tools.flatMap(({ tool, named }) => policy.scopesOf(tool, named) ?? []);
   const callerOf = async (c: Context, trace: Trace): ReturnType<typeof requireCaller> => {
-    if (linking === undefined) trace.vendor = deps.names.id;
+    if (policy.vendorOfRequest !== undefined) trace.vendor = policy.vendorOfRequest;
     return requireCaller(c.req.header("authorization"), deps.addressOf(c), deps);
   };
   return {
@@ -94,10 +96,9 @@ export function createMcpEndpoint(definition: ServerDefinition, deps: McpDeps): 
         const { caller } = found;
         if (caller.clientId !== undefined) trace.clientId = caller.clientId;
         const authInfo = toAuthInfo(caller, callOrigin(c), everyScope, deps);
-        if (exchange === undefined) return handler.fetch(c.req.raw, { authInfo });
-        return exchange(c.req.raw, caller, (request, linked, parsedBody) =>
+        return policy.exchange(c.req.raw, caller, (request, linked, parsedBody) =>
           handler.fetch(request, {
-            authInfo: { ...authInfo, extra: { ...authInfo.extra, linked } },
+            authInfo: { ...authInfo, extra: { ...authInfo.extra, ...defined({ linked }) } },
             ...defined({ parsedBody }),
           }),
         );
@@ -233,16 +234,8 @@ function register(prepared: PreparedTool, server: McpServer, era: Era, deps: Ser
 }
 
 function challengeOf(prepared: PreparedTool, deps: ServerDeps): ScopeChallengeHandler | undefined {
-  const scopes = scopesOf(prepared, deps);
+  const scopes = deps.policy.scopesOf(prepared.tool, prepared.named);
   if (scopes === undefined) return requireWholeToken(deps.scope === "" ? [] : deps.scope.split(" "));
   const [first, ...others] = scopes;
   return first === undefined ? undefined : requireScopes(first, ...others);
-}
-
-/** What the bearer token must permit; undefined: everything that the vendor token does. */
-function scopesOf({ tool, named }: PreparedTool, { linking }: Pick<McpDeps, "linking">): readonly string[] | undefined {
-  if (linking !== undefined)
-    return scopesOfResource(named.flatMap(({ id, scopes = [] }) => linking.nameScopes(scopes, id)));
-  const scopes = tool.vendors === undefined ? tool.scopes : named.flatMap(({ scopes: of = [] }) => of);
-  return scopes && scopesOfResource(scopes);
 }

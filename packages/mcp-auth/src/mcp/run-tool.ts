@@ -13,26 +13,21 @@ import { errorFields, inTool, type Log } from "@oauth-broker/service";
 import { type ToolContext, ToolError, type VendorApi } from "../tool.ts";
 import { failure } from "./elicitation/asking.ts";
 import type { RunningToolCall, ToolCall } from "./elicitation/call.ts";
-import { askableAt } from "./elicitation/find-links.ts";
-import { type LinkedAnswer, runLinked, type RunLinkedDeps } from "./elicitation/run-linked.ts";
+import type { LinkedAnswer } from "./elicitation/run-linked.ts";
+import type { CallPolicy } from "./call-policy.ts";
 import type { RunningCalls } from "./calls/running-calls.ts";
 import { toResult } from "./calls/tool-answer.ts";
-import { createVendorApi, type VendorApiDeps } from "./tools/vendor-api.ts";
 
-export interface RunToolDeps extends VendorApiDeps {
+export interface RunDeps {
   readonly log: Log;
+  readonly calls: RunningCalls;
+  readonly policy: CallPolicy;
   /** Under `npm run dev`: the author sees the error itself, which the log never has. */
   readonly showToAuthor?: ShowToAuthor | undefined;
 }
 
 /** @param error as the tool threw it; it may quote anything */
 export type ShowToAuthor = (tool: string, error: unknown) => void;
-
-export interface RunDeps extends RunToolDeps {
-  readonly calls: RunningCalls;
-  /** With `VENDORS`; the vendor of VendorApiDeps is then the one that signs users in. */
-  readonly linked: Omit<RunLinkedDeps, "onAsked"> | undefined;
-}
 
 /** @throws UrlElicitationRequiredError if a client of 2025-11-25 has to show its user a URL */
 export function runTool(call: ToolCall, deps: RunDeps): Promise<CallToolResult | InputRequiredResult> {
@@ -49,14 +44,14 @@ async function runOnce(call: RunningToolCall, deps: RunDeps): Promise<CallToolRe
   const report = (fields: Parameters<Log["info"]>[1], level: "info" | "error" = "info"): void =>
     deps.log[level]("tool_call", {
       tool: tool.name,
-      vendor: deps.linked === undefined ? deps.names.id : named.map(({ id }) => id).join(",") || undefined,
+      vendor: deps.policy.vendorsOfCall(named),
       clientId: caller.clientId,
       durationMs: Math.round((performance.now() - startedAt) * 100) / 100,
       ...fields,
     });
   let outcome: LinkedAnswer;
   try {
-    outcome = deps.linked === undefined ? await runPlain(call, deps) : await runWithLinks(call, deps.linked, deps);
+    outcome = await deps.policy.run(call, (vendors, only) => run(call, vendors, only));
   } catch (error) {
     if (signal.aborted && isAbort(error, signal)) {
       report({ reason: "call_cancelled" });
@@ -80,36 +75,6 @@ async function runOnce(call: RunningToolCall, deps: RunDeps): Promise<CallToolRe
 /** A tool that passes its signal on fails with the signal's reason, or with what a library makes of it. */
 function isAbort(error: unknown, signal: AbortSignal): boolean {
   return error === signal.reason || (error instanceof Error && error.name === "AbortError");
-}
-
-/** With plain `VENDOR`, which the bearer token is for. */
-async function runPlain(call: RunningToolCall, deps: RunToolDeps): Promise<LinkedAnswer> {
-  const vendor = createVendorApi(call.caller, call.signal, deps);
-  const vendors = Object.fromEntries(call.named.map(({ name }) => [name, vendor]));
-  return { answer: await run(call, vendors, vendor) };
-}
-
-async function runWithLinks(
-  call: RunningToolCall,
-  linkedDeps: NonNullable<RunDeps["linked"]>,
-  deps: RunToolDeps,
-): Promise<LinkedAnswer> {
-  const { tool, named, caller, signal, linked } = call;
-  if (linked === undefined) throw new TypeError("a call came without its links");
-  const onAsked: RunLinkedDeps["onAsked"] = (vendor, mode) =>
-    deps.log.info("link_asked", { tool: tool.name, vendor, clientId: caller.clientId, mode });
-  return runLinked({ ...call, linked }, { ...linkedDeps, onAsked }, (usable) => {
-    const apis = named.flatMap((one) => {
-      const [link, vendor] = [usable.get(one.id), linkedDeps.vendors.get(one.id)];
-      if (link === undefined || vendor === undefined) return [];
-      const { scopeRefusal } = vendor;
-      const scopeReading = { scopeRefusal, askable: askableAt(one, linked.links, linkedDeps) };
-      // Its own token, for its own hosts.
-      const api = createVendorApi(link, signal, { ...deps, ...vendor, scopeReading });
-      return [[one.name, api] as const];
-    });
-    return run(call, Object.fromEntries(apis), apis.length === 1 ? apis[0]?.[1] : undefined);
-  });
 }
 
 /** @param vendor the only one; undefined: reading it throws */

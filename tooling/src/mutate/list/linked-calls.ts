@@ -142,7 +142,7 @@ export const LINKED_CALL_DEFENCES: readonly Mutation[] = [
   },
   {
     defence: "A linked vendor's token goes to that vendor's hosts",
-    file: "packages/mcp-auth/src/mcp/run-tool.ts",
+    file: "packages/mcp-auth/src/mcp/call-policy.ts",
     find: "{ ...deps, ...vendor, scopeReading }",
     replace: "{ ...deps, ...vendor, apiHosts: deps.apiHosts, scopeReading }",
     tests: [`${ELICITATION}/vendors-apart.test.ts`],

@@ -268,7 +268,9 @@ function fromTokens({ accessToken, refreshToken, idToken, vendorData, link, ...r
     ...(refreshToken === undefined ? {} : { refreshToken: refreshToken.reveal() }),
     ...(idToken === undefined ? {} : { idToken: idToken.reveal() }),
     ...(vendorData === undefined ? {} : { vendorData: vendorData.reveal() }),
-    ...(link === undefined ? {} : { link: { ...link, ...revealLabel(link.label) } as NonNullable<PlainTokens["link"]> }),
+    ...(link === undefined
+      ? {}
+      : { link: { ...link, ...revealLabel(link.label) } as NonNullable<PlainTokens["link"]> }),
   };
 }
 

@@ -13,7 +13,7 @@ import { type AskedTicket, createRequestStates, STATE_PREFIX } from "./request-s
 import { createMcpSessions } from "./url-elicitation.ts";
 
 /** Passes a request on to the SDK. */
-export type Serve = (request: Request, linked: LinkedRequest, parsedBody: unknown) => Promise<Response>;
+export type Serve = (request: Request, linked: LinkedRequest | undefined, parsedBody: unknown) => Promise<Response>;
 
 export interface ExchangeDeps extends Pick<LinkingDeps, "seals" | "now" | "source"> {
   /** The tools of the definition: no other `requestState` of theirs exists than ours. */
