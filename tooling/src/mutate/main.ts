@@ -3,6 +3,7 @@
  * list.test.ts keeps the list in working order. options.ts reads the command line, run.ts runs it.
  */
 import { ROOT } from "../sources.ts";
+import { readGuards } from "./guards.ts";
 import { MUTATIONS } from "./list.ts";
 import { HELP, parseMutateCommand } from "./options.ts";
 import { runMutations } from "./run.ts";
@@ -20,7 +21,7 @@ async function main(): Promise<number> {
     process.stderr.write(`${command.message}\n`);
     return 2;
   }
-  const chosen = MUTATIONS.filter(({ defence, file, rows = [] }) =>
+  const chosen = [...readGuards(), ...MUTATIONS].filter(({ defence, file, rows = [] }) =>
     [defence, file, ...rows].some((text) => command.only.test(text)),
   );
   if (command.name === "list") {

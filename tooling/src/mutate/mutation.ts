@@ -18,6 +18,11 @@ export interface Mutation {
    * Test files, from the root, each of which notices. No twin: a twin removes the defence itself.
    */
   readonly tests: readonly string[];
+  /**
+   * Found by its citation, as guards.ts says: its tests are found by their titles, so that one that
+   * notices is enough; and without a guard the types may no longer fit, so it is not compiled.
+   */
+  readonly byRule?: boolean;
 }
 
 /** @returns the text without the defence, or why it cannot be removed */

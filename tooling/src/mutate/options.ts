@@ -4,9 +4,10 @@ import { readCommandLine, usageMessage } from "@oauth-broker/oauth-core";
 
 export const HELP = `Usage: npm run mutate [-- OPTIONS]
 
-Removes the defences listed in tooling/src/mutate/list/ in turn, each in a copy of this repository under the temporary folder, and says
-which tests notice. A mutation has to compile, and every test file it names has to fail without the defence. Twins, which remove
-the defence themselves, do not count.
+Removes defences in turn, each in a copy of this repository under the temporary folder, and says which tests notice. Twins, which
+remove the defence themselves, do not count. A defence is
+  - listed in tooling/src/mutate/list/: it has to compile without it, and every test file that the entry names has to fail
+  - the guard below a citation in product code, //= rfc7636#4.6: a test whose title carries the citation has to fail
 
 Options
   --only PATTERN   the defences whose sentence, file or row matches this regular expression

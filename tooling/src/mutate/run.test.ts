@@ -95,6 +95,14 @@ describe.each(RUNS)("%s", () => {
     expect(lines.filter((line) => line.includes("SURVIVED"))).toHaveLength(2);
   });
 
+  it("by rule is noticed by one of the tests that were found, whether or not it compiles; by none it survives", async () => {
+    const tests = ["packages/door/src/twin-only.test.ts", "packages/door/src/door.test.ts"];
+    const byRule = { byRule: true, replace: "void (age satisfies string);" };
+    expect(await run(door({ ...byRule, tests }))).toBe(0);
+    expect(lines.join("\n")).toContain("| packages/door/src/door.test.ts: lets no child in |");
+    expect(await run(door({ ...byRule, tests: tests.slice(0, 1) }))).toBe(1);
+  });
+
   it("counts as a survivor where it does not compile, or its text is not there once", async () => {
     const broken = door({ defence: "Does not compile", replace: "if (ages < 0) return false;" });
     expect(await run(broken, door({ defence: "Is not there", find: "return" }))).toBe(2);

@@ -95,7 +95,7 @@ async function runTwiceIfNeeded(
 function progress(outcome: Timed, count: number, total: number): string {
   const { mutation, seconds, problem, silent } = outcome;
   const word = isNoticed(outcome) ? "noticed " : "SURVIVED";
-  const more = problem ?? (silent.length > 0 ? `silent: ${silent.join(", ")}` : "");
+  const more = problem ?? (silent.length > 0 && !isNoticed(outcome) ? `silent: ${silent.join(", ")}` : "");
   const line = `[${String(count).padStart(3)}/${total}] ${word} ${seconds.toFixed(1).padStart(6)} s  ${mutation.defence}`;
   return more === "" ? line : `${line}\n        ${mutation.file}: ${more}`;
 }

@@ -49,7 +49,8 @@ export function indexStandards(files: readonly SourceFile[]): StandardsIndex {
   return { cited: sorted(cited), proved: sorted(proved), twins: sorted(twins), malformed };
 }
 
-function sectionsIn(title: string): Set<string> {
+/** @returns the sections that a title carries; a row of the bar under its citation, `bar#X-1` */
+export function sectionsIn(title: string): Set<string> {
   const tokens = [...title.matchAll(TOKEN)].map(([section]) => section);
   return new Set([...tokens, ...rowsIn(title).map((id) => `bar#${id}`)]);
 }

@@ -117,8 +117,8 @@ export const MCP_CLIENT_DEFENCES: readonly Mutation[] = [
     defence: "A caller without credentials is not asked for a password",
     rows: ["AS-20"],
     file: `${CLIENTS}/client.ts`,
-    find: "return authorization === undefined || /^bearer",
-    replace: 'return authorization === "" || /^bearer',
+    find: "authorization === undefined || /^bearer\\b/i.test(authorization)",
+    replace: '/^bearer\\b/i.test(authorization ?? "")',
     tests: ["packages/mcp-auth/src/hosted/platform-callback/redeem-vendor-code.test.ts"],
   },
   {

@@ -1,0 +1,64 @@
+import { describe, expect, it } from "vitest";
+import { parseSource } from "../sources.ts";
+import { guardsOf, readGuards } from "./guards.ts";
+import { mutate } from "./mutation.ts";
+
+const SOURCE = `
+//= rfc6749#2.3
+export function open(age: number, name: string): string {
+  //= rfc7636#4.6
+  //= bar#CB-1
+  // Why it is so.
+  if (age < 18) throw new Error("too young");
+  //= bar#CB-2
+  log.take(name);
+  //= bar#CB-3
+  const door = 1;
+  //= bar#CB-4
+  if (door === 1) { log.take("x"); }
+  //= bar#CB-5
+  if (door === 2) return "a"; else return "b";
+}
+`;
+const file = (path: string, text: string) => parseSource(path, text);
+const DOOR = file("packages/a/src/door/door.ts", SOURCE);
+const TESTS = [
+  file("e2e/attacks/door.attack.test.ts", 'it("bar#CB-1 a", f);'),
+  file("packages/a/src/other.test.ts", 'it("rfc7636#4.6 a", f); it("bar#CB-2 b", f);'),
+  file("packages/a/src/door/door.test.ts", 'it("bar#CB-1 a", f);'),
+  file("packages/a/src/door/none.test.ts", 'it("bar#CB-11 a", f);'),
+];
+
+describe("the guards below citations", () => {
+  const guards = guardsOf([DOOR], TESTS);
+
+  it("are conditions that throw or return, and expressions; nothing else, and nothing above a declaration", () => {
+    expect(guards.map(({ defence }) => defence)).toEqual([
+      'rfc7636#4.6 bar#CB-1 in open: if (age < 18) throw new Error("too young");',
+      "bar#CB-2 in open: log.take(name);",
+    ]);
+  });
+
+  it("have the tests whose titles carry one of the citations, the nearest first", () => {
+    expect(guards.map(({ tests }) => tests)).toEqual([
+      ["packages/a/src/door/door.test.ts", "packages/a/src/other.test.ts", "e2e/attacks/door.attack.test.ts"],
+      ["packages/a/src/other.test.ts"],
+    ]);
+  });
+
+  it("are taken out, and nothing else is", () => {
+    for (const guard of guards) {
+      const [, statement = ""] = guard.defence.split(": ");
+      expect(mutate(guard, SOURCE)).toEqual({ text: SOURCE.replace(statement, ";") });
+    }
+  });
+});
+
+it("each guard of this repository can be taken out, and stands in the title of a test", () => {
+  const guards = readGuards();
+  const sentences = guards.map(({ defence }) => defence);
+  expect(sentences.filter((one, at) => sentences.indexOf(one) !== at)).toEqual([]);
+  expect(guards.filter(({ tests }) => tests.length === 0).map(({ defence }) => defence)).toEqual([]);
+  expect(guards.filter(({ find }) => find.split("//=").length < 2)).toEqual([]);
+  expect(guards.length).toBeGreaterThan(70);
+});
