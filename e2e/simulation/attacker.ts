@@ -3,30 +3,39 @@
  * has a client of the broker and a browser, but not the secrets and cookies of others.
  */
 import { randomBytes } from "node:crypto";
+import type { Random } from "./random.ts";
 import { type Account, codeIn, post, push, redeem, visitVendor } from "./platform.ts";
-import type { Loot } from "./world.ts";
+import type { Loot, World } from "./world.ts";
 
-export async function attack(account: Account, rounds: number): Promise<void> {
-  const { random, scheduler, loot } = account.world;
+/** The attacker's accounts. */
+export interface Attacker {
+  /** At a client of its own, whose secret it has. */
+  readonly own: Account;
+  /** At the platform of the others: its backend redeems the codes that the attacker's browser brings. */
+  readonly amongOthers: Account;
+}
+
+export async function attack(attacker: Attacker, world: World, rounds: number): Promise<void> {
+  const { random, scheduler, loot } = world;
   if (random === undefined) return;
   for (let round = 0; round < rounds; round += 1) {
-    await scheduler.wait(random.below(8_000));
+    await scheduler.wait(random.below(4_000));
     const recent = loot.slice(-10);
-    if (recent.length > 0) await replay(account, random.pick(recent));
+    if (recent.length > 0) await replay(attacker, random.pick(recent), random);
   }
 }
 
-async function replay(account: Account, found: Loot): Promise<void> {
+async function replay({ own, amongOthers }: Attacker, found: Loot, random: Random): Promise<void> {
   switch (found.kind) {
     case "path":
-      return replayPath(account, found.path);
+      return replayPath(random.pick([own, amongOthers]), found.path);
     case "code":
-      await redeem(account, found.code, randomBytes(32).toString("base64url"));
+      await redeem(random.pick([own, amongOthers]), found.code, randomBytes(32).toString("base64url"));
       return;
     case "refresh": {
       const { token, connection } = found;
-      const origin = account.world.random?.happens(50) === true ? { connection } : { vendor: "acme" };
-      await post(account, "/v1/token", { grant_type: "refresh_token", refresh_token: token, ...origin });
+      const origin = random.happens(50) ? { connection } : { vendor: "acme" };
+      await post(own, "/v1/token", { grant_type: "refresh_token", refresh_token: token, ...origin });
       return;
     }
   }

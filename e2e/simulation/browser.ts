@@ -3,7 +3,8 @@ import type { Asker } from "./promises.ts";
 import type { Answer, Sent, World } from "./world.ts";
 
 export interface Browser {
-  open(path: string): Promise<Answer | undefined>;
+  /** @param process that answers; default: any */
+  open(path: string, process?: number): Promise<Answer | undefined>;
   submit(path: string, form: Readonly<Record<string, string>>): Promise<Answer | undefined>;
 }
 
@@ -15,7 +16,10 @@ export function createBrowser(asker: Asker, world: World): Browser {
     for (const set of answer?.cookies ?? []) keep(set, jar);
     return answer;
   };
-  return { open: (path) => send({ path }), submit: (path, form) => send({ path, form }) };
+  return {
+    open: (path, process) => send(process === undefined ? { path } : { path, process }),
+    submit: (path, form) => send({ path, form }),
+  };
 }
 
 function keep(set: string, jar: Map<string, string>): void {

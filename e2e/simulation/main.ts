@@ -1,9 +1,11 @@
 /**
- * `npm run simulate`: runs seeds until one breaks a promise, or tells the story of one. Exits with 1
- * when a promise was broken.
+ * `npm run simulate`: runs seeds and prints those that break a promise, tells the story of one, or
+ * runs a scenario in every order. Exits with 1 when a promise was broken.
  */
 import { readProgram } from "../support/program.ts";
+import { runEveryOrder } from "./every-order.ts";
 import { runSeed } from "./run-seed.ts";
+import { type Scenario, SCENARIOS } from "./scenarios.ts";
 
 const HELP = `Usage: npm run simulate -- [OPTIONS]
 
@@ -11,39 +13,64 @@ Runs brokers, a store, a vendor, users, a platform and an attacker in one proces
 which answer comes next, which is late or lost, and when a process crashes. After every event the promises of
 e2e/simulation/README.md are checked.
 
-  --seeds A..B     these seeds (default 1..100); prints those that broke a promise
-  --seed N         one seed, and its story
-  -h, --help       this text
-  -v, --version    the version
+  --seeds A..B           these seeds (default 1..100); prints those that broke a promise
+  --seed N               one seed, and its story
+  --exhaustive SCENARIO  every order of the store's and the vendor's answers; the story of the first that is broken:
+                         ${Object.keys(SCENARIOS).join(", ")}
+  -h, --help             this text
+  -v, --version          the version
 
 Exits with 1 when a promise was broken.`;
 
-interface Asked {
-  readonly first: number;
-  readonly last: number;
-  readonly isTold: boolean;
+type Asked =
+  | { readonly scenario: Scenario }
+  | { readonly first: number; readonly last: number; readonly isTold: boolean };
+
+interface Values {
+  readonly seed?: string;
+  readonly seeds: string;
+  readonly exhaustive?: string;
 }
 
 /** @throws Error with a sentence for the user */
-function readAsked({ seed, seeds }: { readonly seed?: string; readonly seeds: string }): Asked {
+function readAsked({ seed, seeds, exhaustive }: Values): Asked {
+  if (exhaustive !== undefined) {
+    const scenario = SCENARIOS[exhaustive];
+    if (scenario === undefined) throw new Error(`there is no scenario ${exhaustive}`);
+    return { scenario };
+  }
   const [, first, last] = /^(\d{1,9})\.\.(\d{1,9})$/.exec(seed === undefined ? seeds : `${seed}..${seed}`) ?? [];
   if (first === undefined || last === undefined) throw new Error("a seed is a number, and seeds are two: 1..1000");
   if (Number(first) > Number(last)) throw new Error("the first seed is greater than the last");
   return { first: Number(first), last: Number(last), isTold: seed !== undefined };
 }
 
-async function run({ first, last, isTold }: Asked): Promise<number> {
-  let broken = 0;
-  for (let seed = first; seed <= last; seed += 1) {
-    const outcome = await runSeed(seed);
-    if (isTold) process.stdout.write(`${outcome.story.join("\n")}\n`);
-    if (outcome.broken.length > 0) broken += 1;
-    for (const sentence of outcome.broken) process.stdout.write(`seed ${seed}: ${sentence}\n`);
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+/** @returns whether every promise was kept */
+async function run(given: Asked): Promise<boolean> {
+  if ("scenario" in given) {
+    const { orders, broken, story } = await runEveryOrder(given.scenario);
+    for (const line of [...story.slice(broken.length > 0 ? 0 : story.length), ...broken]) say(line);
+    say(`${orders} orders, ${broken.length === 0 ? "every promise kept" : "the last of them broke a promise"}`);
+    return broken.length === 0;
   }
-  process.stdout.write(`${last - first + 1} seeds, ${broken} broke a promise\n`);
-  return broken;
+  const { first, last, isTold } = given;
+  let count = 0;
+  for (let seed = first; seed <= last; seed += 1) {
+    const { broken, story } = await runSeed(seed);
+    if (isTold) say(story.join("\n"));
+    if (broken.length > 0) count += 1;
+    for (const sentence of broken) say(`seed ${seed}: ${sentence}`);
+  }
+  say(`${last - first + 1} seeds, ${count} broke a promise`);
+  return count === 0;
 }
 
-const options = { seeds: { type: "string", default: "1..100" }, seed: { type: "string" } } as const;
+const options = {
+  seeds: { type: "string", default: "1..100" },
+  seed: { type: "string" },
+  exhaustive: { type: "string" },
+} as const;
 const asked = readProgram(options, { program: "npm run simulate --", help: HELP }, ({ values }) => readAsked(values));
-if (asked !== undefined) process.exitCode = (await run(asked)) === 0 ? 0 : 1;
+if (asked !== undefined) process.exitCode = (await run(asked)) ? 0 : 1;

@@ -70,7 +70,9 @@ async function connectOnce(account: Account): Promise<Kept | undefined> {
   const back = await Promise.all(Array.from({ length: tabs }, () => visitVendor(account, path)));
   const answers = await Promise.all(back.flatMap((at) => (at === undefined ? [] : comeBack(account, at))));
   const code = answers.flat().find((found) => found !== undefined);
-  return code === undefined ? undefined : redeem(account, code, verifier);
+  if (code === undefined) return undefined;
+  await pause(account, 1_500);
+  return redeem(account, code, verifier);
 }
 
 /** @returns the path that the browser opens */
@@ -98,14 +100,16 @@ export async function visitVendor({ asker, browser, world }: Account, path: stri
   if (left?.location?.startsWith("https://acme.example/") !== true) return undefined;
   const { client = "", user = "" } = asker;
   const { pathname, search } = new URL(world.vendor.authorize(left.location, { client, user }));
+  world.loot.push({ kind: "path", path: pathname + search });
   return pathname + search;
 }
 
 /** One answer, and perhaps the same again: a reload at once, or Back later. @returns the broker's codes */
 async function comeBack(account: Account, path: string): Promise<(string | undefined)[]> {
   const open = async (): Promise<string | undefined> => codeIn(await account.browser.open(path));
-  const reloads = chance(account, 25) ? [open()] : [];
-  const first = await Promise.all([open(), ...reloads]);
+  const reloads = chance(account, 25) ? [undefined] : [];
+  await pause(account, 1_500);
+  const first = await Promise.all([open(), ...reloads.map(open)]);
   if (chance(account, 15)) void open();
   return first;
 }

@@ -31,6 +31,10 @@ export interface Promises {
   hide(secret: string | undefined): void;
   /** @param what such as `code` */
   usedOnce(what: string, value: string): void;
+  /** A browser left for the vendor with this state. */
+  startedBy(asker: Asker, state: string): void;
+  /** A browser was sent on with a code of the flow of this state. */
+  continuedBy(asker: Asker, state: string): void;
   answered(asker: Asker, text: string): void;
   wrote(line: string): void;
   opened(request: OpenRequest): void;
@@ -45,6 +49,7 @@ export function createPromises(): Promises {
   const owners = new Map<string, { readonly client: string; readonly user: string }>();
   const secrets = new Set<string>();
   const used = new Map<string, Set<string>>();
+  const browsers = new Map<string, Set<string>>();
   const open = new Set<OpenRequest>();
   const broken: string[] = [];
   const broke = (sentence: string): void => {
@@ -62,6 +67,13 @@ export function createPromises(): Promises {
       const before = used.get(what) ?? new Set();
       if (before.has(value)) broke(`a ${what} was used twice`);
       used.set(what, before.add(value));
+    },
+    startedBy: ({ name }, state) => {
+      secrets.add(state);
+      browsers.set(state, (browsers.get(state) ?? new Set()).add(name));
+    },
+    continuedBy: ({ name }, state) => {
+      if (browsers.get(state)?.has(name) !== true) broke(`${name} went on with a flow of another browser`);
     },
     answered: (asker, text) => {
       for (const [token, { client, user }] of owners) {

@@ -1,5 +1,5 @@
 /** One run of everything, from one number. */
-import { attack } from "./attacker.ts";
+import { attack, type Attacker } from "./attacker.ts";
 import { type Account, checkRecovery, createAccount, livePlatform } from "./platform.ts";
 import { clientNamed } from "./processes.ts";
 import { createRandom, type Random } from "./random.ts";
@@ -32,15 +32,25 @@ export async function runSeed(seed: number, { weaken }: SeedOptions = {}): Promi
     ...(weaken === undefined ? {} : { weaken }),
   });
   const users = USERS.slice(0, 1 + random.below(USERS.length)).map((user) => createAccount(user, north, world));
-  await runToEnd(world, () => liveTogether(users, createAccount("mallory", mallory, world), world, random));
+  const [own, amongOthers] = [createAccount("mallory", mallory, world), createAccount("mallory", north, world)];
+  const attacker = { own, amongOthers };
+  await runToEnd(world, () => liveTogether(users, attacker, world, random));
   for (const page of await world.processes.metrics()) world.promises.wrote(page);
   await world.processes.close();
   return { broken: world.promises.broken(), story: world.story };
 }
 
-async function liveTogether(users: readonly Account[], attacker: Account, world: World, random: Random): Promise<void> {
+async function liveTogether(
+  users: readonly Account[],
+  attacker: Attacker,
+  world: World,
+  random: Random,
+): Promise<void> {
   let isOver = false;
-  const living = Promise.all([...users.map((user) => livePlatform(user, 1 + random.below(3))), attack(attacker, 12)]);
+  const living = Promise.all([
+    ...users.map((user) => livePlatform(user, 1 + random.below(3))),
+    attack(attacker, world, 20),
+  ]);
   void trouble(world, random, () => isOver);
   await living;
   isOver = true;

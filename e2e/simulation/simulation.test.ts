@@ -3,6 +3,7 @@ import { volume } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
 import { runSeed } from "./run-seed.ts";
 import type { Weaken } from "./store.ts";
+import { withoutConditions, withoutLeases } from "./weakened.ts";
 
 /** Seeds that once broke a promise, and the issue. They run always. */
 const ONCE_RED: readonly number[] = [];
@@ -31,25 +32,6 @@ describe("brokers, a store, a vendor and an attacker", () => {
   });
 });
 
-/** Every write succeeds, whatever the stage and the fields are: nothing is used once. */
-const withoutConditions: Weaken = (store) => ({
-  ...store,
-  advance: async (key, _from, patch) => {
-    const record = await store.get(key);
-    if (record === undefined) return { outcome: "absent" };
-    return store.advance(key, { stage: record.stage, expect: {} }, patch);
-  },
-});
-
-/** Two processes may hold the same lease. */
-const withoutLeases: Weaken = (store) => ({
-  ...store,
-  create: async (record) => {
-    if (record.key.kind === "refresh") await store.delete(record.key);
-    return store.create(record);
-  },
-});
-
 /** What is found within 100 seeds. */
 async function firstBroken(weaken: Weaken): Promise<readonly string[]> {
   for (let seed = 1; seed <= 100; seed += 1) {
@@ -61,7 +43,7 @@ async function firstBroken(weaken: Weaken): Promise<readonly string[]> {
 
 describe("the simulator finds", { timeout: LIMIT_MS }, () => {
   it("a store that moves a record from any stage", async () => {
-    expect((await firstBroken(withoutConditions)).join()).toMatch(/was used twice|was answered 500/);
+    expect((await firstBroken(withoutConditions)).join()).toMatch(/was used twice/);
   });
 
   it("a store that gives one lease to several", async () => {

@@ -7,7 +7,7 @@ import { ISSUER, type Processes, type SimulatedClient, startProcesses } from "./
 import type { Random } from "./random.ts";
 import { type Choose, createScheduler, type Scheduler } from "./scheduler.ts";
 import { createSharedStore, type SharedStore, type Weaken } from "./store.ts";
-import { createVendor, type SimulatedVendor } from "./vendor.ts";
+import { createVendor, type SimulatedVendor, VENDOR_ORIGIN } from "./vendor.ts";
 
 export interface World {
   readonly scheduler: Scheduler;
@@ -20,7 +20,7 @@ export interface World {
   readonly random: Random | undefined;
   readonly tell: (line: string) => void;
   /** What an attacker who reads every log and every browser's history has seen, in order. */
-  readonly loot: readonly Loot[];
+  readonly loot: Loot[];
   /** What happened, a line each. */
   readonly story: readonly string[];
   /** From here on nothing fails any more. */
@@ -160,8 +160,12 @@ function judge(answer: Answer, sent: Sent, { asker, what, promises, loot }: Judg
   for (const name of ["request_uri", "connection"]) promises.hide(textIn(body, name));
   const [path = "", query = ""] = sent.path.split("?", 2);
   const code = location === undefined ? undefined : (new URL(location).searchParams.get("code") ?? undefined);
+  const left = location?.startsWith(VENDOR_ORIGIN) === true ? new URL(location).searchParams.get("state") : null;
+  if (left !== null) promises.startedBy(asker, left);
   if (path.startsWith("/v1/callback") && code !== undefined) {
-    promises.usedOnce("state", new URLSearchParams(query).get("state") ?? "");
+    const state = new URLSearchParams(query).get("state") ?? "";
+    promises.usedOnce("state", state);
+    promises.continuedBy(asker, state);
     promises.hide(code);
     loot.push({ kind: "code", code });
   }
@@ -189,5 +193,5 @@ function pathOf(path: string): string {
 function summary({ status, body, location }: Answer): string {
   const parameters = location === undefined ? undefined : new URL(location).searchParams;
   const error = textIn(body, "error") ?? parameters?.get("error") ?? "";
-  return [status, error, textIn(body, "reason")].filter((part) => part !== "").join(" ");
+  return [status, error, textIn(body, "reason") ?? ""].filter((part) => part !== "").join(" ");
 }

@@ -1,0 +1,126 @@
+/** Small scenarios for every order: what is prepared, and which requests then race. */
+import { randomBytes } from "node:crypto";
+import { type Account, codeIn, connect, createAccount, type Kept, push, visitVendor } from "./platform.ts";
+import type { Answer, Sent, World } from "./world.ts";
+
+export interface Scenario {
+  /** @returns the requests that race, and what has to be true of their answers */
+  prepare(world: World): Promise<() => Promise<void>>;
+}
+
+const FIRST = 0;
+const SECOND = 1;
+
+export const SCENARIOS: Readonly<Record<string, Scenario>> = {
+  "two-callbacks": {
+    prepare: async (world) => {
+      const { account, back } = await atVendor(world);
+      return async () => {
+        const answers = await Promise.all([open(account, back, FIRST), open(account, back, SECOND)]);
+        requireOne(world, answers, (answer) => codeIn(answer) !== undefined, "callback has a code");
+      };
+    },
+  },
+  "redemption-and-replay": {
+    prepare: async (world) => {
+      const { account, back, verifier } = await atVendor(world);
+      const code = codeIn(await open(account, back, FIRST)) ?? "";
+      const redeem = (process: number): Promise<Answer | undefined> =>
+        send(account, process, {
+          grant_type: "authorization_code",
+          code,
+          redirect_uri: account.client.redirectUri,
+          code_verifier: verifier,
+        });
+      return async () => {
+        const [one, other] = await Promise.all([redeem(FIRST), redeem(SECOND), open(account, back, SECOND)]);
+        requireOne(world, [one, other], isOk, "redemption has tokens");
+      };
+    },
+  },
+  "two-refreshes": {
+    prepare: async (world) => {
+      const { account, kept } = await connected(world);
+      return async () => {
+        const answers = await Promise.all([refresh(account, kept, FIRST), refresh(account, kept, SECOND)]);
+        if (!answers.every(isOk)) world.promises.broke("of two equal refreshes one has no tokens");
+      };
+    },
+  },
+  "refresh-crash-and-refresh": {
+    prepare: async (world) => {
+      const { account, kept } = await connected(world);
+      return async () => {
+        world.scheduler.later(0, () => void world.processes.crash(FIRST));
+        const answers = await Promise.all([refresh(account, kept, FIRST), refresh(account, kept, SECOND)]);
+        if (answers[1]?.status === undefined) world.promises.broke("the process that did not crash has no answer");
+      };
+    },
+  },
+  "two-refreshes-and-revoke": {
+    prepare: async (world) => {
+      const { account, kept } = await connected(world);
+      const { refreshToken: token, connection } = kept;
+      return async () => {
+        await Promise.all([
+          refresh(account, kept, FIRST),
+          refresh(account, kept, SECOND),
+          world.send(account.asker, {
+            path: "/v1/revoke",
+            form: { token, connection },
+            client: account.client,
+            process: SECOND,
+          }),
+        ]);
+      };
+    },
+  },
+};
+
+async function atVendor(
+  world: World,
+): Promise<{ readonly account: Account; readonly back: string; readonly verifier: string }> {
+  const account = accountIn(world);
+  const verifier = randomBytes(32).toString("base64url");
+  const path = (await push(account, verifier)) ?? "";
+  return { account, back: (await visitVendor(account, path)) ?? "", verifier };
+}
+
+async function connected(world: World): Promise<{ readonly account: Account; readonly kept: Kept }> {
+  const account = accountIn(world);
+  const kept = await connect(account, 1);
+  if (kept === undefined) throw new Error("nothing fails here, and the user could not connect");
+  return { account, kept };
+}
+
+function accountIn(world: World): Account {
+  const [client] = world.clients;
+  if (client === undefined) throw new Error("a world has clients");
+  return createAccount("anna", client, world);
+}
+
+function open({ browser }: Account, path: string, process: number): Promise<Answer | undefined> {
+  return browser.open(path, process);
+}
+
+function send({ asker, client, world }: Account, process: number, form: NonNullable<Sent["form"]>) {
+  return world.send(asker, { path: "/v1/token", form, client, process });
+}
+
+function refresh(account: Account, { refreshToken, connection }: Kept, process: number): Promise<Answer | undefined> {
+  return send(account, process, { grant_type: "refresh_token", refresh_token: refreshToken, connection });
+}
+
+function isOk(answer: Answer | undefined): boolean {
+  return answer?.status === 200;
+}
+
+function requireOne(
+  { promises }: World,
+  answers: readonly (Answer | undefined)[],
+  isIt: (answer: Answer | undefined) => boolean,
+  what: string,
+): void {
+  const count = answers.filter(isIt).length;
+  if (count !== 1) promises.broke(`${count} of ${answers.length}: ${what}`);
+}

@@ -1,0 +1,22 @@
+/** Stores with one defence taken away, for tests that want to see the simulator find it. */
+import type { Weaken } from "./store.ts";
+
+/** Every write succeeds, whatever the stage and the fields are: nothing is used once. */
+export const withoutConditions: Weaken = (store) => ({
+  ...store,
+  advance: async (key, _from, patch) => {
+    const record = await store.get(key);
+    if (record === undefined) return { outcome: "absent" };
+    if (record.stage === patch.stage) return { outcome: "moved", record };
+    return store.advance(key, { stage: record.stage, expect: {} }, patch);
+  },
+});
+
+/** Two processes may hold the same lease. */
+export const withoutLeases: Weaken = (store) => ({
+  ...store,
+  create: async (record) => {
+    if (record.key.kind === "refresh") await store.delete(record.key);
+    return store.create(record);
+  },
+});
