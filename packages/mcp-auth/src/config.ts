@@ -13,7 +13,7 @@ import { readCallback, readPlatformUrl } from "./config/callback.ts";
 import { readDeployment } from "./config/deployment.ts";
 import { checkTokenStore, readAdoption } from "./config/token-store.ts";
 import { unknownVariables, unusedVariables } from "./config/unused.ts";
-import { createReader, type PrefixedReader } from "./config/reader.ts";
+import { createReader, type PrefixedReader, readChoice } from "./config/reader.ts";
 import { type Variable, VARIABLES } from "./config/variables.ts";
 import { checkPlatformCallback } from "./config/vendor.ts";
 import { readVendors } from "./config/vendors.ts";
@@ -34,7 +34,7 @@ export type { Variable } from "./config/variables.ts";
  */
 export function loadSettings(environment: Environment = process.env, tools: readonly Tool[] = []): Settings {
   const read = createReader(environment);
-  const mode = read.choice("OAUTH_MODE", ["pre-registered", "hosted"]);
+  const mode = readChoice(read, "OAUTH_MODE");
   if (read.value("OAUTH_MODE") === undefined) read.refuse("OAUTH_MODE", "is missing");
   const deployment = readDeployment(read, mode);
   const { deploymentUrl, egress } = deployment;

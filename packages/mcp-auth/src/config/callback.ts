@@ -3,7 +3,8 @@ import type { CommonSettings, PlatformCallback, ServerCallback } from "../settin
 import { ANY_HOST } from "../hosted/clients/metadata-document.ts";
 import { checkRedirectUri, parseStaticClients } from "./clients.ts";
 import { checkHost, checkReachableHost } from "./hosts.ts";
-import type { Reader } from "./reader.ts";
+import { readChoice, type Reader } from "./reader.ts";
+import { defaultOf } from "./variables.ts";
 
 /**
  * @returns undefined when DEPLOYMENT_URL, or what the callback needs, is missing or wrong: the
@@ -15,7 +16,7 @@ export function readCallback(
 ): PlatformCallback | ServerCallback | undefined {
   const platformUrl = readPlatformUrl(read);
   const isPlatformSet = read.value("PLATFORM_OAUTH_CALLBACK_URL") !== undefined;
-  const chosen = read.choice("OAUTH_CALLBACK", ["platform", "server"]);
+  const chosen = readChoice(read, "OAUTH_CALLBACK");
   const hasSeveral = read.value("VENDORS") !== undefined;
   if (hasSeveral && chosen === "platform") {
     read.refuse("OAUTH_CALLBACK", "must be server with VENDORS: users come back to this server from each of them");
@@ -23,7 +24,7 @@ export function readCallback(
   const kind = hasSeveral ? "server" : (chosen ?? (isPlatformSet ? "platform" : "server"));
   if (kind === "platform") {
     if (!isPlatformSet) read.refuse("PLATFORM_OAUTH_CALLBACK_URL", "is missing, and OAUTH_CALLBACK is platform");
-    const registers = read.choice("OAUTH_REGISTER", ["on", "off"]) !== "off";
+    const registers = (readChoice(read, "OAUTH_REGISTER") ?? defaultOf("OAUTH_REGISTER")) === "on";
     return platformUrl === undefined ? undefined : { kind, redirectUri: platformUrl, registers };
   }
   const clients = readClients(read);
@@ -50,7 +51,7 @@ export function readPlatformUrl(read: Reader): string | undefined {
 }
 
 function readClients(read: Reader): ServerCallback["clients"] {
-  const { clients, problems } = parseStaticClients(read.value("OAUTH_CLIENTS") ?? "[]");
+  const { clients, problems } = parseStaticClients(read.value("OAUTH_CLIENTS") ?? defaultOf("OAUTH_CLIENTS"));
   for (const problem of problems) read.refuse("OAUTH_CLIENTS", problem);
   return clients;
 }
@@ -68,7 +69,7 @@ function readMetadataHosts(read: Reader, egress: CommonSettings["egress"]): read
 }
 
 function readRegistration(read: Reader): ServerCallback["registration"] {
-  const isOpen = read.choice("OAUTH_DYNAMIC_REGISTRATION", ["off", "open"]) === "open";
+  const isOpen = (readChoice(read, "OAUTH_DYNAMIC_REGISTRATION") ?? defaultOf("OAUTH_DYNAMIC_REGISTRATION")) === "open";
   const hosts = read.list("OAUTH_DYNAMIC_REGISTRATION_HOSTS", checkHost);
   if (isOpen && hosts.length === 0) {
     read.warn(

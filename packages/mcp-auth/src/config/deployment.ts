@@ -5,28 +5,21 @@ import {
   checkAllowedOrigin,
   checkCidr,
   checkListenHost,
-  DEFAULT_IDLE_SECONDS,
-  DEFAULT_MAX_CONNECTIONS,
   isLoopbackName,
-  MOST_IDLE_SECONDS,
-  MOST_MAX_CONNECTIONS,
   parseOrigin,
   readTracing,
 } from "@oauth-broker/service/configuration";
 import type { CommonSettings, Settings } from "../settings.ts";
-import type { Reader } from "./reader.ts";
-import type { VariableName } from "./variables.ts";
+import { type Reader, readNumber } from "./reader.ts";
+import { defaultOf, rangeOf, type VariableName } from "./variables.ts";
 
 export type Deployment = Pick<
   CommonSettings,
   "listen" | "metricsPort" | "tracing" | "deploymentUrl" | "allowedOrigins" | "egress" | "limits"
 >;
 
-const DEFAULT_HOST = "127.0.0.1";
-const DEFAULT_PORT = 8788;
 /** Where its value cannot be read, no URL is refused for want of it. */
 const LOOPBACK = "EGRESS_ALLOW_LOOPBACK";
-const MOST_PER_MINUTE = 1_000_000;
 
 /** @param mode undefined when OAUTH_MODE is wrong: then only what every mode needs is required */
 export function readDeployment(read: Reader, mode: Settings["mode"] | undefined): Deployment {
@@ -34,11 +27,9 @@ export function readDeployment(read: Reader, mode: Settings["mode"] | undefined)
   if (mode === "hosted" && read.value("DEPLOYMENT_URL") === undefined) {
     read.refuse("DEPLOYMENT_URL", "is missing: in hosted mode it is the issuer");
   }
-  const host = (read.text("HOST", checkListenHost) ?? DEFAULT_HOST).replace(/^\[(.*)\]$/, "$1");
-  const port = read.integer("PORT", { least: 0, most: 65_535 }) ?? DEFAULT_PORT;
-  const maxConnections =
-    read.integer("MAX_CONNECTIONS", { least: 1, most: MOST_MAX_CONNECTIONS }) ?? DEFAULT_MAX_CONNECTIONS;
-  const idleSeconds = read.integer("IDLE_SECONDS", { least: 1, most: MOST_IDLE_SECONDS }) ?? DEFAULT_IDLE_SECONDS;
+  const host = (read.text("HOST", checkListenHost) ?? defaultOf("HOST")).replace(/^\[(.*)\]$/, "$1");
+  const port = readNumber(read, "PORT");
+  const [maxConnections, idleSeconds] = [readNumber(read, "MAX_CONNECTIONS"), readNumber(read, "IDLE_SECONDS")];
   const allowLoopback = read.flag(LOOPBACK) || read.problems.some(({ path }) => path === LOOPBACK);
   const deployment = {
     listen: { host, port, maxConnections, idleSeconds },
@@ -48,9 +39,9 @@ export function readDeployment(read: Reader, mode: Settings["mode"] | undefined)
     allowedOrigins: read.list("ALLOWED_ORIGINS", checkAllowedOrigin),
     egress: { allowLoopback, allowCidrs: read.list("EGRESS_ALLOW_CIDRS", checkCidr), ...readProxy(read) },
     limits: {
-      requestsPerMinute: readLimit(read, "LIMITS_REQUESTS_PER_MINUTE") ?? 600,
-      registrationsPerMinute: readLimit(read, "LIMITS_REGISTRATIONS_PER_MINUTE") ?? 10,
-      refusedTokensPerMinute: readLimit(read, "LIMITS_REFUSED_TOKENS_PER_MINUTE") ?? 120,
+      requestsPerMinute: readNumber(read, "LIMITS_REQUESTS_PER_MINUTE"),
+      registrationsPerMinute: readNumber(read, "LIMITS_REGISTRATIONS_PER_MINUTE"),
+      refusedTokensPerMinute: readNumber(read, "LIMITS_REFUSED_TOKENS_PER_MINUTE"),
       trustedProxies: read.list("TRUSTED_PROXIES", checkCidr),
     },
   };
@@ -64,15 +55,11 @@ function readProxy(read: Reader): { readonly proxy?: Secret } {
 }
 
 function readMetricsPort(read: Reader, port: number): number | undefined {
-  const metricsPort = read.integer("METRICS_PORT", { least: 0, most: 65_535 });
+  const metricsPort = read.integer("METRICS_PORT", rangeOf("METRICS_PORT"));
   if (metricsPort !== undefined && metricsPort !== 0 && metricsPort === port) {
     read.refuse("METRICS_PORT", "must be another port than PORT");
   }
   return metricsPort;
-}
-
-function readLimit(read: Reader, name: VariableName): number | undefined {
-  return read.integer(name, { least: 0, most: MOST_PER_MINUTE });
 }
 
 /** Byte for byte: clients compare it as the issuer. */

@@ -3,7 +3,16 @@
  * reads and checks `VENDOR_X` reads `VENDOR_<ID>_X` through it, and every message names that.
  */
 import { createEnvironmentReader, type Environment, type EnvironmentReader } from "@oauth-broker/service/configuration";
-import { type Variable, type VariableName, VARIABLES } from "./variables.ts";
+import {
+  type ChoiceName,
+  choicesOf,
+  defaultOf,
+  type NumberName,
+  rangeOf,
+  type Variable,
+  type VariableName,
+  VARIABLES,
+} from "./variables.ts";
 
 /** Reads the variables of a server, and no others. */
 export type Reader = EnvironmentReader<VariableName>;
@@ -19,6 +28,19 @@ const OF_A_VENDOR: readonly string[] = VARIABLES.flatMap(({ name }) =>
 
 export function createReader(environment: Environment): PrefixedReader {
   return createEnvironmentReader(environment, (name: PrefixedName) => variableNamed(name));
+}
+
+/** A whole number, or the default of its row. */
+export function readNumber(read: Reader, name: Exclude<NumberName, "METRICS_PORT">): number {
+  return read.integer(name, rangeOf(name)) ?? defaultOf(name);
+}
+
+/** Undefined also when the value is none of those in its row. */
+export function readChoice<Name extends ChoiceName>(
+  read: Reader,
+  name: Name,
+): ReturnType<typeof choicesOf<Name>>[number] | undefined {
+  return read.choice<string>(name, choicesOf(name)) as ReturnType<typeof choicesOf<Name>>[number] | undefined;
 }
 
 function variableNamed(name: PrefixedName): Variable {

@@ -6,7 +6,8 @@ import { type Environment, type Problem, valueOf } from "@oauth-broker/service/c
 import { nearest } from "@oauth-broker/oauth-core";
 import type { PlatformCallback, ServerCallback, Settings } from "../settings.ts";
 import { prefixedNames } from "./reader.ts";
-import { type Use, type Variable, VARIABLES } from "./variables.ts";
+import type { Use } from "./variables/rows.ts";
+import { type Variable, VARIABLES } from "./variables.ts";
 
 /** The prefixes of our variables. */
 const OURS =

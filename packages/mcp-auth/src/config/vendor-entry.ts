@@ -24,7 +24,7 @@ import {
 import { requireEgressUrl } from "@oauth-broker/oauth-core/egress";
 import { checkVendorId, problemOfThrown } from "@oauth-broker/service/configuration";
 import type { CommonSettings } from "../settings.ts";
-import type { Reader } from "./reader.ts";
+import { readChoice, type Reader } from "./reader.ts";
 import type { VariableName } from "./variables.ts";
 
 /**
@@ -58,7 +58,7 @@ export interface VendorEntry {
 /** @returns undefined when the vendor cannot be determined: the reader holds the reason */
 export function readVendorEntry(read: Reader, rules: CommonSettings["egress"]): VendorEntry | undefined {
   const given = readUrls(read);
-  const pkce = read.choice("VENDOR_PKCE", ["S256", "none"]);
+  const pkce = readChoice(read, "VENDOR_PKCE");
   const id = read.text("VENDOR", checkVendorId);
   if (read.value("VENDOR") === undefined) read.refuse("VENDOR", "is missing");
   const areGood = URL_VARIABLES.map((name) => checkWritten(read, name, given[name], rules)).every(Boolean);

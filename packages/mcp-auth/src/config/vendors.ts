@@ -7,7 +7,7 @@ import { checkVendorId } from "@oauth-broker/service/configuration";
 import { REGISTRY } from "@oauth-broker/oauth-core/registry";
 import { identitySource } from "../hosted/records/identity-source.ts";
 import type { HostedVendorSettings, LinkingSettings, VendorSettings } from "../settings.ts";
-import { collide, type PrefixedReader, prefixOf, splitPrefixed, vendorReader } from "./reader.ts";
+import { collide, type PrefixedReader, prefixOf, readNumber, splitPrefixed, vendorReader } from "./reader.ts";
 import { VARIABLES } from "./variables.ts";
 import { readVendor, type VendorRules } from "./vendor.ts";
 
@@ -52,8 +52,8 @@ export function readVendors(read: PrefixedReader, names: readonly string[], rule
 
 function readSeveral(read: PrefixedReader): Omit<LinkingSettings, "vendors" | "signIn"> {
   return {
-    elicitationWaitSeconds: read.integer("ELICITATION_WAIT_SECONDS", { least: 0, most: 300 }) ?? 25,
-    sessionMaxSeconds: (read.integer("SESSION_MAX_DAYS", { least: 1, most: 365 }) ?? 30) * DAY_SECONDS,
+    elicitationWaitSeconds: readNumber(read, "ELICITATION_WAIT_SECONDS"),
+    sessionMaxSeconds: readNumber(read, "SESSION_MAX_DAYS") * DAY_SECONDS,
     endLinksWithLastSession: read.flag("END_LINKS_WITH_LAST_SESSION"),
     adoptSignIn: readAdoption(read),
   };

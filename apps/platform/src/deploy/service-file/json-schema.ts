@@ -1,6 +1,6 @@
 /**
  * service.schema.json: service.yaml as an editor checks it while it is written. It accepts every
- * file that the deploy accepts.
+ * file that the deploy accepts, if the server accepts its variables.
  */
 import { parse } from "yaml";
 import { CONNECTOR_ID } from "../../connectors/store-on-records.ts";
@@ -15,6 +15,8 @@ export interface DescribedVariable {
   readonly type: string;
   readonly description: string;
   readonly example: string;
+  readonly choices?: readonly string[];
+  readonly range?: { readonly least: number; readonly most: number };
 }
 
 /** YAML's own types are written as text. */
@@ -27,9 +29,13 @@ const SCALAR = ["string", "number", "boolean", "null"];
 export function serviceJsonSchema(variables: readonly DescribedVariable[]): object {
   const known = variables
     .filter(({ name }) => !PLATFORM_VARIABLES.has(name))
-    .map(({ name, type, description, example }) => [
-      name,
-      { description: `${description} Format: ${type}.`, type: SCALAR, examples: [example] },
+    .map((variable) => [
+      variable.name,
+      {
+        description: `${variable.description} Format: ${variable.type}.`,
+        examples: [variable.example],
+        ...valuesOf(variable),
+      },
     ]);
   const tokenMode = { type: "string", enum: TOKEN_MODES };
   return {
@@ -85,6 +91,17 @@ export function serviceJsonSchema(variables: readonly DescribedVariable[]): obje
       ),
     ],
   };
+}
+
+/** A variable that is set to nothing is not set. */
+function valuesOf({ choices, range }: DescribedVariable): object {
+  const reference = { type: "string", pattern: "^(?:env:.*)?$" };
+  if (choices?.includes("true") === true)
+    return { anyOf: [{ type: "boolean" }, { enum: choices }, reference, { type: "null" }] };
+  if (choices !== undefined) return { anyOf: [{ enum: choices }, reference, { type: "null" }] };
+  if (range === undefined) return { type: SCALAR };
+  const number = { type: "integer", minimum: range.least, maximum: range.most };
+  return { anyOf: [number, { type: "string", pattern: String.raw`^\d{1,9}$` }, reference, { type: "null" }] };
 }
 
 function describe(name: keyof typeof FIELDS): object {

@@ -51,6 +51,16 @@ it("the template's file names the schema that is beside it, and passes", () => {
   expect(parse(text)).toMatchObject({ name: "mcp-template", mode: "hosted" });
 });
 
+it.each([
+  [{ OAUTH_DYNAMIC_REGISTRATION: "open", METRICS_PORT: 9464, EGRESS_ALLOW_LOOPBACK: true, MINE: 1.5 }, true],
+  [{ OAUTH_DYNAMIC_REGISTRATION: "env:MODE", METRICS_PORT: "9464", EGRESS_ALLOW_LOOPBACK: "", VENDOR: null }, true],
+  [{ OAUTH_DYNAMIC_REGISTRATION: "closed" }, false],
+  [{ METRICS_PORT: 70_000 }, false],
+  [{ EGRESS_ALLOW_LOOPBACK: "yes" }, false],
+])("service.schema.json knows the values of a server's variables: %j", (environment, isValid) => {
+  expect(accepts({ name: "notes", mode: "pre-registered", environment })).toBe(isValid);
+});
+
 function problemsOf(text: string): Readonly<Record<string, string>> {
   try {
     parse(text);
