@@ -14,7 +14,7 @@ const packageUrl = (name, version) => `pkg:npm/${name.replace("@", "%40")}@${ver
  * @param files path → text of the JavaScript in the tarball; rolldown writes above each part of a
  *   bundle which file it comes from
  * @param own version of the packages of this repository, which lie beside each other
- * @returns the package URLs of what is bundled, and of what lies in the tarball as a tarball; none
+ * @returns the package URLs of what is bundled, and of what is in the tarball as a tarball; none
  *   for a package that is compiled file by file
  */
 export function findContained(files, own) {

@@ -5,7 +5,7 @@
  * - `shared` leaves the modules as they are. Such files run one after the other in the same worker,
  *   which loads what they import once.
  * - `replacing` replaces modules (`vi.mock`), or imports a fixture that does. Such files share a
- *   worker, too, but each loads the modules of this repository anew: those replaced for the file
+ *   worker, too, but each loads the modules of this repository again: those replaced for the file
  *   before it are gone.
  *
  * With SOAK=1 only the files run whose size is a `volume`, at full size (docs/testing.md).
@@ -22,8 +22,8 @@ const HAS_VOLUME = /\bvolume(?:<[^(]+>)?\(\{/;
 const RELATIVE_IMPORT = /\bfrom "(\.[^"]*)"/g;
 
 /**
- * For a workspace with the AWS SDK, which signs its requests even to the engines on loopback: it must
- * not look for credentials elsewhere.
+ * For a workspace with the AWS SDK, which signs its requests even to the engines on loopback: it
+ * must not look for credentials elsewhere.
  */
 export const AWS_ENVIRONMENT = {
   AWS_ACCESS_KEY_ID: "test",

@@ -76,7 +76,7 @@ const FORMS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "/v1/explain": { vendor: "honest", redirect_uri: PLATFORMS.platform.redirectUri, connection: "" },
   "/register": { vendor: "honest" },
 };
-/** Sent on every path, besides the fields of the table. */
+/** Sent on every path, in addition to the fields of the table. */
 const EVERYWHERE =
   `client_secret client_assertion client_assertion_type vendor_client_id vendor_client_secret token_endpoint
   authorization_endpoint issuer placeholders request request_uri access_token id_token password secret unknown`.split(

@@ -71,7 +71,7 @@ interface Harness {
   /** Where the honest vendor sends users of the client the attacker names. */
   readonly registered?: string;
   readonly sendsIss?: boolean;
-  /** A public client of another tenant there, in place of the broker's own. */
+  /** A public client of another tenant there, instead of the broker's own. */
   readonly tenantsClientId?: string;
 }
 

@@ -49,7 +49,7 @@ async function setUp() {
       .sign(privateKey);
   const pushed = async () => (await backend.push()).requestUri;
 
-  /** Created anew for each try, since a try may spend it. */
+  /** Created again for each try, since a try may spend it. */
   const kinds = {
     state: async () => parameter((await started()).url, "state"),
     request_uri: pushed,

@@ -1,7 +1,7 @@
 /**
  * `npm run bench`. The table goes to stdout, progress to stderr, the results to a JSON file. Exits
- * with 0 whether or not the aims are met, because a busy machine is no defect; with 1 when the run
- * itself failed.
+ * with 0 whether or not the aims are met, because a busy machine is not a defect; with 1 when the
+ * run itself failed.
  */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";

@@ -59,7 +59,7 @@ export interface CommandLine {
   /** Absolute. */
   readonly jsonPath: string;
   readonly profile: boolean;
-  /** Counts in place of times. */
+  /** Counts instead of times. */
   readonly count: boolean;
 }
 

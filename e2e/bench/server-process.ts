@@ -25,7 +25,7 @@ export interface ServerCommand {
   readonly args: readonly string[];
   /** The folder it runs in. */
   readonly folder: string;
-  /** Besides PATH; nothing else is inherited. */
+  /** In addition to PATH; nothing else is inherited. */
   readonly env?: Readonly<Record<string, string>>;
   /** Called with each line of its stdout, after it listens. */
   readonly onLine?: (line: string) => void;

@@ -1,5 +1,5 @@
 /**
- * A load balancer as services stand behind: asks each process whether it is ready, sends requests to
+ * A load balancer as in front of services: asks each process whether it is ready, sends requests to
  * ready ones in turn, and tries the next process only when one does not listen.
  * When no process says that it is ready, all get requests: their own answers say more than ours.
  */

@@ -1,5 +1,5 @@
 /**
- * A short drill with this build in place of the release before: it fails when a client sees in a
+ * A short drill with this build instead of the release before: it fails when a client sees in a
  * window what it was not promised. `npm run drill` rolls between two releases at full size.
  */
 import { volume } from "@oauth-broker/oauth-core/testing";

@@ -70,7 +70,7 @@ export function vendorsThatAreOn(): string[] {
 }
 
 /**
- * @param seed a text: the same one chooses the same vendors
+ * @param seed a text: the same chooses the same vendors
  * @returns that many of them
  */
 export function sampleOf(vendors: readonly string[], count: number, seed: string): string[] {

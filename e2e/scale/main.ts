@@ -1,7 +1,7 @@
 /**
  * `npm run scale`: how cost grows. Prints, for each part, its sections and its lines of
- * docs/capacity.md on stdout, and progress on stderr. Exits with 0 whether or not the aims are met, because a busy machine is no defect; with 1
- * when the run itself failed.
+ * docs/capacity.md on stdout, and progress on stderr. Exits with 0 whether or not the aims are met,
+ * because a busy machine is not a defect; with 1 when the run itself failed.
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";

@@ -1,6 +1,6 @@
 /**
  * A platform and one of its users: connects an account, refreshes its tokens from several workers,
- * and connects again when it is told to. Both do what people and programs do: a second tab, a
+ * and connects again when an answer says so. Both do what users and programs do: a second tab, a
  * reload, Back, a retry.
  */
 import { createHash, randomBytes } from "node:crypto";

@@ -43,7 +43,7 @@ const SCREENSHOTS = process.env["SCREENSHOTS"] ?? "";
 
 /**
  * With `SCREENSHOTS=FOLDER`, a PNG of a page at `FOLDER/NAME.png`; the whole page unless a part of
- * it is asked for. Chromium now and then refuses one capture and takes the same one a moment later,
+ * it is asked for. Chromium now and then refuses one capture and takes the same a moment later,
  * so a refusal is tried again.
  *
  * @param name may begin with a folder, e.g. `consent/desk`

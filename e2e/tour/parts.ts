@@ -13,7 +13,7 @@ export interface PartCommand {
   /** The file that Node runs, and its arguments. */
   readonly args: readonly string[];
   readonly folder: string;
-  /** Besides PATH and the cache of compiled files; nothing else is inherited. */
+  /** In addition to PATH and the cache of compiled files; nothing else is inherited. */
   readonly env?: Readonly<Record<string, string>>;
 }
 

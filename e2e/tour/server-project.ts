@@ -15,7 +15,7 @@ export interface ServerProject {
   readonly environment: Readonly<Record<string, string>>;
   /** The file of the server; default the template. */
   readonly file?: string;
-  /** Exposed besides the template's paths. */
+  /** Exposed in addition to the template's paths. */
   readonly expose?: readonly string[];
 }
 

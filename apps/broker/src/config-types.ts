@@ -86,7 +86,7 @@ export interface ClientConfig extends Client {
   /** Ids of the vendors this client may use; absent = all. */
   readonly vendors?: readonly string[];
   readonly browserBinding: "required" | "platform";
-  /** What stands in its answers: the vendor's refresh token, or a sealed one. Absent: the vendor's. */
+  /** What is in its answers: the vendor's refresh token, or a sealed one. Absent: the vendor's. */
   readonly refreshTokens?: "vendor" | "sealed";
   readonly allowOverrides: boolean;
   /** Those of the owner; of the client itself when it has no owner. */
@@ -158,6 +158,6 @@ export interface EgressConfig {
   readonly timeoutMs: number;
   /** The URL of a forward proxy, credentials included. */
   readonly proxy?: Secret;
-  /** PEM certificates trusted besides the default roots. */
+  /** PEM certificates trusted in addition to the default roots. */
   readonly caPem?: string;
 }

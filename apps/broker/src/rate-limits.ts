@@ -1,7 +1,7 @@
 /**
  * Limits how often one client may make requests that load the broker, a vendor, or a host of the
- * client's choice. Requests count once the client is authenticated, so that a wrong secret uses up
- * no client's limit. Called by routes/api.ts and routes/register.ts.
+ * client's choice. Requests are counted once the client is authenticated, so that a wrong secret
+ * uses up no client's limit. Called by routes/api.ts and routes/register.ts.
  */
 import type { Clock } from "@oauth-broker/oauth-core";
 import { createRateLimit, type RateLimit } from "@oauth-broker/service/http";
@@ -12,11 +12,11 @@ export interface RateLimits {
   /** Fetches metadata from hosts of the client's choice, as a pushed request may. */
   readonly explain: RateLimit;
   /**
-   * Token, revoke, check and register together: they use up the quota that a vendor gives the broker for
-   * all its clients.
+   * Token, revoke, check and register together: they use up the quota that a vendor gives the
+   * broker for all its clients.
    */
   readonly vendorCalls: RateLimit;
-  /** Besides `vendorCalls`: each registration stays at the vendor for good. */
+  /** In addition to `vendorCalls`: each registration stays at the vendor for good. */
   readonly registrations: RateLimit;
 }
 

@@ -104,7 +104,7 @@ function localKeysetStorage(
   if (keys.kind === "file") return fileKeysetStorage({ path: keys.path, baseUrl, create: store.kind !== "dynamodb" });
   if (store.kind === "memory") return memoryKeysetStorage();
   if (store.kind === "dynamodb") throw new TypeError("a table has no key file beside it: config/store-and-keys.ts");
-  // The key file lies beside the database: a copy of one without the other opens nothing.
+  // The key file is beside the database: a copy of one without the other opens nothing.
   return recordKeysetStorage({
     records,
     place: placeOf(config),

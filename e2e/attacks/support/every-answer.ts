@@ -1,6 +1,6 @@
 /**
  * What holds for every single answer of the broker, whatever the test is about (bar#CB-14): it
- * redirects by 303, to one of three kinds of places, and no token, vendor code or secret stands in
+ * redirects by 303, to one of three kinds of places, and no token, vendor code or secret is in
  * a URL. fixture.ts checks all answers when its test ends, except in twins, which break things on
  * purpose.
  */

@@ -25,7 +25,7 @@ export interface FixtureOptions {
    * of its host, discovered.
    */
   readonly entries?: Readonly<Record<string, object>>;
-  /** Clients besides the two platforms, in the spelling of broker.yaml. */
+  /** Clients in addition to the two platforms, in the spelling of broker.yaml. */
   readonly clients?: readonly object[];
   /** Further top-level members of broker.yaml. */
   readonly config?: Readonly<Record<string, unknown>>;

@@ -35,7 +35,7 @@ export async function startMcpHarness(profileFolder?: string): Promise<McpHarnes
   const started: { stop(): Promise<void> }[] = [];
   const stop = async (): Promise<void> => {
     try {
-      // In reverse order: the last ones have connections to those before.
+      // In reverse order: the last have connections to those before.
       for (const one of started.toReversed()) await one.stop();
     } finally {
       rmSync(root, { recursive: true, force: true });

@@ -1,9 +1,10 @@
 /**
  * Calls of many users at once, mixed, against hosted mode on either store, each of which calls the
  * vendor's API with the user's token. A canary per user: the vendor reports whose token it
- * received, the tool reports for whom it ran, and both must be the caller. Meanwhile tokens of this
- * server are refreshed. No scenario of the bench and no figure: it stays because bar#RS-8 is shown
- * with 100,000 calls, which no test has time for, and runs only when `--mixed-calls` asks for it.
+ * received, the tool reports for whom it ran, and both must be the caller. In the meantime tokens
+ * of this server are refreshed. No scenario of the bench and no figure: it stays because bar#RS-8
+ * is shown with 100,000 calls, which no test has time for, and runs only when `--mixed-calls` asks
+ * for it.
  */
 import { type Connection, openConnection } from "../connection.ts";
 import { callTool, connect, refresh, type Session, userName } from "./client.ts";

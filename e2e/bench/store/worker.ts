@@ -41,8 +41,8 @@ const STOP_MS = 10_000;
 
 /**
  * @param file in this folder
- * @param options.env besides PATH; nothing else is inherited, so that no setting of the machine
- *   reaches the SDK
+ * @param options.env in addition to PATH; nothing else is inherited, so that no setting of the
+ *   machine reaches the SDK
  */
 export function startWorker<Asked extends Calls>(
   file: string,

@@ -1,8 +1,8 @@
 /**
  * Tokens of many users that are due together, at vendors that allow a few refreshes a second: one
- * hosted server for each vendor. Meanwhile every user calls a tool again and again. The run fails
- * when a user has to sign in again, when a vendor sees a refresh token twice, or when an answer is
- * neither a result nor a 503 with Retry-After.
+ * hosted server for each vendor. In the meantime every user calls a tool again and again. The run
+ * fails when a user has to sign in again, when a vendor sees a refresh token twice, or when an
+ * answer is neither a result nor a 503 with Retry-After.
  */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -32,7 +32,7 @@ interface Place {
   readonly calls: Calls;
   /** `refresh_backlog` lines of the server's log: how many records each named. */
   readonly backlog: number[];
-  /** From the first token that is due until the last one was refreshed. */
+  /** From the first token that is due until the last was refreshed. */
   seconds: number;
 }
 

@@ -117,7 +117,7 @@ describe("a store that is down at start", () => {
     const baseUrl = `http://127.0.0.1:${await freePort()}`;
     const own = join(folder, "down");
     mkdirSync(own);
-    // A file in place of the database's folder.
+    // A file instead of the database's folder.
     writeFileSync(join(own, "data"), "");
     const yaml = brokerYaml({ baseUrl, secrets, issuer: "http://127.0.0.1:9", store: "sqlite:./data/broker.sqlite" });
     const broker = await startBrokerProcess({ yaml, folder: own });

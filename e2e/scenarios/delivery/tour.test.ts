@@ -1,7 +1,7 @@
 /**
  * `npm run tour` and docs/tour.md: runs the command, performs every step of the page in a real
  * browser, and checks that both have the same steps. `npm run tour:screenshots` lets it make the
- * pictures of the page anew.
+ * pictures of the page again.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";

@@ -137,7 +137,7 @@ describe("a vendor whose token has expired since the last call", () => {
       503,
       expect.stringMatching(/^[1-9]\d*$/),
     ]);
-    // The server's own tokens are refreshed meanwhile: the link is not dead.
+    // The server's own tokens are refreshed in the meantime: the link is not dead.
     vendor.provider.faults.clear();
     const refreshed = await harness.platform.refresh(tokens.refreshToken);
     await expect.poll(async () => harness.statusOf(refreshed), { interval: 250 }).toBe(200);

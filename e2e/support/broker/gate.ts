@@ -6,7 +6,7 @@ import { once } from "node:events";
 import { connect, createServer, type Server, type Socket } from "node:net";
 
 export interface Gate {
-  /** `http://127.0.0.1:PORT`, always the same one. */
+  /** `http://127.0.0.1:PORT`, always the same. */
   readonly url: string;
   /** Ends the open connections too. */
   shut(): Promise<void>;

@@ -33,7 +33,7 @@ export interface Harness {
 
 type Extra = Partial<Omit<ConfigurationParts, "baseUrl" | "secrets" | "issuer">>;
 
-/** @param extra further configuration besides two clients and the vendor `op` */
+/** @param extra further configuration in addition to two clients and the vendor `op` */
 export async function startHarness(
   extra: Extra | ((issuer: string, secrets: Secrets) => Extra | Promise<Extra>) = {},
   vendorOptions: Partial<OpenIdProviderOptions> = {},

@@ -45,7 +45,7 @@ export interface PlatformOptions {
   readonly redirectUri?: string;
   readonly vendor?: string;
   readonly scope?: string;
-  /** Further headers of the backend's requests, besides its credentials. */
+  /** Further headers of the backend's requests, in addition to its credentials. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 

@@ -1,5 +1,5 @@
 /**
- * The client of the SDK's first generation, unchanged, which speaks 2025-11-25. The conformance
+ * The client of the SDK's first generation, unchanged, which implements 2025-11-25. The conformance
  * suite depends on it; nothing of ours does.
  */
 import { createRequire } from "node:module";

@@ -35,7 +35,7 @@ export interface SeveralVendors {
   readonly home: OpenIdProvider;
   readonly chat: OpenIdProvider;
   readonly github: GitHubSimulator;
-  /** The processes that run now; the first one listens at `url`. */
+  /** The processes that run now; the first listens at `url`. */
   readonly servers: readonly ServiceProcess[];
   /** Everything received so far. */
   readonly seen: readonly Seen[];

@@ -1,7 +1,7 @@
 /**
  * Many users at two processes of one server with three vendors, on one table: a load balancer sends
- * every request, of clients and browsers alike, to one process after the other. The vendors' account
- * endpoints name the user of the token they were sent.
+ * every request, of clients and browsers alike, to one process after the other. The vendors'
+ * account endpoints name the user of the token they were sent.
  */
 import { type CanaryVendor, canaryCode, startCanaryVendor } from "@oauth-broker/simulators";
 import { request } from "undici";
@@ -14,7 +14,7 @@ import { type ServiceProcess, startService } from "../service-process.ts";
 import { type RawCall, type Send, sendCall } from "./raw.ts";
 import { openTextBrowser, type TextBrowser } from "./browser.ts";
 
-/** The first one signs users in. */
+/** The first signs users in. */
 export const LOAD_VENDORS = ["one", "two", "three"] as const;
 
 export interface LoadUser {

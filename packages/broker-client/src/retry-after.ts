@@ -7,7 +7,7 @@ const MAX_SECONDS = 86_400;
 const DATE =
   /^(?:[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} [\d:]{8} GMT|[A-Z][a-z]{5,8}, \d{2}-[A-Z][a-z]{2}-\d{2} [\d:]{8} GMT|[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d [\d:]{8} \d{4})$/;
 
-/** @returns 1 to 86,400 seconds; undefined when absent, and for what is neither or lies in the past */
+/** @returns 1 to 86,400 seconds; undefined when absent, and for what is neither or is in the past */
 //= rfc9110#10.2.3
 export function retryAfterOf({ headers }: Pick<Response, "headers">, now: Clock): number | undefined {
   const value = headers.get("retry-after")?.trim() ?? "";

@@ -127,7 +127,7 @@ export type Authenticate = (bearer: string) => Promise<Caller | undefined>;
 const OUR_OWN: readonly string[] = ["temporarily_unavailable", "slow_down", "server_error"];
 
 /**
- * A vendor that refuses our client, or responds wrongly, is no fault of the caller: nothing is
+ * A vendor that refuses our client, or responds wrongly, is not the fault of the caller: nothing is
  * decided about a token or a link.
  *
  * @param error its code is the `reason` of the outage; an outage, and a bug, is returned unchanged

@@ -91,7 +91,7 @@ export type RecordedScope = {
 
 /** What sessions are with one vendor, and with several. */
 export interface SessionPolicy {
-  /** A session ends this long after its sign-in, however often it is refreshed. */
+  /** A session ends this long after its sign-in, no matter how often it is refreshed. */
   readonly sessionMaxSeconds: number;
   /** What the record of a session that begins says of its scopes. */
   readonly sessionMark: Pick<RecordedScope, "linking">;

@@ -1,11 +1,12 @@
 /**
- * Everything the core needs from outside, as small interfaces: time, waiting, outbound calls, records, keys.
- * Adapters live in packages/token-store and egress/index.ts; their shared tests in testing/.
+ * Everything the core needs from outside, as small interfaces: time, waiting, outbound calls,
+ * records, keys. Adapters live in packages/token-store and egress/index.ts; their shared tests in
+ * testing/.
  */
 
 /**
  * Whole seconds since 1970-01-01T00:00:00Z, the NumericDate of rfc7519#2. Also what DynamoDB TTL
- * wants.
+ * requires.
  */
 export type EpochSeconds = number;
 
@@ -19,8 +20,8 @@ export type Clock = (() => EpochSeconds) & {
 };
 
 /**
- * Waiting, and time that only grows, apart from the wall clock. Production: `systemTimer`. Tests pass one whose
- * time they move.
+ * Waiting, and time that only grows, apart from the wall clock. Production: `systemTimer`. Tests
+ * pass one whose time they move.
  */
 export interface Timer {
   /** @param options.background does not keep the process alive */

@@ -256,7 +256,7 @@ function causesOf(error: Error): string | undefined {
 const MOST_CAUSES = 8;
 
 /**
- * Why an outbound call had no usable answer: `https://vendor.example: CERT_HAS_EXPIRED`. It stands
+ * Why an outbound call had no usable answer: `https://vendor.example: CERT_HAS_EXPIRED`. It is
  * beside `detail`, because each error on the way up has its own detail. Never for the caller.
  *
  * @param error what was thrown in the end; undefined when no outbound call is among its causes

@@ -84,7 +84,7 @@ export interface BackLink {
   readonly label: string;
 }
 
-/** The error page of a page that is no part of a sign-in. */
+/** The error page of a page that is not part of a sign-in. */
 export interface RefusedPage {
   /** For a status that has no title for all pages. */
   readonly title: string;

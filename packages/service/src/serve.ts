@@ -67,7 +67,7 @@ export interface ListenOptions {
   readonly host: string;
   readonly port: number;
   /**
-   * Further ones are closed at once, and those of one address beyond a quarter of them. Default
+   * More are closed at once, and those of one address beyond a quarter of them. Default
    * `DEFAULT_MAX_CONNECTIONS`.
    */
   readonly maxConnections?: number;

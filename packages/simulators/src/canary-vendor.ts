@@ -21,7 +21,7 @@ export interface CanaryVendor {
 }
 
 export interface CanaryCounts {
-  /** Requests with a code, whatever the outcome. */
+  /** Requests with a code, regardless of the outcome. */
   readonly codes: number;
   readonly refreshes: number;
   /** Refreshes beyond `refreshesPerSecond`: answered 429, and nothing was spent. */

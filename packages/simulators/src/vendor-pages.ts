@@ -97,7 +97,7 @@ const FRAME = {
   note: "A practice vendor on this machine. Not a real company, no real account.",
 } as const;
 
-/** The interaction of this browser, when the URL names the same one. */
+/** The interaction of this browser, when the URL names the same. */
 async function currentInteraction(provider: Provider, c: Context<Env>): Promise<Interaction | undefined> {
   const found = await provider.interactionDetails(c.env.incoming, c.env.outgoing).catch(() => undefined);
   return found?.jti === c.req.param("uid") ? found : undefined;

@@ -252,7 +252,7 @@ function keyWithAlias(Description: string, contexts: Contexts, statements: reado
           Version: "2012-10-17",
           Statement: [
             { Sid: "Administration", Effect: "Allow", Principal: { AWS: ROOT }, Action: ADMINISTRATION, Resource: "*" },
-            // Not the account: then every administrator of it could open what lies in the table.
+            // Not the account: then every administrator of it could open what is in the table.
             use("Task", attribute("TaskRole", "Arn")),
             { "Fn::If": ["HasKeyUsers", use("KeyUsers", ref("KeyUserArns")), ref("AWS::NoValue")] },
             ...statements,

@@ -1,6 +1,6 @@
 /**
  * Checks of the list that need no run: `npm run mutate` takes long, and the list must not become
- * outdated meanwhile.
+ * outdated in the meantime.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";

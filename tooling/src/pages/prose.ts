@@ -5,7 +5,7 @@
  */
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { readRefusedWords } from "./refused-words.ts";
+import { readRefusedWords, refusedIn as wordsRefusedIn } from "./refused-words.ts";
 import { ROOT } from "../sources.ts";
 
 const COLUMNS = 100;
@@ -37,12 +37,11 @@ function refusedIn(text: string, refused: ReadonlyMap<string, string>): string[]
   const prose = text
     .replace(/```[^]*?```/g, (code) => code.replace(/[^\n]/g, ""))
     .replace(/`[^`]*`|\]\([^)]*\)/g, (quoted) => quoted.replace(/[^\n]/g, ""));
-  return prose.split("\n").flatMap((line, index) =>
-    (line.toLowerCase().match(/[a-z]+/g) ?? []).flatMap((word) => {
-      const but = refused.get(word);
-      return but === undefined ? [] : [`${index + 1}: not ${word} but ${but}`];
-    }),
-  );
+  return prose
+    .split("\n")
+    .flatMap((line, index) =>
+      wordsRefusedIn(line, refused).map((word) => `${index + 1}: not ${word} but ${refused.get(word) ?? ""}`),
+    );
 }
 
 /**
@@ -91,7 +90,7 @@ function wrap({ lines, isProse }: Block): readonly string[] {
   const [first = ""] = lines;
   const [start = ""] = ITEM.exec(first) ?? /^\s*/.exec(first) ?? [];
   const text = [first.slice(start.length), ...lines.slice(1).map((line) => line.trim())].join(" ");
-  // What stands in backticks stays in one piece: other checks look for it on one line.
+  // What is in backticks stays in one piece: other checks look for it on one line.
   const words = text.replace(GLUED, NO_BREAK).match(/(?:`[^`]+`|[^ `]|`)+/g) ?? [];
   const wrapped: string[] = [];
   let line = start + (words[0] ?? "");

@@ -25,6 +25,14 @@ describe("words that the glossary refuses", () => {
     expect(complaints('//= rim#1\n// `rim` and "rim" are quoted, primary is another word')).toEqual([]);
   });
 
+  it("may be phrases", () => {
+    const glossary = GLOSSARY.replace("verdict", "in place of");
+    const messages = (text: string): string[] =>
+      checkWords([parseSource("apps/broker/src/a.ts", text)], glossary).map(({ message }) => message);
+    expect(messages("// A key in place of a secret")).toEqual(["comment: not in place of but layer"]);
+    expect(messages("// A key in the place of a secret, in placement of")).toEqual([]);
+  });
+
   it("are those of the glossary", () => {
     const glossary = readFileSync(join(ROOT, "docs/glossary.md"), "utf8");
     expect(readRefusedWords(glossary).get("rim")).toBe("HTTP layer, `http/`");

@@ -32,21 +32,26 @@ export function checkWords(files: readonly SourceFile[], glossary: string): Viol
     });
   return files.flatMap(({ kind, path, names, text }) => [
     ...(kind === "product" ? [...names].flatMap((name) => refuse(path, 1, name, wordsOf(name))) : []),
-    ...text.split("\n").flatMap((line, index) => refuse(path, index + 1, "comment", wordsOfComment(line))),
+    ...text.split("\n").flatMap((line, index) => refuse(path, index + 1, "comment", wordsOfComment(line, refused))),
   ]);
 }
 
-/** Its own comment or a line of one; a citation (`//=`) has no words. What is quoted does not count. */
+/** Its own comment or a line of one; a citation (`//=`) has no words. What is quoted is ignored. */
 const COMMENT = /^\s*(?:\/\*\*|\*|\/\/(?!=))(.*)$/;
 
-function wordsOfComment(line: string): string[] {
+function wordsOfComment(line: string, refused: ReadonlyMap<string, string>): string[] {
   const [, comment = ""] = COMMENT.exec(line) ?? [];
-  return (
-    comment
-      .replace(/`[^`]*`|"[^"]*"/g, "")
-      .toLowerCase()
-      .match(/[a-z]+/g) ?? []
-  );
+  return refusedIn(comment.replace(/`[^`]*`|"[^"]*"/g, ""), refused);
+}
+
+/** @returns the refused words of a line, and the refused phrases, which have spaces */
+export function refusedIn(line: string, refused: ReadonlyMap<string, string>): string[] {
+  const words = line.toLowerCase().match(/[a-z]+/g) ?? [];
+  const text = ` ${words.join(" ")} `;
+  return [
+    ...words.filter((word) => refused.has(word)),
+    ...[...refused.keys()].filter((one) => one.includes(" ") && text.includes(` ${one} `)),
+  ];
 }
 
 /** `isHTTPLayer` → is, http, layer; `MAX_FILES` → max, files. */

@@ -1,6 +1,6 @@
 /**
  * `npm run dev`, in a copy of the repository: what is saved is running a moment later, at the same
- * addresses; a file that is not valid meanwhile ends nothing; Ctrl-C ends everything.
+ * addresses; a file that is not valid in the meantime ends nothing; Ctrl-C ends everything.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";

@@ -1,7 +1,7 @@
 /**
- * Rules for every tracked file, whatever its language: no focused or skipped tests, no leftover
- * marks, nothing specific to one machine, nothing huge. Run by `npm run check` (gate "tracked
- * files").
+ * Rules for every tracked file, regardless of its language: no focused or skipped tests, no
+ * leftover marks, nothing specific to one machine, nothing huge. Run by `npm run check` (gate
+ * "tracked files").
  */
 import { spawnSync } from "node:child_process";
 import { readFileSync, statSync } from "node:fs";

@@ -22,7 +22,7 @@ export type AuditEvent =
   | "refused"
   | "keys_rotated";
 
-/** What a line may say besides its event. A `Trace` has most of it; what else it has is not read. */
+/** What a line may say in addition to its event. A `Trace` has most of it; what else it has is not read. */
 export interface AuditFields {
   /** An error code; absent: `ok`. */
   readonly outcome?: string;

@@ -42,7 +42,7 @@ function withRefusals(
 ): Route {
   const record = async (error: OAuthError, trace: Trace): Promise<void> => {
     if (error.code === "slow_down") {
-      // A client beyond its limit is on record once a minute, however often it comes.
+      // A client beyond its limit is on record once a minute, no matter how often it comes.
       const caller = `${route.path} ${trace.clientId ?? ""}`;
       if (beyondLimit.left(caller) <= 0) return;
       beyondLimit.add(caller);

@@ -7,15 +7,15 @@ import { parseJsonStrict } from "@oauth-broker/oauth-core";
 import { type Head, hashOf, MARK, NO_LINE } from "./chain.ts";
 
 export interface Verification {
-  /** What does not hold together, one sentence each, the first ones. Empty: all of it does. */
+  /** What does not hold together, one sentence each, the first. Empty: all of it does. */
   readonly problems: readonly string[];
-  /** How many further ones there are. */
+  /** How many more there are. */
   readonly moreProblems: number;
   readonly lines: number;
   readonly otherLines: number;
   /** Of each chain, in the order in which they begin. */
   readonly heads: readonly Head[];
-  /** The line before the first one, which another file has. */
+  /** The line before the first, which another file has. */
   readonly continues: string | undefined;
 }
 
@@ -169,7 +169,7 @@ function readLine(bytes: Buffer): ReadLine | undefined {
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** The hashes of the last lines, whatever their chain. */
+/** The hashes of the last lines, regardless of their chain. */
 function createRecent(): { has(hash: string): boolean; add(hash: string): void } {
   const hashes = new Set<string>();
   return {

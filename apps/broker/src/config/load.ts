@@ -93,7 +93,7 @@ function readTracingOf(env: Environment, problems: Problem[]): TracingSettings |
 
 /**
  * Puts BASE_URL, STORE, HOST and PORT over the values of the file. Without a file the sandbox's own
- * values stand below them.
+ * values are below them.
  */
 function withVariables(tree: Tree, { sandbox, ignored }: Source, env: Environment): Tree {
   const { BASE_URL, STORE, HOST, PORT } = Object.fromEntries(

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { load, SECRET } from "./testing/config-file.ts";
 
 /**
- * A complete sample configuration, comments included, with vendors of its own in place of the
+ * A complete sample configuration, comments included, with vendors of its own instead of the
  * registry's and a key for encrypted answers.
  */
 const SAMPLE = `

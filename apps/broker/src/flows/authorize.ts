@@ -1,5 +1,5 @@
 /**
- * Leg 2, /v1/authorize. GET: the user's browser brings the request_uri and is redirected to the
+ * Leg 2, /v1/authorize. GET: the user's browser sends the request_uri and is redirected to the
  * vendor. When clients of several owners share the vendor's credentials, it is first shown a page
  * that names the client and its owner. POST: the user's decision on that page. The request_uri is
  * spent when the browser leaves, not when the page is shown, so that a reload, a second tab or a

@@ -2,7 +2,7 @@
  * Leg 3, /v1/callback and /v1/custom/{context}/callback: the vendor sends the browser back. A GET
  * carries the answer; a POST (form post) is redirected to the same GET. The engine
  * (brokered-code/callback.ts) makes every check, under the broker's policy. Before it:
- * authorize.ts. After it: the client brings the code to token.ts.
+ * authorize.ts. After it: the client sends the code to token.ts.
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import type { Parameters } from "@oauth-broker/oauth-core/protocol";

@@ -59,8 +59,8 @@ export function asFlow({ data }: StoredRecord): Flow {
 const FORGOTTEN_WHEN_PARKED = ["state", "loginHint", "vendorParams", "vendorSecret"] as const;
 
 /**
- * Fields that are removed: personal and one-time values once the browser is back, further ones once
- * the flow has ended. The timeline keeps the others.
+ * Fields that are removed: personal and one-time values once the browser is back, more once the
+ * flow has ended. The timeline keeps the others.
  */
 export const FORGOTTEN = {
   whenParked: FORGOTTEN_WHEN_PARKED,
@@ -70,7 +70,7 @@ export const FORGOTTEN = {
 const PURPOSE = "vendor-secret";
 
 /**
- * A BYOC secret between the legs of its flow. From /v1/par until the browser is back it lies in the
+ * A BYOC secret between the legs of its flow. From /v1/par until the browser is back it is in the
  * flow record, sealed under the keyset. Then it moves into the parked value, which only the
  * broker's code opens, and is deleted with it.
  */

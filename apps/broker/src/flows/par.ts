@@ -1,6 +1,6 @@
 /**
  * Leg 1, POST /v1/par: the platform's backend pushes the authorization request; no browser is
- * involved yet. After it: the browser brings the request_uri to authorize.ts.
+ * involved yet. After it: the browser sends the request_uri to authorize.ts.
  */
 import { defined } from "@oauth-broker/oauth-core";
 import { requireMetDemands } from "@oauth-broker/oauth-core/client";

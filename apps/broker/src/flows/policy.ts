@@ -1,6 +1,6 @@
 /**
  * What the broker decides for its flows: codes belong to confidential clients, vendors come from
- * the operator's file or from the caller, and no tokens are kept. The client that brings the code
+ * the operator's file or from the caller, and no tokens are kept. The client that sends the code
  * receives them.
  */
 import { OAuthError, parseExactJson, toOAuthError } from "@oauth-broker/oauth-core";
@@ -84,8 +84,8 @@ async function claimed(state: Promise<StateClaims>): Promise<ReadState<Flow> | u
 }
 
 /**
- * Tokens parked for a vendor with `redeem_at: callback` are sealed under a server key besides our
- * code.
+ * Tokens parked for a vendor with `redeem_at: callback` are sealed under a server key in addition
+ * to our code.
  */
 const PARKED_TOKENS = "parked-tokens";
 
@@ -112,7 +112,7 @@ function tokenKey(key: Buffer, code: string): Buffer {
   return deriveKey(Buffer.concat([key, Buffer.from(code)]), PARKED_TOKENS);
 }
 
-/** The BYOC secret lies beside the other fields, as 0.1.0 wrote it. */
+/** The BYOC secret is beside the other fields, as 0.1.0 wrote it. */
 function toStored({ kept, ...parked }: Parked): object {
   return { ...parked, ...kept };
 }

@@ -38,7 +38,7 @@ export interface Connection extends VendorTarget {
    */
   readonly iss?: string;
   readonly sub?: string;
-  /** Parameters of the callback that the vendor wants again with every refresh. */
+  /** Parameters of the callback that the vendor requires again with every refresh. */
   readonly callbackData?: Readonly<Record<string, string>>;
   /** The tokens of the same answer (token-binding.ts). */
   readonly tokens?: TokenHashes;

@@ -214,7 +214,7 @@ function keepSeconds(settled: Settled): number {
 interface Found {
   readonly holder: string;
   readonly expiresAt: EpochSeconds;
-  /** The vendor has answered the token, to whatever caller. A record of an earlier release counts as such. */
+  /** The vendor has answered the token, to any caller. A record of an earlier release counts as such. */
   readonly isSpent: boolean;
   /** Absent when it is another caller's, or was not kept. */
   readonly mine: Settled | undefined;

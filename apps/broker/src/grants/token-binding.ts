@@ -1,6 +1,6 @@
 /**
  * Which tokens a connection came with. Where clients of several owners share the broker's client at
- * a vendor, the vendor cannot tell their tokens apart: there a refresh, a revocation and a check
+ * a vendor, the vendor cannot distinguish their tokens: there a refresh, a revocation and a check
  * take a token only beside the connection of its own answer, which holds a keyed hash of it
  * (docs/decisions/0063).
  */

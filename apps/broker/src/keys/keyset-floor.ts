@@ -18,7 +18,7 @@ export interface RevisionFloor {
 }
 
 /**
- * @param options.file absent without a key file to lie beside: then only the configuration survives
+ * @param options.file absent without a key file to be beside: then only the configuration survives
  *   the process
  */
 export function createRevisionFloor({
@@ -48,8 +48,8 @@ export function requireRevision(revision: number, lowest: number): void {
 }
 
 /**
- * Checks an empty storage: a writer of the store can delete the keyset, and a restore can forget it.
- * A new one would end every connection without a word.
+ * Checks an empty storage: a writer of the store can delete the keyset, and a restore can forget
+ * it. A new one would end every connection without a word.
  * @throws OAuthError temporarily_unavailable, with a detail that names the command to run
  */
 //= bar#TS-19

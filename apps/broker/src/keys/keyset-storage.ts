@@ -167,7 +167,7 @@ function elsewhere(
 
 /**
  * A JSON file, mode 0600, replaced by rename. The operator rotates by hand and from one place at a
- * time. The file is not sealed: `base_url` and `revision` stand beside the keys. It is copied
+ * time. The file is not sealed: `base_url` and `revision` are beside the keys. It is copied
  * between machines, so it is bound to no store.
  *
  * @param options.create `false`: a missing file is not created, because the operator must bring a

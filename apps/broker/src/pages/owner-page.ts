@@ -1,6 +1,6 @@
 /**
  * The page shown before the browser leaves for a vendor whose credentials clients of several owners
- * share. The vendor knows only the broker, so no other page tells the user who will receive the
+ * share. The vendor sees only the broker, so no other page shows the user who will receive the
  * tokens. A plain form without script. flows/authorize.ts shows it and reads its answer.
  */
 import { type Answer, formPageAnswer } from "@oauth-broker/oauth-core/http";

@@ -40,7 +40,8 @@ export function registerRoutes(deps: RegisterDeps): Route[] {
 }
 
 /**
- * No client can have this id: unauthenticated callers count together and use up no client's limit.
+ * No client can have this id: unauthenticated callers are counted together and use up no client's
+ * limit.
  */
 const UNAUTHENTICATED = "";
 

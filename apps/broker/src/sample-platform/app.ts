@@ -24,7 +24,7 @@ export interface SamplePlatformOptions {
   readonly clientSecret: string;
   /**
    * In the page's order. Asked at each page: a vendor may start after the platform, whose address
-   * it wants.
+   * it requires.
    */
   readonly vendors: () => readonly VendorOffer[];
   /** The broker's legs of a flow, from its record; the platform itself cannot see them. */

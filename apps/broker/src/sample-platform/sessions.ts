@@ -35,7 +35,7 @@ export type Notice =
 
 /** What this session has at one vendor. */
 export interface AtVendor {
-  /** The last flow that came back, whatever its end. */
+  /** The last flow that came back, regardless of its end. */
   flow?: Flow;
   tokens?: ReceivedTokens;
   /** The tokens were revoked here; they stay, so that a newcomer can try what they still open. */

@@ -24,7 +24,7 @@ export async function writtenStore(options: TestBrokerOptions = {}) {
   };
   return {
     broker,
-    /** @param fields of the record's data, as the attacker wants them */
+    /** @param fields of the record's data, as the attacker needs them */
     write: (flowId: string, fields: Readonly<Record<string, string>>): void =>
       inFile((file) => {
         for (const [name, value] of Object.entries(fields)) {

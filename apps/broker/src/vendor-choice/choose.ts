@@ -2,7 +2,7 @@
  * Chooses the vendor, the credentials and the endpoints: once when a flow begins, and again by the
  * same rules on every later leg, refresh and revocation. Sends nothing before it is clear that the
  * caller may use the vendor and the broker's credentials there. A client id of the broker's that a
- * caller brings to its own vendor is refused after discovery; no credential is sent.
+ * caller sends to its own vendor is refused after discovery; no credential is sent.
  */
 import { flowContextHash, withClientId } from "@oauth-broker/oauth-core/client";
 import type { Parameters } from "@oauth-broker/oauth-core/protocol";
@@ -39,7 +39,7 @@ export interface VendorChoice extends TrustedVendor {
   readonly entry: VendorConfig | undefined;
   /** The redirect URI at the vendor. */
   readonly redirectUri: string;
-  /** The path of `redirectUri`: an answer counts on that path only. */
+  /** The path of `redirectUri`: an answer is accepted on that path only. */
   readonly callbackPath: string;
   readonly contextHash: string;
 }

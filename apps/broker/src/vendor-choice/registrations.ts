@@ -1,5 +1,5 @@
 /**
- * Which clients share the broker's registrations at vendors. A vendor knows only the registration
+ * Which clients share the broker's registrations at vendors. A vendor sees only the registration
  * and may not ask a user for consent twice. A client could therefore lead the users of another
  * client through the registration and receive their tokens. Within one owner that loses nothing.
  * Between owners, the user sees which client asks before the browser leaves for the vendor
@@ -60,9 +60,9 @@ export function indexRegistrations(
 
 /**
  * Refuses a client id of the broker at a vendor that the caller names: codes issued to the broker's
- * client would be sent there. Checked for every vendor, whatever its origin, because a vendor can
- * answer under more names than its entry knows. At tier 1, where codes go to the vendor itself, the
- * user is asked instead (needsOwnerPage).
+ * client would be sent there. Checked for every vendor, regardless of its origin, because a vendor
+ * can answer under more names than its entry knows. At tier 1, where codes go to the vendor itself,
+ * the user is asked instead (needsOwnerPage).
  *
  * @throws OAuthError unauthorized_client when the broker holds credentials with this client id,
  *   active or retired, at any vendor
@@ -83,7 +83,7 @@ export function requireForeignClient(
 /**
  * Whether the vendor sees this flow as a registration of the broker that clients of several owners
  * use, the asking client included. A server answers under more names than its entry has, so the
- * origin does not decide: a client id that a client brings is the broker's at every vendor, and
+ * origin does not decide: a client id that a client sends is the broker's at every vendor, and
  * credentials of the broker are one registration wherever their secret is not another.
  */
 //= bar#XA-9

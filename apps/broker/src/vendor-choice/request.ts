@@ -17,7 +17,7 @@ import type { ResolvedVendor, VendorCredentials } from "@oauth-broker/oauth-core
 import type { VendorConfig } from "../config-types.ts";
 
 /**
- * The id of vendors that a request describes. It may stand in a client's list of vendors, and no
+ * The id of vendors that a request describes. It may be in a client's list of vendors, and no
  * entry may have it.
  */
 export const CUSTOM_VENDOR = "custom";

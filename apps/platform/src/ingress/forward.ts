@@ -1,7 +1,7 @@
 /**
  * Forwards one request to a deployed server on this machine and streams the answer back: events
- * reach the caller as the server sends them. The platform's only outbound path besides egress,
- * which buffers; it reaches only the address of a deployment.
+ * reach the caller as the server sends them. The platform's only outbound path in addition to
+ * egress, which buffers; it reaches only the address of a deployment.
  */
 import { Agent, type IncomingMessage, request as open } from "node:http";
 import { PassThrough, Readable } from "node:stream";

@@ -94,7 +94,7 @@ export function createBearers(deps: BearerDeps): Bearers {
   };
 
   /**
-   * A second caller waits for the first one's refresh: a vendor that rotates would answer two at
+   * A second caller waits for the first's refresh: a vendor that rotates would answer two at
    * once by ending the grant.
    */
   const refreshOnce = (connector: Connector, userId: string, open: OpenConnection): Promise<Bearer> =>

@@ -49,7 +49,7 @@ export interface ClientDeps extends Whereabouts {
 
 /** ConnectClient for one connector, which is the target of each call. */
 export interface ConnectorClient extends Pick<ConnectClient, "finish"> {
-  /** @param scope space-separated; requested besides the usual scope */
+  /** @param scope space-separated; requested in addition to the usual scope */
   start(scope?: string): ReturnType<ConnectClient["start"]>;
   refresh(tokens: Tokens): ReturnType<ConnectClient["refresh"]>;
   revoke(tokens: Tokens): ReturnType<ConnectClient["revoke"]>;

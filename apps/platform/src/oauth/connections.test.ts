@@ -1,6 +1,6 @@
 /**
  * Changes of a connection while its tokens are refreshed: a rotated refresh token is stored
- * whatever else changes meanwhile.
+ * whatever else changes in the meantime.
  */
 import { type Fetch, Secret } from "@oauth-broker/oauth-core";
 import { driveConsent, type OpenIdProvider, startOpenIdProvider } from "@oauth-broker/simulators";
@@ -60,7 +60,7 @@ interface Held {
 /**
  * The server refused this bearer; the vendor has rotated, and its answer is on the way.
  *
- * @param says in place of the vendor's answer
+ * @param says instead of the vendor's answer
  */
 async function refreshUnderWay(refused: Bearer, says?: Response): Promise<Held> {
   const answered = Promise.withResolvers<void>();
@@ -105,7 +105,7 @@ describe("a refresh under way", () => {
     deliver();
     const after = await refreshed;
     expect(after.token).not.toBe(before.token);
-    // What was stored meanwhile is still there.
+    // What was stored in the meantime is still there.
     expect(await status()).toEqual(noted);
     // So is the grant: a spent refresh token would end it here.
     expect((await bearer(after)).token).not.toBe(after.token);

@@ -41,7 +41,7 @@ export interface DeployFixture {
 
 /**
  * @param folder the server's project; removed at the end
- * @param variables of the deploying process, besides PATH
+ * @param variables of the deploying process, in addition to PATH
  */
 export async function openDeployFixture(folder: string, variables: Environment = {}): Promise<DeployFixture> {
   const storage = await openTestStorage();

@@ -1,7 +1,7 @@
 /**
  * The platform's side of the broker's contract, on oauth4webapi: push the request, finish with the
- * code and the user's own verifier, refresh, revoke, check, register, explain. Stores nothing of a user:
- * the caller keeps the session and the tokens.
+ * code and the user's own verifier, refresh, revoke, check, register, explain. Stores nothing of a
+ * user: the caller keeps the session and the tokens.
  */
 import {
   allowInsecureRequests,
@@ -51,7 +51,7 @@ export interface BrokerClientOptions extends ClientCredentials {
   readonly now?: Clock;
 }
 
-/** The calls of `ConnectClient`, answered by the broker, and what the broker offers besides. */
+/** The calls of `ConnectClient`, answered by the broker, and what the broker offers too. */
 export interface BrokerClient extends ConnectClient {
   /**
    * Registers a client at a vendor with dynamic registration: the vendor's response unchanged, or

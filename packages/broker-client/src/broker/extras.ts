@@ -20,7 +20,7 @@ export interface ExtrasDeps {
   readonly fetch: Fetch;
 }
 
-/** What a vendor's dynamic client registration (RFC 7591) may need besides the metadata. */
+/** What a vendor's dynamic client registration (RFC 7591) may need in addition to the metadata. */
 export interface RegisterOptions {
   /** For vendors that only register clients with an initial access token. */
   readonly initialAccessToken?: string;

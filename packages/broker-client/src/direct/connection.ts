@@ -22,7 +22,7 @@ export interface DirectConnection {
   /** From the first ID token. */
   readonly iss?: string;
   readonly sub?: string;
-  /** Parameters of the callback that the vendor wants again with every refresh. */
+  /** Parameters of the callback that the vendor requires again with every refresh. */
   readonly callbackData?: Readonly<Record<string, string>>;
 }
 

@@ -11,7 +11,7 @@ import type { Storage } from "../../../mcp-auth/src/storage.ts";
 import type { Choices } from "../choices/choices.ts";
 import { environmentOf, exposedPaths } from "./service-yaml.ts";
 
-/** Besides /mcp: for probes, and for a person who opens the server's own address. */
+/** In addition to /mcp: for probes, and for a person who opens the server's own address. */
 const PROBES = ["/", "/healthz", "/readyz"];
 const SEVERAL: Choices["vendors"] = [
   { id: "github", scopes: [] },

@@ -187,7 +187,7 @@ describe("the operator's commands on a server's own storage", () => {
       "main has revoked the token.",
     ]);
     expect([await isAlive(), err]).toEqual([[false, false], []]);
-    // What began before the end stores nothing, not even where there was no link.
+    // What began before the end stores nothing, not even if there was no link.
     for (const id of ["main", "chat", "wiki"]) {
       const key = { user: "U1", vendor: id, issuer: host, signIn };
       expect((await tokens.readLink(key)).linkVersion, id).toBeGreaterThan(0);

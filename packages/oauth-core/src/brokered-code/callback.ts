@@ -1,6 +1,6 @@
 /**
  * The vendor's redirect. Everything is verified before anything is stored or sent. Then the
- * vendor's code is parked under our code, which the client will bring (redeem.ts), or the flow ends
+ * vendor's code is parked under our code, which the client will send (redeem.ts), or the flow ends
  * here. Before it: start.ts.
  */
 import { clearBindingCookie, readBindingCookie } from "../authorization-server/browser-binding.ts";

@@ -1,5 +1,5 @@
 /**
- * A client brings our code with the verifier of PKCE #1. Only now is the vendor's code redeemed,
+ * A client sends our code with the verifier of PKCE #1. Only now is the vendor's code redeemed,
  * unless its entry says `redeem_at: callback`. The caller has authenticated the client, or knows
  * its name if it is public. Before it: callback.ts.
  */

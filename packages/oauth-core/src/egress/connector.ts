@@ -165,7 +165,7 @@ const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 /**
  * Built once and shared, because reading the default roots for each connection costs milliseconds.
  *
- * @param caPem trusted besides the default roots
+ * @param caPem trusted in addition to the default roots
  * @throws Error when the text holds no certificate, or a damaged one: TLS itself would ignore it
  *   silently
  */

@@ -130,7 +130,7 @@ export function openTunnel(
     const [, status] = /^HTTP\/1\.[01] (\d{3})\b/.exec(received) ?? [];
     if (status === undefined) return fail("did not answer with HTTP");
     if (!status.startsWith("2")) return fail(`answered ${status}`);
-    // A server that speaks first is not one of TLS.
+    // A server that sends first is not one of TLS.
     if (received.length > end.index + end[0].length) return fail("sent more than its answer");
     settle();
     callback(null, socket);

@@ -28,7 +28,7 @@ const JSON_HEADERS = { ...COMMON, "content-type": "application/json", "content-s
 
 /**
  * @returns an `application/json` answer that is not cached
- * @param headers in lower case, besides the constant ones and over them
+ * @param headers in lower case, in addition to the constant ones and over them
  */
 export function jsonAnswer(status: number, body: unknown, headers?: Record<string, string>): Answer {
   return {
@@ -169,7 +169,7 @@ export function errorRedirect(error: OAuthError, to: ClientReturn): Answer {
 /**
  * The browser goes back to its client with `code`, `state`, `iss` and `flow_id`.
  *
- * @param headers besides the constant ones, such as the one that ends the flow's cookie
+ * @param headers in addition to the constant ones, such as the one that ends the flow's cookie
  */
 //= rfc6749#4.1.2
 export function codeRedirect(code: string, to: ClientReturn, headers: Record<string, string>): Answer {

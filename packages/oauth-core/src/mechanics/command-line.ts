@@ -24,8 +24,8 @@ export type CommandLine<T extends ParseArgsOptionsConfig> =
 
 /**
  * @param args without the program and the script, as in `process.argv.slice(2)`
- * @param options besides `--help` and `--version`, as `parseArgs` of `node:util` takes them. One
- *   without `multiple` may be given once
+ * @param options in addition to `--help` and `--version`, as `parseArgs` of `node:util` takes them.
+ *   One without `multiple` may be given once
  * @param settings.words default false: a word outside of options is a mistake
  */
 export function readCommandLine<const T extends ParseArgsOptionsConfig>(

@@ -55,8 +55,8 @@ export interface OAuthErrorExtras {
 }
 
 /**
- * What an error carries besides its code: for the client (see OAuthErrorExtras), for the answer's
- * headers, for the log.
+ * What an error carries in addition to its code: for the client (see OAuthErrorExtras), for the
+ * answer's headers, for the log.
  */
 export interface OAuthErrorOptions extends OAuthErrorExtras {
   /** For the log, never for the wire. */

@@ -174,7 +174,7 @@ export interface ParameterNames {
  * `redirect.uri`, `redirect uri` and `redirect_uri[x]` as `redirect_uri`.
  *
  * @param vendor its own name of one of our parameters is as reserved as ours
- * @param further names that are reserved besides
+ * @param further names that are reserved too
  */
 export function isReservedAuthorizationParameter(
   name: string,

@@ -47,7 +47,7 @@ export interface CatalogueEntry extends EndpointVerification {
   readonly ended?: string;
   /** What the vendor has announced to end. The entry stays on. */
   readonly sunsets?: readonly Sunset[];
-  /** What speaks against the vendor's API. */
+  /** What is against the vendor's API. */
   readonly status?: string;
   /** What the vendor needs and no field of `Vendor` can express. */
   readonly unsupported?: readonly string[];

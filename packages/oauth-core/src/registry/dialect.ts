@@ -70,8 +70,8 @@ export interface AbsoluteExpiry {
 }
 
 /**
- * A member that says whether the response is a success, whatever the HTTP status: any other value
- * is an error code.
+ * A member that says whether the response is a success, regardless of the HTTP status: any other
+ * value is an error code.
  */
 export interface ResultMember {
   readonly member: string;

@@ -1,5 +1,5 @@
 /**
- * What every flow of the engine must do, whatever the app's policy: run by the broker and by a
+ * What every flow of the engine must do, regardless of the app's policy: run by the broker and by a
  * deployed server against their own routes. The vendor's issuer is VENDOR_ISSUER, and it accepts
  * every code.
  */

@@ -9,7 +9,7 @@ const CONTEXT = { purpose: "keyset", environment: "test" };
 
 /**
  * @param name of the adapter, for the test titles
- * @param factory makes two wrappers with different roots; `reopen` is the first one as another
+ * @param factory makes two wrappers with different roots; `reopen` is the first as another
  *   process would open it
  */
 export function describeKeyWrapper(

@@ -68,8 +68,8 @@ const BY_VENDOR_CODE: ReadonlyMap<string, OAuthErrorCode> = new Map<string, OAut
 ]);
 
 /**
- * Codes that at a refresh mean a dead grant whatever the status: the user has to authorize again.
- * Elsewhere they are about an access token, or about the browser.
+ * Codes that at a refresh mean a dead grant, regardless of the status: the user has to authorize
+ * again. Elsewhere they are about an access token, or about the browser.
  */
 const DEAD_AT_REFRESH: ReadonlySet<string> = new Set([
   "invalid_grant",
@@ -88,7 +88,7 @@ const DESCRIPTIONS: Readonly<Partial<Record<OAuthErrorCode, string>>> = {
   vendor_response_invalid: "The vendor refused the request",
 };
 
-/** What an answer says besides its error code. */
+/** What an answer says in addition to its error code. */
 export interface Refusal {
   readonly status?: number;
   readonly members?: JsonObject;
@@ -96,7 +96,7 @@ export interface Refusal {
   readonly retryAfterSeconds?: number;
 }
 
-/** What an answer says besides its error code. */
+/** What an answer says in addition to its error code. */
 export function saidBy({ status, headers }: Response, members: JsonObject, now: Clock): Refusal {
   const retryAfterSeconds = parseRetryAfter(headers.get("retry-after"), now);
   return { status, members, ...defined({ retryAfterSeconds }) };
@@ -137,7 +137,7 @@ export function meaningOf(vendorCode: string, call: VendorCall, said: Refusal): 
   return code === undefined ? undefined : { code };
 }
 
-/** What is said whatever the status: by the entry, or that the grant is dead. */
+/** What is said, regardless of the status: by the entry, or that the grant is dead. */
 export function meaningAtAnyStatus(vendorCode: string, call: VendorCall, said: Refusal): Meaning | undefined {
   const own = tokenMeaning(call.errors, vendorCode, said);
   return own ?? (isDeadGrant(vendorCode, call) ? { code: "invalid_grant" } : undefined);

@@ -125,7 +125,7 @@ export interface VendorClient {
   /**
    * Whether the token of a connection is still good, as far as the vendor has a way to say so.
    *
-   * @throws OAuthError invalid_request for a text that is no token; `client_mismatch`,
+   * @throws OAuthError invalid_request for a text that is not a token; `client_mismatch`,
    *   `account_mismatch` for a token of another client or account; temporarily_unavailable;
    *   vendor_response_invalid; vendor_credentials_rejected
    */

@@ -3,7 +3,7 @@
  * that decides where codes and secrets go: one that began with one client, vendor or set of
  * endpoints cannot continue with another. A grant keeps the hosts that were the vendor's when it
  * was made: its tokens are sent to no other, whatever the configuration then says. Where the vendor
- * wants parameters of the callback again with every refresh, it keeps those too.
+ * requires parameters of the callback again with every refresh, it keeps those too.
  */
 import { hash } from "node:crypto";
 import { OAuthError } from "../protocol/errors.ts";
@@ -65,7 +65,7 @@ export interface Kept {
   readonly callbackData?: Readonly<Record<string, string>>;
 }
 
-/** @param callbackData the parameters of the callback that the vendor wants in token requests */
+/** @param callbackData the parameters of the callback that the vendor requires in token requests */
 export function keptOf(
   vendor: Pinned & Pick<ResolvedVendor, "refreshCallbackParams">,
   callbackData: Readonly<Record<string, string>> = {},

@@ -1,6 +1,6 @@
 /**
- * `Retry-After` of a vendor's answer: how long the vendor asks us to wait. Read by errors.ts for every
- * answer that is an outage.
+ * `Retry-After` of a vendor's answer: how long the vendor asks us to wait. Read by errors.ts for
+ * every answer that is an outage.
  */
 import type { Clock, EpochSeconds } from "../ports.ts";
 
@@ -12,8 +12,8 @@ const DELAYS = /^\d+(?:\.\d+)?(?:\s*,\s*\d+(?:\.\d+)?)*$/;
 
 /**
  * @param value `Retry-After` as received: seconds (a fraction is rounded up, of several the longest
- *   counts) or a date in one of the three forms
- * @returns 1 to 86,400 seconds; undefined when absent, and for what is neither or lies in the past
+ *   is used) or a date in one of the three forms
+ * @returns 1 to 86,400 seconds; undefined when absent, and for what is neither or is in the past
  */
 //= rfc9110#10.2.3
 export function parseRetryAfter(value: string | null, now: Clock): number | undefined {

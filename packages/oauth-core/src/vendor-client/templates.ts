@@ -15,9 +15,9 @@ import { pinTenant } from "./issuer.ts";
 type Values = Readonly<Record<string, string>>;
 
 /**
- * The fields with an address that may be a template. Those that may contain names of another meaning
- * (`{tenantid}` of a token, `{client_id}`) are filled only when all their names are placeholders,
- * except that `{client_id}` stays beside them until the request is made.
+ * The fields with an address that may be a template. Those that may contain names of another
+ * meaning (`{tenantid}` of a token, `{client_id}`) are filled only when all their names are
+ * placeholders, except that `{client_id}` stays beside them until the request is made.
  */
 const TEMPLATES = ADDRESS_FIELDS.map((name) => [name, mayHaveOtherNames(name)] as const);
 
@@ -132,7 +132,7 @@ function parameterPlaceholders(
  * unless it is a placeholder of the entry's own. Returns the same object when the path does not
  * contain it.
  *
- * @throws OAuthError invalid_request for a client id that is no path segment
+ * @throws OAuthError invalid_request for a client id that is not a path segment
  */
 export function withClientId(vendor: Vendor, clientId: string, specs: PlaceholderSpecs): Vendor {
   const { authorizationEndpoint } = vendor;

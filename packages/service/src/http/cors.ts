@@ -2,7 +2,7 @@
  * Clients that are web pages of another origin: which of them may call a route and read its
  * responses (the CORS protocol of the Fetch standard). They send a bearer token; credentials are
  * never allowed, so that no page acts with the user's cookies. http-layer.ts sets the headers on
- * every response of such a route, whatever its outcome; a preflight needs no token.
+ * every response of such a route, regardless of its outcome; a preflight needs no token.
  */
 import type { Context } from "hono";
 import { ANY_ORIGIN, isSerializedOrigin } from "../configuration/values.ts";

@@ -10,7 +10,7 @@ const DOT = /%2e/gi;
 /**
  * @param target as received
  * @returns false for one with a dot segment or a backslash, plain or encoded, and for one that is
- *   no path, such as a whole URL
+ *   not a path, such as a whole URL
  */
 //= bar#HT-7
 export function isPlainTarget(target: string): boolean {

@@ -44,7 +44,7 @@ export function startExporter(
   const provider = new TracerProvider({
     resource,
     sampler: samplerOf(sampler, ratio),
-    // Holds at most 2,048 spans and drops further ones.
+    // Holds at most 2,048 spans and drops any more.
     spanProcessors: [new BatchSpanProcessor({ exporter })],
   });
   // Where the program around us has registered one before, that one gets our spans.

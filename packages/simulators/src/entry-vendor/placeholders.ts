@@ -5,7 +5,7 @@
 import type { Entry, PlaceholderFacts } from "./facts.ts";
 
 const GUID = "3f2504e0-4f89-41d3-9a0c-0305e82c3301";
-/** The first one that fits is the tenant. A pattern that none fits needs another line here. */
+/** The first that fits is the tenant. A pattern that none fits needs another line here. */
 const SAMPLES: readonly string[] = [
   "acme",
   "acme7",
@@ -51,7 +51,7 @@ function fits(value: string, { pattern, kind }: PlaceholderFacts): boolean {
   return pattern === undefined || new RegExp(`^(?:${pattern})$`).test(value);
 }
 
-/** The first one that a pattern does not fit is what it must refuse; each is right in its place. */
+/** The first that a pattern does not fit is what it must refuse; each is right in its place. */
 const UNFIT: readonly string[] = ["not-a-fit", "9", "x", "zz9", "A_b", "a.b", "a~b"];
 const UNFIT_HOSTS: readonly string[] = ["zz.zz", "not", "9", "a.bcd", "a.b.c.d.e"];
 

@@ -12,7 +12,7 @@ export interface EntryClient {
   /** even if the vendor takes none: then it must not come. */
   readonly clientSecret: string;
   readonly redirectUri: string;
-  /** The public half of the key that signs secrets, if the vendor wants those. */
+  /** The public half of the key that signs secrets, if the vendor requires those. */
   readonly secretKey?: { readonly teamId: string; readonly keyId: string; readonly key: KeyObject };
   /** Instead of the secret, if the vendor takes a certificate. */
   readonly certificate?: { readonly key: KeyObject; readonly thumbprint: string };
@@ -90,7 +90,7 @@ export interface VendorState {
   readonly served: Map<EndpointName, number>;
 }
 
-/** Scopes that every app has been given besides those of the entry. */
+/** Scopes that every app has been given in addition to those of the entry. */
 export const SAMPLE_SCOPES: readonly string[] = ["sample.read", "sample.write"];
 /** A protected resource that every vendor knows. */
 export const SAMPLE_RESOURCE = "https://api.sample-resource.com/v1";

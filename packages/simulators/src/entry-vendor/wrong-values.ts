@@ -4,7 +4,7 @@ import type { Json } from "./facts.ts";
 /** The wrong copies of one value, by what is wrong in them. */
 export type Wrong = Readonly<Record<string, unknown>>;
 
-/** @returns each other one of all values */
+/** @returns each other of all values */
 export function others(value: string, all: readonly string[]): Wrong {
   return Object.fromEntries(all.filter((other) => other !== value).map((other) => [`"${other}"`, other]));
 }

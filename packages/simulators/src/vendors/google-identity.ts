@@ -4,7 +4,7 @@
  * Seen 2026-11: RS256, `iss` with or without scheme, `hd` for a Workspace domain (catalogue
  * `google`).
  * Seen (npm google-auth-library 10.9.1 oauth2client.js; kevinstrax/hanon-uta token-info):
- * tokeninfo takes a POST with the token as Bearer and tells whose and for whom it is.
+ * tokeninfo takes a POST with the token as Bearer and says whose and for whom it is.
  * Recalled: the other claims, userinfo's and tokeninfo's refusals, that `sub` is included with
  * openid only, and that both well-known documents say the same.
  */

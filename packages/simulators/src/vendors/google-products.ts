@@ -15,7 +15,7 @@ import type { GoogleHost, GoogleSettings } from "./google-settings.ts";
 
 const PREFIX = "https://www.googleapis.com/auth/";
 
-/** By product: the scopes of which its server wants at least one. */
+/** By product: the scopes of which its server requires at least one. */
 const PRODUCTS: Readonly<Record<string, readonly string[]>> = {
   gmail: ["gmail.readonly", "gmail.compose"],
   drive: ["drive.readonly", "drive.file"],

@@ -166,7 +166,7 @@ export function lanesOf({ recordsFor, rows }: Pick<CommandDeps, "recordsFor" | "
   });
 }
 
-/** The cause lies below the records: the tokens are longer than a row allows. */
+/** The cause is below the records: the tokens are longer than a row allows. */
 function isRefused(error: unknown): boolean {
   const isOdd = error instanceof TokenStoreError && (error.code === "too_large" || error.code === "input_invalid");
   return isOdd || (error instanceof Error && error.cause !== undefined && isRefused(error.cause));

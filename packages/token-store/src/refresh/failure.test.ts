@@ -61,7 +61,8 @@ describe("invalid_grant", () => {
 
   it("bar#RF-4 another process was faster: its tokens are used", async () => {
     const fixture = await dueFixture();
-    // The vendor refuses because the user authorized again meanwhile, which ended the old grant.
+    // The vendor refuses because the user authorized again in the meantime, which ended the old
+    // grant.
     fixture.at.before = async () => {
       fixture.at.before = undefined;
       await fixture.link();

@@ -11,7 +11,7 @@
  * 4. Seal the response and commit it while version, status and lease are unchanged.
  * 5. A commit whose answer was lost is repeated, and recognised.
  * 6. A commit the store does not take continues in the background, and in the journal.
- * 7. Fenced out: the result is dropped, the row's counts.
+ * 7. Fenced out: the result is dropped, the row's is used.
  *
  * due.ts decides 1, lease.ts 2, vendor-call.ts 3 and a vendor that refuses, commit.ts 4, 5 and 7,
  * orphans.ts and journal.ts 6. No vendor response is returned before it is stored.

@@ -1,6 +1,6 @@
 /**
- * What every adapter of TokenRows checks and decides the same way, whatever its engine. A violation
- * is a mistake in the calling code, hence TypeError.
+ * What every adapter of TokenRows checks and decides the same way, regardless of its engine. A
+ * violation is a mistake in the calling code, hence TypeError.
  */
 import type { Attribute, Attributes, Expected, RowChange, RowKey } from "./token-rows.ts";
 

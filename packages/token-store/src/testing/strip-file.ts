@@ -12,7 +12,7 @@ import type { Result } from "../cli/report.ts";
 import type { CliFixture } from "./cli-fixture.ts";
 
 const TOKENS = {
-  // Longer than a page of the file: the rest lies in its own pages.
+  // Longer than a page of the file: the rest is in its own pages.
   accessToken: new Secret(`plain-at-${"a".repeat(9000)}`),
   refreshToken: new Secret("plain-rt"),
   tokenType: "Bearer",

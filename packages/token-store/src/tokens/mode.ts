@@ -23,7 +23,7 @@ export type Choice =
 
 export interface Mode {
   readonly name: ModeName;
-  /** Which half of a row counts. */
+  /** Which half of a row is valid. */
   choose(halves: Halves): Choice;
   /**
    * Whether new tokens get a plaintext copy in a row that carries this mark; a new row has none.

@@ -58,7 +58,7 @@ export function endAttributes(now: Clock): Attributes {
   return { [LINK_ENDED_AT]: Math.floor(milliseconds / 1000), [LINK_ENDED_AT_MS]: milliseconds };
 }
 
-/** @returns in milliseconds: the last one that it can have been */
+/** @returns in milliseconds: the last that it can have been */
 export function linkEndOf({ [LINK_ENDED_AT]: seconds, [LINK_ENDED_AT_MS]: exact }: Attributes): number | undefined {
   if (typeof seconds !== "number") return undefined;
   const isOfSameEnd = typeof exact === "number" && Math.floor(exact / 1000) === seconds;

@@ -1,6 +1,6 @@
 /**
  * The layout of a token row: the names of its attributes, and how they become values and back. No
- * decisions here; modes/ decides which half of a row counts, row-records.ts reads and writes.
+ * decisions here; modes/ decides which half of a row is valid, row-records.ts reads and writes.
  *
  * A row has two halves. The plaintext copy is what builds before encryption know. The sealed half
  * is ours.

@@ -66,7 +66,7 @@ export interface TokenRecordsOptions {
  */
 export interface TokenRecords {
   /**
-   * Consistent. A row whose copy counts is sealed before its tokens are returned.
+   * Consistent. A row whose copy is valid is sealed before its tokens are returned.
    *
    * @returns undefined when there is no row, one past its `ttl`, or one made under another sign-in
    */

@@ -34,7 +34,7 @@ export interface LinkDetails {
   /** Requested of the user and not granted. */
   readonly notGranted: readonly string[];
   /**
-   * Granted scopes that the vendor then refused for want of, each with the link version at that
+   * Granted scopes that the vendor then refused for lack of, each with the link version at that
    * time.
    */
   readonly lacked: Readonly<Record<string, number>>;

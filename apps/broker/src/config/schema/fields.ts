@@ -15,7 +15,7 @@ export interface FieldMeta {
   readonly default?: string;
   /** What broker.schema.json says beyond what zod knows. It accepts at least what the check accepts. */
   readonly keywords?: z.core.JSONSchema.BaseSchema;
-  /** What may be written in place of a list. */
+  /** What may be written instead of a list. */
   readonly alone?: "entry" | z.core.JSONSchema.BaseSchema;
 }
 

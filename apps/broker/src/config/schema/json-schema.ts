@@ -1,7 +1,7 @@
 /**
  * broker.schema.json: the file as an editor checks it while it is written. Generated from the same
- * schema that the broker reads it with. It accepts every file that the broker accepts; what only the
- * broker can refuse is listed in testing/agreement.ts.
+ * schema that the broker reads it with. It accepts every file that the broker accepts; what only
+ * the broker can refuse is listed in testing/agreement.ts.
  */
 import { defined } from "@oauth-broker/oauth-core";
 import { parse } from "yaml";
@@ -11,7 +11,7 @@ import { fieldMeta, sectionKeywords } from "./fields.ts";
 
 type JsonSchema = z.core.JSONSchema.BaseSchema;
 
-/** Text in place of any value, by references.ts. */
+/** Text instead of any value, by references.ts. */
 const REFERENCE: JsonSchema = {
   description: "A value from the environment or from a file, relative to this one.",
   type: "string",
@@ -52,7 +52,7 @@ function describe(schema: z.core.$ZodType, json: JsonSchema): void {
 }
 
 /**
- * What is written in the file, in place of what remains of it once references are resolved and
+ * What is written in the file, instead of what remains of it once references are resolved and
  * fields without a value are left out.
  */
 function asWritten(schema: JsonSchema): JsonSchema {

@@ -1,4 +1,4 @@
-/** Credentials of a vendor that takes a certificate in place of a secret. */
+/** Credentials of a vendor that takes a certificate instead of a secret. */
 import { createHash, generateKeyPairSync, X509Certificate } from "node:crypto";
 import { defineVendor } from "@oauth-broker/oauth-core/registry";
 import { createTestAuthority } from "@oauth-broker/oauth-core/testing";

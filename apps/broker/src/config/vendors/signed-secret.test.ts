@@ -1,4 +1,4 @@
-/** Credentials of a vendor whose client secret is a signed JWT: a key in place of a secret. */
+/** Credentials of a vendor whose client secret is a signed JWT: a key instead of a secret. */
 import { generateKeyPairSync } from "node:crypto";
 import { defineVendor } from "@oauth-broker/oauth-core/registry";
 import { describe, expect, it } from "vitest";

@@ -59,7 +59,7 @@ function presence(entry: object) {
 
 /**
  * The registry's vendor that an id of the file is another name of, never that id itself. An entry
- * that is complete by itself is the operator's own vendor, whatever its id.
+ * that is complete by itself is the operator's own vendor, regardless of its id.
  */
 export function aliasTarget(id: string, entry: unknown, registry: VendorRegistry): string | undefined {
   const known = registry.get(id)?.vendor.id;

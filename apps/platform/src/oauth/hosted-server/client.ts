@@ -39,7 +39,7 @@ export interface HostedClient {
 
 /** A client that a server registered for the platform. */
 export interface RegisteredClient extends HostedClient {
-  /** Absent when there is no secret or it does not expire. */
+  /** Absent when there is not secret or it does not expire. */
   readonly secretExpiresAt?: EpochSeconds;
 }
 

@@ -1,6 +1,6 @@
 /**
  * The scopes of sessions. With `VENDOR` they are the vendor's own. With `VENDORS` each names its
- * vendor, `<id>:<vendor scope>`: an id has no colon, so the first one ends it.
+ * vendor, `<id>:<vendor scope>`: an id has no colon, so the first ends it.
  */
 import { hasIdTokens } from "@oauth-broker/oauth-core/client";
 import { OFFLINE_ACCESS } from "../../resource/scopes.ts";

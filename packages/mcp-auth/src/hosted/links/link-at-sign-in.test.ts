@@ -1,4 +1,4 @@
-/** With several vendors a sign-in at a client also links: not over a disconnect that came meanwhile. */
+/** With several vendors a sign-in at a client also links: not over a disconnect that came in the meantime. */
 import { memoryTokenRows } from "@oauth-broker/token-store/memory";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type LinkingFixture, type LinkingVisitor, openLinkingFixture } from "../../testing/linking/fixture.ts";

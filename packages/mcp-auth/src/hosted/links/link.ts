@@ -71,7 +71,7 @@ export function tokenSetOf(tokens: VendorTokens, at: EpochSeconds): TokenSet {
     ...(idToken === undefined ? {} : { idToken: new Secret(idToken.raw) }),
     ...(scope === undefined || scope.length === 0 ? {} : { scope: formatScope(scope) }),
     ...(expiresInSeconds === undefined ? {} : { expiresAt: at + expiresInSeconds }),
-    // A refresh response does not repeat the members of the first one: those are carried over.
+    // A refresh response does not repeat the members of the first: those are carried over.
     ...(Object.keys(vendorData).length === 0 ? {} : { vendorData: new Secret(JSON.stringify(vendorData)) }),
   };
 }

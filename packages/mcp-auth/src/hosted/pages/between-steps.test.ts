@@ -48,7 +48,7 @@ describe("a question", () => {
     await first.link(await ask());
     const page = await second.open("/connections");
     const back = await second.atVendor(await second.send(page, "reconnect", "chat"), { account: "operator" });
-    // Disconnected and linked again meanwhile: there is a link, and it is another.
+    // Disconnected and linked again in the meantime: there is a link, and it is another.
     await endLink("user", atVendor("chat", fixture));
     await first.link(await ask());
     const before = fixture.revocations("chat");

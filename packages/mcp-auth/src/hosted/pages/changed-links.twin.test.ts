@@ -1,4 +1,4 @@
-/** With one defence off: another sign-in vendor's users, and a link that ends meanwhile. */
+/** With one defence off: another sign-in vendor's users, and a link that ends in the meantime. */
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
 const SOURCE = "../records/identity-source.ts";

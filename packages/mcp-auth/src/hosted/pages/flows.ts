@@ -53,10 +53,10 @@ interface LinkingFlow extends FlowRecord {
 
 type Flows = BrokeredCode<LinkingFlow, FlowVendor>;
 
-/** What the browser brings to the callback; absent when a flow begins. */
+/** What the browser sends to the callback; absent when a flow begins. */
 interface Visit {
   readonly cookieHeader: string | undefined;
-  /** Set-Cookie headers besides the flow's own. */
+  /** Set-Cookie headers in addition to the flow's own. */
   readonly cookies: string[];
   /** The flow, once it is known to be this browser's. */
   flow?: LinkingFlow;

@@ -4,7 +4,7 @@ import { isSameText, type Parameters } from "@oauth-broker/oauth-core/protocol";
 import type { Trace } from "@oauth-broker/service/http";
 import type { LinkingDeps } from "./deps.ts";
 
-/** What a form is, besides its user: the page, and what the page showed. */
+/** What a form is, in addition to its user: the page, and what the page showed. */
 export interface FormOf {
   readonly form: readonly string[];
   /** The link version that the page showed. */
@@ -12,8 +12,8 @@ export interface FormOf {
 }
 
 /**
- * The token of a form: an HMAC over its user and content. Not over the cookie: of two tabs that sign
- * in at once, the first one's cookie is replaced, and its page still works.
+ * The token of a form: an HMAC over its user and content. Not over the cookie: of two tabs that
+ * sign in at once, the first's cookie is replaced, and its page still works.
  */
 //= bar#AS-7
 export async function formCsrf(

@@ -51,9 +51,10 @@ export async function takeTokens(brought: BroughtTokens, cookieHash: string, dep
   const scope = grantedScope(brought.tokens, brought.requestedScope);
   const bare = tokenSetOf({ ...brought.tokens, scope }, deps.now());
   try {
-    const account = await accountOf(brought, deps); //                                1  whose they are
+    // 1. whose they are
+    const account = await accountOf(brought, deps);
     if (listed === deps.settings.links.signIn && account !== user) {
-      //                      2  at the sign-in vendor only this user's
+      // 2. at the sign-in vendor only this user's
       await revokeAtVendor(bare, at);
       return "other_account";
     }

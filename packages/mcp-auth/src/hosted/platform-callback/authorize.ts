@@ -34,10 +34,13 @@ export interface AuthorizeDeps extends Pick<HostedDeps, "settings" | "serverKey"
  *   not redirected
  */
 export async function authorize(parameters: Parameters, deps: AuthorizeDeps, trace: Trace): Promise<Answer> {
-  const { redirect } = await requireClientRedirect(parameters, { ...deps, verifyRedirect: verifyRedirectUri }, trace); // 1  who asks, where to
+  // 1. who asks, where to
+  const { redirect } = await requireClientRedirect(parameters, { ...deps, verifyRedirect: verifyRedirectUri }, trace);
   try {
-    const request = readAuthorizationRequest(parameters, deps.settings); //                2  code flow, PKCE #1, resource, scope
-    return await redirectToVendor(redirect, request, parameters, deps); //                         3  PKCE #2 derived, state verbatim
+    // 2. code flow, PKCE #1, resource, scope
+    const request = readAuthorizationRequest(parameters, deps.settings);
+    // 3. PKCE #2 derived, state verbatim
+    return await redirectToVendor(redirect, request, parameters, deps);
   } catch (thrown) {
     return refusal(toOAuthError(thrown), redirect, parameters, trace);
   }

@@ -28,17 +28,27 @@ export async function redeemVendorCode(
 ): Promise<IssuedTokens> {
   const { vendorClient, settings } = deps;
   const { scopes } = settings.vendor;
-  const redirectUri = requireSameRedirectUri(parameters, client); //            1  wrong: the code stays usable
-  requireOwnResource(parameters, settings); //                                  2  wrong: the code stays usable
-  const code = readCode(parameters); //                                         3  malformed verifier: stays usable
-  const vendor = await vendorClient.resolve(settings.vendor.vendor); //         4  where to ask; nothing is spent yet
-  const secrets = await vendorSecrets(code.codeChallenge, vendor, scopes, deps); // 5  PKCE #2 of this very verifier
-  const scope = await requestedScope(code.codeChallenge, deps); //                  6  less than all, if it was noted
-  await claimCode(code, deps); //                                               7  of any number of tries one goes on
-  const tokens = await redeem({ code, redirectUri, vendor, secrets, scope }, deps); // 8  the vendor checks PKCE #2
+  // 1. wrong: the code stays usable
+  const redirectUri = requireSameRedirectUri(parameters, client);
+  // 2. wrong: the code stays usable
+  requireOwnResource(parameters, settings);
+  // 3. malformed verifier: stays usable
+  const code = readCode(parameters);
+  // 4. where to ask; nothing is spent yet
+  const vendor = await vendorClient.resolve(settings.vendor.vendor);
+  // 5. PKCE #2 of this very verifier
+  const secrets = await vendorSecrets(code.codeChallenge, vendor, scopes, deps);
+  // 6. less than all, if it was noted
+  const scope = await requestedScope(code.codeChallenge, deps);
+  // 7. of any number of tries one goes on
+  await claimCode(code, deps);
+  // 8. the vendor checks PKCE #2
+  const tokens = await redeem({ code, redirectUri, vendor, secrets, scope }, deps);
   const redeemed = { tokens, vendor, requestedScope: scope };
-  const started = await openSession(redeemed, client, deps); //                 9  who it is; tokens kept, sealed; a session
-  await recordSession(code, started.session.id, deps); //                        10  a second use of the code ends it
+  // 9. who it is; tokens kept, sealed; a session
+  const started = await openSession(redeemed, client, deps);
+  // 10. a second use of the code ends it
+  await recordSession(code, started.session.id, deps);
   return started.tokens;
 }
 

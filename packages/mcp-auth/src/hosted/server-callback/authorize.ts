@@ -91,11 +91,15 @@ export async function takeDecision(
   deps: LegDeps,
   trace: Trace,
 ): Promise<Answer> {
-  const received = await readRequest(parameters, deps, trace); //         1  everything again: the form is the browser's
-  const request = requireShownHere(parameters, cookieHeader, received, deps, trace); // 2  this page, in this browser
+  // 1. everything again: the form is the browser's
+  const received = await readRequest(parameters, deps, trace);
+  // 2. this page, in this browser
+  const request = requireShownHere(parameters, cookieHeader, received, deps, trace);
   try {
-    requireApproval(parameters); //                                       3  else the client hears of it
-    return await startFlow(received, request, deps, trace); //            4  the record, the cookie, the vendor
+    // 3. else the client gets an error
+    requireApproval(parameters);
+    // 4. the record, the cookie, the vendor
+    return await startFlow(received, request, deps, trace);
   } catch (error) {
     return refuseToClient(toOAuthError(error), received.to, trace);
   }
@@ -202,7 +206,7 @@ function fieldsOf(parameters: Parameters): (readonly [name: string, value: strin
 
 /**
  * The form token covers this very request and what the page showed: an approval for one client is
- * not valid for another, nor for the same one under another name, with another redirect URI or with
+ * not valid for another, nor for the same under another name, with another redirect URI or with
  * more permissions.
  *
  * @param scope as shown: when the client names none it is the deployment's, which may change

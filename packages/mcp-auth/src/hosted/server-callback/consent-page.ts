@@ -1,6 +1,6 @@
 /**
- * Shown before the browser is redirected to the vendor: the vendor knows only this server and may
- * approve without asking, so only this page tells the user which client will act for them.
+ * Shown before the browser is redirected to the vendor: the vendor sees only this server and may
+ * approve without asking, so only this page shows the user which client will act for them.
  * Everything about the client is unverified, shown as truncated text; no script, nothing loaded.
  * Shown and answered in authorize.ts.
  */
@@ -68,7 +68,7 @@ ${hidden("csrf", csrf)}
 const LONGEST_URI = 300;
 
 /**
- * A document may claim any name; the host it lies on, and the host the answer goes to, it cannot
+ * A document may claim any name; the host it is on, and the host the answer goes to, it cannot
  * choose. `URL` has them as A-labels, in which no letter looks like another.
  *
  * @returns the host of the client's document; for any other client its name

@@ -22,14 +22,18 @@ export async function redeemOwnCode(
   deps: LegDeps,
   trace: Trace,
 ): Promise<IssuedTokens> {
-  requireOwnResource(parameters, deps.settings); //                                1  wrong: nothing is spent
-  const redeemed = await deps.flows.redeem(parameters, client.clientId, trace); // 2  the vendor's tokens, once
+  // 1. wrong: nothing is spent
+  requireOwnResource(parameters, deps.settings);
+  // 2. the vendor's tokens, once
+  const redeemed = await deps.flows.redeem(parameters, client.clientId, trace);
   const { tokens, vendor, flow } = redeemed;
   const { scope: requestedScope, sessionScope: consented } = flow;
   const startedAtMilliseconds = startOf(flow);
   const granted = { tokens, vendor: vendor.vendor, requestedScope, startedAtMilliseconds, ...defined({ consented }) };
-  const started = await openSession(granted, client, deps); //                     3  who it is; tokens kept, sealed; a session
-  await deps.flows.remember(redeemed, { sessionId: started.session.id }); //       4  a second use ends it
+  // 3. who it is; tokens kept, sealed; a session
+  const started = await openSession(granted, client, deps);
+  // 4. a second use ends it
+  await deps.flows.remember(redeemed, { sessionId: started.session.id });
   return started.tokens;
 }
 

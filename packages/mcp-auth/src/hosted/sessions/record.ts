@@ -83,10 +83,11 @@ export interface StoredSession extends SessionData {
   /** With `VENDORS` each token names its vendor, also in a session from before. */
   readonly scope: readonly string[];
   /**
-   * With `VENDORS`, of a session from before: the id of the vendor whose scopes its stored ones are.
+   * With `VENDORS`, of a session from before: the id of the vendor whose scopes its stored ones
+   * are.
    */
   readonly unprefixedOf?: string;
-  /** When it ends, however often it is refreshed; Infinity with `VENDOR`. */
+  /** When it ends, no matter how often it is refreshed; Infinity with `VENDOR`. */
   readonly endsAt: EpochSeconds;
 }
 

@@ -1,6 +1,6 @@
 /**
  * How often the operator of a server has adopted another sign-in vendor (`ADOPT_SIGN_IN`). Every
- * session and every sign-in of the pages carries the number of its time, and counts only while no
+ * session and every sign-in of the pages carries the number of its time, and is valid only while no
  * adoption has come after it: otherwise the sessions of a vendor that the operator left, perhaps
  * because it was compromised, would be valid again after a return to it.
  */

@@ -47,7 +47,7 @@ async function readUserLink(user: string, deps: LinkDeps): Promise<UserLink> {
 }
 
 /**
- * Whether the user is asked once more for a scope that the link has and the vendor refused for want
+ * Whether the user is asked once more for a scope that the link has and the vendor refused for lack
  * of. The mark holds the link version, so that calls before the user has answered ask the same.
  */
 async function markLacking(scope: string, user: string, read: StoredTokens, deps: LinkDeps): Promise<boolean> {

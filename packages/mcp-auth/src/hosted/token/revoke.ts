@@ -29,7 +29,7 @@ export async function revoke(
   return jsonAnswer(200, {});
 }
 
-/** With several vendors links outlive sessions, unless the operator wants otherwise. */
+/** With several vendors links outlive sessions, unless the operator decides otherwise. */
 async function endLinks(user: string, deps: HostedDeps): Promise<void> {
   const { links } = deps.settings;
   if (!links.endLinksWithLastSession) return;

@@ -75,7 +75,7 @@ export function askableAt(
 }
 
 /**
- * After the vendor has refused a call for want of scopes.
+ * After the vendor has refused a call for lack of scopes.
  *
  * @param askable a twin passes a weaker one
  * @returns what to ask; undefined when that may not be asked for here

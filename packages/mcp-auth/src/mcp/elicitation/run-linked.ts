@@ -122,7 +122,7 @@ function answerRefusal(code: LinkRefusal, about: LinkRequest, deps: RunLinkedDep
   return { answer: refusalOf(code, about, deps), reason: code };
 }
 
-/** An outage of our own store is no fault of the tool or the user. */
+/** An outage of our own store is not the fault of the tool or the user. */
 function withToolErrors(links: CallerLinks): CallerLinks {
   const translateOutage = async <T>(asked: () => Promise<T>): Promise<T> => {
     try {

@@ -1,7 +1,8 @@
 /**
  * Whether the client of a call can show its user a URL. In 2026-07-28 the call itself says it. In
  * 2025-11-25 only `initialize` does, and nothing is kept between requests: so `initialize` is
- * answered with a `Mcp-Session-Id` that holds it, sealed. It is no identity and permits nothing.
+ * answered with a `Mcp-Session-Id` that holds it, sealed. It is not an identity and permits
+ * nothing.
  */
 import { CLIENT_CAPABILITIES_META_KEY, type ServerContext } from "@modelcontextprotocol/server";
 import { open, seal } from "@oauth-broker/token-store";

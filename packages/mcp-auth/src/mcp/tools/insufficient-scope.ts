@@ -1,5 +1,5 @@
 /**
- * Reads from a response of a vendor's API which scopes it wants: as RFC 6750 §3.1 says it, or as
+ * Reads from a response of a vendor's API which scopes it requires: as RFC 6750 §3.1 says it, or as
  * the vendor's entry does. What may then be asked of the user is decided in find-links.ts.
  */
 import { isJsonContentType } from "@modelcontextprotocol/server";
@@ -48,7 +48,7 @@ function inChallenge({ status, headers }: Pick<Response, "status" | "headers">):
   if (status !== 403 || header.length > MOST_CHARACTERS || start === null) return [];
   const parameters = new Map<string, string>();
   for (const [, name = "", quoted, token] of header.slice(start.index + start[0].length).matchAll(PARAMETER)) {
-    // With a further challenge, or a repeated one: the first counts.
+    // With a further challenge, or a repeated one: the first is used.
     if (!parameters.has(name.toLowerCase()))
       parameters.set(name.toLowerCase(), quoted?.replace(/\\(.)/g, "$1") ?? token ?? "");
   }

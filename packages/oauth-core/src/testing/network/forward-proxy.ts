@@ -23,7 +23,7 @@ export interface ForwardProxyOptions {
   readonly credentials?: string;
   /** What it writes instead of a tunnel; nothing for an empty text. */
   readonly instead?: string;
-  /** It speaks TLS itself. */
+  /** It uses TLS itself. */
   readonly certificate?: TestCertificate;
 }
 

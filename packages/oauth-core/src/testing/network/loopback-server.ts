@@ -1,6 +1,6 @@
 /**
- * A TCP server on 127.0.0.1 that sends exactly the bytes a test wants, so that broken and hostile
- * HTTP can be produced.
+ * A TCP server on 127.0.0.1 that sends exactly the bytes a test requires, so that broken and
+ * hostile HTTP can be produced.
  */
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";

@@ -50,7 +50,7 @@ const CLIENT_ID = "our-client";
 const NOW = 1_700_000_000;
 const KEY = newIdTokenKey("RS256", "key-1");
 
-/** @returns the entry, whatever stands in the registry for it */
+/** @returns the entry, whatever is in the registry for it */
 export function entryOf(id: string): RegistryEntry {
   const entry = REGISTRY.get(id);
   if (entry === undefined) throw new Error(`no entry ${id}`);

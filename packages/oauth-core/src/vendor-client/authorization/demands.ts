@@ -1,7 +1,7 @@
 /**
  * What a vendor's metadata demands of every flow and we do not do. Known before the browser leaves:
  * otherwise the user would consent to a connection that cannot be made. Where entry or file state a
- * field, the metadata's does not count (discovery/discover.ts).
+ * field, the metadata's is ignored (discovery/discover.ts).
  */
 import { OAuthError } from "../../protocol/errors.ts";
 import type { ResolvedVendor, VendorCredentials, VendorDemand } from "../../registry/vendor.ts";

@@ -32,9 +32,9 @@ export interface VendorMetadata extends Readonly<Partial<Record<MetadataField, s
 export type FirstPlace = "openid-configuration" | "oauth-authorization-server";
 
 /**
- * OpenID Connect's location first: its document usually says more. MCP clients begin with the other
- * one. A location that has no document, one that is not metadata, or the metadata of another issuer
- * leads to the next location; an outage does not.
+ * OpenID Connect's location first: its document usually says more. MCP clients begin with the
+ * other. A location that has no document, one that is not metadata, or the metadata of another
+ * issuer leads to the next location; an outage does not.
  */
 //= oidc-discovery#4
 //= rfc8414#3
@@ -69,7 +69,7 @@ function nothingThere(): OAuthError {
 /**
  * @param issuer compared byte for byte with the document's
  * @returns undefined when the issuer answers at each well-known location that it has no document
- * @throws OAuthError vendor_response_invalid, also for answers that are no documents;
+ * @throws OAuthError vendor_response_invalid, also for answers that are not documents;
  *   temporarily_unavailable
  */
 export async function findMetadata(

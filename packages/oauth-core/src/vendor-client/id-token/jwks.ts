@@ -118,7 +118,7 @@ const ENCRYPTING_OPERATIONS: ReadonlySet<string> = new Set(["encrypt", "wrapKey"
  * @param set the parsed document at `jwks_uri`
  * @param use a key that says it is for something else is left out
  * @returns the keys left, public and of their declared shape
- * @throws OAuthError vendor_response_invalid when it is no key set or has more than 100 keys
+ * @throws OAuthError vendor_response_invalid when it is not a key set or has more than 100 keys
  */
 //= bar#JW-3
 export function usableKeys(set: JsonObject, use: KeyUse = "sig"): JWK[] {

@@ -71,7 +71,7 @@ const ASYMMETRIC: ReadonlySet<string> = new Set(
 
 /**
  * Keys in the token or referenced by it (`jwk`, `jku`, `x5u`, `x5c`) are ignored: only the vendor's
- * key set counts.
+ * key set is used.
  *
  * @returns the algorithm, which the vendor's list has to permit: the token does not choose
  * @throws OAuthError vendor_response_invalid for HS*, none, and members that change how the token
@@ -175,7 +175,7 @@ const MAX_EPOCH_SECONDS = 1e11;
 /** What its times make of an ID token. `old` and `expired`: it was good once. */
 export type IdTokenAge = "current" | "old" | "expired";
 
-/** @throws OAuthError vendor_response_invalid for times that are none, or lie in the future */
+/** @throws OAuthError vendor_response_invalid for times that are none, or are in the future */
 //= bar#ID-6
 export function ageOf({ exp, iat, nbf }: JsonObject, now: Clock): IdTokenAge {
   const expiresAt = requireTime(exp, "exp");

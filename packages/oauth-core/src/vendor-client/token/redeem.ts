@@ -24,7 +24,7 @@ export interface RedeemRequest {
   readonly nonce?: string;
   /** As requested. */
   readonly scope: readonly string[];
-  /** As in the authorization request: RFC 8707 wants it on both legs. */
+  /** As in the authorization request: RFC 8707 requires it on both legs. */
   readonly resource?: string;
   /** The `state` of the callback, already verified; sent if the entry says so. */
   readonly state?: string;

@@ -43,8 +43,8 @@ export function refusalOf({ response, body, members, vendor, call }: Answered, n
     (status === 401 ? challengedCode(headers, call) : undefined);
   const meaning = code === undefined ? undefined : meaningOf(code, call, said);
   const isToWait = status === 429 || headers.has("retry-after");
-  // A dead grant is believed whatever the status, but not beside a word that the same request may
-  // succeed later.
+  // A dead grant is believed, regardless of the status, but not beside a word that the same request
+  // may succeed later.
   const isSure = code !== undefined && !isToWait && meaningAtAnyStatus(code, call, said) !== undefined;
   const isUnclear = meaning === undefined || (call.isRefresh === true && meaning.code === "invalid_grant");
   const isLater =
@@ -94,8 +94,8 @@ export function readLeniently(body: Body, call: VendorCall): JsonObject {
 /** Error codes in the places where they stand. */
 interface Candidates {
   /**
-   * As the vendor's entry finds it, else in `error`: at most one, and an error whatever it says. Beside
-   * a failed result `error` is a sentence.
+   * As the vendor's entry finds it, else in `error`: at most one, and an error whatever it says.
+   * Beside a failed result `error` is a sentence.
    */
   readonly own: readonly string[];
   /** In the entry's `errorMember`, within an `error` that is an object, and within a list `errors`. */
@@ -159,7 +159,7 @@ function failedResult(
   return typeof result === "string" || typeof result === "number" ? String(result) : "error";
 }
 
-/** The refresh token stands in the place of an access token at some servers, and is refused like one. */
+/** The refresh token is in the place of an access token at some servers, and is refused like one. */
 //= rfc6750#3.1
 function challengedCode(headers: Headers, { isRefresh }: VendorCall): string | undefined {
   const isBearer = /(^|,\s*)bearer\b[^,]*\berror="?invalid_token\b/i;

@@ -43,7 +43,7 @@ export interface AccountAnswer {
   readonly scope: readonly string[] | undefined;
 }
 
-/** As `readAccount`, for a caller that wants the account alone. */
+/** As `readAccount`, for a caller that requires the account alone. */
 export async function account(
   vendor: ResolvedVendor,
   request: AccountRequest,

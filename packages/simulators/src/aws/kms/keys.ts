@@ -16,7 +16,7 @@ export interface Key {
   /** A UUID, or `mrk-` and 32 hexadecimal digits. */
   readonly id: string;
   readonly multiRegion: boolean;
-  /** Backing material of 32 bytes; the last one seals, all of them open. */
+  /** Backing material of 32 bytes; the last seals, all of them open. */
   readonly materials: readonly Buffer[];
 }
 

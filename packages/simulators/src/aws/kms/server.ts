@@ -1,8 +1,8 @@
 /**
  * KMS on loopback, for the SDK's own client. npm has no emulator, and the important cases (a wrong
- * context, a disabled key, a moved alias, no response) must match the service exactly: this speaks
- * its protocol and is strict about it. By default it permits what the task role may do, and nothing
- * else.
+ * context, a disabled key, a moved alias, no response) must match the service exactly: this
+ * implements * its protocol and is strict about it. By default it permits what the task role may
+ * do, and nothing else.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -59,7 +59,7 @@ export function isSecretOf(client: SimulatedClient, secret: string | undefined):
   return known.map((one) => isSameText(one, secret)).includes(true);
 }
 
-/** Takes the same time for a wrong text as for a right one, whatever the lengths. */
+/** Takes the same time for a wrong text as for a right one, regardless of the lengths. */
 export function isSameText(a: string, b: string): boolean {
   const hash = (text: string) => createHash("sha256").update(text).digest();
   return timingSafeEqual(hash(a), hash(b));

@@ -20,7 +20,7 @@ export interface VendorHost<Client extends SimulatedClient> {
   readonly clients: Clients<Client>;
   readonly tokens: Tokens;
   readonly consent: Consent;
-  /** The error a test wants here, once. Call it at the start of the endpoint's work. */
+  /** The error a test requires here, once. Call it at the start of the endpoint's work. */
   takeRefusal(at: RefusalPoint): string | undefined;
   /** What the vendor's start function returns; its own switches are added to it. */
   simulator(about: Pick<VendorSimulator, "endpoints" | "errors">): VendorSimulator<Client>;

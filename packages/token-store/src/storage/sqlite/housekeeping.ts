@@ -15,7 +15,7 @@ export interface Sweeper {
   stop(): void;
 }
 
-/** @param sweep processes the next batch; returns whether it was the last one of a pass */
+/** @param sweep processes the next batch; returns whether it was the last of a pass */
 export function createSweeper(sweep: () => boolean): Sweeper {
   let timer: NodeJS.Timeout | undefined;
   let writes = 0;

@@ -11,7 +11,7 @@
  */
 const GIVE_UP_AFTER_MS = 2500;
 /**
- * Between attempts, the last one repeated. A write holds the lock for some 20 µs, so the first are
+ * Between attempts, the last repeated. A write holds the lock for some 20 µs, so the first are
  * the next turns of the event loop.
  */
 const PAUSES_MS = [0, 0, 1, 2, 4, 8, 16, 32];

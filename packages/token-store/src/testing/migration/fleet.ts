@@ -28,7 +28,7 @@ export interface FleetUsers {
   readonly contended: Users;
 }
 
-/** @param scale 1: 1,650 users, the first ones of the table */
+/** @param scale 1: 1,650 users, the first of the table */
 export function fleetUsers(scale: number): FleetUsers {
   const users = (from: number, to: number): Users => ({ from: from * scale, to: to * scale });
   return { older: users(0, 800), servers: [users(800, 1200), users(1200, 1600)], contended: users(1600, 1650) };

@@ -10,7 +10,7 @@ import type { TokenRows } from "../../storage/token-rows.ts";
 import type { TokenStore } from "../../token-store.ts";
 import { CANARY, keyOf, olderItem, tokensOf, userOf, type Write, writeIn } from "./fleet.ts";
 
-/** Plaintext only, the first ones. After them the other kinds. */
+/** Plaintext only, the first. After them the other kinds. */
 export const OLDER_ROWS: number = volume({ test: 400, soak: 10_000 });
 export const OTHER_ROWS: number = volume({ test: 20, soak: 100 });
 const BOTH_FROM = OLDER_ROWS;
