@@ -7,7 +7,7 @@ import { randomBytes } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createBrokerClient } from "@oauth-broker/broker-client";
-import { systemClock } from "@oauth-broker/platform/src/clock.ts";
+import { systemClock } from "@oauth-broker/oauth-core";
 import { loadPlatformConfig } from "@oauth-broker/platform/src/config.ts";
 import type { SettingsChange } from "@oauth-broker/platform/src/connectors/store.ts";
 import { initConnector } from "@oauth-broker/platform/src/deploy/commands/init.ts";

@@ -2,7 +2,7 @@
  * The composition root: takes one configuration and returns a Hono app. Every part of the broker is
  * created and connected here, once.
  */
-import { type Clock, defined, type Fetch, systemTimer, type Timer } from "@oauth-broker/oauth-core";
+import { type Clock, defined, type Fetch, systemClock, systemTimer, type Timer } from "@oauth-broker/oauth-core";
 import { createSigningKeys, createVendorClient } from "@oauth-broker/oauth-core/client";
 import type { Vendor } from "@oauth-broker/oauth-core/registry";
 import { createStateCodec } from "@oauth-broker/oauth-core/protocol";
@@ -16,7 +16,6 @@ import { watchedVendorClient } from "@oauth-broker/service/tracing";
 import { openAudit } from "./audit/audit.ts";
 import { auditedRoutes } from "./audit/routes.ts";
 import { configuredClients } from "./clients/registry.ts";
-import { systemClock } from "./clock.ts";
 import type { Config } from "./config.ts";
 import type { Deps } from "./deps.ts";
 import { createFlows } from "./flows/policy.ts";

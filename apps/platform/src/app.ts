@@ -2,7 +2,7 @@
  * Composes the platform's pages: takes storage and outbound clients, returns a Hono app. The
  * ingress is a separate app (routes/ingress.ts).
  */
-import { type Clock, defined } from "@oauth-broker/oauth-core";
+import { type Clock, defined, systemClock } from "@oauth-broker/oauth-core";
 import { createEgress, type Egress } from "@oauth-broker/oauth-core/egress";
 import { isOwnHost } from "@oauth-broker/oauth-core/server";
 import { errorPageWith, mount } from "@oauth-broker/service/http";
@@ -10,7 +10,6 @@ import type { Log } from "@oauth-broker/service";
 import { Hono } from "hono";
 import { createAgent } from "./agent/agent.ts";
 import { createPendingCalls } from "./agent/pending-calls.ts";
-import { systemClock } from "./clock.ts";
 import { createBearers } from "./oauth/bearer.ts";
 import type { BrokerAccess } from "./oauth/client-of-connector.ts";
 import { createConnections } from "./oauth/connections.ts";

@@ -4,7 +4,7 @@
  */
 import { createLog, onStopSignal } from "@oauth-broker/service";
 import { type Command, EXIT, HELP, VERSION } from "./cli.ts";
-import { systemClock } from "./clock.ts";
+import { systemClock } from "@oauth-broker/oauth-core";
 import { loadPlatformConfig, loadServeConfig, readEnvironment, startFolder } from "./config.ts";
 import type { CommandContext } from "./deploy/commands/context.ts";
 import { initConnector } from "./deploy/commands/init.ts";

@@ -5,7 +5,7 @@
 import { rmSync } from "node:fs";
 import { createLog, listen } from "@oauth-broker/service";
 import { createPlatform, type PlatformOptions } from "@oauth-broker/platform/src/app.ts";
-import { systemClock } from "@oauth-broker/platform/src/clock.ts";
+import { systemClock } from "@oauth-broker/oauth-core";
 import type { Connector } from "@oauth-broker/platform/src/connectors/connector.ts";
 import type { SettingsChange } from "@oauth-broker/platform/src/connectors/store.ts";
 import { openStorage, type Storage } from "@oauth-broker/platform/src/storage.ts";

@@ -7,7 +7,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { systemClock } from "@oauth-broker/platform/src/clock.ts";
+import { systemClock } from "@oauth-broker/oauth-core";
 import type { Connector } from "@oauth-broker/platform/src/connectors/connector.ts";
 import type { SettingsChange } from "@oauth-broker/platform/src/connectors/store.ts";
 import { openStorage } from "@oauth-broker/platform/src/storage.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createLog } from "@oauth-broker/service";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { createApp, type McpApp } from "./app.ts";
-import { systemClock } from "./clock.ts";
+import { systemClock } from "@oauth-broker/oauth-core";
 import { loadSettings } from "./config.ts";
 import { openStorage, type Storage } from "./storage.ts";
 import { HOSTED, PRE_REGISTERED, SERVER, SEVERAL } from "./testing/environments.ts";

@@ -2,14 +2,13 @@
  * Pages of other origins at every path of the app, with `ALLOWED_ORIGINS` set: what they may call
  * and read, and what not.
  */
-import { defined } from "@oauth-broker/oauth-core";
+import { defined, systemClock } from "@oauth-broker/oauth-core";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createLog } from "@oauth-broker/service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createApp, type McpApp } from "./app.ts";
-import { systemClock } from "./clock.ts";
 import { loadSettings } from "./config.ts";
 import { openStorage, type Storage } from "./storage.ts";
 import { HOSTED, PRE_REGISTERED, SERVER } from "./testing/environments.ts";

@@ -5,7 +5,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { inspect } from "node:util";
-import { type Clock, defined } from "@oauth-broker/oauth-core";
+import { type Clock, defined, systemClock } from "@oauth-broker/oauth-core";
 import { createCidrMatcher } from "@oauth-broker/oauth-core/egress";
 import {
   createLog,
@@ -20,7 +20,6 @@ import {
 import { startTracing } from "@oauth-broker/service/tracing";
 import { createApp, createMetricsApp, type McpApp } from "./app.ts";
 import { runCommand } from "./cli/run-command.ts";
-import { systemClock } from "./clock.ts";
 import { isUnderDev, loadSettings } from "./config.ts";
 import { requireSignIn } from "./hosted/sessions/sign-in-source.ts";
 import type { ShowToAuthor } from "./mcp/run-tool.ts";

@@ -36,6 +36,7 @@ export { createExpiringMap, type ExpiringMap } from "./mechanics/expiring-map.ts
 export { makeFolder } from "./mechanics/make-folder.ts";
 export { nearest } from "./mechanics/nearest.ts";
 export { createSharedCalls, type SharedCalls } from "./mechanics/shared-calls.ts";
+export { systemClock } from "./mechanics/system-clock.ts";
 export { systemTimer } from "./mechanics/system-timer.ts";
 export { createTurns, type Refusal, type Turn, type Turns, type TurnsOptions } from "./mechanics/turns.ts";
 export {

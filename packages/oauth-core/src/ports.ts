@@ -10,7 +10,7 @@
  */
 export type EpochSeconds = number;
 
-/** The only source of time in logic. Tests pass `fixedClock`. */
+/** The only source of time in logic. Production: `systemClock`. Tests pass `fixedClock`. */
 export type Clock = (() => EpochSeconds) & {
   /**
    * The same time in milliseconds, for an order within one second. Absent: the clock counts seconds

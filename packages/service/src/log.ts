@@ -4,8 +4,8 @@
  */
 import { basename, dirname } from "node:path";
 import { pino } from "pino";
+import { systemClock } from "@oauth-broker/oauth-core";
 import { requestContext } from "./request-context.ts";
-import { wallClock } from "./clock.ts";
 
 /**
  * Every field a line may have, and its type. A new field is a decision about what leaves the
@@ -101,7 +101,10 @@ const MEMBERS: ReadonlyMap<string, { readonly type: string; readonly start: stri
  * @param destination stdout unless given
  * @param milliseconds the wall clock; only tests pass one
  */
-export function createLog(destination: LogDestination = bufferedStdout(), milliseconds: () => number = wallClock): Log {
+export function createLog(
+  destination: LogDestination = bufferedStdout(),
+  milliseconds: () => number = systemClock.milliseconds,
+): Log {
   const timestamp = createTimestamp(milliseconds);
   const write = (level: string, event: string, fields: LogFields | undefined): void => {
     destination.write(lineOf(`{"level":"${level}","time":"${timestamp()}"`, event, fields));

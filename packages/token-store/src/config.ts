@@ -3,11 +3,10 @@
  * provides them, an SQLite file and a key file beside it for local work. The SDK loads only if
  * it is used.
  */
-import { defined } from "@oauth-broker/oauth-core";
+import { defined, systemClock } from "@oauth-broker/oauth-core";
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Clock, KeyWrapper } from "@oauth-broker/oauth-core";
-import { systemClock } from "./clock.ts";
 import { TokenStoreError } from "./errors.ts";
 import { parseKeyReference } from "./keys/kms-key-id.ts";
 import { chooseMode, modeNamed } from "./modes/mode-choice.ts";

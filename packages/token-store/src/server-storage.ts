@@ -3,8 +3,7 @@
  * and its own records (sessions, keys), in the same table or the same SQLite file, sealed under the
  * same keys. So there is one thing to configure, to permit and to back up.
  */
-import type { Clock, KeyContext, KeyWrapper, RecordStore } from "@oauth-broker/oauth-core";
-import { systemClock } from "./clock.ts";
+import { type Clock, type KeyContext, type KeyWrapper, type RecordStore, systemClock } from "@oauth-broker/oauth-core";
 import { type OpenTokenStoreOptions, openTokens, readTokenStoreSettings, type TokenStoreSettings } from "./config.ts";
 import { timed } from "./storage/timed.ts";
 import type { TokenStore } from "./token-store.ts";

@@ -113,6 +113,7 @@ describe("access to the outside is in one place", () => {
     ["waits come from a Timer", `${BROKER}/flows/a.ts`, `setTimeout(() => 1, 5);`],
     ["waits come from a Timer", `${BROKER}/flows/a.ts`, `const signal = AbortSignal.timeout(5);`],
     ["waits come from a Timer", `${BROKER}/flows/a.ts`, `import { setTimeout as sleep } from "node:timers/promises";`],
+    ["time comes from a Clock", `${BROKER}/clock.ts`, `export const now = () => Date.now();`],
     ["redirects are 303", `${BROKER}/routes/a.ts`, `respond(307);`],
     ["redirects are 303", `${BROKER}/routes/a.ts`, `const status = { moved: 308 };`],
     ["no console", `${BROKER}/main.ts`, `console.error("x");`],
@@ -134,7 +135,7 @@ describe("access to the outside is in one place", () => {
     [`${BROKER}/flows/a.ts`, `export type F = typeof fetch; export interface G { fetch: F }`],
     [`${BROKER}/flows/a.ts`, `export const f = (deps: Deps) => deps.fetch("x");`],
     [`${BROKER}/config.ts`, `export const home = process.env["HOME"];`],
-    [`${BROKER}/clock.ts`, `export const systemClock = () => Math.floor(Date.now() / 1000);`],
+    [`${CORE}/mechanics/system-clock.ts`, `export const systemClock = () => Math.floor(Date.now() / 1000);`],
     [`${CORE}/protocol/a.ts`, `export const at = (s: number) => new Date(s * 1000).toISOString();`],
     [
       `${CORE}/protocol/a.test.ts`,

@@ -2,7 +2,7 @@
  * Contributors' tools for vendors: `npm run vendor -- COMMAND`. They call real vendors; no service
  * needs them. options.ts reads the command line, run.ts runs it.
  */
-import { systemClock } from "./clock.ts";
+import { systemClock } from "@oauth-broker/oauth-core";
 import { runVendor } from "./run.ts";
 import { createAsk } from "./terminal.ts";
 

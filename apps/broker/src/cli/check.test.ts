@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { systemClock } from "../clock.ts";
+import { systemClock } from "@oauth-broker/oauth-core";
 import type { Config } from "../config.ts";
 import { folderOf, load, MINIMAL } from "../config/testing/config-file.ts";
 import { createKeyset } from "../keys/keyset.ts";

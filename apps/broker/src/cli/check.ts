@@ -5,9 +5,8 @@
  */
 import { existsSync, mkdtempSync, rmdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { OAuthError } from "@oauth-broker/oauth-core";
+import { OAuthError, systemClock } from "@oauth-broker/oauth-core";
 import { memoryRecordStore } from "@oauth-broker/token-store/memory";
-import { systemClock } from "../clock.ts";
 import type { Config } from "../config.ts";
 import { createKeyset } from "../keys/keyset.ts";
 import { openStores, type Stores } from "../stores.ts";

@@ -4,12 +4,11 @@
  */
 import { createReadStream, existsSync } from "node:fs";
 import { createInterface } from "node:readline/promises";
-import { OAuthError, USAGE_EXIT_CODE } from "@oauth-broker/oauth-core";
+import { OAuthError, systemClock, USAGE_EXIT_CODE } from "@oauth-broker/oauth-core";
 import { isFlowId } from "@oauth-broker/oauth-core/server";
 import { check, sentenceOf } from "./check.ts";
 import { type Command, HELP, VERSION } from "./command-line.ts";
 import { verifyAudit } from "../audit/verify.ts";
-import { systemClock } from "../clock.ts";
 import type { Config } from "../config.ts";
 import { readTimeline, type Timeline } from "./timeline.ts";
 import { brokerRecords } from "../keys/broker-records.ts";

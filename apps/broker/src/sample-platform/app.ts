@@ -4,13 +4,12 @@
  * Flow: POST /connect → POST /v1/par → GET /v1/authorize → vendor → broker →
  * GET /oauth/vendor-callback → POST /v1/token.
  */
-import type { Clock, Fetch } from "@oauth-broker/oauth-core";
+import { type Clock, type Fetch, systemClock } from "@oauth-broker/oauth-core";
 import { isFormToken, isOwnHost } from "@oauth-broker/oauth-core/server";
 import { createEgress } from "@oauth-broker/oauth-core/egress";
 import { isPrefetch, listen, type Listening } from "@oauth-broker/service";
 import { PAGE_HEADERS, type VendorOffer } from "@oauth-broker/simulators";
 import { type Context, Hono } from "hono";
-import { systemClock } from "../clock.ts";
 import { createFlows } from "./flows.ts";
 import { orderLegs } from "./legs.ts";
 import { renderHome, renderRefusal, type ShownVendor } from "./page.ts";

@@ -5,10 +5,9 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { RecordStore } from "@oauth-broker/oauth-core";
+import { type RecordStore, systemClock } from "@oauth-broker/oauth-core";
 import { hashOf } from "@oauth-broker/oauth-core/server";
 import { createEgress } from "@oauth-broker/oauth-core/egress";
-import { systemClock } from "../clock.ts";
 import type { Connector } from "../connectors/connector.ts";
 import type { SettingsChange } from "../connectors/store.ts";
 import type { ConnectDeps } from "../oauth/connect.ts";

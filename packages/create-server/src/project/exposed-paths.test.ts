@@ -6,7 +6,7 @@ import { createLog } from "@oauth-broker/service";
 import { loadSettings } from "@oauth-broker/mcp-auth/config";
 import { describe, expect, it } from "vitest";
 import { createApp } from "../../../mcp-auth/src/app.ts";
-import { systemClock } from "../../../mcp-auth/src/clock.ts";
+import { systemClock } from "@oauth-broker/oauth-core";
 import type { Storage } from "../../../mcp-auth/src/storage.ts";
 import type { Choices } from "../choices/choices.ts";
 import { environmentOf, exposedPaths } from "./service-yaml.ts";

@@ -1,11 +1,10 @@
 /** Opens what the operator's commands work on: the same settings, table and keys as the server. */
-import { defined } from "@oauth-broker/oauth-core";
+import { defined, systemClock } from "@oauth-broker/oauth-core";
 import { createVendorClient } from "@oauth-broker/oauth-core/client";
 import { createEgress } from "@oauth-broker/oauth-core/egress";
 import { createLog } from "@oauth-broker/service";
 import { readTokenStoreSettings, requireStoreFile } from "@oauth-broker/token-store";
 import { runCommandLine } from "@oauth-broker/token-store/cli";
-import { systemClock } from "../clock.ts";
 import { type Environment, loadSettings } from "../config.ts";
 import { createSignIns, type SignIns } from "../hosted/pages/sign-ins.ts";
 import { identitySource } from "../hosted/records/identity-source.ts";

@@ -2,7 +2,7 @@ import { createVendorClient } from "@oauth-broker/oauth-core/client";
 import { REGISTRY } from "@oauth-broker/oauth-core/registry";
 import { createEgress } from "@oauth-broker/oauth-core/egress";
 import { afterAll, describe, expect, it } from "vitest";
-import { systemClock } from "../clock.ts";
+import { systemClock } from "@oauth-broker/oauth-core";
 import { type Environment, loadSettings } from "../config.ts";
 import { deskEnvironment } from "./environment.ts";
 import { startPracticeVendors } from "./practice-vendor.ts";

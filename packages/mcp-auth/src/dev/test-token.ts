@@ -6,7 +6,7 @@
 import { createVendorClient } from "@oauth-broker/oauth-core/client";
 import { createCodeVerifier, deriveCodeChallenge, randomToken } from "@oauth-broker/oauth-core/protocol";
 import { createEgress } from "@oauth-broker/oauth-core/egress";
-import { systemClock } from "../clock.ts";
+import { systemClock } from "@oauth-broker/oauth-core";
 import type { VendorSettings } from "../settings.ts";
 
 const TIMEOUT_MS = 10_000;

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { createLog } from "@oauth-broker/service";
 import { afterEach, describe, expect, it } from "vitest";
 import { createApp } from "../app.ts";
-import { systemClock } from "../clock.ts";
+import { systemClock } from "@oauth-broker/oauth-core";
 import { loadSettings } from "../config.ts";
 import { openStorage } from "../storage.ts";
 import { HOSTED, PRE_REGISTERED, SERVER as SERVER_ENVIRONMENT, SEVERAL } from "../testing/environments.ts";

@@ -7,7 +7,7 @@ import { createLog } from "@oauth-broker/service";
 import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { createApp } from "../app.ts";
-import { systemClock } from "../clock.ts";
+import { systemClock } from "@oauth-broker/oauth-core";
 import { loadSettings } from "../config.ts";
 import { startServer } from "../start.ts";
 import { openStorage } from "../storage.ts";

@@ -6,12 +6,11 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Clock } from "@oauth-broker/oauth-core";
+import { type Clock, systemClock } from "@oauth-broker/oauth-core";
 import { createLog } from "@oauth-broker/service";
 import { canaryCode, canaryEnvironment, startCanaryVendor } from "@oauth-broker/simulators";
 import { z } from "zod";
 import { createApp } from "../app.ts";
-import { systemClock } from "../clock.ts";
 import { loadSettings } from "../config.ts";
 import { openStorage } from "../storage.ts";
 import { defineTool } from "../tool.ts";

@@ -4,8 +4,7 @@
  * commands that know their issuer, call it directly.
  */
 import { setTimeout as wait } from "node:timers/promises";
-import { OAuthError, USAGE_EXIT_CODE } from "@oauth-broker/oauth-core";
-import { systemClock } from "../clock.ts";
+import { OAuthError, systemClock, USAGE_EXIT_CODE } from "@oauth-broker/oauth-core";
 import {
   openKeys,
   openTokenRows,

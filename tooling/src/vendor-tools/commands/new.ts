@@ -8,7 +8,7 @@ import { OAuthError } from "@oauth-broker/oauth-core";
 import { REGISTRY } from "@oauth-broker/oauth-core/registry";
 import { requireEgressUrl } from "@oauth-broker/oauth-core/egress";
 import { ROOT } from "../../sources.ts";
-import { dateOf } from "../clock.ts";
+import { dateOf } from "../date.ts";
 import { discoverIssuer } from "./discovery.ts";
 import { withEgress, type Environment } from "../environment.ts";
 import { explain, NOT_ASKED, refusal, WRONG } from "../refusal.ts";

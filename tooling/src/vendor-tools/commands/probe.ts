@@ -1,6 +1,6 @@
 /** `vendor probe`: checks without credentials whether a vendor still matches its entry. */
 import type { ResolvedVendor, Vendor } from "@oauth-broker/oauth-core/registry";
-import { dateOf } from "../clock.ts";
+import { dateOf } from "../date.ts";
 import type { Discovered, DiscoveryDeps } from "./discovery.ts";
 import { withEgress, type Environment } from "../environment.ts";
 import type { Finding } from "../finding.ts";

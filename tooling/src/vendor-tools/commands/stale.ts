@@ -4,7 +4,7 @@
  */
 import type { Clock } from "@oauth-broker/oauth-core";
 import { REGISTRY, type RegistryEntry } from "@oauth-broker/oauth-core/registry";
-import { dateOf } from "../clock.ts";
+import { dateOf } from "../date.ts";
 import type { Environment } from "../environment.ts";
 
 export interface StaleOptions {

@@ -13,7 +13,7 @@ import {
   type SimulatorSetup,
   SIMULATORS,
 } from "../../../../packages/simulators/src/testing/replay-fixture.ts";
-import { systemClock } from "../clock.ts";
+import { systemClock } from "@oauth-broker/oauth-core";
 import { createAsk } from "../terminal.ts";
 import { atSimulator } from "../testing/at-simulator.ts";
 import { type InProcess, runInProcess } from "../testing/in-process.ts";

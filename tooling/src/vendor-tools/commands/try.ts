@@ -20,7 +20,7 @@ import {
 } from "@oauth-broker/simulators/fixtures";
 import { ROOT } from "../../sources.ts";
 import { type CallbackServer, startCallbackServer } from "./callback-server.ts";
-import { dateOf } from "../clock.ts";
+import { dateOf } from "../date.ts";
 import { ownClient, registeredClient, requireSource } from "../credentials.ts";
 import { withEgress, type Environment } from "../environment.ts";
 import { type Choice, knownVendor } from "../known-vendor.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createLog } from "@oauth-broker/service";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createApp, type McpApp } from "../../app.ts";
-import { systemClock } from "../../clock.ts";
+import { systemClock } from "@oauth-broker/oauth-core";
 import { loadSettings } from "../../config.ts";
 import { openStorage, type Storage } from "../../storage.ts";
 import { SEVERAL } from "../../testing/environments.ts";

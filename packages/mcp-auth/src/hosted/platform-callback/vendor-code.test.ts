@@ -1,8 +1,7 @@
-import type { Clock, RecordStore } from "@oauth-broker/oauth-core";
+import { type Clock, type RecordStore, systemClock } from "@oauth-broker/oauth-core";
 import { defineVendor, type Vendor } from "@oauth-broker/oauth-core/registry";
 import { startStubVendor, type StubVendor } from "@oauth-broker/simulators";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { systemClock } from "../../clock.ts";
 import {
   type HostedFixture,
   openHostedFixture,

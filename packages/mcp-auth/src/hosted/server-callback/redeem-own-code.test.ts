@@ -1,6 +1,6 @@
 /** Our own code at /token. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { systemClock } from "../../clock.ts";
+import { systemClock } from "@oauth-broker/oauth-core";
 import { SERVER, VERIFIER } from "../../testing/hosted-fixture.ts";
 import { RECORD_STORES } from "../../testing/record-stores.ts";
 import {

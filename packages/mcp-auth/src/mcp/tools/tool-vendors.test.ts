@@ -1,10 +1,9 @@
-import { Secret } from "@oauth-broker/oauth-core";
+import { Secret, systemClock } from "@oauth-broker/oauth-core";
 import { defineVendor } from "@oauth-broker/oauth-core/registry";
 import { createLog } from "@oauth-broker/service";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { createApp } from "../../app.ts";
-import { systemClock } from "../../clock.ts";
 import { loadSettings } from "../../config.ts";
 import type { ServerDefinition } from "../../server.ts";
 import type { HostedVendorSettings, Settings } from "../../settings.ts";

@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { type DynamoDbEngine, type KmsServer, startDynamoDb, startKms } from "@oauth-broker/simulators/aws";
 import { volume } from "@oauth-broker/oauth-core/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { systemClock } from "../../clock.ts";
+import { systemClock } from "@oauth-broker/oauth-core";
 import { kmsKeyWrapper } from "../../keys/kms.ts";
 import { dynamodbTokenRows } from "../../storage/dynamodb/token-rows.ts";
 import type { TokenRows } from "../../storage/token-rows.ts";

@@ -4,7 +4,7 @@
  * back. Started by migration.test.ts.
  */
 import { kmsKeyWrapper } from "../../keys/kms.ts";
-import { systemClock } from "../../clock.ts";
+import { systemClock } from "@oauth-broker/oauth-core";
 import { dynamodbTokenRows } from "../../storage/dynamodb/token-rows.ts";
 import { createTokenStore } from "../../token-store.ts";
 import {

@@ -6,8 +6,7 @@
  */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { OAuthError, Secret } from "@oauth-broker/oauth-core";
-import { systemClock } from "../../clock.ts";
+import { OAuthError, Secret, systemClock } from "@oauth-broker/oauth-core";
 import { createDataKeys } from "../../keys/data-keys.ts";
 import type { JournalEvent } from "../../refresh/journal.ts";
 import { localKeyWrapper } from "../../keys/local.ts";
