@@ -21,7 +21,7 @@ import { PATHS } from "./resource/paths.ts";
 import { supportedScopes } from "./hosted/link-policy/scope.ts";
 import { identitySource } from "./hosted/records/identity-source.ts";
 import { createMcpEndpoint } from "./mcp/endpoint.ts";
-import { createLinkingDeps, type LinkingDeps } from "./mcp/elicitation/deps.ts";
+import { createElicitationDeps, type ElicitationDeps } from "./mcp/elicitation/deps.ts";
 import { createKnownHost, onlyForUs } from "./mcp/admission/known-host.ts";
 import type { ShowToAuthor } from "./mcp/run-tool.ts";
 import type { ServerMetrics } from "./mcp/metrics.ts";
@@ -209,12 +209,12 @@ function linkingOf(
     seals,
     ...deps
   }: Pick<ModeDeps, "now" | "vendorClient"> &
-    Pick<LinkingDeps, "stopping"> & { readonly seals: Mode["seals"] | undefined },
-): LinkingDeps | undefined {
+    Pick<ElicitationDeps, "stopping"> & { readonly seals: Mode["seals"] | undefined },
+): ElicitationDeps | undefined {
   if (settings.mode !== "hosted" || settings.links.kind === "one" || seals === undefined) return undefined;
   const connectionsUrl = settings.deploymentUrl + PATHS.connections;
   const of = { seals, source: identitySource(settings), connectionsUrl, mostTickets: MAX_OPEN };
-  return createLinkingDeps(settings.links, { ...deps, ...of });
+  return createElicitationDeps(settings.links, { ...deps, ...of });
 }
 
 interface ProbeDeps {

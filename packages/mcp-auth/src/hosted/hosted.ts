@@ -14,7 +14,7 @@ import { identitySource } from "./records/identity-source.ts";
 import { vendorIssuerWarning } from "./metadata.ts";
 import { resourceMetadataUrl, resourceOf } from "../resource/paths.ts";
 import { hostedRoutes } from "./routes.ts";
-import { createLinking, type Linking } from "./pages/deps.ts";
+import { createPages, type Pages } from "./pages/deps.ts";
 import { sweepPendingTokens } from "./pages/store-link.ts";
 import { createServerRecords } from "./records/server-key.ts";
 import { createSessions } from "./sessions/sessions.ts";
@@ -45,7 +45,7 @@ export function createHosted(settings: HostedSettings, { storage, ...parts }: Ho
   const of = { audience, source, signInGeneration, links: settings.links };
   const sessions = createSessions({ records, serverKey, now, ...of });
   const deps: HostedDeps = { ...parts, settings, records, tokens, serverKey, sessions, signInGeneration };
-  const linking = createLinking(deps);
+  const linking = createPages(deps);
   return {
     authenticate: (bearer) => authenticate(bearer, linking ?? deps),
     seals: serverKey,
@@ -68,7 +68,7 @@ const SWEEP_MS = 30_000;
  *
  * @returns ends it, after the question that is being ended
  */
-function startSweep(linking: Linking): Mode["close"] {
+function startSweep(linking: Pages): Mode["close"] {
   const stopping = new AbortController();
   let running: Promise<void> | undefined;
   const sweep = async (): Promise<void> => {

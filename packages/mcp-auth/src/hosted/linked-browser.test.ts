@@ -9,7 +9,7 @@ import { Hono } from "hono";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { z } from "zod";
 import { createMcpEndpoint } from "../mcp/endpoint.ts";
-import { createLinkingDeps } from "../mcp/elicitation/deps.ts";
+import { createElicitationDeps } from "../mcp/elicitation/deps.ts";
 import { identitySource } from "./records/identity-source.ts";
 import { SERVER } from "../testing/hosted-fixture.ts";
 import { type LinkingFixture, type LinkingVisitor, openLinkingFixture } from "../testing/linking/fixture.ts";
@@ -61,7 +61,7 @@ beforeEach(async () => {
       fetch,
       vendorClient,
       log,
-      linking: createLinkingDeps(settings.links, { ...known, source: identitySource(settings), vendorClient }),
+      linking: createElicitationDeps(settings.links, { ...known, source: identitySource(settings), vendorClient }),
     },
   );
   app = new Hono();

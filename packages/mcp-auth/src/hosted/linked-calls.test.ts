@@ -10,7 +10,7 @@ import { Hono } from "hono";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { createMcpEndpoint } from "../mcp/endpoint.ts";
-import { createLinkingDeps } from "../mcp/elicitation/deps.ts";
+import { createElicitationDeps } from "../mcp/elicitation/deps.ts";
 import { identitySource } from "./records/identity-source.ts";
 import { initialize, legacyCall, modernCall } from "../testing/linking/linked-calls.ts";
 import { openStubLinkingFixture, type StubLinkingFixture } from "../testing/linking/stub-linking.ts";
@@ -85,7 +85,7 @@ beforeEach(async () => {
       fetch: async (_, init) => api(new Headers(init?.headers).get("authorization")?.slice("Bearer ".length) ?? ""),
       vendorClient,
       log,
-      linking: createLinkingDeps({ ...links, vendors }, { ...linkingDeps, source: identitySource(settings) }),
+      linking: createElicitationDeps({ ...links, vendors }, { ...linkingDeps, source: identitySource(settings) }),
     },
   );
   app = new Hono();

@@ -20,8 +20,8 @@ import { platformClient, register } from "./clients/platform-client.ts";
 import { revoke } from "./token/revoke.ts";
 import { askConsent, takeDecision } from "./server-callback/authorize.ts";
 import { answerCallback, isLinkingState } from "./pages/flows.ts";
-import { linkingRoutes } from "./pages/routes.ts";
-import type { Linking, LinkingDeps } from "./pages/deps.ts";
+import { pageRoutes } from "./pages/routes.ts";
+import type { Pages, PagesDeps } from "./pages/deps.ts";
 import { createClientDocuments } from "./clients/metadata-document.ts";
 import { createServerClients } from "./clients/find-client.ts";
 import { createFlows } from "./server-callback/policy.ts";
@@ -34,7 +34,7 @@ const LIMIT = { bodyBytes: 65_536 };
 const REGISTRATION_LIMIT = { bodyBytes: 8_192 };
 
 /** @param linking undefined with `VENDOR` */
-export function hostedRoutes(deps: HostedDeps, linking: Linking | undefined): Route[] {
+export function hostedRoutes(deps: HostedDeps, linking: Pages | undefined): Route[] {
   const { callback, limits } = deps.settings;
   const addressOf = createCallerAddress(limits.trustedProxies);
   const routes =
@@ -76,7 +76,7 @@ function platformRoutes(callback: PlatformCallback, deps: HostedDeps): Route[] {
 function serverRoutes(
   callback: ServerCallback,
   hosted: HostedDeps,
-  linking: Linking | undefined,
+  linking: Pages | undefined,
   addressOf: CallerAddress,
 ): Route[] {
   const documents = createClientDocuments({
@@ -101,7 +101,7 @@ function serverRoutes(
       answer(method === "POST" ? await readForm(c, LIMIT) : readQuery(c), c.req.header("cookie"), trace),
   });
   const { registration } = callback;
-  const pages: LinkingDeps | undefined = linking && { ...linking, findClient: clients.find };
+  const pages: PagesDeps | undefined = linking && { ...linking, findClient: clients.find };
   return [
     browser("GET", PATHS.authorize, (parameters, cookie, trace) => askConsent(parameters, cookie, deps, trace)),
     browser("POST", PATHS.authorize, (parameters, cookie, trace) => takeDecision(parameters, cookie, deps, trace)),
@@ -110,7 +110,7 @@ function serverRoutes(
       const isLinking = pages !== undefined && isLinkingState(parameters);
       return isLinking ? answerCallback(visit, pages, trace) : deps.flows.callback(visit, trace);
     }),
-    ...(pages === undefined ? [] : linkingRoutes(pages)),
+    ...(pages === undefined ? [] : pageRoutes(pages)),
     ...tokenRoutes({
       ...deps,
       findClient: clients.findHolder,

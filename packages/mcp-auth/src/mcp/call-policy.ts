@@ -7,7 +7,7 @@ import type { Log } from "@oauth-broker/service";
 import { scopesOfResource } from "../resource/scopes.ts";
 import type { Tool, VendorApi } from "../tool.ts";
 import type { RunningToolCall } from "./elicitation/call.ts";
-import type { LinkingDeps } from "./elicitation/deps.ts";
+import type { ElicitationDeps } from "./elicitation/deps.ts";
 import { createExchange, type Exchange } from "./elicitation/exchange.ts";
 import { askableAt } from "./elicitation/find-links.ts";
 import { type LinkedAnswer, runLinked } from "./elicitation/run-linked.ts";
@@ -63,7 +63,7 @@ export interface ExchangeLimits {
 
 /** `VENDORS`. */
 export function callsOfSeveral(
-  linking: LinkingDeps,
+  linking: ElicitationDeps,
   deps: VendorApiDeps & { readonly log: Log },
   limits: ExchangeLimits,
 ): CallPolicy {

@@ -22,7 +22,7 @@ import type { ServerDefinition } from "../server.ts";
 import type { Tool } from "../tool.ts";
 import { type BearerDeps, requireCaller } from "./admission/bearer.ts";
 import type { Era, LinkedRequest } from "./elicitation/call.ts";
-import type { LinkingDeps } from "./elicitation/deps.ts";
+import type { ElicitationDeps } from "./elicitation/deps.ts";
 import { callsOfOne, callsOfSeveral } from "./call-policy.ts";
 import { isForUser } from "./people.ts";
 import { type RunDeps, runTool } from "./run-tool.ts";
@@ -35,7 +35,7 @@ import { callerIn, requireWholeToken } from "./admission/whole-token.ts";
 export interface McpDeps extends BearerDeps, VendorApiDeps, Pick<RunDeps, "log" | "showToAuthor"> {
   readonly addressOf: CallerAddress;
   /** With `VENDORS`. */
-  readonly linking?: LinkingDeps;
+  readonly linking?: ElicitationDeps;
   /** The same challenge, for a person with a browser. Default: none, a browser gets what clients get. */
   readonly challengePage?: (challenge: Answer) => Answer;
 }

@@ -20,7 +20,7 @@ import type { Authenticate } from "../mode.ts";
 import type { HostedDeps } from "../hosted/deps.ts";
 import { authenticate } from "../hosted/authenticate.ts";
 import { identitySource } from "../hosted/records/identity-source.ts";
-import { createLinking, type Linking } from "../hosted/pages/deps.ts";
+import { createPages, type Pages } from "../hosted/pages/deps.ts";
 import { hostedRoutes } from "../hosted/routes.ts";
 import { createServerKey, type ServerKey } from "../hosted/records/server-key.ts";
 import { documentEgress, publicDocumentEgress } from "../hosted/clients/metadata-document.ts";
@@ -54,7 +54,7 @@ export interface HostedFixture extends HostedDeps {
   readonly rows: TokenRows;
   readonly authenticate: Authenticate;
   /** With `VENDORS`. */
-  readonly linking: Linking | undefined;
+  readonly linking: Pages | undefined;
   /** Log lines so far. */
   readonly lines: string[];
   readonly clock: { advance(seconds: number): void };
@@ -163,7 +163,7 @@ export function openHostedFixture({
     fetchPublicDocument: options.fetchDocument ?? publicDocuments.fetchUntrusted,
     log,
   };
-  const linking = createLinking(deps);
+  const linking = createPages(deps);
   const app = new Hono();
   mount(app, hostedRoutes(deps, linking), { log, errorPage: errorPageWith(), isHttps: true, endSurplusCookies });
   const request: HostedFixture["request"] = async (path, init, remoteAddress) => {

@@ -11,7 +11,7 @@ import type { ServerClient } from "../clients/client.ts";
 import { PATHS } from "../../resource/paths.ts";
 import { atVendor, linkKey } from "../links/link.ts";
 import { visitorOf } from "./connections.ts";
-import type { LinkingDeps } from "./deps.ts";
+import type { PagesDeps } from "./deps.ts";
 import { formCsrf, requireShown } from "./form-token.ts";
 import { connectionsUrl, linkScopes, startLink, startSignIn } from "./flows.ts";
 import { connectPage, foreignPage, gonePage } from "./markup.ts";
@@ -24,7 +24,7 @@ export interface TicketRequest {
   readonly cookieHeader: string | undefined;
 }
 
-export async function showTicket(request: TicketRequest, deps: LinkingDeps, trace: Trace): Promise<Answer> {
+export async function showTicket(request: TicketRequest, deps: PagesDeps, trace: Trace): Promise<Answer> {
   const visit = await visitTicket(request, deps, trace);
   if ("answer" in visit) return visit.answer;
   const { signedIn, ticket, client } = visit;
@@ -45,7 +45,7 @@ export async function showTicket(request: TicketRequest, deps: LinkingDeps, trac
 export async function decideTicket(
   request: TicketRequest,
   form: Parameters,
-  deps: LinkingDeps,
+  deps: PagesDeps,
   trace: Trace,
 ): Promise<Answer> {
   const visit = await visitTicket(request, deps, trace);
@@ -73,7 +73,7 @@ export async function decideTicket(
 /** Without a sign-in every ticket, known or not, goes there first. */
 async function visitTicket(
   { value, cookieHeader }: TicketRequest,
-  deps: LinkingDeps,
+  deps: PagesDeps,
   trace: Trace,
 ): Promise<
   | { readonly answer: Answer }

@@ -8,7 +8,7 @@ import type { Parameters } from "@oauth-broker/oauth-core/protocol";
 import type { Trace } from "@oauth-broker/service/http";
 import { PATHS } from "../../resource/paths.ts";
 import { atVendor, endLinkOver, isUsable, linkKey, linkScope } from "../links/link.ts";
-import type { LinkingDeps } from "./deps.ts";
+import type { PagesDeps } from "./deps.ts";
 import { formCsrf, requireShown, shownVersion } from "./form-token.ts";
 import { connectionsUrl, startLink, startSignIn, withCookies } from "./flows.ts";
 import {
@@ -29,7 +29,7 @@ const SIGNED_OUT = "signed_out";
 export async function showConnections(
   query: URLSearchParams,
   cookieHeader: string | undefined,
-  deps: LinkingDeps,
+  deps: PagesDeps,
   trace: Trace,
 ): Promise<Answer> {
   const signedIn = await deps.signIns.read(cookieHeader);
@@ -61,7 +61,7 @@ async function disconnectedUrl(
   listed: string,
   atVendor: Disconnected["atVendor"],
   { user }: SignedIn,
-  deps: LinkingDeps,
+  deps: PagesDeps,
 ): Promise<string> {
   const proof = await formCsrf(user, { form: ["disconnected", listed, atVendor], linkVersion: 0 }, deps);
   return connectionsUrl({ disconnected: listed, at_vendor: atVendor, proof });
@@ -72,7 +72,7 @@ async function disconnectedOf(
   query: URLSearchParams,
   missing: readonly string[],
   { user }: SignedIn,
-  deps: LinkingDeps,
+  deps: PagesDeps,
 ): Promise<Disconnected | undefined> {
   const [listed, atVendor] = [onlyOf(query, "disconnected"), onlyOf(query, "at_vendor")];
   const vendor = deps.settings.links.vendors.get(listed)?.vendor;
@@ -85,7 +85,7 @@ async function disconnectedOf(
 export async function changeConnections(
   form: Parameters,
   cookieHeader: string | undefined,
-  deps: LinkingDeps,
+  deps: PagesDeps,
   trace: Trace,
 ): Promise<Answer | Response> {
   const signedIn = await deps.signIns.read(cookieHeader);
@@ -111,7 +111,7 @@ export async function changeConnections(
 }
 
 /** Who is at the browser, for any page. */
-export async function visitorOf({ user, label }: SignedIn, deps: LinkingDeps): Promise<Visitor> {
+export async function visitorOf({ user, label }: SignedIn, deps: PagesDeps): Promise<Visitor> {
   const { settings } = deps;
   return {
     label,
@@ -121,7 +121,7 @@ export async function visitorOf({ user, label }: SignedIn, deps: LinkingDeps): P
   };
 }
 
-async function connectionOf(listed: string, { user, cookie }: SignedIn, deps: LinkingDeps): Promise<ShownConnection> {
+async function connectionOf(listed: string, { user, cookie }: SignedIn, deps: PagesDeps): Promise<ShownConnection> {
   const at = atVendor(listed, deps);
   const { stored, linkVersion } = await deps.tokens.readLink(linkKey(user, at));
   const linked = typeof stored === "object" ? stored : undefined;
@@ -156,7 +156,7 @@ async function connect(
   form: Parameters,
   { listed, isReconnect }: { readonly listed: string; readonly isReconnect: boolean },
   { user }: SignedIn,
-  deps: LinkingDeps,
+  deps: PagesDeps,
   trace: Trace,
 ): Promise<Answer> {
   const linkVersion = await requireShown(form, user, ["connection", listed], deps, trace);
@@ -175,7 +175,7 @@ async function disconnect(
   form: Parameters,
   listed: string,
   signedIn: SignedIn,
-  deps: LinkingDeps,
+  deps: PagesDeps,
   trace: Trace,
 ): Promise<Answer> {
   const { user } = signedIn;
@@ -191,7 +191,7 @@ async function decidePending(
   listed: string,
   { isYes }: { readonly isYes: boolean },
   { user, cookie }: SignedIn,
-  deps: LinkingDeps,
+  deps: PagesDeps,
   trace: Trace,
 ): Promise<Answer> {
   const pending = await deps.pendingTokens.find(listed, cookie.hash);
@@ -216,7 +216,7 @@ async function decidePending(
 async function signOut(
   form: Parameters,
   signedIn: SignedIn,
-  deps: LinkingDeps,
+  deps: PagesDeps,
   trace: Trace,
 ): Promise<Answer | Response> {
   await requireShown(form, signedIn.user, ["sign_out"], deps, trace);

@@ -6,7 +6,7 @@ import { createPendingTokens, type PendingTokens } from "./pending-tokens.ts";
 import { createSignIns, type SignIns } from "./sign-ins.ts";
 import { createTickets, type Tickets } from "../tickets/tickets.ts";
 
-export interface Linking extends HostedDeps {
+export interface Pages extends HostedDeps {
   /** Where users sign in. */
   readonly source: IdentitySource;
   readonly tickets: Tickets;
@@ -14,12 +14,12 @@ export interface Linking extends HostedDeps {
   readonly pendingTokens: PendingTokens;
 }
 
-export interface LinkingDeps extends Linking {
+export interface PagesDeps extends Pages {
   readonly findClient: FindServerClient;
 }
 
 /** @returns undefined with `VENDOR` */
-export function createLinking(hosted: HostedDeps): Linking | undefined {
+export function createPages(hosted: HostedDeps): Pages | undefined {
   const { settings, records, serverKey, signInGeneration, now } = hosted;
   const { links, deploymentUrl } = settings;
   if (links.kind === "one") return undefined;

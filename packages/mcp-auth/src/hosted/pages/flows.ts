@@ -27,7 +27,7 @@ import { identityScopes, withOwed } from "../link-policy/scope.ts";
 import { accountLabel, atVendor, discardTokens, tokenSetOf } from "../links/link.ts";
 import { type IdentitySource, identitySource, isSameSource } from "../records/identity-source.ts";
 import { vendorSecrets } from "../authorization/vendor-secrets.ts";
-import type { LinkingDeps } from "./deps.ts";
+import type { PagesDeps } from "./deps.ts";
 import { isOfUser } from "./sign-ins.ts";
 import { takeTokens } from "./store-link.ts";
 
@@ -68,7 +68,7 @@ interface Visit {
 export async function startSignIn(
   back: string,
   { anotherAccount = false }: { readonly anotherAccount?: boolean },
-  deps: LinkingDeps,
+  deps: PagesDeps,
   trace: Trace,
 ): Promise<Answer> {
   const { settings } = deps;
@@ -107,7 +107,7 @@ export interface LinkStart {
   readonly ticketId?: string;
 }
 
-export async function startLink(request: LinkStart, deps: LinkingDeps, trace: Trace): Promise<Answer> {
+export async function startLink(request: LinkStart, deps: PagesDeps, trace: Trace): Promise<Answer> {
   const { listed, scopes, user, linkVersion, isReconnect, ticketId } = request;
   const vendor = await vendorAt(listed, deps);
   const flow: LinkingFlow = {
@@ -126,7 +126,7 @@ export async function startLink(request: LinkStart, deps: LinkingDeps, trace: Tr
 export function linkScopes(
   scopes: readonly string[],
   listed: string,
-  { settings: { links } }: Pick<LinkingDeps, "settings">,
+  { settings: { links } }: Pick<PagesDeps, "settings">,
 ): readonly string[] {
   const vendor = links.vendors.get(listed);
   return vendor === undefined ? scopes : withOwed(scopes, vendor);
@@ -149,7 +149,7 @@ export interface CallbackVisit {
  */
 export async function answerCallback(
   { parameters, cookieHeader, path }: CallbackVisit,
-  deps: LinkingDeps,
+  deps: PagesDeps,
   trace: Trace,
 ): Promise<Answer | Response> {
   const visit: Visit = { cookieHeader, cookies: [], isRefused: false };
@@ -196,7 +196,7 @@ function errorNameOf({ code, extras: { reason = "" } }: OAuthError): string {
 function flowAt(
   purpose: "sign_in" | "link",
   listed: string,
-  { settings: { links }, source }: LinkingDeps,
+  { settings: { links }, source }: PagesDeps,
 ): Omit<LinkingFlow, "scope"> {
   return {
     v: 1,
@@ -214,7 +214,7 @@ function sourceAt(listed: string, links: LinkPolicy): IdentitySource {
   return vendor === undefined ? { vendor: "", issuer: "" } : identitySource({ vendor });
 }
 
-async function vendorAt(listed: string, deps: LinkingDeps): Promise<FlowVendor> {
+async function vendorAt(listed: string, deps: PagesDeps): Promise<FlowVendor> {
   const { vendorClient, settings } = deps;
   const at = settings.links.vendors.get(listed);
   if (at === undefined) throw new OAuthError("invalid_request", "This vendor is not offered here");
@@ -226,16 +226,16 @@ async function vendorAt(listed: string, deps: LinkingDeps): Promise<FlowVendor> 
   };
 }
 
-async function returnKey({ serverKey }: Pick<LinkingDeps, "serverKey">): Promise<Buffer> {
+async function returnKey({ serverKey }: Pick<PagesDeps, "serverKey">): Promise<Buffer> {
   return deriveKey(await serverKey.derive("sign-in"), "return");
 }
 
-function flowsOf(deps: LinkingDeps, visit?: Visit): Flows {
+function flowsOf(deps: PagesDeps, visit?: Visit): Flows {
   const { records, now, settings } = deps;
   return createBrokeredCode({ records, now, issuer: settings.deploymentUrl }, flowPolicy(deps, visit));
 }
 
-function flowPolicy(deps: LinkingDeps, visit: Visit | undefined): FlowPolicy<LinkingFlow, FlowVendor> {
+function flowPolicy(deps: PagesDeps, visit: Visit | undefined): FlowPolicy<LinkingFlow, FlowVendor> {
   const { source, settings } = deps;
   const neverParked = (): never => {
     throw new OAuthError("server_error", "These flows end at the callback");
@@ -285,7 +285,7 @@ function asFlow({ data }: StoredRecord): LinkingFlow | undefined {
 }
 
 /** A link is stored in the browser of its user alone, and for a ticket that is still waiting. */
-async function requireOwnBrowser(flow: LinkingFlow, visit: Visit, deps: LinkingDeps, trace: Trace): Promise<void> {
+async function requireOwnBrowser(flow: LinkingFlow, visit: Visit, deps: PagesDeps, trace: Trace): Promise<void> {
   if (flow.purpose !== "link") return;
   const signedIn = await deps.signIns.read(visit.cookieHeader);
   if (!isOfUser(flow.user, signedIn)) {
@@ -301,7 +301,7 @@ async function requireOwnBrowser(flow: LinkingFlow, visit: Visit, deps: LinkingD
 async function finishSignIn(
   { flowId, flow, vendor, tokens }: Redeemed<LinkingFlow, FlowVendor>,
   visit: Visit,
-  deps: LinkingDeps,
+  deps: PagesDeps,
 ): Promise<Answer> {
   const user = await deps.vendorClient.identify(vendor.vendor, tokens);
   const label = (await accountLabel(vendor.vendor, tokens, deps)) ?? user;
@@ -314,7 +314,7 @@ async function finishSignIn(
 async function finishLink(
   { flow, vendor, tokens }: Redeemed<LinkingFlow, FlowVendor>,
   visit: Visit,
-  deps: LinkingDeps,
+  deps: PagesDeps,
   trace: Trace,
 ): Promise<Answer> {
   const signedIn = await deps.signIns.read(visit.cookieHeader);

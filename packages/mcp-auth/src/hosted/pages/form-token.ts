@@ -2,7 +2,7 @@
 import { hmacSha256, OAuthError } from "@oauth-broker/oauth-core";
 import { isSameText, type Parameters } from "@oauth-broker/oauth-core/protocol";
 import type { Trace } from "@oauth-broker/service/http";
-import type { LinkingDeps } from "./deps.ts";
+import type { PagesDeps } from "./deps.ts";
 
 /** What a form is, in addition to its user: the page, and what the page showed. */
 export interface FormOf {
@@ -19,7 +19,7 @@ export interface FormOf {
 export async function formCsrf(
   user: string,
   { form, linkVersion }: FormOf,
-  { serverKey, settings: { deploymentUrl }, source }: Pick<LinkingDeps, "serverKey" | "settings" | "source">,
+  { serverKey, settings: { deploymentUrl }, source }: Pick<PagesDeps, "serverKey" | "settings" | "source">,
 ): Promise<string> {
   const what = JSON.stringify([deploymentUrl, source.vendor, source.issuer, user, form, linkVersion]);
   return `${linkVersion}.${hmacSha256(await serverKey.derive("linking-form"), what).toString("base64url")}`;
@@ -30,7 +30,7 @@ export async function shownVersion(
   sent: string | undefined,
   user: string,
   form: readonly string[],
-  deps: Pick<LinkingDeps, "serverKey" | "settings" | "source">,
+  deps: Pick<PagesDeps, "serverKey" | "settings" | "source">,
 ): Promise<number | undefined> {
   const linkVersion = Number(/^(\d{1,15})\./.exec(sent ?? "")?.[1] ?? 0);
   return isSameText(sent, await formCsrf(user, { form, linkVersion }, deps)) ? linkVersion : undefined;
@@ -44,7 +44,7 @@ export async function requireShown(
   form: Parameters,
   user: string,
   of: readonly string[],
-  deps: Pick<LinkingDeps, "serverKey" | "settings" | "source">,
+  deps: Pick<PagesDeps, "serverKey" | "settings" | "source">,
   trace: Trace,
 ): Promise<number> {
   const linkVersion = await shownVersion(form.get("csrf"), user, of, deps);

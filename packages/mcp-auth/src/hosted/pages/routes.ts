@@ -5,7 +5,7 @@ import type { Context } from "hono";
 import { callbackPath, PATHS } from "../../resource/paths.ts";
 import { decideTicket, showTicket, type TicketRequest } from "./connect.ts";
 import { changeConnections, showConnections } from "./connections.ts";
-import type { LinkingDeps } from "./deps.ts";
+import type { PagesDeps } from "./deps.ts";
 import { answerCallback } from "./flows.ts";
 
 const LIMIT = { bodyBytes: 8_192 };
@@ -15,7 +15,7 @@ const REFUSED = {
   back: { href: PATHS.connections, label: "Your connections" },
 };
 
-export function linkingRoutes(deps: LinkingDeps): Route[] {
+export function pageRoutes(deps: PagesDeps): Route[] {
   const browser = (method: Route["method"], path: string, handle: Route["handle"]): Route => {
     return { method, path, surface: "browser", handle };
   };

@@ -21,7 +21,7 @@ import {
   tokenSetOf,
 } from "../links/link.ts";
 import { grantedScope, toStorageError } from "../links/link-user.ts";
-import type { Linking, LinkingDeps } from "./deps.ts";
+import type { Pages, PagesDeps } from "./deps.ts";
 import type { DueLink, PendingLink, WaitingLink } from "./pending-tokens.ts";
 
 /** The tokens of one link flow. */
@@ -45,7 +45,7 @@ export type Outcome = "linked" | "asked" | "other_account" | "link_changed";
  * @param cookieHash of the browser that brought them
  * @throws OAuthError; the tokens are then revoked
  */
-export async function takeTokens(brought: BroughtTokens, cookieHash: string, deps: LinkingDeps): Promise<Outcome> {
+export async function takeTokens(brought: BroughtTokens, cookieHash: string, deps: PagesDeps): Promise<Outcome> {
   const { user, listed, linkVersion, ticketId } = brought;
   const at = atVendor(listed, deps);
   const scope = grantedScope(brought.tokens, brought.requestedScope);
@@ -79,14 +79,14 @@ export async function takeTokens(brought: BroughtTokens, cookieHash: string, dep
 }
 
 /** The user said yes. */
-export async function replaceLink(pending: WaitingLink, deps: LinkingDeps): Promise<Outcome> {
+export async function replaceLink(pending: WaitingLink, deps: PagesDeps): Promise<Outcome> {
   const at = atVendor(pending.vendor, deps);
   const { stored } = await at.tokens.readLink(linkKey(pending.user, at));
   return store(pending, pending.isOther && typeof stored === "object" ? stored : undefined, at);
 }
 
 /** @param why `denied`: the user said no; `ended`: nothing in time, or another account since */
-export async function dropPending(pending: WaitingLink, why: "denied" | "ended", deps: Linking): Promise<void> {
+export async function dropPending(pending: WaitingLink, why: "denied" | "ended", deps: Pages): Promise<void> {
   const { user, vendor, tokens, isOther, ticketId } = pending;
   const at = atVendor(vendor, deps);
   await discardTokens(tokens, { user, account: tokens.link?.account }, at);
@@ -106,7 +106,7 @@ export async function dropPending(pending: WaitingLink, why: "denied" | "ended",
  *
  * @throws OAuthError temporarily_unavailable
  */
-export async function sweepPendingTokens(deps: Linking, stopping?: AbortSignal): Promise<void> {
+export async function sweepPendingTokens(deps: Pages, stopping?: AbortSignal): Promise<void> {
   const { pendingTokens, settings } = deps;
   for (const due of await pendingTokens.due()) {
     if (stopping?.aborted === true) return;
@@ -122,11 +122,11 @@ export async function sweepPendingTokens(deps: Linking, stopping?: AbortSignal):
 }
 
 /** A failure is that of this question alone: its tokens were taken out of the store, and expire. */
-async function endUnanswered(pending: WaitingLink, deps: Linking): Promise<void> {
+async function endUnanswered(pending: WaitingLink, deps: Pages): Promise<void> {
   await dropPending(pending, "ended", deps).catch((error: unknown) => logNotEnded(pending, error, deps));
 }
 
-function logNotEnded({ vendor }: DueLink, error: unknown, { log }: Pick<Linking, "log">): void {
+function logNotEnded({ vendor }: DueLink, error: unknown, { log }: Pick<Pages, "log">): void {
   log.warn("question_not_ended", { vendor, ...errorFields(error) });
 }
 
@@ -151,7 +151,7 @@ async function discardLate({ user, tokens }: Pick<PendingLink, "user" | "tokens"
 }
 
 /** @returns undefined at a vendor that names no account */
-async function accountOf({ vendor, tokens }: BroughtTokens, deps: LinkingDeps): Promise<string | undefined> {
+async function accountOf({ vendor, tokens }: BroughtTokens, deps: PagesDeps): Promise<string | undefined> {
   return canIdentify(vendor) ? deps.vendorClient.identify(vendor, tokens) : undefined;
 }
 
@@ -160,7 +160,7 @@ function accountIn(
   stored: StoredTokens,
   user: string,
   listed: string,
-  { settings: { links } }: LinkingDeps,
+  { settings: { links } }: PagesDeps,
 ): string | undefined {
   return stored.tokens.link?.account ?? (listed === links.signIn ? user : undefined);
 }

@@ -12,8 +12,6 @@ import type { HostedDeps } from "../deps.ts";
 /** A user may take time at the vendor: to log in, or to wait for an administrator's approval. */
 const REMEMBERED_SECONDS = 3_600;
 
-type NarrowDeps = Pick<HostedDeps, "records" | "now" | "settings">;
-
 /**
  * @param codeChallenge PKCE #1, by which `/token` finds the record
  * @param scope requested at the vendor
@@ -22,7 +20,7 @@ type NarrowDeps = Pick<HostedDeps, "records" | "now" | "settings">;
 export async function recordNarrowRequest(
   codeChallenge: string,
   scope: readonly string[],
-  { records, now, settings }: NarrowDeps,
+  { records, now, settings }: Pick<HostedDeps, "records" | "now" | "settings">,
 ): Promise<void> {
   if (isSubset(settings.vendor.scopes, scope)) return;
   // A request that is sent twice is the same request: the first record stays.
@@ -40,7 +38,7 @@ export async function recordNarrowRequest(
  */
 export async function requestedScope(
   codeChallenge: string,
-  { records, settings }: Pick<NarrowDeps, "records" | "settings">,
+  { records, settings }: Pick<HostedDeps, "records" | "settings">,
 ): Promise<readonly string[]> {
   const narrow = (await records.get(keyOf(codeChallenge)))?.data["scope"];
   return typeof narrow === "string" ? parseScope(narrow) : settings.vendor.scopes;

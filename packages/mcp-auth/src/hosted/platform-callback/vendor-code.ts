@@ -17,14 +17,12 @@ export interface VendorCode {
   readonly codeChallenge: string;
 }
 
-type CodeDeps = Pick<HostedDeps, "records" | "now" | "sessions" | "settings">;
-
 /**
  * @throws OAuthError invalid_grant when the code was used before: the session it produced then ends
  */
 //= rfc6749#4.1.2
 //= bar#AS-4
-export async function claimCode(code: VendorCode, deps: CodeDeps): Promise<void> {
+export async function claimCode(code: VendorCode, deps: HostedDeps): Promise<void> {
   const { records, now, sessions, settings } = deps;
   const lifetimeSeconds = settings.vendor.vendor.authorizationCodeLifetimeSeconds ?? 0;
   const claimed = await records.create({
@@ -49,7 +47,7 @@ export async function claimCode(code: VendorCode, deps: CodeDeps): Promise<void>
  *
  * @returns whether the claim is released
  */
-export async function releaseCode(code: VendorCode, { records }: Pick<CodeDeps, "records">): Promise<boolean> {
+export async function releaseCode(code: VendorCode, { records }: Pick<HostedDeps, "records">): Promise<boolean> {
   return records.delete(keyOf(code)).then(
     () => true,
     () => false,
@@ -63,7 +61,7 @@ export async function releaseCode(code: VendorCode, { records }: Pick<CodeDeps, 
 export async function recordSession(
   code: VendorCode,
   sessionId: string,
-  { records }: Pick<CodeDeps, "records">,
+  { records }: Pick<HostedDeps, "records">,
 ): Promise<void> {
   await records
     .advance(keyOf(code), { stage: "claimed", expect: {} }, { stage: "redeemed", set: { sessionId } })

@@ -5,21 +5,17 @@
  */
 import { type Answer, jsonAnswer } from "@oauth-broker/oauth-core/http";
 import type { Trace } from "@oauth-broker/service/http";
-import { type FindClient, requireClient } from "../clients/client.ts";
+import { requireClient } from "../clients/client.ts";
 import type { HostedDeps } from "../deps.ts";
-import type { TokenRequest } from "./token.ts";
+import type { TokenDeps, TokenRequest } from "./token.ts";
 import { atVendor, endLink } from "../links/link.ts";
-
-export interface RevokeDeps extends HostedDeps {
-  readonly findClient: FindClient;
-}
 
 /** @throws OAuthError invalid_client, invalid_request; temporarily_unavailable */
 //= rfc7009#2.2
 //= bar#AS-21
 export async function revoke(
   { parameters, authorization }: TokenRequest,
-  deps: RevokeDeps,
+  deps: TokenDeps,
   trace: Trace,
 ): Promise<Answer> {
   const { clientId } = await requireClient(authorization, parameters, deps.findClient);

@@ -12,7 +12,7 @@ import {
 import type { LinkRequest, Ticket } from "../../mode.ts";
 import type { Tool } from "../../tool.ts";
 import type { LinkedRequest } from "./call.ts";
-import type { LinkingDeps } from "./deps.ts";
+import type { ElicitationDeps } from "./deps.ts";
 import type { AskedLink } from "./find-links.ts";
 
 /** How a client is asked. */
@@ -24,8 +24,6 @@ export interface Asked {
   readonly vendors: readonly string[];
 }
 
-type AskDeps = Pick<LinkingDeps, "vendors" | "connectionsUrl" | "mostTickets">;
-
 /** @param mode `text` if the call must not be repeated by the client itself */
 export async function ask(
   requests: readonly AskedLink[],
@@ -35,7 +33,7 @@ export async function ask(
     mayRepeat,
     linked,
   }: { tool: Pick<Tool, "name" | "title">; mode: AskMode; mayRepeat: boolean; linked: LinkedRequest },
-  deps: AskDeps,
+  deps: ElicitationDeps,
 ): Promise<Asked> {
   const asked: { readonly request: AskedLink; readonly ticket: Ticket; readonly message: string }[] = [];
   // One after another: each is a write to the same record.
@@ -78,7 +76,7 @@ function messageOf(
   { vendor, scopes }: LinkRequest,
   { name, title = name }: Pick<Tool, "name" | "title">,
   whose: "your" | "the user's",
-  deps: AskDeps,
+  deps: ElicitationDeps,
 ): string {
   const permissions = scopes.length === 0 ? "" : ` with ${scopes.join(", ")}`;
   return `${title} needs ${whose} ${nameOf(vendor, deps)} account, connected${permissions}.`;
@@ -88,7 +86,7 @@ function messageOf(
 export type LinkRefusal = "link_declined" | "link_cancelled" | "scope_not_granted";
 
 /** A tool error whose first word is the code. */
-export function refusalOf(code: LinkRefusal, { vendor, scopes }: LinkRequest, deps: AskDeps): CallToolResult {
+export function refusalOf(code: LinkRefusal, { vendor, scopes }: LinkRequest, deps: ElicitationDeps): CallToolResult {
   const name = nameOf(vendor, deps);
   const words = {
     link_declined: `means that the user does not want to connect ${name}. Do not call the tool again unless the user asks for it`,
@@ -98,7 +96,7 @@ export function refusalOf(code: LinkRefusal, { vendor, scopes }: LinkRequest, de
   return { ...failure(`${code} ${words[code]}`), structuredContent: { error: code, vendor } };
 }
 
-function nameOf(vendor: string, { vendors }: AskDeps): string {
+function nameOf(vendor: string, { vendors }: ElicitationDeps): string {
   return vendors.get(vendor)?.names.name ?? vendor;
 }
 

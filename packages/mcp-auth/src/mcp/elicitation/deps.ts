@@ -7,7 +7,7 @@ import type { Seals } from "../../mode.ts";
 import type { LinkPolicy } from "../../settings.ts";
 import type { VendorApiDeps } from "../tools/vendor-api.ts";
 
-export interface LinkingDeps {
+export interface ElicitationDeps {
   /** By id as listed in `VENDORS`. */
   readonly vendors: ReadonlyMap<string, LinkedVendor>;
   /** `SIGN_IN`. */
@@ -37,7 +37,7 @@ export interface LinkedVendor extends Pick<VendorApiDeps, "vendor" | "names" | "
 }
 
 /** @param deps what the authorization server knows of sessions, tickets and pages */
-export function createLinkingDeps(
+export function createElicitationDeps(
   {
     vendors,
     signIn,
@@ -47,10 +47,10 @@ export function createLinkingDeps(
   {
     vendorClient,
     ...deps
-  }: Pick<LinkingDeps, "seals" | "now" | "source" | "connectionsUrl" | "mostTickets" | "stopping"> & {
+  }: Pick<ElicitationDeps, "seals" | "now" | "source" | "connectionsUrl" | "mostTickets" | "stopping"> & {
     readonly vendorClient: Pick<VendorClient, "resolve">;
   },
-): LinkingDeps {
+): ElicitationDeps {
   const linked = [...vendors].map(([id, { vendor, scopes, apiHosts }]): [string, LinkedVendor] => [
     id,
     {

@@ -8,14 +8,14 @@ import { createByteCollector, defined, isJsonObject, type JsonObject, type JsonV
 import type { Log } from "@oauth-broker/service";
 import type { Caller } from "../../mode.ts";
 import type { LinkedRequest } from "./call.ts";
-import type { LinkingDeps } from "./deps.ts";
+import type { ElicitationDeps } from "./deps.ts";
 import { type AskedTicket, createRequestStates, STATE_PREFIX } from "./request-state.ts";
 import { createMcpSessions } from "./url-elicitation.ts";
 
 /** Passes a request on to the SDK. */
 export type Serve = (request: Request, linked: LinkedRequest | undefined, parsedBody: unknown) => Promise<Response>;
 
-export interface ExchangeDeps extends Pick<LinkingDeps, "seals" | "now" | "source"> {
+export interface ExchangeDeps extends Pick<ElicitationDeps, "seals" | "now" | "source"> {
   /** The tools of the definition: no other `requestState` of theirs exists than ours. */
   readonly toolNames: ReadonlySet<string>;
   readonly log: Pick<Log, "info">;

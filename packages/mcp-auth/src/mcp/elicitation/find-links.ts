@@ -5,7 +5,7 @@
 import type { CallerLinks, LinkRequest, UserLink } from "../../mode.ts";
 import type { NeedsScope } from "../../tool.ts";
 import type { NamedVendor } from "../tools/tool-vendors.ts";
-import type { LinkingDeps } from "./deps.ts";
+import type { ElicitationDeps } from "./deps.ts";
 import type { AskedTicket } from "./request-state.ts";
 
 export type UsableLink = Extract<UserLink, { readonly state: "usable" }>;
@@ -22,14 +22,12 @@ export interface FoundLinks {
 /** A question, and whether the link had it all when it was asked. */
 export type AskedLink = LinkRequest & Pick<AskedTicket, "isRepeated">;
 
-type FindDeps = Pick<LinkingDeps, "vendors">;
-
 /** @param open tickets of this call whose page is open: what was repeated is asked for again */
 export async function findLinks(
   named: readonly NamedVendor[],
   open: readonly AskedTicket[],
   links: CallerLinks,
-  deps: FindDeps,
+  deps: Pick<ElicitationDeps, "vendors">,
 ): Promise<FoundLinks> {
   const usable = new Map<string, UsableLink>();
   const requests: AskedLink[] = [];
@@ -67,7 +65,7 @@ function requestFor({ id }: NamedVendor, link: UserLink, askable: readonly strin
 export function askableAt(
   { id, scopes = [] }: NamedVendor,
   links: Pick<CallerLinks, "sessionScope">,
-  { vendors }: FindDeps,
+  { vendors }: Pick<ElicitationDeps, "vendors">,
 ): readonly string[] {
   const session = links.sessionScope(id);
   const configured = vendors.get(id)?.scopes ?? [];
@@ -84,7 +82,7 @@ export async function findLacking(
   { vendor: name, scopes }: Pick<NeedsScope, "vendor" | "scopes">,
   named: readonly NamedVendor[],
   links: CallerLinks,
-  deps: FindDeps,
+  deps: Pick<ElicitationDeps, "vendors">,
   askable = askableAt,
 ): Promise<Pick<FoundLinks, "requests" | "notGranted"> | undefined> {
   const vendor = named.find((one) => one.name === name || one.id === name);

@@ -7,7 +7,7 @@ import type { EpochSeconds, JsonValue } from "@oauth-broker/oauth-core";
 import { hashOf } from "@oauth-broker/oauth-core/server";
 import { canonicalJson, open, seal } from "@oauth-broker/token-store";
 import type { Caller } from "../../mode.ts";
-import type { LinkingDeps } from "./deps.ts";
+import type { ElicitationDeps } from "./deps.ts";
 
 /** A ticket that a call asked its user to decide. */
 export interface AskedTicket {
@@ -44,7 +44,7 @@ const MOST_CHARACTERS = 8_192;
 
 /** @param bindings a twin passes weaker ones */
 export function createRequestStates(
-  { seals, now, source }: Pick<LinkingDeps, "seals" | "now" | "source">,
+  { seals, now, source }: Pick<ElicitationDeps, "seals" | "now" | "source">,
   bindings = bindingsOf,
 ): RequestStates {
   return {
@@ -66,7 +66,7 @@ export function createRequestStates(
 /** One argument in another spelling is the same call; one more argument is another. */
 function bindingsOf(
   { user, clientId, tool, arguments: given }: BoundCall,
-  { vendor, issuer }: LinkingDeps["source"],
+  { vendor, issuer }: ElicitationDeps["source"],
 ): readonly string[] {
   return ["request-state", vendor, issuer, user, clientId ?? "", tool, hashOf(canonicalJson(given ?? {}))];
 }

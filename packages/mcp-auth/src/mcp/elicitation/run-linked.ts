@@ -13,13 +13,13 @@ import type { CallerLinks, LinkRequest } from "../../mode.ts";
 import { NeedsScope, ToolError } from "../../tool.ts";
 import { ask, type AskMode, failure, type LinkRefusal, refusalOf } from "./asking.ts";
 import type { LinkedRequest, RunningToolCall, ToolCall } from "./call.ts";
-import type { LinkingDeps } from "./deps.ts";
+import type { ElicitationDeps } from "./deps.ts";
 import { findLacking, findLinks, type UsableLink } from "./find-links.ts";
 import type { AskedTicket } from "./request-state.ts";
 import { declaresUrlElicitation } from "./url-elicitation.ts";
 import type { createWaiting } from "./waiting.ts";
 
-export interface RunLinkedDeps extends Pick<LinkingDeps, "vendors" | "connectionsUrl" | "mostTickets"> {
+export interface RunLinkedDeps extends ElicitationDeps {
   readonly wait: ReturnType<typeof createWaiting>;
   /** Called once for every vendor that is asked for. */
   readonly onAsked: (vendor: string, mode: AskMode) => void;

@@ -7,7 +7,7 @@
 import { CLIENT_CAPABILITIES_META_KEY, type ServerContext } from "@modelcontextprotocol/server";
 import { open, seal } from "@oauth-broker/token-store";
 import type { Caller } from "../../mode.ts";
-import type { LinkingDeps } from "./deps.ts";
+import type { ElicitationDeps } from "./deps.ts";
 import { tryOpen } from "./request-state.ts";
 
 export interface McpSessions {
@@ -29,7 +29,7 @@ const MOST_CHARACTERS = 1_024;
 
 /** @param bindings a twin passes weaker ones */
 export function createMcpSessions(
-  { seals, source }: Pick<LinkingDeps, "seals" | "source">,
+  { seals, source }: Pick<ElicitationDeps, "seals" | "source">,
   bindings = bindingsOf,
 ): McpSessions {
   return {
@@ -55,7 +55,7 @@ export function declaresUrlElicitation({ mcpReq }: Pick<ServerContext, "mcpReq">
 
 function bindingsOf(
   { user, clientId }: Pick<Caller, "user" | "clientId">,
-  { vendor, issuer }: LinkingDeps["source"],
+  { vendor, issuer }: ElicitationDeps["source"],
 ): readonly string[] {
   return ["mcp-session", vendor, issuer, user, clientId ?? ""];
 }

@@ -3,10 +3,8 @@
  * a client which retries at once does not ask the user again and again.
  */
 import type { CallerLinks, TicketState } from "../../mode.ts";
-import type { LinkingDeps } from "./deps.ts";
+import type { ElicitationDeps } from "./deps.ts";
 import type { AskedTicket } from "./request-state.ts";
-
-export type WaitingDeps = Pick<LinkingDeps, "elicitationWaitSeconds" | "now" | "pause" | "stopping">;
 
 /** How the tickets of a retry stand after waiting. */
 export interface Waited {
@@ -26,7 +24,7 @@ export function createWaiting({
   now,
   pause,
   stopping,
-}: WaitingDeps): (
+}: ElicitationDeps): (
   asked: readonly AskedTicket[],
   user: string,
   links: CallerLinks,

@@ -18,7 +18,7 @@ import {
 import type { TokenRows } from "@oauth-broker/token-store";
 import { parseForms } from "../../../../simulators/src/html-forms.ts";
 import type { CallerLinks, Ticket } from "../../mode.ts";
-import type { LinkingDeps } from "../../hosted/pages/deps.ts";
+import type { PagesDeps } from "../../hosted/pages/deps.ts";
 import { sweepPendingTokens } from "../../hosted/pages/store-link.ts";
 import { atVendor, linkKey } from "../../hosted/links/link.ts";
 import type { HostedSettings, HostedVendorSettings, LinkingSettings } from "../../settings.ts";
@@ -31,7 +31,7 @@ export type VendorName = "home" | "chat";
 export interface LinkingFixture extends ServerFixture {
   readonly home: OpenIdProvider;
   readonly chat: OpenIdProvider;
-  readonly deps: LinkingDeps;
+  readonly deps: PagesDeps;
   /** A new browser. */
   visitor(): LinkingVisitor;
   /** A session of a client, and the links it sees. */
@@ -144,11 +144,11 @@ function fixtureOver(
   });
   const clients = new Map(fixture.callback.clients.map((client) => [client.clientId, client]));
   if (fixture.linking === undefined) throw new Error("there is no linking");
-  const findClient: LinkingDeps["findClient"] = async (clientId) => {
+  const findClient: PagesDeps["findClient"] = async (clientId) => {
     const client = clients.get(clientId);
     return client === undefined ? undefined : { ...client, knownBy: "configuration" };
   };
-  const deps: LinkingDeps = { ...fixture.linking, findClient };
+  const deps: PagesDeps = { ...fixture.linking, findClient };
   const providers = { home, chat };
   return {
     ...fixture,
