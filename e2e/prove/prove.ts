@@ -2,13 +2,17 @@
  * Proves vendors of the registry against simulators made from their entries: every step of the
  * journey, and then the same journey with one fact of the broker's copy wrong at a time, which some
  * step has to notice. Green says that the broker does what an entry says, not that the entry is
- * true.
+ * true; only an account is answered as others have seen it, if a witness states it.
  */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { JsonObject } from "@oauth-broker/oauth-core";
+import { memberAt } from "@oauth-broker/oauth-core/client";
 import { REGISTRY, type RegistryEntry, type Vendor } from "@oauth-broker/oauth-core/registry";
+import { MISFITS, readWitnesses } from "@oauth-broker/oauth-core/testing";
 import {
+  type AccountWitness,
   type Entry,
   idleFactsOf,
   type Mutant,
@@ -78,10 +82,20 @@ export function sampleOf(vendors: readonly string[], count: number, seed: string
   return vendors.toSorted((a, b) => (place(a) < place(b) ? -1 : 1)).slice(0, count);
 }
 
+/** Accounts that an entry calls, by the id of the entry. */
+function witnessedAccounts(): Map<string, AccountWitness> {
+  const accounts = readWitnesses().flatMap(({ id, account }): [string, AccountWitness][] => {
+    if (typeof account?.identity !== "string" || Object.hasOwn(MISFITS, `${id} account`)) return [];
+    const user = memberAt(account.shape as JsonObject, account.identity);
+    return typeof user === "string" || typeof user === "number" ? [[id, { body: account.shape, user: `${user}` }]] : [];
+  });
+  return new Map(accounts);
+}
+
 /** @throws Error for a vendor that the registry does not have */
 export async function proveVendors(options: ProofOptions): Promise<Proof> {
   const { vendors, mutations, say = () => undefined, explain = () => undefined } = options;
-  const entries = readEntries(readFileSync(CATALOGUE, "utf8"));
+  const entries = readEntries(readFileSync(CATALOGUE, "utf8"), witnessedAccounts());
   const proxy = await startEntryProxy();
   const egress = createLoopbackEgress(proxy.port);
   const theatre: Theatre = { proxy, egress };

@@ -5,6 +5,7 @@
 import { expandVendor, keptOf } from "@oauth-broker/oauth-core/client";
 import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
 import {
+  accountUser,
   type Entry,
   hasIdTokens,
   isRefreshable,
@@ -117,7 +118,7 @@ async function account(stage: Stage, seen: Seen): Promise<void> {
 function identityOf({ entry, values }: Stage, hasIdToken: boolean): readonly string[] | undefined {
   const { identity, account, userinfoEndpoint, issuerTemplate } = entry.facts;
   const ofAccount =
-    account === undefined ? (userinfoEndpoint === undefined ? undefined : [SUBJECT]) : account.identity?.map(userOf);
+    account === undefined ? (userinfoEndpoint === undefined ? undefined : [SUBJECT]) : accountUser(entry);
   if (identity === "unknown") return ofAccount;
   if (identity?.from === "token_response") return identity.members.map(userOf);
   if (identity?.from === "id_token") {
@@ -151,7 +152,7 @@ async function tokenCheck(stage: Stage, seen: Seen): Promise<void> {
 async function accountCheck(stage: Stage, seen: Seen): Promise<void> {
   const { account: own, userinfoEndpoint, tokenCheck: check } = stage.entry.facts;
   const members =
-    own === undefined ? (userinfoEndpoint === undefined ? undefined : [SUBJECT]) : own.identity?.map(userOf);
+    own === undefined ? (userinfoEndpoint === undefined ? undefined : [SUBJECT]) : accountUser(stage.entry);
   if (members === undefined || check !== undefined) return;
   const resolved = await resolve(stage);
   const { vendorClient } = stage.broker.deps;

@@ -15,4 +15,6 @@ export { fixedClock } from "./fixed-clock.ts";
 export { describeKeyWrapper } from "./key-wrapper-contract.ts";
 export { describeRecordStore } from "./record-store/contract.ts";
 export { type RanExample, readmeBlock, runReadmeExample } from "./readme-example.ts";
+export { MISFITS } from "./vendor-witnesses/misfits.ts";
+export { readWitnesses } from "./vendor-witnesses/witnesses.ts";
 export { volume } from "./volume.ts";

@@ -1,6 +1,14 @@
 /** The simulated vendor on its own: that it refuses is what makes a proof against it one. */
 import { describe, expect, it } from "vitest";
-import { mutantsOf, readEntries, readEntry, startEntryProxy, createEntryVendor } from "./index.ts";
+import {
+  accountUser,
+  type AccountWitness,
+  mutantsOf,
+  readEntries,
+  readEntry,
+  startEntryProxy,
+  createEntryVendor,
+} from "./index.ts";
 import { misfits, sampleValues } from "./placeholders.ts";
 
 const CLIENT = {
@@ -24,9 +32,9 @@ const AUTHORIZE = {
   code_challenge_method: "S256",
 };
 
-function vendorWith(facts: object, placeholders = {}) {
+function vendorWith(facts: object, placeholders = {}, witness?: AccountWitness) {
   let now = 1_700_000_000;
-  const entry = readEntry({ vendor: { ...VENDOR, ...facts }, placeholders });
+  const entry = readEntry({ vendor: { ...VENDOR, ...facts }, placeholders }, witness);
   const vendor = createEntryVendor(entry, CLIENT, () => now);
   const send = async (method: string, url: string, headers: Record<string, string> = {}, body = "") => {
     const answer = await vendor.handle({ method, url: new URL(url), headers: new Headers(headers), body });
@@ -127,9 +135,9 @@ describe("a simulated vendor at its token endpoint", () => {
 
 describe("an account", () => {
   const ENDPOINT = "https://acme.example/me?v=1";
-  const open = async (account: object) => {
+  const open = async (account: object, witness?: AccountWitness) => {
     const known = { endpoint: ENDPOINT, method: "GET", member: "data.0", identity: ["id"], ...account };
-    const { authorize, redeem, send, vendor } = vendorWith({ account: known, pkce: "none" });
+    const { authorize, redeem, send, vendor } = vendorWith({ account: known, pkce: "none" }, {}, witness);
     const answer = await redeem(
       codeOf(await authorize({ code_challenge: undefined, code_challenge_method: undefined })),
     );
@@ -149,6 +157,16 @@ describe("an account", () => {
     const both = await send("GET", ENDPOINT + query, { authorization: `Bearer ${issued}`, ...headers });
     expect(bearer.status).toBe(401);
     if (!("authorization" in headers)) expect(both.status).toBe(401);
+  });
+
+  it("is answered as a witness has seen it, whatever the entry says of it", async () => {
+    const witness = { body: { user: { gid: "7" } }, user: "7" };
+    const { send, token } = await open({}, witness);
+    const answer = await send("GET", ENDPOINT, { authorization: `Bearer ${token}` });
+    expect(await answer.json()).toEqual(witness.body);
+    const account = { endpoint: ENDPOINT, method: "GET", identity: ["id"] };
+    expect(accountUser(readEntry({ vendor: { ...VENDOR, account } }, witness))).toEqual(["7"]);
+    expect(accountUser(readEntry({ vendor: { ...VENDOR, account } }))).toEqual(["id of the user"]);
   });
 });
 

@@ -156,6 +156,15 @@ export interface Entry {
   readonly stated: Readonly<Record<string, Json>>;
   /** How the vendor departs from the standard in words of the sources. */
   readonly quirks: readonly string[];
+  /** Absent: the account is made from the entry, and can only agree with it. */
+  readonly witness?: AccountWitness;
+}
+
+/** What others have seen the vendor's account answer. */
+export interface AccountWitness {
+  readonly body: Json;
+  /** The identity in it, as they read it. */
+  readonly user: string;
 }
 
 /** The standard's behaviour, and this registry's own convention if the standard has none. */
@@ -192,17 +201,29 @@ export interface WrittenEntry {
 
 /**
  * @param catalogue the text of the catalogue, a JSON list of entries
+ * @param witnesses by id
  * @returns the entries by id; the vendors with a separate file come from the copy in this
  *   folder
  */
-export function readEntries(catalogue: string): ReadonlyMap<string, Entry> {
+export function readEntries(
+  catalogue: string,
+  witnesses: ReadonlyMap<string, AccountWitness> = new Map(),
+): ReadonlyMap<string, Entry> {
   const listed = JSON.parse(catalogue) as WrittenEntry[];
   const own = structuredClone(firstClass.entries) as unknown as WrittenEntry[];
-  return new Map([...listed, ...own].map((written) => [String(written.vendor["id"]), readEntry(written)]));
+  return new Map(
+    [...listed, ...own].map((written) => {
+      const id = String(written.vendor["id"]);
+      return [id, readEntry(written, witnesses.get(id))];
+    }),
+  );
 }
 
 /** @throws Error when the entry has no id or lacks one of its two endpoints */
-export function readEntry({ vendor: written, serverUrl, placeholders = {}, quirks = [] }: WrittenEntry): Entry {
+export function readEntry(
+  { vendor: written, serverUrl, placeholders = {}, quirks = [] }: WrittenEntry,
+  witness?: AccountWitness,
+): Entry {
   const vendor = written["endpointsFrom"] === undefined ? written : { ...written, serverUrl };
   for (const name of ["id", "authorizationEndpoint", "tokenEndpoint"]) {
     if (typeof vendor[name] !== "string") throw new Error(`${String(vendor["id"])}: the entry has no ${name}`);
@@ -213,6 +234,7 @@ export function readEntry({ vendor: written, serverUrl, placeholders = {}, quirk
     placeholders: Object.fromEntries(specs) as Record<string, PlaceholderFacts>,
     stated: vendor as Record<string, Json>,
     quirks,
+    ...(witness === undefined ? {} : { witness }),
   });
 }
 

@@ -2,7 +2,7 @@
  * The vendor's answers about itself and about a token's user: metadata, keys, userinfo or account,
  * introspection or its own check, and the registration of clients.
  */
-import { type AccountFacts, isLive, type Json } from "./facts.ts";
+import { type AccountFacts, type Entry, isLive, type Json } from "./facts.ts";
 import {
   basic,
   requireClient,
@@ -104,6 +104,8 @@ function answerAccount(request: VendorRequest, state: VendorState): Response {
   }
   const { grant } = requireAccessToken(token, state);
   const headers = account.scopeHeader === undefined ? {} : { [account.scopeHeader]: grant.scope.join(", ") };
+  const { witness } = state.entry;
+  if (witness !== undefined) return Response.json(witness.body, { headers });
   const found = members(account.identity ?? [], (path) => userOf(path));
   return Response.json(account.member === undefined ? found : nested(account.member, found), { headers });
 }
@@ -119,6 +121,12 @@ function tokenOf(request: VendorRequest, { token: place }: AccountFacts): string
   if (name !== "authorization" && headers.has("authorization")) return undefined;
   const prefix = scheme === undefined ? "" : `${scheme} `;
   return sent.startsWith(prefix) ? sent.slice(prefix.length) : undefined;
+}
+
+/** @returns the identity of the signed-in user at the account; undefined if the entry names none there */
+export function accountUser({ facts, witness }: Entry): readonly string[] | undefined {
+  const stated = facts.account?.identity;
+  return stated === undefined || witness === undefined ? stated?.map(userOf) : [witness.user];
 }
 
 /** @returns the identity of the signed-in user under this member */

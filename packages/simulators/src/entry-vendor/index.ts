@@ -1,4 +1,12 @@
-export { type Entry, type Facts, isLive, type ErrorRule, type Json, type PlaceholderFacts } from "./facts.ts";
+export {
+  type AccountWitness,
+  type Entry,
+  type Facts,
+  isLive,
+  type ErrorRule,
+  type Json,
+  type PlaceholderFacts,
+} from "./facts.ts";
 export { readEntries, readEntry } from "./facts.ts";
 export type { WrittenEntry } from "./facts.ts";
 export { FACT_TABLE, type FactRow, idleFactsOf, type Mutant, mutantsOf, NOT_BEHAVIOUR } from "./fact-table.ts";
@@ -22,4 +30,4 @@ export {
   SAMPLE_SCOPES,
   SUBJECT,
 } from "./state.ts";
-export { userOf } from "./identity.ts";
+export { accountUser, userOf } from "./identity.ts";
