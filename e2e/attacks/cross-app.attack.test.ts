@@ -54,7 +54,7 @@ function cross({ fixture, attacker, victim, evil }: Harness) {
 }
 
 describe("X-1 an honest code comes back in a flow of the evil vendor", () => {
-  it("bar#XA-1 X-1 is refused: nothing reaches the evil token endpoint, the flow is burned, the code is in no log", async () => {
+  it("bar#XA-1 X-1 is refused: the flow is burned, and the code reaches no endpoint and no log", async () => {
     const harness = await setUp();
     const { destination, answer, lured } = await cross(harness);
     const code = parameter(answer, "code");
@@ -66,7 +66,7 @@ describe("X-1 an honest code comes back in a flow of the evil vendor", () => {
     expectRefusalPage((await harness.victim.visit(answer)).page, "state_replayed");
   });
 
-  it("X-1 twin: without requireIssuer the evil vendor gets the code and our secret, and the attacker the victim's tokens", async () => {
+  it("X-1 twin: without requireIssuer the evil vendor gets the code and our secret", async () => {
     const harness = await setUp();
     await without(off, "requireIssuer", async () => {
       const { stolen, redeemStolen } = await cross(harness);
@@ -128,7 +128,7 @@ describe("X-1 an honest code comes back in a flow of the evil vendor", () => {
 });
 
 describe("X-13 the challenge in the victim's request is the attacker's", () => {
-  it("X-13 stops here: the attacker's challenge is bound to the code, but the attacker does not have the code", async () => {
+  it("X-13 stops here: the attacker's challenge is bound, but the code is not theirs", async () => {
     const harness = await setUp();
     const { answer, stolen } = await cross(harness);
     expect(ownerOf(parameter(answer, "code").replace("code-", "token-"))).toBe("victim");

@@ -74,7 +74,7 @@ describe("X-5 a value of one flow, client or vendor used on another", () => {
     expect(parameter((await victim.visit(first.url)).url, "state")).toBe(one.state);
   });
 
-  it("bar#XA-5 X-5 a request_uri and a code are good for the client they were made for, and harmless elsewhere", async () => {
+  it("bar#XA-5 X-5 a request_uri and a code are useful only to the client they were made for", async () => {
     const { fixture, victim } = await setUp();
     const [backend, foreign] = [createBackend(fixture), createBackend(fixture, "other")];
     const flow = await backend.push();

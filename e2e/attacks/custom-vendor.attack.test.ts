@@ -118,7 +118,7 @@ describe("X-1 X-13 an honest code comes back in a flow of a custom vendor", () =
     return { ...harness, ...(await crossApp({ attacker, victim, own: platform, lure, evil })) };
   }
 
-  it("bar#XA-1 X-1 X-13 is refused by the path of its callback, and nothing reaches the evil token endpoint", async () => {
+  it("bar#XA-1 X-1 X-13 is refused by the path: nothing reaches the evil token endpoint", async () => {
     const { destination, answer, evil, fixture } = await cross();
     expect(whose(parameter(answer, "code"))).toBe("victim");
     expectRefusalPage(destination.page, "path_mismatch", [parameter(answer, "code"), parameter(answer, "state")]);
@@ -126,7 +126,7 @@ describe("X-1 X-13 an honest code comes back in a flow of a custom vendor", () =
     expect(fixture.logLines.join("")).not.toContain(parameter(answer, "code"));
   });
 
-  it("X-1 X-13 twin: if an answer counted on any path, the attacker would redeem the victim's code with the relayed challenge", async () => {
+  it("X-1 X-13 twin: an answer accepted on any path gives the attacker the victim's code", async () => {
     await without(off, "path of the flow", async () => {
       const { evil, redeemStolen } = await cross();
       expect(whose(evil.stolen())).toBe("victim");
@@ -315,7 +315,7 @@ describe("X-5 values of a custom vendor used on another", () => {
     expect(fixture.outbound).toEqual([]);
   });
 
-  it("bar#BY-4 X-5 a connection with one client's own credentials is refused for another client and with other credentials", async () => {
+  it("bar#BY-4 X-5 a BYOC connection is refused for another client and with other credentials", async () => {
     const { honest, platform, foe, victim, evil } = await setUp();
     const own = { vendor_client_id: VENDOR_CLIENT.clientId, vendor_client_secret: VENDOR_CLIENT.clientSecret };
     const flow = await platform.push(own);

@@ -127,7 +127,7 @@ describe("bar#EG-6 bar#EG-12 a vendor that sends our request elsewhere", () => {
     },
   );
 
-  it("bar#EG-12 twin: with an exchange that follows, the other host has our secret, the code, the verifier and the token", async () => {
+  it("bar#EG-12 twin: with an exchange that follows, the other host has secret, code and token", async () => {
     await without(off, "exchange", async () => {
       const { elsewhere, redeemed } = await redeemAtRedirecting(307);
       expect(redeemed.status).toBe(200);
@@ -235,7 +235,7 @@ describe("bar#DI-2 metadata that points behind the broker", () => {
     },
   );
 
-  it("bar#DI-2 twin: without isPublicAddress the vendor's code and our secret are on their way to the metadata service", async () => {
+  it("bar#DI-2 twin: without isPublicAddress code and secret go to the metadata service", async () => {
     const urls = [
       "https://169.254.169.254/token",
       "https://10.0.0.1/token",

@@ -120,7 +120,7 @@ describe("a vendor that takes every redirect URI beneath the registered one", ()
     expect(honest.codes).toEqual([]);
   });
 
-  it("bar#XA-4 twin: with a path beneath ours (callbackPath) the victim's code reaches the evil token endpoint", async () => {
+  it("bar#XA-4 twin: with a path beneath ours the victim's code reaches the evil endpoint", async () => {
     await without(off, "callbackPath", async () => {
       expect((await lure(ATTACK)).owner).toBe("victim");
     });

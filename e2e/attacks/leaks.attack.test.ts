@@ -280,7 +280,7 @@ describe("what is written and answered", () => {
     });
   }
 
-  it("bar#OB-2 holds a secret only where it is due: not in the log, the metrics, the timeline, or another answer", async () => {
+  it("bar#OB-2 holds no secret in the log, the metrics, the timeline, or another answer", async () => {
     const harness = await setUp();
     const { fixture } = harness;
     const { secrets, flow } = await runFlow(harness, () => undefined);

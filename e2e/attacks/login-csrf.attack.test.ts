@@ -96,7 +96,7 @@ describe("X-6 the attacker's answer is opened in the victim's browser", () => {
     expect(body).toMatchObject({ error: "invalid_grant" });
   });
 
-  it("X-6 twin: without readBindingCookie a platform that does not look gives the victim the attacker's account", async () => {
+  it("X-6 twin: without readBindingCookie the victim gets the attacker's account", async () => {
     const harness = await setUp();
     await without(off, "readBindingCookie", async () => {
       const { flow, link } = await attackersAnswer(harness);
@@ -181,7 +181,7 @@ describe("X-11 a sibling subdomain plants the attacker's cookie in the victim's 
     return { flow, destination: await harness.victim.visit(link) };
   }
 
-  it("bar#CB-7 X-11 is refused: no other host can set a __Host- name in the browser, and no other name counts", async () => {
+  it("bar#CB-7 X-11 is refused: only a __Host- name is read, and no other host can set it", async () => {
     const { destination } = await toss(await setUp());
     expectRefusalPage(destination.page, "browser_mismatch");
   });
@@ -199,7 +199,7 @@ describe("X-11 a sibling subdomain plants the attacker's cookie in the victim's 
     expect((await harness.victim.visit(backend.startUrl(own))).page).toBeUndefined();
   });
 
-  it("X-11 twin: with a readBindingCookie that does not insist on the prefix the planted cookie opens the flow", async () => {
+  it("X-11 twin: without the prefix in readBindingCookie the planted cookie opens the flow", async () => {
     const harness = await setUp();
     await without(off, "__Host-", async () => {
       const { flow, destination } = await toss(harness);

@@ -132,7 +132,7 @@ describe("XA-9 a user is lured through the client of another owner", () => {
     expect(await stageOf(harness)).toBe("pushed");
   });
 
-  it("bar#XA-9 twin: without needsOwnerPage the attacker holds the victim's tokens, and the user was not asked", async () => {
+  it("bar#XA-9 twin: without needsOwnerPage the attacker holds the victim's tokens", async () => {
     const harness = await setUp();
     await without(off, "needsOwnerPage", async () => {
       const { url, page } = await harness.victim.visit(harness.link);
@@ -187,7 +187,7 @@ describe("XA-9 the attacker sends our public client id at the vendor as one of i
 });
 
 describe("XA-9 the page is answered for the user", () => {
-  it("bar#XA-9 is refused with the attacker's token, with and without the victim's cookie, and burns nothing", async () => {
+  it("bar#XA-9 is refused with the attacker's token, with or without cookie, and burns nothing", async () => {
     const harness = await setUp();
     expectRefusalPage(await postForVictim(harness), "browser_mismatch");
     await harness.victim.visit(harness.link);

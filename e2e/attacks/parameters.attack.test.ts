@@ -125,7 +125,7 @@ describe("bar#ST-4 parameters of ours among the caller's", () => {
     }
   });
 
-  it("sends the vendor each parameter exactly once, and the broker's own unchanged, whatever else is requested", async () => {
+  it("sends the vendor each parameter exactly once, and the broker's own unchanged", async () => {
     const { fixture, backend } = await setUp();
     const seeded = createSeeded(4);
     const names = [
@@ -168,7 +168,7 @@ describe("bar#ST-4 parameters of ours among the caller's", () => {
     expect(sent).toBeGreaterThan(80);
   });
 
-  it("bar#ST-4 twin: without isReservedAuthorizationParameter the vendor is made to fetch the attacker's request", async () => {
+  it("bar#ST-4 twin: without isReservedAuthorizationParameter the attacker's request is fetched", async () => {
     const { fixture, backend } = await setUp();
     await without(off, "isReservedAuthorizationParameter", async () => {
       const vendor_params = JSON.stringify({

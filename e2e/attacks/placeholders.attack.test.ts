@@ -146,7 +146,7 @@ describe("X-2 a placeholder value that is more than its gap", () => {
     expect(accepted).toBeGreaterThan(20);
   });
 
-  it("X-2 twin: without expandTemplate the victim's code and the operator's secret are at the evil token endpoint", async () => {
+  it("X-2 twin: without expandTemplate code and secret are at the evil endpoint", async () => {
     const { backend, victim, evil } = await setUp(TENANT);
     await without(off, "expandTemplate", async () => {
       const flow = await backend.push({ placeholders: JSON.stringify({ tenant: "evil.example/token?" }) });
@@ -225,7 +225,7 @@ describe("X-2 a host whose end the entry pins", () => {
     expect((await backend.post("/v1/explain", form)).body["redirect_uri"]).toBe(CALLBACK);
   });
 
-  it("X-2 twin: without the pinned end the victim's code and the operator's secret are at the evil token endpoint", async () => {
+  it("X-2 twin: without the pinned end code and secret are at the evil endpoint", async () => {
     const { backend, victim, evil } = await setUp(PINNED);
     await without(off, "suffix", async () => {
       const flow = await backend.push({ placeholders: JSON.stringify({ host: "evil.example" }) });

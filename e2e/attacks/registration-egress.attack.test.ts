@@ -75,7 +75,7 @@ describe("bar#EG-1 bar#DI-2 a registration endpoint in metadata that points behi
     return { network, errors, fixture };
   }
 
-  it("bar#EG-9 is refused, at the latest before a socket is opened, and the attacker learns nothing of the network", async () => {
+  it("bar#EG-9 is refused before a socket is opened, and reveals nothing of the network", async () => {
     const { network, errors, fixture } = await registerAtAll(EGRESS_CORPUS.map(({ url }) => url));
     const wrong = EGRESS_CORPUS.flatMap(({ label, stoppedBy, url }, index) => {
       const expected =

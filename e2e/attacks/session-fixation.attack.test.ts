@@ -200,7 +200,7 @@ describe("X-8 the attacker has the verifier, and the code is in the victim's bro
     expect(redeemed.status).toBe(200);
   });
 
-  it("bar#XA-7 X-8 gets nothing with what the attacker does know: the flow, its request_uri, other codes, the content of the store", async () => {
+  it("bar#XA-7 X-8 gets nothing with the flow, its request_uri, other codes, or the store", async () => {
     const harness = await setUp();
     const backend = createBackend(harness.fixture);
     const other = await backend.push();

@@ -44,7 +44,7 @@ describe("bar#LK-4 a requestState", () => {
 });
 
 describe("bar#LK-6 another sign-in vendor", () => {
-  it("has users of the same names: none of them gets links, sessions, tickets or cookies made under the one before", async () => {
+  it("has users of the same names, who get nothing made under the one before", async () => {
     const ofVictim = async (): Promise<readonly string[]> => harness.github.liveTokens("user");
     expect((await victim.call("github_account")).value).toMatchObject({ account: { login: "sample-user" } });
     expect(await ofVictim()).toHaveLength(1);

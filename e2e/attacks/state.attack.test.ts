@@ -70,7 +70,7 @@ async function corpusFlow({ fixture, victim, flow }: Harness): Promise<string> {
 const HEAD_TOO_LONG = 15_000;
 
 describe("bar#CB-1 a state that was not made here", () => {
-  it("is refused in every one of its shapes, over the wire, by GET and by POST: nothing sent, stored or shown", async () => {
+  it("is refused in all its shapes, by GET and POST: nothing sent, stored or shown", async () => {
     // From the beginning: the broker keeps a client's choice of a vendor, and its context with it.
     off.add("the corpus");
     const harness = await setUp();
@@ -146,7 +146,7 @@ describe("bar#CB-1 a state that was not made here", () => {
     expect((await victim.visit(url)).page).toBeUndefined();
   });
 
-  it("bar#CB-2 is refused in the forms others accept for flows under way: a bare id, an unsigned object, a session", async () => {
+  it("bar#CB-2 is refused as a bare id, an unsigned object, or a session", async () => {
     const { fixture, url, flow, victim } = await setUp();
     const cookie = victim.jar.header(url) ?? "";
     const [header = "", payload = ""] = parameter(url, "state").split(".");

@@ -112,7 +112,7 @@ describe.each(DOORS)("bar#RF-7 rfc6749#10.4 a grant of another owner is to be %s
   });
 });
 
-it("bar#RF-7 twin: without requireItsToken the attacker holds the victim's new tokens, also by the vendor's name", async () => {
+it("bar#RF-7 twin: without requireItsToken the attacker holds the victim's new tokens", async () => {
   const { foe, stolen, own } = await setUp();
   const form = { grant_type: "refresh_token", refresh_token: stolen.refresh_token };
   const taken = await without(off, "requireItsToken", () =>

@@ -97,7 +97,7 @@ it("bar#RS-2 a session of the former vendor is refused at the present one", asyn
   await openId.close();
 });
 
-it("bar#TS-7 a server key that lies open is not taken, and gives way to a new one where the operator says so", async () => {
+it("bar#TS-7 an unsealed server key is refused, and replaced only if the operator says so", async () => {
   const { serve, write } = await deploy();
   const tokens = await serve((server) => connect(server, "user"));
   const planted = JSON.stringify({ v: 1, key: randomBytes(32).toString("base64url") });

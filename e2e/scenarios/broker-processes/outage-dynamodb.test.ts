@@ -61,7 +61,7 @@ describe.each<[string, Faults]>([
   ["throttles every request", { throttleRate: 1 }],
   ["fails every request", { errorRate: 1 }],
 ])("a table that %s", (_, faults) => {
-  it("is a 503 with Retry-After on each leg, and the flow finishes afterwards; not ready meanwhile, ready by itself", async () => {
+  it("is a 503 with Retry-After on each leg, and the flow finishes afterwards", async () => {
     const { platform, at, url } = harness;
     const [pushed, returned, finished] = await Promise.all([
       platform.push(),

@@ -75,7 +75,7 @@ it("rfc9126#2.2 /v1/authorize leaves once, in one browser, and a link preview co
   expect(lastLogged()).toMatchObject({ route: "/v1/authorize", reason: "request_uri_used", flow_id: pushed.flowId });
 });
 
-it("bar#CB-3 bar#CB-7 bar#CB-12 /v1/callback takes one answer, in the browser that left, by GET or cross-site POST", async () => {
+it("bar#CB-3 bar#CB-7 bar#CB-12 /v1/callback takes one answer, in the browser that left", async () => {
   const at = await harness.platform.toCallback();
   const elsewhere = await harness.platform.toCallback();
   expectPage(await browse(at.callback, elsewhere.jar), 400, "browser_mismatch");

@@ -103,7 +103,7 @@ describe("both endpoints of an unknown vendor", () => {
 });
 
 describe("an issuer alone that sends iss in every answer", () => {
-  it("bar#XA-3 bar#XA-4 connects by a path of its own, its ID token checked, and its tokens end by its own metadata", async () => {
+  it("bar#XA-3 bar#XA-4 connects by its own path, its ID token checked, and revokes by its own metadata", async () => {
     const form = { vendor: undefined, scope: SCOPE, issuer: vendor.issuer, ...OWN };
     // Its endpoints and client are those registered above, and so is the path: an issuer is trusted
     // no further than they are.

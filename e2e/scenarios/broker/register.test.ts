@@ -255,7 +255,7 @@ describe("at vendors with another answer, or none", () => {
     expect(answer.headers.get("content-security-policy")).toContain("sandbox");
   });
 
-  it("answers 502 for a redirect, 503 for an unreachable vendor, and 400 for a vendor that registers no clients", async () => {
+  it("answers 502 for a redirect, 503 for an outage, 400 if no clients are registered", async () => {
     expectError(await register({ vendor: "moved" }), 502, "vendor_response_invalid");
     expectError(await register({ vendor: "gone" }), 503, "temporarily_unavailable");
     const { reason } = expectError(await register({ vendor: "closed" }), 400, "invalid_request");
@@ -264,7 +264,7 @@ describe("at vendors with another answer, or none", () => {
 });
 
 describe("callers", () => {
-  it("are refused without credentials, for vendors that are not theirs, and with a body that is not an object", async () => {
+  it("are refused without credentials, for other vendors, and with a body of another kind", async () => {
     expectError(await register({ vendor: "op" }, {}), 401, "invalid_client");
     expectError(
       await register({ vendor: "op" }, { authorization: basic("platform", "r3flect") }),

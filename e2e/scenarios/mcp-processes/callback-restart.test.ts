@@ -22,7 +22,7 @@ const tokensOf = async (members: Record<string, string>) => {
   return { status: answer.status, error: body["error"], access: body["access_token"], refresh: body["refresh_token"] };
 };
 
-it("registers, is agreed to, comes back, redeems, calls, refreshes and is found out, each at a new process", async () => {
+it("takes each step of a flow, refreshes and is found out, each at a new process", async () => {
   const registered = await fetch(`${harness.server.url}/register`, {
     method: "POST",
     headers: { "content-type": "application/json" },

@@ -76,7 +76,7 @@ describe.each<[string, Faults]>([
   ["does not answer", { hangMs: 60_000 }],
   ["throttles every request", { throttleRate: 1 }],
 ])("a table that %s", (_, faults) => {
-  it("is a 503 with Retry-After at /mcp, /token and /revoke; the session lives, a vendor's code is as good as it was", async () => {
+  it("is a 503 with Retry-After; session and vendor's code stay as good as they were", async () => {
     const { accessToken, refreshToken } = tokens;
     const returned = await platform.toVendor();
     aws.proxy.set(faults);

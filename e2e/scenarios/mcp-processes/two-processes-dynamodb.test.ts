@@ -66,7 +66,7 @@ it("bar#RF-1 calls at the same time, of a user whose vendor token has just ended
   expect(refreshes() - before).toBe(1);
 });
 
-it("bar#RS-8 mixed calls of two users at both, tokens ending among them, answer each with their own account", async () => {
+it("bar#RS-8 mixed calls of two users at both answer each with their own account", async () => {
   const logins = ["sample-user", "sample-operator"];
   const calls = Array.from({ length: CALLS }, async (_, index) => {
     if (index === CALLS / 2) vendor.advance(NINE_HOURS);

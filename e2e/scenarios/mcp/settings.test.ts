@@ -92,7 +92,7 @@ describe("LIMITS_REFUSED_TOKENS_PER_MINUTE=5", () => {
   };
   const LIMIT = { LIMITS_REFUSED_TOKENS_PER_MINUTE: "5" };
 
-  it("bar#ST-8 ends the sixth token of an address that is refused; those in use pass, and no other address is affected (#11)", async () => {
+  it("bar#ST-8 ends the sixth refused token of an address; tokens in use pass (#11)", async () => {
     const preRegistered = { OAUTH_MODE: "pre-registered", PORT: String(await freePort()), ...vendor.env, ...LIMIT };
     await serving({ ...preRegistered, TRUSTED_PROXIES: "127.0.0.0/8" }, async ({ mcp }) => {
       const [used, fresh] = [await vendor.obtainToken(), await vendor.obtainToken({ account: "operator" })];
@@ -125,7 +125,7 @@ describe("LIMITS_REFUSED_TOKENS_PER_MINUTE=5", () => {
   });
 });
 
-it("bar#AS-12 the eleventh client that registers within a minute from one address is 429, and from another address 201 (#11)", async () => {
+it("bar#AS-12 the eleventh client in a minute is 429 from one address, 201 from another (#11)", async () => {
   const port = String(await freePort());
   const env = {
     OAUTH_MODE: "hosted",

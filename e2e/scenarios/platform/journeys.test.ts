@@ -78,7 +78,7 @@ describe.skipIf(CHROMIUM === undefined)("in Chromium", () => {
   };
   const shot = async ({ page }: Actor, name: string): Promise<void> => takeScreenshot(page, `journeys/${name}`);
 
-  it("a vendor through the broker, then with the customer's own client, then a cancel, then that client revoked", async () => {
+  it("a vendor through the broker, with the customer's own client, cancelled, revoked", async () => {
     const broker = await startBroker();
     // The broker has the vendor's client: the server has none, and validates tokens by requesting
     // the account.

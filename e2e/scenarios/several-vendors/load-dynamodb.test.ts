@@ -29,7 +29,7 @@ const own = ({ name }: LoadUser, vendors: number) => ({
   subs: Array.from({ length: vendors }, () => name),
 });
 
-it("bar#RS-8 users who link two vendors at the same time get their own accounts, at one process or the other", async () => {
+it("bar#RS-8 users who link two vendors at the same time get their own accounts", async () => {
   const answers = await Promise.all(
     users.map(async (user) => {
       const { urls, requestState } = await user.call("all_accounts");
@@ -44,7 +44,7 @@ it("bar#RS-8 users who link two vendors at the same time get their own accounts,
   expect(answers).toMatchObject(users.map((user) => own(user, 3)));
 });
 
-it("bar#RS-8 calls of all users at all vendors at once, tokens ending among them, are answered for their caller", async () => {
+it("bar#RS-8 calls of all users at all vendors at once are answered for their caller", async () => {
   const tools = [...LOAD_VENDORS.map((id) => `${id}_account`), "all_accounts"];
   for (let round = 0; round < ROUNDS; round += 1) {
     // oxlint-disable no-await-in-loop -- as many calls at once as there are users

@@ -78,7 +78,7 @@ describe("Atlassian", () => {
     expectError(await harness.refresh(grant), 400, "invalid_grant");
   });
 
-  it("bar#RV-2 bar#BY-4 says what the user can do when the token endpoint was moved without a revocation endpoint", async () => {
+  it("bar#RV-2 bar#BY-4 says what the user can do if only the token endpoint was moved", async () => {
     const vendor = await startAtlassian({ publishesRevocation: false });
     const elsewhere = await startVendorHarness({
       vendor,

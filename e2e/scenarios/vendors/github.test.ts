@@ -48,7 +48,7 @@ describe("GitHub", () => {
     expect(answer.body["vendor_error"]).toBe("bad_refresh_token");
   });
 
-  it("shows a page for an install that began at the vendor: its code is not used, nothing is stored or redirected", async () => {
+  it("shows a page for an install that began at the vendor, and does not use its code", async () => {
     const atInstall = await driveConsent(classic.vendor.installUrl(classic.client.clientId), {
       stopAt: (url) => url.href.startsWith(`${classic.baseUrl}/v1/callback`),
     });

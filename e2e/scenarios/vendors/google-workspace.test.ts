@@ -56,7 +56,7 @@ describe("Google Workspace", () => {
     expect((await harness.refresh(grant)).status).toBe(200);
   });
 
-  it("answers a refresh token that the organization's session policy ended with invalid_grant, and says why", async () => {
+  it("answers invalid_grant, with the reason, after the session policy ended a token", async () => {
     const grant = await harness.connect();
     harness.vendor.settings.reauthenticationRequired = true;
     const answer = await harness.refresh(grant);

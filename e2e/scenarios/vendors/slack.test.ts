@@ -38,7 +38,7 @@ describe("Slack", () => {
     expect(body["scope"]).toBe("users:read search:read.public");
   });
 
-  it("refreshes where the app rotates, elsewhere than codes are redeemed; the answer has the token at its top", async () => {
+  it("refreshes if the app rotates, at another endpoint than codes", async () => {
     const grant = await rotating.connect();
     expect(grant.body).toMatchObject({ expires_in: 43_200 });
     const answer = await rotating.refresh(grant);

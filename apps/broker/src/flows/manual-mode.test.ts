@@ -66,7 +66,7 @@ describe("both endpoints of the request's own", () => {
     expect((await pathAtVendor(broker, BOTH)).path).toBe(path);
   });
 
-  it("redeem, refresh and explain there: connection alone is enough except for the secret, and nothing of the trusted entry is used", async () => {
+  it("redeem, refresh and explain by connection and secret, without the trusted entry", async () => {
     const { body, connection, refresh, post, seen } = await connected(BOTH);
     expect(body["vendor"]).toBe("custom");
     expect((await refresh({ connection, ...OWN })).body).toMatchObject({ vendor: "custom", connection });
@@ -90,7 +90,7 @@ describe("both endpoints of the request's own", () => {
     expect((await ask(form, clientId))["redirect_uri"]).not.toBe((await ask({}))["redirect_uri"]);
   });
 
-  it("bar#XA-1 bar#XA-4 refuse an answer on any other path, which spends nothing, and accept it on their own path, by POST too", async () => {
+  it("bar#XA-1 bar#XA-4 refuse an answer on any other path, and accept it on their own, by POST too", async () => {
     const broker = await testBroker();
     const { path, state, cookie } = await pathAtVendor(broker, BOTH);
     const other = await pathAtVendor(broker, { ...BOTH, vendor_client_id: "theirs" });
@@ -165,7 +165,7 @@ describe("both endpoints of the request's own", () => {
     expect(seen).toEqual([]);
   });
 
-  it("are refused to clients without allow_overrides, also later, and to clients whose vendors do not name custom", async () => {
+  it("are refused to clients without allow_overrides, or without custom among their vendors", async () => {
     const strict = await testBroker({ client: { allowOverrides: false } });
     for (const form of [BOTH, { vendor: "", issuer: THEIR_ISSUER, ...OWN }, { vendor: "acme", ...ENDPOINTS, ...OWN }]) {
       expect((await strict.push(form)).body["error"]).toBe("unauthorized_client");
@@ -181,7 +181,7 @@ describe("both endpoints of the request's own", () => {
 describe("an issuer alone", () => {
   const FORM = { vendor: "", issuer: THEIR_ISSUER, ...OWN };
 
-  it("bar#XA-3 bar#XA-4 is tier 3 also where it advertises iss: a path of its own, and iss mandatory and equal", async () => {
+  it("bar#XA-3 bar#XA-4 is tier 3 even if it advertises iss: its own path, and iss must be equal", async () => {
     const broker = await testBroker({ vendorAnswers: issuer() });
     const { body } = await broker.post("/v1/explain", FORM);
     expect(body).toMatchObject({
@@ -208,7 +208,7 @@ describe("an issuer alone", () => {
     expect(broker.seen.every(({ isUntrusted }) => isUntrusted)).toBe(true);
   });
 
-  it("accepts an answer without iss when the metadata does not advertise it, and checks an iss that comes anyway", async () => {
+  it("accepts an answer without iss when none is advertised, and checks one that comes", async () => {
     const silent = { authorization_response_iss_parameter_supported: false };
     const broker = await testBroker({ vendorAnswers: issuer(() => silent) });
     const one = await pathAtVendor(broker, FORM);
@@ -219,7 +219,7 @@ describe("an issuer alone", () => {
     expect(back.location?.searchParams.get("code")).not.toBeNull();
   });
 
-  it("bar#DI-3 ends flows under way when its metadata names other endpoints, and requires iss although it no longer advertises it", async () => {
+  it("bar#DI-3 ends flows under way when its metadata names other endpoints, and still requires iss", async () => {
     for (const [change, answer, reason] of [
       [{ token_endpoint: "https://evil.example/token" }, { iss: THEIR_ISSUER }, "context_mismatch"],
       [{ authorization_response_iss_parameter_supported: false }, {}, "missing_issuer"],
@@ -313,7 +313,7 @@ describe("an endpoint beside a vendor of the configuration", () => {
     }
   });
 
-  it("leaves issuer and keys of the vendor behind where users are sent elsewhere, and never fetches at the callback", async () => {
+  it("drops the vendor's issuer and keys if users are sent elsewhere", async () => {
     const vendor = {
       issuer: "https://acme.example",
       jwksUri: "https://acme.example/jwks",

@@ -148,7 +148,7 @@ describe("a vendor with placeholders", () => {
     expect(refused["error"]).toBe("invalid_request");
   });
 
-  it("reaches hosts that a request chose as it reaches any host of a request, and listed ones as the operator's own", async () => {
+  it("reaches listed hosts as the operator's, others as hosts of a request", async () => {
     const free = await brokerOf();
     await free.redeem(await free.park(given({ tenant: "blue" })));
     expect(free.seen.map(({ isUntrusted }) => isUntrusted)).toEqual([true]);

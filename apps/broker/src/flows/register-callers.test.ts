@@ -133,7 +133,7 @@ describe("how often", () => {
     expect((await push()).response.status).toBe(201);
   });
 
-  it("bar#DC-6 is limited to sixty a minute where more calls to vendors are allowed, and not at all where they are not limited", async () => {
+  it("bar#DC-6 is limited to sixty a minute, unless calls to vendors are not limited", async () => {
     const limited = await registeringBroker();
     const statuses: number[] = [];
     for (let at = 0; at < 61; at += 1) statuses.push((await limited.register()).status);

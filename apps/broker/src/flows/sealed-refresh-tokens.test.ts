@@ -91,7 +91,7 @@ describe("a sealed refresh token", () => {
     expect((await revoke(access_token, { connection: sealed })).body).toEqual({ revoked: "token" });
   });
 
-  it("bar#RF-1 shares one vendor call with every other sealed value of the same token, and with the token itself", async () => {
+  it("bar#RF-1 shares one vendor call with all sealed values of a token, and the token itself", async () => {
     const { sealed, refresh, seen, body, deps } = await connected({ vendorAnswers: vendor({ isRotating: false }) });
     const before = seen.length;
     const again = String((await refresh(sealed)).body["refresh_token"]);

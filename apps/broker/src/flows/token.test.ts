@@ -172,7 +172,7 @@ describe("leg 4, POST /v1/token", () => {
     expect(seen).toHaveLength(1);
   });
 
-  it("bar#CB-17 redeems at the callback for vendors whose codes die too fast, and still requires the verifier", async () => {
+  it("bar#CB-17 redeems at the callback if codes die too fast, and still requires the verifier", async () => {
     const { start, callback, redeem, seen, deps } = await testBroker({ vendor: { redeemAt: "callback" } });
     const { state, cookie } = await start();
     const { location } = await callback({ state, code: "vendor-code" }, cookie);

@@ -23,7 +23,7 @@ const left = async (): Promise<number> =>
   (await Promise.all(ids.map((id) => records.get({ kind: "refresh", id })))).filter((record) => record !== undefined)
     .length;
 
-it("asks a store that is away once in a while, however many leases there are, and ends all once it answers", async () => {
+it("asks a store that is away once in a while, and ends all leases once it answers", async () => {
   const advance = vi.fn<RecordStore["advance"]>(async () => Promise.reject(new Error("the store did not answer")));
   const leftBehind = createLeftBehind({ records: { ...records, advance }, now, timer: systemTimer });
   for (const lease of await Promise.all(ids.map(leaseOf))) leftBehind.add(lease);

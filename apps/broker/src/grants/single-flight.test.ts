@@ -314,7 +314,7 @@ describe("answers too long to be kept", () => {
     expect(bytes.reduce((sum, one) => sum + one, 0)).toBeLessThan(300 * 1_000);
   });
 
-  it("bar#RF-1 callers in other processes are refused meanwhile, those who waited too, and the token is not sent again", async () => {
+  it("bar#RF-1 callers in other processes are refused, and the token is not sent again", async () => {
     const slowly = Promise.withResolvers<VendorTokens>();
     const first = flight().run(refreshOf(), () => slowly.promise);
     const waiting = flight().run(refreshOf(), call);

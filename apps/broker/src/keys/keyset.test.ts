@@ -51,7 +51,7 @@ describe("keyset", () => {
     expect(await keyset.find("connection", first.kid)).toEqual(first.key);
   });
 
-  it("stops accepting states of an old key once its successor is settled, but opens connections with it for ever", async () => {
+  it("refuses states of an old key in time, and opens connections with it for ever", async () => {
     const now = fixedClock(NOW);
     const keyset = createKeyset({ storage: memoryKeysetStorage(), now });
     await keyset.load();

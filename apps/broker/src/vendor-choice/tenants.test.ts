@@ -41,7 +41,7 @@ describe("bar#XA-2 credentials of the broker where tenants issue their own clien
     expect(seen).toEqual([]);
   });
 
-  it("leave other tenants to clients with credentials of their own, whose requests reach no private network", async () => {
+  it("leave other tenants to clients with their own credentials", async () => {
     const { ask, park, redeem, seen, get } = await brokerOf(listed);
     const other = { okta_host: "globex.okta.com" };
     expect(await ask("okta", other, OWN)).toMatchObject({ tier: 1, credentials: { source: "byoc" } });

@@ -202,7 +202,7 @@ describe("a connection whose token endpoint is the vendor's own", () => {
     });
   });
 
-  it("is refreshed with the broker's credentials where an earlier release let the page be one of the request's", async () => {
+  it("is refreshed with the broker's credentials after a page of an earlier release", async () => {
     const broker = await testBroker();
     const { vendors, keyset } = broker.deps;
     const { vendor } = vendors.get("acme") ?? expect.fail("no entry");

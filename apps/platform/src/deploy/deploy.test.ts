@@ -82,7 +82,7 @@ describe("deploy run", () => {
     await expect(fixture.run().code).rejects.toThrow(/Run deploy init first/);
   });
 
-  it("a pre-registered server without a client stays a draft; once the client is entered, the next deploy activates it", async () => {
+  it("a pre-registered server stays a draft until a deploy after its client was entered", async () => {
     fixture = await openDeployFixture(serverProject(PRE_REGISTERED_YAML));
     await fixture.init();
     const first = fixture.run();

@@ -119,7 +119,7 @@ describe("clients that are web pages", () => {
     headers: { origin, "access-control-request-method": "POST" },
   });
 
-  it("OPTIONS /mcp passes without a bearer token, but not on other paths, and not to a server without its own token check", async () => {
+  it("OPTIONS passes without a bearer token at /mcp of a server that checks tokens, only there", async () => {
     const seen: IncomingMessage[] = [];
     ingress = await startIngress(echo(seen));
     expect((await sendRaw(ingress.url, preflight())).status).toBe(200);
@@ -169,7 +169,7 @@ describe("clients that are web pages", () => {
 });
 
 describe("what passes", () => {
-  it("rfc9110#7.6.1 headers between neighbours stay, those of proxies are not believed, Host is the server's", async () => {
+  it("rfc9110#7.6.1 headers between neighbours stay, proxies' are ignored, Host is the server's", async () => {
     ingress = await startIngress(echo());
     const { host } = new URL(ingress.url);
     const answer = await sendRaw(ingress.url, {
@@ -208,7 +208,7 @@ describe("what passes", () => {
     expect([status, headers.location]).toEqual([303, "https://vendor.example/x"]);
   });
 
-  it("an event stream reaches the caller event by event, and ends at the server when the caller disconnects", async () => {
+  it("an event stream passes event by event, and ends when the caller disconnects", async () => {
     const left = Promise.withResolvers<void>();
     let next = (): void => undefined;
     ingress = await startIngress((_, response) => {

@@ -13,7 +13,7 @@ vi.mock("./gate.ts", async (original) => ({
 let ingress: TestIngress;
 afterEach(() => ingress.close());
 
-it("bar#RS-7 without the gate a request with a foreign Host and without a token reaches the server under its own name", async () => {
+it("bar#RS-7 without the gate a request with a foreign Host and no token reaches the server", async () => {
   const seen: (string | undefined)[] = [];
   ingress = await startIngress((request, response) => {
     seen.push(request.headers.host, request.headers.authorization);

@@ -61,7 +61,7 @@ describe("the vendor of a direct client", () => {
     expect(searchParams.get("state")).toBe(session.state);
   });
 
-  it("is refused when the registry does not know it, has it off, or it requires secrets signed for each request", () => {
+  it("is refused when the registry lacks it, has it off, or it requires signed secrets", () => {
     expect(() => make("no-such-vendor")).toThrow("is not a vendor of the registry");
     expect(() => make("wechat")).toThrow("wechat is off in the registry: takes token requests in the query");
     const signed = { form: { alg: "ES256" } };
