@@ -150,7 +150,7 @@ export interface LimitsConfig {
   readonly bodyBytes: number;
 }
 
-export interface EgressConfig {
+interface EgressConfig {
   readonly allowLoopback: boolean;
   readonly allowCidrs: readonly string[];
   /** Every URL of the file: at their hosts any https port may be asked. */

@@ -6,7 +6,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import type { Span } from "@opentelemetry/api";
 
 /** Filled in while the request is handled; log lines and vendor calls read it. */
-export interface RequestFacts {
+interface RequestFacts {
   readonly traceId?: string;
   readonly flowId?: string;
   readonly clientId?: string;

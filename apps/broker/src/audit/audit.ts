@@ -11,7 +11,7 @@ import { type Head, newChain, nextLine } from "./chain.ts";
 import { type AuditSink, openAuditFile } from "./file.ts";
 
 /** docs/observability.md says when each is written. */
-export type AuditEvent =
+type AuditEvent =
   | "configuration_loaded"
   | "client_authenticated"
   | "flow_started"
@@ -23,7 +23,7 @@ export type AuditEvent =
   | "keys_rotated";
 
 /** What a line may say in addition to its event. A `Trace` has most of it; what else it has is not read. */
-export interface AuditFields {
+interface AuditFields {
   /** An error code; absent: `ok`. */
   readonly outcome?: string;
   readonly clientId?: string;

@@ -7,7 +7,7 @@ import type { EpochSeconds, RecordStore } from "@oauth-broker/oauth-core";
 import { CALLBACK_PATH } from "../vendor-choice/callback-path.ts";
 import { asFlow, type Flow, flowKey } from "../flows/flow-record.ts";
 
-export interface TimelineLeg {
+interface TimelineLeg {
   readonly leg: "pushed" | "started" | "parked" | "spent" | "failed";
   readonly at: EpochSeconds;
   readonly checks: readonly string[];

@@ -74,7 +74,7 @@ export function checkKeysetPlace({ store = "sqlite:-", keys = "store" }: Tree, {
 const PARAMETERS = ["region", "endpoint"] as const;
 
 /** @param text what follows `dynamodb:` */
-export function parseTable(text: string): Parsed<StoreConfig> {
+function parseTable(text: string): Parsed<StoreConfig> {
   const [table = "", ...queries] = text.split("?");
   if (!isTableName(table)) return { problem: "must name a table after dynamodb:, 3 to 255 of A-Z a-z 0-9 . _ -" };
   const { region, endpoint, problems } = readParameters(queries.join("?"));
@@ -138,7 +138,7 @@ function parseEndpoint(text: string): Parsed<string> {
 }
 
 /** @param arn what follows `kms:` */
-export function parseKmsKey(arn: string): Parsed<KeysConfig> {
+function parseKmsKey(arn: string): Parsed<KeysConfig> {
   const { region = "" } = new RegExp(`^${KEY_ARN}$`).exec(arn)?.groups ?? {};
   return isRegionName(region)
     ? { value: { kind: "kms", keyArn: arn } }

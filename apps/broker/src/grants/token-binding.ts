@@ -13,7 +13,7 @@ import type { VendorChoice } from "../vendor-choice/choose.ts";
 import { needsOwnerPage } from "../vendor-choice/registrations.ts";
 import type { Connection, TokenHashes } from "./connection.ts";
 
-export type TokenKind = keyof TokenHashes;
+type TokenKind = keyof TokenHashes;
 
 /** A token as a caller presents it, and what it may be. */
 export interface PresentedToken {

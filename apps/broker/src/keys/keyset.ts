@@ -13,7 +13,7 @@ import { keysUnavailable } from "./keys-unavailable.ts";
 import type { KeysetStorage, StoredKeyset } from "./keyset-storage.ts";
 
 /** What a key is for. A value made under one purpose never opens under another. */
-export type KeyPurpose =
+type KeyPurpose =
   | "state"
   | "flow"
   | "connection"
@@ -23,7 +23,7 @@ export type KeyPurpose =
   | "refresh-token"
   | "record-mac";
 
-export interface PurposeKey {
+interface PurposeKey {
   readonly kid: string;
   readonly key: Buffer;
 }

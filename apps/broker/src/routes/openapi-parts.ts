@@ -58,7 +58,7 @@ const redirect = (description: string, location: string, format: "uri" | "uri-re
   headers: { Location: { description: location, schema: { type: "string", format }, example } },
 });
 
-export const RESPONSES: Record<string, Schema> = {
+const RESPONSES: Record<string, Schema> = {
   Error: json("The request was refused. `error` says why, in a code of RFC 6749 or of docs/api.md.", ref("Error"), {
     error: "invalid_request",
     error_description: "code_challenge_method must be S256",

@@ -16,7 +16,7 @@ export interface Leg {
   readonly reason?: string;
 }
 
-export interface Flow {
+interface Flow {
   /** The broker's name for it; known once the browser is back. */
   readonly flowId?: string;
   /** The platform's own legs; the broker's come from its record. */

@@ -22,7 +22,7 @@ import { withShortWaits } from "./short-waits.ts";
  * 1: an entry at its own endpoints. 3: every vendor of which a caller names a part. (2 was an issuer
  * of the caller's that sends `iss`; such issuers are 3 now.)
  */
-export type Tier = 1 | 3;
+type Tier = 1 | 3;
 
 export interface TrustedVendor {
   readonly vendor: ResolvedVendor;

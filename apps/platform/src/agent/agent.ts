@@ -33,7 +33,7 @@ export interface ToolResult {
 }
 
 /** The result of a call, or what the server asks before there is one. */
-export type CallOutcome = { readonly result: ToolResult } | { readonly asked: Asked };
+type CallOutcome = { readonly result: ToolResult } | { readonly asked: Asked };
 
 /** One call of a tool, or the retry of one with the answers to the server's questions. */
 export interface ToolCall {

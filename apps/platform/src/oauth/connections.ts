@@ -24,7 +24,7 @@ import { recipientOfConnector } from "./recipient.ts";
  * `none`: never connected, or disconnected. `reauthorize`: only the user can restore it, by
  * connecting again.
  */
-export type ConnectionState = "none" | "connected" | "reauthorize";
+type ConnectionState = "none" | "connected" | "reauthorize";
 
 /** How the last attempt to connect ended, by the error codes of docs/api.md. Contains no secret. */
 export interface ConnectFailure {
@@ -57,7 +57,7 @@ export interface OpenConnection {
 }
 
 /** Data of a record of kind `connection`; its stage is the state. */
-export interface ConnectionData {
+interface ConnectionData {
   readonly v: 1;
   /** The revision of the record: a new text at every change, which the next change compares. */
   readonly revision: string;

@@ -94,7 +94,7 @@ function redirectHint(connector: Connector, platformUrl: string): Markup {
 type TextName = "vendorOrIssuer" | "clientId" | "authorizationUrl" | "tokenUrl" | "scopes";
 
 /** The format that `readPlaceholders` reads. */
-export function writePlaceholders(placeholders: Readonly<Record<string, string>>): string {
+function writePlaceholders(placeholders: Readonly<Record<string, string>>): string {
   return Object.entries(placeholders)
     .map(([name, value]) => `${name}=${value}`)
     .join(", ");

@@ -22,7 +22,7 @@ export const RESPONSE_ENCRYPTION_ENCS = ["A256GCM", "A256CBC-HS512"] as const;
 
 /** How the content key is encrypted (RFC 7518 §4.1). */
 export type ResponseEncryptionAlg = (typeof RESPONSE_ENCRYPTION_ALGS)[number];
-export type ResponseEncryptionEnc = (typeof RESPONSE_ENCRYPTION_ENCS)[number];
+type ResponseEncryptionEnc = (typeof RESPONSE_ENCRYPTION_ENCS)[number];
 
 /** What a client registered. */
 export type EncryptedResponse = {
@@ -31,7 +31,7 @@ export type EncryptedResponse = {
 } & ({ readonly key: JWK } | { readonly jwksUri: string; readonly alsoSigns: boolean });
 
 /** @returns the compact JWE of the body as JSON */
-export type EncryptResponse = (body: object) => Promise<string>;
+type EncryptResponse = (body: object) => Promise<string>;
 
 /** Encrypts token answers for a client, as compact JWE (RFC 7516). */
 export interface ResponseEncryption {

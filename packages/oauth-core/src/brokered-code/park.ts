@@ -26,7 +26,7 @@ const MARGIN_SECONDS = 5;
 
 /** @returns at least 1 */
 //= bar#AS-5
-export function codeLifetimeSeconds({
+function codeLifetimeSeconds({
   authorizationCodeLifetimeSeconds: life = Infinity,
 }: Pick<ResolvedVendor, "authorizationCodeLifetimeSeconds">): number {
   return Math.max(1, Math.min(CODE_SECONDS, life - MARGIN_SECONDS));

@@ -22,7 +22,7 @@ export const CODE_SECONDS = 60;
  * Where a flow ends. `client`: at our token endpoint, where the client redeems our code. `link` and
  * `sign_in`: at the callback, where the app stores the vendor's tokens or learns who the user is.
  */
-export type Purpose = "client" | "link" | "sign_in";
+type Purpose = "client" | "link" | "sign_in";
 
 /** The fields of a flow record that every app has. */
 export interface FlowRecord {

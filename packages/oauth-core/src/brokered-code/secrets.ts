@@ -92,7 +92,7 @@ export interface ReadState<Flow> {
   isOf(flow: Flow): boolean;
 }
 
-export interface StateTimes {
+interface StateTimes {
   readonly issuedAt: EpochSeconds;
   readonly expiresAt: EpochSeconds;
 }

@@ -48,15 +48,15 @@ export interface VendorClientDeps {
   readonly onOddScope?: (vendor: Pick<Vendor, "id">) => void;
 }
 
-export type PostOptions = HttpRequestOptions<"POST", URLSearchParams>;
+type PostOptions = HttpRequestOptions<"POST", URLSearchParams>;
 
-export interface FormOptions {
+interface FormOptions {
   /** The header of the client authentication, if it has such a header. */
   readonly authorization: string | null;
   readonly signal: AbortSignal;
 }
 
-export interface VendorBinding {
+interface VendorBinding {
   readonly server: AuthorizationServer;
   /** The same with `refreshEndpoint` for its token endpoint. */
   readonly refreshServer: AuthorizationServer;
@@ -70,7 +70,7 @@ export interface VendorBinding {
   readonly postForm: (endpoint: string, form: URLSearchParams, more: FormOptions) => Promise<Response>;
 }
 
-export interface CredentialsBinding {
+interface CredentialsBinding {
   readonly client: Client;
   readonly authenticate: Authenticate;
 }

@@ -22,7 +22,7 @@ export interface Program {
 /** The program of this package, which knows no vendor. */
 export const STANDALONE: Program = { name: "token-store", issuers: new Map() };
 
-export interface WalkOptions {
+interface WalkOptions {
   /** The issuer that the fields of each vendor's rows are bound to; the rows do not store it. */
   readonly issuers: ReadonlyMap<string, string>;
   /** The maximum number of rows processed per second. */

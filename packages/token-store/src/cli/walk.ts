@@ -114,7 +114,7 @@ const LONGEST_OUTAGE_MS = 30 * 60_000;
 /** Resolves after this many milliseconds, and at once when the command is stopped. */
 type Sleep = (ms: number) => Promise<void>;
 
-export interface RetryDeps {
+interface RetryDeps {
   readonly sleep: Sleep;
   readonly signal: AbortSignal;
   /** Called for every pause. `detail` is for the operator and holds no secret. */

@@ -128,7 +128,7 @@ async function afterConflict(
 
 /** Sealed values are never the same twice, so equal ones are ours. */
 //= bar#8.2-5
-export function isWritten({ change }: SealedChange, { row }: CurrentRecord): boolean {
+function isWritten({ change }: SealedChange, { row }: CurrentRecord): boolean {
   return Object.entries(change.set).every(([name, value]) => row.attributes[name] === value);
 }
 

@@ -13,7 +13,7 @@ const FIELD_NAME = /^[A-Za-z][A-Za-z0-9_]{0,63}$/;
  *
  * @throws TypeError
  */
-export function requireFieldName(name: string): void {
+function requireFieldName(name: string): void {
   if (!FIELD_NAME.test(name)) throw new TypeError("a record field is named by a letter, then letters, digits or _");
 }
 

@@ -78,7 +78,7 @@ export interface TokenRows {
   close(): Promise<void>;
 }
 
-export interface RowPage {
+interface RowPage {
   readonly rows: readonly Row[];
   /** Where the next page starts: a string that may be written to a file. Absent at the end. */
   readonly cursor?: string;

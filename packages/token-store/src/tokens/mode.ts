@@ -9,14 +9,14 @@ import type { TokenSet } from "./tokens.ts";
  * The two halves of a row, at least one of which is present. A sealed half that does not open fails
  * before a mode is asked.
  */
-export type Halves =
+type Halves =
   | { readonly sealed: TokenSet; readonly copy: TokenSet | undefined }
   | { readonly sealed: undefined; readonly copy: TokenSet };
 
 /** Why a row is written again, or what is worth counting about it. */
 export type Finding = "plaintext_only" | "copy_changed" | "copy_ignored";
 
-export type Choice =
+type Choice =
   /** `reseal`: `tokens` came from the copy and must be sealed before they are used. */
   | { readonly tokens: TokenSet; readonly reseal: boolean; readonly finding?: Finding }
   | { readonly refused: "plaintext_only" };

@@ -34,7 +34,7 @@ export interface SealedChange {
   readonly expected: Expected;
 }
 
-export interface Note {
+interface Note {
   /** `null` gives it back. */
   readonly lease?: Lease | null;
   readonly status?: TokenStatus;

@@ -149,7 +149,7 @@ const NO_MAPPING: Readonly<Record<string, unknown>> = {};
  * Reads a section that is a list of mappings. Replaces other entries by empty mappings, so that
  * positions stay the same.
  */
-export function entriesOf(value: unknown): Readonly<Record<string, unknown>>[] {
+function entriesOf(value: unknown): Readonly<Record<string, unknown>>[] {
   const list: unknown[] = Array.isArray(value) ? value : [];
   return list.map((entry) =>
     typeof entry === "object" && entry !== null ? (entry as Record<string, unknown>) : NO_MAPPING,

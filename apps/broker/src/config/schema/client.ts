@@ -32,7 +32,7 @@ export const DEFAULT_ENC: EncryptedResponse["enc"] = "A256GCM";
 type ClientKeys = NonNullable<Client["jwks"]>;
 
 /** A client secret as the configuration keeps it: its digest and its length. */
-export interface HashedSecret {
+interface HashedSecret {
   readonly digest: Buffer;
   readonly length: number;
 }

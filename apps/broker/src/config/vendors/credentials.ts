@@ -82,11 +82,11 @@ export function environmentWarnings(env: Environment, ids: readonly string[]): s
   });
 }
 
-export function idVariable(id: string): string {
+function idVariable(id: string): string {
   return `VENDOR_${id.toUpperCase().replaceAll("-", "_")}_CLIENT_ID`;
 }
 
-export function secretVariable(id: string): string {
+function secretVariable(id: string): string {
   return `VENDOR_${id.toUpperCase().replaceAll("-", "_")}_CLIENT_SECRET`;
 }
 

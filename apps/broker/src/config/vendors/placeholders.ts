@@ -25,7 +25,7 @@ interface PlaceholderProblem {
   readonly expected: string;
 }
 
-export function placeholderSpecs({ placeholders = {} }: ParsedVendor): PlaceholderSpecs {
+function placeholderSpecs({ placeholders = {} }: ParsedVendor): PlaceholderSpecs {
   return Object.fromEntries(
     Object.entries(placeholders).map(([name, { pattern, values, default: standard, kind, suffix }]) => [
       name,

@@ -45,7 +45,7 @@ export async function askForTokens(
  * @throws OAuthError vendor_response_invalid unless the endpoint is https, or http on loopback
  *   if that is permitted; EgressError
  */
-export async function requestToken(
+async function requestToken(
   parameters: Readonly<Record<string, string>>,
   vendor: ResolvedVendor,
   credentials: VendorCredentials,
