@@ -5,7 +5,7 @@
  */
 import { statSync } from "node:fs";
 import { isLoopbackName } from "@oauth-broker/service/configuration";
-import { urlsThatEnd } from "@oauth-broker/oauth-core/registry";
+import { addressOf, TOKEN_ENDPOINT_FIELDS, urlsThatEnd } from "@oauth-broker/oauth-core/registry";
 import { formatPath } from "./problems.ts";
 import type { ParsedConfiguration } from "./schema/configuration.ts";
 import type { AuditConfig, ClientConfig, KeysConfig, StoreConfig, VendorConfig } from "../config-types.ts";
@@ -124,7 +124,7 @@ export function sunsetWarnings(vendors: ReadonlyMap<string, VendorConfig>): stri
           `${day}from then on the broker starts no new flow at ${starting.join(" and ")}; refresh and revoke go on`,
         ];
       }
-      const others = [vendor.refreshEndpoint, vendor.revocationEndpoint, vendor.userinfoEndpoint];
+      const others = TOKEN_ENDPOINT_FIELDS.map((name) => addressOf(vendor, name));
       const ending = urlsThatEnd(others, sunset);
       return ending.length === 0 ? [] : [`${day}${ending.join(" and ")} is no longer there from then on`];
     });

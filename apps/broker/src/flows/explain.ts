@@ -3,6 +3,7 @@
  * broker would do: the resolved endpoints, the redirect URI to register at the vendor, and each
  * value with its source.
  */
+import { defined } from "@oauth-broker/oauth-core";
 import {
   askedResource,
   askedScope,
@@ -16,11 +17,17 @@ import {
   verifyRedirectUri,
 } from "@oauth-broker/oauth-core/protocol";
 import {
+  addressOf,
   defineVendor,
+  fieldOf,
+  FIELDS,
+  type FieldWhere,
   REGISTRY,
   type ResolvedVendor,
   usualClientsOf,
+  type Vendor,
   type VendorCredentials,
+  wireName,
 } from "@oauth-broker/oauth-core/registry";
 import { requireAllowedParameters } from "@oauth-broker/oauth-core/server";
 import { isIdTokenDue } from "@oauth-broker/oauth-core/brokered-code";
@@ -73,6 +80,7 @@ export async function explain(
     placeholders: placeholdersOf(choice),
     ...(entry === undefined ? {} : { clients_of: entry.clientsOf ?? usualClientsOf(entry.vendor, entry.placeholders) }),
     ...accountOf(choice),
+    ...dialectsOf(vendor),
     //= bar#BY-1
     credentials: {
       source: credentials.source,
@@ -104,6 +112,19 @@ const TIER_REASONS = {
 function accountOf({ connection }: Partial<Pick<GrantContext, "connection">>): Record<string, unknown> {
   if (connection?.sub === undefined) return {};
   return { account: { issuer: connection.iss ?? null, subject: connection.sub } };
+}
+
+/** What names users and revokes tokens in the vendor's own way. Headers may hold a key of the operator's. */
+function dialectsOf({ account, identity, revocation }: ResolvedVendor): Record<string, unknown> {
+  return defined({
+    vendor_account: account && {
+      endpoint: account.endpoint,
+      method: account.method,
+      identity: account.identity ?? null,
+    },
+    vendor_identity: identity,
+    vendor_revocation: revocation && { method: revocation.method, ends: revocation.ends },
+  });
 }
 
 function secretOf({ clientSecret, signingKey, certificate }: VendorCredentials): string {
@@ -171,27 +192,21 @@ type Source = "request" | "connection" | "configuration" | "environment" | "regi
 /** The source of the values that this request itself carries. */
 type Manual = "request" | "connection";
 
-const ENDPOINTS = {
-  issuer: "issuer",
-  authorization_endpoint: "authorizationEndpoint",
-  token_endpoint: "tokenEndpoint",
-  refresh_endpoint: "refreshEndpoint",
-  revocation_endpoint: "revocationEndpoint",
-  jwks_uri: "jwksUri",
-} as const satisfies Record<string, keyof ResolvedVendor>;
+type Field = FieldWhere<{ readonly explained: unknown }>;
 
-/** What the operator may change for a vendor. */
-const BEHAVIOUR = {
-  pkce: "pkce",
-  client_authentication: "tokenEndpointAuthMethod",
-  token_request_body: "tokenRequestBody",
-  redeem_at: "redeemAt",
-} as const satisfies Record<string, keyof ResolvedVendor>;
+const EXPLAINED = (Object.keys(FIELDS) as (keyof Vendor)[]).filter(
+  (name): name is Field => fieldOf(name).explained !== undefined,
+);
+const ENDPOINTS = EXPLAINED.filter((name) => fieldOf(name).explained === "endpoint");
 
-type Field = (typeof ENDPOINTS)[keyof typeof ENDPOINTS] | (typeof BEHAVIOUR)[keyof typeof BEHAVIOUR];
+/** Its name among the sources. */
+function sourceName(name: Field): string {
+  const { explained } = fieldOf(name);
+  return typeof explained === "object" ? explained.as : wireName(name);
+}
 
 function endpointsOf({ vendor }: Pick<VendorChoice, "vendor">): Record<string, string | null> {
-  return Object.fromEntries(Object.entries(ENDPOINTS).map(([name, field]) => [name, vendor[field] ?? null]));
+  return Object.fromEntries(ENDPOINTS.map((field) => [wireName(field), addressOf(vendor, field) ?? null]));
 }
 
 function placeholdersOf({ target }: Pick<VendorChoice, "target">): Record<string, string> {
@@ -200,10 +215,9 @@ function placeholdersOf({ target }: Pick<VendorChoice, "target">): Record<string
 
 function sourcesOf(choice: VendorChoice, manual: Manual): Record<string, Source> {
   const sources: Record<string, Source> = { vendor_client_id: credentialsSourceOf(choice, manual) };
-  for (const [name, field] of Object.entries(ENDPOINTS)) {
-    if (choice.vendor[field] !== undefined) sources[name] = sourceOf(field, choice, manual);
+  for (const field of EXPLAINED) {
+    if (choice.vendor[field] !== undefined) sources[sourceName(field)] = sourceOf(field, choice, manual);
   }
-  for (const [name, field] of Object.entries(BEHAVIOUR)) sources[name] = sourceOf(field, choice, manual);
   for (const [name, value] of Object.entries(choice.target.placeholders ?? {})) {
     const isDefault = choice.entry?.placeholders[name]?.default === value;
     sources[`placeholders.${name}`] = isDefault ? "default" : manual;
@@ -222,7 +236,8 @@ function sourceOf(field: Field, { target, entry, vendor }: VendorChoice, manual:
   const isNamed = field === "issuer" || field === "authorizationEndpoint" || field === "tokenEndpoint";
   if (isNamed && target[field] !== undefined) return manual;
   const written = entry?.vendor[field];
-  const isTaken = written !== undefined && (written === vendor[field] || written.includes("{"));
+  const isTemplate = typeof written === "object" || written?.includes("{") === true;
+  const isTaken = written !== undefined && (written === vendor[field] || isTemplate);
   if (isTaken && written === REGISTRY.get(entry?.vendor.id ?? "")?.vendor[field]) return "registry";
   if (vendor[field] === DEFAULTS[field]) return "default";
   return isTaken ? "configuration" : "discovery";

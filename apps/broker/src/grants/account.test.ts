@@ -75,6 +75,31 @@ describe("a vendor that gives no ID token", () => {
     expect(asked()).toHaveLength(1);
   });
 
+  it("is shown by explain, but for the headers, which may hold a key of the operator's", async () => {
+    const account = {
+      endpoint: USERINFO,
+      method: "GET",
+      headers: { "x-key": "canary-key" },
+      identity: ["id"],
+    } as const;
+    const revocation = {
+      method: "DELETE",
+      authentication: "basic",
+      body: "json",
+      tokenParameter: "token",
+      ends: "grant",
+      goneStatuses: [],
+    } as const;
+    const { post } = await brokerOf({ vendor: { account, revocation }, entry: { ownAccount: true } });
+    const { body } = await post("/v1/explain", { vendor: "acme" });
+    expect(body).toMatchObject({
+      vendor_account: { endpoint: USERINFO, method: "GET", identity: ["id"] },
+      vendor_revocation: { method: "DELETE", ends: "grant" },
+      sources: { account: "configuration", revocation: "configuration" },
+    });
+    expect(JSON.stringify(body)).not.toContain("canary-key");
+  });
+
   it("is not asked where the file names a member of the token answer", async () => {
     const identity = { from: "token_response", members: ["team_id"] } as const;
     const { connect, asked } = await brokerOf({

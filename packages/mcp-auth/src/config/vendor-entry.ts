@@ -12,12 +12,18 @@ import {
   requireKnownPlaceholders,
 } from "@oauth-broker/oauth-core/protocol";
 import {
+  addressOf,
   defineVendor,
+  fieldOf,
+  FIELDS,
   type OperatorsVendor,
+  ownKindOf,
   REGISTRY,
   type RegistryEntry,
   type ResolvedVendor,
   type TokenRecipient,
+  URL_VARIABLE_FIELDS,
+  type UrlVariableField,
   type Vendor,
   withOperatorsFields,
 } from "@oauth-broker/oauth-core/registry";
@@ -27,26 +33,15 @@ import type { CommonSettings } from "../settings.ts";
 import { readChoice, type Reader } from "./reader.ts";
 import type { VariableName } from "./variables.ts";
 
-/**
- * The field of `Vendor` that each variable sets. The vendor-specific ones (`account`, `tokenCheck`)
- * come first if a vendor has them.
- */
-const FIELDS = {
-  VENDOR_ISSUER: "issuer",
-  VENDOR_AUTHORIZATION_URL: "authorizationEndpoint",
-  VENDOR_TOKEN_URL: "tokenEndpoint",
-  VENDOR_USERINFO_URL: "userinfoEndpoint",
-  VENDOR_JWKS_URL: "jwksUri",
-  VENDOR_INTROSPECTION_URL: "introspectionEndpoint",
-  VENDOR_REVOCATION_URL: "revocationEndpoint",
-} as const;
-
-type UrlVariable = keyof typeof FIELDS | "VENDOR_ACCOUNT_URL";
+type UrlVariable = (typeof FIELDS)[UrlVariableField]["variable"]["name"] | "VENDOR_ACCOUNT_URL";
 /** As written, {placeholders} included. */
 type GivenUrls = Readonly<Partial<Record<UrlVariable, string>>>;
 
-const FIELD_VARIABLES = Object.keys(FIELDS) as (keyof typeof FIELDS)[];
-const URL_VARIABLES: readonly UrlVariable[] = [...FIELD_VARIABLES, "VENDOR_ACCOUNT_URL"];
+/** The field of `Vendor` that each variable sets, but where a vendor has its own kind of it. */
+const FIELD_OF: ReadonlyMap<UrlVariable, UrlVariableField> = new Map(
+  URL_VARIABLE_FIELDS.map((field) => [FIELDS[field].variable.name, field]),
+);
+const URL_VARIABLES: readonly UrlVariable[] = [...FIELD_OF.keys(), "VENDOR_ACCOUNT_URL"];
 
 export interface VendorEntry {
   /** Placeholders filled. */
@@ -110,21 +105,13 @@ function isUsable(
 
 /** The operator's URLs replace the registry's; the rest of the entry stays if it may. */
 function withUrls(vendor: Vendor, given: GivenUrls): OperatorsVendor {
-  const { account, tokenCheck } = vendor;
-  const { VENDOR_USERINFO_URL: userinfo, VENDOR_INTROSPECTION_URL: introspection } = given;
-  const own = {
-    ...(account === undefined || userinfo === undefined ? {} : { account: { ...account, endpoint: userinfo } }),
-    ...(tokenCheck === undefined || introspection === undefined
-      ? {}
-      : { tokenCheck: { ...tokenCheck, endpoint: introspection } }),
-  };
-  const plain = FIELD_VARIABLES.filter(
-    (name) =>
-      !(name === "VENDOR_USERINFO_URL" && account !== undefined) &&
-      !(name === "VENDOR_INTROSPECTION_URL" && tokenCheck !== undefined),
-  );
-  const fields = plain.flatMap((name) => (given[name] === undefined ? [] : [[FIELDS[name], given[name]]]));
-  return withOperatorsFields(vendor, { ...Object.fromEntries(fields), ...own });
+  const fields = [...FIELD_OF].flatMap(([variable, field]): [keyof Vendor, unknown][] => {
+    const endpoint = given[variable];
+    if (endpoint === undefined) return [];
+    const own = ownKindOf(vendor, field);
+    return own === undefined ? [[field, endpoint]] : [[own, { ...vendor[own], endpoint }]];
+  });
+  return withOperatorsFields(vendor, Object.fromEntries(fields));
 }
 
 /**
@@ -181,18 +168,14 @@ function identifiesByItself(vendor: Vendor): boolean {
 }
 
 /** The variable that says where else the tokens may go. */
-const VARIABLE_OF: Readonly<Record<TokenRecipient, VariableName>> = {
-  revocationEndpoint: "VENDOR_REVOCATION_URL",
-  userinfoEndpoint: "VENDOR_USERINFO_URL",
-  account: "VENDOR_USERINFO_URL",
-  introspectionEndpoint: "VENDOR_INTROSPECTION_URL",
-  tokenCheck: "VENDOR_INTROSPECTION_URL",
-  apiHosts: "VENDOR_API_HOSTS",
-};
+function variableOf(name: TokenRecipient): string | undefined {
+  const { insteadOf, variable } = fieldOf(name);
+  return insteadOf === undefined ? variable?.name : FIELDS[insteadOf].variable.name;
+}
 
 function warnOfDropped(read: Reader, dropped: readonly TokenRecipient[]): void {
   if (dropped.length === 0) return;
-  const names = new Set(dropped.map((name) => VARIABLE_OF[name]));
+  const names = new Set(dropped.map(variableOf));
   read.warn(
     `VENDOR_TOKEN_URL is at another domain than the registry's, which gets none of these tokens: set what you need of ${[...names].join(", ")}`,
   );
@@ -274,8 +257,6 @@ function checkFilled(vendor: Vendor, { read, entry, given, rules }: Filling): bo
 }
 
 function urlOf(vendor: Vendor, name: UrlVariable): string | undefined {
-  if (name === "VENDOR_ACCOUNT_URL") return vendor.account?.endpoint;
-  if (name === "VENDOR_USERINFO_URL" && vendor.account !== undefined) return vendor.account.endpoint;
-  if (name === "VENDOR_INTROSPECTION_URL" && vendor.tokenCheck !== undefined) return vendor.tokenCheck.endpoint;
-  return vendor[FIELDS[name]];
+  const field = FIELD_OF.get(name);
+  return addressOf(vendor, field === undefined ? "account" : (ownKindOf(vendor, field) ?? field));
 }

@@ -3,7 +3,7 @@
  * or app there is needed; the real one when its client id is set. Provides the environment
  * variables for either.
  */
-import { REGISTRY } from "@oauth-broker/oauth-core/registry";
+import { FIELDS, REGISTRY, URL_VARIABLE_FIELDS, wireName } from "@oauth-broker/oauth-core/registry";
 import type { SandboxVendor } from "@oauth-broker/simulators";
 import { type Environment, prefixOf } from "../config.ts";
 
@@ -29,15 +29,9 @@ export interface PracticeVendor {
  * Simulators describe themselves as fields of an entry of the broker's configuration; these are the
  * variables for them.
  */
-const VARIABLES = {
-  issuer: "VENDOR_ISSUER",
-  authorization_endpoint: "VENDOR_AUTHORIZATION_URL",
-  token_endpoint: "VENDOR_TOKEN_URL",
-  userinfo_endpoint: "VENDOR_USERINFO_URL",
-  introspection_endpoint: "VENDOR_INTROSPECTION_URL",
-  jwks_uri: "VENDOR_JWKS_URL",
-  revocation_endpoint: "VENDOR_REVOCATION_URL",
-} as const;
+const VARIABLES: Readonly<Record<string, string>> = Object.fromEntries(
+  URL_VARIABLE_FIELDS.map((field) => [wireName(field), FIELDS[field].variable.name]),
+);
 
 export interface PracticeOptions {
   /** The registration of the copy's app. */

@@ -88,6 +88,23 @@ export function mayHaveOtherNames(name: keyof Vendor): boolean {
   return placeholdersIn(fieldOf(name)) === "known";
 }
 
+/** A variable of a deployed server that sets a field. */
+export type FieldVariable = Extract<AllFields[keyof AllFields], { readonly variable: unknown }>["variable"]["name"];
+/** A field that a variable sets as one address. */
+export type UrlVariableField = FieldWhere<{ readonly is: "url"; readonly variable: unknown }>;
+
+/** Fields that a variable sets as one address. */
+export const URL_VARIABLE_FIELDS: readonly UrlVariableField[] = ROWS.flatMap(([name, row]) =>
+  row.is === "url" && row.variable !== undefined ? [name as UrlVariableField] : [],
+);
+
+/** The vendor's own kind of an endpoint, if it has one: its account, its check of tokens. */
+export function ownKindOf(vendor: Vendor, name: UrlVariableField): "account" | "tokenCheck" | undefined {
+  return (["account", "tokenCheck"] as const).find(
+    (own) => FIELDS[own].insteadOf === name && vendor[own] !== undefined,
+  );
+}
+
 /** The address of a field that is one, or has one. */
 export function addressOf(vendor: Partial<Vendor>, name: keyof Vendor): string | undefined {
   const value: unknown = vendor[name];

@@ -18,9 +18,14 @@ export {
   type FieldBy,
   fieldOf,
   FIELDS,
+  type FieldVariable,
   type FieldWhere,
   type MetadataField,
+  ownKindOf,
+  TOKEN_ENDPOINT_FIELDS,
   type TokenRecipient,
+  URL_VARIABLE_FIELDS,
+  type UrlVariableField,
 } from "./fields.ts";
 export { checkMemberPath, OWN_TOKEN_HEADERS } from "./fields/checks.ts";
 export {

@@ -151,15 +151,15 @@ export const OWNERSHIP_DEFENCES: readonly Mutation[] = [
   {
     defence: "A failing userinfo loses no tokens",
     file: "apps/broker/src/grants/account.ts",
-    find: "    return extras.reason ?? code;",
-    replace: "    if (code !== extras.reason) throw error;\n    return code;",
+    find: "  return extras.reason ?? code;",
+    replace: "  if (code !== extras.reason) throw error;\n  return code;",
     tests: ["apps/broker/src/grants/account.test.ts"],
   },
   {
     defence: "A silent userinfo holds tokens up for 3 s at most",
     file: "apps/broker/src/grants/account.ts",
-    find: "  const answer = await Promise.race([askUserinfo(tokens, choice), late]);",
-    replace: "  void late;\n  const answer = await askUserinfo(tokens, choice);",
+    find: "  const answer = await Promise.race([asked, late]);",
+    replace: "  void late;\n  const answer = await asked;",
     tests: ["apps/broker/src/grants/account.test.ts"],
   },
   {

@@ -10,7 +10,7 @@ import {
   MOST_MAX_CONNECTIONS,
   TRACING_VARIABLES,
 } from "@oauth-broker/service/configuration";
-import { VENDOR_URL_VARIABLES } from "./vendor-urls.ts";
+import { VENDOR_FIELD_VARIABLES } from "./vendor-fields.ts";
 
 /** Where a variable applies. Absent: everywhere. */
 export type Use = "pre-registered" | "hosted" | "platform callback" | "server callback" | "VENDORS";
@@ -128,7 +128,7 @@ export const ROWS = [
     description: "Whether the end of a user's last session at `/revoke` ends the user's links too.",
     use: "VENDORS",
   },
-  ...VENDOR_URL_VARIABLES,
+  ...VENDOR_FIELD_VARIABLES,
   {
     name: "VENDOR_PKCE",
     choices: ["S256", "none"],
@@ -162,13 +162,6 @@ export const ROWS = [
       "The scopes requested when a client names none, and the most a client may request: `scopes_supported`. A client's `offline_access` is ignored if it is not among them; if it is, the vendor is always asked for it. Commas are refused, unless the vendor itself writes them.",
     example: "openid profile",
     default: "the registry vendor's default scopes",
-  },
-  {
-    name: "VENDOR_API_HOSTS",
-    type: "host names without port, separated by commas; with a leading dot, every host below that domain",
-    description:
-      "Hosts that tools may send a user's vendor token to, besides the vendor's own. https only. The operator of such a host can act as the user.",
-    example: "api.vendor.example,.vendor-apis.example",
   },
   {
     name: "ALLOW_VENDOR_WITHOUT_PKCE",

@@ -35,13 +35,6 @@ export const REQUEST_FIELDS = {
     example: "S256",
     default: "S256",
     by: ["catalogue", "file"],
-    variable: {
-      name: "VENDOR_PKCE",
-      type: "S256 or none",
-      description: "The vendor's support for PKCE.",
-      example: "S256",
-      default: "as the registry says; S256 for a vendor of your own",
-    },
     bindsFlow: true,
     explained: { as: "pkce" },
   },
@@ -290,6 +283,14 @@ export const ANSWER_FIELDS = {
       },
     ],
     by: ["catalogue", "file"],
+    variable: {
+      name: "VENDOR_IDENTITY",
+      type: "paths of members, separated by commas",
+      description:
+        "The members of the vendor's account that identify a user permanently and among all users of the vendor, joined if there are several: never an e-mail address or a login, which another user may have one day. Links are stored under it.",
+      example: "team.id,user.id",
+    },
+    explained: { as: "identity" },
   },
   issuesRefreshTokens: { is: "flag", by: ["catalogue"] },
   rotatesRefreshTokens: {
@@ -323,6 +324,7 @@ export const ANSWER_FIELDS = {
     example:
       "{ method: DELETE, authentication: basic, body: json, token_parameter: access_token, gone_statuses: [404] }",
     by: ["catalogue", "file"],
+    explained: { as: "revocation" },
     members: {
       method: {
         is: "choice",

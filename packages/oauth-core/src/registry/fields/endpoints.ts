@@ -264,6 +264,14 @@ export const ENDPOINT_FIELDS = {
   account: {
     ...ACCOUNT,
     by: ["catalogue", "file"],
+    insteadOf: "userinfoEndpoint",
+    variable: {
+      name: "VENDOR_ACCOUNT_URL",
+      description:
+        "The user's account, a JSON object, for a GET with the access token as Bearer. For a vendor that does not identify its users: neither ID tokens nor OpenID Connect's userinfo, and no source for the registry to say how. Needs VENDOR_IDENTITY.",
+      example: "https://vendor.example/v1/me",
+    },
+    explained: { as: "account" },
     pinnedFor: "checks",
     atMovedTokenEndpoint: "at its domain",
   },
@@ -287,6 +295,7 @@ export const ENDPOINT_FIELDS = {
   tokenCheck: {
     is: "object",
     by: [],
+    insteadOf: "introspectionEndpoint",
     pinnedFor: "checks",
     atMovedTokenEndpoint: "at its domain",
     members: {

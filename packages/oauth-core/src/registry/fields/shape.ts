@@ -166,6 +166,8 @@ export interface FieldFacts {
    */
   readonly by: readonly ("catalogue" | "file" | "request")[];
   readonly variable?: VariableOfField;
+  /** The standard's endpoint that it takes the place of: the variable of that one replaces its address. */
+  readonly insteadOf?: "userinfoEndpoint" | "introspectionEndpoint";
   /** The vendor's metadata may name it, under its name on the wire. */
   readonly inMetadata?: true;
   /** It must be the same on all legs of a flow. */
