@@ -56,7 +56,7 @@ describe.each(MODES)("%s", (_, environment, open) => {
   ): Promise<Response> =>
     server.app.request(`${origin}${path}`, { method, headers: { host: new URL(origin).host, ...headers } });
 
-  it("bar#RS-1 tells a person with a browser what it is, at / and with the 401 of /mcp, and has no icon (#29)", async () => {
+  it("bar#RS-1 says what it is to a browser, at / and with the 401 of /mcp (#29)", async () => {
     const browser = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
     const home = await ask({ method: "GET", path: "/" }, browser);
     expect([home.status, home.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);

@@ -144,7 +144,7 @@ describe("storage on a table under KMS", () => {
 });
 
 describe("storage on a table alone", () => {
-  it("has no keys, says so, and ends its sessions when keys are configured and a new server key is permitted", async () => {
+  it("has no keys, says so, and ends its sessions when keys come", async () => {
     const environment = await onTable();
     const before = await open(environment);
     expect(before.storage.keys).toBeUndefined();

@@ -151,7 +151,7 @@ it("finishes requests in flight before it stops, and accepts no new ones", async
   await stopped;
 });
 
-it("rfc9112#9.6 ends a connection with its next response from the stop on, and loses no request in the grace period", async () => {
+it("rfc9112#9.6 ends a connection with its next response, and loses no request", async () => {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const get = async (path = "/"): Promise<string | undefined> => {
     const [answer] = (await once(request(url(path), { agent }).end(), "response")) as [IncomingMessage];

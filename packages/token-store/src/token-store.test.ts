@@ -70,7 +70,7 @@ describe("the token store", () => {
     expect((await store.get(KEY))?.version).toBe(2);
   });
 
-  it("bar#RV-1 revokes here first: the record reads as absent at once, its tokens are returned for revocation at the vendor", async () => {
+  it("bar#RV-1 revokes here first, and returns the tokens for revocation at the vendor", async () => {
     const { store } = inMemory();
     await store.put(KEY, TOKENS);
     const [first, second] = await Promise.all([store.revoke(KEY), store.revoke(KEY)]);

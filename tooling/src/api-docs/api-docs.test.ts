@@ -74,7 +74,7 @@ describe("the page of a package", () => {
     ]);
   });
 
-  it("shows of a class what is public, of an interface the docstrings of its members, of a constant its type", async () => {
+  it("shows what is public of a class, members of an interface, the type of a constant", async () => {
     const text = `${HEAD}
       /** A value nothing prints. */
       export class Sealed { #value: string; constructor(value: string) { this.#value = value; } }

@@ -95,7 +95,7 @@ describe.each(RUNS)("%s", () => {
     expect(lines.filter((line) => line.includes("SURVIVED"))).toHaveLength(2);
   });
 
-  it("by rule is noticed by one of the tests that were found, whether or not it compiles; by none it survives", async () => {
+  it("by rule is noticed by one of the tests that were found, or survives", async () => {
     const tests = ["packages/door/src/twin-only.test.ts", "packages/door/src/door.test.ts"];
     const byRule = { byRule: true, replace: "void (age satisfies string);" };
     expect(await run(door({ ...byRule, tests }))).toBe(0);

@@ -96,7 +96,7 @@ it("endpoints of the operator may have any https port, and the hosts of tools no
   expect(() => hosted({ ...HOSTED, VENDOR_API_HOSTS: "sso.customer.example:8443" })).toThrow(/VENDOR_API_HOSTS/);
 });
 
-it("bar#EG-11 the way out is a proxy where EGRESS_PROXY names one, and variables of others are a warning (h26)", () => {
+it("bar#EG-11 the way out is the proxy of EGRESS_PROXY; other proxy variables are a warning (h26)", () => {
   const EGRESS_PROXY = "http://server:p%40ss@proxy.internal:3128";
   const { egress, warnings } = hosted({ ...HOSTED, EGRESS_PROXY, HTTPS_PROXY: "http://canary:1" });
   expect(egress.proxy?.reveal()).toBe(EGRESS_PROXY);

@@ -84,7 +84,7 @@ describe("the bearer check of hosted mode", () => {
     expect(await fixture.authenticate(token)).toBeUndefined();
   });
 
-  it("ends at a grant the vendor ended: 401 here, invalid_grant at /token, and no loop; the next authorization mends both", async () => {
+  it("ends with the vendor's grant: 401 here, invalid_grant at /token, and no loop", async () => {
     const { body } = await fixture.connect();
     const token = body["access_token"] ?? "";
     fixture.clock.advance(LIFETIME_SECONDS + 1);

@@ -81,7 +81,7 @@ it("bar#ST-8 counts the OAuth paths per address, whatever address a caller claim
   await close();
 });
 
-it("bar#ST-8 counts only refused requests at /token and /revoke, also when all come at the same moment (#11)", async () => {
+it("bar#ST-8 counts only refused requests at /token and /revoke, also at once (#11)", async () => {
   const { ask, fixture, close } = await serve({ requestsPerMinute: 2, ...BEHIND_PROXY });
   const client = { client_id: "platform" };
   // Revoking an unknown token is a success.

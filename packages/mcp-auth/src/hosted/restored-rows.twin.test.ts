@@ -45,7 +45,7 @@ it.each(["its row put back", "its index removed"])(
   },
 );
 
-it("a sign-in that names no revision lives again when the record of its end is removed (twin of bar#TS-19)", async () => {
+it("a sign-in lives again when the record of its end is removed (twin of bar#TS-19)", async () => {
   const { NOW, SOURCE, testServerKey } = await import("../testing/test-sessions.ts");
   const { createSignIns } = await import("./pages/sign-ins.ts");
   const now = fixedClock(NOW);

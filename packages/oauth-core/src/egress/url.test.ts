@@ -66,7 +66,7 @@ describe("requireEgressUrl", () => {
     expect(refusal(url, { allowLoopback: true }).code).toBe("invalid_request"),
   );
 
-  it("leaves names and ports to connection time where the operator named networks, but neither http nor foreign addresses", () => {
+  it("leaves names and ports to connection time if the operator named networks", () => {
     const options = { allowLoopback: false, allowCidrs: ["10.20.0.0/16"] };
     for (const url of ["https://keycloak:8443/", "https://idp.corp.internal/", "https://10.20.0.1:9443/"]) {
       expect(requireEgressUrl(url, options).href).toBe(url);

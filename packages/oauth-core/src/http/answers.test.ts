@@ -56,7 +56,7 @@ describe("answers", () => {
     });
   });
 
-  it("rfc6749#4.1.2.1 rfc9207#2 returns an error with state and iss, and no state where the client sent none", () => {
+  it("rfc6749#4.1.2.1 rfc9207#2 returns an error with state and iss, and no state if none was sent", () => {
     const error = new OAuthError("access_denied", "The user cancelled", { vendorError: "user_denied" });
     expect(parameters(errorRedirect(error, { ...to, state: undefined }).headers["location"])).toEqual({
       tab: "1",

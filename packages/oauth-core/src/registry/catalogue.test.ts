@@ -106,7 +106,7 @@ describe("the catalogue", () => {
     }
   });
 
-  it("leaves a vendor of certain endpoints off where a placeholder chooses the domain, unless customers run it", () => {
+  it("leaves a vendor off if a placeholder chooses the domain, unless customers run it", () => {
     const [entry] = CATALOGUE.filter(({ selfHosted }) => selfHosted === true);
     if (entry === undefined) throw new Error("no vendor is run by its customers");
     expect(reasonsOff(entry)).toEqual([]);

@@ -135,7 +135,7 @@ describe("requireIssuer", () => {
     }
   });
 
-  it("rfc9207#2.4 takes an iss of the authorization endpoint's origin where no issuer is known, and no other", () => {
+  it("rfc9207#2.4 takes an iss of the authorization endpoint's origin if no issuer is known", () => {
     const unknown = { issExpected: false, authorizationEndpoint };
     for (const iss of [undefined, "https://vendor.example", "https://vendor.example/tenant"]) {
       expect(() => requireIssuer(unknown, iss)).not.toThrow();

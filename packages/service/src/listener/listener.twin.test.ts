@@ -52,7 +52,7 @@ function send(bytes: string, from = "127.0.0.1"): Promise<string> {
   return new Promise((resolve) => socket.on("close", () => resolve(received)));
 }
 
-it("twin: without the end of chopped bodies each byte of one becomes a buffer, in memory before it is read", async () => {
+it("twin: without the end of chopped bodies each byte becomes a buffer", async () => {
   const bodies: IncomingMessage[] = [];
   const app = new Hono().post("/", async (c) => {
     bodies.push((c.env as { readonly incoming: IncomingMessage }).incoming);
@@ -113,7 +113,7 @@ it("twin: without a look at its purpose a prefetch spends what the user's own re
   expect(await attack()).toEqual([303, 400]);
 });
 
-it("twin: without an end to surplus cookies a page fills a browser's, until its requests are refused (bar#ST-8)", async () => {
+it("twin: without an end to surplus cookies a page fills a browser's (bar#ST-8)", async () => {
   let flows = 0;
   const handle: Route["handle"] = () => {
     flows += 1;

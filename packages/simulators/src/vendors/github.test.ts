@@ -127,7 +127,7 @@ it("scopes merge with earlier ones, and asking for none again needs no consent p
   expect(await token({ code: silent["code"]! })).toMatchObject({ scope: "repo,user:email" });
 });
 
-it("expiring tokens: a refresh ends the old pair at once, and its replay fails without harm to the new one", async () => {
+it("expiring tokens: a refresh ends the old pair, and a replay does no harm", async () => {
   const { vendor, connect, token, advance } = await start({ expiringTokens: true });
   const first = await connect();
   expect(first).toMatchObject({ expires_in: 28_800, refresh_token: expect.stringMatching(/^ghr_/) });
@@ -144,7 +144,7 @@ it("expiring tokens: a refresh ends the old pair at once, and its replay fails w
   });
 });
 
-it("offline_access makes an OAuth app's tokens expire; a GitHub App's do by themselves and have no scopes", async () => {
+it("offline_access makes an OAuth app's tokens expire; a GitHub App's always do", async () => {
   const { vendor, connect } = await start();
   expect(await connect({ scope: "repo offline_access" })).toMatchObject({ expires_in: 28_800, scope: "repo" });
   vendor.addClient({ ...CLIENT, kind: "github-app" });

@@ -10,7 +10,7 @@ import { fixtureOn, filesAfterDeletion, stripFile } from "../testing/strip-file.
 const file = stripFile();
 
 describe("strip of a SQLite file", () => {
-  it("bar#TS-10 leaves no byte of a token in the file, its log or its index, beside a server that runs (#11)", async () => {
+  it("bar#TS-10 leaves no byte of a token in the file, its log or its index (#11)", async () => {
     const fixture = await fixtureOn(file);
     expect(await fixture.strip()).toMatchObject({ ending: "done", counts: { stripped: 30 } });
     expect(existsSync(`${file.path}-wal`)).toBe(true);

@@ -72,7 +72,7 @@ async function rowsUnder(dataKeyCount: number, rowCount: number, wrapper: KmsKey
 }
 
 describe("a storm", () => {
-  it("bar#TS-13 of 1,000 rows under 30 data keys: 30 calls for a cold process, 20 at once at most; none once warm", async () => {
+  it("bar#TS-13 of 1,000 rows under 30 data keys: 30 calls for a cold process, none once warm", async () => {
     const arn = kms.createKey();
     const rows = await rowsUnder(30, 1000, wrapperOf(arn));
     const before = callsIn();
@@ -123,7 +123,7 @@ describe("an outage", () => {
 });
 
 describe("an alias that moves", () => {
-  it("bar#TS-14 under 50 concurrent callers: nothing fails, and five minutes later new rows are under the new key", async () => {
+  it("bar#TS-14 under 50 callers: nothing fails, and new rows are under the new key in time", async () => {
     const [old, next] = [kms.createKey(), kms.createKey()];
     const wrapper = wrapperOf(kms.createAlias("alias/tokens", old));
     const dataKeys = dataKeysOf(wrapper);

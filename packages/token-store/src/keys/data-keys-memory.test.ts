@@ -81,7 +81,7 @@ describe("bar#TS-13 the way to the key service", () => {
 describe("keys in memory", () => {
   const isZero = (key: Buffer): boolean => key.every((byte) => byte === 0);
 
-  it("bar#TS-13 are overwritten when they are dropped, but not before the code that waited for them has run", async () => {
+  it("bar#TS-13 are overwritten when they are dropped, after the code that waited has run", async () => {
     const key = await dataKeys.toOpen("a/7", 1);
     expect(isZero(key)).toBe(false);
     clock.advance(300);
@@ -116,7 +116,7 @@ describe("keys in memory", () => {
     expect(whole).not.toContain(false);
   });
 
-  it("bar#TS-13 are dropped when their time is over, even without a request, and by a clock that is never set back", async () => {
+  it("bar#TS-13 are dropped in time, even without a request, by a clock that is never set back", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
     start({ maxAgeSeconds: 60 });
     const first = await dataKeys.toOpen("a/1", 1);

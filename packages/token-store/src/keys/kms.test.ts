@@ -74,7 +74,7 @@ describe("the KMS key wrapper", () => {
     expect(await wrapperOf(keyId, options).unwrap(wrapped, CONTEXT)).toEqual(dataKey);
   });
 
-  it("learns the account of the key behind an alias at the price of one data key, shared by all who open at once", async () => {
+  it("learns the account of the key behind an alias for one data key, shared", async () => {
     const arn = kms.createKey();
     kms.createAlias("alias/learn", arn);
     const made = await Promise.all(Array.from({ length: 10 }, () => wrapperOf(arn).newDataKey(CONTEXT)));

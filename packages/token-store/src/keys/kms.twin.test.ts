@@ -19,7 +19,7 @@ afterEach(async () => {
 });
 
 describe("with a defence off", () => {
-  it("without the account pin a table writer has a data key of the attacker's account opened, and so knows the plaintext", async () => {
+  it("without the account pin a table writer's data key is opened, and known", async () => {
     vi.doMock("./kms-key-id.ts", async (original) => ({ ...(await original<object>()), requireTrustedKey: () => {} }));
     const { kmsKeyWrapper } = await import("./kms.ts");
     vi.doUnmock("./kms-key-id.ts");

@@ -138,7 +138,7 @@ describe("a store that is down", () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it("bar#8.2-6 a store that is down at start does not hold it up; the row is left alone until it is written", async () => {
+  it("bar#8.2-6 a store that is down at start does not hold it up", async () => {
     const fixture = await dueFixture();
     const up = storeDown(fixture);
     const dying = fixture.process({ journalFolder: folder, times: { commitMs: 0 } });

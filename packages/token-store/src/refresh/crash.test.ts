@@ -197,7 +197,7 @@ describePoints("others beside it", LIMIT, () => {
       await Promise.all(children.map((child) => child.kill()));
     }));
 
-  it("bar#8.2-F11 bar#8.4 with a clock 5 min ahead: the lease is stolen, but nothing committed twice, and an alarm", () =>
+  it("bar#8.2-F11 bar#8.4 with a clock 5 min ahead: nothing is committed twice, and an alarm", () =>
     everyModel(async (model) => {
       const round = await fixture.round(model, { times: {} });
       const child = await round.start({ clockOffset: 300 });

@@ -12,7 +12,7 @@ import {
 import type { TokenSet } from "../tokens/tokens.ts";
 
 describe("another process wrote meanwhile", () => {
-  it("bar#8.2-7 a process that was suspended is fenced: its result is dropped, the row never goes backwards", async () => {
+  it("bar#8.2-7 a process that was suspended is fenced: the row never goes backwards", async () => {
     const fixture = refreshFixture({ model: "grace", graceSeconds: 60 });
     await fixture.link();
     fixture.time.advance(LIFE_SECONDS);

@@ -202,7 +202,7 @@ describe("step 2: one at a time", () => {
     expect(fixture.asked).toHaveLength(taken);
   });
 
-  it("bar#8.2-2 a caller that waited long enough goes on with the old token while it lives, else gets a 503", async () => {
+  it("bar#8.2-2 a caller that waited goes on with the old token while it lives, else gets a 503", async () => {
     const fixture = refreshFixture();
     const old = (await fixture.link()).accessToken.reveal();
     fixture.time.advance(DUE);

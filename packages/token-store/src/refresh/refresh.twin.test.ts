@@ -17,7 +17,7 @@ async function dueFixture(options: Partial<ModelOptions> = {}): Promise<Fixture>
 }
 
 describe("with a defence off", () => {
-  it("without the lease two processes use one refresh token, and the vendor ends the grant (twin of bar#RF-1)", async () => {
+  it("without the lease two processes use one refresh token (twin of bar#RF-1)", async () => {
     vi.doMock("./lease.ts", async (original) => ({
       ...(await original<object>()),
       takeLease: async (current: object) => ({

@@ -46,7 +46,7 @@ describe.each([
     await expect(records(mode).read(KEY)).rejects.toEqual(UNREADABLE);
   });
 
-  it("bar#TS-3 does not open what was moved: to another user, vendor, field, table, environment, issuer or version", async () => {
+  it("bar#TS-3 does not open what was moved to another user, vendor, field, table or version", async () => {
     const { records, attributes, rows, older } = fixture();
     await records(mode).replace(KEY, TOKENS);
     const whole = await attributes();

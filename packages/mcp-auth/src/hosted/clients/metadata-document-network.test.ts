@@ -24,7 +24,7 @@ describe("bar#AS-13 over the network of this server", () => {
     corpus.map(({ url, resolvesTo }) => [URL.parse(url)?.hostname ?? "", resolvesTo ?? ["8.8.8.8"]]),
   );
 
-  it("no address inside is reached, though the operator lists the host and permits the network for the vendor", async () => {
+  it("no address inside is reached, even if the operator permits the network", async () => {
     // Twice: `fetchUntrusted` reaches none of the operator's networks, and this egress has none.
     expect(documentEgress(settings).allowCidrs).toEqual([]);
     const network = recordingNetwork(answers);

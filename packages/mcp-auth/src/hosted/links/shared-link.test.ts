@@ -59,7 +59,7 @@ it("bar#RS-3 a call that began over a narrow link does not get the broad token o
 });
 
 describe("a link", () => {
-  it("keeps what it was granted when a later sign-in grants less, and the new token is dropped, not revoked", async () => {
+  it("keeps its grant when a later sign-in grants less, and drops the new token", async () => {
     const broad = await fixture.signIn("read write", "read write");
     await fixture.signIn("read", "read");
     expect(await fixture.linked()).toEqual({ token: broad.vendorToken, scope: "read write" });

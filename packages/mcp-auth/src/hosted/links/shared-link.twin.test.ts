@@ -40,7 +40,7 @@ it("a client that requests less takes from the others what they were granted", a
   await fixture.close();
 });
 
-it("a narrower request counts as one for all, where the vendor reports no scope and the platform has the callback (twin of rfc6749#5.1)", async () => {
+it("a narrower request gets all, without a reported scope (twin of rfc6749#5.1)", async () => {
   vi.doMock(NARROW, async (original) => ({ ...(await original<object>()), requestedScope: async () => SCOPES }));
   const { openSilentVendorFixture } = await import("../../testing/silent-vendor.ts");
   const fixture = await openSilentVendorFixture();

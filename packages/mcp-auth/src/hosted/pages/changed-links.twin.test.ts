@@ -10,7 +10,7 @@ afterEach(() => {
   for (const path of [SOURCE, LINKS, VERSIONS]) vi.doUnmock(path);
 });
 
-it("the user of the same name at another sign-in vendor has the session and ticket of the one before when their source is not compared (twin of bar#LK-6)", async () => {
+it("a user of another vendor has session and ticket if sources are not compared (twin of bar#LK-6)", async () => {
   vi.doMock(SOURCE, async (original) => ({ ...(await original<object>()), isSameSource: () => true }));
   const { openLinkingFixture } = await import("../../testing/linking/fixture.ts");
   const fixture = await openLinkingFixture();
@@ -25,7 +25,7 @@ it("the user of the same name at another sign-in vendor has the session and tick
   await fixture.close();
 });
 
-it("a flow that began before a disconnect links the account again when link versions are not compared (twin of bar#LK-9)", async () => {
+it("an old flow links again if link versions are not compared (twin of bar#LK-9)", async () => {
   vi.doMock(VERSIONS, async (original) => ({ ...(await original<object>()), linkVersionOf: () => 0 }));
   const { openLinkingFixture } = await import("../../testing/linking/fixture.ts");
   const { atVendor, endLink } = await import("../links/link.ts");
@@ -39,7 +39,7 @@ it("a flow that began before a disconnect links the account again when link vers
   await fixture.close();
 });
 
-it("a sign-in at a client that began before a disconnect links again when the time of the end is not read (twin of bar#LK-9)", async () => {
+it("an old sign-in links again if the time of the end is not read (twin of bar#LK-9)", async () => {
   vi.doMock(LINKS, async (original) => {
     const real = await original<{ readLink: (...args: unknown[]) => Promise<object> }>();
     const readLink = async (...args: unknown[]) => ({

@@ -19,7 +19,7 @@ const pathOf = ({ url }: { readonly url: string }): string => url.slice(SERVER.l
 const stateOf = (ticket: { readonly id: string }) => call.links.ticketState(ticket.id);
 
 describe("a ticket of the signed-in user", () => {
-  it("says who is signed in, which client asks, for which vendor and scopes, before anything can be clicked", async () => {
+  it("says who is signed in, which client asks, for which vendor and scopes", async () => {
     const { status, html, headers, url } = await fixture.visitor().open(pathOf(await call.ask()));
     expect([status, url.pathname.startsWith("/connect/")]).toEqual([200, true]);
     expect(html.indexOf("Sample user")).toBeGreaterThan(0);

@@ -29,7 +29,7 @@ const anyBrowser = () =>
     return { ...real, createBrokeredCode };
   });
 
-it("a browser that is sent here again and again sends more cookies than a server reads (twin of bar#ST-8)", async () => {
+it("a browser sends more cookies than a server reads (twin of bar#ST-8)", async () => {
   vi.doMock(BINDING, async (original) => ({ ...(await original<object>()), endSurplusCookies: () => [] }));
   const fixture = await openFixture();
   const visitor = fixture.visitor();
@@ -55,7 +55,7 @@ it("one user takes the places of all where nobody has a share (twin of bar#ST-8)
   await expect(ask("victim", 99)).rejects.toMatchObject({ code: "temporarily_unavailable" });
 });
 
-it("an attacker's ticket links the victim's account to the attacker when any user may answer (twin of bar#CB-7, bar#LK-1)", async () => {
+it("a ticket links the victim's account if any user may answer (twin of bar#CB-7, bar#LK-1)", async () => {
   anyUser();
   vi.doMock(FORMS, async (original) => ({ ...(await original<object>()), requireShown: async () => 0 }));
   const fixture = await openFixture();
@@ -65,7 +65,7 @@ it("an attacker's ticket links the victim's account to the attacker when any use
   await fixture.close();
 });
 
-it("a flow the attacker began gets the victim's account when flows are bound to no browser (twin of bar#AS-8, bar#LK-2)", async () => {
+it("a flow gets the victim's account if bound to no browser (twin of bar#AS-8, bar#LK-2)", async () => {
   anyUser();
   anyBrowser();
   const fixture = await openFixture();
@@ -79,7 +79,7 @@ it("a flow the attacker began gets the victim's account when flows are bound to 
   await fixture.close();
 });
 
-it("login CSRF: the victim is signed in as the attacker when flows are bound to no browser (twin of bar#LK-5)", async () => {
+it("login CSRF: the victim is the attacker if bound to no browser (twin of bar#LK-5)", async () => {
   anyBrowser();
   const fixture = await openFixture();
   const attacker = fixture.visitor();
@@ -90,7 +90,7 @@ it("login CSRF: the victim is signed in as the attacker when flows are bound to 
   await fixture.close();
 });
 
-it("session fixation: the attacker is signed in as the victim when the cookie is not fresh (twin of bar#LK-5)", async () => {
+it("session fixation: the attacker is the victim if the cookie is old (twin of bar#LK-5)", async () => {
   const planted = "A".repeat(43);
   vi.doMock(BINDING, async (original) => {
     const real = await original<typeof Binding>();
@@ -104,7 +104,7 @@ it("session fixation: the attacker is signed in as the victim when the cookie is
   await fixture.close();
 });
 
-it("one vendor's redirect is taken at the other's path when the path is not compared (twin of bar#XA-1, bar#LK-3)", async () => {
+it("a redirect is taken at the other vendor's path (twin of bar#XA-1, bar#LK-3)", async () => {
   vi.doMock(CODE, async (original) => {
     const real = await original<typeof BrokeredCode>();
     const createBrokeredCode: typeof real.createBrokeredCode = (deps, policy) => {

@@ -113,7 +113,7 @@ describe("a question", () => {
     expect(await few.find("chat", OTHER_BROWSER)).toBeDefined();
   });
 
-  it("bar#ST-8 of one user leaves the places of others: a sixth ends the oldest, whose tokens are given back", async () => {
+  it("bar#ST-8 of one user leaves the places of others: a sixth ends the oldest", async () => {
     const ask = (index: number) => {
       const tokens = { ...QUESTION.tokens, accessToken: new Secret(`access-${index}`) };
       return questions.ask({ ...QUESTION, tokens }, browserOf(index));

@@ -139,7 +139,7 @@ describe("the redirect to the vendor", () => {
     expect(challenge).not.toBe(deriveCodeChallenge(VERIFIER));
   });
 
-  it("bar#VR-1 has the same challenge in every process and after every restart, and another for another flow", async () => {
+  it("bar#VR-1 has the same challenge in every process, and another for another flow", async () => {
     const challenge = async (parameters = {}): Promise<string | null> =>
       location(await fixture.authorize(parameters)).searchParams.get("code_challenge");
     expect(await challenge()).toBe(await challenge());

@@ -46,7 +46,7 @@ describe("a user connects", () => {
     for (const secret of secrets) expect(fixture.lines.join("")).not.toContain(secret);
   });
 
-  it("bar#AS-17 metadata says what there is: iss, S256, and no registration or documents where they are off", async () => {
+  it("bar#AS-17 metadata says what there is: iss, S256, registration and documents if on", async () => {
     const answer = await fixture.request("/.well-known/oauth-authorization-server");
     expect(await answer.json()).toMatchObject({
       issuer: SERVER,

@@ -86,7 +86,7 @@ describe("outages around a code", () => {
     expect(await real.redeem(code)).toMatchObject(REFUSED);
   });
 
-  it("without records the page is shown, the decision's error is a redirect, and the callback a page to reload", async () => {
+  it("without records the page is shown, and the callback is a page to reload", async () => {
     const browser = real.browser();
     const callback = await browser.consent(await browser.approve());
     const path = callback.pathname + callback.search;

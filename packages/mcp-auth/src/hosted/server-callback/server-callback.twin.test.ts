@@ -73,7 +73,7 @@ describe("with a defence off", () => {
     await fixture.close();
   });
 
-  it("a foreign page approves in place of the user, and a malicious client has the user's code (twin of bar#AS-7)", async () => {
+  it("a foreign page approves, and a malicious client has the code (twin of bar#AS-7)", async () => {
     vi.doMock("@oauth-broker/oauth-core/server", async (original) => ({
       ...(await original<typeof Server>()),
       isFormToken: () => true,
@@ -109,7 +109,7 @@ describe("with a defence off", () => {
     await fixture.close();
   });
 
-  it("a victim finishes what an attacker approved, and the attacker's client has the victim's tokens (twin of bar#AS-8)", async () => {
+  it("a victim finishes what an attacker approved (twin of bar#AS-8)", async () => {
     weaken({ policy: { bindsBrowser: () => false } });
     const fixture = await open();
     const vendor = await fixture.browser().approve();

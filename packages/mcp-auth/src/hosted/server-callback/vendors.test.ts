@@ -6,7 +6,7 @@ import { expect, it } from "vitest";
 import { CREDENTIALS, SERVER } from "../../testing/hosted-fixture.ts";
 import { openOpenIdServerFixture, openServerFixture, STATE } from "../../testing/server-fixture.ts";
 
-it("bar#AS-22 GitHub: a user connects and is its account's number; one who cancels is reported as access_denied", async () => {
+it("bar#AS-22 GitHub: a user connects, and one who cancels is access_denied", async () => {
   const github = await startGitHub();
   const entry = REGISTRY.get("github")?.vendor;
   if (entry?.account === undefined) throw new Error("no entry");
@@ -38,7 +38,7 @@ it("bar#AS-22 GitHub: a user connects and is its account's number; one who cance
   }
 });
 
-it("a vendor whose live metadata decides: a user connects where the metadata says, not at the stored pair", async () => {
+it("a user connects where live metadata says, not at the stored pair", async () => {
   const nowhere = "http://127.0.0.1:9";
   const entry = {
     endpointsFrom: "metadata, else stored",

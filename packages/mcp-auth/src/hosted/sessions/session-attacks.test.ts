@@ -8,7 +8,7 @@ const INVALID_SCOPE = expect.objectContaining({ code: "invalid_scope" });
 const OUTAGE = new OAuthError("temporarily_unavailable", "The record store does not answer");
 
 describe("a refresh token", () => {
-  it("bar#AS-14 used again within 30 s, because the answer was lost: the same answer, with the time that is left", async () => {
+  it("bar#AS-14 used again within 30 s: the same answer, with the time that is left", async () => {
     const { sessions, again, clock } = testSessions();
     const { tokens } = await sessions.start(WHO);
     const answer = await sessions.refresh(tokens.refreshToken, SAME);
@@ -159,7 +159,7 @@ describe("a refresh token", () => {
 });
 
 describe("an access token", () => {
-  it("bar#RS-2 is nothing but an access token of this server: neither a refresh token, a vendor's, nor another server's", async () => {
+  it("bar#RS-2 is an access token of this server, and no other token", async () => {
     const { sessions, again, calls, clock } = testSessions();
     const { tokens } = await sessions.start(WHO);
     const [elsewhere, stranger] = [

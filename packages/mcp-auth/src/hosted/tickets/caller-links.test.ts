@@ -104,7 +104,7 @@ describe("a link made under another sign-in", () => {
     expect(await fixture.tokens.get(theirs())).toBeDefined();
   });
 
-  it("bar#LK-6 does not survive a change of the sign-in vendor, and an MCP sign-in revokes it before it links", async () => {
+  it("bar#LK-6 does not survive a change of the sign-in vendor", async () => {
     await linkBoth();
     const after = fixture.again({ signIn: "chat" });
     const { links } = await after.call("user");

@@ -162,7 +162,7 @@ describe("a ticket", () => {
     expect((await second.ask({ ...OWNER, ...CHAT, sessionId })).id).not.toBe(id);
   });
 
-  it("bar#TS-3 whose row was written by another is none, and no row holds the value or names the user in its key", async () => {
+  it("bar#TS-3 is refused if another wrote its row, and no row holds its value", async () => {
     const { id, url } = await ask();
     const key = { kind: "ticket", id };
     const row = await test.records.get(key);

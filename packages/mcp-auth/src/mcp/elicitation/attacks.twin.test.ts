@@ -52,7 +52,7 @@ describe("with the binding off", () => {
   });
 });
 
-it("where the hosts of all vendors are one list, a tool sends one vendor's token to another (twin of bar#LK-10)", async () => {
+it("with one list of hosts a tool sends a token to another vendor (twin of bar#LK-10)", async () => {
   vi.doMock("../tools/vendor-api.ts", async (original) => {
     const actual = await original<typeof VendorApi>();
     const createVendorApi: typeof actual.createVendorApi = (caller, signal, deps) =>

@@ -166,7 +166,7 @@ describe("a token validated by the account", () => {
     expect(await validateForAnyClient({ account })).toEqual({ active: true, user: "42" });
   });
 
-  it("is good for no client in particular: where one is expected, it is not validated, and nothing is asked (#11)", async () => {
+  it("names no client: if one is expected, it is not validated, and nothing is asked (#11)", async () => {
     lab.vendor.answers.set("/me", { body: { sub: SUBJECT } });
     for (const credentials of [lab.vendor.credentials, publicClient])
       await expect(validate(userinfo(), credentials)).rejects.toMatchObject(CLIENT_UNKNOWN);
@@ -210,7 +210,7 @@ it.each(["", " ", "a b", "a\r\nx: y", "ключ", "\u0000", "x".repeat(16_385)])
   },
 );
 
-it("canValidateAccessToken answers before the first token is presented, and without a way no token is validated", async () => {
+it("canValidateAccessToken answers before the first token is presented", async () => {
   const can = async (changes: Partial<Vendor>, credentials: VendorCredentials | undefined): Promise<boolean> =>
     canValidateAccessToken(await lab.resolve(changes), credentials);
   const { credentials } = lab.vendor;

@@ -48,7 +48,7 @@ describe("resolve, of an entry with both endpoints and an issuer", () => {
   const silent = { ...known, issExpected: false };
   const unheard = (): Promise<Response> => new Promise(() => {});
 
-  it("bar#CB-16 rfc9207#2.4 expects iss where the metadata advertises it, and takes nothing else from there", async () => {
+  it("bar#CB-16 rfc9207#2.4 expects iss if the metadata advertises it", async () => {
     publish(OIDC, SOUND, {
       authorization_response_iss_parameter_supported: true,
       token_endpoint_auth_methods_supported: ["client_secret_post"],

@@ -58,7 +58,7 @@ describe("resolve", () => {
     expect(asked).toEqual([OIDC]);
   });
 
-  it("asks no vendor when the entry has both endpoints and says whether iss is required, or has no issuer to ask", async () => {
+  it("asks no vendor when the entry says it all, or has no issuer to ask", async () => {
     for (const issRequired of [true, false]) {
       expect(await discovery.resolve(entry({ ...ENDPOINTS, issRequired }))).toHaveProperty("issExpected", issRequired);
     }

@@ -253,7 +253,7 @@ describe("hosts that live metadata may name", () => {
     await expect(discovery.resolve(vendor)).rejects.toMatchObject(INVALID);
   });
 
-  it("bar#BY-4 leave out a further endpoint elsewhere, but not the keys: a request for them carries nothing", async () => {
+  it("bar#BY-4 leave out a further endpoint elsewhere, but not the keys", async () => {
     const elsewhere = "https://evil.example/x";
     publish(OAUTH, SOUND, {
       revocation_endpoint: elsewhere,

@@ -23,7 +23,7 @@ const metadataSent = () => JSON.parse(sent()[0]?.body ?? "{}") as Record<string,
 const text = (body: Uint8Array): string => Buffer.from(body).toString("latin1");
 
 describe("the request", () => {
-  it("rfc7591#3.1 rfc7591#2 bar#DC-1 is one POST of our own metadata, with our callback and nothing of another party", async () => {
+  it("rfc7591#3.1 rfc7591#2 bar#DC-1 is one POST of our own metadata, with our callback", async () => {
     offer({ status: 201, body: {} });
     await register({ defaultScopes: ["read", "write"], scopeSeparator: "," });
     expect(sent()).toHaveLength(1);

@@ -31,7 +31,7 @@ describe("a person at an OpenID vendor", () => {
     expect(await identified({ userinfoEndpoint: me() })).toBe(SUBJECT);
   });
 
-  it("is no user where neither is there, where the subject is an e-mail address, or the vendor refuses its own token", async () => {
+  it("is no user without either, with an e-mail address, or if the vendor refuses", async () => {
     await lab.vendor.grant({ claims: { sub: "ada@example.com" } });
     await expect(identified()).rejects.toMatchObject(MISSING);
     withoutIdToken();

@@ -73,7 +73,7 @@ it("a request that wants the account chosen asks again, also a browser that is s
   }
 });
 
-it("Back after the end is a page that leads to where one started, and the consent page is only its own browser's", async () => {
+it("Back after the end is a page that leads to the start", async () => {
   const homeUrl = "http://127.0.0.1:9/home";
   const { simulator } = await start({}, homeUrl);
   const cookieJar = createCookieJar();

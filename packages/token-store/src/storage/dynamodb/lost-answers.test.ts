@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 afterEach(() => faulty.close());
 
-it("bar#CB-4 every conditional write loses its answer once: no caller is taken for a replay, nothing is used twice", async () => {
+it("bar#CB-4 every conditional write loses its answer once, and nothing is used twice", async () => {
   faulty.proxy.set({ loseAnswers: "conditional-writes-once" });
   const counts = await useWhileAnswersAreLost(faulty.options, ROUNDS);
   expect(counts).toEqual({ operations: ROUNDS * OPERATIONS, falseReplays: 0, doubleUses: 0 });
