@@ -41,7 +41,7 @@ describe("the guards below citations", () => {
 
   it("have the tests whose titles carry one of the citations, the nearest first", () => {
     expect(guards.map(({ tests }) => tests)).toEqual([
-      ["packages/a/src/door/door.test.ts", "packages/a/src/other.test.ts", "e2e/attacks/door.attack.test.ts"],
+      ["packages/a/src/door/door.test.ts", "e2e/attacks/door.attack.test.ts", "packages/a/src/other.test.ts"],
       ["packages/a/src/other.test.ts"],
     ]);
   });

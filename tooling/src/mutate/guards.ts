@@ -4,7 +4,7 @@
  * taken out, and a test whose title carries the citation has to notice. Callers: main.ts, which adds
  * them to the list.
  */
-import { dirname, posix } from "node:path";
+import { posix } from "node:path";
 import { parseSync } from "rolldown/utils";
 import { rowsIn } from "../pages/requirements.ts";
 import { sectionsIn } from "../pages/standards-index.ts";
@@ -100,13 +100,18 @@ function isGuard(node: Node): boolean {
   return last?.type === "ThrowStatement" || last?.type === "ReturnStatement";
 }
 
-/** Tests beside the file first, then those that share most folders with it: the first that notices ends the search. */
+/**
+ * Tests with the file's own name first, then those that share most folders with it: the first that
+ * notices ends the search.
+ */
 function nearest(path: string, tests: readonly string[]): string[] {
-  const folders = dirname(path).split("/");
-  const shared = (test: string): number => {
+  const folders = posix.dirname(path).split("/");
+  const name = posix.basename(path, ".ts");
+  const distance = (test: string): number => {
     const others = posix.dirname(test).split("/");
-    const at = folders.findIndex((folder, index) => folder !== others[index]);
-    return at === -1 ? folders.length : at;
+    const shared = folders.findIndex((folder, index) => folder !== others[index]);
+    const isNamesake = posix.basename(test).split(".", 1)[0] === name;
+    return (isNamesake ? 0 : 100) + folders.length - (shared === -1 ? folders.length : shared);
   };
-  return tests.toSorted((a, b) => shared(b) - shared(a) || (a < b ? -1 : 1));
+  return tests.toSorted((a, b) => distance(a) - distance(b) || (a < b ? -1 : 1));
 }

@@ -49,14 +49,6 @@ export const BROKER_DEFENCES: readonly Mutation[] = [
     tests: [CALLBACK, `${OWN}/attacks.test.ts`],
   },
   {
-    defence: "Of several answers to one state the first is parked",
-    rows: ["CB-3"],
-    file: `${ENGINE}/park.ts`,
-    find: 'if (outcome !== "moved") throw policy.refuse(trace, "state_replayed");',
-    replace: "void [outcome, trace];",
-    tests: [attack("single-use")],
-  },
-  {
     defence: "The callback checks that iss is the vendor's",
     rows: ["CB-16", "X-1"],
     file: `${ENGINE}/answer.ts`,

@@ -155,13 +155,6 @@ export const CONNECTOR_DEFENCES: readonly Mutation[] = [
     tests: ["apps/platform/src/connectors/store-on-records.test.ts"],
   },
   {
-    defence: "The ingress answers only to the server's own Host",
-    file: "apps/platform/src/ingress/gate.ts",
-    find: "  if (host?.toLowerCase() !== new URL(upstream.deploymentUrl).host) return foreignHost();",
-    replace: '  if (host?.toLowerCase() === "") return foreignHost();',
-    tests: ["apps/platform/src/ingress/ingress.test.ts"],
-  },
-  {
     defence: "A form of the platform counts only from the browser it was shown to",
     file: "apps/platform/src/routes/guard.ts",
     find: '  if (cookie !== undefined && isFormToken(fields.get("csrf"), path, cookie)) return;',

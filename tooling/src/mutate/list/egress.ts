@@ -192,14 +192,6 @@ export const EGRESS_DEFENCES: readonly Mutation[] = [
     tests: [`${EGRESS}/url.test.ts`],
   },
   {
-    defence: "A redirect is never followed",
-    rows: ["EG-6"],
-    file: `${EGRESS}/messages.ts`,
-    find: 'if (redirect !== "manual") throw unsupported("redirects are never followed");',
-    replace: "void redirect;",
-    tests: [`${EGRESS}/index.test.ts`],
-  },
-  {
     defence: "An answer beyond its limit is aborted",
     rows: ["EG-8"],
     file: `${EGRESS}/exchange.ts`,
@@ -214,14 +206,6 @@ export const EGRESS_DEFENCES: readonly Mutation[] = [
     find: "return decode(data, { maxOutputLength: maxBodyBytes });",
     replace: "return decode(data, { maxOutputLength: maxBodyBytes * 1e3 });",
     tests: [`${EGRESS}/limits.test.ts`],
-  },
-  {
-    defence: "A request is sent once",
-    rows: ["VR-5"],
-    file: `${EGRESS}/exchange.ts`,
-    find: 'if (settled || controller !== undefined) throw new Error("given up");',
-    replace: "",
-    tests: [`${EGRESS}/exchange.test.ts`],
   },
   {
     defence: "A caller sets no header of the connection",

@@ -48,13 +48,6 @@ export const OWNERSHIP_DEFENCES: readonly Mutation[] = [
     tests: ["apps/broker/src/flows/manual-mode.test.ts"],
   },
   {
-    defence: "An answer counts only on the path of its own flow",
-    file: "packages/oauth-core/src/brokered-code/callback.ts",
-    find: "if (flow.path !== path) throw",
-    replace: 'if (flow.path !== path && path === "") throw',
-    tests: ["apps/broker/src/flows/manual-mode.test.ts", "apps/broker/src/flows/callback.test.ts"],
-  },
-  {
     defence: "The asking client is part of a callback path's context",
     file: "apps/broker/src/vendor-choice/callback-path.ts",
     find: "  for (const field of [clientId, vendor,",
@@ -119,13 +112,6 @@ export const OWNERSHIP_DEFENCES: readonly Mutation[] = [
     find: 'return leaves ? "metadata" : undefined;',
     replace: 'return leaves && foreign.tokenEndpoint === "" ? "metadata" : undefined;',
     tests: ["apps/broker/src/vendor-choice/tier.test.ts"],
-  },
-  {
-    defence: "An issuer beside an endpoint is refused",
-    file: "apps/broker/src/vendor-choice/request.ts",
-    find: "  if (issuer !== undefined && (authorizationEndpoint ?? tokenEndpoint) !== undefined) {",
-    replace: '  if (issuer === "") {',
-    tests: ["apps/broker/src/flows/manual-mode.test.ts"],
   },
   {
     defence: "A vendor of the operator's own without iss beside another causes a warning",

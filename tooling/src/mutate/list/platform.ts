@@ -13,14 +13,6 @@ const EXAMPLES = "e2e/scenarios/delivery/examples.test.ts";
 
 export const PLATFORM_DEFENCES: readonly Mutation[] = [
   {
-    defence: "The ingress forwards only the server's own Host",
-    rows: ["RS-7"],
-    file: `${SRC}/ingress/gate.ts`,
-    find: "if (host?.toLowerCase() !== new URL(upstream.deploymentUrl).host) return foreignHost();",
-    replace: "if (host?.toLowerCase() === new URL(upstream.deploymentUrl).hash) return foreignHost();",
-    tests: [INGRESS],
-  },
-  {
     defence: "Every path except the exposed ones requires a token",
     rows: ["HT-7", "RS-1"],
     file: `${SRC}/ingress/gate.ts`,

@@ -27,13 +27,6 @@ export const RATE_LIMIT_DEFENCES: readonly Mutation[] = [
     tests: ["apps/broker/src/flows/grants.test.ts"],
   },
   {
-    defence: "Every API endpoint counts an authenticated client's request against its limit",
-    file: "apps/broker/src/routes/api.ts",
-    find: "deps.rateLimits[counted].take(client.clientId);",
-    replace: 'if (client.clientId === "") deps.rateLimits[counted].take(client.clientId);',
-    tests: ["apps/broker/src/rate-limits.test.ts", "apps/broker/src/flows/start-legs.test.ts"],
-  },
-  {
     defence: "A client beyond its limit is on record once a minute",
     file: "apps/broker/src/audit/routes.ts",
     find: "if (beyondLimit.left(caller) <= 0) return;",
@@ -68,13 +61,6 @@ export const RATE_LIMIT_DEFENCES: readonly Mutation[] = [
     find: "return { client: deps.openTo, countedAs: UNAUTHENTICATED };",
     replace: "return { client: deps.openTo, countedAs: deps.openTo.clientId + UNAUTHENTICATED };",
     tests: ["apps/broker/src/rate-limits.test.ts"],
-  },
-  {
-    defence: "At most sixty registrations a minute for each client",
-    file: "apps/broker/src/routes/register.ts",
-    find: "deps.rateLimits.registrations.take(countedAs);",
-    replace: "",
-    tests: ["apps/broker/src/flows/register-callers.test.ts"],
   },
   {
     defence: "The rate limit refuses beyond its count",
@@ -153,13 +139,6 @@ export const RATE_LIMIT_DEFENCES: readonly Mutation[] = [
     file: "packages/service/src/listener/unread-answers.ts",
     find: "if (count > MAX_WAITING) {",
     replace: "if (count > MAX_WAITING * 100) {",
-    tests: ["packages/service/src/listener/unread-answers.test.ts"],
-  },
-  {
-    defence: "A connection carries at most a thousand requests",
-    file: "packages/service/src/serve.ts",
-    find: "server.maxRequestsPerSocket = REQUESTS_PER_CONNECTION;",
-    replace: "server.maxRequestsPerSocket = REQUESTS_PER_CONNECTION * 0;",
     tests: ["packages/service/src/listener/unread-answers.test.ts"],
   },
   {

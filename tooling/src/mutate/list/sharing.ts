@@ -111,14 +111,6 @@ export const SHARING_DEFENCES: readonly Mutation[] = [
     tests: ["apps/broker/src/flows/owner-page.test.ts"],
   },
   {
-    defence: "A client of one tenant is used at no other",
-    rows: ["XA-2"],
-    file: "apps/broker/src/vendor-choice/choose.ts",
-    find: "entry !== undefined && !isOfTenant(credentials, entry, target.placeholders)",
-    replace: "entry === undefined",
-    tests: [TENANTS],
-  },
-  {
     defence: "The active credentials are those of the tenant that is named",
     rows: ["XA-2"],
     file: "apps/broker/src/vendor-choice/entry.ts",

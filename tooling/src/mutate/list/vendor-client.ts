@@ -194,15 +194,6 @@ export const VENDOR_CLIENT_DEFENCES: readonly Mutation[] = [
     tests: [`${VENDOR}/id-token/jwks.test.ts`],
   },
   {
-    defence: "Unknown key ids cause at most two fetches of a key set per minute",
-    rows: ["JW-2"],
-    file: `${VENDOR}/discovery/cache.ts`,
-    find: "if (held !== undefined && now() - (entry.reloadedAt ?? -Infinity) < RELOAD_SECONDS) return held.value;",
-    replace:
-      "if (held !== undefined && now() - (entry.reloadedAt ?? -Infinity) < 0 * RELOAD_SECONDS) return held.value;",
-    tests: [`${VENDOR}/vendor-lab-keys.test.ts`],
-  },
-  {
     defence: "The cached document of a vendor that is down is used for an hour at most",
     rows: ["JW-4"],
     file: `${VENDOR}/discovery/cache.ts`,
@@ -267,14 +258,6 @@ export const VENDOR_CLIENT_DEFENCES: readonly Mutation[] = [
     find: '!OPTIONAL.has(name) || (typeof url === "string" && isOwn(url)),',
     replace: '!OPTIONAL.has(name) || (typeof url === "string" && isOwn !== undefined),',
     tests: [`${VENDOR}/discovery/live.test.ts`],
-  },
-  {
-    defence: "Metadata without our PKCE method ends the flow",
-    rows: ["VR-2"],
-    file: `${VENDOR}/discovery/discover.ts`,
-    find: "!codeChallengeMethods.includes(vendor.pkce)) {",
-    replace: "codeChallengeMethods.length === 0) {",
-    tests: [`${VENDOR}/discovery/discover.test.ts`],
   },
   {
     defence: "A redirect from an endpoint is refused",
