@@ -99,11 +99,18 @@ export function capabilitiesOf(
   const isDiscovered = vendor.issuer !== undefined;
   return {
     pkce: vendor.pkce,
-    oidc: isDiscovered && vendor.issuesIdTokens !== false,
+    oidc: isDiscovered && vendor.issuesIdTokens !== false && isOpenIdConnect(vendor),
     // Registration comes before any tenant is known, so a template is no address for it.
     dcr: vendor.registrationEndpoint?.includes("{") === false,
     refresh: vendor.issuesRefreshTokens !== false,
     revocation: vendor.revocationEndpoint !== undefined || (isDiscovered && verification === undefined),
     byoc,
   };
+}
+
+/** The issuer of an MCP server is OAuth's (rfc8414#2): OpenID Connect's has keys, or the `openid` scope. */
+function isOpenIdConnect({ endpointsFrom, jwksUri, defaultScopes, offlineScopes }: Vendor): boolean {
+  return (
+    endpointsFrom === undefined || jwksUri !== undefined || [...defaultScopes, ...offlineScopes].includes("openid")
+  );
 }

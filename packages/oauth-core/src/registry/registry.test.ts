@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { expandTemplate, fillsRegistrableDomain, placeholderNames } from "../protocol/placeholders.ts";
 import { defined } from "../mechanics/defined.ts";
 import { capabilitiesOf, REGISTRY } from "./registry.ts";
-import { defineVendor } from "./vendor.ts";
+import { defineVendor, type Vendor } from "./vendor.ts";
 
 const entries = [...REGISTRY.values()].filter(({ verification }) => verification.status === "first-class");
 const endpointsOf = ({ vendor }: (typeof entries)[number]): string[] =>
@@ -105,4 +105,16 @@ describe("the registry", () => {
       expandTemplate(serverUrl, { environment_id: environment, server_name: "mcp_MailTools" }, placeholders),
     ).toMatch(new RegExp(`/environments/${environment}/servers/mcp_MailTools$`));
   });
+});
+
+it("an MCP server claims ID tokens only with keys, or with the openid scope", () => {
+  const server = { id: "v", name: "V", issuer: "https://v.example", endpointsFrom: "metadata" } as const;
+  const claims = (facts: Partial<Vendor>): boolean =>
+    capabilitiesOf({ vendor: defineVendor({ ...server, ...facts }), byoc: true }).oidc;
+  expect(claims({})).toBe(false);
+  expect(claims({ jwksUri: "https://v.example/keys" })).toBe(true);
+  expect(claims({ defaultScopes: ["openid"] })).toBe(true);
+  expect(capabilitiesOf({ vendor: defineVendor({ id: "v", name: "V", issuer: server.issuer }), byoc: true }).oidc).toBe(
+    true,
+  );
 });
