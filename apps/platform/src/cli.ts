@@ -4,6 +4,7 @@
  */
 import { type CommandLine, noSuchCommand, readCommandLine, usageMessage } from "@oauth-broker/oauth-core";
 import { DEFAULT_MAX_CONNECTIONS } from "@oauth-broker/service/configuration";
+import { DEFAULT_DATA, DEFAULT_PORT, DEFAULT_URL } from "./config.ts";
 import type { Connector } from "./connectors/connector.ts";
 import { isVariableName } from "./deploy/service-file/allowed-variables.ts";
 import manifest from "../package.json" with { type: "json" };
@@ -54,7 +55,7 @@ Options
   --own-callback, --shared-callback
                    with init: which redirect URI a hosted server has. Its own (new connectors have it, older ones
                    change with this option), or /oauth/callback, which it shares with other connectors: warned of
-  --data DIR       the platform's own data; default ./platform-data, or PLATFORM_DATA_DIR
+  --data DIR       the platform's own data; default ./${DEFAULT_DATA}, or PLATFORM_DATA_DIR
   --env NAME       with run, repeatable: a variable of this environment that the server may have, where its service.yaml
                    says env:NAME; every other is refused
   --lines N        with logs: how many lines, default ${DEFAULT_LINES}
@@ -63,10 +64,10 @@ Options
   -v, --version    the version
 
 Environment
-  PLATFORM_URL           where the platform is reached, default http://127.0.0.1:8789. The redirect URI to register with
+  PLATFORM_URL           where the platform is reached, default ${DEFAULT_URL}. The redirect URI to register with
                          vendors is below it: /oauth/callback, of a hosted server /oauth/connectors/NAME/callback
   EGRESS_ALLOW_CIDRS     private networks in which vendors' endpoints may lie
-  PORT                   with serve: where it listens behind a proxy, default the port in PLATFORM_URL, else 8789
+  PORT                   with serve: where it listens behind a proxy, default the port in PLATFORM_URL, else ${DEFAULT_PORT}
   MAX_CONNECTIONS        with serve: connections at a time, default ${DEFAULT_MAX_CONNECTIONS}; further ones are closed at once
   BROKER_URL, BROKER_CLIENT_ID, BROKER_CLIENT_SECRET
                          with serve: the broker and this platform's client there, for connectors that go through it

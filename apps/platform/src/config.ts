@@ -24,9 +24,9 @@ export interface PlatformConfig {
   readonly allowCidrs: readonly string[];
 }
 
-const DEFAULT_URL = "http://127.0.0.1:8789";
-const DEFAULT_PORT = 8789;
-const DEFAULT_DATA = "platform-data";
+export const DEFAULT_PORT = 8789;
+export const DEFAULT_URL = `http://127.0.0.1:${DEFAULT_PORT}`;
+export const DEFAULT_DATA = "platform-data";
 /** The variables that programs need to run; none of them holds a secret of the deployer. */
 const SYSTEM = ["PATH", "HOME", "TMPDIR", "LANG", "LC_ALL", "TZ", "NODE_EXTRA_CA_CERTS"];
 

@@ -22,7 +22,7 @@ import { problemsOfIssues, valueAt } from "./schema/issues.ts";
 import { checkKeysetPlace } from "./store-and-keys.ts";
 import { configError, formatPath, type Problem } from "./problems.ts";
 import { resolveReferences } from "./references.ts";
-import { configurationSchema } from "./schema/configuration.ts";
+import { configurationSchema, DEFAULT_HOST, DEFAULT_PORT } from "./schema/configuration.ts";
 import { OVERRIDES, readSource, type SandboxUse, type Source, type Tree } from "./source.ts";
 import type { Config } from "../config-types.ts";
 import type { UrlRules } from "./schema/endpoint.ts";
@@ -114,11 +114,9 @@ function withVariables(tree: Tree, { sandbox, ignored }: Source, env: Environmen
 /** Apart from `store: sqlite:./data/broker.sqlite`, whose keyset belongs to another base_url. */
 const SANDBOX_STORE = "sqlite:./data/sandbox/broker.sqlite";
 
-const SANDBOX_URL = "http://127.0.0.1:8787";
-
-function sandboxUrl(host = "127.0.0.1", port = "8787"): string {
+function sandboxUrl(host = DEFAULT_HOST, port = String(DEFAULT_PORT)): string {
   const name = host.includes(":") && !host.startsWith("[") ? `[${host}]` : host;
-  return URL.parse(`http://${name}:${port}`)?.origin ?? SANDBOX_URL;
+  return URL.parse(`http://${name}:${port}`)?.origin ?? `http://${DEFAULT_HOST}:${DEFAULT_PORT}`;
 }
 
 /**
@@ -137,7 +135,7 @@ function urlRules(tree: Tree): UrlRules {
 
 function checkPresence(tree: Tree, { sandbox }: Source): Problem[] {
   if (sandbox) {
-    return Number(valueAt(tree, ["listen", "port"]) ?? 8787) !== 0
+    return Number(valueAt(tree, ["listen", "port"]) ?? DEFAULT_PORT) !== 0
       ? []
       : [
           {

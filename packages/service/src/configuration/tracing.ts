@@ -15,6 +15,10 @@ const SAMPLERS = [
   "parentbased_traceidratio",
 ] as const;
 
+const DEFAULT_SAMPLER = "parentbased_always_on";
+const DEFAULT_RATIO = "1";
+const PROTOCOL = "http/json";
+
 /** Which requests become spans. Where they go, and under which name, the SDK reads itself. */
 export interface TracingSettings {
   readonly sampler: (typeof SAMPLERS)[number];
@@ -40,10 +44,10 @@ export const TRACING_VARIABLES = [
   },
   {
     name: "OTEL_EXPORTER_OTLP_PROTOCOL",
-    type: "http/json",
+    type: PROTOCOL,
     description: "The one form in which spans are sent. Another is refused.",
-    example: "http/json",
-    default: "http/json",
+    example: PROTOCOL,
+    default: PROTOCOL,
   },
   {
     name: "OTEL_SERVICE_NAME",
@@ -57,14 +61,14 @@ export const TRACING_VARIABLES = [
     type: "always_on, always_off or traceidratio, or one of them after parentbased_",
     description: "Which requests become spans.",
     example: "parentbased_traceidratio",
-    default: "parentbased_always_on",
+    default: DEFAULT_SAMPLER,
   },
   {
     name: "OTEL_TRACES_SAMPLER_ARG",
     type: "number from 0 to 1",
     description: "Of the samplers by ratio: the share of traces.",
     example: "0.1",
-    default: "1",
+    default: DEFAULT_RATIO,
   },
   {
     name: "OTEL_SDK_DISABLED",
@@ -94,10 +98,10 @@ export function readTracing(read: EnvironmentReader<TracingVariable>): TracingSe
   if (read.flag("OTEL_SDK_DISABLED") || read.value("OTEL_EXPORTER_OTLP_ENDPOINT") === undefined) return undefined;
   const endpoint = read.text("OTEL_EXPORTER_OTLP_ENDPOINT", checkEndpoint);
   read.list("OTEL_EXPORTER_OTLP_HEADERS", checkHeader);
-  read.choice("OTEL_EXPORTER_OTLP_PROTOCOL", ["http/json"]);
+  read.choice("OTEL_EXPORTER_OTLP_PROTOCOL", [PROTOCOL]);
   read.text("OTEL_SERVICE_NAME", checkName);
-  const sampler = read.choice("OTEL_TRACES_SAMPLER", SAMPLERS) ?? "parentbased_always_on";
-  const ratio = Number(read.text("OTEL_TRACES_SAMPLER_ARG", checkRatio) ?? 1);
+  const sampler = read.choice("OTEL_TRACES_SAMPLER", SAMPLERS) ?? DEFAULT_SAMPLER;
+  const ratio = Number(read.text("OTEL_TRACES_SAMPLER_ARG", checkRatio) ?? DEFAULT_RATIO);
   return endpoint === undefined ? undefined : { sampler, ratio };
 }
 

@@ -116,6 +116,9 @@ const egressSchema = section({
     .optional(),
 });
 
+export const DEFAULT_HOST = "127.0.0.1";
+export const DEFAULT_PORT = 8787;
+
 /** @param rules what endpoints in this file may be; from the file's own egress section */
 export function configurationSchema(rules: UrlRules) {
   return section({
@@ -139,7 +142,7 @@ export function configurationSchema(rules: UrlRules) {
           example: "0.0.0.0",
         },
         checkListenHost,
-      ).default("127.0.0.1"),
+      ).default(DEFAULT_HOST),
       port: integer(
         {
           type: "port; or PORT",
@@ -148,7 +151,7 @@ export function configurationSchema(rules: UrlRules) {
         },
         0,
         65_535,
-      ).prefault(8787),
+      ).prefault(DEFAULT_PORT),
       max_connections: integer(
         {
           description:
