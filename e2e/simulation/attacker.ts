@@ -1,6 +1,7 @@
 /**
  * An attacker who sees every URL, code and refresh token a moment after it was used or made, and
- * has a client of the broker and a browser, but not the secrets and cookies of others.
+ * has a client of the broker, a browser, and the right to write the table; but not the secrets and
+ * cookies of others, nor the broker's keys.
  */
 import { randomBytes } from "node:crypto";
 import type { Random } from "./random.ts";
@@ -16,10 +17,12 @@ export interface Attacker {
 }
 
 export async function attack(attacker: Attacker, world: World, rounds: number): Promise<void> {
-  const { random, scheduler, loot } = world;
+  const { random, scheduler, store, loot } = world;
   if (random === undefined) return;
   for (let round = 0; round < rounds; round += 1) {
     await scheduler.wait(random.below(4_000));
+    if (random.happens(20)) await store.rewriteFlows();
+    if (random.happens(10)) await useTwice(attacker.own);
     const recent = loot.slice(-10);
     if (recent.length > 0) await replay(attacker, random.pick(recent), random);
   }
@@ -39,6 +42,16 @@ async function replay({ own, amongOthers }: Attacker, found: Loot, random: Rando
       return;
     }
   }
+}
+
+/** A state of its own, with the flow's record put back meanwhile. */
+async function useTwice(account: Account): Promise<void> {
+  const path = await push(account, randomBytes(32).toString("base64url"));
+  const back = path === undefined ? undefined : await visitVendor(account, path);
+  if (back === undefined) return;
+  await account.browser.open(back);
+  await account.world.store.rewriteFlows();
+  await account.browser.open(back);
 }
 
 /** In the attacker's own browser; and the vendor's code of another user in a flow of the attacker's. */

@@ -8,12 +8,17 @@ export interface Browser {
   submit(path: string, form: Readonly<Record<string, string>>): Promise<Answer | undefined>;
 }
 
-export function createBrowser(asker: Asker, world: World): Browser {
+/** @param options.keepsCookies also those that the broker has ended */
+export function createBrowser(
+  asker: Asker,
+  world: World,
+  { keepsCookies = false }: { readonly keepsCookies?: boolean } = {},
+): Browser {
   const jar = new Map<string, string>();
   const send = async (sent: Sent): Promise<Answer | undefined> => {
     const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join("; ");
     const answer = await world.send(asker, cookie === "" ? sent : { ...sent, cookie });
-    for (const set of answer?.cookies ?? []) keep(set, jar);
+    for (const set of answer?.cookies ?? []) if (!keepsCookies || !isEnd(set)) keep(set, jar);
     return answer;
   };
   return {
@@ -23,10 +28,14 @@ export function createBrowser(asker: Asker, world: World): Browser {
 }
 
 function keep(set: string, jar: Map<string, string>): void {
-  const [pair = "", ...attributes] = set.split("; ");
+  const [pair = ""] = set.split("; ");
   const [name = "", value = ""] = pair.split("=");
-  if (attributes.includes("Max-Age=0")) jar.delete(name);
+  if (isEnd(set)) jar.delete(name);
   else jar.set(name, value);
+}
+
+function isEnd(set: string): boolean {
+  return set.split("; ").includes("Max-Age=0");
 }
 
 /** The hidden fields of the form on a page. */

@@ -1,5 +1,6 @@
 /** One run of everything, from one number. */
 import { attack, type Attacker } from "./attacker.ts";
+import { createBrowser } from "./browser.ts";
 import { type Account, checkRecovery, createAccount, livePlatform } from "./platform.ts";
 import { clientNamed } from "./processes.ts";
 import { createRandom, type Random } from "./random.ts";
@@ -33,11 +34,20 @@ export async function runSeed(seed: number, { weaken }: SeedOptions = {}): Promi
   });
   const users = USERS.slice(0, 1 + random.below(USERS.length)).map((user) => createAccount(user, north, world));
   const [own, amongOthers] = [createAccount("mallory", mallory, world), createAccount("mallory", north, world)];
-  const attacker = { own, amongOthers };
+  const attacker = { own: withCookies(own), amongOthers: withCookies(amongOthers) };
   await runToEnd(world, () => liveTogether(users, attacker, world, random));
   for (const page of await world.processes.metrics()) world.promises.wrote(page);
   await world.processes.close();
   return { broken: world.promises.broken(), story: world.story };
+}
+
+/** An attacker keeps the cookies that a browser would drop. */
+function withCookies(account: Account): Account {
+  const { asker, world } = account;
+  return {
+    ...account,
+    browser: createBrowser({ name: `${asker.user ?? ""}'s browser` }, world, { keepsCookies: true }),
+  };
 }
 
 async function liveTogether(

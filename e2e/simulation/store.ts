@@ -3,7 +3,7 @@
  * after a while and is answered after another. It may be refused before it is done, done without an
  * answer, or find the store away.
  */
-import { type Clock, OAuthError, type RecordStore } from "@oauth-broker/oauth-core";
+import { type Clock, OAuthError, type RecordKey, type RecordStore } from "@oauth-broker/oauth-core";
 import { memoryRecordStore } from "@oauth-broker/token-store/memory";
 import { currentRequest } from "./promises.ts";
 import type { Random } from "./random.ts";
@@ -17,6 +17,11 @@ export interface SharedStore {
   of(process: string, now: Clock): RecordStore;
   /** Every call fails until then. */
   goAway(untilMs: number): void;
+  /**
+   * By an attacker who can write the table: the newest flows are put back to an earlier stage, so that what was used
+   * could be used again.
+   */
+  rewriteFlows(): Promise<void>;
 }
 
 interface StoreParts {
@@ -30,6 +35,7 @@ interface StoreParts {
 export function createSharedStore({ scheduler, faults, tell, weaken }: StoreParts): SharedStore {
   let clock: Clock = () => 0;
   let awayUntilMs = 0;
+  const flows: RecordKey[] = [];
   // It reads the clock before its first await, so each call is decided by its caller's.
   const store = weaken(memoryRecordStore({ now: () => clock() }));
 
@@ -71,7 +77,10 @@ export function createSharedStore({ scheduler, faults, tell, weaken }: StorePart
       const name = (operation: string, kind: string): string => `${process} asks the store to ${operation} ${kind}`;
       return {
         get: (key, options) => call(name("read", key.kind), now, () => store.get(key, options)),
-        create: (record) => call(name("create", record.key.kind), now, () => store.create(record)),
+        create: (record) => {
+          if (record.key.kind === "flow") flows.push(record.key);
+          return call(name("create", record.key.kind), now, () => store.create(record));
+        },
         advance: (key, from, patch) =>
           call(`${name("move", key.kind)} from ${from.stage} to ${patch.stage}`, now, () =>
             store.advance(key, from, patch),
@@ -81,12 +90,24 @@ export function createSharedStore({ scheduler, faults, tell, weaken }: StorePart
         close: async () => {},
       };
     },
+    rewriteFlows: async () => {
+      for (const key of flows.slice(-3)) {
+        const record = await store.get(key);
+        const stage = record === undefined ? undefined : EARLIER[record.stage];
+        if (record === undefined || stage === undefined) continue;
+        tell(`the attacker writes the table: a flow goes from ${record.stage} back to ${stage}`);
+        void store.delete(key);
+        await store.create({ ...record, stage });
+      }
+    },
     goAway: (untilMs) => {
       awayUntilMs = untilMs;
       tell(`the store goes away for ${Math.round((untilMs - scheduler.nowMs()) / 1000)} s`);
     },
   };
 }
+
+const EARLIER: Readonly<Record<string, string>> = { started: "pushed", parked: "started", spent: "parked" };
 
 function outcomeOf(result: unknown): string {
   if (typeof result === "string") return result;
