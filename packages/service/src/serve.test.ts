@@ -59,7 +59,7 @@ it("bar#HT-5 refuses headers beyond 32 KiB and ambiguous requests", async () => 
 
 it("shows a browser with too many cookies what it can do, also while it still sends them", async () => {
   const socket = connect(server.port, "127.0.0.1");
-  // It reads when it has sent all: a connection that was reset meanwhile has lost the response.
+  // It reads when it has sent all: a connection that was reset in the meantime has lost the response.
   socket.pause();
   socket.write(`GET / HTTP/1.1\r\nhost: x\r\ncookie: ${"a=b; ".repeat(7_000)}`);
   // Half of the time that it may linger.

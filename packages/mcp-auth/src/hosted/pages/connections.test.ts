@@ -300,7 +300,7 @@ describe("another account than the linked one", () => {
 
   it("is swept after five minutes, by any process: revoked, and no longer there to be answered", async () => {
     const { second, shown, first, ticket } = await bringAnother();
-    // The clock goes on meanwhile.
+    // The clock goes on in the meantime.
     fixture.clock.advance(PENDING_SECONDS - 60);
     await fixture.sweep();
     expect(fixture.revocations("chat")).toBe(0);

@@ -89,7 +89,7 @@ export function limitRefusedTokens(
     if (good.has(token) || isCounted(key)) return ask(bearer, token, address);
     const first = asked.find(key);
     if (first !== undefined) {
-      // The outage is reported to them too. A result found meanwhile is in the mode's cache.
+      // The outage is reported to them too. A result found in the meantime is in the mode's cache.
       await first;
       return ask(bearer, token, address);
     }
