@@ -62,16 +62,18 @@ export async function takeTokens(brought: BroughtTokens, cookieHash: string, dep
     const details = await describe(brought, { account, scope, stored }, at);
     const tokens: TokenSet = { ...bare, link: details };
     const pending = { user, vendor: listed, linkVersion, tokens, ...(ticketId === undefined ? {} : { ticketId }) };
-    if (present !== linkVersion) return await discardLate(pending, at); //               3  not over a disconnect
+    // 3. not over a disconnect
+    if (present !== linkVersion) return await discardLate(pending, at);
     const isOther = typeof stored === "object" && !isSameAccount(account, accountIn(stored, user, listed, deps));
     const isFewer = typeof stored === "object" && losesScope(stored, scope, at);
     if (isOther || isFewer) {
-      //                                                      4  the user says
+      // 4. the user says
       const replaced = await deps.pendingTokens.ask({ ...pending, isOther }, cookieHash);
       for (const one of replaced) await endUnanswered(one, deps);
       return "asked";
     }
-    return await store(pending, undefined, at); //                                   5  instead of the same account's
+    // 5. instead of the same account's
+    return await store(pending, undefined, at);
   } catch (thrown) {
     await discardTokens(bare, { user, account: undefined }, at);
     throw toStorageError(thrown);
