@@ -1,5 +1,5 @@
 /**
- * Attacks on calls where users link several vendors, for the tests in mcp/linking and their twins:
+ * Attacks on calls where users link several vendors, for the tests in mcp/elicitation and their twins:
  * a `requestState` and a `Mcp-Session-Id` that Alice's client got, presented in requests they were
  * not made for; a tool that fetches any URL; a vendor that requires more than the session permits.
  */
