@@ -3,7 +3,7 @@ import { fieldOf, type FieldVariable, FIELDS, type Vendor } from "@oauth-broker/
 
 const URL_TYPE = "absolute https URL (http only where egress allows it)";
 
-interface FieldVariableRow extends Readonly<Record<"type" | "description" | "example", string>> {
+export interface FieldVariableRow extends Readonly<Record<"type" | "description" | "example", string>> {
   readonly name: FieldVariable;
 }
 
