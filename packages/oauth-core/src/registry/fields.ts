@@ -3,8 +3,9 @@
  * one. What a row says is in fields/shape.ts. The catalogue, the operator's file, the variables of a
  * deployed server, discovery, connections, `/v1/explain` and the pages of docs read it.
  */
-import { ANSWER_FIELDS, REQUEST_FIELDS } from "./fields/behaviour.ts";
+import { ANSWER_FIELDS } from "./fields/answers.ts";
 import { ENDPOINT_FIELDS, type Rows } from "./fields/endpoints.ts";
+import { REQUEST_FIELDS } from "./fields/requests.ts";
 import type { FieldFacts, Shape } from "./fields/shape.ts";
 import type { Vendor } from "./vendor.ts";
 
