@@ -1,7 +1,7 @@
 /** One run of everything, from one number. */
-import { attack, type Attacker } from "./attacker.ts";
-import { createBrowser } from "./browser.ts";
-import { type Account, checkRecovery, createAccount, livePlatform } from "./platform.ts";
+import { attack, type Attacker } from "./actors/attacker.ts";
+import { createBrowser } from "./actors/browser.ts";
+import { type Account, checkRecovery, createAccount, livePlatform } from "./actors/platform.ts";
 import { clientNamed } from "./processes.ts";
 import { createRandom, type Random } from "./random.ts";
 import type { Weaken } from "./store.ts";

@@ -1,6 +1,6 @@
 /** Small scenarios for every order: what is prepared, and which requests then race. */
 import { randomBytes } from "node:crypto";
-import { type Account, codeIn, connect, createAccount, type Kept, push, visitVendor } from "./platform.ts";
+import { type Account, codeIn, connect, createAccount, type Kept, push, visitVendor } from "./actors/platform.ts";
 import type { Answer, Sent, World } from "./world.ts";
 
 export interface Scenario {
