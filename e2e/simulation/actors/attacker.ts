@@ -44,7 +44,7 @@ async function replay({ own, amongOthers }: Attacker, found: Loot, random: Rando
   }
 }
 
-/** A state of its own, with the flow's record put back meanwhile. */
+/** A state of its own, with the flow's record put back in the meantime. */
 async function useTwice(account: Account): Promise<void> {
   const path = await push(account, randomBytes(32).toString("base64url"));
   const back = path === undefined ? undefined : await visitVendor(account, path);
