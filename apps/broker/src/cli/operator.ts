@@ -46,7 +46,7 @@ export async function runOperatorCommand(
     case "keys-adopt":
       return withStores(load(), (stores) => adopt(command.revision, stores));
     case "keys-new":
-      return withStores(load(), (stores) => startAnew(command.yes, stores));
+      return withStores(load(), (stores) => startOver(command.yes, stores));
   }
 }
 
@@ -171,7 +171,7 @@ async function adopt(revision: number, stores: Stores): Promise<number> {
 }
 
 /** Says what ends before anything is done: it cannot be undone. */
-async function startAnew(yes: boolean, stores: Stores): Promise<number> {
+async function startOver(yes: boolean, stores: Stores): Promise<number> {
   if ((await stores.keyset.read({ adopt: true })) !== undefined) {
     say("There is a keyset, so nothing was changed. To replace a key: main.js keys rotate");
     return 1;
@@ -184,7 +184,7 @@ async function startAnew(yes: boolean, stores: Stores): Promise<number> {
     say("Nothing was changed. To go on: main.js keys new --yes");
     return 1;
   }
-  const revision = await keysetOf(stores).startAnew();
+  const revision = await keysetOf(stores).startOver();
   print("The broker has new keys. Running processes take them within 20 seconds.");
   print(await revisionLine(revision, stores));
   return 0;

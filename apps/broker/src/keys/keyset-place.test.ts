@@ -120,7 +120,7 @@ describe("a keyset that is gone", () => {
     expect(restarted.isLoaded()).toBe(false);
     expect(await records.get(KEYSET)).toBeUndefined();
     // The operator decides that it is lost.
-    expect(await restarted.startAnew()).toBe(3);
+    expect(await restarted.startOver()).toBe(3);
     await (await keysetOn(records, fixture, floorOf(fixture))).load();
   });
 
@@ -139,9 +139,9 @@ describe("a keyset that is gone", () => {
     const keyset = await keysetOn(records, fixture);
     await keyset.load();
     const data = await dataIn(records);
-    await expect(keyset.startAnew()).rejects.toMatchObject(refusedWith("nothing was changed"));
+    await expect(keyset.startOver()).rejects.toMatchObject(refusedWith("nothing was changed"));
     const { ours } = await stagingInProduction(fixture);
-    await expect(ours.startAnew()).rejects.toMatchObject(refusedWith("nothing was changed"));
+    await expect(ours.startOver()).rejects.toMatchObject(refusedWith("nothing was changed"));
     expect(await dataIn(records)).toEqual(data);
   });
 });

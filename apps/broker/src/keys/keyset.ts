@@ -98,7 +98,7 @@ export interface Keyset {
    * @returns its revision, above all that were in use
    * @throws OAuthError temporarily_unavailable while there is a keyset
    */
-  startAnew(): Promise<number>;
+  startOver(): Promise<number>;
   /** @throws OAuthError as `active` */
   revision(): number;
   /** For `broker keys list`: no secrets. */
@@ -244,7 +244,7 @@ export function createKeyset({
       if (adopted === undefined) throw keysUnavailable("the keyset has just changed: look again");
       return adopted;
     },
-    async startAnew() {
+    async startOver() {
       const made = await write(undefined, firstDocument(now()));
       if (made === undefined) throw keysUnavailable("there is a keyset: nothing was changed");
       return made;
