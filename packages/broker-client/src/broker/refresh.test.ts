@@ -174,6 +174,11 @@ describe("revoke", () => {
     });
   });
 
+  it("rfc7009#2.2.1 throws every other error of the broker", async () => {
+    broker.answers.set("/v1/revoke", refusal(400, { error: "invalid_grant" }));
+    await expect(client.revoke({ token: "t", connection: "c" })).rejects.toMatchObject({ code: "invalid_grant" });
+  });
+
   it("rfc7009#2.2 takes no other answer for a success", async () => {
     broker.answers.set("/v1/revoke", () => Response.json({ revoked: "perhaps" }));
     await expect(client.revoke({ token: "t", connection: "c" })).rejects.toMatchObject({ code: "invalid_response" });

@@ -51,6 +51,7 @@ describe("requireS256Challenge", () => {
 
   it("rfc7636#4.4.1 refuses a request without code_challenge", () => {
     expect(() => requireS256Challenge(undefined, "S256")).toThrow(INVALID_REQUEST);
+    expect(() => requireS256Challenge(undefined, "S256")).toThrow("code_challenge is missing");
     expect(() => requireS256Challenge(undefined, undefined)).toThrow(INVALID_REQUEST);
   });
 

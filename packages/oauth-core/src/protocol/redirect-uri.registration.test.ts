@@ -32,6 +32,7 @@ describe("requireRegistrableRedirectUri", () => {
   });
 
   it.each([
+    ["a fragment", `${REGISTERED}#x`],
     ["http outside loopback", "http://a.example/cb"],
     ["http on a look-alike of loopback", "http://127.0.0.1.a.example/cb"],
     ["http on another loopback address", "http://127.0.0.2/cb"],
@@ -55,7 +56,7 @@ describe("requireRegistrableRedirectUri", () => {
     ["escaped bytes that are not UTF-8, then a dot", "https://a.example/%2e/cb"],
     ["an escaped line break in its query", "https://a.example/cb?x=%0A"],
     ["an escaped NUL in its query", "https://a.example/cb?x=%00"],
-  ])("refuses %s", (_, uri) => {
+  ])("rfc6749#3.1.2 refuses %s", (_, uri) => {
     expect(() => requireRegistrableRedirectUri(uri)).toThrow(REFUSED);
   });
 

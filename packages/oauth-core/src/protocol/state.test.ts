@@ -194,6 +194,7 @@ describe("purpose and audience", () => {
   it("rfc7519#4.1.3 refuses a state of another deployment under the same key", async () => {
     const other = createStateCodec({ keys, audience: "https://broker.example.org", now: () => NOW });
     await expect(codec.verify(other.sign(CLAIMS))).rejects.toThrow(REFUSED);
+    await expect(codec.verify(other.sign(CLAIMS))).rejects.toMatchObject({ detail: "another audience" });
   });
 
   it("bar#CB-5 refuses another purpose's key of the same name", async () => {

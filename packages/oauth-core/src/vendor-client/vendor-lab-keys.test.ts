@@ -84,6 +84,15 @@ describe("keys", () => {
     await expect(redeem()).rejects.toMatchObject({ code: "temporarily_unavailable", extras: { retry: "restart" } });
   });
 
+  it("bar#JW-4 that are refused are not replaced by older ones", async () => {
+    const vendor = await lab.resolve();
+    const redeem = (): Promise<unknown> => lab.client.redeemCode(vendor, lab.vendor.credentials, lab.request);
+    await redeem();
+    lab.vendor.answers.set("/jwks", { status: 200, body: { keys: "none" } });
+    lab.clock.advance(601);
+    await expect(redeem()).rejects.toMatchObject({ code: "vendor_response_invalid" });
+  });
+
   it.each<[string, Parameters<Lab["vendor"]["answers"]["set"]>[1]]>([
     ["answer 503", { status: 503 }],
     ["drip", (response) => void response.writeHead(200, { "content-type": "application/json" }).write('{"keys":')],
