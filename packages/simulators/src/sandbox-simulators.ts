@@ -1,6 +1,6 @@
 /**
  * The first-class vendors in the sandbox: each a simulator with one app for the broker. What the
- * real ones ask of an organization before that is done here: the preview is approved, and an
+ * real ones ask of an organization first is done here: the preview is approved, and an
  * administrator has consented.
  */
 import {

@@ -200,7 +200,7 @@ describe("bar#BY-4 a checked token goes to no host but those of its connection",
     const { body } = await broker.post("/v1/token", refresh);
     expect(await openConnection(String(body["connection"]), "platform", broker.deps)).toMatchObject({
       hosts: ["acme.example"],
-      checkHosts: ["check.acme.example", "api.acme.example"],
+      checkHosts: ["api.acme.example", "check.acme.example"],
     });
     expect((await broker.check({ connection: String(body["connection"]) })).body).toMatchObject({ active: true });
   });

@@ -14,7 +14,7 @@ export type ConnectorState = "draft" | "active";
 /** Who registers the OAuth client, and where. */
 export type Registration =
   /**
-   * Registered with the vendor before that; the platform runs the flow and sends users' vendor
+   * Registered with the vendor already; the platform runs the flow and sends users' vendor
    * tokens.
    */
   | "pre_registered_client"

@@ -102,7 +102,7 @@ function withOwnSecret({ vendor }: VendorEntry, credentials: VendorCredentials |
 
 function warnOfSetup(read: Reader, { entry }: VendorEntry): void {
   if (entry?.setup === "vendor_approval") {
-    read.warn("VENDOR approves each organization before that: until then no user can authorize");
+    read.warn("VENDOR approves each organization first: until then no user can authorize");
   }
   if (entry?.setup === "environment_id") {
     read.warn("VENDOR needs the consent of an administrator first, once for an organization");

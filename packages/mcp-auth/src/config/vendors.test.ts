@@ -90,7 +90,7 @@ describe("several vendors", () => {
     ]);
     expect(
       warnings({ VENDORS: "main,slack,google-workspace", VENDOR_GOOGLE_WORKSPACE_CLIENT_ID: "our-google-id" }),
-    ).toEqual(["google-workspace of VENDORS approves each organization before that: until then no user can authorize"]);
+    ).toEqual(["google-workspace of VENDORS approves each organization first: until then no user can authorize"]);
   });
 
   it("and their variables are not used with VENDOR alone", () => {

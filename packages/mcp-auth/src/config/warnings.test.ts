@@ -84,7 +84,7 @@ describe("a warning reports", () => {
     [
       "an approval that must come first",
       { ...PRE_REGISTERED, ...NO_URLS, VENDOR: "google-workspace" },
-      "VENDOR approves each organization before that",
+      "VENDOR approves each organization first",
     ],
   ])("of %s", (_, environment, warning) => {
     expect(loadSettings(environment).warnings).toEqual([expect.stringContaining(warning)]);

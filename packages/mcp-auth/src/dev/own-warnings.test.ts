@@ -33,7 +33,7 @@ it("a warning about what the author has set, or about the vendor, is shown", asy
     VENDOR: "google-workspace",
     OAUTH_CLIENT_METADATA_HOSTS: "a.example",
   });
-  expect(shown).toEqual([expect.stringContaining("VENDOR approves each organization beforehand")]);
+  expect(shown).toEqual([expect.stringContaining("VENDOR approves each organization first")]);
   const { shown: unused } = await warnings({ OAUTH_MODE: "pre-registered", VENDOR: "slack", SESSION_MAX_DAYS: "3" });
   expect(unused).toEqual([expect.stringContaining("SESSION_MAX_DAYS")]);
 });

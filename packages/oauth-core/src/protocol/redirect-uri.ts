@@ -20,7 +20,7 @@ export interface VerifiedRedirect {
 
 /**
  * @param requested as received
- * @param registered the client's list, each checked by `requireRegistrableRedirectUri` before that
+ * @param registered the client's list, each checked by `requireRegistrableRedirectUri` when it was registered
  * @throws OAuthError invalid_request, reason `redirect_uri`, unless `requested` is on the list,
  *   character for character
  */
@@ -35,7 +35,7 @@ export function verifyRedirectUri(requested: string, registered: readonly string
 const LOOPBACK = /^http:\/\/(127\.0\.0\.1|\[::1\]|localhost)(?::([1-9][0-9]{0,4}))?((?:[/?].*)?)$/;
 
 /**
- * As `verifyRedirectUri`, for native clients that cannot know their port before that: a registered
+ * As `verifyRedirectUri`, for native clients that cannot know their port when they register: a registered
  * `http://127.0.0.1/…`, `http://[::1]/…` or `http://localhost/…` also matches with another port,
  * everything else equal. The user's machine decides what `localhost` resolves to, so it matches
  * only itself.

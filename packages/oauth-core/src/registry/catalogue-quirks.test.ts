@@ -37,7 +37,7 @@ const DECISIONS: Readonly<Record<string, Decision>> = {
   expires_at_absolute: ({ tokenExpiry }) => tokenExpiry !== undefined,
   expires_in_renamed: ({ tokenResponseNames }) => tokenResponseNames?.["expires_in"] !== undefined,
   extra_authorization_params: (vendor) => (vendor.authorizationParams ?? vendor.defaultResource) !== undefined,
-  // The caller says before that which of the pinned hosts it is.
+  // The caller says first which of the pinned hosts it is.
   callback_selects_token_host: (_, { placeholders }) => placeholders !== undefined,
   first_login_only_profile: saysCallback,
   form_post_callback: ({ authorizationParams }) => authorizationParams?.["response_mode"] === "form_post",

@@ -51,7 +51,7 @@ export interface IssuerTemplate {
   /** A regular expression the whole claim must match. */
   readonly pattern: string;
   /**
-   * The entry's placeholder that may name the tenant before that: a value that matches `pattern`
+   * The entry's placeholder that may name the tenant at the start: a value that matches `pattern`
    * pins it.
    */
   readonly pinnedBy?: string;

@@ -163,8 +163,13 @@ function resourceMetadata(serverUrl: string): string {
 }
 
 /** Whether ID tokens of this vendor are OpenID Connect's. */
-export function hasIdTokens({ facts: { issuer, issuesIdTokens } }: Entry): boolean {
-  return issuer !== undefined && issuesIdTokens !== false;
+export function hasIdTokens({ facts }: Entry): boolean {
+  const { issuer, issuesIdTokens, endpointsFrom, jwksUri, defaultScopes, offlineScopes } = facts;
+  if (issuer === undefined || issuesIdTokens === false) return false;
+  // The issuer of an MCP server is OAuth's alone, unless it has keys or the scope.
+  return (
+    endpointsFrom === undefined || jwksUri !== undefined || [...defaultScopes, ...offlineScopes].includes("openid")
+  );
 }
 
 /** A refresh token comes only when everything that it needs was granted. */
