@@ -219,8 +219,8 @@ function operatorsFields(parsed: ParsedVendor, known: Pick<Vendor, "tokenErrors"
 }
 
 /**
- * What the operator names takes the place of a registry vendor's own: standard endpoints that of its
- * own check of tokens and own account, an own account that of what its tokens say.
+ * What the operator names replaces what a registry vendor has of its own: standard endpoints replace
+ * its check of tokens and its account; an account replaces what its tokens say.
  */
 function withoutReplacedChecks({ tokenCheck, account, identity, ...vendor }: Vendor, parsed: ParsedVendor): Vendor {
   return {

@@ -232,7 +232,7 @@ describe("bar#TS-3 a writer of the table", () => {
     return Buffer.from(digest).toString("base64url");
   };
 
-  it("who makes a sign-in of their own that of a victim signs in nowhere", async () => {
+  it("who turns a sign-in of their own into a victim's signs in nowhere", async () => {
     const attacker = fixture.visitor();
     await attacker.open("/connections", OPERATOR);
     const id = await hashOfCookie(attacker.jar.get(HERE, "__Host-sign-in") ?? "");
@@ -240,7 +240,7 @@ describe("bar#TS-3 a writer of the table", () => {
     expect((await attacker.get("/connections")).status).toBe(303);
   });
 
-  it("who makes a flow of their own that of a victim stores no account there", async () => {
+  it("who turns a flow of their own into a victim's stores no account there", async () => {
     const attacker = fixture.visitor();
     const page = await attacker.open("/connections", OPERATOR);
     const begun = await attacker.send(page, "connect", "chat");
