@@ -35,8 +35,8 @@ interface Values {
 /** @throws Error with a sentence for the user */
 function readAsked({ seed, seeds, exhaustive }: Values): Asked {
   if (exhaustive !== undefined) {
-    const scenario = SCENARIOS[exhaustive];
-    if (scenario === undefined) throw new Error(`there is no scenario ${exhaustive}`);
+    const scenario = Object.hasOwn(SCENARIOS, exhaustive) ? SCENARIOS[exhaustive] : undefined;
+    if (scenario === undefined) throw new Error(`--exhaustive takes ${Object.keys(SCENARIOS).join(", ")}`);
     return { scenario };
   }
   const [, first, last] = /^(\d{1,9})\.\.(\d{1,9})$/.exec(seed === undefined ? seeds : `${seed}..${seed}`) ?? [];

@@ -33,7 +33,7 @@ export async function startStormFixture(processes: number): Promise<StormFixture
     // is aborted and sent again makes it slower still.
     deadlineMs: 60_000,
     requestTimeoutMs: 60_000,
-    times: { leaseSeconds: 150, storeBudgetMs: 60_000, waitMs: 120_000, commitMs: 60_000 },
+    times: { leaseSeconds: 240, vendorTimeoutMs: 60_000, storeBudgetMs: 60_000, waitMs: 180_000, commitMs: 60_000 },
     keyFile: join(folder, "key"),
     vendor: { tokenEndpoint: vendor.tokenEndpoint, clientId: vendor.clientId, clientSecret: vendor.clientSecret },
     rotates: true,
