@@ -16,7 +16,7 @@ import {
   expectRightVerifierOnly,
 } from "../../support/races/races.ts";
 
-const ROUNDS = volume({ test: 2, soak: 40 });
+const ROUNDS = volume({ test: 2, soak: 12 });
 
 let aws: AwsHarness;
 let harness: RaceHarness;
