@@ -7,7 +7,7 @@ import { withoutConditions, withoutLeases } from "./weakened.ts";
 
 /** Seeds that once broke a promise, and the issue. They run always. */
 const ONCE_RED: readonly number[] = [];
-const SEEDS = volume({ test: 100, soak: 10_000 });
+const SEEDS = volume({ test: 100, soak: 300 });
 const BATCH = 25;
 /** A batch takes some five seconds of a quiet core. */
 const LIMIT_MS = 120_000;

@@ -18,8 +18,8 @@ const HOSTED = "packages/mcp-auth/src/hosted";
 const ENGINE = "packages/oauth-core/src/brokered-code/index.ts";
 
 /** A leg that asks more of its reader is to be cut. */
-const MOST_FILES = 45;
-const MOST_LINES = 5_200;
+const MOST_FILES = 50;
+const MOST_LINES = 6_300;
 
 /** Each starts with the file that lists the steps of the leg. */
 export const LEGS: readonly Leg[] = [

@@ -2,7 +2,7 @@
 import { isReservedAuthorizationParameter } from "../../protocol/parameters.ts";
 import type { Vendor } from "../vendor.ts";
 import { checkHeaderName, checkHeaderValue, checkScope } from "./checks.ts";
-import { type Rows } from "./endpoints.ts";
+import type { Rows } from "./endpoints.ts";
 import type { ListShape, MapShape, TextShape } from "./shape.ts";
 
 const TEXT = { is: "text" } as const satisfies TextShape;
