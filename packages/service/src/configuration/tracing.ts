@@ -36,12 +36,17 @@ export type TracingVariable =
   | "OTEL_TRACES_SAMPLER_ARG"
   | "OTEL_SDK_DISABLED";
 
-/** The variables, as messages and docs/configuration.md show them. */
-export const TRACING_VARIABLES: readonly (VariableShape & {
+/** One of the variables, as text. */
+export interface TracingRow {
   readonly name: TracingVariable;
+  readonly type: string;
   readonly description: string;
+  readonly example: string;
   readonly default: string;
-})[] = [
+}
+
+/** The variables, as messages and docs/configuration.md show them. */
+export const TRACING_VARIABLES: readonly TracingRow[] = [
   {
     name: "OTEL_EXPORTER_OTLP_ENDPOINT",
     type: "http or https URL without user information, query and fragment",
