@@ -33,7 +33,7 @@ export async function countOperations(): Promise<CountTable> {
   const lines = new EventEmitter();
   const bytes = new Map<string, number>();
   const subjects = await startSubjects({
-    preload: new URL("counter.ts", import.meta.url).pathname,
+    preload: new URL("counter.ts", import.meta.url).href,
     onLine: (subject, line) => {
       if (line.startsWith('{"counts"')) lines.emit(subject, (JSON.parse(line) as { counts: Counts }).counts);
       else bytes.set(subject, (bytes.get(subject) ?? 0) + Buffer.byteLength(line) + 1);

@@ -35,6 +35,7 @@ export { defined } from "./mechanics/defined.ts";
 export { createExpiringMap, type ExpiringMap } from "./mechanics/expiring-map.ts";
 export { makeFolder } from "./mechanics/make-folder.ts";
 export { nearest } from "./mechanics/nearest.ts";
+export { matching, type PatternCheck } from "./mechanics/pattern-check.ts";
 export { createSharedCalls, type SharedCalls } from "./mechanics/shared-calls.ts";
 export { systemClock } from "./mechanics/system-clock.ts";
 export { systemTimer } from "./mechanics/system-timer.ts";
@@ -50,7 +51,7 @@ export {
   toOAuthError,
   withRestart,
 } from "./protocol/errors.ts";
-export { hmacSha256, hmacSha512 } from "./protocol/mac.ts";
+export { hmacSha256 } from "./protocol/mac.ts";
 export { parseExactJson } from "./mechanics/exact-json.ts";
 export { isJsonObject, parseJsonObject, parseJsonStrict } from "./protocol/strict-json.ts";
 export { Secret } from "./protocol/secret.ts";

@@ -15,7 +15,7 @@ export interface Head {
   readonly hash: string;
 }
 
-/** Instead of a hash if there is no line before. */
+/** The hash before the first line. */
 export const NO_LINE: string = "0".repeat(64);
 
 /** In every line of the stream. No other line has it: JSON escapes quotation marks in a value. */

@@ -33,7 +33,7 @@ import { checkVendors, type VendorRegistry } from "./vendors/vendors.ts";
  * @param env `readEnvironment()`, or any other in tests
  * @param cwd the start directory, absolute
  * @param deps.registry the built-in vendors: `REGISTRY`, or others in tests
- * @param deps.sandbox default: it runs if there is no configuration
+ * @param deps.sandbox default `default`: it runs without a configuration
  * @throws ConfigError listing every problem
  */
 export function loadConfig(

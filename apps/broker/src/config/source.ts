@@ -24,8 +24,8 @@ export interface Source {
 }
 
 /**
- * Whether the sandbox runs: if there is no configuration (`default`), whatever there is
- * (`always`), or not at all (`absent`), because the built file has none.
+ * When the sandbox runs: `default`, without a configuration; `always`; `absent`, never, because the
+ * built file has none.
  */
 export type SandboxUse = "default" | "always" | "absent";
 

@@ -47,8 +47,14 @@ export function authorizationRequest(
     redirectUri,
     state,
     scope: scope === undefined ? [] : parseScope(scope),
-    ...(codeVerifier === undefined ? {} : { codeChallenge: challengeFor(vendor, codeVerifier) }),
-    ...defined({ nonce, loginHint, prompt, resource, extra: vendorParams }),
+    ...defined({
+      codeChallenge: challengeFor(vendor, codeVerifier),
+      nonce,
+      loginHint,
+      prompt,
+      resource,
+      extra: vendorParams,
+    }),
   };
 }
 

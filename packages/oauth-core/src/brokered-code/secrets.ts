@@ -56,11 +56,6 @@ export function isIdTokenDue(
 }
 
 /** PKCE #2 by the vendor's method; for `plain` it is the verifier. */
-export function challengeFor(vendor: Pick<ResolvedVendor, "pkce">, codeVerifier: string): string;
-export function challengeFor(
-  vendor: Pick<ResolvedVendor, "pkce">,
-  codeVerifier: string | undefined,
-): string | undefined;
 export function challengeFor(
   { pkce }: Pick<ResolvedVendor, "pkce">,
   codeVerifier: string | undefined,

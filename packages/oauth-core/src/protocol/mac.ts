@@ -12,14 +12,6 @@ export function hmacSha256(key: Buffer, input: string | Buffer): Buffer {
 }
 
 /**
- * @param input text is taken as UTF-8
- * @returns 64 bytes
- */
-export function hmacSha512(key: Buffer, input: string | Buffer): Buffer {
-  return createHmac("sha512", key).update(input).digest();
-}
-
-/**
  * Whether two texts have the same UTF-8 bytes, in a time that depends only on their lengths. How
  * texts that are secret, or derived from a secret, are compared; bytes are compared with
  * timingSafeEqual, and tooling/src/code/secret-comparisons.ts refuses `===` and `.equals()`. An

@@ -2,6 +2,7 @@
  * The configuration of our services and commands: how it is read, checked and refused. No web
  * framework.
  */
+export { matching, type PatternCheck } from "@oauth-broker/oauth-core";
 export {
   type Check,
   createEnvironmentReader,
@@ -33,11 +34,9 @@ export {
   DEFAULT_IDLE_SECONDS,
   DEFAULT_MAX_CONNECTIONS,
   isLoopbackName,
-  matching,
   MOST_IDLE_SECONDS,
   MOST_MAX_CONNECTIONS,
   type Parsed,
   parseOrigin,
-  type PatternCheck,
   patternOf,
 } from "./values.ts";

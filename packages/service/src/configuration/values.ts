@@ -3,20 +3,10 @@
  * what is wrong as the end of a sentence (`must be …`), or undefined.
  */
 import { isIP } from "node:net";
+import { matching, type PatternCheck } from "@oauth-broker/oauth-core";
 
 /** A value, or what is wrong with it as the end of a sentence. */
 export type Parsed<T> = { readonly value: T } | { readonly problem: string };
-
-/** A check by a regular expression, which a JSON Schema can repeat. */
-export interface PatternCheck {
-  (value: string): string | undefined;
-  readonly pattern: RegExp;
-}
-
-/** @param problem the end of a sentence (`must be …`) */
-export function matching(pattern: RegExp, problem: string): PatternCheck {
-  return Object.assign((value: string) => (pattern.test(value) ? undefined : problem), { pattern });
-}
 
 /** The regular expression of a check, for a JSON Schema; undefined for a check by other means. */
 export function patternOf(check: ((value: string) => string | undefined) | undefined): string | undefined {

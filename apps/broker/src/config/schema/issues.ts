@@ -27,7 +27,7 @@ export function problemsOfIssues(
   return problems.filter(({ path }, at) => problems.findIndex((problem) => problem.path === path) === at);
 }
 
-/** What zod says of a value that is no section, or no word. */
+/** How zod calls a value of another kind: a text for a section, an unknown word. */
 const OTHER_KIND: ReadonlySet<string> = new Set(["invalid_type", "invalid_value"]);
 
 /** Of a word or a section: what is wrong in the section, if one is written. */

@@ -219,8 +219,8 @@ function operatorsFields(parsed: ParsedVendor, known: Pick<Vendor, "tokenErrors"
 }
 
 /**
- * What the operator names replaces what a registry vendor has of its own: standard endpoints replace
- * its check of tokens and its account; an account replaces what its tokens say.
+ * The operator's fields replace those of the registry's entry: standard endpoints replace its check of
+ * tokens and its account; an account replaces what its tokens say.
  */
 function withoutReplacedChecks({ tokenCheck, account, identity, ...vendor }: Vendor, parsed: ParsedVendor): Vendor {
   return {

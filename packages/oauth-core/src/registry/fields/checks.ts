@@ -1,6 +1,6 @@
 /** What texts of a vendor's fields may be: for entries, and with the same words for operators. */
+import { matching, type PatternCheck } from "../../mechanics/pattern-check.ts";
 import { isScopeToken } from "../../protocol/scope.ts";
-import type { TextCheck } from "./shape.ts";
 
 /** Headers of a token request that say what it is, and who asks: never an entry's. */
 export const OWN_TOKEN_HEADERS: ReadonlySet<string> = new Set([
@@ -18,15 +18,6 @@ export const OWN_TOKEN_HEADERS: ReadonlySet<string> = new Set([
   "transfer-encoding",
   "upgrade",
 ]);
-
-/** A check by a pattern, which broker.schema.json repeats. */
-export interface PatternCheck extends TextCheck {
-  readonly pattern: RegExp;
-}
-
-function matching(pattern: RegExp, problem: string): PatternCheck {
-  return Object.assign((value: string) => (pattern.test(value) ? undefined : problem), { pattern });
-}
 
 /** A name, or several with dots between them; digits are a position in a list. */
 export const checkMemberPath: PatternCheck = matching(
