@@ -53,7 +53,7 @@ async function documents(): Promise<[path: string, content: string][]> {
   const { serviceJsonSchema } = await import("../../apps/platform/src/deploy/service-file/json-schema.ts");
   const { deployFiles } = await import("./deploy/files.ts");
   const { REGISTRY } = await import("../../packages/oauth-core/src/registry/registry.ts");
-  const { FIRST_CLASS } = await import("../../packages/oauth-core/src/registry/first-class.ts");
+  const { FIRST_CLASS } = await import("../../packages/oauth-core/src/registry/first-class/first-class.ts");
   const { defineVendor } = await import("../../packages/oauth-core/src/registry/vendor.ts");
   return [
     ["docs/standards.md", renderStandards(indexStandards(readSources(EVERYTHING)))],

@@ -197,7 +197,8 @@ describe("small folders", () => {
     for (const name of [`${CORE}/protocol`, `${CORE}/testing`, "e2e/bench", "tooling/src"]) {
       expect(folder(name, 13), name).toEqual([expect.objectContaining({ rule: "small folders" })]);
     }
-    expect(folder(`${CORE}/vendors`, 13)).toEqual([]);
+    expect(folder(`${CORE}/registry/first-class`, 13)).toEqual([]);
+    expect(folder(`${CORE}/registry`, 13)).toEqual([expect.objectContaining({ rule: "small folders" })]);
   });
 });
 

@@ -331,4 +331,5 @@ export const MANY_LINES = 250;
  * and the list of mutations for one subject.
  */
 export const MAX_FILES = 12;
-export const MAY_BE_LARGE = /(^|\/)(vendors|registry)(\/|$)|^packages\/simulators\/|^tooling\/src\/mutate\/list$/;
+export const MAY_BE_LARGE =
+  /^packages\/oauth-core\/src\/registry\/first-class$|^packages\/simulators\/|^tooling\/src\/mutate\/list$/;

@@ -67,8 +67,8 @@ function hashes(folder: string): Map<string, string> {
 }
 
 const NEW_VENDOR = `/** Made up; facts of today. */
-import type { RegistryEntry } from "./registry-entry.ts";
-import { defineVendor } from "./vendor.ts";
+import type { RegistryEntry } from "../entry/registry-entry.ts";
+import { defineVendor } from "../vendor.ts";
 
 export const acmeForms: RegistryEntry = {
   vendor: defineVendor({
@@ -104,7 +104,7 @@ it.each(COMMANDS)(
   async () => {
     const copy = copyOfRepository();
     const before = hashes(copy);
-    const file = "packages/oauth-core/src/registry/acme-forms.ts";
+    const file = "packages/oauth-core/src/registry/first-class/acme-forms.ts";
     writeFileSync(join(copy, file), NEW_VENDOR);
     await run(process.execPath, ["tooling/src/main.ts", "write"], { cwd: copy });
 

@@ -1,5 +1,5 @@
 /**
- * packages/oauth-core/src/registry/first-class.ts: the list of the vendors' own files, so that a
+ * packages/oauth-core/src/registry/first-class/first-class.ts: the list of the vendors' own files, so that a
  * new vendor is only its file. A file is a vendor's when it exports a RegistryEntry; the export has
  * the name of the file in camelCase. And what these entries state, as data for the vendors that are
  * simulated from it: those import nothing of the registry.
@@ -8,7 +8,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../sources.ts";
 
-const FOLDER = "packages/oauth-core/src/registry";
+const FOLDER = "packages/oauth-core/src/registry/first-class";
 
 export const FIRST_CLASS_PATH = `${FOLDER}/first-class.ts`;
 
@@ -18,14 +18,10 @@ export function renderFirstClass(root: string = ROOT): string {
     .filter((name) => /^[a-z0-9]+(-[a-z0-9]+)*\.ts$/.test(name))
     .sort()
     .flatMap((file) => vendorOf(file, readFileSync(join(root, FOLDER, file), "utf8")));
-  const imports = vendors.map(({ file, name }) => [`./${file}`, `import { ${name} } from "./${file}";`] as const);
-  const type = ["./registry-entry.ts", `import type { RegistryEntry } from "./registry-entry.ts";`] as const;
   return `// Generated. Remake: npm run docs
 /** The vendors with a separate file. Listed by registry/registry.ts. */
-${[...imports, type]
-  .toSorted(([a], [b]) => (a < b ? -1 : 1))
-  .map(([, line]) => line)
-  .join("\n")}
+import type { RegistryEntry } from "../entry/registry-entry.ts";
+${vendors.map(({ file, name }) => `import { ${name} } from "./${file}";`).join("\n")}
 
 export const FIRST_CLASS: readonly RegistryEntry[] = [
 ${vendors.map(({ name }) => `  ${name},\n`).join("")}];

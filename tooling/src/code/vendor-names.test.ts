@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { parseSource, readSources } from "../sources.ts";
 import { checkVendorNames } from "./vendor-names.ts";
 
-const FOLDER = "packages/oauth-core/src/registry";
+const FOLDER = "packages/oauth-core/src/registry/first-class";
 const VENDOR = parseSource(
   `${FOLDER}/linear.ts`,
   `export const linear = { vendor: defineVendor({ id: "linear", tokenEndpoint: "https://mcp.linear.app/token" }),

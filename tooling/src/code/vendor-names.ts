@@ -6,7 +6,7 @@
 import type { Violation } from "./boundaries.ts";
 import type { SourceFile } from "../sources.ts";
 
-const FOLDER = "packages/oauth-core/src/registry/";
+const FOLDER = "packages/oauth-core/src/registry/first-class/";
 
 /**
  * Names of vendors that decide nothing, each with the reason. A host of the list, or an id as it is

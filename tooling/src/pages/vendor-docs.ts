@@ -2,7 +2,7 @@
  * docs/vendors.md, from the registry: the vendors with their own files in detail, then the enabled
  * entries of the catalogue by kind, then the disabled ones with the reason. One line each.
  */
-import { capabilitiesOf, type RegistryEntry } from "../../../packages/oauth-core/src/registry/registry-entry.ts";
+import { capabilitiesOf, type RegistryEntry } from "../../../packages/oauth-core/src/registry/entry/registry-entry.ts";
 import { fillsRegistrableDomain } from "../../../packages/oauth-core/src/protocol/placeholders.ts";
 import type { SourcedFact } from "../../../packages/oauth-core/src/testing/vendor-witnesses/sources-of-facts.ts";
 import { generated, table } from "./markdown.ts";

@@ -19,7 +19,7 @@ Exit code: 0 found; 1 nothing found; 2 wrong arguments.`;
 
 export const NEW_HELP = `Usage: npm run vendor -- new --issuer URL [--id ID] [--name NAME]
 
-Reads the metadata of an issuer and writes packages/oauth-core/src/registry/ID.ts. Overwrites no file.
+Reads the metadata of an issuer and writes packages/oauth-core/src/registry/first-class/ID.ts. Overwrites no file.
 
   --issuer URL   as the metadata names it, byte for byte
   --id ID        default: from the host

@@ -21,7 +21,7 @@ export type Command =
   | ({ readonly name: "stale" } & StaleOptions)
   | ({ readonly name: "try" } & TryOptions);
 
-const VENDORS = join(ROOT, "packages/oauth-core/src/registry");
+const VENDORS = join(ROOT, "packages/oauth-core/src/registry/first-class");
 
 const FIXTURES = join(ROOT, "packages/simulators/src/vendors/fixtures");
 

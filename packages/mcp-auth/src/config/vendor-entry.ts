@@ -13,6 +13,7 @@ import {
 } from "@oauth-broker/oauth-core/protocol";
 import {
   addressOf,
+  checkMemberPath,
   defineVendor,
   fieldOf,
   FIELDS,
@@ -147,7 +148,9 @@ type Members = readonly [string, ...string[]];
 
 function readIdentity(read: Reader): Members | undefined {
   const text = read.text("VENDOR_IDENTITY", (written) =>
-    split(written).every((path) => PATH.test(path)) ? undefined : "must be paths of members, separated by commas",
+    split(written).every((path) => checkMemberPath(path) === undefined)
+      ? undefined
+      : "must be paths of members, separated by commas",
   );
   const [first, ...rest] = text === undefined ? [] : split(text);
   return first === undefined ? undefined : [first, ...rest];
@@ -156,9 +159,6 @@ function readIdentity(read: Reader): Members | undefined {
 function split(written: string): string[] {
   return written.split(",").map((path) => path.trim());
 }
-
-/** Names with dots between them; digits are a position in a list. */
-const PATH = /^[\w:/-]+(\.[\w:/-]+)*$/;
 
 /** Without its ID tokens, which it issues only if `openid` is requested. */
 function identifiesByItself(vendor: Vendor): boolean {

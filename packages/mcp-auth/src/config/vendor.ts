@@ -80,7 +80,7 @@ function scopesIn(given: string, { scopeSeparator }: Pick<Vendor, "scopeSeparato
   const scopes = parseScope(given);
   if (given.includes(",")) read.refuse("VENDOR_SCOPES", "has a comma: separate scopes by spaces");
   else if (scopeSeparator !== " " && scopes.some((scope) => scope.includes(scopeSeparator))) {
-    read.refuse("VENDOR_SCOPES", "must have spaces between scopes, also if the vendor has something else");
+    read.refuse("VENDOR_SCOPES", "must have spaces between scopes, even if the vendor has another separator");
   }
   return scopes;
 }

@@ -9,10 +9,10 @@
 import { defined } from "../mechanics/defined.ts";
 import { fillsRegistrableDomain, type PlaceholderSpec, type PlaceholderSpecs } from "../protocol/placeholders.ts";
 import data from "./catalogue.json" with { type: "json" };
-import type { ClientsOf } from "./clients-of.ts";
+import type { ClientsOf } from "./entry/clients-of.ts";
 import type { FieldBy } from "./fields.ts";
-import type { EndpointVerification, RegistryEntry, Verification } from "./registry-entry.ts";
-import type { Sunset } from "./sunset.ts";
+import type { EndpointVerification, RegistryEntry, Verification } from "./entry/registry-entry.ts";
+import type { Sunset } from "./entry/sunset.ts";
 import { defineVendor, type Vendor } from "./vendor.ts";
 
 /** What an entry states of a vendor in the members of `Vendor`; absent: its default. */

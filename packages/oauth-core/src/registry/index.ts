@@ -10,7 +10,7 @@ export {
   type Verification,
 } from "./registry.ts";
 export type { ScopeRefusal } from "./account.ts";
-export { type ClientsOf, tenantPlaceholders, usualClientsOf } from "./clients-of.ts";
+export { type ClientsOf, tenantPlaceholders, usualClientsOf } from "./entry/clients-of.ts";
 export { TOKEN_ERROR_CODES } from "./dialect.ts";
 export {
   addressOf,
@@ -40,7 +40,7 @@ export {
 export { withoutIssuer, withoutTokenRecipients } from "./moved-vendor.ts";
 export { type OperatorsVendor, withOperatorsFields } from "./operators-vendor.ts";
 export { searchVendors } from "./search.ts";
-export { hasEnded, type Sunset, urlsThatEnd } from "./sunset.ts";
+export { hasEnded, type Sunset, urlsThatEnd } from "./entry/sunset.ts";
 export {
   DEFAULT_ID_TOKEN_ALGS,
   defineVendor,

@@ -26,7 +26,7 @@ describe("the registry", () => {
       expect(vendor.id).toBe(id);
       expect(id).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*$/);
       if (verification.status === "first-class")
-        expect(existsSync(new URL(`${id}.ts`, import.meta.url)), id).toBe(true);
+        expect(existsSync(new URL(`first-class/${id}.ts`, import.meta.url)), id).toBe(true);
     }
   });
 

@@ -4,9 +4,9 @@
  * id.
  */
 import { CATALOGUE, catalogueEntry } from "./catalogue.ts";
-import { FIRST_CLASS } from "./first-class.ts";
+import { FIRST_CLASS } from "./first-class/first-class.ts";
 import { lazyMap } from "./lazy-map.ts";
-import type { RegistryEntry } from "./registry-entry.ts";
+import type { RegistryEntry } from "./entry/registry-entry.ts";
 
 export {
   capabilitiesOf,
@@ -16,7 +16,7 @@ export {
   type VendorCapabilities,
   type VendorSetup,
   type Verification,
-} from "./registry-entry.ts";
+} from "./entry/registry-entry.ts";
 
 /**
  * By `vendor.id`, in the order they are listed; an alias of an entry finds it as well. A catalogue

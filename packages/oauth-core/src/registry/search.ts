@@ -2,7 +2,7 @@
  * Finds vendors by what a user would type: a part of an id, a name or an alias, in any case and with
  * or without spaces. Used by the list of the broker and by the vendor tools.
  */
-import type { RegistryEntry } from "./registry-entry.ts";
+import type { RegistryEntry } from "./entry/registry-entry.ts";
 
 type Named = Pick<RegistryEntry, "vendor" | "aliases">;
 

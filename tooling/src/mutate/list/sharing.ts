@@ -136,7 +136,7 @@ export const SHARING_DEFENCES: readonly Mutation[] = [
   {
     defence: "Tenants issue the clients where an unlisted value is in a host of the secret",
     rows: ["XA-2"],
-    file: "packages/oauth-core/src/registry/clients-of.ts",
+    file: "packages/oauth-core/src/registry/entry/clients-of.ts",
     find: '!isListed(specs[name])) ? "tenant" : "vendor"',
     replace: '!isListed(specs[name])) && vendor.tokenEndpoint === "" ? "tenant" : "vendor"',
     tests: [TENANTS],

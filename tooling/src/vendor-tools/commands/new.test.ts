@@ -11,11 +11,11 @@ import { runInProcess } from "../testing/in-process.ts";
 import { goodMetadata, startMetadataServer } from "../testing/metadata-server.ts";
 import { runVendorTool, temporaryFolder } from "../testing/vendor-process.ts";
 
-const VENDORS = pathToFileURL(join(ROOT, "packages/oauth-core/src/registry/")).href;
+const REGISTRY_FOLDER = pathToFileURL(join(ROOT, "packages/oauth-core/src/registry/")).href;
 
 /** The file as the registry would load it. */
 async function load(folder: string, id: string, name: string): Promise<RegistryEntry> {
-  const text = readFileSync(join(folder, `${id}.ts`), "utf8").replaceAll('from "./', `from "${VENDORS}`);
+  const text = readFileSync(join(folder, `${id}.ts`), "utf8").replaceAll('from "../', `from "${REGISTRY_FOLDER}`);
   const path = join(folder, `${id}.loaded.ts`);
   writeFileSync(path, text);
   return ((await import(/* @vite-ignore */ pathToFileURL(path).href)) as Record<string, RegistryEntry>)[name]!;

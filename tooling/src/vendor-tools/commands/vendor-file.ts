@@ -17,8 +17,8 @@ export function vendorFile(vendor: VendorFacts, { checkedOn, sources }: FileAbou
  *
  * What metadata does not tell has its default and is still to be found out (docs/adding-a-vendor.md).
  */
-import type { RegistryEntry } from "./registry-entry.ts";
-import { defineVendor } from "./vendor.ts";
+import type { RegistryEntry } from "../entry/registry-entry.ts";
+import { defineVendor } from "../vendor.ts";
 
 export const ${exportName(vendor.id)}: RegistryEntry = {
   vendor: defineVendor({

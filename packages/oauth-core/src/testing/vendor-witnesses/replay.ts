@@ -5,7 +5,7 @@
 import type { JsonObject, JsonValue } from "../../ports.ts";
 import { Secret } from "../../protocol/secret.ts";
 import { REGISTRY } from "../../registry/registry.ts";
-import type { RegistryEntry } from "../../registry/registry-entry.ts";
+import type { RegistryEntry } from "../../registry/entry/registry-entry.ts";
 import type { ResolvedVendor, VendorCredentials } from "../../registry/vendor.ts";
 import {
   createVendorClient,

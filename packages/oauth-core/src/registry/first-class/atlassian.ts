@@ -8,8 +8,8 @@
  * token; a dead one is answered 403. Revocation is not documented; the metadata names it since
  * 2026-09 (last seen 2026-10-10), so it is taken for that of RFC 7009.
  */
-import type { RegistryEntry } from "./registry-entry.ts";
-import { defineVendor } from "./vendor.ts";
+import type { RegistryEntry } from "../entry/registry-entry.ts";
+import { defineVendor } from "../vendor.ts";
 
 const ISSUER = "https://auth.atlassian.com/VCeDsk8ZHncYF1g234fKtc4lNipbBhu3";
 /**

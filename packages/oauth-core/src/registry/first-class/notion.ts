@@ -5,8 +5,8 @@
  * One scope, `default`: the user picks pages. Tokens are revoked at the token endpoint. The
  * protected resource is the bare origin although the server is at `/mcp`.
  */
-import type { RegistryEntry } from "./registry-entry.ts";
-import { defineVendor } from "./vendor.ts";
+import type { RegistryEntry } from "../entry/registry-entry.ts";
+import { defineVendor } from "../vendor.ts";
 
 export const notion: RegistryEntry = {
   vendor: defineVendor({

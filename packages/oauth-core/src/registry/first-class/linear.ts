@@ -6,8 +6,8 @@
  * Tokens are revoked at the token endpoint. Newer metadata advertises `iss` on the callback, so
  * metadata is asked.
  */
-import type { RegistryEntry } from "./registry-entry.ts";
-import { defineVendor } from "./vendor.ts";
+import type { RegistryEntry } from "../entry/registry-entry.ts";
+import { defineVendor } from "../vendor.ts";
 
 export const linear: RegistryEntry = {
   vendor: defineVendor({

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { fixedClock } from "../testing/fixed-clock.ts";
-import { CATALOGUE } from "./catalogue.ts";
-import { REGISTRY } from "./registry.ts";
+import { fixedClock } from "../../testing/fixed-clock.ts";
+import { CATALOGUE } from "../catalogue.ts";
+import { REGISTRY } from "../registry.ts";
 import { hasEnded, type Sunset, urlsThatEnd } from "./sunset.ts";
 
 const SUNSET: Sunset = {

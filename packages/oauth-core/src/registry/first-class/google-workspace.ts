@@ -8,8 +8,8 @@
  * refresh token comes with `access_type=offline` and a consent page only, and stays. Granted scopes
  * may be fewer than asked. Revoking any token ends the whole grant.
  */
-import type { RegistryEntry } from "./registry-entry.ts";
-import { defineVendor } from "./vendor.ts";
+import type { RegistryEntry } from "../entry/registry-entry.ts";
+import { defineVendor } from "../vendor.ts";
 
 export const googleWorkspace: RegistryEntry = {
   vendor: defineVendor({

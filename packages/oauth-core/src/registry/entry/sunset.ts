@@ -2,7 +2,7 @@
  * What a vendor has announced to end, with its day. Part of an entry of the catalogue; the broker
  * warns of it at start and, from that day on, starts no flow at an endpoint that ends.
  */
-import type { Clock } from "../ports.ts";
+import type { Clock } from "../../ports.ts";
 
 /** Something a vendor ends on a day that it has announced. */
 export interface Sunset {

@@ -9,8 +9,8 @@
  * `offline_access` was asked; a refresh then ends the old pair at once. Scopes of a GitHub App are
  * ignored: its installation decides.
  */
-import type { RegistryEntry } from "./registry-entry.ts";
-import { defineVendor } from "./vendor.ts";
+import type { RegistryEntry } from "../entry/registry-entry.ts";
+import { defineVendor } from "../vendor.ts";
 
 export const github: RegistryEntry = {
   vendor: defineVendor({

@@ -3,8 +3,8 @@
  * its own. A secret that one tenant issued is sent to no other: the tenant runs the host that
  * receives it. Used if an operator's credentials are configured and chosen.
  */
-import { isListed, placeholderNames, type PlaceholderSpecs } from "../protocol/placeholders.ts";
-import type { Vendor } from "./vendor.ts";
+import { isListed, placeholderNames, type PlaceholderSpecs } from "../../protocol/placeholders.ts";
+import type { Vendor } from "../vendor.ts";
 
 /** `vendor`: a client is good at every tenant. `tenant`: at the one that issued it. */
 export type ClientsOf = "vendor" | "tenant";

@@ -9,8 +9,8 @@
  * workspace may hold an app back until an administrator approves it: the user is then not sent to
  * the callback.
  */
-import type { RegistryEntry } from "./registry-entry.ts";
-import { defineVendor } from "./vendor.ts";
+import type { RegistryEntry } from "../entry/registry-entry.ts";
+import { defineVendor } from "../vendor.ts";
 
 export const slack: RegistryEntry = {
   vendor: defineVendor({

@@ -4,9 +4,9 @@
  * listed by registry.ts.
  */
 import type { ClientsOf } from "./clients-of.ts";
-import type { PlaceholderSpecs } from "../protocol/placeholders.ts";
+import type { PlaceholderSpecs } from "../../protocol/placeholders.ts";
 import type { Sunset } from "./sunset.ts";
-import type { PkceMethod, Vendor } from "./vendor.ts";
+import type { PkceMethod, Vendor } from "../vendor.ts";
 
 /**
  * `vendor_approval`: the vendor approves each organization before any flow. `environment_id`: the

@@ -10,9 +10,9 @@
  * names the user's tenant. An AADSTS number carries the cause of an error, of which `error` keeps
  * little: missing administrator consent looks like a user who has cancelled.
  */
-import type { RegistryEntry } from "./registry-entry.ts";
-import type { JsonObject } from "../ports.ts";
-import { defineVendor } from "./vendor.ts";
+import type { RegistryEntry } from "../entry/registry-entry.ts";
+import type { JsonObject } from "../../ports.ts";
+import { defineVendor } from "../vendor.ts";
 
 const AGENT_365_TOOLS = "ea9ffc3e-8a23-4a7d-836d-234d7c7565c1";
 const GUID = "[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}";

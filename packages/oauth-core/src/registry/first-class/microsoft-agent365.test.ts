@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { mapCallbackError } from "../vendor-client/authorization/error.ts";
+import { mapCallbackError } from "../../vendor-client/authorization/error.ts";
 import { microsoftAgent365 } from "./microsoft-agent365.ts";
 
 const { vendor } = microsoftAgent365;
