@@ -11,7 +11,7 @@ let now: ReturnType<typeof fixedClock>;
 let records: ReturnType<typeof memoryRecordStore>;
 let calls: number;
 /** Two of them on one store act as two processes towards the record. */
-const flight = (): SingleFlight => createSingleFlight({ records, now });
+const flight = (): SingleFlight => createSingleFlight({ records, now, timer: systemTimer });
 const answer = (n: number): VendorTokens => ({ accessToken: `access-${n}`, tokenType: "Bearer", vendorData: {} });
 const call = async (): Promise<VendorTokens> => answer(++calls);
 /** What equal callers present. */
@@ -166,7 +166,7 @@ it("waits 15 s for another caller's call, however slow the store is, and only re
 
 it("hands out the answer even when it cannot be kept", async () => {
   const broken = { ...records, advance: async () => Promise.reject(new Error("store is gone")) };
-  const answered = await createSingleFlight({ records: broken, now }).run(refreshOf(), call);
+  const answered = await createSingleFlight({ records: broken, now, timer: systemTimer }).run(refreshOf(), call);
   expect(answered.accessToken).toBe("access-1");
 });
 
@@ -192,7 +192,10 @@ it("bar#RF-1 a holder that lost its lease hands out its own answer and leaves th
  */
 async function lateFailure(ofZombie: RecordStore): Promise<number> {
   const [slow, quick] = [Promise.withResolvers<VendorTokens>(), Promise.withResolvers<VendorTokens>()];
-  const zombie = createSingleFlight({ records: unanswering(ofZombie), now }).run(refreshOf(), () => slow.promise);
+  const zombie = createSingleFlight({ records: unanswering(ofZombie), now, timer: systemTimer }).run(
+    refreshOf(),
+    () => slow.promise,
+  );
   await new Promise((resolve) => setTimeout(resolve, 10));
   now.advance(30);
   const heir = flight().run(refreshOf(), () => quick.promise);
@@ -226,7 +229,7 @@ it("twin: a holder that ends any lease lets a third caller send the token a seco
 });
 
 it("when a holder cannot store its failure, the next caller tries at once", async () => {
-  const failing = createSingleFlight({ records: unanswering(records), now });
+  const failing = createSingleFlight({ records: unanswering(records), now, timer: systemTimer });
   const down = new OAuthError("temporarily_unavailable", "down");
   await expect(failing.run(refreshOf(), async () => Promise.reject(down))).rejects.toBe(down);
   expect((await flight().run(refreshOf(), call)).accessToken).toBe("access-1");
@@ -240,7 +243,7 @@ it.each<[string, (store: RecordStore) => Partial<RecordStore>]>([
   if (fault(records).advance !== undefined) {
     await expect(flight().run(refreshOf(), async () => Promise.reject(dead))).rejects.toBe(dead);
   }
-  const unlucky = createSingleFlight({ records: { ...records, ...fault(records) }, now });
+  const unlucky = createSingleFlight({ records: { ...records, ...fault(records) }, now, timer: systemTimer });
   await expect(unlucky.run(refreshOf(), call)).rejects.toThrow("the store did not answer");
   expect((await records.get({ kind: "refresh", id: "id" }))?.stage).toBe("calling");
   expect(calls).toBe(0);
@@ -251,7 +254,7 @@ it("a lease that could not be ended at once is ended later", async () => {
   const { advance } = records;
   const failing = vi.fn<RecordStore["advance"]>(advance);
   for (let times = 0; times < 3; times += 1) failing.mockRejectedValueOnce(new Error("the store did not answer"));
-  const unlucky = createSingleFlight({ records: { ...records, advance: failing }, now });
+  const unlucky = createSingleFlight({ records: { ...records, advance: failing }, now, timer: systemTimer });
   const down = new OAuthError("temporarily_unavailable", "down");
   await expect(unlucky.run(refreshOf(), async () => Promise.reject(down))).rejects.toBe(down);
   expect((await flight().run(refreshOf(), call)).accessToken).toBe("access-1");
@@ -273,7 +276,7 @@ it.each([
     leases = create.mock.calls.length;
     return call();
   };
-  await createSingleFlight({ records: { ...records, create }, now }).run(refreshOf(), counting);
+  await createSingleFlight({ records: { ...records, create }, now, timer: systemTimer }).run(refreshOf(), counting);
   expect([calls, leases]).toEqual([1, nth]);
 });
 
@@ -345,6 +348,7 @@ it("bar#RF-1 takes over the failure it has read, and no success that came in bet
   const late = createSingleFlight({
     records: { ...records, get: (key, options) => (reads++ === 0 ? Promise.resolve(stale) : get(key, options)) },
     now,
+    timer: systemTimer,
   });
   expect((await late.run(refreshOf(), call)).accessToken).toBe("access-1");
   expect(calls).toBe(1);

@@ -17,7 +17,6 @@ import {
   parseExactJson,
   type RecordKey,
   type StoredRecord,
-  systemTimer,
   type Timer,
   toOAuthError,
 } from "@oauth-broker/oauth-core";
@@ -75,14 +74,12 @@ type Settled =
     };
 
 interface SingleFlightOptions extends Pick<Deps, "records" | "now"> {
-  /** Default: the system's. */
-  readonly timer?: Timer;
+  readonly timer: Timer;
   /** Called for each answer that came without a vendor call of its own. */
   readonly onReplay?: () => void;
 }
 
 interface SingleFlightDeps extends SingleFlightOptions {
-  readonly timer: Timer;
   readonly leftBehind: LeftBehind;
   readonly share: ReplayShare;
 }
@@ -93,9 +90,9 @@ export function singleFlightId(parts: readonly string[]): string {
 }
 
 export function createSingleFlight(options: SingleFlightOptions): SingleFlight {
-  const { records, now, timer = systemTimer } = options;
+  const { records, now, timer } = options;
   const leftBehind = createLeftBehind({ records, now, timer });
-  const deps = { ...options, timer, leftBehind, share: createReplayShare(now) };
+  const deps = { ...options, leftBehind, share: createReplayShare(now) };
   const running = createSharedCalls<VendorTokens>();
   return {
     run(refresh, call) {
