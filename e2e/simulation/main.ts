@@ -5,8 +5,9 @@
 import { readProgram } from "../support/program.ts";
 import { runEveryOrder } from "./every-order.ts";
 import { runSeed } from "./run-seed.ts";
-import { type Scenario, SCENARIOS } from "./scenarios.ts";
+import { SCENARIOS } from "./scenarios.ts";
 
+const NAMES = [...Object.keys(SCENARIOS), "all"];
 const HELP = `Usage: npm run simulate -- [OPTIONS]
 
 Runs brokers, a store, a vendor, users, a platform and an attacker in one process and in virtual time. The seed decides
@@ -16,14 +17,14 @@ e2e/simulation/README.md are checked.
   --seeds A..B           these seeds (default 1..100); prints those that broke a promise
   --seed N               one seed, and its story
   --exhaustive SCENARIO  every order of the store's and the vendor's answers; the story of the first that is broken:
-                         ${Object.keys(SCENARIOS).join(", ")}
+                         ${NAMES.join(", ")}
   -h, --help             this text
   -v, --version          the version
 
 Exits with 1 when a promise was broken.`;
 
 type Asked =
-  | { readonly scenario: Scenario }
+  | { readonly scenarios: readonly string[] }
   | { readonly first: number; readonly last: number; readonly isTold: boolean };
 
 interface Values {
@@ -35,9 +36,8 @@ interface Values {
 /** @throws Error with a sentence for the user */
 function readAsked({ seed, seeds, exhaustive }: Values): Asked {
   if (exhaustive !== undefined) {
-    const scenario = Object.hasOwn(SCENARIOS, exhaustive) ? SCENARIOS[exhaustive] : undefined;
-    if (scenario === undefined) throw new Error(`--exhaustive takes ${Object.keys(SCENARIOS).join(", ")}`);
-    return { scenario };
+    if (!NAMES.includes(exhaustive)) throw new Error(`--exhaustive takes ${NAMES.join(", ")}`);
+    return { scenarios: exhaustive === "all" ? Object.keys(SCENARIOS) : [exhaustive] };
   }
   const [, first, last] = /^(\d{1,9})\.\.(\d{1,9})$/.exec(seed === undefined ? seeds : `${seed}..${seed}`) ?? [];
   if (first === undefined || last === undefined) throw new Error("a seed is a number, and seeds are two: 1..1000");
@@ -47,14 +47,20 @@ function readAsked({ seed, seeds, exhaustive }: Values): Asked {
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
+async function runScenarios(names: readonly string[]): Promise<boolean> {
+  let isKept = true;
+  for (const name of names) {
+    const { orders, broken, story } = await runEveryOrder(SCENARIOS[name]!);
+    for (const line of [...story.slice(broken.length > 0 ? 0 : story.length), ...broken]) say(line);
+    say(`${name}: ${orders} orders, ${broken.length === 0 ? "every promise kept" : "the last broke a promise"}`);
+    isKept &&= broken.length === 0;
+  }
+  return isKept;
+}
+
 /** @returns whether every promise was kept */
 async function run(given: Asked): Promise<boolean> {
-  if ("scenario" in given) {
-    const { orders, broken, story } = await runEveryOrder(given.scenario);
-    for (const line of [...story.slice(broken.length > 0 ? 0 : story.length), ...broken]) say(line);
-    say(`${orders} orders, ${broken.length === 0 ? "every promise kept" : "the last of them broke a promise"}`);
-    return broken.length === 0;
-  }
+  if ("scenarios" in given) return runScenarios(given.scenarios);
   const { first, last, isTold } = given;
   let count = 0;
   for (let seed = first; seed <= last; seed += 1) {
