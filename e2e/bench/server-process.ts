@@ -36,7 +36,7 @@ const START_MS = 120_000;
 const STOP_MS = 20_000;
 const KEPT_CHARACTERS = 4_000;
 
-/** One listener for all of them, however many run. */
+/** One listener for all of them. */
 const running = new Set<ChildProcess>();
 process.once("exit", () => {
   for (const child of running) child.kill("SIGKILL");

@@ -129,7 +129,7 @@ function readResults(folder: string): SuiteRun["scenarios"] {
   );
 }
 
-/** @returns the scenarios that count for a revision, frozen at its release */
+/** @returns the scenarios that apply to a revision, frozen at its release */
 export function scoredScenarios(revision: Revision, half: "server" | "client" = "server"): string[] {
   const file = join(COMMAND, "..", "..", "requirements", `${revision}.yaml`);
   const list = new RegExp(`^${half}:\\n((?: {2}- .+\\n)+)`, "m").exec(readFileSync(file, "utf8"))?.[1] ?? "";

@@ -5,7 +5,9 @@ import type { ServiceProcess } from "../support/service-process.ts";
 import { type Balancer, isReadyAt } from "./balancer.ts";
 
 export interface Fleet {
-  /** Replaces each process by one of this build: the new one is ready before the old one gets SIGTERM. */
+  /**
+   * Replaces each process by one of this build, which is ready before the old process gets SIGTERM.
+   */
   rollTo(bundle: string): Promise<void>;
   /** SIGKILL to the first process. @returns starts another in its place */
   kill(): Promise<() => Promise<void>>;

@@ -37,7 +37,9 @@ export interface Promised {
   readonly cut?: boolean;
   /** So many operations may have to start again although no connection was cut. */
   readonly lost?: number;
-  /** Every answer comes within this time; what is lost counts from the cut, and has no limit. */
+  /**
+   * Every answer comes within this time; time for what is lost starts at the cut, and has no limit.
+   */
   readonly withinMs: number;
   /** Instead of `withinMs` where new tokens may have waited to be stored. */
   readonly storedWithinMs?: number;

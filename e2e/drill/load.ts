@@ -22,7 +22,7 @@ interface Heard {
 /** Thrown when an operation has to start again; recorded already. */
 class StartAnew extends Error {}
 
-/** An answer later than this is none. */
+/** A later answer is taken as lost. */
 const PATIENCE_MS = 60_000;
 const REDIRECT_URI = "https://platform.example/oauth/vendor-callback";
 
@@ -222,7 +222,10 @@ function createRefresher(broker: BrokerTarget, attempt: Attempts): () => Promise
   };
 }
 
-/** A user of the MCP server, signed in once: each call needs a valid token of theirs at the vendor. */
+/**
+ * A user of the MCP server, signed in once: each call needs a valid token of that user at the
+ * vendor.
+ */
 function createCaller(mcp: McpTarget, attempt: Attempts): () => Promise<void> {
   let token: string | undefined;
   return async () => {

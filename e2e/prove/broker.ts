@@ -35,7 +35,9 @@ export function proofClock(): ProofClock {
 export interface ProofClient {
   readonly credentials: VendorCredentials;
   readonly atVendor: EntryClient;
-  /** Parameters that bring the credentials with each request, for vendors that an organization hosts. */
+  /**
+   * Parameters that send the credentials with each request, for vendors that an organization hosts.
+   */
   readonly form: Readonly<Record<string, string>>;
 }
 
@@ -86,7 +88,7 @@ export interface ProofBroker {
   register(vendor: string): Promise<ApiAnswer>;
   /** @returns what `/v1/vendors/{id}` says */
   view(vendor: string): Promise<Readonly<Record<string, unknown>>>;
-  /** A pushed request, up to where the browser leaves for the vendor. */
+  /** A pushed request, up to the redirect to the vendor. */
   start(form: Readonly<Record<string, string>>): Promise<Started>;
   /** The browser comes back from the vendor with this request. */
   finish(callback: CallbackRequest, cookie: string): Promise<URL | string>;
@@ -113,7 +115,7 @@ export interface CallbackRequest {
 }
 
 /**
- * @param copy the registry's entry as this broker has it: perhaps a wrong one
+ * @param copy the registry's entry as this broker has it: perhaps a wrong copy
  * @param egress is not closed
  */
 export async function startProofBroker(

@@ -68,7 +68,7 @@ export async function errorTable(stage: Stage): Promise<void> {
   await revocationErrors(stage, tokens);
 }
 
-/** @param retry what an outage in a refusal's clothes has to say where a code is lost with it */
+/** @param retry what an outage that looks like a refusal has to say if a code is lost with it */
 function refusals(own: Readonly<Record<string, unknown>>, retry?: "restart"): readonly Case[] {
   if (Object.keys(own).length === 0 && retry === undefined) {
     return [

@@ -1,6 +1,6 @@
 /**
  * Proves vendors of the registry against simulators made from their entries: every step of the
- * journey, and then the same journey with one fact of the broker's copy wrong at a time, which some
+ * journey, and then the same journey with one fact in the broker's copy wrong at a time, which some
  * step has to notice. Green says that the broker does what an entry says, not that the entry is
  * true; only an account is answered as others have seen it, if a witness states it.
  */

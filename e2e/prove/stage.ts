@@ -69,7 +69,7 @@ export async function setStage(
   return { entry, vendor, broker, client, clock, egress, form, values };
 }
 
-/** The vendor's whole host is the organization's: it brings its own client, with its own callback. */
+/** The vendor's whole host is the organization's: it has its own client, with its own callback. */
 function isSelfHosted({ facts, placeholders }: Entry): boolean {
   const [, , host = ""] = facts.tokenEndpoint.split("/", 3);
   const spec = placeholders[/^\{([\w-]+)\}$/.exec(host)?.[1] ?? ""];

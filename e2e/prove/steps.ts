@@ -114,7 +114,7 @@ async function account(stage: Stage, seen: Seen): Promise<void> {
   expectSame("the user", user, members.join(":"));
 }
 
-/** @returns the values that identify the user; undefined if the entry knows of none */
+/** @returns the values that identify the user; undefined if the entry names none */
 function identityOf({ entry, values }: Stage, hasIdToken: boolean): readonly string[] | undefined {
   const { identity, account, userinfoEndpoint, issuerTemplate } = entry.facts;
   const ofAccount =
@@ -201,7 +201,7 @@ async function revokeAccess(stage: Stage, seen: Seen): Promise<void> {
 
 async function revokeRefresh(stage: Stage, seen: Seen): Promise<void> {
   const { refreshToken, connection } = required(seen);
-  // Where refresh tokens are not revoked, none is sent, whatever it is.
+  // If refresh tokens are not revoked, none of any kind is sent.
   if (!isRevocable(stage.entry, "refresh_token")) {
     await revoke(stage, "refresh_token", refreshToken ?? "a-refresh-token", connection);
   } else if (refreshToken !== undefined) await revoke(stage, "refresh_token", refreshToken, connection);

@@ -11,7 +11,7 @@ import { createWorld } from "./world.ts";
 
 export interface EveryOrder {
   readonly orders: number;
-  /** Of the first order that broke a promise. */
+  /** From the first order that broke a promise. */
   readonly broken: readonly string[];
   readonly story: readonly string[];
 }

@@ -1,6 +1,6 @@
 /**
- * `npm run simulate`: runs seeds and prints those that break a promise, tells the story of one, or
- * runs a scenario in every order. Exits with 1 when a promise was broken.
+ * `npm run simulate`: runs seeds and prints those that break a promise, prints the events of one,
+ * or runs a scenario in every order. Exits with 1 when a promise was broken.
  */
 import { readProgram } from "../support/program.ts";
 import { runEveryOrder } from "./every-order.ts";

@@ -1,6 +1,6 @@
 /**
  * Brokers of one deployment, built by their composition root, on the ports of the simulation. Each
- * has a clock of its own. One can crash at any await: what it still waits for never comes, and a
+ * has its own clock. One can crash at any await: what it still waits for never comes, and a
  * new process takes its place.
  */
 import { createHash } from "node:crypto";
@@ -20,7 +20,7 @@ import { ACME, type SimulatedVendor, VENDOR_CLIENT } from "./vendor.ts";
 export const ISSUER = "https://broker.example";
 const START_SECONDS = 1_700_000_000;
 
-/** A platform, of an owner of its own: the user is shown which one asks. */
+/** A platform, of a separate owner: the user is shown which owner asks. */
 export interface SimulatedClient {
   readonly id: string;
   readonly secret: string;
@@ -114,7 +114,7 @@ async function startProcess(index: number, parts: ProcessParts): Promise<Process
       close: async () => {},
     },
   });
-  // As at every start of a service: until the store answers there are no keys.
+  // As at every start of a service: until the store answers, keys are missing.
   const load = async (): Promise<void> => {
     while (!life.isOver && !(await broker.loadKeys())) await scheduler.timer.sleep(1_000);
   };

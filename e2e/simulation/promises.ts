@@ -1,6 +1,6 @@
 /**
- * What must hold after every event, whatever the store, the vendor and the attacker do. A promise
- * that breaks is kept as one sentence.
+ * What must hold after every event, with any behaviour of the store, the vendor and the attacker. A
+ * promise that breaks is kept as one sentence.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 

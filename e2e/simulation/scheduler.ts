@@ -1,7 +1,7 @@
 /**
  * Decides what happens next. Every answer of the store and of a vendor, every step of a user and
- * every wait of ours is an event. One event runs until nothing is left to do but to wait for
- * another, then the next is chosen: of those that are due, any; if none is, the earliest, and
+ * every wait in our code is an event. One event runs until nothing is left to do but to wait for
+ * another, then the next is chosen: of those that are due, any; otherwise the earliest, and
  * virtual time moves to it.
  */
 import type { Timer } from "@oauth-broker/oauth-core";

@@ -1,7 +1,7 @@
 /**
  * One vendor as its documentation has it: codes work once and only with the verifier of their
- * challenge, refresh tokens rotate, and an old one that comes back ends the grant. Its answers can
- * be late or lost, and it limits rates.
+ * challenge, refresh tokens rotate, and an old token that comes back ends the grant. Its answers
+ * can be late or lost, and it limits rates.
  */
 import { createHash } from "node:crypto";
 import type { Fetch } from "@oauth-broker/oauth-core";
@@ -33,12 +33,12 @@ export interface SimulatedVendor {
    * The user signs in and consents.
    *
    * @param client whose tokens these will be
-   * @returns where the vendor sends the browser
+   * @returns the URL to which the vendor sends the browser
    */
   authorize(url: string, owner: Owner): string;
   /** All outbound calls of one process. */
   egressOf(process: string): Egress;
-  /** The attacker has brought this code into a flow of its own. */
+  /** The attacker has put this code into the attacker's own flow. */
   expectStolen(code: string): void;
 }
 
@@ -58,11 +58,11 @@ interface Grant extends Owner {
 /** A refresh token that was sent, and what became of the call. */
 interface Sent {
   underWay: number;
-  /** The vendor's tokens reached a process of ours, … */
+  /** The vendor's tokens reached one of our processes, … */
   answeredAtMs?: number;
   /** … which had asked for this request. */
   by?: OpenRequest | undefined;
-  /** They did not, or not for certain: the new ones are unknown. */
+  /** They did not, or not for certain: the new tokens are unknown. */
   isLost?: boolean;
 }
 type Fate = "answer" | "lost" | "late" | "limited" | "unreached";

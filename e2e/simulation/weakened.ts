@@ -1,7 +1,7 @@
-/** Stores with one defence taken away, for tests that want to see the simulator find it. */
+/** Stores with one defence taken away, for tests that the simulator finds it. */
 import type { Weaken } from "./store.ts";
 
-/** Every write succeeds, whatever the stage and the fields are: nothing is used once. */
+/** Every write succeeds, in any stage and with any fields: nothing is used once. */
 export const withoutConditions: Weaken = (store) => ({
   ...store,
   advance: async (key, _from, patch) => {

@@ -49,7 +49,7 @@ export interface Answer {
   readonly location: string | undefined;
   readonly cookies: readonly string[];
   readonly text: string;
-  /** Of a JSON answer. */
+  /** The body of a JSON answer. */
   readonly body: Readonly<Record<string, unknown>>;
 }
 
@@ -175,7 +175,7 @@ function judge(answer: Answer, sent: Sent, { asker, what, promises, loot }: Judg
   if (token !== undefined && connection !== undefined) loot.push({ kind: "refresh", token, connection });
 }
 
-/** A member of an answer, where it is text. */
+/** A member of an answer, if it is text. */
 export function textIn(body: Answer["body"], name: string): string | undefined {
   const value = body[name];
   return typeof value === "string" ? value : undefined;

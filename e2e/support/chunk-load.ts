@@ -10,7 +10,7 @@ export interface ChunkLoad {
   readonly head: string;
   /** What follows it; the body is not ended. */
   readonly body: string;
-  /** A path that is answered in the meantime, whatever the sockets do. */
+  /** A path that is answered in the meantime, while the sockets do anything. */
   readonly probe: string;
   /** Waits for the other side to end the sockets, and not only for all to be sent. */
   readonly untilEnded: boolean;

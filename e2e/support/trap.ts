@@ -1,5 +1,5 @@
 /**
- * A server on loopback that must never receive a request: it records whatever reaches it,
+ * A server on loopback that must never receive a request: it records every request that reaches it,
  * credentials included.
  */
 import { once } from "node:events";

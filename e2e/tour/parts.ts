@@ -1,6 +1,6 @@
 /**
- * The processes of the tour. Each runs under a keeper (keeper.ts), so that it ends with the tour
- * however the tour ends; its output is kept, in case it ends by itself.
+ * The processes of the tour. Each runs under a keeper (keeper.ts), so that it ends with the tour,
+ * even if that is killed; its output is kept, in case it ends by itself.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";

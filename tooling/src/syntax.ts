@@ -178,7 +178,7 @@ function testTitles(call: Node): string[] {
   return [title, ...rows.flatMap((row) => literalText(first(row)) ?? [])];
 }
 
-/** Of a template the text before its first placeholder. */
+/** For a template the text before its first placeholder. */
 function literalText(node: Node | undefined): string | undefined {
   if (node?.type === "Literal" && typeof node["value"] === "string") return node["value"];
   if (node?.type !== "TemplateLiteral") return undefined;

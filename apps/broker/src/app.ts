@@ -33,7 +33,7 @@ import { openStores, type Stores } from "./stores.ts";
 import { CALLBACK_PATH } from "./vendor-choice/callback-path.ts";
 import { indexRegistrations } from "./vendor-choice/registrations.ts";
 
-/** Only browsers visit these paths, whatever their Accept header says. */
+/** Only browsers visit these paths, regardless of their Accept header. */
 const BROWSER_PATHS = /^\/v1\/(?:authorize|callback|custom)\//;
 
 export interface Broker {
@@ -85,7 +85,7 @@ export async function createBroker(config: Config, options: BrokerOptions): Prom
   const metrics = createMetrics({ vendors: config.vendors.keys() });
   const clientKeys = createSigningKeys({ fetch: egress.fetch, now });
   const { allowLoopback, allowCidrs, operatorUrls = [] } = config.egress;
-  // Several clients can wait for one vendor's document, so that call counts for none of them.
+  // Several clients can wait for one vendor's document, so that call is charged to none of them.
   const fetchDocuments: Fetch = (input, init) => onBehalfOf({}, () => egress.fetch(input, init));
   const onStoredEndpoints = ({ id }: Pick<Vendor, "id">): void => {
     log.warn("stored_endpoints_used", { vendor: id });

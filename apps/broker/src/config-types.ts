@@ -26,7 +26,7 @@ export interface Config {
   readonly store: StoreConfig;
   readonly keys: KeysConfig;
   readonly audit: AuditConfig;
-  /** A keyset of a lower revision is refused, because it is an old one put back. */
+  /** A keyset of a lower revision is refused, because it is an older keyset put back. */
   readonly keysMinRevision?: number;
   /** Prefix of every id, 1 to 16 of a-z and 0-9. */
   readonly cell?: string;
@@ -137,7 +137,7 @@ export interface VendorConfig extends VendorTemplate {
    * token.
    */
   readonly asksUserinfo?: boolean;
-  /** The file names an account or identity of the vendor's own kind; then that names it. */
+  /** The file names the vendor's own kind of account or identity; then that names it. */
   readonly ownAccount?: boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Limits how often one client may make requests that load the broker, a vendor, or a host of the
- * client's choice. Requests are counted once the client is authenticated, so that a wrong secret
+ * Limits how often one client may make requests that load the broker, a vendor, or a host that
+ * the client chose. Requests are counted once the client is authenticated, so that a wrong secret
  * uses up no client's limit. Called by routes/api.ts and routes/register.ts.
  */
 import type { Clock } from "@oauth-broker/oauth-core";
@@ -9,7 +9,7 @@ import type { LimitsConfig } from "./config.ts";
 
 export interface RateLimits {
   readonly par: RateLimit;
-  /** Fetches metadata from hosts of the client's choice, as a pushed request may. */
+  /** Fetches metadata from hosts that the client chose, as a pushed request may. */
   readonly explain: RateLimit;
   /**
    * Token, revoke, check and register together: they use up the quota that a vendor gives the

@@ -130,7 +130,7 @@ function redirectUrisOf(platform: SamplePlatform, more: readonly string[]): read
 }
 
 /**
- * As an operator would point registry entries at other hosts, and bring their own vendor:
+ * As an operator would point registry entries at other hosts, and define their own vendor:
  * `vendors` of broker.yaml.
  */
 function configuredVendors(
@@ -234,8 +234,8 @@ async function writeClientFile(
 }
 
 /**
- * As variables, for programs such as those in examples/: the broker, the client, and where the
- * practice vendors are.
+ * As variables, for programs such as those in examples/: the broker, the client, and the addresses
+ * of the practice vendors.
  */
 async function writeEnvironmentFile(
   path: string,

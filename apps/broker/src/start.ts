@@ -1,6 +1,6 @@
 /**
- * Starts a broker from its configuration and stops it on a signal. Runs the sandbox beside it when
- * there is no configuration, loads the keys as soon as the store answers, and prints one JSON line
+ * Starts a broker from its configuration and stops it on a signal. Runs the sandbox beside it
+ * without a configuration, loads the keys as soon as the store answers, and prints one JSON line
  * with `url` when it listens.
  */
 import { resolve } from "node:path";

@@ -64,8 +64,8 @@ async function openRecords(store: Config["store"], now: Clock): Promise<RecordSt
 }
 
 /**
- * Beside the key file, or where one would be. A table has no such place: there `keys_min_revision`
- * is the floor.
+ * Beside the key file, or in the place it would have. A table has no such place: there
+ * `keys_min_revision` is the floor.
  */
 function floorFileOf({ store, keys }: Pick<Config, "store" | "keys">): string | undefined {
   if (keys.kind === "file") return `${keys.path}.revision`;

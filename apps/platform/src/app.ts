@@ -25,7 +25,7 @@ export interface PlatformOptions {
   /** Without path and trailing slash; the redirect URIs are below it. */
   readonly platformUrl: string;
   readonly allowCidrs: readonly string[];
-  /** Absent: there is no broker, and broker connectors report that. */
+  /** Absent: without a broker; broker connectors report that. */
   readonly broker?: BrokerAccess;
 }
 

@@ -84,7 +84,7 @@ export interface ServeConfig extends Omit<PlatformConfig, "dataDir"> {
   /** On loopback: any visitor of the pages may choose any user. */
   readonly port: number;
   readonly maxConnections: number;
-  /** Absent: there is no broker. */
+  /** Absent: the platform runs without a broker. */
   readonly broker?: BrokerAccess;
 }
 

@@ -40,8 +40,8 @@ export interface Browser {
    * nothing.
    *
    * @param stopAt the address for which it is true is not requested
-   * @returns where it ended: a page of the broker, or an address that is neither the broker's nor a
-   *   vendor's
+   * @returns the last response: a page of the broker, or an address that is neither the broker's
+   *   nor a vendor's
    */
   visit(url: URL, stopAt?: (url: URL) => boolean): Promise<Visit>;
 }

@@ -1,6 +1,6 @@
 /**
  * A deployed server of a malicious author. To the platform it is an ordinary hosted server, but its
- * authorization endpoint redirects the browser to a place of the author's choice, with the `state`
+ * authorization endpoint redirects the browser to a place that its author chose, with the `state`
  * and the challenge of the platform's flow. It keeps what reaches its token endpoint.
  */
 import { createServer, type IncomingMessage } from "node:http";

@@ -1,5 +1,5 @@
 /**
- * What holds for every single answer of the broker, whatever the test is about (bar#CB-14): it
+ * What holds for every single answer of the broker in every test (bar#CB-14): it
  * redirects by 303, to one of three kinds of places, and no token, vendor code or secret is in
  * a URL. fixture.ts checks all answers when its test ends, except in twins, which break things on
  * purpose.

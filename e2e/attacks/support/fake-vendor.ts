@@ -2,7 +2,7 @@
  * A vendor inside the test, honest and strict: codes are bound to client, redirect URI and
  * challenge and work once, every answer carries `iss`, and returning users are not asked again.
  * Most cross-application attacks depend on consent without a question. Malicious vendors are the
- * same with one answer of their own.
+ * same with one other answer.
  */
 import { createHash, randomBytes } from "node:crypto";
 

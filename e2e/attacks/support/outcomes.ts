@@ -37,7 +37,7 @@ export async function without<T>(off: Off, defence: string, attack: () => Promis
 }
 
 /**
- * The broker's flows without the check of the path: an answer counts for its flow on any path.
+ * The broker's flows without the check of the path: an answer is accepted for its flow on any path.
  *
  * @param isOff whether the check is off at the moment
  */

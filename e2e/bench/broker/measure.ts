@@ -25,12 +25,12 @@ export interface MeasurementByProcess extends Measurement {
 }
 
 /**
- * Long enough for a buffered log to be written, so that its cost counts in the right measurement.
+ * Long enough for a buffered log to be written, so that its cost falls into the right measurement.
  */
 const SETTLE_MS = 150;
 
 /**
- * @param pids of the processes whose processor time counts, together
+ * @param pids of the processes whose processor time is added up
  * @param run makes this many operations
  */
 export async function measureCpu(

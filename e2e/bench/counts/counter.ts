@@ -1,7 +1,7 @@
 /**
- * Loaded before a server (`--import`): counts what its code does that is exact where time is not. At
- * SIGUSR2 it prints a line `{"counts": …}` on stdout. Counts of node:crypto are calls, whatever they
- * cost inside: an HMAC or an HKDF is one.
+ * Loaded before a server (`--import`): counts operations of its code, which are exact while time is
+ * not. At SIGUSR2 it prints a line `{"counts": …}` on stdout. Counts of node:crypto are calls,
+ * regardless of what they cost inside: an HMAC or an HKDF is one.
  */
 import { createHook } from "node:async_hooks";
 import crypto from "node:crypto";
@@ -32,7 +32,7 @@ function count(owner: object, name: string, what: () => keyof Counts): void {
   };
 }
 
-/** By the function of ours that asked for it. */
+/** By our function that made the call. */
 function kindOfHash(): "hashes" | "recordMacs" {
   return /\brecordMac\b/.test(new Error("for its stack").stack ?? "") ? "recordMacs" : "hashes";
 }

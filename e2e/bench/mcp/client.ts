@@ -81,7 +81,7 @@ export async function callTool(connection: Connection, accessToken: string, tool
 /**
  * A connection that was idle may be closed by the server just then: such a call is made once more.
  *
- * @returns how a call was answered, whatever it was; a result inside of which the tool failed throws
+ * @returns how a call was answered; a result inside of which the tool failed throws
  */
 export async function tryTool(
   connection: Connection,

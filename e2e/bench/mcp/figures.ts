@@ -8,7 +8,7 @@ import { type Spread, spreadOf, withQuartiles } from "../spread.ts";
 
 export const TOOLS = ["nothing", "token"] as const;
 type ToolName = (typeof TOOLS)[number];
-/** For a server with a token endpoint of its own. */
+/** For a server with its own token endpoint. */
 export const REFRESHERS = ["sqlite", "dynamodb"] as const;
 type Refresher = (typeof REFRESHERS)[number];
 

@@ -27,7 +27,7 @@ export interface Driver {
 }
 
 /**
- * Long enough for a buffered log to be written, so that its cost counts in the right measurement.
+ * Long enough for a buffered log to be written, so that its cost falls into the right measurement.
  */
 const SETTLE_MS = 150;
 

@@ -18,14 +18,14 @@ export type Key = Readonly<Record<"pk" | "sk", string>>;
 export interface Bare {
   /**
    * GetItem, consistent.
-   * @throws Error when there is no item
+   * @throws Error when the item does not exist
    */
   get(key: Key): Promise<Item>;
   /** PutItem without a condition. */
   put(item: Item): Promise<void>;
   /**
-   * PutItem on the condition that there is no item.
-   * @throws Error when there is one
+   * PutItem on the condition that the item does not
+   * exist. @throws Error when it does
    */
   create(item: Item): Promise<void>;
   /**

@@ -9,7 +9,7 @@ import { keyOf, openStore, readUser } from "./tokens.ts";
 import { answerCalls } from "./worker.ts";
 
 export interface StoreMeasurement {
-  /** CPU time of the client's process, per operation. */
+  /** CPU time of the calling process, per operation. */
   readonly cpuMicroseconds: number;
   /** The share of the time that the client was on a processor. */
   readonly busy: number;

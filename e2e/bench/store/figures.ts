@@ -33,7 +33,7 @@ export interface ComparisonResult extends Comparison {
   readonly met: boolean;
 }
 
-/** Per operation, of the client's process. */
+/** Per operation, in the calling process. */
 export type StoreFigures = Readonly<Record<StoreSubject, { readonly cpuMicroseconds: Spread; readonly busy: number }>>;
 
 export interface KmsFigures {

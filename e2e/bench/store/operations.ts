@@ -131,7 +131,7 @@ function createTurns(): (lane: number) => readonly [from: string, to: string] {
   };
 }
 
-/** Approximately as DynamoDB counts: names and values. */
+/** Approximately DynamoDB's size: names and values. */
 function sizeOf(item: Item): number {
   return Object.entries(item).reduce((sum, [name, { S = "", N = "" }]) => sum + Buffer.byteLength(name + S + N), 0);
 }

@@ -1,7 +1,7 @@
 /**
  * A process of the store's bench that answers calls of the process that started it. The engines
- * have their own, so that their processor time does not count for the client; the client has its
- * own, so that nothing else of the bench counts in its figures.
+ * have their own, so that their processor time is not added to the client's; the client has its
+ * own, so that nothing else of the bench is in its figures.
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";

@@ -62,7 +62,7 @@ async function connect(connector: Connector, deps: ConnectDeps): Promise<void> {
   if (failure !== undefined) throw new Error(`${failure.error}: ${failure.description}`);
 }
 
-/** @returns where the authorization server sends the browser: the suite's asks the user nothing */
+/** @returns the redirect of the authorization server: the suite's asks the user nothing */
 async function consent(authorizationUrl: string): Promise<URL> {
   const answer = await fetch(authorizationUrl, { redirect: "manual" });
   const location = answer.headers.get("location");

@@ -96,7 +96,7 @@ async function open(number: number, due: DueSize, stage: Stage): Promise<Place> 
     while (next < due.users) {
       next += 1;
       const connection = connections[next % connections.length]!;
-      // The server counts whole seconds: the token may end up to one of them earlier.
+      // The server has whole seconds: the token may end up to one of them earlier.
       const expiresAtMs = performance.now() + (firstLifetimeSeconds - 1) * 1000;
       users.push({ session: await connect(connection, userName(next)), connection, expiresAtMs });
     }

@@ -1,6 +1,6 @@
 /**
  * What a flow costs when several processes share one store: one SQLite file, and one table of a
- * DynamoDB-compatible engine. The sum of their processor time counts. The control is as many
+ * DynamoDB-compatible engine. The sum of their processor time is the result. The control is as many
  * processes with a store each: what they cost more than one is the machine's, as they share its
  * caches and each has less to do at once; what sharing costs is the ratio to the control.
  */

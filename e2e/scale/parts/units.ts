@@ -20,7 +20,7 @@ import type { Size } from "../size.ts";
 import { awsEnvironment, onStage, type Stage, startEngines, startStubVendor } from "../fixture/stage.ts";
 
 const MCP_SERVER = join(import.meta.dirname, "..", "..", "bench", "mcp", "server.ts");
-/** The lifetime of the vendor's first tokens: half of it passes, and they are due. */
+/** The lifetime of the first tokens: half of it passes, and they are due. */
 const LIFETIME_SECONDS = 4;
 const DEADLINE_MS = 30_000;
 

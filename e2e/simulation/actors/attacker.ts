@@ -10,9 +10,12 @@ import type { Loot, World } from "../world.ts";
 
 /** The attacker's accounts. */
 export interface Attacker {
-  /** At a client of its own, whose secret it has. */
+  /** At the attacker's own client, whose secret it has. */
   readonly own: Account;
-  /** At the platform of the others: its backend redeems the codes that the attacker's browser brings. */
+  /**
+   * At the platform of the others: its backend redeems the codes that the attacker's browser
+   * delivers.
+   */
   readonly amongOthers: Account;
 }
 
@@ -44,7 +47,7 @@ async function replay({ own, amongOthers }: Attacker, found: Loot, random: Rando
   }
 }
 
-/** A state of its own, with the flow's record put back in the meantime. */
+/** The attacker's own state, with the flow's record put back in the meantime. */
 async function useTwice(account: Account): Promise<void> {
   const path = await push(account, randomBytes(32).toString("base64url"));
   const back = path === undefined ? undefined : await visitVendor(account, path);

@@ -15,7 +15,7 @@ export interface Gate {
 
 /**
  * Starts closed.
- * @param port where it listens once open
+ * @param port that it listens on once open
  * @param to the port behind it
  */
 export function createGate(port: number, to: number): Gate {

@@ -11,7 +11,7 @@ export interface HttpBroker {
   /** The head of a request to it, with the empty line. */
   head(requestLine: string, ...headers: string[]): string;
   /**
-   * The next request is answered, whatever was sent before.
+   * The next request is answered, after anything that was sent before.
    * @returns its status
    */
   health(): Promise<number>;

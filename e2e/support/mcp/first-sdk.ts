@@ -1,6 +1,6 @@
 /**
  * The client of the SDK's first generation, unchanged, which implements 2025-11-25. The conformance
- * suite depends on it; nothing of ours does.
+ * suite depends on it; our code does not.
  */
 import { createRequire } from "node:module";
 

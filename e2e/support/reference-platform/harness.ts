@@ -46,7 +46,7 @@ export interface Visitor {
   read(path: string): Promise<string>;
   /**
    * Submits the form of that action on the page.
-   * @returns where it leads, or the page it answers
+   * @returns the URL it redirects to, or the page it answers
    */
   submit(page: string, action: string, fields?: Record<string, string>): Promise<{ location?: string; html: string }>;
   /** Connect, up to the callback, which is not requested. */
@@ -57,8 +57,8 @@ export interface Visitor {
    */
   connect(connector: string, options?: Partial<DriveConsentOptions>): Promise<string>;
   /**
-   * @returns the text of the answer as the Try page shows it, or the page that says why there is
-   *   none
+   * @returns the text of the answer as the Try page shows it, or the page that says why no answer
+   *   came
    */
   callTool(connector: string, tool?: string): Promise<string>;
 }

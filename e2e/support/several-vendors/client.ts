@@ -34,7 +34,7 @@ export interface LinkingClientOptions {
   readonly account?: AccountId;
   /** Default true: it declares that it shows URLs. */
   readonly showsUrls?: boolean;
-  /** The browser of the user; by default a new one. */
+  /** The browser of the user; by default a new browser. */
   readonly browser?: TextBrowser;
 }
 

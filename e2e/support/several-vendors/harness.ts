@@ -1,8 +1,8 @@
 /**
  * A server with three vendors, as processes: users sign in at `home` and link `chat`, OpenID
- * providers at two origins that this repository did not write, and `github`, a simulator with an
- * account endpoint of its own. Every token of the vendors is planted, and whatever a client or a
- * browser receives of the server is kept, to be searched for them.
+ * providers at two origins that this repository did not write, and `github`, a simulator with its
+ * own account endpoint. Every token of the vendors is planted, and everything that a client
+ * or a browser receives of the server is kept, to be searched for them.
  */
 import { randomBytes } from "node:crypto";
 import { type OpenIdProvider, startOpenIdProvider } from "@oauth-broker/simulators";

@@ -20,7 +20,7 @@ export const LOAD_VENDORS = ["one", "two", "three"] as const;
 export interface LoadUser {
   readonly name: string;
   readonly browser: TextBrowser;
-  /** One request of the user's client. */
+  /** One request of the client. */
   call(tool: string, params?: object): Promise<RawCall>;
 }
 

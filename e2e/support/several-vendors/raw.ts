@@ -1,4 +1,4 @@
-/** Calls of 2026-07-28 as they are on the wire, for clients that are no library. */
+/** Calls of 2026-07-28 as they are on the wire, for clients without a library. */
 import type { SeveralVendors } from "./harness.ts";
 
 /** The JSON-RPC result or error, as far as a test looks into it. */

@@ -1,6 +1,6 @@
 /**
  * The error table of one vendor, row by row: what the vendor answers, and what a platform gets. It
- * contains every error of the vendor's simulator.
+ * contains every error of the simulator.
  */
 import type { VendorSimulator } from "@oauth-broker/simulators/vendors";
 import { expectError } from "@oauth-broker/oauth-core/testing";

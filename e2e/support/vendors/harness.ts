@@ -22,7 +22,7 @@ export interface VendorHarness<Simulator extends VendorSimulator> {
   readonly form: Form;
   /**
    * The whole flow.
-   * @returns the token answer, whatever it contains
+   * @returns the token answer, unchecked
    */
   connect(options?: Journey): Promise<Grant>;
   refresh(grant: Pick<Grant, "refreshToken" | "connection">, form?: Form): Promise<Answer>;

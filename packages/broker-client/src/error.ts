@@ -24,7 +24,7 @@ export interface BrokerClientErrorDetails {
 }
 
 /**
- * `code` is one of the broker's (docs/api.md): `access_denied`, `invalid_grant`,
+ * `code` is an error code of the broker (docs/api.md): `access_denied`, `invalid_grant`,
  * `vendor_credentials_rejected`, `temporarily_unavailable`, … or one of our own:
  * - `invalid_session`, reason `missing`, `malformed`, `state_mismatch`, `expired`, `used`,
  *   `other_client`: the callback is not this user's flow. Nothing was sent; start again.

@@ -1,6 +1,7 @@
 /**
- * JSON without the loss of digits: vendors write ids beyond 2^53, and JSON.parse makes another id of
- * one. Such numbers become text. Works on every engine: not all of them tell a reviver the source.
+ * JSON without the loss of digits: vendors write ids beyond 2^53, and JSON.parse makes another id
+ * of one. Such numbers become text. Works on every engine: not all of them give a reviver the
+ * source.
  */
 import type { JsonObject } from "./ports.ts";
 
@@ -13,7 +14,7 @@ const TOKENS = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;
  * @throws SyntaxError
  */
 export function parseJson(text: string): unknown {
-  // Before the rewriting, which could make JSON of a text that is none.
+  // Before the rewriting, which could make JSON of a text that is not JSON.
   const value: unknown = JSON.parse(text);
   const exact = text.replace(TOKENS, (token) => (isTooLarge(token) ? `"${token}"` : token));
   return exact === text ? value : JSON.parse(exact);

@@ -1,6 +1,6 @@
 /**
- * What a failed refresh means for the tokens a backend stores. Callers: refresh of the broker's
- * client and of `direct`.
+ * What a failed refresh means for the tokens a backend stores. Callers: refresh of the client
+ * for the broker and of `direct`.
  */
 import { type BrokerClientError, isOutage } from "./error.ts";
 import type { Refreshed } from "./types.ts";
@@ -14,7 +14,7 @@ const BROKEN_RETRY_SECONDS = 60;
  */
 const BROKEN: ReadonlySet<string> = new Set(["vendor_response_invalid", "server_error"]);
 
-/** There is no refresh token: the vendor issues none, or issued none to this app. */
+/** The tokens have no refresh token: the vendor issues none, or issued none to this app. */
 export const NOTHING_TO_REFRESH: Refreshed = { outcome: "reauthorize", reason: "no_refresh_token" };
 
 /** @throws the error when it has no outcome: the request itself was wrong */

@@ -26,7 +26,7 @@ export interface Session {
   readonly nonce?: string;
   readonly scope?: string;
   readonly resource?: string;
-  /** The vendor's response must name it, whatever its metadata then says. */
+  /** The vendor's response must name it, even if its metadata has changed. */
   readonly issExpected?: boolean;
   readonly expiresAt: EpochSeconds;
 }

@@ -21,7 +21,9 @@ export interface ByocCredentials {
  * be named, and nothing else.
  */
 export interface VendorTarget {
-  /** An id of the broker's `/v1/vendors`; left out when `issuer` or both `endpoints` are given. */
+  /**
+   * An id from `/v1/vendors` of the broker; left out when `issuer` or both `endpoints` are given.
+   */
   readonly vendor?: string;
   readonly byoc?: ByocCredentials;
   /** Manual mode. */
@@ -37,11 +39,11 @@ export interface StartRequest extends VendorTarget {
   readonly loginHint?: string;
   readonly prompt?: string;
   readonly resource?: string;
-  /** Further parameters of the vendor's authorization request. */
+  /** Further parameters of the authorization request to the vendor. */
   readonly vendorParams?: Readonly<Record<string, string>>;
 }
 
-/** A flow under way: where the browser goes, and what its user's session keeps until `finish`. */
+/** A flow under way: the URL for the browser, and what its user's session keeps until `finish`. */
 export interface Started {
   /** The URL for the user's browser, as a redirect (303). */
   readonly url: string;
@@ -67,7 +69,7 @@ export interface Tokens {
    */
   readonly connection: string;
   /**
-   * Further members of the vendor's response: `instance_url`, `realmId`, … A number beyond 2^53 is
+   * Further members of the token response: `instance_url`, `realmId`, … A number beyond 2^53 is
    * a text with the vendor's digits.
    */
   readonly vendorData: JsonObject;
@@ -91,7 +93,7 @@ export type RefreshRequest = GrantTarget & {
  * page that asks the user to connect again.
  */
 export type Refreshed =
-  /** Store these instead of the old ones, the refresh token and the connection too. */
+  /** Store these instead of the old tokens, the refresh token and the connection too. */
   | { readonly outcome: "ok"; readonly tokens: Tokens }
   /** The old tokens are still valid. */
   | {
@@ -102,7 +104,7 @@ export type Refreshed =
     }
   /**
    * The refresh token is dead: the user must authorize again, by a new `start()`. `error` is absent
-   * when there was no refresh token to send.
+   * if the tokens had no refresh token to send.
    */
   | { readonly outcome: "reauthorize"; readonly reason: string; readonly error?: BrokerClientError }
   /**
@@ -162,7 +164,8 @@ export interface ConnectClient {
   /** @throws BrokerClientError */
   start(request: StartRequest): Promise<Started>;
   /**
-   * Take the session out of the user's session first, so that a reload of the callback finds none.
+   * Remove this session from the user's web session first, so that a reload of the callback finds
+   * none.
    *
    * @param callbackUrl as the browser requested it, with its query; a path and query alone are
    *   enough

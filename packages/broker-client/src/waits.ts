@@ -1,5 +1,5 @@
 /**
- * How long vendors want to be left alone (`reason: "vendor"`). It is said of one user's tokens, so
+ * How long vendors must be left alone (`reason: "vendor"`). It is said of one user's tokens, so
  * no other's wait with them: until then a refresh of these is answered here, and nothing is sent.
  */
 import { base64url } from "jose";

@@ -9,7 +9,7 @@ import type { Context } from "hono";
 
 /**
  * @returns the address of the caller, or of the last proxy that is not trusted; for IPv6 the /64
- *   network, which belongs to one customer; `unknown` when there is no connection
+ *   network, which belongs to one customer; `unknown` without a connection
  */
 export type CallerAddress = (c: Context) => string;
 

@@ -72,13 +72,13 @@ export function loadSettings(environment: Environment = process.env, tools: read
 /** `VENDOR_ISSUER`, `VENDOR_TOKEN_URL`, and those of one vendor among several. */
 const OF_A_URL = /^VENDOR_(?:\w+_)?(?:ISSUER|[A-Z]+_URL)$/;
 
-/** The vendors that are listed are known, whatever else is wrong. */
+/** The vendors that are listed are known, even if something else is wrong. */
 function problemsOfTools(read: PrefixedReader, tools: readonly Tool[]): readonly Problem[] {
   const [first, ...others] = (read.value("VENDORS") ?? "").split(",").map((id) => id.trim());
   if (first === undefined || first === "") return [];
   const scopes = new Map([first, ...others].map((id) => [id, undefined]));
   const signIn = read.value("SIGN_IN") ?? first;
-  // A wrong one is its own problem, and none of the tools that name the sign-in vendor.
+  // A wrong value is its own problem, and none of the tools that name the sign-in vendor.
   return toolProblems(tools, { signIn: scopes.has(signIn) ? signIn : first, scopes });
 }
 

@@ -26,7 +26,7 @@ export interface VendorTokenSource {
   /**
    * The vendor answered this token with 401.
    *
-   * @returns another to try, once; undefined when there is no other: then the next request with
+   * @returns another to try, once; undefined without another: then the next request with
    *   this bearer token is a 401, or with `VENDORS` the link is dead
    */
   refused(token: VendorToken): Promise<VendorToken | undefined>;

@@ -96,7 +96,7 @@ export interface SessionPolicy {
   /** What the record of a session that begins says of its scopes. */
   readonly sessionMark: Pick<RecordedScope, "linking">;
   /**
-   * The scope of a stored session as sessions of this server have it, also where it began before
+   * The scope of a stored session as sessions of this server have it, also if it began before
    * `VENDORS`: then `unprefixedOf` is the id of the vendor whose scopes the stored ones are.
    *
    * @returns undefined for a session whose scopes mean nothing here
@@ -128,9 +128,9 @@ export interface LinkPolicy extends SessionPolicy, Omit<LinkingSettings, "sessio
   requestedScope(requested: readonly string[]): readonly string[];
   /** @returns the scope to request at the sign-in vendor for a session of this scope */
   signInScope(sessionScope: readonly string[]): readonly string[];
-  /** @returns the session's scope where the flow has to keep it beside the vendor's */
+  /** @returns the session's scope if the flow has to keep it beside the vendor's */
   consentedScope(scope: readonly string[]): readonly string[] | undefined;
-  /** @returns the sign-in in the key of a link: none where it is the link's own vendor */
+  /** @returns the sign-in in the key of a link: undefined if it is the link's own vendor */
   signInOfKey<Source>(signIn: Source): Source | undefined;
 }
 
@@ -147,7 +147,7 @@ export interface HostedSettings extends CommonSettings {
   readonly callback: PlatformCallback | ServerCallback;
   /** `ALLOW_VENDOR_WITHOUT_PKCE`: accepts a vendor with neither PKCE nor ID tokens. */
   readonly allowVendorWithoutPkce: boolean;
-  /** `ADOPT_UNSEALED_SERVER_KEY`: an unsealed server key is replaced by a new one. */
+  /** `ADOPT_UNSEALED_SERVER_KEY`: an unsealed server key is replaced. */
   readonly adoptUnsealedServerKey: boolean;
 }
 

@@ -13,7 +13,7 @@ export interface VendorApi {
   readonly name: string;
   /**
    * Like the web's fetch, with the user's token as Bearer, to hosts of the vendor only. Follows no
-   * redirect: a 3xx is an answer, and `location` says where it leads. When the vendor refuses the
+   * redirect: a 3xx is an answer, and `location` has the next URL. When the vendor refuses the
    * token with 401, it is refreshed and the call repeated once, where possible.
    *
    * @throws ToolError, which a tool may let pass: the model reads what happened and what the user
@@ -74,7 +74,7 @@ export type ToolContext<Id extends string = never> = CallContext &
  * A string is text; any other JSON value is shown as JSON text, and nothing as a sentence that says
  * so. A `CallToolResult` of nothing but `content`, `structuredContent` and `isError` is returned as
  * it is: with any further member it is shown as JSON text too, because a vendor's document must not
- * speak for the server. `toolResult` says that a result is the tool's own.
+ * act in the server's name. `toolResult` says that a result is the tool's own.
  */
 export type ToolAnswer = JsonValue | CallToolResult | undefined;
 
@@ -84,7 +84,7 @@ const ownResults = new WeakSet<object>();
  * A result with `_meta`, which only the tool itself may give.
  *
  * @param result the only object that passes with it; a copy of what is returned does not
- * @throws TypeError for a member that is none of `content`, `structuredContent`, `isError` and
+ * @throws TypeError for a member other than `content`, `structuredContent`, `isError` and
  *   `_meta`, and for one that is not as the protocol has it
  */
 export function toolResult(result: CallToolResult): CallToolResult {

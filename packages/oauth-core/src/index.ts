@@ -1,5 +1,5 @@
 /**
- * What every subpath speaks: the ports an app brings, errors, secrets that do not print, keyed
+ * What every subpath uses: the ports an app implements, errors, secrets that do not print, keyed
  * hashes, and mechanics without OAuth in them. The rest is in the subpaths: protocol, registry,
  * client, server, brokered-code, egress, http.
  */

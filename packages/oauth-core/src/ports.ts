@@ -13,8 +13,8 @@ export type EpochSeconds = number;
 /** The only source of time in logic. Production: `systemClock`. Tests pass `fixedClock`. */
 export type Clock = (() => EpochSeconds) & {
   /**
-   * The same time in milliseconds, for an order within one second. Absent: the clock counts seconds
-   * alone.
+   * The same time in milliseconds, for an order within one second. Absent: the clock has whole
+   * seconds alone.
    */
   readonly milliseconds?: () => number;
 };
@@ -89,8 +89,8 @@ export interface Patch {
  * - `moved`: this call, and no other, moved the record; `record` is the record after the write.
  * - `replayed`: a live record with the expected fields exists but is in another stage; `record` is
  *   that record.
- * - `absent`: no record, an expired one, or one whose fields differ. A caller without the secret
- *   fields cannot tell which.
+ * - `absent`: no record, a record that has expired, or one whose fields differ. A caller without
+ *   the secret fields cannot distinguish them.
  */
 export type Advanced =
   | { readonly outcome: "moved"; readonly record: StoredRecord }

@@ -1,4 +1,4 @@
-/** The frame that every service of ours shares: the process, its log, and the listener. */
+/** The frame that all our services share: the process, its log, and the listener. */
 export {
   bufferedStdout,
   createLog,

@@ -65,7 +65,7 @@ interface Types {
 
 /** The fields a line may have. */
 export type LogFieldName = keyof typeof FIELDS;
-/** The fields of one line, each of its own type. */
+/** The fields of one line, each with its type. */
 export type LogFields = { readonly [Name in LogFieldName]?: Types[(typeof FIELDS)[Name]] | undefined };
 
 /** Writes one JSON line an event, by level. Within a request each line has its `trace_id`. */
@@ -124,7 +124,7 @@ export function createLog(
       try {
         destination.flushSync?.();
       } catch {
-        // Not open yet, or closed: there is no place left to report it.
+        // Not open yet, or closed: no place is left to report it.
       }
     },
   };

@@ -54,7 +54,9 @@ export type MarkupValue = Markup | string | number | undefined | readonly Markup
 /** hono's `html` for values that are available at once: for a promise it would return one. */
 export const html = honoHtml as unknown as (strings: TemplateStringsArray, ...values: readonly MarkupValue[]) => Markup;
 
-/** A line of a `<dl>`. @param shown isolated from the surrounding text, whatever its writing direction */
+/**
+ * A line of a `<dl>`. @param shown isolated from the surrounding text, in either writing direction
+ */
 export function fact(term: string, shown: string | Markup): Markup {
   return html`<div><dt>${term}</dt><dd><bdi>${shown}</bdi></dd></div>`;
 }
@@ -78,7 +80,7 @@ export function askFirst(label: string, consequence: string, form: Markup): Mark
 ${form}</div></details>`;
 }
 
-/** A link on a page that leads back to where the user came from. */
+/** A link on a page that leads back to the page the user came from. */
 export interface BackLink {
   readonly href: string;
   readonly label: string;

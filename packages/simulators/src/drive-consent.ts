@@ -35,7 +35,7 @@ interface Request {
 const MAX_STEPS = 30;
 
 /**
- * @param startUrl where the user starts, e.g. the broker's `/v1/authorize?…`
+ * @param startUrl the first URL, e.g. the broker's `/v1/authorize?…`
  * @returns the first URL for which `stopAt` is true
  * @throws Error when a page answers 4xx or 5xx (its `cause` has `status`, `url` and `body`), has no
  *   form, or after 30 steps

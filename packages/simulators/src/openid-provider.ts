@@ -39,8 +39,8 @@ export interface OpenIdProviderOptions {
   /** Default true. */
   readonly pkceRequired?: boolean;
   /**
-   * Default true: each refresh returns a new refresh token, and the old one used again ends the
-   * grant.
+   * Default true: each refresh returns a new refresh token, and the old token used again ends
+   * the grant.
    */
   readonly rotateRefreshTokens?: boolean;
   /** Default 3600. A function is called for each token. */
@@ -78,7 +78,7 @@ const DAY_SECONDS = 24 * HOUR_SECONDS;
  * Starts the provider. Endpoints: `/auth`, `/token`, `/token/revocation`, `/me` (userinfo),
  * `/jwks`, `/reg`. Scopes: openid profile email offline_access api:read api:write. Accounts: see
  * `ACCOUNTS`. A refresh token always comes. Revoking any token of a grant ends all of them;
- * revoking a refresh token also forgets the consent.
+ * revoking a refresh token also removes the consent.
  *
  * @throws Error when the port is taken or a client is malformed
  */

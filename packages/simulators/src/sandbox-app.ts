@@ -33,7 +33,7 @@ export interface SandboxVendorOptions {
 }
 
 export interface SandboxVendor {
-  /** What an operator writes under `vendors.<id>`: where it is, and the app's credentials. */
+  /** What an operator writes under `vendors.<id>`: its endpoints, and the app's credentials. */
   readonly entry: Readonly<Record<string, unknown>>;
   readonly offer: VendorOffer;
   close(): Promise<void>;

@@ -16,8 +16,8 @@ export async function startSandboxVendors(options: SandboxVendorOptions): Promis
 }
 
 /**
- * One of them, for a server under development. The OpenID provider stands in for a vendor that has
- * no simulator: then `offer.id` is `sandbox`.
+ * One of them, for a server under development. The OpenID provider replaces a vendor that has no
+ * simulator: then `offer.id` is `sandbox`.
  */
 export async function startSandboxVendor(id: string, options: SandboxVendorOptions): Promise<SandboxVendor> {
   const { startSandboxSimulator } = await import("./sandbox-simulators.ts");

@@ -1,6 +1,6 @@
 /**
  * The sandbox vendor's own pages: sign in, consent, cancel. A Hono app that oidc-provider sends the
- * browser to and that responds with the provider's resume URL. There are no passwords: the user
+ * browser to and that responds with the provider's resume URL. Users have no passwords: the user
  * clicks a sample account.
  */
 import type { HttpBindings } from "@hono/node-server";
@@ -76,7 +76,7 @@ export function createVendorPages(provider: Provider, homeUrl?: string): Hono<En
  * The page of a request that cannot be answered with a redirect.
  *
  * @param code oidc-provider's error code
- * @param homeUrl where the user came from, for a way back
+ * @param homeUrl the page the user came from, for a way back
  */
 export async function renderVendorError(code: string, description: string, homeUrl?: string): Promise<string> {
   return renderPage({

@@ -165,7 +165,7 @@ export async function forgetLink(key: TokenKey, { rows, now }: Pick<LinksDeps, "
   await rows.change(row.key, { set, remove }, expectAsRead(row.attributes, ["version", "status", LINK_VERSION]));
 }
 
-/** All but what the next link counts on: `version`, `link_version`, its end and `mode`. */
+/** All but what the next link depends on: `version`, `link_version`, its end and `mode`. */
 const TOKEN_ATTRIBUTES = [
   ...SEALED_FIELDS.map(sealedName),
   ...COPY_ATTRIBUTES,

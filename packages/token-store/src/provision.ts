@@ -5,7 +5,7 @@
  * that the actions are exactly those the code sends.
  */
 
-/** The part of DynamoDB's CreateTable that every table of ours has. */
+/** The part of DynamoDB's CreateTable that all our tables have. */
 export interface TableSchema {
   readonly AttributeDefinitions: readonly { readonly AttributeName: string; readonly AttributeType: "S" }[];
   readonly KeySchema: readonly { readonly AttributeName: string; readonly KeyType: "HASH" | "RANGE" }[];

@@ -101,7 +101,7 @@ export interface TokenStore {
   ): Promise<boolean>;
   /**
    * Ends a user's link here, as `revoke`: from now on nothing that began before stores tokens, not
-   * even if there was no link. The caller then revokes the tokens at the vendor, and calls
+   * even if no link existed. The caller then revokes the tokens at the vendor, and calls
    * `forgetLink`.
    *
    * @param over the link version that the user was shown; absent: any

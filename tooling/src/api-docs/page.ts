@@ -77,8 +77,8 @@ function arrange(published: PublishedPackage): Page {
 }
 
 /**
- * Declaration → where it is written out: in its own package if that exports it, else where it is
- * met first.
+ * Declaration → the page that has it in full: its own package's if that exports it, else the first
+ * that refers to it.
  */
 type Homes = ReadonlyMap<Declaration, Home>;
 

@@ -29,12 +29,12 @@ export interface Declaration {
    */
   readonly docstring: string;
   /**
-   * For a type that reads them off a constant (`keyof typeof STATUS`): the strings it stands for.
+   * For a type that reads them off a constant (`keyof typeof STATUS`): the strings it means.
    */
   readonly members: readonly string[];
   /** What the declaration cites, `rfc7636#4.6`, in the order of its lines. */
   readonly citations: readonly string[];
-  /** What in its type only inference would tell: the signature cannot show it. */
+  /** What in its type only inference would give: the signature cannot show it. */
   readonly untyped: readonly string[];
 }
 
@@ -118,7 +118,7 @@ const sortKey = ({ name }: Exported): string => `${name.toLowerCase()} ${name}`;
 interface Modules {
   exportedNames(path: string): string[];
   fileDocstring(path: string): string;
-  /** What an exported name stands for; a value and a type of the same name are two. */
+  /** What an exported name means; a value and a type of the same name are two. */
   find(path: string, name: string): (Declaration | string)[];
 }
 

@@ -146,7 +146,7 @@ function folders(files: readonly SourceFile[]): Violation[] {
   );
 }
 
-/** Type imports count too: a reader of one file in a cycle has to read all of them. */
+/** Type imports are included: a reader of one file in a cycle has to read all of them. */
 function cycles(files: readonly SourceFile[], target: Target): Violation[] {
   const byPath = new Map(files.filter(({ kind }) => kind === "product").map((file) => [file.path, file]));
   const isDone = new Set<string>();

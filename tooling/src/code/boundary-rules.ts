@@ -84,7 +84,7 @@ export const ZONES: readonly {
     files: /^packages\/service\/src\/http\//,
     mayImport: ["core index", "protocol", "http", "configuration", "service", "service page", "service tracing"],
   },
-  // Of the others only types.
+  // Only types of the others.
   {
     zone: "metrics",
     files: /^packages\/service\/src\/metrics\//,
@@ -97,7 +97,7 @@ export const ZONES: readonly {
     files: /^packages\/service\//,
     mayImport: ["core index", "http", "configuration", "service page"],
   },
-  // Ports, errors, secrets and mechanics: it knows nothing of OAuth.
+  // Ports, errors, secrets and mechanics: nothing in it is about OAuth.
   { zone: "token-store", files: /^packages\/token-store\//, mayImport: ["core index"] },
   // `npm run dev` and `npm run build` of a server; nothing else loads the simulators, which are a
   // dev dependency.
@@ -123,7 +123,7 @@ export const ZONES: readonly {
     files: /^packages\/broker-client\//,
     mayImport: ["core index", "protocol", "registry", "vendor-client", "brokered-code", "egress"],
   },
-  // Records the vendors' answers to the vendor client; the simulators themselves know nothing of
+  // Records the vendors' answers to the vendor client; the simulators themselves are independent of
   // our code.
   {
     zone: "fixtures",
@@ -163,7 +163,7 @@ export const ZONES: readonly {
       ...CORE_AND_SERVICE,
     ],
   },
-  // Programs as others write them: what is published, and nothing else of ours.
+  // Programs as others write them: what is published, and no other folder of this repository.
   { zone: "examples", files: /^examples\//, mayImport: ["broker-client"] },
   {
     zone: "app",
@@ -226,8 +226,8 @@ const WAITS: readonly RegExp[] = [
   /^packages\/broker-client\/src\/broker\//,
   // Practice vendors and faulty networks, which tests start as servers.
   /^packages\/simulators\//,
-  // Not on the way of the broker's simulated requests yet: documents of vendors, waits for a turn,
-  // deployed servers.
+  // Not used yet by the requests that the simulation makes to the broker: documents of vendors,
+  // waits for a turn, deployed servers.
   /^packages\/oauth-core\/src\/vendor-client\/(discovery|id-token|registration)\//,
   /^packages\/oauth-core\/src\/mechanics\/turns\.ts$/,
   /^packages\/token-store\/src\/refresh\/vendor-call\.ts$/,
@@ -305,7 +305,7 @@ export const CONFINED_GLOBALS: readonly Confined[] = [
       /^packages\/oauth-core\/src\/mechanics\/system-clock\.ts$/,
       // The difference between it and ours, for a library that reads it.
       /^packages\/oauth-core\/src\/vendor-client\/clock\.ts$/,
-      // Of us it has types alone.
+      // It imports types alone.
       /^packages\/broker-client\/src\/clock\.ts$/,
     ],
     instead: "take a Clock as dependency",

@@ -37,7 +37,7 @@ export const LEGS: readonly Leg[] = [
   },
 ];
 
-/** Read separately, whichever leg the reader comes from. */
+/** Read separately, from any leg. */
 const APART = /^packages\/(oauth-core\/src\/egress|token-store)\//;
 
 export const FIRST_MARK = "<!-- closures: written by `npm run docs` -->";

@@ -46,7 +46,7 @@ function queriesOf(job: Job) {
   return {
     counter,
     select,
-    /** While probes fail and none passes, or there is no process to scrape. */
+    /** While probes fail and none passes, or no process can be scraped. */
     notReady: (): AlarmQuery => {
       const probes = (status: string): Counter => counter("http_requests_total", { route: "/readyz", status });
       const within = (status: string): string => `sum by (instance) (increase(${select(probes(status))}[1m])) > 0`;

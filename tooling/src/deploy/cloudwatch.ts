@@ -9,7 +9,7 @@ import { type Alarm, type Counter, descriptionOf, identifierOf, type Job, type J
 const ACTIONS = { "Fn::If": ["HasAlarmTopic", [{ Ref: "AlarmTopicArn" }], { Ref: "AWS::NoValue" }] };
 const WINDOW_SECONDS = 300;
 
-/** An alarm in either direction: reported where it starts and where it ends. */
+/** An alarm in either direction: reported when it starts and when it ends. */
 export function alarmResource(properties: Json, condition?: string): Json {
   return {
     Type: "AWS::CloudWatch::Alarm",

@@ -56,7 +56,7 @@ export function guardsOf(files: readonly SourceFile[], tests: readonly SourceFil
 interface Guard {
   readonly sections: readonly string[];
   readonly symbol: string;
-  /** As it stands in the file. */
+  /** As it is in the file. */
   readonly statement: string;
   /** From the citation to the end of the statement. */
   readonly find: string;

@@ -1,7 +1,7 @@
 /**
  * The defences that are listed because removing them needs meaning: guards.ts finds the others by
- * their citations. A new one goes into the list of its area; list.test.ts checks what can be checked
- * quickly.
+ * their citations. A new entry goes into the list of its area; list.test.ts checks what can be
+ * checked quickly.
  */
 import { AUDIT_DEFENCES } from "./list/audit.ts";
 import { BROKER_DEFENCES } from "./list/broker.ts";

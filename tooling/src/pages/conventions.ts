@@ -6,7 +6,7 @@
 
 /**
  * @param page the text of CONVENTIONS.md
- * @param read the text of a file, `undefined` when there is none
+ * @param read the text of a file, `undefined` without a file
  * @returns what is wrong, one sentence each
  */
 export function checkSnippets(page: string, read: (path: string) => string | undefined): string[] {

@@ -62,7 +62,7 @@ export function renderDecisions(decisions: readonly Decision[]): string {
 }
 
 /**
- * @param texts path → text of whatever may cite a decision
+ * @param texts path → text of each file that may cite a decision
  * @returns what is wrong, one sentence each
  */
 export function checkDecisions(decisions: readonly Decision[], texts: ReadonlyMap<string, string>): string[] {

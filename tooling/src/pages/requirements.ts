@@ -1,5 +1,5 @@
 /**
- * Reads docs/security-requirements.md, where the rows of the security bar are written, and compares
+ * Reads docs/security-requirements.md, the page of the rows of the security bar, and compares
  * them with the titles of the tests and with what cites a row. Nothing lists which test proves
  * which row: titles say it.
  */
@@ -15,7 +15,7 @@ export interface Requirement {
   readonly text: string;
   /** The same attack succeeds in a test, with one defence replaced. */
   readonly hasTwin: boolean;
-  /** Why there is no test; undefined where the row is ours. */
+  /** Why the row has no test; undefined if the row is ours. */
   readonly notOurs: string | undefined;
 }
 

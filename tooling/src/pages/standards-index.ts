@@ -1,7 +1,7 @@
 /**
- * docs/standards.md: every cited section, where it is enforced and which tests prove it. A citation
- * is a comment `//= rfc7636#4.6` alone on its line; a test proves it by the same token in its
- * title.
+ * docs/standards.md: every cited section, the code that enforces it and the tests that prove it. A
+ * citation is a comment `//= rfc7636#4.6` alone on its line; a test proves it by the same token in
+ * its title.
  */
 import type { SourceFile } from "../sources.ts";
 import { generated, link, table } from "./markdown.ts";

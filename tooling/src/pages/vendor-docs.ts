@@ -13,7 +13,7 @@ const SETUP: Readonly<Record<RegistryEntry["setup"], string>> = {
   environment_id: "the organization names its environment, its administrator consents once (`environment_id`)",
 };
 
-/** @param facts those of the catalogue, each with where it comes from */
+/** @param facts those of the catalogue, each with its source */
 export function renderVendors(entries: readonly RegistryEntry[], facts: readonly SourcedFact[]): string {
   const firstClass = entries.filter(({ verification }) => verification.status === "first-class");
   const others = entries.filter(({ verification }) => verification.status !== "first-class");

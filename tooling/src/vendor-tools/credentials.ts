@@ -11,7 +11,7 @@ import { explain, refusal, WRONG } from "./refusal.ts";
 
 export interface OwnClient {
   readonly credentials: VendorCredentials;
-  /** `none` for a public client, whatever the entry says. */
+  /** `none` for a public client, even if the entry names a method. */
   readonly method: TokenEndpointAuthMethod;
 }
 
@@ -20,7 +20,7 @@ interface Names {
   readonly secret: string;
 }
 
-/** @throws Refusal naming every variable that is missing when there is no terminal */
+/** @throws Refusal naming every variable that is missing when no terminal can be asked */
 export function requireSource({ id, tokenEndpointAuthMethod }: Vendor, { env, ask }: Environment): void {
   const names = variables(id);
   const wanted = tokenEndpointAuthMethod === "none" ? [names.id] : [names.id, names.secret];

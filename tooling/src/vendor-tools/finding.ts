@@ -5,7 +5,7 @@ import { explain } from "./refusal.ts";
 
 export interface Finding {
   readonly check: string;
-  /** `note`: unknown, or no contradiction of the entry; `unasked`: there was no answer. */
+  /** `note`: unknown, or no contradiction of the entry; `unasked`: no answer came. */
   readonly result: "same" | "drift" | "note" | "unasked";
   readonly text: string;
 }

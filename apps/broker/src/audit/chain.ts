@@ -21,7 +21,7 @@ export const NO_LINE: string = "0".repeat(64);
 /** In every line of the stream. No other line has it: JSON escapes quotation marks in a value. */
 export const MARK = '"stream":"audit"';
 
-/** @param after hash of the last line found in the file, of whichever chain */
+/** @param after hash of the last line found in the file, of any chain */
 export function newChain(after: string = NO_LINE): Head {
   return { chain: randomBytes(16).toString("base64url"), seq: 0, hash: after };
 }

@@ -26,7 +26,7 @@ export interface AuditSink {
 export interface AuditFileDeps {
   /** Called with the last line of this file before another file takes over. */
   readonly beforeLeaving: (head: Head) => void;
-  /** Called once for an outage, however long. */
+  /** Called once for each outage. */
   readonly onFailure: (error: unknown) => void;
   readonly onRecovery: () => void;
   /** Default: `fs.writeSync`. Tests pass one that fails. */
@@ -50,7 +50,7 @@ interface Block {
 /** Between two looks at whether the file is still there, and tries to recover. */
 const LOOK_MS = 1_000;
 
-/** @throws Error when the file cannot be opened, or is no file */
+/** @throws Error when the file cannot be opened, or is not a file */
 export function openAuditFile(path: string, deps: AuditFileDeps): AuditSink {
   const { beforeLeaving, onFailure, onRecovery, write = writeSync } = deps;
   let file = openAt(path);
@@ -92,7 +92,7 @@ export function openAuditFile(path: string, deps: AuditFileDeps): AuditSink {
     }
   };
 
-  /** The lines that the old file has not got whole begin the new one. */
+  /** The lines that the old file has not got whole begin the new file. */
   const reopen = (): void => {
     const next = openAt(path);
     if (head !== undefined) beforeLeaving(head);
@@ -187,7 +187,7 @@ function blockOf(members: readonly string[], known: Head | undefined, { fd }: Op
   return { members, bytes: Buffer.from(text), head, written: 0 };
 }
 
-/** Longer than any two lines of ours. */
+/** Longer than any two of our lines. */
 const END_BYTES = 65_536;
 const NEWLINE = 0x0a;
 

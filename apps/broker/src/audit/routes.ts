@@ -1,5 +1,5 @@
 /**
- * The audit stream around the routes: refusals, of whatever leg, and the check before anything is
+ * The audit stream around the routes: refusals of every leg, and the check before anything is
  * spent. The legs record themselves what they have done.
  */
 import { type Clock, defined, type OAuthError, toOAuthError } from "@oauth-broker/oauth-core";

@@ -45,7 +45,7 @@ interface Gap {
 
 const MOST_PROBLEMS = 20;
 const MOST_GAPS = 1_000;
-/** No line of ours is half as long. */
+/** None of our lines is half as long. */
 const LONGEST_LINE = 65_536;
 /** A new chain names the line before it; other processes may have written a few in between. */
 const REMEMBERED = 1_024;
@@ -186,8 +186,8 @@ function createRecent(): { has(hash: string): boolean; add(hash: string): void }
 const NEWLINE = 0x0a;
 
 /**
- * @param take gets each line without its newline, and its number; of a line longer than any of
- *   ours only the beginning
+ * @param take gets each line without its newline, and its number; of a line longer than ours
+ *   can be only the beginning
  * @param cutShort called instead for a last line without newline
  */
 async function eachLine(

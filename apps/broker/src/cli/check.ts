@@ -81,7 +81,7 @@ function keyFileOf({ store, keys }: Config): string | undefined {
   return keys.kind === "store" && store.kind === "sqlite" ? `${store.path}.key` : undefined;
 }
 
-/** Tries it with a folder of another name, in the nearest folder that is there, and takes it away. */
+/** Tries it with a folder of another name, in the nearest folder that exists, and takes it away. */
 function cannotBeMade(path: string): string | undefined {
   let folder = dirname(path);
   while (!existsSync(folder) && dirname(folder) !== folder) folder = dirname(folder);

@@ -65,7 +65,7 @@ Exit codes: 0 done, 1 could not start, could not be done or (check) would not be
 /** What the arguments ask for. */
 export interface Request {
   readonly command: Command;
-  /** The sandbox, whatever configuration there is. */
+  /** The sandbox, also if a configuration exists. */
   readonly sandbox: boolean;
 }
 

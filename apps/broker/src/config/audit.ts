@@ -1,6 +1,6 @@
 /**
- * `audit`: where the audit stream goes, and whether it can go there. A file that cannot be written
- * is refused at the start, because the broker would then answer no request.
+ * `audit`: the file or stream of the audit, and whether it can go there. A file that cannot be
+ * written is refused at the start, because the broker would then answer no request.
  */
 import { accessSync, closeSync, constants, openSync, readSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";

@@ -1,5 +1,5 @@
 /**
- * The text around the problems of the broker's configuration, and the notation of a position in the
+ * The text around the problems of a configuration, and the notation of a position in the
  * file.
  */
 import { type ConfigError, configError as errorOf, type Problem } from "@oauth-broker/service/configuration";

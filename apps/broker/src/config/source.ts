@@ -83,7 +83,7 @@ function noFile(meant: readonly string[]): Problem {
   };
 }
 
-/** @returns undefined, with problems added, when there is no configuration to check */
+/** @returns undefined, with problems added, without a configuration to check */
 function readYaml(file: string, isNamed: boolean, problems: Problem[]): Tree | undefined {
   const path = isNamed ? "BROKER_CONFIG" : "broker.yaml";
   const expected = "a readable YAML file";

@@ -1,7 +1,7 @@
 /**
  * Warnings at start about settings that are allowed but risky: the deployment, vendors whose
  * answers carry no `iss`, credentials that owners share. Whole sentences without any secret. Called
- * by build.ts. The warnings about one client or one vendor are made where it is built.
+ * by build.ts. The warnings about one client or one vendor are made when it is built.
  */
 import { statSync } from "node:fs";
 import { isLoopbackName } from "@oauth-broker/service/configuration";

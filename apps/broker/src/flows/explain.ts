@@ -114,7 +114,9 @@ function accountOf({ connection }: Partial<Pick<GrantContext, "connection">>): R
   return { account: { issuer: connection.iss ?? null, subject: connection.sub } };
 }
 
-/** What names users and revokes tokens in the vendor's own way. Headers may hold a key of the operator's. */
+/**
+ * What names users and revokes tokens in the vendor's own way. Headers may hold an operator's key.
+ */
 function dialectsOf({ account, identity, revocation }: ResolvedVendor): Record<string, unknown> {
   return defined({
     vendor_account: account && {

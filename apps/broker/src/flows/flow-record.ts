@@ -24,7 +24,7 @@ export interface Flow extends FlowRecord {
   readonly vendorClientId?: string;
   /** … and its secret, sealed under the keyset. */
   readonly vendorSecret?: string;
-  /** The values of the vendor's {placeholders}. */
+  /** The values of the {placeholders}. */
   readonly placeholders?: Readonly<Record<string, string>>;
   /** Manual mode: the endpoints as the client wrote them. */
   readonly issuer?: string;

@@ -50,7 +50,7 @@ export async function refresh(
   const tokens = await singleFlight.run(equal, () => vendorClient.refreshTokens(vendor, credentials, request));
   // 4. again for each caller: the one that made the call may have named only the vendor
   requireSameSubject(tokens.idToken, expected);
-  // 5. the old refresh token stays valid when no new one came
+  // 5. the old refresh token stays valid when no new token came
   //= rfc6749#6
   const kept = { ...tokens, refreshToken: tokens.refreshToken ?? refreshToken };
   const answer = answerAgain(kept, context, client, deps, trace);

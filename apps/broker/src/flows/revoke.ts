@@ -13,8 +13,8 @@ import { readSealedGrant } from "../grants/sealed-refresh-token.ts";
 import type { PresentedToken } from "../grants/token-binding.ts";
 
 /**
- * @throws OAuthError unsupported_token_type with `help` when the vendor has no way to revoke, and for
- *   a token alone that does not say where it came from
+ * @throws OAuthError unsupported_token_type with `help` when the vendor has no way to revoke, and
+ *   for a token alone that does not say what minted it
  */
 //= rfc7009#2.1
 export async function revoke(
@@ -52,7 +52,7 @@ function namesOrigin(parameters: Parameters): boolean {
   return ["connection", "vendor", "issuer", "token_endpoint"].some((name) => parameters.has(name));
 }
 
-/** A sealed refresh token is the one kind that says where it came from. */
+/** A sealed refresh token is the one kind that says what minted it. */
 //= rfc7009#2.2.1
 function notByItself(): OAuthError {
   return new OAuthError("unsupported_token_type", "This token cannot be revoked by itself", {

@@ -1,6 +1,6 @@
 /**
  * Leg 4, POST /v1/token with grant_type=authorization_code: the backend that holds the PKCE #1
- * verifier brings the broker's code. Only now is the vendor's code redeemed (unless its entry says
+ * verifier sends the broker's code. Only now is the vendor's code redeemed (unless its entry says
  * `redeem_at: callback`). Nothing is kept. The client is authenticated.
  */
 import type { Parameters } from "@oauth-broker/oauth-core/protocol";

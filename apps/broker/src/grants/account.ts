@@ -44,8 +44,8 @@ export async function accountOf(
 }
 
 /**
- * By the account or identity of the operator's file. Its names for users are not those of ID tokens,
- * so that no issuer is named.
+ * By the account or identity that the configuration names. Its names for users are not those of ID
+ * tokens, so that no issuer is named.
  *
  * @returns an error code when nothing names an account
  */

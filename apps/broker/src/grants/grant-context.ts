@@ -155,8 +155,8 @@ function sameTarget(
 }
 
 /**
- * The page where the user once consented matters no more: the vendor's own token endpoint stays one
- * beside a page that the client named.
+ * The page on which the user once consented matters no more: the vendor's own token endpoint stays
+ * one beside a page that the client named.
  */
 function withoutPage(target: VendorTarget): VendorTarget {
   if (target.vendor === CUSTOM_VENDOR) return target;

@@ -82,7 +82,7 @@ export interface LeftBehind {
   add(lease: Lease): void;
 }
 
-/** One per process: however many there are, a store that is away gets one request at a time. */
+/** One per process: with any number of them, a store that is away gets one request at a time. */
 export function createLeftBehind(deps: Pick<Deps, "records" | "now" | "timer">): LeftBehind {
   const leases = new Set<Lease>();
   let isRunning = false;

@@ -1,8 +1,8 @@
 /**
- * What a client with `refresh_tokens: sealed` gets instead of the vendor's refresh token: an opaque
- * value with that token and its connection inside, bound to the client. So a refresh or a
+ * The refresh token of a client with `refresh_tokens: sealed`: an opaque value with the vendor's
+ * refresh token and its connection inside, bound to the client. So a refresh or a
  * revocation needs nothing beside it, and any OAuth library can send it. Sealed under the keyset;
- * nothing is stored. It opens whatever the client's setting is now.
+ * nothing is stored. It opens under any present setting of the client.
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { isSameText } from "@oauth-broker/oauth-core/protocol";
@@ -31,7 +31,7 @@ interface Sealed extends Omit<SealedGrant, "kid"> {
   readonly clientId: string;
 }
 
-/** A token of this form that does not open is no vendor's token either. */
+/** A token of this form that does not open is not a vendor's token either. */
 export function isSealedRefreshToken(token: string): boolean {
   return token.startsWith(PREFIX);
 }

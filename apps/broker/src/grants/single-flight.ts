@@ -75,7 +75,7 @@ type Settled =
 
 interface SingleFlightOptions extends Pick<Deps, "records" | "now"> {
   readonly timer: Timer;
-  /** Called for each answer that came without a vendor call of its own. */
+  /** Called for each response that needed no separate vendor call. */
   readonly onReplay?: () => void;
 }
 
@@ -237,14 +237,14 @@ function sealSettled(settled: Settled, refresh: EqualRefreshes, key: RecordKey, 
 function openSettled(sealed: string, refresh: EqualRefreshes, key: RecordKey): Settled | undefined {
   try {
     const text = open(replayKey(refresh), sealed, ["refresh", key.id]).toString("utf8");
-    // The numbers of the vendor's answer keep their digits.
+    // Numbers in the vendor's response keep their digits.
     return parseExactJson(text) as unknown as Settled;
   } catch {
     return undefined;
   }
 }
 
-/** Without a secret of the client's own it is the key of earlier releases. */
+/** Without the client's own secret it is the key of earlier releases. */
 function replayKey({ refreshToken, clientSecret }: EqualRefreshes): Buffer {
   if (clientSecret === undefined) return deriveKey(refreshToken, "refresh-replay");
   return deriveKey(`${refreshToken.length}:${refreshToken}${clientSecret}`, "refresh-replay-byoc");
@@ -261,7 +261,7 @@ function outcomeOf(settled: Settled): VendorTokens {
   throw new OAuthError(settled.code, settled.description, settled.options);
 }
 
-/** The lifetime in a replay counts from the vendor's answer. */
+/** The lifetime in a replay starts at the vendor's response. */
 function aged(answer: VendorTokens, settled: Settled, now: EpochSeconds): VendorTokens {
   if (!settled.ok || answer.expiresInSeconds === undefined) return answer;
   return { ...answer, expiresInSeconds: Math.max(1, answer.expiresInSeconds - (now - settled.at)) };

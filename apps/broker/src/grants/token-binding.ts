@@ -1,7 +1,7 @@
 /**
  * Which tokens a connection came with. Where clients of several owners share the broker's client at
  * a vendor, the vendor cannot distinguish their tokens: there a refresh, a revocation and a check
- * take a token only beside the connection of its own answer, which holds a keyed hash of it
+ * take a token only beside the connection of the same answer, which holds a keyed hash of it
  * (docs/decisions/0063).
  */
 import { hmacSha256, OAuthError } from "@oauth-broker/oauth-core";

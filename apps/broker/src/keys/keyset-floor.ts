@@ -48,8 +48,8 @@ export function requireRevision(revision: number, lowest: number): void {
 }
 
 /**
- * Checks an empty storage: a writer of the store can delete the keyset, and a restore can forget
- * it. A new one would end every connection without a word.
+ * Checks an empty storage: a writer of the store can delete the keyset, and a restore can leave
+ * it out. A new keyset would end every connection without a word.
  * @throws OAuthError temporarily_unavailable, with a detail that names the command to run
  */
 //= bar#TS-19

@@ -41,8 +41,8 @@ export interface KeysetStorage {
    */
   write(over: Pick<StoredKeyset, "tag"> | undefined, next: Omit<StoredKeyset, "tag">): Promise<boolean>;
   /**
-   * Asks for the data key that the first write needs, and writes nothing, but the key file if
-   * there is none. Absent where nothing seals.
+   * Asks for the data key that the first write needs, and writes nothing, except the key file
+   * if it is missing. Absent where nothing seals.
    *
    * @throws OAuthError as `write`
    */
@@ -170,8 +170,8 @@ function elsewhere(
  * time. The file is not sealed: `base_url` and `revision` are beside the keys. It is copied
  * between machines, so it is bound to no store.
  *
- * @param options.create `false`: a missing file is not created, because the operator must bring a
- *   copy of it. Default `true`
+ * @param options.create `false`: a missing file is not created, because the operator must copy it
+ *   there. Default `true`
  */
 export function fileKeysetStorage({
   path,

@@ -51,7 +51,7 @@ export const PUBLISH_SECONDS = 60;
 export const RETIRED_STATE_SECONDS = 900;
 /**
  * A root that has been replaced signs nothing new for long: its states, and the MACs of its
- * records, count this many seconds more. A record lives ten minutes, and an hour longer for
+ * records, are accepted this many seconds more. A record lives ten minutes, and an hour longer for
  * `broker flow ID`. What it sealed under another purpose opens for ever.
  */
 const RETIRED_SECONDS: Partial<Record<KeyPurpose, number>> = { state: RETIRED_STATE_SECONDS, "record-mac": 4_500 };
@@ -67,7 +67,7 @@ export interface Keyset {
   load(): Promise<void>;
   /**
    * Reads the storage and changes nothing.
-   * @returns false when there is no keyset
+   * @returns false when the keyset is missing
    */
   look(): Promise<boolean>;
   isLoaded(): boolean;

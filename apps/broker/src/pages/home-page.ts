@@ -1,6 +1,6 @@
 /**
- * The human-readable page at `/`: what this service is, which vendors work, and where the
- * machine-readable descriptions are.
+ * The human-readable page at `/`: what this service is, which vendors work, and links to
+ * the machine-readable descriptions.
  */
 import type { VendorConfig } from "../config.ts";
 import type { Deps } from "../deps.ts";

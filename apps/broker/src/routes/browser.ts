@@ -10,7 +10,7 @@ export interface BrowserDeps extends LegDeps {
   readonly limit: BodyLimit;
 }
 
-/** What brings a browser to the flow that was pushed for it. */
+/** The parameters that lead a browser to the flow that was pushed for it. */
 const PUSHED = ["request_uri", "client_id"] as const;
 
 export function browserRoutes(deps: BrowserDeps): Route[] {

@@ -113,7 +113,7 @@ async function readiness({ records, keyset, audit, isDraining }: InfoDeps): Prom
   return jsonAnswer(200, { status: "ready" });
 }
 
-/** Credentials are optional here, but wrong ones are an error as everywhere. */
+/** Credentials are optional here, but wrong credentials are an error as everywhere. */
 async function optionalClient(c: Context, deps: Deps, trace: Trace): Promise<ClientConfig | undefined> {
   const authorization = c.req.header("authorization");
   if (authorization === undefined) return undefined;

@@ -42,7 +42,7 @@ export const ERRORS: Record<string, Schema> = {
 };
 /** Of every operation, also of those that read nothing of the request. */
 export const TOO_LARGE: Record<string, Schema> = { "431": answer("HeadersTooLarge") };
-/** Where credentials are optional, but wrong ones are refused. */
+/** For routes with optional credentials: wrong credentials are refused. */
 export const REFUSED: Record<string, Schema> = {
   "400": answer("Error"),
   "401": answer("NotAuthenticated"),

@@ -41,7 +41,7 @@ export interface SamplePlatform {
 const CALLBACK_PATH = "/oauth/vendor-callback";
 const TIMEOUT_MS = 15_000;
 
-/** @param lastPort where it was before; it is there again if that port is free */
+/** @param lastPort its port the last time; taken again if it is free */
 export async function startSamplePlatform(options: SamplePlatformOptions, lastPort?: number): Promise<SamplePlatform> {
   const egress = createEgress({ allowLoopback: true, allowCidrs: [], timeoutMs: TIMEOUT_MS });
   const app = new Hono();
@@ -61,7 +61,7 @@ async function listenAt(app: Hono, port: number | undefined): Promise<Listening>
   return listen(app, { host, port: port ?? 0 }).catch(() => listen(app, { host, port: 0 }));
 }
 
-/** @param url where the platform is reached, without trailing slash */
+/** @param url the platform's own, without trailing slash */
 export function createSamplePlatform(
   { brokerUrl: issuer, clientId, clientSecret, vendors, timeline }: SamplePlatformOptions,
   url: string,
@@ -157,7 +157,7 @@ export function createSamplePlatform(
    * One button: only for a form that was shown to this browser. What fails becomes the page's
    * notice.
    *
-   * @param run @returns where the browser goes next
+   * @param run @returns the next URL for the browser
    */
   function onPost(
     path: string,

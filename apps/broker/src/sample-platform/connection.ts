@@ -88,7 +88,7 @@ export function button(
   return html`<form method="post" action="${path}">${csrfInput(session, path)}${hidden}<button${isQuiet ? html` class="quiet"` : ""}>${label}</button></form>`;
 }
 
-/** @param path where the form is sent to */
+/** @param path of the form's action */
 export function csrfInput({ cookie }: Session, path: string): Markup {
   return hiddenInput("csrf", formToken(path, cookie));
 }

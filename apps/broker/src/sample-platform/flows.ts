@@ -30,7 +30,7 @@ type Form = Readonly<Record<string, unknown>>;
 export type RevocableToken = "access_token" | "refresh_token";
 
 export interface Flows {
-  /** @returns where the browser goes next. @throws BrokerClientError */
+  /** @returns the next URL for the browser. @throws BrokerClientError */
   start(session: Session, offer: VendorOffer, form: Form): Promise<string>;
   /**
    * The browser is back: what is checked, then the code for the tokens. Notes each leg that was

@@ -1,4 +1,4 @@
-/** The one page: where the user is, what arrived, what was checked, and what can be done next. */
+/** The one page: the present step, what arrived, what was checked, and what can be done next. */
 import { html, type Markup } from "@oauth-broker/service/page";
 import { type PlaceholderOffer, renderPage, type VendorOffer } from "@oauth-broker/simulators";
 import { arrived, button, csrfInput, stateTag } from "./connection.ts";
@@ -75,7 +75,7 @@ function others(list: Markup): Markup {
 function noticeBox(notice: Notice): Markup {
   if (notice.kind === "done") return html`<div class="notice" role="status"><p>${notice.text}</p></div>`;
   const { code, description, advice, flowId, vendorError } = notice.problem;
-  // A cancel is the user's own choice, and what a vendor does not have is no fault: no alarm.
+  // A cancel is the user's own choice, and what a vendor does not have is not a fault: no alarm.
   const isCalm = code === "access_denied" || code === "unsupported_token_type";
   return html`<div class="notice ${isCalm ? "calm" : "problem"}" role="${isCalm ? "status" : "alert"}">
     <p><strong>${advice}</strong></p>

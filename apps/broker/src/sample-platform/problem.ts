@@ -6,7 +6,7 @@ import { BrokerClientError } from "@oauth-broker/broker-client";
 import { defined } from "@oauth-broker/oauth-core";
 
 export interface Problem {
-  /** The code of RFC 6749, or one of the broker's or of its client. */
+  /** The code of RFC 6749, of the broker, or of its client. */
   readonly code: string;
   readonly description: string;
   /** What this means for the user. */
@@ -26,7 +26,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   vendor_credentials_rejected: "The vendor no longer accepts the client credentials that the broker uses.",
 };
 
-/** A reason of the vendor's own, for which there is no registered code. */
+/** The vendor's own reason, for which no code is registered. */
 const REFUSED = "The vendor refused. What it wants first is said below.";
 const START_OVER = "Start over. If it happens again, the flow id below finds it in the broker's log.";
 

@@ -1,6 +1,6 @@
 /**
  * The path a vendor sends the browser back to. A vendor that a caller names (tier 3) has its own
- * path. An honest vendor sees only the redirect URI of its own flow, so its code cannot reach a
+ * path. An honest vendor sees only the redirect URI of its flow, so its code cannot reach a
  * flow of such a vendor. The flow record holds the path, and an answer is accepted on that path
  * only.
  */

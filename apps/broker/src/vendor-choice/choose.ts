@@ -1,8 +1,8 @@
 /**
  * Chooses the vendor, the credentials and the endpoints: once when a flow begins, and again by the
  * same rules on every later leg, refresh and revocation. Sends nothing before it is clear that the
- * caller may use the vendor and the broker's credentials there. A client id of the broker's that a
- * caller sends to its own vendor is refused after discovery; no credential is sent.
+ * caller may use the vendor and the broker's credentials there. A client id that the broker holds
+ * and that a caller sends to its own vendor is refused after discovery; no credential is sent.
  */
 import { flowContextHash, withClientId } from "@oauth-broker/oauth-core/client";
 import type { Parameters } from "@oauth-broker/oauth-core/protocol";
@@ -100,7 +100,7 @@ export async function chooseVendor(
  * Chooses the same vendor on a later leg, with the credentials the flow began with and the present
  * configuration.
  *
- * @param clientSecret of BYOC, from where the flow stores it on this leg
+ * @param clientSecret of BYOC, as the flow stores it on this leg
  */
 export async function rechooseVendor(
   flow: ChosenBefore,

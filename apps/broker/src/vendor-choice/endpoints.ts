@@ -49,7 +49,7 @@ export interface VendorEndpoints {
   readonly isVouchedFor: boolean;
   /** A value of the request can choose the host that answers. */
   readonly fillsDomain: boolean;
-  /** A value of the request is part of the issuer, so that it chose whose metadata counts. */
+  /** A value of the request is part of the issuer, so that it chose whose metadata is used. */
   readonly fillsIssuer: boolean;
 }
 

@@ -94,7 +94,7 @@ export function requireNotEnded(
 
 /**
  * @param target its own endpoints take the place of the entry's; those of an entry that live
- *   metadata decides count only here, once they are resolved
+ *   metadata decides are known only here, once they are resolved
  * @returns the first announced end that has come for an endpoint where flows start
  */
 export function endedSunset(

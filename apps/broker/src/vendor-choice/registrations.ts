@@ -31,8 +31,8 @@ export interface Registration {
 export type Registrations = ReadonlyMap<string, readonly Registration[]>;
 
 /**
- * Every credential the broker holds counts, including retired ones and those of disabled entries,
- * because users have consented to them.
+ * Every credential the broker holds is included, including retired ones and those of disabled
+ * entries, because users have consented to them.
  */
 //= bar#XA-9
 export function indexRegistrations(
@@ -160,7 +160,10 @@ export function isAt({ origins }: Pick<Registration, "origins">, others: readonl
   return origins.some((origin) => others.includes(origin));
 }
 
-/** Two servers may have given out one id, but not one secret; without a secret nothing tells. */
+/**
+ * Two servers may have given out one id, but not one secret; without a secret nothing distinguishes
+ * them.
+ */
 export function isSameClient({ secrets }: Pick<Registration, "secrets">, secret: string | undefined): boolean {
   return secrets.some((known) => known === undefined || secret === undefined || isSameText(known, secret));
 }

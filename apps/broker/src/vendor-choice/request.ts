@@ -3,7 +3,7 @@
  * caller's own endpoints (manual mode), the caller's own credentials (BYOC), scope and further
  * parameters of the authorization request. Reads and refuses; sends no request. The target is kept
  * in the flow record and in `connection`; neither holds a secret in plaintext. At the end: the
- * vendor that an id or another name stands for, wherever one is taken from a request or the file.
+ * vendor that an id or another name means, wherever one is taken from a request or the file.
  */
 import { defined, OAuthError, Secret } from "@oauth-broker/oauth-core";
 import {
@@ -207,7 +207,7 @@ export function vendorNamed(name: string, vendors: Vendors): VendorConfig | unde
   return vendors.get(idNamed(name, vendors));
 }
 
-/** @returns the id that a name stands for; a name of no vendor as it is */
+/** @returns the id that a name means; a name of no vendor as it is */
 export function idNamed(name: string, vendors: Vendors): string {
   return vendors.has(name) ? name : (aliasesOf(vendors).get(name) ?? name);
 }

@@ -1,6 +1,6 @@
 /**
  * How far a vendor is trusted: its tier, which network its endpoints may reach, which fields of its
- * entry hold at endpoints of the caller's, and whose client the flow uses there. Performs
+ * entry hold at endpoints that the caller names, and whose client the flow uses there. Performs
  * discovery.
  */
 import type { VendorClient } from "@oauth-broker/oauth-core/client";
@@ -19,8 +19,8 @@ import { CUSTOM_VENDOR } from "./request.ts";
 import { withShortWaits } from "./short-waits.ts";
 
 /**
- * 1: an entry at its own endpoints. 3: every vendor of which a caller names a part. (2 was an issuer
- * of the caller's that sends `iss`; such issuers are 3 now.)
+ * 1: an entry at its own endpoints. 3: every vendor of which a caller names a part. (2 was an
+ * issuer that the caller names and that sends `iss`; such issuers are 3 now.)
  */
 type Tier = 1 | 3;
 
@@ -119,7 +119,7 @@ function withEndpoints(resolved: ResolvedVendor, foreign: Overrides): ResolvedVe
 }
 
 /**
- * A header of token requests may be a key of the operator's: no endpoint of a caller's receives one,
+ * A header of token requests may be an operator's key: no endpoint of a caller's receives one,
  * and no tenant that the operator's file does not list.
  */
 //= bar#BY-4

@@ -1,4 +1,4 @@
-/** The tools of the server. A new one is a file here, an import and a place in the list. */
+/** The tools of the server. A new tool is a file here, an import and a place in the list. */
 import { listPages } from "./list-pages.ts";
 import { whoami } from "./whoami.ts";
 

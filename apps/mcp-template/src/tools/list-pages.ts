@@ -1,7 +1,7 @@
 /**
- * A list of the vendor's API, page after page: a sample of a tool that takes a while. It shows how
- * to take input, report progress, stop when the client cancels, and report an error. Replace it by
- * one that lists what your server is about.
+ * A list from the vendor's API, page after page: a sample of a tool that takes a while. It shows
+ * how to take input, report progress, stop when the client cancels, and report an error. Replace it
+ * by one that lists what your server is about.
  */
 import { defineTool, ToolError, z } from "@oauth-broker/mcp-auth";
 

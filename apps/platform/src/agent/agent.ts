@@ -48,7 +48,7 @@ export interface ToolCall {
 
 /**
  * Its methods throw OAuthError as Bearers does, and vendor_response_invalid for a server that does
- * not speak MCP.
+ * not answer with MCP.
  */
 export interface Agent {
   tools(connector: Connector, userId: string): Promise<readonly AgentTool[]>;

@@ -31,7 +31,10 @@ export interface PendingCalls {
    * @throws OAuthError vendor_response_invalid when the server has asked too often
    */
   put(connector: Connector, session: SignedIn, pending: PendingCall): Promise<string>;
-  /** @throws OAuthError invalid_request for a call of another browser, one that was taken, or an old one */
+  /**
+   * @throws OAuthError invalid_request for a call of another browser, one that was taken, or one
+   * that has expired
+   */
   take(connector: Connector, session: SignedIn, id: string): Promise<PendingCall>;
 }
 

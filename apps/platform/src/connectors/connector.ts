@@ -1,5 +1,5 @@
 /**
- * A connector: what the platform knows of one MCP server that its users may connect.
+ * A connector: what the platform stores about one MCP server that its users may connect.
  * connectors/store.ts stores it, the settings page shows and changes it, the deploy command changes
  * its state.
  */

@@ -44,7 +44,7 @@ export interface ConnectorStore {
   /**
    * Fixes the address of the server before anything is started there.
    *
-   * @returns the address in force: the one of the first deploy, whatever is offered later
+   * @returns the address in force: that of the first deploy, even if another is offered later
    */
   claimServerUrl(id: string, serverUrl: string): Promise<string>;
   /** Writes deployment and state together. An active connector stays active. */

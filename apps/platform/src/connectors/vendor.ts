@@ -9,7 +9,10 @@ type VendorSettings = Pick<ConnectorSettings, "vendorOrIssuer" | "authorizationU
 
 const CUSTOM = { id: "custom", name: "Custom vendor" } as const;
 
-/** Whether a vendor is in the registry, or possibly of the broker's operator; anything else is an issuer. */
+/**
+ * Whether a vendor is in the registry, or possibly defined by the broker's operator; anything else
+ * is an issuer.
+ */
 export function isVendorId(vendorOrIssuer: string): boolean {
   return REGISTRY.has(vendorOrIssuer) || checkVendorId(vendorOrIssuer) === undefined;
 }

@@ -1,7 +1,7 @@
 /**
  * The table of a server with `enable_db: true`: the mode in which it is read and written, and the
  * settings the server needs for it. A new table starts `encrypted`. An existing table keeps its
- * mode until its author sets `encrypted`, once `token-store audit` counts no plaintext-only rows.
+ * mode until its author sets `encrypted`, once `token-store audit` finds no plaintext-only rows.
  */
 import { OAuthError, type RecordStore } from "@oauth-broker/oauth-core";
 import { NEVER } from "../connectors/connector-record.ts";

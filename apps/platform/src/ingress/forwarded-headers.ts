@@ -32,7 +32,7 @@ export interface RequestHeaderRules {
   /** The authority of the server. */
   readonly host: string;
   readonly keepsAuthorization: boolean;
-  /** The address connected to the ingress. The server counts its limits by it. */
+  /** The address connected to the ingress. The server's limits apply to it. */
   readonly callerAddress: string;
 }
 

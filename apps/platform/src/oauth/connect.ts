@@ -30,7 +30,7 @@ export interface Finished {
 const KIND = "connect-flow";
 
 /**
- * @returns where the browser goes
+ * @returns the URL for the browser
  * @throws OAuthError invalid_request for a connector that cannot be connected; its failures and
  *   BrokerClientError otherwise
  */
@@ -67,7 +67,8 @@ function ownerOfFlow({ sessionId }: SignedIn): string {
 }
 
 /**
- * An administrator's scopes are the most that users are asked for, whatever the server requests.
+ * An administrator's scopes are the most that users are asked for, even if the server requests
+ * more.
  */
 export function mayAskFor(scope: string, { settings: { scopes } }: Connector): boolean {
   return scopes === undefined || isSubset(parseScope(scope), parseScope(scopes));
@@ -130,7 +131,7 @@ function requireConnectable({ state, serverUrl, settings }: Connector): void {
   );
 }
 
-/** The client changed: tokens of the former client would be stored as those of the new one. */
+/** The client changed: tokens of the former client would be stored as those of the new client. */
 function requireSameRecipient({ recipient }: Pick<Flow, "recipient">, connector: Connector): void {
   if (recipient === recipientOfConnector(connector)) return;
   throw new OAuthError("invalid_grant", "The settings of this connector changed meanwhile. Connect again", {

@@ -30,7 +30,7 @@ type ConnectionState = "none" | "connected" | "reauthorize";
 export interface ConnectFailure {
   readonly error: string;
   readonly description: string;
-  /** Why, if the error alone would mislead: `user_not_assigned` is no cancel. */
+  /** Why, if the error alone would mislead: `user_not_assigned` is not a cancel. */
   readonly reason?: string;
   /** Names the flow in the broker's log. */
   readonly flowId?: string;

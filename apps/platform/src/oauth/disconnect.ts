@@ -1,5 +1,5 @@
 /**
- * Disconnects a user: revokes the tokens where they were issued, best effort, and deletes them here
+ * Disconnects a user: revokes the tokens at their issuer, best effort, and deletes them here
  * in any case.
  */
 import { BrokerClientError } from "@oauth-broker/broker-client";
@@ -9,7 +9,10 @@ import { clientOfConnector } from "./client-of-connector.ts";
 import type { ConnectDeps } from "./connect.ts";
 import type { OpenConnection } from "./connections.ts";
 
-/** `none`: there was no connection. `help`: what the user can do by hand when the grant may remain. */
+/**
+ * `none`: the user had no connection. `help`: what the user can do by hand when the grant may
+ * remain.
+ */
 export type Disconnected = { readonly tokens: "none" | "revoked" } | { readonly tokens: "left"; readonly help: string };
 
 const BY_HAND = "The grant may still exist at the vendor. Open your account settings there and remove the app.";

@@ -24,7 +24,7 @@ export interface TryPage {
     readonly callId: string;
     readonly questions: readonly LinkQuestion[];
   };
-  /** Why there are no tools, or no answer, as plain text. */
+  /** Why the list of tools, or the answer, is missing, as plain text. */
   readonly problem?: string;
 }
 

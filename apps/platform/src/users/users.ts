@@ -1,5 +1,5 @@
 /**
- * The users of the reference platform: samples, chosen from a list. There is no password, and this
+ * The users of the reference platform: samples, chosen from a list. They have no password, and this
  * is not an identity system.
  */
 

@@ -1,7 +1,7 @@
 /**
- * The platform's side of the broker's contract, on oauth4webapi: push the request, finish with the
- * code and the user's own verifier, refresh, revoke, check, register, explain. Stores nothing of a
- * user: the caller keeps the session and the tokens.
+ * The platform's side of the contract with the broker, on oauth4webapi: push the request, finish
+ * with the code and the user's own verifier, refresh, revoke, check, register, explain. Stores
+ * nothing of a user: the caller keeps the session and the tokens.
  */
 import {
   allowInsecureRequests,

@@ -59,7 +59,8 @@ async function discover(issuer: string, fetch: Fetch): Promise<BrokerMetadata> {
     metadata.token_endpoint,
     metadata.revocation_endpoint,
   ];
-  // Our credentials go to the broker's own host and nowhere else, whatever its metadata says.
+  // Our credentials go to the broker's own host and nowhere else, even if its metadata names
+  // another.
   const areOwn = endpoints.every(
     (endpoint) => endpoint !== undefined && URL.canParse(endpoint) && new URL(endpoint).origin === url.origin,
   );

@@ -1,4 +1,4 @@
-/** Translates a request to the parameters of the broker's contract. */
+/** Translates a request to the broker's parameters. */
 import type { GrantTarget, StartRequest, VendorTarget } from "../types.ts";
 
 export type Form = Readonly<Record<string, string>>;

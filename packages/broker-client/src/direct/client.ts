@@ -1,7 +1,7 @@
 /**
  * The same interface without a broker: a deployment that is a client of the vendor itself, with its
  * own redirect URI. Protocol, dialects and checks are oauth-core's, the same that the broker uses;
- * sessions follow the rules of the broker's client.
+ * sessions follow the rules of the client for the broker.
  */
 import { defined, type Clock, type Fetch, OAuthError, toOAuthError } from "@oauth-broker/oauth-core";
 import {

@@ -26,13 +26,13 @@ export interface DirectVendorOptions {
    */
   readonly vendor: string | { readonly issuer: string } | Vendor;
   /**
-   * Instead of the vendor's own: a regional host, a gateway. They may hold {placeholders}, the
+   * Replace the vendor's own: a regional host, a gateway. They may hold {placeholders}, the
    * vendor's and others. At another registrable domain than the vendor's, its issuer and keys are
    * dropped, and at another one for the token endpoint its further endpoints are, because they must
    * not receive tokens of the new host.
    */
   readonly endpoints?: VendorTarget["endpoints"];
-  /** Values for the {placeholders} of the vendor's endpoints. */
+  /** Values for the {placeholders} in the endpoints. */
   readonly placeholders?: Readonly<Record<string, string>>;
   /** This deployment's own client at the vendor. */
   readonly credentials: { readonly clientId: string; /** Absent: a public client. */ readonly clientSecret?: string };
@@ -97,7 +97,9 @@ function unusable(description: string): OAuthError {
   return new OAuthError("invalid_request", description, { reason: "vendor_unusable" });
 }
 
-/** There are no options for the issuer and the keys of another party, so the vendor's are dropped. */
+/**
+ * Options for the issuer and the keys of another party do not exist, so the vendor's are dropped.
+ */
 //= bar#BY-4
 function atOwnEndpoints(entry: Vendor, endpoints: NonNullable<VendorTarget["endpoints"]>): Vendor {
   const { vendor } = withOperatorsFields(entry, endpoints);

@@ -89,7 +89,7 @@ export function callbackOf(state: string, more: Readonly<Record<string, string>>
   return url;
 }
 
-/** One of the broker's errors. */
+/** An error of the broker. */
 export function refusal(status: number, members: object, headers: Record<string, string> = {}): () => Response {
   return () => Response.json({ error_description: "In a sentence", ...members }, { status, headers });
 }

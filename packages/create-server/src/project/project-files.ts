@@ -5,7 +5,7 @@ import type { Choices } from "../choices/choices.ts";
 import type { Materials } from "../materials/materials.ts";
 
 /**
- * One dependency. From `packed/` it brings its siblings with it; `npm update` takes newer files of
+ * One dependency. From `packed/` it installs its siblings too; `npm update` takes newer files of
  * the same names, and from a registry newer releases.
  */
 export function packageJson({ name, mode }: Choices, { core, node, tools, version }: Materials): string {

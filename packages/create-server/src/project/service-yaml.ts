@@ -63,7 +63,7 @@ function variablesOf({ id, scopes }: ProjectVendor, prefix: string): Record<stri
 }
 
 /**
- * The placeholders of the vendor's OAuth endpoints and fixed parameters without a default value:
+ * The placeholders in the vendor's OAuth endpoints and fixed parameters without a default value:
  * empty, for the author to fill in.
  */
 function placeholdersOf(vendor: string): Record<string, string> | undefined {

@@ -81,7 +81,7 @@ const listed = (texts: readonly string[]): string => `[${texts.map((text) => JSO
 
 function listOf(vendors: readonly ProjectVendor[]): string {
   const imports = vendors.map((vendor) => `import { ${exportOf(vendor)} } from "./${fileOf(vendor)}.ts";`).toSorted();
-  return `/** The tools of the server. A new one is a file here, an import and a place in the list. */
+  return `/** The tools of the server. A new tool is a file here, an import and a place in the list. */
 ${imports.join("\n")}
 import { whoami } from "./whoami.ts";
 

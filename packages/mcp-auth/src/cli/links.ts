@@ -66,7 +66,7 @@ export async function listLinks(user: string | undefined, links: OperatorLinks, 
   return 0;
 }
 
-/** A foreign row, made under another sign-in vendor, is no link of the user with that name. */
+/** A foreign row, made under another sign-in vendor, is not a link of the user with that name. */
 function statusOf(link: Link): string {
   return link.foreign === true ? "foreign" : STATUS[link.status];
 }
@@ -91,7 +91,7 @@ export async function revokeLink(user: string, links: OperatorLinks, output: Out
   if (linked.every(({ foreign }) => foreign === true)) {
     if (ended === 0)
       print(`${printable(user)} has no link to ${vendor.name} and no session: links list names those who do.`);
-    // What was asked for is so: a second run is no failure.
+    // What was asked for is so: a second run is not a failure.
     return 0;
   }
   const { vendor: revocation } = await links.endLink(user);

@@ -28,7 +28,7 @@ export async function openLinks(environment?: Environment): Promise<OperatorLink
   const storage = await openStorage({ now: systemClock, log, ...defined({ environment }) });
   const egress = createEgress({ ...settings.egress, timeoutMs: TIMEOUT_MS });
   const { records: table, keys, context, tokens } = storage;
-  // A command never replaces an unsealed server key by a new one: only a start of the server does.
+  // A command never replaces an unsealed server key: only a start of the server does.
   const { records, serverKey } = createServerRecords({ records: table, keys, context });
   const vendorClient = createVendorClient({ fetch: egress.fetch, now: systemClock, ...settings.egress });
   const { links, deploymentUrl } = settings;

@@ -1,6 +1,6 @@
 /**
- * `links revoke` of a server with several vendors: a user altogether, or one link of theirs. Text
- * for a reader.
+ * `links revoke` of a server with several vendors: a user altogether, or one link of that user.
+ * Text for a reader.
  */
 import type { Link } from "@oauth-broker/token-store";
 import {

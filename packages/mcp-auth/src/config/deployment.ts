@@ -1,4 +1,4 @@
-/** The server's own URL, the proxies in front of it, and where it may connect to. */
+/** The server's own URL, the proxies in front of it, and the hosts it may connect to. */
 import { Secret } from "@oauth-broker/oauth-core";
 import { checkProxy } from "@oauth-broker/oauth-core/egress";
 import {
@@ -18,7 +18,7 @@ export type Deployment = Pick<
   "listen" | "metricsPort" | "tracing" | "deploymentUrl" | "allowedOrigins" | "egress" | "limits"
 >;
 
-/** Where its value cannot be read, no URL is refused for want of it. */
+/** If its value cannot be read, no URL is refused for lack of it. */
 const LOOPBACK = "EGRESS_ALLOW_LOOPBACK";
 
 /** @param mode undefined when OAUTH_MODE is wrong: then only what every mode needs is required */

@@ -35,7 +35,7 @@ export function readNumber(read: Reader, name: Exclude<NumberName, "METRICS_PORT
   return read.integer(name, rangeOf(name)) ?? defaultOf(name);
 }
 
-/** Undefined also when the value is none of those in its row. */
+/** Undefined also when the value is not among those in its row. */
 export function readChoice<Name extends ChoiceName>(
   read: Reader,
   name: Name,

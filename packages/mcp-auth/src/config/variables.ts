@@ -6,9 +6,9 @@ export interface Variable extends Readonly<Record<"name" | "type" | "description
   /** In words or as it would be written. Absent: no default. */
   readonly default?: string;
   readonly use?: Use;
-  /** The only values, where the type has a list of them. */
+  /** The only values, if the type has a list of them. */
   readonly choices?: readonly string[];
-  /** Of a whole number: the lowest and the highest. */
+  /** For a whole number: the lowest and the highest. */
   readonly range?: { readonly least: number; readonly most: number };
 }
 
@@ -42,7 +42,7 @@ function rowOf<Name extends VariableName>(name: Name): RowOf<Name> {
   return ROWS.find((row) => row.name === name) as RowOf<Name>;
 }
 
-/** The value of a variable that is not set; where the row has words for it, those. */
+/** The value of a variable that is not set; if the row has words for it, those. */
 export function defaultOf<Name extends VariableName>(name: Name): DefaultOf<Name> {
   const row: object = rowOf(name);
   return ("default" in row ? row.default : undefined) as DefaultOf<Name>;

@@ -1,7 +1,7 @@
 /**
- * Resolves VENDOR: an entry of the registry with the operator's URLs applied, or one of the
- * operator's own; its {placeholders} are filled, and every URL is checked against the egress rules.
- * Called by vendor.ts.
+ * Resolves VENDOR: an entry of the registry with the operator's URLs applied, or an entry that the
+ * operator defines; its {placeholders} are filled, and every URL is checked against the egress
+ * rules. Called by vendor.ts.
  */
 import { defined, nearest, OAuthError } from "@oauth-broker/oauth-core";
 import { canIdentify, expandVendor, requireFit, templatesOf, withDefaults } from "@oauth-broker/oauth-core/client";
@@ -38,7 +38,7 @@ type UrlVariable = (typeof FIELDS)[UrlVariableField]["variable"]["name"] | "VEND
 /** As written, {placeholders} included. */
 type GivenUrls = Readonly<Partial<Record<UrlVariable, string>>>;
 
-/** The field of `Vendor` that each variable sets, but where a vendor has its own kind of it. */
+/** The field of `Vendor` that each variable sets, unless a vendor has its own kind of it. */
 const FIELD_OF: ReadonlyMap<UrlVariable, UrlVariableField> = new Map(
   URL_VARIABLE_FIELDS.map((field) => [FIELDS[field].variable.name, field]),
 );
@@ -116,9 +116,10 @@ function withUrls(vendor: Vendor, given: GivenUrls): OperatorsVendor {
 }
 
 /**
- * VENDOR_ACCOUNT_URL and VENDOR_IDENTITY: the account of a vendor that otherwise identifies no user.
+ * VENDOR_ACCOUNT_URL and VENDOR_IDENTITY: the account of a vendor that otherwise identifies no
+ * user.
  *
- * @returns the vendor as it was where none is given, or where it is refused
+ * @returns the vendor as it was if none is given, or if it is refused
  */
 function withOperatorsAccount(vendor: Vendor, endpoint: string | undefined, read: Reader): Vendor {
   const members = readIdentity(read);

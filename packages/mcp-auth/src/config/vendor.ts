@@ -85,7 +85,10 @@ function scopesIn(given: string, { scopeSeparator }: Pick<Vendor, "scopeSeparato
   return scopes;
 }
 
-/** Without a secret we are a public client, whatever the registry says; a given secret is used. */
+/**
+ * Without a secret we are a public client, even if the registry names a method; a given secret is
+ * used.
+ */
 function withOwnSecret({ vendor }: VendorEntry, credentials: VendorCredentials | undefined, read: Reader): Vendor {
   if (credentials === undefined) return vendor;
   if (vendor.clientSecret !== undefined) {

@@ -13,7 +13,7 @@ const DEFAULT_PORT = "8788";
 
 /**
  * In hosted mode the server uses its own callback and open registration here, so that any MCP
- * client of this machine connects by URL alone; there is no platform.
+ * client of this machine connects by URL alone, without a platform.
  *
  * @param given service.yaml's environment, overridden by the process's own
  */

@@ -6,7 +6,7 @@ import type { Environment } from "../config.ts";
 
 /**
  * @param given what the author has set
- * @param set over it: `desk` the same on every machine, whatever was given; `vendor` of the copy
+ * @param set over it: `desk` the same on every machine, for any input; `vendor` of the copy
  * @returns whether a line of the server's log warns about a variable that is set here
  */
 export function ownWarnings(

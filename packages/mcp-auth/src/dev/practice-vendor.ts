@@ -26,7 +26,7 @@ export interface PracticeVendor {
 }
 
 /**
- * Simulators describe themselves as fields of an entry of the broker's configuration; these are the
+ * Simulators describe themselves as fields of an entry in a broker's configuration; these are the
  * variables for them.
  */
 const VARIABLES: Readonly<Record<string, string>> = Object.fromEntries(

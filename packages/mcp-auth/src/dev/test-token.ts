@@ -1,6 +1,6 @@
 /**
  * Pre-registered mode requires the user's vendor token on every request, and during development
- * there is no platform to send one. So one is fetched from the practice vendor, where a simulated
+ * no platform sends one. So one is fetched from the practice vendor, at which a simulated
  * user approves: the platform's part, once.
  */
 import { createVendorClient } from "@oauth-broker/oauth-core/client";

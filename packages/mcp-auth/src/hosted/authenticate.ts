@@ -1,8 +1,8 @@
 /**
- * The bearer check of hosted mode: resolves a token of ours to its user and that user's vendor token.
- * With one vendor the link is read before any tool runs, so that a dead grant is a 401 the client
- * can act on and not an error inside a tool. With several a link has no say in whether the session
- * is valid: the tools ask the user for what is missing.
+ * The bearer check of hosted mode: resolves one of our tokens to its user and that user's vendor
+ * token. With one vendor the link is read before any tool runs, so that a dead grant is a 401 the
+ * client can act on and not an error inside a tool. With several a link has no say in whether the
+ * session is valid: the tools ask the user for what is missing.
  */
 import type { StoredTokens } from "@oauth-broker/token-store";
 import type { Caller } from "../mode.ts";
@@ -14,7 +14,7 @@ import { readLinked, tokenSource } from "./links/token-source.ts";
 import { userLinks } from "./tickets/caller-links.ts";
 
 export type AuthenticateDeps = Pick<HostedDeps, "sessions" | "tokens" | "vendorClient" | "now" | "settings"> & {
-  /** Of the pages that ask for links. */
+  /** From the pages that ask for links. */
   readonly tickets?: Tickets | undefined;
 };
 

@@ -165,8 +165,8 @@ function tokenRoutes(deps: TokenDeps): Route[] {
 }
 
 /**
- * For browsers every request counts, of these only refused ones: a platform's backend refreshes for
- * all its users.
+ * For browsers every request is counted, of these only refused ones: a platform's backend refreshes
+ * for all its users.
  */
 const REFUSED_REQUESTS: ReadonlySet<string> = new Set([PATHS.token, PATHS.revoke]);
 
@@ -187,7 +187,7 @@ function limitRequests(
       requests.take(address);
       let isRefused = false;
       try {
-        // What the request makes this server fetch counts for the same address.
+        // What the request makes this server fetch is charged to the same address.
         return await onBehalfOf({ clientId: address }, () => route.handle(c, trace));
       } catch (thrown) {
         isRefused = toOAuthError(thrown).status < 500;

@@ -69,7 +69,7 @@ export async function validationWarning({
 interface Validations {
   /** @throws OAuthError temporarily_unavailable, and nothing is cached */
   of(token: string): Promise<AccessTokenValidation>;
-  /** The vendor's API refused the token, whatever its validation said. */
+  /** The vendor's API refused the token, even if it passed validation. */
   refuse(token: string): void;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Environments with which a server starts, for tests to change. The vendor is one of the operator's
- * own.
+ * Environments with which a server starts, for tests to change. The operator defines the
+ * vendor.
  */
 const OWN = {
   VENDOR: "my-vendor",
@@ -26,7 +26,7 @@ export const HOSTED = {
 /** With the server's own callback. */
 export const SERVER = { ...HOSTED, OAUTH_CALLBACK: "server" };
 
-/** Several vendors: users sign in at `main`, which is of the operator's own, and link another. */
+/** Several vendors: users sign in at `main`, which the operator defines, and link another. */
 export const SEVERAL = {
   OAUTH_MODE: "hosted",
   DEPLOYMENT_URL: "https://server.example.com",

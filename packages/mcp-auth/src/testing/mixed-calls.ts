@@ -19,7 +19,7 @@ const SERVER = "https://server.example";
 const CALLBACK = "https://platform.example/oauth/callback";
 /** One flow's PKCE #1: rfc7636 appendix B. */
 const VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
-/** Lifetime of the vendor's tokens: shorter than that of the sessions' own. */
+/** Lifetime of vendor tokens: shorter than that of the sessions' own. */
 const LIFETIME_SECONDS = 1800;
 
 const account = defineTool({

@@ -10,7 +10,7 @@ import { Hono } from "hono";
 import { createMcpEndpoint, type McpDeps } from "../mcp/endpoint.ts";
 import type { ServerDefinition } from "../server.ts";
 
-/** The eras of the protocol that a stock client speaks. */
+/** The eras of the protocol that a stock client has. */
 export const ERAS = ["auto", "legacy"] as const;
 export type ClientEra = (typeof ERAS)[number];
 

@@ -104,7 +104,7 @@ function authenticated(records: RecordStore, serverKey: ServerKey): RecordStore 
   return authenticatedRecords({ records, keys: oneMacKey(() => serverKey.derive("record-mac")) });
 }
 
-/** One of its own, in memory. */
+/** Its own store, in memory. */
 export function testServerKey(now: Clock): ServerKey {
   const context = { environment: "test", table: "memory" };
   return createServerKey({ records: memoryRecordStore({ now }), keys: undefined, context });

@@ -76,7 +76,7 @@ function saysEncryption({ use, alg, key_ops: operations = [] }: JWK): boolean {
 
 /**
  * @returns the encryption of token answers; keys of a `jwks_uri` are kept for a while, and fetched
- *   again if none fits
+ *   again if no key fits
  */
 export function createResponseEncryption(deps: { readonly fetch: Fetch; readonly now: Clock }): ResponseEncryption {
   const sets = createKeySets((set) => usableKeys(set, "enc"), deps);

@@ -38,12 +38,12 @@ export function createHandle(flowId: string): Handle {
   return { flowId, value, hash: hashOf(value) };
 }
 
-/** @returns undefined when the value cannot be one of ours */
+/** @returns undefined when the value cannot be from us */
 export function flowIdOfHandle(value: string): string | undefined {
   return HANDLE.exec(value)?.[1];
 }
 
-/** @returns undefined when the value cannot be one of ours */
+/** @returns undefined when the value cannot be from us */
 export function parseHandle(value: string): Handle | undefined {
   const flowId = flowIdOfHandle(value);
   return flowId === undefined ? undefined : { flowId, value, hash: hashOf(value) };

@@ -109,8 +109,8 @@ async function returnOf(
 }
 
 /**
- * @returns the error when the vendor or its credentials are no longer there, which the client must
- *   hear; refusals and outages are thrown
+ * @returns the error when the vendor or its credentials are no longer there, which is reported to
+ *   the client; refusals and outages are thrown
  */
 //= bar#XA-5
 async function vendorOf(
@@ -198,7 +198,7 @@ async function relayError(
   return endWithout(relayedError(vendorError, parameters, vendor, credentials.source), open, engine, trace);
 }
 
-/** @throws the error itself when there is no client to redirect to; the app shows it as a page */
+/** @throws the error itself when no client is known to redirect to; the app shows it as a page */
 function refuseToClient(
   error: OAuthError,
   { flowId, to }: Pick<OpenFlow, "flowId" | "to">,

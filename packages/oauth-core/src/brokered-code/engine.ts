@@ -36,7 +36,7 @@ export interface FlowReference {
  * Names the flow of a request that is refused before its flow is looked up, for the log and the
  * page. Nothing is decided by it, so a store that is down only leaves the flow without its names.
  *
- * @returns whether the request is of one of our flows, however old
+ * @returns whether the request is of one of our flows, of any age
  */
 export async function identifyFlow(
   { state = "", requestUri = "" }: FlowReference,

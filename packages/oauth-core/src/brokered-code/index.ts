@@ -1,6 +1,6 @@
 /**
  * Our authorization request → the vendor's → its callback → our code → the vendor's tokens. A
- * broker and an MCP server with its own authorization server both run on this engine. An app brings
+ * broker and an MCP server with its own authorization server both run on this engine. An app adds
  * its policy (policy.ts) and its routes.
  */
 import type { BindingCookie } from "../authorization-server/browser-binding.ts";

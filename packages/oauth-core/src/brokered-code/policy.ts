@@ -43,8 +43,8 @@ export interface FlowVendor {
 }
 
 /**
- * The content that waits for the client to bring our code. `kept` holds what the app needs again at
- * that time, such as a client secret that the caller sent.
+ * The content that waits for the client to redeem our code. `kept` holds what the app needs again
+ * at that time, such as a client secret that the caller sent.
  */
 export type Parked = { readonly kept?: Readonly<Record<string, string>> } & (
   | ({ readonly kind: "code" } & VendorAnswer)
@@ -129,7 +129,7 @@ export interface FlowPolicy<Flow extends FlowRecord, Vendor extends FlowVendor> 
    */
   readonly burnsOnWrongVerifier: boolean;
   /**
-   * `optional`: a client may leave `redirect_uri` out when it brings the code, as OAuth 2.1 §10.2
+   * `optional`: a client may leave `redirect_uri` out when it redeems the code, as OAuth 2.1 §10.2
    * lets it; PKCE is in its place. One that is sent is compared. Absent: it is required.
    */
   readonly redirectUriAtToken?: "optional";

@@ -19,8 +19,8 @@ export const FLOW_SECONDS = BINDING_SECONDS;
 export const CODE_SECONDS = 60;
 
 /**
- * Where a flow ends. `client`: at our token endpoint, where the client redeems our code. `link` and
- * `sign_in`: at the callback, where the app stores the vendor's tokens or learns who the user is.
+ * Where a flow ends. `client`: at our token endpoint, when the client redeems our code. `link` and
+ * `sign_in`: at the callback, when the app stores the vendor's tokens or learns who the user is.
  */
 type Purpose = "client" | "link" | "sign_in";
 
@@ -46,7 +46,7 @@ export interface FlowRecord {
   readonly resource?: string;
   readonly loginHint?: string;
   readonly prompt?: string;
-  /** Further parameters of the vendor's authorization endpoint. */
+  /** Further parameters for the vendor's authorization endpoint. */
   readonly vendorParams?: Readonly<Record<string, string>>;
   /**
    * Whether the vendor was known to send `iss` when the flow began. Metadata can disappear; the
@@ -66,7 +66,7 @@ export interface FlowRecord {
    */
   readonly sealed?: string;
   readonly parkedAt?: EpochSeconds;
-  /** Whether the vendor sent `iss`; a wrong one is refused. */
+  /** Whether the vendor sent `iss`; a wrong value is refused. */
   readonly issVerified?: boolean;
   readonly spentAt?: EpochSeconds;
   readonly failed?: {

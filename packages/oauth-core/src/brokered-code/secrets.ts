@@ -26,7 +26,7 @@ export interface FlowKeys {
 }
 
 /**
- * @param name the flow's id, or PKCE #1 when there is no record
+ * @param name the flow's id, or PKCE #1 without a record
  * @param scope requested at the vendor
  */
 //= bar#VR-1

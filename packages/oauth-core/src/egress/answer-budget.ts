@@ -20,7 +20,7 @@ export const ANSWER_BOUNDS: AnswerBounds = { ofProcess: 64 * MIB, ofCaller: 16 *
 
 /** What one call holds. */
 export interface HeldAnswer {
-  /** @returns false if there is no room for so many more bytes */
+  /** @returns false if so many more bytes do not fit */
   grow(bytes: number): boolean;
   /** The call has ended; its answer is held for as long as the request it was made for. */
   done(): void;

@@ -22,7 +22,7 @@ export const systemLookup: Lookup = shared((host) => getAddressInfo(host, { all:
 /** For names from request parameters: DNS only, off the thread pool, with a short timeout. */
 export const dnsLookup: Lookup = shared((host) => askDns(host, new Resolver(DNS_LIMITS)));
 
-/** Both address families in full; when one does not respond, the other still counts. */
+/** Both address families in full; when one does not respond, the other is used. */
 export async function askDns(
   host: string,
   resolver: Pick<Resolver, "resolve4" | "resolve6">,

@@ -1,7 +1,7 @@
 /**
  * The operator's forward proxy. Only `CONNECT`: the proxy sees a name and a port, and TLS with the
  * vendor's certificate runs through it. It resolves the name, so that no address can be checked
- * here: index.ts sends only names of the operator's and their metadata through it.
+ * here: index.ts sends only names from the configuration and its vendors' metadata through it.
  */
 import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { connect as connectTls, type SecureContext } from "node:tls";

@@ -12,7 +12,7 @@ export interface Caller {
   readonly clientId?: string;
 }
 
-/** Outside of `onBehalfOf` there is none. */
+/** Undefined outside of `onBehalfOf`. */
 interface CallsFor {
   readonly caller: Caller;
   /** Does something when the work for this caller has ended. */
@@ -22,8 +22,8 @@ interface CallsFor {
 const callsFor = new AsyncLocalStorage<CallsFor>();
 
 /**
- * Outbound calls of `work`, and of everything it starts, count for this caller; the answers they
- * fetch, until it has ended.
+ * Outbound calls of `work`, and of everything it starts, are charged to this caller; the answers
+ * they fetch, until it has ended.
  */
 export function onBehalfOf<T>(caller: Caller, work: () => T): T {
   let actions: (() => void)[] | undefined = [];

@@ -86,8 +86,8 @@ export function egressUrlRules({ allowLoopback, allowCidrs = [], anyPort }: Egre
 const HTTPS_HOST = /^https:\/\/([^/?#:[\]@]+|\[[^\]]*\])/i;
 
 /**
- * @param urls that the operator wrote down. A {placeholder} in a host stands for one label, which
- *   cannot bring its own host
+ * @param urls that the operator wrote down. A {placeholder} in a host is one label, which cannot
+ *   contain another host
  */
 export function operatorsHosts(urls: readonly string[]): OperatorsHosts {
   const hosts = new Set(urls.flatMap((url) => HTTPS_HOST.exec(url)?.[1]?.toLowerCase() ?? []));

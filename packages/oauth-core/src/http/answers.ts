@@ -51,7 +51,7 @@ const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205]);
 
 /**
  * `sandbox` gives the response an opaque origin: a browser that is made to render it runs no script
- * and treats it as no page of ours.
+ * and does not treat it as our page.
  */
 const FOREIGN_CSP = `${LOCKED_CSP}; sandbox`;
 
@@ -125,7 +125,7 @@ export function redirectAnswer(location: string, headers?: Record<string, string
 /**
  * RFC 6749 §5.2, with the status from the table of error codes.
  *
- * @param referenceId names an unexpected error of ours in the log
+ * @param referenceId names an unexpected internal error in the log
  */
 //= rfc6749#5.2
 export function errorAnswer(error: OAuthError, flowId?: string, referenceId?: string): Answer {
@@ -196,7 +196,7 @@ export interface BearerChallenge {
   readonly resourceMetadata?: string;
   /** The scope the request needs, space-separated. */
   readonly scope?: string;
-  /** Absent when the request carried no token: there is no error to name then. */
+  /** Absent when the request carried no token: no error is named then. */
   readonly error?: {
     readonly code: "invalid_token" | "insufficient_scope" | "invalid_request";
     readonly description: string;

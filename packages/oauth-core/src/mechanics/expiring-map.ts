@@ -22,7 +22,7 @@ export function createExpiringMap<Value extends object | string | true>(
   mostEntries: number,
   now: Clock,
 ): ExpiringMap<Value> {
-  // The clock is read at each use (`ttlResolution`), so a clock that is advanced counts at once.
+  // The clock is read at each use (`ttlResolution`), so advancing the clock takes effect at once.
   // `max` would set aside memory for all entries from the start; a size of one each does not.
   const entries = new LRUCache<string, Value>({
     maxSize: mostEntries,

@@ -1,7 +1,7 @@
 /**
  * One error class for everything the other side may see. The code decides the status; the
  * description is safe to show to anyone; `detail` and `cause` are for the operator's log only.
- * Foreign errors are translated once, where they enter.
+ * Foreign errors are translated once, as they enter.
  */
 import { defined } from "../mechanics/defined.ts";
 

@@ -18,8 +18,8 @@ export interface Parameters {
   /** Names with a value, in the order sent. */
   names(): string[];
   /**
-   * The value as sent, including an empty one: at the callback an empty `iss` is a wrong one, not
-   * an absent one.
+   * The value as sent, including an empty one: at the callback an empty `iss` is wrong, not
+   * absent.
    */
   sent(name: string): string | undefined;
 }

@@ -13,7 +13,7 @@ import type { AbsoluteExpiry } from "./dialect.ts";
 export type MemberPath = string;
 
 /**
- * Members that identify a user permanently and among all of the vendor's users: joined with `:`
+ * Members that identify a user permanently and among all users of the vendor: joined with `:`
  * they are the identity. Never an e-mail address or a login, which another user may have one day.
  */
 export type IdentityMembers = readonly [MemberPath, ...MemberPath[]];
@@ -29,7 +29,7 @@ export interface TokenIdentity {
  *
  * - `header`: `authorization` or the header of this name, with this scheme before the token, or
  *   with the token alone.
- * - `query`: a parameter of the URL (rfc6750#2.3). Nothing of ours writes that URL down.
+ * - `query`: a parameter of the URL (rfc6750#2.3). Our code writes that URL nowhere.
  */
 export type TokenPlace =
   | { readonly in: "header"; readonly name?: string; readonly scheme?: string }
@@ -42,7 +42,7 @@ export interface AccountEndpoint {
   readonly method: "GET" | "POST";
   /** Sent as JSON: a GraphQL query. */
   readonly body?: JsonObject;
-  /** Headers that the vendor requires: a version, or a `user-agent` of its own form. */
+  /** Headers that the vendor requires: a version, or a `user-agent` of a given form. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Absent: `Authorization: Bearer`. */
   readonly token?: TokenPlace;
@@ -64,7 +64,7 @@ export interface AccountEndpoint {
  * client the token is for.
  */
 export interface TokenCheck {
-  /** `{client_id}` in it stands for our client id. */
+  /** `{client_id}` in it is replaced by our client id. */
   readonly endpoint: string;
   readonly method: "GET" | "POST";
   /**

@@ -34,7 +34,7 @@ export interface CatalogueEntry extends EndpointVerification {
   readonly serverUrl?: string;
   /** The repository and the path in it. */
   readonly sources: readonly string[];
-  /** Facts with a day and a source of their own. */
+  /** Facts with another day and source. */
   readonly checks?: Verification["checks"];
   /**
    * The day its sources were compared one by one. Then `confidence` is the result, and `superseded`

@@ -35,14 +35,14 @@ export interface SignedClientSecret {
 
 /**
  * The vendor also takes an assertion instead of a secret (private_key_jwt), signed with the key of
- * the client's certificate, which the header names by its thumbprint (`x5t#S256`).
+ * a certificate, which the header names by its thumbprint (`x5t#S256`).
  */
 export interface CertificateAssertion {
   readonly alg: "PS256";
 }
 
 /**
- * An issuer with one name per tenant: `{placeholder}` in it stands for a claim of the very token
+ * An issuer with one name per tenant: `{placeholder}` in it is a claim of the very token
  * that names it.
  */
 export interface IssuerTemplate {

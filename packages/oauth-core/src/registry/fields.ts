@@ -18,7 +18,7 @@ export const FIELDS: AllFields = {
   ...ANSWER_FIELDS,
 } satisfies Rows<keyof Vendor>;
 
-/** A row, whichever it is. */
+/** Any row. */
 export type Field = Shape & FieldFacts;
 
 /** The members whose rows say this. */
@@ -63,7 +63,7 @@ export const CHECK_FIELDS: readonly FieldWhere<{ readonly pinnedFor: "checks" }>
 });
 /** Fields whose hosts may receive the tokens of an entry. */
 export const TOKEN_RECIPIENTS: readonly TokenRecipient[] = fieldsWhere({ atMovedTokenEndpoint: "at its domain" });
-/** Fields that do not outlive the entry's token endpoint, whichever takes its place. */
+/** Fields that do not outlive the entry's token endpoint, if any other takes its place. */
 export const TOKEN_ENDPOINT_FIELDS: readonly FieldWhere<{ readonly atMovedTokenEndpoint: string }>[] = [
   ...fieldsWhere({ atMovedTokenEndpoint: "dropped" }),
   ...TOKEN_RECIPIENTS,

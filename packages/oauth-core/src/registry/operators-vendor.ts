@@ -26,7 +26,7 @@ export interface OperatorsVendor {
  * alone.
  *
  * An operator who names another token endpoint refreshes there. The entry's further endpoints then
- * stay only below the registrable domain of the new one: elsewhere they are the replaced host's,
+ * stay only below the registrable domain of the new host: elsewhere they are the replaced host's,
  * which must not receive tokens of the new host (docs/decisions/0016). What the operator names is
  * used as it is.
  *

@@ -32,7 +32,7 @@ export type FurtherEndpoint =
   | Exclude<Extract<keyof Vendor, `${string}Endpoint`>, "authorizationEndpoint" | "tokenEndpoint" | "refreshEndpoint">
   | "jwksUri";
 
-/** An entry: where a vendor's endpoints are, and in which ways it departs from the standard. */
+/** An entry: a vendor's endpoints, and in which ways it departs from the standard. */
 export interface Vendor {
   /** Lower case letters, digits and `-`. */
   readonly id: string;
@@ -56,7 +56,7 @@ export interface Vendor {
   readonly tokenEndpoint?: string;
   /** Where refresh requests go when that is not the token endpoint. */
   readonly refreshEndpoint?: string;
-  /** With `revocation`, `{client_id}` in it stands for our client id. */
+  /** With `revocation`, `{client_id}` in it is replaced by our client id. */
   readonly revocationEndpoint?: string;
   readonly revocation?: RevocationDialect;
   /** The type of token its revocation takes. */
@@ -130,7 +130,7 @@ export interface Vendor {
   readonly codeExchangeParams?: Readonly<Record<string, string>>;
   /** Fixed parameters of a refresh request. */
   readonly refreshParams?: Readonly<Record<string, string>>;
-  /** Lifetime of the vendor's codes, when it is known. */
+  /** How long the vendor's codes live, if it is known. */
   readonly authorizationCodeLifetimeSeconds?: number;
   /** `callback`: codes expire too fast to be parked, so the tokens are parked instead. */
   readonly redeemAt: "token" | "callback";
@@ -148,7 +148,7 @@ export interface Vendor {
   readonly tokenRequestBody: "form" | "json";
   /**
    * Further headers of token requests, by names in lower case. Not sent to an endpoint of which a
-   * caller names a part: a value may be a key of the operator's.
+   * caller names a part: a value may be an operator's key.
    */
   readonly tokenHeaders?: Readonly<Record<string, string>>;
   /**
@@ -196,7 +196,7 @@ export interface Vendor {
   /** `false`: the vendor issues no refresh tokens. Unset: it may. */
   readonly issuesRefreshTokens?: boolean;
   /**
-   * Whether a refresh ends the old refresh token, if that is known; `false` even if a new one
+   * Whether a refresh ends the old refresh token, if that is known; `false` even if a new token
    * is issued and both stay valid.
    */
   readonly rotatesRefreshTokens?: boolean;
@@ -274,7 +274,7 @@ export interface ClientSigningKey {
 /** A vendor's token response after normalising: one shape for all vendors. */
 export interface VendorTokens {
   readonly accessToken: string;
-  /** `Bearer` unless the vendor names another type of its own that is not a spelling of bearer. */
+  /** `Bearer` unless the vendor names another type that is not a spelling of bearer. */
   readonly tokenType: string;
   /** Present only when the vendor gave a usable, positive lifetime. */
   readonly expiresInSeconds?: number;

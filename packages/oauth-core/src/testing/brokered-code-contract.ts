@@ -11,7 +11,7 @@ export interface BrokeredCodeFixture {
   /**
    * A user starts a flow.
    *
-   * @param vendor where the browser was sent; `cookie` is the cookie it then holds
+   * @param vendor the URL the browser was sent to; `cookie` is the cookie it then holds
    */
   start(): Promise<{ readonly vendor: URL; readonly cookie: string }>;
   /** The vendor's redirect reaches the callback. */

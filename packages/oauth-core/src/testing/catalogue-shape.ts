@@ -1,7 +1,7 @@
 /**
  * What an entry of catalogue.json may look like: the file is read as it is, so a test has to
- * guarantee its type. Of the vendor itself the table of its fields says it; the rest of an entry is
- * here. Used by registry/catalogue.test.ts.
+ * guarantee its type. For the vendor itself the table of its fields says it; the rest of an entry
+ * is here. Used by registry/catalogue.test.ts.
  */
 import { fieldOf, FIELDS } from "../registry/fields.ts";
 import type { Shape } from "../registry/fields/shape.ts";

@@ -1,5 +1,5 @@
 /**
- * What every refusal must look like, whatever the test is about: the error table of docs/api.md,
+ * What every refusal must look like, in every test: the error table of docs/api.md,
  * read once.
  */
 import { expect } from "vitest";
@@ -61,7 +61,7 @@ export function expectError(answer: ReadAnswer, status: number, error: string): 
 }
 
 /**
- * A page where no redirect is allowed.
+ * A page, for errors that must not redirect.
  * @returns its HTML
  */
 export function expectPage(answer: ReadAnswer, status: number, reason?: string): string {
@@ -96,7 +96,7 @@ export function expectErrorRedirect(
 }
 
 /**
- * A refusal, whatever it refuses: JSON, a page, or a redirect to the client.
+ * A refusal of any kind: JSON, a page, or a redirect to the client.
  *
  * @param iss of the service
  */

@@ -41,13 +41,13 @@ export async function signText(
     .sign(key);
 }
 
-/** Without a signature, whatever the header says. */
+/** Without a signature, also if the header names an algorithm. */
 export function unsigned(claims: object, header: object): string {
   const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
   return `${encode(header)}.${encode(claims)}.`;
 }
 
-/** The last signature character that counts is another one. */
+/** The last signature character with used bits is another one. */
 export function withBrokenSignature(token: string): string {
   const at = token.lastIndexOf(".") + 5;
   return `${token.slice(0, at)}${token[at] === "A" ? "B" : "A"}${token.slice(at + 1)}`;

@@ -1,4 +1,4 @@
-/** Values for the placeholders of an entry, of its kind where that is more than a word. */
+/** Values for the placeholders of an entry, of its kind if that is more than a word. */
 import type { PlaceholderSpec, PlaceholderSpecs } from "../protocol/placeholders.ts";
 
 const SAMPLES: Readonly<Record<string, string>> = {

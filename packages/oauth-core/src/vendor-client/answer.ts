@@ -41,7 +41,7 @@ export function isOutage({ status, headers }: Response): boolean {
 /** A body as it came. */
 export interface Body {
   readonly text: string;
-  /** The media type alone, in lower case; empty if none was sent. */
+  /** The media type alone, in lower case; empty if the header is missing. */
   readonly type: string;
 }
 
@@ -55,8 +55,8 @@ export async function readBody(response: Response, call: VendorCall): Promise<Bo
 }
 
 /**
- * The body as a JSON object, its numbers exact (exact-json.ts). What begins with a brace is JSON,
- * whatever its type says; HTML is never read; a form is accepted only with `acceptForm`.
+ * The body as a JSON object, its numbers exact (exact-json.ts). What begins with a brace is JSON
+ * under any type; HTML is never read; a form is accepted only with `acceptForm`.
  *
  * @throws OAuthError vendor_response_invalid
  */

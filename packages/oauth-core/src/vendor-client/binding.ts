@@ -174,7 +174,7 @@ function sender(vendor: ResolvedVendor, fetch: Fetch): NonNullable<PostOptions[t
 
 type TokenRequest = Parameters<NonNullable<PostOptions[typeof customFetch]>>[1];
 
-/** The entry's fixed parameters of the grant; none takes the place of ours. */
+/** The entry's fixed parameters of the grant; none replaces our parameters. */
 function withFixed(
   body: URLSearchParams,
   { codeExchangeParams, refreshParams }: Pick<ResolvedVendor, "codeExchangeParams" | "refreshParams">,

@@ -82,7 +82,7 @@ export interface VendorClient {
    */
   redeemCode(vendor: ResolvedVendor, credentials: VendorCredentials, request: RedeemRequest): Promise<VendorTokens>;
   /**
-   * Without a refresh token in the result, the old one stays valid.
+   * Without a refresh token in the result, the old token stays valid.
    *
    * @throws OAuthError as redeemCode; `retry: "restart"` only if the vendor rotates
    */

@@ -13,7 +13,7 @@ export function hasIdTokens({ issuer, issuesIdTokens }: Pick<ResolvedVendor, "is
 }
 
 /**
- * @param iss as sent, after form decoding; an empty one is a wrong one, only `undefined` is absent
+ * @param iss as sent, after form decoding; an empty value is wrong, only `undefined` is absent
  * @throws OAuthError invalid_request, reason `missing_issuer` or `issuer_mismatch`
  */
 //= rfc9207#2.4
@@ -79,7 +79,7 @@ export function isTenant(value: string, { pattern }: IssuerTemplate): boolean {
   return new RegExp(`^(?:${pattern})$`).test(value);
 }
 
-/** A pinned tenant is the only one that counts: the vendor's keys sign for all tenants. */
+/** A pinned tenant is the only one accepted: the vendor's keys sign for all tenants. */
 //= oidc-core#3.1.3.7
 export function isPinnedTenant(value: string, { pinned }: IssuerTemplate): boolean {
   return pinned === undefined || value.toLowerCase() === pinned.toLowerCase();

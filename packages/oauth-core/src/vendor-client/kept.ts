@@ -2,8 +2,8 @@
  * What a flow and a grant keep, to be compared or repeated later. A flow keeps a hash of everything
  * that decides where codes and secrets go: one that began with one client, vendor or set of
  * endpoints cannot continue with another. A grant keeps the hosts that were the vendor's when it
- * was made: its tokens are sent to no other, whatever the configuration then says. Where the vendor
- * requires parameters of the callback again with every refresh, it keeps those too.
+ * was made: its tokens are sent to no other, even if the configuration has changed. Where the
+ * vendor requires parameters of the callback again with every refresh, it keeps those too.
  */
 import { hash } from "node:crypto";
 import { OAuthError } from "../protocol/errors.ts";
@@ -16,7 +16,7 @@ export interface FlowContext {
   /** Our client id at the vendor. */
   readonly clientId: string;
   readonly credentialsId: string;
-  /** The client of ours that made the request. */
+  /** Our client that made the request. */
   readonly platformClientId: string;
   /** Where the vendor sends the browser back. */
   readonly redirectUri: string;

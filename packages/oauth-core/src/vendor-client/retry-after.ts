@@ -4,7 +4,10 @@
  */
 import type { Clock, EpochSeconds } from "../ports.ts";
 
-/** A vendor's word counts up to a day. The broker passes on less of a vendor that a caller names. */
+/**
+ * A vendor's wait is accepted up to a day. The broker passes on less of a vendor that a caller
+ * names.
+ */
 const MAX_SECONDS = 86_400;
 
 /** One number, or the same header sent more than once, which arrives as a list. */

@@ -77,7 +77,8 @@ function withAddress(value: Vendor[Field], url: string): Vendor[Field] {
 }
 
 /**
- * A value may have braces of another meaning (JSON): only names of the entry's placeholders count.
+ * A value may have braces of another meaning (JSON): only names of the entry's placeholders are
+ * replaced.
  *
  * @returns undefined when no fixed parameter has a placeholder
  */
@@ -128,7 +129,7 @@ function parameterPlaceholders(
 }
 
 /**
- * `{client_id}` in the path of the authorization page stands for our client id at the vendor,
+ * `{client_id}` in the path of the authorization page is our client id at the vendor,
  * unless it is a placeholder of the entry's own. Returns the same object when the path does not
  * contain it.
  *

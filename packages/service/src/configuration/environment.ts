@@ -112,7 +112,7 @@ export function valueOf(environment: Environment, name: string): string | undefi
 const PROXY_VARIABLES = ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy", "NODE_USE_ENV_PROXY"];
 
 /**
- * @param setting of ours that does what they promise
+ * @param setting our setting that does what they promise
  * @returns a warning if one of them is set: outbound calls ignore it
  */
 //= bar#EG-11

@@ -21,7 +21,7 @@ export interface Trace {
   clientId?: string;
   vendor?: string;
   credentialsId?: string;
-  /** Names an unexpected error of ours in the response and in the log. */
+  /** Names an unexpected internal error in the response and in the log. */
   referenceId?: string;
   /**
    * An error that was returned as a redirect: reported to the client, and logged like one returned
@@ -59,11 +59,14 @@ export interface Route {
 
 /** Counts every request of the HTTP layer. */
 export interface RequestMetrics {
-  /** @param route the pattern, never the path. @param seconds from first to last byte of ours */
+  /**
+   * @param route the pattern, never the path. @param seconds from the first to the last byte of the
+   * response
+   */
   countRequest(route: string, method: string, status: number, seconds: number): void;
   /**
    * @param leg `par`, `authorize`, `callback`, `token`, `revoke`, …
-   * @param reason an error code or a reason of ours
+   * @param reason an error code or one of our reasons
    */
   countRefusal(leg: string, reason: string): void;
 }
@@ -74,7 +77,7 @@ export interface HttpLayer {
   readonly metrics?: RequestMetrics;
   /** The page a browser sees when no redirect is allowed. */
   readonly errorPage: (error: OAuthError, trace: Trace, route: Pick<Route, "refused">) => Promise<Answer>;
-  /** Below these paths only browsers are expected, whatever the Accept header says. */
+  /** Below these paths only browsers are expected, regardless of the Accept header. */
   readonly browserPaths?: RegExp;
   /**
    * From what a browser sends, the cookies to end with our answer, as values of Set-Cookie. One
@@ -236,7 +239,7 @@ async function answerOf(
     // A HEAD of a link preview must not spend what a GET would.
     const isPage = route.surface === "browser" && route.path !== ANY_PATH;
     const served = isPage && c.req.raw.method === "HEAD" ? forOtherMethods(route, allow) : route;
-    // Nor may a browser's own idea, which is no failure either.
+    // Nor may a request that a browser makes by itself, which is not a failure either.
     if (isPage && c.req.method === "GET" && isPrefetch((name) => c.req.header(name))) return PREFETCHED;
     return await served.handle(c, trace);
   } catch (thrown) {

@@ -1,6 +1,6 @@
 /**
  * Limits how often one caller, a client or an address, may do something within a minute, counted in
- * this process. A caller's minute begins with its first count.
+ * this process. A caller's minute begins with its first request.
  */
 import { type Clock, createExpiringMap, type EpochSeconds, OAuthError } from "@oauth-broker/oauth-core";
 

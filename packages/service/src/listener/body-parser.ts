@@ -1,7 +1,7 @@
 /**
- * Keeps Node's parser from making a buffer of each chunk of a body that nothing will read. Of what it
- * has received already, up to 64 KiB, it would make ten thousand, and hold up every other request
- * for 30 ms.
+ * Keeps Node's parser from making a buffer of each chunk of a body that nothing will read. From
+ * what it has received already, up to 64 KiB, it would make ten thousand, and hold up every other
+ * request for 30 ms.
  */
 import type { IncomingMessage } from "node:http";
 
@@ -14,11 +14,11 @@ interface Parser {
 
 /**
  * The parser makes no buffer without this callback, and still finds the end of the body. It serves
- * further requests, and after the connection other ones: the callback must come back.
+ * further requests, and after the connection other connections: the callback must come back.
  *
  * Node does not document the parser: without it, or with another one, only time is lost.
  *
- * @returns what brings the callback back; the end of the connection does, too
+ * @returns a function that puts the callback back; the end of the connection does, too
  */
 export function ignoreBody({ socket }: Pick<IncomingMessage, "socket">): () => void {
   const { parser } = socket as { parser?: Parser | null };

@@ -6,7 +6,9 @@ import type { IncomingMessage } from "node:http";
 import { isChopped } from "@oauth-broker/oauth-core";
 import { ignoreBody } from "./body-parser.ts";
 
-/** Call it before anything reads the request. The connection is reset: there is no one to answer. */
+/**
+ * Call it before anything reads the request. The connection is reset: no caller is left to answer.
+ */
 //= bar#HT-1
 export function endChoppedBody(request: IncomingMessage): void {
   let chunks = 0;

@@ -69,7 +69,7 @@ export function refuseBody(request: IncomingMessage, response: ServerResponse): 
   end(jsonAnswer(400, { error: "invalid_request", error_description: "GET takes no body" }), request, response);
 }
 
-/** For a target that is not a plain path of ours. */
+/** For a target that is not a plain path. */
 export function refuseTarget(request: IncomingMessage, response: ServerResponse): void {
   const description = "There is nothing at this path";
   const isBrowser = (request.headers.accept ?? "").includes("text/html");

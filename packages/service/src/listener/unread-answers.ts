@@ -30,7 +30,7 @@ const MAX_WAITING = 16;
 
 /**
  * A pipelined request starts when the responses before it have been sent: a connection buffers one
- * response at a time, however many it has requested. A connection that pipelines too many is ended.
+ * response at a time, for any number of requests. A connection that pipelines too many is ended.
  */
 //= bar#HT-5
 export function createTurnTaking(): (request: IncomingMessage, response: ServerResponse, answer: () => void) => void {

@@ -50,7 +50,7 @@ export function endUnreadBody(request: IncomingMessage, response: ServerResponse
  * `socket.pause()` does not reach a socket that Node's parser reads. Node does not document the
  * handle that does.
  *
- * @returns false if there is none
+ * @returns false without such a handle
  */
 function stopReading(socket: Socket): boolean {
   const { _handle: handle } = socket as { readonly _handle?: { readonly readStop?: () => unknown } | null };

@@ -12,7 +12,7 @@ export type LabelRule = (value: string) => string;
 
 /** The metrics that every service has, and how it adds its own. */
 export interface ServiceMetrics extends RequestMetrics, VendorCallMetrics {
-  /** @param name without the prefix of the service. @returns counts one */
+  /** @param name without the prefix of the service. @returns adds one */
   counter<Label extends string>(
     name: string,
     help: string,

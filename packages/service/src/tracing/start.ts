@@ -1,4 +1,4 @@
-/** Starts the sending of spans where a collector is configured. */
+/** Starts the sending of spans if a collector is configured. */
 import type { TracingSettings } from "../configuration/tracing.ts";
 import type { Log } from "../log.ts";
 import type { Tracing } from "./exporter.ts";

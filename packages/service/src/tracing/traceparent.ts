@@ -4,7 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 
-/** The caller's span: the parent of ours. */
+/** The caller's span: the parent of our span. */
 export interface TraceParent {
   /** 32 hexadecimal digits in lower case, not all zero. */
   readonly traceId: string;
@@ -15,8 +15,8 @@ export interface TraceParent {
 }
 
 /**
- * Version, ids, flags, and what a later version may add. ff is no version. Two headers come joined
- * by a comma, which no member has.
+ * Version, ids, flags, and what a later version may add. ff is not a version. Two headers come
+ * joined by a comma, which no member has.
  */
 const TRACEPARENT =
   /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-[!-+\--~]{0,200})?$/;
@@ -30,7 +30,7 @@ export function parseTraceparent(header: string | undefined): TraceParent | unde
   return { traceId, spanId, flags: Number.parseInt(flags ?? "", 16) };
 }
 
-/** 32 hexadecimal digits, random but for the six bits that tell a UUID. */
+/** 32 hexadecimal digits, random but for the six bits that mark a UUID. */
 export function newTraceId(): string {
   return randomUUID().replaceAll("-", "");
 }

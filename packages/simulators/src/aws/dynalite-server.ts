@@ -1,5 +1,5 @@
 /**
- * dynalite behind a server of ours. dynalite's own server crashes the process when a connection or
+ * dynalite behind our own server. dynalite's own server crashes the process when a connection or
  * the store is closed in the middle of a request, and tests do both on purpose.
  */
 // The declarations travel with the import, so that another workspace that imports this package sees

@@ -1,6 +1,6 @@
 /**
  * The vendor's authorization page: refuses every request that differs from what the entry says,
- * and otherwise sends the user back at once. There is no page: the user has decided already.
+ * and otherwise sends the user back at once. It shows no page: the user has decided already.
  */
 import { SAMPLE_RESOURCE, SAMPLE_SCOPES, type IssuedCode, randomName, type VendorState } from "./state.ts";
 import type { Facts } from "./facts.ts";

@@ -1,7 +1,7 @@
 /**
  * What an entry of the registry says of a vendor, as the simulated vendor reads it: raw data, never
- * the registry's own code, and frozen, so that a change of the broker's copy cannot reach it. A
- * member that stands here without behaviour is a row of fact-table.ts. Read by every file of this
+ * the registry's own code, and frozen, so that a change to the copy in the broker cannot reach it.
+ * A member that stands here without behaviour is a row of fact-table.ts. Read by every file of this
  * folder.
  */
 import firstClass from "./first-class.json" with { type: "json" };
@@ -90,7 +90,7 @@ export interface Facts {
   readonly introspectionEndpoint?: string;
   /** The endpoints above are those of an MCP server that may move them. */
   readonly endpointsFrom?: "metadata" | "metadata, else stored";
-  /** With `endpointsFrom`: where the MCP server is. */
+  /** With `endpointsFrom`: the MCP server's URL. */
   readonly serverUrl?: string;
   readonly revocation?: RevocationFacts;
   readonly revokes: "access_token" | "refresh_token" | "either";

@@ -168,7 +168,7 @@ function shaped(
 }
 
 /**
- * @returns a JWT; a text that is not a JWT if the vendor's ID tokens are of its own kind; undefined
+ * @returns a JWT; a text that is not a JWT if the vendor's ID tokens are not standard; undefined
  *   if the grant has no ID token
  */
 async function idTokenOf({ scope, nonce }: Grant, state: VendorState): Promise<string | undefined> {

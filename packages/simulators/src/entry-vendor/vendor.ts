@@ -54,7 +54,7 @@ export interface EntryVendor {
   /** The next request there fails; a token request at either endpoint for tokens. */
   failNext(at: FaultPoint, fault: EntryFault): void;
   isLive(token: string): boolean;
-  /** @returns what a live token stands for */
+  /** @returns the grant of a live token */
   grantOf(token: string): Grant | undefined;
   /** Requests that an endpoint did not refuse. */
   served(at: EndpointName): number;
@@ -107,7 +107,7 @@ export function createEntryVendor(entry: Entry, client: EntryClient, now: () => 
   };
 }
 
-/** One address can be several endpoints: method and body tell which. */
+/** One address can be several endpoints: method and body distinguish them. */
 function endpointOf(request: VendorRequest, { endpoints, facts }: VendorState): EndpointName | undefined {
   // An endpoint with a query is asked for before one that is the same path without it.
   const found = [...endpoints].filter(([, url]) => isAt(request.url, url));

@@ -2,12 +2,13 @@
  * How a vendor treats refresh tokens, in five models, without HTTP: which token it accepts, what it
  * returns, which tokens are live afterwards. server.ts puts it on a port.
  *
- * - `none`: no rotation; the response has no refresh token, the old one stays valid.
+ * - `none`: no rotation; the response has no refresh token, the old token stays valid.
  * - `same`: no rotation; the response repeats the refresh token.
- * - `strict`: rotation; an old one means theft, so the whole grant ends.
- * - `grace`: rotation; the old one is accepted for some seconds more, later it means theft.
- * - `retry-until-used`: rotation as FAPI 2.0 requires it: the old one works until the new one, or
- *   an access token issued with it, was used. A retry replaces the successor that was never used.
+ * - `strict`: rotation; an old token means theft, so the whole grant ends.
+ * - `grace`: rotation; the old token is accepted for some seconds more, later it means theft.
+ * - `retry-until-used`: rotation as FAPI 2.0 requires it: the old token works until the new token,
+ *   or an access token issued with it, was used. A retry replaces the successor that was never
+ *   used.
  */
 import { randomBytes } from "node:crypto";
 import type { Clock } from "../clock.ts";
@@ -22,7 +23,7 @@ export interface ModelOptions {
   readonly accessTokenSeconds?: number;
   /** `grace`: how long an old refresh token is still accepted; default 30. */
   readonly graceSeconds?: number;
-  /** `grace`: the response to an old one, a `new` pair (default) or its `successor` once more. */
+  /** `grace`: the response to an old token, a `new` pair (default) or its `successor` once more. */
   readonly graceAnswer?: "new" | "successor";
 }
 

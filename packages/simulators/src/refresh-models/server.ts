@@ -30,7 +30,7 @@ export interface RefreshFault {
 
 /** One request, stopped at a point until released. */
 export interface Held {
-  /** Resolves when a request is there. */
+  /** Resolves when a request arrives. */
   readonly reached: Promise<void>;
   release(): void;
 }

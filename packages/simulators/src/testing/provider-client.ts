@@ -32,7 +32,7 @@ export interface ProviderTestClient {
   userinfo(accessToken: string): Promise<Response>;
 }
 
-/** Drives the browser up to REDIRECT_URI, where no server listens. */
+/** Drives the browser up to REDIRECT_URI, at which no server listens. */
 export function drive(url: URL, options: Partial<DriveConsentOptions> = {}): Promise<URL> {
   return driveConsent(url, { stopAt: (next) => next.href.startsWith(REDIRECT_URI), ...options });
 }

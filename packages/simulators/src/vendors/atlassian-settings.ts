@@ -76,7 +76,7 @@ export interface AtlassianGrant extends Grant {
   readonly since: number;
 }
 
-/** What an authorization code stands for. */
+/** What an authorization code was issued for. */
 export interface AtlassianCode {
   readonly grant: AtlassianGrant;
   readonly redirectUri: string;

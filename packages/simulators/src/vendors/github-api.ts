@@ -3,8 +3,8 @@
  * and one list in pages.
  *
  * Seen (https://docs.github.com/rest/apps/oauth-applications, npm @octokit/oauth-methods 6.0.5):
- * DELETE with Basic client id and secret, JSON `access_token`, 204; 422 when that member is no
- * good; a grant ends with all tokens of person and app.
+ * DELETE with Basic client id and secret, JSON `access_token`, 204; 422 when that member is
+ * invalid; a grant ends with all tokens of person and app.
  * Seen (npm @octokit/oauth-methods 5.1.4 check-token): POST checks, and says `scopes` and
  * `expires_at`.
  * Recalled: 404 for a token that is gone, 401 for wrong credentials, GET /user, `app` and `user` of

@@ -43,7 +43,7 @@ export const GOOGLE_DEFAULTS: GoogleSettings = {
   blockedShownAs: "callback",
 };
 
-/** What an authorization code stands for. */
+/** What an authorization code was issued for. */
 export interface GoogleCode {
   readonly grant: Grant;
   readonly redirectUri: string;

@@ -70,7 +70,7 @@ export function serveGoogleToken(parts: GoogleTokenParts): void {
   });
 }
 
-/** Everything this user allowed this app ends, whichever token was presented. */
+/** Everything this user allowed this app ends, for either token. */
 export function endGoogleGrant({ host, consents }: GoogleParts, user: string, clientId: string): void {
   host.tokens.endGrants((grant) => grant.user === user && grant.clientId === clientId);
   consents.forget(user, clientId);

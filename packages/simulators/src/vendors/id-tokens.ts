@@ -1,6 +1,6 @@
 /**
- * A vendor's signing key and the ID tokens it signs with it. Used by the vendors that speak OpenID
- * Connect.
+ * A vendor's signing key and the ID tokens it signs with it. Used by the vendors that support
+ * OpenID Connect.
  */
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, SignJWT, type JWK } from "jose";
 

@@ -4,12 +4,11 @@
  * Seen (recorded discoveries A, B and C of the vendor facts, the last probed 2026-09;
  * NangoHQ/nango@2f4c0af): the endpoints, revocation on the token address, methods basic, post and
  * none, S256 only, client documents, scopes read and write, resource metadata at the root and with
- * the path, a read-only twin, `iss` on the callback.
- * Seen (https://linear.app/developers/oauth-2-0-authentication, read 2026-11-21): refresh tokens
- * for everyone since 2026-04-01.
- * Recalled: 24 hours; for 30 minutes a used refresh token answers the same pair.
- * Assumed: that the MCP server shares these two with the app flow; how it tells a revocation from a
- * token request (no `grant_type`); a code that comes twice ends its grant.
+ * the path, a read-only twin, `iss` on the callback. Seen
+ * (https://linear.app/developers/oauth-2-0-authentication, read 2026-11-21): refresh tokens for
+ * everyone since 2026-04-01. Recalled: 24 hours; for 30 minutes a used refresh token answers the
+ * same pair. Assumed: that the MCP server shares these two with the app flow; how it distinguishes
+ * a revocation from a token request (no `grant_type`); a code that comes twice ends its grant.
  */
 import { startVendorHost } from "./base/host.ts";
 import type { SimulatorOptions } from "./base/simulator.ts";

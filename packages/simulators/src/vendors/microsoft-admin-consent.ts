@@ -6,7 +6,7 @@
  * a refusal `consent_required` with AADSTS65004 and `admin_consent=True` (entra-docs
  * v2-admin-consent.md).
  * Recalled: of the older form `tenant`, `admin_consent=True`, `state`, and a refusal as
- * `access_denied`; what happens to someone who is no administrator.
+ * `access_denied`; what happens to a user who is not an administrator.
  */
 import type { Context } from "hono";
 import { callbackUrl } from "./base/host.ts";

@@ -31,7 +31,7 @@ export function readScopes(text: string): readonly string[] | undefined {
   return scopes.every(isKnown) ? scopes : undefined;
 }
 
-/** The scopes of these that a token is for; `.default` stands for all of its resource. */
+/** The scopes of these that a token is for; `.default` means all of its resource. */
 export function resourceScopes(scopes: readonly string[]): readonly string[] {
   if (scopes.includes(`${AGENT_365_TOOLS}/.default`)) return ALL;
   return scopes.filter((scope) => !SIGN_IN.has(scope));

@@ -49,7 +49,7 @@ export interface MicrosoftSettings {
   /** Id of the tenant of users who sign in at `organizations` or `common`; default the first. */
   homeTenant: string | undefined;
   /**
-   * Id of the tenant ID tokens name instead of the user's own: a fault that the real vendor does
+   * Id of a foreign tenant that ID tokens name: a fault that the real vendor does
    * not have.
    */
   idTokenTenant: string | undefined;
@@ -65,7 +65,7 @@ export interface MicrosoftGrant extends Grant {
   readonly mfa: boolean;
 }
 
-/** What an authorization code stands for. */
+/** What an authorization code was issued for. */
 export interface MicrosoftCode {
   readonly grant: MicrosoftGrant;
   readonly redirectUri: string;

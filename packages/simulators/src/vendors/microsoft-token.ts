@@ -1,8 +1,9 @@
 /**
- * Microsoft's token endpoint, `POST /{tenant}/oauth2/v2.0/token`. There is no revocation endpoint.
+ * Microsoft's token endpoint, `POST /{tenant}/oauth2/v2.0/token`. A revocation endpoint does not
+ * exist.
  *
  * Seen: expires_in 3599, a refresh token with offline_access and an ID token with openid, that
- * refreshing gives a new refresh token and leaves the old one as it was, one resource per token
+ * refreshing gives a new refresh token and leaves the old token as it was, one resource per token
  * (entra-docs v2-oauth2-auth-code-flow.md).
  * Recalled: 90 days sliding, `ext_expires_in`, and the AADSTS number of most refusals.
  */

@@ -1,6 +1,6 @@
 /**
  * A practice Microsoft on one loopback origin: the directories of organizations, and the Agent 365
- * MCP servers. There is no revocation endpoint, and no registration of apps.
+ * MCP servers. It has no revocation endpoint, and no registration of apps.
  *
  * As the vendor was seen to answer in 2026-11. Each part says what was seen and what is recalled:
  * microsoft-authorize.ts, -admin-consent.ts, -token.ts, -client-auth.ts, -identity.ts, -scopes.ts,

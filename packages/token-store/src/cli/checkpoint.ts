@@ -40,7 +40,7 @@ export interface Standing {
 
 export interface Checkpoint {
   /**
-   * @returns undefined when there is no file.
+   * @returns undefined without a file.
    * @throws Error with a sentence for the operator: the file is not a checkpoint, or belongs to
    *   another run
    */

@@ -127,8 +127,8 @@ function forecast(
 }
 
 /**
- * Later passes open only copies that may have been written after the start, whatever the clock of
- * the writing machine.
+ * Later passes open only copies that may have been written after the start, with any clock of the
+ * writing machine.
  */
 const CLOCK_SKEW_SECONDS = 3600;
 

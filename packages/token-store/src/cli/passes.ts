@@ -24,7 +24,7 @@ export interface Outcome {
 }
 
 export interface Visitor {
-  /** @returns undefined when there was nothing to do and nothing to count */
+  /** @returns undefined when nothing was to do and nothing is reported */
   visit(row: Row, known: KnownRow, at: { readonly lane: number; readonly pass: number }): Promise<Outcome | undefined>;
   /** Called before every page. */
   mayGoOn?(): Promise<boolean>;

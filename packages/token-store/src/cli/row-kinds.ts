@@ -19,7 +19,7 @@ import { openHalf } from "../tokens/token-sealing.ts";
  * - `broken`: the sealed half lost a part, or a newer release wrote it
  * - `empty`: a token row without an access token in either half, as an ended link leaves for an
  *   hour
- * - `expired`: past its `ttl`, whatever it holds; our readers treat it as absent
+ * - `expired`: past its `ttl`, with any content; our readers treat it as absent
  * - `other`: not a token row
  */
 export const ROW_KINDS = ["plaintext_only", "both", "ciphertext_only", "broken", "empty", "expired", "other"] as const;
@@ -66,7 +66,7 @@ function isSealed(attributes: Attributes): boolean | "broken" {
   }
 }
 
-/** The key of a row's own tokens, whichever sign-in they were linked under. */
+/** The key of a row's own tokens, linked under any sign-in. */
 export function keyOf(names: NonNullable<KnownRow["names"]>, issuer: string, { attributes }: Row): TokenKey {
   return { ...names, issuer, ...defined({ signIn: signInOf(attributes) }) };
 }

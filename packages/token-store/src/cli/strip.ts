@@ -143,7 +143,7 @@ function stripRows(
     if (lane === undefined) throw new RangeError("there is no such lane");
     await works.take();
     // Servers ignore such a copy by now, and an attacker who can write the table may have planted
-    // it. Migrate makes it count, on request.
+    // it. Migrate accepts it, on request.
     const inspection = await retry(() => inspect(row, issuer, { dataKeys, environment, table: rows.table }));
     return inspection === "differs" ? COPY_DIFFERS : removeCopy(keyOf(names, issuer, row), row, lane);
   };

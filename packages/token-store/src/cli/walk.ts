@@ -64,7 +64,7 @@ export async function walk(
   { rows, signal }: Pick<CommandDeps, "rows" | "signal">,
 ): Promise<boolean> {
   let cursor = from;
-  // One page at a time: the next one starts where this one ended.
+  // One page at a time: the next page starts at the end of this one.
   /* oxlint-disable no-await-in-loop */
   while (!signal.aborted) {
     await pace.looks.take(pageRows);

@@ -51,7 +51,7 @@ export function envelopesUnder(key: Buffer): Envelopes {
  *
  * @param key 32 random bytes, or the result of `deriveKey`
  * @param plaintext bytes, or text that becomes UTF-8; at most MAX_PLAINTEXT_BYTES
- * @param context at least one string naming where the value belongs (purpose, record, field, …);
+ * @param context at least one string naming the place of the value (purpose, record, field, …);
  *   the same list opens it
  * @returns base64url without padding, 82 characters and 4 more for every 3 bytes of plaintext
  * @throws TokenStoreError key_invalid, input_invalid, too_large

@@ -66,7 +66,7 @@ export function keptKeys(
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
 
-  /** After the clock is set back, the difference is no age. */
+  /** After the clock is set back, the difference is not an age. */
   const isYoung = ({ since }: KeptKey): boolean => {
     const age = now() - since;
     return age >= 0 && age < maxAgeSeconds;

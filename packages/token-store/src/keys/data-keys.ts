@@ -56,7 +56,7 @@ const DEFAULTS: DataKeyLimits = {
 /**
  * Data keys for one context. A key in memory needs no call; otherwise all callers that need the
  * same share a call. A failure is not remembered. After the root moved, rows are sealed under the
- * new one when the current key is spent, `maxAgeSeconds` later at most.
+ * new root when the current key is spent, `maxAgeSeconds` later at most.
  *
  * @throws TypeError for limits above the maximum, or below 1
  */

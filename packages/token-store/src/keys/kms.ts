@@ -194,7 +194,7 @@ async function withinDeadline<T>(deadlineMs: number, call: (signal: AbortSignal)
 }
 
 /**
- * Copied to memory of its own: the SDK's buffer is in a pool shared with others, and is
+ * Copied to separate memory: the SDK's buffer is in a pool shared with others, and is
  * overwritten here.
  */
 function takeKey(plaintext: Uint8Array | undefined): Buffer | undefined {

@@ -12,7 +12,7 @@ export interface Gate {
   /**
    * Runs the work when there is a place.
    *
-   * @param waitMs how long to wait for a place; 0 takes a free one or none
+   * @param waitMs how long to wait for a place; 0 does not wait
    * @throws OAuthError temporarily_unavailable when there was none in time, or the vendor takes no
    *   more at the moment
    */
@@ -88,7 +88,7 @@ export interface Backlog {
   remove(vendor: string, row: RowKey): void;
 }
 
-/** Fewer records are no queue: each has a `refresh_failed` of its own. */
+/** Fewer records are not a queue: each has its own `refresh_failed`. */
 const QUEUE_FROM = 10;
 /** At most so often for a vendor. */
 const REPORT_SECONDS = 10;

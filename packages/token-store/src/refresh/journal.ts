@@ -33,7 +33,7 @@ export interface Journal {
   /** All readable entries, of any process. */
   entries(): Promise<readonly JournalEntry[]>;
   /**
-   * @returns undefined when there is no file, or it is not an entry: its response is lost
+   * @returns undefined when the file is missing, or is not an entry: its response is lost
    * @throws Error when the file exists and cannot be read; both are reported
    */
   find(attemptId: string): Promise<JournalEntry | undefined>;

@@ -1,6 +1,6 @@
 /**
  * The lease on a record: one attempt to refresh it, across processes. Taken by a conditional write,
- * never renewed, given back when the attempt failed. An expired one means that an attempt died,
+ * never renewed, given back when the attempt failed. An expired lease means that an attempt died,
  * which vendor-call.ts needs to know. The lease depends on clocks that agree, so this file also
  * watches those.
  */
@@ -51,7 +51,7 @@ export async function takeLease(
 
 /**
  * Ends the lease without tokens. When the vendor may have received the refresh token, in this or an
- * earlier attempt, the lease stays in the row as an expired one: the next caller can take it at
+ * earlier attempt, the lease stays in the row and is expired: the next caller can take it at
  * once and sees that.
  */
 export async function giveBack(
@@ -121,7 +121,7 @@ const QUIET_SECONDS = 60;
 
 /**
  * Detects clocks that are further apart than the lease allows for, from what other processes wrote:
- * tokens of the future, a lease longer than a lease can be. Either clock may be the wrong one.
+ * tokens of the future, a lease longer than a lease can be. Either clock may be wrong.
  *
  * @returns call it with every record read; reports once a minute
  */

@@ -119,7 +119,7 @@ export function createOrphans(
       else rows.set(id, left);
       tried.resolve();
     };
-    // An error here was no outage: another attempt would not help.
+    // An error here was not an outage: another attempt would not help.
     finish(pending, tried.resolve, onConflict).then(done, done);
     return tried.promise;
   };

@@ -60,14 +60,14 @@ export interface RefreshLeasesDeps {
   readonly timer?: Timer;
 }
 
-/** What one call of `withRefreshLease` brings. */
+/** The arguments of one call of `withRefreshLease`. */
 export interface RefreshOptions {
   /**
    * Called with tokens that came too late: the grant was revoked here while the vendor was asked.
    * Best effort.
    */
   readonly discard?: Discard;
-  /** The vendor refused the access token of this version, whatever its `expiresAt` says. */
+  /** The vendor refused the access token of this version, even before its `expiresAt`. */
   readonly refused?: number;
 }
 

@@ -55,7 +55,7 @@ export const DEFAULT_REFRESH_TIMES: RefreshTimes = {
 
 /**
  * The part of a lease left for taking it, after the shares of vendor, store and twice the skew. The
- * clock counts whole seconds, so a lease may be up to a second shorter than it says.
+ * clock has whole seconds, so a lease may be up to a second shorter than it says.
  */
 function slackMs({ leaseSeconds, skewSeconds, vendorTimeoutMs, storeBudgetMs }: RefreshTimes): number {
   return (leaseSeconds - 1 - 2 * skewSeconds) * 1000 - vendorTimeoutMs - storeBudgetMs;

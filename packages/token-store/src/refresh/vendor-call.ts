@@ -1,8 +1,8 @@
 /**
  * The one request to the vendor in an attempt, with a deadline, and what follows when the vendor
- * does not answer with tokens. A refusal is believed only when no other process has refreshed
- * in the meantime and none of our attempts died half-way; an outage says nothing about the grant.
- * Called by refresh.ts.
+ * does not answer with tokens. A refusal is accepted as true only when no other process has
+ * refreshed in the meantime and none of our attempts died half-way; an outage says nothing about
+ * the grant. Called by refresh.ts.
  */
 import { defined, OAuthError, type Secret } from "@oauth-broker/oauth-core";
 import type { CurrentRecord } from "../tokens/token-records.ts";
@@ -79,7 +79,7 @@ export async function afterFailure(
 }
 
 /**
- * Refused: either rightly, or because another process or a crash of ours has used the refresh token
+ * Refused: either rightly, or because another process or our crash has used the refresh token
  * up.
  */
 async function afterRefusal(attempt: Attempt, call: RefreshCall, deps: CommitDeps): Promise<Outcome> {

@@ -46,7 +46,7 @@ export function requireLimit(limit: number): void {
   if (!Number.isSafeInteger(limit) || limit < 1) throw new TypeError("a page has at least one row");
 }
 
-/** @param attributes of the current row; undefined when there is no row */
+/** @param attributes of the current row; undefined when the row does not exist */
 export function isAsExpectedRow(attributes: Attributes | undefined, expected: Expected): boolean {
   return Object.entries(expected).every(([name, value]) => {
     const has = attributes !== undefined && Object.hasOwn(attributes, name);

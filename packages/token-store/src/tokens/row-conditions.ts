@@ -36,7 +36,7 @@ export function nextMark(attributes: Attributes, mode: ModeName): ModeName {
 /** Raised when a user links or ends the link; a refresh leaves it as it is. */
 export const LINK_VERSION = "link_version";
 
-/** @returns 0 if there was no link, or its end was long ago */
+/** @returns 0 if no link existed, or its end was long ago */
 export function linkVersionOf(attributes: Attributes, now: EpochSeconds): number {
   const { [LINK_VERSION]: version } = attributes;
   return typeof version === "number" && !isExpired(attributes, now) ? version : 0;

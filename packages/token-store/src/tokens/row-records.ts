@@ -1,5 +1,5 @@
 /**
- * TokenRecords over rows: reads a row and asks the mode which half counts, seals what must be
+ * TokenRecords over rows: reads a row and asks the mode which half is valid, seals what must be
  * sealed, and makes every write conditional on what was read. Above it: token-records.ts, the
  * operations. Below: storage/, token-sealing.ts.
  */
@@ -239,7 +239,7 @@ export function createTokenRecords(options: TokenRecordsOptions): TokenRecords {
       translated(async () => {
         const { attributes } = row;
         const change = await withTokens({ key, attributes }, { tokens, ...defined({ previous }) });
-        // Where an older writer's change counts, it must not be overwritten unread either.
+        // If an older writer's change is accepted, it must not be overwritten unread either.
         const names = ["version", "status", "lease_owner", ...(mode.heedsCopy ? COPY_ATTRIBUTES : [])];
         return { key: row.key, change, expected: expectAsRead(attributes, names) };
       }),

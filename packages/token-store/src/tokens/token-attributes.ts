@@ -97,7 +97,7 @@ export function sealedHalfOf(attributes: Attributes): SealedHalf | undefined {
 }
 
 /**
- * @returns undefined when there is no copy: without an access token the rest is useless to an older
+ * @returns undefined without a copy: without an access token the rest is useless to an older
  *   reader
  */
 export function copyOf(attributes: Attributes): TokenSet | undefined {
@@ -191,7 +191,7 @@ export function tokensOf(texts: ReadonlyMap<SealedField, string>): TokenSet {
   };
 }
 
-/** Any status but those we write is refused: an unknown one is a newer release's. */
+/** Any status but those we write is refused: an unknown status is a newer release's. */
 export function statusOf(attributes: Attributes): TokenStatus {
   const { status } = attributes;
   if (status === undefined || status === "active") return "active";

@@ -42,8 +42,8 @@ interface Note {
 
 export interface RecordEvent {
   /**
-   * - `rewrapped`: its data key was wrapped under a root key no longer in use; it has a new one now
-   * - `version_went_back`: older than one seen before; an old row was restored
+   * - `rewrapped`: its data key was wrapped under a root key no longer in use; it has a new key now
+   * - `version_went_back`: older than a version seen before; an old row was restored
    */
   readonly name: Finding | "rewrapped" | "version_went_back";
   readonly vendor: string;
@@ -68,7 +68,7 @@ export interface TokenRecords {
   /**
    * Consistent. A row whose copy is valid is sealed before its tokens are returned.
    *
-   * @returns undefined when there is no row, one past its `ttl`, or one made under another sign-in
+   * @returns undefined for a missing row, one past its `ttl`, or one made under another sign-in
    */
   read(key: TokenKey): Promise<CurrentRecord | undefined>;
   /**

@@ -56,7 +56,7 @@ export interface TokenSet {
    * Absent when the vendor gave no lifetime: the token is then used until the vendor refuses it.
    */
   readonly expiresAt?: EpochSeconds;
-  /** JSON text of the other members of the vendor's response. */
+  /** JSON text of the other members of the token response. */
   readonly vendorData?: Secret;
   /** Absent at a server with one vendor. */
   readonly link?: LinkDetails;

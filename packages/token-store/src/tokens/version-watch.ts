@@ -15,7 +15,7 @@ export interface VersionWatch {
    * @returns whether a higher one was seen before
    */
   wentBack(key: RowKey, version: number): boolean;
-  /** The row was removed by us: a new one may start over. */
+  /** The row was removed by us: a new row may start over. */
   forget(key: RowKey): void;
 }
 

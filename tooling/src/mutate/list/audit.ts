@@ -1,4 +1,4 @@
-/** Defences of the broker's audit stream. Part of list.ts. */
+/** Defences of the audit stream. Part of list.ts. */
 import type { Mutation } from "../mutation.ts";
 
 const AUDIT = "apps/broker/src/audit";

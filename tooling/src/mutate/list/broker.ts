@@ -1,6 +1,6 @@
 /**
- * Defences of the broker's flows: who may continue a flow, once, with which vendor and secret. Part
- * of list.ts.
+ * Defences of flows at the broker: who may continue a flow, once, with which vendor and secret.
+ * Part of list.ts.
  */
 import type { Mutation } from "../mutation.ts";
 

@@ -1,6 +1,6 @@
 /**
  * Defences of clients of several owners and of several tenants: the page that names the client, and
- * where the broker's credentials are used. Part of list.ts.
+ * the tenants that the broker's credentials are used for. Part of list.ts.
  */
 import type { Mutation } from "../mutation.ts";
 

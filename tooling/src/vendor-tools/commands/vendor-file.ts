@@ -15,7 +15,7 @@ export function vendorFile(vendor: VendorFacts, { checkedOn, sources }: FileAbou
   return `/**
  * ${vendor.name}. Facts of ${checkedOn} from the metadata at the source below; nothing is recalled.
  *
- * What metadata does not tell has its default and is still to be found out (docs/adding-a-vendor.md).
+ * What metadata does not say has its default and is still to be found out (docs/adding-a-vendor.md).
  */
 import type { RegistryEntry } from "../entry/registry-entry.ts";
 import { defineVendor } from "../vendor.ts";

@@ -41,6 +41,6 @@ function problemOf(url: string, rules: UrlRules): string | undefined {
 function sampleOf(template: string): string {
   if (!template.includes("{")) return template;
   const filled = template.replace(/\{[^{}]*\}/g, "x");
-  // One placeholder stands for the whole host.
+  // One placeholder is the whole host.
   return filled.replace(/^(https?:\/\/)x(?=[/?#:]|$)/, "$1x.example");
 }

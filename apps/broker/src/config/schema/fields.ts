@@ -66,7 +66,7 @@ export function secretText(meta: FieldMeta, check?: Check<string>) {
 }
 
 /**
- * A number. Digits in a string count too, because env:NAME yields a string.
+ * A number. Digits in a string are accepted too, because env:NAME yields a string.
  *
  * @param whyMost printed when the value is too large
  */

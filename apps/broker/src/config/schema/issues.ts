@@ -30,7 +30,7 @@ export function problemsOfIssues(
 /** How zod calls a value of another kind: a text for a section, an unknown word. */
 const OTHER_KIND: ReadonlySet<string> = new Set(["invalid_type", "invalid_value"]);
 
-/** Of a word or a section: what is wrong in the section, if one is written. */
+/** For a word or a section: what is wrong in the section, if one is written. */
 function inAlternatives(issue: z.core.$ZodIssue): readonly z.core.$ZodIssue[] {
   if (issue.code !== "invalid_union") return [issue];
   const best = issue.errors.find((issues) =>

@@ -95,7 +95,7 @@ export function ownVendor(
   return load({ ...MINIMAL, vendors, egress }, options).vendors.get("my-vendor");
 }
 
-/** Like `problemsOf`, for these fields of a vendor; `…` stands for its path. */
+/** Like `problemsOf`, for these fields of a vendor; `…` is replaced by its path. */
 export function problemsOfOwnVendor(fields: object, options?: LoadOptions): string[] {
   const problems = problemsOf({ vendors: { "my-vendor": { ...OWN_VENDOR, ...fields } } }, options);
   return problems.map((problem) => problem.replace("vendors.my-vendor", "…"));

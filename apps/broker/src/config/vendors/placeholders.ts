@@ -54,7 +54,7 @@ export function isMoved({ authorization_endpoint: authorization, token_endpoint:
   return authorization !== undefined && token !== undefined;
 }
 
-/** Values of the operator's that leave what the registry pins. */
+/** The operator's values that leave what the registry pins. */
 export function pinProblems(parsed: ParsedVendor, known: PlaceholderSpecs = {}): PlaceholderProblem[] {
   if (isMoved(parsed)) return [];
   return Object.entries(placeholderSpecs(parsed)).flatMap(([name, { values = [], default: usual }]) => {

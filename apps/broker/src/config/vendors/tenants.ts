@@ -36,7 +36,7 @@ export function tenancyOf(
     );
     return { clientsOf, placeholders: specs, misfits };
   }
-  // A list of the registry's says which hosts the vendor has; one of the operator's names tenants.
+  // The registry's list says which hosts the vendor has; the operator's list names tenants.
   const isTenants = (name: string): boolean =>
     !isListed(stated[name]) || (known === undefined && parsed.clients_of === "tenant");
   const names = tenantPlaceholders(vendor, stated).filter(isTenants);

@@ -22,8 +22,8 @@ export type VendorRegistry = ReadonlyMap<string, VendorTemplate>;
 const PARKING_MARGIN_SECONDS = 5;
 
 /**
- * Finds problems between the fields of the operator's own vendor, which must give its name and
- * its endpoints. Works on the tree as written.
+ * Finds problems between the fields of a vendor that the operator defines, which must give its name
+ * and its endpoints. Works on the tree as written.
  */
 export function checkVendors(tree: Tree, registry: VendorRegistry): Problem[] {
   const { vendors } = tree;

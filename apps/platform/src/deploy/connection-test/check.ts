@@ -44,7 +44,7 @@ export function isFault(error: unknown): error is Fault {
   return error instanceof Error && error.name === "ConnectionTestFault";
 }
 
-/** @throws Fault when there is no answer at all */
+/** @throws Fault when no answer comes at all */
 export async function ask(fetch: Fetch, url: string, init: RequestInit = {}): Promise<Response> {
   try {
     return await fetch(url, init);

@@ -1,6 +1,6 @@
 /**
  * A process between the deploy and the server it starts. The server and all its child processes end
- * with it, and it ends with the deploy, however that ends, so a killed deploy leaves no server
+ * with it, and it ends with the deploy, even if that is killed, so a killed deploy leaves no server
  * behind that holds the port. process.ts starts it as `platform keep`.
  */
 import { spawn } from "node:child_process";

@@ -24,7 +24,7 @@ export interface ServerCommand {
 
 export interface ServerProcess {
   readonly pid: number;
-  /** Settles when the server has ended, for whatever reason. */
+  /** Settles when the server has ended, for any reason. */
   readonly ended: Promise<number>;
   stop(): Promise<void>;
 }

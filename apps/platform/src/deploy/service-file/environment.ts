@@ -16,8 +16,8 @@ export interface VariablesContext {
 }
 
 /**
- * Variables that the platform injects, and variables that would move the server away from where the
- * ingress expects it.
+ * Variables that the platform injects, and variables that would move the server away from the
+ * address that the ingress expects.
  */
 export const PLATFORM_VARIABLES: ReadonlySet<string> = new Set([
   "DEPLOYMENT_URL",

@@ -1,5 +1,5 @@
 /**
- * Every environment variable of a server: meaning, format, default, and where it applies. One table
+ * Every environment variable of a server: meaning, format, default, and its modes. One table
  * for the readers, the messages that refuse a value, the warnings about unused variables,
  * docs/configuration.md and service.schema.json. A default that is a value stands here alone.
  */
@@ -19,7 +19,7 @@ interface Row {
   readonly name: string;
   readonly description: string;
   readonly use?: Use;
-  /** The value, or words where it depends on others. Absent: no default. */
+  /** The value, or words if it depends on others. Absent: no default. */
   readonly default?: string | number;
 }
 interface TextRow extends Row {

@@ -29,8 +29,8 @@ export function readJsonObject(text: string): JsonObject {
 }
 
 /**
- * Every client is registered as a public one, for the code flow with refresh tokens, whatever
- * authentication method, secret, or further grant it asks for: registeredMetadata says so.
+ * Every client is registered as a public one, for the code flow with refresh tokens, also if
+ * it asks for an authentication method, a secret or a further grant: registeredMetadata says so.
  *
  * @throws OAuthError invalid_redirect_uri, invalid_client_metadata
  */
@@ -47,9 +47,9 @@ export function readRegistration(metadata: JsonObject): ClientMetadata {
 }
 
 /**
- * @returns those of a registration that can be used: one of a private scheme is left out, whatever
- *   else is wrong with one refuses them all
- * @throws OAuthError invalid_redirect_uri, even if none is left
+ * @returns those of a registration that can be used: one of a private scheme is left out, any other
+ *   fault of one refuses them all
+ * @throws OAuthError invalid_redirect_uri, also if the list is then empty
  */
 export function readRedirectUris({ redirect_uris }: JsonObject): readonly string[] {
   const redirectUris = readList(redirect_uris);
@@ -64,7 +64,7 @@ export function readRedirectUris({ redirect_uris }: JsonObject): readonly string
 const GRANT_TYPES = ["authorization_code", "refresh_token"];
 const RESPONSE_TYPES = ["code"];
 
-/** What every client of this server is registered with, whatever it asked for. */
+/** What every client of this server is registered with, regardless of its request. */
 export const REGISTERED_METADATA = {
   token_endpoint_auth_method: "none",
   grant_types: GRANT_TYPES,

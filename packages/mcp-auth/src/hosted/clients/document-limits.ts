@@ -31,7 +31,7 @@ export function createDocumentLimits({ now }: { readonly now: Clock }): Document
     within: async (clientId, load) => {
       const failure = failures.get(clientId);
       if (failure !== undefined) throw failure.cause;
-      // Outbound calls of a request count for the address it came from: routes.ts.
+      // Outbound calls of a request are charged to the address it came from: routes.ts.
       const address = callerName();
       ofAddress.requireLeft(address);
       ofHost.take(new URL(clientId).host);

@@ -1,7 +1,7 @@
 /**
  * The one public client of the platform's callback, and its POST /register (RFC 7591): a caller
- * that registers the platform's redirect URI gets that client. Nothing is stored, and none of the
- * caller's values is returned.
+ * that registers the platform's redirect URI gets that client. Nothing is stored, and no value of
+ * the request is returned.
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { type Answer, jsonAnswer } from "@oauth-broker/oauth-core/http";

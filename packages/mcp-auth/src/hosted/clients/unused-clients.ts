@@ -1,7 +1,7 @@
 /**
  * Limits the registered clients that never got tokens: open registration accepts every caller, and
  * what is stored must stay bounded. Clients in use are not counted. Beyond the limit the oldest
- * unused client is deleted, and the new one is stored.
+ * unused client is deleted, and the new client is stored.
  *
  * A ring of slots, so that nothing is searched: the n-th registration takes slot n modulo their
  * number, and the client in that slot, the oldest, is deleted if it is still unused. The record

@@ -1,6 +1,6 @@
 /**
- * The two values of LinkPolicy: a server of one vendor, where a session is as good as its link, and
- * one of several, where users link each vendor when a tool needs it.
+ * The two values of LinkPolicy: a server of one vendor, whose sessions are as good as their links,
+ * and one of several, whose users link each vendor when a tool needs it.
  */
 import type { HostedVendorSettings, LinkingSettings, LinkPolicy, SessionPolicy } from "../../settings.ts";
 import { grantedSessionScope, identityScopes, prefixScopes, scopesOfVendor, withOwed } from "./scope.ts";

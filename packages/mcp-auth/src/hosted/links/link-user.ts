@@ -111,7 +111,10 @@ async function storeOverVersion(key: TokenKey, granted: NewLink, set: TokenSet, 
   throw new OAuthError("temporarily_unavailable", "The link cannot be stored now", { reason: "record_in_use" });
 }
 
-/** What the MCP sign-in knows of the link it makes; a scope that was refused before stays refused. */
+/**
+ * What the MCP sign-in stores about the link it makes; a scope that was refused before stays
+ * refused.
+ */
 async function newLink(
   user: string,
   { tokens, vendor, scope }: NewLink,

@@ -28,7 +28,7 @@ export interface LinkPlace {
 }
 
 /**
- * The key of a user's tokens, bound to the source of the user's identity. With one vendor that is
+ * The key of a user's tokens, bound to the source of the identity. With one vendor that is
  * the vendor itself, and the row does not name it.
  */
 export function linkKey(user: string, { settings, signInSource }: LinkPlace): TokenKey {

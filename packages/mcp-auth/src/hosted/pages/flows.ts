@@ -42,7 +42,7 @@ interface LinkingFlow extends FlowRecord {
   /** Where users signed in when the flow began. */
   readonly signIn: string;
   readonly signInIssuer: string;
-  /** In a sign-in: where the browser goes then, under a key derived from the server key. */
+  /** In a sign-in: the next URL for the browser, under a key derived from the server key. */
   readonly sealedReturn?: string;
   /** In a link: whose. */
   readonly user?: string;
@@ -64,7 +64,7 @@ interface Visit {
   isRefused: boolean;
 }
 
-/** @param back where the browser goes then: one of our paths */
+/** @param back the next URL for the browser: one of our paths */
 export async function startSignIn(
   back: string,
   { anotherAccount = false }: { readonly anotherAccount?: boolean },

@@ -134,7 +134,7 @@ const AT_VENDOR: Readonly<
 
 export const isAtVendor = (value: string): value is Disconnected["atVendor"] => Object.hasOwn(AT_VENDOR, value);
 
-/** Any other value in the URL is shown as none. */
+/** Any other value in the URL shows no message. */
 const ERRORS: ReadonlyMap<string, string> = new Map([
   ["access_denied", "You cancelled. Nothing was connected."],
   [
@@ -233,7 +233,7 @@ function signedIn({ label, signInName }: Visitor): Markup {
   return html`<p>You are signed in as <strong><bdi>${shownText(label)}</bdi></strong> (${signInName}).</p>`;
 }
 
-/** @param ticket where the browser goes after the next sign-in */
+/** @param ticket the page for the browser after the next sign-in */
 function signOut({ signOutCsrf }: Visitor, label: string, ticket: string | undefined): Markup {
   return html`<form method="post" action="${PATHS.connections}">
 ${hidden("csrf", signOutCsrf)}${ticket === undefined ? undefined : hidden("ticket", ticket)}

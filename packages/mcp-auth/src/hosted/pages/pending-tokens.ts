@@ -23,7 +23,7 @@ export const PENDING_SECONDS = 300;
 /** The sweep finds a record for longer than it can be answered. */
 const KEPT_SECONDS = 3600;
 export interface PendingLimits {
-  /** Waiting, of all users together. What is due does not count. */
+  /** Waiting, of all users together. Those that are due are left out. */
   readonly waiting: number;
   /** Waiting, of one user: one more ends their oldest. */
   readonly ofUser: number;

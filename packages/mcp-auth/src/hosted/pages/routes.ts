@@ -46,7 +46,7 @@ export function pageRoutes(deps: PagesDeps): Route[] {
 
 /**
  * The pages send no referrer, so browsers post their forms with `Origin: null`, as they would those
- * of a sandboxed frame of any site; if the browser says more, it counts.
+ * of a sandboxed frame of any site; if the browser says more, that decides.
  */
 //= bar#RS-7
 function requireOwnPage(c: Context): void {

@@ -54,7 +54,7 @@ export interface SignInsDeps {
   readonly serverKey: ServerKey;
   readonly now: Clock;
   readonly deploymentUrl: string;
-  /** Where users sign in: a cookie of another vendor's user does not count. */
+  /** Where users sign in: a cookie of another vendor's user is not accepted. */
   readonly source: IdentitySource;
   readonly signInGeneration: SignInGeneration;
 }
@@ -150,7 +150,7 @@ function keyOf(hash: string): RecordKey {
   return { kind: "sign-in", id: hash };
 }
 
-/** What a sign-in is compared with: a row that is there, so that removing it revives none. */
+/** What a sign-in is compared with: a row that exists, so that removing it revives none. */
 interface LastEnd {
   readonly since: string;
   readonly endedAt: EpochSeconds;

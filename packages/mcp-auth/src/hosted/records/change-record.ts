@@ -19,7 +19,7 @@ export interface ChangeOptions<T> {
   readonly rounds: number;
   /** The message of the error when all rounds were lost. */
   readonly busy: string;
-  /** @param data undefined: there is no record, or it has expired */
+  /** @param data undefined: the record does not exist, or has expired */
   readonly decide: (data: JsonObject | undefined) => Promise<Change<T>> | Change<T>;
 }
 

@@ -180,7 +180,7 @@ async function read(
  * and a writer of the table may have planted it.
  *
  * @param adoptUnsealed the operator's consent, `ADOPT_UNSEALED_SERVER_KEY`
- * @returns the key that replaces it: a new one, so that everything made or forged under the
+ * @returns the new key that replaces it, so that everything made or forged under the
  *   unsealed key becomes invalid
  * @throws OAuthError temporarily_unavailable without that consent
  */

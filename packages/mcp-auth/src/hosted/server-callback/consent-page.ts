@@ -71,7 +71,7 @@ const LONGEST_URI = 300;
  * A document may claim any name; the host it is on, and the host the answer goes to, it cannot
  * choose. `URL` has them as A-labels, in which no letter looks like another.
  *
- * @returns the host of the client's document; for any other client its name
+ * @returns the host of the document; for any other client its name
  */
 //= bar#AS-10
 export function askingName({ clientId, knownBy }: ServerClient, name: string): string {

@@ -23,11 +23,11 @@ import { refusePage } from "../authorization/refusal.ts";
 /** So that a second use of a code is recognised, and its session ended. */
 const REMEMBERED_SECONDS = 600;
 
-/** The record of one authorization: the engine's fields, and the source of the user's identity. */
+/** The record of one authorization: the engine's fields, and the source of the identity. */
 export interface Authorization extends FlowRecord {
   readonly v: 3;
   readonly clientId: string;
-  /** With `vendor` the source of the user's identity, which also names the link. */
+  /** With `vendor` the source of the identity, which also names the link. */
   readonly issuer: string;
   readonly redirectUri: string;
   /** PKCE #1. */

@@ -43,7 +43,7 @@ export const SESSION_FORMAT = 2;
 export type SessionData = OfSignIn &
   RecordedScope & {
     readonly v: 2;
-    /** With `issuer`, the source of the user's identity. */
+    /** With `issuer`, the source of the identity. */
     readonly vendor: string;
     readonly issuer: string;
     readonly user: string;
@@ -57,7 +57,7 @@ export type SessionData = OfSignIn &
     readonly generation: number;
     readonly previous?: PreviousRefreshToken;
     readonly startedAt: EpochSeconds;
-    /** Until when the index of the user's sessions lists it; user-sessions.ts. */
+    /** Until when the user's index of sessions lists it; user-sessions.ts. */
     readonly indexedUntil: EpochSeconds;
   };
 

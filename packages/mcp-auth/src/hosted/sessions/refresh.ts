@@ -33,7 +33,7 @@ export interface RefreshDeps extends SessionReading {
   readonly issue: IssueTokens;
   /** Ends the session. */
   end(session: StoredSession): Promise<void>;
-  /** The index of the user's sessions. */
+  /** The user's index of sessions. */
   readonly index: Pick<UserSessions, "listedUntil" | "extend">;
 }
 

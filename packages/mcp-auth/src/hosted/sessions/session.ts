@@ -1,7 +1,7 @@
 /** The interface of sessions for the token endpoints and `/mcp`; sessions.ts implements it. */
 import type { EpochSeconds } from "@oauth-broker/oauth-core";
 
-/** One client acting for one user. Its lifetime is independent of the user's link to the vendor. */
+/** One client acting for one user. Its lifetime does not depend on the link to the vendor. */
 export interface Session {
   readonly id: string;
   /** Stable identity at the vendor. */
@@ -43,7 +43,7 @@ export interface Sessions {
   /** After an authorization. @param session its user, client and scope */
   start(session: NewSession): Promise<{ readonly session: Session; readonly tokens: IssuedTokens }>;
   /**
-   * @returns undefined for anything that is not a live access token of ours: unknown, expired,
+   * @returns undefined for anything that is not one of our live access tokens: unknown, expired,
    *   revoked, of another type
    */
   identify(accessToken: string): Promise<LiveSession | undefined>;

@@ -67,7 +67,7 @@ export interface ClaimOptions {
   /** Replaces a row that was not written under the server key; `adopt` does too. */
   readonly replaceRefused?: boolean;
   /**
-   * Whether sessions and sign-ins of before do not count again either where their vendor is set
+   * Whether sessions and sign-ins of before are not valid again either if their vendor is set
    * again; `adopt` does it, unless this is false.
    */
   readonly endsSessions?: boolean;

@@ -161,7 +161,7 @@ async function isAnyLive(entries: readonly Entry[], deps: SessionReading): Promi
 }
 
 /**
- * When there is no session yet, an ended one takes its place: the process about to create it finds
+ * Without a session yet, an ended one takes its place: the process about to create it finds
  * it ended.
  *
  * @returns whether it was live

@@ -1,6 +1,6 @@
 /**
  * Turns a vendor's fresh tokens into a session: identifies the user, stores the user's link, and
- * issues tokens of ours to the client. The code is spent by now, so any failure here means starting
+ * issues our tokens to the client. The code is spent by now, so any failure here means starting
  * the flow again.
  */
 import { defined, toOAuthError, withRestart } from "@oauth-broker/oauth-core";

@@ -24,8 +24,9 @@ function textResult(text: string): CallToolResult {
 }
 
 /**
- * A tool may return a vendor's document as it came, and that must not speak for this server: ask the
- * user for something, or name one of the protocol's own members. `toolResult` says that it may.
+ * A tool may return a vendor's document as it came, and that must not act in this server's name:
+ * ask the user for something, or name one of the protocol's own members. `toolResult` says that it
+ * may.
  */
 function isPlainResult(answer: unknown): boolean {
   return isCallToolResult(answer) && Object.keys(answer).every((member) => PLAIN_MEMBERS.has(member));

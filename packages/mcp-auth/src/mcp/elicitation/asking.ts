@@ -1,5 +1,5 @@
 /**
- * What a client gets where its user has to link an account first, or did not want to: a request to
+ * What a client gets if its user has to link an account first, or refused to: a request to
  * show the user a URL in the client's own protocol era, or text for the model. The URL alone is on
  * the last line of the text.
  */

@@ -29,7 +29,7 @@ export interface RunningToolCall extends ToolCall {
   readonly signal: AbortSignal;
 }
 
-/** What a request brings that the SDK does not pass on. */
+/** What a request contains that the SDK does not pass on. */
 export interface LinkedRequest {
   readonly links: CallerLinks;
   /** The tickets of a verified `requestState`; none in a first call. */

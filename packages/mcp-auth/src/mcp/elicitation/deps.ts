@@ -36,7 +36,7 @@ export interface LinkedVendor extends Pick<VendorApiDeps, "vendor" | "names" | "
   readonly scopeRefusal?: ScopeRefusal | undefined;
 }
 
-/** @param deps what the authorization server knows of sessions, tickets and pages */
+/** @param deps the authorization server's sessions, tickets and pages */
 export function createElicitationDeps(
   {
     vendors,

@@ -16,7 +16,7 @@ import { createMcpSessions } from "./url-elicitation.ts";
 export type Serve = (request: Request, linked: LinkedRequest | undefined, parsedBody: unknown) => Promise<Response>;
 
 export interface ExchangeDeps extends Pick<ElicitationDeps, "seals" | "now" | "source"> {
-  /** The tools of the definition: no other `requestState` of theirs exists than ours. */
+  /** The tools of the definition: they have no other `requestState` than ours. */
   readonly toolNames: ReadonlySet<string>;
   readonly log: Pick<Log, "info">;
   /** The SDK refuses larger ones. */
@@ -104,7 +104,7 @@ async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array
 }
 
 interface OpenedStates {
-  /** Without a `requestState` of ours: the SDK would pass it to an author's own check. */
+  /** Without our `requestState`: the SDK would pass it to an author's own check. */
   readonly body: JsonValue | undefined;
   readonly asked: readonly AskedTicket[];
   readonly tool?: string;
@@ -144,7 +144,7 @@ async function openNested<T>(opened: () => Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** @returns whether the message has no `requestState`, or one of a feature of the author's own */
+/** @returns whether the message has no `requestState`, or one of the author's own feature */
 function isOfOthers(message: JsonValue | undefined, toolNames: ReadonlySet<string>): boolean {
   const params = paramsOf(message);
   if (!isRequest(message) || !Object.hasOwn(params, "requestState")) return true;

@@ -71,7 +71,7 @@ function bindingsOf(
   return ["request-state", vendor, issuer, user, clientId ?? "", tool, hashOf(canonicalJson(given ?? {}))];
 }
 
-/** @returns undefined for whatever does not open */
+/** @returns undefined for a value that does not open */
 export function tryOpen(opened: () => Buffer): string | undefined {
   try {
     return opened().toString("utf8");

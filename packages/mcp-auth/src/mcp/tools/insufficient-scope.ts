@@ -55,7 +55,10 @@ function inChallenge({ status, headers }: Pick<Response, "status" | "headers">):
   return parameters.get("error") === "insufficient_scope" ? tokensIn(parameters.get("scope"), " ") : [];
 }
 
-/** A 403 for another reason names accepted scopes too: it counts if the token has none of them. */
+/**
+ * A 403 for another reason names accepted scopes too: it is one of scope if the token has none of
+ * them.
+ */
 function inHeaders(
   { headers }: Pick<Response, "headers">,
   { accepted, granted, separator }: Extract<ScopeRefusal, { readonly from: "headers" }>,
@@ -101,7 +104,7 @@ async function readObject({ body }: Response): Promise<JsonObject | undefined> {
   }
 }
 
-/** @returns none if one of them is no scope */
+/** @returns none if one of them is not a scope */
 function tokensIn(list: JsonValue | undefined, separator: string): readonly string[] {
   if (typeof list !== "string" || list.length > MOST_CHARACTERS) return [];
   const tokens = list.split(separator).map((token) => (separator === " " ? token : token.trim()));

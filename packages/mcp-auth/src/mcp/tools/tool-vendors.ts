@@ -27,7 +27,7 @@ export function vendorsOf(tool: Pick<Tool, "vendors" | "vendor" | "scopes">, sig
       : [{ name: tool.vendor, scopes: tool.scopes }];
   return named.map(({ name, scopes }) => ({
     name,
-    // `offline_access` is asked of every vendor that has it, whatever tools name.
+    // `offline_access` is asked of every vendor that has it, even if no tool names it.
     scopes: scopes && scopesOfResource(scopes),
     id: name === SIGN_IN_VENDOR ? signIn : name,
   }));

@@ -20,7 +20,7 @@ export interface VendorApiDeps {
   /** The fetch of an egress with limits for API responses. */
   readonly fetch: Fetch;
   readonly vendorClient: Pick<VendorClient, "account">;
-  /** Learns of every answer of the vendor's API; undefined: there was none. */
+  /** Receives every answer of the API; undefined: none came. */
   readonly onApiAnswer?: (vendor: string, status: number | undefined) => void;
   /** Undefined: the user cannot be asked for scopes that the vendor's answer names. */
   readonly scopeReading?: ScopeReading;

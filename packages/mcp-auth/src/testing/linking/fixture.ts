@@ -56,7 +56,7 @@ export interface LinkingVisitor {
   readonly jar: CookieJar;
   get(path: string, headers?: Record<string, string>): Promise<Response>;
   post(path: string, fields: Record<string, string | undefined>, headers?: Record<string, string>): Promise<Response>;
-  /** Follows redirects, at our pages and at the vendors', where it acts as `options` says. */
+  /** Follows redirects, at our pages and at the vendors', at which it acts as `options` says. */
   open(path: string, options?: VisitOptions): Promise<Shown>;
   /** Presses a button of the page: `value` of `decision` or `action`. */
   press(shown: Shown, button: string, options?: VisitOptions & { readonly vendor?: string }): Promise<Shown>;

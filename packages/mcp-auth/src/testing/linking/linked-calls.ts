@@ -59,7 +59,7 @@ export interface LinkedCalls {
     vendor: VendorId,
     link: Partial<Extract<UserLink, { state: "usable" }>> | "missing" | { dead: readonly string[] | undefined },
   ): void;
-  /** @param bearer `user.client`, and whatever makes it another session of these */
+  /** @param bearer `user.client`, and a suffix that makes it another session of these */
   connect(bearer: string, era: "auto" | "legacy", onUrl?: OnUrl | "no_elicitation"): Promise<Client>;
   /** A raw request. @param message as JSON, or the body as it stands */
   send(bearer: string, message: object | string, headers?: Readonly<Record<string, string>>): Promise<RawAnswer>;

@@ -105,7 +105,7 @@ const writing = defineTool({
   run: async (_, { vendor }) => (await vendor.fetch("https://api.slack.example/x")).text(),
 });
 
-/** @returns the scopes that the user is asked for after a vendor has named a further one */
+/** @returns the scopes that the user is asked for after a vendor has named one more */
 export async function askedBeyond(createEndpoint?: typeof createMcpEndpoint): Promise<readonly string[]> {
   const calls = await openLinkedCalls([writing], createEndpoint && { createEndpoint });
   calls.scopes.set("alice.desk.narrow", ["slack:chat:write"]);

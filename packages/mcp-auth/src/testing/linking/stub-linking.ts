@@ -1,6 +1,6 @@
 /**
  * Several vendors, of which only the one that signs users in exists: the stub vendor, which grants
- * `read` and `write` whatever is requested. For what happens before a link is needed.
+ * `read` and `write` for any request. For what happens before a link is needed.
  */
 import { type Clock, defined, type RecordStore } from "@oauth-broker/oauth-core";
 import { defineVendor } from "@oauth-broker/oauth-core/registry";

@@ -22,7 +22,7 @@ export interface Verification {
   readonly checkedOn: string;
   /** URLs, or a repository and the path in it. */
   readonly sources: readonly string[];
-  /** The facts that have a source of their own, by member. `checkedOn` is for the others. */
+  /** The facts that have another source, by member. `checkedOn` is for the others. */
   readonly checks?: Readonly<Partial<Record<keyof Vendor, FactCheck>>>;
   /** For an entry of the catalogue: how certain its endpoints are. */
   readonly endpoints?: EndpointVerification;
@@ -40,7 +40,7 @@ export interface Verification {
   readonly reasonsOff?: readonly string[];
 }
 
-/** When a fact was checked where that was not with the rest of its entry, and by what. */
+/** When and by what a fact was checked, if not with the rest of its entry. */
 export interface FactCheck {
   /** YYYY-MM-DD */
   readonly checkedOn: string;
@@ -69,9 +69,9 @@ export interface RegistryEntry {
   readonly setup: VendorSetup;
   /** Unset: as the placeholders say (`usualClientsOf`). */
   readonly clientsOf?: ClientsOf;
-  /** Customers may bring their own app. Clients made by dynamic registration do not count. */
+  /** Customers may use their own app. Clients made by dynamic registration are not such apps. */
   readonly byoc: boolean;
-  /** The URL of the vendor's MCP server; may hold `{placeholders}`. */
+  /** The vendor's MCP server as a URL; may hold `{placeholders}`. */
   readonly serverUrl?: string;
   /** What the vendor has announced to end. */
   readonly sunsets?: readonly Sunset[];
@@ -100,7 +100,7 @@ export function capabilitiesOf(
   return {
     pkce: vendor.pkce,
     oidc: isDiscovered && vendor.issuesIdTokens !== false && isOpenIdConnect(vendor),
-    // Registration comes before any tenant is known, so a template is no address for it.
+    // Registration comes before any tenant is known, so a template gives no address for it.
     dcr: vendor.registrationEndpoint?.includes("{") === false,
     refresh: vendor.issuesRefreshTokens !== false,
     revocation: vendor.revocationEndpoint !== undefined || (isDiscovered && verification === undefined),

@@ -1,4 +1,4 @@
-/** The rows of the fields that say where a vendor is, and how its accounts and checks are asked. */
+/** The rows of a vendor's addresses, and of how its accounts and checks are asked. */
 import type { Vendor } from "../vendor.ts";
 import { checkHeaderName, checkHeaderValue, checkMemberPath, checkTokenName } from "./checks.ts";
 import type { FieldFacts, ObjectShape, ShapeOf, TextShape } from "./shape.ts";

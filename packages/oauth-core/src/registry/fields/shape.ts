@@ -94,7 +94,7 @@ export interface JsonShape extends Described {
   readonly is: "json";
 }
 
-/** Members of ours. */
+/** Our members. */
 export interface ObjectShape<Members = Readonly<Record<string, unknown>>> extends Described {
   readonly is: "object";
   readonly members: { readonly [Name in keyof Members]-?: MemberShape };
@@ -162,7 +162,7 @@ export interface VariableOfField extends Described {
 export interface FieldFacts {
   /**
    * Who may state it beside a vendor's own file: an entry of catalogue.json, the operator's file, a
-   * request. A deployed server's operator may where there is a `variable`.
+   * request. A deployed server's operator may if the row has a `variable`.
    */
   readonly by: readonly ("catalogue" | "file" | "request")[];
   readonly variable?: VariableOfField;

@@ -1,14 +1,14 @@
 /**
- * Microsoft Agent 365 and Power Platform: one multitenant Entra app of the broker's operator for
- * all tenants. Facts of 2026-11-21 from the sources below; recalled, not observed: the 90 days of
+ * Microsoft Agent 365 and Power Platform: one multitenant Entra app, the operator's, for all
+ * tenants. Facts of 2026-11-21 from the sources below; recalled, not observed: the 90 days of
  * refresh tokens, the issuer of ID tokens, and that `tid` with `oid` names a user where `sub`
  * differs from app to app.
  *
  * A tenant's administrator consents once, and the organization names its environment, which is part
  * of the server's URL. The scopes belong to one resource, the Agent 365 Tools. A refresh returns a
- * new refresh token and leaves the old one valid. There is no revocation. The issuer of an ID token
- * names the user's tenant. An AADSTS number carries the cause of an error, of which `error` keeps
- * little: missing administrator consent looks like a user who has cancelled.
+ * new refresh token and leaves the old token valid. Tokens cannot be revoked. The issuer of an ID
+ * token names the user's tenant. An AADSTS number carries the cause of an error, of which `error`
+ * keeps little: missing administrator consent looks like a user who has cancelled.
  */
 import type { RegistryEntry } from "../entry/registry-entry.ts";
 import type { JsonObject } from "../../ports.ts";
@@ -66,7 +66,7 @@ export const microsoftAgent365: RegistryEntry = {
     authorizationEndpoint: "https://login.microsoftonline.com/{tenant}/oauth2/v2.0/authorize",
     tokenEndpoint: "https://login.microsoftonline.com/{tenant}/oauth2/v2.0/token",
     jwksUri: "https://login.microsoftonline.com/{tenant}/discovery/v2.0/keys",
-    // There is no account endpoint: userinfo belongs to Graph and takes no token of another
+    // An account endpoint does not exist: userinfo belongs to Graph and takes no token of another
     // resource.
     identity: { from: "id_token", members: ["tid", "oid"] },
     apiHosts: ["agent365.svc.cloud.microsoft"],

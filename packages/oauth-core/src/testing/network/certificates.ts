@@ -22,7 +22,7 @@ export interface TestAuthority {
   /**
    * @param names host names and IPv4 addresses for subjectAltName
    * @param validUntil `YYYYMMDDHHMMSSZ`, by default far away
-   * @param keys whose certificate it is, by default new ones on P-256
+   * @param keys whose certificate it is, by default new keys on P-256
    */
   issue(names: readonly string[], validUntil?: string, keys?: TestKeys): TestCertificate;
 }

@@ -51,7 +51,7 @@ export const MISFITS: Readonly<Record<string, string>> = {
   "zapier authorization": "query is the response mode of a code where none is sent",
 };
 
-/** What is checked of a witness, by name; a check fails where the entry does not fit. */
+/** What is checked of a witness, by name; a check fails if the entry does not fit. */
 export type WitnessChecks = Readonly<Record<string, () => Promise<void> | void>>;
 
 /** @returns the checks that fail and are not listed above, and those that are and pass */

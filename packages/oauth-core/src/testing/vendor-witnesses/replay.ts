@@ -18,7 +18,7 @@ import { fixedClock } from "../fixed-clock.ts";
 import { newIdTokenKey, signIdToken } from "../id-tokens.ts";
 import { sampleValues } from "../sample-values.ts";
 
-/** An answer of the vendor's. */
+/** An answer of the vendor. */
 export interface ReplayedAnswer {
   readonly status?: number;
   readonly body: JsonValue;
@@ -50,14 +50,14 @@ const CLIENT_ID = "our-client";
 const NOW = 1_700_000_000;
 const KEY = newIdTokenKey("RS256", "key-1");
 
-/** @returns the entry, whatever is in the registry for it */
+/** @returns the entry, regardless of what is in the registry for it */
 export function entryOf(id: string): RegistryEntry {
   const entry = REGISTRY.get(id);
   if (entry === undefined) throw new Error(`no entry ${id}`);
   return entry;
 }
 
-/** @param id of an entry with endpoints of its own */
+/** @param id of an entry with its own endpoints */
 export function replayVendor(id: string): Replay {
   const vendor = storedVendor(entryOf(id));
   const received: ReplayedRequest[] = [];

@@ -13,7 +13,7 @@ import type { Witness } from "./witnesses.ts";
  */
 export type FactSource = "own" | "recalled" | "entry";
 
-/** A member of `Vendor` that an entry states, and that is no default. */
+/** A member of `Vendor` that an entry states, and that is not the default. */
 export interface SourcedFact {
   readonly id: string;
   readonly field: keyof Vendor;

@@ -1,5 +1,5 @@
 /**
- * What others' tests, sources and pages state about vendors, and where the entries were wrong: the
+ * What others' tests, sources and pages state about vendors, and what was wrong in the entries: the
  * rows of this folder, whose README.md says what they mean.
  */
 import { readFileSync } from "node:fs";
@@ -17,7 +17,7 @@ export interface WitnessedAccount {
   readonly auth_scheme?: string;
   readonly auth_also?: readonly string[];
   readonly shape: JsonValue;
-  /** A dotted path; null where no source states it. */
+  /** A dotted path; null if no source states it. */
   readonly identity: string | null;
   readonly scope_needed?: string | null;
   readonly confidence: "high" | "medium" | "low";

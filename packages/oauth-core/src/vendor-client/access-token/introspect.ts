@@ -65,7 +65,7 @@ export function isIntrospectable(
   return vendor.introspectionEndpoint !== undefined && proof !== undefined;
 }
 
-/** An entry with an account or identity of its own uses other members than `sub`. */
+/** An entry with `account` or `identity` uses other members than `sub`. */
 export function introspectedIdentity({ account, identity }: Vendor): IdentityMembers | undefined {
   return account === undefined && identity === undefined ? ["sub"] : undefined;
 }

@@ -73,7 +73,7 @@ export function createRefreshingCache<T>({ load, now }: RefreshingCacheOptions<T
       const loading = loadOnce(key, entry);
       return await (deadline === undefined ? loading : waitUntil(deadline(), loading));
     } catch (error) {
-      // A refused document is requested again: otherwise the stale one would silently stand in for
+      // A refused document is requested again: otherwise the stale one would silently replace
       // it.
       //= bar#JW-4
       if (!isOutage(error)) throw error;

@@ -170,7 +170,7 @@ const MAX_ISSUERS = 256;
 
 /**
  * Metadata of a vendor whose endpoints the operator configured: what it says about `iss` and PKCE
- * counts, but it is optional.
+ * is used, but it is optional.
  *
  * @returns for an issuer, its metadata reduced to what applies to a configured vendor, the same
  *   object while the document is the same; undefined when it is not available

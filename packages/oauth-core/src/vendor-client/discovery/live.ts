@@ -1,7 +1,7 @@
 /**
  * The endpoints of an MCP server by its live metadata (docs/decisions/0043). The server's own
  * document has to name the issuer that the entry pins; the issuer's document names the endpoints,
- * which count at the vendor's own hosts alone. Called by discover.ts.
+ * which are accepted at the vendor's own hosts alone. Called by discover.ts.
  */
 import { registrableDomainOf } from "../../protocol/public-suffix.ts";
 import { createExpiringMap } from "../../mechanics/expiring-map.ts";
@@ -92,8 +92,8 @@ async function loadLive(key: string, deps: VendorClientDeps): Promise<VendorMeta
 const RESOURCE = "/.well-known/oauth-protected-resource";
 
 /**
- * The issuer is the entry's, whatever the server says: a server without a document about itself
- * changes nothing, and one that names other issuers has moved.
+ * The issuer is the entry's, even if the server names another: a server without a document about
+ * itself changes nothing, and one that names other issuers has moved.
  *
  * @throws OAuthError vendor_response_invalid, `issuer_mismatch`
  */

@@ -1,6 +1,6 @@
 /**
  * Key sets by the URL they are published at: vendors' signing keys, and keys that clients publish.
- * A small cache of ours over jose's look-up: an unknown key id triggers a reload at once, because
+ * Our small cache over jose's look-up: an unknown key id triggers a reload at once, because
  * vendors do rotate between two logins, but at most twice a minute. A bad key is left out; an
  * oversized set is refused whole.
  */

@@ -86,7 +86,7 @@ export function requireAlg({ alg, zip, crit, b64 }: JsonObject, algs: readonly s
 }
 
 /**
- * @param jwksUri where the vendor publishes its keys
+ * @param jwksUri the vendor's published keys
  * @throws OAuthError vendor_response_invalid; temporarily_unavailable when the keys cannot be
  *   fetched, or not before the signal fires
  */

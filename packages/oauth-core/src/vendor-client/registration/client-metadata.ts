@@ -1,6 +1,6 @@
 /**
  * The client metadata we send when we register at a vendor. Built from our own configuration and
- * the vendor's entry alone: nothing of the caller's request can get in.
+ * the vendor's entry alone: nothing in the request can get in.
  */
 import type { JsonObject } from "../../ports.ts";
 import type { TokenEndpointAuthMethod, Vendor } from "../../registry/vendor.ts";
@@ -28,7 +28,7 @@ export function clientMetadata(
     token_endpoint_auth_method: chooseAuthMethod(tokenEndpointAuthMethod, authMethods),
     // Some vendors refuse a registration without it.
     application_type: "web",
-    // Space-separated here, whatever the vendor expects in authorization requests.
+    // Space-separated here, even if the vendor expects otherwise in authorization requests.
     ...(defaultScopes.length === 0 ? {} : { scope: defaultScopes.join(" ") }),
   };
 }

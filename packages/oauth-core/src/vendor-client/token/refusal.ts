@@ -1,5 +1,5 @@
 /**
- * What the token endpoint's answer refuses, in whatever words: an OAuth error of any status, also
+ * What the token endpoint's answer refuses, in any spelling: an OAuth error of any status, also
  * in a 200, an error as an object or in a list, a page of a network in front of the vendor. Part of
  * response.ts; what each code means is in errors.ts and in the vendor's entry.
  */
@@ -43,8 +43,8 @@ export function refusalOf({ response, body, members, vendor, call }: Answered, n
     (status === 401 ? challengedCode(headers, call) : undefined);
   const meaning = code === undefined ? undefined : meaningOf(code, call, said);
   const isToWait = status === 429 || headers.has("retry-after");
-  // A dead grant is believed, regardless of the status, but not beside a word that the same request
-  // may succeed later.
+  // A dead grant is accepted as such, regardless of the status, but not beside a word that the same
+  // request may succeed later.
   const isSure = code !== undefined && !isToWait && meaningAtAnyStatus(code, call, said) !== undefined;
   const isUnclear = meaning === undefined || (call.isRefresh === true && meaning.code === "invalid_grant");
   const isLater =
@@ -91,10 +91,10 @@ export function readLeniently(body: Body, call: VendorCall): JsonObject {
   }
 }
 
-/** Error codes in the places where they stand. */
+/** Error codes in the places in which vendors put them. */
 interface Candidates {
   /**
-   * As the vendor's entry finds it, else in `error`: at most one, and an error whatever it says.
+   * As the vendor's entry finds it, else in `error`: at most one, and an error with any text.
    * Beside a failed result `error` is a sentence.
    */
   readonly own: readonly string[];

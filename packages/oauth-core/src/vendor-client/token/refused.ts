@@ -21,9 +21,9 @@ export interface RefusedGrant {
 
 /**
  * Revokes what the answer has issued: at a redemption its tokens, at a refresh only a refresh token
- * that is new. Where the old one stays valid, a revocation of anything else could end the grant.
+ * that is new. If the old token stays valid, a revocation of anything else could end the grant.
  *
- * @returns the error, with `retry` if the old refresh token is spent, or a new one is lost
+ * @returns the error, with `retry` if the old refresh token is spent, or a new token is lost
  */
 //= bar#RF-9
 export function refuse(error: unknown, grant: RefusedGrant, { discard }: Pick<TokenDeps, "discard">): unknown {

@@ -10,7 +10,10 @@ import { isWrongAnswer, translateVendorError, type VendorCall } from "../errors.
 import { readTokenAnswer, type SeenTokens, type TokenAnswer } from "./response.ts";
 import type { TokenDeps } from "./validate.ts";
 
-/** One token request: what it is for, how long it may take, and who hears of an answer that is refused. */
+/**
+ * One token request: what it is for, how long it may take, and the callback for an answer that is
+ * refused.
+ */
 export interface Asking {
   readonly call: VendorCall;
   readonly leg: "code" | "refresh";

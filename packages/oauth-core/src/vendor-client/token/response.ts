@@ -53,7 +53,7 @@ export interface Reading {
    * tokens it shows.
    */
   readonly onRefused?: (seen: SeenTokens) => void;
-  /** The answer has a `scope` that is none. */
+  /** The answer has a `scope` of an unusable shape. */
   readonly onOddScope?: () => void;
 }
 
@@ -264,7 +264,7 @@ function readableScope(value: JsonValue | undefined, separator: string): readonl
 
 /**
  * An array of names (several in one text too) or whole numbers, a comma-separated list, or a list
- * with the vendor's own separator. A comma separates only when there are no spaces.
+ * with the vendor's own separator. A comma separates only in a text without spaces.
  *
  * @throws OAuthError vendor_response_invalid for anything else
  */

@@ -123,7 +123,7 @@ function requireRefresh({ nonce }: TokenExchange): void {
   if (nonce !== undefined) throw refused("expired, issued long ago, or at_hash is of another token");
 }
 
-/** A vendor forgets the keys of tokens that have expired. */
+/** A vendor removes the keys of tokens that have expired. */
 function unlessUnpublished(error: unknown): void {
   if (!isUnpublishedKey(error)) throw error;
 }

@@ -8,7 +8,7 @@ import { hasIdTokens } from "../issuer.ts";
 /**
  * Asks the vendor only when the tokens do not name the user.
  *
- * @returns stable, and unique among all of the vendor's users; never an e-mail address
+ * @returns stable, and unique among all users of the vendor; never an e-mail address
  * @throws OAuthError vendor_response_invalid, `identity_missing`; temporarily_unavailable
  */
 export async function identify(vendor: ResolvedVendor, tokens: VendorTokens, deps: AccountDeps): Promise<string> {

@@ -1,5 +1,5 @@
 /**
- * AWS JSON 1.1 as KMS speaks it: which operation, in which Region, with what input. Everything the
+ * AWS JSON 1.1 as KMS uses it: which operation, in which Region, with what input. Everything the
  * SDK's own middleware should have put on the request is checked, except that a signature is parsed
  * and not verified.
  */

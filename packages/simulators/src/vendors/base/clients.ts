@@ -52,7 +52,7 @@ export function bearerToken(c: Context<VendorEnv>): string | undefined {
   return /^Bearer +(\S+)$/i.exec(c.req.header("Authorization") ?? "")?.[1];
 }
 
-/** Whether this is one of the client's secrets. A client without secrets matches none. */
+/** Whether this is a secret of the client. A client without secrets matches none. */
 export function isSecretOf(client: SimulatedClient, secret: string | undefined): boolean {
   if (secret === undefined) return false;
   const known = [client.clientSecret, ...(client.olderSecrets ?? [])].filter((one) => one !== undefined);

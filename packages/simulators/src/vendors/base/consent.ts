@@ -25,7 +25,7 @@ export interface ConsentAsk {
   readonly app: string;
   readonly permissions: readonly Permission[];
   /**
-   * More of the vendor's own questions, as inputs of the consent form; after sign-in, so they may
+   * More questions that the vendor asks, as inputs of the consent form; after sign-in, so they may
    * depend on the user.
    */
   readonly questions?: (user: VendorUser) => Markup;

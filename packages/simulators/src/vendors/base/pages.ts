@@ -19,7 +19,7 @@ export interface ConsentView {
   /** The app's name. */
   readonly app: string;
   readonly permissions: readonly Permission[];
-  /** More of the vendor's own questions, as inputs of the same form. */
+  /** More questions that the vendor asks, as inputs of the same form. */
   readonly questions?: Markup | undefined;
 }
 

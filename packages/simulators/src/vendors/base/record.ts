@@ -43,7 +43,7 @@ export function createRecorder(): Recorder {
   };
 }
 
-/** @returns the response to send instead of the vendor's */
+/** @returns the response to send in its place */
 async function faulty(
   c: Context<VendorEnv>,
   next: () => Promise<void>,

@@ -24,7 +24,7 @@ export interface HeldToken {
 }
 
 export interface Tokens {
-  /** @param options.prefix of the vendor's tokens of this kind */
+  /** @param options.prefix of tokens of this kind */
   issue(
     kind: HeldToken["kind"],
     grant: Grant,

@@ -13,7 +13,7 @@ const CODE_LIFETIME_SECONDS = 600;
 /**
  * Serves `/authorize`, `/token`, `/register`, the metadata and the MCP servers that `rules` names.
  *
- * @param apiErrors further refusals of the vendor's API
+ * @param apiErrors further refusals of the API
  */
 export function serveMcp(
   host: VendorHost<McpClient>,

@@ -1,7 +1,7 @@
 /**
  * Limits the concurrent calls to a remote engine and their duration: a hundred at once, a thousand
- * waiting, and none beyond its deadline, whatever it waits for. So an engine that hangs costs its
- * callers seconds and this process little memory. Sits between the calls of a store and the
+ * waiting, and none beyond its deadline, for anything it waits for. So an engine that hangs costs
+ * its callers seconds and this process little memory. Sits between the calls of a store and the
  * engine's client.
  */
 

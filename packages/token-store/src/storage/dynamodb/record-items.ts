@@ -41,7 +41,7 @@ export function recordItem(record: NewRecord, attempt: string): Item {
   };
 }
 
-/** There is no record, or an expired one. */
+/** The record does not exist, or has expired. */
 export function createCondition(now: EpochSeconds): Expressions {
   return {
     condition: "attribute_not_exists(#pk) OR #expires_at <= :now",

@@ -21,8 +21,8 @@ import { type Expressions, isOwnAttempt, type Item, type ItemKey, newAttempt } f
 import { createRetries, DEFAULT_MAX_ATTEMPTS } from "./retries.ts";
 
 /**
- * `item` as it now stands: as written, or as it failed the condition; undefined when there is no
- * item.
+ * `item` as it now stands: as written, or as it failed the condition; undefined when the item does
+ * not exist.
  */
 interface Written {
   readonly written: boolean;

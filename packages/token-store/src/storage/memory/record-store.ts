@@ -99,7 +99,7 @@ export function memoryRecordStore({ now }: { readonly now: Clock }): RecordStore
   };
 }
 
-/** Prefixed with the length: no two keys share an id, whatever characters they hold. */
+/** Prefixed with the length: no two keys share an id, with any characters in them. */
 function rowId(key: RecordKey): string {
   return `${key.kind.length}:${key.kind}${key.id}`;
 }

@@ -10,7 +10,7 @@ const MORE_TO_DO_MS = 50;
 
 export interface Sweeper {
   start(): void;
-  /** Counts a write; every so many bring the next batch forward. */
+  /** Counts a write; every so many start the next batch early. */
   wrote(): void;
   stop(): void;
 }

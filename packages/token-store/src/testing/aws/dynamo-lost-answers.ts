@@ -15,7 +15,7 @@ const RIVALS = 4;
 const GENEROUS = { maxAttempts: 20, deadlineMs: PATIENT.deadlineMs };
 
 /**
- * Uses of single-use objects: how many had no winner although there was no other use, and how many
+ * Uses of single-use objects: how many had no winner although they were used once, and how many
  * had several.
  */
 export interface UseCounts {
@@ -55,7 +55,7 @@ async function useRecord(store: RecordStore, id: string, countUse: CountUse): Pr
   const from = { stage: "issued", expect: { code: "c1" } };
   const spend = async (by: number): Promise<string> => {
     const advanced = await store.advance(key, from, { stage: "spent", set: { by: `${by}` } });
-    // A winner must get the result of its own write, whatever the others did.
+    // A winner must get the result of its write, regardless of the others.
     if (advanced.outcome === "moved" && advanced.record.data["by"] !== `${by}`) return "moved by another";
     return advanced.outcome;
   };

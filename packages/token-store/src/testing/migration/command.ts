@@ -19,7 +19,7 @@ export interface Ended {
 }
 
 export type Kill =
-  /** This many milliseconds after its start, whatever it is doing. */
+  /** This many milliseconds after its start, at any point of its work. */
   | { readonly afterStartMs: number }
   /** This many milliseconds after it began to work on rows. */
   | { readonly afterWorkMs: number };

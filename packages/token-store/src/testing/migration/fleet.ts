@@ -100,7 +100,7 @@ export interface FleetSettings {
   readonly mode: "bridge" | "encrypted";
   /** Which server it is, from 0. */
   readonly server: number;
-  /** The last write of every user of its own, from before. */
+  /** The last write of each of its users, from before. */
   readonly last: readonly (readonly [index: number, write: number])[];
 }
 

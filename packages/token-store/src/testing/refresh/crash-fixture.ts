@@ -17,7 +17,7 @@ import type { RefreshTimes } from "../../refresh/times.ts";
 import { answerOf, compose, keyOf, type RefreshSettings } from "./child.ts";
 import { killRefreshChildren, type RefreshChild, startRefreshChild } from "./children.ts";
 
-/** Small, so that a round takes seconds. The clock counts whole ones. */
+/** Small, so that a round takes seconds. The clock has whole seconds. */
 export const TIMES: Partial<RefreshTimes> = {
   skewSeconds: 0,
   leaseSeconds: 6,

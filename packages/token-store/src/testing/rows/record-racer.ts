@@ -22,7 +22,7 @@ export type Order =
 /** How many of the calls had which outcome; `error` for one that threw. */
 export type Tally = Readonly<Record<string, number>>;
 
-/** @param where a path, or DynamoDbOptions as JSON */
+/** @param where the store: a path, or DynamoDbOptions as JSON */
 function openStore(where: string): RecordStore {
   const now = (): number => RACE_NOW;
   if (!where.startsWith("{")) return sqliteRecordStore({ path: where, now });
