@@ -1,7 +1,7 @@
 /**
- * deploy/compose.yaml without an engine of containers: its services as processes of the built file,
- * started as the image starts it, on a table made with its own arguments. The folders of the image
- * are folders of this test, and the service listens on a free port of loopback.
+ * The files for Docker Compose without an engine of containers: their services as processes of the
+ * built file, started as the image starts it, on a table made with its own arguments. The folders of
+ * the image are folders of this test, and the service listens on a free port of loopback.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,6 +17,7 @@ import { type ServiceProcess, startService, temporaryFolder } from "../../suppor
 
 interface ComposeService {
   readonly image: string;
+  readonly read_only?: boolean;
   readonly entrypoint?: readonly string[];
   readonly command?: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
@@ -28,14 +29,17 @@ interface Compose {
   readonly configs: Readonly<Record<string, { readonly content: string }>>;
 }
 
-const compose = parse(readFileSync(join(ROOT, "deploy/compose.yaml"), "utf8"), { merge: true }) as Compose;
+const readCompose = (file: string): Compose =>
+  parse(readFileSync(join(ROOT, "deploy", file), "utf8"), { merge: true }) as Compose;
+const compose = readCompose("compose-dynamodb.yaml");
+const onOneFile = readCompose("compose.yaml");
 const dockerfile = readFileSync(join(BROKER_FOLDER, "Dockerfile"), "utf8");
 const SECRET = "a-secret-of-32-random-characters-of-this-test";
 const DATA = "/var/lib/broker";
 
 /** The image: what its Dockerfile copies, sets and starts. */
 const image = {
-  copied: /^COPY --chmod=0444 (\S+) (\S+)$/m.exec(dockerfile),
+  copied: /^COPY --from=build --chmod=0444 \/build\/(\S+) (\S+)$/m.exec(dockerfile),
   environment: Object.fromEntries(
     [...dockerfile.matchAll(/^(?:ENV)? +([A-Z_]+)=(\S+)(?: \\)?$/gm)].map(([, name = "", value = ""]) => [name, value]),
   ),
@@ -45,14 +49,21 @@ const image = {
 
 let engine: DynamoDbEngine;
 const folder = temporaryFolder();
-const here = (text: string): string => text.replaceAll(DATA, folder);
+const here = (text: string, there: string): string => text.replaceAll(DATA, there);
 beforeAll(async () => {
   engine = await startDynamoDb();
 });
 afterAll(() => engine.close());
 
-async function startAsComposed(name: "first-keys" | "broker", port: string): Promise<ServiceProcess> {
-  const service = compose.services[name];
+async function startAsComposed(
+  { services, configs }: Compose,
+  name: "first-keys" | "broker",
+  port: string,
+  folder: string,
+): Promise<ServiceProcess> {
+  const service = services[name];
+  // Then the volume is the only place it can write to, as here.
+  expect(service.read_only).toBe(true);
   expect(service.volumes).toEqual([`data:${DATA}`]);
   const [configuration] = service.configs ?? [];
   expect(configuration?.target).toBe(image.environment["BROKER_CONFIG"]);
@@ -62,13 +73,13 @@ async function startAsComposed(name: "first-keys" | "broker", port: string): Pro
   );
   expect([program, args[0]]).toEqual(["node", target]);
   const given = Object.entries({ ...image.environment, ...service.environment });
-  const environment = Object.fromEntries(given.map(([variable, value]) => [variable, here(value)]));
+  const environment = Object.fromEntries(given.map(([variable, value]) => [variable, here(value, folder)]));
   return startService({
     name,
-    file: join(BROKER_FOLDER, source),
+    file: join(ROOT, source),
     args: args.slice(1),
     folder,
-    files: { "broker.yaml": here(compose.configs[configuration?.source ?? ""]?.content ?? "") },
+    files: { "broker.yaml": here(configs[configuration?.source ?? ""]?.content ?? "", folder) },
     env: {
       ...environment,
       PLATFORM_SECRET: SECRET,
@@ -101,22 +112,37 @@ it("the table is made with the keys of every table", async () => {
 it("the first service makes the key file and stops with 0; the broker then stores a flow in the table", async () => {
   plantSecret("client secret", SECRET);
   const port = String(await freePort());
-  const first = await startAsComposed("first-keys", port);
+  const first = await startAsComposed(compose, "first-keys", port, folder);
   await first.stop();
   expect(existsSync(join(folder, "keys.json"))).toBe(true);
 
-  const broker = await startAsComposed("broker", port);
+  const broker = await startAsComposed(compose, "broker", port, folder);
   expect((await send(`${broker.url}/readyz`)).status).toBe(200);
-  const redirectUri = /redirect_uris: \[(.*)\]/.exec(compose.configs["broker"]?.content ?? "")?.[1] ?? "";
-  const platform = createPlatform({
-    baseUrl: broker.url,
-    clientSecret: SECRET,
-    redirectUri,
-    vendor: "github",
-    scope: "",
-  });
-  const own = { vendor_client_id: "our-client", vendor_client_secret: "our-secret-at-the-vendor", scope: "read:user" };
-  const { flowId } = await platform.push(own);
+  const flowId = await startFlow(broker);
   expect(JSON.stringify(await engine.items("oauth-broker"))).toContain(`RECORD#${flowId}`);
   await broker.stop();
 });
+
+it("without a table one service makes its store and keys in the volume, and starts on them again", async () => {
+  plantSecret("client secret", SECRET);
+  expect(Object.keys(onOneFile.services)).toEqual(["broker"]);
+  const volume = temporaryFolder();
+  const port = String(await freePort());
+  const first = await startAsComposed(onOneFile, "broker", port, volume);
+  await startFlow(first);
+  await first.stop();
+  expect(existsSync(join(volume, "broker.sqlite"))).toBe(true);
+
+  const second = await startAsComposed(onOneFile, "broker", port, volume);
+  expect((await send(`${second.url}/readyz`)).status).toBe(200);
+  await second.stop();
+});
+
+/** @returns the id of the flow that the client of both files has begun */
+async function startFlow(broker: ServiceProcess): Promise<string> {
+  const redirectUri = /redirect_uris: \[(.*)\]/.exec(compose.configs["broker"]?.content ?? "")?.[1] ?? "";
+  const baseUrl = broker.url;
+  const platform = createPlatform({ baseUrl, clientSecret: SECRET, redirectUri, vendor: "github", scope: "" });
+  const own = { vendor_client_id: "our-client", vendor_client_secret: "our-secret-at-the-vendor", scope: "read:user" };
+  return (await platform.push(own)).flowId;
+}

@@ -70,6 +70,9 @@ describe("a project", () => {
     expect(written("my-server/.gitignore").split("\n")).toEqual(
       expect.arrayContaining(["node_modules/", "dist/", "data/"]),
     );
+    expect(written("my-server/.dockerignore").split("\n")).toEqual(
+      expect.arrayContaining(["node_modules/", "dist/", ".env", ".git/"]),
+    );
     expect(readdirSync(join(desk, "my-server/packed")).sort()).toEqual(PACKED);
     for (const file of ["README.md", "Dockerfile", "src/main.ts", "package.json"]) {
       expect(written(`my-server/${file}`)).not.toMatch(/mcp-template|MCP template/);

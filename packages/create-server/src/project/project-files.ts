@@ -50,3 +50,6 @@ export function tsconfigJson(): string {
 }
 
 export const GITIGNORE = "node_modules/\ndist/\ndata/\n.env\n";
+
+/** What a checkout has gathered and the image is built without. */
+export const DOCKERIGNORE = `${GITIGNORE}.git/\n`;

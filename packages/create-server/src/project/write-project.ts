@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import { makeFolder } from "@oauth-broker/oauth-core";
 import type { Choices } from "../choices/choices.ts";
 import { type Materials, PACKED, TEMPLATE } from "../materials/materials.ts";
-import { GITIGNORE, packageJson, tsconfigJson } from "./project-files.ts";
+import { DOCKERIGNORE, GITIGNORE, packageJson, tsconfigJson } from "./project-files.ts";
 import { serviceYaml } from "./service-yaml.ts";
 import { forSeveralVendors } from "./several-vendors.ts";
 
@@ -28,6 +28,7 @@ export function writeProject(folder: string, choices: Choices, materials: Materi
     ["tsconfig.json", tsconfigJson()],
     ["service.yaml", serviceYaml(choices)],
     [".gitignore", GITIGNORE],
+    [".dockerignore", DOCKERIGNORE],
   ]);
   for (const [path, text] of files) {
     makeFolder(dirname(join(folder, path)));
