@@ -3,7 +3,7 @@
  * and an accomplice who has an account at another platform. Client ids are public, and the attacker
  * chooses its own credentials. Goal: a code that an honest vendor issued for another user, or a
  * secret of the operator, at the attacker's token endpoint. Defence: the operator's credentials go
- * to the operator's endpoints only (requireOwnCredentials), an issuer comes with its own endpoints
+ * to the operator's endpoints only (requireAllowedPart), an issuer comes with its own endpoints
  * (readTarget), and the attacker's vendor has its own callback path, which an honest vendor does
  * not know (callbackContext) and where alone its answers count.
  */
@@ -18,20 +18,28 @@ import { createFixture } from "./support/fixture.ts";
 const off = vi.hoisted(() => new Set<string>());
 afterEach(() => off.clear());
 
-vi.mock("@oauth-broker/broker/src/vendor-choice/endpoints.ts", async (original) => {
-  const actual = await original<typeof import("@oauth-broker/broker/src/vendor-choice/endpoints.ts")>();
-  const requireOwnCredentials: typeof actual.requireOwnCredentials = (plan) =>
-    off.has("requireOwnCredentials") ? undefined : actual.requireOwnCredentials(plan);
-  return { ...actual, requireOwnCredentials };
+vi.mock("@oauth-broker/broker/src/vendor-choice/callers-part.ts", async (original) => {
+  const actual = await original<typeof import("@oauth-broker/broker/src/vendor-choice/callers-part.ts")>();
+  const requireAllowedPart: typeof actual.requireAllowedPart = (part, rules) =>
+    off.has("requireAllowedPart") ? undefined : actual.requireAllowedPart(part, rules);
+  return { ...actual, requireAllowedPart };
 });
 
 vi.mock("@oauth-broker/broker/src/vendor-choice/request.ts", async (original) => {
   const actual = await original<typeof import("@oauth-broker/broker/src/vendor-choice/request.ts")>();
-  const readTarget: typeof actual.readTarget = (parameters) =>
-    off.has("readTarget")
-      ? { vendor: "custom", issuer: parameters.require("issuer"), tokenEndpoint: parameters.require("token_endpoint") }
-      : actual.readTarget(parameters);
-  return { ...actual, readTarget };
+  const readVendorRequest: typeof actual.readVendorRequest = (parameters) => {
+    if (!off.has("readTarget")) return actual.readVendorRequest(parameters);
+    return {
+      target: {
+        vendor: "custom",
+        issuer: parameters.require("issuer"),
+        tokenEndpoint: parameters.require("token_endpoint"),
+      },
+      ownCredentials: actual.readOwnCredentials(parameters),
+      asked: actual.readAskedParameters(parameters),
+    };
+  };
+  return { ...actual, readVendorRequest };
 });
 
 vi.mock("@oauth-broker/broker/src/vendor-choice/callback-path.ts", async (original) => {
@@ -154,8 +162,8 @@ describe("X-2 a token endpoint of the attacker's beside credentials of the opera
     expect(fixture.outbound).toEqual([]);
   });
 
-  it("X-2 twin: without requireOwnCredentials the operator's secret goes to the evil token endpoint", async () => {
-    await without(off, "requireOwnCredentials", async () => {
+  it("X-2 twin: without requireAllowedPart the operator's secret goes to the evil token endpoint", async () => {
+    await without(off, "requireAllowedPart", async () => {
       await without(off, "callbackContext", async () => {
         const { foe, victim, evil } = await setUp({ registered: `${BASE_URL}/v1/custom/${ONE_FOR_ALL}/callback` });
         const flow = await foe.push({ token_endpoint: `${EVIL}/token` });

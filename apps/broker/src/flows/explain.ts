@@ -37,8 +37,13 @@ import type { Deps } from "../deps.ts";
 import { type GrantContext, readGrantContext } from "../grants/grant-context.ts";
 import { chooseVendor, type VendorChoice } from "../vendor-choice/choose.ts";
 import { requireBrowserBinding } from "../vendor-choice/registrations.ts";
-import type { CallersPart } from "../vendor-choice/endpoints.ts";
-import { type AuthorizationParameters, readAuthorizationParameters } from "../vendor-choice/request.ts";
+import type { CallersPart } from "../vendor-choice/callers-part.ts";
+import {
+  type AuthorizationParameters,
+  parametersFor,
+  readAskedParameters,
+  readVendorRequest,
+} from "../vendor-choice/request.ts";
 
 interface Explained {
   readonly value: string;
@@ -63,12 +68,12 @@ export async function explain(
   const byConnection = parameters.has("connection");
   const choice: VendorChoice & Partial<Pick<GrantContext, "connection">> = byConnection
     ? await readGrantContext(parameters, client, deps, trace, { asksVendor: false })
-    : await chooseVendor(parameters, client, deps);
+    : await chooseVendor(readVendorRequest(parameters), client, deps);
   if (!byConnection) requireBrowserBinding(choice, client, deps.registrations);
   const { vendor, credentials, tier, entry } = choice;
   trace.vendor = vendor.id;
   const manual = byConnection ? "connection" : "request";
-  const asks = readAuthorizationParameters(parameters, vendor);
+  const asks = parametersFor(vendor, readAskedParameters(parameters));
   if (!byConnection) requireMetDemands(vendor, credentials, asks.scope);
   return {
     vendor: vendor.id,

@@ -9,7 +9,7 @@ import { createFlowId, readPushedRequest } from "@oauth-broker/oauth-core/server
 import type { Trace } from "@oauth-broker/service/http";
 import type { ClientConfig } from "../config.ts";
 import { chooseVendor } from "../vendor-choice/choose.ts";
-import { readAuthorizationParameters, targetFields } from "../vendor-choice/request.ts";
+import { parametersFor, readVendorRequest } from "../vendor-choice/request.ts";
 import { requireBrowserBinding } from "../vendor-choice/registrations.ts";
 import { TIMELINE_SECONDS } from "./flow-record.ts";
 import type { LegDeps } from "./policy.ts";
@@ -22,13 +22,14 @@ export async function pushRequest(
   deps: LegDeps,
   trace: Trace,
 ): Promise<{ request_uri: string; expires_in: number }> {
-  // 1. redirect URI, PKCE #1, response type
+  // 1. redirect URI, PKCE #1, response type; all that is said of the vendor
   const request = readPushedRequest(parameters, client);
+  const ofVendor = readVendorRequest(parameters);
   // 2. may this client use it; endpoints; credentials
-  const choice = await chooseVendor(parameters, client, deps);
+  const choice = await chooseVendor(ofVendor, client, deps);
   requireBrowserBinding(choice, client, deps.registrations);
   // 3. scope and further parameters
-  const asked = readAuthorizationParameters(parameters, choice.vendor);
+  const asked = parametersFor(choice.vendor, ofVendor.asked);
   requireMetDemands(choice.vendor, choice.credentials, asked.scope);
   // 4. without keys no browser could leave: refuse now
   deps.keyset.active("state");
@@ -47,8 +48,7 @@ export async function pushRequest(
       purpose: "client",
       path: choice.callbackPath,
       clientId: client.clientId,
-      vendor: choice.vendor.id,
-      ...targetFields(choice.target),
+      ...choice.target,
       credentialsId: credentials.id,
       credentialsSource: credentials.source,
       ...(credentials.source === "byoc" ? { vendorClientId: credentials.clientId } : {}),

@@ -9,6 +9,7 @@ import { sealRefreshToken } from "../grants/sealed-refresh-token.ts";
 import { bindTokens } from "../grants/token-binding.ts";
 import { testBroker, testClient, testVendor } from "../testing/test-broker.ts";
 import { chooseVendor } from "../vendor-choice/choose.ts";
+import { readVendorRequest } from "../vendor-choice/request.ts";
 
 const ENTRY = testVendor({
   revocationEndpoint: "https://acme.example/revoke",
@@ -50,7 +51,7 @@ async function setUp(owners: readonly (string | undefined)[] = ["acme", "globex"
     const [access, refresh] = ["access", "refresh"].map((kind) => `${kind}-of-${clientId}`) as [string, string];
     const client = (await broker.deps.clients.find(clientId)) ?? expect.fail("no client");
     const named = new URLSearchParams({ vendor: "acme", ...form }).toString();
-    const choice = await chooseVendor(parseParameters(named), client, broker.deps);
+    const choice = await chooseVendor(readVendorRequest(parseParameters(named)), client, broker.deps);
     const tokens = { accessToken: access, refreshToken: refresh };
     const connection = bindTokens(connectionOf(choice, undefined), tokens, choice, client, broker.deps);
     return { access, refresh, connection: sealConnection(connection, clientId, broker.deps) };
@@ -192,7 +193,7 @@ describe("what a connection knows of tokens", () => {
     const clients = ["platform", "other"].map((id) => ({ ...testClient(id), owner: `of ${id}` }));
     const { deps, post } = await testBroker({ config: { clients } });
     const client = (await deps.clients.find("platform")) ?? expect.fail("no client");
-    const choice = await chooseVendor(parseParameters("vendor=acme"), client, deps);
+    const choice = await chooseVendor(readVendorRequest(parseParameters("vendor=acme")), client, deps);
     const tokens = { accessToken: "at", refreshToken: "rt" };
     let connection = sealConnection(
       bindTokens(connectionOf(choice, undefined), tokens, choice, client, deps),

@@ -3,6 +3,7 @@ import { parseParameters } from "@oauth-broker/oauth-core/protocol";
 import { describe, expect, it } from "vitest";
 import { testBroker, type TestBroker } from "../testing/test-broker.ts";
 import { chooseVendor, type VendorChoice } from "../vendor-choice/choose.ts";
+import { readVendorRequest } from "../vendor-choice/request.ts";
 import type { Account } from "./account.ts";
 import { type Connection, connectionOf, issueConnection, openConnection, sealConnection } from "./connection.ts";
 
@@ -10,7 +11,7 @@ const ACCOUNT = { iss: "https://acme.example", sub: "user-1" };
 
 async function choose({ deps }: TestBroker, clientId: string, form = "vendor=acme"): Promise<VendorChoice> {
   const client = (await deps.clients.find(clientId)) ?? expect.fail("no client");
-  return chooseVendor(parseParameters(form), client, deps);
+  return chooseVendor(readVendorRequest(parseParameters(form)), client, deps);
 }
 
 const issued = (

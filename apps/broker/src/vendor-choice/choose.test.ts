@@ -3,10 +3,11 @@ import { parseParameters } from "@oauth-broker/oauth-core/protocol";
 import { describe, expect, it } from "vitest";
 import { testBroker, type TestBroker } from "../testing/test-broker.ts";
 import { chooseVendor, type VendorChoice } from "./choose.ts";
+import { readVendorRequest } from "./request.ts";
 
 const choose = async ({ deps }: TestBroker, client: string, form = "vendor=acme"): Promise<VendorChoice> => {
   const config = (await deps.clients.find(client)) ?? expect.fail("no client");
-  return chooseVendor(parseParameters(form), config, deps);
+  return chooseVendor(readVendorRequest(parseParameters(form)), config, deps);
 };
 
 describe("a choice of a plain entry", () => {

@@ -5,28 +5,15 @@
  * and that a caller sends to its own vendor is refused after discovery; no credential is sent.
  */
 import { flowContextHash, withClientId } from "@oauth-broker/oauth-core/client";
-import type { Parameters } from "@oauth-broker/oauth-core/protocol";
 import type { VendorCredentials } from "@oauth-broker/oauth-core/registry";
 import type { ClientConfig, VendorConfig } from "../config.ts";
 import type { ConfiguredCredentials } from "../config-types.ts";
 import type { Deps } from "../deps.ts";
 import { callbackContext, callbackPath } from "./callback-path.ts";
-import { callersPartOf, readEndpoints, requireNoProxy, requireOwnCredentials } from "./endpoints.ts";
-import {
-  findCredentials,
-  requireActiveCredentials,
-  requireNewAuthorizationsAllowed,
-  requireNotEnded,
-  requireUsable,
-} from "./entry.ts";
-import {
-  isManual,
-  ownCredentials,
-  readOwnCredentials,
-  readTarget,
-  targetFields,
-  type VendorTarget,
-} from "./request.ts";
+import { callersPartOf, requireAllowedPart } from "./callers-part.ts";
+import { readEndpoints } from "./endpoints.ts";
+import { chooseEntry, findCredentials, requireNotEnded, requireUsable } from "./entry.ts";
+import { isManual, ownCredentials, targetFields, type VendorRequest, type VendorTarget } from "./request.ts";
 import { requireForeignClient } from "./registrations.ts";
 import { isOfTenant, tenantRefused } from "./tenants.ts";
 import { resolveTrusted, type TrustedVendor } from "./trust.ts";
@@ -73,25 +60,16 @@ const KEPT = new WeakMap<VendorCredentials, WeakMap<ClientConfig, VendorChoice>>
 
 /** @throws OAuthError invalid_request, unauthorized_client; 502/503 when discovery fails */
 export async function chooseVendor(
-  parameters: Parameters,
+  request: VendorRequest,
   client: ClientConfig,
   deps: ChoiceDeps & Pick<Deps, "now">,
 ): Promise<VendorChoice> {
-  // 1. what the caller says
-  const own = readOwnCredentials(parameters);
-  const target = readTarget(parameters);
-  // 2. which vendor, and may this client use it
-  const entry = requireUsable(target, client, deps);
-  if (entry !== undefined) {
-    requireNewAuthorizationsAllowed(entry, client);
-    requireNotEnded(entry, target, deps);
-  }
-  // 3. whose credentials
-  const credentials = own ?? requireActiveCredentials(entry, target.placeholders);
-  // 4. how far it is trusted, and whether it may be reached at all
+  // 1. which vendor, may this client use it, and whose credentials
+  const { entry, credentials } = chooseEntry(request, client, deps);
+  // 2. how far it is trusted, and whether it may be reached at all
   const begun = { ...deps, requireReachable: deps.isProxied };
-  const choice = await trustedChoice(target, entry, credentials, client, begun);
-  // Live metadata may name an endpoint that the vendor has ended.
+  const choice = await trustedChoice(request.target, entry, credentials, client, begun);
+  // 3. live metadata may name an endpoint that the vendor has ended
   if (entry?.vendor.endpointsFrom !== undefined) requireNotEnded(entry, choice.vendor, deps);
   return choice;
 }
@@ -117,7 +95,7 @@ export async function rechooseVendor(
   return trustedChoice(target, entry, credentials, client, deps);
 }
 
-/** @throws OAuthError as readEndpoints, requireOwnCredentials and resolveTrusted */
+/** @throws OAuthError as readEndpoints, requireAllowedPart and resolveTrusted */
 export async function trustedChoice(
   target: VendorTarget,
   entry: VendorConfig | undefined,
@@ -131,17 +109,16 @@ export async function trustedChoice(
   // a. its endpoints, as far as entry and caller say
   const endpoints = readEndpoints(target, ofClient, deps);
   const isOurs = credentials.source !== "byoc"; //                              the broker's credentials go nowhere else,
-  if (isOurs) requireOwnCredentials(callersPartOf(endpoints)); //               and nothing is sent to find that out
+  const rules = { isOurs, requireReachable: deps.requireReachable };
+  requireAllowedPart(callersPartOf(endpoints), rules); //                       and nothing is sent to find that out
   //= bar#XA-2
   if (isOurs && entry !== undefined && !isOfTenant(credentials, entry, target.placeholders)) {
     throw tenantRefused(); //                                                   a client of one tenant is used at no other
   }
-  if (deps.requireReachable === true) requireNoProxy(callersPartOf(endpoints));
   // b. discovered; its tier and network
   const trusted = await resolveTrusted(endpoints, credentials, deps);
   const { vendor, tier } = trusted;
-  if (isOurs) requireOwnCredentials(trusted.callersPart);
-  if (deps.requireReachable === true) requireNoProxy(trusted.callersPart);
+  requireAllowedPart(trusted.callersPart, rules);
   if (tier === 3 && !isOurs) requireForeignClient(credentials, deps.registrations);
   const path = callbackPath(tier === 3 ? contextOf(vendor, credentials, client, deps) : undefined);
   // c. the path of its redirects

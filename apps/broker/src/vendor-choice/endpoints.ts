@@ -53,9 +53,6 @@ export interface VendorEndpoints {
   readonly fillsIssuer: boolean;
 }
 
-/** What of a vendor a caller names, and the entry does not state: such a vendor is tier 3. */
-export type CallersPart = "vendor" | "placeholder" | "endpoint" | "metadata";
-
 type EndpointDeps = Pick<Deps, "issuer" | "allowLoopback">;
 
 /**
@@ -94,8 +91,11 @@ function endpointsOfEntry(target: VendorTarget, entry: VendorConfig, deps: Endpo
   const { vendor } = entry;
   const { issuer, placeholders = {}, authorizationEndpoint, tokenEndpoint } = target;
   const specs = specsFor(entry, placeholders);
-  if (issuer !== undefined && issuer !== vendor.issuer)
-    throw overrideRefused("issuer names another vendor: leave vendor out");
+  if (issuer !== undefined && issuer !== vendor.issuer) {
+    throw new OAuthError("unauthorized_client", "issuer names another vendor: leave vendor out", {
+      reason: "override_not_allowed",
+    });
+  }
   const overridden = [authorizationEndpoint, tokenEndpoint].filter((template) => template !== undefined);
   const ofEntry = templatesOf(vendor, specs);
   const templates = [...ofEntry, ...overridden];
@@ -141,77 +141,6 @@ function requireNoReservedParameter(authorizationEndpoint: string | undefined, v
   throw new OAuthError("invalid_request", "authorization_endpoint holds a reserved parameter", {
     reason: "reserved_parameter",
   });
-}
-
-/**
- * What of the endpoints is known to be the caller's before anything is sent. An endpoint of the
- * request at the issuer of an entry without its own may still be what discovery finds.
- */
-export function callersPartOf({ base, overrides, fillsDomain }: VendorEndpoints): CallersPart | undefined {
-  if (fillsDomain) return base.id === CUSTOM_VENDOR ? "vendor" : "placeholder";
-  const issuer = URL.parse(base.issuer ?? "")?.origin;
-  const isForeign = (["authorizationEndpoint", "tokenEndpoint"] as const).some((name) => {
-    const url = overrides[name];
-    const isUnknown = base[name] === undefined || base.endpointsFrom !== undefined;
-    return url !== undefined && !(isUnknown && new URL(url).origin === issuer);
-  });
-  return isForeign ? "endpoint" : undefined;
-}
-
-/**
- * The endpoints of the request that are not, character for character, those of the vendor. Its own
- * hosts make no difference: on a tenant's host the tenant runs code, and could send the browser on
- * to an honest vendor (docs/decisions/0060).
- */
-//= bar#XA-4
-export function foreignEndpoints(
-  overrides: Overrides,
-  vendor: Pick<Vendor, "authorizationEndpoint" | "tokenEndpoint">,
-): Overrides {
-  const { authorizationEndpoint, tokenEndpoint } = overrides;
-  return {
-    ...(authorizationEndpoint === vendor.authorizationEndpoint ? {} : defined({ authorizationEndpoint })),
-    ...(tokenEndpoint === vendor.tokenEndpoint ? {} : defined({ tokenEndpoint })),
-  };
-}
-
-const WHY = {
-  vendor: "This vendor needs credentials of your own: vendor_client_id",
-  placeholder: "This vendor needs credentials of your own: vendor_client_id",
-  endpoint: "An endpoint of your own needs credentials of your own: vendor_client_id",
-  metadata:
-    "The metadata of this issuer names an endpoint elsewhere, which needs credentials of your own: vendor_client_id",
-} as const satisfies Record<CallersPart, string>;
-
-/**
- * The operator's credentials are only for what the operator's file or the registry states. Asked
- * before anything is sent, and again after discovery.
- *
- * @throws OAuthError unauthorized_client
- */
-//= bar#XA-2
-export function requireOwnCredentials(callersPart: CallersPart | undefined): void {
-  if (callersPart !== undefined) throw overrideRefused(WHY[callersPart]);
-}
-
-/**
- * The proxy resolves names, so that no address of a name can be checked: what a request names is
- * not reached.
- *
- * @throws OAuthError unauthorized_client
- */
-//= bar#EG-11
-export function requireNoProxy(callersPart: CallersPart | undefined): void {
-  if (callersPart === undefined) return;
-  throw new OAuthError(
-    "unauthorized_client",
-    "This broker reaches vendors through a proxy, and only those of its own configuration, at the endpoints stated there",
-    { reason: "override_not_allowed" },
-  );
-}
-
-function overrideRefused(description: string): OAuthError {
-  return new OAuthError("unauthorized_client", description, { reason: "override_not_allowed" });
 }
 
 /**

@@ -8,7 +8,26 @@ import { hasEnded, type Sunset, urlsThatEnd, type VendorCredentials } from "@oau
 import type { ClientConfig, VendorConfig } from "../config.ts";
 import type { Deps } from "../deps.ts";
 import { isOfTenant } from "./tenants.ts";
-import { aliasesOf, CUSTOM_VENDOR, idNamed, isManual, type VendorTarget } from "./request.ts";
+import { aliasesOf, CUSTOM_VENDOR, idNamed, isManual, type VendorRequest, type VendorTarget } from "./request.ts";
+
+/**
+ * The vendor of a new flow, and whose credentials it uses there.
+ *
+ * @throws OAuthError as requireUsable; unauthorized_client for a vendor that starts no flows or
+ *   has ended an endpoint, and if the broker has no credentials there
+ */
+export function chooseEntry(
+  { target, ownCredentials }: VendorRequest,
+  client: ClientConfig,
+  deps: Pick<Deps, "vendors" | "now">,
+): { entry: VendorConfig | undefined; credentials: VendorCredentials } {
+  const entry = requireUsable(target, client, deps);
+  if (entry !== undefined) {
+    requireNewAuthorizationsAllowed(entry, client);
+    requireNotEnded(entry, target, deps);
+  }
+  return { entry, credentials: ownCredentials ?? requireActiveCredentials(entry, target.placeholders) };
+}
 
 /**
  * @returns undefined for a custom vendor
@@ -60,7 +79,7 @@ function requireListed(id: string, { vendors }: ClientConfig): void {
   }
 }
 
-export function requireNewAuthorizationsAllowed({ vendor, setup }: VendorConfig, client: ClientConfig): void {
+function requireNewAuthorizationsAllowed({ vendor, setup }: VendorConfig, client: ClientConfig): void {
   if (!vendor.acceptsNewAuthorizations) {
     throw new OAuthError("unauthorized_client", "This vendor accepts no new authorizations; refresh and revoke go on");
   }

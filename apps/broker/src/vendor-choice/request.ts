@@ -35,6 +35,23 @@ export interface VendorTarget {
   readonly tokenEndpoint?: string;
 }
 
+/** All that a request says of a vendor, and to it. */
+export interface VendorRequest {
+  readonly target: VendorTarget;
+  /** BYOC. */
+  readonly ownCredentials: VendorCredentials | undefined;
+  readonly asked: AskedParameters;
+}
+
+/** @throws OAuthError invalid_request, invalid_scope, unauthorized_client */
+export function readVendorRequest(parameters: Parameters): VendorRequest {
+  return {
+    ownCredentials: readOwnCredentials(parameters),
+    target: readTarget(parameters),
+    asked: readAskedParameters(parameters),
+  };
+}
+
 /** Copies the fields that are kept and drops everything else in the object. */
 export function targetFields(target: VendorTarget): Omit<VendorTarget, "vendor"> {
   const { placeholders, issuer, authorizationEndpoint, tokenEndpoint } = target;
@@ -79,20 +96,15 @@ export function readTarget(parameters: Parameters): VendorTarget {
     );
   }
   const placeholders = readPlaceholders(parameters);
-  return {
-    vendor,
-    ...targetFields({
-      vendor,
-      ...defined({ placeholders, issuer, authorizationEndpoint, tokenEndpoint }),
-    }),
-  };
+  return { vendor, ...defined({ placeholders, issuer, authorizationEndpoint, tokenEndpoint }) };
 }
 
-/** An empty value counts as absent here too. */
+/** An empty value is absent here too, and so is an empty object. */
 export function readPlaceholders(parameters: Parameters): Record<string, string> | undefined {
   const json = parameters.get("placeholders");
   if (json === undefined) return undefined;
-  return Object.fromEntries(Object.entries(parseStringMap(json, "placeholders")).filter(([, value]) => value !== ""));
+  const given = Object.entries(parseStringMap(json, "placeholders")).filter(([, value]) => value !== "");
+  return given.length === 0 ? undefined : Object.fromEntries(given);
 }
 
 /** The same check as for an operator's credentials: no vendor issues control characters. */
@@ -127,31 +139,53 @@ export function ownCredentials(clientId: string, clientSecret: string | undefine
   };
 }
 
-export interface AuthorizationParameters {
-  readonly scope: readonly string[];
+/** What the authorization request says, before the vendor is known. */
+export interface AskedParameters {
+  readonly scope?: readonly string[];
   readonly loginHint?: string;
   readonly prompt?: string;
   readonly resource?: string;
   readonly vendorParams?: Readonly<Record<string, string>>;
 }
 
+/** The same for one vendor. */
+export interface AuthorizationParameters extends AskedParameters {
+  readonly scope: readonly string[];
+}
+
 /** @throws OAuthError invalid_request, invalid_scope */
-export function readAuthorizationParameters(
-  parameters: Parameters,
-  vendor: Pick<ResolvedVendor, "defaultScopes"> & ParameterNames,
-): AuthorizationParameters {
+export function readAskedParameters(parameters: Parameters): AskedParameters {
   const scope = parameters.get("scope");
   const loginHint = parameters.get("login_hint");
   const prompt = parameters.get("prompt");
   const resource = parameters.get("resource");
   const vendorParams = parameters.get("vendor_params");
   requireShort([scope, loginHint, prompt, resource, vendorParams]);
-  return {
-    scope: scope === undefined ? vendor.defaultScopes : parseScope(scope),
-    ...defined({ loginHint, prompt }),
-    ...(resource === undefined ? {} : { resource: requireResource(resource) }),
-    ...(vendorParams === undefined ? {} : { vendorParams: requireVendorParams(vendorParams, vendor) }),
-  };
+  return defined({
+    scope: scope === undefined ? undefined : parseScope(scope),
+    loginHint,
+    prompt,
+    resource: resource === undefined ? undefined : requireResource(resource),
+    vendorParams: vendorParams === undefined ? undefined : readVendorParams(vendorParams),
+  });
+}
+
+/**
+ * @returns with the vendor's own scopes if the request names none
+ * @throws OAuthError invalid_request for a parameter that only the broker sets at this vendor
+ */
+//= bar#ST-4
+export function parametersFor(
+  vendor: Pick<ResolvedVendor, "defaultScopes"> & ParameterNames,
+  asked: AskedParameters,
+): AuthorizationParameters {
+  const names = Object.keys(asked.vendorParams ?? {});
+  if (names.some((name) => isReservedAuthorizationParameter(name, vendor, DEDICATED_PARAMETERS))) {
+    throw new OAuthError("invalid_request", "vendor_params holds a reserved parameter", {
+      reason: "reserved_parameter",
+    });
+  }
+  return { ...asked, scope: asked.scope ?? vendor.defaultScopes };
 }
 
 /** What a browser takes as a URL, and servers as a header, less what the broker adds. */
@@ -182,20 +216,10 @@ const DEDICATED_PARAMETERS: ReadonlySet<string> = new Set(["scope", "login_hint"
 const PARAMETER_NAME = /^[\x21-\x7e]{1,128}$/;
 
 //= bar#ST-4
-function requireVendorParams(json: string, vendor: ParameterNames): Record<string, string> {
+function readVendorParams(json: string): Record<string, string> {
   const given = parseStringMap(json, "vendor_params");
-  if (!Object.keys(given).every((name) => PARAMETER_NAME.test(name))) {
-    throw new OAuthError("invalid_request", "vendor_params has a name that is not visible ASCII");
-  }
-  const reserved = Object.keys(given).find((name) =>
-    isReservedAuthorizationParameter(name, vendor, DEDICATED_PARAMETERS),
-  );
-  if (reserved !== undefined) {
-    throw new OAuthError("invalid_request", "vendor_params holds a reserved parameter", {
-      reason: "reserved_parameter",
-    });
-  }
-  return given;
+  if (Object.keys(given).every((name) => PARAMETER_NAME.test(name))) return given;
+  throw new OAuthError("invalid_request", "vendor_params has a name that is not visible ASCII");
 }
 
 type Vendors = ReadonlyMap<string, VendorConfig>;

@@ -3,6 +3,7 @@
  * entry hold at endpoints that the caller names, and whose client the flow uses there. Performs
  * discovery.
  */
+import { defined, OAuthError } from "@oauth-broker/oauth-core";
 import type { VendorClient } from "@oauth-broker/oauth-core/client";
 import { registrableDomainOf } from "@oauth-broker/oauth-core/egress";
 import {
@@ -14,9 +15,9 @@ import {
   withSecret,
 } from "@oauth-broker/oauth-core/registry";
 import type { Deps } from "../deps.ts";
-import { type CallersPart, foreignEndpoints, type Overrides, type VendorEndpoints } from "./endpoints.ts";
+import type { CallersPart } from "./callers-part.ts";
+import type { Overrides, VendorEndpoints } from "./endpoints.ts";
 import { CUSTOM_VENDOR } from "./request.ts";
-import { withShortWaits } from "./short-waits.ts";
 
 /**
  * 1: an entry at its own endpoints. 3: every vendor of which a caller names a part. (2 was an
@@ -85,6 +86,23 @@ function partOf({
   return leaves ? "metadata" : undefined;
 }
 
+/**
+ * The endpoints of the request that are not, character for character, those of the vendor. Its own
+ * hosts make no difference: on a tenant's host the tenant runs code, and could send the browser on
+ * to an honest vendor (docs/decisions/0060).
+ */
+//= bar#XA-4
+function foreignEndpoints(
+  overrides: Overrides,
+  vendor: Pick<Vendor, "authorizationEndpoint" | "tokenEndpoint">,
+): Overrides {
+  const { authorizationEndpoint, tokenEndpoint } = overrides;
+  return {
+    ...(authorizationEndpoint === vendor.authorizationEndpoint ? {} : defined({ authorizationEndpoint })),
+    ...(tokenEndpoint === vendor.tokenEndpoint ? {} : defined({ tokenEndpoint })),
+  };
+}
+
 /** What receives a browser, a code, a token or our secret there. */
 const OF_METADATA = [
   "authorizationEndpoint",
@@ -131,4 +149,49 @@ function withoutOperatorsHeaders(vendor: ResolvedVendor): ResolvedVendor {
 /** Never parks tokens of a vendor that neither the registry nor the operator's file describes. */
 function parkingCodes(vendor: ResolvedVendor): ResolvedVendor {
   return vendor.redeemAt === "token" ? vendor : { ...vendor, redeemAt: "token" };
+}
+
+/**
+ * How long a vendor that a caller names may keep others waiting: a stranger's `Retry-After` of a day
+ * would be repeated by every cache and client between us and the user.
+ */
+const MAX_SECONDS = 60;
+
+const SHORTENED = new WeakMap<VendorClient, VendorClient>();
+
+/** The same client, whose outages say at most a minute. */
+function withShortWaits(client: VendorClient): VendorClient {
+  const known = SHORTENED.get(client);
+  if (known !== undefined) return known;
+  const made: VendorClient = {
+    ...client,
+    resolve: (vendor) => shortened(client.resolve(vendor)),
+    redeemCode: (...asked) => shortened(client.redeemCode(...asked)),
+    refreshTokens: (...asked) => shortened(client.refreshTokens(...asked)),
+    revokeToken: (...asked) => shortened(client.revokeToken(...asked)),
+    revokeGrant: (...asked) => shortened(client.revokeGrant(...asked)),
+    account: (...asked) => shortened(client.account(...asked)),
+    checkAccessToken: (...asked) => shortened(client.checkAccessToken(...asked)),
+    identify: (...asked) => shortened(client.identify(...asked)),
+  };
+  SHORTENED.set(client, made);
+  return made;
+}
+
+async function shortened<T>(call: Promise<T>): Promise<T> {
+  try {
+    return await call;
+  } catch (error) {
+    throw error instanceof OAuthError && (error.retryAfterSeconds ?? 0) > MAX_SECONDS ? shorter(error) : error;
+  }
+}
+
+function shorter(error: OAuthError): OAuthError {
+  const { code, description, extras, detail, cause } = error;
+  return new OAuthError(code, description, {
+    ...extras,
+    cause: cause ?? error,
+    retryAfterSeconds: MAX_SECONDS,
+    ...defined({ detail }),
+  });
 }

@@ -41,10 +41,10 @@ export const EGRESS_DEFENCES: readonly Mutation[] = [
   {
     defence: "Behind a proxy a request names no vendor and no endpoint",
     rows: ["EG-11"],
-    file: "apps/broker/src/vendor-choice/endpoints.ts",
-    find: "export function requireNoProxy(callersPart: CallersPart | undefined): void {\n  if (callersPart === undefined) return;",
+    file: "apps/broker/src/vendor-choice/callers-part.ts",
+    find: "function requireNoProxy(callersPart: CallersPart | undefined): void {\n  if (callersPart === undefined) return;",
     replace:
-      "export function requireNoProxy(callersPart: CallersPart | undefined): void {\n  if (callersPart !== null) return;",
+      "function requireNoProxy(callersPart: CallersPart | undefined): void {\n  if (callersPart !== null) return;",
     tests: ["apps/broker/src/flows/proxied.test.ts"],
   },
   {

@@ -90,7 +90,7 @@ export const VENDOR_ANSWER_DEFENCES: readonly Mutation[] = [
   },
   {
     defence: "A vendor that a caller names keeps a client waiting for a minute at most",
-    file: `${BROKER}/vendor-choice/short-waits.ts`,
+    file: `${BROKER}/vendor-choice/trust.ts`,
     find: "const MAX_SECONDS = 60;",
     replace: "const MAX_SECONDS = 86_400;",
     tests: [ANSWERS],
