@@ -3,9 +3,11 @@
  * or runs a scenario in every order. Exits with 1 when a promise was broken.
  */
 import { readProgram } from "../support/program.ts";
-import { runEveryOrder } from "./every-order.ts";
-import { runSeed } from "./run-seed.ts";
-import { SCENARIOS } from "./scenarios.ts";
+import { runEveryOrder } from "./modes/every-order.ts";
+import { ONCE_RED } from "./modes/once-red.ts";
+import { ACTORS, runSeed } from "./modes/run-seed.ts";
+import { SCENARIOS } from "./modes/scenarios.ts";
+import { shrink } from "./modes/shrink.ts";
 
 const NAMES = [...Object.keys(SCENARIOS), "all"];
 const HELP = `Usage: npm run simulate -- [OPTIONS]
@@ -14,8 +16,9 @@ Runs brokers, a store, a vendor, users, a platform and an attacker in one proces
 which answer comes next, which is late or lost, and when a process crashes. After every event the promises of
 e2e/simulation/README.md are checked.
 
-  --seeds A..B           these seeds (default 1..100); prints those that broke a promise
-  --seed N               one seed, and its story
+  --seeds A..B           these seeds (default 1..100), after those that were red once; prints those that broke a promise
+  --seed N               one seed, and its story; if it breaks a promise, that of the smallest run which breaks it, too
+  --actors A,B           with --seed: only these of ${ACTORS.join(", ")}; nothing is reduced then
   --exhaustive SCENARIO  every order of the store's and the vendor's answers; the story of the first that is broken:
                          ${NAMES.join(", ")}
   -h, --help             this text
@@ -25,16 +28,18 @@ Exits with 1 when a promise was broken.`;
 
 type Asked =
   | { readonly scenarios: readonly string[] }
-  | { readonly first: number; readonly last: number; readonly isTold: boolean };
+  | { readonly seed: number; readonly actors: readonly string[] | undefined }
+  | { readonly first: number; readonly last: number };
 
 interface Values {
   readonly seed?: string;
   readonly seeds: string;
+  readonly actors?: string;
   readonly exhaustive?: string;
 }
 
 /** @throws Error with a sentence for the user */
-function readAsked({ seed, seeds, exhaustive }: Values): Asked {
+function readAsked({ seed, seeds, actors, exhaustive }: Values): Asked {
   if (exhaustive !== undefined) {
     if (!NAMES.includes(exhaustive)) throw new Error(`--exhaustive takes ${NAMES.join(", ")}`);
     return { scenarios: exhaustive === "all" ? Object.keys(SCENARIOS) : [exhaustive] };
@@ -42,7 +47,14 @@ function readAsked({ seed, seeds, exhaustive }: Values): Asked {
   const [, first, last] = /^(\d{1,9})\.\.(\d{1,9})$/.exec(seed === undefined ? seeds : `${seed}..${seed}`) ?? [];
   if (first === undefined || last === undefined) throw new Error("a seed is a number, and seeds are two: 1..1000");
   if (Number(first) > Number(last)) throw new Error("the first seed is greater than the last");
-  return { first: Number(first), last: Number(last), isTold: seed !== undefined };
+  if (seed !== undefined) return { seed: Number(seed), actors: readActors(actors) };
+  return { first: Number(first), last: Number(last) };
+}
+
+function readActors(given: string | undefined): readonly string[] | undefined {
+  const actors = given?.split(",");
+  if (actors?.every((actor) => ACTORS.includes(actor)) === false) throw new Error(`actors are ${ACTORS.join(", ")}`);
+  return actors;
 }
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -58,24 +70,36 @@ async function runScenarios(names: readonly string[]): Promise<boolean> {
   return isKept;
 }
 
+async function tellSeed(seed: number, actors: readonly string[] | undefined): Promise<boolean> {
+  const whole = await runSeed(seed, actors && { actors });
+  const isKept = whole.broken.length === 0;
+  const told = isKept || actors !== undefined ? whole : ((await shrink(seed)) ?? whole);
+  for (const line of [...told.story, ...told.broken]) say(line);
+  if (told !== whole) say(`seed ${seed} breaks it, too, after ${whole.events} events instead of ${told.events}`);
+  say(`--seed ${told.seed} --actors ${told.actors.join(",")}: ${isKept ? "every promise kept" : "a promise broken"}`);
+  return isKept;
+}
+
 /** @returns whether every promise was kept */
 async function run(given: Asked): Promise<boolean> {
   if ("scenarios" in given) return runScenarios(given.scenarios);
-  const { first, last, isTold } = given;
+  if ("seed" in given) return tellSeed(given.seed, given.actors);
+  const { first, last } = given;
+  const seeds = Array.from({ length: last - first + 1 }, (_, index) => ({ seed: first + index }));
   let count = 0;
-  for (let seed = first; seed <= last; seed += 1) {
-    const { broken, story } = await runSeed(seed);
-    if (isTold) say(story.join("\n"));
+  for (const { seed, ...options } of [...ONCE_RED, ...seeds]) {
+    const { broken } = await runSeed(seed, options);
     if (broken.length > 0) count += 1;
     for (const sentence of broken) say(`seed ${seed}: ${sentence}`);
   }
-  say(`${last - first + 1} seeds, ${count} broke a promise`);
+  say(`${seeds.length} seeds and ${ONCE_RED.length} once red, ${count} broke a promise`);
   return count === 0;
 }
 
 const options = {
   seeds: { type: "string", default: "1..100" },
   seed: { type: "string" },
+  actors: { type: "string" },
   exhaustive: { type: "string" },
 } as const;
 const asked = readProgram(options, { program: "npm run simulate --", help: HELP }, ({ values }) => readAsked(values));

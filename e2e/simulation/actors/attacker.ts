@@ -4,9 +4,9 @@
  * cookies of others, nor the broker's keys.
  */
 import { randomBytes } from "node:crypto";
-import type { Random } from "../random.ts";
+import type { Random } from "../world/random.ts";
 import { type Account, codeIn, post, push, redeem, visitVendor } from "./platform.ts";
-import type { Loot, World } from "../world.ts";
+import type { Loot, World } from "../world/world.ts";
 
 /** The attacker's accounts. */
 export interface Attacker {

@@ -1,6 +1,6 @@
 /** A browser: cookies of the broker, and the pages it shows. Several tabs share one. */
-import type { Asker } from "../promises.ts";
-import type { Answer, Sent, World } from "../world.ts";
+import type { Asker } from "../invariants/promises.ts";
+import type { Answer, Sent, World } from "../world/world.ts";
 
 export interface Browser {
   /** @param process that answers; default: any */

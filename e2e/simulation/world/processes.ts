@@ -12,7 +12,7 @@ import { type Broker, createBroker } from "@oauth-broker/broker/src/app.ts";
 import type { ClientConfig, Config } from "@oauth-broker/broker/src/config-types.ts";
 import { recordKeysetStorage } from "@oauth-broker/broker/src/keys/keyset-storage.ts";
 import { createRevisionFloor } from "@oauth-broker/broker/src/keys/keyset-floor.ts";
-import type { Promises } from "./promises.ts";
+import type { Promises } from "../invariants/promises.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { SharedStore } from "./store.ts";
 import { ACME, type SimulatedVendor, VENDOR_CLIENT } from "./vendor.ts";

@@ -1,5 +1,5 @@
 /** Stores with one defence taken away, for tests that the simulator finds it. */
-import type { Weaken } from "./store.ts";
+import type { Weaken } from "../world/store.ts";
 
 /** Every write succeeds, in any stage and with any fields: nothing is used once. */
 export const withoutConditions: Weaken = (store) => ({

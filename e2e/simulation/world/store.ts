@@ -5,7 +5,7 @@
  */
 import { type Clock, OAuthError, type RecordKey, type RecordStore } from "@oauth-broker/oauth-core";
 import { memoryRecordStore } from "@oauth-broker/token-store/memory";
-import { currentRequest } from "./promises.ts";
+import { currentRequest } from "../invariants/promises.ts";
 import type { Random } from "./random.ts";
 import type { Scheduler } from "./scheduler.ts";
 

@@ -3,11 +3,11 @@
  * answers of the store and of the vendor can come. Nothing is late or lost here; what is explored
  * is who comes first, at every step.
  */
-import { clientNamed } from "./processes.ts";
+import { clientNamed } from "../world/processes.ts";
 import { runToEnd } from "./run-seed.ts";
 import type { Scenario } from "./scenarios.ts";
-import type { Weaken } from "./store.ts";
-import { createWorld } from "./world.ts";
+import type { Weaken } from "../world/store.ts";
+import { createWorld } from "../world/world.ts";
 
 export interface EveryOrder {
   readonly orders: number;

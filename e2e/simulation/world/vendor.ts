@@ -7,7 +7,7 @@ import { createHash } from "node:crypto";
 import type { Fetch } from "@oauth-broker/oauth-core";
 import type { Egress } from "@oauth-broker/oauth-core/egress";
 import { defineVendor } from "@oauth-broker/oauth-core/registry";
-import { currentRequest, type OpenRequest, type Promises } from "./promises.ts";
+import { currentRequest, type OpenRequest, type Promises } from "../invariants/promises.ts";
 import type { Random } from "./random.ts";
 import type { Scheduler } from "./scheduler.ts";
 

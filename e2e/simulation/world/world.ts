@@ -2,7 +2,7 @@
  * Everything one run is made of, and the way requests take: over a network that is slow and loses
  * answers, to one of the processes.
  */
-import { createPromises, currentRequest, type Asker, type OpenRequest, type Promises } from "./promises.ts";
+import { createPromises, currentRequest, type Asker, type OpenRequest, type Promises } from "../invariants/promises.ts";
 import { ISSUER, type Processes, type SimulatedClient, startProcesses } from "./processes.ts";
 import type { Random } from "./random.ts";
 import { type Choose, createScheduler, type Scheduler } from "./scheduler.ts";
