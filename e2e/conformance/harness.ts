@@ -8,7 +8,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { driveConsent, startOpenIdProvider } from "@oauth-broker/simulators";
-import { startServer } from "../bench/server-process.ts";
+import { startServer } from "../load/server-process.ts";
 import { freePort } from "../support/free-port.ts";
 import { textMember } from "../support/text-member.ts";
 import { startBearerProxy } from "./add-bearer.ts";

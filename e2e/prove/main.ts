@@ -2,7 +2,7 @@
  * `npm run vendors:prove`. Exits with 1 when a vendor fails, when fewer than 95 % of the wrong facts
  * are noticed in all, or fewer than 80 % of one kind.
  */
-import { wholeNumber } from "../bench/options.ts";
+import { wholeNumber } from "../load/bench/options.ts";
 import { readProgram } from "../support/program.ts";
 import { proveVendors, sampleOf, vendorsThatAreOn } from "./prove.ts";
 import { isGoodEnough, report } from "./report.ts";

@@ -194,7 +194,7 @@ describe("small folders", () => {
 
   it("fail over twelve files; tests and vendors do not count", () => {
     expect(folder(`${CORE}/protocol`, 12)).toEqual([]);
-    for (const name of [`${CORE}/protocol`, `${CORE}/testing`, "e2e/bench", "tooling/src"]) {
+    for (const name of [`${CORE}/protocol`, `${CORE}/testing`, "e2e/load/bench", "tooling/src"]) {
       expect(folder(name, 13), name).toEqual([expect.objectContaining({ rule: "small folders" })]);
     }
     expect(folder(`${CORE}/registry/first-class`, 13)).toEqual([]);

@@ -1,0 +1,292 @@
+/**
+ * Runs the bench: far too short to say anything about speed, long enough to fail when a subject
+ * answers wrongly.
+ */
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { volume } from "@oauth-broker/oauth-core/testing";
+import { describe, expect, it } from "vitest";
+import { readCommandLine } from "@oauth-broker/oauth-core";
+import { runBench } from "./bench.ts";
+import { cpuMicroseconds } from "../../cpu-time.ts";
+import { aimLines, compareBuilds, compareWithAims, comparisonLines, figuresOf, type Round, table } from "./figures.ts";
+import { commandLineOf, OPTIONS } from "../options.ts";
+import { partsOf, partsTable } from "./profile.ts";
+import { requireChecks } from "./probe.ts";
+import { spreadOf } from "../../spread.ts";
+import { BROKER_BUNDLE } from "../../../support/paths.ts";
+import { SUBJECTS, SUBJECTS_BEFORE } from "./subjects.ts";
+import { isSteady, warmUp } from "../../warm-up.ts";
+
+/** Starts five servers; the rest of this file runs each time. */
+const RUNS = volume<readonly string[]>({ test: [], soak: ["a run"] });
+describe.each(RUNS)("%s", () => {
+  it("measures the floor, and two builds of the broker on both stores, in the same rounds", async () => {
+    const lines: string[] = [];
+    const against = { commit: "0".repeat(40), bundle: BROKER_BUNDLE, mcpBundle: "", remove: () => undefined };
+    const options = { flows: 20, rounds: 1, warmUp: 0, against };
+    const results = await runBench(options, (line) => lines.push(line));
+    expect(lines).toHaveLength(10);
+    expect(results.measurements).toHaveLength(1);
+    for (const work of ["flow", "refresh"] as const) {
+      for (const subject of [...SUBJECTS, ...SUBJECTS_BEFORE]) {
+        const { cpuMicroseconds: cpu, ratio, busy } = results.figures[work][subject] ?? expect.fail(subject);
+        expect(cpu.median).toBeGreaterThan(0);
+        expect(ratio.median).toBeGreaterThan(0);
+        expect(busy).toBeGreaterThan(0);
+      }
+      expect(results.figures[work].floor.ratio.median).toBe(1);
+    }
+    expect(results.aims).toHaveLength(4);
+    expect(results.comparisons).toHaveLength(4);
+  });
+});
+
+describe("the probe", () => {
+  const parties = {
+    clientId: "platform",
+    clientSecret: "s".repeat(43),
+    redirectUri: "https://platform.example/callback",
+    vendor: {
+      id: "bench",
+      authorizationEndpoint: "http://vendor.example/authorize",
+      tokenEndpoint: "http://vendor.example/token",
+      clientId: "broker",
+      clientSecret: "v".repeat(43),
+    },
+  };
+
+  it("refuses a subject that is fast because it stores and checks nothing", async () => {
+    const server = createServer((request, response) => {
+      if (request.url === "/v1/par") json(response, 201, { request_uri: `${REQUEST_URI}x`, expires_in: 300 });
+      else response.writeHead(303, { location, "set-cookie": `flow-x=${"c".repeat(43)}` }).end();
+    });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const parameters = new URLSearchParams({
+      response_type: "code",
+      client_id: "broker",
+      redirect_uri: `${url}/v1/callback`,
+      scope: "read write",
+      state: "s".repeat(43),
+      code_challenge: createHash("sha256").digest("base64url"),
+      code_challenge_method: "S256",
+    });
+    const location = `${parties.vendor.authorizationEndpoint}?${parameters.toString()}`;
+    await expect(requireChecks(url, parties)).rejects.toMatchObject({ cause: { message: "request_uri worked twice" } });
+    server.closeAllConnections();
+    server.close();
+  });
+
+  const REQUEST_URI = "urn:ietf:params:oauth:request_uri:";
+
+  function json(response: ServerResponse, status: number, body: object): void {
+    response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+  }
+});
+
+describe("the warm-up", () => {
+  const blocks = (...costs: readonly number[]) => costs.map((flow) => ({ flow, refresh: 50 }));
+
+  it("ends when no subject has become cheaper for three blocks", () => {
+    expect(isSteady(blocks(200, 150, 120))).toBe(false);
+    expect(isSteady(blocks(200, 150, 120, 119))).toBe(false);
+    expect(isSteady(blocks(200, 150, 120, 119, 121, 118.5))).toBe(true);
+    expect(isSteady(blocks(200, 120, 119, 121, 110))).toBe(false);
+  });
+
+  it("has an upper bound, which may be 0", async () => {
+    let cost = 1000;
+    const lines: string[] = [];
+    const run = async (count: number, say: (line: string) => void) => {
+      say(`${count}`);
+      cost *= 0.9;
+      return { flow: cost };
+    };
+    expect(await warmUp(30_000, run, (line) => lines.push(line))).toBe(30_000);
+    expect(lines).toHaveLength(15);
+    expect(lines[1]).toBe("warm-up 2  2000");
+    expect(await warmUp(0, run, () => expect.fail("ran"))).toBe(0);
+    expect(
+      await warmUp(
+        30_000,
+        async () => ({ flow: 100 }),
+        () => undefined,
+      ),
+    ).toBe(8_000);
+  });
+});
+
+describe("processor time", () => {
+  it("is what the operating system counts, in microseconds", () => {
+    const before = cpuMicroseconds(process.pid);
+    const start = process.cpuUsage();
+    let used = 0;
+    while (used < 100_000) {
+      createHash("sha256").update(String(used)).digest();
+      const { user, system } = process.cpuUsage(start);
+      used = user + system;
+    }
+    // The system may count in steps of 10 ms.
+    expect(cpuMicroseconds(process.pid) - before).toBeGreaterThanOrEqual(80_000);
+    expect(cpuMicroseconds(process.pid) - before).toBeLessThan(10_000_000);
+  });
+
+  it("of a process that is gone is an error, not 0", () => {
+    expect(() => cpuMicroseconds(2 ** 22 + 1)).toThrow(/4194305|ENOENT/);
+  });
+});
+
+describe("figures", () => {
+  const of = (cpuMicroseconds: number) => ({ cpuMicroseconds, busy: 0.5 });
+  const round = (floor: number, memory: number, sqlite: number): Round => {
+    const work = { floor: of(floor), memory: of(memory), sqlite: of(sqlite) };
+    return { flow: work, refresh: work };
+  };
+  // In the second round the whole machine was twice as slow.
+  const figures = figuresOf([round(100, 130, 250), round(200, 260, 500), round(100, 150, 190)]);
+
+  it("take the median of each round's own ratio", () => {
+    expect(figures.flow.memory.cpuMicroseconds).toMatchObject({ min: 130, median: 150, max: 260 });
+    expect(figures.flow.memory.ratio).toEqual({ min: 1.3, lower: 1.3, median: 1.3, upper: 1.4, max: 1.5 });
+    expect(spreadOf([4, 1, 3, 2])).toEqual({ min: 1, lower: 1.75, median: 2.5, upper: 3.25, max: 4 });
+  });
+
+  it("compare two builds within each round", () => {
+    const twice = [round(100, 130, 250), round(200, 260, 500), round(100, 150, 190)].map((one, index) => {
+      const before = { "memory before": of(100 * (index + 1)), "sqlite before": of(250) };
+      return { flow: { ...one.flow, ...before }, refresh: one.refresh };
+    });
+    const comparisons = compareBuilds(twice);
+    expect(comparisons.map(({ work, store }) => [work, store])).toEqual([
+      ["flow", "memory"],
+      ["flow", "sqlite"],
+    ]);
+    expect(comparisons[0]?.ratio).toMatchObject({ lower: 0.9, median: 1.3, upper: 1.3 });
+    expect(comparisonLines(comparisons).split("\n")[1]).toBe(
+      "flow, broker, SQLite: 1.000 × before (quartiles 0.880 to 1.500)",
+    );
+    expect(compareBuilds([round(100, 130, 250)])).toEqual([]);
+  });
+
+  it("are compared with the aims", () => {
+    expect(compareWithAims(figures).map(({ work, subject, ratio, met }) => [work, subject, ratio.median, met])).toEqual(
+      [
+        ["flow", "memory", 1.3, true],
+        ["flow", "sqlite", 2.5, false],
+        ["refresh", "memory", 1.3, true],
+        ["refresh", "sqlite", 2.5, true],
+      ],
+    );
+    expect(aimLines(compareWithAims(figures)).split("\n")[1]).toBe(
+      "aim not met  flow, broker, SQLite: 2.50 (2.20 to 2.50) × the floor; aim: at most 2.2",
+    );
+  });
+
+  it("are printed one line per subject", () => {
+    expect(table(figures).split("\n")[2]).toBe(
+      "whole flow, broker, memory          130      150      260   1.30 (1.30 to 1.40)    50 %",
+    );
+  });
+});
+
+describe("a profile", () => {
+  const bundle = [
+    "// ../../packages/oauth-core/src/protocol/mac.ts",
+    "function hmac() {}",
+    "// ../../node_modules/.pnpm/undici@8.0.0/node_modules/undici/lib/api.js",
+    "function request() {}",
+    "// src/flows/par.ts",
+    "\tfunction par() {}",
+  ].join("\n");
+  const node = (id: number, functionName: string, url: string, lineNumber: number, children: number[] = []) => ({
+    id,
+    callFrame: { functionName, url, lineNumber },
+    children,
+  });
+  const MAIN = "file:///broker/dist/main.js";
+  const nodes = [
+    node(1, "(root)", "", -1, [2, 3, 4, 8]),
+    node(2, "(idle)", "", -1),
+    node(3, "(garbage collector)", "", -1),
+    node(4, "par", MAIN, 5, [5, 6]),
+    node(5, "request", MAIN, 3, [7]),
+    node(6, "hmac", MAIN, 1, [9]),
+    node(7, "writev", "", -1),
+    node(8, "emit", "node:events", 10),
+    node(9, "hash", "node:internal/crypto/hash", 20),
+  ];
+
+  it("is divided among the modules of the bundle, and what Node does for each of them", () => {
+    const samples = [2, 3, 4, 5, 6, 7, 8, 9];
+    const parts = partsOf({ nodes, samples, timeDeltas: [900, 1, 30, 20, 19, 15, 10, 5] }, bundle);
+    expect(Object.fromEntries(parts.map(({ part, share }) => [part, Math.round(share * 100)]))).toEqual({
+      "apps/broker/src/flows": 30,
+      undici: 20,
+      "packages/oauth-core/src/protocol": 19,
+      "writing to sockets": 15,
+      "Node itself": 10,
+      "hashes, ciphers, random values": 5,
+      "garbage collection": 1,
+    });
+    expect(partsTable("memory", parts).split("\n").slice(0, 2)).toEqual([
+      "where the CPU went, memory:",
+      "  30.0 %  apps/broker/src/flows",
+    ]);
+  });
+});
+
+describe("the command line", () => {
+  const parseCommandLine = (args: readonly string[]) => {
+    const read = readCommandLine(args, OPTIONS);
+    if (read.kind !== "given") throw new Error(read.kind === "invalid" ? read.problem : read.kind);
+    return commandLineOf(read);
+  };
+
+  it("has defaults and takes numbers", () => {
+    expect(parseCommandLine([])).toMatchObject({ flows: 2000, rounds: 9, warmUp: 30_000, profile: false });
+    expect(parseCommandLine(["--flows", "10", "--rounds=2", "--warm-up=0"])).toMatchObject({
+      flows: 10,
+      rounds: 2,
+      warmUp: 0,
+    });
+  });
+
+  it("runs its four scenarios, or one part", () => {
+    const defaults = {
+      parts: ["broker", "store", "mcp"],
+      registryRuns: 15,
+      operations: 2000,
+      storeWarmUp: 15_000,
+      calls: 2000,
+      callsWarmUp: 15_000,
+      mixedCalls: 0,
+    };
+    expect(parseCommandLine([])).toMatchObject(defaults);
+    expect(parseCommandLine(["--only", "store", "--operations=100"])).toMatchObject({
+      parts: ["store"],
+      operations: 100,
+    });
+  });
+
+  it.each([
+    ["--flows=0"],
+    ["--rounds=many"],
+    ["--flows=1e3"],
+    ["--speed"],
+    ["--only=vendor"],
+    ["--operations=0"],
+    ["--calls=0"],
+    ["--mixed-calls=all"],
+  ])("refuses %s", (argument) => {
+    expect(() => parseCommandLine([argument])).toThrow(argument.split("=", 1)[0]);
+  });
+
+  it("refuses --against where the broker is not measured", () => {
+    expect(parseCommandLine(["--against", "HEAD", "--only", "broker"])).toMatchObject({ againstCommit: "HEAD" });
+    expect(() => parseCommandLine(["--against", "HEAD", "--only", "store"])).toThrow("--against");
+  });
+});

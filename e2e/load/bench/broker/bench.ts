@@ -1,0 +1,115 @@
+/**
+ * The bench: CPU time per whole flow and per refresh of the built broker, on either store, in one
+ * run side by side with the floor. Every process stays up for the whole run; each round measures
+ * every subject once, in turn.
+ */
+import {
+  type BuildComparison,
+  compareBuilds,
+  compareWithAims,
+  type AimResult,
+  type Figures,
+  figuresOf,
+  type Round,
+  WORKS,
+} from "./figures.ts";
+import type { OtherBuild } from "../../against.ts";
+import { describeMachine } from "../../machine.ts";
+import { CONNECTIONS, measure, type Measurement, type Work } from "./measure.ts";
+import { requireChecks } from "./probe.ts";
+import { type BySubject, startSubjects, subjectsOf, type Subjects } from "./subjects.ts";
+import { warmUp } from "../../warm-up.ts";
+
+export interface BenchOptions {
+  /** Flows, and refreshes, per subject and round. */
+  readonly flows: number;
+  readonly rounds: number;
+  /** Flows, and refreshes, per subject before the first round, at most: see warm-up.ts. */
+  readonly warmUp: number;
+  readonly profileFolder?: string;
+  /** Measured alternately with this one, in the same rounds. */
+  readonly against?: OtherBuild;
+}
+
+export interface BenchResults extends Pick<BenchOptions, "flows" | "rounds"> {
+  /** Flows, and refreshes, that it took. */
+  readonly warmUp: number;
+  readonly connections: number;
+  readonly node: string;
+  readonly machine: string;
+  /** Under a profiler everything is slower, and not by the same factor. */
+  readonly profiled: boolean;
+  readonly figures: Figures;
+  readonly aims: readonly AimResult[];
+  /** This build against that of another commit; empty without one. */
+  readonly comparisons: readonly BuildComparison[];
+  readonly against?: string;
+  readonly measurements: readonly Round[];
+}
+
+/**
+ * @param say prints a line of progress
+ * @throws Error when a process ends, or an answer is wrong
+ */
+export async function runBench(options: BenchOptions, say: (line: string) => void): Promise<BenchResults> {
+  const { profileFolder, against } = options;
+  const subjects = await startSubjects({ profileFolder, bundleBefore: against?.bundle });
+  const measurements: Round[] = [];
+  let warmedUp = 0;
+  try {
+    for (const server of Object.values(subjects.servers)) await requireChecks(server.url, subjects.parties);
+    // Alternately, as in the rounds: optimizations for refreshes may undo those for flows.
+    warmedUp = await warmUp(
+      options.warmUp,
+      async (count, report) => costsOf(await runRound(subjects, count, report)),
+      say,
+    );
+    for (let round = 1; round <= options.rounds; round += 1) {
+      measurements.push(
+        await runRound(subjects, options.flows, (line) => say(`round ${round}/${options.rounds}  ${line}`)),
+      );
+    }
+  } finally {
+    await subjects.stop();
+  }
+  const figures = figuresOf(measurements);
+  const { flows, rounds } = options;
+  return {
+    flows,
+    rounds,
+    warmUp: warmedUp,
+    connections: CONNECTIONS,
+    node: process.version,
+    machine: describeMachine(),
+    profiled: profileFolder !== undefined,
+    figures,
+    aims: compareWithAims(figures),
+    comparisons: compareBuilds(measurements),
+    ...(against === undefined ? {} : { against: against.commit }),
+    measurements,
+  };
+}
+
+/** By work and subject, for the warm-up. */
+function costsOf(round: Round): Record<string, number> {
+  return Object.fromEntries(
+    WORKS.flatMap((work) =>
+      Object.entries(round[work]).map(([name, { cpuMicroseconds }]) => [`${work} ${name}`, cpuMicroseconds]),
+    ),
+  );
+}
+
+async function runRound({ servers, parties }: Subjects, count: number, say: (line: string) => void): Promise<Round> {
+  const ofWork = async (work: Work): Promise<BySubject<Measurement>> => {
+    const measured: Record<string, Measurement> = {};
+    for (const name of subjectsOf(servers)) {
+      const server = servers[name];
+      if (server === undefined) continue;
+      const one = await measure(server, parties, { work, count });
+      say(`${work.padEnd(8)} ${name.padEnd(13)} ${one.cpuMicroseconds.toFixed(0).padStart(6)} µs`);
+      measured[name] = one;
+    }
+    return measured as BySubject<Measurement>;
+  };
+  return { flow: await ofWork("flow"), refresh: await ofWork("refresh") };
+}

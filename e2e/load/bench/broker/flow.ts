@@ -1,0 +1,168 @@
+/**
+ * What one connection repeats: a whole flow, as the platform's backend and the user's browser would
+ * perform it, or one refresh. Every answer is checked, so that a server that does less than it
+ * should counts as broken, not as fast.
+ */
+import { hash, randomBytes } from "node:crypto";
+import type { Connection, Reply } from "../../connection.ts";
+import type { Parties } from "./subjects.ts";
+
+export interface Actor {
+  /**
+   * The four wire steps; the vendor's page is skipped.
+   * @throws Error at the first wrong answer
+   */
+  flow(connection: Connection): Promise<Tokens>;
+  /** Presents a refresh token for the first time, so that no answer is a replay. */
+  refresh(connection: Connection, granted: Tokens): Promise<Tokens>;
+  /** The legs of a flow one by one. */
+  push(connection: Connection): Promise<Pushed>;
+  leave(connection: Connection, pushed: Pushed): Promise<AtVendor>;
+  comeBack(connection: Connection, at: Pick<AtVendor, "state" | "cookie">): Promise<Reply>;
+  readCode(pushed: Pushed, reply: Reply): string;
+  redeem(connection: Connection, code: string, codeVerifier: string, secret?: string): Promise<Reply>;
+}
+
+export interface Tokens {
+  readonly accessToken: string;
+  /** The broker's name for what minted the tokens; the floor has none. */
+  readonly connection?: string;
+}
+
+export interface Pushed {
+  readonly requestUri: string;
+  readonly state: string;
+  readonly codeVerifier: string;
+}
+
+export interface AtVendor {
+  readonly state: string;
+  readonly cookie: string;
+}
+
+const REQUEST_URI = "urn:ietf:params:oauth:request_uri:";
+
+/** @param url the address of the subject */
+export function createActor(url: string, { clientId, clientSecret, redirectUri, vendor }: Parties): Actor {
+  const basic = (secret: string) => ({
+    authorization: `Basic ${Buffer.from(`${clientId}:${secret}`).toString("base64")}`,
+  });
+  const credentials = basic(clientSecret);
+
+  const actor: Actor = {
+    async push(connection) {
+      const state = random();
+      const codeVerifier = random();
+      const form = {
+        response_type: "code",
+        client_id: clientId,
+        vendor: vendor.id,
+        redirect_uri: redirectUri,
+        code_challenge: hash("sha256", codeVerifier, "base64url"),
+        code_challenge_method: "S256",
+        state,
+        scope: "read write",
+      };
+      const reply = expectStatus(201, await connection.post("/v1/par", form, credentials));
+      const { request_uri: requestUri, expires_in } = members(reply);
+      if (typeof requestUri !== "string" || !requestUri.startsWith(REQUEST_URI) || expires_in !== 300)
+        throw unexpected(reply);
+      return { requestUri, state, codeVerifier };
+    },
+    async leave(connection, { requestUri }) {
+      const query = new URLSearchParams({ client_id: clientId, request_uri: requestUri });
+      const reply = expectStatus(303, await connection.get(`/v1/authorize?${query.toString()}`));
+      const asked = redirectedTo(vendor.authorizationEndpoint, reply);
+      const state = asked.get("state") ?? "";
+      const isWhole =
+        asked.get("response_type") === "code" &&
+        asked.get("client_id") === vendor.clientId &&
+        asked.get("redirect_uri") === `${url}/v1/callback` &&
+        asked.get("scope") === "read write" &&
+        asked.get("code_challenge")?.length === 43 &&
+        asked.get("code_challenge_method") === "S256";
+      const [cookie = ""] = reply.header("set-cookie").split(";", 1);
+      if (!isWhole || state.length < 43 || !/^flow-[\w-]+=[\w-]{43}$/.test(cookie)) throw unexpected(reply);
+      return { state, cookie };
+    },
+    comeBack: async (connection, { state, cookie }) =>
+      connection.get(`/v1/callback?${new URLSearchParams({ code: random(), state }).toString()}`, { cookie }),
+    readCode({ state }, reply) {
+      const answered = redirectedTo(redirectUri, expectStatus(303, reply));
+      const code = answered.get("code");
+      if (code === null || answered.get("state") !== state || answered.get("iss") !== url) throw unexpected(reply);
+      return code;
+    },
+    redeem: async (connection, code, codeVerifier, secret) =>
+      connection.post(
+        "/v1/token",
+        { grant_type: "authorization_code", code, redirect_uri: redirectUri, code_verifier: codeVerifier },
+        secret === undefined ? credentials : basic(secret),
+      ),
+    async flow(connection) {
+      const pushed = await actor.push(connection);
+      const at = await actor.leave(connection, pushed);
+      const code = actor.readCode(pushed, await actor.comeBack(connection, at));
+      return readTokens(await actor.redeem(connection, code, pushed.codeVerifier));
+    },
+    async refresh(connection, granted) {
+      const what = granted.connection === undefined ? { vendor: vendor.id } : { connection: granted.connection };
+      const form = { grant_type: "refresh_token", refresh_token: `rt-${random()}`, ...what };
+      return readTokens(await connection.post("/v1/token", form, credentials));
+    },
+  };
+  return actor;
+}
+
+/** As the stub vendor answers. */
+export function readTokens(reply: Reply): Tokens {
+  const {
+    access_token: accessToken,
+    refresh_token,
+    token_type,
+    expires_in,
+    scope,
+    connection,
+  } = members(expectStatus(200, reply));
+  const isWhole =
+    typeof accessToken === "string" &&
+    accessToken.startsWith("at-") &&
+    typeof refresh_token === "string" &&
+    refresh_token.startsWith("rt-") &&
+    token_type === "Bearer" &&
+    isHour(expires_in) &&
+    scope === "read write";
+  if (!isWhole) throw unexpected(reply);
+  return typeof connection === "string" ? { accessToken, connection } : { accessToken };
+}
+
+/** The stub's hour, less the time since it answered. */
+function isHour(seconds: unknown): boolean {
+  return typeof seconds === "number" && seconds <= 3600 && seconds > 3590;
+}
+
+export function expectStatus(status: number, reply: Reply): Reply {
+  if (reply.status !== status) throw unexpected(reply);
+  return reply;
+}
+
+function redirectedTo(uri: string, reply: Reply): URLSearchParams {
+  const location = reply.header("location");
+  if (!location.startsWith(`${uri}?`)) throw unexpected(reply);
+  return new URLSearchParams(location.slice(uri.length + 1));
+}
+
+function members({ body }: Reply): Readonly<Record<string, unknown>> {
+  return JSON.parse(body) as Record<string, unknown>;
+}
+
+function unexpected({ status, body, header }: Reply): Error {
+  return new Error(
+    `An answer is not as it must be: ${status} ${header("location").slice(0, 200)} ${body.slice(0, 200)}`,
+  );
+}
+
+/** 43 characters. */
+function random(): string {
+  return randomBytes(32).toString("base64url");
+}

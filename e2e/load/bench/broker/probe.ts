@@ -1,0 +1,56 @@
+/**
+ * Checks before any measurement that the subject does its work: a floor that checks nothing would
+ * be cheap and prove nothing, and so would a broker with a missing check.
+ */
+import { hash, randomBytes } from "node:crypto";
+import { type Connection, openConnection } from "../../connection.ts";
+import { type Actor, createActor, expectStatus, readTokens } from "./flow.ts";
+import type { Parties } from "./subjects.ts";
+
+/** @throws Error naming what the subject let pass */
+export async function requireChecks(url: string, parties: Parties): Promise<void> {
+  const connection = openConnection(url);
+  try {
+    await probe(createActor(url, parties), connection);
+  } catch (cause) {
+    throw new Error(`${url} does not do what is measured`, { cause });
+  } finally {
+    await connection.close();
+  }
+}
+
+async function probe(actor: Actor, connection: Connection): Promise<void> {
+  const pushed = await actor.push(connection);
+  const at = await actor.leave(connection, pushed);
+  // Spent: another browser gets no second redirect.
+  await actor.leave(connection, pushed).then(
+    () => {
+      throw new Error("request_uri worked twice");
+    },
+    () => undefined,
+  );
+  const foreign = `${at.cookie.split("=", 1)[0]}=${other()}`;
+  expectStatus(400, await actor.comeBack(connection, { ...at, cookie: foreign }));
+  expectStatus(400, await actor.comeBack(connection, { ...at, state: altered(at.state) }));
+  const code = actor.readCode(pushed, await actor.comeBack(connection, at));
+  expectStatus(400, await actor.comeBack(connection, at));
+  expectStatus(401, await actor.redeem(connection, code, pushed.codeVerifier, other()));
+  const tokens = readTokens(await actor.redeem(connection, code, pushed.codeVerifier));
+  expectStatus(400, await actor.redeem(connection, code, pushed.codeVerifier));
+  await actor.refresh(connection, tokens);
+
+  const second = await actor.push(connection);
+  const secondCode = actor.readCode(second, await actor.comeBack(connection, await actor.leave(connection, second)));
+  expectStatus(400, await actor.redeem(connection, secondCode, hash("sha256", second.codeVerifier, "base64url")));
+}
+
+/** Well formed, but not the right one. */
+function other(): string {
+  return randomBytes(32).toString("base64url");
+}
+
+/** The same except for one character of the signature. */
+function altered(state: string): string {
+  const at = state.length - 10;
+  return `${state.slice(0, at)}${state[at] === "A" ? "B" : "A"}${state.slice(at + 1)}`;
+}

@@ -1,0 +1,114 @@
+/**
+ * The client of the `/mcp` bench: gets its users sessions as a platform does, and calls tools as a
+ * client of 2026-07-28 does, with every answer checked. The stock client would cost more than the
+ * server it drives.
+ */
+import { createHash, randomBytes } from "node:crypto";
+import { canaryCode } from "@oauth-broker/simulators";
+import type { Connection, Reply } from "../../connection.ts";
+
+export const CALLBACK = "https://platform.example/oauth/callback";
+
+export interface Session {
+  readonly user: string;
+  readonly accessToken: string;
+  readonly refreshToken: string;
+}
+
+/** The user has consented at the vendor; the platform posts the vendor's code. */
+export async function connect(connection: Connection, user: string): Promise<Session> {
+  // Only the vendor would check the verifier, and this vendor does not.
+  const codeVerifier = randomBytes(32).toString("base64url");
+  return tokens(user, connection, {
+    grant_type: "authorization_code",
+    code: canaryCode(user),
+    code_verifier: codeVerifier,
+    redirect_uri: CALLBACK,
+  });
+}
+
+/** Pre-registered mode: the platform itself holds the vendor's token, which is the bearer token. */
+export async function connectAtVendor(vendorUrl: string, user: string): Promise<Session> {
+  const body = new URLSearchParams({ grant_type: "authorization_code", code: canaryCode(user) });
+  const answer = await fetch(`${vendorUrl}/token`, { method: "POST", body });
+  const { access_token: accessToken } = (await answer.json()) as { readonly access_token: string };
+  return { user, accessToken, refreshToken: "" };
+}
+
+/** @throws Error when the old access token comes back */
+export async function refresh(connection: Connection, session: Session): Promise<Session> {
+  const { user, refreshToken } = session;
+  const next = await tokens(user, connection, { grant_type: "refresh_token", refresh_token: refreshToken });
+  if (next.accessToken === session.accessToken) throw new Error("a refresh answered the token of before");
+  return next;
+}
+
+async function tokens(user: string, connection: Connection, form: Record<string, string>): Promise<Session> {
+  const reply = await connection.post("/token", { client_id: "platform", ...form }, {});
+  const body = JSON.parse(reply.body) as { readonly access_token?: string; readonly refresh_token?: string };
+  const { access_token: accessToken, refresh_token: refreshToken } = body;
+  if (reply.status !== 200 || accessToken === undefined || refreshToken === undefined)
+    throw unexpected("/token", reply);
+  return { user, accessToken, refreshToken };
+}
+
+const META = {
+  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+  "io.modelcontextprotocol/clientInfo": { name: "bench", version: "1" },
+  "io.modelcontextprotocol/clientCapabilities": {},
+};
+const HEADERS = { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call" };
+const ACCEPT = "application/json, text/event-stream";
+
+let calls = 0;
+
+/**
+ * @returns the text of a tool's answer
+ * @throws Error for anything but a result, and for the answer to another request
+ */
+export async function callTool(connection: Connection, accessToken: string, tool: string): Promise<string> {
+  const id = (calls += 1);
+  const reply = await sendCall(connection, accessToken, tool, id);
+  if (reply.status !== 200) throw unexpected(tool, reply);
+  const answer = JSON.parse(reply.body) as {
+    readonly id: number;
+    readonly result?: { readonly isError?: boolean; readonly content: readonly { readonly text: string }[] };
+  };
+  if (answer.id !== id || answer.result === undefined || answer.result.isError === true) throw unexpected(tool, reply);
+  return answer.result.content[0]?.text ?? "";
+}
+
+/**
+ * A connection that was idle may be closed by the server just then: such a call is made once more.
+ *
+ * @returns how a call was answered; a result inside of which the tool failed throws
+ */
+export async function tryTool(
+  connection: Connection,
+  accessToken: string,
+  tool: string,
+): Promise<{ readonly status: number; readonly retryAfterSeconds: number | undefined }> {
+  const send = (): Promise<Reply> => sendCall(connection, accessToken, tool, (calls += 1));
+  const reply = await send().catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== "ECONNRESET" && error.code !== "UND_ERR_SOCKET") throw error;
+    return send();
+  });
+  if (reply.status === 200 && reply.body.includes('"isError":true')) throw unexpected(tool, reply);
+  const retryAfter = reply.header("retry-after");
+  return { status: reply.status, retryAfterSeconds: retryAfter === "" ? undefined : Number(retryAfter) };
+}
+
+async function sendCall(connection: Connection, accessToken: string, tool: string, id: number): Promise<Reply> {
+  const request = { jsonrpc: "2.0", id, method: "tools/call", params: { name: tool, arguments: {}, _meta: META } };
+  const headers = { ...HEADERS, "mcp-name": tool, accept: ACCEPT, authorization: `Bearer ${accessToken}` };
+  return connection.postJson("/mcp", JSON.stringify(request), headers);
+}
+
+function unexpected(what: string, { status, body }: Reply): Error {
+  return new Error(`${what} answered ${status}: ${body.slice(0, 500)}`);
+}
+
+/** Words for a user's identity, the same for the same number. */
+export function userName(number: number): string {
+  return `u${number}-${createHash("sha256").update(String(number)).digest("hex").slice(0, 8)}`;
+}

@@ -1,0 +1,151 @@
+/**
+ * What a drill is done to: brokers and MCP servers of one build or another behind balancers, on one
+ * table and one KMS key, or a broker on a SQLite file.
+ */
+import { randomBytes } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { canaryEnvironment, type CanaryVendor, startCanaryVendor } from "@oauth-broker/simulators";
+import { type AwsHarness, startAws } from "../../support/aws/aws.ts";
+import { runBrokerCommand, temporaryFolder } from "../../support/broker/process.ts";
+import { tableEnvironment } from "../../support/aws/mcp.ts";
+import { PLATFORM_CALLBACK } from "../../support/mcp/process.ts";
+import { BROKER_BUNDLE, MCP_BUNDLE } from "../../support/paths.ts";
+import { startService } from "../../support/service-process.ts";
+import { type Balancer, startBalancer } from "./balancer.ts";
+import { type Fleet, startFleet } from "./fleet.ts";
+import type { BrokerTarget, McpTarget } from "./load.ts";
+
+/** Paths of the built files of one commit. */
+export interface Bundles {
+  readonly broker: string;
+  readonly mcp: string;
+}
+
+export const THIS_BUILD: Bundles = { broker: BROKER_BUNDLE, mcp: MCP_BUNDLE };
+
+/** Vendor tokens last this long, so that every drill meets refreshes. */
+const LIFETIME_SECONDS = 20;
+/** TLS ends at the balancer. */
+const DEPLOYMENT_URL = "https://mcp.example";
+
+export interface Deployment {
+  readonly broker: BrokerTarget;
+  readonly mcp: McpTarget;
+  readonly aws: AwsHarness;
+  readonly vendor: CanaryVendor;
+  readonly brokers: Fleet;
+  readonly servers: Fleet;
+  /** An operator's command beside the brokers. @throws Error unless it ends with 0 */
+  command(...args: readonly string[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** @param processes how many of each service */
+export async function startDeployment(
+  bundles: Bundles,
+  processes: { readonly brokers: number; readonly servers: number },
+): Promise<Deployment> {
+  const aws = await startAws();
+  const vendor = await startCanaryVendor({ lifetimeSeconds: LIFETIME_SECONDS });
+  const [brokerBalancer, mcpBalancer] = await Promise.all([startBalancer(), startBalancer()]);
+  const folder = temporaryFolder();
+  const store = await aws.newStore();
+  const broker = { url: brokerBalancer.url, clientSecret: randomBytes(32).toString("base64url") };
+  writeFileSync(join(folder, "broker.yaml"), brokerYaml(broker, vendor, { store, keys: aws.keys }));
+  const brokers = await startFleet(
+    { balancer: brokerBalancer, processes: processes.brokers, bundle: bundles.broker },
+    async (file, port) =>
+      startService({ name: "broker", file, folder, env: { ...aws.env, HOST: "127.0.0.1", PORT: String(port) } }),
+  );
+  const mcpEnvironment = {
+    OAUTH_MODE: "hosted",
+    DEPLOYMENT_URL,
+    PLATFORM_OAUTH_CALLBACK_URL: PLATFORM_CALLBACK,
+    ...canaryEnvironment(vendor.url),
+    ...tableEnvironment(aws),
+  };
+  const servers = await startFleet(
+    { balancer: mcpBalancer, processes: processes.servers, bundle: bundles.mcp },
+    async (file, port) => startService({ name: "MCP server", file, env: { ...mcpEnvironment, PORT: String(port) } }),
+  );
+  return {
+    broker,
+    mcp: { port: new URL(mcpBalancer.url).port, url: DEPLOYMENT_URL },
+    aws,
+    vendor,
+    brokers,
+    servers,
+    command: async (...args) => {
+      const { code, stderr } = await runBrokerCommand(args, folder, { env: aws.env });
+      if (code !== 0) throw new Error(`broker ${args.join(" ")} ended with ${code}:\n${stderr}`);
+    },
+    close: async () => {
+      await Promise.all([brokers.stop(), servers.stop()]);
+      await Promise.all([brokerBalancer.close(), mcpBalancer.close()]);
+      await vendor.close();
+      await aws.close();
+    },
+  };
+}
+
+export interface SqliteDeployment {
+  readonly broker: BrokerTarget;
+  /** The store's file. */
+  readonly file: string;
+  stop(): Promise<void>;
+  start(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** One broker on a SQLite file; the balancer answers for it while it is down, by cutting connections. */
+export async function startSqliteDeployment(): Promise<SqliteDeployment> {
+  const vendor = await startCanaryVendor();
+  const balancer: Balancer = await startBalancer();
+  const folder = temporaryFolder();
+  const broker = { url: balancer.url, clientSecret: randomBytes(32).toString("base64url") };
+  const places = { store: "sqlite:./broker.sqlite", keys: "store" };
+  writeFileSync(join(folder, "broker.yaml"), brokerYaml(broker, vendor, places));
+  const start = async (): Promise<Fleet> =>
+    startFleet({ balancer, processes: 1, bundle: THIS_BUILD.broker }, async (file, port) =>
+      startService({ name: "broker", file, folder, env: { HOST: "127.0.0.1", PORT: String(port) } }),
+    );
+  let fleet = await start();
+  return {
+    broker,
+    file: join(folder, "broker.sqlite"),
+    stop: async () => fleet.stop(),
+    start: async () => {
+      fleet = await start();
+    },
+    close: async () => {
+      await fleet.stop();
+      await balancer.close();
+      await vendor.close();
+    },
+  };
+}
+
+function brokerYaml(
+  { url, clientSecret }: BrokerTarget,
+  vendor: CanaryVendor,
+  { store, keys }: { readonly store: string; readonly keys: string },
+): string {
+  return `base_url: ${url}
+store: "${store}"
+keys: "${keys}"
+egress: { allow_loopback: true }
+limits: { par_per_minute: 0, vendor_calls_per_minute: 0 }
+clients:
+  - client_id: platform
+    client_secret: ${clientSecret}
+    redirect_uris: [https://platform.example/oauth/vendor-callback]
+vendors:
+  canary:
+    name: Canary
+    authorization_endpoint: ${vendor.url}/authorize
+    token_endpoint: ${vendor.url}/token
+    rotates_refresh_tokens: true
+    credentials: { client_id: broker, client_secret: secret-at-the-vendor }
+`;
+}

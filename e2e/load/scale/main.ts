@@ -1,0 +1,84 @@
+/**
+ * `npm run scale`: how cost grows. Prints, for each part, its sections and its lines of
+ * docs/capacity.md on stdout, and progress on stderr. Exits with 0 whether or not the aims are met,
+ * because a busy machine is not a defect; with 1 when the run itself failed.
+ */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { buildBroker } from "../../support/setup/built-services.ts";
+import { readProgram } from "../../support/program.ts";
+import { describeMachine } from "../machine.ts";
+import { wholeNumber } from "../bench/options.ts";
+import { PARTS, type Part, partNamed } from "./parts.ts";
+import { type Found, sectionText } from "./section.ts";
+import { FULL, type Size, sizeOf, SMALL } from "./size.ts";
+
+const HELP = `Usage: npm run scale -- [PART …] [OPTIONS]
+
+How cost grows with records, processes, clients and vendors, connections, and users whose tokens end together.
+Everything runs on loopback, against a vendor and engines of this repository.
+
+${Object.entries(PARTS)
+  .map(([name, { about }]) => `  ${name.padEnd(16)}${about}`)
+  .join("\n")}
+
+  --flows N    flows per subject and round (default ${FULL.flows}; 0.3 of it on the DynamoDB engine)
+  --rounds N   rounds (default ${FULL.rounds})
+  --warm-up N  flows per process beforehand, at most (default ${FULL.warmUp}; 0.4 of it on the DynamoDB engine)
+  --small      small numbers: shows that it works, and says nothing about cost
+  --json PATH  where what it found goes as JSON (default e2e/load/scale/results/latest.json)
+  -h, --help   this text
+  -v, --version
+               the version
+
+DYNAMODB_LOCAL_ENDPOINT names a DynamoDB Local to use instead of dynalite. The machine should have nothing else to do.`;
+
+const OPTIONS = {
+  flows: { type: "string", default: String(FULL.flows) },
+  rounds: { type: "string", default: String(FULL.rounds) },
+  "warm-up": { type: "string", default: String(FULL.warmUp) },
+  small: { type: "boolean", default: false },
+  json: { type: "string", default: join(import.meta.dirname, "results", "latest.json") },
+} as const;
+
+const say = (line: string): void => void process.stderr.write(`${line}\n`);
+
+async function run(parts: readonly Part[], size: Size, jsonPath: string): Promise<void> {
+  say("building the broker where it is older than its sources");
+  buildBroker();
+  process.stdout.write(
+    `Node.js ${process.version}, ${describeMachine()}${size === SMALL ? ", --small: no figures" : ""}\n`,
+  );
+  const all: Record<string, Found> = {};
+  for (const part of parts) {
+    const startedAt = performance.now();
+    const found = await PARTS[part].measure(size, (line) => say(`${part}  ${line}`));
+    all[part] = found;
+    const seconds = ((performance.now() - startedAt) / 1000).toFixed(0);
+    process.stdout.write(
+      `\n${found.sections.map(sectionText).join("\n\n")}\n  (npm run scale -- ${part}: ${seconds} s)\n`,
+    );
+    process.stdout.write(`\nIts lines of docs/capacity.md:\n\n${found.page.join("\n")}\n`);
+  }
+  mkdirSync(dirname(jsonPath), { recursive: true });
+  writeFileSync(
+    jsonPath,
+    `${JSON.stringify({ node: process.version, machine: describeMachine(), parts: all }, null, 2)}\n`,
+  );
+}
+
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
+try {
+  const chosen = readProgram(OPTIONS, { program: "npm run scale --", help: HELP, words: true }, ({ values, words }) => {
+    const parts = words.length === 0 ? (Object.keys(PARTS) as Part[]) : words.map(partNamed);
+    const flows = wholeNumber("--flows", values.flows, 1);
+    const rounds = wholeNumber("--rounds", values.rounds, 1);
+    const warmUp = wholeNumber("--warm-up", values["warm-up"], 0);
+    const size = values.small ? SMALL : sizeOf({ flows, rounds, warmUp });
+    return { parts, size, jsonPath: resolve(values.json) };
+  });
+  if (chosen !== undefined) await run(chosen.parts, chosen.size, chosen.jsonPath);
+} catch (error) {
+  say(error instanceof Error ? (error.stack ?? error.message) : String(error));
+  process.exitCode = 1;
+}

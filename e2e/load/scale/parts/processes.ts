@@ -1,0 +1,127 @@
+/**
+ * What a flow costs when several processes share one store: one SQLite file, and one table of a
+ * DynamoDB-compatible engine. The sum of their processor time is the result. The control is as many
+ * processes with a store each: what they cost more than one is the machine's, as they share its
+ * caches and each has less to do at once; what sharing costs is the ratio to the control.
+ */
+import { join } from "node:path";
+import type { Spread } from "../../spread.ts";
+import { type Brokers, startBrokers } from "../fixture/brokers.ts";
+import { type Compared, compareSubjects, microseconds, type Subject } from "../compare.ts";
+import { atMost, type Found, pageLines, type Row, times } from "../section.ts";
+import type { Size } from "../size.ts";
+import { linesToBuy } from "../to-buy.ts";
+import { awsEnvironment, onStage, type Stage, startEngines, startStubVendor } from "../fixture/stage.ts";
+
+const LIMIT = 1.15;
+
+export async function measureProcesses(size: Size, say: (line: string) => void): Promise<Found> {
+  const onSqlite = await onStage(async (stage) => {
+    const vendorUrl = await startStubVendor(stage);
+    let files = 0;
+    const start: Start = async (processes, stores) => {
+      const folder = stage.folder(`sqlite-${(files += 1)}`);
+      const urls = Array.from({ length: stores }, (_, number) => `sqlite:${join(folder, `${number}.sqlite`)}`);
+      return startBrokers({ folder, store: oneOrEach(urls), vendorUrl, processes });
+    };
+    return measureCounts("SQLite file", { start, stage, processes: size.processes, size }, say);
+  });
+  const onDynamoDb = await onStage(async (stage) => {
+    const vendorUrl = await startStubVendor(stage);
+    const worker = startEngines(stage);
+    let tables = 0;
+    const start: Start = async (processes, stores) => {
+      const { keyArn, kmsEndpoint } = await worker.call("open");
+      const urls: string[] = [];
+      for (let number = 0; number < stores; number += 1) {
+        const { table, region, endpoint } = await worker.call("open");
+        urls.push(`dynamodb:${table}?region=${region}&endpoint=${endpoint}`);
+      }
+      return startBrokers({
+        folder: stage.folder(`dynamodb-${(tables += 1)}`),
+        store: oneOrEach(urls),
+        keys: `kms:${keyArn}`,
+        vendorUrl,
+        processes,
+        env: awsEnvironment({ kmsEndpoint }),
+      });
+    };
+    return measureCounts("table", { start, stage, processes: size.processes, size: size.onEngine }, say);
+  });
+  return {
+    sections: [onSqlite, onDynamoDb].flatMap(({ sections }) => sections),
+    page: [
+      ...pageLines("processes", [...onSqlite.growth, ...onDynamoDb.growth]),
+      "",
+      ...linesToBuy(onSqlite.flowMs, onDynamoDb.flowMs),
+    ],
+  };
+}
+
+/** @param stores one, or as many as processes */
+type Start = (processes: number, stores: number) => Promise<Brokers>;
+
+function oneOrEach(stores: readonly string[]): string | readonly string[] {
+  return stores.length === 1 ? stores[0]! : stores;
+}
+
+interface Counted extends Pick<Found, "sections"> {
+  /** Cells of the table of the page. */
+  readonly growth: readonly (readonly string[])[];
+  /** Processor time per flow of one process. */
+  readonly flowMs: number;
+}
+
+interface Counts {
+  readonly processes: number;
+  readonly start: Start;
+  readonly stage: Stage;
+  readonly size: Pick<Size, "flows" | "rounds" | "warmUp" | "atOnce">;
+}
+
+/** @param store a file or a table, as a word */
+async function measureCounts(
+  store: string,
+  { processes, start, stage, size }: Counts,
+  say: (line: string) => void,
+): Promise<Counted> {
+  const one = "1 process";
+  const apart = `${processes} processes, a ${store} each`;
+  const shared = `${processes} processes, one ${store}`;
+  const subject = async (name: string, count: number, stores: number): Promise<Subject> => {
+    const { measure } = stage.add(await start(count, stores));
+    return { name, processes: count, measure: (flows) => measure(flows, count * size.atOnce) };
+  };
+  const subjects = [
+    await subject(one, 1, 1),
+    await subject(apart, processes, processes),
+    { ...(await subject(shared, processes, 1)), control: apart },
+  ];
+  const compared = await compareSubjects(subjects, size, (line) => say(`${store}  ${line}`));
+  const [alone, each, all] = compared;
+  const growth = (what: string, from: string, to: string, ratio: Spread | undefined, aim: string): string[] => [
+    what,
+    from,
+    to,
+    ratio === undefined ? "" : times(ratio),
+    aim,
+  ];
+  return {
+    sections: [{ title: `Processes on one ${store}: CPU per flow, of all of them`, rows: compared.flatMap(rowsOf) }],
+    growth: [
+      growth(`processes with a ${store} each`, "1", `${processes}`, each?.ratio, ""),
+      growth(`processes on one ${store}`, "1", `${processes}`, all?.ratio, ""),
+      growth(`what sharing the ${store} costs`, "one each", "one for all", all?.toControl, `${LIMIT} ×`),
+    ],
+    flowMs: (alone?.cpu.median ?? Number.NaN) / 1000,
+  };
+}
+
+function rowsOf({ name, cpu, ratio, toControl }: Compared, index: number): Row[] {
+  const row = { what: name, figure: microseconds(cpu), ...(index > 0 && { ratio }) };
+  if (toControl === undefined) return [row];
+  return [
+    row,
+    { what: "what sharing costs: to a store each", figure: "", ratio: toControl, aim: atMost(LIMIT, toControl) },
+  ];
+}

@@ -1,0 +1,197 @@
+/**
+ * What DynamoDB and KMS charge: counted while flows, refreshes and calls of /mcp run on a table, in
+ * the units that the engine reports for each request. Counted on a small and on a larger table,
+ * because a request that scanned would be charged for its size.
+ */
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { canaryEnvironment, startCanaryVendor } from "@oauth-broker/simulators";
+import { dynamodbRecordStore } from "@oauth-broker/token-store/dynamodb";
+import { openConnection } from "../../connection.ts";
+import { CALLBACK, callTool, connect, refresh, type Session, userName } from "../../bench/mcp/client.ts";
+import { startServer } from "../../server-process.ts";
+import type { Engines } from "../../bench/store/engines.ts";
+import { freePort } from "../../../support/free-port.ts";
+import { startBrokers } from "../fixture/brokers.ts";
+import { type Charged, startCountingProxy } from "../fixture/counting-proxy.ts";
+import { fill } from "../fixture/fill.ts";
+import { type Found, pageLine, type Row } from "../section.ts";
+import type { Size } from "../size.ts";
+import { awsEnvironment, onStage, type Stage, startEngines, startStubVendor } from "../fixture/stage.ts";
+
+const MCP_SERVER = join(import.meta.dirname, "..", "..", "bench", "mcp", "server.ts");
+/** The lifetime of the first tokens: half of it passes, and they are due. */
+const LIFETIME_SECONDS = 4;
+const DEADLINE_MS = 30_000;
+
+export async function measureUnits(size: Size, say: (line: string) => void): Promise<Found> {
+  const [few = 0, many = 0] = size.records;
+  return onStage(async (stage) => {
+    const worker = startEngines(stage);
+    const vendorUrl = await startStubVendor(stage);
+    const kmsCalls = (): Promise<number> => worker.call("kmsCalls");
+    const tables: Cost[][] = [];
+    for (const records of [few, Math.min(many, MOST_ON_ENGINE)]) {
+      say(`the broker on a table with ${records} records`);
+      const engines = await worker.call("open");
+      tables.push(await ofBroker({ engines, records, kmsCalls, count: size.charged }, vendorUrl, stage));
+    }
+    say("a hosted server");
+    const engines = await worker.call("open");
+    const server = await ofServer({ engines, records: 0, kmsCalls, count: size.charged }, stage);
+    const rows = [...tables.flat(), ...server].map(rowOf);
+    // Once for both tables: what is charged is the same.
+    const page = [...(tables.at(-1) ?? []), ...server].map(({ what, requests, writes, reads }) =>
+      pageLine([what, requests.join(", "), [units(writes, "W"), units(reads, "R")].filter(Boolean).join(", ")]),
+    );
+    const title = `Charged for each, as the engine counts it; KMS: calls for all ${size.charged}`;
+    return { sections: [{ title, rows }], page };
+  });
+}
+
+const MOST_ON_ENGINE = 10_000;
+
+/** The cost of one operation. */
+interface Cost {
+  readonly what: string;
+  /** In the table; absent if they do not matter. */
+  readonly records?: number;
+  readonly requests: readonly string[];
+  readonly writes: string;
+  readonly reads: string;
+  /** The calls of all repetitions. */
+  readonly kmsCalls: number;
+}
+
+function rowOf({ what, records, requests, writes, reads, kmsCalls }: Cost): Row {
+  const where = records === undefined ? "" : `, ${records} records in the table`;
+  return { what: `${what}${where}: ${requests.join(", ")}; KMS ${kmsCalls}`, figure: `${writes} W ${reads} R` };
+}
+
+function units(count: string, name: string): string {
+  return count === "0" ? "" : `${count} ${name}`;
+}
+
+interface OnTable {
+  readonly engines: Engines;
+  readonly records: number;
+  readonly kmsCalls: () => Promise<number>;
+  /** How often each operation is made. */
+  readonly count: number;
+}
+
+async function ofBroker(
+  { engines, records, kmsCalls, count }: OnTable,
+  vendorUrl: string,
+  stage: Stage,
+): Promise<Cost[]> {
+  const { table, region, endpoint, keyArn, kmsEndpoint } = engines;
+  const now = (): number => Math.floor(Date.now() / 1000);
+  const store = dynamodbRecordStore({ table, region, endpoint, deadlineMs: DEADLINE_MS, now });
+  // For the SDK in this process, which signs with them.
+  Object.assign(process.env, awsEnvironment(engines));
+  await fill(store, records, now());
+  await store.close();
+  const proxy = stage.addBehind(await startCountingProxy(endpoint));
+  const brokers = stage.add(
+    await startBrokers({
+      folder: stage.folder(`broker-${records}`),
+      store: `dynamodb:${table}?region=${region}&endpoint=${proxy.endpoint}`,
+      keys: `kms:${keyArn}`,
+      vendorUrl,
+      env: awsEnvironment({ kmsEndpoint }),
+    }),
+  );
+  const connection = brokers.open();
+  const charge = createCharge(count, proxy.charged, kmsCalls);
+  let granted = await brokers.actor.flow(connection);
+  const rows = [
+    await charge("flow", async () => {
+      granted = await brokers.actor.flow(connection);
+    }),
+    await charge("refresh at the broker", async () => void (await brokers.actor.refresh(connection, granted))),
+  ];
+  await connection.close();
+  return rows.map((row) => ({ ...row, records }));
+}
+
+async function ofServer({ engines, kmsCalls, count }: OnTable, stage: Stage): Promise<Cost[]> {
+  const { table, region, endpoint, keyArn, kmsEndpoint } = engines;
+  const vendor = await startCanaryVendor({ firstLifetimeSeconds: LIFETIME_SECONDS });
+  stage.addBehind({ stop: vendor.close });
+  const proxy = stage.addBehind(await startCountingProxy(endpoint));
+  const port = String(await freePort());
+  const server = stage.add(
+    await startServer({
+      name: "server",
+      args: [MCP_SERVER],
+      folder: stage.folder("server"),
+      env: {
+        ...canaryEnvironment(vendor.url),
+        ...awsEnvironment({ kmsEndpoint }),
+        PORT: port,
+        DEPLOYMENT_URL: `http://127.0.0.1:${port}`,
+        OAUTH_MODE: "hosted",
+        PLATFORM_OAUTH_CALLBACK_URL: CALLBACK,
+        DB_TABLE_NAME: table,
+        DB_TABLE_REGION: region,
+        TOKEN_ENCRYPTION_KMS_KEY_ID: keyArn,
+        TOKEN_ENCRYPTION_MODE: "encrypted",
+        AWS_ENDPOINT_URL_DYNAMODB: proxy.endpoint,
+      },
+    }),
+  );
+  const connection = openConnection(server.url);
+  const charge = createCharge(count, proxy.charged, kmsCalls);
+  const sessions: Session[] = [await connect(connection, userName(0))];
+  const each = (work: (session: Session, at: number) => Promise<void>) => {
+    let at = -1;
+    return async (): Promise<void> => {
+      at += 1;
+      await work(sessions[at]!, at);
+    };
+  };
+  const rows = [
+    await charge("a user signs in at a hosted server", async () => {
+      sessions.push(await connect(connection, userName(sessions.length)));
+    }),
+  ];
+  await sleep(LIFETIME_SECONDS * 1000);
+  const callAs = each(async ({ accessToken }) => void (await callTool(connection, accessToken, "token")));
+  rows.push(
+    await charge("call of `/mcp` that refreshes the vendor's token", callAs),
+    await charge(
+      "call of `/mcp`",
+      each(async (session) => void (await callTool(connection, session.accessToken, "token"))),
+    ),
+    await charge(
+      "refresh at a hosted server's `/token`",
+      each(async (session, at) => {
+        sessions[at] = await refresh(connection, session);
+      }),
+    ),
+  );
+  await connection.close();
+  return rows;
+}
+
+/** @returns runs some work so many times, and says what each was charged */
+function createCharge(count: number, charged: () => Charged, kmsCalls: () => Promise<number>) {
+  return async (what: string, work: () => Promise<void>): Promise<Cost> => {
+    const [before, kmsBefore] = [charged(), await kmsCalls()];
+    for (let number = 0; number < count; number += 1) await work();
+    const [after, kmsAfter] = [charged(), await kmsCalls()];
+    const each = (from: number, to: number): string => String(Math.round(((to - from) / count) * 10) / 10);
+    const requests = Object.entries(after.requests).flatMap(([name, all]) => {
+      const more = each(before.requests[name] ?? 0, all);
+      return more === "0" ? [] : [`${more} ${name}`];
+    });
+    return {
+      what,
+      requests,
+      writes: each(before.writes, after.writes),
+      reads: each(before.reads, after.reads),
+      kmsCalls: kmsAfter - kmsBefore,
+    };
+  };
+}

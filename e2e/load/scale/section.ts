@@ -1,0 +1,66 @@
+/** What a part of a run found out, how it is printed, and its lines of docs/capacity.md. */
+import type { Spread } from "../spread.ts";
+import { withQuartiles } from "../spread.ts";
+
+/** One line of the table. */
+export interface Row {
+  readonly what: string;
+  /** With its unit. */
+  readonly figure: string;
+  /** To the first row of the section. */
+  readonly ratio?: Spread;
+  readonly aim?: { readonly text: string; readonly met: boolean };
+}
+
+export interface Section {
+  readonly title: string;
+  readonly rows: readonly Row[];
+}
+
+export interface Found {
+  readonly sections: readonly Section[];
+  /** As docs/capacity.md has them between its `figures` comments. */
+  readonly page: readonly string[];
+}
+
+/** @returns a row's aim that its median ratio is at most this */
+export function atMost(limit: number, ratio: Spread): NonNullable<Row["aim"]> {
+  return { text: `at most ${limit}`, met: ratio.median <= limit };
+}
+
+const [WHAT, FIGURE, RATIO] = [46, 18, 24];
+
+export function sectionText({ title, rows }: Section): string {
+  const lines = rows.map(({ what, figure, ratio, aim }) => {
+    const times = ratio === undefined ? "" : `${withQuartiles(ratio)} ×`;
+    const outcome = aim === undefined ? "" : `  ${aim.met ? "met" : "NOT MET"}: ${aim.text}`;
+    return `  ${what.padEnd(WHAT)}${figure.padStart(FIGURE)}${times.padStart(RATIO)}${outcome}`.trimEnd();
+  });
+  return [title, ...lines].join("\n");
+}
+
+/** @returns a line of a table; a cell without text is empty */
+export function pageLine(cells: readonly string[]): string {
+  return `${cells.map((cell) => (cell === "" ? "| " : `| ${cell} `)).join("")}|`;
+}
+
+/** @returns lines of one table of the page; the last cell of each names the command */
+export function pageLines(part: string, lines: readonly (readonly string[])[]): string[] {
+  return lines.map((cells, at) => pageLine([...cells, at === 0 ? `\`npm run scale -- ${part}\`` : "the same"]));
+}
+
+/** `1.04 ×`: the median. */
+export function times({ median }: Spread): string {
+  return `${median.toFixed(2)} ×`;
+}
+
+/** `1,000` */
+export function grouped(count: number): string {
+  return count.toLocaleString("en-US");
+}
+
+/** `241 to 248`, or `0` where all are the same. */
+export function range(values: readonly number[]): string {
+  const [least, most] = [Math.min(...values), Math.max(...values)].map((value) => grouped(Math.round(value)));
+  return least === most ? `${least}` : `${least} to ${most}`;
+}
