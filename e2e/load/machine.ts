@@ -1,6 +1,107 @@
-/** Describes the machine of the measurements. */
+/**
+ * What a run reads from the operating system: the processor time that another process has used so
+ * far, its memory, and which machine it is. Time: all threads, user and kernel. Independent of what
+ * the process reports, and of wall time, which other work on the machine would distort.
+ */
+import { spawnSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { availableParallelism, cpus } from "node:os";
+import { setTimeout as sleep } from "node:timers/promises";
 
 export function describeMachine(): string {
   return `${process.platform} ${process.arch}, ${availableParallelism()} × ${cpus()[0]?.model.trim() ?? "unknown"}`;
+}
+
+export interface Measurement {
+  /** CPU time of the measured processes, per operation. */
+  readonly cpuMicroseconds: number;
+  /** The share of the time that they were on a processor. Near 1: the driver kept them busy. */
+  readonly busy: number;
+}
+
+export interface MeasurementByProcess extends Measurement {
+  /** What each process used of `cpuMicroseconds`. */
+  readonly byProcess: readonly number[];
+}
+
+/**
+ * Long enough for a buffered log to be written, so that its cost falls into the right measurement.
+ */
+const SETTLE_MS = 150;
+
+/**
+ * @param pids of the processes whose processor time is added up
+ * @param run makes this many operations
+ */
+export async function measureCpu(
+  pids: readonly number[],
+  count: number,
+  run: () => Promise<void>,
+): Promise<MeasurementByProcess & { readonly perSecond: number }> {
+  const usedByEach = (): readonly number[] => pids.map(cpuMicroseconds);
+  await sleep(SETTLE_MS);
+  const atStart = usedByEach();
+  const startedAt = performance.now();
+  await run();
+  const wallMicroseconds = (performance.now() - startedAt) * 1000;
+  const atEnd = usedByEach();
+  await sleep(SETTLE_MS);
+  const sum = (ofEach: readonly number[]): number => ofEach.reduce((all, one) => all + one, 0);
+  const byProcess = usedByEach().map((used, at) => (used - (atStart[at] ?? 0)) / count);
+  return {
+    cpuMicroseconds: sum(byProcess),
+    busy: (sum(atEnd) - sum(atStart)) / wallMicroseconds,
+    byProcess,
+    perSecond: (count / wallMicroseconds) * 1_000_000,
+  };
+}
+
+/** @returns the resident memory of another process, in bytes */
+export function residentBytes(pid: number): number {
+  const kilobytes =
+    process.platform === "linux"
+      ? /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "latin1"))?.[1]
+      : spawnSync("ps", ["-o", "rss=", "-p", String(pid)], { encoding: "utf8" }).stdout;
+  const bytes = Number(kilobytes) * 1024;
+  if (!(bytes > 0)) throw new Error(`The memory of process ${pid} cannot be read`);
+  return bytes;
+}
+
+/** @throws Error when the system offers no such number, or the process has ended */
+export function cpuMicroseconds(pid: number): number {
+  if (process.platform === "linux") return existsSync(`/proc/${pid}/schedstat`) ? fromSchedstat(pid) : fromStat(pid);
+  if (process.platform === "darwin") return fromPs(pid);
+  throw new Error(
+    `The bench cannot read the processor time of another process on ${process.platform}: run it on Linux or macOS.`,
+  );
+}
+
+/**
+ * Nanoseconds on a processor, per thread. Threads that have ended are not included; Node keeps its
+ * own until the end.
+ */
+function fromSchedstat(pid: number): number {
+  const nanoseconds = readdirSync(`/proc/${pid}/task`).map((thread) =>
+    Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, "latin1").split(" ", 1)[0]),
+  );
+  return nanoseconds.reduce((sum, one) => sum + one, 0) / 1000;
+}
+
+/** Ticks of 10 ms: the unit of this file on every Linux that Node runs on. */
+const TICK_MICROSECONDS = 10_000;
+
+/** utime and stime are fields 14 and 15; the name before them may hold spaces and parentheses. */
+function fromStat(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return (Number(fields[11]) + Number(fields[12])) * TICK_MICROSECONDS;
+}
+
+/** `[[dd-]hh:]mm:ss.cc` */
+function fromPs(pid: number): number {
+  const { stdout } = spawnSync("ps", ["-o", "cputime=", "-p", String(pid)], { encoding: "utf8" });
+  const parts = stdout.trim().split(/[:-]/).map(Number);
+  const seconds = parts.reduce((sum, part, at) => sum * (parts.length - at === 3 && at > 0 ? 24 : 60) + part, 0);
+  if (!(seconds > 0)) throw new Error(`ps does not know process ${pid}`);
+  return seconds * 1_000_000;
 }

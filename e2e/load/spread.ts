@@ -1,5 +1,5 @@
 /**
- * How measurements of one thing spread. Ratios are printed with their quartiles: the extremes of a
+ * How measurements of one thing spread, and how figures are printed. Ratios are printed with their quartiles: the extremes of a
  * shared machine say more about its other work.
  */
 
@@ -28,4 +28,19 @@ export function spreadOf(values: readonly number[]): Spread {
 /** `1.52 (1.50 to 1.57)`: the median, and the quartiles. */
 export function withQuartiles({ lower, median, upper }: Spread): string {
   return `${median.toFixed(2)} (${lower.toFixed(2)} to ${upper.toFixed(2)})`;
+}
+
+/** Minimum, median and maximum as columns of this width. */
+export function columns({ min, median, max }: Spread, width: number, digits = 0): string {
+  return [min, median, max].map((value) => value.toFixed(digits).padStart(width)).join("");
+}
+
+/** `  97 %`: a share, as the last column. */
+export function percent(share: number): string {
+  return `${(share * 100).toFixed(0)} %`.padStart(8);
+}
+
+/** `aim not met  WHAT; aim: AIM` */
+export function aimLine(isMet: boolean, what: string, aim: string): string {
+  return `${isMet ? "aim met    " : "aim not met"}  ${what}; aim: ${aim}`;
 }

@@ -2,8 +2,7 @@
  * `npm run vendors:prove`. Exits with 1 when a vendor fails, when fewer than 95 % of the wrong facts
  * are noticed in all, or fewer than 80 % of one kind.
  */
-import { wholeNumber } from "../load/bench/options.ts";
-import { readProgram } from "../support/program.ts";
+import { readProgram, say, wholeNumber } from "../support/program.ts";
 import { proveVendors, sampleOf, vendorsThatAreOn } from "./prove.ts";
 import { isGoodEnough, report } from "./report.ts";
 
@@ -38,7 +37,6 @@ if (given !== undefined) {
   const on = vendorsThatAreOn();
   const { vendor: chosen = on, sample, seed } = given;
   const vendors = sample === undefined ? chosen : sampleOf(chosen, sample, seed);
-  const say = (line: string): void => void process.stderr.write(`${line}\n`);
   const explain = given.explain ? { explain: (line: string) => void process.stdout.write(`${line}\n`) } : {};
   const proof = await proveVendors({ vendors, mutations: !given["no-mutations"], say, ...explain });
   process.stdout.write(`${report(proof)}\n`);

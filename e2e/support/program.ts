@@ -39,3 +39,30 @@ export function readProgram<const T extends ParseArgsOptionsConfig, Parsed>(
     return undefined;
   }
 }
+
+/** Prints a line of progress. */
+export function say(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
+
+/** Runs what takes minutes: it ends at a signal, and an error is printed with its causes; the exit code is 1 then. */
+export async function runProgram(run: () => Promise<void>): Promise<void> {
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
+  try {
+    await run();
+  } catch (error) {
+    say(error instanceof Error ? withCauses(error) : String(error));
+    process.exitCode = 1;
+  }
+}
+
+function withCauses(error: Error): string {
+  return error.cause instanceof Error ? `${error.message}\n  ${withCauses(error.cause)}` : error.message;
+}
+
+/** @throws Error with a sentence for the user */
+export function wholeNumber(name: string, text: string, from = 1): number {
+  const value = /^\d{1,7}$/.test(text) ? Number(text) : -1;
+  if (value < from) throw new Error(`${name} takes a whole number from ${from}, not '${text}'`);
+  return value;
+}

@@ -10,7 +10,7 @@ import { type BenchResults, runBench } from "./broker/bench.ts";
 import { aimLines, comparisonLines, table } from "./broker/figures.ts";
 import { type CpuProfile, partsOf, partsTable } from "./broker/profile.ts";
 import { BROKER_BUNDLE } from "../../support/paths.ts";
-import { readProgram } from "../../support/program.ts";
+import { readProgram, runProgram, say } from "../../support/program.ts";
 import { buildAt } from "../against.ts";
 import { mcpTable, mcpAimLine } from "./mcp/figures.ts";
 import { mixedLine } from "./mcp/mixed.ts";
@@ -20,8 +20,6 @@ import { type CommandLine, commandLineOf, HELP, OPTIONS, RESULTS_FOLDER } from "
 import { registryTable, registryAimLine, runRegistryBench } from "./registry/bench.ts";
 import { runStoreBench, type StoreResults } from "./store/bench.ts";
 import { storeTable, storeAimLines } from "./store/figures.ts";
-
-const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
 async function run(commandLine: CommandLine): Promise<void> {
   const { parts, profile, jsonPath } = commandLine;
@@ -110,15 +108,5 @@ function describeMcp(results: McpResults): string {
   return texts.join("\n\n");
 }
 
-for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
-try {
-  const commandLine = readProgram(OPTIONS, { program: "npm run bench --", help: HELP }, commandLineOf);
-  if (commandLine !== undefined) await run(commandLine);
-} catch (error) {
-  say(error instanceof Error ? withCauses(error) : String(error));
-  process.exitCode = 1;
-}
-
-function withCauses(error: Error): string {
-  return error.cause instanceof Error ? `${error.message}\n  ${withCauses(error.cause)}` : error.message;
-}
+const commandLine = readProgram(OPTIONS, { program: "npm run bench --", help: HELP }, commandLineOf);
+if (commandLine !== undefined) await runProgram(() => run(commandLine));

@@ -1,6 +1,7 @@
 /** The command line of the bench. */
 import { join, resolve } from "node:path";
 import type { CommandLine as Read } from "@oauth-broker/oauth-core";
+import { wholeNumber } from "../../support/program.ts";
 
 export const HELP = `Usage: npm run bench -- [OPTIONS]
 
@@ -110,11 +111,4 @@ function part(name: string): Part {
   const found = PARTS.find((part) => part === name);
   if (found === undefined) throw new Error(`--only takes ${PARTS.join(", ")}, not '${name}'`);
   return found;
-}
-
-/** @throws Error with a sentence for the user */
-export function wholeNumber(name: string, text: string, from = 1): number {
-  const value = /^\d{1,7}$/.test(text) ? Number(text) : -1;
-  if (value < from) throw new Error(`${name} takes a whole number from ${from}, not '${text}'`);
-  return value;
 }

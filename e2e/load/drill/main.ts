@@ -4,7 +4,7 @@
  */
 import { buildAt } from "../against.ts";
 import { setup } from "../../support/setup/built-services.ts";
-import { readProgram } from "../../support/program.ts";
+import { readProgram, runProgram, say } from "../../support/program.ts";
 import { removeTemporaryFolders } from "../../support/service-process.ts";
 import { THIS_BUILD } from "./deployment.ts";
 import { FULL, runDrill, runRestoreDrill, SHORT } from "./drill.ts";
@@ -26,8 +26,6 @@ SQLite store. Prints what clients saw in each window, and what they were promise
 
 Takes some 5 minutes. Exits with 1 when a promise was broken.`;
 
-const say = (line: string): void => void process.stderr.write(`${line}\n`);
-
 async function run(before: string | undefined): Promise<readonly Tally[]> {
   say("building what is older than its sources");
   setup();
@@ -46,22 +44,18 @@ async function run(before: string | undefined): Promise<readonly Tally[]> {
   }
 }
 
-for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
-try {
-  const options = {
-    before: { type: "string", default: RELEASE_BEFORE },
-    short: { type: "boolean", default: false },
-  } as const;
-  const given = readProgram(options, { program: "npm run drill --", help: HELP }, ({ values }) => values);
-  if (given !== undefined) {
+const options = {
+  before: { type: "string", default: RELEASE_BEFORE },
+  short: { type: "boolean", default: false },
+} as const;
+const given = readProgram(options, { program: "npm run drill --", help: HELP }, ({ values }) => values);
+if (given !== undefined) {
+  await runProgram(async () => {
     const tallies = await run(given.short ? undefined : given.before);
     const broken = tallies.filter((one) => one.broken.length > 0);
     process.stdout.write(
       broken.length === 0 ? "\nEvery promise was kept.\n" : `\n${broken.length} promises were broken.\n`,
     );
     process.exitCode = broken.length === 0 ? 0 : 1;
-  }
-} catch (error) {
-  say(error instanceof Error ? error.message : String(error));
-  process.exitCode = 1;
+  });
 }

@@ -2,9 +2,9 @@
  * Measures subjects alternately and compares each with the first: the machine is never the same
  * twice, so a figure means something only beside one of the same round.
  */
-import type { MeasurementByProcess } from "../bench/broker/measure.ts";
-import { type Spread, spreadOf } from "../spread.ts";
-import { warmUp } from "../warm-up.ts";
+import type { MeasurementByProcess } from "../machine.ts";
+import { measureRounds, orderOf, type RunRound } from "../rounds.ts";
+import { percent, type Spread, spreadOf } from "../spread.ts";
 import type { Size } from "./size.ts";
 
 export interface Subject {
@@ -27,35 +27,23 @@ export interface Compared {
 }
 
 /**
- * Every second round runs backwards, so that drift cancels out. A subject makes `flows` for each of
- * its processes; it is warm when every one of them is.
+ * A subject makes `flows` for each of its processes; it is warm when every one of them is.
  */
 export async function compareSubjects(
   subjects: readonly Subject[],
-  { flows, rounds, warmUp: most }: Pick<Size, "flows" | "rounds" | "warmUp">,
+  { flows, rounds, warmUp }: Pick<Size, "flows" | "rounds" | "warmUp">,
   say: (line: string) => void,
 ): Promise<Compared[]> {
-  const run = async (
-    flowsOfEach: number,
-    order: readonly Subject[],
-    report: (line: string) => void,
-  ): Promise<Record<string, MeasurementByProcess>> => {
+  const run: RunRound<Record<string, MeasurementByProcess>> = async (flowsOfEach, round, report) => {
     const measured: Record<string, MeasurementByProcess> = {};
-    for (const { name, processes, measure } of order) {
+    for (const { name, processes, measure } of orderOf(subjects, round)) {
       const one = await measure(flowsOfEach * processes);
       measured[name] = one;
-      report(
-        `${name.padEnd(28)} ${one.cpuMicroseconds.toFixed(0).padStart(6)} µs, busy ${(one.busy * 100).toFixed(0)} %`,
-      );
+      report(`${name.padEnd(28)} ${one.cpuMicroseconds.toFixed(0).padStart(6)} µs, busy ${percent(one.busy).trim()}`);
     }
     return measured;
   };
-  await warmUp(most, async (count, report) => costsByProcess(await run(count, subjects, report)), say);
-  const measured: Record<string, MeasurementByProcess>[] = [];
-  for (let round = 1; round <= rounds; round += 1) {
-    const order = round % 2 === 1 ? subjects : subjects.toReversed();
-    measured.push(await run(flows, order, (line) => say(`round ${round}/${rounds}  ${line}`)));
-  }
+  const { measurements: measured } = await measureRounds({ count: flows, rounds, warmUp }, run, costsByProcess, say);
   const first = subjects[0]?.name ?? "";
   const costOf = (round: (typeof measured)[number], name: string): number => round[name]?.cpuMicroseconds ?? Number.NaN;
   const ratio = (name: string, base: string): Spread =>

@@ -6,9 +6,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { buildBroker } from "../../support/setup/built-services.ts";
-import { readProgram } from "../../support/program.ts";
+import { readProgram, runProgram, say, wholeNumber } from "../../support/program.ts";
 import { describeMachine } from "../machine.ts";
-import { wholeNumber } from "../bench/options.ts";
 import { PARTS, type Part, partNamed } from "./parts.ts";
 import { type Found, sectionText } from "./section.ts";
 import { FULL, type Size, sizeOf, SMALL } from "./size.ts";
@@ -41,8 +40,6 @@ const OPTIONS = {
   json: { type: "string", default: join(import.meta.dirname, "results", "latest.json") },
 } as const;
 
-const say = (line: string): void => void process.stderr.write(`${line}\n`);
-
 async function run(parts: readonly Part[], size: Size, jsonPath: string): Promise<void> {
   say("building the broker where it is older than its sources");
   buildBroker();
@@ -67,18 +64,13 @@ async function run(parts: readonly Part[], size: Size, jsonPath: string): Promis
   );
 }
 
-for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
-try {
-  const chosen = readProgram(OPTIONS, { program: "npm run scale --", help: HELP, words: true }, ({ values, words }) => {
-    const parts = words.length === 0 ? (Object.keys(PARTS) as Part[]) : words.map(partNamed);
-    const flows = wholeNumber("--flows", values.flows, 1);
-    const rounds = wholeNumber("--rounds", values.rounds, 1);
-    const warmUp = wholeNumber("--warm-up", values["warm-up"], 0);
-    const size = values.small ? SMALL : sizeOf({ flows, rounds, warmUp });
-    return { parts, size, jsonPath: resolve(values.json) };
-  });
-  if (chosen !== undefined) await run(chosen.parts, chosen.size, chosen.jsonPath);
-} catch (error) {
-  say(error instanceof Error ? (error.stack ?? error.message) : String(error));
-  process.exitCode = 1;
-}
+const about = { program: "npm run scale --", help: HELP, words: true };
+const chosen = readProgram(OPTIONS, about, ({ values, words }) => {
+  const parts = words.length === 0 ? (Object.keys(PARTS) as Part[]) : words.map(partNamed);
+  const flows = wholeNumber("--flows", values.flows, 1);
+  const rounds = wholeNumber("--rounds", values.rounds, 1);
+  const warmUp = wholeNumber("--warm-up", values["warm-up"], 0);
+  const size = values.small ? SMALL : sizeOf({ flows, rounds, warmUp });
+  return { parts, size, jsonPath: resolve(values.json) };
+});
+if (chosen !== undefined) await runProgram(() => run(chosen.parts, chosen.size, chosen.jsonPath));

@@ -10,7 +10,7 @@ import { volume } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
 import { readCommandLine } from "@oauth-broker/oauth-core";
 import { runBench } from "./bench.ts";
-import { cpuMicroseconds } from "../../cpu-time.ts";
+import { cpuMicroseconds } from "../../machine.ts";
 import { aimLines, compareBuilds, compareWithAims, comparisonLines, figuresOf, type Round, table } from "./figures.ts";
 import { commandLineOf, OPTIONS } from "../options.ts";
 import { partsOf, partsTable } from "./profile.ts";
@@ -18,7 +18,7 @@ import { requireChecks } from "./probe.ts";
 import { spreadOf } from "../../spread.ts";
 import { BROKER_BUNDLE } from "../../../support/paths.ts";
 import { SUBJECTS, SUBJECTS_BEFORE } from "./subjects.ts";
-import { isSteady, warmUp } from "../../warm-up.ts";
+import { isSteady, warmUp } from "../../rounds.ts";
 
 /** Starts five servers; the rest of this file runs each time. */
 const RUNS = volume<readonly string[]>({ test: [], soak: ["a run"] });

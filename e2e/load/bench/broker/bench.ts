@@ -14,17 +14,17 @@ import {
   WORKS,
 } from "./figures.ts";
 import type { OtherBuild } from "../../against.ts";
-import { describeMachine } from "../../machine.ts";
-import { CONNECTIONS, measure, type Measurement, type Work } from "./measure.ts";
+import { describeMachine, type Measurement } from "../../machine.ts";
+import { CONNECTIONS, measure, type Work } from "./measure.ts";
+import { measureRounds } from "../../rounds.ts";
 import { requireChecks } from "./probe.ts";
 import { type BySubject, startSubjects, subjectsOf, type Subjects } from "./subjects.ts";
-import { warmUp } from "../../warm-up.ts";
 
 export interface BenchOptions {
   /** Flows, and refreshes, per subject and round. */
   readonly flows: number;
   readonly rounds: number;
-  /** Flows, and refreshes, per subject before the first round, at most: see warm-up.ts. */
+  /** Flows, and refreshes, per subject before the first round, at most: see rounds.ts. */
   readonly warmUp: number;
   readonly profileFolder?: string;
   /** Measured alternately with this one, in the same rounds. */
@@ -54,40 +54,34 @@ export interface BenchResults extends Pick<BenchOptions, "flows" | "rounds"> {
 export async function runBench(options: BenchOptions, say: (line: string) => void): Promise<BenchResults> {
   const { profileFolder, against } = options;
   const subjects = await startSubjects({ profileFolder, bundleBefore: against?.bundle });
-  const measurements: Round[] = [];
-  let warmedUp = 0;
+  const { flows, rounds } = options;
   try {
     for (const server of Object.values(subjects.servers)) await requireChecks(server.url, subjects.parties);
     // Alternately, as in the rounds: optimizations for refreshes may undo those for flows.
-    warmedUp = await warmUp(
-      options.warmUp,
-      async (count, report) => costsOf(await runRound(subjects, count, report)),
+    const { measurements, warmUp } = await measureRounds(
+      { count: flows, rounds, warmUp: options.warmUp },
+      (count, _, report) => runRound(subjects, count, report),
+      costsOf,
       say,
     );
-    for (let round = 1; round <= options.rounds; round += 1) {
-      measurements.push(
-        await runRound(subjects, options.flows, (line) => say(`round ${round}/${options.rounds}  ${line}`)),
-      );
-    }
+    const figures = figuresOf(measurements);
+    return {
+      flows,
+      rounds,
+      warmUp,
+      connections: CONNECTIONS,
+      node: process.version,
+      machine: describeMachine(),
+      profiled: profileFolder !== undefined,
+      figures,
+      aims: compareWithAims(figures),
+      comparisons: compareBuilds(measurements),
+      ...(against === undefined ? {} : { against: against.commit }),
+      measurements,
+    };
   } finally {
     await subjects.stop();
   }
-  const figures = figuresOf(measurements);
-  const { flows, rounds } = options;
-  return {
-    flows,
-    rounds,
-    warmUp: warmedUp,
-    connections: CONNECTIONS,
-    node: process.version,
-    machine: describeMachine(),
-    profiled: profileFolder !== undefined,
-    figures,
-    aims: compareWithAims(figures),
-    comparisons: compareBuilds(measurements),
-    ...(against === undefined ? {} : { against: against.commit }),
-    measurements,
-  };
 }
 
 /** By work and subject, for the warm-up. */

@@ -2,8 +2,9 @@
  * Turns measurements into the figures of the bench: medians, ratios to the floor of the same round,
  * and whether the aims are met.
  */
-import type { Measurement, Work } from "./measure.ts";
-import { type Spread, spreadOf, withQuartiles } from "../../spread.ts";
+import type { Measurement } from "../../machine.ts";
+import type { Work } from "./measure.ts";
+import { aimLine, columns, percent, type Spread, spreadOf, withQuartiles } from "../../spread.ts";
 import { type BySubject, type Subject, subjectsOf } from "./subjects.ts";
 
 export type Round = Readonly<Record<Work, BySubject<Measurement>>>;
@@ -98,9 +99,8 @@ export function table(figures: Figures): string {
       if (of === undefined) continue;
       const { cpuMicroseconds: cpu, ratio, busy } = of;
       const name = `${work === "flow" ? "whole flow" : "refresh"}, ${LABELS[subject]}`;
-      const numbers = [cpu.min, cpu.median, cpu.max].map((value) => value.toFixed(0).padStart(9)).join("");
       const times = subject === "floor" ? "" : withQuartiles(ratio);
-      lines.push(`${name.padEnd(30)}${numbers}${times.padStart(22)}${`${(busy * 100).toFixed(0)} %`.padStart(8)}`);
+      lines.push(`${name.padEnd(30)}${columns(cpu, 9)}${times.padStart(22)}${percent(busy)}`);
     }
   }
   return lines.join("\n");
@@ -127,7 +127,7 @@ export function aimLines(aims: readonly AimResult[]): string {
   return aims
     .map(({ work, subject, limit, ratio, met }) => {
       const what = `${work}, ${LABELS[subject]}: ${withQuartiles(ratio)} × the floor`;
-      return `${met ? "aim met    " : "aim not met"}  ${what}; aim: at most ${limit}`;
+      return aimLine(met, what, `at most ${limit}`);
     })
     .join("\n");
 }

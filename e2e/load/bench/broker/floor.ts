@@ -21,24 +21,15 @@
  *
  * The code is plain and nowhere slowed down. One choice costs a tenth: random values come from
  * randomBytes one by one, as most code does; drawn in bulk, as the broker does, they would be
- * nearly free. Started by subjects.ts: `node bench/broker/floor.ts JSON` prints one JSON line with `url`.
+ * nearly free. Started by subjects.ts: `node floor.ts JSON` prints one JSON line with `url`.
  */
 import { createHmac, hash, randomBytes, timingSafeEqual } from "node:crypto";
 import { Agent, createServer, type IncomingMessage, request as send, type ServerResponse } from "node:http";
+import type { Parties } from "../../services.ts";
 import { isSame, keyFrom, open, random, seal, sha256 } from "./floor-crypto.ts";
 
-export interface FloorOptions {
+export interface FloorOptions extends Parties {
   readonly port: number;
-  readonly clientId: string;
-  readonly clientSecret: string;
-  readonly redirectUri: string;
-  readonly vendor: {
-    readonly id: string;
-    readonly authorizationEndpoint: string;
-    readonly tokenEndpoint: string;
-    readonly clientId: string;
-    readonly clientSecret: string;
-  };
 }
 
 interface Flow {

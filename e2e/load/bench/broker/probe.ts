@@ -4,8 +4,8 @@
  */
 import { hash, randomBytes } from "node:crypto";
 import { type Connection, openConnection } from "../../connection.ts";
-import { type Actor, createActor, expectStatus, readTokens } from "./flow.ts";
-import type { Parties } from "./subjects.ts";
+import { type Actor, createActor, expectStatus, readTokens } from "../../broker-client.ts";
+import type { Parties } from "../../services.ts";
 
 /** @throws Error naming what the subject let pass */
 export async function requireChecks(url: string, parties: Parties): Promise<void> {

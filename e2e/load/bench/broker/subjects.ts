@@ -3,14 +3,14 @@
  * an operator runs it (a broker.yaml in its own folder) on either store. One stub vendor serves
  * them all.
  */
-import { randomBytes } from "node:crypto";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { freePort } from "../../../support/free-port.ts";
-import { BROKER_BUNDLE, ROOT } from "../../../support/paths.ts";
+import { BROKER_BUNDLE } from "../../../support/paths.ts";
 import type { FloorOptions } from "./floor.ts";
 import { type ServerProcess, startServer } from "../../server-process.ts";
+import { brokerYaml, createParties, type Parties, startVendor } from "../../services.ts";
+import { openOnStage } from "../../stage.ts";
 
 export const SUBJECTS = ["floor", "memory", "sqlite"] as const;
 /** The same of another commit (`--against`). */
@@ -20,21 +20,17 @@ export type Subject = (typeof SUBJECTS)[number] | (typeof SUBJECTS_BEFORE)[numbe
 /** Those of another commit are absent without one. */
 export type BySubject<T> = Readonly<Record<(typeof SUBJECTS)[number], T> & Partial<Record<Subject, T>>>;
 
-/** The driving client and the vendor behind: the same for every subject. */
-export type Parties = Omit<FloorOptions, "port">;
-
 export interface Subjects {
+  /** The same for every subject. */
   readonly parties: Parties;
   readonly servers: BySubject<ServerProcess>;
   stop(): Promise<void>;
 }
 
-/** 0 is off. An unknown field keeps a broker from starting, and 0.1.0 knows the first alone. */
-const NO_LIMITS = "par_per_minute: 0, explain_per_minute: 0, vendor_calls_per_minute: 0";
+/** 0.1.0 knows this one alone, and does not start with a field it does not know. */
 const NO_LIMITS_IN_0_1_0 = "par_per_minute: 0";
 const MEMORY = "memory:";
 const SQLITE = "sqlite:./broker.sqlite";
-const STUB_VENDOR = join(ROOT, "packages", "simulators", "src", "stub-vendor.ts");
 const FLOOR = join(import.meta.dirname, "floor.ts");
 
 export interface SubjectOptions {
@@ -50,43 +46,34 @@ export interface SubjectOptions {
 
 export async function startSubjects(options: SubjectOptions = {}): Promise<Subjects> {
   const { profileFolder, bundleBefore, preload, onLine } = options;
-  const root = mkdtempSync(join(tmpdir(), "oauth-broker-bench-"));
-  const started: ServerProcess[] = [];
-  const stop = async (): Promise<void> => {
-    try {
-      await Promise.all(started.map((server) => server.stop()));
-    } finally {
-      rmSync(root, { recursive: true, force: true });
-    }
-  };
-  const start = async (name: string, args: readonly string[], yaml?: string): Promise<ServerProcess> => {
-    const folder = join(root, name);
-    mkdirSync(folder, { recursive: true });
-    if (yaml !== undefined) writeFileSync(join(folder, "broker.yaml"), yaml, { mode: 0o600 });
-    const watched = onLine === undefined ? {} : { onLine: (line: string) => onLine(name, line) };
-    const server = await startServer({ name, args, folder, ...watched });
-    started.push(server);
-    return server;
-  };
   const flags = (name: Subject): string[] => [
     ...(preload === undefined ? [] : ["--import", preload]),
     ...(profileFolder === undefined
       ? []
       : ["--cpu-prof", `--cpu-prof-dir=${profileFolder}`, `--cpu-prof-name=${name}.cpuprofile`]),
   ];
-  try {
-    const parties = createParties((await start("vendor", [STUB_VENDOR])).url);
-    const floor: FloorOptions = { ...parties, port: await freePort() };
+  return openOnStage(async (stage) => {
+    const parties = createParties(await startVendor("stub", stage));
+    const start = async (name: Subject, args: readonly string[], folder: string): Promise<ServerProcess> => {
+      const watched = onLine === undefined ? {} : { onLine: (line: string) => onLine(name, line) };
+      return stage.add(await startServer({ name, args: [...flags(name), ...args], folder, ...watched }));
+    };
     const broker = async (name: Subject, store: string, bundle = BROKER_BUNDLE): Promise<ServerProcess> => {
-      const attempt = async (limits: string): Promise<ServerProcess> =>
-        start(name, [...flags(name), bundle], brokerYaml(store, await freePort(), parties, limits));
-      return attempt(NO_LIMITS).catch(async (error: unknown) => {
+      const folder = stage.folder(name);
+      const attempt = async (limits?: string): Promise<ServerProcess> => {
+        const port = await freePort();
+        const place = { baseUrl: `http://127.0.0.1:${port}`, port, store, ...(limits === undefined ? {} : { limits }) };
+        writeFileSync(join(folder, "broker.yaml"), brokerYaml(place, [parties]), { mode: 0o600 });
+        return start(name, [bundle], folder);
+      };
+      return attempt().catch(async (error: unknown) => {
         if (bundle === BROKER_BUNDLE) throw error;
         return attempt(NO_LIMITS_IN_0_1_0);
       });
     };
+    const floor: FloorOptions = { ...parties, port: await freePort() };
     const servers: Subjects["servers"] = {
-      floor: await start("floor", [...flags("floor"), FLOOR, JSON.stringify(floor)]),
+      floor: await start("floor", [FLOOR, JSON.stringify(floor)], stage.folder("floor")),
       memory: await broker("memory", MEMORY),
       sqlite: await broker("sqlite", SQLITE),
       ...(bundleBefore === undefined
@@ -96,56 +83,8 @@ export async function startSubjects(options: SubjectOptions = {}): Promise<Subje
             "sqlite before": await broker("sqlite before", SQLITE, bundleBefore),
           }),
     };
-    return { parties, servers, stop };
-  } catch (error) {
-    await stop().catch(() => undefined);
-    throw error;
-  }
-}
-
-function createParties(vendorUrl: string): Parties {
-  const secret = (): string => randomBytes(32).toString("base64url");
-  return {
-    clientId: "platform",
-    clientSecret: secret(),
-    redirectUri: "https://platform.example/oauth/vendor-callback",
-    vendor: {
-      id: "bench",
-      authorizationEndpoint: `${vendorUrl}/authorize`,
-      tokenEndpoint: `${vendorUrl}/token`,
-      clientId: "broker",
-      clientSecret: secret(),
-    },
-  };
-}
-
-/**
- * Defaults wherever they exist, except the limit on pushed requests, which would end the run after
- * 600 flows.
- */
-function brokerYaml(
-  store: string,
-  port: number,
-  { clientId, clientSecret, redirectUri, vendor }: Parties,
-  limits: string,
-): string {
-  return `base_url: http://127.0.0.1:${port}
-listen: { host: 127.0.0.1, port: ${port} }
-store: "${store}"
-limits: { ${limits} }
-egress: { allow_loopback: true }
-clients:
-  - client_id: ${clientId}
-    client_secret: ${clientSecret}
-    redirect_uris: [${redirectUri}]
-vendors:
-  ${vendor.id}:
-    name: Bench
-    authorization_endpoint: ${vendor.authorizationEndpoint}
-    token_endpoint: ${vendor.tokenEndpoint}
-    pkce: S256
-    credentials: { id: first, client_id: ${vendor.clientId}, client_secret: ${vendor.clientSecret} }
-`;
+    return { parties, servers };
+  });
 }
 
 /** @returns the subjects of a run, in the order in which they are measured */

@@ -5,7 +5,7 @@
 import { EventEmitter, once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openConnection } from "../../connection.ts";
-import { createActor, type Tokens } from "../broker/flow.ts";
+import { createActor, type Tokens } from "../../broker-client.ts";
 import { SUBJECTS, startSubjects, type Subjects } from "../broker/subjects.ts";
 import type { Work } from "../broker/measure.ts";
 import type { Counts } from "./counter.ts";

@@ -9,13 +9,13 @@ import { type Driver, type McpMeasurement, openDriver } from "./measure.ts";
 import { type Mixed, runMixed } from "./mixed.ts";
 import { MCP_SUBJECTS, type McpHarness, type McpSubject, startMcpHarness } from "./harness.ts";
 import { CONNECTIONS } from "../broker/measure.ts";
-import { warmUp } from "../../warm-up.ts";
+import { measureRounds, orderOf, type RunRound } from "../../rounds.ts";
 
 export interface McpBenchOptions {
   /** Calls per server, tool and round; refreshes are a quarter of them. */
   readonly calls: number;
   readonly rounds: number;
-  /** Calls per server and tool before the first round, at most: see warm-up.ts. */
+  /** Calls per server and tool before the first round, at most: see rounds.ts. */
   readonly callsWarmUp: number;
   /**
    * Concurrent calls of 200 users, each with its answer checked: on SQLite, and a tenth on
@@ -47,7 +47,7 @@ const REFRESH_PART = 0.25;
 export async function runMcpBench(options: McpBenchOptions, say: (line: string) => void): Promise<McpResults> {
   const harness = await startMcpHarness(options.profileFolder);
   try {
-    const { measurements, callsWarmUp } = await runRounds(harness, options, say);
+    const { measurements, warmUp: callsWarmUp } = await runRounds(harness, options, say);
     const mixed = options.mixedCalls === 0 ? undefined : await runMixed(harness, options.mixedCalls, say);
     const { calls, rounds, profileFolder } = options;
     return {
@@ -74,23 +74,16 @@ async function runRounds(
   harness: McpHarness,
   options: McpBenchOptions,
   say: (line: string) => void,
-): Promise<{ readonly measurements: McpRound[]; readonly callsWarmUp: number }> {
+): Promise<{ readonly measurements: McpRound[]; readonly warmUp: number }> {
   const opened = await Promise.all(MCP_SUBJECTS.map(async (subject) => [subject, await openDriver(harness, subject)]));
   const drivers = Object.fromEntries(opened) as Drivers;
-  const measurements: McpRound[] = [];
-  let callsWarmUp: number;
+  const { calls: count, rounds, callsWarmUp } = options;
   try {
-    const run = async (count: number, report: (line: string) => void) =>
-      costsOf(await runRound(drivers, count, 0, report));
-    callsWarmUp = await warmUp(options.callsWarmUp, run, say);
-    for (let round = 1; round <= options.rounds; round += 1) {
-      const report = (line: string): void => say(`round ${round}/${options.rounds}  ${line}`);
-      measurements.push(await runRound(drivers, options.calls, round, report));
-    }
+    const run: RunRound<McpRound> = (calls, round, report) => runRound(drivers, calls, round, report);
+    return await measureRounds({ count, rounds, warmUp: callsWarmUp }, run, costsOf, say);
   } finally {
     await Promise.all(Object.values(drivers).map((driver) => driver.close()));
   }
-  return { measurements, callsWarmUp };
 }
 
 /** By tool and server, for the warm-up. */
@@ -102,20 +95,18 @@ function costsOf({ calls }: McpRound): Record<string, number> {
   );
 }
 
-/** Every second round runs backwards, so that drift cancels out. */
 async function runRound(
   drivers: Drivers,
   count: number,
   number: number,
   say: (line: string) => void,
 ): Promise<McpRound> {
-  const ordered = <Name>(names: readonly Name[]): readonly Name[] => (number % 2 === 0 ? names : names.toReversed());
   const report = (what: string, subject: McpSubject, { cpuMicroseconds }: McpMeasurement): void =>
     say(`${what.padEnd(8)} ${MCP_LABELS[subject].padEnd(24)} ${cpuMicroseconds.toFixed(0).padStart(6)} µs`);
   const calls: Record<string, Record<string, McpMeasurement>> = {};
   for (const tool of TOOLS) {
     const measured: Record<string, McpMeasurement> = {};
-    for (const subject of ordered(MCP_SUBJECTS)) {
+    for (const subject of orderOf(MCP_SUBJECTS, number)) {
       const one = await drivers[subject].measure(tool, count);
       measured[subject] = one;
       report(tool, subject, one);
@@ -123,7 +114,7 @@ async function runRound(
     calls[tool] = measured;
   }
   const refreshes: Record<string, McpMeasurement> = {};
-  for (const subject of ordered(REFRESHERS)) {
+  for (const subject of orderOf(REFRESHERS, number)) {
     const one = await drivers[subject].measure("refresh", Math.ceil(count * REFRESH_PART));
     refreshes[subject] = one;
     report("refresh", subject, one);

@@ -4,7 +4,7 @@
  */
 import type { McpMeasurement } from "./measure.ts";
 import { MCP_SUBJECTS, type McpSubject } from "./harness.ts";
-import { type Spread, spreadOf, withQuartiles } from "../../spread.ts";
+import { aimLine, columns, percent, type Spread, spreadOf, withQuartiles } from "../../spread.ts";
 
 export const TOOLS = ["nothing", "token"] as const;
 type ToolName = (typeof TOOLS)[number];
@@ -88,12 +88,12 @@ export function mcpTable({ calls, refreshes }: McpFigures): string {
       const { cpuMicroseconds, ratio, busy } = calls[tool][subject];
       const name = `${TOOL_LABELS[tool]}, ${MCP_LABELS[subject]}`.padEnd(42);
       const times = withQuartiles(ratio).padStart(22);
-      return `${name}${spread(cpuMicroseconds)}${times}${`${(busy * 100).toFixed(0)} %`.padStart(8)}`;
+      return `${name}${columns(cpuMicroseconds, 7)}${times}${percent(busy)}`;
     }),
   );
   const refreshLines = REFRESHERS.map((subject) => {
     const { cpuMicroseconds, perSecond, p99Milliseconds } = refreshes[subject];
-    return `${MCP_LABELS[subject].padEnd(42)}${spread(cpuMicroseconds)}${spread(perSecond)}${spread(p99Milliseconds)}`;
+    return `${MCP_LABELS[subject].padEnd(42)}${columns(cpuMicroseconds, 7)}${columns(perSecond, 7)}${columns(p99Milliseconds, 7)}`;
   });
   return [
     `${"a tool that …: CPU of the process, µs".padEnd(42)}    min median    max × without auth (quartiles)  busy`,
@@ -104,12 +104,8 @@ export function mcpTable({ calls, refreshes }: McpFigures): string {
   ].join("\n");
 }
 
-function spread({ min, median, max }: Spread): string {
-  return [min, median, max].map((value) => value.toFixed(0).padStart(7)).join("");
-}
-
 export function mcpAimLine({ calls }: McpFigures): string {
   const { ratio } = calls.token.sqlite;
-  const outcome = ratio.median <= MCP_LIMIT ? "aim met    " : "aim not met";
-  return `${outcome}  a call that takes the vendor token, hosted, SQLite: ${withQuartiles(ratio)} × without auth; aim: at most ${MCP_LIMIT}`;
+  const what = `a call that takes the vendor token, hosted, SQLite: ${withQuartiles(ratio)} × without auth`;
+  return aimLine(ratio.median <= MCP_LIMIT, what, `at most ${MCP_LIMIT}`);
 }

@@ -2,12 +2,11 @@
  * One measurement of the `/mcp` bench: a number of operations over 32 connections, by as many users
  * in turn, against one server.
  */
-import { setTimeout as sleep } from "node:timers/promises";
 import { type Connection, openConnection } from "../../connection.ts";
-import { cpuMicroseconds } from "../../cpu-time.ts";
-import { callTool, connect, connectAtVendor, refresh, type Session, userName } from "./client.ts";
+import { measureCpu, type Measurement } from "../../machine.ts";
+import { callTool, connect, connectAtVendor, refresh, type Session, userName } from "../../mcp-client.ts";
 import type { McpHarness, McpSubject } from "./harness.ts";
-import { CONNECTIONS, type Measurement } from "../broker/measure.ts";
+import { CONNECTIONS } from "../broker/measure.ts";
 
 /**
  * `nothing`, `token`: a call of that tool. `refresh`: our refresh token spent at `/token`, then a
@@ -26,11 +25,6 @@ export interface Driver {
   close(): Promise<void>;
 }
 
-/**
- * Long enough for a buffered log to be written, so that its cost falls into the right measurement.
- */
-const SETTLE_MS = 150;
-
 /** Connects one user for each connection. */
 export async function openDriver(harness: McpHarness, subject: McpSubject): Promise<Driver> {
   const { url, pid } = harness.servers[subject];
@@ -45,19 +39,11 @@ export async function openDriver(harness: McpHarness, subject: McpSubject): Prom
   );
   return {
     measure: async (work, count) => {
-      await sleep(SETTLE_MS);
-      const cpuAtStart = cpuMicroseconds(pid);
-      const startedAt = performance.now();
-      const milliseconds = await repeat(work, count, lanes);
-      const wallMicroseconds = (performance.now() - startedAt) * 1000;
-      const cpuAtEnd = cpuMicroseconds(pid);
-      await sleep(SETTLE_MS);
-      return {
-        cpuMicroseconds: (cpuMicroseconds(pid) - cpuAtStart) / count,
-        busy: (cpuAtEnd - cpuAtStart) / wallMicroseconds,
-        perSecond: (count / wallMicroseconds) * 1_000_000,
-        p99Milliseconds: quantile(milliseconds, 0.99),
-      };
+      let milliseconds: readonly number[] = [];
+      const { byProcess: _, ...measured } = await measureCpu([pid], count, async () => {
+        milliseconds = await repeat(work, count, lanes);
+      });
+      return { ...measured, p99Milliseconds: quantile(milliseconds, 0.99) };
     },
     close: async () => {
       await Promise.all(lanes.map(({ connection }) => connection.close()));

@@ -7,7 +7,8 @@
  * for it.
  */
 import { type Connection, openConnection } from "../../connection.ts";
-import { callTool, connect, refresh, type Session, userName } from "./client.ts";
+import { aimLine } from "../../spread.ts";
+import { callTool, connect, refresh, type Session, userName } from "../../mcp-client.ts";
 import type { McpHarness } from "./harness.ts";
 
 const STORES = ["sqlite", "dynamodb"] as const;
@@ -83,6 +84,5 @@ interface Answered {
 
 export function mixedLine({ users, calls, crossed }: Mixed): string {
   const many = `${calls.sqlite} calls of ${users.sqlite} users at once on SQLite, ${calls.dynamodb} of ${users.dynamodb} on DynamoDB`;
-  const what = `${many}: ${crossed} got what was another's`;
-  return `${crossed === 0 ? "aim met    " : "aim not met"}  ${what}; aim: 0`;
+  return aimLine(crossed === 0, `${many}: ${crossed} got what was another's`, "0");
 }

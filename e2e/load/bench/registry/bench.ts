@@ -9,7 +9,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { BROKER_FOLDER, ROOT } from "../../../support/paths.ts";
-import { type Spread, spreadOf } from "../../spread.ts";
+import { aimLine, columns, type Spread, spreadOf } from "../../spread.ts";
 
 export interface RegistryMeasurement {
   readonly entries: number;
@@ -98,9 +98,7 @@ export function registryTable(figures: RegistryFigures): string {
   const lines = ["registry of vendors                          min   median      max"];
   for (const subject of REGISTRY_SUBJECTS) {
     for (const [name, label] of ROWS) {
-      const { min, median, max } = figures[subject][name];
-      const numbers = [min, median, max].map((value) => value.toFixed(1).padStart(9)).join("");
-      lines.push(`${`${subject}, ${label}`.padEnd(39)}${numbers}`);
+      lines.push(`${`${subject}, ${label}`.padEnd(39)}${columns(figures[subject][name], 9, 1)}`);
     }
   }
   return lines.join("\n");
@@ -108,6 +106,6 @@ export function registryTable(figures: RegistryFigures): string {
 
 export function registryAimLine({ figures, isAimMet }: RegistryResults): string {
   const { median } = figures.bundle.loadMilliseconds;
-  const what = `the registry loads from the bundle in ${median.toFixed(1)} ms; aim: at most ${LOAD_LIMIT_MILLISECONDS}`;
-  return `${isAimMet ? "aim met    " : "aim not met"}  ${what}`;
+  const what = `the registry loads from the bundle in ${median.toFixed(1)} ms`;
+  return aimLine(isAimMet, what, `at most ${LOAD_LIMIT_MILLISECONDS}`);
 }

@@ -10,7 +10,7 @@ import {
   UpdateItemCommand,
 } from "@aws-sdk/client-dynamodb";
 import type { NewRecord, RecordKey } from "@oauth-broker/oauth-core";
-import type { Engines } from "./engines.ts";
+import type { Engines } from "../../engines.ts";
 
 export type Item = Readonly<Record<string, AttributeValue>>;
 export type Key = Readonly<Record<"pk" | "sk", string>>;

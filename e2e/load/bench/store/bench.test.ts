@@ -2,6 +2,7 @@
  * Runs the store's bench: far too short to say anything about speed, long enough to fail when an
  * answer is wrong.
  */
+import { join } from "node:path";
 import { volume } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
 import { runStoreBench } from "./bench.ts";
@@ -9,7 +10,7 @@ import type { ClientCalls } from "./client.ts";
 import { compareStoreWithAims, storeFiguresOf, type StoreRound, storeTable, storeAimLines } from "./figures.ts";
 import { STORE_SUBJECTS, type StoreSubject } from "./subjects.ts";
 import { requireSealed } from "./tokens.ts";
-import { startWorker } from "./worker.ts";
+import { startWorker } from "../../worker.ts";
 
 /** Starts engines and workers; the rest of this file runs each time. */
 const RUNS = volume<readonly string[]>({ test: [], soak: ["a run on the store"] });
@@ -42,7 +43,7 @@ describe("a row of the store", () => {
 
 describe("a worker", () => {
   it("hands back what a call threw, and refuses calls once it is gone", async () => {
-    const worker = startWorker<ClientCalls>("client.ts");
+    const worker = startWorker<ClientCalls>(join(import.meta.dirname, "client.ts"));
     await expect(worker.call("measure", "get", 1)).rejects.toThrow("get is not open");
     await worker.stop();
     await expect(worker.call("measure", "get", 1)).rejects.toThrow("closed");

@@ -3,7 +3,7 @@
  * beside the requests it cannot do without, and how often KMS is called.
  */
 import { describeMachine } from "../../machine.ts";
-import type { Engines } from "./engines.ts";
+import type { Engines } from "../../engines.ts";
 import {
   type ComparisonResult,
   compareStoreWithAims,
@@ -16,13 +16,13 @@ import {
 } from "./figures.ts";
 import { startStoreHarness, type StoreHarness } from "./harness.ts";
 import { LANES, STORE_SUBJECTS, TOKEN_LENGTHS } from "./subjects.ts";
-import { warmUp } from "../../warm-up.ts";
+import { measureRounds, orderOf, type RunRound } from "../../rounds.ts";
 
 export interface StoreBenchOptions {
   /** Per subject and round. */
   readonly operations: number;
   readonly rounds: number;
-  /** Operations per subject before the first round, at most: see warm-up.ts. */
+  /** Operations per subject before the first round, at most: see rounds.ts. */
   readonly storeWarmUp: number;
   /** Reads whose calls to KMS are counted, cold and warm; default 10,000. */
   readonly kmsReads?: number;
@@ -55,7 +55,7 @@ export async function runStoreBench(options: StoreBenchOptions, say: (line: stri
   const harness = await startStoreHarness();
   try {
     const { rowBytes } = await harness.client.call("open", harness.engines);
-    const { measurements, storeWarmUp } = await runRounds(harness, options, say);
+    const { measurements, warmUp: storeWarmUp } = await runRounds(harness, options, say);
     const kms = await countKmsCalls(harness, options);
     await profile(harness, options, say);
     const { operations, rounds } = options;
@@ -79,32 +79,22 @@ export async function runStoreBench(options: StoreBenchOptions, say: (line: stri
   }
 }
 
-/** Each round measures everything once, every second one backwards, so that drift cancels out. */
 async function runRounds(
   { client }: StoreHarness,
-  { operations, rounds, storeWarmUp: most }: StoreBenchOptions,
+  { operations: count, rounds, storeWarmUp }: StoreBenchOptions,
   say: (line: string) => void,
-): Promise<{ readonly measurements: StoreRound[]; readonly storeWarmUp: number }> {
-  const measurements: StoreRound[] = [];
-  const run = async (count: number, report: (line: string) => void): Promise<Record<string, number>> => {
-    const costs: Record<string, number> = {};
-    for (const subject of STORE_SUBJECTS) {
-      const { cpuMicroseconds } = await client.call("measure", subject, count);
-      report(progress(STORE_LABELS[subject], cpuMicroseconds));
-      costs[subject] = cpuMicroseconds;
-    }
-    return costs;
-  };
-  const storeWarmUp = await warmUp(most, run, say);
-  for (let round = 1; round <= rounds; round += 1) {
+): Promise<{ readonly measurements: StoreRound[]; readonly warmUp: number }> {
+  const run: RunRound<StoreRound> = async (operations, round, report) => {
     const measured: Partial<Record<keyof StoreRound, StoreRound[keyof StoreRound]>> = {};
-    for (const subject of round % 2 === 1 ? STORE_SUBJECTS : STORE_SUBJECTS.toReversed()) {
+    for (const subject of orderOf(STORE_SUBJECTS, round)) {
       measured[subject] = await client.call("measure", subject, operations);
-      say(`round ${round}/${rounds}  ${progress(STORE_LABELS[subject], measured[subject].cpuMicroseconds)}`);
+      report(progress(STORE_LABELS[subject], measured[subject].cpuMicroseconds));
     }
-    measurements.push(measured as StoreRound);
-  }
-  return { measurements, storeWarmUp };
+    return measured as StoreRound;
+  };
+  const costsOf = (round: StoreRound): Record<string, number> =>
+    Object.fromEntries(Object.entries(round).map(([subject, { cpuMicroseconds }]) => [subject, cpuMicroseconds]));
+  return measureRounds({ count, rounds, warmUp: storeWarmUp }, run, costsOf, say);
 }
 
 /** Cold: a store that has just been opened. Warm: the one of the rounds. */

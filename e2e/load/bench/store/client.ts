@@ -2,11 +2,11 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { Session } from "node:inspector/promises";
 import { dirname } from "node:path";
-import type { Engines } from "./engines.ts";
+import type { Engines } from "../../engines.ts";
 import { type Operation, openOperations } from "./operations.ts";
 import { LANES, READERS, type StoreSubject } from "./subjects.ts";
 import { keyOf, openStore, readUser } from "./tokens.ts";
-import { answerCalls } from "./worker.ts";
+import { answerCalls } from "../../worker.ts";
 
 export interface StoreMeasurement {
   /** CPU time of the calling process, per operation. */

@@ -2,7 +2,7 @@
  * Turns the store's measurements into figures: medians, ratios within a round, and whether the aims
  * are met.
  */
-import { type Spread, spreadOf, withQuartiles } from "../../spread.ts";
+import { aimLine, columns, percent, type Spread, spreadOf, withQuartiles } from "../../spread.ts";
 import type { StoreMeasurement } from "./client.ts";
 import { STORE_SUBJECTS, type StoreSubject } from "./subjects.ts";
 
@@ -87,7 +87,7 @@ export function progress(name: string, cpuMicroseconds: number): string {
 export function storeTable(figures: StoreFigures): string {
   const lines = STORE_SUBJECTS.map((subject) => {
     const { cpuMicroseconds, busy } = figures[subject];
-    return `${STORE_LABELS[subject].padEnd(34)}${numbers(cpuMicroseconds)}${`${(busy * 100).toFixed(0)} %`.padStart(8)}`;
+    return `${STORE_LABELS[subject].padEnd(34)}${columns(cpuMicroseconds, 9)}${percent(busy)}`;
   });
   return [`CPU of the client's process, µs         min   median      max    busy`, ...lines].join("\n");
 }
@@ -95,17 +95,9 @@ export function storeTable(figures: StoreFigures): string {
 export function storeAimLines(comparisons: readonly ComparisonResult[], kms: KmsFigures): string {
   const lines = comparisons.map(({ subject, to, limit, ratio, met }) => {
     const what = `${STORE_LABELS[subject]}: ${withQuartiles(ratio)} × ${STORE_LABELS[to]}`;
-    return `${outcome(met)}  ${what}; aim: at most ${limit}`;
+    return aimLine(met, what, `at most ${limit}`);
   });
   const met = (kms.warm * 10_000) / kms.reads <= KMS_LIMIT;
   const calls = `KMS calls for ${kms.reads} warm reads: ${kms.warm}, from a cold start ${kms.cold}`;
-  return [...lines, `${outcome(met)}  ${calls}; aim: at most ${KMS_LIMIT} for 10000`].join("\n");
-}
-
-function outcome(met: boolean): string {
-  return met ? "aim met    " : "aim not met";
-}
-
-function numbers({ min, median, max }: Spread): string {
-  return [min, median, max].map((value) => value.toFixed(0).padStart(9)).join("");
+  return [...lines, aimLine(met, calls, `at most ${KMS_LIMIT} for 10000`)].join("\n");
 }

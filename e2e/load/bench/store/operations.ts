@@ -6,7 +6,7 @@
 import { randomUUID } from "node:crypto";
 import { dynamodbRecordStore } from "@oauth-broker/token-store/dynamodb";
 import { bareRecord, bareRecordKey, type Item, openBare } from "./bare.ts";
-import type { Engines } from "./engines.ts";
+import type { Engines } from "../../engines.ts";
 import { DEADLINE_MS, LANES, READERS, type StoreSubject } from "./subjects.ts";
 import { inTurn, keyOf, openStore, readUser, requireSealed, rowKeyOf, TOKENS, writeUsers } from "./tokens.ts";
 

@@ -7,7 +7,7 @@ import { createTokenStore, type TokenKey, type TokenStore } from "@oauth-broker/
 import { kmsKeyWrapper } from "@oauth-broker/token-store/kms";
 import { dynamodbTokenRows } from "@oauth-broker/token-store/dynamodb";
 import type { Key } from "./bare.ts";
-import type { Engines } from "./engines.ts";
+import type { Engines } from "../../engines.ts";
 import { DEADLINE_MS, LANES, TOKEN_LENGTHS } from "./subjects.ts";
 
 export const TOKENS = {

@@ -2,20 +2,21 @@
  * What a flow costs, and how long a start takes, with one and with a thousand clients and vendors
  * in the configuration. The flows use all of them in turn.
  */
-import { cpuMicroseconds } from "../../cpu-time.ts";
+import { cpuMicroseconds } from "../../machine.ts";
 import { type Spread, spreadOf } from "../../spread.ts";
 import { type Brokers, startBrokers } from "../fixture/brokers.ts";
 import { compareSubjects, microseconds } from "../compare.ts";
 import { atMost, type Found, grouped, pageLines, times } from "../section.ts";
 import type { Size } from "../size.ts";
-import { onStage, startStubVendor } from "../fixture/stage.ts";
+import { startVendor } from "../../services.ts";
+import { onStage } from "../../stage.ts";
 
 const LIMIT = 1.1;
 const START_LIMIT_MS = 1000;
 
 export async function measureConfiguration(size: Size, say: (line: string) => void): Promise<Found> {
   return onStage(async (stage) => {
-    const vendorUrl = await startStubVendor(stage);
+    const vendorUrl = await startVendor("stub", stage);
     const counts = [1, size.entries];
     const starts = new Map<number, { readonly wall: number[]; readonly cpu: number[] }>();
     const running = new Map<number, Brokers>();

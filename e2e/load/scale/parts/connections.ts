@@ -3,13 +3,14 @@
  * the limit: 32 connections against a thousand, with a flow under way on every one of them.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { residentBytes } from "../../cpu-time.ts";
+import { residentBytes } from "../../machine.ts";
 import { spreadOf } from "../../spread.ts";
 import { type Brokers, startBrokers } from "../fixture/brokers.ts";
 import { compareSubjects, microseconds } from "../compare.ts";
 import { type Found, grouped, pageLines, type Row, times } from "../section.ts";
 import type { Size } from "../size.ts";
-import { onStage, type Stage, startStubVendor } from "../fixture/stage.ts";
+import { startVendor } from "../../services.ts";
+import { onStage, type Stage } from "../../stage.ts";
 
 const FEW = 32;
 const FLOWS_OF_EACH = 3;
@@ -19,7 +20,7 @@ const COLLECTOR = 'data:text/javascript,process.on("SIGUSR2",()=>globalThis.gc()
 
 export async function measureConnections(size: Size, say: (line: string) => void): Promise<Found> {
   return onStage(async (stage) => {
-    const vendorUrl = await startStubVendor(stage);
+    const vendorUrl = await startVendor("stub", stage);
     const { connections: many, starts } = size;
     const memory: { readonly few: number; readonly many: number }[] = [];
     for (let start = 1; start <= starts; start += 1) {

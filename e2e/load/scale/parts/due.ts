@@ -4,19 +4,16 @@
  * fails when a user has to sign in again, when a vendor sees a refresh token twice, or when an
  * answer is neither a result nor a 503 with Retry-After.
  */
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { canaryEnvironment, type CanaryVendor, startCanaryVendor } from "@oauth-broker/simulators";
+import { type CanaryVendor, startCanaryVendor } from "@oauth-broker/simulators";
 import { type Connection, openConnection } from "../../connection.ts";
-import { CALLBACK, connect, type Session, tryTool, userName } from "../../bench/mcp/client.ts";
+import { connect, type Session, tryTool, userName } from "../../mcp-client.ts";
 import { spreadOf } from "../../spread.ts";
-import { startServer } from "../../server-process.ts";
-import { freePort } from "../../../support/free-port.ts";
+import { startMcpServer } from "../../services.ts";
 import { type Found, grouped, pageLines, range, type Row } from "../section.ts";
 import type { DueSize, Size } from "../size.ts";
-import { onStage, type Stage } from "../fixture/stage.ts";
+import { onStage, type Stage } from "../../stage.ts";
 
-const MCP_SERVER = join(import.meta.dirname, "..", "..", "bench", "mcp", "server.ts");
 /** To each server; users share them, one call at a time on each. */
 const CONNECTIONS = 200;
 /** Users who sign in at once. */
@@ -70,25 +67,15 @@ async function open(number: number, due: DueSize, stage: Stage): Promise<Place> 
   const { lifetimeSeconds: firstLifetimeSeconds, perSecond: refreshesPerSecond } = due;
   const vendor = await startCanaryVendor({ firstLifetimeSeconds, refreshesPerSecond });
   stage.addBehind({ stop: vendor.close });
-  const port = String(await freePort());
   const backlog: number[] = [];
-  const { url } = stage.add(
-    await startServer({
-      name: `server ${number}`,
-      args: [MCP_SERVER],
-      folder: stage.folder(`server-${number}`),
-      env: {
-        ...canaryEnvironment(vendor.url),
-        PORT: port,
-        DEPLOYMENT_URL: `http://127.0.0.1:${port}`,
-        OAUTH_MODE: "hosted",
-        PLATFORM_OAUTH_CALLBACK_URL: CALLBACK,
-      },
-      onLine: (line) => {
-        if (line.includes('"refresh_backlog"')) backlog.push((JSON.parse(line) as { count: number }).count);
-      },
-    }),
-  );
+  const server = {
+    name: `server ${number}`,
+    vendorUrl: vendor.url,
+    onLine: (line: string) => {
+      if (line.includes('"refresh_backlog"')) backlog.push((JSON.parse(line) as { count: number }).count);
+    },
+  };
+  const { url } = await startMcpServer(server, stage);
   const connections = Array.from({ length: Math.min(CONNECTIONS, due.users) }, () => openConnection(url));
   const users: User[] = [];
   let next = 0;

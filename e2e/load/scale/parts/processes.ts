@@ -11,13 +11,14 @@ import { type Compared, compareSubjects, microseconds, type Subject } from "../c
 import { atMost, type Found, pageLines, type Row, times } from "../section.ts";
 import type { Size } from "../size.ts";
 import { linesToBuy } from "../to-buy.ts";
-import { awsEnvironment, onStage, type Stage, startEngines, startStubVendor } from "../fixture/stage.ts";
+import { awsEnvironment, startEngines, startVendor } from "../../services.ts";
+import { onStage, type Stage } from "../../stage.ts";
 
 const LIMIT = 1.15;
 
 export async function measureProcesses(size: Size, say: (line: string) => void): Promise<Found> {
   const onSqlite = await onStage(async (stage) => {
-    const vendorUrl = await startStubVendor(stage);
+    const vendorUrl = await startVendor("stub", stage);
     let files = 0;
     const start: Start = async (processes, stores) => {
       const folder = stage.folder(`sqlite-${(files += 1)}`);
@@ -27,7 +28,7 @@ export async function measureProcesses(size: Size, say: (line: string) => void):
     return measureCounts("SQLite file", { start, stage, processes: size.processes, size }, say);
   });
   const onDynamoDb = await onStage(async (stage) => {
-    const vendorUrl = await startStubVendor(stage);
+    const vendorUrl = await startVendor("stub", stage);
     const worker = startEngines(stage);
     let tables = 0;
     const start: Start = async (processes, stores) => {

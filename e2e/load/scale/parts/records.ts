@@ -12,7 +12,8 @@ import { compareSubjects, microseconds } from "../compare.ts";
 import { fill } from "../fixture/fill.ts";
 import { atMost, type Found, grouped, pageLines, type Row, type Section, times } from "../section.ts";
 import type { Size } from "../size.ts";
-import { onStage, type Stage, startStubVendor } from "../fixture/stage.ts";
+import { startVendor } from "../../services.ts";
+import { onStage, type Stage } from "../../stage.ts";
 
 const LIMIT = 1.1;
 const FILLED_MEMORY = join(import.meta.dirname, "..", "fixture", "filled-memory.ts");
@@ -25,7 +26,7 @@ export async function measureRecords(size: Size, say: (line: string) => void): P
   const [from = 0, to = 0] = [size.records[0], size.records.at(-1)];
   for (const store of ["memory", "SQLite"] as const) {
     const compared = await onStage(async (stage) => {
-      const vendorUrl = await startStubVendor(stage);
+      const vendorUrl = await startVendor("stub", stage);
       const subjects = [];
       for (const records of size.records) {
         const name = `${records} records`;

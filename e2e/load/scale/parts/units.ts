@@ -3,23 +3,20 @@
  * the units that the engine reports for each request. Counted on a small and on a larger table,
  * because a request that scanned would be charged for its size.
  */
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { canaryEnvironment, startCanaryVendor } from "@oauth-broker/simulators";
+import { startCanaryVendor } from "@oauth-broker/simulators";
 import { dynamodbRecordStore } from "@oauth-broker/token-store/dynamodb";
 import { openConnection } from "../../connection.ts";
-import { CALLBACK, callTool, connect, refresh, type Session, userName } from "../../bench/mcp/client.ts";
-import { startServer } from "../../server-process.ts";
-import type { Engines } from "../../bench/store/engines.ts";
-import { freePort } from "../../../support/free-port.ts";
+import { callTool, connect, refresh, type Session, userName } from "../../mcp-client.ts";
+import type { Engines } from "../../engines.ts";
 import { startBrokers } from "../fixture/brokers.ts";
 import { type Charged, startCountingProxy } from "../fixture/counting-proxy.ts";
 import { fill } from "../fixture/fill.ts";
 import { type Found, pageLine, type Row } from "../section.ts";
 import type { Size } from "../size.ts";
-import { awsEnvironment, onStage, type Stage, startEngines, startStubVendor } from "../fixture/stage.ts";
+import { awsEnvironment, startEngines, startMcpServer, startVendor, tableEnvironment } from "../../services.ts";
+import { onStage, type Stage } from "../../stage.ts";
 
-const MCP_SERVER = join(import.meta.dirname, "..", "..", "bench", "mcp", "server.ts");
 /** The lifetime of the first tokens: half of it passes, and they are due. */
 const LIFETIME_SECONDS = 4;
 const DEADLINE_MS = 30_000;
@@ -28,7 +25,7 @@ export async function measureUnits(size: Size, say: (line: string) => void): Pro
   const [few = 0, many = 0] = size.records;
   return onStage(async (stage) => {
     const worker = startEngines(stage);
-    const vendorUrl = await startStubVendor(stage);
+    const vendorUrl = await startVendor("stub", stage);
     const kmsCalls = (): Promise<number> => worker.call("kmsCalls");
     const tables: Cost[][] = [];
     for (const records of [few, Math.min(many, MOST_ON_ENGINE)]) {
@@ -116,31 +113,11 @@ async function ofBroker(
 }
 
 async function ofServer({ engines, kmsCalls, count }: OnTable, stage: Stage): Promise<Cost[]> {
-  const { table, region, endpoint, keyArn, kmsEndpoint } = engines;
   const vendor = await startCanaryVendor({ firstLifetimeSeconds: LIFETIME_SECONDS });
   stage.addBehind({ stop: vendor.close });
-  const proxy = stage.addBehind(await startCountingProxy(endpoint));
-  const port = String(await freePort());
-  const server = stage.add(
-    await startServer({
-      name: "server",
-      args: [MCP_SERVER],
-      folder: stage.folder("server"),
-      env: {
-        ...canaryEnvironment(vendor.url),
-        ...awsEnvironment({ kmsEndpoint }),
-        PORT: port,
-        DEPLOYMENT_URL: `http://127.0.0.1:${port}`,
-        OAUTH_MODE: "hosted",
-        PLATFORM_OAUTH_CALLBACK_URL: CALLBACK,
-        DB_TABLE_NAME: table,
-        DB_TABLE_REGION: region,
-        TOKEN_ENCRYPTION_KMS_KEY_ID: keyArn,
-        TOKEN_ENCRYPTION_MODE: "encrypted",
-        AWS_ENDPOINT_URL_DYNAMODB: proxy.endpoint,
-      },
-    }),
-  );
+  const proxy = stage.addBehind(await startCountingProxy(engines.endpoint));
+  const env = tableEnvironment({ ...engines, endpoint: proxy.endpoint });
+  const server = await startMcpServer({ name: "server", vendorUrl: vendor.url, env }, stage);
   const connection = openConnection(server.url);
   const charge = createCharge(count, proxy.charged, kmsCalls);
   const sessions: Session[] = [await connect(connection, userName(0))];

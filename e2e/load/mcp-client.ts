@@ -5,7 +5,7 @@
  */
 import { createHash, randomBytes } from "node:crypto";
 import { canaryCode } from "@oauth-broker/simulators";
-import type { Connection, Reply } from "../../connection.ts";
+import type { Connection, Reply } from "./connection.ts";
 
 export const CALLBACK = "https://platform.example/oauth/callback";
 

@@ -4,8 +4,8 @@
  * should counts as broken, not as fast.
  */
 import { hash, randomBytes } from "node:crypto";
-import type { Connection, Reply } from "../../connection.ts";
-import type { Parties } from "./subjects.ts";
+import type { Connection, Reply } from "./connection.ts";
+import type { Parties } from "./services.ts";
 
 export interface Actor {
   /**

@@ -5,7 +5,6 @@
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import { join } from "node:path";
 
 /** The calls of a worker: arguments and answers travel as JSON. */
 export type Calls = Readonly<Record<string, (...args: never[]) => unknown>>;
@@ -40,7 +39,7 @@ interface Waiting {
 const STOP_MS = 10_000;
 
 /**
- * @param file in this folder
+ * @param file its path
  * @param options.env in addition to PATH; nothing else is inherited, so that no setting of the
  *   machine reaches the SDK
  */
@@ -51,7 +50,7 @@ export function startWorker<Asked extends Calls>(
     env = {},
   }: { readonly flags?: readonly string[]; readonly env?: Readonly<Record<string, string>> } = {},
 ): Worker<Asked> {
-  const child = fork(join(import.meta.dirname, file), {
+  const child = fork(file, {
     execArgv: [...flags],
     env: { PATH: process.env["PATH"], ...env },
     serialization: "json",

@@ -1,0 +1,153 @@
+/** The services of a run, each in a process: vendors, AWS engines, brokers' settings, MCP servers. */
+import { randomBytes } from "node:crypto";
+import { devNull } from "node:os";
+import { join } from "node:path";
+import { canaryEnvironment } from "@oauth-broker/simulators";
+import { freePort } from "../support/free-port.ts";
+import { ROOT } from "../support/paths.ts";
+import type { EngineCalls, Engines } from "./engines.ts";
+import { CALLBACK } from "./mcp-client.ts";
+import { type ServerCommand, type ServerProcess, startServer } from "./server-process.ts";
+import type { Stage } from "./stage.ts";
+import { startWorker, type Worker } from "./worker.ts";
+
+/** A client of the broker and the vendor behind it. */
+export interface Parties {
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly redirectUri: string;
+  readonly vendor: {
+    readonly id: string;
+    readonly authorizationEndpoint: string;
+    readonly tokenEndpoint: string;
+    readonly clientId: string;
+    readonly clientSecret: string;
+  };
+}
+
+/** 0 is off. */
+const NO_LIMITS = "par_per_minute: 0, explain_per_minute: 0, vendor_calls_per_minute: 0";
+
+/** @returns the URL of a vendor: `stub` costs next to nothing, the tokens of `canary` name their user */
+export async function startVendor(kind: "stub" | "canary", stage: Stage): Promise<string> {
+  const file = join(ROOT, "packages", "simulators", "src", `${kind}-vendor.ts`);
+  return stage.addBehind(await startServer({ name: "vendor", args: [file], folder: stage.folder("vendor") })).url;
+}
+
+/** DynamoDB and KMS: dynalite, or the engine at DYNAMODB_LOCAL_ENDPOINT. */
+export function startEngines(stage: Stage): Worker<EngineCalls> {
+  const local = process.env["DYNAMODB_LOCAL_ENDPOINT"];
+  const env = local === undefined ? {} : { DYNAMODB_LOCAL_ENDPOINT: local };
+  return stage.addBehind(startWorker<EngineCalls>(join(import.meta.dirname, "engines.ts"), { env }));
+}
+
+/** For a process that uses the engines; nothing of this machine's settings. */
+export function awsEnvironment({ kmsEndpoint }: Pick<Engines, "kmsEndpoint">): Readonly<Record<string, string>> {
+  return {
+    AWS_ACCESS_KEY_ID: "load",
+    AWS_SECRET_ACCESS_KEY: "load",
+    AWS_EC2_METADATA_DISABLED: "true",
+    AWS_CONFIG_FILE: devNull,
+    AWS_SHARED_CREDENTIALS_FILE: devNull,
+    AWS_ENDPOINT_URL_KMS: kmsEndpoint,
+  };
+}
+
+/** For a hosted server on a table. */
+export function tableEnvironment(engines: Engines): Readonly<Record<string, string>> {
+  return {
+    ...awsEnvironment(engines),
+    DB_TABLE_NAME: engines.table,
+    DB_TABLE_REGION: engines.region,
+    TOKEN_ENCRYPTION_KMS_KEY_ID: engines.keyArn,
+    TOKEN_ENCRYPTION_MODE: "encrypted",
+    AWS_ENDPOINT_URL_DYNAMODB: engines.endpoint,
+  };
+}
+
+/** Hosted mode at the canary vendor, unless `env` says otherwise. */
+export async function startMcpServer(
+  {
+    flags = [],
+    env,
+    vendorUrl,
+    ...command
+  }: Pick<ServerCommand, "name" | "env" | "onLine"> & {
+    readonly flags?: readonly string[];
+    readonly vendorUrl: string;
+  },
+  stage: Stage,
+): Promise<ServerProcess> {
+  const port = String(await freePort());
+  return stage.start({
+    ...command,
+    args: [...flags, join(import.meta.dirname, "bench", "mcp", "server.ts")],
+    env: {
+      ...canaryEnvironment(vendorUrl),
+      PORT: port,
+      DEPLOYMENT_URL: `http://127.0.0.1:${port}`,
+      OAUTH_MODE: "hosted",
+      PLATFORM_OAUTH_CALLBACK_URL: CALLBACK,
+      ...env,
+    },
+  });
+}
+
+/** @param suffix of each name, where there are several */
+export function createParties(vendorUrl: string, suffix = ""): Parties {
+  const secret = (): string => randomBytes(32).toString("base64url");
+  return {
+    clientId: `platform${suffix}`,
+    clientSecret: secret(),
+    redirectUri: `https://platform${suffix}.example/oauth/vendor-callback`,
+    vendor: {
+      id: `bench${suffix}`,
+      authorizationEndpoint: `${vendorUrl}/authorize`,
+      tokenEndpoint: `${vendorUrl}/token`,
+      clientId: `broker${suffix}`,
+      clientSecret: secret(),
+    },
+  };
+}
+
+export interface BrokerPlace {
+  readonly baseUrl: string;
+  readonly port: number;
+  readonly store: string;
+  readonly keys?: string | undefined;
+  /** Default: none, as they would end a run after 600 flows. */
+  readonly limits?: string;
+  /** In YAML; default: none. */
+  readonly trustedProxies?: string;
+}
+
+/** Defaults wherever they exist, except for limits. */
+export function brokerYaml(
+  { baseUrl, port, store, keys, limits = NO_LIMITS, trustedProxies }: BrokerPlace,
+  parties: readonly Parties[],
+): string {
+  const clients = parties.map(
+    ({ clientId, clientSecret, redirectUri }) => `  - client_id: ${clientId}
+    client_secret: ${clientSecret}
+    redirect_uris: [${redirectUri}]
+`,
+  );
+  const vendors = parties.map(
+    ({ vendor }) => `  ${vendor.id}:
+    name: Bench
+    authorization_endpoint: ${vendor.authorizationEndpoint}
+    token_endpoint: ${vendor.tokenEndpoint}
+    pkce: S256
+    credentials: { id: first, client_id: ${vendor.clientId}, client_secret: ${vendor.clientSecret} }
+`,
+  );
+  const proxies = trustedProxies === undefined ? "" : `, trusted_proxies: ${trustedProxies}`;
+  return `base_url: ${baseUrl}
+listen: { host: 127.0.0.1, port: ${port}${proxies} }
+store: "${store}"
+${keys === undefined ? "" : `keys: "${keys}"\n`}limits: { ${limits} }
+egress: { allow_loopback: true }
+clients:
+${clients.join("")}vendors:
+${vendors.join("")}`;
+}

@@ -1,0 +1,62 @@
+/** The folders and the processes of a run, and that all of it ends. */
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type ServerCommand, type ServerProcess, startServer } from "./server-process.ts";
+
+interface Stoppable {
+  stop(): Promise<void>;
+}
+
+export interface Stage {
+  /** @returns a new folder */
+  folder(name: string): string;
+  /** Starts a server that is measured in a new folder with its name. */
+  start(command: Omit<ServerCommand, "folder">): Promise<ServerProcess>;
+  /** Adds servers that are measured, to be stopped first; returns them. */
+  add<T extends Stoppable>(server: T): T;
+  /** Adds what servers have connections to, to be stopped after them; returns it. */
+  addBehind<T extends Stoppable>(one: T): T;
+}
+
+/** @returns what has begun, and its end: that rejects if a measured server ended in another way than requested */
+export async function openOnStage<T>(begin: (stage: Stage) => Promise<T>): Promise<T & Stoppable> {
+  const root = mkdtempSync(join(tmpdir(), "oauth-broker-load-"));
+  const servers: Stoppable[] = [];
+  const behind: Stoppable[] = [];
+  const stop = async (): Promise<void> => {
+    const ended = await Promise.allSettled(servers.map((server) => server.stop()));
+    for (const one of behind.toReversed()) await one.stop().catch(() => undefined);
+    rmSync(root, { recursive: true, force: true });
+    for (const one of ended) if (one.status === "rejected") throw one.reason;
+  };
+  const stage: Stage = {
+    folder: (name) => {
+      const path = join(root, name);
+      mkdirSync(path);
+      return path;
+    },
+    start: async (command) => stage.add(await startServer({ ...command, folder: stage.folder(command.name) })),
+    add: (server) => {
+      servers.push(server);
+      return server;
+    },
+    addBehind: (one) => {
+      behind.push(one);
+      return one;
+    },
+  };
+  try {
+    return { ...(await begin(stage)), stop };
+  } catch (error) {
+    await stop().catch(() => undefined);
+    throw error;
+  }
+}
+
+/** Runs a part, and ends everything it started. */
+export async function onStage<T>(run: (stage: Stage) => Promise<T>): Promise<T> {
+  const { result, stop } = await openOnStage(async (stage) => ({ result: await run(stage) }));
+  await stop();
+  return result;
+}
