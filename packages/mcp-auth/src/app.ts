@@ -3,7 +3,7 @@
  * are connected here, once; the only file that knows both modes.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Clock, defined, type Fetch, OAuthError } from "@oauth-broker/oauth-core";
+import { type Clock, defined, type Fetch, OAuthError, systemTimer } from "@oauth-broker/oauth-core";
 import { createVendorClient, type VendorClient } from "@oauth-broker/oauth-core/client";
 import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
 import { createEgress } from "@oauth-broker/oauth-core/egress";
@@ -96,7 +96,14 @@ export function createApp(definition: ServerDefinition, settings: Settings, opti
   };
   const onOddScope = ({ id }: Pick<ResolvedVendor, "id">): void => log.warn("vendor_scope_left_out", { vendor: id });
   const vendorClient = watchedVendorClient(
-    createVendorClient({ fetch: oauth.fetch, now, ...settings.egress, onStoredEndpoints, onOddScope }),
+    createVendorClient({
+      fetch: oauth.fetch,
+      timer: systemTimer,
+      now,
+      ...settings.egress,
+      onStoredEndpoints,
+      onOddScope,
+    }),
     { log, ...defined({ metrics }) },
   );
   const vendor = (): Promise<ResolvedVendor> => vendorClient.resolve(entry);

@@ -6,7 +6,7 @@ import { createServer } from "node:tls";
 import { Hono } from "hono";
 import { afterEach, expect, it } from "vitest";
 import { createEgress, type Egress, REAL_NETWORK } from "@oauth-broker/oauth-core/egress";
-import { OAuthError } from "@oauth-broker/oauth-core";
+import { OAuthError, systemTimer } from "@oauth-broker/oauth-core";
 import {
   createSelfSigned,
   createTestAuthority,
@@ -40,7 +40,12 @@ async function redeemAt(tokenEndpoint: string) {
   running.push(egress);
   const lines: string[] = [];
   const log = createLog({ write: (line) => void lines.push(line) });
-  const vendorClient = createVendorClient({ fetch: egress.fetch, now: () => NOW, allowLoopback: true });
+  const vendorClient = createVendorClient({
+    fetch: egress.fetch,
+    timer: systemTimer,
+    now: () => NOW,
+    allowLoopback: true,
+  });
   const client = watchedVendorClient(vendorClient, { log });
   const entry = { id: "v", name: "V", authorizationEndpoint: "https://v.example/a", tokenEndpoint };
   const vendor = await client.resolve(defineVendor(entry));

@@ -3,7 +3,7 @@
  * provides them, an SQLite file and a key file beside it for local work. The SDK loads only if
  * it is used.
  */
-import { defined, systemClock } from "@oauth-broker/oauth-core";
+import { defined, systemClock, systemTimer } from "@oauth-broker/oauth-core";
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Clock, KeyWrapper } from "@oauth-broker/oauth-core";
@@ -171,6 +171,7 @@ export async function openTokens(
     mode,
     environment,
     now,
+    timer: systemTimer,
     ...defined({ onEvent }),
     refresh: { journalFolder: settings.journalFolder },
   });

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { OAuthError, type Secret } from "@oauth-broker/oauth-core";
+import { OAuthError, type Secret, systemTimer } from "@oauth-broker/oauth-core";
 import { startDynamoDb } from "@oauth-broker/simulators/aws";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { audit } from "./cli/audit.ts";
@@ -177,7 +177,7 @@ describe("a disconnect", () => {
     let milliseconds = NOW * 1000 + 250;
     const now = Object.assign(() => Math.floor(milliseconds / 1000), { milliseconds: () => milliseconds });
     const rows = memoryTokenRows();
-    const store = createTokenStore({ rows, mode: "bridge", environment: "test", now });
+    const store = createTokenStore({ rows, timer: systemTimer, mode: "bridge", environment: "test", now });
     await store.endLink(CHAT);
     expect(await store.readLink(CHAT)).toMatchObject({ endedAtMilliseconds: NOW * 1000 + 250 });
     expect((await rows.get(rowKeyOf(CHAT)))?.attributes).toMatchObject({ link_ended_at: NOW });

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { OAuthError, Secret } from "@oauth-broker/oauth-core";
+import { OAuthError, Secret, systemTimer } from "@oauth-broker/oauth-core";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { type DynamoDbEngine, type KmsServer, startDynamoDb, startKms } from "@oauth-broker/simulators/aws";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
@@ -36,7 +36,14 @@ function inMemory(): {
   const rows = memoryTokenRows();
   const clock = fixedClock(NOW);
   const keys = localKeyWrapper({ path: join(folder, "key") });
-  const store = createTokenStore({ rows, keys, mode: "encrypted", environment: "test", now: clock });
+  const store = createTokenStore({
+    rows,
+    timer: systemTimer,
+    keys,
+    mode: "encrypted",
+    environment: "test",
+    now: clock,
+  });
   opened.push(store);
   return { store, rows, clock };
 }
@@ -206,6 +213,7 @@ describe("opened from the environment", () => {
   it("answers a key file that is gone with 503, and is an OAuthError", async () => {
     const store = createTokenStore({
       rows: memoryTokenRows(),
+      timer: systemTimer,
       keys: localKeyWrapper({ path: join(folder, "none", "key"), create: false }),
       mode: "encrypted",
       environment: "test",

@@ -2,7 +2,7 @@
  * The token store as servers use it: one user's tokens at one vendor, stored sealed, read fresh.
  * Its parts are connected here, once; config.ts builds it from the environment.
  */
-import type { Clock, KeyContext, KeyWrapper } from "@oauth-broker/oauth-core";
+import type { Clock, KeyContext, KeyWrapper, Timer } from "@oauth-broker/oauth-core";
 import { createDataKeys } from "./keys/data-keys.ts";
 import { modeNamed } from "./modes/mode-choice.ts";
 import { describeLink, endLink, forgetLink, type Link, type LinkReading, links, readLink, revoke } from "./links.ts";
@@ -30,6 +30,7 @@ export interface TokenStoreOptions {
    */
   readonly environment: string;
   readonly now: Clock;
+  readonly timer: Timer;
   /** Receives the events worth counting. Never holds a token or a user. */
   readonly onEvent?: (event: TokenStoreEvent) => void;
   readonly refresh?: RefreshLeasesOptions;
@@ -128,12 +129,12 @@ const DRAIN_MS = 10_000;
 
 /** @throws TokenStoreError key_missing in mode `encrypted` without keys */
 export function createTokenStore(options: TokenStoreOptions): TokenStore {
-  const { rows, keys, environment, now, onEvent = () => undefined } = options;
+  const { rows, keys, environment, now, timer, onEvent = () => undefined } = options;
   const mode = modeNamed(options.mode, { hasKeys: keys !== undefined });
   const context = dataKeyContext({ environment, table: rows.table });
   const dataKeys = keys === undefined ? undefined : createDataKeys({ keys, context, now });
   const records = createTokenRecords({ rows, dataKeys, mode, environment, now, onEvent });
-  const leases = createRefreshLeases(options.refresh ?? {}, { records, now, onEvent });
+  const leases = createRefreshLeases(options.refresh ?? {}, { records, now, timer, onEvent });
   const declaration = mode.heedsCopy ? declareOlderReaders({ rows, now }) : undefined;
   void leases.replayJournal();
   if (dataKeys === undefined) onEvent({ name: "no_encryption" });

@@ -3,7 +3,7 @@
  * own redirect URI. Protocol, dialects and checks are oauth-core's, the same that the broker uses;
  * sessions follow the rules of the client for the broker.
  */
-import { defined, type Clock, type Fetch, OAuthError, toOAuthError } from "@oauth-broker/oauth-core";
+import { type Clock, defined, type Fetch, OAuthError, systemTimer, toOAuthError } from "@oauth-broker/oauth-core";
 import {
   createVendorClient,
   flowContextHash,
@@ -66,7 +66,7 @@ export function direct(options: DirectOptions): DirectClient {
   requireReachable(entry, { allowLoopback, allowCidrs, anyPort: options.fetch === undefined });
   const { fetch, close } =
     options.fetch === undefined ? openEgress({ ...options.egress, operatorUrls }) : withoutEnd(options.fetch);
-  const vendorClient = createVendorClient({ fetch, now, allowLoopback, allowCidrs, operatorUrls });
+  const vendorClient = createVendorClient({ fetch, timer: systemTimer, now, allowLoopback, allowCidrs, operatorUrls });
   const spent = createSpentSessions({ now });
   const waits = createWaits({ now });
   const owner = { clientId, redirectUri };

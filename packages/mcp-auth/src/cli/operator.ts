@@ -1,5 +1,5 @@
 /** Opens what the operator's commands work on: the same settings, table and keys as the server. */
-import { defined, systemClock } from "@oauth-broker/oauth-core";
+import { defined, systemClock, systemTimer } from "@oauth-broker/oauth-core";
 import { createVendorClient } from "@oauth-broker/oauth-core/client";
 import { createEgress } from "@oauth-broker/oauth-core/egress";
 import { createLog } from "@oauth-broker/service";
@@ -30,7 +30,12 @@ export async function openLinks(environment?: Environment): Promise<OperatorLink
   const { records: table, keys, context, tokens } = storage;
   // A command never replaces an unsealed server key: only a start of the server does.
   const { records, serverKey } = createServerRecords({ records: table, keys, context });
-  const vendorClient = createVendorClient({ fetch: egress.fetch, now: systemClock, ...settings.egress });
+  const vendorClient = createVendorClient({
+    fetch: egress.fetch,
+    timer: systemTimer,
+    now: systemClock,
+    ...settings.egress,
+  });
   const { links, deploymentUrl } = settings;
   const audience = resourceOf(deploymentUrl);
   const source = identitySource(settings);

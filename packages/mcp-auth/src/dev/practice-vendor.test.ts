@@ -2,7 +2,7 @@ import { createVendorClient } from "@oauth-broker/oauth-core/client";
 import { REGISTRY } from "@oauth-broker/oauth-core/registry";
 import { createEgress } from "@oauth-broker/oauth-core/egress";
 import { afterAll, describe, expect, it } from "vitest";
-import { systemClock } from "@oauth-broker/oauth-core";
+import { systemClock, systemTimer } from "@oauth-broker/oauth-core";
 import { type Environment, loadSettings } from "../config.ts";
 import { deskEnvironment } from "./environment.ts";
 import { startPracticeVendors } from "./practice-vendor.ts";
@@ -19,7 +19,12 @@ const ASKED = FIRST_CLASS.filter((id) => ![...WITHOUT_TOKEN_CHECK, NO_TEST_TOKEN
 const WITHOUT_USER = ["linear", "notion"];
 const HOSTED = FIRST_CLASS.filter((id) => !WITHOUT_USER.includes(id));
 const egress = createEgress({ allowLoopback: true, allowCidrs: [], timeoutMs: 5_000 });
-const vendorClient = createVendorClient({ fetch: egress.fetch, now: systemClock, allowLoopback: true });
+const vendorClient = createVendorClient({
+  fetch: egress.fetch,
+  timer: systemTimer,
+  now: systemClock,
+  allowLoopback: true,
+});
 afterAll(() => egress.close());
 
 async function onDesk<Result>(

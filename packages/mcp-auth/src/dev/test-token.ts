@@ -6,7 +6,7 @@
 import { createVendorClient } from "@oauth-broker/oauth-core/client";
 import { createCodeVerifier, deriveCodeChallenge, randomToken } from "@oauth-broker/oauth-core/protocol";
 import { createEgress } from "@oauth-broker/oauth-core/egress";
-import { systemClock } from "@oauth-broker/oauth-core";
+import { systemClock, systemTimer } from "@oauth-broker/oauth-core";
 import type { VendorSettings } from "../settings.ts";
 
 const TIMEOUT_MS = 10_000;
@@ -23,7 +23,12 @@ export async function fetchTestToken(
   if (credentials === undefined) throw new Error("The practice vendor needs VENDOR_CLIENT_ID");
   const egress = createEgress({ allowLoopback: true, allowCidrs: [], timeoutMs: TIMEOUT_MS });
   try {
-    const vendorClient = createVendorClient({ fetch: egress.fetch, now: systemClock, allowLoopback: true });
+    const vendorClient = createVendorClient({
+      fetch: egress.fetch,
+      timer: systemTimer,
+      now: systemClock,
+      allowLoopback: true,
+    });
     const resolved = await vendorClient.resolve(vendor);
     const [codeVerifier, nonce, state] = [createCodeVerifier(), randomToken(16), randomToken(16)];
     const asked = { scope: scopes, redirectUri, nonce };

@@ -3,7 +3,7 @@
  * vendor, stores in memory that can be made to fail, and the platform with its user's browser. Any
  * other vendor can be used.
  */
-import { type Clock, type Fetch, OAuthError, type RecordStore, Secret } from "@oauth-broker/oauth-core";
+import { type Clock, type Fetch, OAuthError, type RecordStore, Secret, systemTimer } from "@oauth-broker/oauth-core";
 import { createVendorClient, type VendorClient } from "@oauth-broker/oauth-core/client";
 import { deriveCodeChallenge } from "@oauth-broker/oauth-core/protocol";
 import { defineVendor, type Vendor, type VendorCredentials } from "@oauth-broker/oauth-core/registry";
@@ -109,11 +109,15 @@ export function openHostedFixture({
   const milliseconds = (): number => (options.frozen === true ? startedAt : Date.now()) + offset * 1000;
   const now: Clock = Object.assign(() => Math.floor(milliseconds() / 1000), { milliseconds });
   const egress = createEgress({ allowLoopback: true, allowCidrs: [], timeoutMs: 2_000 });
-  const real = createVendorClient({ fetch: egress.fetch, now, allowLoopback: true });
+  const real = createVendorClient({ fetch: egress.fetch, timer: systemTimer, now, allowLoopback: true });
   const down: HostedFixture["down"] = new Set();
   const table = failing(options.records?.(now) ?? memoryRecordStore({ now }), "records", down);
   const rows = options.rows ?? memoryTokenRows();
-  const tokens = failing(createTokenStore({ rows, mode: "bridge", environment: "test", now }), "tokens", down);
+  const tokens = failing(
+    createTokenStore({ rows, timer: systemTimer, mode: "bridge", environment: "test", now }),
+    "tokens",
+    down,
+  );
   const serverKey =
     options.serverKey?.(table) ?? createServerKey({ records: table, keys: undefined, context: { table: "memory" } });
   const records = authenticatedRecords({ records: table, keys: oneMacKey(() => serverKey.derive("record-mac")) });

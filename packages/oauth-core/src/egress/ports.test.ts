@@ -1,4 +1,5 @@
 /** Any https port of a host that the operator wrote down; elsewhere 443. */
+import { systemTimer } from "../mechanics/system-timer.ts";
 import { afterEach, describe, expect, it } from "vitest";
 import { recordingNetwork } from "../testing/network/recording-network.ts";
 import { createVendorClient } from "../vendor-client/index.ts";
@@ -83,7 +84,13 @@ describe("metadata of the operator's issuer", () => {
       code_challenge_methods_supported: ["S256"],
     };
     const fetch = async (): Promise<Response> => Response.json(document);
-    const client = createVendorClient({ fetch, now: () => 1_700_000_000, allowLoopback: false, operatorUrls });
+    const client = createVendorClient({
+      fetch,
+      timer: systemTimer,
+      now: () => 1_700_000_000,
+      allowLoopback: false,
+      operatorUrls,
+    });
     return client.resolve(defineVendor({ id: "v", name: "V", issuer }));
   };
 

@@ -1,3 +1,4 @@
+import { systemTimer } from "../mechanics/system-timer.ts";
 import { describe, expect, it } from "vitest";
 import { Secret } from "../protocol/secret.ts";
 import { fixedClock } from "../testing/fixed-clock.ts";
@@ -17,6 +18,7 @@ async function redeem(
 ): Promise<Sent> {
   const sent: Sent[] = [];
   const client = createVendorClient({
+    timer: systemTimer,
     fetch: async (url, init) => {
       sent.push({
         url: url.toString(),

@@ -29,8 +29,7 @@ export interface VendorClientDeps {
    */
   readonly fetchDocuments?: Fetch;
   readonly now: Clock;
-  /** Default: the system's. */
-  readonly timer?: Timer;
+  readonly timer: Timer;
   /** Permits http on loopback, and nothing else. */
   readonly allowLoopback: boolean;
   /** Whether the callback also takes a POST. Default no: metadata with `form_post` only is refused. */
@@ -47,6 +46,9 @@ export interface VendorClientDeps {
   /** Called for each token answer whose `scope` has no usable shape. */
   readonly onOddScope?: (vendor: Pick<Vendor, "id">) => void;
 }
+
+/** What metadata is fetched and read with. */
+export type DiscoveryDeps = Omit<VendorClientDeps, "timer">;
 
 type PostOptions = HttpRequestOptions<"POST", URLSearchParams>;
 

@@ -1,3 +1,4 @@
+import { systemTimer } from "../mechanics/system-timer.ts";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ACCESS_TOKEN, REFRESH_TOKEN, soundAnswer } from "../testing/network/faulty-vendor.ts";
 import { type Lab, openLab } from "../testing/network/vendor-lab.ts";
@@ -29,7 +30,10 @@ beforeEach(async () => {
     deadlines.push(controller);
     return controller.signal;
   };
-  client = createVendorClient({ fetch: egress.fetch, now: lab.clock, allowLoopback: true }, { deadline });
+  client = createVendorClient(
+    { fetch: egress.fetch, timer: systemTimer, now: lab.clock, allowLoopback: true },
+    { deadline },
+  );
 });
 afterEach(async () => {
   await lab.close();
@@ -52,7 +56,10 @@ describe("the deadline of an operation", () => {
 
   it("bar#VR-5 that fires before anything is sent spends nothing", async () => {
     const over = { deadline: () => AbortSignal.abort() };
-    const late = createVendorClient({ fetch: egress.fetch, now: lab.clock, allowLoopback: true }, over);
+    const late = createVendorClient(
+      { fetch: egress.fetch, timer: systemTimer, now: lab.clock, allowLoopback: true },
+      over,
+    );
     const vendor = await late.resolve(lab.vendor.entry);
     await expect(late.redeemCode(vendor, lab.vendor.credentials, lab.request)).rejects.toMatchObject({
       code: "temporarily_unavailable",
@@ -128,6 +135,7 @@ describe("the deadline of an operation", () => {
   it("is one for the token request and all that follows", async () => {
     const signals = new Map<string, AbortSignal | null | undefined>();
     const watched = createVendorClient({
+      timer: systemTimer,
       fetch: (url, init) => {
         signals.set(new URL(url).pathname, init?.signal);
         return egress.fetch(url, init);

@@ -1,4 +1,5 @@
 /** Every form that a vendor gets has the bare type: some vendors refuse one with a `charset`. */
+import { systemTimer } from "../mechanics/system-timer.ts";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { ACCESS_TOKEN, CLIENT_ID, REFRESH_TOKEN } from "../testing/network/faulty-vendor.ts";
 import { type Lab, NOW, openLab } from "../testing/network/vendor-lab.ts";
@@ -46,7 +47,7 @@ it("rfc6749#B is bare at redemption, refresh, revocation and introspection", asy
 });
 
 it("rfc6749#B is bare through the web's own fetch, too", async () => {
-  await askAll(createVendorClient({ fetch, now: lab.clock, allowLoopback: true }));
+  await askAll(createVendorClient({ fetch, timer: systemTimer, now: lab.clock, allowLoopback: true }));
   expect(formTypes()).toEqual([FORM, FORM, FORM, FORM, FORM]);
 });
 

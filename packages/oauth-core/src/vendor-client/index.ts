@@ -3,32 +3,22 @@
  * Created once per process and set of egress rules; its caches live as long as it does.
  */
 import { defined } from "../mechanics/defined.ts";
-import { systemTimer } from "../mechanics/system-timer.ts";
-import type { JsonObject } from "../ports.ts";
-import type { ResolvedVendor, Vendor, VendorCredentials, VendorTokens } from "../registry/vendor.ts";
+import type { ResolvedVendor, VendorCredentials } from "../registry/vendor.ts";
 import { account } from "./userinfo/userinfo.ts";
-import { type AccessTokenCheck, type CheckRequest, checkAccessToken } from "./access-token/check.ts";
-import { type AuthorizationRequest, authorizationUrl } from "./authorization/url.ts";
+import { checkAccessToken } from "./access-token/check.ts";
+import { authorizationUrl } from "./authorization/url.ts";
 import { createDeadline, type Deadline } from "./deadline.ts";
-import { createDiscovery } from "./discovery/discover.ts";
+import { createDiscovery, type Discovery } from "./discovery/discover.ts";
 import { egressError, isEgressError } from "../egress/errors.ts";
 import { FORM_TYPE } from "../egress/messages.ts";
 import { identify } from "./userinfo/identify.ts";
 import { createSigningKeys } from "./id-token/jwks.ts";
 import { validateAccessToken } from "./access-token/validate.ts";
-import { type RedeemRequest, redeemCode } from "./token/redeem.ts";
-import { type RefreshRequest, refreshTokens } from "./token/refresh.ts";
-import { registerClient, type RegistrationAnswer, type RegistrationRequest } from "./registration/register.ts";
-import {
-  discardTokens,
-  grantRevocation,
-  type GrantTokens,
-  type Revoked,
-  type RevokeRequest,
-  revokeToken,
-} from "./token/revoke.ts";
+import { redeemCode } from "./token/redeem.ts";
+import { refreshTokens } from "./token/refresh.ts";
+import { registerClient } from "./registration/register.ts";
+import { discardTokens, revokeGrant, revokeToken } from "./token/revoke.ts";
 import type { TokenDeps } from "./token/validate.ts";
-import type { AccessTokenValidation } from "./access-token/validate.ts";
 import { createBindings, type VendorClientDeps } from "./binding.ts";
 
 export {
@@ -58,96 +48,29 @@ export type { AccessTokenValidation } from "./access-token/validate.ts";
 export type { AccessTokenCheck, CheckedAccount, CheckRequest } from "./access-token/check.ts";
 export type { VendorClientDeps } from "./binding.ts";
 
-/** Everything we ask a vendor, bound to one fetch and one clock. */
+/** A function of this folder without its last argument, which the vendor client brings. */
+type Bound<Ask> = Ask extends (...all: [...infer Given, deps: infer _Deps]) => infer Answer
+  ? (...given: Given) => Answer
+  : never;
+
+/** Everything we ask a vendor, bound to one fetch and one clock: the functions say what they throw. */
 export interface VendorClient {
-  /**
-   * The entry with its endpoints, discovered if it has none.
-   *
-   * @throws OAuthError vendor_response_invalid, temporarily_unavailable
-   */
-  resolve(vendor: Vendor): Promise<ResolvedVendor>;
-  /**
-   * Where the browser is sent, with every parameter exactly once.
-   *
-   * @throws OAuthError invalid_request when `extra` names a parameter that is ours; server_error
-   *   when a required challenge is missing
-   */
-  authorizationUrl(vendor: ResolvedVendor, request: AuthorizationRequest): string;
-  /**
-   * The code becomes tokens: one request, never a second one.
-   *
-   * @throws OAuthError temporarily_unavailable without `retry`: the vendor saw nothing, the code is
-   *   as good as before; with `retry: "restart"`: the code is gone. Otherwise the vendor answered:
-   *   invalid_grant, vendor_credentials_rejected, invalid_scope, vendor_response_invalid
-   */
-  redeemCode(vendor: ResolvedVendor, credentials: VendorCredentials, request: RedeemRequest): Promise<VendorTokens>;
-  /**
-   * Without a refresh token in the result, the old token stays valid.
-   *
-   * @throws OAuthError as redeemCode; `retry: "restart"` only if the vendor rotates
-   */
-  refreshTokens(vendor: ResolvedVendor, credentials: VendorCredentials, request: RefreshRequest): Promise<VendorTokens>;
-  /**
-   * @throws OAuthError unsupported_token_type with `help` if the vendor has no way;
-   *   temporarily_unavailable when it cannot now; vendor_credentials_rejected;
-   *   vendor_response_invalid
-   */
-  revokeToken(vendor: ResolvedVendor, credentials: VendorCredentials, request: RevokeRequest): Promise<Revoked>;
-  /**
-   * The one request that ends as much of a grant as this vendor allows: by the refresh token, which
-   * ends its access tokens too, except if the vendor revokes by access token only.
-   *
-   * @throws OAuthError as revokeToken
-   */
-  revokeGrant(vendor: ResolvedVendor, credentials: VendorCredentials, tokens: GrantTokens): Promise<Revoked>;
-  /**
-   * The vendor's account of the token's user; undefined when the vendor refuses the token.
-   *
-   * @param subject of the ID token that came with it, if one did: userinfo has to name the same
-   * @throws OAuthError temporarily_unavailable; vendor_response_invalid, `account_forbidden` when
-   *   the token is good and not for this; server_error, `account_unknown`, when the vendor has no
-   *   such endpoint
-   */
-  account(vendor: ResolvedVendor, accessToken: string, subject?: string): Promise<JsonObject | undefined>;
-  /**
-   * Whether a presented token is valid, whose it is and for which client.
-   *
-   * @throws OAuthError temporarily_unavailable; vendor_response_invalid, `account_forbidden` when
-   *   the account is answered 403 (`lacksScopeForAccount` where for a scope);
-   *   vendor_credentials_rejected; server_error, `account_unknown`, when the vendor has no way,
-   *   `client_unknown`, when none of its ways names the client
-   */
-  validateAccessToken(
+  readonly resolve: Discovery["resolve"];
+  readonly authorizationUrl: typeof authorizationUrl;
+  readonly redeemCode: Bound<typeof redeemCode>;
+  readonly refreshTokens: Bound<typeof refreshTokens>;
+  readonly revokeToken: Bound<typeof revokeToken>;
+  readonly revokeGrant: Bound<typeof revokeGrant>;
+  /** @param subject of the ID token that came with it, if one did: userinfo has to name the same */
+  readonly account: (vendor: ResolvedVendor, accessToken: string, subject?: string) => ReturnType<typeof account>;
+  readonly validateAccessToken: (
     vendor: ResolvedVendor,
     accessToken: string,
     credentials?: VendorCredentials,
-  ): Promise<AccessTokenValidation>;
-  /**
-   * Whether the token of a connection is still good, as far as the vendor has a way to say so.
-   *
-   * @throws OAuthError invalid_request for a text that is not a token; `client_mismatch`,
-   *   `account_mismatch` for a token of another client or account; temporarily_unavailable;
-   *   vendor_response_invalid; vendor_credentials_rejected
-   */
-  checkAccessToken(
-    vendor: ResolvedVendor,
-    credentials: VendorCredentials,
-    request: CheckRequest,
-  ): Promise<AccessTokenCheck>;
-  /**
-   * The user whose tokens have just been issued: stable, and unique at the vendor.
-   *
-   * @throws OAuthError vendor_response_invalid, `identity_missing`; temporarily_unavailable
-   */
-  identify(vendor: ResolvedVendor, tokens: VendorTokens): Promise<string>;
-  /**
-   * Registers a client at the vendor for the caller, by one request, and returns the vendor's
-   * response unchanged.
-   *
-   * @throws OAuthError invalid_request if the vendor has no registration endpoint;
-   *   vendor_response_invalid; temporarily_unavailable when the vendor cannot be reached
-   */
-  registerClient(vendor: Vendor, request: RegistrationRequest): Promise<RegistrationAnswer>;
+  ) => ReturnType<typeof validateAccessToken>;
+  readonly checkAccessToken: Bound<typeof checkAccessToken>;
+  readonly identify: Bound<typeof identify>;
+  readonly registerClient: Bound<typeof registerClient>;
 }
 
 /**
@@ -155,36 +78,36 @@ export interface VendorClient {
  */
 export function createVendorClient(
   options: VendorClientDeps,
-  { deadline = createDeadline(options.timer ?? systemTimer) }: { readonly deadline?: Deadline } = {},
+  { deadline = createDeadline(options.timer) }: { readonly deadline?: Deadline } = {},
 ): VendorClient {
-  const { now, timer = systemTimer } = options;
+  const { now, timer, onOddScope } = options;
   const fetch = vendorFetch(options.fetch);
-  const deps = { ...options, fetch };
-  const bindings = createBindings(deps);
   const documents = vendorFetch(options.fetchDocuments ?? options.fetch);
-  const discovery = createDiscovery({ ...deps, fetch: documents });
+  const discovery = createDiscovery({ ...options, fetch: documents });
   const keys = createSigningKeys({ fetch: documents, now });
-  const common = { now, timer, fetch, bindings, discovery, keys, deadline };
-  const { onOddScope } = options;
-  const accept: TokenDeps = {
+  const common = { now, timer, fetch, bindings: createBindings({ ...options, fetch }), discovery, keys, deadline };
+  const deps: TokenDeps = {
     ...common,
     ...defined({ onOddScope }),
     discard: (vendor, credentials, tokens) => discardTokens(vendor, credentials, tokens, common),
   };
+  const bind =
+    <Given extends readonly unknown[], Answer>(ask: (...all: [...Given, TokenDeps]) => Answer) =>
+    (...given: Given): Answer =>
+      ask(...given, deps);
   return {
     resolve: discovery.resolve,
     authorizationUrl,
-    redeemCode: (vendor, credentials, request) => redeemCode(vendor, credentials, request, accept),
-    refreshTokens: (vendor, credentials, request) => refreshTokens(vendor, credentials, request, accept),
-    revokeToken: (vendor, credentials, request) => revokeToken(vendor, credentials, request, accept),
-    revokeGrant: (vendor, credentials, tokens) =>
-      revokeToken(vendor, credentials, grantRevocation(vendor, tokens), accept),
-    account: (vendor, accessToken, subject) => account(vendor, { accessToken, subject }, accept),
+    redeemCode: bind(redeemCode),
+    refreshTokens: bind(refreshTokens),
+    revokeToken: bind(revokeToken),
+    revokeGrant: bind(revokeGrant),
+    account: (vendor, accessToken, subject) => account(vendor, { accessToken, subject }, deps),
     validateAccessToken: (vendor, accessToken, credentials) =>
-      validateAccessToken(vendor, accessToken, credentials, accept),
-    checkAccessToken: (vendor, credentials, request) => checkAccessToken(vendor, credentials, request, accept),
-    identify: (vendor, tokens) => identify(vendor, tokens, accept),
-    registerClient: (vendor, request) => registerClient(vendor, request, accept),
+      validateAccessToken(vendor, accessToken, credentials, deps),
+    checkAccessToken: bind(checkAccessToken),
+    identify: bind(identify),
+    registerClient: bind(registerClient),
   };
 }
 

@@ -2,7 +2,7 @@
  * Runs the legs of a fixture at the vendor's simulator: a simulator is as good as its resemblance
  * to the recording. Used by vendors/fixtures.test.ts.
  */
-import { Secret } from "@oauth-broker/oauth-core";
+import { Secret, systemTimer } from "@oauth-broker/oauth-core";
 import { createVendorClient } from "@oauth-broker/oauth-core/client";
 import { REGISTRY, type Vendor, type VendorCredentials } from "@oauth-broker/oauth-core/registry";
 import { machineClock } from "../clock.ts";
@@ -86,7 +86,12 @@ export async function legsAt(
   });
   const allowed = allowedFor(vendor, fixture.scope);
   const recorder = createRecorder(fetch, allowed);
-  const vendorClient = createVendorClient({ fetch: recorder.fetch, now: machineClock, allowLoopback: true });
+  const vendorClient = createVendorClient({
+    fetch: recorder.fetch,
+    timer: systemTimer,
+    now: machineClock,
+    allowLoopback: true,
+  });
   const resolved = await vendorClient.resolve(atEndpoints(vendor, simulator.endpoints));
   return runLegs(
     {

@@ -3,7 +3,7 @@
  * connections, different from the next user's, never an e-mail address; and the result for a token
  * of another app.
  */
-import { Secret } from "@oauth-broker/oauth-core";
+import { Secret, systemTimer } from "@oauth-broker/oauth-core";
 import { canIdentify, canValidateAccessToken, keptOf, createVendorClient } from "@oauth-broker/oauth-core/client";
 import { createCodeVerifier, deriveCodeChallenge, randomToken } from "@oauth-broker/oauth-core/protocol";
 import {
@@ -28,7 +28,7 @@ const SECRET = "secret-of-the-app";
 const OURS = credentialsOf("our-app");
 const THEIRS = credentialsOf("another-app");
 
-const client = createVendorClient({ fetch, now: machineClock, allowLoopback: true });
+const client = createVendorClient({ fetch, timer: systemTimer, now: machineClock, allowLoopback: true });
 
 function credentialsOf(clientId: string): VendorCredentials {
   return { id: clientId, source: "environment", clientId, clientSecret: new Secret(SECRET) };

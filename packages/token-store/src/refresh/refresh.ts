@@ -16,7 +16,7 @@
  * due.ts decides 1, lease.ts 2, vendor-call.ts 3 and a vendor that refuses, commit.ts 4, 5 and 7,
  * orphans.ts and journal.ts 6. No vendor response is returned before it is stored.
  */
-import { type Clock, OAuthError, systemTimer, type Timer } from "@oauth-broker/oauth-core";
+import { type Clock, OAuthError, type Timer } from "@oauth-broker/oauth-core";
 import { createJournal, type JournalEvent } from "./journal.ts";
 import { afterFailure, askVendor, endGrant } from "./vendor-call.ts";
 import { busy, createClockWatch, isHeld, takeLease } from "./lease.ts";
@@ -57,7 +57,7 @@ export interface RefreshLeasesDeps {
   readonly now: Clock;
   /** Receives the events worth counting. Never holds a token or a user. */
   readonly onEvent?: (event: RefreshEvent | JournalEvent) => void;
-  readonly timer?: Timer;
+  readonly timer: Timer;
 }
 
 /** The arguments of one call of `withRefreshLease`. */
@@ -105,7 +105,7 @@ interface Deps extends CommitDeps {
  * @throws RangeError for times that contradict each other
  */
 export function createRefreshLeases(options: RefreshLeasesOptions, given: RefreshLeasesDeps): RefreshLeases {
-  const { records, now, timer = systemTimer, onEvent = () => undefined } = given;
+  const { records, now, timer, onEvent = () => undefined } = given;
   const times = refreshTimes(options.times);
   const { journalFolder } = options;
   const journal = journalFolder === undefined ? undefined : createJournal({ folder: journalFolder, onEvent });

@@ -3,7 +3,14 @@
  * also as it was written, because it contains more than the vendor client uses. Used by new.ts and
  * probe-metadata.ts.
  */
-import { type Clock, type Fetch, type JsonObject, OAuthError, parseJsonStrict } from "@oauth-broker/oauth-core";
+import {
+  type Clock,
+  type Fetch,
+  type JsonObject,
+  OAuthError,
+  parseJsonStrict,
+  systemTimer,
+} from "@oauth-broker/oauth-core";
 import { createVendorClient } from "@oauth-broker/oauth-core/client";
 import { defineVendor, type ResolvedVendor, type Vendor } from "@oauth-broker/oauth-core/registry";
 
@@ -46,7 +53,7 @@ async function discover(vendor: Vendor, { fetch, ...deps }: DiscoveryDeps): Prom
     last = { address: String(input), text: await response.text() };
     return new Response(last.text, { headers: response.headers });
   };
-  const resolved = await createVendorClient({ fetch: remembering, ...deps }).resolve(vendor);
+  const resolved = await createVendorClient({ fetch: remembering, timer: systemTimer, ...deps }).resolve(vendor);
   if (last === undefined) throw new OAuthError("vendor_response_invalid", "This issuer publishes no metadata");
   // The metadata in use is the last document that was requested.
   return { resolved, document: parseJsonStrict(last.text) as JsonObject, address: last.address };

@@ -2,7 +2,14 @@
  * Calls the vendor's endpoints without credentials: with an unknown client, and with a code and a
  * token that never existed. The broker must understand each refusal. Called by probe.ts.
  */
-import { type Fetch, type JsonObject, OAuthError, parseJsonStrict, Secret } from "@oauth-broker/oauth-core";
+import {
+  type Fetch,
+  type JsonObject,
+  OAuthError,
+  parseJsonStrict,
+  Secret,
+  systemTimer,
+} from "@oauth-broker/oauth-core";
 import { createVendorClient, usableKeys, type VendorClient } from "@oauth-broker/oauth-core/client";
 import { createCodeVerifier, deriveCodeChallenge, randomToken } from "@oauth-broker/oauth-core/protocol";
 import type { ResolvedVendor, VendorCredentials } from "@oauth-broker/oauth-core/registry";
@@ -24,7 +31,7 @@ const SCOPE_FOR_NOTHING: readonly string[] = [];
 export function endpointProbes(vendor: ResolvedVendor, deps: DiscoveryDeps): EndpointProbe[] {
   const { fetch, now, allowLoopback } = deps;
   const recorder = createRecorder(fetch, allowedFor(vendor, SCOPE_FOR_NOTHING));
-  const vendorClient = createVendorClient({ fetch: recorder.fetch, now, allowLoopback });
+  const vendorClient = createVendorClient({ fetch: recorder.fetch, timer: systemTimer, now, allowLoopback });
   const credentials = unknownClient();
   const refused = (check: string, ask: () => Promise<unknown>): EndpointProbe => ({
     check,

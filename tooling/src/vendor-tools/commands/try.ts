@@ -5,7 +5,7 @@
  */
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
-import { OAuthError } from "@oauth-broker/oauth-core";
+import { OAuthError, systemTimer } from "@oauth-broker/oauth-core";
 import { createVendorClient } from "@oauth-broker/oauth-core/client";
 import type { Vendor } from "@oauth-broker/oauth-core/registry";
 import { requireEgressUrl } from "@oauth-broker/oauth-core/egress";
@@ -87,7 +87,12 @@ async function connect(
   const redirectUri = redirectUriOf(options, server);
   const allowed = allowedFor(vendor, scope);
   const recorder = createRecorder(fetch, allowed);
-  const vendorClient = createVendorClient({ fetch: recorder.fetch, now: environment.now, allowLoopback: loopback });
+  const vendorClient = createVendorClient({
+    fetch: recorder.fetch,
+    timer: systemTimer,
+    now: environment.now,
+    allowLoopback: loopback,
+  });
   environment.tell(`Register this redirect URI at ${vendor.name}: ${redirectUri}`);
   const { credentials, method } = options.register
     ? await registeredClient({ ...vendor, defaultScopes: scope }, redirectUri, vendorClient)

@@ -2,6 +2,7 @@
  * One faulty vendor, one vendor client with the real egress, one clock for both, and a flow that is
  * about to redeem its code.
  */
+import { systemTimer } from "../../mechanics/system-timer.ts";
 import { createEgress } from "../../egress/index.ts";
 import {
   createVendorClient,
@@ -38,7 +39,7 @@ export async function openLab({ timeoutMs = 5_000 } = {}): Promise<Lab> {
   const clock = fixedClock(NOW);
   const vendor = await startFaultyVendor(clock);
   const egress = createEgress({ allowLoopback: true, allowCidrs: [], timeoutMs });
-  const client = createVendorClient({ fetch: egress.fetch, now: clock, allowLoopback: true });
+  const client = createVendorClient({ fetch: egress.fetch, timer: systemTimer, now: clock, allowLoopback: true });
   const request: RedeemRequest = {
     code: "code-of-the-vendor",
     redirectUri: "https://broker.example/v1/callback",

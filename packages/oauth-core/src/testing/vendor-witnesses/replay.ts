@@ -2,6 +2,7 @@
  * An entry of the registry at a vendor that answers as it was witnessed: the product's own client,
  * and no socket.
  */
+import { systemTimer } from "../../mechanics/system-timer.ts";
 import type { JsonObject, JsonValue } from "../../ports.ts";
 import { Secret } from "../../protocol/secret.ts";
 import { REGISTRY } from "../../registry/registry.ts";
@@ -77,7 +78,7 @@ export function replayVendor(id: string): Replay {
   };
   return {
     vendor,
-    client: createVendorClient({ fetch, now: fixedClock(NOW), allowLoopback: false }),
+    client: createVendorClient({ fetch, timer: systemTimer, now: fixedClock(NOW), allowLoopback: false }),
     credentials,
     received,
     answer: (answer) => void (answered = answer),

@@ -54,6 +54,8 @@ interface Way {
 const UNKNOWN: AccessTokenCheck = { active: null, checkedBy: "none" };
 
 /**
+ * Whether the token of a connection is still good, as far as the vendor has a way to say so.
+ *
  * @throws OAuthError invalid_request, also `client_mismatch` and `account_mismatch`;
  *   temporarily_unavailable; vendor_response_invalid; vendor_credentials_rejected
  */

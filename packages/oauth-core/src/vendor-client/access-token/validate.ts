@@ -39,12 +39,14 @@ export type AccessTokenValidation =
 export const BEARER_TOKEN = /^[\x21-\x7e]{1,16384}$/;
 
 /**
+ * Whether a presented token is valid, whose it is and for which client.
+ *
  * @param accessToken as presented, in any format
  * @param credentials the client that tokens must be issued to; with a secret, the vendor is asked
  *   as this client
  * @throws OAuthError temporarily_unavailable; vendor_response_invalid, `account_forbidden` when
- *   the account is answered 403, which says nothing against the token; vendor_credentials_rejected;
- *   server_error, `account_unknown`, when the vendor has no way, `client_unknown`, when none of its
+ *   the account is answered 403, which says nothing against the token (`lacksScopeForAccount` if
+ *   for a scope); vendor_credentials_rejected; server_error, `account_unknown`, when the vendor has no way, `client_unknown`, when none of its
  *   ways names the client
  */
 export async function validateAccessToken(

@@ -14,7 +14,7 @@ import { without } from "../../registry/moved-vendor.ts";
 import type { Deadline } from "../deadline.ts";
 import { loadMetadata, type VendorMetadata } from "./document.ts";
 import { createRefreshingCache, type RefreshingCache } from "./cache.ts";
-import type { VendorClientDeps } from "../binding.ts";
+import type { DiscoveryDeps } from "../binding.ts";
 import { invalidVendorResponse } from "../errors.ts";
 import { atHostsOf, createLiveMetadata, isLive, type LiveVendor } from "./live.ts";
 
@@ -30,7 +30,7 @@ export interface Discovery {
   readonly live: (vendor: LiveVendor) => Promise<VendorMetadata | undefined>;
 }
 
-export function createDiscovery(deps: VendorClientDeps): Discovery {
+export function createDiscovery(deps: DiscoveryDeps): Discovery {
   const documents = createRefreshingCache<VendorMetadata>({
     load: (issuer) => loadMetadata(issuer, deps),
     now: deps.now,

@@ -2,6 +2,7 @@
  * The twin of live.test.ts: with one check of live metadata off, the same attack gets the user's
  * code and our secret; with it on, nothing leaves.
  */
+import { systemTimer } from "../../mechanics/system-timer.ts";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Fetch } from "../../ports.ts";
 import { Secret } from "../../protocol/secret.ts";
@@ -49,7 +50,12 @@ async function attack(metadata: object): Promise<readonly string[]> {
     const isThere = url === `${ISSUER}/.well-known/oauth-authorization-server`;
     return isThere ? Response.json(metadata) : new Response("", { status: 404 });
   };
-  const client = createVendorClient({ fetch, now: fixedClock(1_700_000_000), allowLoopback: false });
+  const client = createVendorClient({
+    fetch,
+    timer: systemTimer,
+    now: fixedClock(1_700_000_000),
+    allowLoopback: false,
+  });
   const credentials = { id: "2026", source: "shared", clientId: "c", clientSecret: new Secret("s") } as const;
   const redirectUri = "https://broker.example/v1/callback";
   const flow = async (): Promise<void> => {

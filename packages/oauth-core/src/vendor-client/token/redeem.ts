@@ -33,6 +33,8 @@ export interface RedeemRequest {
 }
 
 /**
+ * The code becomes tokens: one request, never a second one.
+ *
  * @throws OAuthError temporarily_unavailable without `retry`: the vendor received nothing and the
  *   code is still valid; with `retry: "restart"`: the code is lost. Otherwise the vendor responded:
  *   invalid_grant, vendor_credentials_rejected, invalid_scope, vendor_response_invalid

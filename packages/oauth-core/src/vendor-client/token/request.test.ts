@@ -1,4 +1,5 @@
 /** The token request is the one that oauth4webapi makes of the same parameters. */
+import { systemTimer } from "../../mechanics/system-timer.ts";
 import * as oauth from "oauth4webapi";
 import { describe, expect, it } from "vitest";
 import type { Fetch } from "../../ports.ts";
@@ -43,7 +44,7 @@ async function ask(
   allowLoopback = false,
 ): Promise<Sent[]> {
   const { sent, fetch } = recorder();
-  const client = createVendorClient({ fetch, now: fixedClock(1_700_000_000), allowLoopback });
+  const client = createVendorClient({ fetch, timer: systemTimer, now: fixedClock(1_700_000_000), allowLoopback });
   const vendor = await client.resolve(
     defineVendor({
       id: "v",

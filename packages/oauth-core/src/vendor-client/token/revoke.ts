@@ -59,9 +59,9 @@ export async function revokeToken(
   credentials: VendorCredentials,
   request: RevokeRequest,
   deps: RevokeDeps,
-  signal: AbortSignal = deps.deadline(),
 ): Promise<Revoked> {
   const { revocationEndpoint } = vendor;
+  const signal = deps.deadline();
   if (revocationEndpoint === undefined) throw noWay(vendor);
   requireRevocableType(vendor, request);
   const call: VendorCall = {
@@ -227,9 +227,20 @@ function noWay({ revocationHelp = HELP }: Pick<ResolvedVendor, "revocationHelp">
 /**
  * The one request that ends as much of a grant as this vendor allows: by the refresh token, which
  * ends its access tokens too, except if the vendor revokes by access token only.
+ *
+ * @throws OAuthError as revokeToken
  */
+export async function revokeGrant(
+  vendor: ResolvedVendor,
+  credentials: VendorCredentials,
+  tokens: GrantTokens,
+  deps: RevokeDeps,
+): Promise<Revoked> {
+  return revokeToken(vendor, credentials, grantRevocation(vendor, tokens), deps);
+}
+
 //= rfc7009#2.1
-export function grantRevocation(
+function grantRevocation(
   { revokes }: Pick<ResolvedVendor, "revokes">,
   { accessToken, refreshToken }: GrantTokens,
 ): RevokeRequest {
@@ -253,7 +264,8 @@ export function discardTokens(
   if (vendor.revocationEndpoint === undefined || vendor.revocation?.ends === "grant") return;
   const request = lostRevocation(vendor, tokens);
   if (request === undefined) return;
-  revokeToken(vendor, credentials, request, deps, deps.timer.timeout(DISCARD_MILLISECONDS)).catch(() => {});
+  const deadline = (): AbortSignal => deps.timer.timeout(DISCARD_MILLISECONDS);
+  revokeToken(vendor, credentials, request, { ...deps, deadline }).catch(() => {});
 }
 
 function lostRevocation(vendor: ResolvedVendor, { accessToken, refreshToken }: LostTokens): RevokeRequest | undefined {

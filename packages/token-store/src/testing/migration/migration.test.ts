@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { type DynamoDbEngine, type KmsServer, startDynamoDb, startKms } from "@oauth-broker/simulators/aws";
 import { volume } from "@oauth-broker/oauth-core/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { systemClock } from "@oauth-broker/oauth-core";
+import { systemClock, systemTimer } from "@oauth-broker/oauth-core";
 import { kmsKeyWrapper } from "../../keys/kms.ts";
 import { dynamodbTokenRows } from "../../storage/dynamodb/token-rows.ts";
 import type { TokenRows } from "../../storage/token-rows.ts";
@@ -75,7 +75,7 @@ describe("a table with many users", () => {
         rows: TokenRows = dynamodbTokenRows({ table, region, endpoint }),
       ): TokenStore => {
         const keys = kmsKeyWrapper({ keyId, region, endpoint: kms.endpoint });
-        return createTokenStore({ rows, keys, mode, environment: region, now: systemClock });
+        return createTokenStore({ rows, timer: systemTimer, keys, mode, environment: region, now: systemClock });
       };
       const bridge = openStore("bridge");
       const encrypted = openStore("encrypted");

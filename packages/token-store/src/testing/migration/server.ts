@@ -4,7 +4,7 @@
  * back. Started by migration.test.ts.
  */
 import { kmsKeyWrapper } from "../../keys/kms.ts";
-import { systemClock } from "@oauth-broker/oauth-core";
+import { systemClock, systemTimer } from "@oauth-broker/oauth-core";
 import { dynamodbTokenRows } from "../../storage/dynamodb/token-rows.ts";
 import { createTokenStore } from "../../token-store.ts";
 import {
@@ -25,7 +25,7 @@ if (import.meta.main) {
   const { table, region, dynamoDb, kms, keyId, seed, users, mode, server } = settings;
   const rows = dynamodbTokenRows({ table, region, endpoint: dynamoDb });
   const keys = kmsKeyWrapper({ keyId, region, endpoint: kms });
-  const store = createTokenStore({ rows, keys, mode, environment: region, now: systemClock });
+  const store = createTokenStore({ rows, timer: systemTimer, keys, mode, environment: region, now: systemClock });
   const random = seeded(seed);
   const by = `server${server}`;
   const mine = users.servers[server] ?? { from: 0, to: 0 };

@@ -6,7 +6,7 @@
  */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { OAuthError, Secret, systemClock } from "@oauth-broker/oauth-core";
+import { OAuthError, Secret, systemClock, systemTimer } from "@oauth-broker/oauth-core";
 import { createDataKeys } from "../../keys/data-keys.ts";
 import type { JournalEvent } from "../../refresh/journal.ts";
 import { localKeyWrapper } from "../../keys/local.ts";
@@ -157,7 +157,7 @@ if (import.meta.main) {
   const { records, refresh, now } = compose(settings, at);
   const { times, journalFolder } = settings;
   const onEvent = (event: RefreshEvent | JournalEvent): void => say({ what: "event", event });
-  const leases = createRefreshLeases({ times, journalFolder }, { records, now, onEvent });
+  const leases = createRefreshLeases({ times, journalFolder }, { records, now, timer: systemTimer, onEvent });
   const call = (user: string): Promise<StoredTokens | undefined | Error> =>
     leases.withRefreshLease(keyOf(user), refresh).catch((error: Error) => error);
 

@@ -6,7 +6,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Secret } from "@oauth-broker/oauth-core";
+import { Secret, systemTimer } from "@oauth-broker/oauth-core";
 import { type DynamoDbEngine, startDynamoDb } from "@oauth-broker/simulators/aws";
 import { type RefreshModel, type RefreshVendor, startRefreshVendor } from "@oauth-broker/simulators/refresh-models";
 import { expect } from "vitest";
@@ -96,7 +96,11 @@ export async function startCrashFixture(): Promise<CrashFixture> {
       const own = compose({ ...settings, endpoint: engine.endpoint }, async () => undefined);
       closing.push(own.close);
       const events: (RefreshEvent | JournalEvent)[] = [];
-      const deps = { ...own, onEvent: (event: RefreshEvent | JournalEvent) => void events.push(event) };
+      const deps = {
+        ...own,
+        timer: systemTimer,
+        onEvent: (event: RefreshEvent | JournalEvent) => void events.push(event),
+      };
       const leases = createRefreshLeases({ times }, deps);
       const { accessToken, refreshToken } = vendor.authorize(user);
       await own.records.replace(keyOf(user), {

@@ -1,5 +1,5 @@
 /** A token store of a server with several vendors: users sign in at `home` and link `chat`. */
-import { type Clock, Secret } from "@oauth-broker/oauth-core";
+import { type Clock, Secret, systemTimer } from "@oauth-broker/oauth-core";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { memoryTokenRows } from "../../storage/memory/token-rows.ts";
 import type { TokenRows } from "../../storage/token-rows.ts";
@@ -44,6 +44,6 @@ export function linksFixture({
 }): LinksFixture {
   const clock = fixedClock(NOW);
   const keys = keyless ? undefined : memoryKeys();
-  const store = createTokenStore({ rows, keys, mode, environment: "test", now: clock });
+  const store = createTokenStore({ rows, timer: systemTimer, keys, mode, environment: "test", now: clock });
   return { store, rows, clock, close: () => store.close(0) };
 }
