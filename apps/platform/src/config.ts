@@ -3,13 +3,13 @@ import { resolve } from "node:path";
 import { defined, Secret } from "@oauth-broker/oauth-core";
 import {
   checkCidr,
+  checkOrigin,
   configError,
   createEnvironmentReader,
   DEFAULT_MAX_CONNECTIONS,
   type Environment,
   type EnvironmentReader,
   MOST_MAX_CONNECTIONS,
-  parseOrigin,
 } from "@oauth-broker/service/configuration";
 import type { BrokerAccess } from "./oauth/client-of-connector.ts";
 
@@ -54,7 +54,7 @@ const readerOf = (environment: Environment): Reader =>
 /** @throws ConfigError */
 export function loadPlatformConfig(environment: Environment, start: string, dataDir?: string): PlatformConfig {
   const read = readerOf(environment);
-  const platformUrl = readOrigin(read, "PLATFORM_URL") ?? DEFAULT_URL;
+  const platformUrl = read.text("PLATFORM_URL", checkOrigin) ?? DEFAULT_URL;
   const allowCidrs = read.list("EGRESS_ALLOW_CIDRS", checkCidr);
   requireNone(read);
   return {
@@ -62,13 +62,6 @@ export function loadPlatformConfig(environment: Environment, start: string, data
     dataDir: resolve(start, dataDir ?? read.value("PLATFORM_DATA_DIR") ?? DEFAULT_DATA),
     allowCidrs,
   };
-}
-
-function readOrigin(read: Reader, name: "PLATFORM_URL" | "BROKER_URL"): string | undefined {
-  return read.text(name, (written) => {
-    const parsed = parseOrigin(written);
-    return "problem" in parsed ? parsed.problem : undefined;
-  });
 }
 
 function requireNone({ problems }: Reader): void {
@@ -107,7 +100,7 @@ export function loadServeConfig(environment: Environment, { platformUrl, allowCi
 
 function readBroker(read: Reader): BrokerAccess | undefined {
   if (read.value("BROKER_URL") === undefined) return undefined;
-  const issuer = readOrigin(read, "BROKER_URL");
+  const issuer = read.text("BROKER_URL", checkOrigin);
   const clientId = read.secret("BROKER_CLIENT_ID") ?? "platform";
   const clientSecret = read.secret("BROKER_CLIENT_SECRET");
   if (read.value("BROKER_CLIENT_SECRET") === undefined) read.refuse("BROKER_CLIENT_SECRET", "is missing");

@@ -29,35 +29,28 @@ export interface Listening {
 /** Instead of `idleMs` while the server stops. */
 const STOPPING_IDLE_MS = 50;
 
-/** How long a client may take, in milliseconds. */
-export interface HttpTimeouts {
-  /** Default 10,000. Until the headers of a request have arrived. */
-  readonly headersMs: number;
-  /** Default 10,000. Until the headers of a connection's first request have arrived. */
-  readonly firstRequestMs: number;
-  /** Default 15,000. Until the whole request has arrived. */
-  readonly requestMs: number;
-  /** Default 65,000. Between two requests of a connection. */
-  readonly idleMs: number;
-  /** Default 2,000. Between two checks of these limits: a connection may exceed them by as much. */
-  readonly checkMs: number;
-  /** Default 30,000. How long a response may wait for a client that reads nothing of it. */
-  readonly stalledWriteMs: number;
-  /** Default 10,000. How long a stop waits for requests in flight. */
-  readonly drainMs: number;
-}
-
-/** The defaults of `listen`. */
+/** How long a client may take, in milliseconds: the defaults of `listen`. */
 //= bar#HT-5
-export const HTTP_TIMEOUTS: HttpTimeouts = {
+export const HTTP_TIMEOUTS = {
+  /** Until the headers of a request have arrived. */
   headersMs: 10_000,
+  /** Until the headers of a connection's first request have arrived. */
   firstRequestMs: 10_000,
+  /** Until the whole request has arrived. */
   requestMs: 15_000,
+  /** Between two requests of a connection. */
   idleMs: DEFAULT_IDLE_SECONDS * 1000,
+  /** Between two checks of these limits: a connection may exceed them by as much. */
   checkMs: 2_000,
+  /** How long a response may wait for a client that reads nothing of it. */
   stalledWriteMs: 30_000,
+  /** How long a stop waits for requests in flight. */
   drainMs: 10_000,
 };
+
+/** How long a client may take, in milliseconds. */
+export type HttpTimeouts = Readonly<typeof HTTP_TIMEOUTS>;
+
 /** Cookies of a parent domain come with every request. */
 const MAX_HEADER_BYTES = 32 * 1024;
 const REQUESTS_PER_CONNECTION = 1_000;

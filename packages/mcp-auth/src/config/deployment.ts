@@ -5,8 +5,8 @@ import {
   checkAllowedOrigin,
   checkCidr,
   checkListenHost,
+  checkOrigin,
   isLoopbackName,
-  parseOrigin,
   readTracing,
 } from "@oauth-broker/service/configuration";
 import type { CommonSettings, Settings } from "../settings.ts";
@@ -23,7 +23,9 @@ const LOOPBACK = "EGRESS_ALLOW_LOOPBACK";
 
 /** @param mode undefined when OAUTH_MODE is wrong: then only what every mode needs is required */
 export function readDeployment(read: Reader, mode: Settings["mode"] | undefined): Deployment {
-  const deploymentUrl = readOrigin(read);
+  // Byte for byte: clients compare it as the issuer.
+  //= rfc8414#2
+  const deploymentUrl = read.text("DEPLOYMENT_URL", checkOrigin);
   if (mode === "hosted" && read.value("DEPLOYMENT_URL") === undefined) {
     read.refuse("DEPLOYMENT_URL", "is missing: in hosted mode it is the issuer");
   }
@@ -60,15 +62,6 @@ function readMetricsPort(read: Reader, port: number): number | undefined {
     read.refuse("METRICS_PORT", "must be another port than PORT");
   }
   return metricsPort;
-}
-
-/** Byte for byte: clients compare it as the issuer. */
-//= rfc8414#2
-function readOrigin(read: Reader): string | undefined {
-  return read.text("DEPLOYMENT_URL", (written) => {
-    const parsed = parseOrigin(written);
-    return "problem" in parsed ? parsed.problem : undefined;
-  });
 }
 
 function warnOfOpenness(read: Reader, { listen, deploymentUrl, egress, limits }: Deployment): void {

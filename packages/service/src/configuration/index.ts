@@ -19,7 +19,6 @@ export {
   readTracing,
   shapeOfTracing,
   TRACING_VARIABLES,
-  type TracingRow,
   type TracingSettings,
   type TracingVariable,
 } from "./tracing.ts";
@@ -29,6 +28,7 @@ export {
   checkClientId,
   checkListenHost,
   checkName,
+  checkOrigin,
   checkVendorId,
   checkVisible,
   DEFAULT_IDLE_SECONDS,
@@ -37,6 +37,5 @@ export {
   MOST_IDLE_SECONDS,
   MOST_MAX_CONNECTIONS,
   type Parsed,
-  parseOrigin,
   patternOf,
 } from "./values.ts";

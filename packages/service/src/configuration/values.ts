@@ -13,21 +13,19 @@ export function patternOf(check: ((value: string) => string | undefined) | undef
   return check !== undefined && "pattern" in check ? (check as PatternCheck).pattern.source : undefined;
 }
 
-/** An origin in canonical form: the text must equal what a URL parser serialises. */
+/** Returns what is wrong with an origin: it must equal what a URL parser serialises. */
 //= rfc8414#2
-export function parseOrigin(text: string): Parsed<string> {
+export function checkOrigin(text: string): string | undefined {
   const url = URL.parse(text);
-  if (url === null || (url.protocol !== "https:" && url.protocol !== "http:"))
-    return { problem: "must be an absolute https URL" };
-  if (url.username !== "" || url.password !== "") return { problem: "must not have user information" };
-  if (text.includes("?") || text.includes("#")) return { problem: "must not have a query or a fragment" };
-  if (url.pathname !== "/") return { problem: "must not have a path: the service owns the whole host" };
-  if (text.endsWith("/")) return { problem: "must not end in a slash: clients compare the issuer byte for byte" };
-  if (url.hostname.endsWith(".")) return { problem: "must not end its host in a dot" };
-  if (url.origin !== text) return { problem: "must be in canonical form: lower case, no default port" };
-  if (url.protocol === "http:" && !isLoopbackName(url.hostname))
-    return { problem: "must be https: http is for loopback only" };
-  return { value: text };
+  if (url === null || (url.protocol !== "https:" && url.protocol !== "http:")) return "must be an absolute https URL";
+  if (url.username !== "" || url.password !== "") return "must not have user information";
+  if (text.includes("?") || text.includes("#")) return "must not have a query or a fragment";
+  if (url.pathname !== "/") return "must not have a path: the service owns the whole host";
+  if (text.endsWith("/")) return "must not end in a slash: clients compare the issuer byte for byte";
+  if (url.hostname.endsWith(".")) return "must not end its host in a dot";
+  if (url.origin !== text) return "must be in canonical form: lower case, no default port";
+  if (url.protocol === "http:" && !isLoopbackName(url.hostname)) return "must be https: http is for loopback only";
+  return undefined;
 }
 
 /** A host that only this machine can reach. */

@@ -9,49 +9,35 @@ import type { EpochSeconds, Timer } from "@oauth-broker/oauth-core";
  * Seconds are compared with the clock and with rows; milliseconds are measured by this process
  * alone.
  */
-export interface RefreshTimes {
-  /** Default 5. How far apart the clocks of two processes may be. */
-  readonly skewSeconds: number;
-  /**
-   * Default 60. A token with more remaining lifetime than this and the skew is returned as it is.
-   */
-  readonly freshSeconds: number;
-  /** Default 30. */
-  readonly leaseSeconds: number;
-  /** Default 10,000. Then the vendor call is aborted. */
-  readonly vendorTimeoutMs: number;
-  /** Default 5,000. What sealing and committing may take without endangering the lease. */
-  readonly storeBudgetMs: number;
-  /** Default 15,000. How long a caller waits for another attempt's refresh. */
-  readonly waitMs: number;
-  /** Default 100, with jitter. Between two reads of a row that another attempt refreshes. */
-  readonly pollMs: number;
-  /** Default 20,000. How long a caller waits for its own commit while the store is down. */
-  readonly commitMs: number;
-  /** Default 500. Between two attempts of a commit while the store is down. */
-  readonly retryMs: number;
-  /** Default 300. How long the refresh token before the current one is kept. */
-  readonly previousSeconds: number;
-  /**
-   * Default 30. After a refresh ahead of time failed, how long this process does not refresh that
-   * record ahead of time.
-   */
-  readonly aheadPauseSeconds: number;
-}
-
-export const DEFAULT_REFRESH_TIMES: RefreshTimes = {
+export const DEFAULT_REFRESH_TIMES = {
+  /** How far apart the clocks of two processes may be. */
   skewSeconds: 5,
+  /** A token with more remaining lifetime than this and the skew is returned as it is. */
   freshSeconds: 60,
   leaseSeconds: 30,
+  /** Then the vendor call is aborted. */
   vendorTimeoutMs: 10_000,
+  /** What sealing and committing may take without endangering the lease. */
   storeBudgetMs: 5_000,
+  /** How long a caller waits for another attempt's refresh. */
   waitMs: 15_000,
+  /** With jitter. Between two reads of a row that another attempt refreshes. */
   pollMs: 100,
+  /** How long a caller waits for its own commit while the store is down. */
   commitMs: 20_000,
+  /** Between two attempts of a commit while the store is down. */
   retryMs: 500,
+  /** How long the refresh token before the current one is kept. */
   previousSeconds: 300,
+  /**
+   * After a refresh ahead of time failed, how long this process does not refresh that record ahead
+   * of time.
+   */
   aheadPauseSeconds: 30,
 };
+
+/** How long each part of a refresh may take. */
+export type RefreshTimes = Readonly<typeof DEFAULT_REFRESH_TIMES>;
 
 /**
  * The part of a lease left for taking it, after the shares of vendor, store and twice the skew. The

@@ -7,13 +7,13 @@ import { checkProxy } from "@oauth-broker/oauth-core/egress";
 import {
   checkListenHost,
   checkName,
+  checkOrigin,
   checkVendorId,
   DEFAULT_IDLE_SECONDS,
   DEFAULT_MAX_CONNECTIONS,
   matching,
   MOST_IDLE_SECONDS,
   MOST_MAX_CONNECTIONS,
-  parseOrigin,
 } from "@oauth-broker/service/configuration";
 import { z } from "zod";
 import { parseAudit } from "../audit.ts";
@@ -122,7 +122,7 @@ export const DEFAULT_PORT = 8787;
 /** @param rules what endpoints in this file may be; from the file's own egress section */
 export function configurationSchema(rules: UrlRules) {
   return section({
-    base_url: parsedText(
+    base_url: text(
       {
         type: "https origin without path and trailing slash (http on loopback only); or BASE_URL",
         description: "Where clients and browsers reach the broker; its issuer, byte for byte.",
@@ -132,7 +132,7 @@ export function configurationSchema(rules: UrlRules) {
           not: { pattern: "^https:.*:443$" },
         },
       },
-      parseOrigin,
+      checkOrigin,
     ),
     listen: section({
       host: text(
