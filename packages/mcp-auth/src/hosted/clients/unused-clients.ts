@@ -12,9 +12,9 @@
  * The ids of these records are derived from the server key: with another server key, which makes
  * them unreadable, the slots are free again.
  */
-import { type Clock, hmacSha256, type RecordKey, type RecordStore } from "@oauth-broker/oauth-core";
+import { hmacSha256, type RecordKey } from "@oauth-broker/oauth-core";
 import { changeRecord } from "../records/change-record.ts";
-import type { ServerKey } from "../records/server-key.ts";
+import type { HostedDeps } from "../deps.ts";
 import { forgetUnused, UNUSED_SECONDS } from "./registration.ts";
 
 export interface UnusedClients {
@@ -22,11 +22,7 @@ export interface UnusedClients {
   makeRoom(clientId: string): Promise<void>;
 }
 
-export interface UnusedClientsDeps {
-  readonly records: RecordStore;
-  readonly serverKey: ServerKey;
-  readonly now: Clock;
-}
+export type UnusedClientsDeps = Pick<HostedDeps, "records" | "serverKey" | "now">;
 
 const MOST_UNUSED_CLIENTS = 10_000;
 /** Each process is one writer. */

@@ -3,21 +3,13 @@
  * has. They wait sealed under the server key and the cookie of the browser that brought them, at
  * most five minutes. What no user answers is ended by a sweep, which any process does.
  */
-import {
-  type Clock,
-  type EpochSeconds,
-  OAuthError,
-  type RecordKey,
-  type RecordStore,
-  Secret,
-  type StoredRecord,
-} from "@oauth-broker/oauth-core";
+import { type EpochSeconds, OAuthError, type RecordKey, Secret, type StoredRecord } from "@oauth-broker/oauth-core";
 import { isSameText, randomToken } from "@oauth-broker/oauth-core/protocol";
 import { hashOf } from "@oauth-broker/oauth-core/server";
 import { deriveKey, open, seal, type TokenSet } from "@oauth-broker/token-store";
 import { changeRecord } from "../records/change-record.ts";
-import type { ServerKey } from "../records/server-key.ts";
-import { type IdentitySource, isSameSource } from "../records/identity-source.ts";
+import type { TicketsDeps } from "../tickets/tickets.ts";
+import { isSameSource } from "../records/identity-source.ts";
 
 export const PENDING_SECONDS = 300;
 /** The sweep finds a record for longer than it can be answered. */
@@ -77,12 +69,7 @@ export interface DueLink {
   readonly vendor: string;
 }
 
-export interface PendingTokensDeps {
-  readonly records: RecordStore;
-  readonly serverKey: ServerKey;
-  readonly now: Clock;
-  readonly source: IdentitySource;
-}
+export type PendingTokensDeps = Pick<TicketsDeps, "records" | "serverKey" | "now" | "source">;
 
 type PendingData = {
   readonly v: 1;

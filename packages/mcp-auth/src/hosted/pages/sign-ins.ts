@@ -4,12 +4,10 @@
  * and `/token` do not read it.
  */
 import {
-  type Clock,
   type EpochSeconds,
   hmacSha256,
   type JsonObject,
   type RecordKey,
-  type RecordStore,
   type StoredRecord,
 } from "@oauth-broker/oauth-core";
 import { randomToken } from "@oauth-broker/oauth-core/protocol";
@@ -22,9 +20,9 @@ import {
 } from "@oauth-broker/oauth-core/server";
 import { deriveKey, open, seal } from "@oauth-broker/token-store";
 import { type ChangeOptions, changeRecord } from "../records/change-record.ts";
-import type { ServerKey } from "../records/server-key.ts";
-import { isOfPresentSignIn, type OfSignIn, type SignInGeneration } from "../sessions/sign-in-generation.ts";
-import { type IdentitySource, isSameSource } from "../records/identity-source.ts";
+import { isOfPresentSignIn, type OfSignIn } from "../sessions/sign-in-generation.ts";
+import type { TicketsDeps } from "../tickets/tickets.ts";
+import { isSameSource } from "../records/identity-source.ts";
 
 export const SIGN_IN_SECONDS = 12 * 3600;
 const ROUNDS = 20;
@@ -49,15 +47,8 @@ export interface SignIns {
   endAll(user: string): Promise<void>;
 }
 
-export interface SignInsDeps {
-  readonly records: RecordStore;
-  readonly serverKey: ServerKey;
-  readonly now: Clock;
-  readonly deploymentUrl: string;
-  /** Where users sign in: a cookie of another vendor's user is not accepted. */
-  readonly source: IdentitySource;
-  readonly signInGeneration: SignInGeneration;
-}
+/** A cookie of another sign-in vendor's user is not accepted: `source`. */
+export type SignInsDeps = Omit<TicketsDeps, "links">;
 
 type SignInData = OfSignIn & {
   readonly v: 1;

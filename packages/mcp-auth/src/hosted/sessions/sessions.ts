@@ -3,9 +3,7 @@
  * (record.ts), found by the id in its tokens (issued-token.ts), listed in its user's index
  * (user-sessions.ts). Nothing is cached: a session ended by any process is ended here.
  */
-import { type Clock, OAuthError, type RecordStore } from "@oauth-broker/oauth-core";
-import type { SessionPolicy } from "../../settings.ts";
-import type { IdentitySource } from "../records/identity-source.ts";
+import { OAuthError } from "@oauth-broker/oauth-core";
 import {
   createSessionId,
   isTokenTag,
@@ -15,7 +13,6 @@ import {
   type TokenTagging,
   type TokenType,
 } from "./issued-token.ts";
-import type { ServerKey } from "../records/server-key.ts";
 import { createIssuer, toIssuedTokens } from "./token-pair.ts";
 import {
   endStored,
@@ -29,23 +26,7 @@ import {
 } from "./record.ts";
 import { refreshSession } from "./refresh.ts";
 import type { Session, Sessions } from "./session.ts";
-import type { SignInGeneration } from "./sign-in-generation.ts";
-import { createUserSessions } from "./user-sessions.ts";
-
-export interface SessionsDeps {
-  /** Those of server-key.ts: the user named in a session is trusted. */
-  readonly records: RecordStore;
-  readonly serverKey: ServerKey;
-  /**
-   * The audience of the tokens: `DEPLOYMENT_URL/mcp`. Changing it invalidates every earlier token.
-   */
-  readonly audience: string;
-  /** The source of users' identities. Changing it invalidates every earlier session. */
-  readonly source: IdentitySource;
-  readonly signInGeneration: SignInGeneration;
-  readonly now: Clock;
-  readonly links: SessionPolicy;
-}
+import { createUserSessions, type UserSessionsDeps } from "./user-sessions.ts";
 
 /**
  * The checks that decide whether a presented token is valid. The twins pass weaker ones:
@@ -59,7 +40,7 @@ export interface SessionChecks {
 export const SESSION_CHECKS: SessionChecks = { isTokenTag, standingOf };
 
 export function createSessions(
-  { records, serverKey, audience, source, signInGeneration, now, links }: SessionsDeps,
+  { records, serverKey, audience, source, signInGeneration, now, links }: UserSessionsDeps,
   checks: SessionChecks = SESSION_CHECKS,
 ): Sessions {
   const reading = { records, source, signInGeneration, now, links };

@@ -8,25 +8,21 @@
  * value is an HMAC of a serial in the index, so that the table alone opens nothing.
  */
 import {
-  type Clock,
   type EpochSeconds,
   hmacSha256,
   type JsonObject,
   OAuthError,
   type RecordKey,
-  type RecordStore,
   type StoredRecord,
 } from "@oauth-broker/oauth-core";
 import { randomToken } from "@oauth-broker/oauth-core/protocol";
 import { hashOf } from "@oauth-broker/oauth-core/server";
 import type { LinkRequest, Ticket, TicketState } from "../../mode.ts";
-import type { SessionPolicy } from "../../settings.ts";
 import { changeRecord } from "../records/change-record.ts";
 import { connectUrl } from "../../resource/paths.ts";
 import type { ServerKey } from "../records/server-key.ts";
-import { readSession } from "../sessions/record.ts";
-import type { SignInGeneration } from "../sessions/sign-in-generation.ts";
-import { type IdentitySource, isSameSource } from "../records/identity-source.ts";
+import { readSession, type SessionReading } from "../sessions/record.ts";
+import { isSameSource } from "../records/identity-source.ts";
 
 export const TICKET_SECONDS = 600;
 /** The limit for one user and client; one more ends the oldest. */
@@ -71,15 +67,9 @@ export interface Tickets {
   settle(id: string, outcome: "linked" | "denied" | "ended"): Promise<void>;
 }
 
-export interface TicketsDeps {
-  readonly records: RecordStore;
+export interface TicketsDeps extends SessionReading {
   readonly serverKey: ServerKey;
-  readonly now: Clock;
   readonly deploymentUrl: string;
-  /** Where users sign in. */
-  readonly source: IdentitySource;
-  readonly signInGeneration: SignInGeneration;
-  readonly links: SessionPolicy;
 }
 
 type TicketData = {
