@@ -3,7 +3,7 @@
  * logs bodies, a service mesh, a colleague who holds the key the platform signs with. Goal: the
  * tokens, or at least the loss of a user's consent. Defence, for a client that asked for it: the
  * answer is encrypted to a key of the client (createResponseEncryption), which is never a key for
- * signatures (findEncryptionKey), and nothing is spent before that key is available.
+ * signatures (findEncryptionKey), and nothing is spent before the encryption key is available.
  */
 import { generateKeyPairSync, type KeyObject } from "node:crypto";
 import { compactDecrypt, type JWK } from "jose";

@@ -104,7 +104,7 @@ export async function startTour(
     return deploy({ name: CONNECTORS.hosted, mode: "hosted", environment });
   };
   const deployLinking = async (): Promise<string> => {
-    // Known before that: both vendors' apps are registered with its redirect URIs.
+    // Known first: both vendors' apps are registered with its redirect URIs.
     const serverUrl = `http://127.0.0.1:${await freePort()}`;
     const given = { OAUTH_MODE: "hosted", VENDORS: "github,slack", OAUTH_DYNAMIC_REGISTRATION: "open" };
     const options = { redirectUri: `${serverUrl}/callback`, homeUrl: url, serverUrl, name: "Linking server" };

@@ -219,7 +219,9 @@ function specsOf(vendor: Vendor, entry: RegistryEntry | undefined, given: GivenU
   return { ...Object.fromEntries(own), ...entry?.placeholders };
 }
 
-/** A URL with {placeholders} is checked once they are filled; before that it only has to be one. */
+/**
+ * A URL with {placeholders} is checked once they are filled; until then it only has to be a URL.
+ */
 function checkWritten(read: Reader, name: VariableName, url: string | undefined, rules: CommonSettings["egress"]) {
   if (url?.includes("{") !== true) return url === undefined || checkUrl(read, name, url, rules);
   const isUrl = URL.canParse(url.replace(/[{}]/g, ""));
