@@ -144,7 +144,7 @@ describe("bar#OB-2 a canary in every input", () => {
     expect(fixture.exchanges.length).toBeGreaterThan(500);
   });
 
-  it("of a browser stands on no page, in no redirect, no line of the log and none of the audit stream", async () => {
+  it("of a browser are on no page, in no redirect, log line or audit line", async () => {
     const { fixture, auditLines, backend, victim, plant, hits } = await setUp();
     const page = { accept: "text/html" };
     const paths = [

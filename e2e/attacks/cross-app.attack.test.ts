@@ -105,7 +105,7 @@ describe("X-1 an honest code comes back in a flow of the evil vendor", () => {
 
     // No other defence applies here, neither state nor context hash: the code comes back in the
     // very flow of the evil vendor.
-    it("X-1 succeeds where they need not: what the operator is warned of at start (docs/exceptions.md)", async () => {
+    it("X-1 succeeds without that rule: start warns of it (docs/exceptions.md)", async () => {
       const harness = await setUp({ honest: HONEST_ENTRY, evil: { name: "Evil", ...endpointsAt(EVIL) } }, false);
       expect(warningsOf(harness)).toEqual([expect.stringContaining("shares the callback with honest")]);
       const { stolen, redeemStolen } = await cross(harness);
@@ -135,7 +135,7 @@ describe("X-13 the challenge in the victim's request is the attacker's", () => {
     expect(stolen).toBeUndefined();
   });
 
-  it("X-13 twin: PKCE alone does not help, the relayed challenge fits the attacker's own verifier", async () => {
+  it("X-13 twin: PKCE alone does not help: the relayed challenge fits the attacker's verifier", async () => {
     const harness = await setUp();
     await without(off, "requireIssuer", async () => {
       const { redeemStolen } = await cross(harness);

@@ -110,7 +110,7 @@ describe("X-5 a value of one flow, client or vendor used on another", () => {
   });
 });
 
-describe("X-5 a flow under way is given to another client by an attacker with write access to the store", () => {
+describe("X-5 an attacker with write access to the store gives a flow to another client", () => {
   /**
    * The attacker has no key of the broker: `state` cannot be forged, and it names the context the
    * flow began in.
@@ -138,7 +138,7 @@ describe("X-5 a flow under way is given to another client by an attacker with wr
     return { destination, redeem };
   }
 
-  it("bar#XA-5 X-5 is refused at the callback: the client is part of the context (flowContextHash)", async () => {
+  it("bar#XA-5 X-5 is refused at the callback: the client is in the context hash", async () => {
     const harness = await setUp();
     const { destination } = await moveToAnother(harness);
     expectRefusalPage(destination.page, "context_mismatch");
@@ -172,7 +172,7 @@ describe("X-9 an error of the evil vendor in a flow of the honest one", () => {
     expect(record).toMatchObject({ stage: "failed", data: { failed: { reason: "issuer_mismatch" } } });
   });
 
-  it("X-9 twin: without requireIssuer the platform receives the error that the evil vendor made up", async () => {
+  it("X-9 twin: without requireIssuer the platform gets the evil vendor's made-up error", async () => {
     const harness = await setUp();
     await without(off, "requireIssuer", async () => {
       const { destination } = await errorFromElsewhere(harness);

@@ -138,7 +138,7 @@ describe("X-1 X-13 an honest code comes back in a flow of a custom vendor", () =
     await without(off, "path of the flow", async () => {
       const { evil, redeemStolen } = await cross();
       expect(whose(evil.stolen())).toBe("victim");
-      // PKCE alone does not help. No secret of ours was sent all the same.
+      // PKCE alone does not help. None of our secrets was sent all the same.
       const sent = evil.tokenRequests[0]?.headers.get("authorization")?.replace("Basic ", "") ?? "";
       expect(atob(sent)).toBe(Object.values(ATTACKERS).join(":"));
       expect(ownerOf((await redeemStolen()).body["access_token"])).toBe("victim");
@@ -162,7 +162,7 @@ describe("X-2 a token endpoint of the attacker's beside credentials of the opera
     expect(fixture.outbound).toEqual([]);
   });
 
-  it("X-2 twin: without requireAllowedPart the operator's secret goes to the evil token endpoint", async () => {
+  it("X-2 twin: without requireAllowedPart the evil endpoint gets the operator's secret", async () => {
     await without(off, "requireAllowedPart", async () => {
       await without(off, "callbackContext", async () => {
         const { foe, victim, evil } = await setUp({ registered: `${BASE_URL}/v1/custom/${ONE_FOR_ALL}/callback` });
@@ -194,7 +194,7 @@ describe("X-3 the honest issuer with a token endpoint of the attacker's", () => 
     expect(fixture.outbound).toEqual([]);
   });
 
-  it("X-3 twin: without readTarget's rule the honest vendor vouches for codes that go to the evil one", async () => {
+  it("X-3 twin: without readTarget's rule the honest vendor's codes go to the evil vendor", async () => {
     // The fixture has one client at the honest vendor. The attacker means another: one whose
     // redirect URI is the callback of a custom vendor.
     off.add("requireForeignClient").add("callbackContext");
@@ -246,7 +246,7 @@ describe("X-4 another's client id at the honest vendor with the attacker's token
       expect(evil.tokenRequests).toEqual([]);
     });
 
-    it("bar#XA-4 X-4 is refused too where the other tenant has a custom vendor with the same client there", async () => {
+    it("bar#XA-4 X-4 is refused too if the other tenant has the same client at a custom vendor", async () => {
       const { destination, evil } = await lure(async ({ platform }) => {
         const { body } = await platform.post("/v1/explain", {
           ...ANOTHERS,
@@ -259,7 +259,7 @@ describe("X-4 another's client id at the honest vendor with the attacker's token
       expect(evil.tokenRequests).toEqual([]);
     });
 
-    it("X-4 twin: with one path for all (callbackContext) the victim's code is at the evil token endpoint", async () => {
+    it("X-4 twin: with one path for all (callbackContext) the evil endpoint has the victim's code", async () => {
       await without(off, "callbackContext", async () => {
         const { evil } = await lure(() => `${BASE_URL}/v1/custom/${ONE_FOR_ALL}/callback`);
         expect(whose(evil.stolen())).toBe("victim");
@@ -294,7 +294,7 @@ describe("X-4 another tenant's public client at its own custom vendor, named as 
     return { ...harness, stolen: await connect(foe).catch(String) };
   }
 
-  it("bar#XA-4 bar#XA-5 X-4 is refused by the vendor: the path is another client's (callbackContext)", async () => {
+  it("bar#XA-4 bar#XA-5 X-4 is refused by the vendor: the path is another client's", async () => {
     const { honest, stolen } = await lure();
     expect(stolen).toContain("redirect_uri is not registered");
     expect(honest.codes).toHaveLength(1);

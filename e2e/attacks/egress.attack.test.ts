@@ -1,6 +1,6 @@
 /**
  * Attacker: a vendor, or an attacker who controls what it publishes and answers. Goal: our secret
- * for that vendor, forwarded to another host, or requests of ours into the network behind the
+ * for that vendor, forwarded to another host, or our requests into the network behind the
  * broker. Defence: no answer is followed to another place (exchange), and neither metadata nor a
  * name leads to an address that is not public (isPublicAddress). Only loopback is connected to: the
  * network of the second part records where a socket would have been opened.
@@ -114,7 +114,7 @@ describe("bar#EG-6 bar#EG-12 a vendor that sends our request elsewhere", () => {
   }
 
   it.each([301, 302, 303, 307, 308])(
-    "by %i is not followed, neither with a code nor with a refresh token nor with an initial access token",
+    "by %i is not followed, with a code, a refresh token or an initial access token",
     async (status) => {
       const { vendor, elsewhere, redeemed, refreshed, registered } = await redeemAtRedirecting(status);
       expect(vendor.heard.map(({ path }) => path)).toEqual(["/token", "/token", "/register"]);

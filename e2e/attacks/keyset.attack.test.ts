@@ -73,7 +73,7 @@ describe("a keyset in a SQLite file", () => {
       sqliteRecordStore({ path: join(folder, "broker.sqlite"), now }),
     );
 
-  it("bar#TS-19 an older one put back is refused after a restart; without the file beside the key it is taken (#11)", async () => {
+  it("bar#TS-19 put back is refused after a restart; without the floor file it is taken (#11)", async () => {
     const harness = await start();
     const old = await recordIn(harness);
     const rotated = await harness.command("keys", "rotate");
@@ -107,7 +107,7 @@ describe("a keyset in a SQLite file", () => {
     expect((await harness.readyz()).status).toBe(200);
   });
 
-  it("bar#TS-19 one that was deleted is no first start; without the file beside the key it is one", async () => {
+  it("bar#TS-19 deleted is no first start; without the file beside the key it is one", async () => {
     const harness = await start();
     await harness.records.delete(KEYSET);
     expect(await harness.readyz()).toMatchObject(REFUSED);
@@ -144,7 +144,7 @@ describe("a keyset in a table, under KMS", () => {
     );
   };
 
-  it("bar#TS-19 an older one put back is refused after a restart by keys_min_revision; without it, it is taken (#11)", async () => {
+  it("bar#TS-19 put back is refused by keys_min_revision; without it, it is taken (#11)", async () => {
     const harness = await start();
     const old = await recordIn(harness);
     const rotated = await harness.command("keys", "rotate");
@@ -157,7 +157,7 @@ describe("a keyset in a table, under KMS", () => {
     expect((await harness.command("keys", "list")).stdout.trim().split("\n")).toHaveLength(1);
   });
 
-  it("bar#TS-3 one of another base_url does not open, though both may use the key; the error names the command (#11)", async () => {
+  it("bar#TS-3 of another base_url does not open with the same key; the error says how (#11)", async () => {
     const harness = await start();
     const production = `http://127.0.0.1:${await freePort()}`;
     expect(await harness.readyz("", production)).toMatchObject(REFUSED);

@@ -88,14 +88,14 @@ describe("a vendor that takes a query appended to the registered redirect URI", 
     form: { issuer: EVIL },
   };
 
-  it("bar#XA-1 bar#XA-4 delivers its code to a path that is not the attacker's, and nothing is sent", async () => {
+  it("bar#XA-1 bar#XA-4 delivers its code to a path other than the attacker's; nothing is sent", async () => {
     const { honest, evil, destination } = await lure(ATTACK);
     expect(honest.codes).toHaveLength(1);
     expectRefusalPage(destination.page, "path_mismatch", honest.codes);
     expect(evil.tokenRequests).toEqual([]);
   });
 
-  it("bar#XA-4 twin: where an answer counts at any path the victim's code is at the evil token endpoint", async () => {
+  it("bar#XA-4 twin: if any path is accepted the evil token endpoint has the victim's code", async () => {
     await without(off, "path of the flow", async () => {
       expect((await lure(ATTACK)).owner).toBe("victim");
     });
@@ -126,7 +126,7 @@ describe("a vendor that takes every redirect URI beneath the registered one", ()
     });
   });
 
-  it("bar#XA-4 explain shows the redirect URI to register, and no two of them lie beneath each other", async () => {
+  it("bar#XA-4 explain shows the redirect URIs, none of which is below another", async () => {
     const fixture = await createFixture({ vendors: [], entries: { honest: { name: "Honest", issuer: HONEST } } });
     const shown = await Promise.all(
       (["platform", "other"] as const).map(async (client) => {

@@ -117,7 +117,7 @@ describe("what the store holds", () => {
     expect(dumpStore(harness.fixture)).toContain("honest");
   });
 
-  it("bar#OB-2 contains no secret after a flow that was refused, cancelled or given the wrong verifier", async () => {
+  it("bar#OB-2 has no secret after a flow that was refused, cancelled or wrong", async () => {
     const harness = await setUp();
     const { backend, victim, fixture, honest } = harness;
     const flows = await Promise.all([backend.push(), backend.push(), backend.push()]);
@@ -255,7 +255,7 @@ describe("what store and keys together open", () => {
     expect(opened([deriveKey(refreshToken, "refresh-replay")], sealed)).toContain(harness.honest.tokens.at(-1));
   });
 
-  it("bar#OB-2 twin: with a deriveKey that does not need the broker's code the thief has the vendor's", async () => {
+  it("bar#OB-2 twin: if deriveKey ignores the broker's code the thief has the vendor's", async () => {
     await without(off, "deriveKey", async () => {
       const { keys, sealed, honest } = await parked({});
       expect(opened(keys, sealed)).toContain(honest.codes[0]);

@@ -72,7 +72,7 @@ describe("X-6 the attacker's answer is opened in the victim's browser", () => {
     expect((await harness.attacker.visit(link)).page).toBeUndefined();
   });
 
-  it("bar#XA-6 X-6 is refused while the victim has a flow of her own under way, which still finishes", async () => {
+  it("bar#XA-6 X-6 is refused beside the victim's own flow, which still finishes", async () => {
     const harness = await setUp();
     const backend = createBackend(harness.fixture);
     const own = await backend.push();
@@ -85,7 +85,7 @@ describe("X-6 the attacker's answer is opened in the victim's browser", () => {
     expect(ownerOf(body["access_token"])).toBe("victim");
   });
 
-  it("bar#XA-6 X-6 with the attacker's code in the victim's own state meets the vendor's PKCE check", async () => {
+  it("bar#XA-6 X-6 with the attacker's code in the victim's state fails at PKCE", async () => {
     const harness = await setUp();
     const backend = createBackend(harness.fixture);
     const own = await backend.push();
@@ -108,7 +108,7 @@ describe("X-6 the attacker's answer is opened in the victim's browser", () => {
 });
 
 describe("bar#CB-7 what counts as the same browser", () => {
-  it("is the cookie of this flow with its exact value and nothing similar; wrong ones burn nothing", async () => {
+  it("is this flow's cookie with its exact value; similar ones burn nothing", async () => {
     const harness = await setUp();
     const { flow, link } = await attackersAnswer(harness);
     const name = `__Host-flow-${flow.flowId}`;
@@ -151,7 +151,7 @@ describe("bar#CB-7 what counts as the same browser", () => {
     expectRefusalPage((await createBrowser(harness.fixture, "attacker", held).visit(link)).page, "state_replayed");
   });
 
-  it("is recognized by a cookie that no script reads and no other site sends, for this host alone", async () => {
+  it("is recognized by a cookie for this host alone, HttpOnly and SameSite", async () => {
     const harness = await setUp();
     const { flow } = await attackersAnswer(harness);
     const set = harness.fixture.exchanges.flatMap(({ headers }) => headers.getSetCookie());

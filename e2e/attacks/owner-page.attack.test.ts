@@ -162,7 +162,7 @@ describe("XA-9 the attacker sends our public client id at the vendor as one of i
     expect(harness.fixture.vendors[0]?.codes).toEqual([]);
   });
 
-  it("bar#XA-9 bar#XA-4 by issuer or by endpoints alone it is refused before a browser is sent anywhere", async () => {
+  it("bar#XA-9 bar#XA-4 by issuer or endpoints alone it is refused at the push", async () => {
     const { fixture } = await setUp(OURS);
     const backend = createBackend(fixture, "other");
     for (const form of [{ issuer: HONEST }, FORMS[2]?.[1] ?? {}]) {
@@ -174,7 +174,7 @@ describe("XA-9 the attacker sends our public client id at the vendor as one of i
   });
 
   it.each(FORMS.filter(([name]) => name !== "in capitals"))(
-    "bar#XA-9 twin: where BYOC needs no page (needsOwnerPage), %s, the attacker holds the victim's tokens",
+    "bar#XA-9 twin: if BYOC needs no page (needsOwnerPage), %s, tokens are stolen",
     async (_, form) => {
       const harness = await setUp(form);
       await without(off, "of BYOC", async () => {
@@ -234,7 +234,7 @@ describe("XA-9 the attacker's client vouches for browsers itself", () => {
     expectRefusalPage(page ?? expect.fail("no page"), "browser_mismatch");
   });
 
-  it("bar#XA-9 twin: without both the attacker holds the victim's tokens, and the user was not asked", async () => {
+  it("bar#XA-9 twin: without both the attacker gets the tokens without asking the user", async () => {
     off.add("requireBrowserBinding");
     const harness = await setUp({}, VOUCHING);
     await without(off, "binding", async () => {

@@ -282,7 +282,7 @@ describe("bar#HT-3 a parameter given twice", () => {
     expect(Reflect.ownKeys(Object.prototype)).toEqual(before);
   });
 
-  it("bar#HT-3 twin: without parseParameters' refusal two layers may each believe another redirect_uri", async () => {
+  it("bar#HT-3 twin: without parseParameters' refusal two layers read different redirect_uri", async () => {
     const { fixture, backend } = await setUp();
     const flow = await backend.push();
     const twice = `${backend.startUrl(flow).href}&request_uri=evil&request_uri=${encodeURIComponent(flow.requestUri)}`;

@@ -166,7 +166,7 @@ describe("X-2 a placeholder that can fill a whole domain", () => {
   };
   const FORM = { placeholders: JSON.stringify({ host: "evil.example" }) };
 
-  it("bar#XA-2 never gets the operator's credentials, and with one's own a callback path of its own", async () => {
+  it("bar#XA-2 never gets the operator's credentials; with BYOC it has its own path", async () => {
     const { backend, fixture } = await setUp(WHOLE);
     expect(await backend.par(FORM)).toMatchObject({ status: 400, body: { error: "unauthorized_client" } });
     const { body } = await backend.post("/v1/explain", { vendor: "honest", ...FORM, vendor_client_id: "own" });
@@ -174,7 +174,7 @@ describe("X-2 a placeholder that can fill a whole domain", () => {
     expect(fixture.outbound).toEqual([]);
   });
 
-  it("X-2 twin: without fillsRegistrableDomain the operator's secret goes to the evil token endpoint", async () => {
+  it("X-2 twin: without fillsRegistrableDomain the evil endpoint gets the operator's secret", async () => {
     const { backend, victim, evil } = await setUp(WHOLE);
     await without(off, "fillsRegistrableDomain", async () => {
       const flow = await backend.push(FORM);

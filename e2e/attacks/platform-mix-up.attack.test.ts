@@ -130,7 +130,7 @@ describe("a deployed server that leads users on to another connector's vendor", 
     expect(page).toContain("Not connected");
   });
 
-  it("rfc9700#4.4.2.2 bar#XA-1 gets no code of another hosted server's vendor, whichever redirect URI it has itself", async () => {
+  it("rfc9700#4.4.2.2 bar#XA-1 gets no code of another hosted server's vendor", async () => {
     for (const callback of ["own", "shared"] as const) {
       const { tokens } = await attack(otherHosted(), callback);
       expect([tokens, evil?.stolen]).toEqual([undefined, []]);
@@ -138,12 +138,12 @@ describe("a deployed server that leads users on to another connector's vendor", 
     }
   });
 
-  it("twin: without a redirect URI of its own, it redeems the victim's code of the pre-registered vendor", async () => {
+  it("twin: without its own redirect URI it redeems the victim's code of another vendor", async () => {
     const { tokens } = await without(off, "redirectUriOf", () => attack(preRegistered()));
     expect(tokens).toEqual(expect.any(String));
   });
 
-  it("twin: if an answer counted at any redirect URI, a separate redirect URI would not protect the user", async () => {
+  it("twin: if any redirect URI were accepted, a separate one would not protect the user", async () => {
     for (const target of [preRegistered(), otherHosted()]) {
       const { tokens } = await without(off, "queryOfCallback", () => attack(target));
       expect(tokens).toEqual(expect.any(String));

@@ -1,5 +1,5 @@
 /**
- * Attacker: controls text in a pushed request or in a URL of ours. Goal: the browser, with the
+ * Attacker: controls text in a pushed request or in one of our URLs. Goal: the browser, with the
  * broker's code in its address, on the attacker's host. Defence: a redirect URI is one of the
  * client's own, character for character (verifyRedirectUri), and every other address the broker
  * redirects to comes from configuration.
@@ -84,7 +84,7 @@ describe("bar#ST-2 a redirect URI that nearly is the client's", () => {
     }
   });
 
-  it("bar#ST-2 twin: without verifyRedirectUri the broker's code goes to the host that the attacker named", async () => {
+  it("bar#ST-2 twin: without verifyRedirectUri the broker's code goes to the attacker's host", async () => {
     const { backend, victim } = await setUp();
     await without(off, "verifyRedirectUri", async () => {
       const { url } = await victim.visit(backend.startUrl(await backend.push({ redirect_uri: EVIL })));
@@ -183,7 +183,7 @@ describe("bar#CB-14 where browsers are sent", () => {
     expect(fixture.exchanges.filter(({ status }) => status >= 500 && status !== 503)).toEqual([]);
   });
 
-  it("bar#CB-14 twin: a redirectAnswer by 307 is noticed, and takes the form of a form_post along", async () => {
+  it("bar#CB-14 twin: a redirectAnswer by 307 is noticed, and carries the form along", async () => {
     const harness = await setUp();
     await without(off, "redirectAnswer", async () => {
       await crawl(harness);

@@ -1,6 +1,6 @@
 /**
  * Attacker: a vendor that controls its registration endpoint, or a platform of another owner. Goal:
- * requests of ours into the network behind the broker, or the initial access token of an
+ * our requests into the network behind the broker, or the initial access token of an
  * organization. Defence: the broker connects to public addresses only (isPublicAddress), a token
  * stays below the vendor's own domain (requireHostOfVendor) and serves the vendor and the owner it
  * was entered for (configuredToken). egress.attack.test.ts shows that no redirect takes it
@@ -142,7 +142,7 @@ describe("bar#BY-4 an initial access token", () => {
     ]);
   });
 
-  it("bar#BY-4 twin: with one token for all, another vendor has it, and another owner registers with it", async () => {
+  it("bar#BY-4 twin: with one token for all, another vendor has it and another owner uses it", async () => {
     await without(off, "configuredToken", async () => {
       expect(await registerEverywhere()).toEqual(
         ["honest", "evil", "honest", "evil"].map((vendor) => [`${vendor}.example`, `Bearer ${IAT}`]),

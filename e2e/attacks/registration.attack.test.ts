@@ -77,7 +77,7 @@ describe("bar#DC-1 a redirect URI of the caller's", () => {
     expect(outbound.map(({ body: sent }) => sent).join("")).not.toContain("evil");
   });
 
-  it("bar#DC-1 twin: with metadata of the caller, a client in our name sends users to the attacker", async () => {
+  it("bar#DC-1 twin: with the caller's metadata a client in our name sends users to the attacker", async () => {
     await without(off, "clientMetadata", async () => {
       caller.members = { redirect_uris: [EVIL_URI] };
       const { register, outbound } = await setUpRegistration();

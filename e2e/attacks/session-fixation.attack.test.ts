@@ -142,7 +142,7 @@ describe("X-7 (ii) the victim is sent the start URL of the attacker's flow", () 
     return { platform, flow, destination, result: await platform.returnFromVendor(victim, destination.url) };
   }
 
-  it("bar#XA-7 X-7 passes the cookie, which is why the cookie is not enough, and ends at the verifier", async () => {
+  it("bar#XA-7 X-7 passes the cookie check and ends at the verifier", async () => {
     const harness = await setUp();
     const { result, flow, destination, platform } = await sendStartUrl(harness, { victimIsBusy: true });
     expect(result).toMatchObject({ account: "attacker's account", answer: { body: { error: "invalid_grant" } } });
@@ -159,7 +159,7 @@ describe("X-7 (ii) the victim is sent the start URL of the attacker's flow", () 
     expect(harness.honest.tokenRequests).toEqual([]);
   });
 
-  it("X-7 (ii) twin: without verifyCodeVerifier the victim's tokens land in the attacker's account", async () => {
+  it("X-7 (ii) twin: without verifyCodeVerifier the attacker has the victim's tokens", async () => {
     const harness = await setUp();
     await without(off, "verifyCodeVerifier", async () => {
       const { result } = await sendStartUrl(harness, { victimIsBusy: true });

@@ -71,7 +71,7 @@ describe("bar#RF-1 a refresh token of one client, spent, in the hands of another
     expect([stolen.status, stolen.body["error"]]).toEqual([400, "invalid_grant"]);
   });
 
-  it("twin: with the client left out of what makes refreshes equal, it brings the victim's fresh tokens", async () => {
+  it("twin: without the client in the key of a refresh, it gets the victim's fresh tokens", async () => {
     const { theirs, stolen } = await without(off, "client", replay);
     expect(stolen.body["refresh_token"]).toBe(theirs.body["refresh_token"]);
   });

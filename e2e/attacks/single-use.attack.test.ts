@@ -1,6 +1,6 @@
 /**
- * Attacker: has seen a callback URL or a code of ours; or a client that sends every request twice.
- * Goal: two answers where one is due. Defence: a flow advances by one conditional write (the
+ * Attacker: has seen a callback URL or one of our codes; or a client that sends every request
+ * twice. Goal: two answers where one is due. Defence: a flow advances by one conditional write (the
  * store's advance).
  */
 import { afterEach, describe, expect, it, vi } from "vitest";
@@ -59,7 +59,7 @@ describe("bar#CB-3 a true state used again", () => {
     expect(page?.status).toBe(400);
   });
 
-  it("bar#CB-3 twin: with an advance that never says replayed each of them comes back with a code", async () => {
+  it("bar#CB-3 twin: if advance never says replayed each of them returns with a code", async () => {
     const harness = await setUp();
     await without(off, "advance", async () => {
       const answers = await fiftyAtOnce(harness);
@@ -95,7 +95,7 @@ describe("bar#XA-8 a broker's code used again", () => {
     expect(fixture.vendors[0]?.tokenRequests).toEqual([]);
   });
 
-  it("bar#XA-8 twin: with an advance that never says replayed the vendor's code is sent many times", async () => {
+  it("bar#XA-8 twin: if advance never says replayed the vendor's code is sent many times", async () => {
     const harness = await setUp();
     await without(off, "advance", async () => {
       await redeemFiftyTimes(harness);

@@ -1,5 +1,5 @@
 /**
- * Attacker: an outsider who can open any URL of ours in any browser. Goal: the callback accepts a
+ * Attacker: an outsider who can open any of our URLs in any browser. Goal: the callback accepts a
  * forged state. Defence: the state is signed and compared in its one spelling (isSameText).
  * Replayed states: single-use.attack.test.ts.
  */
@@ -88,7 +88,7 @@ describe("bar#CB-1 a state that was not made here", () => {
     const post = async (body: string): Promise<Exchange> => {
       const headers = { "content-type": "application/x-www-form-urlencoded", origin: "https://honest.example" };
       const answer = await wire.send({ method: "POST", path: "/v1/callback", headers, body });
-      // A form_post is redirected to a GET of ours; a refused one is not redirected at all.
+      // A form_post is redirected to our GET; a refused one is not redirected at all.
       const location = answer.headers.get("location");
       if (location === null) return answer;
       expect(location).toMatch(/^\/v1\/callback\?/);

@@ -19,7 +19,7 @@ afterEach(() => off.clear());
 
 vi.mock("@oauth-broker/broker/src/vendor-choice/trust.ts", async (original) => {
   const actual = await original<typeof import("@oauth-broker/broker/src/vendor-choice/trust.ts")>();
-  // As it was: the hosts of the vendor are the vendor's, whichever request filled them.
+  // As it was: the hosts of the vendor are the vendor's, for every request that fills them.
   const resolveTrusted: typeof actual.resolveTrusted = async (...given) => {
     const trusted = await actual.resolveTrusted(...given);
     return off.has("foreignEndpoints") && trusted.callersPart === "endpoint" ? { ...trusted, tier: 1 } : trusted;
@@ -92,7 +92,7 @@ describe("X-2 the operator's secret of one tenant at the tenant of the attacker"
     return { fixture, tenant, foe, form: { vendor: "idp", placeholders: '{"tenant":"attacker"}' } };
   }
 
-  it("bar#XA-2 X-2 is refused without a word about the tenants that are served, and nothing is sent", async () => {
+  it("bar#XA-2 X-2 is refused without naming the tenants; nothing is sent", async () => {
     const { foe, form, fixture } = await ask();
     const { status, body } = await foe.par(form);
     expect({ status, body }).toMatchObject({
@@ -125,7 +125,7 @@ describe("X-1 X-13 an honest code comes back in a flow at a tenant's host of a c
   });
 
   it.each(TENANCIES)(
-    "twin: if the vendor's hosts were the vendor's, the attacker would hold the victim's tokens: %s",
+    "twin: if all hosts were the vendor's, the attacker would hold the tokens: %s",
     async (_, tenancy) => {
       await without(off, "foreignEndpoints", async () => {
         const { stolen, redeemStolen } = await bounce(tenancy);

@@ -1,5 +1,5 @@
 /**
- * Attacker: holds a value of ours that is valid for one purpose and tries it for another: a state
+ * Attacker: holds one of our values that is valid for one purpose and tries it for another: a state
  * as a session, a request_uri as a code, a connection as a refresh token. Defence: each kind has
  * its own key, its own format or its own place in the record. No single function can be switched
  * off, so there is no twin; the diagonal, where each value is accepted for its own purpose, shows
@@ -182,7 +182,7 @@ describe("bar#CB-5 every kind of value in every place that takes one", () => {
     expect(faults).toEqual([]);
   });
 
-  it("takes cookie, code and verifier of the flow in question, where only that flow's own will do", async () => {
+  it("takes only the cookie, code and verifier of that flow", async () => {
     const harness = await setUp();
     const { flow, url, cookie } = await harness.started();
     const headers = { cookie: `__Host-flow-${flow.flowId}=${cookie}` };

@@ -24,7 +24,7 @@ describe("bar#ST-8 what one client may do in a minute", () => {
     expect((await post("/v1/token", JUNK)).response.status).toBe(200);
   });
 
-  it("counts token, revoke and register together, whatever comes of them, and asks no vendor beyond", async () => {
+  it("counts token, revoke and register together with any outcome; beyond, no vendor call", async () => {
     const { post, push, register, asked } = await registeringBroker({ limits: { vendorCallsPerMinute: 3 } });
     expect((await post("/v1/token", CODE)).response.status).toBe(400);
     expect((await post("/v1/revoke", REVOKE)).response.status).toBe(400);

@@ -18,7 +18,7 @@ const LIMIT_MS = 300_000;
 
 describe("a short drill", () => {
   it(
-    "keeps every promise while it rolls, rotates keys, loses the table, loses KMS, and one process is killed",
+    "keeps every promise through rolls, key rotations, outages and a killed process",
     async () => {
       const tallies = await runDrill({ previous: THIS_BUILD, current: THIS_BUILD, size: SIZE }, () => undefined);
       expect(brokenPromises(tallies)).toEqual([]);

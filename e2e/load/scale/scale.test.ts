@@ -73,7 +73,7 @@ describe.each(RUNS)("%s", () => {
     for (const { figure } of starts?.rows ?? []) expect(figure).toMatch(/^[1-9]\d* ms$/);
   });
 
-  it("bar#8.2 has tokens that are due together: none is lost, valid ones work, the queue is visible", async () => {
+  it("bar#8.2 has tokens due together: none is lost, valid ones work, the queue shows", async () => {
     const rows = rowsOf(await run("due"));
     const all = (what: string): readonly Row[] => rows.filter((row) => row.what.includes(what));
     expect(all("all 24 refreshed, none lost")).toHaveLength(2);

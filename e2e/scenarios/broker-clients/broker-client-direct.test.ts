@@ -1,6 +1,6 @@
 /**
  * A deployment without a broker at vendors of the registry: their dialects come with oauth-core,
- * whichever side runs the flow.
+ * on either side that runs the flow.
  */
 import { direct, type DirectClient, type Vendor } from "@oauth-broker/broker-client/direct";
 import { REGISTRY } from "@oauth-broker/oauth-core/registry";

@@ -68,7 +68,7 @@ function startBackend(options: object) {
 }
 
 describe(`the built package on Node ${node.version}`, () => {
-  it("connects, refuses a callback of another session, refreshes, revokes and says what went wrong", async () => {
+  it("connects, refuses another session's callback, refreshes, revokes, reports errors", async () => {
     const { url, session } = await backend.call<Started>("start", { vendor: "op", scope: SCOPE });
     const other = await backend.call<Started>("start", { vendor: "op", scope: SCOPE });
     const callback = (await consent(url)).href;

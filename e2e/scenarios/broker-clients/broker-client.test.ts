@@ -74,7 +74,7 @@ describe.each(["client_secret_basic", "private_key_jwt"])("a backend with %s", (
 });
 
 describe("a client of the user's own at the vendor", () => {
-  it("is registered through the broker and then used as BYOC, through the whole life of a connection", async () => {
+  it("is registered through the broker, then used as BYOC until it is revoked", async () => {
     const { status, contentType, body } = await client.register("op");
     expect([status, contentType]).toEqual([201, expect.stringContaining("application/json")]);
     const registered = JSON.parse(new TextDecoder().decode(body)) as { client_id: string; client_secret: string };
@@ -98,7 +98,7 @@ describe("a client of the user's own at the vendor", () => {
     expect(await client.revoke({ token, connection: newer, byoc })).toMatchObject({ outcome: "revoked" });
   });
 
-  it("hands on a vendor's refusal to register, which differs from the broker's own only in its text", async () => {
+  it("returns a vendor's refusal to register like the broker's own, with other text", async () => {
     const { status, body } = await client.register("no-such-vendor");
     expect(status).toBe(400);
     expect(JSON.parse(new TextDecoder().decode(body))).toMatchObject({ error: "invalid_request" });

@@ -218,7 +218,7 @@ describe("the vendor", () => {
     ).toBe(false);
   });
 
-  it("bar#VR-4 is asked for tokens once, with Basic credentials and the verifier of its own challenge", async () => {
+  it("bar#VR-4 is asked for tokens once, with Basic credentials and its verifier", async () => {
     const as = await discover();
     const before = vendor.requests().length;
     const tokens = await connect(as, platforms()["client_secret_basic"]!);

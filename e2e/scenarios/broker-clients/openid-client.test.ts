@@ -184,7 +184,7 @@ limits:
     ).toMatchObject(ENDED);
   });
 
-  it("rfc9864#2.2 connects, refreshes and revokes with an Ed25519 key, which libraries sign under that name", async () => {
+  it("rfc9864#2.2 connects, refreshes and revokes with a key of alg Ed25519", async () => {
     const key = { key: edwardsKeys.privateKey, kid: edwardsKeys.kid };
     expect(await wholeLife(await discover("edwards", client.PrivateKeyJwt(key)))).toMatchObject(ENDED);
   });

@@ -50,7 +50,7 @@ describe("a flow over four processes", () => {
 });
 
 describe("KMS", () => {
-  it("was called a few times in all: by each start, by the rotation, and by each process that read it", () => {
+  it("was called by each start, by the rotation and by each reader, and no more", () => {
     const { GenerateDataKey: made = 0, Decrypt: opened = 0, ...others } = aws.kms.calls();
     expect(others).toEqual({});
     // At most 5 created (one by each process at the start, one by `keys rotate`) and 10 opened (by

@@ -27,7 +27,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-it("bar#XA-1 vendors of the operator's own that share the callback without iss are warned of in the log", async () => {
+it("bar#XA-1 warns in the log of operator's vendors that share the callback without iss", async () => {
   const vendor = (id: string): string => `
   ${id}:
     name: ${id}
@@ -48,7 +48,7 @@ it("bar#XA-1 vendors of the operator's own that share the callback without iss a
 });
 
 describe("a configuration with mistakes", () => {
-  it("is refused with all of them at once, where they are and what would be right, without any secret", async () => {
+  it("is refused with all problems, their places and corrections, without a secret", async () => {
     const yaml = `
 base_url: http://broker.example.com/
 listen: { port: 99999 }
@@ -201,7 +201,7 @@ describe("the sandbox", () => {
     expect(clients[0]).toBe(clients[1]);
   });
 
-  it("is what npm start runs whatever lies in the folder, beside the data of a broker there (#29)", async () => {
+  it("is what npm start runs in any folder, beside the data of a broker there (#29)", async () => {
     const own = join(folder, "beside-a-broker");
     const yaml = brokerYaml({
       baseUrl: `http://127.0.0.1:${await freePort()}`,

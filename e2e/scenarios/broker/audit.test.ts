@@ -69,7 +69,7 @@ describe("the audit stream of a broker", () => {
   let text: string;
   let head: string;
 
-  it("bar#OB-1 has on record, at kill -9, all that was answered: flows, a refresh, a revocation, refusals", async () => {
+  it("bar#OB-1 has on record, at kill -9, every answer: flows, refresh, revocation, refusals", async () => {
     const broker = await startBroker("file:./audit.jsonl");
     await flowRefreshRevoke();
     await platform.par({ vendor: "unknown" });
@@ -127,7 +127,7 @@ describe("the audit stream of a broker", () => {
     expect(verify({ file: path })).toMatchObject({ status: 0 });
     expect(verify({ file: path }, [head])).toMatchObject({
       status: 1,
-      stderr: `wrong: there is no line with the hash ${head}: it was removed, or changed\n`,
+      stderr: `wrong: no line has the hash ${head}: it was removed, or changed\n`,
     });
   });
 });

@@ -90,7 +90,7 @@ it("bar#CB-3 bar#CB-7 bar#CB-12 /v1/callback takes one answer, in the browser th
   expect(lastLogged()).toMatchObject({ route: "/v1/callback", reason: "state_replayed", flow_id: at.flowId });
 });
 
-it("bar#CB-16 /v1/callback ends a flow whose answer is another issuer's, and asks the vendor nothing", async () => {
+it("bar#CB-16 /v1/callback ends a flow at another issuer's answer, without a vendor call", async () => {
   const at = await harness.platform.toCallback();
   const before = harness.vendorCalls("/token");
   const forged = new URL(at.callback);
@@ -107,7 +107,7 @@ it.each(["cancel", "cancel-sign-in"] as const)("/v1/callback reports that the us
   expectErrorRedirect(await browse(at.callback, at.jar), to);
 });
 
-it("bar#VR-5 /v1/token: while the vendor refuses connections a code and a refresh token stay good", async () => {
+it("bar#VR-5 /v1/token keeps code and refresh token if the vendor refuses connections", async () => {
   const { platform, now } = harness;
   const flow = await platform.toPlatform({ form: { vendor: "gated" } });
   const body = expectError(await platform.redeem(flow), 503, "temporarily_unavailable");

@@ -1,5 +1,5 @@
 /**
- * Credentials and endpoints of the caller's own, over the wire and against a certified OpenID
+ * The caller's own credentials and endpoints, over the wire and against a certified OpenID
  * provider that is not in the broker's configuration: what /v1/explain shows is registered there,
  * then a user connects and the tokens are refreshed and revoked.
  */
@@ -103,7 +103,7 @@ describe("both endpoints of an unknown vendor", () => {
 });
 
 describe("an issuer alone that sends iss in every answer", () => {
-  it("bar#XA-3 bar#XA-4 connects by its own path, its ID token checked, and revokes by its own metadata", async () => {
+  it("bar#XA-3 bar#XA-4 connects by its own path with an ID token, and revokes by metadata", async () => {
     const form = { vendor: undefined, scope: SCOPE, issuer: vendor.issuer, ...OWN };
     // Its endpoints and client are those registered above, and so is the path: an issuer is trusted
     // no further than they are.

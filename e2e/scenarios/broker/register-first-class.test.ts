@@ -66,7 +66,7 @@ const REGISTERING: readonly [id: string, method: string, scope: string][] = [
 ];
 
 describe.each(REGISTERING)("%s", (id, method, scope) => {
-  it("rfc7591#2 makes a client that authenticates as the broker does there, and a user connects with it", async () => {
+  it("rfc7591#2 makes a client with the broker's authentication, and a user connects with it", async () => {
     const { status, body, text } = await register(id);
     expect(status, text).toBe(201);
     expect(body).toMatchObject({

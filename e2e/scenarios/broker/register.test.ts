@@ -115,7 +115,7 @@ async function register(
 const registrationsAt = (vendor: OpenIdProvider) => vendor.requests().filter(({ path }) => path === "/reg");
 
 describe("at a vendor that is open to all", () => {
-  it("rfc7591#3.2.1 makes a client with our callback, a new one each time, whatever else is asked", async () => {
+  it("rfc7591#3.2.1 makes a new client with our callback for every request", async () => {
     const before = registrationsAt(open).length;
     const evil = { redirect_uris: ["https://evil.example/cb"], client_name: "Evil", client_id: "chosen" };
     const answers = [await register({ vendor: "op" }), await register({ vendor: "op", ...evil }, OTHER)];
@@ -166,7 +166,7 @@ describe("at a vendor that is open to all", () => {
     expect({ status: answer.status, type: answer.body["token_type"] }).toEqual({ status: 200, type: "Bearer" });
   });
 
-  it("makes one that its caller brings: a user connects with it, its tokens are refreshed and end", async () => {
+  it("makes one for BYOC: a user connects with it, its tokens are refreshed and end", async () => {
     const { body } = await register({ vendor: "op" });
     const own = {
       vendor_client_id: textMember(body, "client_id"),

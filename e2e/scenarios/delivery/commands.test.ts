@@ -1,5 +1,5 @@
 /**
- * Every command of ours that an npm script starts: help, the version, and exit code 2 with a hint
+ * Every command that an npm script starts: help, the version, and exit code 2 with a hint
  * for what is not understood, before anything is done. What is passed on to another tool (turbo,
  * changesets, the formatter) is that tool's.
  */

@@ -109,7 +109,7 @@ it("the table is made with the keys of every table", async () => {
   expect(await engine.createTable(name, definition)).toBe("oauth-broker");
 });
 
-it("the first service makes the key file and stops with 0; the broker then stores a flow in the table", async () => {
+it("the first service makes the key file and exits 0; the broker stores a flow", async () => {
   plantSecret("client secret", SECRET);
   const port = String(await freePort());
   const first = await startAsComposed(compose, "first-keys", port, folder);

@@ -231,7 +231,7 @@ describe.each(EXAMPLES)("examples/%s", (name, outlivesRestart) => {
     expect((await actor.get("/")).text).not.toContain("<b>");
   });
 
-  it("refuses a callback that comes too late, and one after a restart unless the session outlives it", async () => {
+  it("refuses a late callback, and one after a restart unless the session outlives it", async () => {
     const user = await signedIn(example(), "user 9");
     const late = await user.decide(await user.leave());
     await example().skipTime();

@@ -219,7 +219,7 @@ describe("hosted mode, by the packed command", () => {
   );
 
   it(
-    "takes the next release with npm update: no file of the author's changes, users stay connected",
+    "takes the next release by npm update: no file changes, users stay connected",
     { timeout: INSTALL_MS },
     async () => {
       const before = authorsFiles(hosted);

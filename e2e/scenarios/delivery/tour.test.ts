@@ -150,7 +150,7 @@ describe("npm run tour", () => {
     });
   });
 
-  it("ends as a whole when a part ends by itself, shows the end of its output, and leaves nothing", async () => {
+  it("ends as a whole if a part ends, prints its last output, and leaves nothing", async () => {
     const data = /Data\s+(\S+),/.exec(tour.stderr())?.[1] ?? "";
     const log = readFileSync(join(data, "platform-data", "servers", "hosted-server", "server.log"), "utf8");
     process.kill(Number(/"pid":(\d+)/.exec(log)?.[1]), "SIGKILL");

@@ -119,7 +119,7 @@ it("during a hundred calls: those at the other are all answered, and none twice"
   servers[0] = await start(0);
 });
 
-it("bar#RF-1 while it calls the vendor: the other serves all users, this one once authorized again", async () => {
+it("bar#RF-1 during a vendor call: the other serves all users, this one after consent", async () => {
   const token = await redeem(0);
   await untilDue();
   const { refreshes } = vendor.counts();

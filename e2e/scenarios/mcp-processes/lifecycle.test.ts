@@ -58,7 +58,7 @@ describe("a process that ends", () => {
     },
   );
 
-  it("for good leaves nothing readable: only the owner can read the files, and they contain no secret", async () => {
+  it("for good leaves files that only the owner reads, without a secret", async () => {
     const data = join(folder, "data");
     const files = readdirSync(data, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
     expect(files.map(({ name }) => name)).toContain("tokens.sqlite");
@@ -124,7 +124,7 @@ describe("the operator's commands, beside the running server", () => {
   });
 });
 
-it("SIGTERM while a call waits for the vendor: it is answered, new connections are refused, exit 0", async () => {
+it("SIGTERM during a vendor call: it is answered, new connections refused, exit 0", async () => {
   const held = await startHeldVendor();
   const draining = await startMcpServer({
     OAUTH_MODE: "pre-registered",
@@ -155,7 +155,7 @@ it("SIGTERM while a call waits for the vendor: it is answered, new connections a
   await held.close();
 });
 
-it("SIGTERM behind a load balancer: not ready at once, served during the grace, then refused, exit 0", async () => {
+it("SIGTERM behind a balancer: not ready, served during the grace, refused, exit 0", async () => {
   const port = String(await freePort());
   const deployed = { ...env, DEPLOYMENT_URL: "https://server.example.com", PORT: port, DATA_DIR: "deployed" };
   const stopping = await startMcpServer(deployed);
@@ -178,7 +178,7 @@ it("SIGTERM behind a load balancer: not ready at once, served during the grace, 
 describe("a configuration with mistakes", () => {
   const start = async (wrong: Environment) => runMcpCommand(wrong, temporaryFolder());
 
-  it("is refused with all of them at once, on stderr, without a secret, and leaves nothing behind", async () => {
+  it("is refused with all problems on stderr, without a secret, and leaves nothing", async () => {
     const secret = "a secret with a line\nbreak in it";
     plantSecret("client secret at the vendor", secret);
     const cwd = temporaryFolder();

@@ -103,7 +103,7 @@ describe.each<[string, Faults]>([
   });
 });
 
-it("bar#AS-4 a table that loses the answer of every first write gives one session and one vendor request", async () => {
+it("bar#AS-4 a table that loses first answers gives one session and one vendor request", async () => {
   const returned = await platform.toVendor();
   const asked = (): number => vendor.github.requests().filter(({ path }) => path.endsWith("/access_token")).length;
   const before = asked();

@@ -1,6 +1,6 @@
 /**
  * Two processes of one deployment on one table: each knows what the other does, a vendor that
- * rotates is called once whichever process the caller uses, and no user ever gets another user's
+ * rotates is called once for a caller of either process, and no user ever gets another user's
  * account.
  */
 import { volume } from "@oauth-broker/oauth-core/testing";
@@ -57,7 +57,7 @@ async function whoami(index: number, { accessToken }: PlatformTokens): Promise<M
 const refreshes = (): number =>
   vendor.github.requests().filter(({ body }) => body["grant_type"] === "refresh_token").length;
 
-it("bar#RF-1 calls at the same time, of a user whose vendor token has just ended, make one refresh", async () => {
+it("bar#RF-1 calls at once of a user whose vendor token has ended make one refresh", async () => {
   vendor.advance(NINE_HOURS);
   const before = refreshes();
   const answers = await Promise.all(Array.from({ length: CALLS_OF_ONE_USER }, async (_, index) => whoami(index, user)));

@@ -14,7 +14,7 @@ import { exchange } from "../../support/raw-http.ts";
 
 const harness = useHostedHarness();
 
-it("bar#AS-1 bar#AS-2 /authorize answers a page until the redirect URI is known, then the platform, with its state", async () => {
+it("bar#AS-1 bar#AS-2 /authorize answers a page, then redirects once the redirect URI is known", async () => {
   expectPage(await harness().authorize({ redirect_uri: `${PLATFORM_CALLBACK}/` }), 400);
   const answer = await harness().authorize({ code_challenge: undefined });
   const { error_description: _, ...rest } = Object.fromEntries(
@@ -23,7 +23,7 @@ it("bar#AS-1 bar#AS-2 /authorize answers a page until the redirect URI is known,
   expect([answer.status, rest]).toEqual([303, { error: "invalid_request", state: "a state" }]);
 });
 
-it("bar#AS-3 bar#AS-4 bar#AS-6 /token spends a code on no mistake, gives it to its verifier alone, and once", async () => {
+it("bar#AS-3 bar#AS-4 bar#AS-6 /token spends a code once, for its verifier, and on no mistake", async () => {
   const { platform, vendor, server, post } = harness();
   const { url, codeVerifier } = await platform.toVendor({ account: "operator" });
   const redeem = (code_verifier: string, redirect_uri = PLATFORM_CALLBACK): Promise<Answer> =>
@@ -43,7 +43,7 @@ it("bar#AS-3 bar#AS-4 bar#AS-6 /token spends a code on no mistake, gives it to i
   expect((await postWhoami(server.mcp, String(body["access_token"]))).status).toBe(401);
 });
 
-it("bar#AS-14 /token gives twenty refreshes at the same time one answer; a grandparent ends the family", async () => {
+it("bar#AS-14 /token gives twenty refreshes at once one answer; a grandparent ends all", async () => {
   const { platform, server, post } = harness();
   const first = await platform.connect("operator");
   const refresh = (refresh_token: string): Promise<Answer> =>
@@ -56,7 +56,7 @@ it("bar#AS-14 /token gives twenty refreshes at the same time one answer; a grand
   expectError(await refresh(third.refreshToken), 400, "invalid_grant");
 });
 
-it("bar#AS-11 bar#AS-21 /register refuses a foreign redirect URI, and /revoke ends no unknown token", async () => {
+it("bar#AS-11 bar#AS-21 /register refuses a foreign URI, /revoke ends no unknown token", async () => {
   const foreign = JSON.stringify({ redirect_uris: ["https://evil.example/"] });
   const json = { "content-type": "application/json" };
   expectError(await harness().post("/register", foreign, json), 400, "invalid_redirect_uri");

@@ -109,7 +109,7 @@ describe("bar#RS-1 bar#RS-2 a call", () => {
     expect([status, headers.get("www-authenticate")?.includes('error="invalid_token"')]).toEqual([401, true]);
   });
 
-  it("with a good token of another app at the vendor is 401: the operator of that app could hold it", async () => {
+  it("with a good token of another app is 401: that app's operator could hold it", async () => {
     const foreign = await vendor.obtainToken({ clientId: OTHER_CLIENT });
     expect(vendor.github.isLive(foreign)).toBe(true);
     expect((await postWhoami(server.mcp, foreign)).status).toBe(401);
@@ -147,7 +147,7 @@ it("a vendor that is down is 503 with Retry-After, is not cached, and ends no se
   expect((await postWhoami(server.mcp, fresh)).status).toBe(200);
 });
 
-it("a vendor that goes down between the check and the call is a tool error, and the next call works", async () => {
+it("a vendor outage after the check is a tool error, and the next call works", async () => {
   expect((await postWhoami(server.mcp, token)).status).toBe(200);
   vendor.github.faultNext("/user", { kind: "answer", status: 502, body: "<h1>Bad gateway</h1>" });
   const answer = await postWhoami(server.mcp, token);

@@ -56,7 +56,7 @@ describe("LIMITS_REQUESTS_PER_MINUTE=5", () => {
     return statuses;
   };
 
-  it("ends at the sixth on any OAuth path, says when to come back, and leaves /mcp and metadata alone", async () => {
+  it("ends at the sixth OAuth request with Retry-After, and leaves /mcp and metadata", async () => {
     await serving(await limited(), async ({ url, mcp }) => {
       expect(await askAll(url, Array.from({ length: 6 }))).toEqual([400, 400, 400, 400, 400, 429]);
       const late = await send(`${url}/revoke`, { method: "POST", body: new URLSearchParams({ a: "b" }) });
@@ -149,7 +149,7 @@ it("bar#AS-12 the eleventh client in a minute is 429 from one address, 201 from 
 });
 
 describe("a vendor without PKCE", () => {
-  it("and without ID tokens is refused at start, and taken with a loud warning where the operator insists", async () => {
+  it("and without ID tokens is refused at start, unless the operator insists", async () => {
     const env = { ...(await hostedEnvironment()), ...vendor.env, VENDOR_PKCE: "none" };
     const refused = await runMcpCommand(env, temporaryFolder());
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("ALLOW_VENDOR_WITHOUT_PKCE")]);
@@ -160,7 +160,7 @@ describe("a vendor without PKCE", () => {
     });
   });
 
-  it("bar#AS-3 is protected by the nonce of its ID tokens: a code is worthless without the verifier", async () => {
+  it("bar#AS-3 is protected by the ID token's nonce: a code needs its verifier", async () => {
     const openId = await startOpenIdVendor({ pkceRequired: false });
     await serving({ ...(await hostedEnvironment()), ...openId.env, VENDOR_PKCE: "none" }, async (server) => {
       const platform = await createMcpPlatform(server.url);

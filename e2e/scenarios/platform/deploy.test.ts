@@ -40,7 +40,7 @@ let project: ServerProject;
 afterEach(() => project.remove());
 
 describe("a pre-registered server", () => {
-  it("stays a draft until its client is entered; the next deploy activates it, and an agent calls a tool", async () => {
+  it("stays a draft until its client is entered; then a deploy activates it", async () => {
     project = serverProject({ yaml: PRE_REGISTERED, env: vendor.env });
     expect((await project.deploy("init")).code).toBe(0);
     const first = await project.deploy("run");
@@ -89,7 +89,7 @@ describe("a pre-registered server", () => {
 });
 
 describe("a hosted server with a table", () => {
-  it("is activated by its first deploy, and answers requests without a token only on exposed paths", async () => {
+  it("is activated by its first deploy, and is open on exposed paths only", async () => {
     project = serverProject({ yaml: HOSTED, env: vendor.env });
     await project.deploy("init");
     const running = await project.start();
@@ -107,7 +107,7 @@ describe("a hosted server with a table", () => {
     await running.stop();
   });
 
-  it("bar#TS-7 whose record of a user cannot be decrypted answers that user 503, and the others as before", async () => {
+  it("bar#TS-7 whose record of a user does not open answers 503 to that user alone", async () => {
     project = serverProject({ yaml: HOSTED, env: vendor.env, keepsEnvironment: true });
     await project.deploy("init");
     const running = await project.start();
@@ -137,7 +137,7 @@ describe("a hosted server with a table", () => {
     await running.stop();
   });
 
-  it("with another mode in its code than TOKEN_ENCRYPTION_MODE does not start, and the deploy says why", async () => {
+  it("with a mode in code other than TOKEN_ENCRYPTION_MODE does not start, and says so", async () => {
     const store = join(ROOT, "packages", "token-store", "src", "index.ts");
     const script = `import { openTokenStore } from ${JSON.stringify(store)}; await openTokenStore({ mode: 'bridge' });`;
     const start = `node --input-type=module -e ${JSON.stringify(script).replaceAll("$", "\\$")}`;
@@ -154,7 +154,7 @@ describe("a hosted server with a table", () => {
     await project.deploy("init");
     const { code, stderr } = await project.deploy("run");
     expect(code).toBe(1);
-    expect(stderr).toContain("a global auth middleware stands in front of the OAuth discovery routes");
+    expect(stderr).toContain("a global auth middleware is in front of the OAuth discovery routes");
     expect(stderr).toContain("protect POST /mcp only");
     expect((await project.connector())?.state).toBe("draft");
   });

@@ -192,7 +192,7 @@ describe.skipIf(CHROMIUM === undefined)("in Chromium", () => {
     await first.sees("Connected since");
   });
 
-  it("a hosted server with a consent page: its cookies pass the ingress, under its connector's name", async () => {
+  it("a hosted server with a consent page: cookies pass under the connector's name", async () => {
     const env = { ...vendor.env, OAUTH_CALLBACK: "server", OAUTH_DYNAMIC_REGISTRATION: "open" };
     await begin(HOSTED.replace("/revoke]", "/revoke, /callback]"), { env });
     const running = await project.start();
@@ -209,7 +209,7 @@ describe.skipIf(CHROMIUM === undefined)("in Chromium", () => {
     await running.stop();
   });
 
-  it("a server with two vendors: the second is linked when a tool first needs it, behind the ingress", async () => {
+  it("a server with two vendors: a tool first needs and links the second", async () => {
     const serverUrl = `http://127.0.0.1:${await freePort()}`;
     const given = { OAUTH_MODE: "hosted", VENDORS: "github,slack", OAUTH_DYNAMIC_REGISTRATION: "open" };
     const options = { redirectUri: `${serverUrl}/callback`, homeUrl: platformUrl, serverUrl, name: "Notes" };

@@ -210,7 +210,7 @@ describe.skipIf(CHROMIUM === undefined)("the pages of links in Chromium", () => 
   });
 
   describe("under attack", () => {
-    it("bar#CB-7 bar#LK-1 a victim's link opens nothing in the browser of a malicious client's user, and theirs nothing in the victim's", async () => {
+    it("bar#CB-7 bar#LK-1 a link opens in its own user's browser only", async () => {
       const attacker = await connectLinkingClient(harness, "attacker", {
         era: "modern",
         account: "operator",
@@ -236,7 +236,7 @@ describe.skipIf(CHROMIUM === undefined)("the pages of links in Chromium", () => 
       await attacker.close();
     });
 
-    it("bar#LK-5 login CSRF: a sign-in that the attacker finished does not sign in the victim's browser", async () => {
+    it("bar#LK-5 login CSRF: the attacker's sign-in does not sign in the victim's browser", async () => {
       const attacker = user.browser;
       await attacker.press(await attacker.open("/connections"), "sign_out");
       const callback = await attacker.atVendor(await attacker.request("/connections"));
@@ -248,7 +248,7 @@ describe.skipIf(CHROMIUM === undefined)("the pages of links in Chromium", () => 
       await close();
     });
 
-    it("bar#AS-7 bar#LK-7 clickjacking: another origin can neither frame the pages nor post their forms", async () => {
+    it("bar#AS-7 bar#LK-7 clickjacking: no other origin frames the pages or posts the forms", async () => {
       const url = await ticket("chat");
       const { context, page, close } = await open();
       await page.goto(url);
@@ -278,7 +278,7 @@ describe.skipIf(CHROMIUM === undefined)("the pages of links in Chromium", () => 
       await close();
     });
 
-    it("bar#LK-7 clickjacking: without its headers another origin frames the page, buttons and all (twin)", async () => {
+    it("bar#LK-7 clickjacking: without the headers another origin frames the page (twin)", async () => {
       const url = await ticket("chat");
       const { context, page, close } = await open();
       await page.goto(url);

@@ -77,7 +77,7 @@ async function callUntilAnswered(user: LoadUser, tool: string): Promise<RawCall>
   }
 }
 
-it("bar#TS-3 a writer of the table who gives one user's link, or all that is in it, to another gives them no account", async () => {
+it("bar#TS-3 a writer of the table who moves a user's link gives no account away", async () => {
   const [victim, attacker] = users;
   if (victim === undefined || attacker === undefined) throw new Error("there are no two users");
   const table = openTable(load.aws);

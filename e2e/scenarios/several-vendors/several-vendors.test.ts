@@ -111,7 +111,7 @@ describe("a user of another client", () => {
     await user.close();
   });
 
-  it("is asked again when the process stops that waits for them, and its client is answered at once", async () => {
+  it("is asked again if the waiting process stops, which answers the client at once", async () => {
     const user = await connectLinkingClient(harness, "client of a stopping server", { era: "modern" });
     await unlink(user, "chat");
     const { urls, requestState } = await callModern(harness, user.accessToken, "chat_account");

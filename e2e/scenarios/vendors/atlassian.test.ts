@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => harness.close());
 
 describe("Atlassian", () => {
-  it("connects: it is asked for the resource on both legs, and for what makes a refresh token come", async () => {
+  it("connects: with the resource on both legs, and the scope for a refresh token", async () => {
     const { body } = await harness.connect();
     expect(body).toMatchObject({
       token_type: "Bearer",

@@ -21,7 +21,7 @@ afterAll(async () => {
 });
 
 describe("GitHub", () => {
-  it("connects: scopes come back as a list of words, and tokens that never expire have no expires_in", async () => {
+  it("connects: scopes are a list, and tokens that never expire have no expires_in", async () => {
     const { body } = await classic.connect();
     expect(body).toMatchObject({ token_type: "Bearer", vendor: "github", vendor_data: {} });
     expect(String(body["scope"]).split(" ").toSorted()).toEqual(["read:user", "repo"]);

@@ -45,7 +45,7 @@ describe("Linear", () => {
     expectPage(await browse(callback, jar), 400, "missing_issuer");
   });
 
-  it("refreshes: there is a new pair, and within a while the old refresh token gives the very same", async () => {
+  it("refreshes to a new pair, which the old refresh token gives again for a while", async () => {
     const grant = await harness.connect();
     const first = await harness.refresh(grant);
     expect(first.body).toMatchObject({ token_type: "Bearer", vendor: "linear" });

@@ -37,7 +37,7 @@ const tenants = () => harness.vendor.settings.tenants.map(({ id }) => id);
 const asNewTenant = (): void => void (harness.vendor.settings.homeTenant = tenants()[1]);
 
 describe("Microsoft Agent 365", () => {
-  it("oidc-core#3.1.3.7 connects with an ID token of the user's own tenant, and never sends resource", async () => {
+  it("oidc-core#3.1.3.7 connects with an ID token of the user's tenant, without resource", async () => {
     const { body } = await harness.connect({ form: { resource: "https://agent365.svc.cloud.microsoft/mcp" } });
     expect(body).toMatchObject({
       token_type: "Bearer",

@@ -59,7 +59,7 @@ describe("vendors:prove", () => {
     expect(sampleOf(on, SAMPLE, "a")).not.toEqual(sampleOf(on, SAMPLE, "b"));
   });
 
-  it("ends with what it does not show, and is not good enough when a vendor fails or a kind is missed", () => {
+  it("ends with its limits, and fails if a vendor fails or a kind is missed", () => {
     const kinds = new Map([["PKCE", { noticed: 8, total: 8, missed: [] }]]);
     const good = { vendors: ["a"], failures: [], kinds, steps: new Map([["connect", 8]]), idle: [] };
     expect(isGoodEnough(good)).toBe(true);

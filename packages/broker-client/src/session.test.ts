@@ -27,7 +27,7 @@ describe("a session", () => {
     expect(() => requireSession(session, owner, at(SESSION_SECONDS))).toThrow(refusal("expired"));
   });
 
-  it("bar#XA-7 is this user's: none, or one whose state the callback does not have, finishes nothing", () => {
+  it("bar#XA-7 is this user's: without one, or with another state, nothing finishes", () => {
     for (const none of [undefined, null]) {
       expect(() => requireSession(none, owner, now)).toThrow(refusal("missing"));
     }

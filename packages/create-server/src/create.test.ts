@@ -79,7 +79,7 @@ describe("a project", () => {
     }
   });
 
-  it("has one dependency, in packed/, and a package.json without anything an author would not write", async () => {
+  it("has one dependency, in packed/, and the package.json an author would write", async () => {
     await run(["my-server", ...GOOD]);
     expect(JSON.parse(written("my-server/package.json"))).toEqual({
       name: "my-server",
@@ -207,7 +207,7 @@ describe("what cannot be", () => {
     writeFileSync(join(desk, "full/a"), "mine");
     expect(await refused(["full", ...GOOD])).toMatch(/full is not empty/);
     expect(await refused(["full/a", ...GOOD])).toMatch(/is a file/);
-    expect(await refused(["full/a/b", ...GOOD])).toMatch(/is a file, or lies below one/);
+    expect(await refused(["full/a/b", ...GOOD])).toMatch(/is a file, or is below one/);
     expect(written("full/a")).toBe("mine");
   });
 

@@ -93,7 +93,7 @@ describe.each(MODES)("%s", (_, environment, open) => {
     expect(new Set(wanting)).toEqual(new Set(["POST /mcp"]));
   });
 
-  it("bar#RS-7 refuses foreign names and pages everywhere but at the probes; metadata is for every page", async () => {
+  it("bar#RS-7 refuses foreign Host and Origin except at probes; metadata is open", async () => {
     for (const route of routes()) {
       const isProbe = PROBES.includes(route.path);
       const rebound = await ask(route, {}, "https://evil.example");

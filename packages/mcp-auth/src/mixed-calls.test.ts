@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => mixed.close());
 
-it("bar#RS-8 of calls of many users at once none gets another's account, and the vendor no other's token", async () => {
+it("bar#RS-8 many users at once get their own accounts, vendors their own tokens", async () => {
   const answers = await mixed.run(CALLS);
   expect(answers.length).toBeGreaterThanOrEqual(CALLS);
   expect(new Set(answers.map(({ caller }) => caller)).size).toBe(USERS);

@@ -27,7 +27,7 @@ vi.mock("./hosted/links/link.ts", async (original) => {
     ...real,
     freshTokens: (...args: Parameters<typeof freshTokens>) => {
       if (shared.what !== "read") return real.freshTokens(...args);
-      // Every caller that comes during a read shares it, whichever user it is for.
+      // Every caller that comes during a read shares it, for any user.
       return (reading ??= real.freshTokens(...args).finally(() => (reading = undefined)));
     },
   };

@@ -56,7 +56,7 @@ describe("with a defence off", () => {
     await server.close();
   });
 
-  it("a caller without a token learns by HEAD of a method and not of the challenge (twin of bar#RS-1)", async () => {
+  it("a caller without a token learns by HEAD of a method, not a challenge (twin of bar#RS-1)", async () => {
     vi.doMock(BEARER, () => ({ requireCaller: async () => ({ caller: {} }) }));
     const { createApp } = await import("./app.ts");
     const log = createLog({ write: () => undefined });

@@ -99,7 +99,7 @@ describe("storage without a table", () => {
 });
 
 describe("storage on a table under KMS", () => {
-  it("keeps tokens and sessions in the one table, and asks KMS for the server key once per process", async () => {
+  it("keeps tokens and sessions in one table, and asks KMS once per process", async () => {
     const environment = await onTable({
       TOKEN_ENCRYPTION_KMS_KEY_ID: kms.createKey(),
       TOKEN_ENCRYPTION_MODE: "encrypted",

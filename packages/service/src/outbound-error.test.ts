@@ -123,7 +123,7 @@ async function closedPort(): Promise<string> {
   return server.origin;
 }
 
-it("is found below the errors that were made of it, and ends with causes that refer to themselves", () => {
+it("is found below wrapping errors, also with causes that refer to themselves", () => {
   const egress = Object.assign(new Error("x"), { name: "EgressError", kind: "connect", sent: false, detail: "v: E" });
   const wrapped = new OAuthError("temporarily_unavailable", "x", {
     cause: new OAuthError("temporarily_unavailable", "x", { cause: egress, detail: "another" }),

@@ -121,7 +121,7 @@ it("bar#HT-10 a library's answer is not sniffed or kept, and a stream keeps its 
   expect(await headersOf("/stream")).toEqual(["nosniff", "no-cache"]);
 });
 
-it("keeps an idle connection for as long as a balancer would reuse it, whatever the limit on headers", async () => {
+it("keeps an idle connection as long as a balancer reuses it, beside header limits", async () => {
   const patient = await listen(
     new Hono().get("/", (c) => c.text("ok")),
     { host: "127.0.0.1", port: 0, idleSeconds: 60 },

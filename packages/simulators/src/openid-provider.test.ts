@@ -161,7 +161,7 @@ describe("what tests can see and break", () => {
 });
 
 describe("options", () => {
-  it("registers clients dynamically, keeps refresh tokens and works without PKCE when configured so", async () => {
+  it("registers clients, keeps refresh tokens and works without PKCE if configured", async () => {
     const other = await startOpenIdProvider({
       clients: [],
       registration: { initialAccessToken: "iat" },

@@ -112,7 +112,7 @@ const lastOf = (second: number): number => second * 1000 + 999;
 const LINK = { account: "C7", linkedAt: DETAILS.linkedAt, notGranted: ["post"], lacked: {} };
 
 describe("a disconnect", () => {
-  it("also fences out a user who never linked, and a refresh that began before, whose tokens are discarded", async () => {
+  it("also fences out a user who never linked, and drops an earlier refresh's tokens", async () => {
     const { store, close } = linksFixture({});
     expect(await store.endLink(CHAT)).toBeUndefined();
     expect(await store.link(CHAT, tokensOf("1"), 0)).toBe("conflict");
@@ -173,7 +173,7 @@ describe("a disconnect", () => {
     await close();
   });
 
-  it("says when in its second it was, and of one that an earlier release wrote the end of the second", async () => {
+  it("says when in its second it was; an earlier release's is the end of the second", async () => {
     let milliseconds = NOW * 1000 + 250;
     const now = Object.assign(() => Math.floor(milliseconds / 1000), { milliseconds: () => milliseconds });
     const rows = memoryTokenRows();

@@ -12,7 +12,7 @@ afterEach(() => {
 /** The parts of a field's place before the sign-in. */
 const WITHOUT_SIGN_IN = 10;
 
-it("a link moved to another sign-in opens there when the sign-in is not authenticated (twin of bar#TS-3)", async () => {
+it("a link moved to another sign-in opens without authentication (twin of bar#TS-3)", async () => {
   vi.doMock("./crypto/envelope.ts", async (original) => {
     const real = await original<typeof Envelope>();
     const cut = (context: readonly string[]): readonly string[] => context.slice(0, WITHOUT_SIGN_IN);

@@ -160,7 +160,7 @@ describe("opened from the environment", () => {
     return store;
   };
 
-  it("is a table and a KMS key where the platform provides them: no token in the table, one call to KMS", async () => {
+  it("is a table and a KMS key if provided: no token in the table, one KMS call", async () => {
     const table = await dynamo.createTable();
     const environment = {
       DB_TABLE_NAME: table,

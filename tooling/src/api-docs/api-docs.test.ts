@@ -43,7 +43,7 @@ async function pageOf(packages: readonly PublishedPackage[], folder = "a"): Prom
 const HEAD = "/** What an author imports. */\n\n";
 
 describe("the page of a package", () => {
-  it("has the signature of a function as it is written, without its body, and what the docstring says", async () => {
+  it("has a function's signature as written, without its body, and its docstring", async () => {
     const text = `${HEAD}
       /**
        * Checks the verifier of a <flow>.

@@ -38,7 +38,7 @@ describe.each(NAMES)("the template %s", (name) => {
     for (const one of Object.keys(template["Conditions"] as Json)) expect(text).toContain(`"${one}"`);
   });
 
-  it("keeps table and key, with recovery, deletion protection, time to live, encryption and rotation", () => {
+  it("keeps table and key, with recovery, protection, TTL, encryption and rotation", () => {
     const resources = read(name)["Resources"];
     for (const one of ["Table", "Key"]) {
       expect(at(resources, one, "DeletionPolicy")).toBe("Retain");
@@ -58,7 +58,7 @@ describe.each(NAMES)("the template %s", (name) => {
     expect(at(resources, "Key", "Properties")).toMatchObject({ EnableKeyRotation: true, RotationPeriodInDays: 365 });
   });
 
-  it("gives its policies one table and one key, without wildcards, and the key under its contexts only", () => {
+  it("gives its policies one table and one key under its contexts, no wildcards", () => {
     const resources = read(name)["Resources"] as Readonly<Record<string, Json>>;
     const policies = Object.values(resources).filter(({ Type }) => Type === "AWS::IAM::ManagedPolicy");
     expect(policies).toHaveLength(name === "broker" ? 1 : 2);

@@ -32,7 +32,7 @@ const TESTS = [
 describe("the guards below citations", () => {
   const guards = guardsOf([DOOR], TESTS);
 
-  it("are conditions that throw or return, and expressions; nothing else, and nothing above a declaration", () => {
+  it("are conditions that throw or return, and expressions, never above a declaration", () => {
     expect(guards.map(({ defence }) => defence)).toEqual([
       'rfc7636#4.6 bar#CB-1 in open: if (age < 18) throw new Error("too young");',
       "bar#CB-2 in open: log.take(name);",

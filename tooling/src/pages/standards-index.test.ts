@@ -45,7 +45,7 @@ describe("the index", () => {
     ]);
   });
 
-  it("reads what the rows of a table begin with, scripted attacks by name, and which tests are twins", () => {
+  it("reads the tokens of a table's rows, scripted attacks, and which tests are twins", () => {
     const { proved, twins } = indexStandards([
       testFile(
         `it.each([["bar#EG-7 a port", {}], ["bar#EG-8 a size"]])("%s", f); it("X-2 twin: sent", f); it("V-3 a", f);`,

@@ -54,7 +54,7 @@ const isUp = async (): Promise<boolean> => {
   return response?.status === 200;
 };
 
-it("restarts the sandbox at the same addresses, outlives a file that is not valid, and ends with Ctrl-C", async () => {
+it("restarts the sandbox at the same addresses, outlives invalid files, ends by Ctrl-C", async () => {
   await expect.poll(starts, { timeout: 60_000 }).toHaveLength(1);
   const first = redirectUri();
   const text = copy.read(FILE);

@@ -37,7 +37,7 @@ describe("the closing line of npm test", () => {
   });
 });
 
-it("npm test names each failed test, and each file that did not load, with one line of its error", () => {
+it("npm test names each failed test and file, with one line of its error", () => {
   const assertionResults = [
     { status: "passed", fullName: "adds" },
     { status: "failed", fullName: "a list is sorted", failureMessages: ["AssertionError: 1 is not 2\n    at sort"] },

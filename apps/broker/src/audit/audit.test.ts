@@ -35,7 +35,7 @@ const time = new Date(NOW * 1000).toISOString().replace(".000", "");
 const refreshing = { grant_type: "refresh_token", refresh_token: "a refresh token", vendor: "acme" };
 
 describe("the audit stream", () => {
-  it("has a line for each step of a flow, a refresh and a revocation: who, what, when and which flow", async () => {
+  it("has a line for each step of a flow, with client, vendor, time and flow", async () => {
     const vendor = { revocationEndpoint: "https://acme.example/revoke" };
     const broker = await auditedBroker({ vendor });
     await broker.redeem(await broker.park());
@@ -59,7 +59,7 @@ describe("the audit stream", () => {
     expect(flowId).toMatch(/^[\w-]{22}$/);
   });
 
-  it("has the code and the reason of what was refused, whether as JSON, as a page or as a redirect", async () => {
+  it("records the code and reason of a refusal, as JSON, page or redirect", async () => {
     const broker = await auditedBroker();
     await broker.push({ vendor: "unknown" });
     await broker.post("/v1/token", { grant_type: "password" });
@@ -197,7 +197,7 @@ describe("while nothing can be recorded", () => {
     ]);
   });
 
-  it("hands out no tokens that the vendor issued meanwhile, and says that the user must start again", async () => {
+  it("hands out no tokens issued in the meantime, and asks for a restart", async () => {
     let meanwhile = (): void => undefined;
     const broker = await auditedBroker({
       vendorAnswers: async () => {

@@ -128,7 +128,7 @@ describe("a file of the audit stream", () => {
     await after.append('"n":2');
     after.close();
     expect((await verify(path)).problems).toEqual([
-      "line 2 is no line of the stream: cut short by a crash, or changed",
+      "line 2 is not a line of the stream: cut short by a crash, or changed",
     ]);
     expect(JSON.parse(textOf(path)[2] ?? "")).toMatchObject({ n: 2, seq: 1, prev: hashOf(textOf(path)[0] ?? "") });
   });
@@ -142,7 +142,7 @@ describe("a file of the audit stream", () => {
 });
 
 describe("a disk without space", () => {
-  it("refuses what cannot be recorded, reports it once, and goes on without a gap when there is space", async () => {
+  it("refuses what cannot be recorded, reports once, resumes without a gap", async () => {
     const { path, open, seen } = fixture();
     let free = 400;
     const sink = open((fd, bytes, offset) => {

@@ -84,18 +84,11 @@ describe("what does not hold together is named", () => {
       [at(1), at(3), at(2), at(4)],
       [`line 3 is out of order: it is number 2 of chain ${chain}`],
     ],
-    [
-      "a line twice",
-      [at(1), at(2), at(2), at(3)],
-      [`line 3 was inserted: number 2 of chain ${chain} is there already`],
-    ],
+    ["a line twice", [at(1), at(2), at(2), at(3)], [`line 3 was inserted: chain ${chain} already has number 2`]],
     [
       "an inserted line",
       [at(1), nextLine('"n":0', { chain, seq: 1, hash: heads[0]?.hash ?? "" }).line, at(2), at(3)],
-      [
-        `line 3 was inserted: number 2 of chain ${chain} is there already`,
-        "line 2 was changed: line 4 has another hash of it",
-      ],
+      [`line 3 was inserted: chain ${chain} already has number 2`, "line 2 was changed: line 4 has another hash of it"],
     ],
     [
       "a tail cut before the next chain began",
@@ -106,17 +99,17 @@ describe("what does not hold together is named", () => {
       "a name twice in one line",
       [at(1), at(2).replace('"n":2', '"n":2,"n":2'), at(3)],
       [
-        "line 2 is no line of the stream: cut short by a crash, or changed",
+        "line 2 is not a line of the stream: cut short by a crash, or changed",
         `number 2 of chain ${chain} was removed after line 1`,
       ],
     ],
     [
       "a number that is none",
       [at(1).replace('"seq":1', '"seq":1e999')],
-      [expect.stringMatching("^line 1 is no line"), expect.any(String)],
+      [expect.stringMatching("^line 1 is not a line"), expect.any(String)],
     ],
-    ["no line at all", [], ["there is no line of an audit stream"]],
-    ["a log alone", ['{"level":"info"}'], ["there is no line of an audit stream"]],
+    ["no line at all", [], ["the input has no line of an audit stream"]],
+    ["a log alone", ['{"level":"info"}'], ["the input has no line of an audit stream"]],
   ])("%s", async (_, text, problems) => {
     expect(await problemsOf(text)).toEqual(problems);
   });
@@ -125,9 +118,7 @@ describe("what does not hold together is named", () => {
     const cut = lines.slice(0, 4);
     expect(await problemsOf(cut)).toEqual([]);
     expect(await problemsOf(cut, [heads[3]?.hash ?? ""])).toEqual([]);
-    expect(await problemsOf(cut, [last])).toEqual([
-      `there is no line with the hash ${last}: it was removed, or changed`,
-    ]);
+    expect(await problemsOf(cut, [last])).toEqual([`no line has the hash ${last}: it was removed, or changed`]);
   });
 
   it("a changed last line, by its head", async () => {
@@ -145,7 +136,7 @@ describe("what does not hold together is named", () => {
     const long = at(2).replace('"n":2', `"n":"${"x".repeat(70_000)}"`);
     for (const size of [1_000, 1_000_000]) {
       const { problems } = await verify(`${at(1)}\n${long}\n${at(3)}\n`, [], size);
-      expect(problems[0]).toBe("line 2 is no line of the stream: cut short by a crash, or changed");
+      expect(problems[0]).toBe("line 2 is not a line of the stream: cut short by a crash, or changed");
     }
   });
 
@@ -153,7 +144,7 @@ describe("what does not hold together is named", () => {
     const noise = Buffer.from(Array.from({ length: 5_000 }, (_, index) => (index * 7) % 256));
     expect((await verify(noise)).lines).toBe(0);
     const wrong = Buffer.concat([Buffer.from(at(1).slice(0, -1)), Buffer.from([0xff, 0x7d, 0x0a])]);
-    expect((await verify(wrong)).problems[0]).toMatch(/^line 1 is no line of the stream/);
+    expect((await verify(wrong)).problems[0]).toMatch(/^line 1 is not a line of the stream/);
   });
 
   it("the first twenty times, and how many more there are", async () => {

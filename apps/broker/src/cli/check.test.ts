@@ -93,7 +93,7 @@ describe("a store on this machine (#29)", () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  it("is not ok with a key file that cannot be made, or is of another broker, before there is a store", async () => {
+  it("is not ok if the key file cannot be made or is another broker's, with no store yet", async () => {
     const files = { taken: "", "keys.json": JSON.stringify({ base_url: "https://other.example.com", revision: 1 }) };
     const store = "sqlite:data/broker.sqlite";
     const cannot = load({ ...MINIMAL, store, keys: "file:taken/keys.json" }, { files });
@@ -133,7 +133,7 @@ describe("a table (#29)", () => {
     aws.kms.setKeyState(keyArn, "Disabled");
     expect(await check(configOf(store, keyArn))).toMatchObject(refused("The key service does not respond"));
     const file = { ...configOf(store, keyArn), keys: { kind: "file", path: join(folderOf(), "keys.json") } } as const;
-    expect(await check(file)).toMatchObject(refused(`there is no ${file.keys.path}: bring the one the others have`));
+    expect(await check(file)).toMatchObject(refused(`${file.keys.path} is missing: copy the one that the others have`));
   });
 
   it("says where flows and keys are", async () => {

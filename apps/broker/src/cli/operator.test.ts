@@ -112,7 +112,7 @@ describe("audit verify", () => {
     expect(await verify(path)).toEqual({
       code: 1,
       stdout: "not ok: 0 lines\n",
-      stderr: "wrong: there is no line of an audit stream\n",
+      stderr: "wrong: the input has no line of an audit stream\n",
     });
     writeFileSync(path, `${line}\n${line.repeat(30)}\n${`${line}\n`.repeat(30)}`);
     const { code, stderr } = await verify(path);
@@ -188,7 +188,7 @@ describe("a command on a table", () => {
     expect(flow).toMatchObject({ code: 1, stderr: "No such flow. Timelines are kept for an hour.\n" });
   });
 
-  it("adopts the keyset of another base_url by the revision alone that is meant, above every floor (#11)", async () => {
+  it("adopts another base_url's keyset by its exact revision, above every floor (#11)", async () => {
     const config = configOf(await aws.newStore());
     const stores = await openStores(config, systemClock);
     const before = createKeyset({ storage: stores.keyset, now: systemClock });

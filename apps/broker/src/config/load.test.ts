@@ -46,7 +46,7 @@ describe("where the configuration comes from", () => {
     expect(problems[0]?.problem).toContain(`with ${named} set`);
   });
 
-  it("is the sandbox whatever there is, where it is asked for, and says what it does not read (#29)", () => {
+  it("is the sandbox if asked for, beside any configuration, and names what it ignores (#29)", () => {
     const folder = folderOf({ "broker.yaml": "not: read" });
     const env = { BASE_URL: "https://broker.example.com", STORE: "memory:", HOST: "0.0.0.0", PORT: "9001" };
     const config = loadConfig(env, folder, { sandbox: "always" });
@@ -86,7 +86,7 @@ describe("where the configuration comes from", () => {
     expect(refusalOf(() => loadConfig({ BROKER_CONFIG: "sub" }, folder)).message).toContain("cannot be read (EISDIR)");
   });
 
-  it("reads the file BROKER_CONFIG names, relative to the start directory, and paths in it relative to the file", () => {
+  it("reads BROKER_CONFIG relative to the start directory, its paths relative to the file", () => {
     const text = JSON.stringify({ ...MINIMAL, keys: "file:keys.json", store: "sqlite:../db" });
     const folder = folderOf({ "conf/b.yaml": text, "broker.yaml": "not: read" });
     expect(loadConfig({ BROKER_CONFIG: "conf/b.yaml" }, folder)).toMatchObject({

@@ -62,7 +62,7 @@ describe("what was relaxed is a warning", () => {
     expect(warningsOf(vendorsWith({ iss_required: true }))).toEqual([]);
   });
 
-  describe("a vendor of the operator's own that shares the callback with another, where no answer must carry iss", () => {
+  describe("an operator's vendor that shares the callback with another without iss", () => {
     const at = (origin: string, fields: object = {}): object => ({
       name: "Own",
       authorization_endpoint: `https://${origin}/authorize`,

@@ -44,7 +44,7 @@ describe("a flow with credentials of the client's own", () => {
     expect(seen.map(({ authorization, form }) => [authorization, form.get("client_id")])).toEqual([[null, "mine"]]);
   });
 
-  it("uses its secret where the entry is one of a public client, and where tokens are fetched at the callback", async () => {
+  it("uses its secret at an entry for public clients, and if redeemed at the callback", async () => {
     const vendor = { tokenEndpointAuthMethod: "none", redeemAt: "callback" } as const;
     const { park, redeem, seen } = await testBroker({ vendor });
     expect((await redeem(await park(OWN))).response.status).toBe(200);
@@ -153,7 +153,7 @@ describe("a flow with credentials of the client's own", () => {
       });
     });
 
-    it("bar#XA-9 bar#XA-4 refuses it beside an issuer or endpoints that the client names, whatever the owners", async () => {
+    it("bar#XA-9 bar#XA-4 refuses it beside an issuer or endpoints of the client, for any owner", async () => {
       const metadata = {
         issuer: "https://acme.example",
         authorization_endpoint: "https://acme.example/authorize",
@@ -183,7 +183,7 @@ describe("a flow with credentials of the client's own", () => {
     });
   });
 
-  it("bar#BY-1 keeps the secret sealed until the browser is back, then under the broker's code, then not at all", async () => {
+  it("bar#BY-1 seals the secret until the callback, then under our code, then drops it", async () => {
     const { start, callback, redeem, deps, lines } = await testBroker();
     const { state, cookie } = await start(OWN);
     const flowId = /flow-([^=]+)=/.exec(cookie)?.[1] ?? "";

@@ -19,7 +19,7 @@ const formPost = (body: string): RequestInit => ({
 });
 
 describe("leg 3, GET /v1/callback", () => {
-  it("rfc6749#4.1.2 rfc9207#2 returns code, state byte for byte, iss and flow_id, and clears the cookie", async () => {
+  it("rfc6749#4.1.2 rfc9207#2 returns code, exact state, iss and flow_id, and clears the cookie", async () => {
     const { start, callback } = await testBroker();
     const { state, cookie } = await start();
     const back = await callback({ state, code: "vendor-code" }, cookie);
@@ -78,7 +78,7 @@ describe("leg 3, GET /v1/callback", () => {
     }
   });
 
-  it("bar#CB-1 names the flow and its client to a user who took too long, and asks the vendor for nothing", async () => {
+  it("bar#CB-1 names flow and client to a user who is too late, without a vendor call", async () => {
     const { start, callback, now, seen, lines } = await testBroker({ client: { name: "The Platform" } });
     const { state, cookie } = await start();
     now.advance(600);
@@ -93,7 +93,7 @@ describe("leg 3, GET /v1/callback", () => {
     expect(forged.html).not.toContain(flowIdOf(cookie));
   });
 
-  it("bar#CB-8 leaves the binding to a platform that proxies the callback, when its client says so", async () => {
+  it("bar#CB-8 leaves the binding to a platform that proxies the callback, if configured", async () => {
     const { start, callback, redeem } = await testBroker({ client: { browserBinding: "platform" } });
     const { state } = await start();
     const { location } = await callback({ state, code: "vendor-code" });
@@ -131,7 +131,7 @@ describe("leg 3, GET /v1/callback", () => {
     expect(seen).toEqual([]);
   });
 
-  it("bar#CB-16 bar#CB-9 refuses an answer of another issuer, errors included, and burns the flow", async () => {
+  it("bar#CB-16 bar#CB-9 refuses another issuer's response, errors too, and ends the flow", async () => {
     const vendor = { issuer: "https://acme.example", issRequired: true };
     for (const answer of [
       { iss: "https://evil.example" },
@@ -175,7 +175,7 @@ describe("leg 3, GET /v1/callback", () => {
     expect(seen).toEqual([]);
   });
 
-  it("bar#CB-16 requires iss when it was expected at the start of the flow, whatever the metadata says now", async () => {
+  it("bar#CB-16 requires iss if the flow expected it, even if the metadata has changed", async () => {
     const issuer = "https://acme.example";
     const vendors = new Map([["acme", testVendor({ issuer, issRequired: true })]]);
     const { start, callback } = await testBroker({ config: { vendors } });

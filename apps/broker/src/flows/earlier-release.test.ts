@@ -1,7 +1,7 @@
 /**
- * This release continues from the store of an earlier one: its keys and connections count, its flows
- * do not. The store is built from rows as the earlier release wrote them
- * (testing/release-0.1.0.golden.json), without any code of ours.
+ * This release continues from the store of an earlier one: its keys and connections count, its
+ * flows do not. The store is built from rows as the earlier release wrote them
+ * (testing/release-0.1.0.golden.json), without any of our code.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -40,7 +40,7 @@ async function brokerOfNow() {
   return broker;
 }
 
-/** Its records carry no MAC, so none of its flows is believed (docs/versioning.md). */
+/** Its records carry no MAC, so none of its flows is accepted (docs/versioning.md). */
 describe("a flow of then starts again", () => {
   it("bar#TS-3 before it leaves for the vendor", async () => {
     const broker = await brokerOfNow();

@@ -112,7 +112,7 @@ describe("refresh", () => {
     );
   });
 
-  it("answers a connection under the newest key once it has taken over, and the presented one until then", async () => {
+  it("returns a connection under the newest key once it signs, and the old one until then", async () => {
     const { refresh, connection, deps, now } = await connected();
     expect((await refresh({ connection })).body["connection"]).toBe(connection);
     await deps.keyset.rotate();
@@ -135,7 +135,7 @@ describe("refresh", () => {
     expect((await refresh({ connection })).body["access_token"]).toBe("at-3");
   });
 
-  it("bar#RF-1 makes a call of its own for each client that sends one token, and for another scope", async () => {
+  it("bar#RF-1 calls separately for each client of one token, and for another scope", async () => {
     const { refresh } = await connected();
     expect((await refresh({ vendor: "acme" })).body["access_token"]).toBe("at-2");
     expect((await refresh({ vendor: "acme" }, "other")).body["access_token"]).toBe("at-3");
@@ -269,7 +269,7 @@ describe("revoke", () => {
 });
 
 describe("explain", () => {
-  it("shows endpoints and where each parameter comes from, hides secrets, stores nothing, sends nothing", async () => {
+  it("shows endpoints and parameter sources, hides secrets, stores and sends nothing", async () => {
     const { post, seen } = await testBroker({ vendor: { authorizationParams: { access_type: "offline" } } });
     const { response, body } = await post("/v1/explain", {
       vendor: "acme",

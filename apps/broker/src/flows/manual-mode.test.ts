@@ -48,7 +48,7 @@ async function connected(form: Record<string, string>, options: TestBrokerOption
 }
 
 describe("both endpoints of the request's own", () => {
-  it("bar#XA-4 have their own callback path, which explain shows and which is the same every time", async () => {
+  it("bar#XA-4 have their own stable callback path, which explain shows", async () => {
     const broker = await testBroker();
     const { body } = await broker.post("/v1/explain", { ...BOTH, vendor: "custom" });
     expect(body).toMatchObject({
@@ -90,7 +90,7 @@ describe("both endpoints of the request's own", () => {
     expect((await ask(form, clientId))["redirect_uri"]).not.toBe((await ask({}))["redirect_uri"]);
   });
 
-  it("bar#XA-1 bar#XA-4 refuse an answer on any other path, and accept it on their own, by POST too", async () => {
+  it("bar#XA-1 bar#XA-4 accept an answer on their own path alone, by POST too", async () => {
     const broker = await testBroker();
     const { path, state, cookie } = await pathAtVendor(broker, BOTH);
     const other = await pathAtVendor(broker, { ...BOTH, vendor_client_id: "theirs" });
@@ -219,7 +219,7 @@ describe("an issuer alone", () => {
     expect(back.location?.searchParams.get("code")).not.toBeNull();
   });
 
-  it("bar#DI-3 ends flows under way when its metadata names other endpoints, and still requires iss", async () => {
+  it("bar#DI-3 ends flows under way if its metadata changes, and still requires iss", async () => {
     for (const [change, answer, reason] of [
       [{ token_endpoint: "https://evil.example/token" }, { iss: THEIR_ISSUER }, "context_mismatch"],
       [{ authorization_response_iss_parameter_supported: false }, {}, "missing_issuer"],
@@ -290,7 +290,7 @@ describe("an endpoint beside a vendor of the configuration", () => {
     expect(body).not.toHaveProperty("tier_reason");
   });
 
-  it("is tier 3 with credentials of one's own, at the vendor's hosts too; the other one is the vendor's", async () => {
+  it("is tier 3 with BYOC, at the vendor's hosts too; the other one is the vendor's", async () => {
     const vendor = {
       revocationEndpoint: "https://acme.example/revoke",
       refreshEndpoint: "https://acme.example/refresh",

@@ -167,7 +167,7 @@ describe("a placeholder that can fill a registrable domain", () => {
     { host: { kind: "host" } },
   );
 
-  it("bar#XA-2 makes the vendor tier 3: credentials of one's own, a path of its own, codes that are parked", async () => {
+  it("bar#XA-2 makes the vendor tier 3: BYOC, its own path, parked codes", async () => {
     const { push, post, seen } = await brokerOf(whole);
     const form = given({ host: "acme.tenant.example" });
     expect((await push(form)).body).toMatchObject({ error: "unauthorized_client", reason: "override_not_allowed" });

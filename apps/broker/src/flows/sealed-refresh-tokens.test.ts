@@ -160,7 +160,7 @@ describe("a sealed refresh token", () => {
     expect(seen).toHaveLength(before);
   });
 
-  it("bar#RF-7 rfc6749#10.4 of another client is invalid_grant, at every door, and nothing is sent", async () => {
+  it("bar#RF-7 rfc6749#10.4 of another client is invalid_grant everywhere, and nothing is sent", async () => {
     const { sealed, refresh, revoke, post, seen } = await connected();
     const asked = [
       await refresh(sealed, {}, "other"),
@@ -171,7 +171,7 @@ describe("a sealed refresh token", () => {
     expect(seen).toHaveLength(1);
   });
 
-  it("bar#RF-7 altered anywhere, cut or longer: invalid_grant to refresh, unsupported_token_type to revoke", async () => {
+  it("bar#RF-7 altered, cut or longer: invalid_grant, at revoke unsupported_token_type", async () => {
     const { sealed, refresh, revoke, seen } = await connected();
     const at = [8, 17, sealed.length >> 1, sealed.length - 2];
     const altered = at.map((i) => sealed.slice(0, i) + (sealed[i] === "A" ? "B" : "A") + sealed.slice(i + 1));

@@ -168,7 +168,7 @@ describe("what a connection knows of tokens", () => {
     expect(seen).toEqual([]);
   });
 
-  it("each refresh answers the connection of its own tokens; the one before goes on with the token before", async () => {
+  it("each refresh returns the connection of its tokens; the old pair keeps working", async () => {
     const { grant, post } = await setUp();
     const first = await grant("platform");
     const refresh = async (refresh_token: unknown, connection: unknown) => {
@@ -226,7 +226,7 @@ describe("what a connection knows of tokens", () => {
     expect((await post("/v1/token", next)).body["access_token"]).toBe("at-2");
   });
 
-  it("a client with an owner has them before there is another owner, and one without an owner has none", async () => {
+  it("a client with an owner has them before a second owner; one without has none", async () => {
     for (const [owners, known] of [
       [["acme", "acme"], true],
       [[], false],

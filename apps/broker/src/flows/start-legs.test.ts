@@ -262,7 +262,7 @@ describe("leg 2, GET /v1/authorize", () => {
     expect(cookie).toMatch(/^__Host-flow-[A-Za-z0-9_-]{22}=[A-Za-z0-9_-]{43}$/);
   });
 
-  it("bar#ST-10 refuses a request_uri that was never issued although its flow exists, and burns nothing", async () => {
+  it("bar#ST-10 refuses a request_uri never issued for its flow, and burns nothing", async () => {
     const { push, get, authorizePath } = await testBroker();
     const requestUri = String((await push()).body["request_uri"]);
     const guessed = requestUri.replace(/\.[\w-]{43}$/, `.${"A".repeat(43)}`);
@@ -343,7 +343,7 @@ describe("leg 2, GET /v1/authorize", () => {
     expect((await get(path)).location?.host).toBe("acme.example");
   });
 
-  it("bar#XA-5 does not leave for a vendor that was pointed elsewhere since the request was pushed", async () => {
+  it("bar#XA-5 does not leave for a vendor that has moved since the push", async () => {
     const vendors = new Map([["acme", testVendor()]]);
     const { push, get, authorizePath } = await testBroker({ config: { vendors } });
     const path = authorizePath((await push()).body["request_uri"]);
@@ -372,7 +372,7 @@ describe("leg 2, GET /v1/authorize", () => {
     expect(cookie).toMatch(/=[A-Za-z0-9_-]{43}$/);
   });
 
-  it("spends nothing on the HEAD of a link preview, on another method, or on a form of another type", async () => {
+  it("spends nothing on a preview's HEAD, another method or another content type", async () => {
     const { push, get, authorizePath } = await testBroker();
     const path = authorizePath((await push()).body["request_uri"]);
     for (const method of ["HEAD", "PUT", "DELETE", "PATCH", "OPTIONS"]) {
@@ -383,7 +383,7 @@ describe("leg 2, GET /v1/authorize", () => {
     expect((await get(path)).response.status).toBe(303);
   });
 
-  it("bar#VR-3 bar#VR-1 sends a fresh challenge and nonce per flow and stores neither verifier nor nonce", async () => {
+  it("bar#VR-3 bar#VR-1 sends a fresh challenge and nonce per flow and stores neither secret", async () => {
     const { start, deps } = await testBroker({
       vendor: { issuer: "https://acme.example", jwksUri: "https://acme.example/jwks" },
     });

@@ -45,7 +45,7 @@ async function brokerOf({ vendor = {}, entry = {}, me, tokens = () => ({}), jwks
 }
 
 describe("a vendor that gives no ID token", () => {
-  it("oidc-core#5.3.2 is asked once for the account, with the access token, and connection names it", async () => {
+  it("oidc-core#5.3.2 is asked once, with the access token, and connection names the account", async () => {
     const { connect, asked, post } = await brokerOf();
     const { status, connection, account } = await connect();
     expect([status, account]).toEqual([200, { issuer: null, subject: "u-1" }]);
@@ -55,7 +55,7 @@ describe("a vendor that gives no ID token", () => {
     expect(asked()).toHaveLength(1);
   });
 
-  it("is asked too where its tokens waited in place of its code, and by the endpoint of the file alone", async () => {
+  it("is asked too if tokens were parked, at the file's endpoint alone", async () => {
     const account = {
       endpoint: "https://api.acme.example/whoami",
       method: "GET",
@@ -184,7 +184,7 @@ describe("an ID token", () => {
     expect(asked()).toEqual([]);
   });
 
-  it("bar#UI-1 bar#RF-6 that comes with a refresh is of the account that userinfo named, or is refused", async () => {
+  it("bar#UI-1 bar#RF-6 in a refresh is of the account that userinfo named, or is refused", async () => {
     let later: object = {};
     const { connect, post } = await brokerOf({ vendor, jwks, tokens: () => later });
     const { connection, account } = await connect();

@@ -31,7 +31,7 @@ describe("a value that names no user", () => {
     expect(await openConnection(value, "platform", broker.deps)).not.toHaveProperty("sub");
   });
 
-  it("bar#RF-7 is another one for another client, and opens for no other client once it was opened", async () => {
+  it("bar#RF-7 differs per client, and opens for no other client after it was opened", async () => {
     const broker = await testBroker();
     const choice = await choose(broker, "platform");
     const value = issued(choice, undefined, "platform", broker.deps);

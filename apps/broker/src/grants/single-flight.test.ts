@@ -46,7 +46,7 @@ it("replays the answer for 60 s and no longer", async () => {
   expect((await flight().run(refreshOf(), call)).accessToken).toBe("access-2");
 });
 
-it("keeps the answer sealed: the record shows nothing of it, and another token does not open it", async () => {
+it("keeps the answer sealed: neither the record nor another token shows it", async () => {
   await flight().run(refreshOf(), call);
   const record = await records.get({ kind: "refresh", id: "id" });
   expect(JSON.stringify(record)).not.toContain("access-1");
@@ -112,7 +112,7 @@ describe("callers with different secrets of their own at the vendor", () => {
   });
 });
 
-it("replays a failure for as long as its Retry-After, and without one only to callers already waiting", async () => {
+it("replays a failure for its Retry-After, and without one only to waiting callers", async () => {
   const failing = (error: OAuthError) => async (): Promise<VendorTokens> => {
     calls++;
     throw error;
@@ -170,7 +170,7 @@ it("hands out the answer even when it cannot be kept", async () => {
   expect(answered.accessToken).toBe("access-1");
 });
 
-it("bar#RF-1 a holder that lost its lease hands out its own answer and leaves the other's alone", async () => {
+it("bar#RF-1 a holder that lost its lease returns its own answer and keeps the other's", async () => {
   const [slow, quick] = [Promise.withResolvers<VendorTokens>(), Promise.withResolvers<VendorTokens>()];
   const zombie = flight().run(refreshOf(), () => slow.promise);
   await new Promise((resolve) => setTimeout(resolve, 10));
@@ -216,7 +216,7 @@ function unanswering(store: RecordStore): RecordStore {
   return { ...store, advance: advance.mockRejectedValueOnce(new Error("the store did not answer")) };
 }
 
-it("bar#RF-1 a holder that lost its lease does not end the other's when it cannot keep its failure (#11)", async () => {
+it("bar#RF-1 a holder that lost its lease keeps the other's if its failure is lost (#11)", async () => {
   expect(await lateFailure(records)).toBe(0);
 });
 

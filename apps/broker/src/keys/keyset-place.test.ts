@@ -100,7 +100,7 @@ describe("an older keyset put back", () => {
     await expect(keyset.load()).rejects.toMatchObject(refusedWith("sealed under another key"));
   });
 
-  it("fails closed when the floor file holds no revision, and works in a folder that cannot be written", async () => {
+  it("fails closed on a floor file without a revision; a read-only folder works", async () => {
     const file = join(fixture.folder, "key.revision");
     writeFileSync(file, "many");
     const keyset = await keysetOn(newStore(), fixture, { file });

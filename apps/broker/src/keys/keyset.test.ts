@@ -220,7 +220,7 @@ describe("a keyset record", () => {
     );
   });
 
-  it("reports a key file that is not valid, and a record that was changed or is of another release", async () => {
+  it("reports an invalid key file, and a record that is altered or of another release", async () => {
     const records = memoryRecordStore({ now: fixedClock(NOW) });
     await mkdir(join(folder, "no-file"));
     await expect(

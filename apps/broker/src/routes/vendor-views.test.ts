@@ -160,7 +160,7 @@ describe("one vendor", () => {
     expect(vendorDetails(entry, undefined)).not.toHaveProperty("sunsets");
   });
 
-  it("keeps the reasons where the operator turned it on, and says where the operator turned it off", () => {
+  it("keeps the reasons if the operator turned it on, and says if it was turned off", () => {
     const off = find(({ verification }) => verification.reasonsOff !== undefined);
     const on = find(({ verification }) => verification.status === "two-sources");
     const switched = (entry: VendorConfig, enabled: boolean) =>

@@ -50,7 +50,7 @@ describe("bar#XA-9 credentials of one vendor", () => {
     expect(warning).toContain("limit `vendors` of each client");
   });
 
-  it("are reported with the clients that cannot use them, because they vouch for browsers themselves", () => {
+  it("are reported with the clients that vouch for browsers and cannot use them", () => {
     const vouching = client("p", { owner: "globex", browser_binding: "platform" });
     const elsewhere = client("q", { browser_binding: "platform", vendors: [] });
     const clients = [ofAcme, vouching, elsewhere];

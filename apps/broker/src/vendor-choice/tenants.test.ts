@@ -176,7 +176,7 @@ describe("who issues the clients", () => {
     expect(await ask("own", { tenant: "b" })).toMatchObject(REFUSED);
   });
 
-  it("leaves a whole host of the operator's list to the operator's credentials, and any other to tier 3", async () => {
+  it("leaves a listed whole host to the operator's credentials, any other to tier 3", async () => {
     const host = { host: { values: ["sso.acme.example"] } };
     const { ask } = await brokerOf({ keycloak: { credentials: CREDENTIALS, enabled: true, placeholders: host } });
     const values = { host: "sso.acme.example", realm: "r" };

@@ -125,7 +125,7 @@ describe("deploy run", () => {
     expect((await fixture.run().outcome)["url"]).toBe(url);
   });
 
-  it("a server without OAuth is activated; it receives no platform token, and no caller passes without one", async () => {
+  it("a server without OAuth is activated, gets no platform token, and is not open", async () => {
     fixture = await openDeployFixture(serverProject(NONE_YAML, "no-oauth"));
     await fixture.init();
     const { url, state } = await fixture.run().outcome;
@@ -137,7 +137,7 @@ describe("deploy run", () => {
   });
 
   it.each([
-    ["global-auth", /a global auth middleware stands in front of the OAuth discovery routes/],
+    ["global-auth", /a global auth middleware is in front of the OAuth discovery routes/],
     ["accepts-any-caller", /The server accepts any caller/],
     ["cannot-check", /cannot check tokens now/],
     ["register-refuses", /Registration answers 400/],

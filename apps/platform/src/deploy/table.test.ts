@@ -39,7 +39,7 @@ describe("the mode of a table", () => {
 });
 
 describe("the definition of a table", () => {
-  it("has pk, sk, TTL, server-side encryption, key rotation, and a role that may do no more than it must", () => {
+  it("has pk, sk, TTL, encryption, key rotation and a role with the least permissions", () => {
     const { createTable, updateTimeToLive, enableKeyRotation, taskRolePolicy } = tableDefinition(PLACE);
     expect(createTable.KeySchema).toEqual([
       { AttributeName: "pk", KeyType: "HASH" },

@@ -135,7 +135,7 @@ describe("clients that are web pages", () => {
     expect((await sendRaw(ingress.url, preflight())).status).toBe(401);
   });
 
-  it("bar#HT-8 what the ingress itself answers can be read by pages the server allows, and by no other", async () => {
+  it("bar#HT-8 lets pages that the server allows read the ingress's own answers, and no other", async () => {
     const limits = { ...DEFAULT_LIMITS, bodyBytes: 10 };
     ingress = await startIngress(echo(), { allowedOrigins: [APP], limits });
     const body = "x".repeat(11);

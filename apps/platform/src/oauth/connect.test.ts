@@ -84,7 +84,7 @@ describe("a pre-registered client", () => {
     });
   });
 
-  it("mcp-2026-07-28/authorization#scope-challenge-handling asks for more besides what there is, once", async () => {
+  it("mcp-2026-07-28/authorization#scope-challenge-handling adds to the granted scope, once", async () => {
     const connector = await addConnector({ scopes: "" });
     const tokens = { accessToken: "first", tokenType: "Bearer", scope: "openid", connection: "c", vendor: "v" };
     await platform.connections.save(connector, first.user.id, { ...tokens, vendorData: {} });

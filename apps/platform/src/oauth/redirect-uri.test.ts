@@ -82,7 +82,7 @@ describe("the redirect URI of a connector", () => {
     }
   });
 
-  it("rfc9700#4.4.2.2 is its own where the server's own endpoints were entered as those of a vendor", async () => {
+  it("rfc9700#4.4.2.2 is its own if the server's endpoints were entered as a vendor's", async () => {
     const platform = await open(PRE_REGISTERED_YAML);
     const connector = { ...(await platform.init()), serverUrl: "https://notes.example/mcp" };
     const own = { registration: "pre_registered_client", clientId: "platform" } as const;

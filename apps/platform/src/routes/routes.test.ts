@@ -46,7 +46,7 @@ const save = (over: Record<string, string> = {}): Promise<Response> =>
   administrator.submit(`${PATH}/settings`, `${PATH}/settings`, fields(over));
 
 describe("signing in", () => {
-  it("says that this is not an identity system, and sets a cookie no script and no other site can use", async () => {
+  it("says that it is no identity system, and sets an HttpOnly SameSite cookie", async () => {
     const visitor = test.visitor();
     expect(await (await visitor.get("/")).text()).toContain("is not an identity system");
     const answer = await visitor.signIn("second-user");
@@ -220,7 +220,7 @@ describe("connecting", () => {
     );
     expect(html.replace(asked, "")).not.toContain("disconnect");
     const ended = await (await user.submit(PATH, `${PATH}/disconnect`)).text();
-    expect(ended).toMatch(/role="status"[^]*deleted here, and revoked where they were issued/);
+    expect(ended).toMatch(/role="status"[^]*deleted here, and revoked at their issuer/);
     expect(ended).toContain("Not connected");
     const csrf = /name="csrf" value="([^"]+)"/.exec(asked)?.[1] ?? "";
     expect(await (await user.post(`${PATH}/disconnect`, { csrf })).text()).toContain("Nothing was done");

@@ -43,7 +43,7 @@ const reply = async (page: string, answer: string, visitor = user): Promise<{ st
 };
 
 describe.each(["2026-07-28", "2025-11-25"] as const)("a server that asks, %s", (era) => {
-  it("mcp-2026-07-28/elicitation#safe-url-handling has its URLs shown, and opened by no one but the user", async () => {
+  it("mcp-2026-07-28/elicitation#safe-url-handling shows URLs and lets only the user open them", async () => {
     await serve(era, (_, count) => (count === 1 ? { github: GITHUB } : undefined));
     const page = await call();
     expect(page).toContain(`<a href="${GITHUB}" target="_blank" rel="noopener noreferrer">`);
@@ -160,7 +160,7 @@ describe("the answer of the user", () => {
   });
 });
 
-it("mcp-2026-07-28/elicitation#safe-url-handling the platform fetches no URL of a question, and a marked host is marked", async () => {
+it("mcp-2026-07-28/elicitation#safe-url-handling fetches no URL and marks hosts", async () => {
   const opened: unknown[] = [];
   const bait = await startAskingServer("2026-07-28", () => undefined);
   await serve("2026-07-28", (_, count) =>

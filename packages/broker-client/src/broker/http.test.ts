@@ -42,7 +42,7 @@ describe("the way out to the broker", () => {
     expect((await fetch("https://broker.example/")).status).toBe(status);
   });
 
-  it("takes a megabyte, and no answer that is longer or comes byte by byte, and reads no more of it", async () => {
+  it("takes a megabyte, and reads no further in a longer or byte-by-byte answer", async () => {
     const answered = async (chunk: number, most: number): Promise<number | string> => {
       let pulled = 0;
       const body = new ReadableStream({

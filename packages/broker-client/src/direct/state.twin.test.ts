@@ -1,8 +1,8 @@
 /**
- * The attacker wants a user of the platform to work with the attacker's account at a vendor (login
- * CSRF): the attacker starts a flow, keeps the callback's URL, and makes the victim's browser
- * request it. `requireState` stops this; the vendor here has neither PKCE nor ID tokens, so that no
- * other check does.
+ * The attacker tries to make a user of the platform work with the attacker's account at a vendor
+ * (login CSRF): the attacker starts a flow, keeps the callback's URL, and makes the victim's
+ * browser request it. `requireState` stops this; the vendor here has neither PKCE nor ID tokens, so
+ * that no other check does.
  */
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { afterEach, describe, expect, it, vi } from "vitest";

@@ -179,7 +179,7 @@ describe("endpoints of the caller's own", () => {
     );
   });
 
-  it("bar#BY-4 at another party's domain have nothing of the vendor's that would receive their tokens", () => {
+  it("bar#BY-4 at another party's domain drop the vendor's token endpoints", () => {
     const located = locate("gitlab", { endpoints: at("code.example.com") });
     const { authorizationEndpoint, tokenEndpoint, registrationEndpoint: _noToken, ...vendor } = located;
     expect({ authorizationEndpoint, tokenEndpoint }).toEqual(at("code.example.com"));

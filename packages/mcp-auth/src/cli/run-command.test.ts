@@ -115,7 +115,7 @@ describe("links revoke", () => {
     ]);
   });
 
-  it("bar#RV-1 says that it found no list of sessions, which somebody may have removed, and ends the link", async () => {
+  it("bar#RV-1 says that the list of sessions is missing, and ends the link", async () => {
     const { run, out } = command({ sessions: 0, hasIndex: false });
     expect(await run("links", "revoke", "T1:U1")).toBe(0);
     expect(out).toEqual([

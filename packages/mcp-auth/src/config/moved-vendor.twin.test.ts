@@ -1,6 +1,6 @@
 /**
  * The twin of the test in settings.test.ts: with the operator's fields simply over the entry's,
- * the replaced host gets tokens of the new one.
+ * the replaced host gets tokens of the new host.
  */
 import { expect, it, vi } from "vitest";
 import { loadSettings } from "../config.ts";

@@ -96,7 +96,7 @@ it("endpoints of the operator may have any https port, and the hosts of tools no
   expect(() => hosted({ ...HOSTED, VENDOR_API_HOSTS: "sso.customer.example:8443" })).toThrow(/VENDOR_API_HOSTS/);
 });
 
-it("bar#EG-11 the way out is the proxy of EGRESS_PROXY; other proxy variables are a warning (h26)", () => {
+it("bar#EG-11 egress uses EGRESS_PROXY; other proxy variables are a warning (h26)", () => {
   const EGRESS_PROXY = "http://server:p%40ss@proxy.internal:3128";
   const { egress, warnings } = hosted({ ...HOSTED, EGRESS_PROXY, HTTPS_PROXY: "http://canary:1" });
   expect(egress.proxy?.reveal()).toBe(EGRESS_PROXY);
@@ -289,7 +289,7 @@ describe("a vendor of the operator's own", () => {
   });
 });
 
-it("an unsealed server key is replaced with the operator's consent, with a warning at every start", () => {
+it("replaces an unsealed server key if the operator consents, with a warning", () => {
   expect(hosted(HOSTED)).toMatchObject({ adoptUnsealedServerKey: false, warnings: [] });
   expect(hosted({ ...HOSTED, ADOPT_UNSEALED_SERVER_KEY: "true" })).toMatchObject({
     adoptUnsealedServerKey: true,

@@ -67,7 +67,7 @@ describe("the bearer check of hosted mode", () => {
     expect(await vendorTokenOf(caller)).not.toBe(early);
   });
 
-  it("gives another token for one the vendor refused, and none where the grant is dead: the session stays", async () => {
+  it("gives another token after a refusal, none if the grant is dead: the session stays", async () => {
     const { body } = await fixture.connect();
     const token = body["access_token"] ?? "";
     const caller = await fixture.authenticate(token);

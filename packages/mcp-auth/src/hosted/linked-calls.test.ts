@@ -171,7 +171,7 @@ describe("a call that needs a link", () => {
     expect(await tickets.find(askedUrl(body).slice(`${SERVER}/connect/`.length))).toBeUndefined();
   });
 
-  it("is error -32042 for a client of 2025-11-25 that declared URLs, in every process with the key", async () => {
+  it("is error -32042 for a 2025-11-25 client that declared URLs, in every process", async () => {
     const started = await send([initialize(), {}]);
     const [message, headers] = legacyCall("post");
     const session = { "mcp-session-id": started.headers.get("mcp-session-id") ?? "" };

@@ -20,7 +20,7 @@ describe("the metadata", () => {
   const read = async (path: string, from: Pick<OpenIdFixture, "request"> = fixture) =>
     (await from.request(`/.well-known/${path}`)).json();
 
-  it("rfc8414#2 bar#AS-17 is made of DEPLOYMENT_URL; rfc9207#2.4 a vendor that sends iss is named", async () => {
+  it("rfc8414#2 bar#AS-17 is made of DEPLOYMENT_URL; rfc9207#2.4 names a vendor with iss", async () => {
     expect(await read("oauth-authorization-server")).toEqual({
       issuer: SERVER,
       authorization_endpoint: `${SERVER}/authorize`,
@@ -80,7 +80,7 @@ describe("POST /register", () => {
     return { status: answer.status, body: await answer.json() };
   };
 
-  it("rfc7591#3.2.1 bar#AS-11 returns the one public client to every caller with the platform's callback", async () => {
+  it("rfc7591#3.2.1 bar#AS-11 returns one public client to every caller with that callback", async () => {
     const expected = {
       status: 201,
       body: {

@@ -68,7 +68,7 @@ it("a sign-in lives again when the record of its end is removed (twin of bar#TS-
   expect(await signIns.read(cookie)).toMatchObject({ user: "u1" });
 });
 
-it("without the generation a session lives again after a return to its sign-in vendor (twin of bar#RS-2)", async () => {
+it("without the generation a session revives with its sign-in vendor (twin of bar#RS-2)", async () => {
   vi.doMock(GENERATIONS, async (original) => ({
     ...(await original<typeof Generations>()),
     isOfPresentSignIn: async () => true,

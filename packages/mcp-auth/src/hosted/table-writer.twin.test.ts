@@ -17,7 +17,7 @@ afterEach(() => {
   vi.doUnmock(SOURCE_CHECK);
 });
 
-it("without the comparison of sources user `T1:U1` of one vendor is that of the next (twin of bar#RS-2)", async () => {
+it("without sources user `T1:U1` of one vendor is that of the next (twin of bar#RS-2)", async () => {
   vi.doMock(SOURCE_CHECK, async (original) => ({ ...(await original<object>()), isSameSource: () => true }));
   const { testSessions, WHO } = await import("../testing/test-sessions.ts");
   const { sessions, again } = testSessions();

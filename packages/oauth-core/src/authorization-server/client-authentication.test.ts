@@ -175,7 +175,7 @@ describe("private_key_jwt", () => {
     );
   });
 
-  it("refuses another key, HS256 with the public key, no signature, no type, another client_id, rubbish", async () => {
+  it("refuses another key, HS256, no signature, no type, another client_id, rubbish", async () => {
     const secret = Buffer.from(JSON.stringify(jwks.keys[0]));
     const hs256 = await new SignJWT({ ...claims, jti: "hs" }).setProtectedHeader({ alg: "HS256" }).sign(secret);
     const none = `${Buffer.from('{"alg":"none"}').toString("base64url")}.${(await assertion()).split(".")[1]}.`;

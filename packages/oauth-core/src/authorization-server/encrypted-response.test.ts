@@ -158,7 +158,7 @@ describe("the key of a set", () => {
     expect(kid([{ ...rsa.jwk, alg: "RSA-OAEP" }], "RSA-OAEP-256")).toBeUndefined();
   });
 
-  it("rfc7517#4.2 is one that says it is for encryption; one that says nothing only where no key signs", () => {
+  it("rfc7517#4.2 is one with use enc; one without use only if no key signs", () => {
     expect(kid([plain, ec.jwk])).toBe("ec");
     expect(kid([plain, { ...plain, kid: "alg", alg: "ECDH-ES" }])).toBe("alg");
     expect(kid([plain, { ...plain, kid: "ops", key_ops: ["deriveBits"] }])).toBe("ops");
@@ -175,7 +175,7 @@ describe("the key of a set", () => {
 });
 
 describe("keys that a client publishes", () => {
-  it("are fetched once for many answers, and the new one is used when the set has been read again", async () => {
+  it("are fetched once for many answers, and the new key is used after a re-read", async () => {
     const next = newPair("P-256", { kid: "next", use: "enc" });
     const { web, now, encrypt } = published([ec.jwk]);
     expect(await open(await encrypt(), ec, "ECDH-ES")).toEqual(BODY);

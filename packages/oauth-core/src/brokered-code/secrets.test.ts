@@ -15,7 +15,7 @@ const vendor = (fields: Partial<ResolvedVendor> = {}): ResolvedVendor => ({
   ...fields,
 });
 
-it("bar#VR-1 bar#VR-3 derives verifier and nonce apart: the nonce does not give the verifier away", () => {
+it("bar#VR-1 bar#VR-3 derives verifier and nonce apart: the nonce does not reveal the verifier", () => {
   const { codeVerifier, nonce } = flowSecrets(KEY, "flow", vendor(), ["openid"]);
   const codeChallenge = challengeFor(vendor(), codeVerifier);
   expect(codeChallenge).toBe(deriveCodeChallenge(codeVerifier ?? ""));

@@ -41,7 +41,7 @@ describe("size", () => {
     await expect.poll(() => cut).toBe(true);
   });
 
-  it("bar#EG-8 cuts a body in one-byte chunks and closes the connection, and takes one that packets made", async () => {
+  it("bar#EG-8 ends a body in one-byte chunks, and takes one in packets", async () => {
     const chunked = (parts: readonly string[]): Buffer =>
       Buffer.from(
         `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${parts.map((part) => `${part.length.toString(16)}\r\n${part}\r\n`).join("")}0\r\n\r\n`,

@@ -20,7 +20,7 @@ vi.mock("../mechanics/byte-collector.ts", async (original) => {
 
 closeAfterEach();
 
-it("twin: without a bound on chunks each byte of an answer becomes a buffer, and all are kept (bar#EG-8)", async () => {
+it("twin: without a bound on chunks each byte becomes a buffer that is kept (bar#EG-8)", async () => {
   const CHUNKS = 20_000;
   const server = await start((socket) =>
     socket.write(`HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${"1\r\nx\r\n".repeat(CHUNKS)}0\r\n\r\n`),
@@ -83,7 +83,7 @@ it("twin: without a share one client takes the room of all (bar#ST-8)", async ()
   });
 });
 
-it("twin: without a bound of the process many clients make it hold as much as they like (bar#ST-8)", async () => {
+it("twin: without a bound many clients fill the memory of the process (bar#ST-8)", async () => {
   const many = Array.from({ length: 24 }, (_, at) => `client-${at}`);
   expect((await holdAnswers({ ofProcess: BOUND, ofCaller: BOUND }, many, 10)).held).toBeLessThanOrEqual(10);
   expect((await holdAnswers({ ofProcess: Infinity, ofCaller: BOUND }, many, 24)).held).toBe(24);

@@ -27,7 +27,7 @@ describe("pools", () => {
     expect(made.length).toBe(258);
   });
 
-  it("have at most 50 connections and 1000 calls per caller and origin; more fail at once, unsent", async () => {
+  it("have at most 50 connections and 1000 calls per caller and origin; more fail", async () => {
     const server = await start(() => undefined);
     const egress = open({ timeoutMs: 800 });
     const calls = Array.from({ length: 1_001 }, () => egress.fetch(server.origin).catch((error: unknown) => error));

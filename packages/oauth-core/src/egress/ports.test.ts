@@ -52,7 +52,7 @@ describe("a port of the operator's", () => {
     expect([sockets, names]).toEqual([[], []]);
   });
 
-  it("bar#EG-7 opens no other where it permits a private network: a public address answers on 443", async () => {
+  it("bar#EG-7 opens no other for a private network: public addresses answer on 443", async () => {
     const { deps, sockets } = recordingNetwork();
     const egress = track(createEgress({ ...OPTIONS, allowCidrs: ["10.0.0.0/8"] }, deps));
     await expect(egress.fetch("https://vendor.example:8443/")).rejects.toMatchObject(REFUSED);

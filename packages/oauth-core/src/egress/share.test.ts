@@ -115,7 +115,7 @@ describe("bar#ST-8 the calls to one origin", () => {
 });
 
 describe("a caller", () => {
-  it("is the client of the request as soon as it is known, including for work the request started", async () => {
+  it("is the client of the request once known, also for work it started", async () => {
     const trace: { clientId?: string } = {};
     const names = await onBehalfOf(trace, async () => {
       const before = callerName();

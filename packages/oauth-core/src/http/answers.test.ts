@@ -56,7 +56,7 @@ describe("answers", () => {
     });
   });
 
-  it("rfc6749#4.1.2.1 rfc9207#2 returns an error with state and iss, and no state if none was sent", () => {
+  it("rfc6749#4.1.2.1 rfc9207#2 returns an error with iss, and state if one was sent", () => {
     const error = new OAuthError("access_denied", "The user cancelled", { vendorError: "user_denied" });
     expect(parameters(errorRedirect(error, { ...to, state: undefined }).headers["location"])).toEqual({
       tab: "1",
@@ -123,7 +123,7 @@ describe("foreignAnswer", () => {
     });
   });
 
-  it("leaves out the type when the other server sent none, and the body when the status allows none", () => {
+  it("leaves out a type that was not sent, and a body that the status forbids", () => {
     expect(foreignAnswer(200, undefined, page).headers).not.toHaveProperty("content-type");
     expect(new Response(foreignAnswer(204, undefined, page).body, { status: 204 }).status).toBe(204);
   });

@@ -13,7 +13,7 @@ describe("a body that arrives in chunks", () => {
     expect(text(createByteCollector(9).bytes())).toBe("");
   });
 
-  it("is kept as it is where it is the only chunk, and copied where that is a part of something larger", () => {
+  it("is kept if it is the only chunk, and copied if part of a larger buffer", () => {
     const whole = bytesOf("a=1&b=2");
     const one = createByteCollector(64);
     one.add(whole);

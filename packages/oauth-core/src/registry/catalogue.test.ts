@@ -50,7 +50,8 @@ describe("the catalogue", () => {
       expect(name).not.toMatch(/^(code|code_verifier|client_.*|redirect_uri|grant_type|refresh_token|state|iss)$/);
     }
     expect(entry.vendor.callbackCodeName ?? "").not.toMatch(/^(code|state|iss|error.*|access_token|id_token)$/);
-    // Nothing fixed or repeated has the vendor's name of a parameter of ours, and state keeps its own.
+    // Nothing fixed or repeated has the vendor's name of one of our parameters, and state keeps its
+    // own.
     const { parameterNames, authorizationParameterNames, authorizationParams, codeExchangeParams, refreshParams } =
       entry.vendor;
     const ours = Object.values({ ...parameterNames, ...authorizationParameterNames });

@@ -28,7 +28,7 @@ describe("the table of vendor fields", () => {
     ]);
   });
 
-  it("bar#BY-4 drops every endpoint that receives tokens where the token endpoint is another party's", () => {
+  it("bar#BY-4 drops all token endpoints if the token endpoint is another party's", () => {
     const recipients = [...GRANT_FIELDS, ...CHECK_FIELDS].filter((name) => name !== "tokenEndpoint");
     expect(TOKEN_ENDPOINT_FIELDS.toSorted()).toEqual([...recipients, "apiHosts"].toSorted());
     expect(ISSUER_FIELDS).toEqual(["issuer", "jwksUri", "issuerTemplate"]);

@@ -28,7 +28,7 @@ const KNOWN = defineVendor({
 const ELSEWHERE = { tokenEndpoint: "https://gateway.example/token" };
 
 describe("an entry with a token endpoint of the operator's", () => {
-  it("bar#BY-4 leaves everything behind that would send the new host's tokens to the replaced one", () => {
+  it("bar#BY-4 drops all that would send new tokens to the replaced host", () => {
     const { vendor, dropped } = withOperatorsFields(KNOWN, ELSEWHERE);
     expect(vendor.tokenEndpoint).toBe(ELSEWHERE.tokenEndpoint);
     expect(vendor.apiHosts).toEqual([]);

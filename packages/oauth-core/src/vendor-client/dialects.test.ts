@@ -42,7 +42,7 @@ describe("the authorization request", () => {
     expect(sent({ offlineScopes }, []).scope).toBe("offline_access");
   });
 
-  it("rfc8707#2 leaves resource out where the vendor refuses it, and has one where the vendor insists", () => {
+  it("rfc8707#2 leaves resource out if the vendor refuses it, sends it if it insists", () => {
     const without = { clientId: "us", redirectUri: "https://b.example/cb", state: "s", scope: [], codeChallenge: "c" };
     const insisting = vendor({ defaultResource: "https://default.example" });
     expect(new URL(authorizationUrl(insisting, without)).searchParams.get("resource")).toBe("https://default.example");
@@ -297,7 +297,7 @@ describe("bar#VR-9 an error code of the vendor's own", () => {
     expect(mapCallbackError({ error: "access_denied" }, { callbackErrors }).code).toBe("access_denied");
   });
 
-  it("is reported with a reason and a sentence of the file's own, on the callback and in an answer", async () => {
+  it("is reported with the file's reason and sentence, at the callback and after", async () => {
     const meaning = { reason: "ask_admin", description: "An administrator must consent" };
     const fields: Partial<Vendor> = {
       classifyError: ({ error_description: text }) => /^E\d/.exec(typeof text === "string" ? text : "")?.[0],

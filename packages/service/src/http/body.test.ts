@@ -28,7 +28,7 @@ describe.each<[string, (init: RequestInit) => Response | Promise<Response>]>([
   ["a socket", (init) => fetch(`http://127.0.0.1:${server.port}/`, init)],
 ])("a form from %s", (_name, send) => {
   const post = async (type: string, body: NonNullable<RequestInit["body"]>) => {
-    // `duplex` is what fetch wants beside a stream.
+    // `duplex` is what fetch requires beside a stream.
     const answer = await send({
       method: "POST",
       headers: { "content-type": type },
@@ -80,7 +80,7 @@ describe("a body in chunks of one byte", () => {
       { objectMode: true },
     );
 
-  it("bar#HT-1 is read up to 256 of them, and refused beyond, from a socket as from a web request", async () => {
+  it("bar#HT-1 is read up to 256 of them and refused beyond, from sockets and web requests", async () => {
     const refused = expect.stringContaining("too many chunks") as string;
     expect([await post(byByte(256)), await post(byByte(258))]).toEqual(["read", refused]);
     const [few, many] = [byByte(256), byByte(60_000)];

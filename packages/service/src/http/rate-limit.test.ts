@@ -5,7 +5,7 @@ import { createRateLimit } from "./rate-limit.ts";
 const START = 1_700_000_000;
 const refusal = (retryAfterSeconds: number) => expect.objectContaining({ code: "slow_down", retryAfterSeconds });
 
-it("bar#ST-8 refuses a caller's request beyond its minute, and says when the next minute begins", () => {
+it("bar#ST-8 refuses a caller's request beyond its limit, and says when to come back", () => {
   const now = fixedClock(START);
   const limit = createRateLimit(2, now);
   limit.take("a");

@@ -54,7 +54,7 @@ async function ask(bytes: string): Promise<void> {
   await sleep(3 * STALLED_MS);
 }
 
-it("twin: without an end to stalled writes a connection that does not read stays, with all it asked for", async () => {
+it("twin: without an end to stalled writes an unread connection stays with its data", async () => {
   await ask(get("/large"));
   expect(asking[0]?.destroyed).toBe(true);
   await server?.stop(0);

@@ -65,7 +65,7 @@ it("a code works once, for ten minutes, for its app, its callback and its verifi
   expect(await token({ code: proven, code_verifier: VERIFIER })).toHaveProperty("access_token");
 });
 
-it("refuses wrong credentials, also with a live code, and takes an older secret while it is listed", async () => {
+it("refuses wrong credentials, even with a live code, and takes a listed old secret", async () => {
   const { vendor, authorize, token } = await start();
   const { code = "" } = await authorize();
   const refused = { error: "incorrect_client_credentials" };

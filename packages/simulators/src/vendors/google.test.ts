@@ -140,7 +140,7 @@ describe("refresh", () => {
     expect(await harness.refresh(refreshToken)).toMatchObject({ status: 400, body: dead });
   });
 
-  it("ends after six months without use, by a password change with Gmail scopes, and as the 101st", async () => {
+  it("ends after six idle months, by a password change with Gmail, as the 101st", async () => {
     const { refresh_token: kept } = await harness.connect();
     harness.advance(182 * DAY);
     expect((await harness.refresh(kept)).status).toBe(200);

@@ -160,7 +160,7 @@ describe.each(PINNED)("a token that another app got at %s", (id) => {
   });
 });
 
-it("GitHub's account names the user and not the app: it is enough only where no client is expected", async () => {
+it("GitHub's account names no app: it is enough if no client is expected", async () => {
   const { vendor, ...harness } = await harnessOf("github");
   const { accessToken } = await connect({ vendor, ...harness }, { credentials: THEIRS });
   expect(await client.validateAccessToken(vendor, accessToken, undefined)).toEqual({ active: true, user: "1" });

@@ -123,7 +123,7 @@ it("revokes a refresh token with its grant, an access token alone", async () => 
   expect(vendor.liveTokens()).toEqual([one.refresh_token]);
 });
 
-it("errors go back to the client with state and iss; an unknown client or callback stays on a page", async () => {
+it("errors go to the client with state and iss; unknown ones stay on a page", async () => {
   const { vendor, register, authorize } = await start();
   const client = await register();
   const fails = async (more: Record<string, string>) => authorize(client, more);

@@ -140,7 +140,7 @@ it("API calls answer error objects", async () => {
   }
 });
 
-it("cancel is access_denied; owner=user is asked for; unknown apps and callbacks stay on a page", async () => {
+it("cancel is access_denied; owner=user is asked; unknown apps stay on a page", async () => {
   const { vendor, authorize, token } = await start();
   expect(await authorize({}, { decision: "cancel" })).toEqual({ error: "access_denied", state: "s1" });
   expect(await authorize({ owner: "" })).toEqual({ error: "invalid_request", state: "s1" });

@@ -18,7 +18,7 @@ async function start() {
   return { ...mcpHarness(vendor), advance };
 }
 
-it("connects; the resource is the bare origin although the server is at /mcp, and no iss comes back", async () => {
+it("connects; the resource is the bare origin, not /mcp, and no iss comes back", async () => {
   const { vendor, register, authorize, redeem } = await start();
   const { headers } = await request(`${vendor.url}/mcp`);
   const named = /resource_metadata="([^"]+)"/.exec(headers.get("WWW-Authenticate") ?? "")?.[1] ?? "";

@@ -78,7 +78,7 @@ it("client authentication: in the body at the user pair, Basic as well at the bo
   expect(vendor.liveTokens()).toEqual([]);
 });
 
-it("a code works once, for ten minutes, at its pair, for its app, with its callback and verifier", async () => {
+it("a code works once in ten minutes, for its pair, app, callback and verifier", async () => {
   const { vendor, user, bot, authorizeUser, redeem, advance } = await start();
   vendor.addClient({ ...CLIENT, clientId: "other" });
   const { code = "" } = await authorizeUser();

@@ -89,7 +89,7 @@ describe("audit", () => {
     expect(await fixture.rows.scan({ limit: 100 })).toEqual(before);
   });
 
-  it("with --verify ends as unreadable_found where no row is plaintext only, but one does not open", async () => {
+  it("with --verify ends as unreadable_found if a row does not open", async () => {
     const fixture = cliFixture();
     await fixture.records("bridge").replace(keyOf("both"), TOKENS);
     const verify = { ...OPTIONS, verify: true };

@@ -37,7 +37,7 @@ const plaintextOnly = async ({ deps }: CliFixture): Promise<number | undefined> 
   (await audit({ ...OPTIONS, byVendor: false, verify: false, list: undefined }, deps)).counts["plaintext_only"];
 
 describe("migrate", () => {
-  it("bar#TS-15 seals what is plaintext only, keeps the copy as it is, and never touches updated_at", async () => {
+  it("bar#TS-15 seals plaintext rows, keeps the copy and updated_at", async () => {
     const fixture = cliFixture();
     await olderRows(fixture, 250);
     const result = await migrate(UNCHECKED, fixture.deps);

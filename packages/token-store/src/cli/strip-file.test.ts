@@ -20,7 +20,7 @@ describe("strip of a SQLite file", () => {
     expect(read?.stored.tokens.refreshToken?.reveal()).toBe("plain-rt");
   });
 
-  it("bar#TS-10 says so, and what to do, where another process keeps reading the log; then it is run again", async () => {
+  it("bar#TS-10 says so if another process reads the log; then it is run again", async () => {
     const fixture = await fixtureOn(file);
     const shell = new DatabaseSync(file.path);
     file.closeLater(() => shell.isOpen && shell.close());

@@ -23,7 +23,7 @@ async function copies(fixture: CliFixture, count: number): Promise<void> {
 const text = async (fixture: CliFixture): Promise<string> => JSON.stringify(await fixture.rows.scan({ limit: 10_000 }));
 
 describe("strip", () => {
-  it("bar#TS-10 removes every copy; the tokens stay, under the mark of a row that gets none any more", async () => {
+  it("bar#TS-10 removes every copy; the tokens stay, and the row is marked", async () => {
     const fixture = cliFixture();
     await copies(fixture, 250);
     await fixture.records("encrypted").replace(keyOf("sealed"), TOKENS);

@@ -131,7 +131,7 @@ describe("bar#TS-12 an outage of KMS", () => {
     },
   );
 
-  it("bar#TS-12 no permission: unavailable to callers, with the missing permission; a start is refused", async () => {
+  it("bar#TS-12 no permission: unavailable, names the permission, refuses a start", async () => {
     const wrapper = wrapperOf(arn);
     const { dataKey, wrapped } = await wrapper.newDataKey(CONTEXT);
     kms.permit();

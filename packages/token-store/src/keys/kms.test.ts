@@ -175,7 +175,7 @@ describe("bar#TS-14 rotation", () => {
     expect(wrapper.isStale(wrapped)).toBe(true);
   });
 
-  it("bar#TS-14 of the region: a multi-Region key's replica opens, either way, and nothing is stale", async () => {
+  it("bar#TS-14 of the region: a multi-Region replica opens both ways, nothing is stale", async () => {
     const arn = kms.createKey({ multiRegion: true });
     const replica = arn.replace(":eu-west-1:", ":us-east-1:");
     const [here, there] = [wrapperOf(arn), wrapperOf(replica)];

@@ -41,7 +41,7 @@ describe("with a defence off", () => {
     }
   });
 
-  it("without the binding a KMS that does not check opens a data key for another table (twin of bar#TS-4)", async () => {
+  it("without the binding a lax KMS opens another table's data key (twin of bar#TS-4)", async () => {
     vi.doMock("./kms-wrapped.ts", async (original) => ({ ...(await original<object>()), requireBinding: () => {} }));
     const { kmsKeyWrapper } = await import("./kms.ts");
     vi.doUnmock("./kms-wrapped.ts");

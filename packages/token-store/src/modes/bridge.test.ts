@@ -42,7 +42,7 @@ describe("bridge", () => {
     expect(events).toEqual(["plaintext_only", "copy_ignored"]);
   });
 
-  it("bar#TS-8 takes a copy that an older writer changed, seals it as another version, and counts", async () => {
+  it("bar#TS-8 takes and seals a copy that an older writer changed, and counts", async () => {
     const { records, older, events } = fixture();
     const store = records(bridge);
     await store.replace(KEY, TOKENS);
@@ -76,7 +76,7 @@ describe("bridge", () => {
     expect((await store.read(KEY))?.stored.tokens.accessToken.reveal()).toBe("old-at");
   });
 
-  it("a user who authorized again through an older build is active again; a revoked record stays so", async () => {
+  it("an older build's new authorization reactivates a user, but no revoked record", async () => {
     const { records, older } = fixture();
     const store = records(bridge);
     await store.replace(KEY, TOKENS);

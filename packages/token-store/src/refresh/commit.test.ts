@@ -66,7 +66,7 @@ describe("a store that is down", () => {
     expect(fixture.events).toContainEqual(expect.objectContaining({ name: "refresh_orphaned", journaled: false }));
   });
 
-  it("bar#8.2-6 the journal holds nothing in the clear, for this user alone, from the first failure on", async () => {
+  it("bar#8.2-6 the journal is sealed, for this user, from the first failure on", async () => {
     const fixture = await dueFixture();
     storeDown(fixture);
     const leases = fixture.process({ journalFolder: folder, times: { commitMs: 0 } });

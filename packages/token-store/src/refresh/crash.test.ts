@@ -179,7 +179,7 @@ describePoints("others beside it", LIMIT, () => {
       await zombie.kill();
     }));
 
-  it("bar#8.2-F11 bar#8.4 with clocks 5 s apart: one call; one 5 min behind waits, too, and is an alarm", () =>
+  it("bar#8.2-F11 bar#8.4 clocks 5 s apart make one call; one 5 min behind waits and alarms", () =>
     everyModel(async (model) => {
       // As in production: only these times allow for that much.
       const round = await fixture.round(model, { times: {} });

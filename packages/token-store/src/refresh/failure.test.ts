@@ -174,7 +174,7 @@ describe("after a crash of our own", () => {
     expect(fixture.names()).toEqual(["reauthorize: refresh_lost"]);
   });
 
-  it("bar#RF-5 the previous one is refused while the store is down: the next caller need not wait", async () => {
+  it("bar#RF-5 the previous one is refused while the store is down: no wait after", async () => {
     const { fixture, first } = await withPrevious();
     await crash(fixture);
     fixture.vendor.revoke(first);
@@ -183,7 +183,7 @@ describe("after a crash of our own", () => {
     expect(fixture.names()).toEqual(["reauthorize: refresh_lost"]);
   });
 
-  it("bar#RF-5 while the response to that try waits for the store, no other process sends a refresh token", async () => {
+  it("bar#RF-5 while that response waits for the store, no other process sends", async () => {
     const { fixture, first } = await withPrevious();
     await crash(fixture);
     const back = storeDown(fixture);

@@ -38,7 +38,7 @@ describe("the journal", () => {
     expect([modeOf(folder), modeOf(join(folder, `${ID}.json`))]).toEqual([0o700, 0o600]);
   });
 
-  it("bar#TS-3 finds no file outside its folder, whatever a writer of the table named the attempt", async () => {
+  it("bar#TS-3 finds no file outside its folder, for any name of the attempt", async () => {
     await journal.write(ID, CHANGE);
     const name = "stolen-entry-of-another";
     const outside = join(folder, "..", `${name}.json`);

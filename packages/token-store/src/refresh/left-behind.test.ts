@@ -77,7 +77,7 @@ describe("an answer that a dead process left in the journal", () => {
     expect(fixture.asked).toHaveLength(1);
   });
 
-  it("bar#8.2-6 that cannot be read is no reason to use its refresh token again: 503 until it can", async () => {
+  it("bar#8.2-6 that cannot be read does not free its refresh token: 503 until then", async () => {
     const fixture = await dueFixture();
     await crash(fixture);
     const file = join(folder, readdirSync(folder)[0]!);

@@ -58,7 +58,7 @@ describe("a vendor that fails", () => {
   });
 
   it.each(["temporarily_unavailable", "vendor_response_invalid"] as const)(
-    "bar#RF-9 %s after the vendor has rotated: no dead record, but the next caller sees that and need not wait",
+    "bar#RF-9 %s after rotation: no dead record, and the next caller need not wait",
     async (code) => {
       const fixture = await dueFixture();
       fixture.at.after = () => Promise.reject(new OAuthError(code, "Lost", { retry: "restart" }));

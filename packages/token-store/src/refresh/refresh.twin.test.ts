@@ -61,7 +61,7 @@ describe("with a defence off", () => {
     expect(fixture.vendor.live(KEY.user).refreshTokens).toEqual([]);
   });
 
-  it("without reading the journal the first call after a crash ends the grant (twin of bar#8.2-6)", async () => {
+  it("without the journal the first call after a crash ends the grant (twin of bar#8.2-6)", async () => {
     vi.doMock("./orphans.ts", async (original) => ({
       ...(await original<object>()),
       settleDeadAttempt: async () => undefined,

@@ -142,7 +142,7 @@ describe("a client", () => {
     expect(warnings).toEqual(["approved_vendors names google-workspace, which is not a known vendor"]);
   });
 
-  it("refuses an initial access token for an unknown vendor: a secret goes only to the vendor it was entered for", () => {
+  it("refuses an initial access token for an unknown vendor: it belongs to one", () => {
     expect(problemsOf({ owners: [{ id: "acme", initial_access_token: { notoin: "x" } }] })).toEqual([
       "owners[0].initial_access_token.notoin is not a known vendor",
     ]);

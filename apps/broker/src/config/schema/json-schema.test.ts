@@ -28,7 +28,7 @@ it("describes each field where an editor looks, with its default", () => {
   );
 });
 
-it("accepts references, digits in quotes, fields without a value, and one entry without brackets", () => {
+it("accepts references, quoted digits, empty fields, and one entry without brackets", () => {
   const env = { ID: "platform", HOST_NAME: "0.0.0.0", PORT_NUMBER: "80", YES: "true", SECRET };
   const file = {
     ...MINIMAL,

@@ -46,7 +46,7 @@ describe("a vendor's account in the file", () => {
     expect(ownVendor({ identity: "unknown" })?.vendor.identity).toBe("unknown");
   });
 
-  it("takes the place of what a registry vendor's tokens say, and is an address of the operator's", () => {
+  it("replaces the identity of a registry vendor's tokens, at the operator's address", () => {
     const endpoint = "https://notion.internal.example:8443/me";
     const account = { endpoint, identity: ["id"] };
     const { vendors, egress } = load({ ...MINIMAL, vendors: { notion: { account } } }, { registry: REGISTRY });

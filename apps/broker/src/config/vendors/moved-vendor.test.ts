@@ -62,7 +62,7 @@ describe("bar#BY-4 a registry vendor with a token endpoint of the operator's", (
   });
 });
 
-it("an endpoint of the operator's that says whether a token is good precedes the registry's own way", () => {
+it("asks the operator's endpoint whether a token is good, before the registry's", () => {
   const account = { endpoint: "https://api.known.example/whoami", method: "GET" } as const;
   const tokenCheck = {
     endpoint: "https://api.known.example/check",

@@ -296,7 +296,7 @@ describe("endpoints", () => {
     expect(problemsOf({ clients })).toEqual([`clients[0].jwks_uri ${problem}`]);
   });
 
-  it("bar#XA-2 that a request can move to any domain get no credentials of the broker, and a warning at start says so", () => {
+  it("bar#XA-2 that a request can move anywhere get no broker credentials; start warns", () => {
     const whole = {
       authorization_endpoint: "https://{host}/authorize",
       token_endpoint: "https://{host}/token",

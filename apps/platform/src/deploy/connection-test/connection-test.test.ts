@@ -84,7 +84,7 @@ describe("the connection test of a hosted server", () => {
     expect(lastOf(result)).toMatchObject({
       name: "discovery",
       said: expect.stringMatching(
-        /without a token: a global auth middleware stands in front of the OAuth discovery routes/,
+        /without a token: a global auth middleware is in front of the OAuth discovery routes/,
       ),
       remedy: expect.stringContaining("protect POST /mcp only"),
     });

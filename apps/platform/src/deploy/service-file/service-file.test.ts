@@ -112,7 +112,7 @@ environment: { DEPLOYMENT_URL: https://canary.example, VENDOR_CLIENT_SECRET: env
     expect(problemsOf(text)["environment.VENDOR_CLIENT_SECRET"]).toContain("NOTES_SECRET is");
   });
 
-  it("refuses every variable of the deployer that was not allowed, by name and at once, set or not", () => {
+  it("refuses all variables that were not allowed, by name, set or not", () => {
     const text = `name: notes
 mode: pre-registered
 environment: { A: env:NOTES_SECRET, B: env:AWS_SECRET_ACCESS_KEY, C: env:NOTES_SECRET_2, D: env:NOT_SET, E: env:NOT_SET, F: "env:" }

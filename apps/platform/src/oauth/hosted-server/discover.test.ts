@@ -108,7 +108,7 @@ describe("a deployed server", () => {
     expect(await reason()).toBe("no_server_metadata");
   });
 
-  it("mcp-2026-07-28/authorization#scope-selection-strategy is asked for what its 401 says, else for all it knows", async () => {
+  it("mcp-2026-07-28/authorization#scope-selection-strategy asks for its 401's scope, else all", async () => {
     expect((await discover()).scope).toBeUndefined();
     answers[PATH] = { status: 200, body: { ...(resource().body as object), scopes_supported: ["read", "write"] } };
     expect((await discover()).scope).toBe("read write");
@@ -119,7 +119,7 @@ describe("a deployed server", () => {
     expect((await discover()).scope).toBe("read offline_access");
   });
 
-  it("rfc8414#3.3 has its metadata where RFC 8414 or OpenID Connect puts it, and for this very issuer", async () => {
+  it("rfc8414#3.3 has metadata where RFC 8414 or OpenID Connect puts it, of this issuer", async () => {
     const tenant = `${origin}/tenant`;
     answers[PATH] = { status: 200, body: { resource: `${origin}/mcp`, authorization_servers: [tenant] } };
     answers["/tenant/.well-known/openid-configuration"] = metadata({ issuer: tenant });
@@ -201,7 +201,7 @@ describe("a server that answers otherwise", () => {
     },
   );
 
-  it("rfc9728#3.3 is refused where another host is to describe it or authorize for it, which is never asked", async () => {
+  it("rfc9728#3.3 is refused if another host describes or authorizes it, and none is asked", async () => {
     answers["/mcp"] = {
       status: 401,
       headers: { "www-authenticate": 'Bearer resource_metadata="https://thief.example/x"' },

@@ -151,7 +151,7 @@ describe("a document that can be used as a public client's", () => {
 });
 
 describe("an id at a host that is not listed", () => {
-  it("is a page that names the host and says who can help, and a log line with a reason of its own", async () => {
+  it("is a page that names the host and the operator, and a log line with its reason", async () => {
     const html = await expectPage(await authorize({ client_id: "https://b\u00fccher.example/id.json" }));
     expect(html).toContain("client_unknown");
     const page = await expectPage(await authorize({ client_id: "https://xn--bcher-kva.example/id.json" }));

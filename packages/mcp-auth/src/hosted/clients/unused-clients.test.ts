@@ -1,4 +1,4 @@
-/** Which client is deleted when too many never got tokens, whichever process accepts them. */
+/** Which client is deleted when too many never got tokens, at every process. */
 import type { RecordStore } from "@oauth-broker/oauth-core";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { authenticatedRecords, oneMacKey } from "@oauth-broker/token-store";
@@ -81,7 +81,7 @@ describe.each(Object.entries(RECORD_STORES))("bar#AS-12 beyond the bound of unus
     expect(await isKnown(await register())).toBe(true);
   });
 
-  it("a first use and the end of the same client at the same moment: one of the two, never half of each", async () => {
+  it("a first use and the end of a client at once: one of the two, never both halves", async () => {
     for (let round = 0; round < 20; round += 1) {
       const [first = ""] = await registerAll(MOST);
       await Promise.all([use(first), register()]);

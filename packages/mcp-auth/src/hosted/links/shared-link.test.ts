@@ -46,7 +46,7 @@ describe("a session that was granted less than the link has", () => {
   });
 });
 
-it("bar#RS-3 a call that began over a narrow link does not get the broad token of a sign-in meanwhile", async () => {
+it("bar#RS-3 a call begun over a narrow link does not get a later broad token", async () => {
   const narrow = await fixture.signIn("read", "read");
   const caller = await fixture.authenticate(narrow.access);
   const first = await caller?.vendorToken();

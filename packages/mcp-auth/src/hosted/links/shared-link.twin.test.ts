@@ -16,7 +16,7 @@ afterEach(() => {
   vi.doUnmock(NARROW);
 });
 
-it("a narrow session has the broad token, in a tool that does not name its scopes (twin of bar#RS-3)", async () => {
+it("a narrow session has the broad token in a tool without scopes (twin of bar#RS-3)", async () => {
   vi.doMock(WHOLE, async (original) => ({
     ...(await original<object>()),
     requireWholeToken: () => () => undefined,

@@ -92,7 +92,7 @@ describe("the pages' own sign-in", () => {
     expect(scopeOf(await visitor.send(page, "connect", "chat"))).toContain("offline_access");
   });
 
-  it("asks for none where the default scopes, which identify the user, or the deployment's name it", async () => {
+  it("asks for none if default or configured scopes identify the user", async () => {
     const { vendor } = fixture.settings;
     const defaultScopes = ["api:read", "keep", "offline_access"];
     const entry = { ...vendor.vendor, issuesIdTokens: false, defaultScopes, offlineScopes: ["keep"] };

@@ -10,7 +10,7 @@ afterEach(() => {
   for (const path of [SOURCE, LINKS, VERSIONS]) vi.doUnmock(path);
 });
 
-it("a user of another vendor has session and ticket if sources are not compared (twin of bar#LK-6)", async () => {
+it("if sources are not compared, another vendor's user gets in (twin of bar#LK-6)", async () => {
   vi.doMock(SOURCE, async (original) => ({ ...(await original<object>()), isSameSource: () => true }));
   const { openLinkingFixture } = await import("../../testing/linking/fixture.ts");
   const fixture = await openLinkingFixture();

@@ -167,7 +167,7 @@ describe("bar#LK-9 a disconnect", () => {
     expect(await fixture.authenticate(call.access)).toBeDefined();
   });
 
-  it("asks first: the page shows what happens before the button that does it, without a script (#29)", async () => {
+  it("asks first: the page explains, then has the button, without a script (#29)", async () => {
     const chat = sectionOf((await link()).html, "Chat Vendor");
     const [outside, asked] = [chat.replace(/<details[^]*<\/details>/, ""), /<details[^]*<\/details>/.exec(chat)?.[0]];
     expect(outside).not.toContain('value="disconnect"');
@@ -265,7 +265,7 @@ describe("another account than the linked one", () => {
     return { second, shown, ticket, first: await fixture.linked("chat") };
   };
 
-  it("waits for a yes in the browser that brought it: it replaces the link, whose tokens are revoked", async () => {
+  it("waits for a yes in its browser, then replaces the link and revokes the old tokens", async () => {
     const { second, shown, ticket, first } = await bringAnother();
     expect(pathOf(shown)).toBe("/connections");
     expect(sectionOf(shown.html, "Chat Vendor")).toMatch(

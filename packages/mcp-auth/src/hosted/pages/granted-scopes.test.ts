@@ -70,7 +70,7 @@ describe("scopes", () => {
     expect(await usableLink(call)).toMatchObject({ notGranted: [] });
   });
 
-  it("that the vendor refuses although granted are asked for once more, then count as not granted", async () => {
+  it("that the vendor refuses although granted are asked once more, then not granted", async () => {
     await link();
     const lacks = async () => (await usableLink(call)).lacks("api:read");
     // Until the user has answered, the question is the same.

@@ -68,7 +68,7 @@ describe("a question", () => {
     expect(link).toMatchObject({ account: "C7", notGranted: ["post"] });
   });
 
-  it("is found by no other browser, for no other vendor, and not after a change of the sign-in vendor", async () => {
+  it("is found by its browser, for its vendor and sign-in vendor alone", async () => {
     await questions.ask(QUESTION, BROWSER);
     expect(await questions.find("chat", OTHER_BROWSER)).toBeUndefined();
     expect(await questions.find("code", BROWSER)).toBeUndefined();

@@ -21,7 +21,7 @@ describe("a question that no user answered in time", () => {
   };
   const dueAt = async () => (await fixture.deps.pendingTokens.due()).map(({ vendor }) => vendor);
 
-  it("is left at a vendor that is no longer listed, for a process that lists it; the others are revoked", async () => {
+  it("leaves tokens of an unlisted vendor to a process that lists it, revokes others", async () => {
     await ask("one", "removed");
     await ask("two");
     await ask("three");

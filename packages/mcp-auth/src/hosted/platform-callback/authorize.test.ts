@@ -119,7 +119,7 @@ describe("what is refused after that goes to the platform, with its state and wi
 });
 
 describe("the redirect to the vendor", () => {
-  it("has the platform's redirect URI and state as they came, our client, and a challenge of our own", async () => {
+  it("has the platform's redirect URI and state, our client, and our challenge", async () => {
     const ignored = { prompt: "none", login_hint: "victim", allow_signup: "false", nonce: "mine", redirect_url: "x" };
     const answer = await fixture.authorize({ ...ignored, resource: `${SERVER}/mcp`, scope: undefined });
     expect(answer.status).toBe(303);

@@ -135,7 +135,7 @@ describe("errors the platform can correct do not spend the code", () => {
 
   it("bar#AS-3 no verifier", () => expectCodeKept({ code_verifier: undefined }, "invalid_grant"));
 
-  it("bar#AS-3 a wrong verifier is refused by the vendor, and does not spend the code for its owner", async () => {
+  it("bar#AS-3 a wrong verifier is refused by the vendor and does not spend the code", async () => {
     const { code } = await fixture.consent();
     const wrong = await fixture.token({ code, code_verifier: "w".repeat(43) });
     expect([wrong.status, wrong.body["error"]]).toEqual([400, "invalid_grant"]);

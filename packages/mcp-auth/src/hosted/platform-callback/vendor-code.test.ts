@@ -75,7 +75,7 @@ describe("bar#AS-4 a code is valid once", () => {
     }
   });
 
-  it("but a replay without the verifier, of another client or with another redirect URI ends nothing", async () => {
+  it("but a replay without the verifier, client or redirect URI ends nothing", async () => {
     const code = "replayed";
     const { body } = await fixture.token({ code });
     // The stub does not check verifiers, so it accepts this as a code of its own; a real vendor

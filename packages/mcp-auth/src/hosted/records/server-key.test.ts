@@ -81,7 +81,7 @@ describe("the server key", () => {
     expect(await createServerKey({ records, keys: undefined, context }).derive("state")).toEqual(made);
   });
 
-  it("that is unsealed is replaced by a new one with the operator's consent, by one for all processes", async () => {
+  it("that is unsealed is replaced if the operator consents, once for all processes", async () => {
     const records = memoryRecordStore({ now });
     const before = await createServerKey({ records, keys: undefined, context }).derive("state");
     const plain = (await records.get(RECORD))?.data["key"] as string;

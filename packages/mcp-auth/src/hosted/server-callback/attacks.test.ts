@@ -206,7 +206,7 @@ it("bar#AS-1 a client the operator took away in the middle gets neither code nor
   }
 });
 
-it("the pending records reveal nothing: neither state, cookie, code nor the vendor's code is in them", async () => {
+it("pending records reveal neither state, cookie, code nor the vendor's code", async () => {
   const kept: string[] = [];
   const watched = await openStubServerFixture({
     records: () => {

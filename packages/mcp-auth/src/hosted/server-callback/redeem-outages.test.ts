@@ -1,4 +1,4 @@
-/** A code of ours while something else is down, restarts, or lacks PKCE. */
+/** One of our codes while something else is down, restarts, or lacks PKCE. */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { openOpenIdServerFixture, type OpenIdServerFixture } from "../../testing/server-fixture.ts";

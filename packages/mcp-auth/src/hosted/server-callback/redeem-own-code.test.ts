@@ -69,7 +69,7 @@ describe("bar#AS-4 a code is valid once", () => {
     }
   });
 
-  it("but a replay by another client, with another redirect URI or verifier, or without one, ends nothing", async () => {
+  it("but a replay with another client, redirect URI or verifier ends nothing", async () => {
     const code = await codeOf();
     const { body } = await fixture.redeem(code);
     for (const parameters of [

@@ -16,7 +16,7 @@ describe.each(TYPES)("a token of type %s", (type) => {
     expect(issueToken(type, of, tagging).hash).not.toBe(hash);
   });
 
-  it("bar#RS-2 bar#RF-8 is never accepted as one of the other type, also with the other prefix in front", () => {
+  it("bar#RS-2 bar#RF-8 is not accepted as the other type, even with its prefix", () => {
     expect(parseIssuedToken(other, token, tagging)).toBeUndefined();
     const disguised = token.replace(/^mcp_.t_/, type === "access" ? "mcp_rt_" : "mcp_at_");
     expect(looksIssued(other, disguised)).toBe(true);

@@ -135,7 +135,7 @@ it("a session begun with VENDORS is none with VENDOR: its scopes are not the ven
   await expect(sessions.refresh(tokens.refreshToken, SAME)).rejects.toEqual(refused);
 });
 
-it("rfc6749#6 a refresh of a session with VENDORS widens nothing, and reads no scope as another's", async () => {
+it("rfc6749#6 a refresh with VENDORS widens nothing and mixes no scopes", async () => {
   const { again } = testSessions();
   const sessions = again({ links: sessionsOfSeveral(LINKING) });
   const { tokens } = await sessions.start({ ...WHO, scope: ["main:slack:chat:write", "main:read"] });

@@ -16,7 +16,7 @@ describe("a revocation", () => {
     expect(await sessions.identify(tokens.accessToken)).toBeDefined();
   });
 
-  it("bar#AS-21 with an access token that has expired has no effect: expired ones are found in logs", async () => {
+  it("bar#AS-21 with an expired access token has no effect: logs have such tokens", async () => {
     const { sessions, clock } = testSessions();
     const { tokens } = await sessions.start(WHO);
     clock.advance(3600);
@@ -24,7 +24,7 @@ describe("a revocation", () => {
     expect(await sessions.find(tokens.refreshToken)).toBeDefined();
   });
 
-  it("with the refresh token before the present one ends the session: the client has lost an answer", async () => {
+  it("with the previous refresh token ends the session: a client lost an answer", async () => {
     const { sessions, clock } = testSessions();
     const { tokens } = await sessions.start(WHO);
     const second = await sessions.refresh(tokens.refreshToken, SAME);

@@ -12,14 +12,14 @@ describe("with a defence off", () => {
     expect(await sessions.identify(second.accessToken)).toBeUndefined();
   });
 
-  it("without the tag another server's access token, on the same table, is good here (twin of bar#RS-2)", async () => {
+  it("without the tag another server's access token is good here (twin of bar#RS-2)", async () => {
     const { sessions, again } = testSessions({ checks: { isTokenTag: () => true } });
     const elsewhere = again({ audience: "https://other.example/mcp" });
     const { tokens } = await elsewhere.start(WHO);
     expect(await sessions.identify(tokens.accessToken)).toMatchObject({ user: WHO.user });
   });
 
-  it("without the comparison of generations a spent refresh token works for ever (twin of rfc9700#4.14.2)", async () => {
+  it("without generations a spent refresh token keeps working (twin of rfc9700#4.14.2)", async () => {
     const { sessions, clock } = testSessions({ checks: { standingOf: () => "current" } });
     const { tokens } = await sessions.start(WHO);
     let stolen = await sessions.refresh(tokens.refreshToken, SAME);

@@ -105,7 +105,7 @@ describe("the sign-in vendor of a table", () => {
     expect(await signIns().read(next)).toMatchObject({ user: "u1" });
   });
 
-  it("is followed by a server with VENDOR without an end: its sessions are valid again after a return", async () => {
+  it("follows VENDOR without ending sessions: they are valid again after a return", async () => {
     const test = testSessions({ records: table, clock });
     const follow = (source = SOURCE) =>
       claimSignIn({ records: test.authenticated, audience: AUDIENCE, source }, { adopt: true, endsSessions: false });

@@ -36,7 +36,7 @@ describe("POST /revoke", () => {
     expect(await fixture.authenticate(body["access_token"] ?? "")).toBeDefined();
   });
 
-  it("bar#RV-1 rfc7009#2.1 ends the session, and with the user's last one the link, here and at the vendor", async () => {
+  it("bar#RV-1 rfc7009#2.1 ends the session, and with the last one the link everywhere", async () => {
     const [one, two] = [(await fixture.connect()).body, (await fixture.connect()).body];
     expect((await fixture.revoke(one["refresh_token"] ?? "")).status).toBe(200);
     expect(await fixture.authenticate(one["access_token"] ?? "")).toBeUndefined();

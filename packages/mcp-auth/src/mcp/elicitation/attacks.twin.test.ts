@@ -66,7 +66,7 @@ it("with one list of hosts a tool sends a token to another vendor (twin of bar#L
   await calls.close();
 });
 
-it("where what the vendor names may be asked for, a narrow session's link is widened (twin of bar#LK-8)", async () => {
+it("if the vendor may name scopes, a narrow session's link widens (twin of bar#LK-8)", async () => {
   vi.doMock("./find-links.ts", async (original) => {
     const actual = await original<typeof FindLinks>();
     const findLacking: typeof actual.findLacking = (error, named, links, deps) =>

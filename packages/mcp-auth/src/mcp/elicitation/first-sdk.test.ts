@@ -1,6 +1,6 @@
 /**
- * The client of the SDK's first generation, unchanged, which speaks 2025-11-25. The conformance
- * suite depends on it; nothing of ours does.
+ * The client of the SDK's first generation, unchanged, which implements 2025-11-25. The conformance
+ * suite depends on it; our code does not.
  */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";

@@ -292,7 +292,7 @@ describe("a link that dies while the tool runs", () => {
   });
 });
 
-it("a client of 2025-11-25 that declared nothing, or sends no Mcp-Session-Id of ours, gets text", async () => {
+it("a 2025-11-25 client without declared URLs or Mcp-Session-Id gets text", async () => {
   calls.setLink("alice", "slack", "missing");
   const ids = [];
   for (const capabilities of [{}, { elicitation: {} }, { elicitation: { form: {} } }, { elicitation: { url: null } }]) {

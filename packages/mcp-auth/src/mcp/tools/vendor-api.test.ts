@@ -77,7 +77,7 @@ it("says so where the vendor has no account to ask for", async () => {
   await expect(alice.account()).rejects.toThrow("Example has no endpoint that describes its user's account");
 });
 
-it("bar#UI-1 asks for the account of the subject whose ID token came with the access token (#11)", async () => {
+it("bar#UI-1 asks for the account of the ID token's subject (#11)", async () => {
   const claims = Buffer.from(JSON.stringify({ iss: "https://login.example.org", sub: "ada" })).toString("base64url");
   const asked: unknown[] = [];
   const { deps } = await apiOf(ok, {

@@ -41,7 +41,7 @@ describe("introspection", () => {
     expect(asked?.headers.authorization).toBe(`Basic ${basic}`);
   });
 
-  it("rfc7662#2.1 is not asked without a secret: then the account decides, where no client is expected", async () => {
+  it("rfc7662#2.1 is not asked without a secret: the account decides if no client is expected", async () => {
     says();
     lab.vendor.answers.set("/me", { body: { sub: SUBJECT } });
     await expect(validate(introspection(), publicClient)).rejects.toMatchObject({
@@ -83,7 +83,7 @@ describe("introspection", () => {
     expect(await validate(introspection())).toEqual({ active: false, reason: "no_account" });
   });
 
-  it("rfc6750#3.1 decides nothing where the account is forbidden: the token is good, and not for this", async () => {
+  it("rfc6750#3.1 decides nothing if the account is forbidden: the token is good otherwise", async () => {
     says({ sub: undefined });
     lab.vendor.answers.set("/me", { status: 403, body: { message: "Resource not accessible" } });
     const forbidden = { code: "vendor_response_invalid", extras: { reason: "account_forbidden" } };

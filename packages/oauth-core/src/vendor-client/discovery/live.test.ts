@@ -273,7 +273,7 @@ describe("hosts that live metadata may name", () => {
 describe("the server's own document", () => {
   const OTHERS = { authorization_servers: ["https://other.v.example"] };
 
-  it("bar#DI-1 rfc9728#3.3 that names another issuer is refused, also while the pinned one is down", async () => {
+  it("bar#DI-1 rfc9728#3.3 that names another issuer is refused, even if the pinned is down", async () => {
     server(OTHERS);
     for (const vendor of [strict, falling]) {
       await expect(discovery.resolve(vendor)).rejects.toMatchObject({

@@ -72,7 +72,7 @@ describe("revokeToken", () => {
     });
   });
 
-  it("bar#RV-2 says which token to present where the vendor takes one kind only, and asks no vendor", async () => {
+  it("bar#RV-2 says which token to present if only one kind works, without a call", async () => {
     const vendor = { ...(await lab.resolve()), revokes: "access_token" as const, revocationHelp: "Ask the owner" };
     const ofType = (tokenTypeHint?: "access_token" | "refresh_token") =>
       lab.client.revokeToken(vendor, lab.vendor.credentials, {

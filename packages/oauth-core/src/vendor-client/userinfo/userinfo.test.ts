@@ -113,7 +113,7 @@ describe("the account", () => {
   });
 
   it.each(["application/jwt", "application/json", "text/plain"])(
-    "bar#UI-2 by userinfo is never a signed one, none is asked for: whatever its alg, aud and iss, as %s (#11)",
+    "bar#UI-2 by userinfo is refused if signed, with any alg, aud and iss: %s (#11)",
     async (type) => {
       const { issuer } = lab.vendor;
       for (const [alg, aud, iss] of [

@@ -126,7 +126,7 @@ describe("startFaultProxy", () => {
 });
 
 describe("a lost answer", () => {
-  it("is that of every conditional write's first success; the write is done, and its retry passes", async () => {
+  it("is that of each conditional write's first success; the retry passes", async () => {
     proxy.set({ loseAnswers: "conditional-writes-once" });
     expect(await outcome(create("a"))).toBe("ECONNRESET");
     expect(await engine.items(table)).toEqual([item("a")]);

@@ -90,7 +90,7 @@ it("Back after the end is a page that leads to the start", async () => {
   expect(await (await fetch(simulator.url)).text()).toContain("practice copy of Example");
 });
 
-it("the consent form works once and only in the browser that was asked; the app's name is escaped", async () => {
+it("the consent form works once, in the asked browser; the app's name is escaped", async () => {
   const { simulator } = await start();
   const cookieJar = createCookieJar();
   const address = new URL(`${simulator.url}/authorize`);

@@ -111,7 +111,7 @@ it("a client may be the address of its document, public and with its callbacks f
   expect(vendor.registrations()).toEqual([]);
 });
 
-it("documents that are not about their own address, not public, or not there are refused on a page", async () => {
+it("documents of another address, not public or missing are refused on a page", async () => {
   const { vendor, authorize } = await start();
   const served = await serveDocument((address) => ({ client_id: address, redirect_uris: [CALLBACK] }));
   closing.push(served.close);

@@ -152,7 +152,7 @@ describe("a SQLite file that another process holds", () => {
     expect(new Set(await within(1000, ...waiting))).toEqual(new Set(["created"]));
   });
 
-  it("again, between a long-lived write and the disk, still answers within three seconds of the call", async () => {
+  it("again, between a long-lived write and the disk, answers within three seconds", async () => {
     lock();
     const created = store.create({ ...RECORD, expiresAt: NOW + 901 });
     await within(2000, created);

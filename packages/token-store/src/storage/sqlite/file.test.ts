@@ -114,7 +114,7 @@ describe("the file of a SQLite store", () => {
     expect(readFileSync(path, "utf8")).toMatch(/^an old log file/);
   });
 
-  it("that is damaged while open fails calls without a wrong answer, and is opened anew when put right", async () => {
+  it("that is damaged while open fails calls, and is reopened once repaired", async () => {
     const store = openStore();
     await store.create(RECORD);
     withDatabase((db) => db.exec("pragma wal_checkpoint(truncate); update records set data = '{\"code\":'"));

@@ -73,7 +73,7 @@ describe("token rows in a SQLite file", () => {
     await rows.close();
   });
 
-  it("are temporarily unavailable where the file cannot be made, is another program's, or was replaced", async () => {
+  it("are temporarily unavailable if the file cannot be made, is foreign or replaced", async () => {
     const unavailable = expect.objectContaining({ code: "temporarily_unavailable" });
     const file = join(folder, "foreign.sqlite");
     const foreign = new DatabaseSync(file);

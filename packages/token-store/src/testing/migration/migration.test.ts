@@ -64,7 +64,7 @@ afterAll(async () => {
 
 describe("a table with many users", () => {
   it(
-    "bar#TS-15 bar#TS-10 comes from plaintext to ciphertext under load and kills, and nothing is lost",
+    "bar#TS-15 bar#TS-10 goes from plaintext to ciphertext under load and kills, losing nothing",
     { timeout: TEST_TIMEOUT_MS },
     async () => {
       const random = seeded(SEED);
