@@ -1,5 +1,5 @@
 /**
- * Before a test file that replaces modules: forgets those that the file before it loaded in this
+ * Before a test file that replaces modules: drops those that the file before it loaded in this
  * worker. Packages from node_modules stay loaded.
  */
 import { vi } from "vitest";

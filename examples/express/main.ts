@@ -39,7 +39,7 @@ app.use((req, res, next) => {
   res.status(403).send(page(`This form is not from ${APP_URL}.`));
 });
 
-// Your own login goes here. It begins a new session: nothing planted in the old one stays.
+// Your own login goes here. It begins a new session: nothing planted in the old session stays.
 app.post("/sign-in", express.urlencoded(), (req, res, next) => {
   req.session.regenerate((error) => {
     if (error) return next(error);

@@ -51,7 +51,7 @@ app.setErrorHandler((error, _request, reply) => {
   return show(reply.code(status), text);
 });
 
-// Your own login goes here. It begins a new session: nothing planted in the old one stays.
+// Your own login goes here. It begins a new session: nothing planted in the old session stays.
 app.post<{ Body: { user: string } }>("/sign-in", async (request, reply) => {
   await request.session.regenerate();
   request.session.user = String(request.body?.user ?? "");

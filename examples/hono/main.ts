@@ -38,7 +38,7 @@ app.use(
   }),
 );
 
-// Your own login goes here. It begins a new session: nothing planted in the old one stays.
+// Your own login goes here. It begins a new session: nothing planted in the old session stays.
 app.post("/sign-in", async (c) => {
   const { user } = await c.req.parseBody<{ user: string }>();
   await c.var.session.update({ user, flows: [] });

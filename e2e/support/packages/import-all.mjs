@@ -6,7 +6,7 @@ const state = () => ({
   resources: process.getActiveResourcesInfo(),
 });
 
-// Open from here on, whichever module looks at them.
+// Open from here on, for every module that looks at them.
 void [process.stdin, process.stdout, process.stderr];
 const before = state();
 for (const specifier of process.argv.slice(2)) await import(specifier);

@@ -17,7 +17,7 @@ export async function tryAll(issuers) {
   return said;
 }
 
-/** For workerd, which wants its handler so. */
+/** For workerd, which requires its handler so. */
 // oxlint-disable-next-line import/no-default-export
 export default {
   fetch: async (request) => Response.json(await tryAll(await request.json())),

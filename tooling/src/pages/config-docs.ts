@@ -31,7 +31,7 @@ export function renderConfiguration(rows: readonly ConfigurationRow[], variables
     "Configuration",
     "## The broker",
     "`BROKER_CONFIG` names a YAML file; without it `broker.yaml` in the start directory is read. Any string in it may be `env:NAME` or `file:PATH`, and relative paths are relative to the file. Every problem is reported at once, and the process does not start.",
-    "`BASE_URL`, `HOST`, `PORT` and `STORE` stand in for the settings that name them. `VENDOR_<ID>_CLIENT_ID` and `VENDOR_<ID>_CLIENT_SECRET` (the vendor's id in upper case, `-` as `_`) are its credentials when neither the request nor the file has any. Of an id or a secret, whatever its source, a byte order mark and the line ends after it are dropped; other white space or a quotation mark around it, and a control character, are refused. The variables of traces, `OTEL_…`, are those of the table below.",
+    "`BASE_URL`, `HOST`, `PORT` and `STORE` replace the settings that name them. `VENDOR_<ID>_CLIENT_ID` and `VENDOR_<ID>_CLIENT_SECRET` (the vendor's id in upper case, `-` as `_`) are its credentials when neither the request nor the file has any. In an id or a secret from any source, a byte order mark and the line ends after it are dropped; other white space or a quotation mark around it, and a control character, are refused. The variables of traces, `OTEL_…`, are those of the table below.",
     table(
       ["setting", "type", "default", "what it does", "example"],
       rows.map((row) => [code(row.path), row.type, code(row.default), row.description, code(row.example)]),
@@ -40,7 +40,7 @@ export function renderConfiguration(rows: readonly ConfigurationRow[], variables
     "A server is configured by its environment alone. Every problem is reported at once, and the process does not start; a variable that is set to nothing is not set. Ids and secrets are read as the broker reads them. Names with these prefixes (other than `DATA_`, `MAX_`, `METRICS_` and `SIGN_`) that are not in the table, and variables that have no effect, cause a warning.",
     "AWS endpoints and credentials come from the AWS SDK's own variables; the key's region from its ARN, else `DB_TABLE_REGION`.",
     table(
-      ["variable", "where it counts", "shape", "default", "what it does", "example"],
+      ["variable", "modes", "shape", "default", "what it does", "example"],
       variables.map((row) => [
         code(row.name),
         row.use ?? "",

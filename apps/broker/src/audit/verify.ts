@@ -100,7 +100,7 @@ export async function verifyAudit(
   const outOfOrder = ({ chain, seq }: ReadLine, at: number): void => {
     const gap = gaps.find((one) => one.chain === chain && one.from <= seq && seq <= one.to);
     if (gap === undefined) {
-      report(`line ${at} was inserted: number ${seq} of chain ${chain} is there already`);
+      report(`line ${at} was inserted: chain ${chain} already has number ${seq}`);
       return;
     }
     report(`line ${at} is out of order: it is number ${seq} of chain ${chain}`);
@@ -118,7 +118,7 @@ export async function verifyAudit(
     }
     const read = readLine(line);
     if (read === undefined) {
-      report(`line ${at} is no line of the stream: cut short by a crash, or changed`);
+      report(`line ${at} is not a line of the stream: cut short by a crash, or changed`);
       return;
     }
     const before = chains.get(read.chain);
@@ -135,8 +135,8 @@ export async function verifyAudit(
 
   await eachLine(input, readNext, (at) => report(`line ${at} is cut short: the file ends within it`));
   gaps.forEach(reportGap);
-  for (const hash of notFound) report(`there is no line with the hash ${hash}: it was removed, or changed`);
-  if (lines === 0) report("there is no line of an audit stream");
+  for (const hash of notFound) report(`no line has the hash ${hash}: it was removed, or changed`);
+  if (lines === 0) report("the input has no line of an audit stream");
   return {
     problems,
     moreProblems: problemCount - problems.length,

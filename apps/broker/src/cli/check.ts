@@ -70,7 +70,9 @@ async function closedKeys(config: Config, { keyset: storage, floor }: Stores): P
   const file = keyFileOf(config);
   if (file !== undefined && !existsSync(file)) {
     // A table is shared: a keyset made here would open nothing of the others.
-    return config.store.kind === "dynamodb" ? `there is no ${file}: bring the one the others have` : cannotBeMade(file);
+    return config.store.kind === "dynamodb"
+      ? `${file} is missing: copy the one that the others have`
+      : cannotBeMade(file);
   }
   await storage.requireKey?.();
   return undefined;

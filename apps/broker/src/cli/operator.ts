@@ -178,7 +178,7 @@ async function startOver(yes: boolean, stores: Stores): Promise<number> {
   }
   say(
     "New keys end what was made under the old ones: every connection and sealed refresh token (users connect again), " +
-      "flows under way, and the callback paths /v1/custom/... (register their redirect URIs anew; POST /v1/explain shows them).",
+      "flows under way, and the callback paths /v1/custom/... (register their redirect URIs again; POST /v1/explain shows them).",
   );
   if (!yes && !(await isConfirmed())) {
     say("Nothing was changed. To go on: main.js keys new --yes");

@@ -110,7 +110,7 @@ function requireNothingElse(parameters: Parameters): void {
   const others = ["vendor", "issuer", "authorization_endpoint", "token_endpoint", "placeholders"];
   const other = others.find((name) => parameters.has(name));
   if (other === undefined) return;
-  throw new OAuthError("invalid_request", `${other} is not sent beside this token, which says where it came from`);
+  throw new OAuthError("invalid_request", `${other} is not sent beside this token, which says what minted it`);
 }
 
 const ORIGIN = [

@@ -52,7 +52,7 @@ export function nameOf({ baseUrl, environment, table }: KeysetPlace): string {
 export function requireSameBaseUrl(found: unknown, ours: string, revision: number): void {
   if (found === ours) return;
   throw keysUnavailable(
-    `the keyset file belongs to ${typeof found === "string" ? found : "no base_url"}, and this broker is ${ours}. Give each a file of its own. ` +
+    `the keyset file belongs to ${typeof found === "string" ? found : "no base_url"}, and this broker is ${ours}. Give each a separate file. ` +
       `If base_url was changed on purpose: main.js keys adopt ${revision}`,
   );
 }

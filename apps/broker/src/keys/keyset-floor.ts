@@ -56,7 +56,7 @@ export function requireRevision(revision: number, lowest: number): void {
 export function requireNoneInUse(lowest: number): void {
   if (lowest === 0) return;
   throw keysUnavailable(
-    `the keyset is gone, and one of revision ${lowest} was in use. Restore it with the store it lies in. ` +
+    `the keyset is gone, and one of revision ${lowest} was in use. Restore it with its store. ` +
       `If it is lost: main.js keys new, which ends every connection`,
   );
 }

@@ -160,7 +160,7 @@ function elsewhere(
   place: KeysetPlace,
 ): OAuthError {
   return keysUnavailable(
-    `the keyset belongs to ${nameOf(belongsTo)}, and this broker is ${nameOf(place)}. Give each a store of its own. ` +
+    `the keyset belongs to ${nameOf(belongsTo)}, and this broker is ${nameOf(place)}. Give each a separate store. ` +
       `If base_url or store was changed, or the store was restored here, on purpose: main.js keys adopt ${revision}`,
   );
 }
@@ -209,7 +209,7 @@ export function fileKeysetStorage({
     read,
     async write(over, next) {
       if (over === undefined && !create)
-        throw keysUnavailable("there is no keyset file: bring the one the others have");
+        throw keysUnavailable("the keyset file is missing: copy the one that the others have");
       try {
         return await write(over, next);
       } catch (cause) {

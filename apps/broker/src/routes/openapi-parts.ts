@@ -77,7 +77,7 @@ const RESPONSES: Record<string, Schema> = {
     },
   },
   RepeatLater: {
-    ...json("There were too many requests, or something that the broker needs is down.", ref("Error"), {
+    ...json("Too many requests, or the vendor, the store or the keys are down.", ref("Error"), {
       error: "temporarily_unavailable",
       error_description: "The vendor does not respond",
     }),
@@ -115,16 +115,16 @@ export const PUSHED: Record<string, Schema> = {
   vendor: text(
     "A vendor's id of /v1/vendors. It may be left out, or be custom, if issuer or both endpoints are given.",
   ),
-  redirect_uri: text("This is one of the client's registered URIs, character for character."),
+  redirect_uri: text("One of the client's registered URIs, character for character."),
   code_challenge: text("The challenge of PKCE #1, BASE64URL(SHA-256(code_verifier)).", {
     minLength: 43,
     maxLength: 43,
   }),
   code_challenge_method: text("Always S256.", { enum: ["S256"] }),
-  state: text("The broker returns it byte for byte.", { maxLength: 4096 }),
+  state: text("The client's state, which the broker returns byte for byte.", { maxLength: 4096 }),
   scope: text("Scopes are separated by spaces. Without them the vendor's default scopes are requested."),
-  login_hint: text("Passed to the vendor."),
-  prompt: text("Passed to the vendor."),
+  login_hint: text("Sent to the vendor unchanged."),
+  prompt: text("Sent to the vendor unchanged."),
   resource: text("An absolute URI without a fragment (RFC 8707)."),
   vendor_params: text(
     "A JSON object of strings with further authorization parameters. Names that OAuth reserves are refused.",
@@ -163,7 +163,7 @@ export const COMPONENTS: Schema = {
     clientAssertion: {
       type: "http",
       scheme: "bearer",
-      description: "At /register, whose body is no form, the token is the client assertion of private_key_jwt.",
+      description: "At /register, whose body is not a form, the token is the client assertion of private_key_jwt.",
     },
   },
 };
@@ -208,8 +208,8 @@ export const callback = (operationId: string, summary: string): Schema => ({
       query("code", "The vendor's code."),
       query("state", "The broker's state, which it sent to the vendor."),
       query("iss", "The vendor's issuer (RFC 9207), if it sends one."),
-      query("error", "The vendor's error, if there is no code."),
-      query("error_description", "The vendor's sentence about it."),
+      query("error", "The vendor's error, if it sends no code."),
+      query("error_description", "The vendor's description of the error."),
     ],
     responses: { "303": TO_CLIENT, "400": PAGE, ...PREFETCHED, ...TOO_LARGE, "503": PAGE },
   },

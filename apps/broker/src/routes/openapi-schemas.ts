@@ -19,9 +19,12 @@ const REQUIRED_OF_VENDOR = [
 const VENDOR: Record<string, Schema> = {
   id: text("The vendor's id."),
   name: text("The vendor's name."),
-  aliases: texts("Other names find this vendor too, wherever an id is accepted."),
-  enabled: { type: "boolean", description: "It may be used, with or without the broker's credentials." },
-  accepts_new_authorizations: { type: "boolean", description: "New flows may start at it." },
+  aliases: texts("Other names of the vendor, accepted wherever an id is."),
+  enabled: {
+    type: "boolean",
+    description: "Whether the vendor may be used, with or without the broker's credentials.",
+  },
+  accepts_new_authorizations: { type: "boolean", description: "Whether new flows may start at the vendor." },
   verification: text("Who vouches for the entry.", {
     enum: ["first-class", "two-sources", "listed", "operator"],
   }),
@@ -37,8 +40,8 @@ const VENDOR: Record<string, Schema> = {
     additionalProperties: true,
   },
   default_scopes: texts("The scopes requested if a request names none."),
-  server_url: text("The URL of the vendor's MCP server, with {placeholders}."),
-  approved: { type: "boolean", description: "The vendor has approved the client that authenticated." },
+  server_url: text("The vendor's MCP server as a URL, with {placeholders}."),
+  approved: { type: "boolean", description: "Whether the vendor has approved the client that authenticated." },
 };
 
 export const SCHEMAS: Record<string, Schema> = {
@@ -50,13 +53,15 @@ export const SCHEMAS: Record<string, Schema> = {
       error_description: text("A sentence for the reader of the log."),
       flow_id: text("The name of the flow in the broker's log."),
       reference_id: text("The name of a bug of the broker in the broker's log."),
-      reason: text("Which rule or deadline it was."),
-      retry: text("Something was spent and its answer lost. Start a new flow.", { enum: ["restart"] }),
+      reason: text("The rule or deadline that refused the request."),
+      retry: text("Always restart: something was spent and its response lost, so start a new flow.", {
+        enum: ["restart"],
+      }),
       vendor_error: text("The vendor's own code."),
       credentials_source: text("Whose credentials the vendor refused.", {
         enum: ["shared", "byoc", "environment"],
       }),
-      help: text("What a person can do by hand."),
+      help: text("What the user can do by hand."),
     },
   },
   Tokens: {
@@ -68,17 +73,16 @@ export const SCHEMAS: Record<string, Schema> = {
       expires_in: {
         type: "integer",
         minimum: 1,
-        description:
-          "The access token ends after this many seconds. It is present only if the vendor gave a usable lifetime.",
+        description: "Seconds until the access token ends. Present only if the vendor gave a usable lifetime.",
       },
       refresh_token: text("The vendor's refresh token, or a sealed one."),
       scope: text("Scopes are separated by spaces."),
-      vendor_id_token: text("The vendor's ID token. It has passed every check."),
-      vendor: text("The vendor's id. It is custom if the request described the vendor."),
-      connection: text("It is opaque, sealed, and bound to this client. Send it with refresh, revoke and check."),
+      vendor_id_token: text("The vendor's ID token, after every check has passed."),
+      vendor: text("The vendor's id, or custom if the request described the vendor."),
+      connection: text("An opaque, sealed value, bound to this client. Send it with refresh, revoke and check."),
       vendor_data: {
         type: "object",
-        description: "Every other member of the vendor's answer, and the declared parameters of its callback.",
+        description: "Every other member of the vendor's response, and the declared parameters of its callback.",
         additionalProperties: true,
       },
     },
@@ -89,21 +93,19 @@ export const SCHEMAS: Record<string, Schema> = {
     properties: {
       active: {
         type: ["boolean", "null"],
-        description: "Whether the vendor accepts the token. It is null if the vendor has no way to ask.",
+        description: "Whether the vendor accepts the token. Null if the vendor has no way to ask.",
       },
       checked_by: text("How the vendor was asked.", { enum: ["introspection", "userinfo", "account", "none"] }),
-      scope: text("What the token may do, separated by spaces. It is absent if the vendor does not say."),
-      missing_scope: text(
-        "Which of the needed scopes the token lacks. It is absent if scope is, or if nothing is missing.",
-      ),
+      scope: text("The scopes of the token, separated by spaces. Absent if the vendor does not say."),
+      missing_scope: text("The needed scopes that the token lacks. Absent if scope is, or if nothing is missing."),
       expires_in: {
         type: "integer",
         minimum: 1,
-        description: "The token ends after this many seconds. It is absent if the vendor does not say.",
+        description: "Seconds until the token ends. Absent if the vendor does not say.",
       },
       account: {
         type: "object",
-        description: "The account at the vendor. It is absent if the vendor names none.",
+        description: "The account at the vendor. Absent if the vendor names no account.",
         required: ["issuer", "subject"],
         properties: { issuer: { type: ["string", "null"] }, subject: { type: "string" } },
       },
@@ -120,8 +122,8 @@ export const SCHEMAS: Record<string, Schema> = {
         description: "Each also has a description of what it means.",
         additionalProperties: true,
       },
-      reasons_off: texts("They say why the entry is off, or was until the operator turned it on."),
-      endpoints_from: text("For an MCP server it says whether its live metadata decides its endpoints.", {
+      reasons_off: texts("Why the entry is off, or was until the operator turned it on."),
+      endpoints_from: text("Of an MCP server: whether its live metadata decides its endpoints.", {
         enum: ["metadata", "metadata, else stored"],
       }),
       sunsets: {
@@ -138,7 +140,7 @@ export const SCHEMAS: Record<string, Schema> = {
       },
       fact_checks: {
         type: "object",
-        description: "Any other fact that has a source of its own has its checked_on and source here.",
+        description: "The checked_on and source of any other fact that has a separate source.",
         additionalProperties: true,
       },
       confidence: text("It says how sure the endpoints of an entry of the catalogue are.", {

@@ -95,8 +95,8 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
               type: "object",
               required: ["request_uri", "expires_in"],
               properties: {
-                request_uri: text("The request URI. It works once."),
-                expires_in: { type: "integer", description: "It ends after this many seconds." },
+                request_uri: text("The request URI, which works once."),
+                expires_in: { type: "integer", description: "Seconds until the request URI ends." },
               },
             },
             { request_uri: REQUEST_URI, expires_in: 300 },
@@ -376,7 +376,7 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
       "/openapi.json": open("getOpenApi", "This document", {
         "200": json("The document in OpenAPI 3.1.", { type: "object" }),
       }),
-      "/favicon.ico": open("getIcon", "No icon", { "204": { description: "There is no icon." } }),
+      "/favicon.ico": open("getIcon", "No icon", { "204": { description: "The broker has no icon." } }),
       "/": open("getHomePage", "A page for people", {
         "200": {
           description: "A page that says what the broker is and lists the vendors.",

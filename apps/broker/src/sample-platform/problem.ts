@@ -18,7 +18,7 @@ export interface Problem {
 const ADVICE: Readonly<Record<string, string>> = {
   access_denied: "You cancelled at the vendor, so nothing was connected. Connect again whenever you like.",
   invalid_grant: "This connection has ended. Connect again to get a new one.",
-  invalid_request: "Something in the request does not fit. What it is stands below.",
+  invalid_request: "Something in the request is wrong. The details are below.",
   invalid_client: "The broker does not know this platform under its client id and secret.",
   temporarily_unavailable: "Something on the way did not answer. Try again in a moment.",
   slow_down: "Too many requests at once. Try again in a minute.",
@@ -27,7 +27,7 @@ const ADVICE: Readonly<Record<string, string>> = {
 };
 
 /** The vendor's own reason, for which no code is registered. */
-const REFUSED = "The vendor refused. What it wants first is said below.";
+const REFUSED = "The vendor refused. What it requires first is below.";
 const START_OVER = "Start over. If it happens again, the flow id below finds it in the broker's log.";
 
 export function describeProblem(error: unknown): Problem {

@@ -66,7 +66,7 @@ function requireOwnCredentials(callersPart: CallersPart | undefined): void {
 function requireNoProxy(callersPart: CallersPart | undefined): void {
   if (callersPart === undefined) return;
   throw overrideNotAllowed(
-    "This broker reaches vendors through a proxy, and only those of its own configuration, at the endpoints stated there",
+    "This broker reaches vendors through a proxy, and only those in its configuration, at the endpoints stated there",
   );
 }
 

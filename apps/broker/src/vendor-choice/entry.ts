@@ -43,7 +43,7 @@ export function requireUsable(
   const entry = id === CUSTOM_VENDOR ? undefined : requireUsableVendor(id, client, { vendors });
   if (entry === undefined) requireListed(id, client);
   if (isManual(target) && !client.allowOverrides) {
-    throw new OAuthError("unauthorized_client", "This client may not name endpoints of its own");
+    throw new OAuthError("unauthorized_client", "This client may not name its own endpoints");
   }
   return entry;
 }

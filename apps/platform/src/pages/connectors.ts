@@ -84,7 +84,7 @@ function actions(connector: Connector, status: ConnectionStatus, { cookie }: Sig
       ? undefined
       : askFirst(
           "Disconnect",
-          `This deletes your tokens for ${name} here, and revokes them where they were issued if that is possible. Agents can no longer use ${name} for you, until you connect again.`,
+          `This deletes your tokens for ${name} here, and revokes them at their issuer if that is possible. Agents can no longer use ${name} for you, until you connect again.`,
           form(`/connectors/${id}/disconnect`, cookie, button("button", "Yes, disconnect")),
         );
   if (state === "draft") {
@@ -102,7 +102,7 @@ export function disconnectedNotice(outcome: Disconnected): Markup {
     case "none":
       return statusNotice("There was no connection any more. Nothing was done.");
     case "revoked":
-      return statusNotice("Disconnected. Your tokens are deleted here, and revoked where they were issued.");
+      return statusNotice("Disconnected. Your tokens are deleted here, and revoked at their issuer.");
     case "left":
       return alert(`Disconnected here: your tokens are deleted. They could not be revoked. ${outcome.help}`);
   }

@@ -86,7 +86,7 @@ function redirectHint(connector: Connector, platformUrl: string): Markup {
   }
   const own =
     registration === "hosted_server"
-      ? html`<p class="quiet">A server with <code>OAUTH_CALLBACK=server</code> has a redirect URI of its own: <code>platform deploy status</code> prints it.</p>`
+      ? html`<p class="quiet">A server with <code>OAUTH_CALLBACK=server</code> has its own redirect URI: <code>platform deploy status</code> prints it.</p>`
       : undefined;
   return html`<p>The redirect URI to register with the vendor: ${uri}</p>${own}`;
 }

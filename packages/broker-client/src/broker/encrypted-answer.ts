@@ -33,7 +33,7 @@ export async function readTokenMembers(
 ): Promise<JsonObject> {
   const isEncrypted = /^application\/jwt\s*(;|$)/i.test(answer.headers.get("content-type") ?? "");
   if (encryption !== undefined && !isEncrypted) {
-    throw refused("not_encrypted", "The broker's answer is not encrypted, and this client wants it to be");
+    throw refused("not_encrypted", "The broker's response is not encrypted, and this client requires it");
   }
   const text = await answer.text();
   const json = isEncrypted ? await decrypt(text, encryption) : text;

@@ -105,7 +105,7 @@ function missing({ folder, name, mode, vendor }: Given): string[] {
   const isUnnamed = name === undefined && folder !== undefined && checkName(nameOf(folder)) !== undefined;
   return [
     ...(folder === undefined ? ["FOLDER is missing"] : []),
-    ...(isUnnamed ? ["--name is missing, and the folder's is no good name for a server"] : []),
+    ...(isUnnamed ? ["--name is missing, and the folder's name is not valid for a server"] : []),
     ...(mode === undefined ? ["--mode is missing: hosted or pre-registered"] : []),
     ...(vendor === undefined ? ["--vendor is missing: github, slack, notion, …"] : []),
   ];

@@ -24,7 +24,7 @@ export function checkFolder(
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return undefined;
-    if (code === "ENOTDIR") return "is a file, or lies below one";
+    if (code === "ENOTDIR") return "is a file, or is below one";
     return `cannot be read (${code ?? "unknown"})`;
   }
 }

@@ -16,7 +16,7 @@ export function packageJson({ name, mode }: Choices, { core, node, tools, versio
     name,
     version: "0.1.0",
     private: true,
-    description: `An MCP server, ${mode === "hosted" ? "with an authorization server of its own" : "for tokens that the platform sends"}`,
+    description: `An MCP server, ${mode === "hosted" ? "with its own authorization server" : "for tokens that the platform sends"}`,
     type: "module",
     engines: { node },
     scripts: {

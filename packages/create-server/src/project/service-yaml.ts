@@ -100,7 +100,7 @@ export function serviceYaml(choices: Choices): string {
 
 function hostedPart(paths: readonly string[], vendors: Choices["vendors"]): string[] {
   return [
-    "# A table of its own for tokens and sessions; the platform sets DB_TABLE_NAME, DB_TABLE_REGION, TOKEN_ENCRYPTION_KMS_KEY_ID.",
+    "# Its own table for tokens and sessions; the platform sets DB_TABLE_NAME, DB_TABLE_REGION, TOKEN_ENCRYPTION_KMS_KEY_ID.",
     "enable_db: true",
     "service:",
     "  # Served without a bearer token: exactly the OAuth paths that exist in this mode, and the icon. /mcp never belongs here.",

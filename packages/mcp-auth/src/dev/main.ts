@@ -8,7 +8,7 @@ const say = (text: string): void => void process.stderr.write(`${text}\n`);
 async function main(): Promise<number> {
   if (process.argv.length > 2) {
     say(
-      "Usage: mcp-dev\nRuns src/main.ts with service.yaml's environment on a practice vendor, anew after each change.",
+      "Usage: mcp-dev\nRuns src/main.ts with service.yaml's environment on a practice vendor, again after each change.",
     );
     return 2;
   }

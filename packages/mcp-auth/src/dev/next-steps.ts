@@ -46,7 +46,7 @@ function preRegisteredSteps(endpoint: string, token: string | undefined): string
   const bearer = token ?? "VENDOR_TOKEN_OF_A_USER";
   return [
     token === undefined
-      ? "  Connect        the platform sends each user's vendor token; here, bring one of your own:"
+      ? "  Connect        the platform sends each user's vendor token; here, use your own:"
       : "  Connect        the platform sends each user's vendor token; this one is of a practice user:",
     `                 curl ${endpoint} -H 'Authorization: Bearer ${bearer}' \\`,
     "                   -H 'Content-Type: application/json' -H 'Accept: application/json, text/event-stream' \\",

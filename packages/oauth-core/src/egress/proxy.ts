@@ -41,7 +41,7 @@ export function parseProxy(text: string): EgressProxy | undefined {
 /** What is wrong with the URL of a proxy, as the end of a sentence; undefined for a good one. */
 export function checkProxy(text: string): string | undefined {
   return parseProxy(text) === undefined
-    ? "must be an http or https URL of host and port, with user name and password where the proxy asks for them"
+    ? "must be an http or https URL of host and port, with user name and password if the proxy asks for them"
     : undefined;
 }
 

@@ -169,7 +169,7 @@ function decodePayload(payload: string, audience: string): StateClaims {
   if (aud !== audience) throw invalid("another audience");
   if (typeof jti !== "string" || jti === "" || typeof ctx !== "string") throw invalid("jti or ctx missing");
   //= rfc7519#4.1.4
-  if (!isWhole(iat) || !isWhole(exp)) throw invalid("iat or exp is no whole number");
+  if (!isWhole(iat) || !isWhole(exp)) throw invalid("iat or exp is not a whole number");
   const claims = { jti, contextHash: ctx, issuedAt: iat, expiresAt: exp };
   // Encoded again, the claims must give the same bytes: no further member, no other order, spelling
   // or padding.
@@ -187,5 +187,5 @@ function requireTimes({ issuedAt, expiresAt }: StateClaims, at: EpochSeconds): v
     throw new OAuthError("invalid_request", "state has expired", { reason: "state_expired" });
   }
   //= rfc7519#4.1.6
-  if (issuedAt > at + MAX_FUTURE_SECONDS) throw invalid("iat lies in the future");
+  if (issuedAt > at + MAX_FUTURE_SECONDS) throw invalid("iat is in the future");
 }

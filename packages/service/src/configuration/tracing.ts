@@ -66,7 +66,7 @@ export const TRACING_VARIABLES = [
   {
     name: "OTEL_TRACES_SAMPLER_ARG",
     type: "number from 0 to 1",
-    description: "Of the samplers by ratio: the share of traces.",
+    description: "For samplers by ratio: the share of traces.",
     example: "0.1",
     default: DEFAULT_RATIO,
   },

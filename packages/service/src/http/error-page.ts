@@ -35,7 +35,7 @@ const START_AGAIN_BY_REASON: Record<string, string> = {
 };
 
 const ADD_AGAIN =
-  "Starting again does not help by itself. If you added this server to the application, remove it there and add it again, so that the application registers anew. Otherwise tell the people who run the application.";
+  "Starting again does not help by itself. If you added this server to the application, remove it there and add it again, so that the application registers again. Otherwise tell the people who run the application.";
 
 /** By reason, else by error code: where starting again would only lead to this page again. */
 const INSTEAD_OF_STARTING_AGAIN: Readonly<Record<string, string>> = {

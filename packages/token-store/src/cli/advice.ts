@@ -12,7 +12,7 @@ const whose = (kind: string, { name }: Program, options = ""): string =>
   `Whose: '${name} audit${options} --list ${kind}'.`;
 
 const flip = ({ name }: Program): string =>
-  `Once no build is left that knows only plaintext: TOKEN_ENCRYPTION_MODE=encrypted everywhere, then '${name} strip'.`;
+  `Once no build is left that reads only plaintext: TOKEN_ENCRYPTION_MODE=encrypted everywhere, then '${name} strip'.`;
 
 export function auditAdvice(
   tally: Tally,

@@ -164,7 +164,7 @@ function migrateRows(
     typeof wrapped === "string" && dataKeys.isStale(wrapped);
 
   /** Whether the records have to read, and so rewrite, a sealed row. */
-  const wantsWork = async (
+  const hasWork = async (
     row: Row,
     { kind }: KnownRow,
     issuer: string,
@@ -190,7 +190,7 @@ function migrateRows(
       if (issuer === undefined) return kind === "plaintext_only" ? UNKNOWN_ISSUER : undefined;
       if (kind === "plaintext_only") await works.take();
       else {
-        const wanted = await wantsWork(row, known, issuer, pass);
+        const wanted = await hasWork(row, known, issuer, pass);
         if (wanted === "unreadable") return unreadable;
         if (!wanted) return undefined;
       }

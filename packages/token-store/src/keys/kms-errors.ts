@@ -44,7 +44,7 @@ type Kind = "outage" | "refused" | "unreadable";
 const SILENT = "KMS does not respond in time: look at its status, the network path and the VPC endpoint";
 const CREDENTIALS = "the AWS credentials are missing, expired or not valid: look at the task role";
 const WRONG_KEY =
-  "this region and account have no such key: compare the configured key id, and the region where it names none";
+  "this region and account have no such key: compare the configured key id, and the region if it names none";
 const WRONG_KIND = "the key is not for this: a symmetric encryption key (SYMMETRIC_DEFAULT, ENCRYPT_DECRYPT) is needed";
 
 /** By name: exceptions of the service and errors of the SDK. */

@@ -81,7 +81,7 @@ export function kmsKeyWrapper(options: KmsKeyWrapperOptions): KmsKeyWrapper {
     // A key that `unwrap` would refuse must not be used for sealing.
     if (dataKey === undefined || key === undefined || blob.length === 0 || !isOwnedBy(key, owner ?? key)) {
       throw kmsUnavailable(
-        `GenerateDataKey with ${keyId} answered no data key of ${KEY_BYTES} bytes under a key of ours`,
+        `GenerateDataKey with ${keyId} answered no data key of ${KEY_BYTES} bytes under one of our keys`,
       );
     }
     owner ??= key;

@@ -61,7 +61,7 @@ export async function ask(fetch: Fetch, url: string, init: RequestInit = {}): Pr
  */
 export function blockedBy(status: number, path: string): Fault {
   return fault(
-    `${path} answers ${status} without a token: a global auth middleware stands in front of the OAuth discovery routes.`,
+    `${path} answers ${status} without a token: a global auth middleware is in front of the OAuth discovery routes.`,
     "Let the auth middleware protect POST /mcp only; /.well-known/*, /authorize, /token, /register and /revoke must answer without a bearer token.",
   );
 }

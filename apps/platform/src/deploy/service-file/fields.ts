@@ -21,12 +21,12 @@ export const FIELDS = {
   },
   mode: {
     description:
-      "`hosted`: the server has an authorization server of its own. `pre-registered`: the platform sends it each user's vendor token. `none`: a server without OAuth.",
+      "`hosted`: the server has its own authorization server. `pre-registered`: the platform sends it each user's vendor token. `none`: a server without OAuth.",
     expected: MODES.join(" | "),
     example: "mode: hosted",
   },
   enable_db: {
-    description: "Whether the server gets a table of its own. Hosted mode needs it.",
+    description: "Whether the server gets its own table. Hosted mode needs it.",
     expected: "true | false",
     example: "enable_db: true",
   },

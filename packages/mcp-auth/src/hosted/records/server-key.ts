@@ -190,8 +190,8 @@ function keyInPlaceOfUnsealed(adoptUnsealed: boolean): Buffer {
   throw new OAuthError("temporarily_unavailable", "The server key cannot be opened", {
     reason: "keys_unavailable",
     detail:
-      "the server key lies unsealed although a key to seal it is set: where that key is new, start once with " +
-      "ADOPT_UNSEALED_SERVER_KEY=true, which ends all sessions; where it is not, the table was written by another",
+      "the server key is not sealed although a key to seal it is set: if that key is new, start once with " +
+      "ADOPT_UNSEALED_SERVER_KEY=true, which ends all sessions; if it is not, another party wrote the table",
   });
 }
 

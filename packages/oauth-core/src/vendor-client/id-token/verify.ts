@@ -122,7 +122,7 @@ export function expectedIssuer(
   if (issuerTemplate === undefined) return issuer;
   const { placeholder, claim } = issuerTemplate;
   const value = claims[claim];
-  if (typeof value !== "string" || !isTenant(value, issuerTemplate)) throw refused(`${claim} is no tenant`);
+  if (typeof value !== "string" || !isTenant(value, issuerTemplate)) throw refused(`${claim} is not a tenant`);
   if (!isPinnedTenant(value, issuerTemplate)) throw refused(`${claim} is another tenant`);
   return issuer.replace(`{${placeholder}}`, value);
 }

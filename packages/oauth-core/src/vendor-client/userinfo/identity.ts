@@ -12,7 +12,7 @@ import { memberAt } from "../member-path.ts";
 export function identityOf(answer: JsonObject, members: IdentityMembers): string {
   const parts = members.map((path) => {
     const part = identityPart(memberAt(answer, path));
-    if (part === undefined) throw identityMissing(`${path} is missing or is no identifier`);
+    if (part === undefined) throw identityMissing(`${path} is missing or is not an identifier`);
     // Parts that contain `:` could be joined to the same text as two other parts.
     if (members.length > 1 && part.includes(":")) throw identityMissing(`${path} contains the separator`);
     return part;
