@@ -2,7 +2,7 @@
  * The journey: what a platform does at a vendor, step by step, and what has to come of it according
  * to the frozen facts. errors.ts has the table of errors.
  */
-import { expandVendor, keptOf } from "@oauth-broker/oauth-core/client";
+import { expandVendor, keptOf, withClientId } from "@oauth-broker/oauth-core/client";
 import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
 import {
   accountUser,
@@ -101,7 +101,7 @@ async function account(stage: Stage, seen: Seen): Promise<void> {
   const { vendorClient } = stage.broker.deps;
   const { accessToken, body } = required(seen);
   const resolved = await resolve(stage);
-  if ((facts.account ?? facts.userinfoEndpoint) !== undefined) {
+  if ((facts.account ?? facts.userinfoEndpoint) !== undefined && facts.account?.host === undefined) {
     const found = await vendorClient.account(resolved, accessToken);
     if (found === undefined) throw new Error("the vendor refuses its own token at the account");
   }
@@ -121,7 +121,7 @@ function identityOf({ entry, values }: Stage, hasIdToken: boolean): readonly str
     account === undefined ? (userinfoEndpoint === undefined ? undefined : [SUBJECT]) : accountUser(entry);
   if (identity === "unknown") return ofAccount;
   if (identity?.from === "token_response") return identity.members.map(userOf);
-  if (identity?.from === "id_token") {
+  if (identity?.from === "id_token" && (hasIdToken || account === undefined)) {
     return identity.members.map((name) => (name === issuerTemplate?.claim ? (values["tenant"] ?? "") : userOf(name)));
   }
   return hasIdToken && account === undefined ? [SUBJECT] : ofAccount;
@@ -153,7 +153,8 @@ async function accountCheck(stage: Stage, seen: Seen): Promise<void> {
   const { account: own, userinfoEndpoint, tokenCheck: check } = stage.entry.facts;
   const members =
     own === undefined ? (userinfoEndpoint === undefined ? undefined : [SUBJECT]) : accountUser(stage.entry);
-  if (members === undefined || check !== undefined) return;
+  if (members === undefined || check !== undefined || own?.host !== undefined) return;
+  if (stage.entry.facts.identifies !== undefined) return;
   const resolved = await resolve(stage);
   const { vendorClient } = stage.broker.deps;
   const found = await vendorClient.validateAccessToken(resolved, required(seen).accessToken);
@@ -168,7 +169,8 @@ async function connectionCheck(stage: Stage, seen: Seen): Promise<void> {
   const { broker, client, entry, vendor } = stage;
   const { tokenCheck: check, introspectionEndpoint, account: own, userinfoEndpoint } = entry.facts;
   const { accessToken, connection } = required(seen);
-  const ofAccount = own === undefined ? (userinfoEndpoint === undefined ? "none" : "userinfo") : "account";
+  const ofOwn = own?.host === undefined ? "account" : "none";
+  const ofAccount = own === undefined ? (userinfoEndpoint === undefined ? "none" : "userinfo") : ofOwn;
   const asked = (check ?? introspectionEndpoint) === undefined ? ofAccount : "introspection";
   const ask = async (token: string) =>
     (await broker.post("/v1/check", { access_token: token, connection, ...client.form })).body;
@@ -188,10 +190,11 @@ async function connectionCheck(stage: Stage, seen: Seen): Promise<void> {
   expectSame("the scope of the account", ordered(scope), ordered(vendor.grantOf(accessToken)?.scope ?? []));
 }
 
-async function resolve({ broker, form, values }: Stage): Promise<ResolvedVendor> {
+async function resolve({ broker, client, form, values }: Stage): Promise<ResolvedVendor> {
   const config = broker.deps.vendors.get(form["vendor"] ?? "");
   if (config === undefined) throw new Error("the broker does not know the vendor");
-  return broker.deps.vendorClient.resolve(expandVendor(config.vendor, values, config.placeholders));
+  const named = withClientId(config.vendor, client.atVendor.clientId, config.placeholders);
+  return broker.deps.vendorClient.resolve(expandVendor(named, values, config.placeholders));
 }
 
 async function revokeAccess(stage: Stage, seen: Seen): Promise<void> {

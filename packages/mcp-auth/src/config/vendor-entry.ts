@@ -4,7 +4,7 @@
  * rules. Called by vendor.ts.
  */
 import { defined, nearest, OAuthError } from "@oauth-broker/oauth-core";
-import { canIdentify, expandVendor, requireFit, templatesOf, withDefaults } from "@oauth-broker/oauth-core/client";
+import { canIdentifyUser, expandVendor, requireFit, templatesOf, withDefaults } from "@oauth-broker/oauth-core/client";
 import {
   parseStringMap,
   placeholderNames,
@@ -141,7 +141,7 @@ function withOperatorsAccount(vendor: Vendor, endpoint: string | undefined, read
     );
     return vendor;
   }
-  const { identity: _tokens, userinfoEndpoint: _other, ...rest } = vendor;
+  const { identity: _tokens, identifies: _of, userinfoEndpoint: _other, ...rest } = vendor;
   return { ...rest, account: { ...account, identity: members } };
 }
 
@@ -165,7 +165,7 @@ function split(written: string): string[] {
 function identifiesByItself(vendor: Vendor): boolean {
   const { authorizationEndpoint = "", tokenEndpoint = "" } = vendor;
   const resolved: ResolvedVendor = { ...vendor, authorizationEndpoint, tokenEndpoint, issExpected: false };
-  return canIdentify({ ...resolved, issuesIdTokens: false });
+  return canIdentifyUser({ ...resolved, issuesIdTokens: false });
 }
 
 /** The variable that says where else the tokens may go. */

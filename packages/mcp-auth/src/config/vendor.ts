@@ -3,7 +3,7 @@
  * vendor.
  */
 import { Secret } from "@oauth-broker/oauth-core";
-import { canIdentify, canValidateAccessToken, hasIdTokens } from "@oauth-broker/oauth-core/client";
+import { canIdentifyUser, canValidateAccessToken, hasIdTokens, withClientId } from "@oauth-broker/oauth-core/client";
 import { parseScope } from "@oauth-broker/oauth-core/protocol";
 import {
   type ResolvedVendor,
@@ -100,7 +100,8 @@ function withOwnSecret({ vendor }: VendorEntry, credentials: VendorCredentials |
     read.refuse("VENDOR", "wants part of the callback again with each refresh, which this server does not support");
     return vendor;
   }
-  return credentials.clientSecret === undefined ? { ...vendor, tokenEndpointAuthMethod: "none" } : withSecret(vendor);
+  const named = withClientId(vendor, credentials.clientId, {});
+  return credentials.clientSecret === undefined ? { ...named, tokenEndpointAuthMethod: "none" } : withSecret(named);
 }
 
 function warnOfSetup(read: Reader, { entry }: VendorEntry): void {
@@ -176,7 +177,7 @@ function checkIdentity(
 ): void {
   // Without openid the vendor issues no ID token.
   const resolved = resolvedNow(scopes.includes("openid") ? vendor : { ...vendor, issuesIdTokens: false });
-  if (resolved === undefined || canIdentify(resolved)) return;
+  if (resolved === undefined || canIdentifyUser(resolved)) return;
   const why = role === "sign-in" ? "and is to sign them in" : "so every authorization would fail";
   read.refuse(
     "VENDOR",

@@ -30,18 +30,33 @@ export interface TokenIdentity {
  * - `header`: `authorization` or the header of this name, with this scheme before the token, or
  *   with the token alone.
  * - `query`: a parameter of the URL (rfc6750#2.3). Our code writes that URL nowhere.
+ * - `path`: `{access_token}` in the endpoint. The same holds.
+ * - `form`: a parameter of the body (rfc6750#2.2).
  */
 export type TokenPlace =
   | { readonly in: "header"; readonly name?: string; readonly scheme?: string }
-  | { readonly in: "query"; readonly name: string };
+  | { readonly in: "path" }
+  | { readonly in: "query" | "form"; readonly name: string };
+
+/** The host of a vendor with several, which the token response names. */
+export interface HostOfTokenResponse {
+  /** Its member: a host or a URL, instead of the endpoint's own. */
+  readonly member: MemberPath;
+  /** A domain of the vendor's that the host has to be below: it receives the access token. */
+  readonly below: string;
+}
 
 /** The vendor's account of the user, if that is not OpenID Connect's userinfo. */
 export interface AccountEndpoint {
   /** May contain the entry's `{placeholders}`. */
   readonly endpoint: string;
   readonly method: "GET" | "POST";
+  /** Absent: that of `endpoint`. With it a token without its token response has no account. */
+  readonly host?: HostOfTokenResponse;
   /** Sent as JSON: a GraphQL query. */
   readonly body?: JsonObject;
+  /** Sent as a form; `{client_id}` in a value stands for our client id. */
+  readonly form?: Readonly<Record<string, string>>;
   /** Headers that the vendor requires: a version, or a `user-agent` of a given form. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Absent: `Authorization: Bearer`. */
@@ -53,7 +68,10 @@ export interface AccountEndpoint {
   readonly member?: MemberPath;
   /** The member that marks a 200 as an error, and those of its values that refuse the token. */
   readonly refusal?: { readonly member: MemberPath; readonly values: readonly string[] };
-  /** The identity members of the account. */
+  /**
+   * The identity members of the account. Beside an `identity` of ID tokens they name the same user
+   * by the same text, for tokens without one.
+   */
   readonly identity?: IdentityMembers;
   /** The header of the response that lists the token's scopes, separated by commas. */
   readonly scopeHeader?: string;

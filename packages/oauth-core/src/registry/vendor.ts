@@ -88,6 +88,11 @@ export interface Vendor {
    */
   readonly identity?: TokenIdentity | "unknown";
   /**
+   * What is identified is an organization: a shop, the account of a company. Enough for a link; its
+   * users are not distinguished, so that none can be signed in by it.
+   */
+  readonly identifies?: "organization";
+  /**
    * Hosts a user's access token may be sent to, with a leading dot for all hosts below a domain.
    * Empty: not known.
    */

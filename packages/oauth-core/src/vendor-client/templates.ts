@@ -2,6 +2,7 @@
  * The {placeholders} of a vendor's entry: which of its URLs are templates, and the entry with all
  * of them filled. protocol/placeholders.ts decides what a value may be.
  */
+import { defined } from "../mechanics/defined.ts";
 import {
   expandTemplate,
   placeholderNames,
@@ -129,18 +130,28 @@ function parameterPlaceholders(
 }
 
 /**
- * `{client_id}` in the path of the authorization page is our client id at the vendor,
- * unless it is a placeholder of the entry's own. Returns the same object when the path does not
- * contain it.
+ * `{client_id}` in the path of the authorization page, and in the form of the account, is
+ * our client id at the vendor, unless it is a placeholder of the entry's own. Returns the same
+ * object when neither contains it.
  *
  * @throws OAuthError invalid_request for a client id that is not a path segment
  */
 export function withClientId(vendor: Vendor, clientId: string, specs: PlaceholderSpecs): Vendor {
+  if (Object.hasOwn(specs, "client_id")) return vendor;
   const { authorizationEndpoint } = vendor;
-  if (authorizationEndpoint?.includes(CLIENT_ID) !== true || Object.hasOwn(specs, "client_id")) return vendor;
+  const account = accountOfClient(vendor, clientId);
+  const named = account === vendor.account ? vendor : { ...vendor, ...defined({ account }) };
+  if (authorizationEndpoint?.includes(CLIENT_ID) !== true) return named;
   const filled = expandTemplate(`https://vendor.example/${CLIENT_ID}`, { client_id: clientId }, {});
   const segment = filled.slice(filled.lastIndexOf("/") + 1);
-  return { ...vendor, authorizationEndpoint: authorizationEndpoint.replace(`/${CLIENT_ID}`, `/${segment}`) };
+  return { ...named, authorizationEndpoint: authorizationEndpoint.replace(`/${CLIENT_ID}`, `/${segment}`) };
+}
+
+function accountOfClient({ account }: Vendor, clientId: string): Vendor["account"] {
+  const members = Object.entries(account?.form ?? {});
+  if (account === undefined || !members.some(([, value]) => value === CLIENT_ID)) return account;
+  const form = members.map(([name, value]) => [name, value === CLIENT_ID ? clientId : value]);
+  return { ...account, form: Object.fromEntries(form) as Record<string, string> };
 }
 
 /** @returns the values given, and the default of each placeholder that has one and was not given */

@@ -238,11 +238,17 @@ export const FACT_TABLE: Readonly<Record<string, FactRow>> = {
   identity: row("account", "names the user there (token.ts)", (identity: object | string) =>
     typeof identity === "object" ? members(identity, { members: ["of_another"] }) : {},
   ),
+  identifies: {
+    ...row("account", "says it of the account (identity.ts)", gone),
+    idle: () => "the broker signs no user in",
+  },
   account: row("account", "answers this request alone (identity.ts)", (account: object) => ({
     ...gone(),
     ...urlMember(account),
     ...members(account, { method: "PUT", identity: ["of_another"] }),
     ...("body" in account ? members(account, { body: { of: "another" } }) : {}),
+    ...("form" in account ? members(account, { form: {} }) : {}),
+    ...("host" in account ? members(account, { host: { member: "of_another", below: "another.example" } }) : {}),
     ...("headers" in account ? members(account, { headers: {} }) : {}),
     ...("token" in account ? members(account, { token: undefined }) : {}),
     ...("member" in account ? members(account, { member: "of_another" }) : {}),

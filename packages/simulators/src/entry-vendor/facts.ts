@@ -49,7 +49,11 @@ export interface AccountFacts {
   readonly headers?: Readonly<Record<string, string>>;
   readonly token?:
     | { readonly in: "header"; readonly name?: string; readonly scheme?: string }
-    | { readonly in: "query"; readonly name: string };
+    | { readonly in: "path" }
+    | { readonly in: "query" | "form"; readonly name: string };
+  /** The token answer names the host. */
+  readonly host?: { readonly member: string; readonly below: string };
+  readonly form?: Readonly<Record<string, string>>;
   readonly member?: string;
   readonly refusal?: { readonly member: string; readonly values: readonly string[] };
   readonly identity?: readonly string[];
@@ -98,6 +102,8 @@ export interface Facts {
   readonly account?: AccountFacts;
   readonly tokenCheck?: TokenCheckFacts;
   readonly identity?: "unknown" | { readonly from: "id_token" | "token_response"; readonly members: readonly string[] };
+  /** What is identified, if it is no user. */
+  readonly identifies?: "organization";
   readonly pkce: "S256" | "plain" | "none";
   readonly scopeSeparator: string;
   readonly scopeParameter: string;

@@ -96,8 +96,7 @@ function answerAccount(request: VendorRequest, state: VendorState): Response {
   for (const [name, value] of Object.entries(account.headers ?? {})) {
     if (request.headers.get(name) !== value) throw refusal("invalid_request", `the header ${name} is missing`);
   }
-  const body = account.body === undefined ? "" : JSON.stringify(account.body);
-  if (request.body !== body) throw refusal("invalid_request", "the account's request has another body");
+  requireContent(request, account, state);
   const token = tokenOf(request, account);
   if (account.refusal !== undefined && state.tokens.get(token ?? "")?.kind !== "access_token") {
     return Response.json(nested(account.refusal.member, account.refusal.values[0] ?? ""));
@@ -110,12 +109,29 @@ function answerAccount(request: VendorRequest, state: VendorState): Response {
   return Response.json(account.member === undefined ? found : nested(account.member, found), { headers });
 }
 
+/** Beside the token, if that stands in the form. */
+function requireContent(request: VendorRequest, { body, form, token }: AccountFacts, state: VendorState): void {
+  if (form !== undefined || token?.in === "form") {
+    const sent = new Map(readBody(request, "form"));
+    const isComplete = Object.entries(form ?? {}).every(([name, value]) => sent.get(name) === state.fill(value));
+    if (!isComplete) throw refusal("invalid_request", "the account's request has another form");
+    return;
+  }
+  if (request.body !== (body === undefined ? "" : JSON.stringify(body)))
+    throw refusal("invalid_request", "the account's request has another body");
+}
+
 /** @returns the token in the one place that the entry says; undefined for any other, and for a second one */
-function tokenOf(request: VendorRequest, { token: place }: AccountFacts): string | undefined {
+function tokenOf(request: VendorRequest, { endpoint, token: place }: AccountFacts): string | undefined {
   const { url, headers } = request;
   if (place === undefined) return bearerToken(request);
-  if (place.in === "query")
-    return headers.has("authorization") ? undefined : (url.searchParams.get(place.name) ?? undefined);
+  if (place.in !== "header" && headers.has("authorization")) return undefined;
+  if (place.in === "form") return readBody(request, "form").find(([name]) => name === place.name)?.[1];
+  if (place.in === "path") {
+    const at = new URL(endpoint).pathname.split("/").findIndex((part) => part.includes("access_token"));
+    return decodeURIComponent(url.pathname.split("/")[at] ?? "");
+  }
+  if (place.in !== "header") return url.searchParams.get(place.name) ?? undefined;
   const { name = "authorization", scheme } = place;
   const sent = headers.get(name) ?? "";
   if (name !== "authorization" && headers.has("authorization")) return undefined;

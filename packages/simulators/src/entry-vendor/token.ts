@@ -157,6 +157,8 @@ function shaped(
   if (typeof facts.identity === "object" && facts.identity.from === "token_response") {
     for (const path of facts.identity.members) body = merge(body, nested(path, `${path} of the user`));
   }
+  if (facts.account?.host !== undefined)
+    body = merge(body, nested(facts.account.host.member, new URL(facts.account.endpoint).host));
   const likesForms = entry.quirks.includes("token_response_not_json_by_default");
   if (!likesForms || /\bjson\b/.test(request.headers.get("accept") ?? "") || !isObject(body)) {
     return Response.json(body, { headers: { "cache-control": "no-store" } });

@@ -125,8 +125,14 @@ function endpointOf(request: VendorRequest, { endpoints, facts }: VendorState): 
 }
 
 function isAt(url: URL, endpoint: URL): boolean {
-  if (url.host !== endpoint.host || url.pathname !== endpoint.pathname) return false;
+  if (url.host !== endpoint.host || !isPath(url.pathname, endpoint.pathname)) return false;
   return [...endpoint.searchParams].every(([name, value]) => url.searchParams.get(name) === value);
+}
+
+/** A segment of the endpoint's may stand for the token. */
+function isPath(path: string, of: string): boolean {
+  const [parts, known] = [path.split("/"), of.split("/")];
+  return parts.length === known.length && known.every((one, at) => one === "%7Baccess_token%7D" || one === parts[at]);
 }
 
 function takeFault(

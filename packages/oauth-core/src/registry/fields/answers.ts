@@ -166,6 +166,15 @@ export const ANSWER_FIELDS = {
     },
     explained: { as: "identity" },
   },
+  identifies: {
+    is: "choice",
+    values: ["organization"],
+    description:
+      "`organization`: what is identified is a shop or a company's account, which its users share, so that it signs none of them in.",
+    example: "organization",
+    by: ["catalogue", "file"],
+    explained: { as: "identifies" },
+  },
   issuesRefreshTokens: { is: "flag", by: ["catalogue"] },
   rotatesRefreshTokens: {
     is: "flag",

@@ -49,6 +49,12 @@ export const checkHeaderValue: PatternCheck = matching(
 /** The name of a header, a parameter or a scheme that the entry chooses. */
 export const checkTokenName: PatternCheck = matching(/^[\w-]{1,64}$/, "must be a name of letters, digits, _ and -");
 
+/** A domain name with at least one dot. */
+export const checkDomain: PatternCheck = matching(
+  /^[a-z\d-]{1,63}(\.[a-z\d-]{1,63}){1,7}$/,
+  "must be a domain in lower case",
+);
+
 /** One scope. */
 export const checkScope: PatternCheck = Object.assign(
   (value: string) => (isScopeToken(value) ? undefined : "must be one scope without spaces, quotes and backslashes"),

@@ -1,6 +1,6 @@
 /** The rows of a vendor's addresses, and of how its accounts and checks are asked. */
 import type { Vendor } from "../vendor.ts";
-import { checkHeaderName, checkHeaderValue, checkMemberPath, checkTokenName } from "./checks.ts";
+import { checkDomain, checkHeaderName, checkHeaderValue, checkMemberPath, checkTokenName } from "./checks.ts";
 import type { FieldFacts, ObjectShape, ShapeOf, TextShape } from "./shape.ts";
 
 /** Rows of some members, each with a shape that its type may have. */
@@ -44,7 +44,7 @@ const ACCOUNT = {
   members: {
     endpoint: {
       is: "url",
-      placeholders: "filled",
+      placeholders: "known",
       description: "Where the account is asked for.",
       example: "https://vendor.example/api/me",
     },
@@ -62,6 +62,30 @@ const ACCOUNT = {
       type: "mapping",
       description: "Sent as JSON: a GraphQL query.",
       example: '{ query: "{ viewer { id } }" }',
+    },
+    host: {
+      is: "object",
+      optional: true,
+      type: "section",
+      description: "The host, if the token answer names it.",
+      members: {
+        member: path("The member of the token answer that holds a host or a URL.", "api_domain"),
+        below: {
+          is: "text",
+          type: "domain",
+          description: "The vendor's domain that the host has to be below: it receives the access token.",
+          example: "vendor.example",
+          check: checkDomain,
+        },
+      },
+    },
+    form: {
+      is: "map",
+      optional: true,
+      type: "mapping of names to texts",
+      description: "Sent as a form; `{client_id}` in a value stands for our client id.",
+      example: '{ client_id: "{client_id}" }',
+      of: { is: "text", as: "parameter" },
     },
     headers: {
       is: "map",
@@ -82,8 +106,8 @@ const ACCOUNT = {
       members: {
         in: {
           is: "choice",
-          values: ["header", "query"],
-          description: "In a header, or in a parameter of the URL.",
+          values: ["header", "query", "path", "form"],
+          description: "In a header, in a parameter of the URL or of a form, or as `{access_token}` in the endpoint.",
           example: "header",
         },
         name: {
@@ -104,8 +128,8 @@ const ACCOUNT = {
         },
       },
       check: ({ in: place, name, scheme }: { in: string; name?: string; scheme?: string }): string | undefined => {
-        if (place === "query" && name === undefined) return "needs the name of the parameter";
-        return place === "query" && scheme !== undefined ? "has a scheme, which only a header has" : undefined;
+        if (["query", "form"].includes(place) && name === undefined) return "needs the name of the parameter";
+        return place !== "header" && scheme !== undefined ? "has a scheme, which only a header has" : undefined;
       },
     },
     member: {

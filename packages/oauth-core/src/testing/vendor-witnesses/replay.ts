@@ -108,6 +108,6 @@ function storedVendor({ vendor, placeholders }: RegistryEntry): ResolvedVendor {
 
 /** @returns what fits a URL of a witness: a placeholder in it is any name */
 export function templateOf(url: string): RegExp {
-  const parts = url.split(/\{\w+\}/).map((part) => part.replaceAll(/[.?+*]/g, String.raw`\$&`));
+  const parts = url.split(/\{\w+\}/).map((part) => part.replaceAll(/[.?+*()]/g, String.raw`\$&`));
   return new RegExp(`^${parts.join("[^/]+")}$`);
 }

@@ -11,7 +11,13 @@ export interface WitnessedAccount {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: JsonValue;
-  readonly auth: "bearer" | "query" | "header" | "path" | null;
+  readonly auth: "bearer" | "query" | "header" | "path" | "form" | null;
+  /** Names of the form's members, beside the token. */
+  readonly form?: readonly string[];
+  /** Other calls that identify the same user; those without `shape` and `identity` are not replayed. */
+  readonly also?: readonly Partial<WitnessedAccount>[];
+  /** Other members that identify the user. */
+  readonly other_identities?: readonly string[];
   readonly auth_parameters?: readonly string[];
   readonly auth_header?: string;
   readonly auth_scheme?: string;

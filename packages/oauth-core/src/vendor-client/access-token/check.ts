@@ -6,7 +6,13 @@
 import { defined } from "../../mechanics/defined.ts";
 import { OAuthError } from "../../protocol/errors.ts";
 import type { ResolvedVendor, VendorCredentials } from "../../registry/vendor.ts";
-import { type AccountDeps, accountIdentity, lacksScopeForAccount, readAccount } from "../userinfo/userinfo.ts";
+import {
+  type AccountDeps,
+  accountIdentity,
+  hasAccountOfToken,
+  lacksScopeForAccount,
+  readAccount,
+} from "../userinfo/userinfo.ts";
 import { identityOf } from "../userinfo/identity.ts";
 import { memberAt } from "../member-path.ts";
 import { introspect, isIntrospectable, NO_INFORMATION, type TokenInformation } from "./introspect.ts";
@@ -114,7 +120,7 @@ function waysOf(
     });
   }
   const endpoint = vendor.account?.endpoint ?? vendor.userinfoEndpoint;
-  if (endpoint !== undefined) {
+  if (endpoint !== undefined && hasAccountOfToken(vendor)) {
     const checkedBy = vendor.account === undefined ? "userinfo" : "account";
     ways.push({ checkedBy, endpoint, ask: (signal) => askAccount(vendor, accessToken, deps, signal) });
   }

@@ -6,8 +6,9 @@
 import { defined } from "../../mechanics/defined.ts";
 import type { EpochSeconds } from "../../ports.ts";
 import { OAuthError } from "../../protocol/errors.ts";
+import type { IdentityMembers } from "../../registry/account.ts";
 import type { ResolvedVendor, VendorCredentials } from "../../registry/vendor.ts";
-import { account, type AccountDeps, accountIdentity, accountUnknown } from "../userinfo/userinfo.ts";
+import { account, type AccountDeps, accountIdentity, accountUnknown, hasAccountOfToken } from "../userinfo/userinfo.ts";
 import {
   introspect,
   introspectedIdentity,
@@ -85,7 +86,13 @@ export function canValidateAccessToken(vendor: ResolvedVendor, credentials: Vend
   const introspects = check === undefined && isIntrospectable(vendor, credentials);
   if (credentials !== undefined && check === undefined && !introspects) return false;
   const identity = check?.identity ?? (introspects ? introspectedIdentity(vendor) : undefined);
-  return identity !== undefined || accountIdentity(vendor) !== undefined;
+  return identity !== undefined || accountUser(vendor) !== undefined;
+}
+
+/** The identity members of the account, if it is a user's and the token is enough to ask for it. */
+function accountUser(vendor: ResolvedVendor): IdentityMembers | undefined {
+  if (vendor.identifies !== undefined || !hasAccountOfToken(vendor)) return undefined;
+  return accountIdentity(vendor);
 }
 
 function cannotValidate(vendor: ResolvedVendor): OAuthError {
@@ -125,7 +132,7 @@ async function userOf(
   deps: AccountDeps,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const members = accountIdentity(vendor);
+  const members = accountUser(vendor);
   const isIdentified = identity?.every((path) => memberAt(answer, path) !== undefined) === true;
   if (identity !== undefined && isIdentified && (!isOfUnknownType || members === undefined))
     return identityOf(answer, identity);

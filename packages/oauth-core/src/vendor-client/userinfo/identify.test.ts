@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ACCESS_TOKEN, soundAnswer, SUBJECT } from "../../testing/network/faulty-vendor.ts";
 import { type Lab, openLab, openSilentLab } from "../../testing/network/vendor-lab.ts";
 import type { Vendor } from "../../registry/vendor.ts";
-import { canIdentify } from "./identify.ts";
+import { canIdentify, canIdentifyUser } from "./identify.ts";
 
 let lab: Lab;
 beforeEach(async () => {
@@ -79,6 +79,18 @@ describe("a person as the vendor's file says", () => {
     expect(lab.vendor.received.at(-1)?.headers.authorization).toBe(`Bearer ${ACCESS_TOKEN}`);
   });
 
+  it("is the subject of the ID token, and the same member of the account where none came", async () => {
+    const entry: Partial<Vendor> = {
+      identity: { from: "id_token", members: ["sub"] },
+      account: { endpoint: me(), method: "GET", identity: ["id"] },
+    };
+    lab.vendor.answers.set("/me", { body: { id: 42 } });
+    expect(await identified(entry)).toBe(SUBJECT);
+    expect(lab.vendor.asked()).not.toContain("/me");
+    withoutIdToken();
+    expect(await identified(entry)).toBe("42");
+  });
+
   it("is not known now where the account is down or silent", async () => {
     lab.vendor.answers.set("/me", { status: 500 });
     const entry: Partial<Vendor> = { account: { endpoint: me(), method: "GET", identity: ["id"] } };
@@ -125,4 +137,19 @@ it("canIdentify answers before the first user connects", async () => {
   expect(await can({ identity: "unknown" })).toBe(false);
   expect(await can({ identity: "unknown", userinfoEndpoint: "https://v.example/me" })).toBe(true);
   expect(await can({ ...plain, identity: { from: "token_response", members: ["id"] } })).toBe(true);
+});
+
+it("canIdentifyUser is false for a shop, which all of its users are (attack, with canIdentify as its twin)", async () => {
+  const shop: Partial<Vendor> = {
+    issuesIdTokens: false,
+    identifies: "organization",
+    identity: { from: "token_response", members: ["shop_id"] },
+  };
+  const vendor = await lab.resolve(shop);
+  const tokens = (accessToken: string) => ({ accessToken, tokenType: "Bearer", vendorData: { shop_id: "s1" } });
+  // Two employees: who is signed in by this is signed in as the other.
+  expect(await lab.client.identify(vendor, tokens("of-one"))).toBe(await lab.client.identify(vendor, tokens("of-two")));
+  expect([canIdentify(vendor), canIdentifyUser(vendor)]).toEqual([true, false]);
+  const { identifies: _of, ...ofUsers } = vendor;
+  expect(canIdentifyUser(ofUsers)).toBe(true);
 });

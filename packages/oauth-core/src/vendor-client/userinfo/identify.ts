@@ -24,18 +24,20 @@ export async function identify(vendor: ResolvedVendor, tokens: VendorTokens, dep
 
 /** Whether `identify` sends a request: not if the tokens name their user. */
 export function asksAccount(vendor: ResolvedVendor, { idToken }: Pick<VendorTokens, "idToken">): boolean {
-  if (typeof vendor.identity === "object") return false;
+  const { identity } = vendor;
+  if (typeof identity === "object")
+    return identity.from === "id_token" && idToken === undefined && vendor.account?.identity !== undefined;
   return vendor.identity === "unknown" || idToken === undefined || !tellsSubject(vendor);
 }
 
 async function identifyByAccount(
   vendor: ResolvedVendor,
-  { accessToken, idToken }: VendorTokens,
+  { accessToken, idToken, vendorData }: VendorTokens,
   deps: AccountDeps,
 ): Promise<string> {
   const members = accountIdentity(vendor);
   if (members === undefined) throw identityMissing("neither ID token nor account");
-  const found = await account(vendor, { accessToken, subject: idToken?.subject }, deps);
+  const found = await account(vendor, { accessToken, subject: idToken?.subject, tokenResponse: vendorData }, deps);
   if (found === undefined) throw identityMissing("the vendor refuses its own token");
   return identityOf(found, members);
 }
@@ -47,6 +49,11 @@ async function identifyByAccount(
 function tellsSubject(vendor: ResolvedVendor): boolean {
   const { identity, account: own, issuerTemplate } = vendor;
   return identity === undefined && own?.identity === undefined && issuerTemplate === undefined && hasIdTokens(vendor);
+}
+
+/** As `canIdentify`, and what is identified is a user: two users of one organization are two. */
+export function canIdentifyUser(vendor: ResolvedVendor): boolean {
+  return vendor.identifies === undefined && canIdentify(vendor);
 }
 
 /**

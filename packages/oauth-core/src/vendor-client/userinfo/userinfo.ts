@@ -6,9 +6,10 @@ import { customFetch, processUserInfoResponse, skipSubjectCheck, userInfoRequest
 import type { JsonObject } from "../../ports.ts";
 import { OAuthError } from "../../protocol/errors.ts";
 import { isJsonObject } from "../../protocol/strict-json.ts";
-import type { AccountEndpoint, IdentityMembers, TokenPlace } from "../../registry/account.ts";
+import type { AccountEndpoint, IdentityMembers } from "../../registry/account.ts";
 import type { ResolvedVendor, Vendor } from "../../registry/vendor.ts";
 import type { Deadline } from "../deadline.ts";
+import { accountRequest } from "./account-request.ts";
 import { hasIdTokens } from "../issuer.ts";
 import { memberAt } from "../member-path.ts";
 import { scopeList } from "../token/response.ts";
@@ -33,6 +34,8 @@ interface AccountRequest {
    * may be an account call with its own names.
    */
   readonly acceptsOwnNames?: boolean;
+  /** The members of the token response that the access token came with, for an account at a host that it names. */
+  readonly tokenResponse?: JsonObject;
 }
 
 const CALL: VendorCall = { what: "account", spends: false };
@@ -66,8 +69,9 @@ export async function readAccount(
   signal: AbortSignal,
 ): Promise<AccountAnswer | undefined> {
   const { account: own, userinfoEndpoint } = vendor;
+  if (own?.host !== undefined && request.tokenResponse === undefined) throw accountUnknown();
   try {
-    if (own !== undefined) return await askOwn(own, vendor, request.accessToken, deps, signal);
+    if (own !== undefined) return await askOwn(own, vendor, request, deps, signal);
     if (userinfoEndpoint !== undefined)
       return await askUserinfo({ ...vendor, userinfoEndpoint }, request, deps, signal);
   } catch (error) {
@@ -80,6 +84,11 @@ export function accountUnknown(): OAuthError {
   return new OAuthError("server_error", "This vendor has no endpoint that identifies the user of a token", {
     reason: "account_unknown",
   });
+}
+
+/** Whether an access token is enough to ask for the account: not if its token response names the host. */
+export function hasAccountOfToken({ account: own, userinfoEndpoint }: Vendor): boolean {
+  return own === undefined ? userinfoEndpoint !== undefined : own.host === undefined;
 }
 
 /**
@@ -123,26 +132,15 @@ async function askUserinfo(
 const ANY_CLIENT = { client_id: "none" };
 
 async function askOwn(
-  { endpoint, method, headers, token, body, member, refusal, scopeHeader }: AccountEndpoint,
+  own: AccountEndpoint,
   vendor: ResolvedVendor,
-  accessToken: string,
+  { accessToken, tokenResponse }: AccountRequest,
   { fetch, now }: AccountDeps,
   signal: AbortSignal,
 ): Promise<AccountAnswer | undefined> {
-  const sent = carryToken(accessToken, endpoint, token);
-  const response = await fetch(sent.url, {
-    method,
-    headers: {
-      accept: "application/json",
-      "user-agent": "oauth-broker",
-      ...headers,
-      ...(body === undefined ? {} : { "content-type": "application/json" }),
-      ...sent.headers,
-    },
-    redirect: "manual",
-    signal,
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
+  const { member, refusal, scopeHeader } = own;
+  const { url, ...sent } = accountRequest(own, accessToken, tokenResponse);
+  const response = await fetch(url, { ...sent, redirect: "manual", signal });
   if (isRefused(response, now)) return undefined;
   const answer = await readObjectOrList(response, CALL);
   const said = isJsonObject(answer) ? answer : {};
@@ -158,21 +156,6 @@ async function askOwn(
   const listed = scopeHeader === undefined ? null : response.headers.get(scopeHeader);
   if (isJsonObject(found)) return { account: found, scope: scopeList(listed, ",") };
   throw invalidVendorResponse("account: no account in the response");
-}
-
-/** The token is in one place: no second one, whose form another reader of the request may keep. */
-//= rfc6750#2
-function carryToken(
-  accessToken: string,
-  endpoint: string,
-  place: TokenPlace = { in: "header", scheme: "Bearer" },
-): { readonly url: string; readonly headers: Readonly<Record<string, string>> } {
-  if (place.in === "query") {
-    const parameter = `${encodeURIComponent(place.name)}=${encodeURIComponent(accessToken)}`;
-    return { url: `${endpoint}${endpoint.includes("?") ? "&" : "?"}${parameter}`, headers: {} };
-  }
-  const { name = "authorization", scheme } = place;
-  return { url: endpoint, headers: { [name]: scheme === undefined ? accessToken : `${scheme} ${accessToken}` } };
 }
 
 /**

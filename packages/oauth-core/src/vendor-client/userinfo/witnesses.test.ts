@@ -24,21 +24,42 @@ describe("a witnessed account", () => {
   it.each(WITNESSES)("identifies its user at $id", async (witness) => {
     const checks = {
       account: async (): Promise<void> => {
-        const replay = replayVendor(witness.id);
-        expect(canIdentify({ ...replay.vendor, issuesIdTokens: false })).toBe(true);
-        const seen = await identifyAt(replay, witness, (shape) => shape);
-        expect(seen).toBe(valueOf(witness.account.shape, witness.account.identity));
-        const again = await identifyAt(replay, witness, (shape) => shape);
-        const other = await identifyAt(replay, witness, (shape) =>
-          ofAnother(shape, witness.account.identity.split(".")),
+        const problems = await Promise.all(
+          alternativesOf(witness).map(async (one) =>
+            identifies(one).then(
+              () => undefined,
+              (problem: unknown) => problem,
+            ),
+          ),
         );
-        expect([again, other === seen]).toEqual([seen, false]);
-        for (const request of replay.received) expectSentAsSeen(request, witness.account);
+        if (!problems.includes(undefined)) throw problems[0];
       },
     };
     expect(await surprisesOf(witness, checks)).toEqual([]);
   });
 });
+
+/** The account as it was witnessed, then other members and calls that identify the same user. */
+function alternativesOf({ account, ...witness }: WithIdentity): WithIdentity[] {
+  const { also = [], other_identities: others = [] } = account;
+  const calls = also.flatMap(({ shape, identity }, at) =>
+    shape === undefined || typeof identity !== "string" ? [] : [{ ...account, ...also[at], shape, identity }],
+  );
+  return [account, ...others.map((identity) => ({ ...account, identity })), ...calls]
+    .filter(({ shape, identity }) => memberAt(shape as JsonObject, identity) !== undefined)
+    .map((one) => ({ ...witness, account: one }));
+}
+
+async function identifies(witness: WithIdentity): Promise<void> {
+  const replay = replayVendor(witness.id);
+  expect(canIdentify({ ...replay.vendor, issuesIdTokens: false })).toBe(true);
+  const seen = await identifyAt(replay, witness, (shape) => shape);
+  expect(seen).toBe(valueOf(witness.account.shape, witness.account.identity));
+  const again = await identifyAt(replay, witness, (shape) => shape);
+  const other = await identifyAt(replay, witness, (shape) => ofAnother(shape, witness.account.identity.split(".")));
+  expect([again, other === seen]).toEqual([seen, false]);
+  for (const request of replay.received) expectSentAsSeen(request, witness.account);
+}
 
 /** Products that customers install: their userinfo is OpenID Connect's by their own description. */
 const OPENID_PRODUCTS: readonly string[] = ["authentik", "microsoft", "pingfederate"];
@@ -48,7 +69,8 @@ it("an entry identifies its users only by OpenID Connect, or as a witness says",
   const unfounded = [...REGISTRY.values()].filter(
     ({ vendor: { id, issuer, account, userinfoEndpoint }, verification }) => {
       if (verification.status === "first-class") return false;
-      if (account?.identity !== undefined) return account.identity.join() !== witnessed.get(id);
+      if (account?.identity !== undefined)
+        return [account.member ?? [], account.identity.join()].flat().join(".") !== witnessed.get(id);
       const isOpenId = issuer !== undefined || witnessed.get(id) === "sub" || OPENID_PRODUCTS.includes(id);
       return userinfoEndpoint !== undefined && !isOpenId && !witnessed.has(id);
     },
@@ -86,16 +108,24 @@ function ofAnother(shape: JsonValue, [name, ...rest]: readonly string[]): JsonVa
 }
 
 function expectSentAsSeen({ method, url, headers, body }: ReplayedRequest, account: WitnessedAccount): void {
-  const place = account.auth === "query" ? account.auth_parameters?.[0] : undefined;
+  const { auth, auth_parameters: [place = ""] = [], auth_header: header = "authorization" } = account;
+  const { auth_scheme: scheme = account.auth_header === undefined ? "Bearer" : "" } = account;
   const stripped = new URL(url);
-  if (place !== undefined) {
+  const form = new URLSearchParams(auth === "form" ? body : "");
+  if (auth === "query") {
     expect(stripped.searchParams.get(place)).toBe(ACCESS_TOKEN);
     stripped.searchParams.delete(place);
   }
+  if (auth === "form")
+    expect([form.get(place), ...(account.form ?? []).map((name) => form.has(name))]).toEqual([
+      ACCESS_TOKEN,
+      ...(account.form ?? []).map(() => true),
+    ]);
+  if (auth === "path") expect(url.pathname.split("/")).toContain(ACCESS_TOKEN);
   expect(method).toBe(account.method);
   expect(decodeURIComponent(stripped.href)).toMatch(templateOf(account.url));
-  const { auth_header: header = "authorization", auth_scheme: scheme = account.auth_header ? "" : "Bearer" } = account;
-  if (place === undefined) expect(headers.get(header)).toBe(`${scheme} ${ACCESS_TOKEN}`.trim());
+  if (auth === "bearer" || auth === "header" || auth === null)
+    expect(headers.get(header)).toBe(`${scheme} ${ACCESS_TOKEN}`.trim());
   else expect(headers.has("authorization")).toBe(false);
   for (const [name, value] of Object.entries(account.headers ?? {}))
     expect(headers.get(name)).toEqual(name === "User-Agent" ? expect.any(String) : value);

@@ -1,0 +1,64 @@
+/** The request for an entry's own account: where it goes, and where the access token stands in it. */
+import type { JsonObject } from "../../ports.ts";
+import type { AccountEndpoint, HostOfTokenResponse } from "../../registry/account.ts";
+import { invalidVendorResponse } from "../errors.ts";
+import { memberAt } from "../member-path.ts";
+
+interface AccountMessage {
+  readonly url: string;
+  readonly method: AccountEndpoint["method"];
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/**
+ * The token is in one place: no second one, whose form another reader of the request may keep.
+ *
+ * @param tokenResponse what the access token came with
+ * @throws OAuthError vendor_response_invalid when it names no host of the vendor's
+ */
+//= rfc6750#2
+export function accountRequest(
+  account: AccountEndpoint,
+  accessToken: string,
+  tokenResponse: JsonObject = {},
+): AccountMessage {
+  const { endpoint, method, host, headers, token = { in: "header", scheme: "Bearer" }, body, form } = account;
+  const at = host === undefined ? endpoint : atHost(endpoint, host, tokenResponse);
+  const common = { accept: "application/json", "user-agent": "oauth-broker", ...headers };
+  const content = contentOf(body, { ...form, ...(token.in === "form" ? { [token.name]: accessToken } : {}) });
+  const sent = { method, ...content, headers: { ...common, ...content.headers } };
+  if (token.in === "header") {
+    const { name = "authorization", scheme } = token;
+    const value = scheme === undefined ? accessToken : `${scheme} ${accessToken}`;
+    return { ...sent, url: at, headers: { ...sent.headers, [name]: value } };
+  }
+  if (token.in === "form") return { ...sent, url: at };
+  const encoded = encodeURIComponent(accessToken);
+  if (token.in === "path") return { ...sent, url: at.replace("{access_token}", encoded) };
+  return { ...sent, url: `${at}${at.includes("?") ? "&" : "?"}${encodeURIComponent(token.name)}=${encoded}` };
+}
+
+function contentOf(
+  body: JsonObject | undefined,
+  form: Readonly<Record<string, string>>,
+): Pick<AccountMessage, "body" | "headers"> {
+  if (body !== undefined) return { headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
+  if (Object.keys(form).length === 0) return { headers: {} };
+  return {
+    headers: { "content-type": "application/x-www-form-urlencoded" },
+    body: new URLSearchParams(form).toString(),
+  };
+}
+
+/** A token response chooses among the vendor's own hosts alone: the access token is sent there. */
+function atHost(endpoint: string, { member, below }: HostOfTokenResponse, tokenResponse: JsonObject): string {
+  const named = memberAt(tokenResponse, member);
+  const written = typeof named !== "string" ? "" : named.includes("://") ? named : `https://${named}`;
+  const { protocol, host } = URL.canParse(written) ? new URL(written) : { protocol: "", host: "" };
+  if (protocol !== "https:" || !host.endsWith(`.${below}`))
+    throw invalidVendorResponse(`account: ${member} of the token response is no host below ${below}`);
+  const url = new URL(endpoint);
+  url.host = host;
+  return url.href;
+}
