@@ -5,7 +5,7 @@
 import { type Clock, defined, systemClock } from "@oauth-broker/oauth-core";
 import { createEgress, type Egress } from "@oauth-broker/oauth-core/egress";
 import { isOwnHost } from "@oauth-broker/oauth-core/server";
-import { errorPageWith, mount } from "@oauth-broker/service/http";
+import { errorPageWith, foreignHostDetail, mount } from "@oauth-broker/service/http";
 import type { Log } from "@oauth-broker/service";
 import { Hono } from "hono";
 import { createAgent } from "./agent/agent.ts";
@@ -76,7 +76,7 @@ export function createPlatform(
   const app = new Hono();
   app.use(async (c, next) => {
     if (isOwnHost(c.req.url, platformUrl)) return next();
-    const detail = `expected ${new URL(platformUrl).host}, got ${URL.parse(c.req.url)?.host.slice(0, 100) ?? "none"}`;
+    const detail = foreignHostDetail(new URL(platformUrl).host, c.req.header("host"));
     log.info("request", { method: c.req.method, status: 403, reason: "foreign_host", detail });
     return c.text(`This platform is at ${platformUrl}`, 403, { "cache-control": "no-store" });
   });

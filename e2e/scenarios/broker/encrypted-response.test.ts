@@ -136,7 +136,7 @@ describe("a client with a secret and a key for its answers", () => {
     expect(new Set(opened.map((one) => one["access_token"])).size).toBe(1);
   });
 
-  it("is refused, explained and revoked in plain JSON: no token is in there", async () => {
+  it("is refused, explained, checked and revoked in plain JSON: no token is in there", async () => {
     const platform = platformOf("ecdh");
     const flow = await platform.toPlatform();
     expectError(await platform.redeem(flow, { redirect_uri: "https://elsewhere.example/" }), 400, "invalid_grant");
@@ -144,8 +144,10 @@ describe("a client with a secret and a key for its answers", () => {
     const tokens = await open(await platform.redeem(flow), registered.ecdh);
     const connection = String(tokens["connection"]);
     const explained = await platform.post("/v1/explain", { connection });
+    const token = { access_token: String(tokens["access_token"]), connection };
+    const checked = await platform.post("/v1/check", token);
     const revoked = await platform.post("/v1/revoke", { token: String(tokens["refresh_token"]), connection });
-    for (const { status, headers } of [explained, revoked]) {
+    for (const { status, headers } of [explained, checked, revoked]) {
       expect([status, headers.get("content-type")]).toEqual([200, "application/json"]);
     }
   });

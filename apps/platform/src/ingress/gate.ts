@@ -6,6 +6,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { OAuthError, type Secret } from "@oauth-broker/oauth-core";
 import { type Answer, bearerChallenge, bearerToken, errorAnswer } from "@oauth-broker/oauth-core/http";
+import { isHostOf } from "@oauth-broker/service/http";
 import type { Deployment } from "../connectors/connector.ts";
 import { isExposed } from "../deploy/service-file/expose.ts";
 
@@ -38,10 +39,8 @@ export function refusalOf(
   { method, path, host, authorization }: IngressRequest,
   upstream: Upstream,
 ): Answer | undefined {
-  // Host is rewritten on the way, so a foreign one must be refused here: the server's own check
-  // could not see it.
   //= bar#RS-7
-  if (host?.toLowerCase() !== new URL(upstream.deploymentUrl).host) return foreignHost();
+  if (!isForUpstream(host, upstream)) return foreignHost();
   if (isExposed(path, upstream.expose)) return undefined;
   // A browser's preflight carries no token. A server without its own token check does not receive
   // it.
@@ -57,6 +56,14 @@ export function refusalOf(
  * reach the server.
  */
 export const keepsAuthorization = ({ mode }: Upstream): boolean => mode !== "none";
+
+/**
+ * Host is rewritten on the way, so a foreign one must be refused here: the server's own check could
+ * not see it.
+ */
+export function isForUpstream(host: string | undefined, { deploymentUrl }: Pick<Upstream, "deploymentUrl">): boolean {
+  return isHostOf(new URL(deploymentUrl), host);
+}
 
 function challenge({ deploymentUrl, expose }: Upstream): Answer {
   const isDescribed = isExposed(RESOURCE_METADATA, expose);

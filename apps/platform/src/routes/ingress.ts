@@ -4,11 +4,11 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Answer } from "@oauth-broker/oauth-core/http";
-import { createCors } from "@oauth-broker/service/http";
+import { createCors, foreignHostDetail } from "@oauth-broker/service/http";
 import { errorFields, listen, type Log } from "@oauth-broker/service";
 import { type Context, Hono } from "hono";
 import { DEFAULT_LIMITS, forward, type ForwardLimits } from "../ingress/forward.ts";
-import { keepsAuthorization, refusalOf, type Upstream } from "../ingress/gate.ts";
+import { isForUpstream, keepsAuthorization, refusalOf, type Upstream } from "../ingress/gate.ts";
 
 export interface IngressOptions {
   readonly log: Log;
@@ -39,7 +39,10 @@ export function createIngress(upstream: Upstream, { log, limits = DEFAULT_LIMITS
         limits,
       ));
     // The path belongs to the server and may contain anything.
-    log.info("request", { method, route: "ingress", status: answer.status });
+    const refused = isForUpstream(request.host, upstream)
+      ? {}
+      : { reason: "foreign_host", detail: foreignHostDetail(host, request.host) };
+    log.info("request", { method, route: "ingress", status: answer.status, ...refused });
     return toResponse(answer, cors?.headersFor(c.req.header("origin")));
   });
   app.onError((error) => {

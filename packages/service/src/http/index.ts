@@ -4,4 +4,5 @@ export { type Cors, createCors, readableByAll, withCors } from "./cors.ts";
 export { errorPageWith, type WayBack } from "./error-page.ts";
 export { faviconRoute } from "./favicon.ts";
 export { type HttpLayer, mount, type RequestMetrics, type Route, type Trace } from "./http-layer.ts";
+export { foreignHostDetail, isHostOf, quoteHeader } from "./own-host.ts";
 export { createRateLimit, type RateLimit } from "./rate-limit.ts";

@@ -154,8 +154,8 @@ export const BROWSER_CLIENT_DEFENCES: readonly Mutation[] = [
   {
     defence: "A foreign Host gets 403, even with an allowed Origin",
     file: "packages/mcp-auth/src/mcp/admission/known-host.ts",
-    find: 'host?.toLowerCase().replace(defaultPort, "") === expected',
-    replace: "host !== undefined",
+    find: "isHostOf(own, host) &&",
+    replace: "host !== undefined &&",
     tests: ["packages/mcp-auth/src/mcp/admission/known-host.test.ts", "packages/mcp-auth/src/app.test.ts"],
   },
   {

@@ -4,7 +4,7 @@
  * origins.ts decides which other sites may call which path.
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
-import type { Route } from "@oauth-broker/service/http";
+import { foreignHostDetail, isHostOf, quoteHeader, type Route } from "@oauth-broker/service/http";
 import type { Context } from "hono";
 import type { Settings } from "../../settings.ts";
 
@@ -26,12 +26,9 @@ export function createKnownHost(
   isAllowed: (origin: string) => boolean = () => false,
 ): KnownHost {
   if (deploymentUrl !== undefined) {
-    const { host: expected, origin: own, protocol } = new URL(deploymentUrl);
-    // The same server (rfc9110#4.2.3).
-    const defaultPort = protocol === "https:" ? /:443$/ : /:80$/;
+    const own = new URL(deploymentUrl);
     return (host, origin) =>
-      host?.toLowerCase().replace(defaultPort, "") === expected &&
-      (origin === undefined || origin === own || isAllowed(origin));
+      isHostOf(own, host) && (origin === undefined || origin === own.origin || isAllowed(origin));
   }
   const isOnLoopback = isLoopback(listen.host);
   return (host, origin) => {
@@ -42,21 +39,8 @@ export function createKnownHost(
   };
 }
 
-/** Most often a proxy has put its own name for this server there. */
-function hostDetail(host: string | undefined, deploymentUrl: string | undefined): string {
-  const expected = deploymentUrl === undefined ? "localhost or 127.0.0.1" : new URL(deploymentUrl).host;
-  return `expected Host ${expected}, got ${quoteHeader(host)}: a proxy in front has to keep the Host of the request`;
-}
-
 function originDetail(origin: string | undefined): string {
   return `Origin ${quoteHeader(origin)} is neither our own nor in ALLOWED_ORIGINS`;
-}
-
-const LONGEST_SHOWN = 100;
-
-/** A header of a stranger, for the log: what a host or an origin can have, and no more of it than fits. */
-function quoteHeader(header = "none"): string {
-  return header.slice(0, LONGEST_SHOWN).replace(/[^\w.:/[\]-]/g, "?");
 }
 
 export function isLoopback(host: string): boolean {
@@ -69,12 +53,13 @@ export function isLoopback(host: string): boolean {
  * @param deploymentUrl whose Host is expected; undefined: a name of loopback
  */
 export function onlyForUs(route: Route, isKnown: KnownHost, deploymentUrl: string | undefined): Route {
+  const expected = deploymentUrl === undefined ? "localhost or 127.0.0.1" : new URL(deploymentUrl).host;
   const requireKnown = (c: Context): void => {
     const [host, origin] = [c.req.header("host"), c.req.header("origin")];
     if (isKnown(host, origin)) return;
     const isOfOrigin = isKnown(host, undefined);
     const description = isOfOrigin ? "This server refuses that Origin" : "This server does not answer to that Host";
-    const detail = isOfOrigin ? originDetail(origin) : hostDetail(host, deploymentUrl);
+    const detail = isOfOrigin ? originDetail(origin) : foreignHostDetail(expected, host);
     throw new OAuthError("invalid_request", description, { reason: "foreign_host", status: 403, detail });
   };
   return {
