@@ -93,7 +93,7 @@ export async function startMcpServer(
   });
 }
 
-/** @param suffix of each name, where there are several */
+/** @param suffix of each name, if several run */
 export function createParties(vendorUrl: string, suffix = ""): Parties {
   const secret = (): string => randomBytes(32).toString("base64url");
   return {

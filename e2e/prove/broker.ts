@@ -69,7 +69,7 @@ export function createClient(
     return { credentials, atVendor: { ...base, certificate: { key: publicKey, thumbprint } }, form: {} };
   }
   const credentials = { id: "own", source: "shared", clientId, clientSecret: new Secret(clientSecret) } as const;
-  // Where the vendor takes none: a secret that a client sends would be sent all the same.
+  // If the vendor takes none: a secret that a client sends would be sent all the same.
   const own = facts.tokenEndpointAuthMethod === "none" ? {} : { vendor_client_secret: clientSecret };
   const form = kind === "byoc" ? { vendor_client_id: clientId, ...own } : {};
   return { credentials, atVendor: base, form: Object.freeze(form) };

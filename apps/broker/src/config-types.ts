@@ -121,7 +121,7 @@ export interface VendorConfig extends VendorTemplate {
    */
   readonly credentials: readonly ConfiguredCredentials[];
   /**
-   * Where each tenant issues its own clients: by placeholder, the tenants at which the broker's
+   * If each tenant issues its own clients: by placeholder, the tenants at which the broker's
    * credentials are used. Others are for clients with their own credentials.
    */
   readonly tenants?: TenantValues;

@@ -41,7 +41,7 @@ export interface Promised {
    * Every answer comes within this time; time for what is lost starts at the cut, and has no limit.
    */
   readonly withinMs: number;
-  /** Instead of `withinMs` where new tokens may have waited to be stored. */
+  /** Instead of `withinMs` if new tokens may have waited to be stored. */
   readonly storedWithinMs?: number;
 }
 

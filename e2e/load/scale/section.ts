@@ -59,7 +59,7 @@ export function grouped(count: number): string {
   return count.toLocaleString("en-US");
 }
 
-/** `241 to 248`, or `0` where all are the same. */
+/** `241 to 248`, or `0` if all are the same. */
 export function range(values: readonly number[]): string {
   const [least, most] = [Math.min(...values), Math.max(...values)].map((value) => grouped(Math.round(value)));
   return least === most ? `${least}` : `${least} to ${most}`;

@@ -16,7 +16,7 @@ export interface World {
   readonly store: SharedStore;
   readonly processes: Processes;
   readonly clients: readonly SimulatedClient[];
-  /** Absent where nothing is left to chance. */
+  /** Absent if nothing is left to chance. */
   readonly random: Random | undefined;
   readonly tell: (line: string) => void;
   /** What an attacker who reads every log and every browser's history has seen, in order. */

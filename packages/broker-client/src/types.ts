@@ -77,7 +77,7 @@ export interface Tokens {
   readonly vendorIdToken?: string;
 }
 
-/** Which tokens: by their `connection`, or by the vendor's name where only that was stored. */
+/** Which tokens: by their `connection`, or by the vendor's name if only that was stored. */
 export type GrantTarget = VendorTarget & { readonly connection?: string };
 
 /** Which tokens are to be refreshed. */

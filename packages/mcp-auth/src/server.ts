@@ -7,7 +7,7 @@ export interface ServerDefinition {
   /** For clients; letters, digits, `-` and `.`. */
   readonly name: string;
   readonly version: string;
-  /** For the user, where clients show a title. */
+  /** For the user, if clients show a title. */
   readonly title?: string;
   /** For the model: what the server is for and how its tools work together. */
   readonly instructions?: string;

@@ -14,7 +14,7 @@ export interface VendorApi {
   /**
    * Like the web's fetch, with the user's token as Bearer, to hosts of the vendor only. Follows no
    * redirect: a 3xx is an answer, and `location` has the next URL. When the vendor refuses the
-   * token with 401, it is refreshed and the call repeated once, where possible.
+   * token with 401, it is refreshed and the call repeated once, if possible.
    *
    * @throws ToolError, which a tool may let pass: the model reads what happened and what the user
    *   can do. With `VENDORS`, NeedsScope if the vendor's answer names the scopes it lacks

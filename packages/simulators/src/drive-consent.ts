@@ -1,7 +1,7 @@
 /**
  * A user with a browser, for tests without one: follows redirects, keeps cookies, signs in at the
  * sandbox's vendor, approves or cancels, and stops before it requests the URL the test is
- * interested in. It reads forms as a browser does, so it also passes the broker's own page where
+ * interested in. It reads forms as a browser does, so it also passes the broker's own page if
  * several owners share a vendor client.
  */
 import { createCookieJar, type CookieJar } from "./cookie-jar.ts";

@@ -31,7 +31,7 @@ export interface Link {
   readonly user: string;
   readonly vendor: string;
   readonly status: TokenStatus;
-  /** Where `user` is an identity; absent: at `vendor`. */
+  /** The vendor and issuer of the identity `user`; absent: `vendor`. */
   readonly signIn?: SignIn;
   /** Made under another sign-in than the one asked for: no link of the present server's users. */
   readonly foreign?: true;

@@ -120,7 +120,7 @@ function sandboxUrl(host = DEFAULT_HOST, port = String(DEFAULT_PORT)): string {
 }
 
 /**
- * The schema needs these settings, so they are read before it runs. Where they are wrong
+ * The schema needs these settings, so they are read before it runs. If they are wrong
  * themselves, no URL is reported because of them.
  */
 function urlRules(tree: Tree): UrlRules {

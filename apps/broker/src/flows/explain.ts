@@ -51,7 +51,7 @@ interface Explained {
 }
 
 /**
- * @throws OAuthError where /v1/par would, except that parameters only a flow needs may be left out
+ * @throws OAuthError if /v1/par would, except that parameters only a flow needs may be left out
  */
 export async function explain(
   parameters: Parameters,

@@ -35,7 +35,7 @@ export interface GrantContext extends VendorChoice {
 }
 
 interface GrantOptions {
-  /** Has to be of the connection's own answer, where owners share the vendor client. */
+  /** Must come from the same response as the connection, if owners share the vendor client. */
   readonly token?: PresentedToken | undefined;
   /** Names its origin itself. */
   readonly grant?: SealedGrant | undefined;

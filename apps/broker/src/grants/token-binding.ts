@@ -1,5 +1,5 @@
 /**
- * Which tokens a connection came with. Where clients of several owners share the broker's client at
+ * Which tokens a connection came with. If clients of several owners share the broker's client at
  * a vendor, the vendor cannot distinguish their tokens: there a refresh, a revocation and a check
  * take a token only beside the connection of the same answer, which holds a keyed hash of it
  * (docs/decisions/0063).

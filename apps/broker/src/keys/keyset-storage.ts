@@ -42,7 +42,7 @@ export interface KeysetStorage {
   write(over: Pick<StoredKeyset, "tag"> | undefined, next: Omit<StoredKeyset, "tag">): Promise<boolean>;
   /**
    * Asks for the data key that the first write needs, and writes nothing, except the key file
-   * if it is missing. Absent where nothing seals.
+   * if it is missing. Absent if nothing seals.
    *
    * @throws OAuthError as `write`
    */

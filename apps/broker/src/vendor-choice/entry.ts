@@ -129,7 +129,7 @@ export function endedSunset(
 }
 
 /**
- * @param given the values of the request: where tenants issue their own clients, the first that is
+ * @param given the values of the request: if tenants issue their own clients, the first that is
  *   used at this tenant is the active one. Whether it is used there at all: trustedChoice
  */
 export function requireActiveCredentials(

@@ -1,5 +1,5 @@
 /**
- * Where each tenant of a vendor issues its own clients: the broker's credentials are used at the
+ * If each tenant of a vendor issues its own clients: the broker's credentials are used at the
  * tenants that the operator's file lists. A secret of one tenant sent to another would be read
  * there.
  */

@@ -34,7 +34,7 @@ export function brokerFetch(given: Fetch | undefined, timeoutMs: number = TIMEOU
   };
 }
 
-/** Where the runtime's own fetch does not say why it failed. What ran out of time may have arrived. */
+/** For runtimes whose fetch does not say why it failed. What ran out of time may have arrived. */
 async function isRefusedNow(error: unknown, url: string | URL): Promise<boolean> {
   if (error instanceof Error && error.name === "TimeoutError") return false;
   return refusesConnections(url, await connectOfRuntime());

@@ -140,7 +140,7 @@ const PRE_REGISTERED_PART = [
 ];
 
 /**
- * Plain where YAML reads the same text back, otherwise in quotation marks, which YAML reads as JSON
+ * Plain if YAML reads the same text back, otherwise in quotation marks, which YAML reads as JSON
  * does.
  */
 function scalar(value: string): string {

@@ -23,7 +23,7 @@ export interface HostedDeps {
   readonly vendorClient: VendorClient;
   /**
    * For Client ID Metadata Documents: `fetchUntrusted` of an egress with small limits
-   * (clients/metadata-document.ts): public addresses, loopback only where permitted.
+   * (clients/metadata-document.ts): public addresses, loopback only if permitted.
    */
   readonly fetchDocument: Fetch;
   /** For those of hosts that no one listed: never loopback. */

@@ -1,7 +1,7 @@
 /**
  * The metrics of a deployed server: those of every service, and its calls, questions, vendors'
  * answers, storage and keys, by vendor, never by user or client. Loads its library, so start.ts
- * imports it only where `METRICS_PORT` is set; what is logged of calls and storage is counted here.
+ * imports it only if `METRICS_PORT` is set; what is logged of calls and storage is counted here.
  */
 import {
   createServiceMetrics,

@@ -51,7 +51,7 @@ export function createAuthenticate(deps: AuthenticateDeps): Authenticate {
 
 /**
  * What only the vendor's metadata shows: that it has no way to check a token, or none that names
- * the token's client. Where the settings show it, config/vendor.ts refuses them.
+ * the token's client. If the settings show it, config/vendor.ts refuses them.
  *
  * @returns for the log at start; undefined also while the vendor cannot be reached
  */

@@ -1,6 +1,6 @@
 /**
- * private_key_jwt: the client signs a JWT that names itself. Stricter than the RFC where mix-ups
- * happen: `aud` is our issuer string and nothing else, the lifetime is at most 60 s, and `jti` is
+ * private_key_jwt: the client signs a JWT that names itself. Stricter than the RFC, against
+ * mix-ups: `aud` is our issuer string and nothing else, the lifetime is at most 60 s, and `jti` is
  * single use across all processes.
  */
 import { hash } from "node:crypto";

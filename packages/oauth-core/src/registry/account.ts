@@ -104,7 +104,7 @@ export interface TokenCheck {
 }
 
 /**
- * How a vendor's API says which scope a token lacks, where rfc6750#3.1 does not say it all:
+ * How a vendor's API says which scope a token lacks, if rfc6750#3.1 does not say it all:
  *
  * - `challenge`: it does, and any one of the scopes in the challenge is enough.
  * - `headers`: one names the scopes of which any is accepted, another the scopes of the token.

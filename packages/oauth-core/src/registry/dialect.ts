@@ -10,7 +10,7 @@ export interface RevocationDialect {
   readonly method: "POST" | "DELETE";
   /** `basic`: our id and secret; `bearer`: the token that is to be revoked. */
   readonly authentication: "basic" | "bearer" | "none";
-  /** Where the token stands, under `tokenParameter`; `none`: only in the header. */
+  /** The place of the token, under `tokenParameter`; `none`: only in the header. */
   readonly body: "form" | "json" | "query" | "none";
   readonly tokenParameter: string;
   /** `grant`: all tokens of this user and client end with it. */
@@ -122,7 +122,7 @@ export interface TokenErrorRule {
 
 /**
  * A vendor's error codes at its token and revocation endpoint, and what they mean: always, or by
- * the first of the rules that fits. Where none does the code means what it means at every vendor.
+ * the first of the rules that fits. If none does, the code means what it means at every vendor.
  */
 export type TokenErrors = Readonly<Record<string, ErrorMeaning<TokenErrorCode> | readonly TokenErrorRule[]>>;
 

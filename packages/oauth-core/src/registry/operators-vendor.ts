@@ -21,7 +21,7 @@ export interface OperatorsVendor {
 /**
  * An entry with an operator's fields over its own.
  *
- * Where live metadata decides the endpoints, an operator who names the issuer or an endpoint of
+ * If live metadata decides the endpoints, an operator who names the issuer or an endpoint of
  * flows takes the rest from the entry too; any other endpoint takes precedence over the metadata
  * alone.
  *

@@ -1,5 +1,5 @@
 /**
- * A vendor as data: where its endpoints are and how it departs from the standard. `Vendor` is what
+ * A vendor as data: its endpoints and how it departs from the standard. `Vendor` is what
  * an entry states; `ResolvedVendor` is an entry whose endpoints are known (discovered, expanded).
  */
 import type { KeyObject } from "node:crypto";
@@ -182,7 +182,7 @@ export interface Vendor {
    */
   readonly readTokenResponse?: (members: JsonObject) => JsonObject;
   /**
-   * The code of a response, or of an error on the callback, whose code is not its `error`, or where
+   * The code of a response, or of an error on the callback, whose code is not its `error`, or if
    * `error` says less than the rest.
    *
    * @param members of the token response as parsed, or the parameters of the callback

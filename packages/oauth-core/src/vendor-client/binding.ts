@@ -62,7 +62,7 @@ interface VendorBinding {
   readonly server: AuthorizationServer;
   /** The same with `refreshEndpoint` for its token endpoint. */
   readonly refreshServer: AuthorizationServer;
-  /** @param endpoint the one about to be asked; http is allowed only where loopback is permitted */
+  /** @param endpoint the one about to be asked; http is allowed only if loopback is permitted */
   readonly options: (endpoint: string) => PostOptions;
   /**
    * Posts a form in the vendor's dialect.
@@ -144,7 +144,7 @@ function bindVendor(vendor: ResolvedVendor, { fetch, allowLoopback }: VendorClie
 
 /** An endpoint's text, read once. */
 interface Endpoint {
-  /** Undefined where nothing may be sent. */
+  /** Undefined if nothing may be sent. */
   readonly href: string | undefined;
   readonly isInsecure: boolean;
 }

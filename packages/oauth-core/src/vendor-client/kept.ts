@@ -2,7 +2,7 @@
  * What a flow and a grant keep, to be compared or repeated later. A flow keeps a hash of everything
  * that decides where codes and secrets go: one that began with one client, vendor or set of
  * endpoints cannot continue with another. A grant keeps the hosts that were the vendor's when it
- * was made: its tokens are sent to no other, even if the configuration has changed. Where the
+ * was made: its tokens are sent to no other, even if the configuration has changed. If the
  * vendor requires parameters of the callback again with every refresh, it keeps those too.
  */
 import { hash } from "node:crypto";

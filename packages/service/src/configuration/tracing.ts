@@ -90,7 +90,7 @@ export function shapeOfTracing(name: TracingVariable): VariableShape {
 }
 
 /**
- * @param read receives what is wrong, where spans are on: a machine may set the other variables for
+ * @param read receives what is wrong, if spans are on: a machine may set the other variables for
  *   all of its services
  * @returns undefined: no spans
  */

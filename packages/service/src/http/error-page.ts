@@ -37,7 +37,10 @@ const START_AGAIN_BY_REASON: Record<string, string> = {
 const ADD_AGAIN =
   "Starting again does not help by itself. If you added this server to the application, remove it there and add it again, so that the application registers again. Otherwise tell the people who run the application.";
 
-/** By reason, else by error code: where starting again would only lead to this page again. */
+/**
+ * By reason, else by error code: errors for which starting again would only lead to this page
+ * again.
+ */
 const INSTEAD_OF_STARTING_AGAIN: Readonly<Record<string, string>> = {
   client_unknown: ADD_AGAIN,
   invalid_redirect_uri: ADD_AGAIN,
@@ -50,7 +53,7 @@ const INSTEAD_OF_STARTING_AGAIN: Readonly<Record<string, string>> = {
   slow_down: "Nothing was lost. Wait a minute, then reload this page.",
 };
 
-/** Where starting again may help, once. */
+/** Errors for which starting again may help, once. */
 const MAY_COME_BACK: ReadonlySet<string> = new Set([
   "issuer_mismatch",
   "missing_issuer",

@@ -1,5 +1,5 @@
 /**
- * Ends a request whose body comes in far more chunks than an honest sender makes, also where
+ * Ends a request whose body comes in far more chunks than an honest sender makes, also if
  * nothing reads it: each chunk costs its own buffer before a reader can refuse it.
  */
 import type { IncomingMessage } from "node:http";

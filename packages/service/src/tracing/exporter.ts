@@ -47,7 +47,7 @@ export function startExporter(
     // Holds at most 2,048 spans and drops any more.
     spanProcessors: [new BatchSpanProcessor({ exporter })],
   });
-  // Where the program around us has registered one before, that one gets our spans.
+  // If the program around us has registered one before, that one gets our spans.
   trace.setGlobalTracerProvider(provider);
   return {
     stop: async () => {

@@ -20,7 +20,7 @@ export type SpanFacts = Readonly<Record<string, string | number | undefined>>;
 
 /**
  * @param name method and route pattern; undefined: no span, only the id
- * @param traceparent the caller's header. Where it is not valid the request starts a new trace
+ * @param traceparent the caller's header. If it is not valid the request starts a new trace
  */
 export function startRequestSpan(name: string | undefined, traceparent: string | undefined): RequestSpan {
   const parent = parseTraceparent(traceparent);

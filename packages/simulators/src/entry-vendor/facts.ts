@@ -198,7 +198,7 @@ const DEFAULTS = {
 /** An entry as it is written down, in the catalogue or in first-class.json. */
 export interface WrittenEntry {
   readonly vendor: Readonly<Record<string, unknown>>;
-  /** A fact of the vendor where its endpoints come from live metadata. */
+  /** A fact of the vendor whose endpoints come from live metadata. */
   readonly serverUrl?: string;
   /** A text is the description of a placeholder that is free within its place. */
   readonly placeholders?: Readonly<Record<string, unknown>>;

@@ -85,7 +85,7 @@ export function choosesHost(placeholder: string, { facts, placeholders }: Entry)
   return suffix !== undefined && kind === "host" && hosts.includes(`{${placeholder}}`);
 }
 
-/** Where the vendor has one issuer per tenant, this is the tenant; the same as a placeholder's. */
+/** If the vendor has one issuer per tenant, this is the tenant; the same as a placeholder's. */
 export const TENANT = GUID;
 
 /**

@@ -28,7 +28,7 @@ export interface Grant {
 /** A code that was issued and not redeemed. */
 export interface IssuedCode extends Grant {
   readonly redirectUri?: string;
-  /** Where the token request must repeat it. */
+  /** Present if the token request must repeat it. */
   readonly state?: string;
   readonly codeChallenge?: string;
   readonly expiresAt: number;

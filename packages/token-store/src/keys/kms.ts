@@ -164,7 +164,7 @@ function openClient(region: string, endpoint: string | undefined): KMSClient {
     region,
     ...defined({ endpoint }),
     maxAttempts: 3,
-    // Waits a random part of 50, then 100 ms between attempts; of 1 and 2 s where KMS throttles.
+    // Waits a random part of 50, then 100 ms between attempts; of 1 and 2 s if KMS throttles.
     retryMode: "standard",
     requestHandler: {
       connectionTimeout: 500,

@@ -13,7 +13,7 @@ import type { StoredTokens } from "../tokens/tokens.ts";
 export type Due = "fresh" | "ahead" | "due";
 
 /**
- * Records that expire in the same second are refreshed over at least this many seconds, where their
+ * Records that expire in the same second are refreshed over at least this many seconds, if their
  * lifetime permits.
  */
 const SPREAD_SECONDS = 60;

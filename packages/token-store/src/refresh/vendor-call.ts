@@ -102,7 +102,7 @@ async function afterRefusal(attempt: Attempt, call: RefreshCall, deps: CommitDep
   return orGiveBackLater(endGrant(current, afterCrash ? "refresh_lost" : "refused", call, deps), attempt, deps);
 }
 
-/** Where the store lets nothing be decided about a refusal, the next caller decides it. */
+/** If the store lets nothing be decided about a refusal, the next caller decides it. */
 async function orGiveBackLater<T>(deciding: Promise<T>, attempt: Attempt, deps: CommitDeps): Promise<T> {
   return deciding.catch((error: unknown) => {
     if (!isRefusal(error)) void giveBackLater(attempt.over.key, attempt, { spent: false }, deps);
@@ -185,7 +185,7 @@ function isStillOurs({ stored, lease }: CurrentRecord, { over, lease: ours }: At
   return isSame && lease?.owner === ours.owner;
 }
 
-/** Where it is still valid and differs from the one just refused. */
+/** Undefined unless it is still valid and differs from the one just refused. */
 function previousOf({ previous, stored }: CurrentRecord, { now }: Pick<RefreshContext, "now">): Secret | undefined {
   if (previous === undefined || now() >= previous.until) return undefined;
   return previous.refreshToken.reveal() === stored.tokens.refreshToken?.reveal() ? undefined : previous.refreshToken;

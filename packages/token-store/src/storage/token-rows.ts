@@ -40,7 +40,7 @@ export interface RowChange {
 }
 
 /**
- * Every attribute named must be this value or, where `undefined`, be absent. An absent row has no
+ * Every attribute named must be this value or, if `undefined`, be absent. An absent row has no
  * attributes.
  */
 export type Expected = Readonly<Record<string, Attribute | undefined>>;

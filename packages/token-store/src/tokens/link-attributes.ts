@@ -9,7 +9,7 @@ import type { LinkDetails, SignIn, TokenKey } from "./tokens.ts";
 /** Also in the authenticated data of every sealed field of the row. */
 export const SIGN_IN_ATTRIBUTES = ["sign_in_vendor", "sign_in_issuer"] as const;
 
-/** Only where nothing is encrypted; elsewhere the details are sealed with the tokens. */
+/** Only if nothing is encrypted; elsewhere the details are sealed with the tokens. */
 export const PLAIN_DETAILS = "link_details";
 
 /** @returns undefined for a row of a server with one vendor */

@@ -12,13 +12,13 @@ export interface TokenKey {
   /** The vendor's issuer, or the host of its token endpoint if it has none. */
   readonly issuer: string;
   /**
-   * With several vendors: where `user` is an identity. Absent: at this very vendor. Tokens stored
-   * under another sign-in are those of another person, and are not found.
+   * With several vendors: the vendor of the identity `user`. Absent: this very vendor. Tokens
+   * stored under another sign-in are those of another person, and are not found.
    */
   readonly signIn?: SignIn;
 }
 
-/** Where users sign in: their identity is one there. */
+/** The vendor that signs users in: their identity is one there. */
 export interface SignIn {
   readonly vendor: string;
   readonly issuer: string;

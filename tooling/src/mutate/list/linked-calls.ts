@@ -1,4 +1,4 @@
-/** Defences of calls where users link several vendors. Part of list.ts. */
+/** Defences of calls of a server of several vendors. Part of list.ts. */
 import type { Mutation } from "../mutation.ts";
 
 const ELICITATION = "packages/mcp-auth/src/mcp/elicitation";

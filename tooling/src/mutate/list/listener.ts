@@ -1,4 +1,6 @@
-/** Defences where HTTP enters: sizes, connections, targets, prefetches, signals. Part of list.ts. */
+/**
+ * Defences at the entry of HTTP: sizes, connections, targets, prefetches, signals. Part of list.ts.
+ */
 import type { Mutation } from "../mutation.ts";
 
 const LISTENER = "packages/service/src/listener";

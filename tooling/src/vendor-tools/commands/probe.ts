@@ -65,7 +65,7 @@ async function probe(vendor: Vendor, deps: DiscoveryDeps, onCheck: (check: strin
 }
 
 /**
- * The entry, and what it leaves to discovery; where live metadata decides, what that says.
+ * The entry, and what it leaves to discovery; if live metadata decides, what that says.
  * @returns undefined when no address is known
  */
 function withEndpoints(vendor: Vendor, discovered: Discovered | undefined): ResolvedVendor | undefined {

@@ -1,5 +1,5 @@
 /**
- * At which tenants the broker's credentials of a vendor are used, where each tenant issues its own
+ * At which tenants the broker's credentials of a vendor are used, if each tenant issues its own
  * clients: the values of the file. Called by vendors.ts.
  */
 import type { PlaceholderSpecs } from "@oauth-broker/oauth-core/protocol";

@@ -10,7 +10,7 @@ import type { HostedDeps } from "../deps.ts";
 /**
  * @param name PKCE #1, 43 characters, or the id of the flow's record
  * @param vendor its PKCE, and whether it issues ID tokens
- * @param scope of the flow, or the deployment's where `/token` does not know the flow's: without
+ * @param scope of the flow, or the deployment's if `/token` does not know the flow's: without
  *   `openid` it has no nonce
  * @throws OAuthError temporarily_unavailable when the server key is not available
  */

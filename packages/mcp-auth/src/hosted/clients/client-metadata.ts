@@ -132,7 +132,7 @@ function readName(value: JsonValue | undefined): string | undefined {
 /**
  * A document that lists every method it can use has only a preference among them.
  *
- * @throws OAuthError invalid_client_metadata where `none` is not one of them
+ * @throws OAuthError invalid_client_metadata if `none` is not one of them
  */
 function requirePublic(document: JsonObject): void {
   const { token_endpoint_auth_method: preferred, token_endpoint_auth_methods_supported: supported } = document;

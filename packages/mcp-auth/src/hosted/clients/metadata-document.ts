@@ -1,7 +1,7 @@
 /**
  * Client ID Metadata Documents (draft-ietf-oauth-client-id-metadata-document): a client whose id is
  * the https URL of its description. Fetched only from hosts on the operator's list, over the
- * guarded egress that reaches public addresses (loopback only where permitted), follows no redirect
+ * guarded egress that reaches public addresses (loopback only if permitted), follows no redirect
  * and reads five kilobytes. An invalid document is refused and never cached. With `*` on the list
  * any public host is asked, and how often is limited (document-limits.ts).
  */

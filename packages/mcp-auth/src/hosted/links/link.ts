@@ -23,7 +23,7 @@ export type LinkDeps = Pick<HostedDeps, "tokens" | "vendorClient" | "now"> & Lin
 /** The vendor of a link. */
 export interface LinkPlace {
   readonly settings: Pick<HostedSettings, "vendor" | "links">;
-  /** Where users sign in. Absent: at the vendor of the settings. */
+  /** The vendor that signs users in. Absent: the vendor of the settings. */
   readonly signInSource?: IdentitySource;
 }
 
@@ -214,7 +214,7 @@ export interface DroppedTokens {
 }
 
 /**
- * Revokes tokens that are stored nowhere. Where the user has a link that may be of the same account
+ * Revokes tokens that are stored nowhere. If the user has a link that may be of the same account
  * it is done only at a vendor whose entry says that a revocation ends one token: RFC 7009 §2.1 lets
  * it end the whole grant, and with it the link. The tokens then expire.
  */

@@ -7,7 +7,7 @@ import { createSignIns, type SignIns } from "./sign-ins.ts";
 import { createTickets, type Tickets } from "../tickets/tickets.ts";
 
 export interface Pages extends HostedDeps {
-  /** Where users sign in. */
+  /** The vendor that signs users in. */
   readonly source: IdentitySource;
   readonly tickets: Tickets;
   readonly signIns: SignIns;

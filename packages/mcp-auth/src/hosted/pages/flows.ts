@@ -39,7 +39,7 @@ interface LinkingFlow extends FlowRecord {
   /** The vendor as `VENDORS` lists it; `vendor` is as in the token rows. */
   readonly listed: string;
   readonly issuer: string;
-  /** Where users signed in when the flow began. */
+  /** The sign-in vendor when the flow began. */
   readonly signIn: string;
   readonly signInIssuer: string;
   /** In a sign-in: the next URL for the browser, under a key derived from the server key. */

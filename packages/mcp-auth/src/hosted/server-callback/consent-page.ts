@@ -14,7 +14,7 @@ export interface ConsentPage {
   readonly redirect: VerifiedRedirect;
   /** Our host, as the user sees it in the address bar. */
   readonly serverHost: string;
-  /** Where the user signs in. */
+  /** The vendor that signs the user in. */
   readonly vendorName: string;
   readonly scope: readonly string[];
   /** With `VENDORS`: the scope by vendor. */

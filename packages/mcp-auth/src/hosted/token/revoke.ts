@@ -1,7 +1,7 @@
 /**
  * POST /revoke (RFC 7009): ends the session of the presented token. With a user's last session
  * their link to the vendor ends too, here and, as far as possible, at the vendor; with several
- * vendors their links only where `END_LINKS_WITH_LAST_SESSION` says so.
+ * vendors their links only if `END_LINKS_WITH_LAST_SESSION` says so.
  */
 import { type Answer, jsonAnswer } from "@oauth-broker/oauth-core/http";
 import type { Trace } from "@oauth-broker/service/http";

@@ -17,7 +17,7 @@ export interface RunningCall {
 
 export interface RunningCalls {
   run<T>(call: RunningCall, work: (signal: AbortSignal) => Promise<T>): Promise<T>;
-  /** Ends the call of this id; none where two could be meant. */
+  /** Ends the call of this id; none if two could be meant. */
   cancel(from: string, id: string | number): void;
   /**
    * The process ends: the signals of all calls fire.

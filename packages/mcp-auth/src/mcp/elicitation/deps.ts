@@ -1,4 +1,4 @@
-/** What calls need where users link several vendors. Connected in app.ts. */
+/** What calls need if users link several vendors. Connected in app.ts. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Clock } from "@oauth-broker/oauth-core";
 import type { VendorClient } from "@oauth-broker/oauth-core/client";

@@ -1,5 +1,5 @@
 /**
- * One request of `/mcp` where users link several vendors, around the SDK: a `requestState` is
+ * One request of `/mcp` at a server of several vendors, around the SDK: a `requestState` is
  * checked in the body before the SDK sees it, and `initialize` is answered with `Mcp-Session-Id`.
  * Sits between endpoint.ts and the SDK's handler.
  */
@@ -193,7 +193,7 @@ function invalidState(body: JsonValue | undefined): Response {
   });
 }
 
-/** As the SDK refuses one where users link one vendor. */
+/** As the SDK refuses one at a server of one vendor. */
 function bodyTooLarge(maxBytes: number): Response {
   const message = `Payload Too Large: Request body must not exceed ${maxBytes} bytes`;
   return Response.json({ jsonrpc: "2.0", error: { code: -32_000, message }, id: null }, { status: 413 });

@@ -1,5 +1,5 @@
 /**
- * Whether the user has linked what a tool names, and what to ask for where not. Asked for is at
+ * Whether the user has linked what a tool names, and what to ask for if not. Asked for is at
  * most what the deployment, the session and the tool's own list all have, with what the link has.
  */
 import type { CallerLinks, LinkRequest, UserLink } from "../../mode.ts";

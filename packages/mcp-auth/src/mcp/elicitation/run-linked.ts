@@ -1,5 +1,5 @@
 /**
- * One call of a tool where users link several vendors: what the tool names is linked before it
+ * One call of a tool at a server of several vendors: what the tool names is linked before it
  * runs, and asked for otherwise. Nothing here ends the session. Called by run-tool.ts.
  */
 import {

@@ -20,7 +20,7 @@ const MOST_BYTES = 16_384;
 export interface ScopeReading {
   /** From the vendor's entry. */
   readonly scopeRefusal?: ScopeRefusal | undefined;
-  /** What the user can be asked for in this call: chosen from, where any one scope is enough. */
+  /** What the user can be asked for in this call: chosen from, if any one scope is enough. */
   readonly askable: readonly string[];
 }
 

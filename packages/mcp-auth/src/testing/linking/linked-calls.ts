@@ -1,5 +1,5 @@
 /**
- * `/mcp` of a server where users link several vendors, with the links in memory: a test says what
+ * `/mcp` of a server of several vendors, with the links in memory: a test says what
  * each user has linked, sees what is asked, and decides in the user's place. The vendors' APIs
  * answer with the token they were sent.
  */

@@ -1,7 +1,8 @@
 /**
- * Attacks on calls where users link several vendors, for the tests in mcp/elicitation and their twins:
- * a `requestState` and a `Mcp-Session-Id` that Alice's client got, presented in requests they were
- * not made for; a tool that fetches any URL; a vendor that requires more than the session permits.
+ * Attacks on calls of a server of several vendors, for the tests in mcp/elicitation and their
+ * twins: a `requestState` and a `Mcp-Session-Id` that Alice's client got, presented in requests
+ * they were not made for; a tool that fetches any URL; a vendor that requires more than the session
+ * permits.
  */
 import { z } from "zod";
 import type { createMcpEndpoint } from "../../mcp/endpoint.ts";

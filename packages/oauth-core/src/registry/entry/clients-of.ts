@@ -36,7 +36,7 @@ export function usualClientsOf(vendor: Recipients, specs: PlaceholderSpecs): Cli
 }
 
 /**
- * The placeholders whose value is the tenant, where tenants issue the clients: those in a host that
+ * The placeholders whose value is the tenant, if tenants issue the clients: those in a host that
  * receives the secret, otherwise those in the rest of its address.
  */
 export function tenantPlaceholders(vendor: Recipients, specs: PlaceholderSpecs): string[] {

@@ -5,7 +5,7 @@
  * lists scopes.
  *
  * Errors come inside a 200. Scopes are asked with spaces and answered with commas, more of them
- * than asked where older grants merge. Tokens expire only if the app says so, or
+ * than asked if older grants merge. Tokens expire only if the app says so, or
  * `offline_access` was asked; a refresh then ends the old pair at once. Scopes of a GitHub App are
  * ignored: its installation decides.
  */

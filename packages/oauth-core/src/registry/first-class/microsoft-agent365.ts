@@ -1,7 +1,7 @@
 /**
  * Microsoft Agent 365 and Power Platform: one multitenant Entra app, the operator's, for all
  * tenants. Facts of 2026-11-21 from the sources below; recalled, not observed: the 90 days of
- * refresh tokens, the issuer of ID tokens, and that `tid` with `oid` names a user where `sub`
+ * refresh tokens, the issuer of ID tokens, and that `tid` with `oid` names a user, while `sub`
  * differs from app to app.
  *
  * A tenant's administrator consents once, and the organization names its environment, which is part
@@ -52,7 +52,7 @@ function classifyError({ error_codes: codes, error_description: text, error_uri:
     /\bAADSTS(\d+)/.exec(typeof text === "string" ? text : "")?.[1] ??
     /[?&]code=(\d+)/.exec(typeof page === "string" ? page : "")?.[1] ??
     "";
-  // Observed where `consent_required` is documented.
+  // The number was observed in cases for which `consent_required` is documented.
   return BY_NUMBER.get(number) ?? (suberror === "consent_required" ? suberror : undefined);
 }
 

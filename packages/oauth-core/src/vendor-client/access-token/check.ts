@@ -145,7 +145,7 @@ async function askAccount(
 }
 
 /**
- * A subject is compared with the connection's where both are OpenID Connect's: an entry's own
+ * A subject is compared with the connection's if both are OpenID Connect's: an entry's own
  * endpoint has other names for users.
  *
  * @throws OAuthError invalid_request, `account_mismatch`; vendor_response_invalid,

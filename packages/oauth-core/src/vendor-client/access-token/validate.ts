@@ -1,6 +1,6 @@
 /**
  * Whether a presented access token is valid at the vendor, whose it is, and which client it was
- * issued to. Uses the vendor's own check where its entry names one, else introspection, else the
+ * issued to. Uses the vendor's own check if its entry names one, else introspection, else the
  * account.
  */
 import { defined } from "../../mechanics/defined.ts";
@@ -75,8 +75,8 @@ export async function validateAccessToken(
 }
 
 /**
- * Whether `validateAccessToken` has a way that identifies the user and, where tokens must be issued
- * to one client, names the client: the account alone does not. For programs that must not start
+ * Whether `validateAccessToken` has a way that identifies the user and, if tokens must be issued to
+ * one client, names the client: the account alone does not. For programs that must not start
  * without one.
  *
  * @param vendor resolved: metadata may name introspection and userinfo

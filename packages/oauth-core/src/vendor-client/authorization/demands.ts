@@ -1,6 +1,6 @@
 /**
  * What a vendor's metadata demands of every flow and we do not do. Known before the browser leaves:
- * otherwise the user would consent to a connection that cannot be made. Where entry or file state a
+ * otherwise the user would consent to a connection that cannot be made. If entry or file state a
  * field, the metadata's is ignored (discovery/discover.ts).
  */
 import { OAuthError } from "../../protocol/errors.ts";

@@ -38,7 +38,7 @@ export interface CallbackError {
   readonly code: OAuthErrorCode;
   /** The vendor's own code, reduced to the permitted characters. */
   readonly vendorError: string;
-  /** Where the vendor's file says more than a code. */
+  /** Present if the vendor's file says more than a code. */
   readonly reason?: string;
   readonly description?: string;
 }

@@ -23,7 +23,7 @@ export interface RegistrationPlaceDeps {
 const METADATA_TIMEOUT_MILLISECONDS = 2_000;
 
 /**
- * The entry's own endpoint, else the one its issuer's metadata names; the other way round where live
+ * The entry's own endpoint, else the one its issuer's metadata names; the other way round if live
  * metadata decides.
  *
  * @throws OAuthError invalid_request when the vendor has no registration endpoint;

@@ -30,7 +30,7 @@ export interface RefreshRequest {
  * @returns the new tokens; without a refresh token when the vendor sent none, and then the old
  *   token stays valid
  * @throws OAuthError as redeemCode; `retry: "restart"` only if the vendor is known to rotate, or
- *   where its response is refused and shows that it has rotated
+ *   if its response is refused and shows that it has rotated
  */
 //= rfc6749#6
 export async function refreshTokens(

@@ -26,7 +26,7 @@ export interface FaultSwitch {
   set(fault: KmsFault | undefined): void;
   /**
    * @returns the fault of the next call.
-   * @throws Error named after the fault, where KMS responds with an error
+   * @throws Error named after the fault, if KMS responds with an error
    */
   next(): { readonly kind: "none" | "delay" | "hang" | "drop"; readonly delayMs: number };
 }

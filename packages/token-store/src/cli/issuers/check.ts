@@ -1,7 +1,7 @@
 /**
  * Checks the issuers before migrate seals for them: no row stores its issuer, and one sealed for
  * another than the servers' could be opened by no server. So a row that is sealed already must open
- * first. Where none is, an issuer in the settings of this program is right by definition, and one
+ * first. If none is, an issuer in the settings of this program is right by definition, and one
  * that was typed is not trusted.
  */
 import type { Row } from "../../storage/token-rows.ts";
