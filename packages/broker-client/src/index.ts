@@ -1,6 +1,6 @@
 /**
  * What an MCP backend imports to get its users' vendor tokens through the broker. Runs on Node 20
- * and later: no code here may import oauth-core's code, of which it uses only types. Without a
+ * and later: no code here may import oauth-core, not even its types. Without a
  * broker: the entry `direct`.
  */
 export type { ClientCredentials } from "./broker/authentication.ts";
