@@ -4,7 +4,16 @@
 // that, because npm signs the provenance with the identity of the workflow. See docs/releasing.md.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import semver from "semver";
@@ -143,6 +152,21 @@ async function describe(copy, { name, version, folder }) {
   return { tarball, components: bom.components.length };
 }
 
+/** The broker as one file, and its bill: what an operator without containers or npm downloads. */
+async function describeBroker(copy, version) {
+  const folder = join("apps", "broker");
+  run(copy, "pnpm", `--filter=./${folder}`, "run", "build");
+  const file = join(target, "broker.js");
+  copyFileSync(join(copy, folder, "dist", "main.js"), file);
+  const contained = findContained([["broker.js", readFileSync(file, "utf8")]], version);
+  const bill = ["sbom", "--sbom-format", "cyclonedx", "--sbom-spec-version", SPECIFICATION, `--filter=./${folder}`];
+  const bom = withHash(keepOnly(JSON.parse(run(copy, "pnpm", ...bill)), contained), digest("sha512", file));
+  const { name, version: own } = readJson(join(copy, folder, "package.json"));
+  const problems = await findSbomProblems(bom, { name, version: own }, contained);
+  if (problems.length > 0) throw refusal(`The SBOM of the broker is wrong: ${problems.join("; ")}.`);
+  writeFileSync(join(target, "broker.cdx.json"), `${JSON.stringify(bom, null, 2)}\n`);
+}
+
 /** @returns the manifests of packages/ with their folders, in the order of publishing */
 function readPackages(copy) {
   const paths = globSync("packages/*/package.json", { cwd: copy }).sort();
@@ -216,6 +240,7 @@ async function release(copy, isDryRun) {
   writeFileSync(join(target, "NOTES.md"), notes);
   const described = [];
   for (const one of packages) described.push([one, await describe(copy, one)]);
+  await describeBroker(copy, version);
   const files = globSync("*", { cwd: target }).sort();
   const sums = files.map((file) => `${digest("sha256", join(target, file))}  ${file}\n`);
   writeFileSync(join(target, "SHA256SUMS"), sums.join(""));

@@ -2,6 +2,7 @@
 // for a package that is a bundle, what the bundle contains. Used by scripts/release.mjs.
 import { Version } from "@cyclonedx/cyclonedx-library/Spec";
 import { JsonStrictValidator } from "@cyclonedx/cyclonedx-library/Validation";
+import semver from "semver";
 
 /** What pnpm is asked for (`--sbom-spec-version`), and what the result is validated against. */
 export const SPECIFICATION = "1.6";
@@ -24,7 +25,7 @@ export function findContained(files, own) {
     return [...text.matchAll(/^\s*\/\/(?:#region)? (\.\.\/\S+)$/gm)].flatMap(([, source]) => {
       const installed = /node_modules\/\.pnpm\/((?:@[^+/]+\+)?[^@/]+)@([^/_(]+)/.exec(source);
       if (installed !== null) return [packageUrl(installed[1].replace("+", "/"), installed[2])];
-      const sibling = /^\.\.\/([a-z-]+)\/src\//.exec(source);
+      const sibling = /^(?:\.\.|\.\.\/\.\.\/packages)\/([a-z-]+)\/src\//.exec(source);
       return sibling === null ? [] : [packageUrl(`@oauth-broker/${sibling[1]}`, own)];
     });
   });
@@ -47,6 +48,14 @@ export function keepOnly(bom, urls) {
   };
 }
 
+/** @returns the version that the bill lists of a range; without one the range, which it then lacks */
+function lockedVersion(listed, name, range) {
+  const versions = [...listed]
+    .filter((url) => url?.startsWith(packageUrl(name, "")))
+    .map((url) => url.split("@").at(-1));
+  return versions.find((version) => semver.satisfies(version, range)) ?? range;
+}
+
 /**
  * @param manifest the package.json in the tarball
  * @param contained as findContained returns it
@@ -55,7 +64,9 @@ export function keepOnly(bom, urls) {
 export async function findSbomProblems(bom, manifest, contained) {
   const problems = (await validator.validate(JSON.stringify(bom))) ?? [];
   const listed = new Set((bom.components ?? []).map(({ purl }) => purl));
-  const expected = Object.entries(manifest.dependencies ?? {}).map(([name, version]) => packageUrl(name, version));
+  const expected = Object.entries(manifest.dependencies ?? {}).map(([name, range]) =>
+    packageUrl(name, lockedVersion(listed, name, range)),
+  );
   const own = bom.metadata?.component?.purl;
   const isBlind = expected.length === 0 && contained.every((url) => url.startsWith("pkg:npm/%40oauth-broker/"));
   return [

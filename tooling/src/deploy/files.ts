@@ -3,7 +3,10 @@ import { stringify } from "yaml";
 import { alertingRules, brokerAlarms, type Json, serverAlarms } from "./alarms.ts";
 import { brokerTemplate, METRICS_NAMESPACE, serverTemplate } from "./cloudformation.ts";
 import { agentConfiguration } from "./cloudwatch.ts";
+import manifest from "../../../package.json" with { type: "json" };
 import { brokerDashboard, serverDashboard } from "./grafana.ts";
+import { helmChart } from "./helm.ts";
+import { terraformModule } from "./terraform.ts";
 
 const REMAKE = "Generated. Remake: npm run docs";
 
@@ -19,9 +22,16 @@ const asJson = (value: Json): string => `${JSON.stringify(value, null, 2)}\n`;
 export function deployFiles(brokerReadme: string, serverReadme: string): [path: string, content: string][] {
   const [broker, server] = [brokerAlarms(brokerReadme), serverAlarms(serverReadme)];
   const agent = agentConfiguration(METRICS_NAMESPACE, { "oauth-broker": broker, "mcp-server": server });
+  const [brokerStack, serverStack] = [brokerTemplate(broker), serverTemplate(server)];
   return [
-    ["deploy/aws/broker.yaml", asYaml(brokerTemplate(broker))],
-    ["deploy/aws/mcp-server.yaml", asYaml(serverTemplate(server))],
+    ["deploy/aws/broker.yaml", asYaml(brokerStack)],
+    ["deploy/aws/mcp-server.yaml", asYaml(serverStack)],
+    ["deploy/terraform/broker/main.tf", `# ${REMAKE}\n${terraformModule(brokerStack)}`],
+    ["deploy/terraform/mcp-server/main.tf", `# ${REMAKE}\n${terraformModule(serverStack)}`],
+    ...helmChart(manifest.version).map(([path, text]): [string, string] => [
+      `deploy/helm/oauth-broker/${path}`,
+      `# ${REMAKE}\n${text}`,
+    ]),
     // The agent refuses members that it does not know.
     ["deploy/aws/cloudwatch-agent.json", asJson(agent)],
     ["deploy/prometheus-rules.yaml", asYaml(alertingRules(broker, server))],

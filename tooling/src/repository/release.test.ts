@@ -100,6 +100,9 @@ describe("the SBOM of a tarball", () => {
     expect(await findSbomProblems(withHash(bom, "ab".repeat(64)), manifest, [])).toEqual([]);
     expect(await findSbomProblems({ ...bom, components: [] }, manifest, [])).toEqual(["it lacks pkg:npm/hono@4.0.0"]);
     expect(await findSbomProblems(bom, { ...manifest, version: "1.0.1" }, [])).toEqual([`it is of ${own.purl}`]);
+    const range = (version: string) => ({ ...manifest, dependencies: { hono: version } });
+    expect(await findSbomProblems(bom, range("^4.0.0"), [])).toEqual([]);
+    expect(await findSbomProblems(bom, range("^4.1.0"), [])).toEqual(["it lacks pkg:npm/hono@^4.1.0"]);
     const wrong = { ...bom, components: [{ ...component("hono", "4.0.0"), type: "libary" }] };
     expect(await findSbomProblems(wrong, manifest, [])).toEqual([
       expect.stringMatching(/^\/components\/0\/type must be/),
@@ -114,12 +117,15 @@ describe("the SBOM of a tarball", () => {
         "// ../../node_modules/.pnpm/hono@4.0.0/node_modules/hono/dist/index.js\nx();\n//#region ../../node_modules/.pnpm/@clack+core@1.6.0_x@2.0.0/node_modules/@clack/core/a.js\n// ../oauth-core/src/index.ts\n",
       ],
       ["package/dist/materials/packed/mcp-auth.tgz", ""],
+      // As in the bundle of an app.
+      ["broker.js", "//#region ../../packages/service/src/index.ts\n"],
     ] as const;
     const contained = findContained(files, "1.0.0");
     expect(contained).toEqual([
       "pkg:npm/%40clack/core@1.6.0",
       "pkg:npm/%40oauth-broker/mcp-auth@1.0.0",
       "pkg:npm/%40oauth-broker/oauth-core@1.0.0",
+      "pkg:npm/%40oauth-broker/service@1.0.0",
       "pkg:npm/hono@4.0.0",
     ]);
     const bundle = keepOnly(bom, ["pkg:npm/hono@4.0.0"]);
@@ -128,7 +134,7 @@ describe("the SBOM of a tarball", () => {
       { ref: own.purl, dependsOn: ["pkg:npm/hono@4.0.0"] },
       { ref: "pkg:npm/hono@4.0.0", dependsOn: [] },
     ]);
-    expect(await findSbomProblems(bundle, { ...manifest, dependencies: {} }, contained)).toHaveLength(3);
+    expect(await findSbomProblems(bundle, { ...manifest, dependencies: {} }, contained)).toHaveLength(4);
     expect(await findSbomProblems(bundle, { ...manifest, dependencies: {} }, [])).toEqual([
       expect.stringContaining("no comment says"),
     ]);
