@@ -123,7 +123,7 @@ it("the first service makes the key file and exits 0; the broker stores a flow",
   await broker.stop();
 });
 
-it("without a table one service makes its store and keys in the volume, and starts on them again", async () => {
+it("without a table one service makes store and keys in the volume, and restarts on them", async () => {
   plantSecret("client secret", SECRET);
   expect(Object.keys(onOneFile.services)).toEqual(["broker"]);
   const volume = temporaryFolder();

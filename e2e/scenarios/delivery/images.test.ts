@@ -24,7 +24,7 @@ describe.each([
   ["of the broker", broker],
   ["of a scaffolded server", server],
 ])("the image %s", (_, dockerfile) => {
-  it("is built in two stages from one base, pinned by digest, with the Node.js of this repository", () => {
+  it("is built in two stages from one base, pinned by digest, with this repository's Node.js", () => {
     const [build = "", final = ""] = linesOf(dockerfile, "FROM");
     expect(build).toBe(`--platform=$BUILDPLATFORM ${final} AS build`);
     expect(final).toMatch(/^node:26\.10\.0-slim@sha256:[0-9a-f]{64}$/);
@@ -47,7 +47,7 @@ describe.each([
   });
 });
 
-it("the context of the broker's image is without what a checkout has gathered, and without secrets", () => {
+it("the context of the broker's image has no files of a used checkout and no secrets", () => {
   const ignored = readFileSync(join(BROKER_FOLDER, "Dockerfile.dockerignore"), "utf8").split("\n");
   expect(ignored).toEqual(expect.arrayContaining(["**/node_modules", "**/dist", ".git", "**/.env", "broker.yaml"]));
 });

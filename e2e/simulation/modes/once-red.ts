@@ -1,6 +1,6 @@
 /**
  * Seeds that once broke a promise. They run always: before every `npm run simulate`, and in `npm
- * test`. A seed stands for the same run only as long as the simulator draws the same numbers, so an
+ * test`. A seed gives the same run only as long as the simulator draws the same numbers, so an
  * entry goes in together with the fix, and the defence gets a row in docs/testing.md.
  */
 

@@ -1,7 +1,7 @@
 /**
  * A seed that breaks a promise is reduced to the run that is the easiest to read: with the fewest
  * actors, and of those the one with the fewest events up to the break. Fewer actors draw other
- * numbers, so seeds near the first are tried with them; a run counts only if it breaks the same
+ * numbers, so seeds near the first are tried with them; a run is used only if it breaks the same
  * promise.
  */
 import { ACTORS, type Outcome, runSeed, type SeedOptions } from "./run-seed.ts";

@@ -124,7 +124,7 @@ describe("the vendor's answer", () => {
     [429, "application/problem+json", "{}"],
     [503, "text/html; charset=utf-8", "<h1>down</h1>"],
   ])(
-    "rfc7591#3.2.1 rfc7591#3.2.2 of %i %s travels with its status, type and body, and nothing else",
+    "rfc7591#3.2.1 rfc7591#3.2.2 of %i %s travels with its status, type and body alone",
     async (status, type, body) => {
       const headers = {
         "content-type": type,

@@ -69,7 +69,7 @@ describe("callers with different secrets of their own at the vendor", () => {
     ["another secret", other!],
     ["no secret", without],
   ])(
-    "bar#RF-1 a caller with %s gets nothing of an answer, and the token is not sent again meanwhile",
+    "bar#RF-1 a caller with %s gets nothing of an answer, and the token is not sent again",
     async (_, late) => {
       const one = flight();
       await one.run(right!, call);

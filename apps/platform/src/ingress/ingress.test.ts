@@ -43,7 +43,7 @@ describe("requests that may pass", () => {
     "/token\\..\\mcp",
     "http://127.0.0.1/token",
   ])(
-    "bar#HT-7 a target that is no plain path is 404, with a token too, and nothing reaches the server: %s",
+    "bar#HT-7 a target that is not a plain path is 404, also with a token, unsent: %s",
     async (path) => {
       const seen: IncomingMessage[] = [];
       ingress = await startIngress(echo(seen));

@@ -42,7 +42,7 @@ export type TokenPlace =
 export interface HostOfTokenResponse {
   /** Its member: a host or a URL, instead of the endpoint's own. */
   readonly member: MemberPath;
-  /** A domain of the vendor's that the host has to be below: it receives the access token. */
+  /** The vendor's domain that the host has to be below: it receives the access token. */
   readonly below: string;
 }
 
@@ -55,7 +55,7 @@ export interface AccountEndpoint {
   readonly host?: HostOfTokenResponse;
   /** Sent as JSON: a GraphQL query. */
   readonly body?: JsonObject;
-  /** Sent as a form; `{client_id}` in a value stands for our client id. */
+  /** Sent as a form; `{client_id}` in a value is replaced by our client id. */
   readonly form?: Readonly<Record<string, string>>;
   /** Headers that the vendor requires: a version, or a `user-agent` of a given form. */
   readonly headers?: Readonly<Record<string, string>>;

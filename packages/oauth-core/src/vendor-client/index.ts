@@ -48,7 +48,7 @@ export type { AccessTokenValidation } from "./access-token/validate.ts";
 export type { AccessTokenCheck, CheckedAccount, CheckRequest } from "./access-token/check.ts";
 export type { VendorClientDeps } from "./binding.ts";
 
-/** A function of this folder without its last argument, which the vendor client brings. */
+/** A function of this folder without its last argument, which the vendor client supplies. */
 type Bound<Ask> = Ask extends (...all: [...infer Given, deps: infer _Deps]) => infer Answer
   ? (...given: Given) => Answer
   : never;

@@ -1,5 +1,5 @@
 /**
- * Whether a request is for a host of ours, and what the log says of one that is not. Each service
+ * Whether a request is for one of our hosts, and what the log says of one that is not. Each service
  * decides what it refuses.
  */
 

@@ -109,7 +109,7 @@ function answerAccount(request: VendorRequest, state: VendorState): Response {
   return Response.json(account.member === undefined ? found : nested(account.member, found), { headers });
 }
 
-/** Beside the token, if that stands in the form. */
+/** Beside the token, if that is in the form. */
 function requireContent(request: VendorRequest, { body, form, token }: AccountFacts, state: VendorState): void {
   if (form !== undefined || token?.in === "form") {
     const sent = new Map(readBody(request, "form"));

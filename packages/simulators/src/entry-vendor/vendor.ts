@@ -129,7 +129,7 @@ function isAt(url: URL, endpoint: URL): boolean {
   return [...endpoint.searchParams].every(([name, value]) => url.searchParams.get(name) === value);
 }
 
-/** A segment of the endpoint's may stand for the token. */
+/** A segment of the endpoint may be replaced by the token. */
 function isPath(path: string, of: string): boolean {
   const [parts, known] = [path.split("/"), of.split("/")];
   return parts.length === known.length && known.every((one, at) => one === "%7Baccess_token%7D" || one === parts[at]);

@@ -77,7 +77,7 @@ describe("refreshTokens", () => {
     ["V-38", "iss", () => ({ issuer: "https://first.example", subject: SUBJECT })],
     ["V-39", "sub", () => ({ issuer: lab.vendor.issuer, subject: "user-0" })],
   ])(
-    "%s oidc-core#12.2 bar#RF-6 discards an answer with another %s than the first, and ends nothing",
+    "%s oidc-core#12.2 bar#RF-6 discards an answer with another %s, and ends nothing",
     async (_row, _claim, first) => {
       await lab.vendor.grant();
       await expect(lab.refresh({ request: { expected: first() } })).rejects.toMatchObject({
@@ -137,7 +137,7 @@ describe("refreshTokens", () => {
     ["the access token is none", { access_token: "a\nb", refresh_token: "rotated" }],
     ["the lot is a form with a parameter twice", "access_token=a&refresh_token=rotated&x=1&x=2", "text/plain"],
   ])(
-    "bar#RF-9 an answer refused while it is read loses the new refresh token, which is revoked: %s",
+    "bar#RF-9 an answer refused while it is read has its new refresh token revoked: %s",
     async (_title, body, type = "application/json") => {
       lab.vendor.answers.set("/token", (response) => {
         response.writeHead(200, { "content-type": type }).end(typeof body === "string" ? body : JSON.stringify(body));
@@ -189,7 +189,7 @@ describe("refreshTokens", () => {
     ["the ID token fails", "vendor_response_invalid", () => lab.vendor.grant({ claims: { aud: "another" } }, ROTATED)],
     ["the user is another", "vendor_response_invalid", () => lab.vendor.grant({ claims: { sub: "user-0" } }, ROTATED)],
   ])(
-    "bar#RF-9 an answer with another refresh token means that the old one is spent: restart when %s",
+    "bar#RF-9 an answer with another refresh token has spent the old: restart when %s",
     async (_title, code, fail) => {
       const entries = [{}, { rotatesRefreshTokens: false }];
       for (const [index, entry] of entries.entries()) {
@@ -305,7 +305,7 @@ describe("idTokenSubject", () => {
     ["exact", (issuer: string) => issuer],
     ["bare", (issuer: string) => issuer.replace("http://", "")],
   ] as const)(
-    "names for a stored ID token the same user as when it was issued, also where its issuer is %s",
+    "names the same user for a stored ID token as when it was issued, also if its issuer is %s",
     async (issuerSpelling, spelled) => {
       await lab.vendor.grant({ claims: { iss: spelled(lab.vendor.issuer), nonce: undefined } });
       const { idToken } = await lab.refresh({ entry: { issuerSpelling } });

@@ -1,4 +1,4 @@
-/** The request for an entry's own account: where it goes, and where the access token stands in it. */
+/** The request for an entry's own account: its URL, and the place of the access token in it. */
 import type { JsonObject } from "../../ports.ts";
 import type { AccountEndpoint, HostOfTokenResponse } from "../../registry/account.ts";
 import { invalidVendorResponse } from "../errors.ts";

@@ -139,7 +139,7 @@ it("canIdentify answers before the first user connects", async () => {
   expect(await can({ ...plain, identity: { from: "token_response", members: ["id"] } })).toBe(true);
 });
 
-it("canIdentifyUser is false for a shop, which all of its users are (attack, with canIdentify as its twin)", async () => {
+it("canIdentifyUser is false for a shop that all its users share (canIdentify is the twin)", async () => {
   const shop: Partial<Vendor> = {
     issuesIdTokens: false,
     identifies: "organization",
