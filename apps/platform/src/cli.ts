@@ -56,7 +56,7 @@ Options
                    with init: which redirect URI a hosted server has. Its own (new connectors have it, older ones
                    change with this option), or /oauth/callback, which it shares with other connectors: warned of
   --data DIR       the platform's own data; default ./${DEFAULT_DATA}, or PLATFORM_DATA_DIR
-  --env NAME       with run, repeatable: a variable of this environment that the server may have, where its service.yaml
+  --env NAME       with run, repeatable: a variable of this environment that the server may have, if its service.yaml
                    says env:NAME; every other is refused
   --lines N        with logs: how many lines, default ${DEFAULT_LINES}
   --json           with status: as JSON
@@ -66,9 +66,9 @@ Options
 Environment
   PLATFORM_URL           where the platform is reached, default ${DEFAULT_URL}. The redirect URI to register with
                          vendors is below it: /oauth/callback, of a hosted server /oauth/connectors/NAME/callback
-  EGRESS_ALLOW_CIDRS     private networks in which vendors' endpoints may lie
+  EGRESS_ALLOW_CIDRS     private networks that vendors' endpoints may be in
   PORT                   with serve: where it listens behind a proxy, default the port in PLATFORM_URL, else ${DEFAULT_PORT}
-  MAX_CONNECTIONS        with serve: connections at a time, default ${DEFAULT_MAX_CONNECTIONS}; further ones are closed at once
+  MAX_CONNECTIONS        with serve: connections at a time, default ${DEFAULT_MAX_CONNECTIONS}; any more are closed at once
   BROKER_URL, BROKER_CLIENT_ID, BROKER_CLIENT_SECRET
                          with serve: the broker and this platform's client there, for connectors that go through it
 

@@ -34,9 +34,9 @@ Commands
   flow ID          the timeline of one flow, without secrets; ID is the flow_id of a page, redirect, error or log line
   keys list        the broker's own keys: which one is in use, which ones only open
   keys rotate      add a key; it takes over a minute later, the old ones go on opening what they sealed
-  keys adopt N     take the keyset of revision N that lies in the store though it belongs to another base_url or table, or
+  keys adopt N     accept the keyset of revision N in the store although it belongs to another base_url or table, or
                    is older than one that was in use: after a move, or a backup restored on purpose
-  keys new         make new keys in place of those that are gone, after asking: every connection ends with them
+  keys new         replace keys that are gone by new keys, after asking: every connection ends
   audit verify FILE
                    whether the lines of an audit stream hold together, and which do not; - reads them from stdin
 
@@ -44,7 +44,7 @@ Options
   --json           with flow: as JSON
   --yes            with keys new: do not ask
   --head HASH      with audit verify: a head from the log (audit_head) that must be there; may be given several times
-  --sandbox        from source only: the sandbox, whatever configuration there is; \`npm start\` has this option
+  --sandbox        from source only: the sandbox, also beside a configuration; \`npm start\` has this option
   -h, --help       this text
   -v, --version    the version
 
@@ -54,7 +54,7 @@ Environment
                    win over base_url, listen.host, listen.port and store of the file
   VENDOR_<ID>_CLIENT_ID, VENDOR_<ID>_CLIENT_SECRET
                    credentials of a vendor for which the file has none
-  AWS_...          with a dynamodb: store or kms: keys, the AWS SDK's own: credentials where there is no role,
+  AWS_...          with a dynamodb: store or kms: keys, the AWS SDK's own: credentials without a role,
                    AWS_ENDPOINT_URL_KMS for a key service at an address of its own
 
 From source, without any of BROKER_CONFIG, broker.yaml, BASE_URL, STORE and a HOST that others can reach, the broker runs

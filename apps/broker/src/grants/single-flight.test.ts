@@ -68,20 +68,17 @@ describe("callers with different secrets of their own at the vendor", () => {
   it.each([
     ["another secret", other!],
     ["no secret", without],
-  ])(
-    "bar#RF-1 a caller with %s gets nothing of an answer, and the token is not sent again",
-    async (_, late) => {
-      const one = flight();
-      await one.run(right!, call);
-      now.advance(20);
-      await expect(one.run(late, call)).rejects.toMatchObject(refused(40));
-      await expect(flight().run(late, call)).rejects.toMatchObject(refused(40));
-      expect((await flight().run(right!, call)).accessToken).toBe("access-1");
-      expect(calls).toBe(1);
-      now.advance(40);
-      expect((await flight().run(late, call)).accessToken).toBe("access-2");
-    },
-  );
+  ])("bar#RF-1 a caller with %s gets nothing of an answer, and the token is not sent again", async (_, late) => {
+    const one = flight();
+    await one.run(right!, call);
+    now.advance(20);
+    await expect(one.run(late, call)).rejects.toMatchObject(refused(40));
+    await expect(flight().run(late, call)).rejects.toMatchObject(refused(40));
+    expect((await flight().run(right!, call)).accessToken).toBe("access-1");
+    expect(calls).toBe(1);
+    now.advance(40);
+    expect((await flight().run(late, call)).accessToken).toBe("access-2");
+  });
 
   it("bar#RF-1 at once, in one process: the second waits for the first one's call and makes none", async () => {
     const slowly = Promise.withResolvers<VendorTokens>();

@@ -186,7 +186,7 @@ Commands
 
 Options
   --issuer VENDOR=ISSUER
-                   what the rows of a vendor are bound to: its issuer, or the host of its token endpoint where it has none.
+                   what the rows of a vendor are bound to: its issuer, or the host of its token endpoint if it has none.
                    Again for every vendor; rows of others are counted and left alone
   --rate N         rows worked on per second at most, default 100; ten times as many are read
   --json           JSON lines on a terminal too
@@ -206,7 +206,7 @@ migrate, strip
                    which is safe and takes longer
 
 migrate
-  --rewrap         also seal anew what is sealed under a former KMS key
+  --rewrap         also seal again what is sealed under a former KMS key
   --skip-issuer-check
                    do not require that a row sealed by a server opens with the given issuer; without it the rows of a
                    vendor of which none does are left
@@ -218,9 +218,9 @@ Environment: as for the server
                    the key; needed for all but audit without --verify
   TOKEN_ENCRYPTION_MODE
                    what the servers run with, bridge or encrypted
-  AWS_...          the AWS SDK's own: credentials where there is no role, AWS_ENDPOINT_URL_DYNAMODB, AWS_ENDPOINT_URL_KMS
+  AWS_...          the AWS SDK's own: credentials without a role, AWS_ENDPOINT_URL_DYNAMODB, AWS_ENDPOINT_URL_KMS
 
-Progress is a bar where stderr is a terminal, else JSON lines on stdout. The result is text on a terminal, else JSON.
+Progress is a bar if stderr is a terminal, else JSON lines on stdout. The result is text on a terminal, else JSON.
 
 Exit codes
   0                done; audit: no row is plaintext only

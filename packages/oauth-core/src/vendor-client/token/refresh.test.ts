@@ -76,17 +76,14 @@ describe("refreshTokens", () => {
   it.each([
     ["V-38", "iss", () => ({ issuer: "https://first.example", subject: SUBJECT })],
     ["V-39", "sub", () => ({ issuer: lab.vendor.issuer, subject: "user-0" })],
-  ])(
-    "%s oidc-core#12.2 bar#RF-6 discards an answer with another %s, and ends nothing",
-    async (_row, _claim, first) => {
-      await lab.vendor.grant();
-      await expect(lab.refresh({ request: { expected: first() } })).rejects.toMatchObject({
-        code: "vendor_response_invalid",
-        extras: { reason: "subject_mismatch" },
-      });
-      expect(times("/revoke")).toBe(0);
-    },
-  );
+  ])("%s oidc-core#12.2 bar#RF-6 discards an answer with another %s, and ends nothing", async (_row, _claim, first) => {
+    await lab.vendor.grant();
+    await expect(lab.refresh({ request: { expected: first() } })).rejects.toMatchObject({
+      code: "vendor_response_invalid",
+      extras: { reason: "subject_mismatch" },
+    });
+    expect(times("/revoke")).toBe(0);
+  });
 
   it.each<[string, Parameters<Lab["vendor"]["answers"]["set"]>[1]]>([
     [
@@ -188,22 +185,19 @@ describe("refreshTokens", () => {
     ["the key is unknown", "vendor_response_invalid", () => lab.vendor.grant({ header: { kid: "x" } }, ROTATED)],
     ["the ID token fails", "vendor_response_invalid", () => lab.vendor.grant({ claims: { aud: "another" } }, ROTATED)],
     ["the user is another", "vendor_response_invalid", () => lab.vendor.grant({ claims: { sub: "user-0" } }, ROTATED)],
-  ])(
-    "bar#RF-9 an answer with another refresh token has spent the old: restart when %s",
-    async (_title, code, fail) => {
-      const entries = [{}, { rotatesRefreshTokens: false }];
-      for (const [index, entry] of entries.entries()) {
-        await lab.vendor.grant({}, ROTATED);
-        await fail();
-        await expect(lab.refresh({ entry, request: { expected: expected() } })).rejects.toMatchObject({
-          code,
-          extras: { retry: "restart" },
-        });
-        await expect.poll(() => times("/revoke")).toBe(index + 1);
-        expect(lab.vendor.received.at(-1)?.form.get("token")).toBe(ROTATED.refresh_token);
-      }
-    },
-  );
+  ])("bar#RF-9 an answer with another refresh token has spent the old: restart when %s", async (_title, code, fail) => {
+    const entries = [{}, { rotatesRefreshTokens: false }];
+    for (const [index, entry] of entries.entries()) {
+      await lab.vendor.grant({}, ROTATED);
+      await fail();
+      await expect(lab.refresh({ entry, request: { expected: expected() } })).rejects.toMatchObject({
+        code,
+        extras: { retry: "restart" },
+      });
+      await expect.poll(() => times("/revoke")).toBe(index + 1);
+      expect(lab.vendor.received.at(-1)?.form.get("token")).toBe(ROTATED.refresh_token);
+    }
+  });
 
   it("bar#RF-9 an answer with the same refresh token spends nothing, whatever is wrong with it", async () => {
     await lab.vendor.grant({ claims: { aud: "another" } });
