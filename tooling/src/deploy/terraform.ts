@@ -97,7 +97,7 @@ function variable(name: string, { Type, Description, Default, AllowedPattern, Al
     attributes: {
       type: expression(isList ? "list(string)" : "string"),
       description: String(Description),
-      default: Default === undefined ? undefined : isList ? [] : String(Default),
+      default: typeof Default === "string" ? (isList ? [] : Default) : undefined,
     },
     blocks:
       tests.length === 0

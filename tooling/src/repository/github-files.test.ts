@@ -10,6 +10,7 @@ const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");
 describe("a workflow", () => {
   const path = ".github/workflows/release.yml";
   const text = read(path);
+  const checkout = /actions\/checkout@\S+/.exec(text)?.[0] ?? "";
 
   it("of this repository is as GitHub wants it", async () => {
     expect(await checkWorkflow(path, text)).toEqual([]);
@@ -20,7 +21,7 @@ describe("a workflow", () => {
     ["a job that does not exist", "needs: publish", "needs: publsh", "publsh"],
     ["a permission that does not exist", "id-token: write", "id-token: wirte", "wirte"],
     ["an expression of nothing", "github.token", "githb.token", "githb"],
-    ["an action without a version", "actions/checkout@v6", "actions/checkout", "actions/checkout"],
+    ["an action without a version", checkout, "actions/checkout", "actions/checkout"],
   ])("with %s is refused", async (_, right, wrong, named) => {
     expect(text).toContain(right);
     const messages = (await checkWorkflow(path, text.replace(right, wrong))).map(({ message }) => message);
