@@ -9,8 +9,9 @@ import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
 import { createEgress } from "@oauth-broker/oauth-core/egress";
 import { type Answer, jsonAnswer } from "@oauth-broker/oauth-core/http";
 import { endSurplusCookies } from "@oauth-broker/oauth-core/server";
-import { errorPageWith, faviconRoute, mount, type Route } from "@oauth-broker/service/http";
+import { errorPageWith, type HttpLayer, mount, type Route } from "@oauth-broker/service/http";
 import type { Log } from "@oauth-broker/service";
+import { html } from "@oauth-broker/service/page";
 import { watchedVendorClient } from "@oauth-broker/service/tracing";
 import { Hono } from "hono";
 import { createCallerAddress } from "./caller-address.ts";
@@ -28,9 +29,10 @@ import type { ServerMetrics } from "./mcp/metrics.ts";
 import { challengePage, homeRoute } from "./mcp/people.ts";
 import { scopesOfResource } from "./resource/scopes.ts";
 import { limitRefusedTokens } from "./mcp/admission/refused-tokens.ts";
-import { requireKnownVendors } from "./mcp/tools/tool-vendors.ts";
+import { requireKnownVendors, scopeMeanings } from "./mcp/tools/tool-vendors.ts";
 import type { Mode } from "./mode.ts";
 import { createOrigins } from "./origins.ts";
+import { createPresentation, type Presentation } from "./presentation/presentation.ts";
 import { createAuthenticate, validationWarning } from "./pre-registered/authenticate.ts";
 import type { ServerDefinition } from "./server.ts";
 import type { Settings } from "./settings.ts";
@@ -107,7 +109,10 @@ export function createApp(definition: ServerDefinition, settings: Settings, opti
     { log, ...defined({ metrics }) },
   );
   const vendor = (): Promise<ResolvedVendor> => vendorClient.resolve(entry);
+  const title = definition.title ?? definition.name;
+  const presentation = createPresentation(settings.operator, title, scopeMeanings(definition.tools, settings));
   const mode = createMode(settings, {
+    presentation,
     now,
     log,
     storage,
@@ -131,7 +136,7 @@ export function createApp(definition: ServerDefinition, settings: Settings, opti
     fetch: api.fetch,
     vendorClient,
     log,
-    challengePage: (challenge) => challengePage(challenge, definition, settings),
+    challengePage: (challenge) => challengePage(challenge, definition, settings, presentation),
     showToAuthor: options.showToAuthor,
     ...defined({ onApiAnswer: metrics?.countApiAnswer }),
     ...defined({ linking: linkingOf(settings, { now, seals: mode.seals, vendorClient, stopping: stopping.signal }) }),
@@ -139,10 +144,11 @@ export function createApp(definition: ServerDefinition, settings: Settings, opti
   let isDraining = false;
   const probes = probesOf({ mode, settings, isDraining: () => isDraining });
   const app = new Hono();
-  const ofUs = [homeRoute(definition, settings), faviconRoute, endpoint.route, ...mode.routes];
+  const home = homeRoute(definition, settings, presentation);
+  const ofUs = [home, presentation.iconRoute, endpoint.route, ...mode.routes];
   mount(app, [...probes, ...ofUs.map(createOrigins(settings))], {
     log,
-    errorPage: errorPageWith(),
+    ...pagesOf(presentation),
     endSurplusCookies,
     isHttps: settings.deploymentUrl?.startsWith("https:") === true,
     ...defined({ metrics }),
@@ -160,6 +166,16 @@ export function createApp(definition: ServerDefinition, settings: Settings, opti
       await Promise.all([mode.close(), endpoint.close()]);
       await Promise.all([oauth.close(), api.close(), documents.close(), publicDocuments.close()]);
     },
+  };
+}
+
+/** The pages that the HTTP layer shows by itself. */
+export function pagesOf({ texts, frame, allowIcon, page }: Presentation): Pick<HttpLayer, "errorPage" | "prefetched"> {
+  const errorPage = errorPageWith(undefined, { texts: texts.errors, frame });
+  const { title, text } = texts.prefetched;
+  return {
+    errorPage: async (...refused) => allowIcon(await errorPage(...refused)),
+    prefetched: page(403, title, html`<p>${text}</p>`),
   };
 }
 
@@ -182,6 +198,7 @@ export function createMetricsApp(metrics: Pick<ServerMetrics, "render">, listen:
 }
 
 interface ModeDeps {
+  readonly presentation: Presentation;
   readonly now: Clock;
   readonly log: Log;
   readonly storage: Storage | undefined;

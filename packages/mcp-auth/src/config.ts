@@ -11,6 +11,7 @@ import {
 } from "@oauth-broker/service/configuration";
 import { readCallback, readPlatformUrl } from "./config/callback.ts";
 import { readDeployment } from "./config/deployment.ts";
+import { readOperator } from "./config/operator.ts";
 import { checkTokenStore, readAdoption } from "./config/token-store.ts";
 import { unknownVariables, unusedVariables } from "./config/unused.ts";
 import { createReader, type PrefixedReader, readChoice } from "./config/reader.ts";
@@ -27,7 +28,7 @@ export type { Environment } from "@oauth-broker/service/configuration";
 export type { Variable } from "./config/variables.ts";
 
 /**
- * Opens nothing and sends nothing.
+ * Opens no store and sends nothing; reads the file of `SERVER_ICON`.
  *
  * @param tools of the server: if the environment is wrong, what is wrong with them is listed too
  * @throws ConfigError listing every problem
@@ -38,6 +39,7 @@ export function loadSettings(environment: Environment = process.env, tools: read
   if (read.value("OAUTH_MODE") === undefined) read.refuse("OAUTH_MODE", "is missing");
   const deployment = readDeployment(read, mode);
   const { deploymentUrl, egress } = deployment;
+  const operator = readOperator(read);
   const allowVendorWithoutPkce = read.flag("ALLOW_VENDOR_WITHOUT_PKCE");
   const names = Object.keys(environment).filter((name) => valueOf(environment, name) !== undefined);
   const vendors = readVendors(read, names, { mode, egress, allowVendorWithoutPkce });
@@ -53,7 +55,7 @@ export function loadSettings(environment: Environment = process.env, tools: read
   const proxyWarnings = egress.proxy === undefined ? ignoredProxyWarnings(environment, "EGRESS_PROXY") : [];
   const warnings = [...read.warnings, ...proxyWarnings, ...unusedVariables(environment, uses)];
   const operatorUrls = names.filter((name) => OF_A_URL.test(name)).flatMap((name) => environment[name] ?? []);
-  const common = { ...deployment, egress: { ...egress, operatorUrls }, vendor, warnings };
+  const common = { ...deployment, operator, egress: { ...egress, operatorUrls }, vendor, warnings };
   if (mode === "pre-registered") return { ...common, mode };
   const { credentials } = vendor;
   if (deploymentUrl === undefined || credentials === undefined || callback === undefined) throw errorOf(read.problems);

@@ -20,6 +20,7 @@ export interface CommonSettings {
   readonly deploymentUrl: string | undefined;
   /** `ALLOWED_ORIGINS`: origins of clients that are web pages, or `*`. Empty: none. */
   readonly allowedOrigins: readonly string[];
+  readonly operator: OperatorSettings;
   readonly vendor: VendorSettings;
   readonly egress: {
     readonly allowLoopback: boolean;
@@ -44,6 +45,27 @@ export interface CommonSettings {
   };
   /** Logged at start; nothing secret. */
   readonly warnings: readonly string[];
+}
+
+/** The languages of the pages. */
+export type Language = "en" | "de";
+
+/** `SERVER_…`: what the pages say of who runs this server. */
+export interface OperatorSettings {
+  /** Absent: the server's title. */
+  readonly name?: string | undefined;
+  /** https URLs. */
+  readonly website?: string | undefined;
+  readonly privacy?: string | undefined;
+  readonly terms?: string | undefined;
+  readonly icon?: Icon | undefined;
+  readonly language: Language;
+}
+
+/** An image whose type is known by its first bytes. */
+export interface Icon {
+  readonly contentType: string;
+  readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
 export interface VendorSettings {

@@ -106,6 +106,8 @@ export function isToolResult(answer: unknown): boolean {
 export interface VendorNeeds {
   /** The vendor's own scope tokens. `[]`: none. */
   readonly scopes: readonly string[];
+  /** By scope a sentence for the user, which the pages show beside it: `Read your repositories`. */
+  readonly scopeMeanings?: Readonly<Record<string, string>>;
 }
 
 /**
@@ -143,6 +145,8 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject, Id extends string
    * the user's vendor token permits; with `VENDORS` a tool that names its vendor names its scopes.
    */
   readonly scopes?: readonly string[];
+  /** As in `vendors`, for the scopes of `vendor`, or with plain `VENDOR` of that one. */
+  readonly scopeMeanings?: Readonly<Record<string, string>>;
   run(input: z.output<Input>, context: ToolContext<Id>): Promise<ToolAnswer>;
 }
 

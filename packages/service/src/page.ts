@@ -15,6 +15,7 @@ main{overflow-wrap:anywhere;max-width:42rem;margin:6vh auto;padding:2rem;backgro
 h1{font-size:1.4rem;line-height:1.3;margin:0 0 .75rem}h2{font-size:1.05rem;margin:1.75rem 0 .5rem}
 p{margin:.5rem 0}a{color:var(--accent)}code{font:.92em ui-monospace,SFMono-Regular,Menlo,monospace;overflow-wrap:anywhere}
 .quiet{color:var(--quiet);font-size:.9rem}
+.operator{display:flex;align-items:center;gap:.6rem;margin:0 0 1rem;font-weight:600}footer{margin-top:1.5rem;border-top:1px solid var(--line)}footer a{display:inline-block;margin-right:1.25rem;padding:.3rem 0}
 .button{display:inline-block;margin:1rem 0;padding:.6rem 1.1rem;border-radius:8px;background:var(--accent);color:var(--paper);text-decoration:none;font-weight:600}
 .button:focus-visible,a:focus-visible{outline:3px solid var(--ink);outline-offset:2px}
 button.button{border:1px solid var(--accent);font:inherit;font-weight:600;line-height:1.3;cursor:pointer;min-height:2.75rem}
@@ -93,14 +94,34 @@ export interface RefusedPage {
   readonly back: BackLink;
 }
 
-/** @param title plain text */
-export function page(title: string, content: Markup): string {
+/** What surrounds the content of a page: its language, and whose page it is. */
+export interface PageFrame {
+  /** BCP 47. */
+  readonly language: string;
+  readonly direction: "ltr" | "rtl";
+  /** Above the heading. */
+  readonly header?: Markup | undefined;
+  /** Below the content. */
+  readonly footer?: Markup | undefined;
+}
+
+const PLAIN: PageFrame = { language: "en", direction: "ltr" };
+
+/**
+ * @param title plain text
+ * @param frame default: English, and no one's in particular
+ */
+export function page(
+  title: string,
+  content: Markup,
+  { language, direction, header, footer }: PageFrame = PLAIN,
+): string {
   return html`<!doctype html>
-<html lang="en">
+<html lang="${language}" dir="${direction}">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex"><title>${title}</title>${STYLE_ELEMENT}</head>
-<body><main><h1>${title}</h1>
+<body><main>${header}<h1>${title}</h1>
 ${content}
-</main></body>
+${footer}</main></body>
 </html>
 `.toString();
 }

@@ -18,6 +18,7 @@ describe("what is not set", () => {
       listen: { host: "127.0.0.1", port: 8788, maxConnections: 2000, idleSeconds: 65 },
       deploymentUrl: undefined,
       allowedOrigins: [],
+      operator: { language: "en" },
       egress: { allowLoopback: false, allowCidrs: [], operatorUrls: expect.any(Array) },
       limits: { requestsPerMinute: 600, registrationsPerMinute: 10, refusedTokensPerMinute: 120, trustedProxies: [] },
       warnings: [],

@@ -6,6 +6,7 @@ import type { Clock, Fetch, RecordStore } from "@oauth-broker/oauth-core";
 import type { VendorClient } from "@oauth-broker/oauth-core/client";
 import type { Log } from "@oauth-broker/service";
 import type { TokenStore } from "@oauth-broker/token-store";
+import type { Presentation } from "../presentation/presentation.ts";
 import type { HostedSettings } from "../settings.ts";
 import type { ServerKey } from "./records/server-key.ts";
 import type { Sessions } from "./sessions/session.ts";
@@ -13,6 +14,7 @@ import type { SignInGeneration } from "./sessions/sign-in-generation.ts";
 
 export interface HostedDeps {
   readonly settings: HostedSettings;
+  readonly presentation: Presentation;
   readonly now: Clock;
   /** In the same table, or the same folder, as the tokens; each under a MAC of the server key. */
   readonly records: RecordStore;

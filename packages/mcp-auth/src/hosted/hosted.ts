@@ -6,6 +6,7 @@ import type { Clock, Fetch } from "@oauth-broker/oauth-core";
 import type { VendorClient } from "@oauth-broker/oauth-core/client";
 import { errorFields, type Log } from "@oauth-broker/service";
 import type { Mode } from "../mode.ts";
+import type { Presentation } from "../presentation/presentation.ts";
 import type { HostedSettings } from "../settings.ts";
 import type { Storage } from "../storage.ts";
 import type { HostedDeps } from "./deps.ts";
@@ -21,6 +22,7 @@ import { createSessions } from "./sessions/sessions.ts";
 import { createSignInGeneration } from "./sessions/sign-in-generation.ts";
 
 export interface HostedParts {
+  readonly presentation: Presentation;
   readonly storage: Storage;
   readonly vendorClient: VendorClient;
   readonly fetchDocument: Fetch;

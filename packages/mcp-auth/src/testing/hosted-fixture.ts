@@ -10,7 +10,7 @@ import { defineVendor, type Vendor, type VendorCredentials } from "@oauth-broker
 import { createEgress } from "@oauth-broker/oauth-core/egress";
 import { endSurplusCookies } from "@oauth-broker/oauth-core/server";
 import { createLog } from "@oauth-broker/service";
-import { errorPageWith, mount } from "@oauth-broker/service/http";
+import { mount } from "@oauth-broker/service/http";
 import { expectRefusalShape, readAnswer } from "@oauth-broker/oauth-core/testing";
 import { driveConsent, type OpenIdProvider, startOpenIdProvider } from "@oauth-broker/simulators";
 import { authenticatedRecords, createTokenStore, type TokenRows, oneMacKey } from "@oauth-broker/token-store";
@@ -26,6 +26,8 @@ import { createServerKey, type ServerKey } from "../hosted/records/server-key.ts
 import { documentEgress, publicDocumentEgress } from "../hosted/clients/metadata-document.ts";
 import { createSessions } from "../hosted/sessions/sessions.ts";
 import { createSignInGeneration } from "../hosted/sessions/sign-in-generation.ts";
+import { pagesOf } from "../app.ts";
+import { createPresentation, type ScopeMeanings } from "../presentation/presentation.ts";
 import type { HostedSettings } from "../settings.ts";
 import { oneVendor } from "../hosted/link-policy/link-policy.ts";
 
@@ -94,6 +96,7 @@ export interface FixtureOptions {
   readonly serverKey?: (records: RecordStore) => ServerKey;
   /** For metadata documents of clients; default the real one, on loopback too. */
   readonly fetchDocument?: Fetch;
+  readonly scopeMeanings?: ScopeMeanings;
   /** Replaces parts of the vendor client. */
   readonly vendorClient?: (real: VendorClient) => VendorClient;
 }
@@ -136,6 +139,7 @@ export function openHostedFixture({
     links: oneVendor(changes?.vendor ?? own),
     egress: { allowLoopback: true, allowCidrs: [] },
     limits: NO_LIMITS,
+    operator: { language: "en" },
     warnings: [],
     ...changes,
   };
@@ -154,8 +158,10 @@ export function openHostedFixture({
   const vendorClient = options.vendorClient?.(real) ?? real;
   const lines: string[] = [];
   const log = createLog({ write: (line) => void lines.push(line) });
+  const presentation = createPresentation(settings.operator, "Test server", options.scopeMeanings);
   const deps: HostedDeps = {
     settings,
+    presentation,
     now,
     records,
     tokens,
@@ -169,7 +175,12 @@ export function openHostedFixture({
   };
   const linking = createPages(deps);
   const app = new Hono();
-  mount(app, hostedRoutes(deps, linking), { log, errorPage: errorPageWith(), isHttps: true, endSurplusCookies });
+  mount(app, hostedRoutes(deps, linking), {
+    log,
+    ...pagesOf(presentation),
+    isHttps: true,
+    endSurplusCookies,
+  });
   const request: HostedFixture["request"] = async (path, init, remoteAddress) => {
     const connection = remoteAddress === undefined ? {} : { incoming: { socket: { remoteAddress } } };
     const response = await app.request(`${SERVER}${path}`, init, connection);

@@ -84,6 +84,8 @@ export interface HttpLayer {
    * that the answer itself sets is kept.
    */
   readonly endSurplusCookies?: (header: string) => readonly string[];
+  /** For a browser that opens a page before its user does. Default: in English. */
+  readonly prefetched?: Answer;
   /** https deployments send HSTS. */
   readonly isHttps: boolean;
 }
@@ -240,7 +242,8 @@ async function answerOf(
     const isPage = route.surface === "browser" && route.path !== ANY_PATH;
     const served = isPage && c.req.raw.method === "HEAD" ? forOtherMethods(route, allow) : route;
     // Nor may a request that a browser makes by itself, which is not a failure either.
-    if (isPage && c.req.method === "GET" && isPrefetch((name) => c.req.header(name))) return PREFETCHED;
+    if (isPage && c.req.method === "GET" && isPrefetch((name) => c.req.header(name)))
+      return layer.prefetched ?? PREFETCHED;
     return await served.handle(c, trace);
   } catch (thrown) {
     return renderError(toOAuthError(thrown), route, trace, layer);

@@ -10,6 +10,7 @@ import {
   MOST_MAX_CONNECTIONS,
   TRACING_VARIABLES,
 } from "@oauth-broker/service/configuration";
+import { OPERATOR_VARIABLES } from "./operator-rows.ts";
 import { VENDOR_FIELD_VARIABLES } from "./vendor-fields.ts";
 
 /** Where a variable applies. Absent: everywhere. */
@@ -282,6 +283,7 @@ export const ROWS = [
     example: "https://app.example.com",
     default: "none",
   },
+  ...OPERATOR_VARIABLES,
   {
     name: "HOST",
     type: "address or host name without port",

@@ -7,6 +7,9 @@
 import { type JsonObject, type JsonValue, OAuthError, parseJsonObject } from "@oauth-broker/oauth-core";
 import { requireRegistrableRedirectUri } from "@oauth-broker/oauth-core/protocol";
 
+/** Stored, and answered to the client, where it states none. Pages say it in their language. */
+export const UNNAMED = "An application without a name";
+
 export interface ClientMetadata {
   readonly clientName: string;
   readonly redirectUris: readonly string[];
@@ -43,7 +46,7 @@ export function readRegistration(metadata: JsonObject): ClientMetadata {
   if (isPresent(method) && typeof method !== "string") throw invalid("token_endpoint_auth_method must be a string");
   requireOneOf(grant_types, GRANT_TYPES, "grant_types");
   requireOneOf(response_types, RESPONSE_TYPES, "response_types");
-  return { clientName: readName(client_name) ?? "An application without a name", redirectUris };
+  return { clientName: readName(client_name) ?? UNNAMED, redirectUris };
 }
 
 /**

@@ -34,6 +34,7 @@ export async function showTicket(request: TicketRequest, deps: PagesDeps, trace:
     visitor: await visitorOf(signedIn, deps),
     ticket: request.value,
     client,
+    vendor: ticket.vendor,
     vendorName: at.settings.vendor.vendor.name,
     scopes: linkScopes(ticket.scopes, ticket.vendor, deps),
     linked: typeof stored === "object" ? stored.tokens.link?.label?.reveal() : undefined,

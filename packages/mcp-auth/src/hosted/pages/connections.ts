@@ -34,7 +34,7 @@ export async function showConnections(
 ): Promise<Answer> {
   const signedIn = await deps.signIns.read(cookieHeader);
   if (signedIn === undefined) {
-    return query.has(SIGNED_OUT) ? signedOutPage() : startSignIn(PATHS.connections, {}, deps, trace);
+    return query.has(SIGNED_OUT) ? signedOutPage(deps.presentation) : startSignIn(PATHS.connections, {}, deps, trace);
   }
   const listed = [...deps.settings.links.vendors.keys()];
   const connections = await Promise.all(listed.map((vendor) => connectionOf(vendor, signedIn, deps)));
@@ -118,6 +118,7 @@ export async function visitorOf({ user, label }: SignedIn, deps: PagesDeps): Pro
     signInName: settings.vendor.vendor.name,
     signOutCsrf: await formCsrf(user, { form: ["sign_out"], linkVersion: 0 }, deps),
     serverHost: new URL(settings.deploymentUrl).host,
+    presentation: deps.presentation,
   };
 }
 

@@ -2,12 +2,13 @@
  * The pages of links, in the look of the consent page: plain text, headings and buttons, no script.
  * Each says first who is signed in. Names of clients and accounts are untrusted.
  */
-import { type Answer, formPageAnswer } from "@oauth-broker/oauth-core/http";
-import { askFirst, fact, hidden, html, type Markup, page, STYLE_HASH } from "@oauth-broker/service/page";
+import type { Answer } from "@oauth-broker/oauth-core/http";
+import { askFirst, fact, hidden, html, type Markup } from "@oauth-broker/service/page";
 import type { ServerClient } from "../clients/client.ts";
+import type { Presentation } from "../../presentation/presentation.ts";
+import type { ConnectionsError, DisconnectedKind } from "../../presentation/texts/page-texts.ts";
 import { PATHS } from "../../resource/paths.ts";
-import { askingName, KNOWN_BY, shownText } from "../server-callback/consent-page.ts";
-import type { VendorRevocation } from "../links/link.ts";
+import { applicationName, askingName, knownByOf, shownText } from "../server-callback/consent-page.ts";
 
 /** Who is at the browser, and how they leave. */
 export interface Visitor {
@@ -17,6 +18,7 @@ export interface Visitor {
   readonly signOutCsrf: string;
   /** The server's host, as in the address bar. */
   readonly serverHost: string;
+  readonly presentation: Presentation;
 }
 
 export interface ConnectPage {
@@ -24,6 +26,8 @@ export interface ConnectPage {
   readonly ticket: string;
   readonly client: ServerClient;
   readonly vendorName: string;
+  /** The id, as `VENDORS` lists it. */
+  readonly vendor: string;
   readonly scopes: readonly string[];
   /** The account linked now. */
   readonly linked: string | undefined;
@@ -31,41 +35,50 @@ export interface ConnectPage {
 }
 
 //= bar#AS-7
-export function connectPage({ visitor, ticket, client, vendorName, scopes, linked, csrf }: ConnectPage): Answer {
-  const name = shownText(client.clientName);
+export function connectPage(shown: ConnectPage): Answer {
+  const { visitor, ticket, client, vendor, vendorName, scopes, linked, csrf } = shown;
+  const { presentation } = visitor;
+  const { connect, consent, labels, knownBy, connections } = presentation.texts;
+  const name = applicationName(client, presentation.texts);
   const content = html`${signedIn(visitor)}
-<p>${askingName(client, name)} asks to use your ${vendorName} account through <strong>${visitor.serverHost}</strong>. Continue only if you use this application and want it.</p>
+${connect.asks(askingName(client, name), vendorName, visitor.serverHost)}
 <dl>
-${fact("Application", name)}
-${fact("Known by", KNOWN_BY[client.knownBy](client))}
-${fact("Vendor", vendorName)}
-${scopes.length === 0 ? undefined : fact("Permissions", scopes.join(" "))}
-${linked === undefined ? undefined : fact("Connected now", shownText(linked))}
+${fact(labels.application, name)}
+${fact(labels.knownBy, knownByOf(client, knownBy))}
+${fact(labels.vendor, vendorName)}
+${scopes.length === 0 ? undefined : fact(labels.permissions, presentation.scopes(vendor, scopes))}
+${linked === undefined ? undefined : fact(labels.connectedNow, shownText(linked) || connections.connectedAccount)}
 </dl>
 <form method="post" action="${PATHS.connect}/${ticket}">
 ${hidden("csrf", csrf)}
-<button class="button" type="submit" name="decision" value="approve">Continue to ${vendorName}</button>
-<button class="button plain" type="submit" name="decision" value="deny">Cancel</button>
+<button class="button" type="submit" name="decision" value="approve">${consent.continueTo(vendorName)}</button>
+<button class="button plain" type="submit" name="decision" value="deny">${consent.cancel}</button>
 </form>
-<h2>Not you?</h2>
-${signOut(visitor, "Use another account", ticket)}`;
-  return linkingPage(200, `Connect ${vendorName}?`, content);
+<h2>${connect.notYou}</h2>
+${signOut(visitor, connect.anotherAccount, ticket)}`;
+  return linkingPage(200, connect.title(vendorName), content, presentation);
 }
 
 /** Says nothing of the ticket: its user is another. */
 export function foreignPage(visitor: Visitor, ticket: string): Answer {
+  const { connect } = visitor.presentation.texts;
   const content = html`${signedIn(visitor)}
-<p>This link is not for this account. If another account of yours asked for it, sign in with that one.</p>
-${signOut(visitor, "Use another account", ticket)}
-<p><a href="${PATHS.connections}">Your connections</a></p>`;
-  return linkingPage(403, "This link is for another account", content);
+<p>${connect.foreign}</p>
+${signOut(visitor, connect.anotherAccount, ticket)}
+${toConnections(visitor)}`;
+  return linkingPage(403, connect.foreignTitle, content, visitor.presentation);
 }
 
 export function gonePage(visitor: Visitor): Answer {
+  const { connect } = visitor.presentation.texts;
   const content = html`${signedIn(visitor)}
-<p>It was used, it has expired, or the application that sent it has signed out. Go back to the application: it gives you a new link when it needs one.</p>
-<p><a href="${PATHS.connections}">Your connections</a></p>`;
-  return linkingPage(410, "This link does not work any more", content);
+<p>${connect.gone}</p>
+${toConnections(visitor)}`;
+  return linkingPage(410, connect.goneTitle, content, visitor.presentation);
+}
+
+function toConnections({ presentation }: Visitor): Markup {
+  return html`<p><a href="${PATHS.connections}">${presentation.texts.connections.link}</a></p>`;
 }
 
 export interface ShownConnection {
@@ -101,127 +114,98 @@ export interface ConnectionsPage {
 /** What a disconnect did; `nothing`: what was stored could not be read, so nothing was revoked. */
 export interface Disconnected {
   readonly name: string;
-  readonly atVendor: VendorRevocation | "nothing";
+  readonly atVendor: DisconnectedKind;
   /** What the user can do by hand, as the vendor's entry says it. */
   readonly help: string | undefined;
 }
 
-const BY_HAND = "Open your account settings there, look under connected or authorized apps, and remove this one";
-
-/** What became of the tokens; `isByHand`: the user may have to end them at the vendor. */
-const AT_VENDOR: Readonly<
-  Record<Disconnected["atVendor"], { readonly said: (name: string) => string; readonly isByHand: boolean }>
-> = {
-  token: { said: (name) => `Its tokens are deleted here, and ${name} has revoked them.`, isByHand: false },
-  grant: {
-    said: (name) => `Its tokens are deleted here, and ${name} has revoked them with all that you had allowed.`,
-    isByHand: false,
-  },
-  already: { said: (name) => `Its tokens are deleted here; ${name} had ended them before.`, isByHand: false },
-  unsupported: {
-    said: (name) => `Its tokens are deleted here, but ${name} has no way to revoke them from here.`,
-    isByHand: true,
-  },
-  failed: {
-    said: (name) => `Its tokens are deleted here, but ${name} did not revoke them when it was asked.`,
-    isByHand: true,
-  },
-  nothing: {
-    said: (name) => `What was stored here is deleted. It could not be read, so ${name} was not asked to revoke it.`,
-    isByHand: true,
-  },
+/** Whether the user may have to end them at the vendor. */
+const IS_BY_HAND: Readonly<Record<DisconnectedKind, boolean>> = {
+  token: false,
+  grant: false,
+  already: false,
+  unsupported: true,
+  failed: true,
+  nothing: true,
 };
 
-export const isAtVendor = (value: string): value is Disconnected["atVendor"] => Object.hasOwn(AT_VENDOR, value);
-
-/** Any other value in the URL shows no message. */
-const ERRORS: ReadonlyMap<string, string> = new Map([
-  ["access_denied", "You cancelled. Nothing was connected."],
-  [
-    "organization_refused",
-    "An administrator of your organization has to allow this at the vendor first. Nothing was connected.",
-  ],
-  ["other_account", "You chose another account than the one you are signed in with. Nothing was connected."],
-  ["link_changed", "This connection has changed since the page was shown. Nothing was done: look below and try again."],
-  ["ticket_ended", "The application does not wait for this any more. Nothing was connected."],
-  ["vendor_error", "The vendor answered in an unexpected way. Nothing was connected: try again."],
-  ["temporarily_unavailable", "This could not be finished now. Nothing was connected: try again in a moment."],
-]);
+export const isAtVendor = (value: string): value is DisconnectedKind => Object.hasOwn(IS_BY_HAND, value);
 
 export function connectionsPage({ visitor, connections, linked, disconnected, error }: ConnectionsPage): Answer {
-  const problem = ERRORS.get(error);
+  const { connections: texts } = visitor.presentation.texts;
+  const problem = Object.hasOwn(texts.errors, error) ? texts.errors[error as ConnectionsError] : undefined;
   const content = html`${signedIn(visitor)}
-${linked === undefined ? undefined : html`<p class="notice" role="status">${linked} is connected. You can close this page and go back to your application.</p>`}
-${disconnected === undefined ? undefined : disconnectedNotice(disconnected)}
+${linked === undefined ? undefined : html`<p class="notice" role="status">${texts.linked(linked)}</p>`}
+${disconnected === undefined ? undefined : disconnectedNotice(disconnected, visitor)}
 ${problem === undefined ? undefined : html`<p class="notice" role="alert">${problem}</p>`}
 ${connections.map((connection) => connectionOf(connection, visitor))}
-<h2>Your account here</h2>
-${signOut(visitor, "Sign out", undefined)}`;
-  return linkingPage(200, `Your connections at ${visitor.serverHost}`, content);
+<h2>${texts.yourAccount}</h2>
+${signOut(visitor, texts.signOut, undefined)}`;
+  return linkingPage(200, texts.title(visitor.serverHost), content, visitor.presentation);
 }
 
-export function signedOutPage(): Answer {
-  const content = html`<p>You are signed out in this browser. Your connections stay as they are.</p>
-<p><a class="button" href="${PATHS.connections}">Sign in</a></p>`;
-  return linkingPage(200, "You are signed out", content);
+export function signedOutPage(presentation: Presentation): Answer {
+  const { connections: texts } = presentation.texts;
+  const content = html`<p>${texts.signedOut}</p>
+<p><a class="button" href="${PATHS.connections}">${texts.signIn}</a></p>`;
+  return linkingPage(200, texts.signedOutTitle, content, presentation);
 }
 
-const STATES: Readonly<Record<ShownConnection["state"], string>> = {
-  usable: "Connected",
-  dead: "Ended by the vendor: connect it again",
-  missing: "Not connected",
-  unreadable: "Cannot be read: connect it again",
-};
-
-function disconnectedNotice({ name, atVendor, help = BY_HAND }: Disconnected): Markup {
-  const { said, isByHand } = AT_VENDOR[atVendor];
-  return html`<div class="notice" role="status"><p>${name} is disconnected. ${said(name)}</p>
-${isByHand ? html`<p>To end what may be left there: ${help}.</p>` : undefined}
-<p>Your applications stay signed in, and your other connections stay as they are.</p></div>`;
+function disconnectedNotice({ name, atVendor, help }: Disconnected, { presentation }: Visitor): Markup {
+  const { connections: texts } = presentation.texts;
+  return html`<div class="notice" role="status"><p>${texts.disconnected(name)} ${texts.atVendor[atVendor](name)}</p>
+${IS_BY_HAND[atVendor] ? texts.endByHand(help) : undefined}
+<p>${texts.othersStay}</p></div>`;
 }
 
-function connectionOf(connection: ShownConnection, { serverHost }: Visitor): Markup {
+function connectionOf(connection: ShownConnection, visitor: Visitor): Markup {
   const { vendor, name, state, account, scopes, since, csrf, pending } = connection;
+  const { presentation } = visitor;
+  const { labels, connections: texts } = presentation.texts;
   const isLinked = state !== "missing";
   return html`<h2>${name}</h2>
-${pending === undefined ? undefined : pendingNotice(pending, connection)}
+${pending === undefined ? undefined : pendingNotice(pending, connection, visitor)}
 <dl>
-${fact("State", STATES[state])}
-${account === undefined ? undefined : fact("Account", shownText(account))}
-${scopes.length === 0 ? undefined : fact("Permissions", scopes.join(" "))}
-${since === undefined ? undefined : fact("Since", since)}
+${fact(labels.state, texts.states[state])}
+${account === undefined ? undefined : fact(labels.account, shownText(account) || texts.connectedAccount)}
+${scopes.length === 0 ? undefined : fact(labels.permissions, presentation.scopes(vendor, scopes))}
+${since === undefined ? undefined : fact(labels.since, since)}
 </dl>
 <form method="post" action="${PATHS.connections}">
 ${hidden("csrf", csrf)}${hidden("vendor", vendor)}
-${isLinked ? button("reconnect", `Reconnect ${name}`, "plain") : button("connect", `Connect ${name}`)}
+${isLinked ? button("reconnect", texts.reconnect(name), "plain") : button("connect", texts.connect(name))}
 </form>
-${isLinked ? askToDisconnect(connection, serverHost) : undefined}`;
+${isLinked ? askToDisconnect(connection, visitor) : undefined}`;
 }
 
-function askToDisconnect({ vendor, name, csrf }: ShownConnection, serverHost: string): Markup {
+function askToDisconnect({ vendor, name, csrf }: ShownConnection, { serverHost, presentation }: Visitor): Markup {
+  const { connections: texts } = presentation.texts;
   return askFirst(
-    `Disconnect ${name}`,
-    `${serverHost} deletes its tokens for ${name}, and revokes them there where ${name} lets it. No application that uses ${serverHost} reaches your ${name} account after that, until you connect it again.`,
+    texts.disconnect(name),
+    texts.disconnectMeans(name, serverHost),
     html`<form method="post" action="${PATHS.connections}">
 ${hidden("csrf", csrf)}${hidden("vendor", vendor)}
-${button("disconnect", `Yes, disconnect ${name}`)}
+${button("disconnect", texts.confirmDisconnect(name))}
 </form>`,
   );
 }
 
-function pendingNotice(pending: ShownPending, { vendor, name, account, scopes }: ShownConnection): Markup {
+function pendingNotice(
+  pending: ShownPending,
+  { vendor, name, account, scopes }: ShownConnection,
+  { presentation }: Visitor,
+): Markup {
+  const { connections: texts } = presentation.texts;
   const { isOther, csrf } = pending;
-  const fresh = pending.account === undefined ? "another account" : shownText(pending.account);
-  const before = account === undefined ? "the connected account" : shownText(account);
+  const fresh = shownText(pending.account ?? "") || texts.anotherAccount;
+  const before = shownText(account ?? "") || texts.connectedAccount;
   const lost = scopes.filter((scope) => !pending.scopes.includes(scope)).join(" ");
-  const asked = isOther
-    ? html`<p>This replaces <strong>${before}</strong> with <strong>${fresh}</strong>. Do you want that?</p>`
-    : html`<p>${name} has granted less than before. Replacing the connection loses: <strong>${lost}</strong>. Do you want that?</p>`;
+  const asked = isOther ? texts.replaces(before, fresh) : texts.loses(name, lost);
   return html`<div class="notice" role="alert">${asked}
 <form method="post" action="${PATHS.connections}">
 ${hidden("csrf", csrf)}${hidden("vendor", vendor)}
-${button("replace", "Yes, replace it")}
-${button("keep", "No, keep what I have", "plain")}
+${button("replace", texts.replace)}
+${button("keep", texts.keep, "plain")}
 </form></div>`;
 }
 
@@ -229,8 +213,9 @@ function button(action: string, label: string, kind = ""): Markup {
   return html`<button class="button ${kind}" type="submit" name="action" value="${action}">${label}</button>`;
 }
 
-function signedIn({ label, signInName }: Visitor): Markup {
-  return html`<p>You are signed in as <strong><bdi>${shownText(label)}</bdi></strong> (${signInName}).</p>`;
+function signedIn({ label, signInName, presentation }: Visitor): Markup {
+  const { connections: texts } = presentation.texts;
+  return texts.signedIn(html`<bdi>${shownText(label) || texts.connectedAccount}</bdi>`, signInName);
 }
 
 /** @param ticket the page for the browser after the next sign-in */
@@ -242,7 +227,7 @@ ${button("sign_out", label, "plain")}
 }
 
 /** The URL of a ticket is in no Referer, and no other site frames the page. */
-function linkingPage(status: number, title: string, content: Markup): Answer {
-  const answer = formPageAnswer(page(title, content), STYLE_HASH, {});
+function linkingPage(status: number, title: string, content: Markup, presentation: Presentation): Answer {
+  const answer = presentation.formPage(title, content, {});
   return { ...answer, status, headers: { ...answer.headers, "referrer-policy": "no-referrer" } };
 }

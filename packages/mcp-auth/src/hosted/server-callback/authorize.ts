@@ -57,9 +57,11 @@ export async function askConsent(
   const consented = links.consentedScope(request.scope);
   const cookie = readBindingCookie(cookieHeader, deploymentUrl, CONSENT_COOKIE) ?? createBindingCookie();
   const page = {
+    presentation: deps.presentation,
     client,
     redirect,
     serverHost: new URL(deploymentUrl).host,
+    vendor: vendor.vendor.id,
     vendorName: vendor.vendor.name,
     scope: request.scope,
     ...defined({ permissions: consented && permissionsOf(consented, links) }),
@@ -77,7 +79,7 @@ function permissionsOf(scope: readonly string[], { vendors, signIn, scopesAt }: 
   return [...vendors].flatMap(([id, { vendor, scopes }]) => {
     const requested = scopesAt(scope, id);
     const isPart = requested.length > 0 || scopes.length === 0 || id === signIn;
-    return isPart ? [{ vendorName: vendor.name, scope: requested, signsIn: id === signIn }] : [];
+    return isPart ? [{ vendor: id, vendorName: vendor.name, scope: requested, signsIn: id === signIn }] : [];
   });
 }
 

@@ -5,17 +5,22 @@
  * Shown and answered in authorize.ts.
  */
 import type { VerifiedRedirect } from "@oauth-broker/oauth-core/protocol";
-import { type Answer, formPageAnswer } from "@oauth-broker/oauth-core/http";
-import { fact, hidden, html, type Markup, page, STYLE_HASH } from "@oauth-broker/service/page";
+import type { Answer } from "@oauth-broker/oauth-core/http";
+import { fact, hidden, html, type Markup } from "@oauth-broker/service/page";
+import type { Presentation } from "../../presentation/presentation.ts";
+import type { PageTexts } from "../../presentation/texts/page-texts.ts";
 import type { ServerClient } from "../clients/client.ts";
+import { UNNAMED } from "../clients/client-metadata.ts";
 
 export interface ConsentPage {
+  readonly presentation: Presentation;
   readonly client: ServerClient;
   readonly redirect: VerifiedRedirect;
   /** Our host, as the user sees it in the address bar. */
   readonly serverHost: string;
   /** The vendor that signs the user in. */
   readonly vendorName: string;
+  readonly vendor: string;
   readonly scope: readonly string[];
   /** With `VENDORS`: the scope by vendor. */
   readonly permissions?: readonly VendorPermissions[];
@@ -26,6 +31,8 @@ export interface ConsentPage {
 
 /** What a session permits at one of several vendors. */
 export interface VendorPermissions {
+  /** The id. */
+  readonly vendor: string;
   readonly vendorName: string;
   /** The vendor's own tokens. */
   readonly scope: readonly string[];
@@ -39,30 +46,39 @@ const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/;
 //= bar#AS-7
 //= bar#AS-10
 export function consentPage(shown: ConsentPage, headers: Record<string, string>, show = shownText): Answer {
-  const { client, serverHost, vendorName, scope, permissions, fields, csrf } = shown;
+  const { client, serverHost, vendorName, permissions, fields, csrf, presentation } = shown;
+  const { consent, labels, knownBy } = presentation.texts;
   const { uri } = shown.redirect;
-  const name = show(client.clientName);
+  const name = applicationName(client, presentation.texts, show);
   const { host } = new URL(uri);
-  const accounts = permissions === undefined ? `${vendorName} account` : accountsOf(permissions);
+  const vendors = permissions === undefined ? [vendorName] : permissions.map((one) => one.vendorName);
   const asking = askingName(client, name);
-  const content = html`${asking === name ? undefined : hostsFirst(asking, host)}
-<p>${asking} asks to use your ${accounts} through <strong>${serverHost}</strong>. Continue only if you came from this application and want it.</p>
-${LOOPBACK.test(host) ? LOOPBACK_WARNING : undefined}
-${client.knownBy === "registration" ? NAME_WARNING : undefined}
+  const content = html`${asking === name ? undefined : consent.hosts(asking, host)}
+${consent.asks(asking, vendors, serverHost)}
+${warningOf(client, LOOPBACK.test(host), consent)}
 <dl>
-${fact("Application", name)}
-${fact("Known by", KNOWN_BY[client.knownBy](client))}
-${fact("Leads back to", html`${host}<br><code class="quiet">${show(uri, LONGEST_URI)}</code>`)}
-${permissions === undefined ? factsOfOne(vendorName, scope) : permissions.map(factOf)}
-</dl>${permissions?.some(({ signsIn }) => !signsIn) === true ? linkedLater(vendorName) : undefined}
+${fact(labels.application, name)}
+${fact(labels.knownBy, knownByOf(client, knownBy))}
+${fact(labels.leadsBackTo, html`${host}<br><code class="quiet">${show(uri, LONGEST_URI)}</code>`)}
+${permissions === undefined ? factsOfOne(shown) : permissions.map((one) => factOf(one, presentation))}
+</dl>${permissions?.some(({ signsIn }) => !signsIn) === true ? html`<p>${consent.linkedLater(vendorName)}</p>` : undefined}
 <form method="post" action="/authorize">
 ${fields.map(([field, value]) => hidden(field, value))}
 ${hidden("csrf", csrf)}
-<button class="button" type="submit" name="decision" value="approve">Continue to ${vendorName}</button>
-<button class="button plain" type="submit" name="decision" value="deny">Cancel</button>
+<button class="button" type="submit" name="decision" value="approve">${consent.continueTo(vendorName)}</button>
+<button class="button plain" type="submit" name="decision" value="deny">${consent.cancel}</button>
 </form>
-<p class="quiet">You will be asked again the next time an application wants to connect.</p>`;
-  return formPageAnswer(page(`Let ${asking} use your ${accounts}?`, content), STYLE_HASH, headers);
+<p class="quiet">${consent.askedAgain}</p>`;
+  return presentation.formPage(consent.title(asking, vendors), content, headers);
+}
+
+/** The name that an application gave itself, fit to be shown. */
+export function applicationName(
+  { clientName }: Pick<ServerClient, "clientName">,
+  { unnamedApplication }: Pick<PageTexts, "unnamedApplication">,
+  show: (text: string) => string = shownText,
+): string {
+  return clientName === UNNAMED ? unnamedApplication : show(clientName) || unnamedApplication;
 }
 
 const LONGEST_URI = 300;
@@ -78,40 +94,33 @@ export function askingName({ clientId, knownBy }: ServerClient, name: string): s
   return knownBy === "metadata_document" ? new URL(clientId).host : name;
 }
 
-function hostsFirst(documentHost: string, redirectHost: string): Markup {
-  return html`<p>An application at <strong>${documentHost}</strong> asks; the answer goes to <strong>${redirectHost}</strong>.</p>`;
+/** One warning, of what the user can check. */
+function warningOf(
+  { knownBy }: ServerClient,
+  isOnThisComputer: boolean,
+  { onThisComputer, choseItsName }: PageTexts["consent"],
+): Markup | undefined {
+  const isOwnWord = knownBy === "registration";
+  if (isOnThisComputer) return html`<p><strong>${onThisComputer(isOwnWord)}</strong></p>`;
+  return isOwnWord ? html`<p><strong>${choseItsName}</strong></p>` : undefined;
 }
 
-function factsOfOne(vendorName: string, scope: readonly string[]): Markup {
-  return html`${fact("Vendor", vendorName)}
-${scope.length === 0 ? undefined : fact("Permissions", scope.join(" "))}`;
+function factsOfOne({ vendor, vendorName, scope, presentation }: ConsentPage): Markup {
+  const { labels } = presentation.texts;
+  return html`${fact(labels.vendor, vendorName)}
+${scope.length === 0 ? undefined : fact(labels.permissions, presentation.scopes(vendor, scope))}`;
 }
 
-function factOf({ vendorName, scope, signsIn }: VendorPermissions): Markup {
-  const none = signsIn ? "who you are" : "as you grant them there";
-  return fact(`Permissions at ${vendorName}`, scope.length === 0 ? none : scope.join(" "));
-}
-
-function accountsOf(permissions: readonly VendorPermissions[]): string {
-  const names = permissions.map(({ vendorName }) => vendorName);
-  const last = names.at(-1) ?? "";
-  return names.length === 1 ? `${last} account` : `${names.slice(0, -1).join(", ")} and ${last} accounts`;
-}
-
-function linkedLater(signInName: string): Markup {
-  return html`
-<p>You sign in at ${signInName} now. Your accounts at the others are linked later: you are asked for each when the application first needs it.</p>`;
+function factOf({ vendor, vendorName, scope, signsIn }: VendorPermissions, presentation: Presentation): Markup {
+  const { labels, consent } = presentation.texts;
+  const none = signsIn ? consent.identityOnly : consent.grantedThere;
+  return fact(labels.permissionsAt(vendorName), scope.length === 0 ? none : presentation.scopes(vendor, scope));
 }
 
 /** Who vouches for a client, in words. */
-export const KNOWN_BY: Readonly<Record<ServerClient["knownBy"], (client: ServerClient) => string>> = {
-  configuration: () => "the operator of this server",
-  metadata_document: ({ clientId }) => `its own description at ${new URL(clientId).host}`,
-  registration: () => "its own registration, which is unverified",
-};
-
-const LOOPBACK_WARNING = html`<p><strong>The answer goes to a program on this computer. Continue only if you started one just now.</strong></p>`;
-const NAME_WARNING = html`<p><strong>The application chose this name itself. Check where it leads back to.</strong></p>`;
+export function knownByOf({ clientId, knownBy }: ServerClient, texts: PageTexts["knownBy"]): string {
+  return knownBy === "metadata_document" ? texts.metadataDocument(new URL(clientId).host) : texts[knownBy];
+}
 
 const LONGEST_SHOWN = 80;
 /**
@@ -128,12 +137,11 @@ const RIGHT_TO_LEFT = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Sc
  * characters that hide or reorder letters.
  *
  * @param text untrusted
- * @returns never empty; not escaped
+ * @returns empty where nothing of it can be seen; not escaped
  */
 //= bar#AS-10
 export function shownText(text: string, longest = LONGEST_SHOWN): string {
   const plain = text.toWellFormed().replace(UNSEEN, " ").replace(MARKS, "$1").replace(/\s+/g, " ").trim();
-  if (plain === "") return "An application without a name";
   const letters = Array.from(plain);
   const cut = letters.length > longest ? `${letters.slice(0, longest).join("")}…` : plain;
   // First-strong isolate: keeps the order of the surrounding sentence.

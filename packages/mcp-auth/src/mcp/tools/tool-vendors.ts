@@ -33,6 +33,24 @@ export function vendorsOf(tool: Pick<Tool, "vendors" | "vendor" | "scopes">, sig
   }));
 }
 
+/** @returns by the id of each vendor what its scopes mean, as the first tool says that has a sentence for one */
+export function scopeMeanings(tools: readonly Tool[], settings: Settings): Map<string, Map<string, string>> {
+  const { signIn } = knownVendors(settings);
+  const meanings = new Map<string, Map<string, string>>();
+  for (const { vendor = signIn, vendors = {}, scopeMeanings: own = {} } of tools) {
+    const said = [
+      [vendor, own] as const,
+      ...Object.entries(vendors).map(([id, needs]) => [id, needs.scopeMeanings ?? {}] as const),
+    ];
+    for (const [named, sentences] of said) {
+      const id = named === SIGN_IN_VENDOR ? signIn : named;
+      const known = meanings.get(id) ?? new Map<string, string>();
+      meanings.set(id, new Map([...Object.entries(sentences), ...known]));
+    }
+  }
+  return meanings;
+}
+
 /** The vendors of a deployment, as far as its environment says which they are. */
 export interface KnownVendors {
   /** The id of the vendor that signs users in, or of the only one. */

@@ -1,0 +1,104 @@
+/**
+ * How this server's pages look: in which language, under whose name, with whose links and icon, and
+ * what scopes mean in a sentence. Made once from the settings and the definition.
+ */
+import { type Answer, formPageAnswer, pageAnswer } from "@oauth-broker/oauth-core/http";
+import { faviconRoute, type Route } from "@oauth-broker/service/http";
+import { html, type Markup, page, type PageFrame, STYLE_HASH } from "@oauth-broker/service/page";
+import type { Language, OperatorSettings } from "../settings.ts";
+import { ENGLISH } from "./texts/english.ts";
+import { GERMAN } from "./texts/german.ts";
+import type { PageTexts } from "./texts/page-texts.ts";
+
+/** What a scope means, by the vendor's id and the scope. */
+export type ScopeMeanings = ReadonlyMap<string, ReadonlyMap<string, string>>;
+
+export interface Presentation {
+  readonly texts: PageTexts;
+  readonly frame: PageFrame;
+  /** A page without a form that leads elsewhere. */
+  page(status: number, title: string, content: Markup): Answer;
+  /** As `formPageAnswer`. */
+  formPage(title: string, content: Markup, headers: Record<string, string>): Answer;
+  /** @param answer a page made with `frame`: its icon may be loaded */
+  allowIcon(answer: Answer): Answer;
+  /** Each scope, and beside it what it means if that is known. */
+  scopes(vendor: string, scopes: readonly string[]): string | Markup;
+  /** `/favicon.ico`. */
+  readonly iconRoute: Route;
+}
+
+const TEXTS: Readonly<Record<Language, PageTexts>> = { en: ENGLISH, de: GERMAN };
+
+/** @param title of the server, where the operator gives no name */
+export function createPresentation(
+  { name, icon, language, ...links }: OperatorSettings,
+  title: string,
+  meanings: ScopeMeanings = new Map(),
+): Presentation {
+  const texts = TEXTS[language];
+  const frame: PageFrame = {
+    language,
+    direction: texts.direction,
+    header: headerOf(name ?? title, icon !== undefined),
+    footer: footerOf(links, texts),
+  };
+  const allowIcon = (answer: Answer): Answer => (icon === undefined ? answer : withIcon(answer));
+  return {
+    texts,
+    frame,
+    allowIcon,
+    page: (status, heading, content) => allowIcon(pageAnswer(status, page(heading, content, frame), STYLE_HASH)),
+    formPage: (heading, content, headers) =>
+      allowIcon(formPageAnswer(page(heading, content, frame), STYLE_HASH, headers)),
+    scopes: (vendor, scopes) => describeScopes(scopes, meanings.get(vendor)),
+    iconRoute: icon === undefined ? faviconRoute : iconRoute(icon),
+  };
+}
+
+function headerOf(name: string, hasIcon: boolean): Markup {
+  const image = hasIcon ? html`<img src="${faviconRoute.path}" alt="" width="32" height="32">` : undefined;
+  return html`<p class="operator">${image}<bdi>${name}</bdi></p>
+`;
+}
+
+function footerOf(
+  links: Pick<OperatorSettings, "website" | "privacy" | "terms">,
+  texts: PageTexts,
+): Markup | undefined {
+  const shown = (["website", "privacy", "terms"] as const).flatMap((of) => {
+    const url = links[of];
+    return url === undefined ? [] : [html`<a href="${url}" rel="noreferrer">${texts.footer[of]}</a>`];
+  });
+  return shown.length === 0
+    ? undefined
+    : html`<footer class="quiet">${shown}</footer>
+`;
+}
+
+/** The one thing that a page of ours may load, from ourselves. */
+function withIcon(answer: Answer): Answer {
+  const policy = answer.headers["content-security-policy"] ?? "";
+  return { ...answer, headers: { ...answer.headers, "content-security-policy": `${policy}; img-src 'self'` } };
+}
+
+/** A browser that took it for a page of ours would run nothing in it. */
+//= bar#HT-10
+function iconRoute({ contentType, bytes }: NonNullable<OperatorSettings["icon"]>): Route {
+  const headers = {
+    "content-type": contentType,
+    "x-content-type-options": "nosniff",
+    "content-security-policy": "default-src 'none'; sandbox",
+    "cache-control": "no-store",
+  };
+  return { ...faviconRoute, handle: () => ({ status: 200, headers, body: bytes }) };
+}
+
+function describeScopes(scopes: readonly string[], meanings: ReadonlyMap<string, string> | undefined): string | Markup {
+  if (meanings === undefined || !scopes.some((scope) => meanings.has(scope))) return scopes.join(" ");
+  return html`${scopes.map((scope, at) => {
+    const meaning = meanings.get(scope);
+    const line = at === 0 ? undefined : html`<br>`;
+    return meaning === undefined ? html`${line}<code>${scope}</code>` : html`${line}${meaning} <code>${scope}</code>`;
+  })}`;
+}

@@ -1,0 +1,132 @@
+/** The pages in English. */
+import { ENGLISH_ERRORS } from "@oauth-broker/service/http";
+import { html } from "@oauth-broker/service/page";
+import type { PageTexts } from "./page-texts.ts";
+
+const NOTHING_CONNECTED = "Nothing was connected";
+const BY_HAND = "Open your account settings there, look under connected or authorized apps, and remove this one";
+
+export const ENGLISH: PageTexts = {
+  language: "en",
+  direction: "ltr",
+  errors: ENGLISH_ERRORS,
+  prefetched: { title: "Not opened yet", text: "Open this page yourself." },
+  footer: { website: "Website", privacy: "Privacy", terms: "Terms" },
+
+  home: {
+    whatItIs: (address) =>
+      html`<p>This is an MCP server: a program that assistants and agents use, not a website. To use it, add ${address ?? html`<code>/mcp</code> at this address`} to your application as a server.</p>`,
+    forClients: (name) => `${name} is for MCP clients`,
+    signInElsewhere: "The application sends you here to sign in. You cannot sign in on this page.",
+    platformOnly: "A platform uses this server for you. You cannot sign in here.",
+  },
+
+  labels: {
+    application: "Application",
+    knownBy: "Known by",
+    leadsBackTo: "Leads back to",
+    vendor: "Vendor",
+    permissions: "Permissions",
+    permissionsAt: (vendor) => `Permissions at ${vendor}`,
+    connectedNow: "Connected now",
+    state: "State",
+    account: "Account",
+    since: "Since",
+  },
+  unnamedApplication: "An application without a name",
+  knownBy: {
+    configuration: "the operator of this server",
+    metadataDocument: (host) => `its own description at ${host}`,
+    registration: "its own registration, which is unverified",
+  },
+
+  consent: {
+    title: (asking, vendors) => `Let ${asking} use your ${accounts(vendors)}?`,
+    asks: (asking, vendors, serverHost) =>
+      html`<p>${asking} asks to use your ${accounts(vendors)} through <strong>${serverHost}</strong>. Continue only if you came from this application and want it.</p>`,
+    hosts: (documentHost, redirectHost) =>
+      html`<p>An application at <strong>${documentHost}</strong> asks; the answer goes to <strong>${redirectHost}</strong>.</p>`,
+    onThisComputer: (choseItsName) =>
+      choseItsName
+        ? "The answer goes to a program on this computer, which chose this name itself. Continue only if you started one just now."
+        : "The answer goes to a program on this computer. Continue only if you started one just now.",
+    choseItsName: "The application chose this name itself. Check where it leads back to.",
+    identityOnly: "who you are",
+    grantedThere: "as you grant them there",
+    linkedLater: (vendor) =>
+      `You sign in at ${vendor} now. Your accounts at the others are linked later: you are asked for each when the application first needs it.`,
+    continueTo: (vendor) => `Continue to ${vendor}`,
+    cancel: "Cancel",
+    askedAgain: "You will be asked again the next time an application wants to connect.",
+  },
+
+  connect: {
+    title: (vendor) => `Connect ${vendor}?`,
+    asks: (asking, vendor, serverHost) =>
+      html`<p>${asking} asks to use your ${vendor} account through <strong>${serverHost}</strong>. Continue only if you use this application and want it.</p>`,
+    notYou: "Not you?",
+    anotherAccount: "Use another account",
+    foreignTitle: "This link is for another account",
+    foreign: "This link is not for this account. If another account of yours asked for it, sign in with that one.",
+    goneTitle: "This link does not work any more",
+    gone: "It was used, it has expired, or the application that sent it has signed out. Go back to the application: it gives you a new link when it needs one.",
+  },
+
+  connections: {
+    link: "Your connections",
+    title: (serverHost) => `Your connections at ${serverHost}`,
+    signedIn: (account, vendor) => html`<p>You are signed in as <strong>${account}</strong> (${vendor}).</p>`,
+    linked: (vendor) => `${vendor} is connected. You can close this page and go back to your application.`,
+    yourAccount: "Your account here",
+    signOut: "Sign out",
+    signedOutTitle: "You are signed out",
+    signedOut: "You are signed out in this browser. Your connections stay as they are.",
+    signIn: "Sign in",
+    states: {
+      usable: "Connected",
+      dead: "Ended by the vendor: connect it again",
+      missing: "Not connected",
+      unreadable: "Cannot be read: connect it again",
+    },
+    connect: (vendor) => `Connect ${vendor}`,
+    reconnect: (vendor) => `Reconnect ${vendor}`,
+    disconnect: (vendor) => `Disconnect ${vendor}`,
+    disconnectMeans: (vendor, serverHost) =>
+      `${serverHost} deletes its tokens for ${vendor}, and revokes them there where ${vendor} lets it. No application that uses ${serverHost} reaches your ${vendor} account after that, until you connect it again.`,
+    confirmDisconnect: (vendor) => `Yes, disconnect ${vendor}`,
+    disconnected: (vendor) => `${vendor} is disconnected.`,
+    atVendor: {
+      token: (vendor) => `Its tokens are deleted here, and ${vendor} has revoked them.`,
+      grant: (vendor) => `Its tokens are deleted here, and ${vendor} has revoked them with all that you had allowed.`,
+      already: (vendor) => `Its tokens are deleted here; ${vendor} had ended them before.`,
+      unsupported: (vendor) => `Its tokens are deleted here, but ${vendor} has no way to revoke them from here.`,
+      failed: (vendor) => `Its tokens are deleted here, but ${vendor} did not revoke them when it was asked.`,
+      nothing: (vendor) =>
+        `What was stored here is deleted. It could not be read, so ${vendor} was not asked to revoke it.`,
+    },
+    endByHand: (help = BY_HAND) => html`<p>To end what may be left there: ${help}.</p>`,
+    othersStay: "Your applications stay signed in, and your other connections stay as they are.",
+    anotherAccount: "another account",
+    connectedAccount: "the connected account",
+    replaces: (before, fresh) =>
+      html`<p>This replaces <strong>${before}</strong> with <strong>${fresh}</strong>. Do you want that?</p>`,
+    loses: (vendor, scopes) =>
+      html`<p>${vendor} has granted less than before. Replacing the connection loses: <strong>${scopes}</strong>. Do you want that?</p>`,
+    replace: "Yes, replace it",
+    keep: "No, keep what I have",
+    errors: {
+      access_denied: `You cancelled. ${NOTHING_CONNECTED}.`,
+      organization_refused: `An administrator of your organization has to allow this at the vendor first. ${NOTHING_CONNECTED}.`,
+      other_account: `You chose another account than the one you are signed in with. ${NOTHING_CONNECTED}.`,
+      link_changed: "This connection has changed since the page was shown. Nothing was done: look below and try again.",
+      ticket_ended: `The application does not wait for this any more. ${NOTHING_CONNECTED}.`,
+      vendor_error: `The vendor answered in an unexpected way. ${NOTHING_CONNECTED}: try again.`,
+      temporarily_unavailable: `This could not be finished now. ${NOTHING_CONNECTED}: try again in a moment.`,
+    },
+  },
+};
+
+function accounts(vendors: readonly string[]): string {
+  const last = vendors.at(-1) ?? "";
+  return vendors.length === 1 ? `${last} account` : `${vendors.slice(0, -1).join(", ")} and ${last} accounts`;
+}
