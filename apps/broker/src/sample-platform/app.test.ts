@@ -202,6 +202,16 @@ describe("connect", () => {
     expect(called()).toEqual(["/v1/par", "/v1/token"]);
   });
 
+  it("is not spent by a browser that prefetches (h12)", async () => {
+    const address = await leave();
+    const url = new URL(address, URL_OF_PLATFORM);
+    const ahead = { cookie: visitor.jar.header(url) ?? "", purpose: "prefetch" };
+    expect((await platform.request(url.href, { headers: ahead })).status).toBe(403);
+    expect(called()).toEqual(["/v1/par"]);
+    expect((await visitor.request(address)).status).toBe(303);
+    expect(called()).toEqual(["/v1/par", "/v1/token"]);
+  });
+
   it("does not redeem a code that another issuer sent, and claims no check of it", async () => {
     const shown = await comeBackWith({ code: "broker-code", iss: "https://other.example" });
     expect(shown).toContain("invalid_callback");

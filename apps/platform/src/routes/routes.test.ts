@@ -4,7 +4,7 @@ import { driveConsent, type OpenIdProvider, startOpenIdProvider } from "@oauth-b
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { REDIRECT_URI } from "../testing/test-connect.ts";
 import { sendRaw } from "../testing/test-ingress.ts";
-import { openTestPlatform, type TestPlatform, type Visitor } from "../testing/test-visitor.ts";
+import { openTestPlatform, PLATFORM_URL, type TestPlatform, type Visitor } from "../testing/test-visitor.ts";
 
 let provider: OpenIdProvider;
 let test: TestPlatform;
@@ -209,6 +209,15 @@ describe("connecting", () => {
     expect(await (await administrator.get(PATH)).text()).toContain("Not connected");
     await user.submit(PATH, `${PATH}/disconnect`);
     expect(await (await user.get(PATH)).text()).toContain("Not connected");
+  });
+
+  it("is not spent by a browser that prefetches (h12)", async () => {
+    const back = new URL(await goToVendor("approve"), PLATFORM_URL);
+    const ahead = { cookie: user.jar.header(back) ?? "", "sec-purpose": "prefetch" };
+    const refused = await test.platform.app.request(back.href, { headers: ahead });
+    expect([refused.status, refused.headers.get("cache-control")]).toEqual([403, "no-store"]);
+    expect((await user.get(back.href)).headers.get("location")).toBe(PATH);
+    expect(await (await user.get(PATH)).text()).toContain("<dd>Connected</dd>");
   });
 
   it("asks before a disconnect, without a script, and says what it did (#29)", async () => {

@@ -84,7 +84,11 @@ export const LISTENER_DEFENCES: readonly Mutation[] = [
     file: "packages/service/src/http/http-layer.ts",
     find: 'if (isPage && c.req.method === "GET" && isPrefetch(',
     replace: 'if (isPage && c.req.method === "" && isPrefetch(',
-    tests: ["packages/service/src/http/http-layer.test.ts", "apps/broker/src/flows/callback.test.ts"],
+    tests: [
+      "apps/platform/src/routes/routes.test.ts",
+      "packages/service/src/http/http-layer.test.ts",
+      "apps/broker/src/flows/callback.test.ts",
+    ],
   },
   {
     defence: "A browser keeps the cookies of twenty flows",
