@@ -76,13 +76,13 @@ function footerOf(
 `;
 }
 
-/** The one thing that a page of ours may load, from ourselves. */
+/** The one thing that our pages may load, from this server. */
 function withIcon(answer: Answer): Answer {
   const policy = answer.headers["content-security-policy"] ?? "";
   return { ...answer, headers: { ...answer.headers, "content-security-policy": `${policy}; img-src 'self'` } };
 }
 
-/** A browser that took it for a page of ours would run nothing in it. */
+/** A browser that took it for one of our pages would run nothing in it. */
 //= bar#HT-10
 function iconRoute({ contentType, bytes }: NonNullable<OperatorSettings["icon"]>): Route {
   const headers = {

@@ -8,7 +8,7 @@ import type { Markup, PageFrame } from "@oauth-broker/service/page";
 /** What became of the tokens at a vendor that a user has disconnected. */
 export type DisconnectedKind = "token" | "grant" | "already" | "unsupported" | "failed" | "nothing";
 
-/** The messages of `/connections?error=`: any other value in the URL is shown as none. */
+/** The messages of `/connections?error=`: any other value in the URL shows no message. */
 export type ConnectionsError =
   | "access_denied"
   | "organization_refused"
