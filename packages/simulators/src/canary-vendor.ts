@@ -7,10 +7,8 @@
  * is ended.
  */
 import { randomBytes } from "node:crypto";
-import type { IncomingMessage, ServerResponse } from "node:http";
-import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
-import { listen } from "./listen.ts";
+import { type Respond, type ScriptedAnswer, startScriptedVendor } from "./scripted-vendor.ts";
 
 export interface CanaryVendor {
   readonly url: string;
@@ -49,7 +47,7 @@ interface Grant {
 }
 
 const HOUR_SECONDS = 3600;
-const KEEP_ALIVE_MS = 60_000;
+const INVALID_GRANT: ScriptedAnswer = { status: 400, body: { error: "invalid_grant" } };
 
 /**
  * A code is `code.USER.ANYTHING`, good once; an access token `canary.USER.RANDOM`. Clients are not
@@ -58,69 +56,61 @@ const KEEP_ALIVE_MS = 60_000;
 export async function startCanaryVendor(options: CanaryVendorOptions = {}): Promise<CanaryVendor> {
   const { lifetimeSeconds = HOUR_SECONDS, firstLifetimeSeconds = lifetimeSeconds, refreshMs = 0 } = options;
   const isWithinLimit = createLimit(options.refreshesPerSecond ?? Infinity);
-  const { server, url, close } = await listen(0);
-  server.keepAliveTimeout = KEEP_ALIVE_MS;
   const spentCodes = new Set<string>();
   const grants = new Map<string, Grant>();
   const users = new Map<string, string>();
   const counts = { codes: 0, refreshes: 0, throttled: 0, replays: 0, accounts: 0 };
   let isDown = false;
 
-  const issue = (grant: Grant, expiresIn = lifetimeSeconds): Reply => {
+  const issue = (grant: Grant, expiresIn = lifetimeSeconds): ScriptedAnswer => {
     const accessToken = `canary.${grant.user}.${random()}`;
     grant.refreshToken = `renew.${grant.user}.${random()}`;
     users.set(accessToken, grant.user);
     grants.set(grant.refreshToken, grant);
-    return json(200, {
-      access_token: accessToken,
-      token_type: "Bearer",
-      expires_in: expiresIn,
-      refresh_token: grant.refreshToken,
-      scope: "read",
-    });
+    const refreshToken = { refresh_token: grant.refreshToken, scope: "read" };
+    return { body: { access_token: accessToken, token_type: "Bearer", expires_in: expiresIn, ...refreshToken } };
   };
-  const redeem = (code: string): Reply => {
+  const redeem = (code: string): ScriptedAnswer => {
     counts.codes += 1;
     const user = /^code\.([^.]+)\./.exec(code)?.[1];
-    if (user === undefined || spentCodes.has(code)) return json(400, { error: "invalid_grant" });
+    if (user === undefined || spentCodes.has(code)) return INVALID_GRANT;
     spentCodes.add(code);
     return issue({ user, refreshToken: "", isOver: false }, firstLifetimeSeconds);
   };
-  const refresh = async (refreshToken: string): Promise<Reply> => {
+  const refresh = async (refreshToken: string): Promise<ScriptedAnswer> => {
     counts.refreshes += 1;
     if (!isWithinLimit()) {
       counts.throttled += 1;
-      return { status: 429, headers: { "Retry-After": "1" }, body: "" };
+      return { status: 429, headers: { "Retry-After": "1" } };
     }
     const grant = grants.get(refreshToken);
     if (grant !== undefined && grant.refreshToken !== refreshToken) {
       counts.replays += 1;
       grant.isOver = true;
     }
-    if (grant === undefined || grant.isOver) return json(400, { error: "invalid_grant" });
+    if (grant === undefined || grant.isOver) return INVALID_GRANT;
     const reply = issue(grant);
     if (refreshMs > 0) await sleep(refreshMs);
     return reply;
   };
-  const account = (header: string | undefined): Reply => {
+  const account = (header: string | undefined): ScriptedAnswer => {
     counts.accounts += 1;
     const user = users.get(header?.replace(/^Bearer /, "") ?? "");
-    return user === undefined ? json(401, { error: "invalid_token" }) : json(200, { sub: user });
+    return user === undefined ? { status: 401, body: { error: "invalid_token" } } : { body: { sub: user } };
   };
-  const answer = async (request: IncomingMessage): Promise<Reply> => {
-    const body = new URLSearchParams(await text(request));
-    if (isDown) return { status: 503, headers: { "Retry-After": "1" }, body: "" };
-    if (request.url === "/account") return account(request.headers.authorization);
-    if (request.url !== "/token") return json(404, {});
-    return body.has("refresh_token") ? refresh(body.get("refresh_token") ?? "") : redeem(body.get("code") ?? "");
+  const unlessDown =
+    (respond: Respond): Respond =>
+    (request, response) =>
+      isDown ? { status: 503, headers: { "Retry-After": "1" } } : respond(request, response);
+  const script = {
+    "/account": unlessDown(({ headers }) => account(headers.authorization)),
+    "/token": unlessDown(({ form }) => {
+      const refreshToken = form.get("refresh_token");
+      return refreshToken === null ? redeem(form.get("code") ?? "") : refresh(refreshToken);
+    }),
+    "*": unlessDown(() => ({ status: 404, body: {} })),
   };
-  server.on("request", (request: IncomingMessage, response: ServerResponse) => {
-    answer(request).then(
-      ({ status, headers, body }) =>
-        response.writeHead(status, { ...headers, "Content-Length": Buffer.byteLength(body) }).end(body),
-      () => response.destroy(),
-    );
-  });
+  const { url, close } = await startScriptedVendor(script, { keepsRequests: false });
   return {
     url,
     counts: () => ({ ...counts }),
@@ -163,16 +153,6 @@ function createLimit(perSecond: number): () => boolean {
     count += 1;
     return true;
   };
-}
-
-interface Reply {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-}
-
-function json(status: number, body: object): Reply {
-  return { status, headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
 }
 
 function random(): string {

@@ -10,6 +10,8 @@ export type { OpenIdProvider, OpenIdProviderClient, OpenIdProviderOptions } from
 export { ACCOUNTS } from "./vendor-pages.ts";
 export type { Account, AccountId } from "./vendor-pages.ts";
 export type { Fault, RecordedRequest, VendorFaults } from "./vendor-requests.ts";
+export { startScriptedVendor } from "./scripted-vendor.ts";
+export type { Respond, Script, ScriptedAnswer, ScriptedRequest, ScriptedVendor } from "./scripted-vendor.ts";
 export { startStubVendor } from "./stub-vendor.ts";
 export type { StubVendor } from "./stub-vendor.ts";
 export { PAGE_HEADERS, renderPage } from "./layout.ts";

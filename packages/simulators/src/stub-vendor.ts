@@ -6,8 +6,7 @@
  * it is ended.
  */
 import { randomBytes } from "node:crypto";
-import type { IncomingMessage, ServerResponse } from "node:http";
-import { listen } from "./listen.ts";
+import { type ScriptedAnswer, type ScriptedRequest, startScriptedVendor } from "./scripted-vendor.ts";
 
 export interface StubVendor {
   readonly url: string;
@@ -19,8 +18,6 @@ export interface StubVendor {
   close(): Promise<void>;
 }
 
-const KEEP_ALIVE_SECONDS = 60;
-
 /**
  * `/authorize` redirects the browser back at once with `code` and `state`; `/token` returns random
  * tokens for any form with `code` and `code_verifier`, or `refresh_token`; `/revoke` answers 200.
@@ -28,64 +25,45 @@ const KEEP_ALIVE_SECONDS = 60;
  *
  * @param options.port default 0: a free one
  */
-export async function startStubVendor(options: { readonly port?: number } = {}): Promise<StubVendor> {
-  const listening = await listen(options.port ?? 0);
-  const { server, url } = listening;
-  server.keepAliveTimeout = KEEP_ALIVE_SECONDS * 1000;
+export async function startStubVendor({ port = 0 }: { readonly port?: number } = {}): Promise<StubVendor> {
   const counts = new Map<string, number>();
-  server.on("request", (request: IncomingMessage, response: ServerResponse) => {
-    const target = request.url ?? "/";
-    const end = target.indexOf("?");
-    const path = end === -1 ? target : target.slice(0, end);
-    counts.set(path, (counts.get(path) ?? 0) + 1);
-    if (path === "/authorize") {
-      request.resume();
-      authorize(new URLSearchParams(target.slice(end + 1)), response);
-      return;
-    }
-    readBody(request, (body) => {
-      if (path === "/token") token(new URLSearchParams(body), response);
-      else response.writeHead(path === "/revoke" ? 200 : 404, { "Content-Length": 0 }).end();
-    });
-  });
+  const counted =
+    (respond: (request: ScriptedRequest) => ScriptedAnswer) =>
+    (request: ScriptedRequest): ScriptedAnswer => {
+      counts.set(request.path, (counts.get(request.path) ?? 0) + 1);
+      return respond(request);
+    };
+  const script = { "/authorize": counted(authorize), "/token": counted(token), "/revoke": counted(() => ({})) };
+  const { url, close } = await startScriptedVendor(script, { port, keepsRequests: false });
   return {
     url,
     authorizationEndpoint: `${url}/authorize`,
     tokenEndpoint: `${url}/token`,
     revocationEndpoint: `${url}/revoke`,
     counts: () => Object.fromEntries(counts),
-    close: () => listening.close(),
+    close,
   };
 }
 
-function authorize(query: URLSearchParams, response: ServerResponse): void {
+function authorize({ query }: ScriptedRequest): ScriptedAnswer {
   const redirectUri = query.get("redirect_uri");
-  if (redirectUri === null || !query.has("code_challenge")) {
-    response.writeHead(400, { "Content-Length": 0 }).end();
-    return;
-  }
+  if (redirectUri === null || !query.has("code_challenge")) return { status: 400 };
   const answer = new URLSearchParams({ code: random(), state: query.get("state") ?? "" });
-  response.writeHead(303, { Location: `${redirectUri}?${answer.toString()}`, "Content-Length": 0 }).end();
+  return { status: 303, headers: { Location: `${redirectUri}?${answer.toString()}` } };
 }
 
-function token(form: URLSearchParams, response: ServerResponse): void {
+function token({ form }: ScriptedRequest): ScriptedAnswer {
   const isCode = form.has("code") && form.has("code_verifier");
-  const isComplete = isCode || form.has("refresh_token");
-  const body = isComplete
-    ? `{"access_token":"at-${random()}","token_type":"Bearer","expires_in":3600,"refresh_token":"rt-${random()}","scope":"read write"}`
-    : '{"error":"invalid_request"}';
-  response
-    .writeHead(isComplete ? 200 : 400, { "Content-Type": "application/json", "Content-Length": body.length })
-    .end(body);
-}
-
-function readBody(request: IncomingMessage, done: (body: string) => void): void {
-  let body = "";
-  request.setEncoding("latin1");
-  request.on("data", (chunk: string) => {
-    body += chunk;
-  });
-  request.on("end", () => done(body));
+  if (!isCode && !form.has("refresh_token")) return { status: 400, body: { error: "invalid_request" } };
+  return {
+    body: {
+      access_token: `at-${random()}`,
+      token_type: "Bearer",
+      expires_in: 3600,
+      refresh_token: `rt-${random()}`,
+      scope: "read write",
+    },
+  };
 }
 
 function random(): string {

@@ -3,11 +3,15 @@
  * under test use it over HTTP; the test that started it reads which tokens the vendor considers
  * live and how often it was called.
  */
-import type { IncomingMessage, ServerResponse } from "node:http";
-import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { machineClock } from "../clock.ts";
-import { listen } from "../listen.ts";
+import {
+  type Respond,
+  type ScriptedAnswer,
+  type ScriptedRequest,
+  sendAnswer,
+  startScriptedVendor,
+} from "../scripted-vendor.ts";
 import { createModel, type IssuedTokens, type ModelOptions, type ModelState } from "./models.ts";
 
 /** A fault of requests to the token endpoint, until it is removed. */
@@ -62,18 +66,11 @@ export interface RefreshVendorOptions extends Omit<ModelOptions, "now"> {
   readonly now?: ModelOptions["now"];
 }
 
-interface Answer {
-  readonly status: number;
-  readonly body: object;
-}
-
-const invalidGrant: Answer = { status: 400, body: { error: "invalid_grant" } };
+const INVALID_GRANT: ScriptedAnswer = { status: 400, body: { error: "invalid_grant" } };
 
 export async function startRefreshVendor(options: RefreshVendorOptions): Promise<RefreshVendor> {
   const model = createModel({ ...options, now: options.now ?? machineClock });
   const [clientId, clientSecret] = ["refresh-client", "a secret of the refresh client"];
-  const { server, url, close } = await listen(0);
-  server.keepAliveTimeout = 60_000;
   const holds: { user: string; when: "before" | "after"; reach: () => void; released: Promise<void> }[] = [];
   let fault: RefreshFault | undefined;
   let faultsLeft = 0;
@@ -94,55 +91,42 @@ export async function startRefreshVendor(options: RefreshVendorOptions): Promise
     await hold?.released;
   };
 
-  const refresh = async (form: URLSearchParams, response: ServerResponse): Promise<void> => {
+  const refresh: Respond = async ({ form }, response) => {
     const refreshToken = form.get("refresh_token") ?? "";
     const user = model.ownerOf(refreshToken);
     const { delayBeforeMs = 0, delayAfterMs = 0, answer } = takeFault(user);
     await sleep(delayBeforeMs);
     await pauseAt(user, "before");
-    if (answer === "unavailable") return send(response, { status: 503, body: { error: "temporarily_unavailable" } });
-    if (answer === "invalid_grant") return send(response, invalidGrant);
+    if (answer === "unavailable") return { status: 503, body: { error: "temporarily_unavailable" } };
+    if (answer === "invalid_grant") return INVALID_GRANT;
     const result = model.refresh(refreshToken);
     await sleep(delayAfterMs);
     await pauseAt(user, "after");
-    if (answer === "drop") return void response.destroy();
-    const whole = result === "refused" ? invalidGrant : { status: 200, body: wireTokens(result) };
-    return answer === "half" ? sendHalf(response, whole) : send(response, whole);
+    const whole = result === "refused" ? INVALID_GRANT : { body: wireTokens(result) };
+    if (answer === "half") return void sendAnswer(response, whole, 0.5);
+    return answer === "drop" ? void response.destroy() : whole;
   };
 
-  const token = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  const token: Respond = async (request, response) => {
     calls += 1;
     inFlight += 1;
     peak = Math.max(peak, inFlight);
     try {
-      const form = new URLSearchParams(await text(request));
-      const refusal = refusalOf(request, form, { clientId, clientSecret });
-      await (refusal === undefined ? refresh(form, response) : send(response, refusal));
+      return refusalOf(request, { clientId, clientSecret }) ?? (await refresh(request, response));
     } finally {
       inFlight -= 1;
     }
   };
-  const userinfo = (request: IncomingMessage, response: ServerResponse): void => {
-    const user = model.use(/^Bearer (.+)$/.exec(request.headers.authorization ?? "")?.[1] ?? "");
-    const answer =
-      user === undefined ? { status: 401, body: { error: "invalid_token" } } : { status: 200, body: { sub: user } };
-    send(response, answer);
+  const userinfo: Respond = ({ headers }) => {
+    const user = model.use(/^Bearer (.+)$/.exec(headers.authorization ?? "")?.[1] ?? "");
+    return user === undefined ? { status: 401, body: { error: "invalid_token" } } : { body: { sub: user } };
   };
-  const revoke = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    model.revoke(new URLSearchParams(await text(request)).get("token") ?? "");
-    send(response, { status: 200, body: {} });
+  const revoke: Respond = ({ form }) => {
+    model.revoke(form.get("token") ?? "");
+    return { body: {} };
   };
-
-  server.on("request", (request: IncomingMessage, response: ServerResponse) => {
-    const work = async (): Promise<void> => {
-      if (request.method === "POST" && request.url === "/token") return token(request, response);
-      if (request.method === "POST" && request.url === "/revoke") return revoke(request, response);
-      if (request.method === "GET" && request.url === "/userinfo") return userinfo(request, response);
-      return send(response, { status: 404, body: { error: "not_found" } });
-    };
-    // These tests are about clients that disconnect in the middle.
-    work().catch(() => response.destroy());
-  });
+  const script = { "/token": token, "/revoke": revoke, "/userinfo": userinfo };
+  const { url, close } = await startScriptedVendor(script, { keepsRequests: false });
 
   return {
     url,
@@ -173,13 +157,12 @@ export async function startRefreshVendor(options: RefreshVendorOptions): Promise
 
 /** The refusals of a token endpoint that precede the check of the refresh token. */
 function refusalOf(
-  request: IncomingMessage,
-  form: URLSearchParams,
+  { headers, form }: ScriptedRequest,
   client: { readonly clientId: string; readonly clientSecret: string },
-): Answer | undefined {
-  const type = (request.headers["content-type"] ?? "").split(";", 1)[0];
+): ScriptedAnswer | undefined {
+  const type = (headers["content-type"] ?? "").split(";", 1)[0];
   if (type !== "application/x-www-form-urlencoded") return { status: 400, body: { error: "invalid_request" } };
-  const [id, secret] = basicCredentials(request) ?? [form.get("client_id"), form.get("client_secret")];
+  const [id, secret] = basicCredentials(headers.authorization) ?? [form.get("client_id"), form.get("client_secret")];
   if (id !== client.clientId || secret !== client.clientSecret) {
     return { status: 401, body: { error: "invalid_client" } };
   }
@@ -188,8 +171,8 @@ function refusalOf(
   return isOne ? undefined : { status: 400, body: { error: "invalid_request" } };
 }
 
-function basicCredentials(request: IncomingMessage): readonly string[] | undefined {
-  const encoded = /^Basic (.+)$/.exec(request.headers.authorization ?? "")?.[1];
+function basicCredentials(authorization = ""): readonly string[] | undefined {
+  const encoded = /^Basic (.+)$/.exec(authorization)?.[1];
   if (encoded === undefined) return undefined;
   const decoded = Buffer.from(encoded, "base64").toString();
   const at = decoded.indexOf(":");
@@ -203,20 +186,4 @@ function wireTokens({ accessToken, refreshToken, expiresInSeconds }: IssuedToken
     expires_in: expiresInSeconds,
     ...(refreshToken === undefined ? {} : { refresh_token: refreshToken }),
   };
-}
-
-function send(response: ServerResponse, { status, body }: Answer): void {
-  const content = JSON.stringify(body);
-  response.writeHead(status, {
-    "Content-Type": "application/json",
-    "Content-Length": Buffer.byteLength(content),
-    "Cache-Control": "no-store",
-  });
-  response.end(content);
-}
-
-function sendHalf(response: ServerResponse, { status, body }: Answer): void {
-  const content = JSON.stringify(body);
-  response.writeHead(status, { "Content-Type": "application/json", "Content-Length": Buffer.byteLength(content) });
-  response.write(content.slice(0, content.length / 2), () => response.destroy());
 }

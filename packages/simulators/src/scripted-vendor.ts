@@ -1,0 +1,90 @@
+/**
+ * The vendor that a test programs: a server on loopback whose response to each path is the test's
+ * own, right, wrong, late or none. The vendors of tests that are no model of a real one are made
+ * from it.
+ */
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import { text } from "node:stream/consumers";
+import { listen } from "./listen.ts";
+
+export interface ScriptedRequest {
+  readonly method: string;
+  /** Without the query. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+  readonly form: URLSearchParams;
+}
+
+/** An object is sent as JSON. Default: 200 without a body. */
+export interface ScriptedAnswer {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array | object;
+}
+
+/** Without an answer it has written to `response` itself, or leaves the other side waiting. */
+export type Respond = (
+  request: ScriptedRequest,
+  response: ServerResponse,
+) => ScriptedAnswer | undefined | Promise<ScriptedAnswer | undefined>;
+
+/** By path; `*` is any other. */
+export type Script = Readonly<Record<string, ScriptedAnswer | Respond>>;
+
+export interface ScriptedVendor {
+  readonly url: string;
+  /** Oldest first; empty unless it keeps them. */
+  readonly received: readonly ScriptedRequest[];
+  close(): Promise<void>;
+}
+
+const KEEP_ALIVE_MS = 60_000;
+
+/**
+ * @param script may change between two requests; a path that it lacks answers 404
+ * @param options.port default 0: a free one
+ * @param options.keepsRequests default true; false for load, which would fill the memory
+ */
+export async function startScriptedVendor(
+  script: Script,
+  { port = 0, keepsRequests = true }: { readonly port?: number; readonly keepsRequests?: boolean } = {},
+): Promise<ScriptedVendor> {
+  const { server, url, close } = await listen(port);
+  server.keepAliveTimeout = KEEP_ALIVE_MS;
+  const received: ScriptedRequest[] = [];
+  const answer = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const request = await readRequest(incoming);
+    if (keepsRequests) received.push(request);
+    const scripted = script[request.path] ?? script["*"] ?? { status: 404 };
+    const given = typeof scripted === "function" ? await scripted(request, response) : scripted;
+    if (given !== undefined) sendAnswer(response, given);
+  };
+  server.on("request", (incoming: IncomingMessage, response: ServerResponse) => {
+    // A client that disconnects in the middle is a case of these tests.
+    answer(incoming, response).catch(() => response.destroy());
+  });
+  return { url, received, close };
+}
+
+async function readRequest(incoming: IncomingMessage): Promise<ScriptedRequest> {
+  const { method = "", url: target = "/", headers } = incoming;
+  const [path = "/", query = ""] = target.split("?", 2);
+  const body = await text(incoming);
+  return { method, path, query: new URLSearchParams(query), headers, body, form: new URLSearchParams(body) };
+}
+
+/** @param part how much of the body is sent before the connection is cut; default: all, and it is not */
+export function sendAnswer(
+  response: ServerResponse,
+  { status = 200, headers, body = "" }: ScriptedAnswer,
+  part = 1,
+): void {
+  const isJson = typeof body === "object" && !(body instanceof Uint8Array);
+  const content = Buffer.from(isJson ? JSON.stringify(body) : body);
+  const type = isJson ? { "Content-Type": "application/json" } : {};
+  response.writeHead(status, { ...type, "Content-Length": content.length, ...headers });
+  if (part === 1) response.end(content);
+  else response.write(content.subarray(0, content.length * part), () => response.destroy());
+}
