@@ -5,9 +5,8 @@
  * name leads to an address that is not public (isPublicAddress). Only loopback is connected to: the
  * network of the second part records where a socket would have been opened.
  */
-import { once } from "node:events";
-import { createServer, type IncomingHttpHeaders } from "node:http";
 import { createEgress, type Egress } from "@oauth-broker/oauth-core/egress";
+import { type ScriptedVendor, startScriptedVendor } from "@oauth-broker/simulators";
 import { Pool } from "undici";
 import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { EGRESS_CORPUS } from "../../packages/oauth-core/src/testing/corpora/egress-corpus.ts";
@@ -49,54 +48,29 @@ vi.mock("../../packages/oauth-core/src/egress/addresses.ts", async (original) =>
   return { ...actual, isPublicAddress };
 });
 
-interface Host {
-  readonly origin: string;
-  readonly heard: { readonly path: string; readonly headers: IncomingHttpHeaders; readonly body: string }[];
-}
-
 /** A host on loopback that redirects everything, or answers tokens to every caller. */
-async function startHost(answer: { status: number; location?: string }): Promise<Host> {
-  const heard: Host["heard"] = [];
-  const server = createServer((request, response) => {
-    let body = "";
-    request.on("data", (chunk: Buffer) => {
-      body += chunk.toString("latin1");
-    });
-    request.on("end", () => {
-      heard.push({ path: request.url ?? "", headers: request.headers, body });
-      const { status, location } = answer;
-      response.writeHead(status, {
-        "content-type": "application/json",
-        ...(location === undefined ? {} : { location }),
-      });
-      response.end('{"access_token":"token-of-evil","token_type":"Bearer"}');
-    });
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("no port");
-  return { origin: `http://127.0.0.1:${address.port}`, heard };
+async function startHost(status: number, location?: string): Promise<ScriptedVendor> {
+  const headers = location === undefined ? {} : { location };
+  const body = { access_token: "token-of-evil", token_type: "Bearer" };
+  const host = await startScriptedVendor({ "*": { status, headers, body } });
+  onTestFinished(host.close);
+  return host;
 }
 
 describe("bar#EG-6 bar#EG-12 a vendor that sends our request elsewhere", () => {
   /** A flow up to its tokens, at a vendor whose token endpoint redirects. */
   async function redeemAtRedirecting(status: number) {
-    const elsewhere = await startHost({ status: 200 });
-    const vendor = await startHost({ status, location: `${elsewhere.origin}/take` });
-    const page = createFakeVendor({ ...VENDOR_CLIENT, origin: vendor.origin, redirectUri: CALLBACK, sendsIss: false });
+    const elsewhere = await startHost(200);
+    const vendor = await startHost(status, `${elsewhere.url}/take`);
+    const page = createFakeVendor({ ...VENDOR_CLIENT, origin: vendor.url, redirectUri: CALLBACK, sendsIss: false });
     const fixture = await createFixture({
       vendors: [page],
       entries: {
         honest: {
           name: "Honest",
-          authorization_endpoint: `${vendor.origin}/authorize`,
-          token_endpoint: `${vendor.origin}/token`,
-          registration_endpoint: `${vendor.origin}/register`,
+          authorization_endpoint: `${vendor.url}/authorize`,
+          token_endpoint: `${vendor.url}/token`,
+          registration_endpoint: `${vendor.url}/register`,
           initial_access_token: IAT,
         },
       },
@@ -117,8 +91,8 @@ describe("bar#EG-6 bar#EG-12 a vendor that sends our request elsewhere", () => {
     "by %i is not followed, with a code, a refresh token or an initial access token",
     async (status) => {
       const { vendor, elsewhere, redeemed, refreshed, registered } = await redeemAtRedirecting(status);
-      expect(vendor.heard.map(({ path }) => path)).toEqual(["/token", "/token", "/register"]);
-      expect(elsewhere.heard).toEqual([]);
+      expect(vendor.received.map(({ path }) => path)).toEqual(["/token", "/token", "/register"]);
+      expect(elsewhere.received).toEqual([]);
       const { status: given, body } = registered;
       for (const answer of [redeemed, refreshed, { status: given, body: JSON.parse(body) as object }]) {
         expect(answer).toMatchObject({ status: 502, body: { error: "vendor_response_invalid" } });
@@ -131,7 +105,7 @@ describe("bar#EG-6 bar#EG-12 a vendor that sends our request elsewhere", () => {
     await without(off, "exchange", async () => {
       const { elsewhere, redeemed } = await redeemAtRedirecting(307);
       expect(redeemed.status).toBe(200);
-      const [{ headers, body } = { headers: {}, body: "" }, , registration] = elsewhere.heard;
+      const [{ headers, body } = { headers: {}, body: "" }, , registration] = elsewhere.received;
       expect(Buffer.from((headers.authorization ?? "").slice("Basic ".length), "base64").toString()).toBe(
         `${VENDOR_CLIENT.clientId}:${VENDOR_CLIENT.clientSecret}`,
       );

@@ -5,10 +5,10 @@
  * and calls are counted by client (callerName). The vendors are on loopback, behind the real
  * egress.
  */
-import { once } from "node:events";
-import { createServer, type ServerResponse } from "node:http";
+import type { ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createEgress } from "@oauth-broker/oauth-core/egress";
+import { startScriptedVendor } from "@oauth-broker/simulators";
 import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { without } from "./support/outcomes.ts";
 import { type Answer, createBackend, type Form } from "./support/actors.ts";
@@ -36,18 +36,10 @@ interface Host {
 /** Answers tokens and metadata, but never a request that contains `slow` in path or body. */
 async function startHost(): Promise<Host> {
   const held: ServerResponse[] = [];
-  const server = createServer((request, response) => {
-    let sent = request.url ?? "";
-    request.on("data", (chunk: Buffer) => {
-      sent += chunk.toString("latin1");
-    });
-    request.on("end", () => {
-      if (sent.includes("slow")) {
-        held.push(response);
-        return;
-      }
-      response.setHeader("content-type", "application/json");
-      const issuer = `${origin}${(request.url ?? "").replace(/\/\.well-known\/.*$/, "")}`;
+  const { url: origin, close } = await startScriptedVendor({
+    "*": ({ path, query, body }, response) => {
+      if (`${path}?${query.toString()}${body}`.includes("slow")) return void held.push(response);
+      const issuer = `${origin}${path.replace(/\/\.well-known\/.*$/, "")}`;
       const metadata = {
         issuer,
         authorization_endpoint: `${issuer}/authorize`,
@@ -57,18 +49,10 @@ async function startHost(): Promise<Host> {
         subject_types_supported: ["public"],
         id_token_signing_alg_values_supported: ["ES256"],
       };
-      response.end(JSON.stringify({ access_token: "token-of-victim-1", token_type: "Bearer", ...metadata }));
-    });
+      return { body: { access_token: "token-of-victim-1", token_type: "Bearer", ...metadata } };
+    },
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("no port");
-  const origin = `http://127.0.0.1:${address.port}`;
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
+  onTestFinished(close);
   return { origin, held };
 }
 

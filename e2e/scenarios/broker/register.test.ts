@@ -3,9 +3,7 @@
  * require an initial access token, or are closed, and at servers that answer anything else. The new
  * client is then used: at the vendor, and through the broker as BYOC.
  */
-import { once } from "node:events";
-import { createServer, type Server } from "node:http";
-import { driveConsent, type OpenIdProvider } from "@oauth-broker/simulators";
+import { driveConsent, type OpenIdProvider, type ScriptedVendor, startScriptedVendor } from "@oauth-broker/simulators";
 import { SignJWT } from "jose";
 import { expectError } from "@oauth-broker/oauth-core/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -34,26 +32,20 @@ let keys: ClientKeys;
 let open: OpenIdProvider;
 let gated: OpenIdProvider;
 let closed: OpenIdProvider;
-let odd: { readonly url: string; readonly server: Server };
+let odd: ScriptedVendor;
 let broker: BrokerProcess;
 
 const BYTES = Buffer.from([0xef, 0xbb, 0xbf, 0x7b, 0xff, 0x00, 0xc3, 0x28, 0x0d, 0x0a, 0x3c, 0x62, 0x3e]);
+
+const FOREIGN = { "Content-Type": "text/html", "Set-Cookie": "a=b", Location: "https://x.example", Link: "<x>" };
 
 /**
  * Answers what no registration should: bytes that are not text with the type of a page, and foreign
  * headers.
  */
-async function startOddVendor(): Promise<typeof odd> {
-  const server = createServer((request, response) => {
-    request.resume();
-    const headers = { "Content-Type": "text/html", "Set-Cookie": "a=b", Location: "https://x.example", Link: "<x>" };
-    response.writeHead(request.url === "/moved" ? 307 : 418, headers).end(BYTES);
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("The server has no port");
-  return { url: `http://127.0.0.1:${address.port}`, server };
+async function startOddVendor(): Promise<ScriptedVendor> {
+  const odd = { status: 418, headers: FOREIGN, body: BYTES };
+  return startScriptedVendor({ "/moved": { ...odd, status: 307 }, "*": odd });
 }
 
 beforeAll(async () => {
@@ -88,9 +80,7 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const vendor of [open, gated, closed]) plantVendorSecrets(vendor);
   await broker.stop();
-  await Promise.all([open.close(), gated.close(), closed.close()]);
-  odd.server.closeAllConnections();
-  odd.server.close();
+  await Promise.all([open, gated, closed, odd].map((vendor) => vendor.close()));
 });
 
 const PLATFORM = { authorization: basic("platform", secrets.platform) };

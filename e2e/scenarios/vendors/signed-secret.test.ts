@@ -4,10 +4,13 @@
  * needs none of its pages.
  */
 import { generateKeyPairSync } from "node:crypto";
-import { once } from "node:events";
-import { createServer, type IncomingMessage, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
-import { createCookieJar } from "@oauth-broker/simulators";
+import {
+  createCookieJar,
+  type ScriptedAnswer,
+  type ScriptedRequest,
+  type ScriptedVendor,
+  startScriptedVendor,
+} from "@oauth-broker/simulators";
 import { jwtVerify } from "jose";
 import { expectError } from "@oauth-broker/oauth-core/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -29,21 +32,15 @@ const VENDOR = "apple";
 const AUDIENCE = "https://appleid.apple.com";
 const USER = JSON.stringify({ name: { firstName: "Ada" } });
 
-let vendor: Server;
+let vendor: ScriptedVendor;
 let broker: InProcessBroker;
 let platform: Platform;
 let baseUrl: string;
 const asked: Readonly<Record<string, string>>[] = [];
 
 beforeAll(async () => {
-  vendor = createServer((request, response) => {
-    void answerTo(request).then(({ status, body }) => {
-      response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
-    });
-  });
-  vendor.listen(0, "127.0.0.1");
-  await once(vendor, "listening");
-  const at = `http://127.0.0.1:${(vendor.address() as AddressInfo).port}`;
+  vendor = await startScriptedVendor({ "*": answerTo });
+  const at = vendor.url;
   baseUrl = `http://127.0.0.1:${await freePort()}`;
   const secrets = createSecrets();
   const pem = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
@@ -65,14 +62,11 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await broker.close();
-  vendor.closeAllConnections();
-  vendor.close();
+  await vendor.close();
 });
 
-async function answerTo(request: IncomingMessage): Promise<{ status: number; body: object }> {
-  const parts: Buffer[] = [];
-  for await (const part of request) parts.push(part as Buffer);
-  const form = Object.fromEntries(new URLSearchParams(Buffer.concat(parts).toString()));
+async function answerTo(request: ScriptedRequest): Promise<ScriptedAnswer> {
+  const form = Object.fromEntries(request.form);
   asked.push(form);
   plantSecret("signed client secret", form["client_secret"]);
   const isOurs = await jwtVerify(form["client_secret"] ?? "", publicKey, {

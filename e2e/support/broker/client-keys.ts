@@ -2,8 +2,7 @@
  * Key pairs of clients that authenticate with private_key_jwt, and a server that publishes the
  * public half.
  */
-import { once } from "node:events";
-import { createServer } from "node:http";
+import { startScriptedVendor } from "@oauth-broker/simulators";
 import { exportJWK, generateKeyPair, type JWK } from "jose";
 
 export interface ClientKeys {
@@ -32,26 +31,17 @@ export interface PublishedKeys {
 }
 
 export async function publishKeys(jwks: string): Promise<PublishedKeys> {
-  let count = 0;
   let current: string | undefined = jwks;
-  const server = createServer((_request, response) => {
-    count += 1;
-    response.writeHead(current === undefined ? 503 : 200, { "Content-Type": "application/json" }).end(current);
+  const headers = { "Content-Type": "application/json" };
+  const { url, received, close } = await startScriptedVendor({
+    "*": () => (current === undefined ? { status: 503, headers } : { headers, body: current }),
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("The server has no port");
   return {
-    jwksUri: `http://127.0.0.1:${address.port}/jwks.json`,
-    count: () => count,
+    jwksUri: `${url}/jwks.json`,
+    count: () => received.length,
     publish: (next) => {
       current = next;
     },
-    close: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, "close");
-    },
+    close,
   };
 }

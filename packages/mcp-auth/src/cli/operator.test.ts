@@ -1,14 +1,11 @@
-import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
 import { Secret, systemClock } from "@oauth-broker/oauth-core";
 import type { Environment } from "@oauth-broker/service/configuration";
 import { createLog } from "@oauth-broker/service";
 import { sqliteTokenRows } from "@oauth-broker/token-store/sqlite";
+import { startScriptedVendor } from "@oauth-broker/simulators";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { loadSettings } from "../config.ts";
 import { createServerRecords } from "../hosted/records/server-key.ts";
@@ -66,19 +63,11 @@ describe("the operator's commands on a server's own storage", () => {
   }
 
   it("list a link, end it, and revoke at the vendor", async () => {
-    const received: string[] = [];
-    const vendor = createServer((request, response) => {
-      void text(request).then((body) => {
-        received.push(body);
-        response.end();
-      });
-    }).listen(0, "127.0.0.1");
-    await once(vendor, "listening");
-    const { port } = vendor.address() as AddressInfo;
+    const vendor = await startScriptedVendor({ "*": {} });
     const environment = {
       ...HOSTED,
       DATA_DIR: folder,
-      VENDOR_REVOCATION_URL: `http://127.0.0.1:${port}/revoke`,
+      VENDOR_REVOCATION_URL: `${vendor.url}/revoke`,
       EGRESS_ALLOW_LOOPBACK: "true",
     };
     await serverWithLink(environment);
@@ -96,9 +85,8 @@ describe("the operator's commands on a server's own storage", () => {
     ]);
     expect(await runCommand(["links", "list", "U1"], deps)).toBe(0);
     expect(out).toEqual(["No links."]);
-    expect(received).toEqual([expect.stringContaining("token=refresh")]);
-    vendor.close();
-    await once(vendor, "close");
+    expect(vendor.received.map(({ body }) => body)).toEqual([expect.stringContaining("token=refresh")]);
+    await vendor.close();
   });
 
   it("say that a link made under another sign-in vendor is left, and leave it", async () => {
@@ -122,9 +110,8 @@ describe("the operator's commands on a server's own storage", () => {
   });
 
   it("list the links of several vendors, end one, and then all that the user has", async () => {
-    const vendor = createServer((_request, response) => void response.end()).listen(0, "127.0.0.1");
-    await once(vendor, "listening");
-    const host = `127.0.0.1:${(vendor.address() as AddressInfo).port}`;
+    const vendor = await startScriptedVendor({ "*": {} });
+    const { host } = new URL(vendor.url);
     const endpoints = { AUTHORIZATION: "authorize", TOKEN: "token", USERINFO: "userinfo", REVOCATION: "revoke" };
     const variables = ["MAIN", "CHAT", "WIKI"].flatMap((id): [string, string][] => [
       [`VENDOR_${id}_CLIENT_ID`, `our-${id}`],
@@ -192,8 +179,7 @@ describe("the operator's commands on a server's own storage", () => {
       expect((await tokens.readLink(key)).linkVersion, id).toBeGreaterThan(0);
     }
     await storage.close();
-    vendor.close();
-    await once(vendor, "close");
+    await vendor.close();
   });
 
   it("create no file", async () => {

@@ -1,7 +1,7 @@
 /** A server in pre-registered mode with a vendor that refuses every token, and counts its calls. */
 import { createLog } from "@oauth-broker/service";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
-import { startLoopbackServer } from "../../../oauth-core/src/testing/network/loopback-server.ts";
+import { startScriptedVendor } from "@oauth-broker/simulators";
 import type { createApp } from "../app.ts";
 import { loadSettings } from "../config.ts";
 import { NO_URLS } from "./environments.ts";
@@ -16,25 +16,21 @@ export interface RefusingVendor {
 
 /** @param create the real one, or one with a defence removed */
 export async function openRefusingVendor(create: typeof createApp): Promise<RefusingVendor> {
-  let asked = 0;
-  const vendor = await startLoopbackServer((socket) => {
-    asked += 1;
-    socket.write("HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n");
-  });
+  const vendor = await startScriptedVendor({ "*": { status: 401 } });
   const settings = loadSettings({
     ...NO_URLS,
     OAUTH_MODE: "pre-registered",
     VENDOR: "refusing",
-    VENDOR_AUTHORIZATION_URL: `${vendor.origin}/authorize`,
-    VENDOR_TOKEN_URL: `${vendor.origin}/token`,
-    VENDOR_USERINFO_URL: `${vendor.origin}/userinfo`,
+    VENDOR_AUTHORIZATION_URL: `${vendor.url}/authorize`,
+    VENDOR_TOKEN_URL: `${vendor.url}/token`,
+    VENDOR_USERINFO_URL: `${vendor.url}/userinfo`,
     EGRESS_ALLOW_LOOPBACK: "true",
   });
   const log = createLog({ write: () => undefined });
   const definition = { name: "test", version: "1.0.0", tools: [] };
   const server = create(definition, settings, { now: fixedClock(1_700_000_000), log, storage: undefined });
   return {
-    asked: () => asked,
+    asked: () => vendor.received.length,
     present: async (bearer) => {
       const headers = { host: "localhost", authorization: `Bearer ${bearer}` };
       return (await server.app.request("http://localhost/mcp", { method: "POST", headers })).status;

@@ -2,9 +2,7 @@
  * An issuer on loopback that publishes any metadata of a test, including what no proper server
  * publishes.
  */
-import { createServer } from "node:http";
-import { once } from "node:events";
-import type { AddressInfo } from "node:net";
+import { startScriptedVendor } from "@oauth-broker/simulators";
 import { onTestFinished } from "vitest";
 
 export interface MetadataServer {
@@ -17,18 +15,12 @@ export interface MetadataServer {
 export async function startMetadataServer(
   make: (issuer: string) => object | undefined = goodMetadata,
 ): Promise<MetadataServer> {
-  const server = createServer((request, response) => {
-    const isFound = request.url === "/.well-known/oauth-authorization-server" && known.document !== undefined;
-    response.writeHead(isFound ? 200 : 404, { "content-type": "application/json" });
-    response.end(isFound ? JSON.stringify(known.document) : "{}");
+  const { url: issuer, close } = await startScriptedVendor({
+    "/.well-known/oauth-authorization-server": () =>
+      known.document === undefined ? { status: 404, body: {} } : { body: known.document },
+    "*": { status: 404, body: {} },
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  onTestFinished(close);
   const known: MetadataServer = { issuer, document: make(issuer) };
   return known;
 }
