@@ -103,8 +103,10 @@ export async function startRefreshVendor(options: RefreshVendorOptions): Promise
     await sleep(delayAfterMs);
     await pauseAt(user, "after");
     const whole = result === "refused" ? INVALID_GRANT : { body: wireTokens(result) };
-    if (answer === "half") return void sendAnswer(response, whole, 0.5);
-    return answer === "drop" ? void response.destroy() : whole;
+    if (answer === undefined) return whole;
+    if (answer === "half") sendAnswer(response, whole, 0.5);
+    else response.destroy();
+    return undefined;
   };
 
   const token: Respond = async (request, response) => {
