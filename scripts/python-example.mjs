@@ -1,5 +1,5 @@
-// `npm run test:python`: the tests of examples/, on the one in Python too. Opt-in: it needs Python
-// 3.11 or newer, and pip brings Authlib and Flask into node_modules/.cache. The last lines are
+// `npm run test:python`: the tests of examples/, on those in Python too. Opt-in: it needs Python
+// 3.11 or newer, and pip brings Authlib, Flask and FastAPI into node_modules/.cache. The last lines are
 // vitest's counts.
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -13,8 +13,8 @@ readOptions(
     program: "npm run test:python --",
     help: `Usage: npm run test:python
 
-Tests the examples, the one in Python too: it needs Python 3.11 or newer, and pip installs Authlib and Flask
-into node_modules/.cache.
+Tests the examples, those in Python too: it needs Python 3.11 or newer, and pip installs Authlib, Flask and
+FastAPI into node_modules/.cache.
 
   -h, --help       this text
   -v, --version    the version`,
@@ -35,8 +35,11 @@ function run(command, args, options = {}) {
 }
 
 if (!existsSync(python)) run("python3", ["-m", "venv", environment]);
-const requirements = join("examples", "python-authlib", "requirements.txt");
-run(python, ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement", requirements]);
+const requirements = ["python-authlib", "python-fastapi"].flatMap((name) => [
+  "--requirement",
+  join("examples", name, "requirements.txt"),
+]);
+run(python, ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", ...requirements]);
 run("vitest", ["run", "scenarios/delivery/examples.test.ts"], {
   cwd: join(root, "e2e"),
   env: { ...process.env, PYTHON_WITH_AUTHLIB: python },

@@ -20,14 +20,16 @@ import { freePort } from "../../support/free-port.ts";
 import { findSecrets, plantSecret } from "../../support/secrets.ts";
 
 /**
- * Whether a flow under way outlives a restart: the session is in the cookie, or in memory. The one
- * in Python is opt-in: `npm run test:python`.
+ * Whether a flow under way outlives a restart: the session is in the cookie, or in memory. Those
+ * in Python are opt-in: `npm run test:python`.
  */
 const EXAMPLES: readonly [name: string, outlivesRestart: boolean][] = [
   ["express", false],
   ["fastify", false],
   ["hono", true],
-  ...(process.env["PYTHON_WITH_AUTHLIB"] === undefined ? [] : [["python-authlib", false] as [string, boolean]]),
+  ...(process.env["PYTHON_WITH_AUTHLIB"] === undefined
+    ? []
+    : [["python-authlib", false] as [string, boolean], ["python-fastapi", false] as [string, boolean]]),
 ];
 const SESSION_SECRET = "the-secret-of-the-sessions-of-a-test";
 
@@ -214,7 +216,7 @@ describe.each(EXAMPLES)("examples/%s", (name, outlivesRestart) => {
     const [cookie, ...more] = answer.headers.getSetCookie();
     expect(more).toEqual([]);
     expect(cookie).toMatch(/; HttpOnly/);
-    expect(cookie).toMatch(/; SameSite=Lax/);
+    expect(cookie).toMatch(/; SameSite=Lax/i);
   });
 
   it("refuses forms of other origins", async () => {
