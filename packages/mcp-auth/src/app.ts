@@ -50,6 +50,8 @@ export interface AppOptions {
 
 export interface McpApp extends Pick<Mode, "lateWarning"> {
   readonly app: Hono;
+  /** What it serves, as Hono's patterns. */
+  readonly routes: readonly Pick<Route, "method" | "path">[];
   /**
    * From now on /readyz fails, so that no new requests are sent here, and nothing runs without one.
    *
@@ -146,7 +148,8 @@ export function createApp(definition: ServerDefinition, settings: Settings, opti
   const app = new Hono();
   const home = homeRoute(definition, settings, presentation);
   const ofUs = [home, presentation.iconRoute, endpoint.route, ...mode.routes];
-  mount(app, [...probes, ...ofUs.map(createOrigins(settings))], {
+  const routes = [...probes, ...ofUs.map(createOrigins(settings))];
+  mount(app, routes, {
     log,
     ...pagesOf(presentation),
     endSurplusCookies,
@@ -155,6 +158,7 @@ export function createApp(definition: ServerDefinition, settings: Settings, opti
   });
   return {
     app,
+    routes: routes.map(({ method, path }) => ({ method, path })),
     lateWarning: mode.lateWarning,
     drain: (graceMs = 0) => {
       isDraining = true;

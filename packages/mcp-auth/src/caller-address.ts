@@ -13,6 +13,12 @@ import type { Context } from "hono";
  */
 export type CallerAddress = (c: Context) => string;
 
+/** How a request comes in: as an app of its own says (handler.ts), or by our listener. */
+interface Connection {
+  readonly remoteAddress?: string | undefined;
+  readonly incoming?: IncomingMessage;
+}
+
 /**
  * @param trustedProxies networks in CIDR notation
  * @throws Error naming the first entry that is not a network
@@ -21,9 +27,8 @@ export type CallerAddress = (c: Context) => string;
 export function createCallerAddress(trustedProxies: readonly string[]): CallerAddress {
   const isTrusted = createCidrMatcher(trustedProxies);
   return (c) => {
-    const peer = plainAddress(
-      (c.env as { incoming?: IncomingMessage } | undefined)?.incoming?.socket.remoteAddress ?? "unknown",
-    );
+    const { remoteAddress, incoming } = (c.env ?? {}) as Connection;
+    const peer = plainAddress(remoteAddress ?? incoming?.socket.remoteAddress ?? "unknown");
     // Nearest first: each proxy appends the peer it saw, so text from the caller is furthest away.
     const heard = (c.req.header("x-forwarded-for") ?? "").split(",").map((address) => plainAddress(address.trim()));
     let caller = peer;

@@ -1,4 +1,5 @@
 /** The API for authors of servers. Named exports only. */
+export { createMcpHandler, type McpHandler, type McpHandlerOptions } from "./handler.ts";
 export type { ServerDefinition } from "./server.ts";
 export { runServer } from "./start.ts";
 export {

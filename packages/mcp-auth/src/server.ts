@@ -1,5 +1,5 @@
 /** A server as its author defines it: its name and its tools. start.ts runs it. */
-import type { McpServer, ServerOptions } from "@modelcontextprotocol/server";
+import type { Icon, McpServer, ServerOptions } from "@modelcontextprotocol/server";
 import type { Tool } from "./tool.ts";
 
 /** A server as its author defines it: who it is and which tools it has. */
@@ -9,6 +9,11 @@ export interface ServerDefinition {
   readonly version: string;
   /** For the user, if clients show a title. */
   readonly title?: string;
+  /** For the user, where clients show more than a title. */
+  readonly description?: string;
+  readonly websiteUrl?: string;
+  /** For clients; the pages show `SERVER_ICON`. */
+  readonly icons?: readonly Icon[];
   /** For the model: what the server is for and how its tools work together. */
   readonly instructions?: string;
   readonly tools: readonly Tool[];

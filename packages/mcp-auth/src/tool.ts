@@ -2,7 +2,7 @@
  * The interface for authors of tools. A tool gets the vendor as its calling user and never knows
  * the server's OAuth mode. One file per tool; the server gets the list of them (server.ts).
  */
-import { type CallToolResult, isCallToolResult, type ToolAnnotations } from "@modelcontextprotocol/server";
+import { type CallToolResult, type Icon, isCallToolResult, type ToolAnnotations } from "@modelcontextprotocol/server";
 import { defined, type JsonObject, type JsonValue } from "@oauth-broker/oauth-core";
 import type { z } from "zod";
 
@@ -127,6 +127,11 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject, Id extends string
   /** For the model: what it does, when to use it. */
   readonly description: string;
   readonly input: Input;
+  /** Of `structuredContent`: a result without it, or with another, is an error for the client. */
+  readonly outputSchema?: z.ZodObject;
+  readonly icons?: readonly Icon[];
+  /** Passed to clients in the list of tools as it is. */
+  readonly _meta?: Readonly<Record<string, unknown>>;
   /**
    * For the client. With `readOnlyHint` or `idempotentHint` a call that lacks something only after
    * it has begun may be repeated.

@@ -160,9 +160,9 @@ function createServer(
   { era, from }: { readonly era: Era; readonly from: string },
   deps: ServerDeps,
 ): McpServer {
-  const { name, version, title, instructions, configure, requestState } = definition;
+  const { name, version, title, description, websiteUrl, icons, instructions, configure, requestState } = definition;
   const server = new McpServer(
-    { name, version, ...defined({ title }) },
+    { name, version, ...defined({ title, description, websiteUrl, icons: icons && [...icons] }) },
     {
       ...defined({ instructions, requestState }),
       capabilities: { tools: {} },
@@ -213,14 +213,14 @@ function announceNoChanges({ server }: McpServer): void {
 
 function register(prepared: PreparedTool, server: McpServer, era: Era, deps: ServerDeps): void {
   const { tool, named, inputSchema } = prepared;
-  const { name, title, description, annotations } = tool;
+  const { name, title, description, annotations, icons, outputSchema, _meta } = tool;
   const scopeChallenge = challengeOf(prepared, deps);
   server.registerTool(
     name,
     {
       description,
       inputSchema,
-      ...defined({ title, annotations }),
+      ...defined({ title, annotations, outputSchema, icons: icons && [...icons], _meta: _meta && { ..._meta } }),
       //= bar#RS-3
       ...defined({ scopeChallenge }),
     },

@@ -82,7 +82,7 @@ function withIcon(answer: Answer): Answer {
   return { ...answer, headers: { ...answer.headers, "content-security-policy": `${policy}; img-src 'self'` } };
 }
 
-/** A browser that took it for one of our pages would run nothing in it. */
+/** If a browser took it for a page, it would run nothing in it. */
 //= bar#HT-10
 function iconRoute({ contentType, bytes }: NonNullable<OperatorSettings["icon"]>): Route {
   const headers = {

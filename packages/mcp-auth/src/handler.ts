@@ -1,0 +1,97 @@
+/**
+ * The server as a part of an app of one's own: a web-standard `fetch`, the routes to mount, `close`.
+ * What a process has once is the app's: nothing here reads arguments, opens a port, writes to stdout
+ * or installs a handler of signals or rejections. start.ts runs the same server as a process.
+ */
+import { systemClock } from "@oauth-broker/oauth-core";
+import { createLog } from "@oauth-broker/service";
+import { configError } from "@oauth-broker/service/configuration";
+import { createApp } from "./app.ts";
+import { type Environment, environmentOfProcess, loadSettings } from "./config.ts";
+import { requireSignIn } from "./hosted/sessions/sign-in-source.ts";
+import { toolWarnings } from "./mcp/tools/tool-vendors.ts";
+import type { ServerDefinition } from "./server.ts";
+import { openStorage } from "./storage.ts";
+
+/** A server without a port. */
+export interface McpHandler {
+  /**
+   * Answers a request at the root of `DEPLOYMENT_URL`'s origin; at any other host it is 403, at any
+   * other path 404. Forwarded headers are read only behind `TRUSTED_PROXIES`.
+   *
+   * @param connection `remoteAddress`: the address of the peer. Without it, limits per address count
+   *   all callers together
+   */
+  fetch(request: Request, connection?: { readonly remoteAddress?: string | undefined }): Promise<Response>;
+  /** The paths to mount, with any method: each answers those it does not serve, too. */
+  readonly routes: readonly { readonly method: "GET" | "POST"; readonly path: string }[];
+  /** Ends calls that run, and closes the store. Requests that come later fail. */
+  close(): Promise<void>;
+}
+
+/** What the app may decide beside the settings. */
+export interface McpHandlerOptions {
+  /** Takes each line of the log, JSON with its line end. Default: stderr. */
+  readonly log?: (line: string) => void;
+}
+
+/**
+ * Opens the store, and sends nothing.
+ *
+ * @param settings the variables of the configuration page, by name; default: the environment of the
+ *   process. Those of listening (`HOST`, `PORT`, `METRICS_PORT`, `IDLE_SECONDS`, `MAX_CONNECTIONS`) and
+ *   of tracing are the app's and not used
+ * @throws Error listing every problem of the settings and the tools, or of a store or key that may
+ *   not be used
+ */
+export async function createMcpHandler(
+  definition: ServerDefinition,
+  settings: Readonly<Record<string, string | undefined>> = environmentOfProcess(),
+  { log: write = (line) => void process.stderr.write(line) }: McpHandlerOptions = {},
+): Promise<McpHandler> {
+  const log = createLog({ write });
+  const now = systemClock;
+  const loaded = loadSettings(settings, definition.tools);
+  if (loaded.deploymentUrl === undefined) throw withoutUrl();
+  const environment: Environment = settings;
+  const storage = loaded.mode === "hosted" ? await openStorage({ now, log, environment }) : undefined;
+  const server = await openApp().catch(async (error: unknown) => {
+    await storage?.close();
+    throw error;
+  });
+  for (const warning of [...loaded.warnings, ...toolWarnings(definition.tools, loaded)])
+    log.warn("configuration_warning", { warning });
+  return {
+    fetch: async (request, { remoteAddress } = {}) => server.app.fetch(withHost(request), { remoteAddress }),
+    routes: server.routes,
+    close: async () => {
+      server.drain();
+      await server.cutCalls();
+      await storage?.close();
+      await server.close();
+    },
+  };
+
+  async function openApp() {
+    const app = createApp(definition, loaded, { now, log, storage });
+    if (loaded.mode === "hosted" && storage !== undefined) await requireSignIn(loaded, storage);
+    return app;
+  }
+}
+
+function withoutUrl(): Error {
+  return configError([{ path: "DEPLOYMENT_URL", problem: "is missing: requests for any other host are refused" }], {
+    service: "The server",
+    source: "its settings",
+    next: "Correct these and start it again. The variables are described in README.md.",
+  });
+}
+
+/** A request that an app made itself has its host in the URL alone. */
+//= bar#RS-7
+function withHost(request: Request): Request {
+  if (request.headers.has("host")) return request;
+  const headers = new Headers(request.headers);
+  headers.set("host", new URL(request.url).host);
+  return new Request(request, { headers });
+}
