@@ -13,20 +13,21 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 function dev(args: readonly string[] = [], node: readonly string[] = []) {
   const command = [...node, join(import.meta.dirname, "main.ts"), ...args];
   const { status, stdout, stderr } = spawnSync(process.execPath, command, { cwd: folder, encoding: "utf8" });
-  expect(stdout).toBe("");
-  return { status, stderr };
+  return { status, stdout, stderr };
 }
+
+const failure = (status: number, message: unknown) => ({ status, stdout: "", stderr: message });
 
 describe("mcp-dev reports what keeps it from starting", () => {
   it("no service.yaml, and one without content", () => {
-    expect(dev()).toEqual({ status: 1, stderr: expect.stringMatching(/^There is no service.yaml here[^\n]*\n$/) });
+    expect(dev()).toEqual(failure(1, expect.stringMatching(/^There is no service.yaml here[^\n]*\n$/)));
     writeFileSync(join(folder, "service.yaml"), "mode: hosted\n");
-    expect(dev()).toEqual({ status: 1, stderr: "service.yaml needs a name\n" });
+    expect(dev()).toEqual(failure(1, "service.yaml needs a name\n"));
   });
 
   it("settings that a server refuses, all at once", () => {
     writeFileSync(join(folder, "service.yaml"), "name: a\nenvironment: { OAUTH_MODE: both, VENDOR: github }\n");
-    expect(dev()).toEqual({ status: 1, stderr: expect.stringContaining("OAUTH_MODE") });
+    expect(dev()).toEqual(failure(1, expect.stringContaining("OAUTH_MODE")));
   });
 
   it("an old Node.js, before anything is loaded that needs a newer one", () => {
@@ -41,6 +42,12 @@ describe("mcp-dev reports what keeps it from starting", () => {
   });
 
   it("arguments it does not have", () => {
-    expect(dev(["--watch"])).toEqual({ status: 2, stderr: expect.stringMatching(/^Usage: mcp-dev/) });
+    expect(dev(["--watch"])).toEqual(failure(2, "mcp-dev: Unknown option '--watch'.\nRun 'mcp-dev --help'.\n"));
+    expect(dev(["src"])).toEqual(failure(2, expect.stringContaining("'src' is one word too many")));
   });
+});
+
+it.each(["-h", "--help", "-v", "--version"])("mcp-dev %s answers on stdout, and does nothing else", (option) => {
+  const says = option.includes("h") ? /^Usage: mcp-dev\n[^]*-h, --help[^]*-v, --version/ : /^\d+\.\d+\.\d+\n$/;
+  expect(dev([option])).toEqual({ status: 0, stdout: expect.stringMatching(says), stderr: "" });
 });

@@ -1,17 +1,22 @@
 #!/usr/bin/env node
 /** `mcp-dev`: a server under development, on a practice vendor. See run-dev.ts. */
+import manifest from "../../package.json" with { type: "json" };
+
+const HELP = `Usage: mcp-dev
+
+Runs src/main.ts with service.yaml's environment on a practice vendor, again after each change.
+
+Options
+  -h, --help           this text
+  -v, --version        the version
+
+Exit codes: 0 stopped, 1 it could not be started, 2 the command line is not usable.`;
 
 const OLDEST_NODE = [24, 15] as const;
 
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
 
 async function main(): Promise<number> {
-  if (process.argv.length > 2) {
-    say(
-      "Usage: mcp-dev\nRuns src/main.ts with service.yaml's environment on a practice vendor, again after each change.",
-    );
-    return 2;
-  }
   if (isTooOld(process.versions.node)) {
     say(
       `mcp-dev needs Node.js ${OLDEST_NODE.join(".")} or newer, and this is ${process.versions.node}: install one from nodejs.org or with a version manager (nvm install ${OLDEST_NODE[0]}), and run npm run dev again.`,
@@ -19,6 +24,13 @@ async function main(): Promise<number> {
     return 1;
   }
   // Imported only now: these modules do not load on an old Node.js.
+  const { answerUsage, readCommandLine } = await import("@oauth-broker/oauth-core");
+  const read = readCommandLine(process.argv.slice(2), {});
+  const answer = answerUsage(read, { program: "mcp-dev", help: HELP, version: manifest.version });
+  if (answer !== undefined) {
+    (answer.stream === "stdout" ? process.stdout : process.stderr).write(answer.text);
+    return answer.exitCode;
+  }
   const [{ environmentOfProcess }, { runDev }] = await Promise.all([import("../config.ts"), import("./run-dev.ts")]);
   const print = (line: string): void => void process.stdout.write(`${line}\n`);
   return runDev({ environment: environmentOfProcess(), print, say });
