@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createLog } from "@oauth-broker/service";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createApp, type McpApp } from "./app.ts";
-import { systemClock } from "@oauth-broker/oauth-core";
+import { systemClock, systemTimer, type Timer } from "@oauth-broker/oauth-core";
 import { loadSettings } from "./config.ts";
 import { openStorage, type Storage } from "./storage.ts";
 import { HOSTED, PRE_REGISTERED, SERVER, SEVERAL } from "./testing/environments.ts";
@@ -147,7 +147,19 @@ it("asks a client without a token for the scopes of all vendors, each with its v
 });
 
 describe("the sweep of unanswered questions", () => {
-  const SWEEP_MS = 30_000;
+  const waiting = new Set<() => void>();
+  const timer: Timer = {
+    ...systemTimer,
+    sleep: (ms) => (ms === 30_000 ? new Promise((resolve) => waiting.add(resolve)) : systemTimer.sleep(ms)),
+  };
+  /** Half a minute, as often as that. */
+  const pass = async (times: number): Promise<void> => {
+    for (let time = 0; time < times; time += 1) {
+      for (const end of waiting) end();
+      waiting.clear();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  };
   let folder: string;
   let storage: Storage;
   let server: McpApp;
@@ -156,7 +168,7 @@ describe("the sweep of unanswered questions", () => {
   let answered: Promise<void>;
 
   beforeEach(async () => {
-    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+    waiting.clear();
     [sweeps, answered] = [0, Promise.resolve()];
     folder = mkdtempSync(join(tmpdir(), "mcp-app-"));
     const settings = loadSettings({ ...SEVERAL, DATA_DIR: folder });
@@ -170,31 +182,31 @@ describe("the sweep of unanswered questions", () => {
       return opened.records.get(key, options);
     };
     storage = { ...opened, records: { ...opened.records, get } };
-    server = createApp({ name: "test", version: "1.0.0", tools: [] }, settings, { now: systemClock, log, storage });
+    const options = { now: systemClock, timer, log, storage };
+    server = createApp({ name: "test", version: "1.0.0", tools: [] }, settings, options);
   });
   afterEach(async () => {
-    vi.useRealTimers();
     await server.close();
     await storage.close();
     rmSync(folder, { recursive: true });
   });
 
   it.each(["drain", "close"] as const)("ends with %s", async (end) => {
-    await vi.advanceTimersByTimeAsync(SWEEP_MS);
+    await pass(1);
     expect(sweeps).toBe(1);
     await server[end]();
-    await vi.advanceTimersByTimeAsync(2 * SWEEP_MS);
+    await pass(2);
     expect(sweeps).toBe(1);
   });
 
   it("does not begin while the one before runs", async () => {
     const store = Promise.withResolvers<void>();
     answered = store.promise;
-    await vi.advanceTimersByTimeAsync(3 * SWEEP_MS);
+    await pass(3);
     expect(sweeps).toBe(1);
     store.resolve();
     const next = async () => {
-      await vi.advanceTimersByTimeAsync(SWEEP_MS);
+      await pass(1);
       return sweeps;
     };
     await expect.poll(next).toBe(2);

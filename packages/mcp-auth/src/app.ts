@@ -2,11 +2,10 @@
  * The composition root: takes settings and a definition, returns a Hono app. All parts of a server
  * are connected here, once; the only file that knows both modes.
  */
-import { setTimeout as sleep } from "node:timers/promises";
-import { type Clock, defined, type Fetch, OAuthError, systemTimer } from "@oauth-broker/oauth-core";
+import { type Clock, defined, type Fetch, OAuthError, systemTimer, type Timer } from "@oauth-broker/oauth-core";
 import { createVendorClient, type VendorClient } from "@oauth-broker/oauth-core/client";
 import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
-import { createEgress } from "@oauth-broker/oauth-core/egress";
+import { createEgress, type Egress, type EgressOptions } from "@oauth-broker/oauth-core/egress";
 import { type Answer, jsonAnswer } from "@oauth-broker/oauth-core/http";
 import { endSurplusCookies } from "@oauth-broker/oauth-core/server";
 import { errorPageWith, type HttpLayer, mount, type Route } from "@oauth-broker/service/http";
@@ -40,6 +39,10 @@ import type { Storage } from "./storage.ts";
 
 export interface AppOptions {
   readonly now: Clock;
+  /** Default: the machine's. */
+  readonly timer?: Timer;
+  /** Makes each way out, with its own limits; default `createEgress`. */
+  readonly openEgress?: (options: EgressOptions) => Egress;
   readonly log: Log;
   /** Hosted mode only; pre-registered mode stores nothing. */
   readonly storage: Storage | undefined;
@@ -82,18 +85,18 @@ const OAUTH_TIMEOUT_MS = 10_000;
  */
 export function createApp(definition: ServerDefinition, settings: Settings, options: AppOptions): McpApp {
   requireKnownVendors(definition.tools, settings);
-  const { now, storage, metrics } = options;
+  const { now, storage, metrics, timer = systemTimer, openEgress = createEgress } = options;
   const log = metrics?.countCalls(options.log) ?? options.log;
   const { vendor: entry, apiHosts } = settings.vendor;
-  const oauth = createEgress({ ...settings.egress, timeoutMs: OAUTH_TIMEOUT_MS });
-  const api = createEgress({
+  const oauth = openEgress({ ...settings.egress, timeoutMs: OAUTH_TIMEOUT_MS });
+  const api = openEgress({
     ...settings.egress,
     timeoutMs: API_TIMEOUT_MS,
     maxBodyBytes: API_ANSWER_BYTES,
     answerBounds: API_ANSWER_BOUNDS,
   });
-  const documents = createEgress(documentEgress(settings));
-  const publicDocuments = createEgress(publicDocumentEgress(settings));
+  const documents = openEgress(documentEgress(settings));
+  const publicDocuments = openEgress(publicDocumentEgress(settings));
   const onStoredEndpoints = (): void => {
     log.warn("stored_endpoints_used", { vendor: entry.id });
     metrics?.countVendorCall(entry.id, "discover", "stored");
@@ -102,7 +105,7 @@ export function createApp(definition: ServerDefinition, settings: Settings, opti
   const vendorClient = watchedVendorClient(
     createVendorClient({
       fetch: oauth.fetch,
-      timer: systemTimer,
+      timer,
       now,
       ...settings.egress,
       onStoredEndpoints,
@@ -116,6 +119,7 @@ export function createApp(definition: ServerDefinition, settings: Settings, opti
   const mode = createMode(settings, {
     presentation,
     now,
+    timer,
     log,
     storage,
     vendorClient,
@@ -141,7 +145,9 @@ export function createApp(definition: ServerDefinition, settings: Settings, opti
     challengePage: (challenge) => challengePage(challenge, definition, settings, presentation),
     showToAuthor: options.showToAuthor,
     ...defined({ onApiAnswer: metrics?.countApiAnswer }),
-    ...defined({ linking: linkingOf(settings, { now, seals: mode.seals, vendorClient, stopping: stopping.signal }) }),
+    ...defined({
+      linking: linkingOf(settings, { now, timer, seals: mode.seals, vendorClient, stopping: stopping.signal }),
+    }),
   });
   let isDraining = false;
   const probes = probesOf({ mode, settings, isDraining: () => isDraining });
@@ -163,7 +169,7 @@ export function createApp(definition: ServerDefinition, settings: Settings, opti
     drain: (graceMs = 0) => {
       isDraining = true;
       void mode.close();
-      void sleep(graceMs, undefined, { ref: false }).then(() => stopping.abort());
+      void timer.sleep(graceMs, { background: true }).then(() => stopping.abort());
     },
     cutCalls: endpoint.cutCalls,
     close: async () => {
@@ -204,6 +210,7 @@ export function createMetricsApp(metrics: Pick<ServerMetrics, "render">, listen:
 interface ModeDeps {
   readonly presentation: Presentation;
   readonly now: Clock;
+  readonly timer: Timer;
   readonly log: Log;
   readonly storage: Storage | undefined;
   readonly vendorClient: VendorClient;
@@ -236,7 +243,7 @@ function linkingOf(
   {
     seals,
     ...deps
-  }: Pick<ModeDeps, "now" | "vendorClient"> &
+  }: Pick<ModeDeps, "now" | "timer" | "vendorClient"> &
     Pick<ElicitationDeps, "stopping"> & { readonly seals: Mode["seals"] | undefined },
 ): ElicitationDeps | undefined {
   if (settings.mode !== "hosted" || settings.links.kind === "one" || seals === undefined) return undefined;

@@ -227,11 +227,10 @@ const WAITS: readonly RegExp[] = [
   // Practice vendors and faulty networks, which tests start as servers.
   /^packages\/simulators\//,
   // Not used yet by the requests that the simulation makes to the broker: documents of vendors,
-  // waits for a turn, deployed servers.
+  // waits for a turn.
   /^packages\/oauth-core\/src\/vendor-client\/(discovery|id-token|registration)\//,
   /^packages\/oauth-core\/src\/mechanics\/turns\.ts$/,
   /^packages\/token-store\/src\/refresh\/vendor-call\.ts$/,
-  /^packages\/mcp-auth\/src\/(app\.ts$|hosted\/hosted\.ts$|mcp\/elicitation\/deps\.ts$)/,
 ];
 const TAKE_A_TIMER = { rule: "waits come from a Timer", allowed: WAITS, instead: "take a Timer as dependency" };
 

@@ -2,7 +2,7 @@
  * Hosted mode assembled: this server is an OAuth authorization server and stores its users' vendor
  * tokens.
  */
-import type { Clock, Fetch } from "@oauth-broker/oauth-core";
+import type { Clock, Fetch, Timer } from "@oauth-broker/oauth-core";
 import type { VendorClient } from "@oauth-broker/oauth-core/client";
 import { errorFields, type Log } from "@oauth-broker/service";
 import type { Mode } from "../mode.ts";
@@ -28,10 +28,11 @@ export interface HostedParts {
   readonly fetchDocument: Fetch;
   readonly fetchPublicDocument: Fetch;
   readonly now: Clock;
+  readonly timer: Timer;
   readonly log: Log;
 }
 
-export function createHosted(settings: HostedSettings, { storage, ...parts }: HostedParts): Mode {
+export function createHosted(settings: HostedSettings, { storage, timer, ...parts }: HostedParts): Mode {
   const { records: table, keys, context, tokens } = storage;
   const { now, log } = parts;
   const { serverKey, records } = createServerRecords({
@@ -59,7 +60,7 @@ export function createHosted(settings: HostedSettings, { storage, ...parts }: Ho
       await serverKey.derive("token-tag");
     },
     lateWarning: () => vendorIssuerWarning(deps),
-    close: linking === undefined ? async () => {} : startSweep(linking),
+    close: linking === undefined ? async () => {} : startSweep(linking, timer),
   };
 }
 
@@ -70,7 +71,7 @@ const SWEEP_MS = 30_000;
  *
  * @returns ends it, after the question that is being ended
  */
-function startSweep(linking: Pages): Mode["close"] {
+function startSweep(linking: Pages, timer: Timer): Mode["close"] {
   const stopping = new AbortController();
   let running: Promise<void> | undefined;
   const sweep = async (): Promise<void> => {
@@ -79,9 +80,15 @@ function startSweep(linking: Pages): Mode["close"] {
     );
     running = undefined;
   };
-  const timer = setInterval(() => void (running ??= sweep()), SWEEP_MS).unref();
+  const sweepOften = async (): Promise<void> => {
+    for (;;) {
+      await timer.sleep(SWEEP_MS, { background: true });
+      if (stopping.signal.aborted) return;
+      running ??= sweep();
+    }
+  };
+  void sweepOften();
   return async () => {
-    clearInterval(timer);
     stopping.abort();
     await running;
   };

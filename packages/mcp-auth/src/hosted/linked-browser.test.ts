@@ -6,6 +6,7 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { createLog } from "@oauth-broker/service";
 import { errorPageWith, mount } from "@oauth-broker/service/http";
 import { Hono } from "hono";
+import { systemTimer } from "@oauth-broker/oauth-core";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { z } from "zod";
 import { createMcpEndpoint } from "../mcp/endpoint.ts";
@@ -46,6 +47,7 @@ beforeEach(async () => {
     connectionsUrl: `${SERVER}/connections`,
     mostTickets: MAX_OPEN,
     stopping: new AbortController().signal,
+    timer: systemTimer,
   };
   endpoint = createMcpEndpoint(
     { name: "test", version: "1.0.0", tools: [whois] },

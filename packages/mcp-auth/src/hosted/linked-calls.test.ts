@@ -2,7 +2,7 @@
  * Calls of tools with this server's own sessions, tickets and links behind them: only the pages are
  * left out, and a test decides in the user's place.
  */
-import { Secret } from "@oauth-broker/oauth-core";
+import { Secret, systemTimer } from "@oauth-broker/oauth-core";
 import { createLog } from "@oauth-broker/service";
 import { errorPageWith, mount } from "@oauth-broker/service/http";
 import type { TokenSet } from "@oauth-broker/token-store";
@@ -69,6 +69,7 @@ beforeEach(async () => {
     connectionsUrl,
     mostTickets: MAX_OPEN,
     stopping: new AbortController().signal,
+    timer: systemTimer,
     vendorClient,
   };
   const endpoint = createMcpEndpoint(

@@ -1,6 +1,5 @@
 /** What calls need if users link several vendors. Connected in app.ts. */
-import { setTimeout as sleep } from "node:timers/promises";
-import type { Clock } from "@oauth-broker/oauth-core";
+import type { Clock, Timer } from "@oauth-broker/oauth-core";
 import type { VendorClient } from "@oauth-broker/oauth-core/client";
 import type { ScopeRefusal } from "@oauth-broker/oauth-core/registry";
 import type { Seals } from "../../mode.ts";
@@ -46,9 +45,11 @@ export function createElicitationDeps(
   }: Pick<LinkPolicy, "vendors" | "signIn" | "elicitationWaitSeconds" | "nameScopes">,
   {
     vendorClient,
+    timer,
     ...deps
   }: Pick<ElicitationDeps, "seals" | "now" | "source" | "connectionsUrl" | "mostTickets" | "stopping"> & {
     readonly vendorClient: Pick<VendorClient, "resolve">;
+    readonly timer: Timer;
   },
 ): ElicitationDeps {
   const linked = [...vendors].map(([id, { vendor, scopes, apiHosts }]): [string, LinkedVendor] => [
@@ -67,6 +68,13 @@ export function createElicitationDeps(
     signIn,
     elicitationWaitSeconds,
     nameScopes,
-    pause: (milliseconds, signal) => sleep(milliseconds, undefined, { signal }).catch(() => undefined),
+    pause: async (milliseconds, signal) => {
+      if (signal.aborted) return;
+      const { promise: stopped, resolve } = Promise.withResolvers<void>();
+      const stop = (): void => resolve();
+      signal.addEventListener("abort", stop);
+      await Promise.race([timer.sleep(milliseconds), stopped]);
+      signal.removeEventListener("abort", stop);
+    },
   };
 }
