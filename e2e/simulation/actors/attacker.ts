@@ -52,8 +52,24 @@ async function useTwice(account: Account): Promise<void> {
   const path = await push(account, randomBytes(32).toString("base64url"));
   const back = path === undefined ? undefined : await visitVendor(account, path);
   if (back === undefined) return;
+  const { random, scheduler, store } = account.world;
+  if (random?.happens(50) === true) {
+    // Between what a process has read and what it writes.
+    const openLater = async (): Promise<void> => {
+      await scheduler.wait(random.below(60));
+      await account.browser.open(back);
+    };
+    const rewrite = async (): Promise<void> => {
+      for (let times = 0; times < 60; times += 1) {
+        await scheduler.wait(5);
+        await store.rewriteFlows("parked");
+      }
+    };
+    await Promise.all([openLater(), openLater(), rewrite()]);
+    return;
+  }
   await account.browser.open(back);
-  await account.world.store.rewriteFlows();
+  await store.rewriteFlows();
   await account.browser.open(back);
 }
 

@@ -20,8 +20,10 @@ export interface SharedStore {
   /**
    * By an attacker who can write the table: the newest flows are put back to an earlier stage, so that what was used
    * could be used again.
+   *
+   * @param only those in this stage; default: any
    */
-  rewriteFlows(): Promise<void>;
+  rewriteFlows(only?: string): Promise<void>;
 }
 
 interface StoreParts {
@@ -90,11 +92,11 @@ export function createSharedStore({ scheduler, faults, tell, weaken }: StorePart
         close: async () => {},
       };
     },
-    rewriteFlows: async () => {
+    rewriteFlows: async (only) => {
       for (const key of flows.slice(-3)) {
         const record = await store.get(key);
         const stage = record === undefined ? undefined : EARLIER[record.stage];
-        if (record === undefined || stage === undefined) continue;
+        if (record === undefined || stage === undefined || record.stage !== (only ?? record.stage)) continue;
         tell(`the attacker writes the table: a flow goes from ${record.stage} back to ${stage}`);
         void store.delete(key);
         await store.create({ ...record, stage });

@@ -1,0 +1,43 @@
+/**
+ * Runs seeds on source code from which one defence is removed, and prints the first that breaks a
+ * promise. The defence is one of tooling/src/mutate: its sentence in the list, or how the name of one
+ * that was found by its citation begins. Modules are loaded once, so each defence is another process:
+ *
+ *     node e2e/simulation/modes/without-defence.ts "PKCE #2 differs for each flow" 1..40
+ */
+import { registerHooks } from "node:module";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { readGuards } from "../../../tooling/src/mutate/guards.ts";
+import { MUTATIONS } from "../../../tooling/src/mutate/list.ts";
+import { mutate } from "../../../tooling/src/mutate/mutation.ts";
+
+const [, , defence = "", range = ""] = process.argv;
+const mutation =
+  MUTATIONS.find((one) => one.defence === defence) ??
+  readGuards().find((one) => one.defence.startsWith(`${defence}: `));
+const [, first, last] = /^(\d+)\.\.(\d+)$/.exec(range) ?? [];
+if (mutation === undefined || first === undefined || last === undefined) {
+  throw new Error("give a defence of tooling/src/mutate, and seeds such as 1..40");
+}
+const url = pathToFileURL(join(import.meta.dirname, "../../..", mutation.file)).href;
+registerHooks({
+  load: (asked, context, next) => {
+    const loaded = next(asked, context);
+    if (asked !== url) return loaded;
+    const source =
+      typeof loaded.source === "string" ? loaded.source : Buffer.from(loaded.source as Uint8Array).toString();
+    const mutated = mutate(mutation, source);
+    if ("problem" in mutated) throw new Error(mutated.problem);
+    return { ...loaded, source: mutated.text };
+  },
+});
+
+const { runSeed } = await import("./run-seed.ts");
+const { promiseOf } = await import("./shrink.ts");
+let found: { readonly seed: number; readonly promise: string } | undefined;
+for (let seed = Number(first); seed <= Number(last) && found === undefined; seed += 1) {
+  const [sentence] = (await runSeed(seed)).broken;
+  if (sentence !== undefined) found = { seed, promise: promiseOf(sentence) };
+}
+process.stdout.write(`${JSON.stringify(found ?? {})}\n`);
