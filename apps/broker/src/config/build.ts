@@ -7,7 +7,7 @@ import { resolve } from "node:path";
 import { defined } from "@oauth-broker/oauth-core";
 import type { Environment, TracingSettings } from "@oauth-broker/service/configuration";
 import { buildClient, buildOwner, clientWarnings } from "./clients/clients.ts";
-import type { Problem } from "./problems.ts";
+import { faultOfFile, type Problem } from "./problems.ts";
 import type { ParsedConfiguration } from "./schema/configuration.ts";
 import { indexRegistrations } from "../vendor-choice/registrations.ts";
 import type { Source } from "./source.ts";
@@ -82,9 +82,9 @@ export function buildConfig(
   const idOf = (name: string): string => idNamed(name, vendors.vendors);
   const owners = parsed.owners.map((owner) => buildOwner(owner, idOf));
   const clients = parsed.clients.map((client) => buildClient(client, owners, idOf));
-  const store = absoluteStore(parsed.store, source);
-  const keys = absoluteKeys(parsed.keys, source);
-  const audit = absoluteAudit(parsed.audit, source);
+  const store = absolute(parsed.store, source);
+  const keys = absolute(parsed.keys, source);
+  const audit = absolute(parsed.audit, source);
   const { allow_loopback: allowLoopback, allow_cidrs: allowCidrs, timeout_ms: timeoutMs, proxy } = parsed.egress;
   return {
     ...defined({ file: source.file, cell: parsed.cell, keysMinRevision: parsed.keys_min_revision, tracing }),
@@ -126,16 +126,9 @@ function ignoredWarnings({ ignored }: Source): string[] {
   return [`This is the sandbox, which does not read ${ignored.join(", ")}. \`npm run broker\` serves a configuration.`];
 }
 
-function absoluteStore(store: StoreConfig, { directory }: Source): StoreConfig {
-  return store.kind === "sqlite" ? { kind: "sqlite", path: resolve(directory, store.path) } : store;
-}
-
-function absoluteKeys(keys: KeysConfig, { directory }: Source): KeysConfig {
-  return keys.kind === "file" ? { kind: "file", path: resolve(directory, keys.path) } : keys;
-}
-
-function absoluteAudit(audit: AuditConfig, { directory }: Source): AuditConfig {
-  return audit.kind === "file" ? { kind: "file", path: resolve(directory, audit.path) } : audit;
+/** The path of a file is written relative to the configuration file. */
+function absolute<Place extends StoreConfig | KeysConfig | AuditConfig>(place: Place, { directory }: Source): Place {
+  return "path" in place ? { ...place, path: resolve(directory, place.path) } : place;
 }
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
@@ -153,9 +146,7 @@ export function readCertificates(file: unknown, { directory }: Source, problems:
     if (certificates.length > 0) return pem;
     fault = "names a file without a PEM certificate";
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    fault =
-      code === "ENOENT" ? "names a file that does not exist" : `names a file that cannot be used (${code ?? "error"})`;
+    fault = `names a file that ${faultOfFile(error, "used")}`;
   }
   problems.push({
     path: "egress.ca_file",

@@ -16,6 +16,12 @@ export function configError(source: string, problems: readonly Problem[]): Confi
   return errorOf(problems, { service: "The broker", source, next });
 }
 
+/** Why a file cannot be read or used, as the end of a sentence. */
+export function faultOfFile(error: unknown, use: "read" | "used"): string {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === "ENOENT" ? "does not exist" : `cannot be ${use} (${code ?? "error"})`;
+}
+
 /** `["clients", 0, "name"]` → `clients[0].name`. */
 export function formatPath(path: Path): string {
   return path

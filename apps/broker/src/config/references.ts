@@ -6,7 +6,7 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { type Environment, valueOf, withoutFileMarks } from "@oauth-broker/service/configuration";
-import { formatPath, type Path, type Problem } from "./problems.ts";
+import { faultOfFile, formatPath, type Path, type Problem } from "./problems.ts";
 import type { Tree } from "./source.ts";
 
 export interface ReferenceDeps {
@@ -74,8 +74,7 @@ function fromFile(name: string, path: Path, problems: Problem[], { directory }: 
     if (value !== "" && content.length <= LARGEST_FILE_BYTES) return value;
     fault = value === "" ? "is empty" : "is larger than 1 MiB";
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    fault = code === "ENOENT" ? "does not exist" : `cannot be read (${code ?? "error"})`;
+    fault = faultOfFile(error, "read");
   }
   problems.push({
     path: formatPath(path),

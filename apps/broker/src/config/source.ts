@@ -7,7 +7,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { type Environment, isLoopbackName, valueOf } from "@oauth-broker/service/configuration";
 import { LineCounter, parseAllDocuments, type YAMLError } from "yaml";
-import { configError, type Problem } from "./problems.ts";
+import { configError, faultOfFile, type Problem } from "./problems.ts";
 
 /** The file as written: mappings, lists and plain values. */
 export type Tree = Readonly<Record<string, unknown>>;
@@ -91,8 +91,7 @@ function readYaml(file: string, isNamed: boolean, problems: Problem[]): Tree | u
   try {
     text = readFileSync(file, "utf8");
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    const what = code === "ENOENT" ? "does not exist" : `cannot be read (${code ?? "error"})`;
+    const what = faultOfFile(error, "read");
     problems.push({ path, problem: `names ${file}, which ${what}`, expected, example: "/etc/broker/broker.yaml" });
     return undefined;
   }

@@ -76,7 +76,6 @@ export function clientSchema(rules: UrlRules) {
       }).optional(),
       name: text(
         {
-          type: "text",
           description: "Shown to users on error pages, in the link back to the client.",
           example: "Acme Platform",
         },

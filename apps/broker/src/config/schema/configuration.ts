@@ -2,7 +2,6 @@
  * The schema of the whole file. Top-level fields are here; clients and vendors have their own
  * modules.
  */
-import { Secret } from "@oauth-broker/oauth-core";
 import { checkProxy } from "@oauth-broker/oauth-core/egress";
 import {
   checkListenHost,
@@ -19,7 +18,7 @@ import { z } from "zod";
 import { parseAudit } from "../audit.ts";
 import { KEYS_PATTERN, parseKeys, parseStore, STORE_PATTERN } from "../store-and-keys.ts";
 import { clientSchema } from "./client.ts";
-import { flag, integer, listOf, mapOf, networks, parsedText, secretText, section, text, vendorIds } from "./fields.ts";
+import { flag, integer, listOf, mapOf, networks, parsedText, secret, section, text, vendorIds } from "./fields.ts";
 import { checkToken } from "./checks.ts";
 import { vendorSchema } from "./vendor.ts";
 import type { UrlRules } from "./endpoint.ts";
@@ -35,7 +34,6 @@ const ownerSchema = section({
   ),
   name: text(
     {
-      type: "text",
       description: "The organization's own name, as users see it; without one they see the id.",
       example: "Acme Corp",
     },
@@ -53,10 +51,7 @@ const ownerSchema = section({
       example: "{ notion: env:ACME_NOTION_IAT }",
     },
     checkVendorId,
-    secretText(
-      { type: "secret", description: "The token for this vendor.", example: "env:ACME_NOTION_IAT" },
-      checkToken,
-    ).transform((value) => new Secret(value)),
+    secret({ description: "The token for this vendor.", example: "env:ACME_NOTION_IAT" }, checkToken),
   ).optional(),
 });
 
@@ -103,7 +98,7 @@ const egressSchema = section({
     description: "Certificate authorities trusted besides the usual ones.",
     example: "/etc/broker/internal-ca.pem",
   }).optional(),
-  proxy: secretText(
+  proxy: secret(
     {
       type: "secret, http or https URL of host and port, with user name and password if it asks for them",
       description:
@@ -111,9 +106,7 @@ const egressSchema = section({
       example: "env:EGRESS_PROXY",
     },
     checkProxy,
-  )
-    .transform((value) => new Secret(value))
-    .optional(),
+  ).optional(),
 });
 
 export const DEFAULT_HOST = "127.0.0.1";

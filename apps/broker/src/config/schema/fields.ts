@@ -3,6 +3,7 @@
  * is described: docs/configuration.md and the message about a bad value use the same text.
  */
 import { checkCidr, checkVendorId, patternOf, readSecret } from "@oauth-broker/service/configuration";
+import { Secret } from "@oauth-broker/oauth-core";
 import { z } from "zod";
 
 export interface FieldMeta {
@@ -18,6 +19,9 @@ export interface FieldMeta {
   /** What may be written instead of a list. */
   readonly alone?: "entry" | z.core.JSONSchema.BaseSchema;
 }
+
+/** A description whose type the kind of field implies if it names none. */
+type Meta = Omit<FieldMeta, "type"> & { readonly type?: string };
 
 /**
  * Describes what is wrong with a value as the end of a sentence (`must be …`); undefined for a
@@ -41,9 +45,9 @@ export function section<Shape extends z.ZodRawShape>(shape: Shape, keywords: z.c
   return z.strictObject(shape).register(sectionKeywords, keywords);
 }
 
-export function text(meta: FieldMeta, check?: Check<string>) {
+export function text(meta: Meta, check?: Check<string>) {
   const schema = check === undefined ? z.string().min(1) : z.string().min(1).superRefine(problemFrom(check));
-  return schema.register(fieldMeta, withPattern(meta, check));
+  return schema.register(fieldMeta, withPattern({ type: "text", ...meta }, check));
 }
 
 /** Text that is converted; `parse` returns the value or what is wrong. */
@@ -61,8 +65,13 @@ export function parsedText<T>(meta: FieldMeta, parse: (value: string) => { value
 }
 
 /** A secret or an id issued by others, by the rule of every source. */
-export function secretText(meta: FieldMeta, check?: Check<string>) {
-  return parsedText(meta, (written) => readSecret(written, check));
+export function secretText(meta: Meta, check?: Check<string>) {
+  return parsedText({ type: "text", ...meta }, (written) => readSecret(written, check));
+}
+
+/** A secret that is kept as one. */
+export function secret(meta: Meta, check?: Check<string>) {
+  return secretText({ type: "secret", ...meta }, check).transform((value) => new Secret(value));
 }
 
 /**
@@ -70,12 +79,7 @@ export function secretText(meta: FieldMeta, check?: Check<string>) {
  *
  * @param whyMost printed when the value is too large
  */
-export function integer(
-  { type = "whole number", ...meta }: Omit<FieldMeta, "type"> & { readonly type?: string },
-  least: number,
-  most: number,
-  whyMost?: string,
-) {
+export function integer({ type = "whole number", ...meta }: Meta, least: number, most: number, whyMost?: string) {
   const tooMuch = `must be at most ${most}${whyMost === undefined ? "" : `: ${whyMost}`}`;
   const number = z
     .int()

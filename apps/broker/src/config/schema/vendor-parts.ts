@@ -1,9 +1,8 @@
 /** The sections within a vendor's entry: credentials and placeholders. */
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
-import { Secret } from "@oauth-broker/oauth-core";
 import { matching } from "@oauth-broker/service/configuration";
 import type { z } from "zod";
-import { choice, listOf, mapOf, parsedText, secretText, section, text } from "./fields.ts";
+import { choice, listOf, mapOf, parsedText, secret, secretText, section, text } from "./fields.ts";
 import { checkPlaceholderName } from "./checks.ts";
 
 export const credentialsSchema = section({
@@ -17,24 +16,18 @@ export const credentialsSchema = section({
     matching(/^[\x21-\x7e]{1,128}$/, "must be at most 128 printable ASCII characters"),
   ).optional(),
   client_id: secretText({
-    type: "text",
     description: "Our client id at the vendor.",
     example: "env:GITHUB_CLIENT_ID",
   }),
-  client_secret: secretText({
-    type: "secret",
+  client_secret: secret({
     description: "Absent with `token_endpoint_auth_method: none`, and if there is a key in its place.",
     example: "env:GITHUB_CLIENT_SECRET",
-  })
-    .transform((value) => new Secret(value))
-    .optional(),
+  }).optional(),
   team_id: secretText({
-    type: "text",
     description: "Only if the vendor's client secret is a signed JWT: who signs, its `iss`.",
     example: "ABCDE12345",
   }).optional(),
   key_id: secretText({
-    type: "text",
     description: "Of `private_key`, as the vendor names it: `kid`.",
     example: "FGHIJ67890",
   }).optional(),
@@ -64,7 +57,7 @@ export const credentialsSchema = section({
     },
     checkPlaceholderName,
     section({
-      values: listOf(text({ type: "text", description: "A value.", example: "acme.okta.com" }), {
+      values: listOf(text({ description: "A value.", example: "acme.okta.com" }), {
         type: "list of texts",
         description: "The tenants.",
         example: "[acme.okta.com]",
@@ -111,7 +104,7 @@ export const placeholderSchema = section({
     checkPattern,
   ).optional(),
   values: listOf(
-    text({ type: "text", description: "A value.", example: "eu" }),
+    text({ description: "A value.", example: "eu" }),
     {
       type: "list of texts",
       description:
@@ -121,7 +114,6 @@ export const placeholderSchema = section({
     1,
   ).optional(),
   default: text({
-    type: "text",
     description: "Used when a request gives none; without it each request must.",
     example: "eu",
   }).optional(),
@@ -136,7 +128,7 @@ export const placeholderSchema = section({
   ).optional(),
   suffix: listOf(
     text(
-      { type: "text", description: "An end of a host, with its leading dot.", example: ".vendor.example" },
+      { description: "An end of a host, with its leading dot.", example: ".vendor.example" },
       matching(/^(?:\.[a-z0-9-]+)+$/, "must be labels in lower case, a dot before each"),
     ),
     {

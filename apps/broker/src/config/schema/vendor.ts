@@ -2,11 +2,10 @@
  * One entry of `vendors`: the registry's fields spelled in snake_case, plus the credentials, which
  * only an operator has.
  */
-import { Secret } from "@oauth-broker/oauth-core";
 import { checkName } from "@oauth-broker/service/configuration";
 import type { z } from "zod";
 import type { UrlRules } from "./endpoint.ts";
-import { choice, mapOf, oneOrList, secretText, section, text } from "./fields.ts";
+import { choice, mapOf, oneOrList, secret, section, text } from "./fields.ts";
 import { vendorFieldSchemas } from "./vendor-fields.ts";
 import { checkPlaceholderName, checkToken } from "./checks.ts";
 import { checkCredentialIds, credentialsSchema, placeholderSchema } from "./vendor-parts.ts";
@@ -14,7 +13,7 @@ import { checkCredentialIds, credentialsSchema, placeholderSchema } from "./vend
 export function vendorSchema(rules: UrlRules) {
   return section({
     name: text(
-      { type: "text", description: "Shown to users. Needed for a vendor of your own.", example: "My Vendor" },
+      { description: "Shown to users. Needed for a vendor of your own.", example: "My Vendor" },
       checkName,
     ).optional(),
     ...vendorFieldSchemas(rules),
@@ -48,17 +47,14 @@ export function vendorSchema(rules: UrlRules) {
       },
       checkCredentialIds,
     ).optional(),
-    initial_access_token: secretText(
+    initial_access_token: secret(
       {
-        type: "secret",
         description:
           "Sent with dynamic client registration at this vendor, where neither the request nor the client's owner has one.",
         example: "env:NOTION_IAT",
       },
       checkToken,
-    )
-      .transform((value) => new Secret(value))
-      .optional(),
+    ).optional(),
     setup: choice(
       { description: "What must happen before it works for an organization.", example: "none", default: "none" },
       ["none", "vendor_approval", "environment_id"],
