@@ -43,17 +43,17 @@ export interface KeptKeys {
   close(): void;
 }
 
-export interface KeptKeyLimits {
-  /** Default 300, the maximum. */
-  readonly maxAgeSeconds: number;
-  /** Default 2^20, sealing and opening together. */
-  readonly maxUses: number;
-  /** Opened keys kept; default 1,000. */
-  readonly maxEntries: number;
-}
+/** The age and the uses are the maximum, also by configuration (docs/token-encryption.md). */
+export const KEPT_KEY_LIMITS = {
+  maxAgeSeconds: 300,
+  /** Sealing and opening together. */
+  maxUses: 2 ** 20,
+  /** Opened keys kept. */
+  maxEntries: 1_000,
+};
 
 export function keptKeys(
-  { maxAgeSeconds, maxUses, maxEntries }: KeptKeyLimits,
+  { maxAgeSeconds, maxUses, maxEntries }: Readonly<typeof KEPT_KEY_LIMITS>,
   { now }: { readonly now: Clock },
 ): KeptKeys {
   const overwrite = laterOverwriter();

@@ -4,7 +4,7 @@
  * service costs milliseconds and money; a row must not cost one each.
  */
 import type { Clock, KeyContext, KeyWrapper } from "@oauth-broker/oauth-core";
-import { type DataKey, type KeptKey, type KeptKeyLimits, keptKeys } from "./data-keys-kept.ts";
+import { type DataKey, KEPT_KEY_LIMITS, type KeptKey, keptKeys } from "./data-keys-kept.ts";
 import { DATA_KEY_TIMEOUT_MS, callQueue, withTimeLimit } from "./data-keys-queue.ts";
 
 export interface DataKeys {
@@ -38,20 +38,10 @@ export interface DataKeysOptions {
   readonly timeoutMs?: number;
 }
 
-export interface DataKeyLimits extends KeptKeyLimits {
-  /** Concurrent calls to the key service; default 20. */
-  readonly maxConcurrency: number;
-}
+/** The age and the uses are the maximum; the concurrency is that of calls to the key service. */
+const DEFAULTS = { ...KEPT_KEY_LIMITS, maxConcurrency: 20 };
 
-/** The maximum, also by configuration (docs/token-encryption.md). */
-const LONGEST_AGE_SECONDS = 300;
-const MOST_USES = 2 ** 20;
-const DEFAULTS: DataKeyLimits = {
-  maxAgeSeconds: LONGEST_AGE_SECONDS,
-  maxUses: MOST_USES,
-  maxEntries: 1000,
-  maxConcurrency: 20,
-};
+export type DataKeyLimits = Readonly<typeof DEFAULTS>;
 
 /**
  * Data keys for one context. A key in memory needs no call; otherwise all callers that need the
@@ -132,12 +122,8 @@ export function createDataKeys({
 }
 
 function checked(limits: DataKeyLimits): DataKeyLimits {
-  const most: DataKeyLimits = {
-    maxAgeSeconds: LONGEST_AGE_SECONDS,
-    maxUses: MOST_USES,
-    maxEntries: Number.MAX_SAFE_INTEGER,
-    maxConcurrency: Number.MAX_SAFE_INTEGER,
-  };
+  const { MAX_SAFE_INTEGER: unlimited } = Number;
+  const most: DataKeyLimits = { ...DEFAULTS, maxEntries: unlimited, maxConcurrency: unlimited };
   for (const name of Object.keys(most) as (keyof DataKeyLimits)[]) {
     const value = limits[name];
     //= bar#TS-13

@@ -51,29 +51,28 @@ export interface DynamoTable {
   close(): Promise<void>;
 }
 
-/**
- * From a call of the store to its refusal, over all its requests and attempts. Bar 8.3 requires
- * three seconds.
- */
-const DEADLINE_MS = 2500;
+const LIMITS = {
+  /**
+   * From a call of the store to its refusal, over all its requests and attempts. Bar 8.3 requires
+   * three seconds.
+   */
+  deadlineMs: 2500,
+  /** The limit for one attempt of a request. */
+  requestTimeoutMs: 1500,
+  /** Attempts of one request. */
+  maxAttempts: DEFAULT_MAX_ATTEMPTS,
+};
 const CONNECTION_TIMEOUT_MS = 500;
-const REQUEST_TIMEOUT_MS = 1500;
 /** One item with a fixed key: writing it proves that writes work. */
 const PING: ItemKey = { pk: "PING", sk: "PING" };
 
-/** Which table, and how long a call may take, in milliseconds. */
-export interface DynamoDbOptions {
+/** Which table, and how long a call may take. */
+export interface DynamoDbOptions extends Readonly<Partial<typeof LIMITS>> {
   /** With the keys `pk` (S) and `sk` (S), and `ttl` as its TTL attribute. */
   readonly table: string;
   readonly region: string;
   /** Default: the SDK's own, from its variables or the region. */
   readonly endpoint?: string;
-  /** Default 2500. */
-  readonly deadlineMs?: number;
-  /** The limit for one attempt of a request; default 1500. */
-  readonly requestTimeoutMs?: number;
-  /** Attempts of one request; default 8. */
-  readonly maxAttempts?: number;
 }
 
 /**
@@ -81,8 +80,7 @@ export interface DynamoDbOptions {
  * fail, not the start.
  */
 export function openDynamoTable(options: DynamoDbOptions): DynamoTable {
-  const { table, region, endpoint, maxAttempts = DEFAULT_MAX_ATTEMPTS } = options;
-  const { deadlineMs = DEADLINE_MS, requestTimeoutMs = REQUEST_TIMEOUT_MS } = options;
+  const { table, region, endpoint, maxAttempts, deadlineMs, requestTimeoutMs } = { ...LIMITS, ...options };
   const retries = createRetries(maxAttempts);
   const agent = { keepAlive: true, maxSockets: AT_ONCE };
   const client = new DynamoDBClient({
