@@ -182,6 +182,19 @@ describe("finish", () => {
     });
   });
 
+  it.each<[string, Record<string, string>]>([
+    ["neither code nor error", {}],
+    ["both", { code: "one-time-code", error: "access_denied" }],
+  ])("bar#CB-11 refuses a callback with %s, and spends nothing", async (_, members) => {
+    const { session } = await client.start({ vendor: "github" });
+    await expect(client.finish(callbackOf(session.state, members), session)).rejects.toMatchObject({
+      code: "invalid_callback",
+      details: { reason: "malformed" },
+    });
+    expect(last("/v1/token")).toBeUndefined();
+    await expect(client.finish(callbackOf(session.state), session)).resolves.toMatchObject({ vendor: "github" });
+  });
+
   it("refuses a session without its verifier, and spends nothing", async () => {
     const { session } = await client.start({ vendor: "github" });
     const { codeVerifier: _, ...bare } = session;
