@@ -1,7 +1,5 @@
 /** An OpenTelemetry collector on loopback: it takes spans by OTLP over HTTP, as JSON. */
-import { once } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { startScriptedVendor } from "@oauth-broker/simulators";
 
 /** As in the request, its attributes as a plain object. */
 export interface ReceivedSpan {
@@ -41,32 +39,25 @@ interface Sent {
 
 export async function startCollector(): Promise<Collector> {
   const spans: ReceivedSpan[] = [];
-  const texts: string[] = [];
-  const server = createServer((request, response) => {
-    let body = "";
-    request.setEncoding("utf8").on("data", (part: string) => void (body += part));
-    request.on("end", () => {
-      texts.push(`${request.method} ${request.url} ${JSON.stringify(request.headers)}\n${body}`);
+  const { url, received, close } = await startScriptedVendor({
+    "*": ({ body }) => {
       for (const { resource, scopeSpans } of (JSON.parse(body) as Sent).resourceSpans) {
         const ofResource = plain(resource.attributes);
         for (const span of scopeSpans.flatMap((scope) => scope.spans)) {
           spans.push({ ...span, attributes: { ...ofResource, ...plain(span.attributes) } });
         }
       }
-      response.setHeader("content-type", "application/json").end("{}");
-    });
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    spans: () => spans,
-    text: () => texts.join("\n"),
-    close: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, "close");
+      return { body: {} };
     },
+  });
+  return {
+    url,
+    spans: () => spans,
+    text: () =>
+      received
+        .map(({ method, path, headers, body }) => `${method} ${path} ${JSON.stringify(headers)}\n${body}`)
+        .join("\n"),
+    close,
   };
 }
 

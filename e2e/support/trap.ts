@@ -2,8 +2,7 @@
  * A server on loopback that must never receive a request: it records every request that reaches it,
  * credentials included.
  */
-import { once } from "node:events";
-import { createServer } from "node:http";
+import { startScriptedVendor } from "@oauth-broker/simulators";
 
 export interface Trap {
   /** `http://127.0.0.1:PORT` */
@@ -14,22 +13,14 @@ export interface Trap {
 }
 
 export async function startTrap(): Promise<Trap> {
-  const requests: string[] = [];
-  const server = createServer(({ method, url, headers }, response) => {
-    requests.push(`${method} ${url} ${headers.authorization ?? "(no credentials)"}`);
-    response.end("[]");
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("The trap has no port");
+  const { url, received, close } = await startScriptedVendor({ "*": { body: [] } });
   return {
-    url: `http://127.0.0.1:${address.port}`,
-    requests: () => requests,
-    close: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, "close");
-    },
+    url,
+    requests: () =>
+      received.map(({ method, path, query, headers }) => {
+        const target = query.size === 0 ? path : `${path}?${query.toString()}`;
+        return `${method} ${target} ${headers.authorization ?? "(no credentials)"}`;
+      }),
+    close,
   };
 }

@@ -3,8 +3,8 @@
  * than the same bytes in one chunk, which go first.
  */
 import { once } from "node:events";
-import { createServer } from "node:http";
-import { type AddressInfo, createServer as createRawServer } from "node:net";
+import { type AddressInfo, createServer } from "node:net";
+import { startScriptedVendor } from "@oauth-broker/simulators";
 import { volume } from "@oauth-broker/oauth-core/testing";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { brokerYaml, createSecrets } from "../../support/broker/configuration.ts";
@@ -58,9 +58,8 @@ describe("bar#HT-1 request bodies in one-byte chunks", () => {
   });
 
   it("end the connections of a server's /mcp, with a token too", async () => {
-    const vendor = createServer((_request, response) => response.end('{"sub":"u1"}')).listen(0, "127.0.0.1");
-    await once(vendor, "listening");
-    const url = `http://127.0.0.1:${(vendor.address() as AddressInfo).port}/`;
+    const vendor = await startScriptedVendor({ "*": { body: { sub: "u1" } } });
+    const { url } = vendor;
     const port = await freePort();
     const server: McpServer = await startMcpServer({
       OAUTH_MODE: "pre-registered",
@@ -76,7 +75,7 @@ describe("bar#HT-1 request bodies in one-byte chunks", () => {
     const grown = await growth({ port, pid: server.pid, head: head.join("\r\n") });
     expect(grown).toBeLessThan(40 * MIB);
     await server.stop();
-    vendor.close();
+    await vendor.close();
   });
 });
 
@@ -86,7 +85,7 @@ describe("bar#EG-8 vendors' answers in one-byte chunks", () => {
 
   it("take no more memory than in one chunk", async () => {
     let body = inOneChunk(ANSWER_BYTES);
-    const vendor = createRawServer().listen(0, "127.0.0.1");
+    const vendor = createServer().listen(0, "127.0.0.1");
     vendor.on("connection", (socket) => {
       socket.on("error", () => undefined);
       socket.on("data", () => socket.write(`HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${body}0\r\n\r\n`));

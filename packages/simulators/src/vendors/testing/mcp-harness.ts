@@ -1,7 +1,5 @@
 /** The harness of the tests of MCP authorization servers: registered clients and their requests. */
-import { createServer } from "node:http";
-import { once } from "node:events";
-import type { AddressInfo } from "node:net";
+import { startScriptedVendor } from "../../scripted-vendor.ts";
 import type { AuthMethod, McpSimulator } from "../mcp/rules.ts";
 import { basic, browse, CALLBACK, CHALLENGE, postForm, postJson, VERIFIER, type Answer, type Browse } from "./http.ts";
 
@@ -56,19 +54,8 @@ export function mcpHarness(vendor: McpSimulator) {
 
 /** Serves one JSON document on loopback, which may change; `address` is a client id. */
 export async function serveDocument(initial: (address: string) => object) {
-  const server = createServer((_request, response) => {
-    response.setHeader("Content-Type", "application/json");
-    response.end(JSON.stringify(document.current));
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/client.json`;
+  const { url, close } = await startScriptedVendor({ "*": () => ({ body: document.current }) });
+  const address = `${url}/client.json`;
   const document = { current: initial(address) };
-  const close = async (): Promise<void> => {
-    const closed = once(server, "close");
-    server.close();
-    server.closeAllConnections();
-    await closed;
-  };
   return { address, document, close };
 }
