@@ -1,0 +1,122 @@
+/**
+ * The agent of examples/, as its README starts it, on a broker in its sandbox: a user connects GitHub
+ * and Slack, a model that follows a script asks for both tools, and what the model was sent is read.
+ */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { parseEnv } from "node:util";
+import { createCookieJar, driveConsent } from "@oauth-broker/simulators";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { type BrokerProcess, startBrokerProcess, temporaryFolder } from "../../support/broker/process.ts";
+import { freePort } from "../../support/free-port.ts";
+import { exampleFolder } from "../../support/packages/example-process.ts";
+import { findSecrets, plantSecret } from "../../support/secrets.ts";
+
+const FOLDER = exampleFolder("ai-sdk-agent");
+const ANSWER = "You are sample-user, and the channel knows.";
+
+let broker: BrokerProcess;
+let settings: Readonly<Record<string, string>>;
+let port: string;
+/** What the model was sent. */
+const asked: string[] = [];
+let model: Server;
+
+beforeAll(async () => {
+  const folder = temporaryFolder();
+  port = String(await freePort());
+  const client = { client_id: "agent", client_secret: "a-secret-that-is-long-enough-for-the-sandbox" };
+  plantSecret("client secret", client.client_secret);
+  mkdirSync(join(folder, "data"));
+  const redirects = { more_redirect_uris: [`http://127.0.0.1:${port}/oauth/callback`] };
+  writeFileSync(join(folder, "data", "sandbox-client.json"), JSON.stringify({ ...client, ...redirects }));
+  broker = await startBrokerProcess({ entry: "src", folder, env: { PORT: String(await freePort()) } });
+  settings = parseEnv(readFileSync(join(folder, "data", "sandbox.env"), "utf8")) as Record<string, string>;
+  model = createServer(async (request, response) => {
+    asked.push(await text(request));
+    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(replyTo(asked.length)));
+  });
+  model.listen(0, "127.0.0.1");
+  await once(model, "listening");
+});
+afterAll(async () => {
+  model.close();
+  await broker.stop();
+});
+
+/** Both tools, one after the other, then the answer. */
+function replyTo(turn: number): object {
+  const call = (name: string, args: object): object => ({
+    role: "assistant",
+    content: null,
+    tool_calls: [{ id: `call-${turn}`, type: "function", function: { name, arguments: JSON.stringify(args) } }],
+  });
+  const messages = [
+    call("readGitHubAccount", {}),
+    call("postToSlack", { channel: "C1", text: "sample-user is here" }),
+    { role: "assistant", content: ANSWER },
+  ];
+  const message = messages[turn - 1];
+  const finish_reason = turn === messages.length ? "stop" : "tool_calls";
+  const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
+  return {
+    id: `reply-${turn}`,
+    object: "chat.completion",
+    created: 1,
+    model: "m",
+    choices: [{ index: 0, message, finish_reason }],
+    usage,
+  };
+}
+
+it("acts at both vendors for its user, and the model sees no token", async () => {
+  const { port: modelPort } = model.address() as { readonly port: number };
+  const child = spawn(process.execPath, ["main.ts", "Who am I?"], {
+    cwd: FOLDER,
+    env: {
+      PATH: process.env["PATH"],
+      ...settings,
+      PORT: port,
+      MODEL_URL: `http://127.0.0.1:${modelPort}/v1`,
+      MODEL: "m",
+    },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (part) => (output += part));
+  const ended = once(child, "exit");
+  for (const vendor of ["github", "slack"]) {
+    await expect.poll(() => output, { timeout: 20_000 }).toMatch(new RegExp(`^Connect ${vendor}: \\S+$`, "m"));
+    const start = new RegExp(`^Connect ${vendor}: (\\S+)$`, "m").exec(output)?.[1] ?? "";
+    const callback = await driveConsent(start, {
+      cookieJar: createCookieJar(),
+      decision: "approve",
+      stopAt: (at) => at.port === port,
+    });
+    const other = new URL(callback);
+    other.searchParams.set("state", "of-someone-else");
+    expect((await fetch(other)).status).toBe(404);
+    expect((await fetch(callback)).status).toBe(200);
+  }
+  expect(await ended, output).toEqual([0, null]);
+  expect(output).toContain(ANSWER);
+  expect(asked).toHaveLength(3);
+  // Each tool's own answer went back to the model.
+  expect(asked[1]).toContain("sample-user");
+  expect(asked[2]).toContain(String.raw`\"ok\":true`);
+  const all = [...asked, output].join("\n");
+  expect(findSecrets(all)).toEqual([]);
+  expect(all).not.toMatch(/gh[ours]_\w|xox[a-z]|codeVerifier/);
+}, 90_000);
+
+it("says all at once what is missing, and has less than 120 lines", async () => {
+  const child = spawn(process.execPath, ["main.ts"], { cwd: FOLDER, env: { PATH: process.env["PATH"] } });
+  const [said, [code]] = await Promise.all([text(child.stderr), once(child, "exit")]);
+  expect(code).toBe(1);
+  expect(said).toContain("Set BROKER_URL, BROKER_CLIENT_ID, BROKER_CLIENT_SECRET, MODEL_URL, MODEL");
+  expect(readFileSync(join(FOLDER, "main.ts"), "utf8").split("\n").length).toBeLessThan(120);
+});
