@@ -1,5 +1,5 @@
 // `npm run test:dynamodb-local`: the tests that use DynamoDB, on Amazon's own DynamoDB Local
-// instead of dynalite. Opt-in: it needs Java, and its licence is Amazon's (docs/decisions/0010).
+// instead of dynalite. Opt-in: it needs Java, and its licence is Amazon's (docs/decisions/0009).
 // Downloads the engine on demand into node_modules/.cache, starts it on a free port, and stops it
 // after the tests. Arguments are filters for the test files. The last line is `N passed, N failed,
 // N skipped on DynamoDB Local VERSION`.

@@ -1,5 +1,5 @@
 // The gate "API description" of `npm run check`: what the broker serves at /openapi.json, linted by
-// Redocly's recommended rules. Sends nothing. docs/decisions/0074 says why this linter.
+// Redocly's recommended rules. Sends nothing. docs/decisions/0001 says why this linter.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";

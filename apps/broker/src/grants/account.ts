@@ -1,6 +1,6 @@
 /**
  * The account that new tokens belong to, for `connection`: the subject of the ID token, or without
- * an ID token what the operator's file names: userinfo (docs/decisions/0030), an account, an
+ * an ID token what the operator's file names: userinfo (docs/decisions/0063), an account, an
  * identity.
  * The vendor's code is already spent, so no failure here may lose the tokens.
  */

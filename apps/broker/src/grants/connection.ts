@@ -2,7 +2,7 @@
  * `connection`: an opaque value in every token answer that names the origin of the tokens, so that
  * refresh and revoke use exactly that and never guess. Sealed under the keyset and bound to the
  * client; nothing is stored. Values that name no user are sealed and opened once for many calls
- * (docs/decisions/0041).
+ * (docs/decisions/0063).
  */
 import { createExpiringMap, type ExpiringMap, OAuthError } from "@oauth-broker/oauth-core";
 import { keptOf } from "@oauth-broker/oauth-core/client";

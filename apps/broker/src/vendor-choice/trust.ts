@@ -89,7 +89,7 @@ function partOf({
 /**
  * The endpoints of the request that are not, character for character, those of the vendor. Its own
  * hosts make no difference: on a tenant's host the tenant runs code, and could send the browser on
- * to an honest vendor (docs/decisions/0060).
+ * to an honest vendor (docs/decisions/0029).
  */
 //= bar#XA-4
 function foreignEndpoints(

@@ -3,7 +3,7 @@
  * share a cookie jar. On the way out each name is prefixed with the connector. On the way in only
  * cookies with this prefix pass, without it. A server therefore receives only the cookies it set
  * itself and cannot set those of the platform or of another server. Called by forwarded-headers.ts.
- * docs/decisions/0037.
+ * docs/decisions/0026.
  */
 
 /**

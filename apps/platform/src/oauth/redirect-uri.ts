@@ -3,7 +3,7 @@
  * a user on to another connector's vendor, with the platform's client there and the `state` of
  * another flow. If that vendor answered at the same redirect URI, the platform would hand the
  * vendor's code to the server. So each hosted server has its own redirect URI, and an answer is
- * only accepted at the one its flow began with (broker-client/src/callback.ts). docs/decisions/0036
+ * only accepted at the one its flow began with (broker-client/src/callback.ts). docs/decisions/0026
  * says why pre-registered connectors share one.
  */
 import type { Connector } from "../connectors/connector.ts";

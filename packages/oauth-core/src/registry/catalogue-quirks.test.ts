@@ -2,7 +2,7 @@
  * How vendors of the catalogue depart from the standard (`quirks`, in the terms of the sources),
  * and what each quirk must lead to here: a field that expresses it, nothing because every vendor is
  * read that way, or a reason why the entry is off. A quirk without a decision fails.
- * docs/decisions/0017 describes how the entries were reviewed.
+ * docs/decisions/0042 describes how the entries were reviewed.
  */
 import { describe, expect, it } from "vitest";
 import { readTokenAnswer } from "../vendor-client/token/response.ts";

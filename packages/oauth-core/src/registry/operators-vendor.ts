@@ -27,7 +27,7 @@ export interface OperatorsVendor {
  *
  * An operator who names another token endpoint refreshes there. The entry's further endpoints then
  * stay only below the registrable domain of the new host: elsewhere they are the replaced host's,
- * which must not receive tokens of the new host (docs/decisions/0016). What the operator names is
+ * which must not receive tokens of the new host (docs/decisions/0063). What the operator names is
  * used as it is.
  *
  * @param own what the operator names; no member is undefined

@@ -54,7 +54,7 @@ function isSpellingOf(
 
 /**
  * An entry with endpoints alone has no issuer to compare with. A vendor that sends `iss` anyway
- * must name the origin of the authorization endpoint (docs/decisions/0008).
+ * must name the origin of the authorization endpoint (docs/decisions/0029).
  */
 function isOfSameOrigin(iss: string, authorizationEndpoint: string): boolean {
   return URL.parse(iss)?.origin === new URL(authorizationEndpoint).origin;

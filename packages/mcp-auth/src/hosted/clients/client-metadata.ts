@@ -33,7 +33,7 @@ export function readJsonObject(text: string): JsonObject {
 
 /**
  * Every client is registered as a public one, for the code flow with refresh tokens, also if
- * it asks for an authentication method, a secret or a further grant: registeredMetadata says so.
+ * it asks for an authentication method, a secret or a further grant: REGISTERED_METADATA says so.
  *
  * @throws OAuthError invalid_redirect_uri, invalid_client_metadata
  */

@@ -2,7 +2,7 @@
  * The scope of a narrower request. With the platform's callback `/token` does not receive the
  * `scope` of `/authorize`, and a vendor that grants what was requested may leave `scope` out of its
  * response (RFC 6749 §5.1). Only requests for less than `VENDOR_SCOPES` leave a record; it is not a
- * secret and grants nothing. Why: docs/decisions/0033.
+ * secret and grants nothing. Why: docs/decisions/0019.
  */
 import type { RecordKey } from "@oauth-broker/oauth-core";
 import { isSubset, parseScope } from "@oauth-broker/oauth-core/protocol";
