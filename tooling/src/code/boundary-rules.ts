@@ -164,7 +164,7 @@ export const ZONES: readonly {
     ],
   },
   // Programs as others write them: what is published, and no other folder of this repository.
-  { zone: "examples", files: /^examples\//, mayImport: ["broker-client"] },
+  { zone: "examples", files: /^examples\//, mayImport: ["broker-client", "mcp-auth"] },
   {
     zone: "app",
     files: /^apps\//,

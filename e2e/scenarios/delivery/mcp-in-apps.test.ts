@@ -1,0 +1,51 @@
+/** The examples with an MCP server inside an app: the app's pages and the server's, at one port. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { freePort } from "../../support/free-port.ts";
+import { exampleFolder, type ExampleProcess, startExample } from "../../support/packages/example-process.ts";
+import { temporaryFolder } from "../../support/broker/process.ts";
+
+describe.each(["mcp-in-hono", "mcp-in-express"])("%s", (name) => {
+  let app: ExampleProcess;
+  let url: string;
+
+  beforeAll(async () => {
+    const port = String(await freePort());
+    url = `http://127.0.0.1:${port}`;
+    const env = {
+      PORT: port,
+      OAUTH_MODE: "hosted",
+      DEPLOYMENT_URL: url,
+      DATA_DIR: temporaryFolder(),
+      VENDOR: "my-vendor",
+      VENDOR_AUTHORIZATION_URL: "https://vendor.example.com/authorize",
+      VENDOR_TOKEN_URL: "https://vendor.example.com/token",
+      VENDOR_USERINFO_URL: "https://vendor.example.com/userinfo",
+      VENDOR_CLIENT_ID: "our-id",
+      OAUTH_DYNAMIC_REGISTRATION: "open",
+    };
+    app = await startExample({ folder: exampleFolder(name), env });
+  });
+  afterAll(() => app.stop());
+
+  it("serves its own page, and the server's metadata", async () => {
+    expect(await (await fetch(`${url}/hello`)).text()).toBe("The app's own page");
+    const metadata = await fetch(`${url}/.well-known/oauth-authorization-server`);
+    expect(await metadata.json()).toMatchObject({ issuer: url, token_endpoint: `${url}/token` });
+  });
+
+  it("reads bodies, and refuses those without a token", async () => {
+    const body = JSON.stringify({ client_name: "Test", redirect_uris: ["http://127.0.0.1/callback"] });
+    const registered = await fetch(`${url}/register`, {
+      method: "POST",
+      body,
+      headers: { "content-type": "application/json" },
+    });
+    expect(registered.status).toBe(201);
+    const challenge = await fetch(`${url}/mcp`, { method: "POST", body: "{}" });
+    expect([challenge.status, challenge.headers.get("www-authenticate")]).toEqual([
+      401,
+      expect.stringMatching(/^Bearer/),
+    ]);
+    expect((await fetch(`${url}/token`, { method: "DELETE" })).status).toBe(405);
+  });
+});
