@@ -63,13 +63,8 @@ interface Visitor {
   readonly jar: CookieJar;
   request(path: string, form?: Fields): Promise<Response>;
   page(): Promise<string>;
-  /**
-   * Presses the first button of that address with these fields.
-   *
-   * @param typed over what the inputs hold
-   */
+  /** Presses the first button of that address with these fields; `typed` replaces inputs. */
   submit(action: string, having?: Fields, typed?: Fields): Promise<Response>;
-  /** @returns the page after it */
   press(action: string, having?: Fields, typed?: Fields): Promise<string>;
 }
 
