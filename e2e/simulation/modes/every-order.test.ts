@@ -4,8 +4,8 @@ import { runEveryOrder } from "./every-order.ts";
 import { SCENARIOS } from "./scenarios.ts";
 import { withoutConditions } from "./weakened.ts";
 
-/** Some five hundred orders, 15 s of a quiet core. Those of the other scenarios run weekly: mutations.yml. */
-const SMALL = ["two-callbacks", "two-refreshes", "redemption-and-replay"];
+/** Some six hundred orders, 20 s of a quiet core. Those of the other run weekly: mutations.yml. */
+const SMALL = ["two-callbacks", "two-refreshes", "redemption-and-replay", "two-refreshes-and-revoke"];
 const LIMIT_MS = 300_000;
 
 describe("in every order of the answers", { timeout: LIMIT_MS }, () => {
