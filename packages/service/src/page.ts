@@ -1,6 +1,6 @@
 /**
  * The common layout of our pages, at the broker and at scaffolded servers: no script, one inline
- * style sheet allowed by its hash, nothing loaded.
+ * style sheet allowed by its hash, nothing loaded but the icon of the same server.
  */
 import { createHash } from "node:crypto";
 import { html as honoHtml, raw } from "hono/html";

@@ -69,7 +69,7 @@ describe("the consent page", () => {
 
   it("bar#AS-7 warns once of a program on this computer that chose its name", async () => {
     const page = await (await consentOf({ language: "en" }, undefined, "http://127.0.0.1:8123/cb")).text();
-    expect(page).toContain("program on this computer, which chose this name itself");
+    expect(page).toContain("program on this computer. It chose this name itself");
     expect(page.match(/<p><strong>/g)).toHaveLength(1);
   });
 });

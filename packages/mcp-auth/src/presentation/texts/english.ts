@@ -48,7 +48,7 @@ export const ENGLISH: PageTexts = {
       html`<p>An application at <strong>${documentHost}</strong> asks; the answer goes to <strong>${redirectHost}</strong>.</p>`,
     onThisComputer: (choseItsName) =>
       choseItsName
-        ? "The answer goes to a program on this computer, which chose this name itself. Continue only if you started one just now."
+        ? "The answer goes to a program on this computer. It chose this name itself. Continue only if you started one just now."
         : "The answer goes to a program on this computer. Continue only if you started one just now.",
     choseItsName: "The application chose this name itself. Check where it leads back to.",
     identityOnly: "who you are",

@@ -88,7 +88,7 @@ export const GERMAN: PageTexts = {
       html`<p>Eine Anwendung bei <strong>${documentHost}</strong> fragt; die Antwort geht an <strong>${redirectHost}</strong>.</p>`,
     onThisComputer: (choseItsName) =>
       choseItsName
-        ? "Die Antwort geht an ein Programm auf diesem Computer, das diesen Namen selbst gewählt hat. Fahren Sie nur fort, wenn Sie gerade eines gestartet haben."
+        ? "Die Antwort geht an ein Programm auf diesem Computer. Es hat diesen Namen selbst gewählt. Fahren Sie nur fort, wenn Sie gerade eines gestartet haben."
         : "Die Antwort geht an ein Programm auf diesem Computer. Fahren Sie nur fort, wenn Sie gerade eines gestartet haben.",
     choseItsName: "Die Anwendung hat diesen Namen selbst gewählt. Prüfen Sie, wohin sie zurückführt.",
     identityOnly: "wer Sie sind",
