@@ -59,6 +59,8 @@ export interface Tokens {
   /** Absent when the vendor gives no lifetime: then it is unknown, not infinite. */
   readonly expiresAt?: EpochSeconds;
   readonly refreshToken?: string;
+  /** Of this refresh token. Absent when the vendor gives no lifetime: then it is unknown, not infinite. */
+  readonly refreshTokenExpiresAt?: EpochSeconds;
   /** Space-separated, as granted. */
   readonly scope?: string;
   /** The vendor's id; `custom` in manual mode. */

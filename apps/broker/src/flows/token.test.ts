@@ -20,6 +20,7 @@ describe("leg 4, POST /v1/token", () => {
         token_type: "bearer",
         expires_in: "3600",
         refresh_token: "rt",
+        refresh_expires_in: 5_184_000,
         scope: "read",
         team: { id: 7 },
       });
@@ -32,10 +33,11 @@ describe("leg 4, POST /v1/token", () => {
       token_type: "Bearer",
       expires_in: 3600,
       refresh_token: "rt",
+      refresh_token_expires_in: 5_184_000,
       scope: "read",
       vendor: "acme",
       connection: expect.any(String),
-      vendor_data: { team: { id: 7 } },
+      vendor_data: { refresh_expires_in: 5_184_000, team: { id: 7 } },
     });
     expect(Object.fromEntries(seen[0]?.form ?? [])).toMatchObject({
       code: "vendor-code",

@@ -27,6 +27,8 @@ export interface TokenAnswer {
   readonly token_type: string;
   readonly expires_in?: number;
   readonly refresh_token?: string;
+  /** Of the refresh token in this answer. */
+  readonly refresh_token_expires_in?: number;
   readonly scope?: string;
   readonly vendor_id_token?: string;
   readonly vendor: string;
@@ -88,11 +90,15 @@ function tokenAnswer(
   connection: string,
   callbackData: Readonly<Record<string, string>> = {},
 ): TokenAnswer {
+  const { refreshExpiresInSeconds: refreshLifetime } = tokens;
   return {
     access_token: tokens.accessToken,
     token_type: tokens.tokenType,
     ...(tokens.expiresInSeconds === undefined ? {} : { expires_in: tokens.expiresInSeconds }),
     ...(refreshToken === undefined ? {} : { refresh_token: refreshToken }),
+    ...(refreshToken === undefined || refreshLifetime === undefined
+      ? {}
+      : { refresh_token_expires_in: refreshLifetime }),
     // An empty string is not a scope (rfc6749#3.3 requires at least one token), and strict clients
     // refuse it.
     ...(tokens.scope === undefined || tokens.scope.length === 0 ? {} : { scope: formatScope(tokens.scope) }),

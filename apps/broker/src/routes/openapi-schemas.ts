@@ -76,6 +76,11 @@ export const SCHEMAS: Record<string, Schema> = {
         description: "Seconds until the access token ends. Present only if the vendor gave a usable lifetime.",
       },
       refresh_token: text("The vendor's refresh token, or a sealed one."),
+      refresh_token_expires_in: {
+        type: "integer",
+        minimum: 1,
+        description: "Seconds until this refresh token ends. Present only if the vendor gave a usable lifetime.",
+      },
       scope: text("Scopes are separated by spaces."),
       vendor_id_token: text("The vendor's ID token, after every check has passed."),
       vendor: text("The vendor's id, or custom if the request described the vendor."),

@@ -119,6 +119,7 @@ describe("finish", () => {
       tokenType: "Bearer",
       expiresAt: now() + 3600,
       refreshToken: "vendor-refresh-token",
+      refreshTokenExpiresAt: now() + 7200,
       scope: "api:read",
       vendor: "github",
       connection: "sealed-connection",

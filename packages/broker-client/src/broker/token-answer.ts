@@ -35,6 +35,7 @@ export async function readTokens(
   //= rfc6749#5.1
   const checked = await PROCESS[grant](server, client, Response.json(members), { recognizedTokenTypes });
   const { vendor, connection, vendor_id_token: vendorIdToken, vendor_data: vendorData } = members;
+  const { refresh_token_expires_in: refreshExpiresIn } = members;
   if (typeof vendor !== "string" || typeof connection !== "string" || !isMembers(vendorData)) {
     throw new BrokerClientError("invalid_response", "The broker's answer lacks vendor, connection or vendor_data", {
       reason: "malformed",
@@ -45,6 +46,7 @@ export async function readTokens(
     tokenType,
     ...(checked.expires_in === undefined ? {} : { expiresAt: at + checked.expires_in }),
     ...(checked.refresh_token === undefined ? {} : { refreshToken: checked.refresh_token }),
+    ...(typeof refreshExpiresIn === "number" ? { refreshTokenExpiresAt: at + refreshExpiresIn } : {}),
     ...(checked.scope === undefined ? {} : { scope: checked.scope }),
     vendor,
     connection,

@@ -15,11 +15,13 @@ export interface Origin {
 
 export function tokensOf(tokens: VendorTokens, { vendor, connection, at }: Origin): Tokens {
   const { accessToken, tokenType, expiresInSeconds, refreshToken, scope, vendorData, idToken } = tokens;
+  const { refreshExpiresInSeconds } = tokens;
   return {
     accessToken,
     tokenType,
     ...(expiresInSeconds === undefined ? {} : { expiresAt: at + expiresInSeconds }),
     ...defined({ refreshToken }),
+    ...(refreshExpiresInSeconds === undefined ? {} : { refreshTokenExpiresAt: at + refreshExpiresInSeconds }),
     ...(scope === undefined || scope.length === 0 ? {} : { scope: formatScope(scope) }),
     vendor: vendor.id,
     connection,

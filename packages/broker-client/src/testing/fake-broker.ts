@@ -35,6 +35,7 @@ export const TOKEN_ANSWER = {
   token_type: "Bearer",
   expires_in: 3600,
   refresh_token: "vendor-refresh-token",
+  refresh_token_expires_in: 7200,
   scope: "api:read",
   vendor: "github",
   connection: "sealed-connection",

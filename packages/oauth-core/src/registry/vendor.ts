@@ -284,6 +284,8 @@ export interface VendorTokens {
   /** Present only when the vendor gave a usable, positive lifetime. */
   readonly expiresInSeconds?: number;
   readonly refreshToken?: string;
+  /** Of the refresh token in this answer; present only when the vendor gave a usable, positive lifetime. */
+  readonly refreshExpiresInSeconds?: number;
   readonly scope?: readonly string[];
   /** Present only when signature and claims passed every check. */
   readonly idToken?: { readonly raw: string; readonly issuer: string; readonly subject: string };

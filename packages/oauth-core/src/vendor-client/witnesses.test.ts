@@ -103,6 +103,8 @@ describe("a witnessed token answer is accepted and normalised", () => {
         expect(tokens.refreshToken).toBe(set["refresh_token"]);
         const lifetime = Number(set[token?.expires_member ?? "expires_in"]);
         if (!Number.isNaN(lifetime)) expect(tokens.expiresInSeconds).toBe(lifetime);
+        const ofRefresh = Object.entries(set).find(([name]) => /refresh\w*_expires_in$/.test(name));
+        expect(tokens.refreshExpiresInSeconds).toBe(ofRefresh === undefined ? undefined : Number(ofRefresh[1]));
         const scope = set[token?.scope_member ?? "scope"];
         if (typeof scope === "string") expect(tokens.scope).toEqual(scope.split(/[ ,]/).filter((one) => one !== ""));
         if (Array.isArray(scope)) expect(tokens.scope).toEqual(scope);

@@ -62,6 +62,21 @@ describe("bar#VR-7 a success", () => {
     ["refresh_token null", { ...SOUND, refresh_token: null }, READ],
     ["refresh_token empty", { ...SOUND, refresh_token: "" }, READ],
     ["refresh_token", { ...SOUND, refresh_token: "r" }, { ...READ, refreshToken: "r" }],
+    ...["refresh_token_expires_in", "refresh_expires_in", "x_refresh_token_expires_in"].flatMap(
+      (name): [string, object, object][] => [
+        [
+          `${name}, which stays a member of the vendor's`,
+          { ...SOUND, refresh_token: "r", [name]: "5184000" },
+          { ...READ, refreshToken: "r", refreshExpiresInSeconds: 5_184_000, vendorData: { [name]: "5184000" } },
+        ],
+        [
+          `${name} of 0, which is no lifetime`,
+          { ...SOUND, refresh_token: "r", [name]: 0 },
+          { ...READ, refreshToken: "r", vendorData: { [name]: 0 } },
+        ],
+        [`${name} without a refresh token`, { ...SOUND, [name]: 60 }, { ...READ, vendorData: { [name]: 60 } }],
+      ],
+    ),
     ["scope null", { ...SOUND, scope: null }, READ],
     ["scope empty", { ...SOUND, scope: "" }, { ...READ, scope: [] }],
     ["scope with spaces", { ...SOUND, scope: " a  b a " }, { ...READ, scope: ["a", "b"] }],

@@ -22,6 +22,7 @@ export interface TokenAnswer {
   readonly tokenType: string;
   readonly expiresInSeconds?: number;
   readonly refreshToken?: string;
+  readonly refreshExpiresInSeconds?: number;
   readonly scope?: readonly string[];
   readonly idToken?: string;
   readonly vendorData: JsonObject;
@@ -139,6 +140,7 @@ function normalise(exact: JsonObject, vendor: Dialect, { now, onOddScope }: Read
     lifetimeUntil(members, vendor.tokenExpiry, now) ??
     vendor.defaultLifetimeSeconds;
   const refreshToken = optionalToken(members.refresh_token, "refresh_token");
+  const refreshExpiresInSeconds = refreshToken === undefined ? undefined : refreshLifetime(members);
   const scope = readableScope(members.scope, vendor.scopeSeparator);
   if (scope === "odd") onOddScope?.();
   // Without an issuer the signature cannot be checked, and nothing unverified is passed on.
@@ -147,7 +149,13 @@ function normalise(exact: JsonObject, vendor: Dialect, { now, onOddScope }: Read
     accessToken: token(members.access_token, "access_token"),
     tokenType: tokenType(members.token_type),
     vendorData: scope === "odd" ? { ...vendorData, scope: unwrap(exact, vendor).members.scope ?? null } : vendorData,
-    ...defined({ expiresInSeconds, refreshToken, scope: scope === "odd" ? undefined : scope, idToken }),
+    ...defined({
+      expiresInSeconds,
+      refreshToken,
+      refreshExpiresInSeconds,
+      scope: scope === "odd" ? undefined : scope,
+      idToken,
+    }),
   };
 }
 
@@ -226,6 +234,13 @@ export function usableLifetime(value: JsonValue | undefined): number | undefined
   const seconds = typeof value === "string" && /^\d{1,12}(\.\d{1,12})?$/.test(value) ? Number(value) : value;
   if (typeof seconds !== "number" || !(seconds >= 1 && seconds <= MAX_LIFETIME_SECONDS)) return undefined;
   return Math.floor(seconds);
+}
+
+/** No standard names the member; these are the names that vendors use. It stays in `vendorData` too. */
+const REFRESH_LIFETIMES = ["refresh_token_expires_in", "refresh_expires_in", "x_refresh_token_expires_in"] as const;
+
+function refreshLifetime(members: JsonObject): number | undefined {
+  return REFRESH_LIFETIMES.map((name) => usableLifetime(members[name])).find((seconds) => seconds !== undefined);
 }
 
 /** ISO 8601 text with a zone, and no other format that Date.parse would guess at. */

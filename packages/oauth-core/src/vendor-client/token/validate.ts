@@ -72,12 +72,13 @@ export async function validateTokenResponse(
     const idToken =
       answer.idToken === undefined ? undefined : await validateIdToken(answer.idToken, answer, acceptance, deps);
     if (idToken === undefined) await requireConforming(withoutIdToken(answer), {}, acceptance, deps);
-    const { accessToken, tokenType, expiresInSeconds, refreshToken, scope, vendorData } = answer;
+    const { accessToken, tokenType, expiresInSeconds, refreshToken, refreshExpiresInSeconds, scope, vendorData } =
+      answer;
     return {
       accessToken,
       tokenType,
       vendorData,
-      ...defined({ expiresInSeconds, refreshToken, scope, idToken }),
+      ...defined({ expiresInSeconds, refreshToken, refreshExpiresInSeconds, scope, idToken }),
     };
   } catch (error) {
     throw spent(translateVendorError(error, call), call);
