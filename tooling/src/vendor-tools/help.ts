@@ -3,12 +3,23 @@
 export const HELP = `Usage: npm run vendor -- COMMAND
 
 Commands
+  drift FILE…        compares the entries' hosts with lists of vendors that others keep
   find WORD          lists the vendors whose id, name or alias contains a word
   new --issuer URL   writes a first-class vendor's file from what its issuer publishes
   probe ID           checks, without credentials, whether a vendor still matches its entry
   try ID             a whole flow at the vendor with an app of your own, recorded for its simulator
 
 -h, --help shows this, or after a command more about it; -v, --version the version. For contributors; no service needs these commands.`;
+
+export const DRIFT_HELP = `Usage: npm run vendor -- drift FILE… [--json]
+
+Compares the authorization and token endpoints of the registry's entries with copies of others' lists: Nango's providers.yaml,
+grant's config/oauth.json. Prints each host that differs, unless the entry names it among the addresses that it decided against.
+Sends nothing. A list may be the one that is old: look at the vendor's own pages before you change an entry.
+
+  --json   the differences as JSON, with those that an entry explains
+
+Exit code: 0 no host moved; 1 one did; 2 wrong arguments, or a file of another format.`;
 
 export const FIND_HELP = `Usage: npm run vendor -- find WORD…
 

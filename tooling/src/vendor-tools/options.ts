@@ -3,8 +3,9 @@ import { join } from "node:path";
 import type { ParseArgsOptionsConfig } from "node:util";
 import { type CommandLine, noSuchCommand, readCommandLine, usageMessage } from "@oauth-broker/oauth-core";
 import { ROOT } from "../sources.ts";
-import { FIND_HELP, HELP, NEW_HELP, PROBE_HELP, TRY_HELP } from "./help.ts";
+import { DRIFT_HELP, FIND_HELP, HELP, NEW_HELP, PROBE_HELP, TRY_HELP } from "./help.ts";
 import { firstClassIds } from "./known-vendor.ts";
+import type { DriftOptions } from "./commands/drift.ts";
 import type { NewOptions } from "./commands/new.ts";
 import type { ProbeOptions } from "./commands/probe.ts";
 import { refusal } from "./refusal.ts";
@@ -16,6 +17,7 @@ export type Command =
   /** Help, or the version. */
   | { readonly name: "help"; readonly text: string }
   | { readonly name: "find"; readonly query: string }
+  | ({ readonly name: "drift" } & DriftOptions)
   | ({ readonly name: "new" } & NewOptions)
   | ({ readonly name: "probe" } & ProbeOptions)
   | ({ readonly name: "stale" } & StaleOptions)
@@ -37,7 +39,7 @@ const ABOUT_VENDOR = {
 } as const;
 
 const PROGRAM = "npm run vendor --";
-const COMMANDS = { find: parseFind, new: parseNew, probe: parseProbe, try: parseTry };
+const COMMANDS = { drift: parseDrift, find: parseFind, new: parseNew, probe: parseProbe, try: parseTry };
 
 /** @throws Refusal */
 export function parseCommand(args: readonly string[]): Command {
@@ -57,6 +59,13 @@ function parseFind(args: readonly string[]): Command {
   const query = read.words.join(" ");
   if (!/[\p{L}\p{N}]/u.test(query)) throw refusal(`find takes a word.\n\n${FIND_HELP}`);
   return { name: "find", query };
+}
+
+function parseDrift(args: readonly string[]): Command {
+  const read = readCommandLine(args, { json: { type: "boolean", default: false } }, { words: true });
+  if (read.kind !== "given") return answered(read, DRIFT_HELP);
+  if (read.words.length === 0) throw refusal(`drift takes a file.\n\n${DRIFT_HELP}`);
+  return { name: "drift", files: read.words, json: read.values.json };
 }
 
 function parseNew(args: readonly string[]): Command {

@@ -4,6 +4,7 @@
  */
 import type { Environment } from "./environment.ts";
 import { runFind } from "./commands/find.ts";
+import { runDrift } from "./commands/drift.ts";
 import { runNew } from "./commands/new.ts";
 import { type Command, parseCommand } from "./options.ts";
 import { runProbe } from "./commands/probe.ts";
@@ -32,6 +33,8 @@ async function run(command: Command, environment: Environment): Promise<number> 
       return 0;
     case "find":
       return runFind(command.query, environment);
+    case "drift":
+      return runDrift(command, environment);
     case "new":
       return runNew(command, environment);
     case "probe":
