@@ -14,7 +14,14 @@ import type { ChoiceShape, ListShape, MapShape, NumberShape, TextShape } from ".
 const TEXT = { is: "text" } as const satisfies TextShape;
 const TEXTS = { is: "list", of: TEXT } as const satisfies ListShape;
 const NAMES = { is: "map", of: { is: "text", as: "parameter" } } as const satisfies MapShape;
-
+type OptionalText = TextShape & { readonly optional: true };
+const text = (description: string, example: string): OptionalText => ({
+  is: "text",
+  optional: true,
+  type: "text",
+  description,
+  example,
+});
 const API_STATUS = { is: "number", least: 200, most: 599 } as const satisfies NumberShape;
 const SEPARATOR = { is: "choice", values: [" ", ","] } as const satisfies ChoiceShape;
 
@@ -71,28 +78,13 @@ export const ANSWER_FIELDS = {
             example: "400",
           },
           member: {
-            is: "text",
-            optional: true,
+            ...text("The member of the answer that `value` and `prefix` are about.", "error_description"),
             type: "member, or a path to it",
-            description: "The member of the answer that `value` and `prefix` are about.",
-            example: "error_description",
             default: "error_description",
             check: checkMemberPath,
           },
-          value: {
-            is: "text",
-            optional: true,
-            type: "text",
-            description: "The whole value of the member.",
-            example: "Token revoked",
-          },
-          prefix: {
-            is: "text",
-            optional: true,
-            type: "text",
-            description: "How the value of the member begins.",
-            example: "Rate limit exceeded",
-          },
+          value: text("The whole value of the member.", "Token revoked"),
+          prefix: text("How the value of the member begins.", "Rate limit exceeded"),
           means: {
             is: "choice",
             values: TOKEN_ERROR_CODES,
@@ -260,13 +252,7 @@ export const ANSWER_FIELDS = {
         is: "list",
         optional: true,
         type: "list of texts",
-        of: {
-          is: "text",
-          type: "text",
-          description: "An error code.",
-          example: "token_revoked",
-          check: checkErrorCode,
-        },
+        of: { ...text("An error code.", "token_revoked"), check: checkErrorCode },
         mayBeEmpty: true,
         description: "Error codes of the same meaning.",
         example: "[token_revoked]",

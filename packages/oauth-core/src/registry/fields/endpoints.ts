@@ -15,6 +15,10 @@ const path = (description: string, example: string): TextShape => ({
   example,
   check: checkMemberPath,
 });
+type OptionalText = TextShape & { readonly optional: true };
+const name = (description: string, example: string): OptionalText => {
+  return { ...path(description, example), optional: true, type: "name", check: checkTokenName };
+};
 
 /** A lifetime as a point in time. */
 export const EXPIRY = {
@@ -71,10 +75,8 @@ const ACCOUNT = {
       members: {
         member: path("The member of the token answer that holds a host or a URL.", "api_domain"),
         below: {
-          is: "text",
+          ...path("The vendor's domain that the host has to be below: it receives the access token.", "vendor.example"),
           type: "domain",
-          description: "The vendor's domain that the host has to be below: it receives the access token.",
-          example: "vendor.example",
           check: checkDomain,
         },
       },
@@ -110,22 +112,8 @@ const ACCOUNT = {
           description: "In a header, in a parameter of the URL or of a form, or as `{access_token}` in the endpoint.",
           example: "header",
         },
-        name: {
-          is: "text",
-          optional: true,
-          type: "name",
-          description: "Of the header, `authorization` if absent; or of the parameter.",
-          example: "x-access-token",
-          check: checkTokenName,
-        },
-        scheme: {
-          is: "text",
-          optional: true,
-          type: "name",
-          description: "Before the token in the header; the token alone if absent.",
-          example: "OAuth",
-          check: checkTokenName,
-        },
+        name: name("Of the header, `authorization` if absent; or of the parameter.", "x-access-token"),
+        scheme: name("Before the token in the header; the token alone if absent.", "OAuth"),
       },
       check: ({ in: place, name, scheme }: { in: string; name?: string; scheme?: string }): string | undefined => {
         if (["query", "form"].includes(place) && name === undefined) return "needs the name of the parameter";
@@ -157,12 +145,8 @@ const ACCOUNT = {
     },
     identity: { ...IDENTITY_MEMBERS, optional: true },
     scopeHeader: {
-      is: "text",
-      optional: true,
+      ...name("The header of the answer that lists the token's scopes, with commas between them.", "x-oauth-scopes"),
       type: "header",
-      description: "The header of the answer that lists the token's scopes, with commas between them.",
-      example: "x-oauth-scopes",
-      check: checkTokenName,
     },
   },
 } as const satisfies ObjectShape;
