@@ -31,7 +31,7 @@ const STOPPING_IDLE_MS = 50;
 
 /** How long a client may take, in milliseconds: the defaults of `listen`. */
 //= bar#HT-5
-export const HTTP_TIMEOUTS = {
+export const HTTP_TIMEOUTS: HttpTimeouts = {
   /** Until the headers of a request have arrived. */
   headersMs: 10_000,
   /** Until the headers of a connection's first request have arrived. */
@@ -49,7 +49,9 @@ export const HTTP_TIMEOUTS = {
 };
 
 /** How long a client may take, in milliseconds. */
-export type HttpTimeouts = Readonly<typeof HTTP_TIMEOUTS>;
+export type HttpTimeouts = Readonly<
+  Record<"headersMs" | "firstRequestMs" | "requestMs" | "idleMs" | "checkMs" | "stalledWriteMs" | "drainMs", number>
+>;
 
 /** Cookies of a parent domain come with every request. */
 const MAX_HEADER_BYTES = 32 * 1024;

@@ -4,7 +4,7 @@
  * rules. Called by vendor.ts.
  */
 import { defined, nearest, OAuthError } from "@oauth-broker/oauth-core";
-import { canIdentifyUser, expandVendor, requireFit, templatesOf, withDefaults } from "@oauth-broker/oauth-core/client";
+import { canIdentify, expandVendor, requireFit, templatesOf, withDefaults } from "@oauth-broker/oauth-core/client";
 import {
   parseStringMap,
   placeholderNames,
@@ -165,7 +165,7 @@ function split(written: string): string[] {
 function identifiesByItself(vendor: Vendor): boolean {
   const { authorizationEndpoint = "", tokenEndpoint = "" } = vendor;
   const resolved: ResolvedVendor = { ...vendor, authorizationEndpoint, tokenEndpoint, issExpected: false };
-  return canIdentifyUser({ ...resolved, issuesIdTokens: false });
+  return canIdentify({ ...resolved, issuesIdTokens: false }, "user");
 }
 
 /** The variable that says where else the tokens may go. */

@@ -3,7 +3,7 @@
  * vendor.
  */
 import { Secret } from "@oauth-broker/oauth-core";
-import { canIdentifyUser, canValidateAccessToken, hasIdTokens, withClientId } from "@oauth-broker/oauth-core/client";
+import { canIdentify, canValidateAccessToken, hasIdTokens, withClientId } from "@oauth-broker/oauth-core/client";
 import { parseScope } from "@oauth-broker/oauth-core/protocol";
 import {
   type ResolvedVendor,
@@ -177,7 +177,7 @@ function checkIdentity(
 ): void {
   // Without openid the vendor issues no ID token.
   const resolved = resolvedNow(scopes.includes("openid") ? vendor : { ...vendor, issuesIdTokens: false });
-  if (resolved === undefined || canIdentifyUser(resolved)) return;
+  if (resolved === undefined || canIdentify(resolved, "user")) return;
   const why = role === "sign-in" ? "and is to sign them in" : "so every authorization would fail";
   read.refuse(
     "VENDOR",

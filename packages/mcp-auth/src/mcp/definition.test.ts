@@ -21,7 +21,10 @@ const sum = defineTool({
 
 it.each(ERAS)("%s: icons, website, description, output schema and _meta", async (era) => {
   const about = { description: "Sums", websiteUrl: "https://acme.example/", icons: ICONS };
-  endpoint = await openTestEndpoint({ tools: [sum], ...about }, { authenticate: testAuthenticate({ alice: { vendorTokens: ["token"] } }) });
+  endpoint = await openTestEndpoint(
+    { tools: [sum], ...about },
+    { authenticate: testAuthenticate({ alice: { vendorTokens: ["token"] } }) },
+  );
   const client = await endpoint.connect("alice", era);
   expect(client.getServerVersion()).toMatchObject(about);
   const [tool] = (await client.listTools()).tools;

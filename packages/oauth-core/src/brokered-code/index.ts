@@ -4,22 +4,15 @@
  * its policy (policy.ts) and its routes.
  */
 import type { BindingCookie } from "../authorization-server/browser-binding.ts";
+import type { Answer } from "../http/answers.ts";
 import type { EpochSeconds } from "../ports.ts";
 import type { Parameters } from "../protocol/parameters.ts";
 import { answerCallback, type CallbackRequest } from "./callback.ts";
 import { type FlowReference, identifyFlow } from "./engine.ts";
-import type { FlowDeps, FlowPolicy, FlowTrace, FlowVendor, Redeemed } from "./policy.ts";
+import type { FlowDeps, FlowPolicy, FlowTrace, FlowVendor, Redeemed, VendorLookup } from "./policy.ts";
 import type { FlowRecord } from "./record.ts";
 import { redeemCode, rememberSpent } from "./redeem.ts";
-import {
-  declinePushed,
-  findPushed,
-  type PushedFlow,
-  type PushedRequest,
-  pushFlow,
-  startFlow,
-  type StartRequest,
-} from "./start.ts";
+import { declinePushed, findPushed, type PushedFlow, pushFlow, startFlow, type StartRequest } from "./start.ts";
 
 export { readVendorAnswer } from "./answer.ts";
 export type { VendorAnswer, VendorRefusal } from "./answer.ts";
@@ -38,6 +31,59 @@ export { challengeFor, flowSecrets, HANDLE_STATE, isIdTokenDue } from "./secrets
 export type { FlowKeys, FlowSecrets, FlowState, ReadState } from "./secrets.ts";
 export type { PushedFlow } from "./start.ts";
 
+/** The legs of a flow, as an app calls them. */
+export interface BrokeredCode<Flow extends FlowRecord, Vendor extends FlowVendor> {
+  /**
+   * Stores a request until its browser comes.
+   *
+   * @param keepUntil how long the row stays readable for the operator
+   */
+  push(
+    flowId: string,
+    flow: Omit<Flow, "requestHash">,
+    keepUntil: EpochSeconds,
+  ): Promise<{ readonly requestUri: string; readonly lifetimeSeconds: number }>;
+  /** @throws OAuthError for the 400 page */
+  findPushed(
+    request: { readonly requestUri: string; readonly clientId: string },
+    cookieHeader: string | undefined,
+    trace: FlowTrace,
+  ): Promise<PushedFlow<Flow>>;
+  /**
+   * Ends the flow when the user declines before the browser leaves.
+   *
+   * @throws OAuthError for the 400 page when the flow has moved on in the meantime
+   */
+  decline(pushed: PushedFlow<Flow>, trace: FlowTrace): Promise<void>;
+  /**
+   * Resolves the vendor by the policy.
+   *
+   * @throws OAuthError when vendor, endpoints or credentials have changed since the flow began
+   */
+  vendorOf(lookup: VendorLookup<Flow>, trace: FlowTrace): Promise<Vendor>;
+  /**
+   * Sends the browser to the vendor.
+   *
+   * @param set further fields for the record
+   * @throws OAuthError for the 400 page
+   */
+  start(
+    request: StartRequest<Flow>,
+    vendor: Vendor,
+    cookie: BindingCookie,
+    trace: FlowTrace,
+    set?: Partial<Flow>,
+  ): Promise<Answer>;
+  /** Names the flow of a request that cannot be read, for the log and the page; never throws. */
+  identify(reference: FlowReference, trace: FlowTrace): Promise<unknown>;
+  /** @throws OAuthError for the 400 page; the vendor's own errors become redirects to the client */
+  callback(request: CallbackRequest, trace: FlowTrace): Promise<Answer>;
+  /** @throws OAuthError invalid_grant, invalid_request; otherwise the vendor's error, translated */
+  redeem(parameters: Parameters, clientId: string, trace: FlowTrace): Promise<Redeemed<Flow, Vendor>>;
+  /** Adds fields to the record of a redeemed code, for `policy.replayed`. Best effort. */
+  remember(redeemed: Pick<Redeemed<Flow, Vendor>, "flowId" | "flow">, set: Partial<Flow>): Promise<void>;
+}
+
 /**
  * @param policy the app's decisions
  * @returns the legs, bound to one store, clock and issuer
@@ -45,59 +91,20 @@ export type { PushedFlow } from "./start.ts";
 export function createBrokeredCode<Flow extends FlowRecord, Vendor extends FlowVendor>(
   deps: FlowDeps,
   policy: FlowPolicy<Flow, Vendor>,
-) {
+): BrokeredCode<Flow, Vendor> {
   // The legs use the fields of all flows, and return the app's own types unchanged.
   const engine = { deps, policy: policy as FlowPolicy<FlowRecord, FlowVendor> };
   return {
-    /**
-     * Stores a request until its browser comes.
-     *
-     * @param keepUntil how long the row stays readable for the operator
-     */
-    push: (flowId: string, flow: Omit<Flow, "requestHash">, keepUntil: EpochSeconds) =>
-      pushFlow(flowId, flow as Flow, keepUntil, engine),
-    /** @throws OAuthError for the 400 page */
-    findPushed: (request: PushedRequest, cookieHeader: string | undefined, trace: FlowTrace) =>
+    push: (flowId, flow, keepUntil) => pushFlow(flowId, flow as Flow, keepUntil, engine),
+    findPushed: (request, cookieHeader, trace) =>
       findPushed(request, cookieHeader, engine, trace) as Promise<PushedFlow<Flow>>,
-    /**
-     * Ends the flow when the user declines before the browser leaves.
-     *
-     * @throws OAuthError for the 400 page when the flow has moved on in the meantime
-     */
-    decline: (pushed: PushedFlow<Flow>, trace: FlowTrace) => declinePushed(pushed, engine, trace),
-    /**
-     * Resolves the vendor by the policy.
-     *
-     * @throws OAuthError when vendor, endpoints or credentials have changed since the flow began
-     */
-    vendorOf: policy.vendorOf,
-    /**
-     * Sends the browser to the vendor.
-     *
-     * @param set further fields for the record
-     * @throws OAuthError for the 400 page
-     */
-    start: (
-      request: StartRequest<Flow>,
-      vendor: Vendor,
-      cookie: BindingCookie,
-      trace: FlowTrace,
-      set: Partial<Flow> = {},
-    ) => startFlow(request, vendor, cookie, set, engine, trace),
-    /** Names the flow of a request that cannot be read, for the log and the page; never throws. */
-    identify: (reference: FlowReference, trace: FlowTrace) => identifyFlow(reference, engine, trace),
-    /** @throws OAuthError for the 400 page; the vendor's own errors become redirects to the client */
-    callback: (request: CallbackRequest, trace: FlowTrace) => answerCallback(request, engine, trace),
-    /** @throws OAuthError invalid_grant, invalid_request; otherwise the vendor's error, translated */
-    redeem: (parameters: Parameters, clientId: string, trace: FlowTrace) =>
+    decline: (pushed, trace) => declinePushed(pushed, engine, trace),
+    vendorOf: (lookup, trace) => policy.vendorOf(lookup, trace),
+    start: (request, vendor, cookie, trace, set = {}) => startFlow(request, vendor, cookie, set, engine, trace),
+    identify: (reference, trace) => identifyFlow(reference, engine, trace),
+    callback: (request, trace) => answerCallback(request, engine, trace),
+    redeem: (parameters, clientId, trace) =>
       redeemCode(parameters, clientId, engine, trace) as unknown as Promise<Redeemed<Flow, Vendor>>,
-    /** Adds fields to the record of a redeemed code, for `policy.replayed`. Best effort. */
-    remember: ({ flowId, flow }: Pick<Redeemed<Flow, Vendor>, "flowId" | "flow">, set: Partial<Flow>) =>
-      rememberSpent(flowId, flow, set, engine),
+    remember: ({ flowId, flow }, set) => rememberSpent(flowId, flow, set, engine),
   };
 }
-
-/** The legs of a flow, as an app calls them. */
-export type BrokeredCode<Flow extends FlowRecord, Vendor extends FlowVendor> = ReturnType<
-  typeof createBrokeredCode<Flow, Vendor>
->;

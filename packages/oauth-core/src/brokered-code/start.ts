@@ -24,12 +24,6 @@ export interface PushedFlow<Flow = FlowRecord> {
   readonly cookie: BindingCookie | undefined;
 }
 
-/** The parameters of an authorization request that was pushed. */
-export interface PushedRequest {
-  readonly requestUri: string;
-  readonly clientId: string;
-}
-
 /** @param keepUntil how long the row stays readable for the operator */
 //= rfc9126#2.2
 export async function pushFlow(
@@ -55,7 +49,7 @@ export async function pushFlow(
  *   by another browser
  */
 export async function findPushed(
-  { requestUri, clientId }: PushedRequest,
+  { requestUri, clientId }: { readonly requestUri: string; readonly clientId: string },
   cookieHeader: string | undefined,
   engine: Engine,
   trace: FlowTrace,

@@ -31,7 +31,7 @@ export {
 export { type FlowContext, flowContextHash, type Kept, keptOf, requireTokenHost } from "./kept.ts";
 export { VENDOR_OPERATION_SECONDS } from "./deadline.ts";
 export { memberAt } from "./member-path.ts";
-export { asksAccount, canIdentify, canIdentifyUser } from "./userinfo/identify.ts";
+export { asksAccount, canIdentify } from "./userinfo/identify.ts";
 export { canValidateAccessToken } from "./access-token/validate.ts";
 export { relayedError } from "./authorization/error.ts";
 export { createSigningKeys, usableKeys } from "./id-token/jwks.ts";

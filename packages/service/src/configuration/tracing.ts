@@ -26,8 +26,21 @@ export interface TracingSettings {
   readonly ratio: number;
 }
 
+/** The name of one of the variables. */
+export type TracingVariable =
+  | "OTEL_EXPORTER_OTLP_ENDPOINT"
+  | "OTEL_EXPORTER_OTLP_HEADERS"
+  | "OTEL_EXPORTER_OTLP_PROTOCOL"
+  | "OTEL_SERVICE_NAME"
+  | "OTEL_TRACES_SAMPLER"
+  | "OTEL_TRACES_SAMPLER_ARG"
+  | "OTEL_SDK_DISABLED";
+
+type TracingRow = VariableShape &
+  Readonly<Record<"description" | "default", string>> & { readonly name: TracingVariable };
+
 /** The variables, as messages and docs/configuration.md show them. */
-export const TRACING_VARIABLES = [
+export const TRACING_VARIABLES: readonly TracingRow[] = [
   {
     name: "OTEL_EXPORTER_OTLP_ENDPOINT",
     type: "http or https URL without user information, query and fragment",
@@ -77,10 +90,7 @@ export const TRACING_VARIABLES = [
     example: "true",
     default: "false",
   },
-] as const satisfies readonly (VariableShape & Readonly<Record<"name" | "description" | "default", string>>)[];
-
-/** The name of one of the variables. */
-export type TracingVariable = (typeof TRACING_VARIABLES)[number]["name"];
+];
 
 /** The format of one of the variables, for an `EnvironmentReader`. */
 export function shapeOfTracing(name: TracingVariable): VariableShape {

@@ -222,8 +222,8 @@ export const CALLER_DEFENCES: readonly Mutation[] = [
     defence: "A vendor that identifies organizations signs no user in",
     rows: ["UI-1"],
     file: "packages/oauth-core/src/vendor-client/userinfo/identify.ts",
-    find: "vendor.identifies === undefined && canIdentify(vendor)",
-    replace: "canIdentify(vendor)",
+    find: 'if (whom === "user" && vendor.identifies !== undefined) return false;',
+    replace: 'if (whom === "user" && vendor.id === "") return false;',
     tests: ["packages/oauth-core/src/vendor-client/userinfo/identify.test.ts"],
   },
   {

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ACCESS_TOKEN, soundAnswer, SUBJECT } from "../../testing/network/faulty-vendor.ts";
 import { type Lab, openLab, openSilentLab } from "../../testing/network/vendor-lab.ts";
 import type { Vendor } from "../../registry/vendor.ts";
-import { canIdentify, canIdentifyUser } from "./identify.ts";
+import { canIdentify } from "./identify.ts";
 
 let lab: Lab;
 beforeEach(async () => {
@@ -139,7 +139,7 @@ it("canIdentify answers before the first user connects", async () => {
   expect(await can({ ...plain, identity: { from: "token_response", members: ["id"] } })).toBe(true);
 });
 
-it("canIdentifyUser is false for a shop that all its users share (canIdentify is the twin)", async () => {
+it("a shop that all its users share identifies an account and no user", async () => {
   const shop: Partial<Vendor> = {
     issuesIdTokens: false,
     identifies: "organization",
@@ -149,7 +149,7 @@ it("canIdentifyUser is false for a shop that all its users share (canIdentify is
   const tokens = (accessToken: string) => ({ accessToken, tokenType: "Bearer", vendorData: { shop_id: "s1" } });
   // Two employees: who is signed in by this is signed in as the other.
   expect(await lab.client.identify(vendor, tokens("of-one"))).toBe(await lab.client.identify(vendor, tokens("of-two")));
-  expect([canIdentify(vendor), canIdentifyUser(vendor)]).toEqual([true, false]);
+  expect([canIdentify(vendor), canIdentify(vendor, "user")]).toEqual([true, false]);
   const { identifies: _of, ...ofUsers } = vendor;
-  expect(canIdentifyUser(ofUsers)).toBe(true);
+  expect(canIdentify(ofUsers, "user")).toBe(true);
 });

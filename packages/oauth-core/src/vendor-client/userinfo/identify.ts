@@ -51,17 +51,14 @@ function tellsSubject(vendor: ResolvedVendor): boolean {
   return identity === undefined && own?.identity === undefined && issuerTemplate === undefined && hasIdTokens(vendor);
 }
 
-/** As `canIdentify`, and what is identified is a user: two users of one organization are two. */
-export function canIdentifyUser(vendor: ResolvedVendor): boolean {
-  return vendor.identifies === undefined && canIdentify(vendor);
-}
-
 /**
  * Whether `identify` has a way, for programs that must not start without one.
  *
  * @param vendor resolved: metadata may name userinfo
+ * @param whom `user`: an organization is not enough, as two users of it would be one
  */
-export function canIdentify(vendor: ResolvedVendor): boolean {
+export function canIdentify(vendor: ResolvedVendor, whom: "account" | "user" = "account"): boolean {
+  if (whom === "user" && vendor.identifies !== undefined) return false;
   if (typeof vendor.identity === "object") return true;
   return tellsSubject(vendor) || accountIdentity(vendor) !== undefined;
 }
