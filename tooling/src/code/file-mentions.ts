@@ -10,8 +10,6 @@ import type { Violation } from "./boundaries.ts";
 const COMMENT = /^\s*(?:\/\*\*?|\*|\/\/)(.*)$|^[^"'`]*[;,{)] \/\/ (.*)$/;
 /** Not what continues a name: `-token.ts`. */
 const MENTION = /(?<![\w/.*-])((?:\.\.?\/)*(?:[\w-]+\/)*\w[\w.-]*\.(?:ts|mjs))(?!\w)/g;
-/** A page of a decision, by its number alone. */
-const DECISION = /\b(docs\/decisions\/\d{4})(?![\w-])/g;
 /** What a build makes, and configurations, of which most folders have their own. */
 const ANYWHERE = /^dist\/|^d\.ts$|(?:^|\.)(?:rolldown|vitest)\.config\.m?[jt]s$/;
 
@@ -26,11 +24,8 @@ export function checkFileMentions(sources: ReadonlyMap<string, string>, paths: R
     .flatMap(([path, text]) =>
       text.split("\n").flatMap((line, index) => {
         const [, own, trailing] = COMMENT.exec(line) ?? [];
-        const comment = own ?? trailing ?? "";
-        const named = [...comment.matchAll(MENTION), ...comment.matchAll(DECISION)].map(([, name = ""]) => name);
-        const isPage = (name: string): boolean => [...paths].some((page) => page.startsWith(`${name}-`));
-        return named
-          .filter((name) => !ANYWHERE.test(name) && !exists(name, path, byName) && !isPage(name))
+        return Array.from((own ?? trailing ?? "").matchAll(MENTION), ([, name = ""]) => name)
+          .filter((name) => !ANYWHERE.test(name) && !exists(name, path, byName))
           .map((name) => ({ rule: "comments", path, line: index + 1, message: `${name} does not exist` }));
       }),
     );

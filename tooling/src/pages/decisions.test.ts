@@ -42,6 +42,9 @@ describe("the check of decisions", () => {
       "a.ts cites decision 0001, which is merged into 0002",
       "a.ts cites decision 0003, which is no page",
     ]);
+    expect(complaints("a.ts", "// (docs/decisions/0001, docs/decisions/0002)")).toEqual([
+      "a.ts cites decision 0001, which is merged into 0002",
+    ]);
   });
 
   it("accepts those of this repository", () => {

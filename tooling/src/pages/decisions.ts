@@ -82,12 +82,15 @@ export function checkDecisions(decisions: readonly Decision[], texts: ReadonlyMa
       ...Array.from(text.matchAll(linkIn(path)), ([, file = ""]) => file)
         .filter((file) => !paths.has(file))
         .map((file) => `${path} links docs/decisions/${file}, which does not exist`),
-      ...Array.from(text.matchAll(/\b[Dd]ecision\s+(?:\*\s+|\/\/\s+)?(\d{4})\b/g), ([, number = ""]) => number)
+      ...Array.from(text.matchAll(CITED), ([, number = ""]) => number)
         .filter((number) => !decisions.some((one) => one.number === number))
         .map((number) => `${path} cites decision ${number}, which is ${wordsFor(homes.get(number))}`),
     ]),
   ];
 }
+
+/** "decision 0002", over the end of a line of a comment too, and `docs/decisions/0002`. */
+const CITED = /\b(?:[Dd]ecision\s+(?:\*\s+|\/\/\s+)?|decisions\/)(\d{4})\b(?!-)/g;
 
 const wordsFor = (home: string | undefined): string => (home === undefined ? "no page" : `merged into ${home}`);
 
