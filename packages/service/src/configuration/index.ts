@@ -19,6 +19,7 @@ export {
   readTracing,
   shapeOfTracing,
   TRACING_VARIABLES,
+  type TracingRow,
   type TracingSettings,
   type TracingVariable,
 } from "./tracing.ts";

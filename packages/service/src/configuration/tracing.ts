@@ -36,8 +36,12 @@ export type TracingVariable =
   | "OTEL_TRACES_SAMPLER_ARG"
   | "OTEL_SDK_DISABLED";
 
-type TracingRow = VariableShape &
-  Readonly<Record<"description" | "default", string>> & { readonly name: TracingVariable };
+/** One of the variables, as messages and docs/configuration.md show it. */
+export interface TracingRow extends VariableShape {
+  readonly name: TracingVariable;
+  readonly description: string;
+  readonly default: string;
+}
 
 /** The variables, as messages and docs/configuration.md show them. */
 export const TRACING_VARIABLES: readonly TracingRow[] = [
