@@ -5,7 +5,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { createServer, type Server } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { parseEnv } from "node:util";
@@ -36,10 +36,11 @@ beforeAll(async () => {
   writeFileSync(join(folder, "data", "sandbox-client.json"), JSON.stringify({ ...client, ...redirects }));
   broker = await startBrokerProcess({ entry: "src", folder, env: { PORT: String(await freePort()) } });
   settings = parseEnv(readFileSync(join(folder, "data", "sandbox.env"), "utf8")) as Record<string, string>;
-  model = createServer(async (request, response) => {
+  const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     asked.push(await text(request));
     response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(replyTo(asked.length)));
-  });
+  };
+  model = createServer((request, response) => void respond(request, response));
   model.listen(0, "127.0.0.1");
   await once(model, "listening");
 });
