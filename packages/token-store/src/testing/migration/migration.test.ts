@@ -15,6 +15,7 @@ import { kmsKeyWrapper } from "../../keys/kms.ts";
 import { dynamodbTokenRows } from "../../storage/dynamodb/token-rows.ts";
 import type { TokenRows } from "../../storage/token-rows.ts";
 import { createTokenStore, type TokenStore } from "../../token-store.ts";
+import { PATIENT } from "../aws/deadline.ts";
 import { type Ended, type Kill, runToEnd } from "./command.ts";
 import {
   type FleetReport,
@@ -72,9 +73,9 @@ describe("a table with many users", () => {
       const { endpoint, region } = engine;
       const openStore = (
         mode: "bridge" | "encrypted",
-        rows: TokenRows = dynamodbTokenRows({ table, region, endpoint }),
+        rows: TokenRows = dynamodbTokenRows({ table, region, endpoint, ...PATIENT }),
       ): TokenStore => {
-        const keys = kmsKeyWrapper({ keyId, region, endpoint: kms.endpoint });
+        const keys = kmsKeyWrapper({ keyId, region, endpoint: kms.endpoint, deadlineMs: PATIENT.deadlineMs });
         return createTokenStore({ rows, timer: systemTimer, keys, mode, environment: region, now: systemClock });
       };
       const bridge = openStore("bridge");
@@ -172,7 +173,7 @@ describe("a table with many users", () => {
         stderr: expect.stringContaining("has declared that builds which read plaintext"),
       });
       await bridge.close();
-      const declarations = dynamodbTokenRows({ table, region, endpoint });
+      const declarations = dynamodbTokenRows({ table, region, endpoint, ...PATIENT });
       await declarations.change({ pk: "TOKEN_STORE", sk: "OLDER_READERS" }, { set: { until: systemClock() - 1 } }, {});
       await declarations.close();
       const lastOfServers = serverReports.map((report, at) => {

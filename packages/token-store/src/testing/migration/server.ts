@@ -7,6 +7,7 @@ import { kmsKeyWrapper } from "../../keys/kms.ts";
 import { systemClock, systemTimer } from "@oauth-broker/oauth-core";
 import { dynamodbTokenRows } from "../../storage/dynamodb/token-rows.ts";
 import { createTokenStore } from "../../token-store.ts";
+import { PATIENT } from "../aws/deadline.ts";
 import {
   type FleetSettings,
   keyOf,
@@ -23,8 +24,8 @@ const STEPS_PER_SECOND = 15;
 if (import.meta.main) {
   const settings = JSON.parse(process.argv[2] ?? "") as FleetSettings;
   const { table, region, dynamoDb, kms, keyId, seed, users, mode, server } = settings;
-  const rows = dynamodbTokenRows({ table, region, endpoint: dynamoDb });
-  const keys = kmsKeyWrapper({ keyId, region, endpoint: kms });
+  const rows = dynamodbTokenRows({ table, region, endpoint: dynamoDb, ...PATIENT });
+  const keys = kmsKeyWrapper({ keyId, region, endpoint: kms, deadlineMs: PATIENT.deadlineMs });
   const store = createTokenStore({ rows, timer: systemTimer, keys, mode, environment: region, now: systemClock });
   const random = seeded(seed);
   const by = `server${server}`;
