@@ -13,7 +13,7 @@ import type { Context } from "hono";
  */
 export type CallerAddress = (c: Context) => string;
 
-/** How a request comes in: as an app of its own says (handler.ts), or by our listener. */
+/** How a request comes in: from the app around the server (handler.ts), or by our listener. */
 interface Connection {
   readonly remoteAddress?: string | undefined;
   readonly incoming?: IncomingMessage;

@@ -66,14 +66,16 @@ export async function explain(
     requireS256Challenge(parameters.get("code_challenge"), parameters.get("code_challenge_method"));
   }
   const byConnection = parameters.has("connection");
-  const choice: VendorChoice & Partial<Pick<GrantContext, "connection">> = byConnection
-    ? await readGrantContext(parameters, client, deps, trace, { asksVendor: false })
-    : await chooseVendor(readVendorRequest(parameters), client, deps);
+  const request = byConnection ? undefined : readVendorRequest(parameters);
+  const choice: VendorChoice & Partial<Pick<GrantContext, "connection">> =
+    request === undefined
+      ? await readGrantContext(parameters, client, deps, trace, { asksVendor: false })
+      : await chooseVendor(request, client, deps);
   if (!byConnection) requireBrowserBinding(choice, client, deps.registrations);
   const { vendor, credentials, tier, entry } = choice;
   trace.vendor = vendor.id;
   const manual = byConnection ? "connection" : "request";
-  const asks = parametersFor(vendor, readAskedParameters(parameters));
+  const asks = parametersFor(vendor, request?.asked ?? readAskedParameters(parameters));
   if (!byConnection) requireMetDemands(vendor, credentials, asks.scope);
   return {
     vendor: vendor.id,

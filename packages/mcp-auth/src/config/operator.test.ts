@@ -1,4 +1,5 @@
 /** Bad names, links and icons end the start; good ones are what the pages show. */
+import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -33,6 +34,7 @@ describe("the operator's name", () => {
     ["a line break", "Acme\nCorp"],
     ["a letter without width", "Ac\u200bme"],
     ["a filler alone", "\u3164"],
+    ["an empty braille cell", "Acme\u2800Corp"],
     ["white space alone", "   "],
     ["81 characters", "x".repeat(81)],
   ])("is refused with %s", (_what, SERVER_NAME) => {
@@ -91,6 +93,8 @@ describe("the icon", () => {
     expect(problemsOf({ ...HOSTED, SERVER_ICON: folder })).toContain("SERVER_ICON must be a file");
     symlinkSync("/dev/zero", join(folder, "zero.png"));
     expect(problemsOf({ ...HOSTED, SERVER_ICON: join(folder, "zero.png") })).toContain("SERVER_ICON must be a file");
+    execFileSync("mkfifo", [join(folder, "pipe.png")]);
+    expect(problemsOf({ ...HOSTED, SERVER_ICON: join(folder, "pipe.png") })).toContain("SERVER_ICON must be a file");
     expect(problemsOf({ ...HOSTED, SERVER_ICON: join(folder, "none.png") })).toContain("cannot be read");
   });
 });

@@ -1,16 +1,15 @@
 /** What the pages say of who runs the server: `SERVER_NAME` and its like. */
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
-import { matching, type PatternCheck } from "@oauth-broker/oauth-core";
+import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import type { Parsed } from "@oauth-broker/service/configuration";
+import { hasUnseen, LONGEST_SHOWN } from "../presentation/shown-text.ts";
 import type { Icon, OperatorSettings } from "../settings.ts";
 import { type Reader, readChoice } from "./reader.ts";
 import { defaultOf } from "./variables.ts";
 
-/** Control characters, and those without a glyph, which turn or hide the letters around them. */
-const checkOperatorName: PatternCheck = matching(
-  /^(?=.*\S)[^\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}]{1,80}$/u,
-  "must have at most 80 characters, none of them a control character or one that changes the direction of text",
-);
+function checkOperatorName(value: string): string | undefined {
+  if (value.trim() !== "" && Array.from(value).length <= LONGEST_SHOWN && !hasUnseen(value)) return undefined;
+  return "must have at most 80 characters, none of them a control character or one that changes the direction of text";
+}
 
 export function readOperator(read: Reader): OperatorSettings {
   return {
@@ -43,7 +42,7 @@ function readIcon(read: Reader): Icon | undefined {
 
 const MAX_ICON_BYTES = 65_536;
 
-/** By their first bytes, whatever the file is called. SVG is none of them: it can hold scripts. */
+/** The types by the first bytes of the file, not by its name. Not SVG, which can hold scripts. */
 const SIGNATURES: readonly (readonly [contentType: string, signature: RegExp])[] = [
   ["image/png", /^89504e470d0a1a0a/],
   ["image/x-icon", /^00000100/],
@@ -64,7 +63,8 @@ function loadIcon(path: string): Parsed<Icon> {
 function readSmallFile(path: string): Parsed<Buffer> {
   let file: number;
   try {
-    file = openSync(path, "r");
+    // A named pipe would hold the start until another program writes to it.
+    file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch {
     return { problem: "names a file that cannot be read" };
   }

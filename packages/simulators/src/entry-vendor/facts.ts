@@ -102,7 +102,7 @@ export interface Facts {
   readonly account?: AccountFacts;
   readonly tokenCheck?: TokenCheckFacts;
   readonly identity?: "unknown" | { readonly from: "id_token" | "token_response"; readonly members: readonly string[] };
-  /** What is identified, if it is no user. */
+  /** What is identified, if it is not a user. */
   readonly identifies?: "organization";
   readonly pkce: "S256" | "plain" | "none";
   readonly scopeSeparator: string;

@@ -8,7 +8,8 @@ import type { ServerClient } from "../clients/client.ts";
 import type { Presentation } from "../../presentation/presentation.ts";
 import type { ConnectionsError, DisconnectedKind } from "../../presentation/texts/page-texts.ts";
 import { PATHS } from "../../resource/paths.ts";
-import { applicationName, askingName, knownByOf, shownText } from "../server-callback/consent-page.ts";
+import { shownText } from "../../presentation/shown-text.ts";
+import { applicationName, askingName, knownByOf } from "../server-callback/consent-page.ts";
 
 /** Who is at the browser, and how they leave. */
 export interface Visitor {

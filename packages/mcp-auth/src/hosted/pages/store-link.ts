@@ -172,7 +172,7 @@ function isSameAccount(one: string | undefined, other: string | undefined): bool
   return one !== undefined && one === other;
 }
 
-/** With a dead link nothing is lost. A scope that is no longer requested is not lost either. */
+/** A dead link has nothing to lose. A scope that is no longer requested is not lost either. */
 function losesScope(stored: StoredTokens, granted: readonly string[], at: LinkDeps): boolean {
   if (!isUsable(stored, at.now())) return false;
   const { scopes } = at.settings.vendor;

@@ -1,6 +1,6 @@
 /** The text of the page, whatever clients call themselves. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { shownText } from "./consent-page.ts";
+import { shownText } from "../../presentation/shown-text.ts";
 import { openStubServerFixture, type StubServerFixture } from "../../testing/server-fixture.ts";
 
 const URI = "https://app.example/back";

@@ -9,12 +9,11 @@ import {
   OWN_CALLBACK_PARAMETERS,
 } from "./checks.ts";
 import { EXPIRY, IDENTITY_MEMBERS, type Rows } from "./endpoints.ts";
-import type { ChoiceShape, ListShape, MapShape, NumberShape, TextShape } from "./shape.ts";
+import type { ChoiceShape, ListShape, MapShape, NumberShape, OptionalText, TextShape } from "./shape.ts";
 
 const TEXT = { is: "text" } as const satisfies TextShape;
 const TEXTS = { is: "list", of: TEXT } as const satisfies ListShape;
 const NAMES = { is: "map", of: { is: "text", as: "parameter" } } as const satisfies MapShape;
-type OptionalText = TextShape & { readonly optional: true };
 const text = (description: string, example: string): OptionalText => ({
   is: "text",
   optional: true,

@@ -1,7 +1,7 @@
 /** The rows of a vendor's addresses, and of how its accounts and checks are asked. */
 import type { Vendor } from "../vendor.ts";
 import { checkDomain, checkHeaderName, checkHeaderValue, checkMemberPath, checkTokenName } from "./checks.ts";
-import type { FieldFacts, ObjectShape, ShapeOf, TextShape } from "./shape.ts";
+import type { FieldFacts, ObjectShape, OptionalText, ShapeOf, TextShape } from "./shape.ts";
 
 /** Rows of some members, each with a shape that its type may have. */
 export type Rows<Name extends keyof Vendor> = {
@@ -15,7 +15,6 @@ const path = (description: string, example: string): TextShape => ({
   example,
   check: checkMemberPath,
 });
-type OptionalText = TextShape & { readonly optional: true };
 const name = (description: string, example: string): OptionalText => {
   return { ...path(description, example), optional: true, type: "name", check: checkTokenName };
 };

@@ -52,6 +52,9 @@ export interface TextShape extends Described {
   readonly as?: "parameter";
 }
 
+/** A text that may be absent. */
+export type OptionalText = TextShape & { readonly optional: true };
+
 /** One of some texts. */
 export interface ChoiceShape<Value extends string = string> extends Described {
   readonly is: "choice";
