@@ -28,32 +28,43 @@ import { STORED_KEY_DEFENCES } from "./list/stored-keys.ts";
 import { TOKEN_STORE_DEFENCES } from "./list/token-store.ts";
 import { VENDOR_ANSWER_DEFENCES } from "./list/vendor-answers.ts";
 import { VENDOR_CLIENT_DEFENCES } from "./list/vendor-client.ts";
-import type { Mutation } from "./mutation.ts";
+import type { DefencesByFile, Mutation } from "./mutation.ts";
 
-export const MUTATIONS: readonly Mutation[] = [
-  ...AUDIT_DEFENCES,
-  ...BROKER_DEFENCES,
-  ...BROWSER_CLIENT_DEFENCES,
-  ...CALLER_DEFENCES,
-  ...CLIENT_DEFENCES,
-  ...CONNECTOR_DEFENCES,
-  ...EGRESS_DEFENCES,
-  ...GRANT_DEFENCES,
-  ...LINKED_CALL_DEFENCES,
-  ...LINKING_DEFENCES,
-  ...MCP_CLIENT_DEFENCES,
-  ...LISTENER_DEFENCES,
-  ...MCP_SERVER_DEFENCES,
-  ...OWNERSHIP_DEFENCES,
-  ...SHARING_DEFENCES,
-  ...PLATFORM_DEFENCES,
-  ...PROTOCOL_DEFENCES,
-  ...RATE_LIMIT_DEFENCES,
-  ...SERVER_STEP_DEFENCES,
-  ...SESSION_DEFENCES,
-  ...SHARE_DEFENCES,
-  ...STORED_KEY_DEFENCES,
-  ...TOKEN_STORE_DEFENCES,
-  ...VENDOR_ANSWER_DEFENCES,
-  ...VENDOR_CLIENT_DEFENCES,
+const LISTS: readonly DefencesByFile[] = [
+  AUDIT_DEFENCES,
+  BROKER_DEFENCES,
+  BROWSER_CLIENT_DEFENCES,
+  CALLER_DEFENCES,
+  CLIENT_DEFENCES,
+  CONNECTOR_DEFENCES,
+  EGRESS_DEFENCES,
+  GRANT_DEFENCES,
+  LINKED_CALL_DEFENCES,
+  LINKING_DEFENCES,
+  MCP_CLIENT_DEFENCES,
+  LISTENER_DEFENCES,
+  MCP_SERVER_DEFENCES,
+  OWNERSHIP_DEFENCES,
+  SHARING_DEFENCES,
+  PLATFORM_DEFENCES,
+  PROTOCOL_DEFENCES,
+  RATE_LIMIT_DEFENCES,
+  SERVER_STEP_DEFENCES,
+  SESSION_DEFENCES,
+  SHARE_DEFENCES,
+  STORED_KEY_DEFENCES,
+  TOKEN_STORE_DEFENCES,
+  VENDOR_ANSWER_DEFENCES,
+  VENDOR_CLIENT_DEFENCES,
 ];
+
+export const MUTATIONS: readonly Mutation[] = LISTS.flatMap((list) =>
+  Object.entries(list).flatMap(([file, defences]) =>
+    Object.entries(defences).map(([defence, listed]) => ({
+      defence,
+      file,
+      tests: [file.replace(/\.ts$/, ".test.ts")],
+      ...listed,
+    })),
+  ),
+);

@@ -3,6 +3,12 @@
  * try-mutation.ts tries each.
  */
 
+/** By file from the root, then by a sentence that says what the defence does. */
+export type DefencesByFile = Readonly<Record<string, Readonly<Record<string, ListedDefence>>>>;
+
+/** As {@link Mutation} says; without `tests`, the test beside the file notices. */
+export type ListedDefence = Pick<Mutation, "rows" | "find" | "replace"> & Partial<Pick<Mutation, "tests">>;
+
 export interface Mutation {
   /** One sentence: what the defence does. */
   readonly defence: string;

@@ -2,198 +2,153 @@
  * Defences towards clients: authentication, cookies and forms, pushed requests, the HTTP surface,
  * the log. Part of list.ts.
  */
-import type { Mutation } from "../mutation.ts";
+import type { DefencesByFile } from "../mutation.ts";
 
-const SERVER = "packages/oauth-core/src/authorization-server";
-const CORE_HTTP = "packages/oauth-core/src/http";
-const SERVICE = "packages/service/src";
-const AUTHENTICATION = `${SERVER}/client-authentication.test.ts`;
-
-export const CLIENT_DEFENCES: readonly Mutation[] = [
-  {
-    defence: "A client secret is compared",
-    rows: ["ST-1"],
-    file: `${SERVER}/client-authentication.ts`,
-    find: "if (client === undefined || !matches) throw",
-    replace: "if (client === undefined || (!matches && secret === '')) throw",
-    tests: [AUTHENTICATION],
+export const CLIENT_DEFENCES: DefencesByFile = {
+  "packages/oauth-core/src/authorization-server/client-authentication.ts": {
+    "A client secret is compared": {
+      rows: ["ST-1"],
+      find: "if (client === undefined || !matches) throw",
+      replace: "if (client === undefined || (!matches && secret === '')) throw",
+    },
+    "A client authenticates in one way at a time": {
+      rows: ["AS-20"],
+      find: "if (used > 1) throw",
+      replace: "if (used > 3) throw",
+    },
+    "The named client is the authenticated client": {
+      rows: ["ST-1"],
+      find: 'if ((parameters.get("client_id") ?? client.clientId) !== client.clientId) {',
+      replace: 'if ((parameters.get("client_id") ?? client.clientId) === "") {',
+    },
   },
-  {
-    defence: "A client authenticates in one way at a time",
-    rows: ["AS-20"],
-    file: `${SERVER}/client-authentication.ts`,
-    find: "if (used > 1) throw",
-    replace: "if (used > 3) throw",
-    tests: [AUTHENTICATION],
+  "packages/oauth-core/src/authorization-server/client-assertion.ts": {
+    "An assertion is addressed to our issuer": {
+      rows: ["VR-6"],
+      find: "    audience: issuer,\n",
+      replace: "    audience: [issuer, decodeJwt(assertion).aud ?? []].flat(),\n",
+      tests: ["packages/oauth-core/src/authorization-server/client-authentication.test.ts"],
+    },
+    "An assertion lives a minute at most": {
+      rows: ["VR-6"],
+      find: "if (exp - iat > LIFETIME_SECONDS) throw",
+      replace: "if (exp - iat > LIFETIME_SECONDS * 1e6) throw",
+      tests: ["packages/oauth-core/src/authorization-server/client-authentication.test.ts"],
+    },
   },
-  {
-    defence: "The named client is the authenticated client",
-    rows: ["ST-1"],
-    file: `${SERVER}/client-authentication.ts`,
-    find: 'if ((parameters.get("client_id") ?? client.clientId) !== client.clientId) {',
-    replace: 'if ((parameters.get("client_id") ?? client.clientId) === "") {',
-    tests: [AUTHENTICATION],
+  "packages/oauth-core/src/authorization-server/browser-binding.ts": {
+    "A form token belongs to this form and this browser": {
+      rows: ["XA-9", "AS-7"],
+      find: "return isSameText(sent, formToken(what, cookie));",
+      replace: "return isSameText(sent, formToken(what, cookie)) || sent !== undefined;",
+      tests: ["apps/broker/src/flows/owner-page.test.ts", "apps/platform/src/routes/routes.test.ts"],
+    },
+    "A form token belongs to one form": {
+      rows: ["XA-9", "AS-7"],
+      find: 'return hmacSha256(Buffer.from(value), what).toString("base64url");',
+      replace: 'return hmacSha256(Buffer.from(value), typeof what).toString("base64url");',
+      tests: ["packages/mcp-auth/src/hosted/server-callback/attacks.test.ts"],
+    },
+    "A binding cookie is one that we could have set": {
+      rows: ["CB-7"],
+      find: "return COOKIE_VALUE.test(value) ? bindingCookie(value) : undefined;",
+      replace: "return COOKIE_VALUE.test(value) || value !== '' ? bindingCookie(value) : undefined;",
+      tests: ["apps/broker/src/flows/start-legs.test.ts"],
+    },
+    "A binding cookie is kept from sibling domains and scripts": {
+      rows: ["CB-7"],
+      find: "`__Host-flow-${flowId}` : `flow-${flowId}`",
+      replace: "`flow-${flowId}` : `flow-${flowId}`",
+      tests: ["apps/broker/src/flows/start-legs.test.ts"],
+    },
   },
-  {
-    defence: "An assertion is addressed to our issuer",
-    rows: ["VR-6"],
-    file: `${SERVER}/client-assertion.ts`,
-    find: "    audience: issuer,\n",
-    replace: "    audience: [issuer, decodeJwt(assertion).aud ?? []].flat(),\n",
-    tests: [AUTHENTICATION],
+  "packages/oauth-core/src/authorization-server/pushed-request.ts": {
+    "A pushed request contains no request object": {
+      rows: ["AS-19"],
+      find: 'if (parameters.has("request_uri") || parameters.has("request")) {',
+      replace: 'if (parameters.has("request_uri") && parameters.has("request")) {',
+    },
+    "A pushed request belongs to the client that authenticated": {
+      rows: ["ST-1"],
+      find: 'if (parameters.require("client_id") !== client.clientId) {',
+      replace: 'if (parameters.require("client_id") === "") {',
+    },
   },
-  {
-    defence: "An assertion lives a minute at most",
-    rows: ["VR-6"],
-    file: `${SERVER}/client-assertion.ts`,
-    find: "if (exp - iat > LIFETIME_SECONDS) throw",
-    replace: "if (exp - iat > LIFETIME_SECONDS * 1e6) throw",
-    tests: [AUTHENTICATION],
+  "packages/oauth-core/src/http/answers.ts": {
+    "Pages are not framed and run no script": {
+      rows: ["CB-13", "HT-10"],
+      find: "const LOCKED_CSP = \"default-src 'none'; frame-ancestors 'none'; base-uri 'none'\";",
+      replace: "const LOCKED_CSP = \"base-uri 'none'\";",
+    },
+    "No answer is cached": {
+      rows: ["HT-10", "VR-8"],
+      find: '  "cache-control": "no-store",\n',
+      replace: "",
+    },
   },
-  {
-    defence: "A form token belongs to this form and this browser",
-    rows: ["XA-9", "AS-7"],
-    file: `${SERVER}/browser-binding.ts`,
-    find: "return isSameText(sent, formToken(what, cookie));",
-    replace: "return isSameText(sent, formToken(what, cookie)) || sent !== undefined;",
-    tests: ["apps/broker/src/flows/owner-page.test.ts", "apps/platform/src/routes/routes.test.ts"],
+  "packages/service/src/http/body.ts": {
+    "A declared length over the limit is refused before the body is read": {
+      rows: ["HT-1"],
+      find: 'if (Number(c.req.header("content-length") ?? 0) > bodyBytes) throw tooLarge(bodyBytes);',
+      replace: "",
+      tests: ["e2e/scenarios/broker/http.test.ts"],
+    },
+    "A body is counted while it is received": {
+      rows: ["HT-1"],
+      find: "    const body = createByteCollector(bodyBytes);",
+      replace: "    const body = createByteCollector(bodyBytes * 1e6);",
+      tests: ["e2e/scenarios/broker/http.test.ts"],
+    },
+    "A body has the content type that is parsed": {
+      rows: ["HT-2"],
+      find: "if (type.trim() === expected && isUtf8) return;",
+      replace: "if (type.trim() !== '-' && isUtf8) return;",
+    },
   },
-  {
-    defence: "A form token belongs to one form",
-    rows: ["XA-9", "AS-7"],
-    file: `${SERVER}/browser-binding.ts`,
-    find: 'return hmacSha256(Buffer.from(value), what).toString("base64url");',
-    replace: 'return hmacSha256(Buffer.from(value), typeof what).toString("base64url");',
-    tests: ["packages/mcp-auth/src/hosted/server-callback/attacks.test.ts"],
+  "packages/service/src/http/http-layer.ts": {
+    "A library's answer is not kept by a cache": {
+      rows: ["HT-10"],
+      find: 'if (!headers.has("cache-control")) headers.set("cache-control", "no-store");',
+      replace: "",
+      tests: ["packages/service/src/serve.test.ts"],
+    },
+    "A HEAD spends nothing that a GET would": {
+      rows: ["CB-12"],
+      find: 'isPage && c.req.raw.method === "HEAD" ?',
+      replace: 'isPage && c.req.raw.method === "" ?',
+      tests: ["apps/broker/src/flows/start-legs.test.ts", "apps/broker/src/flows/callback.test.ts"],
+    },
   },
-  {
-    defence: "A binding cookie is one that we could have set",
-    rows: ["CB-7"],
-    file: `${SERVER}/browser-binding.ts`,
-    find: "return COOKIE_VALUE.test(value) ? bindingCookie(value) : undefined;",
-    replace: "return COOKIE_VALUE.test(value) || value !== '' ? bindingCookie(value) : undefined;",
-    tests: ["apps/broker/src/flows/start-legs.test.ts"],
+  "packages/service/src/log.ts": {
+    "A log line has only fields of the list": {
+      rows: ["OB-2", "TS-17"],
+      find: '    if (member === undefined || typeof value !== member.type) continue;\n    if (typeof value === "string") line += member.start + jsonText(value);',
+      replace:
+        '    if (typeof value === "string") line += (member?.start ?? `,"${name}":`) + jsonText(value);\n    else if (member === undefined || typeof value !== member.type) continue;',
+    },
+    "A log line contains no query of a URL": {
+      rows: ["OB-2"],
+      find: '    .replace(QUERY_OR_FRAGMENT, "?[cut]")\n',
+      replace: '    .replace(QUERY_OR_FRAGMENT, "$&")\n',
+    },
   },
-  {
-    defence: "A binding cookie is kept from sibling domains and scripts",
-    rows: ["CB-7"],
-    file: `${SERVER}/browser-binding.ts`,
-    find: "`__Host-flow-${flowId}` : `flow-${flowId}`",
-    replace: "`flow-${flowId}` : `flow-${flowId}`",
-    tests: ["apps/broker/src/flows/start-legs.test.ts"],
+  "packages/service/src/serve.ts": {
+    "A slow client loses its connection": {
+      rows: ["HT-5"],
+      find: "firstRequestMs: 10_000,\n  /** Until the whole request has arrived. */\n  requestMs: 15_000,",
+      replace: "firstRequestMs: 60_000,\n  requestMs: 300_000,",
+      tests: ["e2e/scenarios/broker/http-slow.test.ts"],
+    },
+    "The limits on slow clients reach the listener": {
+      rows: ["HT-5"],
+      find: "    headersTimeout: headersMs,\n    requestTimeout: requestMs,",
+      replace: "    headersTimeout: headersMs * 100,\n    requestTimeout: requestMs * 100,",
+      tests: ["e2e/scenarios/broker/http-slow.test.ts"],
+    },
+    "A GET has no body": {
+      rows: ["HT-1"],
+      find: "if (isGet(request) && hasBody(request)) refuseBody(request, response);",
+      replace: "if (isGet(request) && hasBody(request) && request.method === '') refuseBody(request, response);",
+    },
   },
-  {
-    defence: "A pushed request contains no request object",
-    rows: ["AS-19"],
-    file: `${SERVER}/pushed-request.ts`,
-    find: 'if (parameters.has("request_uri") || parameters.has("request")) {',
-    replace: 'if (parameters.has("request_uri") && parameters.has("request")) {',
-    tests: [`${SERVER}/pushed-request.test.ts`],
-  },
-  {
-    defence: "A pushed request belongs to the client that authenticated",
-    rows: ["ST-1"],
-    file: `${SERVER}/pushed-request.ts`,
-    find: 'if (parameters.require("client_id") !== client.clientId) {',
-    replace: 'if (parameters.require("client_id") === "") {',
-    tests: [`${SERVER}/pushed-request.test.ts`],
-  },
-  {
-    defence: "Pages are not framed and run no script",
-    rows: ["CB-13", "HT-10"],
-    file: `${CORE_HTTP}/answers.ts`,
-    find: `const LOCKED_CSP = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'";`,
-    replace: `const LOCKED_CSP = "base-uri 'none'";`,
-    tests: [`${CORE_HTTP}/answers.test.ts`],
-  },
-  {
-    defence: "No answer is cached",
-    rows: ["HT-10", "VR-8"],
-    file: `${CORE_HTTP}/answers.ts`,
-    find: '  "cache-control": "no-store",\n',
-    replace: "",
-    tests: [`${CORE_HTTP}/answers.test.ts`],
-  },
-  {
-    defence: "A declared length over the limit is refused before the body is read",
-    rows: ["HT-1"],
-    file: `${SERVICE}/http/body.ts`,
-    find: 'if (Number(c.req.header("content-length") ?? 0) > bodyBytes) throw tooLarge(bodyBytes);',
-    replace: "",
-    tests: ["e2e/scenarios/broker/http.test.ts"],
-  },
-  {
-    defence: "A body is counted while it is received",
-    rows: ["HT-1"],
-    file: `${SERVICE}/http/body.ts`,
-    find: "    const body = createByteCollector(bodyBytes);",
-    replace: "    const body = createByteCollector(bodyBytes * 1e6);",
-    tests: ["e2e/scenarios/broker/http.test.ts"],
-  },
-  {
-    defence: "A body has the content type that is parsed",
-    rows: ["HT-2"],
-    file: `${SERVICE}/http/body.ts`,
-    find: "if (type.trim() === expected && isUtf8) return;",
-    replace: "if (type.trim() !== '-' && isUtf8) return;",
-    tests: [`${SERVICE}/http/body.test.ts`],
-  },
-  {
-    defence: "A library's answer is not kept by a cache",
-    rows: ["HT-10"],
-    file: `${SERVICE}/http/http-layer.ts`,
-    find: 'if (!headers.has("cache-control")) headers.set("cache-control", "no-store");',
-    replace: "",
-    tests: [`${SERVICE}/serve.test.ts`],
-  },
-  {
-    defence: "A HEAD spends nothing that a GET would",
-    rows: ["CB-12"],
-    file: `${SERVICE}/http/http-layer.ts`,
-    find: 'isPage && c.req.raw.method === "HEAD" ?',
-    replace: 'isPage && c.req.raw.method === "" ?',
-    tests: ["apps/broker/src/flows/start-legs.test.ts", "apps/broker/src/flows/callback.test.ts"],
-  },
-  {
-    defence: "A log line has only fields of the list",
-    rows: ["OB-2", "TS-17"],
-    file: `${SERVICE}/log.ts`,
-    find: `    if (member === undefined || typeof value !== member.type) continue;
-    if (typeof value === "string") line += member.start + jsonText(value);`,
-    replace: `    if (typeof value === "string") line += (member?.start ?? \`,"\${name}":\`) + jsonText(value);
-    else if (member === undefined || typeof value !== member.type) continue;`,
-    tests: [`${SERVICE}/log.test.ts`],
-  },
-  {
-    defence: "A log line contains no query of a URL",
-    rows: ["OB-2"],
-    file: `${SERVICE}/log.ts`,
-    find: '    .replace(QUERY_OR_FRAGMENT, "?[cut]")\n',
-    replace: '    .replace(QUERY_OR_FRAGMENT, "$&")\n',
-    tests: [`${SERVICE}/log.test.ts`],
-  },
-  {
-    defence: "A slow client loses its connection",
-    rows: ["HT-5"],
-    file: `${SERVICE}/serve.ts`,
-    find: "firstRequestMs: 10_000,\n  /** Until the whole request has arrived. */\n  requestMs: 15_000,",
-    replace: "firstRequestMs: 60_000,\n  requestMs: 300_000,",
-    tests: ["e2e/scenarios/broker/http-slow.test.ts"],
-  },
-  {
-    defence: "The limits on slow clients reach the listener",
-    rows: ["HT-5"],
-    file: `${SERVICE}/serve.ts`,
-    find: "    headersTimeout: headersMs,\n    requestTimeout: requestMs,",
-    replace: "    headersTimeout: headersMs * 100,\n    requestTimeout: requestMs * 100,",
-    tests: ["e2e/scenarios/broker/http-slow.test.ts"],
-  },
-  {
-    defence: "A GET has no body",
-    rows: ["HT-1"],
-    file: `${SERVICE}/serve.ts`,
-    find: "if (isGet(request) && hasBody(request)) refuseBody(request, response);",
-    replace: "if (isGet(request) && hasBody(request) && request.method === '') refuseBody(request, response);",
-    tests: [`${SERVICE}/serve.test.ts`],
-  },
-];
+};

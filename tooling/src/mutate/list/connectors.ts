@@ -2,170 +2,134 @@
  * Defences of the platform's connectors: redirect URIs, cookies, variables, tokens of a connection.
  * Part of list.ts.
  */
-import type { Mutation } from "../mutation.ts";
+import type { DefencesByFile } from "../mutation.ts";
 
-export const CONNECTOR_DEFENCES: readonly Mutation[] = [
-  {
-    defence:
-      "A refresh replaces the tokens it began with whatever else changes in the connection (tokens have their own revision)",
-    file: "apps/platform/src/oauth/connections.ts",
-    find: "        if (kept?.data.tokensRevision !== replacing) return undefined;",
-    replace: "        if (kept?.data.revision !== replacing) return undefined;",
-    tests: ["apps/platform/src/oauth/connections.test.ts"],
+export const CONNECTOR_DEFENCES: DefencesByFile = {
+  "apps/platform/src/oauth/connections.ts": {
+    "A refresh replaces the tokens it began with whatever else changes in the connection (tokens have their own revision)":
+      {
+        find: "        if (kept?.data.tokensRevision !== replacing) return undefined;",
+        replace: "        if (kept?.data.revision !== replacing) return undefined;",
+      },
+    "A new authorization that completes during a refresh wins over the refreshed tokens": {
+      find: "        if (kept?.data.tokensRevision !== replacing) return undefined;",
+      replace: "        if (kept === undefined) return undefined;",
+    },
+    "A connection is ended only if it still has the tokens that did not work": {
+      find: "        if (kept?.data.tokensRevision !== used) return undefined;",
+      replace: '        if (kept === undefined || used === "") return undefined;',
+      tests: ["apps/platform/src/oauth/connect.test.ts"],
+    },
+    "Connections made with other credentials than the present settings are not used": {
+      find: '  return state === "connected" && recipient !== recipientOfConnector(connector);',
+      replace: '  return state === "connected" && recipient === recipientOfConnector(connector) + "x";',
+      tests: ["apps/platform/src/oauth/connect.test.ts"],
+    },
   },
-  {
-    defence: "A new authorization that completes during a refresh wins over the refreshed tokens",
-    file: "apps/platform/src/oauth/connections.ts",
-    find: "        if (kept?.data.tokensRevision !== replacing) return undefined;",
-    replace: "        if (kept === undefined) return undefined;",
-    tests: ["apps/platform/src/oauth/connections.test.ts"],
+  "apps/platform/src/oauth/bearer.ts": {
+    "A refresh that finds the old grant ended leaves a newer connection alone and uses it": {
+      find: "        if (kept !== undefined && kept.revision !== revision) return bearerOf(kept);",
+      replace: '        if (kept !== undefined && revision === "") return bearerOf(kept);',
+      tests: ["apps/platform/src/oauth/connections.test.ts"],
+    },
   },
-  {
-    defence: "A refresh that finds the old grant ended leaves a newer connection alone and uses it",
-    file: "apps/platform/src/oauth/bearer.ts",
-    find: "        if (kept !== undefined && kept.revision !== revision) return bearerOf(kept);",
-    replace: '        if (kept !== undefined && revision === "") return bearerOf(kept);',
-    tests: ["apps/platform/src/oauth/connections.test.ts"],
+  "apps/platform/src/oauth/redirect-uri.ts": {
+    "A hosted server has a redirect URI that no other connector has": {
+      find: 'const isOwn = isHosted(connector) && connector.callback === "own";',
+      replace: 'const isOwn = isHosted(connector) && connector.id === "";',
+    },
+    "A server whose own endpoints were entered as those of a vendor has its own redirect URI": {
+      find: "return origin !== undefined && [",
+      replace: 'return origin === "" && [',
+    },
+    "A connector of an earlier release, or with --shared-callback, causes a warning": {
+      find: '  if (!isHosted(connector) || connector.callback === "own") return undefined;',
+      replace: '  if (!isHosted(connector) || connector.id !== "") return undefined;',
+    },
   },
-  {
-    defence: "A connection is ended only if it still has the tokens that did not work",
-    file: "apps/platform/src/oauth/connections.ts",
-    find: "        if (kept?.data.tokensRevision !== used) return undefined;",
-    replace: '        if (kept === undefined || used === "") return undefined;',
-    tests: ["apps/platform/src/oauth/connect.test.ts"],
+  "packages/broker-client/src/callback.ts": {
+    "An answer is redeemed only at the path of the redirect URI its flow began with": {
+      find: "  if (url.pathname !== asked.pathname) {",
+      replace: '  if (url.pathname === "" && asked.pathname === "") {',
+    },
   },
-  {
-    defence: "A hosted server has a redirect URI that no other connector has",
-    file: "apps/platform/src/oauth/redirect-uri.ts",
-    find: 'const isOwn = isHosted(connector) && connector.callback === "own";',
-    replace: 'const isOwn = isHosted(connector) && connector.id === "";',
-    tests: ["apps/platform/src/oauth/redirect-uri.test.ts"],
+  "apps/platform/src/oauth/recipient.ts": {
+    "Tokens granted under one redirect URI of a hosted server are not used under another (the recipient names it)": {
+      find: 'callback === "own" ? ["own callback"] : [];',
+      replace: 'callback === "own" ? [""].slice(1) : [];',
+      tests: ["apps/platform/src/oauth/redirect-uri.test.ts"],
+    },
   },
-  {
-    defence: "A server whose own endpoints were entered as those of a vendor has its own redirect URI",
-    file: "apps/platform/src/oauth/redirect-uri.ts",
-    find: "return origin !== undefined && [",
-    replace: 'return origin === "" && [',
-    tests: ["apps/platform/src/oauth/redirect-uri.test.ts"],
+  "apps/platform/src/ingress/cookies.ts": {
+    "The ingress forwards only cookies that carry the connector's name": {
+      find: '  return name !== "" && marked(name, connectorId) === received ? name : undefined;',
+      replace: '  return name === "" ? undefined : received;',
+    },
+    "A cookie without the conditions of __Host- is never forwarded as a __Host- cookie": {
+      find: '  return name !== "" && marked(name, connectorId) === received ? name : undefined;',
+      replace: '  return name !== "" && received.startsWith(prefix + connectorId + MARK) ? name : undefined;',
+    },
+    "The ingress puts the connector's name in front of every cookie a server sets": {
+      find: "  const renamed = `${marked(name, connectorId)}=${value}`;",
+      replace: '  const renamed = `${connectorId === "" ? marked(name, connectorId) : name}=${value}`;',
+      tests: ["apps/platform/src/ingress/cookies.test.ts", "apps/platform/src/ingress/ingress.test.ts"],
+    },
+    "A cookie of a deployed server stays with its host: Domain is removed": {
+      find: "attributes.filter((attribute) => !DOMAIN.test(attribute))",
+      replace: 'attributes.filter((attribute) => DOMAIN.test(attribute) || attribute !== "\\0")',
+    },
+    "A Set-Cookie without a name does not pass: browsers would send its value as a cookie of any name": {
+      find: '  if (name === "") return undefined;',
+      replace: '  if (name === "\\0") return undefined;',
+    },
   },
-  {
-    defence: "An answer is redeemed only at the path of the redirect URI its flow began with",
-    file: "packages/broker-client/src/callback.ts",
-    find: "  if (url.pathname !== asked.pathname) {",
-    replace: '  if (url.pathname === "" && asked.pathname === "") {',
-    tests: ["packages/broker-client/src/callback.test.ts"],
+  "apps/platform/src/ingress/forwarded-headers.ts": {
+    "Clear-Site-Data does not pass the ingress: it would empty the jar of the whole host": {
+      find: ".add(OF_THE_HOST);",
+      replace: ".add(OF_THE_HOST.slice(1));",
+      tests: ["apps/platform/src/ingress/cookies.test.ts"],
+    },
   },
-  {
-    defence: "A connector of an earlier release, or with --shared-callback, causes a warning",
-    file: "apps/platform/src/oauth/redirect-uri.ts",
-    find: '  if (!isHosted(connector) || connector.callback === "own") return undefined;',
-    replace: '  if (!isHosted(connector) || connector.id !== "") return undefined;',
-    tests: ["apps/platform/src/oauth/redirect-uri.test.ts"],
+  "apps/platform/src/deploy/service-file/allowed-variables.ts": {
+    "A server gets only those variables of the deployer that the deployer names with --env": {
+      find: "  return allowed.includes(name);",
+      replace: '  return allowed.includes(name) || name !== "";',
+      tests: ["apps/platform/src/deploy/service-file/service-file.test.ts", "apps/platform/src/deploy/deploy.test.ts"],
+    },
   },
-  {
-    defence:
-      "Tokens granted under one redirect URI of a hosted server are not used under another (the recipient names it)",
-    file: "apps/platform/src/oauth/recipient.ts",
-    find: 'callback === "own" ? ["own callback"] : [];',
-    replace: 'callback === "own" ? [""].slice(1) : [];',
-    tests: ["apps/platform/src/oauth/redirect-uri.test.ts"],
+  "apps/platform/src/oauth/connect.ts": {
+    "A connect flow is finished in the browser session that started it, and in no other": {
+      find: "  return sessionId;",
+      replace: "  return sessionId.slice(0, 1).slice(1);",
+    },
+    "Tokens of a client that is no longer the connector's are not stored as those of the new one": {
+      find: "  if (recipient === recipientOfConnector(connector)) return;",
+      replace: '  if (recipient !== recipientOfConnector(connector) || recipient !== "") return;',
+    },
+    "Users are asked for no scope beyond those an administrator entered, whatever a server requests": {
+      find: "  return scopes === undefined || isSubset(parseScope(scope), parseScope(scopes));",
+      replace: '  return scopes === undefined || isSubset(parseScope(scope), parseScope(scopes)) || scope !== "";',
+    },
   },
-  {
-    defence: "The ingress forwards only cookies that carry the connector's name",
-    file: "apps/platform/src/ingress/cookies.ts",
-    find: '  return name !== "" && marked(name, connectorId) === received ? name : undefined;',
-    replace: '  return name === "" ? undefined : received;',
-    tests: ["apps/platform/src/ingress/cookies.test.ts"],
+  "apps/platform/src/oauth/hosted-server/protected-resource.ts": {
+    "Codes and tokens of a hosted server's users are sent to its own origin only": {
+      find: "  if (URL.parse(url)?.origin === origin) return;",
+      replace: '  if (URL.parse(url)?.origin === origin || origin !== "") return;',
+      tests: ["apps/platform/src/oauth/hosted-server/discover.test.ts"],
+    },
   },
-  {
-    defence: "A cookie without the conditions of __Host- is never forwarded as a __Host- cookie",
-    file: "apps/platform/src/ingress/cookies.ts",
-    find: '  return name !== "" && marked(name, connectorId) === received ? name : undefined;',
-    replace: '  return name !== "" && received.startsWith(prefix + connectorId + MARK) ? name : undefined;',
-    tests: ["apps/platform/src/ingress/cookies.test.ts"],
+  "apps/platform/src/connectors/connector-secrets.ts": {
+    "A secret that was entered for one client and token endpoint does not open for another": {
+      find: "  ...secretRecipient(settings),",
+      replace: "  ...secretRecipient(settings).slice(9),",
+      tests: ["apps/platform/src/connectors/store-on-records.test.ts"],
+    },
   },
-  {
-    defence: "The ingress puts the connector's name in front of every cookie a server sets",
-    file: "apps/platform/src/ingress/cookies.ts",
-    find: "  const renamed = `${marked(name, connectorId)}=${value}`;",
-    replace: '  const renamed = `${connectorId === "" ? marked(name, connectorId) : name}=${value}`;',
-    tests: ["apps/platform/src/ingress/cookies.test.ts", "apps/platform/src/ingress/ingress.test.ts"],
+  "apps/platform/src/routes/guard.ts": {
+    "A form of the platform counts only from the browser it was shown to": {
+      find: '  if (cookie !== undefined && isFormToken(fields.get("csrf"), path, cookie)) return;',
+      replace: '  if (cookie === undefined || isFormToken(fields.get("csrf"), path, cookie) || path !== "") return;',
+      tests: ["apps/platform/src/routes/routes.test.ts"],
+    },
   },
-  {
-    defence: "A cookie of a deployed server stays with its host: Domain is removed",
-    file: "apps/platform/src/ingress/cookies.ts",
-    find: "attributes.filter((attribute) => !DOMAIN.test(attribute))",
-    replace: 'attributes.filter((attribute) => DOMAIN.test(attribute) || attribute !== "\\0")',
-    tests: ["apps/platform/src/ingress/cookies.test.ts"],
-  },
-  {
-    defence: "A Set-Cookie without a name does not pass: browsers would send its value as a cookie of any name",
-    file: "apps/platform/src/ingress/cookies.ts",
-    find: '  if (name === "") return undefined;',
-    replace: '  if (name === "\\0") return undefined;',
-    tests: ["apps/platform/src/ingress/cookies.test.ts"],
-  },
-  {
-    defence: "Clear-Site-Data does not pass the ingress: it would empty the jar of the whole host",
-    file: "apps/platform/src/ingress/forwarded-headers.ts",
-    find: ".add(OF_THE_HOST);",
-    replace: ".add(OF_THE_HOST.slice(1));",
-    tests: ["apps/platform/src/ingress/cookies.test.ts"],
-  },
-  {
-    defence: "A server gets only those variables of the deployer that the deployer names with --env",
-    file: "apps/platform/src/deploy/service-file/allowed-variables.ts",
-    find: "  return allowed.includes(name);",
-    replace: '  return allowed.includes(name) || name !== "";',
-    tests: ["apps/platform/src/deploy/service-file/service-file.test.ts", "apps/platform/src/deploy/deploy.test.ts"],
-  },
-  {
-    defence: "A connect flow is finished in the browser session that started it, and in no other",
-    file: "apps/platform/src/oauth/connect.ts",
-    find: "  return sessionId;",
-    replace: "  return sessionId.slice(0, 1).slice(1);",
-    tests: ["apps/platform/src/oauth/connect.test.ts"],
-  },
-  {
-    defence: "Tokens of a client that is no longer the connector's are not stored as those of the new one",
-    file: "apps/platform/src/oauth/connect.ts",
-    find: "  if (recipient === recipientOfConnector(connector)) return;",
-    replace: '  if (recipient !== recipientOfConnector(connector) || recipient !== "") return;',
-    tests: ["apps/platform/src/oauth/connect.test.ts"],
-  },
-  {
-    defence: "Connections made with other credentials than the present settings are not used",
-    file: "apps/platform/src/oauth/connections.ts",
-    find: '  return state === "connected" && recipient !== recipientOfConnector(connector);',
-    replace: '  return state === "connected" && recipient === recipientOfConnector(connector) + "x";',
-    tests: ["apps/platform/src/oauth/connect.test.ts"],
-  },
-  {
-    defence: "Codes and tokens of a hosted server's users are sent to its own origin only",
-    file: "apps/platform/src/oauth/hosted-server/protected-resource.ts",
-    find: "  if (URL.parse(url)?.origin === origin) return;",
-    replace: '  if (URL.parse(url)?.origin === origin || origin !== "") return;',
-    tests: ["apps/platform/src/oauth/hosted-server/discover.test.ts"],
-  },
-  {
-    defence: "A secret that was entered for one client and token endpoint does not open for another",
-    file: "apps/platform/src/connectors/connector-secrets.ts",
-    find: "  ...secretRecipient(settings),",
-    replace: "  ...secretRecipient(settings).slice(9),",
-    tests: ["apps/platform/src/connectors/store-on-records.test.ts"],
-  },
-  {
-    defence: "A form of the platform counts only from the browser it was shown to",
-    file: "apps/platform/src/routes/guard.ts",
-    find: '  if (cookie !== undefined && isFormToken(fields.get("csrf"), path, cookie)) return;',
-    replace: '  if (cookie === undefined || isFormToken(fields.get("csrf"), path, cookie) || path !== "") return;',
-    tests: ["apps/platform/src/routes/routes.test.ts"],
-  },
-  {
-    defence: "Users are asked for no scope beyond those an administrator entered, whatever a server requests",
-    file: "apps/platform/src/oauth/connect.ts",
-    find: "  return scopes === undefined || isSubset(parseScope(scope), parseScope(scopes));",
-    replace: '  return scopes === undefined || isSubset(parseScope(scope), parseScope(scopes)) || scope !== "";',
-    tests: ["apps/platform/src/oauth/connect.test.ts"],
-  },
-];
+};
