@@ -198,11 +198,6 @@ export const STORED_KEY_DEFENCES: DefencesByFile = {
       replace: "return lease !== undefined && now < lease.until - 1e9;",
       tests: ["packages/token-store/src/refresh/refresh.test.ts"],
     },
-    "A process that was suspended between lease and request gives the lease back": {
-      find: "if (isInTime(startedMs, { timer, times })) return attempt;",
-      replace: "if (isInTime(startedMs, { timer, times }) || startedMs >= 0) return attempt;",
-      tests: ["packages/token-store/src/refresh/attempt.test.ts"],
-    },
   },
   "packages/token-store/src/crypto/encoding.ts": {
     "The parts of an envelope's place are length-prefixed": {
