@@ -18,7 +18,7 @@ export interface Actor {
   /** The legs of a flow one by one. */
   push(connection: Connection): Promise<Pushed>;
   leave(connection: Connection, pushed: Pushed): Promise<AtVendor>;
-  comeBack(connection: Connection, at: Pick<AtVendor, "state" | "cookie">): Promise<Reply>;
+  comeBack(connection: Connection, at: AtVendor): Promise<Reply>;
   readCode(pushed: Pushed, reply: Reply): string;
   redeem(connection: Connection, code: string, codeVerifier: string, secret?: string): Promise<Reply>;
 }
@@ -37,6 +37,8 @@ export interface Pushed {
 
 export interface AtVendor {
   readonly state: string;
+  /** Only at a vendor that issues ID tokens. */
+  readonly nonce?: string;
   readonly cookie: string;
 }
 
@@ -61,7 +63,7 @@ export function createActor(url: string, { clientId, clientSecret, redirectUri, 
         code_challenge: hash("sha256", codeVerifier, "base64url"),
         code_challenge_method: "S256",
         state,
-        scope: "read write",
+        scope: vendor.scope,
       };
       const reply = expectStatus(201, await connection.post("/v1/par", form, credentials));
       const { request_uri: requestUri, expires_in } = members(reply);
@@ -74,19 +76,23 @@ export function createActor(url: string, { clientId, clientSecret, redirectUri, 
       const reply = expectStatus(303, await connection.get(`/v1/authorize?${query.toString()}`));
       const asked = redirectedTo(vendor.authorizationEndpoint, reply);
       const state = asked.get("state") ?? "";
+      const nonce = asked.get("nonce") ?? undefined;
       const isWhole =
         asked.get("response_type") === "code" &&
         asked.get("client_id") === vendor.clientId &&
         asked.get("redirect_uri") === `${url}/v1/callback` &&
-        asked.get("scope") === "read write" &&
+        asked.get("scope") === vendor.scope &&
+        (nonce !== undefined) === (vendor.issuer !== undefined) &&
         asked.get("code_challenge")?.length === 43 &&
         asked.get("code_challenge_method") === "S256";
       const [cookie = ""] = reply.header("set-cookie").split(";", 1);
       if (!isWhole || state.length < 43 || !/^flow-[\w-]+=[\w-]{43}$/.test(cookie)) throw unexpected(reply);
-      return { state, cookie };
+      return { state, cookie, ...(nonce === undefined ? {} : { nonce }) };
     },
-    comeBack: async (connection, { state, cookie }) =>
-      connection.get(`/v1/callback?${new URLSearchParams({ code: random(), state }).toString()}`, { cookie }),
+    async comeBack(connection, { state, cookie, nonce }) {
+      const code = nonce === undefined ? random() : `${nonce}.${random()}`;
+      return connection.get(`/v1/callback?${new URLSearchParams({ code, state }).toString()}`, { cookie });
+    },
     readCode({ state }, reply) {
       const answered = redirectedTo(redirectUri, expectStatus(303, reply));
       const code = answered.get("code");
@@ -103,19 +109,23 @@ export function createActor(url: string, { clientId, clientSecret, redirectUri, 
       const pushed = await actor.push(connection);
       const at = await actor.leave(connection, pushed);
       const code = actor.readCode(pushed, await actor.comeBack(connection, at));
-      return readTokens(await actor.redeem(connection, code, pushed.codeVerifier));
+      return readTokens(await actor.redeem(connection, code, pushed.codeVerifier), vendor);
     },
     async refresh(connection, granted) {
       const what = granted.connection === undefined ? { vendor: vendor.id } : { connection: granted.connection };
-      const form = { grant_type: "refresh_token", refresh_token: `rt-${random()}`, ...what };
-      return readTokens(await connection.post("/v1/token", form, credentials));
+      const form = {
+        grant_type: "refresh_token",
+        refresh_token: `${vendor.issuer === undefined ? "rt-" : "rt-openid-"}${random()}`,
+        ...what,
+      };
+      return readTokens(await connection.post("/v1/token", form, credentials), vendor);
     },
   };
   return actor;
 }
 
 /** As the stub vendor answers. */
-export function readTokens(reply: Reply): Tokens {
+export function readTokens(reply: Reply, vendor: Pick<Parties["vendor"], "scope" | "issuer">): Tokens {
   const {
     access_token: accessToken,
     refresh_token,
@@ -123,6 +133,7 @@ export function readTokens(reply: Reply): Tokens {
     expires_in,
     scope,
     connection,
+    vendor_id_token: idToken,
   } = members(expectStatus(200, reply));
   const isWhole =
     typeof accessToken === "string" &&
@@ -131,7 +142,8 @@ export function readTokens(reply: Reply): Tokens {
     refresh_token.startsWith("rt-") &&
     token_type === "Bearer" &&
     isHour(expires_in) &&
-    scope === "read write";
+    scope === vendor.scope &&
+    (typeof idToken === "string") === (vendor.issuer !== undefined);
   if (!isWhole) throw unexpected(reply);
   return typeof connection === "string" ? { accessToken, connection } : { accessToken };
 }

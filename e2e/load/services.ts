@@ -22,16 +22,20 @@ export interface Parties {
     readonly tokenEndpoint: string;
     readonly clientId: string;
     readonly clientSecret: string;
+    /** Requested in each flow. */
+    readonly scope: string;
+    /** Only if the vendor issues ID tokens. */
+    readonly issuer?: string;
   };
 }
 
 /** 0 is off. */
 const NO_LIMITS = "par_per_minute: 0, explain_per_minute: 0, vendor_calls_per_minute: 0";
 
-/** @returns the URL of a vendor: `stub` costs next to nothing, the tokens of `canary` name their user */
-export async function startVendor(kind: "stub" | "canary", stage: Stage): Promise<string> {
+/** @param kind `stub` costs next to nothing, the tokens of `canary` name their user */
+export async function startVendor(kind: "stub" | "canary", stage: Stage): Promise<ServerProcess> {
   const file = join(ROOT, "packages", "simulators", "src", `${kind}-vendor.ts`);
-  return stage.addBehind(await startServer({ name: "vendor", args: [file], folder: stage.folder("vendor") })).url;
+  return stage.addBehind(await startServer({ name: "vendor", args: [file], folder: stage.folder("vendor") }));
 }
 
 /** DynamoDB and KMS: dynalite, or the engine at DYNAMODB_LOCAL_ENDPOINT. */
@@ -93,8 +97,15 @@ export async function startMcpServer(
   });
 }
 
-/** @param suffix of each name, if several run */
-export function createParties(vendorUrl: string, suffix = ""): Parties {
+/**
+ * @param suffix of each name, if several run
+ * @param options.openid whether the vendor issues ID tokens, as `stub` does for the scope `openid`
+ */
+export function createParties(
+  vendorUrl: string,
+  suffix = "",
+  { openid = false }: { readonly openid?: boolean } = {},
+): Parties {
   const secret = (): string => randomBytes(32).toString("base64url");
   return {
     clientId: `platform${suffix}`,
@@ -106,6 +117,7 @@ export function createParties(vendorUrl: string, suffix = ""): Parties {
       tokenEndpoint: `${vendorUrl}/token`,
       clientId: `broker${suffix}`,
       clientSecret: secret(),
+      ...(openid ? { scope: "openid read write", issuer: vendorUrl } : { scope: "read write" }),
     },
   };
 }
@@ -137,7 +149,7 @@ export function brokerYaml(
     name: Bench
     authorization_endpoint: ${vendor.authorizationEndpoint}
     token_endpoint: ${vendor.tokenEndpoint}
-    pkce: S256
+${vendor.issuer === undefined ? "" : `    issuer: ${vendor.issuer}\n    jwks_uri: ${vendor.issuer}/jwks\n`}    pkce: S256
     credentials: { id: first, client_id: ${vendor.clientId}, client_secret: ${vendor.clientSecret} }
 `,
   );

@@ -8,7 +8,8 @@ export const HELP = `Usage: npm run bench -- [OPTIONS]
 Four scenarios: a whole flow, a refresh, a call of /mcp, an operation of the store.
 
 The broker: CPU time per whole flow, and per refresh, of the built broker with memory and with SQLite, beside a bare
-node:http + node:crypto server that takes the same wire steps.
+node:http + node:crypto server that takes the same wire steps; the same at a vendor that issues an ID token with each
+answer, beside the one that issues none.
 The store: CPU time per call of the token store and the record store on DynamoDB, beside the bare requests of the SDK; and
 how often KMS is asked. The engine is dynalite, or the DynamoDB Local at DYNAMODB_LOCAL_ENDPOINT. No AWS account is used.
 The MCP server: CPU time per tool call with a bearer token and a stored vendor token, hosted on SQLite and on DynamoDB, and

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { createRemoteJWKSet, jwtVerify, type JWTPayload } from "jose";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startStubVendor, type StubVendor } from "./stub-vendor.ts";
 
@@ -35,6 +36,22 @@ describe("stub vendor", () => {
     };
     expect([first, second]).toEqual([shape, shape]);
     expect(first).not.toEqual(second);
+  });
+
+  it("signs an ID token with the nonce for the scope openid", async () => {
+    const query = new URLSearchParams({ redirect_uri: "http://127.0.0.1:9/back", nonce: "n-1", code_challenge: "x" });
+    const back = await fetch(`${vendor.authorizationEndpoint}?${query.toString()}`, { redirect: "manual" });
+    const code = new URL(back.headers.get("Location") ?? "").searchParams.get("code") ?? "";
+    const keys = createRemoteJWKSet(new URL(`${vendor.url}/jwks`));
+    const ask = async (form: Record<string, string>): Promise<JWTPayload> => {
+      const authorization = `Basic ${Buffer.from("client:secret").toString("base64")}`;
+      const body = new URLSearchParams(form);
+      const answer = await fetch(vendor.tokenEndpoint, { method: "POST", body, headers: { authorization } });
+      const { id_token } = (await answer.json()) as { id_token: string };
+      return (await jwtVerify(id_token, keys, { issuer: vendor.url, audience: "client" })).payload;
+    };
+    expect(await ask({ code, code_verifier: "v" })).toMatchObject({ nonce: "n-1", sub: "user-1" });
+    expect(await ask({ refresh_token: "rt-openid-1" })).toMatchObject({ sub: "user-1" });
   });
 
   it("refuses a code without a verifier", async () => {

@@ -11,11 +11,11 @@ import {
   type Figures,
   figuresOf,
   type Round,
-  WORKS,
 } from "./figures.ts";
 import type { OtherBuild } from "../../against.ts";
-import { describeMachine, type Measurement } from "../../machine.ts";
-import { CONNECTIONS, measure, type Work } from "./measure.ts";
+import { describeMachine } from "../../machine.ts";
+import { type BrokerMeasurement, CONNECTIONS, measure } from "./measure.ts";
+import { type Work, WORKS } from "./works.ts";
 import { measureRounds } from "../../rounds.ts";
 import { requireChecks } from "./probe.ts";
 import { type BySubject, startSubjects, subjectsOf, type Subjects } from "./subjects.ts";
@@ -57,6 +57,7 @@ export async function runBench(options: BenchOptions, say: (line: string) => voi
   const { flows, rounds } = options;
   try {
     for (const server of Object.values(subjects.servers)) await requireChecks(server.url, subjects.parties);
+    await requireChecks(subjects.servers.memory.url, subjects.openidParties);
     // Alternately, as in the rounds: optimizations for refreshes may undo those for flows.
     const { measurements, warmUp } = await measureRounds(
       { count: flows, rounds, warmUp: options.warmUp },
@@ -93,17 +94,21 @@ function costsOf(round: Round): Record<string, number> {
   );
 }
 
-async function runRound({ servers, parties }: Subjects, count: number, say: (line: string) => void): Promise<Round> {
-  const ofWork = async (work: Work): Promise<BySubject<Measurement>> => {
-    const measured: Record<string, Measurement> = {};
-    for (const name of subjectsOf(servers)) {
+async function runRound(subjects: Subjects, count: number, say: (line: string) => void): Promise<Round> {
+  const { servers } = subjects;
+  const ofWork = async (work: Work): Promise<BySubject<BrokerMeasurement>> => {
+    const measured: Record<string, BrokerMeasurement> = {};
+    for (const name of subjectsOf(servers, work)) {
       const server = servers[name];
       if (server === undefined) continue;
-      const one = await measure(server, parties, { work, count });
-      say(`${work.padEnd(8)} ${name.padEnd(13)} ${one.cpuMicroseconds.toFixed(0).padStart(6)} µs`);
+      const one = await measure(server, subjects, { work, count });
+      const [cpu, vendor] = [one.cpuMicroseconds, one.vendorMicroseconds].map((time) => time.toFixed(0).padStart(6));
+      say(`${work.padEnd(12)} ${name.padEnd(13)} ${cpu} µs, vendor ${vendor} µs`);
       measured[name] = one;
     }
-    return measured as BySubject<Measurement>;
+    return measured as BySubject<BrokerMeasurement>;
   };
-  return { flow: await ofWork("flow"), refresh: await ofWork("refresh") };
+  const round: Partial<Record<Work, BySubject<BrokerMeasurement>>> = {};
+  for (const work of WORKS) round[work] = await ofWork(work);
+  return round as Round;
 }

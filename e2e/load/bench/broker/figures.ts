@@ -1,13 +1,13 @@
 /**
- * Turns measurements into the figures of the bench: medians, ratios to the floor of the same round,
- * and whether the aims are met.
+ * Turns measurements into the figures of the bench: medians, ratios to the floor of the same round
+ * (with OpenID: to the same without), and whether the aims are met.
  */
-import type { Measurement } from "../../machine.ts";
-import type { Work } from "./measure.ts";
+import type { BrokerMeasurement } from "./measure.ts";
+import { plainWorkOf, type Work, WORKS } from "./works.ts";
 import { aimLine, columns, percent, type Spread, spreadOf, withQuartiles } from "../../spread.ts";
 import { type BySubject, type Subject, subjectsOf } from "./subjects.ts";
 
-export type Round = Readonly<Record<Work, BySubject<Measurement>>>;
+export type Round = Readonly<Record<Work, BySubject<BrokerMeasurement>>>;
 
 /** This build against that of another commit: below 1 this one takes less. */
 export interface BuildComparison {
@@ -20,9 +20,11 @@ export interface BuildComparison {
 export interface SubjectFigures {
   /** µs of processor time per flow or refresh. */
   readonly cpuMicroseconds: Spread;
+  /** Of the vendor's process. */
+  readonly vendorMicroseconds: Spread;
   /**
-   * Relative to the floor of the same round, so that a temporary slowdown of the machine cancels
-   * out.
+   * Relative to the floor of the same round, or with OpenID to the same subject without, so that a
+   * temporary slowdown of the machine cancels out.
    */
   readonly ratio: Spread;
   /** Median share of the time that the server was on a processor. */
@@ -34,17 +36,19 @@ export type Figures = Readonly<Record<Work, BySubject<SubjectFigures>>>;
 export interface Aim {
   readonly work: Work;
   readonly subject: "memory" | "sqlite";
-  /** Median ratio to the floor, at most. */
+  /** Median ratio at most: to the floor, or with OpenID to the same without. */
   readonly limit: number;
 }
-
-export const WORKS: readonly Work[] = ["flow", "refresh"];
 
 export const AIMS: readonly Aim[] = [
   { work: "flow", subject: "memory", limit: 1.6 },
   { work: "flow", subject: "sqlite", limit: 2.2 },
   { work: "refresh", subject: "memory", limit: 2.2 },
   { work: "refresh", subject: "sqlite", limit: 3 },
+  { work: "flow-oidc", subject: "memory", limit: 1.3 },
+  { work: "flow-oidc", subject: "sqlite", limit: 1.3 },
+  { work: "refresh-oidc", subject: "memory", limit: 1.5 },
+  { work: "refresh-oidc", subject: "sqlite", limit: 1.5 },
 ];
 
 /** @param rounds at least one */
@@ -52,18 +56,24 @@ export function figuresOf(rounds: readonly Round[]): Figures {
   const ofWork = (work: Work): BySubject<SubjectFigures> => {
     const ofSubject = (subject: Subject): SubjectFigures => {
       const of = rounds.flatMap((round) => round[work][subject] ?? []);
-      const floor = rounds.map((round) => round[work].floor.cpuMicroseconds);
+      const base = rounds.map((round) => baseOf(round, work, subject));
       return {
         cpuMicroseconds: spreadOf(of.map(({ cpuMicroseconds }) => cpuMicroseconds)),
-        ratio: spreadOf(of.map(({ cpuMicroseconds }, index) => cpuMicroseconds / (floor[index] ?? Number.NaN))),
+        ratio: spreadOf(of.map(({ cpuMicroseconds }, index) => cpuMicroseconds / (base[index] ?? Number.NaN))),
+        vendorMicroseconds: spreadOf(of.map(({ vendorMicroseconds }) => vendorMicroseconds)),
         busy: spreadOf(of.map(({ busy }) => busy)).median,
       };
     };
     const [first] = rounds;
-    const subjects = first === undefined ? [] : subjectsOf(first[work]);
+    const subjects = first === undefined ? [] : subjectsOf(first[work], work);
     return Object.fromEntries(subjects.map((name) => [name, ofSubject(name)])) as BySubject<SubjectFigures>;
   };
-  return { flow: ofWork("flow"), refresh: ofWork("refresh") };
+  return Object.fromEntries(WORKS.map((work) => [work, ofWork(work)])) as Figures;
+}
+
+function baseOf(round: Round, work: Work, subject: Subject): number | undefined {
+  const plainWork = plainWorkOf(work);
+  return (plainWork === undefined ? round[work].floor : round[plainWork][subject])?.cpuMicroseconds;
 }
 
 /** @returns nothing for rounds without another build */
@@ -92,15 +102,19 @@ export function compareWithAims(figures: Figures): AimResult[] {
 }
 
 export function table(figures: Figures): string {
-  const lines = ["CPU of the server's process, µs     min   median      max   × floor (quartiles)    busy"];
+  const lines = ["CPU of the server's process, µs     min   median      max   × floor (quartiles)    busy  vendor"];
   for (const work of WORKS) {
-    for (const subject of subjectsOf(figures[work])) {
+    if (work === "flow-oidc")
+      lines.push("at a vendor with ID tokens                                × without (quartiles)");
+    for (const subject of subjectsOf(figures[work], work)) {
       const of = figures[work][subject];
       if (of === undefined) continue;
-      const { cpuMicroseconds: cpu, ratio, busy } = of;
-      const name = `${work === "flow" ? "whole flow" : "refresh"}, ${LABELS[subject]}`;
+      const { cpuMicroseconds: cpu, ratio, busy, vendorMicroseconds: vendor } = of;
+      const name = `${(plainWorkOf(work) ?? work) === "flow" ? "whole flow" : "refresh"}, ${LABELS[subject]}`;
       const times = subject === "floor" ? "" : withQuartiles(ratio);
-      lines.push(`${name.padEnd(30)}${columns(cpu, 9)}${times.padStart(22)}${percent(busy)}`);
+      lines.push(
+        `${name.padEnd(30)}${columns(cpu, 9)}${times.padStart(22)}${percent(busy)}${vendor.median.toFixed(0).padStart(8)}`,
+      );
     }
   }
   return lines.join("\n");
@@ -126,7 +140,8 @@ export function comparisonLines(comparisons: readonly BuildComparison[]): string
 export function aimLines(aims: readonly AimResult[]): string {
   return aims
     .map(({ work, subject, limit, ratio, met }) => {
-      const what = `${work}, ${LABELS[subject]}: ${withQuartiles(ratio)} × the floor`;
+      const base = plainWorkOf(work) === undefined ? "the floor" : "without";
+      const what = `${work}, ${LABELS[subject]}: ${withQuartiles(ratio)} × ${base}`;
       return aimLine(met, what, `at most ${limit}`);
     })
     .join("\n");

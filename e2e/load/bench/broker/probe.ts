@@ -11,7 +11,7 @@ import type { Parties } from "../../services.ts";
 export async function requireChecks(url: string, parties: Parties): Promise<void> {
   const connection = openConnection(url);
   try {
-    await probe(createActor(url, parties), connection);
+    await probe(createActor(url, parties), connection, parties);
   } catch (cause) {
     throw new Error(`${url} does not do what is measured`, { cause });
   } finally {
@@ -19,7 +19,7 @@ export async function requireChecks(url: string, parties: Parties): Promise<void
   }
 }
 
-async function probe(actor: Actor, connection: Connection): Promise<void> {
+async function probe(actor: Actor, connection: Connection, { vendor }: Parties): Promise<void> {
   const pushed = await actor.push(connection);
   const at = await actor.leave(connection, pushed);
   // Spent: another browser gets no second redirect.
@@ -35,7 +35,7 @@ async function probe(actor: Actor, connection: Connection): Promise<void> {
   const code = actor.readCode(pushed, await actor.comeBack(connection, at));
   expectStatus(400, await actor.comeBack(connection, at));
   expectStatus(401, await actor.redeem(connection, code, pushed.codeVerifier, other()));
-  const tokens = readTokens(await actor.redeem(connection, code, pushed.codeVerifier));
+  const tokens = readTokens(await actor.redeem(connection, code, pushed.codeVerifier), vendor);
   expectStatus(400, await actor.redeem(connection, code, pushed.codeVerifier));
   await actor.refresh(connection, tokens);
 

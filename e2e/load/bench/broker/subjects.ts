@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { freePort } from "../../../support/free-port.ts";
 import { BROKER_BUNDLE } from "../../../support/paths.ts";
 import type { FloorOptions } from "./floor.ts";
+import { plainWorkOf, type Work } from "./works.ts";
 import { type ServerProcess, startServer } from "../../server-process.ts";
 import { brokerYaml, createParties, type Parties, startVendor } from "../../services.ts";
 import { openOnStage } from "../../stage.ts";
@@ -17,13 +18,15 @@ export const SUBJECTS = ["floor", "memory", "sqlite"] as const;
 export const SUBJECTS_BEFORE = ["memory before", "sqlite before"] as const;
 /** `memory` and `sqlite`: the broker on that store. */
 export type Subject = (typeof SUBJECTS)[number] | (typeof SUBJECTS_BEFORE)[number];
-/** Those of another commit are absent without one. */
-export type BySubject<T> = Readonly<Record<(typeof SUBJECTS)[number], T> & Partial<Record<Subject, T>>>;
+/** Those of another commit are absent without one; the floor has no OpenID. */
+export type BySubject<T> = Readonly<Record<"memory" | "sqlite", T> & Partial<Record<Subject, T>>>;
 
 export interface Subjects {
-  /** The same for every subject. */
+  /** The same for every subject: a vendor without OpenID, and one that issues ID tokens. */
   readonly parties: Parties;
-  readonly servers: BySubject<ServerProcess>;
+  readonly openidParties: Parties;
+  readonly vendor: ServerProcess;
+  readonly servers: BySubject<ServerProcess> & { readonly floor: ServerProcess };
   stop(): Promise<void>;
 }
 
@@ -53,7 +56,9 @@ export async function startSubjects(options: SubjectOptions = {}): Promise<Subje
       : ["--cpu-prof", `--cpu-prof-dir=${profileFolder}`, `--cpu-prof-name=${name}.cpuprofile`]),
   ];
   return openOnStage(async (stage) => {
-    const parties = createParties(await startVendor("stub", stage));
+    const vendor = await startVendor("stub", stage);
+    const parties = createParties(vendor.url);
+    const openidParties = createParties(vendor.url, "-openid", { openid: true });
     const start = async (name: Subject, args: readonly string[], folder: string): Promise<ServerProcess> => {
       const watched = onLine === undefined ? {} : { onLine: (line: string) => onLine(name, line) };
       return stage.add(await startServer({ name, args: [...flags(name), ...args], folder, ...watched }));
@@ -63,7 +68,7 @@ export async function startSubjects(options: SubjectOptions = {}): Promise<Subje
       const attempt = async (limits?: string): Promise<ServerProcess> => {
         const port = await freePort();
         const place = { baseUrl: `http://127.0.0.1:${port}`, port, store, ...(limits === undefined ? {} : { limits }) };
-        writeFileSync(join(folder, "broker.yaml"), brokerYaml(place, [parties]), { mode: 0o600 });
+        writeFileSync(join(folder, "broker.yaml"), brokerYaml(place, [parties, openidParties]), { mode: 0o600 });
         return start(name, [bundle], folder);
       };
       return attempt().catch(async (error: unknown) => {
@@ -83,11 +88,12 @@ export async function startSubjects(options: SubjectOptions = {}): Promise<Subje
             "sqlite before": await broker("sqlite before", SQLITE, bundleBefore),
           }),
     };
-    return { parties, servers };
+    return { parties, openidParties, vendor, servers };
   });
 }
 
-/** @returns the subjects of a run, in the order in which they are measured */
-export function subjectsOf(by: BySubject<unknown>): Subject[] {
-  return [...SUBJECTS, ...SUBJECTS_BEFORE].filter((name) => by[name] !== undefined);
+/** @returns the subjects of a run that do this work, in the order in which they are measured */
+export function subjectsOf(by: BySubject<unknown>, work: Work = "flow"): Subject[] {
+  const all = [...SUBJECTS, ...SUBJECTS_BEFORE].filter((name) => by[name] !== undefined);
+  return plainWorkOf(work) === undefined ? all : all.filter((name) => name !== "floor");
 }

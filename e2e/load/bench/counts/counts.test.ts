@@ -10,7 +10,8 @@ it("a flow and a refresh do no more than is committed", async () => {
   const table = await countOperations();
   const rises = Object.entries(committed).flatMap(([work, subjects]) =>
     Object.entries(subjects).flatMap(([subject, most]: [string, OperationCounts]) => {
-      const now = table[work as keyof CountTable][subject as keyof typeof subjects];
+      const now =
+        table[work as keyof CountTable][subject as keyof typeof subjects] ?? expect.fail(`${work}, ${subject}`);
       return Object.entries(most).flatMap(([name, limit]) => {
         const count = now[name as keyof OperationCounts];
         return count <= limit ? [] : [`${work}, ${subject}: ${count} ${name} in place of ${limit}`];

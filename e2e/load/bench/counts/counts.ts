@@ -6,11 +6,10 @@ import { EventEmitter, once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openConnection } from "../../connection.ts";
 import { createActor, type Tokens } from "../../broker-client.ts";
-import { SUBJECTS, startSubjects, type Subjects } from "../broker/subjects.ts";
-import type { Work } from "../broker/measure.ts";
+import { type BySubject, startSubjects, type Subject, type Subjects, subjectsOf } from "../broker/subjects.ts";
+import { plainWorkOf, type Work, WORKS } from "../broker/works.ts";
+import type { ServerProcess } from "../../server-process.ts";
 import type { Counts } from "./counter.ts";
-
-type Subject = (typeof SUBJECTS)[number];
 
 /** Per operation, rounded to whole numbers. */
 export interface OperationCounts extends Counts {
@@ -18,7 +17,7 @@ export interface OperationCounts extends Counts {
 }
 
 /** By operation and subject. */
-export type CountTable = Readonly<Record<Work, Readonly<Record<Subject, OperationCounts>>>>;
+export type CountTable = Readonly<Record<Work, BySubject<OperationCounts>>>;
 
 /** So that caches are full and lazy parts are loaded. */
 const WARM_UP = 30;
@@ -26,7 +25,6 @@ const WARM_UP = 30;
 const OPERATIONS = 60;
 /** A buffered log has been written by then. */
 const SETTLE_MS = 400;
-const WORKS: readonly Work[] = ["flow", "refresh"];
 
 /** @throws Error when an answer is wrong */
 export async function countOperations(): Promise<CountTable> {
@@ -42,34 +40,38 @@ export async function countOperations(): Promise<CountTable> {
   const read = async (subject: Subject): Promise<OperationCounts> => {
     await sleep(SETTLE_MS);
     const answer = once(lines, subject) as Promise<[Counts]>;
-    process.kill(subjects.servers[subject].pid, "SIGUSR2");
+    process.kill(serverOf(subjects, subject).pid, "SIGUSR2");
     const [counts] = await answer;
     return { ...counts, logBytes: bytes.get(subject) ?? 0 };
   };
   try {
-    const table = { flow: {}, refresh: {} } as Record<Work, Record<Subject, OperationCounts>>;
-    for (const subject of SUBJECTS) {
-      for (const work of WORKS) table[work][subject] = await countWork(subjects, subject, work, read);
+    const table: Partial<Record<Work, Partial<Record<Subject, OperationCounts>>>> = {};
+    for (const work of WORKS) {
+      const ofWork = (table[work] = {} as Partial<Record<Subject, OperationCounts>>);
+      for (const subject of subjectsOf(subjects.servers, work)) {
+        ofWork[subject] = await countWork(subjects, subject, work, read);
+      }
     }
-    return table;
+    return table as CountTable;
   } finally {
     await subjects.stop();
   }
 }
 
 async function countWork(
-  { servers, parties }: Subjects,
+  subjects: Subjects,
   subject: Subject,
   work: Work,
   read: (subject: Subject) => Promise<OperationCounts>,
 ): Promise<OperationCounts> {
-  const { url } = servers[subject];
-  const actor = createActor(url, parties);
+  const { url } = serverOf(subjects, subject);
+  const plainWork = plainWorkOf(work);
+  const actor = createActor(url, plainWork === undefined ? subjects.parties : subjects.openidParties);
   const connection = openConnection(url);
   try {
     const granted = await actor.flow(connection);
     const operation = (): Promise<Tokens> =>
-      work === "flow" ? actor.flow(connection) : actor.refresh(connection, granted);
+      (plainWork ?? work) === "flow" ? actor.flow(connection) : actor.refresh(connection, granted);
     for (let done = 0; done < WARM_UP; done += 1) await operation();
     const before = await read(subject);
     for (let done = 0; done < OPERATIONS; done += 1) await operation();
@@ -82,11 +84,17 @@ async function countWork(
   }
 }
 
+function serverOf({ servers }: Subjects, subject: Subject): ServerProcess {
+  const server = servers[subject];
+  if (server === undefined) throw new Error(`${subject} is not measured`);
+  return server;
+}
+
 /** A line per subject and operation. */
 export function countLines(table: CountTable): string {
   const rows = WORKS.flatMap((work) =>
-    SUBJECTS.map((subject) => {
-      const { hashes, recordMacs, json, bufferFrom, promises, logBytes } = table[work][subject];
+    Object.entries(table[work]).map(([subject, counts]) => {
+      const { hashes, recordMacs, json, bufferFrom, promises, logBytes } = counts;
       return [`${work}, ${subject}`, hashes, recordMacs, json, bufferFrom, promises, logBytes].join(" | ");
     }),
   );

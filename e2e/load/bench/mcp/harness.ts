@@ -26,7 +26,7 @@ const WITHOUT_AUTH = join(import.meta.dirname, "no-auth.ts");
 export async function startMcpHarness(profileFolder?: string): Promise<McpHarness> {
   return openOnStage(async (stage) => {
     const aws = await startEngines(stage).call("open");
-    const vendorUrl = await startVendor("canary", stage);
+    const { url: vendorUrl } = await startVendor("canary", stage);
     const subject = async (name: McpSubject, env: Readonly<Record<string, string>> = {}): Promise<ServerProcess> => {
       const before = name === "open" ? ["--import", WITHOUT_AUTH] : [];
       return startMcpServer({ name, vendorUrl, flags: [...flags(name, profileFolder), ...before], env }, stage);

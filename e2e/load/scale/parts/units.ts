@@ -25,7 +25,7 @@ export async function measureUnits(size: Size, say: (line: string) => void): Pro
   const [few = 0, many = 0] = size.records;
   return onStage(async (stage) => {
     const worker = startEngines(stage);
-    const vendorUrl = await startVendor("stub", stage);
+    const { url: vendorUrl } = await startVendor("stub", stage);
     const kmsCalls = (): Promise<number> => worker.call("kmsCalls");
     const tables: Cost[][] = [];
     for (const records of [few, Math.min(many, MOST_ON_ENGINE)]) {
