@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { fillsRegistrableDomain, placeholderNames } from "../protocol/placeholders.ts";
 import { sampleValues } from "../testing/sample-values.ts";
 import { authorizationUrl } from "../vendor-client/authorization/url.ts";
-import { expandVendor } from "../vendor-client/templates.ts";
+import { expandVendor, withClientId } from "../vendor-client/templates.ts";
 import { problemsOf } from "../testing/catalogue-shape.ts";
 import { CATALOGUE, type CatalogueEntry, catalogueEntry, reasonsOff } from "./catalogue.ts";
 import { addressOf, FIELDS } from "./fields.ts";
@@ -141,7 +141,8 @@ describe("the catalogue", () => {
 
   it("can send a browser to each vendor that is on", () => {
     for (const { vendor, placeholders } of CATALOGUE.map(catalogueEntry).filter((entry) => entry.vendor.enabled)) {
-      const filled = expandVendor(vendor, sampleValues(placeholders), placeholders);
+      const named = withClientId(vendor, "c", placeholders);
+      const filled = expandVendor(named, sampleValues(placeholders), placeholders);
       const { authorizationEndpoint = "", tokenEndpoint = "" } = filled;
       const endpoints = { authorizationEndpoint, tokenEndpoint };
       const request = {
