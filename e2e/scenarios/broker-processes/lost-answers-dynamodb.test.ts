@@ -3,7 +3,6 @@
  * finds the condition broken by our own write. The store must recognize its own write, or every
  * flow would look replayed.
  */
-import { volume } from "@oauth-broker/oauth-core/testing";
 import { SignJWT } from "jose";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type AwsHarness, startAws } from "../../support/aws/aws.ts";
@@ -11,7 +10,7 @@ import { browse, readTokens, send } from "../../support/broker/platform.ts";
 import { type RaceHarness, startRaceHarness } from "../../support/races/harness.ts";
 import { plantSecret } from "../../support/secrets.ts";
 
-const FLOWS = volume({ test: 5, soak: 25 });
+const FLOWS = 5;
 
 let aws: AwsHarness;
 let harness: RaceHarness;

@@ -1,5 +1,5 @@
 /**
- * From the published command to a served /mcp: a project outside the repository installs with plain
+ * From the published command to a served /mcp, in the soak: a project outside the repository installs with plain
  * npm, passes its own tests, builds, starts, has exactly the open paths that its service.yaml
  * lists, and takes the next release without an edit.
  */
@@ -10,6 +10,7 @@ import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { createInterface } from "node:readline";
+import { volume } from "@oauth-broker/oauth-core/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { freePort } from "../../support/free-port.ts";
 import { callTool, connectClient } from "../../support/mcp/client.ts";
@@ -136,7 +137,12 @@ async function develop(project: string): Promise<Development> {
   return { endpoint, said: () => said, stop };
 }
 
-describe("hosted mode, by the packed command", () => {
+/** They install from the registry, test, build and serve, one project after the other. */
+const [BY_PACKED, BY_BUILT] = volume<readonly [readonly string[], readonly string[]]>({
+  test: [[], []],
+  soak: [["by the packed command"], ["by the built command"]],
+});
+describe.each(BY_PACKED)("hosted mode, %s", () => {
   it(
     "is served within a minute of the command, on a practice copy of the vendor",
     { timeout: INSTALL_MS },
@@ -239,7 +245,7 @@ describe("hosted mode, by the packed command", () => {
   );
 });
 
-describe("pre-registered mode, by the built command", () => {
+describe.each(BY_BUILT)("pre-registered mode, %s", () => {
   beforeAll(async () => {
     await mustRun(
       process.execPath,
@@ -299,16 +305,16 @@ describe("pre-registered mode, by the built command", () => {
       }
     },
   );
+});
 
-  it("is not written over", async () => {
-    mkdirSync(join(desk, "full/inside"), { recursive: true });
-    const { code, stderr } = await run(
-      process.execPath,
-      [CREATE_SERVER, "full", "--mode", "hosted", "--vendor", "github"],
-      desk,
-    );
-    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining("full is not empty") });
-  });
+it("a folder with files in it is not written over", async () => {
+  mkdirSync(join(desk, "full/inside"), { recursive: true });
+  const { code, stderr } = await run(
+    process.execPath,
+    [CREATE_SERVER, "full", "--mode", "hosted", "--vendor", "github"],
+    desk,
+  );
+  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining("full is not empty") });
 });
 
 async function whoami(endpoint: string, token: string): Promise<unknown> {

@@ -4,13 +4,13 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AttributeValue } from "@aws-sdk/client-dynamodb";
-import { volume } from "@oauth-broker/oauth-core/testing";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { openTable } from "../../support/aws/mcp.ts";
 import type { RawCall } from "../../support/several-vendors/raw.ts";
 import { type Load, LOAD_VENDORS, type LoadUser, startLoad } from "../../support/several-vendors/load.ts";
 
-const { users: USERS, rounds: ROUNDS } = volume({ test: { users: 4, rounds: 3 }, soak: { users: 20, rounds: 10 } });
+const USERS = 4;
+const ROUNDS = 3;
 const MOST_TRIES = 5;
 /** So short that tokens end among the calls. */
 const LIFETIME_SECONDS = 2;

@@ -1,8 +1,7 @@
-import { volume } from "@oauth-broker/oauth-core/testing";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { findCrossed, type MixedCalls, openMixedCalls } from "./testing/mixed-calls.ts";
 
-const USERS = volume({ test: 50, soak: 200 });
+const USERS = 50;
 /** The benchmark makes 100,000: `npm run bench -- --only mcp --mixed-calls 100000`. */
 const CALLS = 10 * USERS;
 

@@ -2,7 +2,7 @@
  * The promises of the sessions, over every kind of store, with two processes on it. Attacks are in
  * session-attacks.test.ts.
  */
-import { fixedClock, volume } from "@oauth-broker/oauth-core/testing";
+import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { RECORD_STORES, type RecordStores } from "../../testing/record-stores.ts";
 import { NOW, SAME, testSessions, type TestSessions, WHO } from "../../testing/test-sessions.ts";
@@ -10,7 +10,7 @@ import type { Sessions } from "./session.ts";
 
 const INVALID_GRANT = expect.objectContaining({ code: "invalid_grant" });
 const DAY = 24 * 3600;
-const AT_ONCE = volume({ test: 20, soak: 50 });
+const AT_ONCE = 20;
 
 describe.each(Object.keys(RECORD_STORES))("sessions over %s", (kind) => {
   let stores: RecordStores;

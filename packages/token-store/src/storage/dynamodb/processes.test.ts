@@ -1,5 +1,4 @@
 import type { ChildProcess } from "node:child_process";
-import { volume } from "@oauth-broker/oauth-core/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startDynamoDb } from "@oauth-broker/simulators/aws";
 import type { DynamoDbEngine } from "@oauth-broker/simulators/aws";
@@ -11,7 +10,7 @@ import type { DynamoDbOptions } from "./table.ts";
 import { PATIENT } from "../../testing/aws/deadline.ts";
 
 const PROCESSES = 4;
-const ROUNDS = volume({ test: 4, soak: 12 });
+const ROUNDS = 4;
 const CALLS = 50;
 
 let engine: DynamoDbEngine;
