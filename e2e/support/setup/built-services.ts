@@ -66,6 +66,11 @@ export function buildBroker(): void {
   build(BROKER);
 }
 
+/** For clients run by hand. */
+export function buildServer(): void {
+  build(MCP);
+}
+
 /** For the conformance suite run by hand. */
 export function buildPrograms(): void {
   build(PROGRAMS);

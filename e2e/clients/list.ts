@@ -1,0 +1,68 @@
+/** The clients, in the order of the table, and how each is started. */
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import manifest from "./programs/package.json" with { type: "json" };
+
+export interface Client {
+  /** Chooses it on the command line. */
+  readonly id: string;
+  readonly title: string;
+  readonly version: string;
+  readonly language: string;
+  /** The program that drives it, in the folder where the clients are installed; gets the address and a folder. */
+  readonly command: readonly string[];
+  /** What it cannot do wherever it connects, by step, with the reason. */
+  readonly limits?: Readonly<Partial<Record<Step, string>>>;
+}
+
+/** A step of a client's life, in the order of the table. */
+export const STEPS = ["login", "restart", "refresh", "hour later", "revoked"] as const;
+export type Step = (typeof STEPS)[number];
+
+const PYTHON_LOCKS: string = join(import.meta.dirname, "..", "support", "mcp", "python-sdk");
+
+/** @returns versions of the Python SDK, each with its lock */
+export function pythonVersions(): readonly { readonly version: string; readonly lock: string }[] {
+  return readdirSync(PYTHON_LOCKS).flatMap((name) => {
+    const version = /^requirements-(.+)\.txt$/.exec(name)?.[1];
+    return version === undefined ? [] : [{ version, lock: join(PYTHON_LOCKS, name) }];
+  });
+}
+
+type Package = keyof (typeof manifest)["dependencies"];
+
+/** By the name in programs/connections.mjs. */
+const FROM_NPM: Readonly<
+  Record<string, { readonly title: string; readonly package: Package; readonly language?: string }>
+> = {
+  "sdk-1.13": { title: "@modelcontextprotocol/sdk", package: "sdk-1.13" },
+  "sdk-1.32": { title: "@modelcontextprotocol/sdk", package: "sdk-1.32" },
+  "sdk-2": { title: "@modelcontextprotocol/client", package: "@modelcontextprotocol/client" },
+  "mcp-remote": { title: "mcp-remote", package: "mcp-remote" },
+};
+
+function fromNpm(): Client[] {
+  return Object.entries(FROM_NPM).map(([id, { title, package: name, language = "TypeScript" }]) => ({
+    id,
+    title,
+    version: manifest.dependencies[name].replace(/^npm:.*@/, ""),
+    language,
+    command: [process.execPath, "main.mjs", id],
+  }));
+}
+
+/** @param pythonOf an interpreter with that version of the SDK */
+export function allClients(pythonOf: (version: string) => string): readonly Client[] {
+  const python = pythonVersions().map(({ version }) => ({
+    id: `python-${version}`,
+    title: "mcp (Python SDK)",
+    version,
+    language: "Python",
+    command: [pythonOf(version), "main.py"],
+    limits: {
+      "hour later":
+        "the SDK keeps no expiry: after a restart it takes the old token for valid, and answers the 401 with a new sign-in instead of a refresh",
+    },
+  }));
+  return [...fromNpm(), ...python];
+}

@@ -1,0 +1,189 @@
+/**
+ * One client through its life at the server: it signs in, is restarted, has its access token ended
+ * while it runs and while it does not, and loses the user's grant at the vendor.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Client, type Step, STEPS } from "./list.ts";
+import { openStage, type Stage } from "./stage.ts";
+
+/** `no`: the client cannot be driven to it, and `note` says why. */
+export interface Outcome {
+  readonly result: "yes" | "failed" | "no";
+  readonly note?: string;
+}
+
+export interface Row extends Pick<Client, "title" | "version" | "language"> {
+  readonly outcomes: Readonly<Record<Step, Outcome>>;
+}
+
+/** A line of a client's program. */
+interface Line {
+  readonly tools?: readonly string[];
+  readonly text?: string;
+  readonly isError?: boolean;
+  readonly failed?: string;
+  /** The client cannot do that, and this says why. */
+  readonly never?: string;
+}
+
+/** A native client that is started on a busy machine takes seconds. */
+const LINE_MS = 60_000;
+/** What one sign-in or refusal may cost; a client that loops is above it at once. */
+const MOST_REQUESTS = 60;
+
+/** @param folder where the clients are installed */
+export async function runClient(client: Client, folder: string): Promise<Row> {
+  const home = mkdtempSync(join(tmpdir(), "oauth-broker-client-"));
+  mkdirSync(join(home, "kept"));
+  const stage = await openStage(home);
+  const running = new Set<Running>();
+  const start = async (hours = 0): Promise<Running> => {
+    const one = new Running(client, folder, home, stage, hours);
+    running.add(one);
+    return one;
+  };
+  try {
+    const { title, version, language, limits = {} } = client;
+    const outcomes = await live(stage, start);
+    for (const step of STEPS) outcomes[step] = excused(outcomes[step], limits[step]);
+    return { title, version, language, outcomes };
+  } finally {
+    for (const one of running) await one.end();
+    await stage.close();
+    rmSync(home, { recursive: true, force: true });
+  }
+}
+
+async function live(stage: Stage, start: (hours?: number) => Promise<Running>): Promise<Record<Step, Outcome>> {
+  const skipped: Outcome = { result: "no", note: "not reached" };
+  const outcomes: Record<Step, Outcome> = {
+    login: skipped,
+    restart: skipped,
+    refresh: skipped,
+    "hour later": skipped,
+    revoked: skipped,
+  };
+  let client = await start();
+  outcomes.login = worked(await client.next(), stage.opened() === 1);
+  if (outcomes.login.result !== "yes") return outcomes;
+  stage.hourLater();
+  outcomes.refresh = worked(await client.again("later"), stage.opened() === 1);
+  await client.end();
+  const signedIn = stage.opened();
+  client = await start(1);
+  outcomes.restart = worked(await client.next(), stage.opened() === signedIn);
+  await client.end();
+  stage.hourLater();
+  const before = stage.opened();
+  client = await start(2);
+  outcomes["hour later"] = worked(await client.next(), stage.opened() === before);
+  outcomes.revoked = await revoke(stage, client);
+  return outcomes;
+}
+
+/** @param limit of the client's own, which it must still have */
+export function excused(outcome: Outcome, limit: string | undefined): Outcome {
+  if (limit === undefined) return outcome;
+  if (outcome.result === "yes") return { result: "failed", note: `works now, though listed: ${limit}` };
+  return { result: "no", note: limit };
+}
+
+function worked(line: Line, isSilent: boolean): Outcome {
+  if (line.never !== undefined) return { result: "no", note: line.never };
+  if (line.failed !== undefined) return { result: "failed", note: line.failed };
+  if (line.isError === true || !(line.text ?? "").includes("sample-user")) {
+    return { result: "failed", note: line.text ?? "no answer" };
+  }
+  if (line.tools !== undefined && !line.tools.includes("whoami"))
+    return { result: "failed", note: "whoami is not listed" };
+  return isSilent ? { result: "yes" } : { result: "failed", note: "sends its user to the browser again" };
+}
+
+/** The tool says so first, then 401 and invalid_grant: a client stops, and asks its user. */
+async function revoke(stage: Stage, client: Running): Promise<Outcome> {
+  const [opened, requests] = [stage.opened(), stage.requests()];
+  stage.revoke();
+  const said: Line[] = [await client.again()];
+  if (said[0]?.never !== undefined) return { result: "no", note: said[0].never };
+  if (said[0]?.isError === true && stage.opened() === opened) said.push(await client.again());
+  // The command that opens the browser is a process.
+  for (let tries = 0; tries < 20 && stage.opened() === opened; tries += 1) await sleep(100);
+  const spent = stage.requests() - requests;
+  const last = said.at(-1);
+  if (spent > MOST_REQUESTS) return { result: "failed", note: `${spent} requests` };
+  if (stage.opened() > opened) return { result: "yes", note: "asks its user again" };
+  if (last?.failed !== undefined) return { result: "yes", note: `stops: ${last.failed}` };
+  return { result: "failed", note: `goes on: ${last?.text ?? ""}` };
+}
+
+/** The client's program, which prints a line at its start and for each line it gets. */
+class Running {
+  readonly #child: ChildProcess;
+  readonly #lines: AsyncIterator<string>;
+  #errors = "";
+
+  constructor(client: Client, folder: string, home: string, stage: Stage, hours: number) {
+    const [command = "", ...args] = client.command;
+    this.#child = spawn(command, [...args, stage.mcp, join(home, "kept")], {
+      cwd: folder,
+      env: {
+        ...stage.browser,
+        PATH: `${stage.browser["PATH"] ?? ""}:${join(folder, "node_modules", ".bin")}`,
+        HOME: home,
+        HOURS_LATER: String(hours),
+        NODE_OPTIONS: `--import=${join(folder, "clock.mjs")}`,
+        NO_PROXY: "127.0.0.1,localhost",
+      },
+      stdio: ["pipe", "pipe", "pipe"],
+      detached: true,
+    });
+    this.#child.stderr?.on("data", (chunk: Buffer) => {
+      this.#errors = (this.#errors + chunk.toString()).slice(-2_000);
+    });
+    this.#lines = createInterface({ input: this.#child.stdout ?? process.stdin })[Symbol.asyncIterator]();
+  }
+
+  async next(): Promise<Line> {
+    const timeout = new AbortController();
+    const late = sleep(LINE_MS, undefined, { signal: timeout.signal }).then(
+      () => undefined,
+      () => undefined,
+    );
+    const read = await Promise.race([this.#lines.next(), late]);
+    timeout.abort();
+    if (read === undefined) return { failed: `no answer in ${LINE_MS / 1000} s ${this.#errors}`.trim() };
+    if (read.done === true) return { failed: `ended: ${this.#errors.trim()}` };
+    try {
+      return JSON.parse(read.value) as Line;
+    } catch {
+      // A library that prints something of its own.
+      return this.next();
+    }
+  }
+
+  async again(when: "now" | "later" = "now"): Promise<Line> {
+    this.#child.stdin?.write(`${when}\n`);
+    return this.next();
+  }
+
+  /** With the processes it started. */
+  async end(): Promise<void> {
+    const { pid, exitCode, signalCode } = this.#child;
+    this.#child.stdin?.end();
+    if (exitCode !== null || signalCode !== null || pid === undefined) return;
+    const ended = new Promise((resolve) => {
+      this.#child.once("exit", resolve);
+    });
+    await Promise.race([ended, sleep(3_000, undefined, { ref: false })]);
+    try {
+      process.kill(-pid, "SIGKILL");
+    } catch {
+      // All of them have ended.
+    }
+  }
+}

@@ -1,0 +1,121 @@
+/**
+ * What a client meets: the scaffold's server as a process, GitHub's simulator behind it, and the
+ * user's browser. A client opens the browser as it does on a desktop, by `BROWSER` or `xdg-open`.
+ */
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { driveConsent } from "@oauth-broker/simulators";
+import { startGitHub } from "@oauth-broker/simulators/vendors";
+import { freePort } from "../support/free-port.ts";
+import { startMcpServer } from "../support/mcp/process.ts";
+import { plantSecret } from "../support/secrets.ts";
+import { textMember } from "../support/text-member.ts";
+
+const VENDOR_CLIENT = "mcp-server-at-the-vendor";
+
+export interface Stage {
+  /** The address of `/mcp`: all that a client is given. */
+  readonly mcp: string;
+  /** Variables of a client's environment, so that it finds the browser. */
+  readonly browser: Readonly<Record<string, string>>;
+  /** How often a client sent its user to the browser so far. */
+  opened(): number;
+  /** Requests that reached the server so far, by its own log. */
+  requests(): number;
+  /** The server's clock: its access tokens end, the client's clock stays. */
+  hourLater(): void;
+  /** The user disconnects the server at the vendor. From now on the browser opens pages and approves nothing. */
+  revoke(): void;
+  close(): Promise<void>;
+}
+
+/** @param folder for the server's data and the command that opens the browser */
+export async function openStage(folder: string): Promise<Stage> {
+  const port = String(await freePort());
+  const url = `http://127.0.0.1:${port}`;
+  const github = await startGitHub();
+  const clientSecret = randomBytes(24).toString("hex");
+  plantSecret("client secret at the vendor", clientSecret);
+  github.addClient({
+    clientId: VENDOR_CLIENT,
+    clientSecret,
+    redirectUris: [`${url}/callback`],
+    expiringTokens: true,
+  });
+  const server = await startMcpServer({
+    OAUTH_MODE: "hosted",
+    OAUTH_CALLBACK: "server",
+    OAUTH_DYNAMIC_REGISTRATION: "open",
+    DEPLOYMENT_URL: url,
+    PORT: port,
+    VENDOR: "github",
+    VENDOR_AUTHORIZATION_URL: textMember(github.endpoints, "authorization_endpoint"),
+    VENDOR_TOKEN_URL: textMember(github.endpoints, "token_endpoint"),
+    VENDOR_USERINFO_URL: `${github.url}/user`,
+    VENDOR_INTROSPECTION_URL: `${github.url}/applications/{client_id}/token`,
+    VENDOR_REVOCATION_URL: `${github.url}/applications/{client_id}/token`,
+    VENDOR_CLIENT_ID: VENDOR_CLIENT,
+    VENDOR_CLIENT_SECRET: clientSecret,
+    EGRESS_ALLOW_LOOPBACK: "true",
+    NODE_OPTIONS: `--import=${join(import.meta.dirname, "programs", "clock.mjs")}`,
+  });
+  const browser = await openBrowser(folder);
+  return {
+    mcp: server.mcp,
+    browser: browser.variables,
+    opened: () => browser.opened(),
+    requests: () => server.stdout().split("\n").length,
+    hourLater: () => server.signal("SIGUSR2"),
+    revoke: () => {
+      github.disconnect("user", VENDOR_CLIENT);
+      browser.leave();
+    },
+    close: async () => {
+      browser.close();
+      try {
+        await server.stop();
+      } finally {
+        await github.close();
+      }
+    },
+  };
+}
+
+/** A user who follows each page that a client opens, up to the client's own callback. */
+async function openBrowser(folder: string) {
+  let opened = 0;
+  let isAway = false;
+  const visit = async (start: string): Promise<void> => {
+    opened += 1;
+    if (isAway) return;
+    const redirectUri = new URL(start).searchParams.get("redirect_uri") ?? "";
+    const back = await driveConsent(start, { stopAt: ({ href }) => href.startsWith(redirectUri) });
+    await fetch(back, { headers: { connection: "close" } });
+  };
+  const server = createServer((request, response) => {
+    void text(request).then((start) => {
+      response.writeHead(204).end();
+      visit(start).catch((error: unknown) => process.stderr.write(`The user did not get through: ${String(error)}\n`));
+    });
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const bin = join(folder, "bin");
+  const command = join(bin, "xdg-open");
+  mkdirSync(bin, { recursive: true });
+  const post = `fetch("http://127.0.0.1:${port}", { method: "POST", body: process.argv[1] })`;
+  writeFileSync(command, `#!/bin/sh\nexec env -u NODE_OPTIONS "${process.execPath}" -e '${post}' "$1"\n`);
+  chmodSync(command, 0o755);
+  return {
+    variables: { BROWSER: command, PATH: `${bin}:${process.env["PATH"] ?? ""}` },
+    opened: () => opened,
+    leave: () => void (isAway = true),
+    close: () => void server.close(),
+  };
+}
