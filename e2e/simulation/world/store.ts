@@ -1,13 +1,7 @@
-/**
- * One store that several processes share, as far away as a database in a network: each call arrives
- * after a while and is answered after another. It may be refused before it is done, done without an
- * answer, or find the store away.
- */
-import { type Clock, OAuthError, type RecordKey, type RecordStore } from "@oauth-broker/oauth-core";
+/** One store that several processes share, as far away as a database in a network. */
+import type { Clock, RecordKey, RecordStore } from "@oauth-broker/oauth-core";
 import { memoryRecordStore } from "@oauth-broker/token-store/memory";
-import { currentRequest } from "../invariants/promises.ts";
-import type { Random } from "./random.ts";
-import type { Scheduler } from "./scheduler.ts";
+import type { Distance } from "./distance.ts";
 
 /** Takes a defence away, to see the simulator find it. */
 export type Weaken = (store: RecordStore) => RecordStore;
@@ -27,51 +21,22 @@ export interface SharedStore {
 }
 
 interface StoreParts {
-  readonly scheduler: Scheduler;
-  /** Absent: calls are answered at once and without faults, in the order the scheduler chooses. */
-  readonly faults: (() => Random | undefined) | undefined;
+  /** To the store. */
+  readonly distance: Distance;
   readonly tell: (line: string) => void;
   readonly weaken: Weaken;
 }
 
-export function createSharedStore({ scheduler, faults, tell, weaken }: StoreParts): SharedStore {
+export function createSharedStore({ distance, tell, weaken }: StoreParts): SharedStore {
   let clock: Clock = () => 0;
-  let awayUntilMs = 0;
   const flows: RecordKey[] = [];
   // It reads the clock before its first await, so each call is decided by its caller's.
   const store = weaken(memoryRecordStore({ now: () => clock() }));
 
-  /** @returns the milliseconds of one way */
-  const way = (random: Random | undefined): number => {
-    if (random === undefined) return 0;
-    return random.happens(3) ? 200 + random.below(2_000) : 1 + random.below(30);
-  };
-
   const call = <T>(what: string, now: Clock, make: () => Promise<T>): Promise<T> =>
-    new Promise((resolve, reject) => {
-      const random = faults?.();
-      const request = currentRequest.getStore();
-      const fail = (why: string): void => {
-        tell(`${what}: ${why}`);
-        if (request !== undefined) request.isLetDown = true;
-        const error = new OAuthError("temporarily_unavailable", "The record store does not respond", {
-          reason: "store_unavailable",
-        });
-        scheduler.later(way(random), () => reject(error));
-      };
-      const arrive = (): void => {
-        if (scheduler.nowMs() < awayUntilMs) return fail("the store is away");
-        if (random?.happens(3) === true) return fail("throttled, nothing done");
-        clock = now;
-        const isLost = random?.happens(3) === true;
-        make().then((result) => {
-          if (isLost) return fail("done, and the answer is lost");
-          tell(`${what}: ${outcomeOf(result)}`);
-          if (random === undefined) return resolve(result);
-          return scheduler.later(way(random), () => resolve(result));
-        }, reject);
-      };
-      scheduler.later(way(random), arrive);
+    distance.call(what, () => {
+      clock = now;
+      return make();
     });
 
   return {
@@ -102,18 +67,8 @@ export function createSharedStore({ scheduler, faults, tell, weaken }: StorePart
         await store.create({ ...record, stage });
       }
     },
-    goAway: (untilMs) => {
-      awayUntilMs = untilMs;
-      tell(`the store goes away for ${Math.round((untilMs - scheduler.nowMs()) / 1000)} s`);
-    },
+    goAway: distance.goAway,
   };
 }
 
 const EARLIER: Readonly<Record<string, string>> = { started: "pushed", parked: "started", spent: "parked" };
-
-function outcomeOf(result: unknown): string {
-  if (typeof result === "string") return result;
-  if (result === undefined) return "nothing there";
-  const { outcome, stage } = result as { readonly outcome?: string; readonly stage?: string };
-  return outcome ?? `in stage ${stage ?? "?"}`;
-}

@@ -3,6 +3,7 @@
  * answers, to one of the processes.
  */
 import { createPromises, currentRequest, type Asker, type OpenRequest, type Promises } from "../invariants/promises.ts";
+import { createDistance } from "./distance.ts";
 import { ISSUER, type Processes, type SimulatedClient, startProcesses } from "./processes.ts";
 import type { Random } from "./random.ts";
 import { type Choose, createScheduler, type Scheduler } from "./scheduler.ts";
@@ -76,7 +77,8 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   };
   let isFaulty = true;
   const faults = random === undefined ? undefined : () => (isFaulty ? random : GENTLE);
-  const store = createSharedStore({ scheduler, faults, tell, weaken });
+  const distance = createDistance({ name: "record store", reason: "store_unavailable" }, { scheduler, faults, tell });
+  const store = createSharedStore({ distance, tell, weaken });
   const vendor = createVendor({ scheduler, faults, promises, tell });
   for (const { secret } of clients) promises.hide(secret);
   const processes = await startProcesses({ scheduler, store, vendor, promises, clients, aheadSeconds, tell });

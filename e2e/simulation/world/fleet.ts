@@ -1,0 +1,110 @@
+/**
+ * Processes of one deployment, whatever they run. One can crash at any await: what it still waits
+ * for never comes, and a new process takes its place.
+ */
+import type { Clock, RecordStore, Timer } from "@oauth-broker/oauth-core";
+import type { Egress } from "@oauth-broker/oauth-core/egress";
+import type { Scheduler } from "./scheduler.ts";
+
+const START_SECONDS = 1_700_000_000;
+
+/** Of one process, from its start to its crash. */
+export interface Life {
+  isOver: boolean;
+}
+
+/** What runs in a process. */
+export interface Program {
+  readonly app: { fetch(request: Request): Response | Promise<Response> };
+  close(): Promise<void>;
+}
+
+export interface Fleet<P extends Program> {
+  readonly count: number;
+  /** @throws when the process crashes before it has answered */
+  fetch(index: number, request: Request): Promise<Response>;
+  crash(index: number): Promise<void>;
+  programs(): readonly P[];
+  close(): Promise<void>;
+}
+
+interface FleetParts<P> {
+  /** Of one process: `broker`. */
+  readonly name: string;
+  readonly count: number;
+  readonly tell: (line: string) => void;
+  start(index: number, life: Life): Promise<P>;
+}
+
+interface Process<P> {
+  readonly program: P;
+  readonly crashed: PromiseWithResolvers<never>;
+  readonly life: Life;
+}
+
+export async function startFleet<P extends Program>({ name, count, tell, start }: FleetParts<P>): Promise<Fleet<P>> {
+  const startOne = async (index: number): Promise<Process<P>> => {
+    const life: Life = { isOver: false };
+    const crashed = Promise.withResolvers<never>();
+    crashed.promise.catch(() => undefined);
+    return { program: await start(index, life), crashed, life };
+  };
+  const running = await Promise.all(Array.from({ length: count }, (_, index) => startOne(index)));
+  const at = (index: number): Process<P> => {
+    const one = running[index];
+    if (one === undefined) throw new RangeError(`there is no ${name} ${index}`);
+    return one;
+  };
+  return {
+    count,
+    fetch: async (index, request) => {
+      const { program, crashed } = at(index);
+      return Promise.race([Promise.resolve(program.app.fetch(request)), crashed.promise]);
+    },
+    crash: async (index) => {
+      const { life, crashed } = at(index);
+      tell(`${name} ${index + 1} crashes, and another one takes its place`);
+      life.isOver = true;
+      crashed.reject(new Error("the connection broke"));
+      running[index] = await startOne(index);
+    },
+    programs: () => running.map(({ program }) => program),
+    close: async () => {
+      await Promise.all(running.map(({ program }) => program.close()));
+    },
+  };
+}
+
+/** The clock of a process, with its milliseconds. */
+export function clockOf({ nowMs }: Scheduler, aheadSeconds = 0): Clock & { milliseconds(): number } {
+  const milliseconds = (): number => (START_SECONDS + aheadSeconds) * 1000 + nowMs();
+  return Object.assign(() => Math.floor(milliseconds() / 1000), { milliseconds });
+}
+
+const NEVER = new Promise<never>(() => undefined);
+
+/** What is answered after the crash never arrives. */
+export async function whileAlive<T>(life: Life, answer: Promise<T>): Promise<T> {
+  await answer.catch(() => undefined);
+  return life.isOver ? NEVER : answer;
+}
+
+export function storeOf(life: Life, store: RecordStore): RecordStore {
+  return {
+    get: (...given) => whileAlive(life, store.get(...given)),
+    create: (...given) => whileAlive(life, store.create(...given)),
+    advance: (...given) => whileAlive(life, store.advance(...given)),
+    delete: (...given) => whileAlive(life, store.delete(...given)),
+    ping: () => whileAlive(life, store.ping()),
+    close: () => store.close(),
+  };
+}
+
+export function timerOf(life: Life, timer: Timer): Timer {
+  return { ...timer, sleep: (ms) => whileAlive(life, timer.sleep(ms)) };
+}
+
+export function egressOf(life: Life, egress: Egress): Egress {
+  const fetch: Egress["fetch"] = (...given) => whileAlive(life, egress.fetch(...given));
+  return { fetch, fetchUntrusted: fetch, close: () => egress.close() };
+}
