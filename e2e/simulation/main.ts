@@ -6,10 +6,12 @@ import { readProgram } from "../support/program.ts";
 import { runEveryOrder } from "./modes/every-order.ts";
 import { ONCE_RED } from "./modes/once-red.ts";
 import { ACTORS, runSeed } from "./modes/run-seed.ts";
+import { runServerSeed } from "./modes/run-server-seed.ts";
 import { SCENARIOS } from "./modes/scenarios.ts";
 import { shrink } from "./modes/shrink.ts";
 
 const NAMES = [...Object.keys(SCENARIOS), "all"];
+const WORLDS = ["brokers", "servers"];
 const HELP = `Usage: npm run simulate -- [OPTIONS]
 
 Runs brokers, a store, a vendor, users, a platform and an attacker in one process and in virtual time. The seed decides
@@ -18,6 +20,7 @@ e2e/simulation/README.md are checked.
 
   --seeds A..B           these seeds (default 1..100), after those that were red once; prints those that broke a promise
   --seed N               one seed, and its story; if it breaks a promise, that of the smallest run which breaks it, too
+  --world WORLD          what runs: ${WORLDS.join(" or ")} (default ${WORLDS[0]}); the other options of a seed are of brokers
   --actors A,B           with --seed: only these of ${ACTORS.join(", ")}; nothing is reduced then
   --exhaustive SCENARIO  every order of the store's and the vendor's answers; the story of the first that is broken:
                          ${NAMES.join(", ")}
@@ -28,6 +31,7 @@ Exits with 1 when a promise was broken.`;
 
 type Asked =
   | { readonly scenarios: readonly string[] }
+  | { readonly server: true; readonly first: number; readonly last: number }
   | { readonly seed: number; readonly actors: readonly string[] | undefined }
   | { readonly first: number; readonly last: number };
 
@@ -36,10 +40,11 @@ interface Values {
   readonly seeds: string;
   readonly actors?: string;
   readonly exhaustive?: string;
+  readonly world: string;
 }
 
 /** @throws Error with a sentence for the user */
-function readAsked({ seed, seeds, actors, exhaustive }: Values): Asked {
+function readAsked({ seed, seeds, actors, exhaustive, world }: Values): Asked {
   if (exhaustive !== undefined) {
     if (!NAMES.includes(exhaustive)) throw new Error(`--exhaustive takes ${NAMES.join(", ")}`);
     return { scenarios: exhaustive === "all" ? Object.keys(SCENARIOS) : [exhaustive] };
@@ -47,6 +52,8 @@ function readAsked({ seed, seeds, actors, exhaustive }: Values): Asked {
   const [, first, last] = /^(\d{1,9})\.\.(\d{1,9})$/.exec(seed === undefined ? seeds : `${seed}..${seed}`) ?? [];
   if (first === undefined || last === undefined) throw new Error("a seed is a number, and seeds are two: 1..1000");
   if (Number(first) > Number(last)) throw new Error("the first seed is greater than the last");
+  if (!WORLDS.includes(world)) throw new Error(`--world takes ${WORLDS.join(" or ")}`);
+  if (world === "servers") return { server: true, first: Number(first), last: Number(last) };
   if (seed !== undefined) return { seed: Number(seed), actors: readActors(actors) };
   return { first: Number(first), last: Number(last) };
 }
@@ -80,9 +87,23 @@ async function tellSeed(seed: number, actors: readonly string[] | undefined): Pr
   return isKept;
 }
 
+/** One seed is printed with its story. */
+async function runServerSeeds({ first, last }: { readonly first: number; readonly last: number }): Promise<boolean> {
+  let count = 0;
+  for (let seed = first; seed <= last; seed += 1) {
+    const { broken, story } = await runServerSeed(seed);
+    if (first === last) for (const line of story) say(line);
+    if (broken.length > 0) count += 1;
+    for (const sentence of broken) say(`seed ${seed}: ${sentence}`);
+  }
+  say(`${last - first + 1} seeds of servers, ${count} broke a promise`);
+  return count === 0;
+}
+
 /** @returns whether every promise was kept */
 async function run(given: Asked): Promise<boolean> {
   if ("scenarios" in given) return runScenarios(given.scenarios);
+  if ("server" in given) return runServerSeeds(given);
   if ("seed" in given) return tellSeed(given.seed, given.actors);
   const { first, last } = given;
   const seeds = Array.from({ length: last - first + 1 }, (_, index) => ({ seed: first + index }));
@@ -101,6 +122,7 @@ const options = {
   seed: { type: "string" },
   actors: { type: "string" },
   exhaustive: { type: "string" },
+  world: { type: "string", default: "brokers" },
 } as const;
 const asked = readProgram(options, { program: "npm run simulate --", help: HELP }, ({ values }) => readAsked(values));
 if (asked !== undefined) process.exitCode = (await run(asked)) ? 0 : 1;

@@ -6,7 +6,8 @@
 import { randomBytes } from "node:crypto";
 import type { Random } from "../world/random.ts";
 import { type Account, codeIn, post, push, redeem, visitVendor } from "./platform.ts";
-import type { Loot, World } from "../world/world.ts";
+import type { Loot } from "../world/network.ts";
+import type { World } from "../world/world.ts";
 
 /** The attacker's accounts. */
 export interface Attacker {

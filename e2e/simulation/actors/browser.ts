@@ -1,6 +1,7 @@
 /** A browser: cookies of the broker, and the pages it shows. Several tabs share one. */
 import type { Asker } from "../invariants/promises.ts";
-import type { Answer, Sent, World } from "../world/world.ts";
+import type { Answer, Sent } from "../world/network.ts";
+import type { World } from "../world/world.ts";
 
 export interface Browser {
   /** @param process that answers; default: any */
@@ -11,7 +12,7 @@ export interface Browser {
 /** @param options.keepsCookies also those that the broker has ended */
 export function createBrowser(
   asker: Asker,
-  world: World,
+  world: Pick<World, "send">,
   { keepsCookies = false }: { readonly keepsCookies?: boolean } = {},
 ): Browser {
   const jar = new Map<string, string>();
@@ -42,4 +43,9 @@ function isEnd(set: string): boolean {
 export function fieldsOf(page: string): Readonly<Record<string, string>> {
   const fields = [...page.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)">/g)];
   return Object.fromEntries(fields.map(([, name = "", value = ""]) => [name, value.replaceAll("&amp;", "&")]));
+}
+
+/** Those of the form with this button, on a page with several. */
+export function formWith(page: string, button: string): Readonly<Record<string, string>> {
+  return fieldsOf(page.split("<form").find((form) => form.includes(`value="${button}"`)) ?? "");
 }

@@ -7,7 +7,8 @@ import { createHash, randomBytes } from "node:crypto";
 import { type Browser, createBrowser, fieldsOf } from "./browser.ts";
 import type { Asker } from "../invariants/promises.ts";
 import type { SimulatedClient } from "../world/processes.ts";
-import { type Answer, textIn, type World } from "../world/world.ts";
+import { type Answer, textIn } from "../world/network.ts";
+import type { World } from "../world/world.ts";
 
 export interface Account {
   readonly asker: Asker;

@@ -27,6 +27,8 @@ export const currentRequest = new AsyncLocalStorage<OpenRequest>();
 export interface Promises {
   /** A value that only this client may get, for this user. */
   belongs(token: string, owner: { readonly client: string; readonly user: string }): void;
+  /** What names a user's account: only that user may see it. */
+  names(account: string, user: string): void;
   /** A value that must not be in a log, the audit stream or the metrics. */
   hide(secret: string | undefined): void;
   /** @param what such as `code` */
@@ -47,6 +49,7 @@ export interface Promises {
 
 export function createPromises(): Promises {
   const owners = new Map<string, { readonly client: string; readonly user: string }>();
+  const accounts = new Map<string, string>();
   const secrets = new Set<string>();
   const used = new Map<string, Set<string>>();
   const browsers = new Map<string, Set<string>>();
@@ -60,6 +63,7 @@ export function createPromises(): Promises {
       owners.set(token, owner);
       secrets.add(token);
     },
+    names: (account, user) => void accounts.set(account, user),
     hide: (secret) => {
       if (secret !== undefined && secret.length >= 8) secrets.add(secret);
     },
@@ -79,6 +83,9 @@ export function createPromises(): Promises {
       for (const [token, { client, user }] of owners) {
         if (!text.includes(token) || (asker.client === client && asker.user === user)) continue;
         broke(`${asker.name} got a token of ${user} at ${client}`);
+      }
+      for (const [account, user] of accounts) {
+        if (text.includes(account) && asker.user !== user) broke(`${asker.name} saw the account of ${user}`);
       }
     },
     wrote: (line) => {

@@ -108,7 +108,11 @@ async function trouble(world: World, random: Random, isOver: () => boolean): Pro
  * @param most events; the run is then cut off
  * @returns how many there were
  */
-export async function runToEnd(world: World, program: () => Promise<void>, most = Infinity): Promise<number> {
+export async function runToEnd(
+  world: Pick<World, "scheduler" | "promises">,
+  program: () => Promise<void>,
+  most = Infinity,
+): Promise<number> {
   let isOver = false;
   let events = 0;
   const running = program()

@@ -1,7 +1,8 @@
 /** Small scenarios for every order: what is prepared, and which requests then race. */
 import { randomBytes } from "node:crypto";
 import { type Account, codeIn, connect, createAccount, type Kept, push, visitVendor } from "../actors/platform.ts";
-import type { Answer, Sent, World } from "../world/world.ts";
+import type { Answer, Sent } from "../world/network.ts";
+import type { World } from "../world/world.ts";
 
 export interface Scenario {
   /** @returns the requests that race, and what has to be true of their answers */

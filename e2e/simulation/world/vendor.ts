@@ -27,6 +27,10 @@ export const ACME = defineVendor({
 /** The broker answers an equal refresh again for a minute; less what two clocks may differ. */
 const REPLAYED_MS = 50_000;
 const LIFETIME_SECONDS = 3_600;
+/** A process that crashes so soon after an answer may not have stored it. */
+const STORING_MS = 60_000;
+/** In tokens and answers: whose account it is. */
+export const accountOf = (user: string): string => `account-of-${user}`;
 
 export interface SimulatedVendor {
   /**
@@ -36,8 +40,14 @@ export interface SimulatedVendor {
    * @returns the URL to which the vendor sends the browser
    */
   authorize(url: string, owner: Owner): string;
-  /** All outbound calls of one process. */
-  egressOf(process: string): Egress;
+  /**
+   * All outbound calls of one process.
+   *
+   * @param life over: it crashed, and what it is answered is lost
+   */
+  egressOf(process: string, life?: { readonly isOver: boolean }): Egress;
+  /** What this process was answered a moment ago may be lost. */
+  crashed(process: string): void;
   /** The attacker has put this code into the attacker's own flow. */
   expectStolen(code: string): void;
 }
@@ -62,6 +72,7 @@ interface Sent {
   answeredAtMs?: number;
   /** … which had asked for this request. */
   by?: OpenRequest | undefined;
+  process?: string;
   /** They did not, or not for certain: the new tokens are unknown. */
   isLost?: boolean;
 }
@@ -72,29 +83,45 @@ interface VendorParts {
   readonly faults: (() => Random | undefined) | undefined;
   readonly promises: Promises;
   readonly tell: (line: string) => void;
+  /** Default: the broker's vendor. */
+  readonly name?: string;
+  readonly lifetimeSeconds?: number;
+  /** How long our side answers an equal refresh again, or does not send it; then the user connects again. */
+  readonly replayedMs?: number;
 }
 
-export function createVendor({ scheduler, faults, promises, tell }: VendorParts): SimulatedVendor {
+export function createVendor({
+  scheduler,
+  faults,
+  promises,
+  tell,
+  name = "acme",
+  lifetimeSeconds = LIFETIME_SECONDS,
+  replayedMs = REPLAYED_MS,
+}: VendorParts): SimulatedVendor {
   const codes = new Map<string, Code>();
   const grants = new Map<string, Grant>();
   const sent = new Map<string, Sent>();
   const stolen = new Set<string>();
+  const users = new Map<string, string>();
   let count = 0;
-  const mint = (what: string, { user }: Owner): string => `${what}-${++count}-of-${user}-${"x".repeat(20)}`;
+  const mint = (what: string, { user }: Owner): string => `${what}-${++count}-of-${user}-at-${name}-${"x".repeat(20)}`;
 
   const tokensFor = (grant: Grant): Response => {
     const [accessToken, refreshToken] = [mint("access", grant), mint("refresh", grant)];
     grant.refreshToken = refreshToken;
     grants.set(refreshToken, grant);
+    users.set(accessToken, grant.user);
     for (const token of [accessToken, refreshToken]) promises.belongs(token, grant);
     return Response.json({
       access_token: accessToken,
       token_type: "bearer",
       refresh_token: refreshToken,
-      expires_in: LIFETIME_SECONDS,
+      expires_in: lifetimeSeconds,
+      account: accountOf(grant.user),
     });
   };
-  const refuse = (): Response => Response.json({ error: "invalid_grant" }, { status: 400 });
+  const refuse = (status = 400): Response => Response.json({ error: "invalid_grant" }, { status });
 
   const redeem = (form: URLSearchParams): Response => {
     const value = form.get("code") ?? "";
@@ -114,9 +141,9 @@ export function createVendor({ scheduler, faults, promises, tell }: VendorParts)
     if (grant === undefined || !grant.isAlive) return refuse();
     if (grant.refreshToken === token) return tokensFor(grant);
     grant.isAlive = false;
-    tell(`acme ends a grant of ${grant.user}: an old refresh token came back`);
+    tell(`${name} ends a grant of ${grant.user}: an old refresh token came back`);
     const { isLost = false, by, answeredAtMs = -Infinity } = sent.get(token) ?? {};
-    const isReplayed = scheduler.nowMs() - answeredAtMs < REPLAYED_MS;
+    const isReplayed = scheduler.nowMs() - answeredAtMs < replayedMs;
     if (!isLost && by?.isLetDown !== true && isReplayed) promises.broke(`a grant of ${grant.user} was lost`);
     return refuse();
   };
@@ -125,7 +152,11 @@ export function createVendor({ scheduler, faults, promises, tell }: VendorParts)
     if (grant !== undefined) grant.isAlive = false;
     return new Response(null, { status: 200 });
   };
-  const answer = (url: URL, form: URLSearchParams): Response => {
+  const answer = (url: URL, form: URLSearchParams, bearer: string): Response => {
+    if (url.pathname === "/me") {
+      const user = users.get(bearer);
+      return user === undefined ? refuse(401) : Response.json({ account: accountOf(user) });
+    }
     if (url.pathname === "/revoke") return revoke(form.get("token") ?? "");
     return form.get("grant_type") === "refresh_token" ? refresh(form.get("refresh_token") ?? "") : redeem(form);
   };
@@ -135,11 +166,17 @@ export function createVendor({ scheduler, faults, promises, tell }: VendorParts)
     return random.pick<Fate>(["lost", "late", "limited", "unreached"]);
   };
 
-  const ask = (process: string, input: string | URL, init: RequestInit = {}): Promise<Response> =>
+  const ask = (
+    process: string,
+    life: { readonly isOver: boolean },
+    input: string | URL,
+    init: RequestInit = {},
+  ): Promise<Response> =>
     new Promise((resolve, reject) => {
       const url = new URL(input);
       const form = formOf(init.body);
-      const what = url.pathname === "/token" ? (form.get("grant_type") ?? "") : "revoke";
+      const bearer = new Headers(init.headers).get("authorization")?.slice("Bearer ".length) ?? "";
+      const what = url.pathname === "/token" ? (form.get("grant_type") ?? "") : url.pathname.slice(1);
       const random = faults?.();
       const fate = fateOf(random);
       const token = form.get("refresh_token") ?? undefined;
@@ -159,7 +196,7 @@ export function createVendor({ scheduler, faults, promises, tell }: VendorParts)
       };
       const fail = (kind: "timeout" | "broken" | "connect", isSent: boolean): void =>
         end(() => {
-          tell(`${process} gets no answer from acme to ${what}: ${kind}`);
+          tell(`${process} gets no answer from ${name} to ${what}: ${kind}`);
           record.isLost = true;
           reject(lost(kind, isSent));
         });
@@ -168,12 +205,12 @@ export function createVendor({ scheduler, faults, promises, tell }: VendorParts)
         if (isOver) return;
         if (fate === "unreached") return fail("connect", false);
         if (fate === "limited") {
-          tell(`acme limits ${what}`);
+          tell(`${name} limits ${what}`);
           return end(() => resolve(new Response("{}", { status: 429, headers: { "retry-after": "2" } })));
         }
-        const response = answer(url, form);
+        const response = answer(url, form, bearer);
         tell(
-          `acme answers ${what} of ${process} with ${response.status}${fate === "answer" ? "" : `, and it is ${fate}`}`,
+          `${name} answers ${what} of ${process} with ${response.status}${fate === "answer" ? "" : `, and it is ${fate}`}`,
         );
         if (fate === "lost") return fail("broken", true);
         const backMs = fate === "late" ? 5_000 + (random?.below(30_000) ?? 0) : 1 + (random?.below(300) ?? 0);
@@ -185,6 +222,8 @@ export function createVendor({ scheduler, faults, promises, tell }: VendorParts)
           if (response.ok) {
             record.answeredAtMs = scheduler.nowMs();
             record.by = asking;
+            record.process = process;
+            if (life.isOver) record.isLost = true;
           }
           resolve(response);
         });
@@ -206,9 +245,15 @@ export function createVendor({ scheduler, faults, promises, tell }: VendorParts)
       back.searchParams.set("state", searchParams.get("state") ?? "");
       return back.href;
     },
-    egressOf: (process) => {
-      const fetch: Fetch = (input, init) => ask(process, input, init);
+    egressOf: (process, life = { isOver: false }) => {
+      const fetch: Fetch = (input, init) => ask(process, life, input, init);
       return { fetch, fetchUntrusted: fetch, close: async () => {} };
+    },
+    crashed: (process) => {
+      for (const record of sent.values()) {
+        const isRecent = scheduler.nowMs() - (record.answeredAtMs ?? -Infinity) < STORING_MS;
+        if (record.process === process && isRecent) record.isLost = true;
+      }
     },
     expectStolen: (code) => void stolen.add(code),
   };

@@ -1,9 +1,7 @@
-/**
- * Everything one run is made of, and the way requests take: over a network that is slow and loses
- * answers, to one of the processes.
- */
-import { createPromises, currentRequest, type Asker, type OpenRequest, type Promises } from "../invariants/promises.ts";
+/** Everything one run with brokers is made of. */
+import { createPromises, type Promises } from "../invariants/promises.ts";
 import { createDistance } from "./distance.ts";
+import { type Answer, createNetwork, GENTLE, type Judge, type Loot, type Send, type Sent, textIn } from "./network.ts";
 import { ISSUER, type Processes, type SimulatedClient, startProcesses } from "./processes.ts";
 import type { Random } from "./random.ts";
 import { type Choose, createScheduler, type Scheduler } from "./scheduler.ts";
@@ -26,32 +24,7 @@ export interface World {
   readonly story: readonly string[];
   /** From here on nothing fails any more. */
   endFaults(): void;
-  /** @returns undefined when the answer was lost on its way */
-  send(asker: Asker, request: Sent): Promise<Answer | undefined>;
-}
-
-/** A path to open, or what a backend was answered. */
-export type Loot =
-  | { readonly kind: "path"; readonly path: string }
-  | { readonly kind: "code"; readonly code: string }
-  | { readonly kind: "refresh"; readonly token: string; readonly connection: string };
-
-export interface Sent {
-  readonly path: string;
-  readonly form?: Readonly<Record<string, string>>;
-  readonly client?: SimulatedClient;
-  readonly cookie?: string;
-  /** Default: any. */
-  readonly process?: number;
-}
-
-export interface Answer {
-  readonly status: number;
-  readonly location: string | undefined;
-  readonly cookies: readonly string[];
-  readonly text: string;
-  /** The body of a JSON answer. */
-  readonly body: Readonly<Record<string, unknown>>;
+  readonly send: Send;
 }
 
 export interface WorldOptions {
@@ -83,28 +56,19 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   for (const { secret } of clients) promises.hide(secret);
   const processes = await startProcesses({ scheduler, store, vendor, promises, clients, aheadSeconds, tell });
 
-  const send: World["send"] = async (asker, sent) => {
-    const way = (): Promise<void> => (random === undefined ? Promise.resolve() : scheduler.wait(1 + random.below(80)));
-    const process = sent.process ?? random?.below(processes.count) ?? 0;
-    const what = `${asker.name} asks broker ${process + 1} for ${describe(sent)}`;
-    tell(what);
-    if (sent.form === undefined) loot.push({ kind: "path", path: sent.path });
-    await way();
-    const boundMs = sent.path.startsWith("/v1/token") ? TOKEN_BOUND_MS : BOUND_MS;
-    const open: OpenRequest = { what, sinceMs: scheduler.nowMs(), boundMs, isLetDown: false };
-    promises.opened(open);
-    const answer = await currentRequest
-      .run(open, () => processes.fetch(process, requestOf(sent)))
-      .then(readAnswer)
-      .catch(() => undefined)
-      .finally(() => promises.closed(open));
-    if (answer === undefined) open.isLetDown = true;
-    else judge(answer, sent, { asker, what, promises, loot });
-    await way();
-    const isLost = random !== undefined && isFaulty && random.happens(4);
-    tell(`${asker.name} gets ${answer === undefined || isLost ? "no answer" : summary(answer)} for ${describe(sent)}`);
-    return isLost ? undefined : answer;
-  };
+  const send = createNetwork({
+    name: "broker",
+    scheduler,
+    promises,
+    random,
+    processes,
+    tell,
+    loot,
+    losesAnswers: () => isFaulty,
+    boundMs: ({ path }) => (path.startsWith("/v1/token") ? TOKEN_BOUND_MS : BOUND_MS),
+    requestOf,
+    judge,
+  });
 
   return {
     scheduler,
@@ -125,34 +89,12 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   };
 }
 
-/** Calls take a moment, and nothing goes wrong. */
-const GENTLE: Random = { below: (count) => Math.floor(count / 2), happens: () => false, pick: ([first]) => first! };
-
 function requestOf({ path, form, client, cookie }: Sent): Request {
   const headers = new Headers(cookie === undefined ? {} : { cookie });
   if (client === undefined) headers.set("accept", "text/html");
   else headers.set("authorization", `Basic ${Buffer.from(`${client.id}:${client.secret}`).toString("base64")}`);
   if (form === undefined) return new Request(ISSUER + path, { headers });
   return new Request(ISSUER + path, { method: "POST", headers, body: new URLSearchParams(form) });
-}
-
-async function readAnswer(response: Response): Promise<Answer> {
-  const text = await response.text();
-  const isJson = response.headers.get("content-type")?.includes("json") === true;
-  return {
-    status: response.status,
-    location: response.headers.get("location") ?? undefined,
-    cookies: response.headers.getSetCookie(),
-    text,
-    body: isJson ? (JSON.parse(text) as Record<string, unknown>) : {},
-  };
-}
-
-interface Judge {
-  readonly asker: Asker;
-  readonly what: string;
-  readonly promises: Promises;
-  readonly loot: Loot[];
 }
 
 function judge(answer: Answer, sent: Sent, { asker, what, promises, loot }: Judge): void {
@@ -175,25 +117,4 @@ function judge(answer: Answer, sent: Sent, { asker, what, promises, loot }: Judg
   if (sent.form?.["code"] !== undefined) promises.usedOnce("code", sent.form["code"]);
   const [token, connection] = [textIn(body, "refresh_token"), textIn(body, "connection")];
   if (token !== undefined && connection !== undefined) loot.push({ kind: "refresh", token, connection });
-}
-
-/** A member of an answer, if it is text. */
-export function textIn(body: Answer["body"], name: string): string | undefined {
-  const value = body[name];
-  return typeof value === "string" ? value : undefined;
-}
-
-function describe({ path, form }: Sent): string {
-  const grant = form?.["grant_type"] ?? form?.["decision"];
-  return grant === undefined ? pathOf(path) : `${pathOf(path)} (${grant})`;
-}
-
-function pathOf(path: string): string {
-  return path.split("?", 1)[0] ?? path;
-}
-
-function summary({ status, body, location }: Answer): string {
-  const parameters = location === undefined ? undefined : new URL(location).searchParams;
-  const error = textIn(body, "error") ?? parameters?.get("error") ?? "";
-  return [status, error, textIn(body, "reason") ?? ""].filter((part) => part !== "").join(" ");
 }

@@ -1,0 +1,223 @@
+/**
+ * An MCP client and its user: registers, signs in, calls the tool and refreshes; the user links the
+ * account that the tool needs. Both do what users and programs do: a second tab, a reload, Back, a
+ * retry.
+ */
+import { createHash, randomBytes } from "node:crypto";
+import { type Answer, redirectOf, textIn } from "../world/network.ts";
+import type { ServerWorld } from "../world/server-world.ts";
+import { TOOL } from "../world/servers.ts";
+import { accountOf } from "../world/vendor.ts";
+import type { Asker } from "../invariants/promises.ts";
+import { type Browser, createBrowser, formWith } from "./browser.ts";
+
+export interface Seat {
+  readonly asker: Asker;
+  readonly user: string;
+  readonly browser: Browser;
+  readonly world: ServerWorld;
+  /** As registered. */
+  clientId?: string | undefined;
+}
+
+export interface Session {
+  readonly accessToken: string;
+  readonly refreshToken: string;
+}
+
+/** What a call of the tool came to. */
+type Called = { readonly ticket: string } | "done" | "unauthorized" | "failed";
+
+const REDIRECT_URI = "https://client.example/cb";
+const ATTEMPTS = 12;
+
+export function createSeat(user: string, world: ServerWorld, options: { readonly keepsCookies?: boolean } = {}): Seat {
+  const client = `client of ${user}`;
+  world.promises.names(accountOf(user), user);
+  return {
+    asker: { name: client, client, user },
+    user,
+    browser: createBrowser({ name: `${user}'s browser`, user }, world, options),
+    world,
+  };
+}
+
+export async function liveClient(seat: Seat, rounds: number): Promise<void> {
+  let session = await signIn(seat, ATTEMPTS);
+  for (let round = 0; round < rounds; round += 1) {
+    await pause(seat, 60_000);
+    session = await useTool(seat, session, ATTEMPTS);
+  }
+}
+
+/** When nothing fails any more, every user can sign in, link the account, and use the tool. */
+export async function checkRecovery(seat: Seat): Promise<void> {
+  const session = await signIn(seat, 2);
+  if (session === undefined) return seat.world.promises.broke(`${seat.asker.name} cannot sign in any more`);
+  const used = await useTool(seat, session, 3);
+  if (used === undefined) seat.world.promises.broke(`${seat.asker.name} cannot use the tool any more`);
+}
+
+export async function signIn(seat: Seat, attempts: number): Promise<Session | undefined> {
+  for (let left = attempts; left > 0; left -= 1) {
+    const session = await signInOnce(seat);
+    if (session !== undefined) return session;
+    await pause(seat, 5_000);
+  }
+  return undefined;
+}
+
+/** @returns the session that the tool was used with; undefined when it could not be used */
+export async function useTool(seat: Seat, first: Session | undefined, attempts: number): Promise<Session | undefined> {
+  let session = first;
+  for (let left = attempts; left > 0; left -= 1) {
+    session ??= await signInOnce(seat);
+    const called = session === undefined ? "failed" : await callTool(seat, session);
+    if (called === "done") return session;
+    if (called === "unauthorized" && session !== undefined) session = await refreshSession(seat, session);
+    else if (typeof called === "object") await follow(seat, called.ticket, "decision");
+    await pause(seat, 3_000);
+  }
+  return undefined;
+}
+
+export async function register(seat: Seat): Promise<string | undefined> {
+  const answer = await seat.world.send(seat.asker, {
+    path: "/register",
+    json: { client_name: seat.asker.name, redirect_uris: [REDIRECT_URI], token_endpoint_auth_method: "none" },
+  });
+  return answer === undefined ? undefined : textIn(answer.body, "client_id");
+}
+
+export async function signInOnce(seat: Seat): Promise<Session | undefined> {
+  const verifier = randomBytes(32).toString("base64url");
+  seat.world.promises.hide(verifier);
+  const path = await authorizePath(seat, verifier);
+  if (path === undefined) return undefined;
+  const tabs = chance(seat, 25) ? 2 : 1;
+  const codes = await Promise.all(Array.from({ length: tabs }, () => follow(seat, path, "decision")));
+  const code = codes.find((found) => found !== undefined);
+  if (code === undefined) return undefined;
+  await pause(seat, 1_500);
+  return redeem(seat, code, verifier);
+}
+
+export async function authorizePath(seat: Seat, verifier: string): Promise<string | undefined> {
+  seat.clientId ??= await register(seat);
+  if (seat.clientId === undefined) return undefined;
+  return `/authorize?${new URLSearchParams({
+    client_id: seat.clientId,
+    redirect_uri: REDIRECT_URI,
+    response_type: "code",
+    code_challenge: createHash("sha256").update(verifier).digest("base64url"),
+    code_challenge_method: "S256",
+    state: "client-state",
+  }).toString()}`;
+}
+
+/** Perhaps from two workers at once. */
+export async function redeem(seat: Seat, code: string, verifier: string | undefined): Promise<Session | undefined> {
+  const form = {
+    grant_type: "authorization_code",
+    client_id: seat.clientId ?? "",
+    code,
+    redirect_uri: REDIRECT_URI,
+    ...(verifier === undefined ? {} : { code_verifier: verifier }),
+  };
+  const workers = chance(seat, 20) ? 2 : 1;
+  const answers = await Promise.all(Array.from({ length: workers }, () => postToken(seat, form)));
+  return answers.map(sessionIn).find((session) => session !== undefined);
+}
+
+/** @returns undefined when the user has to sign in again */
+export async function refreshSession(seat: Seat, session: Session): Promise<Session | undefined> {
+  const form = { grant_type: "refresh_token", client_id: seat.clientId ?? "", refresh_token: session.refreshToken };
+  for (let left = ATTEMPTS; left > 0; left -= 1) {
+    const workers = 1 + (seat.world.random?.below(3) ?? 0);
+    const answers = await Promise.all(Array.from({ length: workers }, () => postToken(seat, form)));
+    const next = answers.map(sessionIn).find((one) => one !== undefined);
+    if (next !== undefined) return next;
+    if (answers.some((answer) => answer?.body["error"] === "invalid_grant")) return undefined;
+    await pause(seat, 3_000);
+  }
+  return undefined;
+}
+
+export async function postToken(
+  { asker, world }: Pick<Seat, "asker" | "world">,
+  form: Readonly<Record<string, string>>,
+): Promise<Answer | undefined> {
+  return world.send(asker, { path: "/token", form });
+}
+
+export async function callTool(
+  { asker, world }: Seat,
+  { accessToken }: Pick<Session, "accessToken">,
+  process?: number,
+): Promise<Called> {
+  const json = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: TOOL, arguments: {} } };
+  const answer = await world.send(asker, {
+    path: "/mcp",
+    json,
+    bearer: accessToken,
+    ...(process === undefined ? {} : { process }),
+  });
+  if (answer?.status === 401) return "unauthorized";
+  const ticket = /https:\/\/server\.example(\/connect\/[\w-]+)/.exec(answer?.text ?? "")?.[1];
+  if (ticket !== undefined) return { ticket };
+  return answer?.text.includes("account-of-") === true ? "done" : "failed";
+}
+
+const MOST_STEPS = 12;
+
+/**
+ * As a browser with its user: redirects, the vendor's sign-in, and the button of a page that asks.
+ *
+ * @param button `decision` presses the one that approves
+ * @returns the code with which the browser goes back to the client
+ */
+export async function follow(seat: Seat, path: string, button?: "decision"): Promise<string | undefined> {
+  let answer = await seat.browser.open(path);
+  let from = path;
+  for (let step = 0; step < MOST_STEPS && answer !== undefined; step += 1) {
+    const to = redirectOf(answer);
+    if (to === undefined) {
+      const isQuestion = button !== undefined && answer.status === 200 && answer.text.includes('value="approve"');
+      if (!isQuestion) return undefined;
+      const at = from.split("?", 1)[0] ?? from;
+      answer = await seat.browser.submit(at, { ...formWith(answer.text, "approve"), decision: "approve" });
+      continue;
+    }
+    if (to.origin === new URL(REDIRECT_URI).origin) return to.searchParams.get("code") ?? undefined;
+    from = visit(seat, to);
+    await pause(seat, 1_500);
+    const open = (): Promise<Answer | undefined> => seat.browser.open(from);
+    // A reload at once, or Back later.
+    const reloads = chance(seat, 15) ? [open()] : [];
+    const answers = await Promise.all([open(), ...reloads]);
+    if (chance(seat, 10)) void open();
+    answer = answers.find((one) => one !== undefined && !redirectOf(one)?.searchParams.has("error")) ?? answers[0];
+  }
+  return undefined;
+}
+
+/** @returns the path to open next: the redirect's own, or that of the vendor's answer */
+export function visit({ world, user }: Seat, to: URL): string {
+  const vendor = world.vendors.get(to.host);
+  const back = vendor === undefined ? to : new URL(vendor.authorize(to.href, { client: `tokens at ${to.host}`, user }));
+  return back.pathname + back.search;
+}
+
+function sessionIn(answer: Answer | undefined): Session | undefined {
+  if (answer?.status !== 200) return undefined;
+  const [accessToken, refreshToken] = [textIn(answer.body, "access_token"), textIn(answer.body, "refresh_token")];
+  return accessToken === undefined || refreshToken === undefined ? undefined : { accessToken, refreshToken };
+}
+
+export async function pause({ world: { random, scheduler } }: Pick<Seat, "world">, mostMs: number): Promise<void> {
+  if (random !== undefined) await scheduler.wait(random.below(mostMs));
+}
+
+export function chance({ world: { random } }: Pick<Seat, "world">, percent: number): boolean {
+  return random?.happens(percent) === true;
+}

@@ -1,0 +1,130 @@
+/**
+ * The way requests take: over a network that is slow and loses answers, to one of the processes.
+ */
+import { type Asker, currentRequest, type OpenRequest, type Promises } from "../invariants/promises.ts";
+import type { Fleet, Program } from "./fleet.ts";
+import type { SimulatedClient } from "./processes.ts";
+import type { Random } from "./random.ts";
+import type { Scheduler } from "./scheduler.ts";
+
+/** What an attacker has seen: a path that was opened, or what a backend was answered. */
+export type Loot =
+  | { readonly kind: "path"; readonly path: string }
+  | { readonly kind: "code"; readonly code: string }
+  | { readonly kind: "refresh"; readonly token: string; readonly connection: string };
+
+export interface Sent {
+  readonly path: string;
+  readonly form?: Readonly<Record<string, string>>;
+  readonly json?: unknown;
+  readonly client?: SimulatedClient;
+  readonly bearer?: string;
+  readonly cookie?: string;
+  /** Default: any. */
+  readonly process?: number;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly location: string | undefined;
+  readonly cookies: readonly string[];
+  readonly text: string;
+  /** The body of a JSON answer. */
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+export interface Judge {
+  readonly asker: Asker;
+  readonly what: string;
+  readonly promises: Promises;
+  readonly loot: Loot[];
+}
+
+interface NetworkParts {
+  /** Of one process: `broker`. */
+  readonly name: string;
+  readonly scheduler: Scheduler;
+  readonly promises: Promises;
+  readonly random: Random | undefined;
+  readonly processes: Pick<Fleet<Program>, "count" | "fetch">;
+  readonly tell: (line: string) => void;
+  readonly loot: Loot[];
+  readonly losesAnswers: () => boolean;
+  /** Of virtual time. */
+  readonly boundMs: (sent: Sent) => number;
+  readonly requestOf: (sent: Sent) => Request;
+  /** What an answer must not be. */
+  readonly judge: (answer: Answer, sent: Sent, judge: Judge) => void;
+}
+
+/** @returns undefined when the answer was lost on its way */
+export type Send = (asker: Asker, sent: Sent) => Promise<Answer | undefined>;
+
+/** Calls take a moment, and nothing goes wrong. */
+export const GENTLE: Random = {
+  below: (count) => Math.floor(count / 2),
+  happens: () => false,
+  pick: ([first]) => first!,
+};
+
+export function createNetwork(parts: NetworkParts): Send {
+  const { name, scheduler, promises, random, processes, tell, loot } = parts;
+  return async (asker, sent) => {
+    const way = (): Promise<void> => (random === undefined ? Promise.resolve() : scheduler.wait(1 + random.below(80)));
+    const process = sent.process ?? random?.below(processes.count) ?? 0;
+    const what = `${asker.name} asks ${name} ${process + 1} for ${describe(sent)}`;
+    tell(what);
+    if (sent.form === undefined) loot.push({ kind: "path", path: sent.path });
+    await way();
+    const open: OpenRequest = { what, sinceMs: scheduler.nowMs(), boundMs: parts.boundMs(sent), isLetDown: false };
+    promises.opened(open);
+    const answer = await currentRequest
+      .run(open, () => processes.fetch(process, parts.requestOf(sent)))
+      .then(readAnswer)
+      .catch(() => undefined)
+      .finally(() => promises.closed(open));
+    if (answer === undefined) open.isLetDown = true;
+    else parts.judge(answer, sent, { asker, what, promises, loot });
+    await way();
+    const isLost = random !== undefined && parts.losesAnswers() && random.happens(4);
+    tell(`${asker.name} gets ${answer === undefined || isLost ? "no answer" : summary(answer)} for ${describe(sent)}`);
+    return isLost ? undefined : answer;
+  };
+}
+
+async function readAnswer(response: Response): Promise<Answer> {
+  const text = await response.text();
+  const isJson = response.headers.get("content-type")?.includes("json") === true;
+  return {
+    status: response.status,
+    location: response.headers.get("location") ?? undefined,
+    cookies: response.headers.getSetCookie(),
+    text,
+    body: isJson ? (JSON.parse(text) as Record<string, unknown>) : {},
+  };
+}
+
+/** A member of an answer, if it is text. */
+export function textIn(body: Answer["body"], name: string): string | undefined {
+  const value = body[name];
+  return typeof value === "string" ? value : undefined;
+}
+
+/** @returns the URL of a redirect, on any host if it names none */
+export function redirectOf({ location }: Pick<Answer, "location">): URL | undefined {
+  return location === undefined ? undefined : new URL(location, "https://here.example");
+}
+
+function describe({ path, form }: Sent): string {
+  const grant = form?.["grant_type"] ?? form?.["decision"] ?? form?.["action"];
+  const { pathname } = new URL(path, "https://here.example");
+  const shown = pathname.replace(/^\/connect\/.*/, "/connect/…");
+  return grant === undefined ? shown : `${shown} (${grant})`;
+}
+
+function summary(answer: Answer): string {
+  const { status, body } = answer;
+  const parameters = redirectOf(answer)?.searchParams;
+  const error = textIn(body, "error") ?? parameters?.get("error") ?? "";
+  return [status, error, textIn(body, "reason") ?? ""].filter((part) => part !== "").join(" ");
+}

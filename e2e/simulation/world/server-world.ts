@@ -1,0 +1,162 @@
+/** Everything one run with deployed servers is made of. */
+import { createPromises, type Asker, type Promises } from "../invariants/promises.ts";
+import { createDistance } from "./distance.ts";
+import type { Fleet, Program } from "./fleet.ts";
+import { createKeyService, type KeyService } from "./key-service.ts";
+import {
+  type Answer,
+  createNetwork,
+  GENTLE,
+  type Judge,
+  type Loot,
+  redirectOf,
+  type Send,
+  type Sent,
+  textIn,
+} from "./network.ts";
+import type { Random } from "./random.ts";
+import { type Choose, createScheduler, type Scheduler } from "./scheduler.ts";
+import { createSharedRows, SERVER, startServers } from "./servers.ts";
+import { createSharedStore, type SharedStore } from "./store.ts";
+import { createVendor, type SimulatedVendor } from "./vendor.ts";
+
+export interface ServerWorld {
+  readonly scheduler: Scheduler;
+  readonly promises: Promises;
+  /** By host. */
+  readonly vendors: ReadonlyMap<string, SimulatedVendor>;
+  readonly store: SharedStore;
+  readonly keyService: KeyService;
+  readonly processes: Fleet<Program>;
+  readonly random: Random | undefined;
+  readonly tell: (line: string) => void;
+  readonly loot: Loot[];
+  readonly story: readonly string[];
+  /** From here on nothing fails any more. */
+  endFaults(): void;
+  readonly send: Send;
+}
+
+interface ServerWorldOptions {
+  readonly choose: Choose;
+  readonly random: Random | undefined;
+  readonly aheadSeconds: readonly number[];
+}
+
+/** The longest that one request may take, of virtual time. */
+const BOUND_MS = 60_000;
+/** So that tokens are refreshed again and again within minutes. */
+const LIFETIME_SECONDS = 100;
+
+export async function createServerWorld({ choose, random, aheadSeconds }: ServerWorldOptions): Promise<ServerWorld> {
+  const scheduler = createScheduler(choose);
+  const promises = createPromises();
+  const story: string[] = [];
+  const loot: Loot[] = [];
+  const tell = (line: string): void => {
+    story.push(`${(scheduler.nowMs() / 1000).toFixed(3).padStart(9)}  ${line}`);
+  };
+  let isFaulty = true;
+  const faults = random === undefined ? undefined : () => (isFaulty ? random : GENTLE);
+  const parts = { scheduler, faults, tell };
+  const distance = createDistance({ name: "record store", reason: "store_unavailable" }, parts);
+  const store = createSharedStore({ distance, tell, weaken: (unchanged) => unchanged });
+  const keyService = createKeyService(createDistance({ name: "key service", reason: "kms_unavailable" }, parts));
+  const vendorOf = (name: string): SimulatedVendor =>
+    createVendor({ ...parts, promises, name, lifetimeSeconds: LIFETIME_SECONDS, replayedMs: Infinity });
+  const vendors = new Map(["home", "acme"].map((name) => [`${name}.example`, vendorOf(name)]));
+  const rows = createSharedRows(distance);
+  const processes = await startServers({ scheduler, store, rows, keyService, vendors, promises, aheadSeconds, tell });
+  const refreshes = new Map<string, string>();
+  const send = createNetwork({
+    name: "server",
+    scheduler,
+    promises,
+    random,
+    processes,
+    tell,
+    loot,
+    losesAnswers: () => isFaulty,
+    boundMs: () => BOUND_MS,
+    requestOf,
+    judge: (answer, sent, judge) => judgeAnswer(answer, sent, judge, refreshes),
+  });
+  return {
+    scheduler,
+    promises,
+    vendors,
+    store,
+    keyService,
+    processes,
+    random,
+    tell,
+    loot,
+    story,
+    endFaults: () => {
+      isFaulty = false;
+      tell("from here on nothing fails");
+    },
+    send: async (asker, sent) => send(asker, sent),
+  };
+}
+
+function requestOf({ path, form, json, bearer, cookie }: Sent): Request {
+  const headers = new Headers(cookie === undefined ? {} : { cookie });
+  headers.set("host", new URL(SERVER).host);
+  headers.set(
+    "accept",
+    json === undefined && bearer === undefined ? "text/html" : "application/json, text/event-stream",
+  );
+  if (bearer !== undefined) headers.set("authorization", `Bearer ${bearer}`);
+  if (path === "/mcp") headers.set("mcp-protocol-version", "2025-11-25");
+  if (json !== undefined) headers.set("content-type", "application/json");
+  const body = json === undefined ? form && new URLSearchParams(form) : JSON.stringify(json);
+  return body === undefined
+    ? new Request(SERVER + path, { headers })
+    : new Request(SERVER + path, { method: "POST", headers, body });
+}
+
+/** @param refreshes which refresh token was exchanged for which */
+function judgeAnswer(
+  answer: Answer,
+  sent: Sent,
+  { asker, what, promises, loot }: Judge,
+  refreshes: Map<string, string>,
+): void {
+  const { status, text, location, cookies, body } = answer;
+  promises.answered(asker, `${text} ${location ?? ""} ${cookies.join(" ")}`);
+  if (status === 500) promises.broke(`${what} was answered 500`);
+  const [path = "", query = ""] = sent.path.split("?", 2);
+  const to = redirectOf(answer);
+  const left = to?.pathname === "/authorize" ? to.searchParams.get("state") : null;
+  if (left !== null) promises.startedBy(asker, left);
+  if (path.endsWith("/callback") && to !== undefined && !to.searchParams.has("error")) {
+    const state = new URLSearchParams(query).get("state") ?? "";
+    promises.usedOnce("state", state);
+    promises.continuedBy(asker, state);
+    const code = to.searchParams.get("code");
+    if (code !== null) loot.push({ kind: "code", code });
+    promises.hide(code ?? undefined);
+  }
+  if (status === 200 && path === "/token") judgeTokens(body, sent, { asker, promises, loot }, refreshes);
+}
+
+function judgeTokens(
+  body: Answer["body"],
+  { form = {} }: Sent,
+  { asker, promises, loot }: { readonly asker: Asker } & Pick<Judge, "promises" | "loot">,
+  refreshes: Map<string, string>,
+): void {
+  const { code, refresh_token: spent } = form;
+  const { client = "", user = "" } = asker;
+  if (code !== undefined) promises.usedOnce("code", code);
+  for (const name of ["access_token", "refresh_token"]) {
+    const token = textIn(body, name);
+    if (token !== undefined) promises.belongs(token, { client, user });
+  }
+  const next = textIn(body, "refresh_token") ?? "";
+  loot.push({ kind: "refresh", token: next, connection: "" });
+  if (spent === undefined) return;
+  if ((refreshes.get(spent) ?? next) !== next) promises.broke("a refresh token was exchanged for two");
+  refreshes.set(spent, next);
+}

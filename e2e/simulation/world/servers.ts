@@ -1,0 +1,249 @@
+/**
+ * Deployed servers in hosted mode: several processes of one deployment over one store, built by
+ * their composition root on the ports of the simulation. Users sign in at `home` and link `acme`,
+ * which the only tool asks whose account it is.
+ */
+import { type KeyWrapper, Secret } from "@oauth-broker/oauth-core";
+import type { Egress } from "@oauth-broker/oauth-core/egress";
+import { defineVendor, type Vendor } from "@oauth-broker/oauth-core/registry";
+import { createLog } from "@oauth-broker/service";
+import { createTokenStore, type TokenRows } from "@oauth-broker/token-store";
+import { memoryTokenRows } from "@oauth-broker/token-store/memory";
+import { defineTool, z } from "@oauth-broker/mcp-auth";
+import { createApp, type McpApp } from "../../../packages/mcp-auth/src/app.ts";
+import { severalVendors } from "../../../packages/mcp-auth/src/hosted/link-policy/link-policy.ts";
+import { requireSignIn } from "../../../packages/mcp-auth/src/hosted/sessions/sign-in-source.ts";
+import type { HostedSettings, HostedVendorSettings } from "../../../packages/mcp-auth/src/settings.ts";
+import type { Promises } from "../invariants/promises.ts";
+import type { Distance } from "./distance.ts";
+import {
+  clockOf,
+  egressOf,
+  type Fleet,
+  type Life,
+  type Program,
+  startFleet,
+  storeOf,
+  timerOf,
+  whileAlive,
+} from "./fleet.ts";
+import type { KeyService } from "./key-service.ts";
+import type { Scheduler } from "./scheduler.ts";
+import type { SharedStore } from "./store.ts";
+import type { SimulatedVendor } from "./vendor.ts";
+
+export const SERVER = "https://server.example";
+export const TOOL = "account";
+const SCOPES = ["read"];
+const TABLE = "simulated";
+const ENVIRONMENT = "local";
+
+const vendorAt = (id: string): Vendor =>
+  defineVendor({
+    id,
+    name: id,
+    authorizationEndpoint: `https://${id}.example/authorize`,
+    tokenEndpoint: `https://${id}.example/token`,
+    revocationEndpoint: `https://${id}.example/revoke`,
+    defaultScopes: SCOPES,
+    identity: { from: "token_response", members: ["account"] },
+    issuesIdTokens: false,
+    rotatesRefreshTokens: true,
+  });
+
+const settingsOf = (id: string): HostedVendorSettings => ({
+  vendor: vendorAt(id),
+  credentials: {
+    id: "env",
+    source: "environment",
+    clientId: "ours",
+    clientSecret: new Secret(`the server's secret at ${id}`),
+  },
+  scopes: SCOPES,
+  apiHosts: [],
+});
+
+const SIGN_IN = settingsOf("home");
+
+const SETTINGS: HostedSettings = {
+  mode: "hosted",
+  listen: { host: "127.0.0.1", port: 0 },
+  metricsPort: undefined,
+  tracing: undefined,
+  deploymentUrl: SERVER,
+  allowedOrigins: [],
+  operator: { language: "en" },
+  vendor: SIGN_IN,
+  egress: { allowLoopback: false, allowCidrs: [] },
+  limits: { requestsPerMinute: 0, registrationsPerMinute: 0, refusedTokensPerMinute: 0, trustedProxies: [] },
+  warnings: [],
+  links: severalVendors({
+    vendors: new Map([
+      ["home", SIGN_IN],
+      ["acme", settingsOf("acme")],
+    ]),
+    signIn: "home",
+    elicitationWaitSeconds: 0,
+    sessionMaxSeconds: 30 * 86_400,
+    endLinksWithLastSession: false,
+    adoptSignIn: false,
+  }),
+  callback: {
+    kind: "server",
+    redirectUri: `${SERVER}/callback`,
+    clients: [],
+    registration: { hosts: [] },
+    clientMetadataHosts: [],
+  },
+  allowVendorWithoutPkce: false,
+  adoptUnsealedServerKey: false,
+};
+
+const DEFINITION = {
+  name: "simulated",
+  version: "1.0.0",
+  tools: [
+    defineTool({
+      name: TOOL,
+      description: "Names the user's account",
+      input: z.object({}),
+      vendor: "acme",
+      scopes: SCOPES,
+      run: async (_input, { vendor }) => (await vendor.fetch("https://acme.example/me")).text(),
+    }),
+  ],
+};
+
+/** Token rows that all processes share, beside the records. */
+export interface SharedRows {
+  of(process: string): TokenRows;
+}
+
+export function createSharedRows(distance: Distance): SharedRows {
+  const rows = memoryTokenRows({ table: TABLE });
+  return {
+    of: (process) => {
+      const call = <T>(what: string, make: () => Promise<T>): Promise<T> =>
+        distance.call(`${process} asks the store to ${what}`, make);
+      return {
+        table: rows.table,
+        get: (key) => call("read tokens", () => rows.get(key)),
+        change: (...given) => call("write tokens", () => rows.change(...given)),
+        delete: (...given) => call("delete tokens", () => rows.delete(...given)),
+        partition: (pk) => call("list tokens", () => rows.partition(pk)),
+        scan: (options) => call("scan tokens", () => rows.scan(options)),
+        ping: () => call("answer", () => rows.ping()),
+        close: async () => {},
+      };
+    },
+  };
+}
+
+export interface ServerParts {
+  readonly scheduler: Scheduler;
+  readonly store: SharedStore;
+  readonly rows: SharedRows;
+  readonly keyService: KeyService;
+  /** By host. */
+  readonly vendors: ReadonlyMap<string, SimulatedVendor>;
+  readonly promises: Promises;
+  /** For each process, the seconds its clock is ahead. */
+  readonly aheadSeconds: readonly number[];
+  readonly tell: (line: string) => void;
+}
+
+export async function startServers(parts: ServerParts): Promise<Fleet<Program>> {
+  const { vendors, aheadSeconds, tell } = parts;
+  const start = async (index: number, life: Life): Promise<Program> => startServer(index, life, parts);
+  const fleet = await startFleet({ name: "server", count: aheadSeconds.length, tell, start });
+  return {
+    ...fleet,
+    crash: async (index) => {
+      for (const vendor of vendors.values()) vendor.crashed(nameOf(index));
+      await fleet.crash(index);
+    },
+  };
+}
+
+const nameOf = (index: number): string => `server ${index + 1}`;
+
+function startServer(index: number, life: Life, parts: ServerParts): Program {
+  const { scheduler, store, vendors, promises, aheadSeconds } = parts;
+  const name = nameOf(index);
+  const now = clockOf(scheduler, aheadSeconds[index]);
+  const timer = timerOf(life, scheduler.timer);
+  const log = createLog({ write: (line: string) => promises.wrote(line) }, now.milliseconds);
+  const records = storeOf(life, store.of(name, now));
+  const rows = rowsOf(life, parts.rows.of(name));
+  const keys = keysOf(life, parts.keyService.of(name));
+  const tokens = createTokenStore({
+    rows,
+    keys,
+    mode: "encrypted",
+    environment: ENVIRONMENT,
+    now,
+    timer,
+    onEvent: (event) => promises.wrote(JSON.stringify(event)),
+  });
+  const storage = {
+    tokens,
+    records,
+    keys,
+    context: { environment: ENVIRONMENT, table: TABLE },
+    ping: async () => void (await Promise.all([tokens.ping(), records.ping()])),
+    close: async () => {},
+  };
+  const outside = egressOf(life, egressTo(vendors, name, life));
+  const server: McpApp = createApp(DEFINITION, SETTINGS, { now, timer, openEgress: () => outside, log, storage });
+  // As at every start: it listens only when it is known whose users the sessions are.
+  let isListening = false;
+  const listen = async (): Promise<void> => {
+    while (!life.isOver && !isListening) {
+      isListening = await requireSignIn(SETTINGS, storage).then(
+        () => true,
+        () => false,
+      );
+      if (!isListening) await timer.sleep(1_000);
+    }
+  };
+  void listen();
+  return {
+    app: {
+      fetch: async (request) => {
+        if (!isListening) throw new Error("the connection was refused");
+        return server.app.fetch(request, {});
+      },
+    },
+    close: server.close,
+  };
+}
+
+function egressTo(vendors: ServerParts["vendors"], name: string, life: Life): Egress {
+  const ways = new Map([...vendors].map(([host, vendor]) => [host, vendor.egressOf(name, life)]));
+  const fetch: Egress["fetch"] = async (input, init) => {
+    const way = ways.get(new URL(String(input)).host);
+    if (way === undefined) throw new Error("there is no such host");
+    return way.fetch(input, init);
+  };
+  return { fetch, fetchUntrusted: fetch, close: async () => {} };
+}
+
+function rowsOf(life: Life, rows: TokenRows): TokenRows {
+  return {
+    table: rows.table,
+    get: (...given) => whileAlive(life, rows.get(...given)),
+    change: (...given) => whileAlive(life, rows.change(...given)),
+    delete: (...given) => whileAlive(life, rows.delete(...given)),
+    partition: (...given) => whileAlive(life, rows.partition(...given)),
+    scan: (...given) => whileAlive(life, rows.scan(...given)),
+    ping: () => whileAlive(life, rows.ping()),
+    close: () => rows.close(),
+  };
+}
+
+function keysOf(life: Life, keys: KeyWrapper): KeyWrapper {
+  return {
+    newDataKey: (...given) => whileAlive(life, keys.newDataKey(...given)),
+    unwrap: (...given) => whileAlive(life, keys.unwrap(...given)),
+  };
+}
