@@ -1,10 +1,9 @@
 // `npm run test:languages`: the OAuth libraries of examples/oauth-libraries, unmodified, against a
 // broker with sealed refresh tokens. Opt-in: it needs Python 3.11, Go 1.26 or Java 17 with Maven,
 // whose own clients bring the libraries. The last lines are vitest's counts.
-import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { root, run } from "./run.mjs";
 import { readOptions, refuse } from "./usage.mjs";
 
 const LANGUAGES = { python, go, java };
@@ -28,18 +27,9 @@ const chosen = words.length === 0 ? Object.keys(LANGUAGES) : words;
 const unknown = chosen.find((name) => !Object.hasOwn(LANGUAGES, name));
 if (unknown !== undefined) refuse(`${unknown} is none of ${Object.keys(LANGUAGES).join(", ")}`, { program });
 
-const root = fileURLToPath(new URL("..", import.meta.url));
 const examples = join(root, "examples", "oauth-libraries");
 const cache = join(root, "node_modules", ".cache", "oauth-libraries");
 mkdirSync(cache, { recursive: true });
-
-function run(command, args, options = {}) {
-  const { status, error } = spawnSync(command, args, { cwd: root, stdio: "inherit", ...options });
-  if (status === 0) return;
-  const why = error === undefined ? "" : `: ${error.message}`;
-  console.error(`Not tested: ${[command, ...args].join(" ")} failed${why}.`);
-  process.exit(1);
-}
 
 function python() {
   const environment = join(cache, "python");

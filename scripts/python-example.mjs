@@ -1,10 +1,9 @@
 // `npm run test:python`: the tests of examples/, on those in Python too. Opt-in: it needs Python
 // 3.11 or newer, and pip brings Authlib, Flask and FastAPI into node_modules/.cache. The last lines are
 // vitest's counts.
-import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { root, run } from "./run.mjs";
 import { readOptions } from "./usage.mjs";
 
 readOptions(
@@ -21,18 +20,8 @@ FastAPI into node_modules/.cache.
   },
 );
 
-const root = fileURLToPath(new URL("..", import.meta.url));
 const environment = join(root, "node_modules", ".cache", "python-example");
 const python = join(environment, "bin", "python");
-
-function run(command, args, options = {}) {
-  const { status, error } = spawnSync(command, args, { cwd: root, stdio: "inherit", ...options });
-  if (status === 0) return;
-  console.error(
-    `Not tested: ${[command, ...args].join(" ")} failed${error === undefined ? "" : `: ${error.message}`}.`,
-  );
-  process.exit(1);
-}
 
 if (!existsSync(python)) run("python3", ["-m", "venv", environment]);
 const requirements = ["python-authlib", "python-fastapi"].flatMap((name) => [

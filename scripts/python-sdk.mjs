@@ -1,10 +1,9 @@
 // `npm run test:mcp-python`: the official Python SDK, in the versions that are locked in
 // e2e/support/mcp/python-sdk, signs in at a server and calls a tool. Opt-in: it needs Python 3.11 or
 // newer, and pip brings each version into node_modules/.cache. The last lines are vitest's counts.
-import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { root, run } from "./run.mjs";
 import { readOptions } from "./usage.mjs";
 
 readOptions(
@@ -21,17 +20,7 @@ or newer, and pip installs each version, locked, into node_modules/.cache.
   },
 );
 
-const root = fileURLToPath(new URL("..", import.meta.url));
 const locks = join(root, "e2e", "support", "mcp", "python-sdk");
-
-function run(command, args, options = {}) {
-  const { status, error } = spawnSync(command, args, { cwd: root, stdio: "inherit", ...options });
-  if (status === 0) return;
-  console.error(
-    `Not tested: ${[command, ...args].join(" ")} failed${error === undefined ? "" : `: ${error.message}`}.`,
-  );
-  process.exit(1);
-}
 
 const versions = readdirSync(locks).flatMap((name) => /^requirements-(.+)\.txt$/.exec(name)?.slice(1) ?? []);
 const installed = {};
