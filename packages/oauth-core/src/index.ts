@@ -52,6 +52,6 @@ export {
   withRestart,
 } from "./protocol/errors.ts";
 export { hmacSha256 } from "./protocol/mac.ts";
-export { parseExactJson } from "./mechanics/exact-json.ts";
+export { isJsonList, parseExactJson } from "./mechanics/exact-json.ts";
 export { isJsonObject, parseJsonObject, parseJsonStrict } from "./protocol/strict-json.ts";
 export { Secret } from "./protocol/secret.ts";

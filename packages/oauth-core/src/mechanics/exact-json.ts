@@ -38,10 +38,11 @@ export function withPlainNumbers(value: JsonValue): JsonValue;
 export function withPlainNumbers(value: JsonValue): JsonValue {
   if (typeof value !== "object" || value === null) return value;
   if (isExactNumber(value)) return Number(value.rawJSON);
-  if (isList(value)) return value.map((member) => withPlainNumbers(member));
+  if (isJsonList(value)) return value.map((member) => withPlainNumbers(member));
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withPlainNumbers(member)]));
 }
 
-function isList(value: JsonValue): value is readonly JsonValue[] {
+/** Whether a JSON value is a list; `Array.isArray` alone does not tell the compiler so of a read-only one. */
+export function isJsonList(value: JsonValue | undefined): value is readonly JsonValue[] {
   return Array.isArray(value);
 }

@@ -3,7 +3,7 @@
  */
 import type { Clock, JsonObject, JsonValue } from "../ports.ts";
 import { parseParameters } from "../protocol/parameters.ts";
-import { withPlainNumbers } from "../mechanics/exact-json.ts";
+import { isJsonList, withPlainNumbers } from "../mechanics/exact-json.ts";
 import { isJsonObject, parseExactJsonStrict } from "../protocol/strict-json.ts";
 import { invalidVendorResponse, type VendorCall, vendorUnavailable } from "./errors.ts";
 
@@ -101,12 +101,8 @@ export async function readObjectOrList(
   call: VendorCall,
 ): Promise<JsonObject | readonly JsonValue[]> {
   const value = withPlainNumbers(parseValue(await readBody(response, call), call, false));
-  if (isJsonObject(value) || isList(value)) return value;
+  if (isJsonObject(value) || isJsonList(value)) return value;
   throw invalidVendorResponse(`${call.what}: body is neither an object nor a list`);
-}
-
-function isList(value: JsonValue): value is readonly JsonValue[] {
-  return Array.isArray(value);
 }
 
 function parseForm(body: string): JsonObject {

@@ -1,7 +1,7 @@
 /** Reads a member of a vendor's response by its path. */
 import type { JsonObject, JsonValue } from "../ports.ts";
 import type { MemberPath } from "../registry/account.ts";
-import { isExactNumber } from "../mechanics/exact-json.ts";
+import { isExactNumber, isJsonList } from "../mechanics/exact-json.ts";
 import { isJsonObject } from "../protocol/strict-json.ts";
 
 /**
@@ -12,12 +12,8 @@ import { isJsonObject } from "../protocol/strict-json.ts";
 export function memberAt(answer: JsonObject | readonly JsonValue[], path: MemberPath): JsonValue | undefined {
   let value: JsonValue | undefined = answer;
   for (const name of path.split(".")) {
-    if (isList(value)) value = /^\d{1,3}$/.test(name) ? value[Number(name)] : undefined;
+    if (isJsonList(value)) value = /^\d{1,3}$/.test(name) ? value[Number(name)] : undefined;
     else value = isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
   }
   return isExactNumber(value) ? Number(value.rawJSON) : (value ?? undefined);
-}
-
-function isList(value: JsonValue | undefined): value is readonly JsonValue[] {
-  return Array.isArray(value);
 }

@@ -3,7 +3,7 @@
  * stage, expiry and every field. Used by storage/authenticated-records.ts.
  */
 import { timingSafeEqual } from "node:crypto";
-import { hmacSha256, type JsonObject, type JsonValue, type StoredRecord } from "@oauth-broker/oauth-core";
+import { hmacSha256, isJsonList, type JsonObject, type JsonValue, type StoredRecord } from "@oauth-broker/oauth-core";
 import { associatedData } from "./encoding.ts";
 
 /** `keepUntil` is left out: only housekeeping uses it. */
@@ -47,7 +47,7 @@ export function isRecordMac(mac: unknown, record: Authenticated, key: Buffer): m
 export function canonicalJson(value: JsonValue): string {
   if (typeof value === "string") return quoted(value);
   if (typeof value !== "object" || value === null) return String(value);
-  if (isList(value)) return `[${value.map(canonicalJson).join(",")}]`;
+  if (isJsonList(value)) return `[${value.map(canonicalJson).join(",")}]`;
   return `{${membersOf(value)}}`;
 }
 
@@ -64,8 +64,4 @@ function membersOf(object: JsonObject): string {
 /** A record has some forty texts, and few of them hold what JSON escapes. */
 function quoted(text: string): string {
   return NOTHING_TO_ESCAPE.test(text) ? `"${text}"` : JSON.stringify(text);
-}
-
-function isList(value: JsonValue): value is readonly JsonValue[] {
-  return Array.isArray(value);
 }

@@ -3,16 +3,9 @@
  * condition that version, status and lease are unchanged. A response survives a store that is
  * unavailable, and is dropped when the row has moved on.
  */
-import { defined, OAuthError, type Secret } from "@oauth-broker/oauth-core";
+import { defined, isOutage, OAuthError, type Secret } from "@oauth-broker/oauth-core";
 import { TokenStoreError } from "../errors.ts";
-import {
-  type Attempt,
-  isOutage,
-  type Outcome,
-  type RefreshCall,
-  type RefreshContext,
-  activeRecord,
-} from "./context.ts";
+import { type Attempt, type Outcome, type RefreshCall, type RefreshContext, activeRecord } from "./context.ts";
 import { type Orphans, type PendingCommit, type PendingDeps, writePending } from "./orphans.ts";
 import { giveBack, isStolen } from "./lease.ts";
 import type { CurrentRecord, SealedChange } from "../tokens/token-records.ts";

@@ -92,11 +92,6 @@ export function activeRecord(current: CurrentRecord | undefined): CurrentRecord 
   return current?.stored.status === "revoked" ? undefined : current;
 }
 
-/** Our own store or key service did not respond: worth another attempt. */
-export function isOutage(error: unknown): error is OAuthError {
-  return error instanceof OAuthError && error.code === "temporarily_unavailable";
-}
-
 export function reauthorizationRequired(): OAuthError {
   return new OAuthError("invalid_grant", "The user must authorize again", { reason: "reauthorization_required" });
 }

@@ -4,12 +4,12 @@
  * commit.ts waits for a pending commit first; from its first failure on it is kept in the journal,
  * so that it outlives this process. A process that ends waits for its orphans as long as it can.
  */
-import { OAuthError } from "@oauth-broker/oauth-core";
+import { isOutage, OAuthError } from "@oauth-broker/oauth-core";
 import { rowId, type RowKey } from "../storage/token-rows.ts";
 import { namesOf } from "../tokens/token-attributes.ts";
 import { type CurrentRecord, type SealedChange, withoutCopy } from "../tokens/token-records.ts";
 import type { TokenSet } from "../tokens/tokens.ts";
-import { isOutage, type RefreshCall, type RefreshContext } from "./context.ts";
+import type { RefreshCall, RefreshContext } from "./context.ts";
 import type { Journal, JournalEntry } from "./journal.ts";
 
 export interface PendingCommit {

@@ -4,7 +4,14 @@
  * Sits between endpoint.ts and the SDK's handler.
  */
 import { isJsonContentType } from "@modelcontextprotocol/server";
-import { createByteCollector, defined, isJsonObject, type JsonObject, type JsonValue } from "@oauth-broker/oauth-core";
+import {
+  createByteCollector,
+  defined,
+  isJsonList,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+} from "@oauth-broker/oauth-core";
 import type { Log } from "@oauth-broker/service";
 import type { Caller } from "../../mode.ts";
 import type { LinkedRequest } from "./call.ts";
@@ -124,7 +131,7 @@ async function openStates(
   }: { readonly states: ReturnType<typeof createRequestStates>; readonly toolNames: ReadonlySet<string> },
 ): Promise<OpenedStates | undefined> {
   const none = { body, asked: [] };
-  if (isList(body)) return body.every((message) => isOfOthers(message, toolNames)) ? none : undefined;
+  if (isJsonList(body)) return body.every((message) => isOfOthers(message, toolNames)) ? none : undefined;
   if (isOfOthers(body, toolNames)) return { ...none, ...callIn(body) };
   const { requestState, ...params } = paramsOf(body);
   const call = callIn(body);
@@ -176,10 +183,6 @@ function initializedWith(message: JsonValue | undefined): { readonly declared: u
 function paramsOf(message: JsonValue | undefined): JsonObject {
   const params = isJsonObject(message) ? message["params"] : undefined;
   return isJsonObject(params) ? params : {};
-}
-
-function isList(value: JsonValue | undefined): value is readonly JsonValue[] {
-  return Array.isArray(value);
 }
 
 /** The response that the SDK has for a state which an author's own check refuses. */

@@ -4,6 +4,7 @@
  * response.ts; what each code means is in errors.ts and in the vendor's entry.
  */
 import type { Clock, JsonObject, JsonValue } from "../../ports.ts";
+import { isJsonList } from "../../mechanics/exact-json.ts";
 import type { OAuthError } from "../../protocol/errors.ts";
 import { isJsonObject } from "../../protocol/strict-json.ts";
 import type { ResolvedVendor } from "../../registry/vendor.ts";
@@ -108,17 +109,13 @@ function candidates(members: JsonObject, { classifyError, tokenResult, errorMemb
     classifyError?.(members) ??
     (tokenResult === undefined ? undefined : failedResult(members[tokenResult.member], tokenResult.success)) ??
     (typeof error === "string" && error !== "" ? error : undefined);
-  const listed = isList(errors) ? errors.slice(0, MAX_LISTED) : [];
+  const listed = isJsonList(errors) ? errors.slice(0, MAX_LISTED) : [];
   const stated = errorMember === undefined ? undefined : codeIn(memberAt(members, errorMember));
   const nested = [error, ...listed].flatMap((one) => namedCodes(one));
   return { own: own === undefined ? [] : [own], further: stated === undefined ? nested : [stated, ...nested] };
 }
 
 const MAX_LISTED = 8;
-
-function isList(value: JsonValue | undefined): value is readonly JsonValue[] {
-  return Array.isArray(value);
-}
 
 /** The first whose meaning is known, else the first. */
 function pickCode({ own, further }: Candidates, call: VendorCall, said: Refusal): string | undefined {

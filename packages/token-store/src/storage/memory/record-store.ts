@@ -3,7 +3,15 @@
  * everything when it stops. Same contract as storage/sqlite/record-store.ts. Data is copied in both
  * directions, so a caller that later changes an object cannot change a record.
  */
-import type { Clock, JsonObject, JsonValue, RecordKey, RecordStore, StoredRecord } from "@oauth-broker/oauth-core";
+import {
+  type Clock,
+  isJsonList,
+  type JsonObject,
+  type JsonValue,
+  type RecordKey,
+  type RecordStore,
+  type StoredRecord,
+} from "@oauth-broker/oauth-core";
 import { isAsExpected, keepUntilOf, patchedData, requireAdvance, requireNewRecord, toJson } from "../record-rules.ts";
 import { storeUnavailable } from "../../errors.ts";
 
@@ -129,7 +137,7 @@ function normalizedObject(object: JsonObject): JsonObject {
 /** @param value from `normalized`, which makes this simple copy a complete one */
 function copy(value: JsonValue): JsonValue {
   if (typeof value !== "object" || value === null) return value;
-  return isList(value) ? value.map(copy) : copyObject(value);
+  return isJsonList(value) ? value.map(copy) : copyObject(value);
 }
 
 /**
@@ -142,8 +150,4 @@ function copyObject(object: JsonObject): JsonObject {
     if (typeof value === "object") copied[name] = copy(value);
   }
   return copied;
-}
-
-function isList(value: JsonValue): value is readonly JsonValue[] {
-  return Array.isArray(value);
 }
