@@ -36,8 +36,18 @@ const FROM_NPM: Readonly<
   Record<string, { readonly title: string; readonly package: Package; readonly language?: string }>
 > = {
   "sdk-1.13": { title: "@modelcontextprotocol/sdk", package: "sdk-1.13" },
+  "sdk-1.17": { title: "@modelcontextprotocol/sdk", package: "sdk-1.17" },
+  "sdk-1.20": { title: "@modelcontextprotocol/sdk", package: "sdk-1.20" },
+  "sdk-1.25": { title: "@modelcontextprotocol/sdk", package: "sdk-1.25" },
   "sdk-1.32": { title: "@modelcontextprotocol/sdk", package: "sdk-1.32" },
   "sdk-2": { title: "@modelcontextprotocol/client", package: "@modelcontextprotocol/client" },
+  "ai-sdk": { title: "@ai-sdk/mcp", package: "@ai-sdk/mcp" },
+  langchain: { title: "@langchain/mcp-adapters", package: "@langchain/mcp-adapters" },
+  mastra: { title: "@mastra/mcp", package: "@mastra/mcp" },
+  "openai-agents": { title: "@openai/agents", package: "@openai/agents" },
+  strands: { title: "@strands-agents/sdk", package: "@strands-agents/sdk" },
+  mcporter: { title: "mcporter", package: "mcporter" },
+  codex: { title: "@openai/codex", package: "@openai/codex", language: "Rust" },
   "mcp-remote": { title: "mcp-remote", package: "mcp-remote" },
 };
 

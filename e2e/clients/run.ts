@@ -108,17 +108,17 @@ function worked(line: Line, isSilent: boolean): Outcome {
 async function revoke(stage: Stage, client: Running): Promise<Outcome> {
   const [opened, requests] = [stage.opened(), stage.requests()];
   stage.revoke();
-  const said: Line[] = [await client.again()];
-  if (said[0]?.never !== undefined) return { result: "no", note: said[0].never };
-  if (said[0]?.isError === true && stage.opened() === opened) said.push(await client.again());
+  let last = await client.again();
+  if (last.never !== undefined) return { result: "no", note: last.never };
+  const isStopped = (): boolean => last.failed !== undefined || last.isError === true;
+  if (isStopped() && stage.opened() === opened) last = await client.again();
   // The command that opens the browser is a process.
   for (let tries = 0; tries < 20 && stage.opened() === opened; tries += 1) await sleep(100);
   const spent = stage.requests() - requests;
-  const last = said.at(-1);
   if (spent > MOST_REQUESTS) return { result: "failed", note: `${spent} requests` };
   if (stage.opened() > opened) return { result: "yes", note: "asks its user again" };
-  if (last?.failed !== undefined) return { result: "yes", note: `stops: ${last.failed}` };
-  return { result: "failed", note: `goes on: ${last?.text ?? ""}` };
+  const said = last.failed ?? last.text ?? "";
+  return isStopped() ? { result: "yes", note: `stops: ${said}` } : { result: "failed", note: `goes on: ${said}` };
 }
 
 /** The client's program, which prints a line at its start and for each line it gets. */

@@ -1,6 +1,8 @@
 /** All clients by name: libraries in this process, and programs that are proxies on stdio. */
 import { Client } from "sdk-1.32/client/index.js";
 import { StdioClientTransport } from "sdk-1.32/client/stdio.js";
+import { codex } from "./codex.mjs";
+import { mcporter } from "./commands.mjs";
 import { textOf } from "./kit.mjs";
 import { LIBRARIES } from "./libraries.mjs";
 
@@ -19,5 +21,7 @@ async function overStdio(command, args) {
 
 export const CONNECTIONS = {
   ...LIBRARIES,
+  codex,
+  mcporter,
   "mcp-remote": (mcp) => overStdio("mcp-remote", [mcp]),
 };

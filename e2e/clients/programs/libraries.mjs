@@ -35,11 +35,107 @@ async function withSdk({ Client, StreamableHTTPClientTransport }, mcp, folder, o
   };
 }
 
+/** Libraries that take an OAuthClientProvider, and leave the redemption to the SDK's `auth`. */
+async function withProvider(mcp, folder, connect, redeem = redeemWithSdk) {
+  const authProvider = await createProvider(folder, INFO);
+  return connectOrSignIn(
+    authProvider,
+    () => connect(authProvider),
+    (back) => redeem(authProvider, mcp, back),
+  );
+}
+
+async function redeemWithSdk(authProvider, serverUrl, back) {
+  const { auth } = await import("sdk-1.32/client/auth.js");
+  await auth(authProvider, { serverUrl, authorizationCode: back.get("code") });
+}
+
+const ofGeneration = (name) => [name, (mcp, folder) => firstSdk(name, mcp, folder)];
+
 export const LIBRARIES = {
-  "sdk-1.13": (mcp, folder) => firstSdk("sdk-1.13", mcp, folder),
-  "sdk-1.32": (mcp, folder) => firstSdk("sdk-1.32", mcp, folder),
+  ...Object.fromEntries(["sdk-1.13", "sdk-1.17", "sdk-1.20", "sdk-1.25", "sdk-1.32"].map(ofGeneration)),
   "sdk-2": async (mcp, folder) => {
     const sdk = await import("@modelcontextprotocol/client");
     return withSdk(sdk, mcp, folder, { versionNegotiation: { mode: "auto" } }, (back) => back);
   },
+  "ai-sdk": async (mcp, folder) => {
+    const { auth, createMCPClient } = await import("@ai-sdk/mcp");
+    const redeem = (provider, serverUrl, back) =>
+      auth(provider, {
+        serverUrl,
+        authorizationCode: back.get("code"),
+        callbackState: back.get("state"),
+        callbackIssuer: back.get("iss"),
+      });
+    const connect = (authProvider) => createMCPClient({ transport: { type: "http", url: mcp, authProvider } });
+    const client = await withProvider(mcp, folder, connect, redeem);
+    const call = async () => {
+      const tools = await client.tools();
+      return tools.whoami.execute({}, { messages: [], toolCallId: "1" });
+    };
+    return {
+      tools: async () => Object.keys(await client.tools()),
+      call: async () => answerOf(await call()),
+    };
+  },
+  langchain: async (mcp, folder) => {
+    const { MultiServerMCPClient } = await import("@langchain/mcp-adapters");
+    const tools = await withProvider(mcp, folder, (authProvider) =>
+      new MultiServerMCPClient({ mcpServers: { server: { transport: "http", url: mcp, authProvider } } }).getTools(),
+    );
+    return {
+      tools: () => tools.map(({ name }) => name),
+      call: async (name) => answerOf(await tools.find((tool) => tool.name === name).invoke({})),
+    };
+  },
+  mastra: async (mcp, folder) => {
+    const { MCPClient } = await import("@mastra/mcp");
+    let client;
+    const tools = await withProvider(mcp, folder, async (authProvider) => {
+      await client?.disconnect();
+      client = new MCPClient({ id: crypto.randomUUID(), servers: { server: { url: new URL(mcp), authProvider } } });
+      const listed = await client.listTools();
+      if (Object.keys(listed).length === 0) throw new Error("no tools");
+      return listed;
+    });
+    return {
+      tools: () => Object.keys(tools).map((name) => name.replace(/^server_/, "")),
+      call: async (name) => answerOf(await tools[`server_${name}`].execute({}, {})),
+    };
+  },
+  "openai-agents": async (mcp, folder) => {
+    const { MCPServerStreamableHttp } = await import("@openai/agents");
+    const server = await withProvider(mcp, folder, async (authProvider) => {
+      const one = new MCPServerStreamableHttp({ url: mcp, name: "server", authProvider });
+      await one.connect();
+      return one;
+    });
+    return {
+      tools: async () => (await server.listTools()).map(({ name }) => name),
+      call: async (name) => answerOf(await server.callTool(name, {})),
+    };
+  },
+  strands: async (mcp, folder) => {
+    const { McpClient } = await import("@strands-agents/sdk");
+    let tools;
+    const client = await withProvider(mcp, folder, async (authProvider) => {
+      const one = new McpClient({ url: mcp, authProvider });
+      tools = await one.listTools();
+      return one;
+    });
+    return {
+      tools: () => tools.map(({ name }) => name),
+      call: async (name) =>
+        answerOf(
+          await client.callTool(
+            tools.find((tool) => tool.name === name),
+            {},
+          ),
+        ),
+    };
+  },
 };
+
+function answerOf(answer) {
+  return { text: textOf(answer), isError: answer?.isError === true };
+}
