@@ -43,6 +43,7 @@ it("the list has twelve clients beside the Python SDK, each once and in an exact
   expect(new Set(ids).size).toBe(ids.length);
   for (const { version } of clients) expect(version).toMatch(/^v?\d+\.\d+\.\d+$/);
   expect(clients.filter(({ language }) => language === "Python")).toHaveLength(pythonVersions().length);
+  expect(clients.length - pythonVersions().length).toBeGreaterThanOrEqual(12);
 });
 
 it("excuses a client by its own limit, and notices when the limit is gone", () => {
