@@ -105,6 +105,7 @@ export function urlFault(
   if (url.username !== "" || url.password !== "" || url.hash !== "" || url.hostname.length > 253) return "syntax";
   const host = bareHost(url);
   if (allowLoopback && isLoopbackHost(host) && url.protocol === "http:") return undefined;
+  //= bar#EG-7
   if (url.protocol !== "https:") return "scheme";
   if (allowLoopback && isLoopbackHost(host)) return undefined;
   const isName = isIP(host) === 0;

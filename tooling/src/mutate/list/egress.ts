@@ -59,11 +59,6 @@ export const EGRESS_DEFENCES: DefencesByFile = {
       replace: ")",
       tests: ["packages/oauth-core/src/egress/ports.test.ts"],
     },
-    "Only https is spoken": {
-      rows: ["EG-7"],
-      find: 'if (url.protocol !== "https:") return "scheme";',
-      replace: "",
-    },
     "Only port 443 is used": {
       rows: ["EG-7"],
       find: 'if (url.port !== "" && isOperatorsHost?.(url.hostname) !== true) return "port";',

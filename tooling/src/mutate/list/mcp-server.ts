@@ -128,11 +128,6 @@ export const MCP_SERVER_DEFENCES: DefencesByFile = {
     },
   },
   "packages/mcp-auth/src/hosted/clients/metadata-document.ts": {
-    "A client's document names the client": {
-      rows: ["AS-13"],
-      find: 'if (document["client_id"] !== url) throw invalidDocument("client_id is another");',
-      replace: "",
-    },
     "A client's document is on a host of the operator's list": {
       rows: ["AS-13"],
       find: "if (hosts.includes(url.host)) return",

@@ -53,12 +53,6 @@ export const PROTOCOL_DEFENCES: DefencesByFile = {
       replace: 'if (url.protocol !== "https:" && !(url.protocol === "http:" && LOOPBACK_HOSTS.size > 0)) {',
       tests: ["packages/oauth-core/src/protocol/redirect-uri.registration.test.ts"],
     },
-    "A registered redirect URI has no fragment": {
-      rows: ["AS-11"],
-      find: 'if (uri.includes("#")) return "must not have a fragment";',
-      replace: "",
-      tests: ["packages/oauth-core/src/protocol/redirect-uri.registration.test.ts"],
-    },
     "A redirect goes only to a URI that was checked": {
       rows: ["ST-2", "AS-1"],
       find: "const uri = to[checked];",

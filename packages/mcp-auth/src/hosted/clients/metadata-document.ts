@@ -159,6 +159,7 @@ async function fetchDocument(
   }
   const document = await readDocument(answer);
   // A copied or referenced document of another client does not describe this one.
+  //= bar#AS-13
   if (document["client_id"] !== url) throw invalidDocument("client_id is another");
   try {
     const { clientName, redirectUris } = readDocumentMetadata(document);
