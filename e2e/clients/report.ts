@@ -28,6 +28,11 @@ registers, signs its user in and calls \`whoami\` by itself.
   an error, within a few requests.
 `;
 
+const LEFT_OUT = `Not run: Claude Code and opencode (their packages finish with an install script, which is not run here),
+Crush (downloads its program at the first start), and Gemini CLI, Qwen Code and Copilot CLI (their
+\`mcp\` commands have no sign-in outside a session with a model).
+`;
+
 /** @param rows in the order of the table */
 export function report(rows: readonly Row[], date: string): string {
   const head = ["client", "version", "language", ...STEPS.map((step) => HEADS[step])];
@@ -49,7 +54,8 @@ ${INTRODUCTION}
 ${rows.length} clients, of which ${all} do all five.
 
 ${table}
-${list === "" ? "" : `\n${list}\n`}`;
+${list === "" ? "" : `\n${list}\n`}
+${LEFT_OUT}`;
 }
 
 /** One number for equal notes. */
