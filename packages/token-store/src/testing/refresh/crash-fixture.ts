@@ -14,6 +14,7 @@ import type { JournalEvent } from "../../refresh/journal.ts";
 import type { RefreshEvent } from "../../refresh/context.ts";
 import { createRefreshLeases } from "../../refresh/refresh.ts";
 import type { RefreshTimes } from "../../refresh/times.ts";
+import { PATIENT } from "../aws/deadline.ts";
 import { answerOf, compose, keyOf, type RefreshSettings } from "./child.ts";
 import { killRefreshChildren, type RefreshChild, startRefreshChild } from "./children.ts";
 
@@ -26,9 +27,6 @@ export const TIMES: Partial<RefreshTimes> = {
   waitMs: 12_000,
   commitMs: 15_000,
 };
-export const LEASE_MS = 6000;
-/** Margin for a busy machine: no step takes this long by itself. */
-export const SLOW_MS = 8000;
 
 export interface CrashFixture {
   readonly engine: DynamoDbEngine;
@@ -39,7 +37,7 @@ export interface CrashFixture {
 
 export interface RoundOptions {
   readonly times?: Partial<RefreshTimes>;
-  /** In front of the engine, for the child processes. */
+  /** In front of the engine, for the child processes, which have the deadlines of production there. */
   readonly endpoint?: string;
 }
 
@@ -53,6 +51,8 @@ export interface Round {
   /** The events of this process. */
   readonly events: readonly (RefreshEvent | JournalEvent)[];
   version(): Promise<number | undefined>;
+  /** Whether callers wait for a lease to end. */
+  isLeased(): Promise<boolean>;
   /** The four invariants. */
   expectSound(expected: Expected, ...children: readonly RefreshChild[]): Promise<void>;
 }
@@ -77,14 +77,14 @@ export async function startCrashFixture(): Promise<CrashFixture> {
 
   return {
     engine,
-    round: async (model, { times = TIMES, endpoint = engine.endpoint } = {}) => {
+    round: async (model, { times = TIMES, endpoint } = {}) => {
       const starting = vendors.get(model) ?? startRefreshVendor({ model, graceSeconds: 120 });
       vendors.set(model, starting);
       const vendor = await starting;
       users += 1;
       const user = `user ${users}`;
       const settings: RefreshSettings = {
-        endpoint,
+        ...(endpoint === undefined ? { endpoint: engine.endpoint, ...PATIENT } : { endpoint }),
         region: engine.region,
         table,
         keyFile: join(folder, "key"),
@@ -93,7 +93,7 @@ export async function startCrashFixture(): Promise<CrashFixture> {
         times,
         journalFolder: join(folder, "journal"),
       };
-      const own = compose({ ...settings, endpoint: engine.endpoint }, async () => undefined);
+      const own = compose({ ...settings, endpoint: engine.endpoint, ...PATIENT }, async () => undefined);
       closing.push(own.close);
       const events: (RefreshEvent | JournalEvent)[] = [];
       const deps = {
@@ -116,6 +116,7 @@ export async function startCrashFixture(): Promise<CrashFixture> {
         events,
         start: (options = {}) => startRefreshChild({ ...settings, ...options }),
         next: () => leases.withRefreshLease(keyOf(user), own.refresh).then(answerOf, answerOf),
+        isLeased: async () => (await own.records.read(keyOf(user)))?.lease !== undefined,
         version: async () => (await own.records.read(keyOf(user)))?.stored.version,
         expectSound: async ({ commits, unreported = 0, calls, reauthorize }, ...children) => {
           const all = [...events, ...children.flatMap((child) => child.events)];

@@ -3,23 +3,17 @@
  */
 import { get } from "node:http";
 import { expect } from "vitest";
-import { LEASE_MS, type Round, SLOW_MS } from "./crash-fixture.ts";
+import type { Round } from "./crash-fixture.ts";
 import type { Point } from "./child.ts";
 import type { RefreshChild } from "./children.ts";
 
 /** The error for a caller whose user must authorize again. */
 export const DEAD = "error invalid_grant reauthorization_required";
 
-/**
- * A caller after the crash gets tokens that the vendor accepts.
- *
- * @returns milliseconds it took
- */
-export async function expectFresh({ next, vendor, user }: Round): Promise<number> {
-  const started = performance.now();
+/** A caller after the crash gets tokens that the vendor accepts, before its own wait ends. */
+export async function expectFresh({ next, vendor, user }: Round): Promise<void> {
   const answer = await next();
   expect(vendor.live(user).accessTokens.map((token) => `token ${token}`)).toContain(answer);
-  return performance.now() - started;
 }
 
 /** A process killed at the given point. */
@@ -37,13 +31,11 @@ export async function killedAt(point: Point, round: Round): Promise<RefreshChild
  */
 export async function expectRecovered(round: Round, child: RefreshChild): Promise<void> {
   if (round.model !== "strict") {
-    expect(await expectFresh(round)).toBeLessThan(LEASE_MS + SLOW_MS);
+    await expectFresh(round);
     await round.expectSound({ commits: 1, calls: 2 }, child);
     return;
   }
-  const started = performance.now();
   expect(await round.next()).toBe(DEAD);
-  expect(performance.now() - started).toBeLessThan(LEASE_MS + SLOW_MS);
   expect(await Promise.all([round.next(), round.next()])).toEqual([DEAD, DEAD]);
   await round.expectSound({ commits: 0, calls: 2, reauthorize: "refresh_lost" }, child);
 }
