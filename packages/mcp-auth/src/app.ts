@@ -97,6 +97,9 @@ export function createApp(definition: ServerDefinition, settings: Settings, opti
   });
   const documents = openEgress(documentEgress(settings));
   const publicDocuments = openEgress(publicDocumentEgress(settings));
+  const hasEvents = settings.mode === "hosted" && settings.events !== undefined;
+  // A slow receiver holds no connection that a user waits for.
+  const receiver = hasEvents ? openEgress({ ...settings.egress, timeoutMs: OAUTH_TIMEOUT_MS }) : undefined;
   const onStoredEndpoints = (): void => {
     log.warn("stored_endpoints_used", { vendor: entry.id });
     metrics?.countVendorCall(entry.id, "discover", "stored");
@@ -125,6 +128,7 @@ export function createApp(definition: ServerDefinition, settings: Settings, opti
     vendorClient,
     fetchDocument: documents.fetchUntrusted,
     fetchPublicDocument: publicDocuments.fetchUntrusted,
+    fetchReceiver: receiver?.fetch,
     vendor,
   });
   const stopping = new AbortController();
@@ -174,7 +178,7 @@ export function createApp(definition: ServerDefinition, settings: Settings, opti
     cutCalls: endpoint.cutCalls,
     close: async () => {
       await Promise.all([mode.close(), endpoint.close()]);
-      await Promise.all([oauth.close(), api.close(), documents.close(), publicDocuments.close()]);
+      await Promise.all([oauth.close(), api.close(), documents.close(), publicDocuments.close(), receiver?.close()]);
     },
   };
 }
@@ -216,6 +220,7 @@ interface ModeDeps {
   readonly vendorClient: VendorClient;
   readonly fetchDocument: Fetch;
   readonly fetchPublicDocument: Fetch;
+  readonly fetchReceiver: Fetch | undefined;
   readonly vendor: () => Promise<ResolvedVendor>;
 }
 

@@ -7,6 +7,7 @@ import {
   type Environment,
   ignoredProxyWarnings,
   type Problem,
+  readEvents,
   valueOf,
 } from "@oauth-broker/service/configuration";
 import { readCallback, readPlatformUrl } from "./config/callback.ts";
@@ -47,6 +48,7 @@ export function loadSettings(environment: Environment = process.env, tools: read
   const callback = mode === "hosted" ? readCallback(read, deployment) : undefined;
   if (callback?.kind === "platform" && vendors !== undefined) checkPlatformCallback(read, vendors.vendor);
   if (mode === "hosted") checkTokenStore(read, environment);
+  const events = mode === "hosted" ? readEvents(read, egress) : undefined;
   const adoptUnsealedServerKey = mode === "hosted" && readAdoption(read);
   if (read.problems.length > 0 || mode === undefined || vendors === undefined)
     throw errorOf([...read.problems, ...problemsOfTools(read, tools), ...misspelt(read, environment)]);
@@ -68,11 +70,12 @@ export function loadSettings(environment: Environment = process.env, tools: read
     callback,
     allowVendorWithoutPkce,
     adoptUnsealedServerKey,
+    events,
   };
 }
 
-/** `VENDOR_ISSUER`, `VENDOR_TOKEN_URL`, and those of one vendor among several. */
-const OF_A_URL = /^VENDOR_(?:\w+_)?(?:ISSUER|[A-Z]+_URL)$/;
+/** `VENDOR_ISSUER`, `VENDOR_TOKEN_URL`, those of one vendor among several, and the receiver of events. */
+const OF_A_URL = /^(?:EVENTS_URL|VENDOR_(?:\w+_)?(?:ISSUER|[A-Z]+_URL))$/;
 
 /** The vendors that are listed are known, even if something else is wrong. */
 function problemsOfTools(read: PrefixedReader, tools: readonly Tool[]): readonly Problem[] {

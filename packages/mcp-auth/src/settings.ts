@@ -3,7 +3,7 @@
  * part it needs.
  */
 import type { Secret } from "@oauth-broker/oauth-core";
-import type { TracingSettings } from "@oauth-broker/service/configuration";
+import type { EventSettings, TracingSettings } from "@oauth-broker/service/configuration";
 import type { Vendor, VendorCredentials } from "@oauth-broker/oauth-core/registry";
 import type { ListenOptions } from "@oauth-broker/service";
 
@@ -169,6 +169,8 @@ export interface HostedSettings extends CommonSettings {
   readonly callback: PlatformCallback | ServerCallback;
   /** `ALLOW_VENDOR_WITHOUT_PKCE`: accepts a vendor with neither PKCE nor ID tokens. */
   readonly allowVendorWithoutPkce: boolean;
+  /** `EVENTS_URL`, `EVENTS_SECRET`. Absent: no events. */
+  readonly events?: EventSettings | undefined;
   /** `ADOPT_UNSEALED_SERVER_KEY`: an unsealed server key is replaced. */
   readonly adoptUnsealedServerKey: boolean;
 }

@@ -5,6 +5,7 @@
 import type { Clock, Fetch, RecordStore } from "@oauth-broker/oauth-core";
 import type { VendorClient } from "@oauth-broker/oauth-core/client";
 import type { Log } from "@oauth-broker/service";
+import type { LinkEvents } from "@oauth-broker/service/events";
 import type { TokenStore } from "@oauth-broker/token-store";
 import type { Presentation } from "../presentation/presentation.ts";
 import type { HostedSettings } from "../settings.ts";
@@ -31,4 +32,6 @@ export interface HostedDeps {
   /** For those of hosts that no one listed: never loopback. */
   readonly fetchPublicDocument: Fetch;
   readonly log: Log;
+  /** With `EVENTS_URL`. */
+  readonly events?: Pick<LinkEvents, "note"> | undefined;
 }

@@ -5,6 +5,7 @@
 import type { Clock, Fetch, Timer } from "@oauth-broker/oauth-core";
 import type { VendorClient } from "@oauth-broker/oauth-core/client";
 import { errorFields, type Log } from "@oauth-broker/service";
+import { createLinkEvents, type LinkEvents, type LinkEventsDeps, startSweep } from "@oauth-broker/service/events";
 import type { Mode } from "../mode.ts";
 import type { Presentation } from "../presentation/presentation.ts";
 import type { HostedSettings } from "../settings.ts";
@@ -27,12 +28,14 @@ export interface HostedParts {
   readonly vendorClient: VendorClient;
   readonly fetchDocument: Fetch;
   readonly fetchPublicDocument: Fetch;
+  /** To the receiver of events, over connections of its own. Absent without `EVENTS_URL`. */
+  readonly fetchReceiver: Fetch | undefined;
   readonly now: Clock;
   readonly timer: Timer;
   readonly log: Log;
 }
 
-export function createHosted(settings: HostedSettings, { storage, timer, ...parts }: HostedParts): Mode {
+export function createHosted(settings: HostedSettings, { storage, timer, fetchReceiver, ...parts }: HostedParts): Mode {
   const { records: table, keys, context, tokens } = storage;
   const { now, log } = parts;
   const { serverKey, records } = createServerRecords({
@@ -47,7 +50,8 @@ export function createHosted(settings: HostedSettings, { storage, timer, ...part
   const signInGeneration = createSignInGeneration({ records, audience });
   const of = { audience, source, signInGeneration, links: settings.links };
   const sessions = createSessions({ records, serverKey, now, ...of });
-  const deps: HostedDeps = { ...parts, settings, records, tokens, serverKey, sessions, signInGeneration };
+  const events = createEvents(settings, { records, now, timer, log, fetchReceiver });
+  const deps: HostedDeps = { ...parts, events, settings, records, tokens, serverKey, sessions, signInGeneration };
   const linking = createPages(deps);
   return {
     authenticate: (bearer) => authenticate(bearer, linking ?? deps),
@@ -60,36 +64,42 @@ export function createHosted(settings: HostedSettings, { storage, timer, ...part
       await serverKey.derive("token-tag");
     },
     lateWarning: () => vendorIssuerWarning(deps),
-    close: linking === undefined ? async () => {} : startSweep(linking, timer),
+    close: startSweeps(linking, events, timer),
   };
 }
 
-const SWEEP_MS = 30_000;
+const QUESTIONS_MS = 30_000;
+const EVENTS_MS = 5_000;
 
-/**
- * A store that is down is asked again the next time.
- *
- * @returns ends it, after the question that is being ended
- */
-function startSweep(linking: Pages, timer: Timer): Mode["close"] {
-  const stopping = new AbortController();
-  let running: Promise<void> | undefined;
-  const sweep = async (): Promise<void> => {
-    await sweepPendingTokens(linking, stopping.signal).catch((error: unknown) =>
-      linking.log.warn("questions_not_swept", errorFields(error)),
-    );
-    running = undefined;
-  };
-  const sweepOften = async (): Promise<void> => {
-    for (;;) {
-      await timer.sleep(SWEEP_MS, { background: true });
-      if (stopping.signal.aborted) return;
-      running ??= sweep();
-    }
-  };
-  void sweepOften();
+/** @returns ends what runs in the background, after the step under way */
+function startSweeps(linking: Pages | undefined, events: LinkEvents | undefined, timer: Timer): Mode["close"] {
+  const ends: (() => Promise<void>)[] = [];
+  if (linking !== undefined)
+    ends.push(startSweep((stopping) => sweepQuestions(linking, stopping), QUESTIONS_MS, timer));
+  if (events !== undefined) ends.push(startSweep(events.sweep, EVENTS_MS, timer));
   return async () => {
-    stopping.abort();
-    await running;
+    await Promise.all(ends.map((end) => end()));
+    // What was noted since the last round is kept, and sent by the next process.
+    await events?.sweep(AbortSignal.abort());
   };
+}
+
+/** A store that is down is asked again the next time. */
+async function sweepQuestions(linking: Pages, stopping: AbortSignal): Promise<void> {
+  await sweepPendingTokens(linking, stopping).catch((error: unknown) =>
+    linking.log.warn("questions_not_swept", errorFields(error)),
+  );
+}
+
+/** @returns undefined without `EVENTS_URL` */
+function createEvents(
+  { events: settings, links }: HostedSettings,
+  {
+    fetchReceiver,
+    ...deps
+  }: Omit<LinkEventsDeps, "settings" | "fetch" | "vendors"> & Pick<HostedParts, "fetchReceiver">,
+): LinkEvents | undefined {
+  if (settings === undefined || fetchReceiver === undefined) return undefined;
+  const vendors = (): string[] => [...links.vendors.values()].map(({ vendor }) => vendor.id);
+  return createLinkEvents({ ...deps, settings, fetch: fetchReceiver, vendors });
 }

@@ -97,6 +97,7 @@ export interface FixtureOptions {
   /** For metadata documents of clients; default the real one, on loopback too. */
   readonly fetchDocument?: Fetch;
   readonly scopeMeanings?: ScopeMeanings;
+  readonly events?: HostedDeps["events"];
   /** Replaces parts of the vendor client. */
   readonly vendorClient?: (real: VendorClient) => VendorClient;
 }
@@ -172,6 +173,7 @@ export function openHostedFixture({
     fetchDocument: options.fetchDocument ?? documents.fetchUntrusted,
     fetchPublicDocument: options.fetchDocument ?? publicDocuments.fetchUntrusted,
     log,
+    events: options.events,
   };
   const linking = createPages(deps);
   const app = new Hono();

@@ -119,7 +119,7 @@ export const CALLER_DEFENCES: DefencesByFile = {
       ],
     },
   },
-  "packages/mcp-auth/src/hosted/records/change-record.ts": {
+  "packages/service/src/events/change-record.ts": {
     "Each registration takes a slot of its own, over all processes": {
       find: 'if (outcome === "moved") return result;',
       replace: "if (outcome !== undefined) return result;",

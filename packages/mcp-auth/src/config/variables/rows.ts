@@ -6,6 +6,7 @@
 import {
   DEFAULT_IDLE_SECONDS,
   DEFAULT_MAX_CONNECTIONS,
+  EVENT_VARIABLES,
   MOST_IDLE_SECONDS,
   MOST_MAX_CONNECTIONS,
   TRACING_VARIABLES,
@@ -284,6 +285,8 @@ export const ROWS = [
     default: "none",
   },
   ...OPERATOR_VARIABLES,
+  { ...EVENT_VARIABLES[0], use: "hosted" },
+  { ...EVENT_VARIABLES[1], use: "hosted" },
   {
     name: "HOST",
     type: "address or host name without port",

@@ -18,6 +18,7 @@ import {
   endForeignLink,
   type LinkDeps,
   linkKey,
+  noteRestored,
   outlasts,
   revokeAtVendor,
   tokenSetOf,
@@ -60,6 +61,7 @@ export async function linkUser(granted: NewLink, deps: LinkDeps): Promise<string
     } else {
       await storeOverVersion(key, granted, set, deps);
     }
+    noteRestored(user, deps);
     return user;
   } catch (thrown) {
     // Not awaited: its failure changes nothing.

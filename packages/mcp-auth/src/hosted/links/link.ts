@@ -18,7 +18,7 @@ import type { HostedSettings } from "../../settings.ts";
 import type { HostedDeps } from "../deps.ts";
 import { type IdentitySource, identitySource } from "../records/identity-source.ts";
 
-export type LinkDeps = Pick<HostedDeps, "tokens" | "vendorClient" | "now"> & LinkPlace;
+export type LinkDeps = Pick<HostedDeps, "tokens" | "vendorClient" | "now" | "events"> & LinkPlace;
 
 /** The vendor of a link. */
 export interface LinkPlace {
@@ -100,7 +100,31 @@ export async function freshTokens(
   };
   // Tokens that came too late for a link that has ended in the meantime.
   const discard = (late: TokenSet): Promise<void> => discardTokens(late, { user, account: late.link?.account }, deps);
-  return tokens.withRefreshLease(linkKey(user, deps), refresh, { ...options, discard });
+  try {
+    return await tokens.withRefreshLease(linkKey(user, deps), refresh, { ...options, discard });
+  } catch (error) {
+    // Not awaited: the user waits for nothing but the answer.
+    if (error instanceof OAuthError && error.code === "invalid_grant") void noteDead(user, deps);
+    throw error;
+  }
+}
+
+/** At every use of a dead link, so that what one process noted and lost is noted by the next. */
+async function noteDead(user: string, deps: LinkDeps): Promise<void> {
+  if (deps.events === undefined) return;
+  const key = linkKey(user, deps);
+  // A store that is down now is asked again at the next use.
+  const read = await deps.tokens.readLink(key).catch(() => undefined);
+  if (typeof read?.stored !== "object" || read.stored.status !== "reauthorize") return;
+  const { tokens, version, writtenAt } = read.stored;
+  const reason = tokens.refreshToken === undefined ? "no_refresh_token" : "refused";
+  const grant = `${version}.${writtenAt}`;
+  deps.events.note({ type: "link.dead", user, vendor: key.vendor, reason, grant });
+}
+
+/** The user has authorized again. */
+export function noteRestored(user: string, { events, ...place }: LinkPlace & Pick<LinkDeps, "events">): void {
+  events?.note({ type: "link.restored", user, vendor: linkKey(user, place).vendor });
 }
 
 /**

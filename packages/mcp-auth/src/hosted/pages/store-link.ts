@@ -17,6 +17,7 @@ import {
   type LinkDeps,
   linkKey,
   linkScope,
+  noteRestored,
   revokeAtVendor,
   tokenSetOf,
 } from "../links/link.ts";
@@ -142,6 +143,7 @@ async function store(
   const isForeignGone = await endForeignLink(user, at);
   const over = isForeignGone ? (await at.tokens.readLink(key)).linkVersion : linkVersion;
   if ((await at.tokens.link(key, tokens, over)) === "conflict") return discardLate({ user, tokens }, at);
+  noteRestored(user, at);
   if (replaced !== undefined) await revokeAtVendor(replaced.tokens, at);
   return "linked";
 }
