@@ -1,10 +1,13 @@
 /** One run of deployed servers, from one number. */
 import { checkRecovery, createSeat, liveClient } from "../actors/mcp-client.ts";
+import { attackServers } from "../actors/server-attacker.ts";
 import { createRandom, type Random } from "../world/random.ts";
 import { createServerWorld, type ServerWorld } from "../world/server-world.ts";
 import { type Outcome, runToEnd } from "./run-seed.ts";
 
 const USERS = ["anna", "bert"];
+/** Replays what it saw. */
+const ATTACKER = "mallory";
 const SERVERS = 2;
 const MOST_AHEAD_SECONDS = 2;
 
@@ -22,7 +25,11 @@ async function liveTogether(users: readonly string[], world: ServerWorld, random
   const seats = users.map((user) => createSeat(user, world));
   let isOver = false;
   void trouble(world, random, () => isOver);
-  await Promise.all(seats.map((seat) => liveClient(seat, 2 + random.below(3))));
+  const attacker = createSeat(ATTACKER, world, { keepsCookies: true });
+  await Promise.all([
+    ...seats.map((seat) => liveClient(seat, 2 + random.below(3))),
+    attackServers(attacker, seats, 12),
+  ]);
   isOver = true;
   world.endFaults();
   // As long as a lease may last that a crash has left.

@@ -10,15 +10,14 @@ const PROGRAM = join(import.meta.dirname, "without-defence.ts");
 const ROW = /^\| ([^|]+) \| (\d+) \| ([^|]+) \|$/gm;
 
 const [, section = ""] = readFileSync(PAGE, "utf8").split("## What the simulator finds");
-const rows = [...section.matchAll(ROW)].map(([, defence = "", seed = "", promise = ""]) => ({
-  defence,
-  seed,
-  promise,
-}));
+const [ofBrokers = "", ofServers = ""] = section.split("### In deployed servers");
+const rowsIn = (text: string, world: string) =>
+  [...text.matchAll(ROW)].map(([, defence = "", seed = "", promise = ""]) => ({ world, defence, seed, promise }));
+const rows = [...rowsIn(ofBrokers, "brokers"), ...rowsIn(ofServers, "servers")];
 
 describe("the simulator finds", { timeout: 120_000 }, () => {
-  it.each(rows)("$promise, without: $defence", async ({ defence, seed, promise }) => {
-    const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM, defence, `${seed}..${seed}`]);
+  it.each(rows)("$promise, in $world without: $defence", async ({ world, defence, seed, promise }) => {
+    const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM, defence, `${seed}..${seed}`, world]);
     expect(JSON.parse(stdout)).toEqual({ seed: Number(seed), promise });
   });
 

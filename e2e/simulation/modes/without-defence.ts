@@ -3,7 +3,7 @@
  * promise. The defence is one of tooling/src/mutate: its sentence in the list, or how the name of one
  * that was found by its citation begins. Modules are loaded once, so each defence is another process:
  *
- *     node e2e/simulation/modes/without-defence.ts "PKCE #2 differs for each flow" 1..40
+ *     node e2e/simulation/modes/without-defence.ts "PKCE #2 differs for each flow" 1..40 [servers]
  */
 import { registerHooks } from "node:module";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ import { readGuards } from "../../../tooling/src/mutate/guards.ts";
 import { MUTATIONS } from "../../../tooling/src/mutate/list.ts";
 import { mutate } from "../../../tooling/src/mutate/mutation.ts";
 
-const [, , defence = "", range = ""] = process.argv;
+const [, , defence = "", range = "", world = "brokers"] = process.argv;
 const mutation =
   MUTATIONS.find((one) => one.defence === defence) ??
   readGuards().find((one) => one.defence.startsWith(`${defence}: `));
@@ -33,11 +33,12 @@ registerHooks({
   },
 });
 
-const { runSeed } = await import("./run-seed.ts");
+const run =
+  world === "servers" ? (await import("./run-server-seed.ts")).runServerSeed : (await import("./run-seed.ts")).runSeed;
 const { promiseOf } = await import("./shrink.ts");
 let found: { readonly seed: number; readonly promise: string } | undefined;
 for (let seed = Number(first); seed <= Number(last) && found === undefined; seed += 1) {
-  const [sentence] = (await runSeed(seed)).broken;
+  const [sentence] = (await run(seed)).broken;
   if (sentence !== undefined) found = { seed, promise: promiseOf(sentence) };
 }
 process.stdout.write(`${JSON.stringify(found ?? {})}\n`);

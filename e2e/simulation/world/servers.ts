@@ -211,11 +211,19 @@ function startServer(index: number, life: Life, parts: ServerParts): Program {
     app: {
       fetch: async (request) => {
         if (!isListening) throw new Error("the connection was refused");
-        return server.app.fetch(request, {});
+        // Read whole: a crash in the middle of a stream ends it, too.
+        const { status, headers, text } = await whole(await server.app.fetch(request, {}));
+        return new Response(text === "" ? null : text, { status, headers });
       },
     },
-    close: server.close,
+    // Nothing runs any more once the scheduler has stopped; what waits then waits for ever.
+    close: async () => {},
   };
+}
+
+async function whole(response: Response): Promise<Pick<Response, "status" | "headers"> & { readonly text: string }> {
+  const { status, headers } = response;
+  return { status, headers, text: await response.text() };
 }
 
 function egressTo(vendors: ServerParts["vendors"], name: string, life: Life): Egress {
