@@ -4,15 +4,22 @@
  * is a function in the vendor's own file.
  */
 import type { OAuthErrorCode } from "../protocol/errors.ts";
+import type { MemberPath } from "./account.ts";
 
 /** How a vendor revokes a token if that is not rfc7009. */
 export interface RevocationDialect {
-  readonly method: "POST" | "DELETE";
+  readonly method: "POST" | "DELETE" | "GET";
   /** `basic`: our id and secret; `bearer`: the token that is to be revoked. */
   readonly authentication: "basic" | "bearer" | "none";
-  /** The place of the token, under `tokenParameter`; `none`: only in the header. */
+  /** The place of the token, under `tokenParameter`; `none`: only in a header. */
   readonly body: "form" | "json" | "query" | "none";
   readonly tokenParameter: string;
+  /** Beside the token. In a value `{client_id}`, `{client_secret}` and `{token}` are filled. */
+  readonly parameters?: Readonly<Record<string, string>>;
+  /** By names in lower case, filled in the same way. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** What a success says: a 200 without it has revoked nothing. */
+  readonly success?: { readonly member: MemberPath; readonly values: readonly string[] };
   /** `grant`: all tokens of this user and client end with it. */
   readonly ends: "token" | "grant";
   /** Statuses that mean: unknown or already revoked. */
@@ -95,14 +102,6 @@ export type TokenErrorCode = Extract<
   | "vendor_credentials_rejected"
   | "vendor_response_invalid"
 >;
-/** All of them, for the schema of the operators' file. */
-export const TOKEN_ERROR_CODES: readonly [TokenErrorCode, ...TokenErrorCode[]] = [
-  "invalid_grant",
-  "invalid_scope",
-  "temporarily_unavailable",
-  "vendor_credentials_rejected",
-  "vendor_response_invalid",
-];
 
 /**
  * What an error code means in some answers: those that pass every condition. A `member` that is not

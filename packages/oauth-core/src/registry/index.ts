@@ -11,7 +11,7 @@ export {
 } from "./registry.ts";
 export type { ScopeRefusal } from "./account.ts";
 export { type ClientsOf, tenantPlaceholders, usualClientsOf } from "./entry/clients-of.ts";
-export { TOKEN_ERROR_CODES } from "./dialect.ts";
+export { TOKEN_ERROR_CODES } from "./fields/answers.ts";
 export {
   addressOf,
   type Field,

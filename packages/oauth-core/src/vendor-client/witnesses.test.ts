@@ -18,6 +18,7 @@ import {
   readWitnesses,
   type Witness,
   type WitnessedError,
+  type WitnessedRevocation,
 } from "../testing/vendor-witnesses/witnesses.ts";
 import { authorizationParameterName } from "./authorization/url.ts";
 import { mapCallbackError } from "./authorization/error.ts";
@@ -145,7 +146,7 @@ describe("a witnessed revocation is sent as it was seen", () => {
     if (revocation === undefined) return {};
     return {
       revocation: async () => {
-        const { url, ...sent } = await revocationAt(id);
+        const { url, ...sent } = await revocationAt(id, revocation);
         const seen = [revocation, ...also].filter((one) => templateOf(one.url).test(url));
         expect(seen.map(({ method, body = "none", token_parameter: name }) => ({ method, body, name }))).toContainEqual(
           sent,
@@ -210,17 +211,19 @@ async function refreshAt(id: string): Promise<ReplayedRequest> {
 /** What of a revocation can be compared. */
 async function revocationAt(
   id: string,
+  { success_member: success }: WitnessedRevocation,
 ): Promise<{ url: string; method: string; body: string; name: string | undefined }> {
   const replay = replayVendor(id);
   const { client, vendor, credentials } = replay;
-  replay.answer({ body: {} });
+  replay.answer({ body: success === undefined ? {} : { [success.member]: success.value } });
   await client.revokeGrant(vendor, credentials, { accessToken: "the-token", refreshToken: "the-token" });
   const request = onlyOne(replay);
   const { url, headers, body, method } = request;
-  const kind = body === "" ? "none" : headers.get("content-type") === "application/json" ? "json" : "form";
+  const bodyless = url.search === "" ? "none" : "query";
+  const kind = body === "" ? bodyless : headers.get("content-type") === "application/json" ? "json" : "form";
   const parameters = kind === "none" ? {} : parametersOf(request);
   const [name] = Object.entries(parameters).find(([, value]) => value === "the-token") ?? [];
-  return { url: url.href, method, body: kind, name };
+  return { url: kind === "query" ? url.origin + url.pathname : url.href, method, body: kind, name };
 }
 
 function onlyOne({ received }: Replay): ReplayedRequest {

@@ -36,6 +36,9 @@ export interface RevocationFacts {
   readonly authentication: "basic" | "bearer" | "none";
   readonly body: "form" | "json" | "query" | "none";
   readonly tokenParameter: string;
+  readonly parameters?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly success?: { readonly member: string; readonly values: readonly string[] };
   readonly ends: "token" | "grant";
   readonly goneStatuses: readonly number[];
   readonly goneErrors?: readonly string[];

@@ -112,7 +112,9 @@ function endpointOf(request: VendorRequest, { endpoints, facts }: VendorState): 
   // An endpoint with a query is asked for before one that is the same path without it.
   const found = [...endpoints].filter(([, url]) => isAt(request.url, url));
   const here = found.toSorted(([, a], [, b]) => b.searchParams.size - a.searchParams.size).map(([name]) => name);
-  const hasGrant = request.body.includes("grant_type");
+  const ofRevocation = facts.revocation?.parameters?.["grant_type"];
+  const isRevocation = ofRevocation !== undefined && request.body.includes(`grant_type=${ofRevocation}`);
+  const hasGrant = request.body.includes("grant_type") && !isRevocation;
   return here.find((name) => {
     if (["authorization", "metadata", "resource", "jwks"].includes(name)) return request.method === "GET";
     if (name === "token" || name === "refresh") return request.method === "POST" && (hasGrant || here.length === 1);

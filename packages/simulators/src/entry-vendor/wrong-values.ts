@@ -52,7 +52,7 @@ export function differentUnit({ unit, ...rest }: { readonly unit: string }): Wro
 
 /** @returns the dialect with one member changed, for each that matters */
 export function wrongRevocations(dialect: Readonly<Record<string, Json>>): Wrong {
-  const { method, authentication, body, ends, goneStatuses, goneErrors } = dialect;
+  const { method, authentication, body, ends, goneStatuses, goneErrors, parameters, headers, success } = dialect;
   const isInBody = body !== "none";
   return members(dialect, {
     method: method === "POST" ? "DELETE" : "POST",
@@ -62,6 +62,9 @@ export function wrongRevocations(dialect: Readonly<Record<string, Json>>): Wrong
     ...(isInBody ? { tokenParameter: "of_another" } : {}),
     ...((goneStatuses as readonly number[]).some((status) => status !== 404) ? { goneStatuses: [418] } : {}),
     ...(goneErrors === undefined ? {} : { goneErrors: [] }),
+    ...(parameters === undefined ? {} : { parameters: {} }),
+    ...(headers === undefined ? {} : { headers: {} }),
+    ...(success === undefined ? {} : { success: { member: "of_another", values: ["true"] } }),
   });
 }
 

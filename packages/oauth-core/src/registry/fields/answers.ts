@@ -1,14 +1,15 @@
 /** The rows of the fields that say how a vendor departs from the standard in its answers. */
-import { TOKEN_ERROR_CODES } from "../dialect.ts";
+import type { TokenErrorCode } from "../dialect.ts";
 import type { Vendor } from "../vendor.ts";
 import {
   checkCallbackParameter,
   checkErrorCode,
+  checkHeaderName,
   checkMemberPath,
   checkTokenName,
   OWN_CALLBACK_PARAMETERS,
 } from "./checks.ts";
-import { EXPIRY, IDENTITY_MEMBERS, type Rows } from "./endpoints.ts";
+import { ENDPOINT_FIELDS, EXPIRY, IDENTITY_MEMBERS, type Rows } from "./endpoints.ts";
 import type { ChoiceShape, ListShape, MapShape, NumberShape, OptionalText, TextShape } from "./shape.ts";
 
 const TEXT = { is: "text" } as const satisfies TextShape;
@@ -22,6 +23,15 @@ const text = (description: string, example: string): OptionalText => ({
   example,
 });
 const API_STATUS = { is: "number", least: 200, most: 599 } as const satisfies NumberShape;
+/** All of them, for the schema of the operators' file. */
+export const TOKEN_ERROR_CODES: readonly [TokenErrorCode, ...TokenErrorCode[]] = [
+  "invalid_grant",
+  "invalid_scope",
+  "temporarily_unavailable",
+  "vendor_credentials_rejected",
+  "vendor_response_invalid",
+];
+const OF_ACCOUNT = ENDPOINT_FIELDS.account.members;
 const SEPARATOR = { is: "choice", values: [" ", ","] } as const satisfies ChoiceShape;
 
 export const ANSWER_FIELDS = {
@@ -202,7 +212,7 @@ export const ANSWER_FIELDS = {
     members: {
       method: {
         is: "choice",
-        values: ["POST", "DELETE"],
+        values: ["POST", "DELETE", "GET"],
         description: "The method of the request.",
         example: "DELETE",
         default: "POST",
@@ -217,7 +227,7 @@ export const ANSWER_FIELDS = {
       body: {
         is: "choice",
         values: ["form", "json", "query", "none"],
-        description: "Where the token is; `none`: in the header alone.",
+        description: "Where the token is; `none`: in a header alone.",
         example: "json",
       },
       tokenParameter: {
@@ -229,6 +239,17 @@ export const ANSWER_FIELDS = {
         absent: "token",
         check: checkTokenName,
       },
+      parameters: {
+        ...OF_ACCOUNT.form,
+        description: "Beside the token. In a value `{client_id}`, `{client_secret}` and `{token}` are filled.",
+      },
+      headers: {
+        ...OF_ACCOUNT.headers,
+        name: (name) => (name.toLowerCase() === "authorization" ? undefined : checkHeaderName(name)),
+        description: "Headers, whose values are filled in the same way.",
+        example: '{ x-access-token: "{token}" }',
+      },
+      success: { ...OF_ACCOUNT.refusal, description: "What every success of status 200 says." },
       ends: {
         is: "choice",
         values: ["token", "grant"],

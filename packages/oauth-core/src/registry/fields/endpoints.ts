@@ -132,12 +132,12 @@ const ACCOUNT = {
       type: "section",
       description: "How an answer with status 200 says that the token is refused.",
       members: {
-        member: path("The member that holds an error code.", "error.code"),
+        member: path("The member that says it.", "error.code"),
         values: {
           is: "list",
           type: "list of texts",
-          of: { is: "text", type: "text", description: "A code.", example: "NOT_SIGNED_IN" },
-          description: "The codes that refuse the token; any other is an error.",
+          of: { is: "text", type: "text", description: "A value.", example: "NOT_SIGNED_IN" },
+          description: "Its values that say so; any other is an error.",
           example: "[NOT_SIGNED_IN]",
         },
       },

@@ -3,7 +3,6 @@ import type { Witness } from "./witnesses.ts";
 /** Witnesses that an entry does not fit: `ID WHAT`, and why. The list may only become shorter. */
 export const MISFITS: Readonly<Record<string, string>> = {
   "asana-mcp-v2 client_auth": "the source is of the classic app, whose entry is asana",
-  "baidu revocation": "no field says a GET, nor the member of its answer",
   "github-mcp scope_separator": "the vendor's page has spaces; the entry is off, github has its place",
   "microsoft-agent365-mcp authorization": "query is the response mode of a code where none is sent",
   "microsoft-agent365-mcp pkce": "the source is of a bot's app; the entry is off",

@@ -56,6 +56,8 @@ export interface WitnessedRevocation {
   readonly body?: string;
   readonly token_parameter?: string;
   readonly authentication?: string;
+  /** What a success says. */
+  readonly success_member?: { readonly member: string; readonly value: JsonValue };
 }
 
 /** Who states a fact. */

@@ -117,12 +117,78 @@ describe("revokeToken", () => {
       { method: "POST", authorization: undefined, body: "token=t" },
       "grant",
     ],
+    [
+      "JSON with our client, as Webflow has it",
+      {
+        authentication: "none",
+        body: "json",
+        tokenParameter: "access_token",
+        parameters: { client_id: "{client_id}", client_secret: "{client_secret}" },
+      },
+      {
+        method: "POST",
+        authorization: undefined,
+        body: JSON.stringify({ client_id: CLIENT_ID, client_secret: CLIENT_SECRET, access_token: "t" }),
+      },
+      "token",
+    ],
+    [
+      "the secret under a scheme of its own, as Square has it",
+      {
+        authentication: "none",
+        body: "json",
+        tokenParameter: "access_token",
+        parameters: { client_id: "{client_id}" },
+        headers: { authorization: "Client {client_secret}" },
+      },
+      {
+        method: "POST",
+        authorization: `Client ${CLIENT_SECRET}`,
+        body: JSON.stringify({ client_id: CLIENT_ID, access_token: "t" }),
+      },
+      "token",
+    ],
+    [
+      "GET with the token in the query, as Baidu has it",
+      { method: "GET", authentication: "none", body: "query", tokenParameter: "access_token" },
+      { method: "GET", authorization: undefined, body: "", query: "access_token=t" },
+      "token",
+    ],
   ])("sends a vendor's own revocation request: %s", async (_title, changes, seen, outcome) => {
     lab.vendor.answers.set(`/apps/${CLIENT_ID}/token`, { status: 204 });
     await expect(revokeBy(changes)).resolves.toBe(outcome);
     const { method, path = "", headers, body } = lab.vendor.received.at(-1) ?? {};
     const query = path.split("?")[1];
     expect({ method, authorization: headers?.authorization, body, query }).toEqual({ query: undefined, ...seen });
+  });
+
+  it("sends the token in a header of the vendor's, as Shopify has it, and no second one", async () => {
+    lab.vendor.answers.set(`/apps/${CLIENT_ID}/token`, { status: 200, body: {} });
+    await revokeBy({ method: "DELETE", authentication: "none", body: "none", headers: { "x-api-token": "{token}" } });
+    const { headers, body } = lab.vendor.received.at(-1) ?? {};
+    expect([headers?.["x-api-token"], headers?.authorization, body]).toEqual(["t", undefined, ""]);
+  });
+
+  it("replaces each name in a value once: a token that looks like one stays a token", async () => {
+    lab.vendor.answers.set(`/apps/${CLIENT_ID}/token`, { status: 200, body: {} });
+    const dialect = { authentication: "none", parameters: { again: "{token}" } } as const;
+    await revokeBy(dialect, "{client_secret}");
+    expect(lab.vendor.received.at(-1)?.body).not.toContain(CLIENT_SECRET);
+  });
+
+  it.each<[object, unknown]>([
+    [{ didRevoke: true }, "token"],
+    [{ didRevoke: "true" }, "token"],
+    [{ didRevoke: false }, { code: "vendor_response_invalid" }],
+    [{ error: { code: 498 } }, { code: "vendor_response_invalid" }],
+    [{}, { code: "vendor_response_invalid" }],
+  ])("bar#RV-2 takes a 200 for a revocation only if it says so, where the vendor does: %o", async (body, expected) => {
+    lab.vendor.answers.set(`/apps/${CLIENT_ID}/token`, { status: 200, body });
+    const seen = await revokeBy({ success: { member: "didRevoke", values: ["true"] } }).catch(
+      (error: unknown) => error,
+    );
+    if (typeof expected === "string") expect(seen).toBe(expected);
+    else expect(seen).toMatchObject(expected as object);
   });
 
   it.each<[Parameters<Lab["vendor"]["answers"]["set"]>[1], object]>([
@@ -144,7 +210,7 @@ describe("revokeToken", () => {
   });
 });
 
-async function revokeBy(changes: Partial<RevocationDialect>): Promise<string> {
+async function revokeBy(changes: Partial<RevocationDialect>, token = "t"): Promise<string> {
   const revocation: RevocationDialect = {
     method: "POST",
     authentication: "basic",
@@ -156,5 +222,5 @@ async function revokeBy(changes: Partial<RevocationDialect>): Promise<string> {
     ...changes,
   };
   const vendor = await lab.resolve({ revocation, revocationEndpoint: `${lab.vendor.issuer}/apps/{client_id}/token` });
-  return lab.client.revokeToken(vendor, lab.vendor.credentials, { token: "t" });
+  return lab.client.revokeToken(vendor, lab.vendor.credentials, { token });
 }

@@ -11,6 +11,7 @@ import type { ResolvedVendor, VendorCredentials } from "../../registry/vendor.ts
 import type { Deadline } from "../deadline.ts";
 import { basicCredentials } from "../authentication.ts";
 import { readObject, requireAnswer } from "../answer.ts";
+import { memberAt } from "../member-path.ts";
 import type { Bindings, VendorClientDeps } from "../binding.ts";
 import {
   invalidVendorResponse,
@@ -117,51 +118,53 @@ async function requestByDialect(
   { dialect, endpoint, credentials, token, signal }: DialectRequest,
   { fetch }: Pick<VendorClientDeps, "fetch">,
 ): Promise<Response> {
-  const content = body(dialect, token);
-  return fetch(address(dialect, endpoint.replace("{client_id}", encodeURIComponent(credentials.clientId)), token), {
-    method: dialect.method,
+  const { method, body: place, tokenParameter, parameters = {}, headers = {} } = dialect;
+  const { clientId, clientSecret } = credentials;
+  const fill = (text: string): string =>
+    text.replace(/\{(token|client_id|client_secret)\}/g, (_, name: string) =>
+      name === "token" ? token : name === "client_id" ? clientId : (clientSecret?.reveal() ?? ""),
+    );
+  const filled = (texts: Readonly<Record<string, string>>): Record<string, string> =>
+    Object.fromEntries(Object.entries(texts).map(([name, value]) => [name, fill(value)]));
+  const sent = { ...filled(parameters), ...(place === "none" ? {} : { [tokenParameter]: token }) };
+  const content = contentOf(place, sent);
+  const url = endpoint.replace("{client_id}", encodeURIComponent(clientId));
+  const query = place === "query" ? `${url.includes("?") ? "&" : "?"}${new URLSearchParams(sent).toString()}` : "";
+  return fetch(`${url}${query}`, {
+    method,
     headers: {
       accept: "application/json",
       "user-agent": "oauth-broker",
       ...content.headers,
+      ...filled(headers),
       ...authorization(dialect, credentials, token),
     },
     redirect: "manual",
     signal,
-    ...(content.body === undefined ? {} : { body: content.body }),
+    ...defined({ body: content.body }),
   });
 }
 
-function address({ body: kind, tokenParameter }: RevocationDialect, endpoint: string, token: string): string {
-  if (kind !== "query") return endpoint;
-  const separator = endpoint.includes("?") ? "&" : "?";
-  return `${endpoint}${separator}${new URLSearchParams({ [tokenParameter]: token }).toString()}`;
-}
-
-function body(
-  { body: kind, tokenParameter }: RevocationDialect,
-  token: string,
-): { headers: Record<string, string>; body?: string } {
-  if (kind === "none" || kind === "query") return { headers: {} };
-  if (kind === "json")
-    return { headers: { "content-type": "application/json" }, body: JSON.stringify({ [tokenParameter]: token }) };
+function contentOf(
+  place: RevocationDialect["body"],
+  parameters: Record<string, string>,
+): { readonly headers: Record<string, string>; readonly body?: string } {
+  if (place === "json") return { headers: { "content-type": "application/json" }, body: JSON.stringify(parameters) };
+  if (place !== "form") return { headers: {} };
   return {
     headers: { "content-type": "application/x-www-form-urlencoded" },
-    body: new URLSearchParams({ [tokenParameter]: token }).toString(),
+    body: new URLSearchParams(parameters).toString(),
   };
 }
 
 function authorization(
   { authentication }: RevocationDialect,
-  credentials: VendorCredentials,
+  { clientId, clientSecret }: VendorCredentials,
   token: string,
 ): Record<string, string> {
   if (authentication === "none") return {};
-  const { clientId, clientSecret } = credentials;
-  return {
-    authorization:
-      authentication === "bearer" ? `Bearer ${token}` : basicCredentials(clientId, clientSecret?.reveal() ?? ""),
-  };
+  const basic = (): string => basicCredentials(clientId, clientSecret?.reveal() ?? "");
+  return { authorization: authentication === "bearer" ? `Bearer ${token}` : basic() };
 }
 
 /** Vendors that answer an unknown token with an error, although the standard requires a 200. */
@@ -183,7 +186,7 @@ async function readRevocation(
 ): Promise<Revoked> {
   requireAnswer(response, call, now);
   const isRefusal = response.status >= 400;
-  const { error, isFailure, members } = await readRefusal(response, call);
+  const { error, isFailure, members } = await readRefusal(response, call, vendor.revocation?.success);
   if (error === undefined && !isRefusal) {
     if (isFailure) throw invalidVendorResponse("revocation: a 200 that reports a failure");
     return "token";
@@ -202,10 +205,12 @@ async function readRevocation(
 async function readRefusal(
   response: Response,
   call: VendorCall,
+  success: RevocationDialect["success"],
 ): Promise<{ readonly error?: string; readonly isFailure: boolean; readonly members: JsonObject }> {
   const members = await readObject(response, call).catch((): JsonObject => ({}));
   const { error, ok, revoked } = members;
-  const isFailure = ok === false || revoked === false;
+  const isNoSuccess = success !== undefined && !success.values.includes(String(memberAt(members, success.member)));
+  const isFailure = ok === false || revoked === false || isNoSuccess;
   return { isFailure, members, ...(typeof error === "string" && error !== "" ? { error } : {}) };
 }
 
