@@ -48,7 +48,7 @@ export function report(rows: readonly Row[], date: string): string {
   const table = [head, head.map(() => "---"), ...lines].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
   const list = notes.map((note, index) => `${index + 1}. ${note}`).join("\n");
   const all = rows.filter(({ outcomes }) => STEPS.every((step) => outcomes[step].result === "yes")).length;
-  return `<!-- Generated on ${date}. Remake: npm run clients -->
+  return `<!-- Generated on ${date}. Remake: npm run clients, then npm run docs -->
 
 ${INTRODUCTION}
 ${rows.length} clients, of which ${all} do all five.

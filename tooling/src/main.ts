@@ -87,8 +87,7 @@ const COMMANDS: Readonly<Record<string, () => string[] | Promise<string[]>>> = {
       writeFileSync(join(ROOT, path), content);
     }
     for (const [path, text] of readPages()) {
-      // Generated pages are wrapped by generated() in markdown.ts.
-      const wrapped = text.startsWith("<!-- Generated") ? text : wrapProse(text);
+      const wrapped = wrapProse(text);
       if (wrapped !== text) writeFileSync(join(ROOT, path), wrapped);
     }
     return [];

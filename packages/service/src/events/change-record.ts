@@ -10,6 +10,7 @@ import {
   type RecordStore,
 } from "@oauth-broker/oauth-core";
 
+/** The record of a change, and what decides its next version. */
 export interface ChangeOptions<T> {
   readonly records: RecordStore;
   readonly stage: string;
@@ -23,6 +24,7 @@ export interface ChangeOptions<T> {
   readonly decide: (data: JsonObject | undefined) => Promise<Change<T>> | Change<T>;
 }
 
+/** One decision over one version of the record. */
 export interface Change<T> {
   /** Absent: the record stays as it is. */
   readonly next?: { readonly data: JsonObject; readonly expiresAt: EpochSeconds };

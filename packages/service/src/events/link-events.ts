@@ -7,7 +7,14 @@
 import { createExpiringMap } from "@oauth-broker/oauth-core";
 import { errorFields, type Log } from "../log.ts";
 import { deliver, type DeliverDeps } from "./deliver.ts";
-import { createOutbox, type LinkChange, type LinkEvent, OUTBOX_LIMITS, type OutboxDeps } from "./outbox.ts";
+import {
+  createOutbox,
+  type LinkChange,
+  type LinkEvent,
+  OUTBOX_LIMITS,
+  type OutboxDeps,
+  type OutboxLimits,
+} from "./outbox.ts";
 
 /** What happened to links, for the receiver of events. */
 export interface LinkEvents {
@@ -29,7 +36,7 @@ const MOST_NOTED = 1_000;
 const NOTED_SECONDS = 60;
 
 /** @param limits a twin, and a test, passes others */
-export function createLinkEvents(deps: LinkEventsDeps, limits = OUTBOX_LIMITS): LinkEvents {
+export function createLinkEvents(deps: LinkEventsDeps, limits: OutboxLimits = OUTBOX_LIMITS): LinkEvents {
   const { records, now, log, vendors } = deps;
   const onDropped: OutboxDeps["onDropped"] = (vendor, reason, count) =>
     log.warn("link_event_dropped", { vendor, reason, count });

@@ -85,7 +85,7 @@ const ROUNDS = 50;
 const SHARED = { stage: "kept", version: "revision", rounds: ROUNDS, busy: "The event cannot be kept now" };
 
 /** @param limits a twin, and a test, passes others */
-export function createOutbox({ records, now, onDropped }: OutboxDeps, limits = OUTBOX_LIMITS): Outbox {
+export function createOutbox({ records, now, onDropped }: OutboxDeps, limits: OutboxLimits = OUTBOX_LIMITS): Outbox {
   const changeWaiting = async (
     vendor: string,
     decide: (waiting: readonly Waiting[]) => readonly Waiting[] | undefined,

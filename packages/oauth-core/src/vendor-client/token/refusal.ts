@@ -135,7 +135,8 @@ const CODE_MEMBERS = [
   "reason",
 ];
 
-function namedCodes(value: JsonValue | undefined): string[] {
+/** @returns the error codes within an `error` that is an object */
+export function namedCodes(value: JsonValue | undefined): string[] {
   if (!isJsonObject(value)) return [];
   return CODE_MEMBERS.map((name) => codeIn(value[name])).filter((code) => code !== undefined);
 }

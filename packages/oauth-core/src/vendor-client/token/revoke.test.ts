@@ -195,6 +195,7 @@ describe("revokeToken", () => {
     [{ status: 422 }, { outcome: "already" }],
     [{ status: 404 }, { outcome: "already" }],
     [{ body: { ok: false, error: "invalid_auth" } }, { outcome: "already" }],
+    [{ status: 400, body: { error: { code: 190, type: "OAuthException" } } }, { outcome: "already" }],
     [{ body: { ok: false } }, { code: "vendor_response_invalid" }],
     [{ body: { ok: true, revoked: false } }, { code: "vendor_response_invalid" }],
     [{ body: { ok: true, revoked: true } }, { outcome: "grant" }],
@@ -218,7 +219,7 @@ async function revokeBy(changes: Partial<RevocationDialect>, token = "t"): Promi
     tokenParameter: "token",
     ends: "token",
     goneStatuses: [404, 422],
-    goneErrors: ["invalid_auth"],
+    goneErrors: ["invalid_auth", "190"],
     ...changes,
   };
   const vendor = await lab.resolve({ revocation, revocationEndpoint: `${lab.vendor.issuer}/apps/{client_id}/token` });

@@ -21,6 +21,7 @@ import {
   vendorRefusal,
   vendorRefusedClient,
 } from "../errors.ts";
+import { namedCodes } from "./refusal.ts";
 
 /** The parameters of a revocation (RFC 7009 §2.1). */
 export interface RevokeRequest {
@@ -191,8 +192,11 @@ async function readRevocation(
     if (isFailure) throw invalidVendorResponse("revocation: a 200 that reports a failure");
     return "token";
   }
-  const isGone = error !== undefined && (UNKNOWN_TOKEN.has(error) || vendor.revocation?.goneErrors?.includes(error));
-  if (isGone === true) return "already";
+  const codes = error === undefined ? namedCodes(members.error) : [error];
+  const isGone =
+    (error !== undefined && UNKNOWN_TOKEN.has(error)) ||
+    codes.some((code) => vendor.revocation?.goneErrors?.includes(code) === true);
+  if (isGone) return "already";
   //= rfc7009#2.2.1
   if (error === "unsupported_token_type") throw noWay(vendor, error);
   if (error !== undefined) throw vendorRefusal(error, call, saidBy(response, members, now));
