@@ -2,11 +2,13 @@
  * Composes the platform's pages: takes storage and outbound clients, returns a Hono app. The
  * ingress is a separate app (routes/ingress.ts).
  */
-import { type Clock, defined, systemClock } from "@oauth-broker/oauth-core";
+import { type Clock, defined, systemClock, systemTimer } from "@oauth-broker/oauth-core";
 import { createEgress, type Egress } from "@oauth-broker/oauth-core/egress";
 import { isOwnHost } from "@oauth-broker/oauth-core/server";
 import { errorPageWith, foreignHostDetail, mount } from "@oauth-broker/service/http";
 import type { Log } from "@oauth-broker/service";
+import type { EventSettings } from "@oauth-broker/service/configuration";
+import { createLinkEvents, type LinkEvents } from "@oauth-broker/service/events";
 import { Hono } from "hono";
 import { createAgent } from "./agent/agent.ts";
 import { createPendingCalls } from "./agent/pending-calls.ts";
@@ -27,6 +29,8 @@ export interface PlatformOptions {
   readonly allowCidrs: readonly string[];
   /** Absent: without a broker; broker connectors report that. */
   readonly broker?: BrokerAccess;
+  /** Where to report connections that end and return; absent: nowhere. */
+  readonly events?: EventSettings;
 }
 
 export interface PlatformParts {
@@ -38,6 +42,8 @@ export interface PlatformParts {
 export interface Platform {
   readonly app: Hono;
   readonly deps: PageDeps;
+  /** With `events` of the options: its `sweep` sends what is due. */
+  readonly events?: LinkEvents;
   close(): Promise<void>;
 }
 
@@ -46,7 +52,7 @@ const TIMEOUT_MS = 30_000;
 
 /** Opens no port. */
 export function createPlatform(
-  { platformUrl, allowCidrs, broker }: PlatformOptions,
+  { platformUrl, allowCidrs, broker, events: settings }: PlatformOptions,
   { storage, log, now = systemClock }: PlatformParts,
 ): Platform {
   const isHttps = platformUrl.startsWith("https:");
@@ -54,12 +60,17 @@ export function createPlatform(
   const access = { allowLoopback: true, allowCidrs };
   const egress: Egress = createEgress({ ...access, timeoutMs: TIMEOUT_MS });
   const { connectors, records, keys } = storage;
+  const vendors = async (): Promise<string[]> => (await connectors.list()).map(({ id }) => id);
+  const events =
+    settings === undefined
+      ? undefined
+      : createLinkEvents({ settings, records, now, log, vendors, fetch: egress.fetch, timer: systemTimer });
   const connect = {
     connectors,
     records,
     keys,
     now,
-    connections: createConnections({ records, keys, now }),
+    connections: createConnections({ records, keys, now, ...defined({ events }) }),
     fetch: egress.fetch,
     egress: access,
     platformUrl,
@@ -86,5 +97,5 @@ export function createPlatform(
     browserPaths: /^\//,
     isHttps,
   });
-  return { app, deps, close: () => egress.close() };
+  return { app, deps, ...defined({ events }), close: () => egress.close() };
 }

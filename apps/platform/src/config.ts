@@ -9,7 +9,11 @@ import {
   DEFAULT_MAX_CONNECTIONS,
   type Environment,
   type EnvironmentReader,
+  EVENT_VARIABLES,
+  type EventSettings,
+  type EventVariable,
   MOST_MAX_CONNECTIONS,
+  readEvents,
 } from "@oauth-broker/service/configuration";
 import type { BrokerAccess } from "./oauth/client-of-connector.ts";
 
@@ -46,10 +50,16 @@ const VARIABLES = {
   BROKER_CLIENT_SECRET: { type: "the client_secret of that client", example: "…" },
 } as const;
 
-type Reader = EnvironmentReader<keyof typeof VARIABLES>;
+type Variable = keyof typeof VARIABLES | EventVariable;
+type Reader = EnvironmentReader<Variable>;
+
+const SHAPES = new Map<string, { readonly type: string; readonly example: string }>([
+  ...Object.entries(VARIABLES),
+  ...EVENT_VARIABLES.map((row) => [row.name, row] as const),
+]);
 
 const readerOf = (environment: Environment): Reader =>
-  createEnvironmentReader(environment, (name: keyof typeof VARIABLES) => VARIABLES[name]);
+  createEnvironmentReader(environment, (name: Variable) => SHAPES.get(name) ?? { type: name, example: "" });
 
 /** @throws ConfigError */
 export function loadPlatformConfig(environment: Environment, start: string, dataDir?: string): PlatformConfig {
@@ -79,6 +89,8 @@ export interface ServeConfig extends Omit<PlatformConfig, "dataDir"> {
   readonly maxConnections: number;
   /** Absent: the platform runs without a broker. */
   readonly broker?: BrokerAccess;
+  /** Absent: no events. */
+  readonly events?: EventSettings;
 }
 
 /** @throws ConfigError */
@@ -94,8 +106,9 @@ export function loadServeConfig(environment: Environment, { platformUrl, allowCi
   const maxConnections =
     read.integer("MAX_CONNECTIONS", { least: 1, most: MOST_MAX_CONNECTIONS }) ?? DEFAULT_MAX_CONNECTIONS;
   const broker = readBroker(read);
+  const events = readEvents(read, { allowLoopback: true, allowCidrs });
   requireNone(read);
-  return { platformUrl, allowCidrs, port, maxConnections, ...defined({ broker }) };
+  return { platformUrl, allowCidrs, port, maxConnections, ...defined({ broker, events }) };
 }
 
 function readBroker(read: Reader): BrokerAccess | undefined {

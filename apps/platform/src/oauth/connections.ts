@@ -15,6 +15,7 @@ import {
   Secret,
 } from "@oauth-broker/oauth-core";
 import { randomToken } from "@oauth-broker/oauth-core/protocol";
+import type { LinkEvents } from "@oauth-broker/service/events";
 import type { Connector } from "../connectors/connector.ts";
 import { NEVER } from "../connectors/connector-record.ts";
 import { openSecret, sealSecret } from "../connectors/connector-secrets.ts";
@@ -102,6 +103,8 @@ export interface ConnectionsDeps {
   readonly records: RecordStore;
   readonly keys: KeyWrapper;
   readonly now: Clock;
+  /** Is told of connections that end and return; absent: nothing is. */
+  readonly events?: Pick<LinkEvents, "note">;
 }
 
 const TRIES = 8;
@@ -112,7 +115,7 @@ interface Kept {
 }
 type Next = { readonly state: ConnectionState } & Omit<ConnectionData, "v" | "revision">;
 
-export function createConnections({ records, keys, now }: ConnectionsDeps): Connections {
+export function createConnections({ records, keys, now, events }: ConnectionsDeps): Connections {
   const keyOf = (connector: Connector, userId: string) => ({
     kind: "connection",
     id: JSON.stringify([connector.id, userId]),
@@ -185,14 +188,19 @@ export function createConnections({ records, keys, now }: ConnectionsDeps): Conn
         if (kept?.data.tokensRevision !== replacing) return undefined;
         return { ...unchanged(kept), state: "connected", ...granted, ...scope };
       });
+      if (replacing === undefined) events?.note({ type: "link.restored", user: userId, vendor: connector.id });
     },
 
-    markForReauthorization: async (connector, userId, reason, used) =>
-      change(connector, userId, (kept) => {
-        if (kept?.data.tokensRevision !== used) return undefined;
+    markForReauthorization: async (connector, userId, reason, used) => {
+      let isMarked = false;
+      await change(connector, userId, (kept) => {
+        isMarked = kept?.data.tokensRevision === used;
+        if (kept === undefined || !isMarked) return undefined;
         const { connectedAt, wantedScope, failure } = kept.data;
         return { state: "reauthorize", reason, ...defined({ connectedAt, wantedScope, failure }) };
-      }),
+      });
+      if (isMarked) events?.note({ type: "link.dead", user: userId, vendor: connector.id, reason, grant: used });
+    },
 
     wantScope: async (connector, userId, wantedScope, used) =>
       change(connector, userId, (kept) => {

@@ -1,0 +1,131 @@
+/**
+ * The platform reports connections that end and return, to a receiver that verifies with a library
+ * of Standard Webhooks.
+ */
+import { Secret, systemTimer } from "@oauth-broker/oauth-core";
+import { createLinkEvents, type LinkEvents } from "@oauth-broker/service/events";
+import { type ScriptedVendor, startScriptedVendor } from "@oauth-broker/simulators";
+import { Webhook } from "standardwebhooks";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { loadServeConfig } from "../config.ts";
+import type { Connector } from "../connectors/connector.ts";
+import { openTestConnect, type TestConnect } from "../testing/test-connect.ts";
+import { type Connections, createConnections } from "./connections.ts";
+
+const SECRET = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
+const USER = "first-user";
+
+let platform: TestConnect;
+let receiver: ScriptedVendor;
+let status: number;
+let events: LinkEvents;
+let connections: Connections;
+let connector: Connector;
+
+beforeEach(async () => {
+  platform = await openTestConnect();
+  status = 204;
+  receiver = await startScriptedVendor({ "/links": () => ({ status }) });
+  const { records, keys, now, fetch } = platform;
+  events = createLinkEvents({
+    settings: { url: `${receiver.url}/links`, secrets: [new Secret(SECRET)] },
+    records,
+    now,
+    fetch,
+    timer: systemTimer,
+    vendors: async () => (await platform.connectors.list()).map(({ id }) => id),
+    log: { info: () => undefined, warn: () => undefined, error: () => undefined, flush: () => undefined } as never,
+  });
+  connections = createConnections({ records, keys, now, events });
+  connector = await platform.addConnector("github", {
+    authentication: "oauth_2_1",
+    registration: "pre_registered_client",
+    clientId: "ours",
+    clientSecret: new Secret("secret-of-ours"),
+    vendorOrIssuer: "https://vendor.example",
+    scopes: "read",
+  });
+});
+afterEach(async () => {
+  await receiver.close();
+  await platform.close();
+});
+
+const TOKENS = { accessToken: "access-token-canary", refreshToken: "refresh-token-canary" };
+
+async function connect(): Promise<string> {
+  await connections.save(connector, USER, TOKENS as never);
+  return (await connections.open(connector, USER))?.revision ?? expect.fail("not connected");
+}
+
+/** @returns what the receiver got, each verified */
+function verified(): readonly unknown[] {
+  const webhook = new Webhook(SECRET);
+  return receiver.received.map(({ body, headers }) => webhook.verify(body, headers as Record<string, string>));
+}
+
+describe("reconnect events of the platform", () => {
+  it("report a connection that ends once, and that it is back", async () => {
+    const used = await connect();
+    await connections.markForReauthorization(connector, USER, "invalid_grant", used);
+    await connections.markForReauthorization(connector, USER, "invalid_grant", used);
+    await events.sweep();
+    await connect();
+    await events.sweep();
+    const data = { user: USER, vendor: "github" };
+    expect(verified()).toMatchObject([
+      { type: "link.dead", data: { ...data, reason: "invalid_grant" } },
+      { type: "link.restored", data },
+    ]);
+    expect(receiver.received.map(({ body }) => body).join("")).not.toContain("canary");
+  });
+
+  it("arrive with the same id when the receiver is back", async () => {
+    status = 503;
+    await connections.markForReauthorization(connector, USER, "invalid_grant", await connect());
+    await events.sweep();
+    status = 204;
+    await events.sweep();
+    expect(receiver.received).toHaveLength(1);
+    platform.advance(60);
+    await events.sweep();
+    expect(verified()).toHaveLength(2);
+    const [first, second] = receiver.received.map(({ headers }) => headers["webhook-id"]);
+    expect(second).toBe(first);
+  });
+
+  it("say nothing of a refresh, a first connection, and tokens that others replaced", async () => {
+    const used = await connect();
+    await connections.save(connector, USER, TOKENS as never, used);
+    await connections.markForReauthorization(connector, USER, "invalid_grant", used);
+    await events.sweep();
+    expect(receiver.received).toEqual([]);
+  });
+
+  it("are refused by the receiver's library when forged or old", async () => {
+    await connections.markForReauthorization(connector, USER, "invalid_grant", await connect());
+    await events.sweep();
+    const { body, headers } = receiver.received[0] ?? expect.fail("no event");
+    const webhook = new Webhook(SECRET);
+    const sent = headers as Record<string, string>;
+    expect(() => webhook.verify(body.replace("github", "gitlab"), sent)).toThrow("No matching signature");
+    const later = { ...sent, "webhook-timestamp": String(Number(sent["webhook-timestamp"]) + 1) };
+    expect(() => webhook.verify(body, later)).toThrow("No matching signature");
+    const old = { ...sent, "webhook-timestamp": String(Number(sent["webhook-timestamp"]) - 600) };
+    expect(() => webhook.verify(body, old)).toThrow("too old");
+  });
+});
+
+describe("the platform's settings of events", () => {
+  const platformConfig = { platformUrl: "http://127.0.0.1:8789", dataDir: "/data", allowCidrs: [] };
+  const load = (environment: Record<string, string>) => loadServeConfig(environment, platformConfig).events;
+
+  it("are both or none", () => {
+    expect(load({})).toBeUndefined();
+    const both = { EVENTS_URL: "https://backend.example/links", EVENTS_SECRET: SECRET };
+    expect(load(both)).toMatchObject({ url: both.EVENTS_URL });
+    expect(() => load({ EVENTS_URL: both.EVENTS_URL })).toThrow("EVENTS_SECRET");
+    expect(() => load({ EVENTS_SECRET: SECRET })).toThrow("EVENTS_URL");
+    expect(() => load({ ...both, EVENTS_URL: "http://backend.example/links" })).toThrow("EVENTS_URL");
+  });
+});
