@@ -15,7 +15,7 @@ const row = (title: string, outcomes: Partial<Row["outcomes"]> = {}): Row => ({
 
 it("has a line for each client, and counts those that do all five", () => {
   const page = report([row("one"), row("two", { refresh: { result: "failed", note: "HTTP 500" } })], "2026-11-27");
-  expect(page).toMatch(/^<!-- Generated on 2026-11-27. Remake: npm run clients -->\n/);
+  expect(page).toMatch(/^<!-- Generated on 2026-11-27. Remake: npm run clients, then npm run docs -->\n/);
   expect(page).toContain("2 clients, of which 1 do all five.");
   expect(page).toContain("| one | 1.2.3 | Go | yes | yes | yes | yes | yes |");
   expect(page).toContain("| two | 1.2.3 | Go | yes | yes | **no** (1) | yes | yes |");

@@ -9,12 +9,9 @@ import {
   DEFAULT_MAX_CONNECTIONS,
   type Environment,
   type EnvironmentReader,
-  EVENT_VARIABLES,
-  type EventSettings,
-  type EventVariable,
   MOST_MAX_CONNECTIONS,
-  readEvents,
 } from "@oauth-broker/service/configuration";
+import { EVENT_VARIABLES, type EventSettings, type EventVariable, readEvents } from "@oauth-broker/service/events";
 import type { BrokerAccess } from "./oauth/client-of-connector.ts";
 
 export { type Environment, startFolder } from "@oauth-broker/service/configuration";

@@ -7,9 +7,9 @@ import {
   type Environment,
   ignoredProxyWarnings,
   type Problem,
-  readEvents,
   valueOf,
 } from "@oauth-broker/service/configuration";
+import { readEvents } from "@oauth-broker/service/events";
 import { readCallback, readPlatformUrl } from "./config/callback.ts";
 import { readDeployment } from "./config/deployment.ts";
 import { readOperator } from "./config/operator.ts";

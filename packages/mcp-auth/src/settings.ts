@@ -3,7 +3,8 @@
  * part it needs.
  */
 import type { Secret } from "@oauth-broker/oauth-core";
-import type { EventSettings, TracingSettings } from "@oauth-broker/service/configuration";
+import type { TracingSettings } from "@oauth-broker/service/configuration";
+import type { EventSettings } from "@oauth-broker/service/events";
 import type { Vendor, VendorCredentials } from "@oauth-broker/oauth-core/registry";
 import type { ListenOptions } from "@oauth-broker/service";
 

@@ -41,7 +41,6 @@ export { systemClock } from "./mechanics/system-clock.ts";
 export { systemTimer } from "./mechanics/system-timer.ts";
 export { createTurns, type Refusal, type Turn, type Turns, type TurnsOptions } from "./mechanics/turns.ts";
 export {
-  errorMembers,
   errorText,
   isOutage,
   OAuthError,

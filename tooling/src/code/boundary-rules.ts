@@ -7,7 +7,15 @@
 const CORE = "packages/oauth-core/src";
 const CORE_ENTRIES = ["index", "protocol/index", "registry/index", "vendor-client/index", "authorization-server/index"];
 
-const SERVICE = ["service", "service page", "service http", "service tracing", "configuration", "metrics"];
+const SERVICE = [
+  "service",
+  "service page",
+  "service http",
+  "service tracing",
+  "service events",
+  "configuration",
+  "metrics",
+];
 
 /** What an app may take of oauth-core, and the frame it runs in. */
 const CORE_AND_SERVICE = [
@@ -78,6 +86,12 @@ export const ZONES: readonly {
     zone: "service tracing",
     files: /^packages\/service\/src\/tracing\//,
     mayImport: ["core index", "vendor-client", "configuration", "service", "span exporter"],
+  },
+  // What it sends leaves by an egress.
+  {
+    zone: "service events",
+    files: /^packages\/service\/src\/events\//,
+    mayImport: ["core index", "egress", "configuration", "service"],
   },
   {
     zone: "service http",

@@ -103,7 +103,7 @@ export interface ConnectionsDeps {
   readonly records: RecordStore;
   readonly keys: KeyWrapper;
   readonly now: Clock;
-  /** Is told of connections that end and return; absent: nothing is. */
+  /** Reports connections that end and return; absent: nothing is reported. */
   readonly events?: Pick<LinkEvents, "note">;
 }
 
@@ -133,29 +133,29 @@ export function createConnections({ records, keys, now, events }: ConnectionsDep
     };
   };
 
-  /** Reads, decides, writes; `undefined` changes nothing. */
+  /** Reads, decides, writes; `undefined` changes nothing, and the result says so. */
   const change = async (
     connector: Connector,
     userId: string,
     decide: (kept: Kept | undefined) => Next | undefined,
-  ): Promise<void> => {
+  ): Promise<boolean> => {
     const key = keyOf(connector, userId);
     for (let tries = 0; tries < TRIES; tries += 1) {
       // Tries run one after the other: each must see what the other writer stored.
       const kept = await read(connector, userId);
       const next = decide(kept);
-      if (next === undefined) return;
+      if (next === undefined) return false;
       const { state, ...rest } = next;
       const data = { ...rest, v: 1, revision: randomToken(16) } as unknown as JsonObject;
       if (kept === undefined) {
         // oxlint-disable-next-line no-await-in-loop
-        if ((await records.create({ key, stage: state, data, expiresAt: NEVER })) === "created") return;
+        if ((await records.create({ key, stage: state, data, expiresAt: NEVER })) === "created") return true;
         continue;
       }
       const from = { stage: kept.state, expect: { revision: kept.data.revision } };
       const remove = Object.keys(kept.data).filter((name) => !Object.hasOwn(data, name));
       // oxlint-disable-next-line no-await-in-loop
-      if ((await records.advance(key, from, { stage: state, set: data, remove })).outcome === "moved") return;
+      if ((await records.advance(key, from, { stage: state, set: data, remove })).outcome === "moved") return true;
     }
     throw new OAuthError("temporarily_unavailable", "Another request is changing this connection. Try again");
   };
@@ -192,26 +192,26 @@ export function createConnections({ records, keys, now, events }: ConnectionsDep
     },
 
     markForReauthorization: async (connector, userId, reason, used) => {
-      let isMarked = false;
-      await change(connector, userId, (kept) => {
-        isMarked = kept?.data.tokensRevision === used;
-        if (kept === undefined || !isMarked) return undefined;
+      const isMarked = await change(connector, userId, (kept) => {
+        if (kept?.data.tokensRevision !== used) return undefined;
         const { connectedAt, wantedScope, failure } = kept.data;
         return { state: "reauthorize", reason, ...defined({ connectedAt, wantedScope, failure }) };
       });
       if (isMarked) events?.note({ type: "link.dead", user: userId, vendor: connector.id, reason, grant: used });
     },
 
-    wantScope: async (connector, userId, wantedScope, used) =>
-      change(connector, userId, (kept) => {
+    wantScope: async (connector, userId, wantedScope, used) => {
+      await change(connector, userId, (kept) => {
         if (kept?.state !== "connected" || kept.data.tokensRevision !== used) return undefined;
         return { ...unchanged(kept), wantedScope };
-      }),
+      });
+    },
 
-    recordFailure: async (connector, userId, failure) =>
-      change(connector, userId, (kept) =>
+    recordFailure: async (connector, userId, failure) => {
+      await change(connector, userId, (kept) =>
         kept === undefined ? { state: "none", failure } : { ...unchanged(kept), failure },
-      ),
+      );
+    },
 
     forget: async (connector, userId) => records.delete(keyOf(connector, userId)),
   };

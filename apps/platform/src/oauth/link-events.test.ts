@@ -34,7 +34,7 @@ beforeEach(async () => {
     fetch,
     timer: systemTimer,
     vendors: async () => (await platform.connectors.list()).map(({ id }) => id),
-    log: { info: () => undefined, warn: () => undefined, error: () => undefined, flush: () => undefined } as never,
+    log: { info: () => undefined, warn: () => undefined, error: () => undefined, flush: () => undefined },
   });
   connections = createConnections({ records, keys, now, events });
   connector = await platform.addConnector("github", {

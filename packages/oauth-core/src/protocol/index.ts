@@ -6,6 +6,7 @@ export {
   parseParameters,
   parseStringMap,
 } from "./parameters.ts";
+export { errorMembers } from "./errors.ts";
 export { isSameText } from "./mac.ts";
 export {
   createCodeVerifier,

@@ -5,12 +5,7 @@
  * userinfo.
  */
 import type { JsonObject } from "../ports.ts";
-import type { AbsoluteExpiry } from "./dialect.ts";
-
-/**
- * Names from the outside in, a list position by its number: `team.id`, `errors.0.extensions.code`.
- */
-export type MemberPath = string;
+import type { AbsoluteExpiry, MemberPath } from "./dialect.ts";
 
 /**
  * Members that identify a user permanently and among all users of the vendor: joined with `:`

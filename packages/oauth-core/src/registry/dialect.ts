@@ -4,7 +4,11 @@
  * is a function in the vendor's own file.
  */
 import type { OAuthErrorCode } from "../protocol/errors.ts";
-import type { MemberPath } from "./account.ts";
+
+/**
+ * Names from the outside in, a list position by its number: `team.id`, `errors.0.extensions.code`.
+ */
+export type MemberPath = string;
 
 /** How a vendor revokes a token if that is not rfc7009. */
 export interface RevocationDialect {

@@ -5,12 +5,13 @@
 import type { KeyObject } from "node:crypto";
 import type { JsonObject } from "../ports.ts";
 import type { Secret } from "../protocol/secret.ts";
-import type { AccountEndpoint, MemberPath, ScopeRefusal, TokenCheck, TokenIdentity } from "./account.ts";
+import type { AccountEndpoint, ScopeRefusal, TokenCheck, TokenIdentity } from "./account.ts";
 import type {
   AbsoluteExpiry,
   CallbackErrors,
   CertificateAssertion,
   IssuerTemplate,
+  MemberPath,
   ResultMember,
   RevocationDialect,
   SignedClientSecret,

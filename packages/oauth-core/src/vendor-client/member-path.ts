@@ -1,6 +1,6 @@
 /** Reads a member of a vendor's response by its path. */
 import type { JsonObject, JsonValue } from "../ports.ts";
-import type { MemberPath } from "../registry/account.ts";
+import type { MemberPath } from "../registry/dialect.ts";
 import { isExactNumber, isJsonList } from "../mechanics/exact-json.ts";
 import { isJsonObject } from "../protocol/strict-json.ts";
 

@@ -14,7 +14,6 @@ export {
   valueOf,
 } from "./environment.ts";
 export { type ConfigError, configError, isConfigError, type Problem, problemOfThrown } from "./error.ts";
-export { EVENT_VARIABLES, type EventSettings, type EventVariable, eventKey, readEvents } from "./events.ts";
 export { readSecret, withoutFileMarks } from "./secret-text.ts";
 export {
   readTracing,

@@ -1,8 +1,8 @@
 /** Sends one event as Standard Webhooks say: the body, and over id, time and body an HMAC for each secret. */
 import { createHmac } from "node:crypto";
 import type { Clock, Fetch, Timer } from "@oauth-broker/oauth-core";
-import { type EventSettings, eventKey } from "../configuration/index.ts";
 import type { LinkEvent } from "./outbox.ts";
+import { type EventSettings, eventKey } from "./settings.ts";
 
 export interface DeliverDeps {
   readonly settings: EventSettings;

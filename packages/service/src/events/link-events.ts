@@ -1,7 +1,7 @@
 /**
  * Reconnect events: when a link dies or is back, the receiver gets a signed event, at least once.
  * A request only notes what it saw; rounds in the background keep it in the outbox and send what is
- * due. What is noted and not kept yet ends with the process: whoever uses the dead link next notes
+ * due. What is noted and not kept yet ends with the process: the next use of the dead link notes
  * it again.
  */
 import { createExpiringMap } from "@oauth-broker/oauth-core";

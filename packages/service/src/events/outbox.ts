@@ -4,7 +4,7 @@
  * process claims what is due by one conditional write, which also sets the time of the next try. So
  * a process that dies costs a delay, and several processes send an event once.
  */
-import { createHash, randomInt } from "node:crypto";
+import { createHash, randomInt, randomUUID } from "node:crypto";
 import {
   type Clock,
   defined,
@@ -13,7 +13,6 @@ import {
   type RecordKey,
   type RecordStore,
 } from "@oauth-broker/oauth-core";
-import { randomToken } from "@oauth-broker/oauth-core/protocol";
 import { changeRecord } from "./change-record.ts";
 
 /** What became of a link. */
@@ -96,7 +95,7 @@ export function createOutbox({ records, now, onDropped }: OutboxDeps, limits: Ou
       decide: (data) => {
         const waiting = decide((data?.["waiting"] ?? []) as unknown as readonly Waiting[]);
         if (waiting === undefined) return { result: undefined };
-        const next = { v: 1, revision: randomToken(16), waiting } as unknown as JsonObject;
+        const next = { v: 1, revision: randomUUID(), waiting } as unknown as JsonObject;
         return { next: { data: next, expiresAt: now() + limits.keptSeconds }, result: undefined };
       },
     });
@@ -126,7 +125,7 @@ export function createOutbox({ records, now, onDropped }: OutboxDeps, limits: Ou
         decide: (data) => {
           if (idOver(change, data) !== id) return { result: undefined };
           const grant = change.type === "link.dead" ? change.grant : (data?.["grant"] ?? "");
-          const next = { v: 1, revision: randomToken(16), event: id, type, grant, at, user, vendor, ...reason };
+          const next = { v: 1, revision: randomUUID(), event: id, type, grant, at, user, vendor, ...reason };
           return { next: { data: next, expiresAt: at + seconds }, result: undefined };
         },
       });

@@ -6,11 +6,11 @@
 import {
   DEFAULT_IDLE_SECONDS,
   DEFAULT_MAX_CONNECTIONS,
-  EVENT_VARIABLES,
   MOST_IDLE_SECONDS,
   MOST_MAX_CONNECTIONS,
   TRACING_VARIABLES,
 } from "@oauth-broker/service/configuration";
+import { EVENT_VARIABLES } from "@oauth-broker/service/events";
 import { OPERATOR_VARIABLES } from "./operator-rows.ts";
 import { VENDOR_FIELD_VARIABLES } from "./vendor-fields.ts";
 

@@ -4,8 +4,9 @@
  * request. After it the vendor redirects to the platform, which posts the code to /token
  * (redeem-vendor-code.ts).
  */
-import { defined, errorMembers, type OAuthError, toOAuthError } from "@oauth-broker/oauth-core";
+import { defined, type OAuthError, toOAuthError } from "@oauth-broker/oauth-core";
 import {
+  errorMembers,
   type Parameters,
   redirectUrl,
   type VerifiedRedirect,

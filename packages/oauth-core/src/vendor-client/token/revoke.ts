@@ -6,7 +6,7 @@ import { defined } from "../../mechanics/defined.ts";
 import { revocationRequest } from "oauth4webapi";
 import type { JsonObject, Timer } from "../../ports.ts";
 import { OAuthError } from "../../protocol/errors.ts";
-import type { RevocationDialect } from "../../registry/dialect.ts";
+import type { MemberPath, RevocationDialect } from "../../registry/dialect.ts";
 import type { ResolvedVendor, VendorCredentials } from "../../registry/vendor.ts";
 import type { Deadline } from "../deadline.ts";
 import { basicCredentials } from "../authentication.ts";
@@ -213,9 +213,15 @@ async function readRefusal(
 ): Promise<{ readonly error?: string; readonly isFailure: boolean; readonly members: JsonObject }> {
   const members = await readObject(response, call).catch((): JsonObject => ({}));
   const { error, ok, revoked } = members;
-  const isNoSuccess = success !== undefined && !success.values.includes(String(memberAt(members, success.member)));
+  const isNoSuccess = success !== undefined && !success.values.includes(textAt(members, success.member));
   const isFailure = ok === false || revoked === false || isNoSuccess;
   return { isFailure, members, ...(typeof error === "string" && error !== "" ? { error } : {}) };
+}
+
+/** A flag as its text. */
+function textAt(members: JsonObject, path: MemberPath): string {
+  const value = memberAt(members, path);
+  return typeof value === "object" ? "" : String(value);
 }
 
 /** The vendor would treat a token of the other type as unknown, which does not revoke it. */

@@ -1,8 +1,7 @@
 /** Where reconnect events go: `EVENTS_URL` and `EVENTS_SECRET`, the same for every service that sends them. */
 import { OAuthError, Secret } from "@oauth-broker/oauth-core";
 import { requireEgressUrl } from "@oauth-broker/oauth-core/egress";
-import { type EnvironmentReader, splitList } from "./environment.ts";
-import { problemOfThrown } from "./error.ts";
+import { type EnvironmentReader, problemOfThrown, splitList } from "../configuration/index.ts";
 
 /** The receiver of events, and what they are signed with. */
 export interface EventSettings {
