@@ -5,20 +5,10 @@
  */
 import { randomBytes } from "node:crypto";
 import type { Random } from "../world/random.ts";
+import { type Attacker, TRICKS } from "./tricks.ts";
 import { type Account, codeIn, post, push, redeem, visitVendor } from "./platform.ts";
 import type { Loot } from "../world/network.ts";
 import type { World } from "../world/world.ts";
-
-/** The attacker's accounts. */
-export interface Attacker {
-  /** At the attacker's own client, whose secret it has. */
-  readonly own: Account;
-  /**
-   * At the platform of the others: its backend redeems the codes that the attacker's browser
-   * delivers.
-   */
-  readonly amongOthers: Account;
-}
 
 export async function attack(attacker: Attacker, world: World, rounds: number): Promise<void> {
   const { random, scheduler, store, loot } = world;
@@ -29,6 +19,7 @@ export async function attack(attacker: Attacker, world: World, rounds: number): 
     if (random.happens(10)) await useTwice(attacker.own);
     const recent = loot.slice(-10);
     if (recent.length > 0) await replay(attacker, random.pick(recent), random);
+    if (random.happens(60)) await random.pick(TRICKS)(attacker, world);
   }
 }
 
@@ -39,9 +30,15 @@ async function replay({ own, amongOthers }: Attacker, found: Loot, random: Rando
     case "code":
       await redeem(random.pick([own, amongOthers]), found.code, randomBytes(32).toString("base64url"));
       return;
+    case "presented":
     case "refresh": {
       const { token, connection } = found;
-      const origin = random.happens(50) ? { connection } : { vendor: "acme" };
+      if (own.client.refreshTokens === "sealed" && random.happens(50)) {
+        await post(own, "/v1/token", { grant_type: "refresh_token", refresh_token: token });
+        return;
+      }
+      // Of one owner are both platforms, where none has any.
+      const origin = random.happens(50) || !own.client.hasOwners ? { connection } : { vendor: "acme" };
       await post(own, "/v1/token", { grant_type: "refresh_token", refresh_token: token, ...origin });
       return;
     }

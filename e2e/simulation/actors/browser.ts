@@ -7,6 +7,8 @@ export interface Browser {
   /** @param process that answers; default: any */
   open(path: string, process?: number): Promise<Answer | undefined>;
   submit(path: string, form: Readonly<Record<string, string>>): Promise<Answer | undefined>;
+  /** By an attacker, in the attacker's own: the cookie of one flow as that of another. */
+  copyCookie(from: string, to: string): void;
 }
 
 /** @param options.keepsCookies also those that the broker has ended */
@@ -25,6 +27,9 @@ export function createBrowser(
   return {
     open: (path, process) => send(process === undefined ? { path } : { path, process }),
     submit: (path, form) => send({ path, form }),
+    copyCookie: (from, to) => {
+      for (const [name, value] of jar) if (name.endsWith(from)) jar.set(name.replace(from, to), value);
+    },
   };
 }
 

@@ -37,7 +37,7 @@ export async function livePlatform(account: Account, rounds: number): Promise<vo
     await pause(account, 20_000);
     kept = (await refreshOnce(account, kept)) ?? (await connect(account, ATTEMPTS));
     if (kept !== undefined && chance(account, 10)) {
-      await post(account, "/v1/revoke", { token: kept.refreshToken, connection: kept.connection });
+      await post(account, "/v1/revoke", { token: kept.refreshToken, connection: kept.connection, ...own(account) });
       kept = undefined;
     }
   }
@@ -83,6 +83,7 @@ export async function push(account: Account, verifier: string): Promise<string |
     client_id: client.id,
     response_type: "code",
     vendor: "acme",
+    ...own(account),
     redirect_uri: client.redirectUri,
     code_challenge: createHash("sha256").update(verifier).digest("base64url"),
     code_challenge_method: "S256",
@@ -148,7 +149,16 @@ export async function refreshOnce(account: Account, kept: Kept | undefined): Pro
 }
 
 export async function refresh(account: Account, { refreshToken, connection }: Kept): Promise<Answer | undefined> {
-  return post(account, "/v1/token", { grant_type: "refresh_token", refresh_token: refreshToken, connection });
+  const form = { grant_type: "refresh_token", refresh_token: refreshToken, ...own(account) };
+  const isEnough = account.client.refreshTokens === "sealed" && chance(account, 50);
+  return post(account, "/v1/token", isEnough ? form : { ...form, connection });
+}
+
+/** The platform's own client at the vendor. Some workers have its new secret already. */
+function own(account: Account): Readonly<Record<string, string>> {
+  const [id, secrets] = [account.client.own?.id, account.client.own?.secrets];
+  if (id === undefined || secrets === undefined) return {};
+  return { vendor_client_id: id, vendor_client_secret: account.world.random?.pick(secrets) ?? secrets[0] ?? "" };
 }
 
 function isToldToConnect(answer: Answer | undefined): boolean {

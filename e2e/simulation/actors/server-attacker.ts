@@ -24,6 +24,9 @@ export async function attackServers(own: Seat, others: readonly Seat[], rounds: 
 
 async function replay(own: Seat, found: Loot, random: Random): Promise<void> {
   switch (found.kind) {
+    // Only brokers are asked about a connection.
+    case "presented":
+      return;
     case "path":
       return replayPath(own, found.path);
     case "code": {

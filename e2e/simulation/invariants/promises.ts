@@ -17,6 +17,8 @@ export interface OpenRequest {
   readonly what: string;
   readonly sinceMs: number;
   readonly boundMs: number;
+  /** The client that asks. Absent: a browser. */
+  readonly client?: string | undefined;
   /** The store let this request down, so that an answer may not have been kept. */
   isLetDown: boolean;
 }
@@ -24,7 +26,28 @@ export interface OpenRequest {
 /** The request that a call of the store or of the vendor is made for. */
 export const currentRequest = new AsyncLocalStorage<OpenRequest>();
 
+/** A code of the broker, in a request of a backend. */
+interface Presented {
+  readonly code: string;
+  readonly redirectUri: string;
+  /** Where the client that presents it takes codes. */
+  readonly ownUri: string;
+  readonly nowMs: number;
+}
+/** What is known of a code. */
+interface Code {
+  readonly sinceMs: number;
+  /** Where the broker sent it: to its client. */
+  readonly to: string;
+  presented: number;
+  isRefused: boolean;
+}
+/** A code lasts a minute; clocks differ. */
+const CODE_MS = 65_000;
+
 export interface Promises {
+  /** The broker has sent a browser to the client with it. */
+  issued(code: string, to: string, nowMs: number): void;
   /** A value that only this client may get, for this user. */
   belongs(token: string, owner: { readonly client: string; readonly user: string }): void;
   /** What names a user's account: only that user may see it. */
@@ -35,10 +58,16 @@ export interface Promises {
   usedOnce(what: string, value: string): void;
   /** A browser left for the vendor with this state. */
   startedBy(asker: Asker, state: string): void;
+  /** @returns to be called with the answer */
+  presented(code: Presented): (answer: { readonly status: number; readonly error: string | undefined }) => void;
   /** A browser was sent on with a code of the flow of this state. */
   continuedBy(asker: Asker, state: string): void;
   answered(asker: Asker, text: string): void;
   wrote(line: string): void;
+  /** In a row of the table. */
+  kept(row: string): void;
+  /** A process stands still until then: what is answered later is measured from there. */
+  suspended(untilMs: number): void;
   opened(request: OpenRequest): void;
   closed(request: OpenRequest): void;
   /** @param nowMs in virtual time */
@@ -53,8 +82,10 @@ export function createPromises(): Promises {
   const secrets = new Set<string>();
   const used = new Map<string, Set<string>>();
   const browsers = new Map<string, Set<string>>();
+  const codes = new Map<string, Code>();
   const open = new Set<OpenRequest>();
   const broken: string[] = [];
+  let suspendedUntilMs = 0;
   const broke = (sentence: string): void => {
     if (!broken.includes(sentence)) broken.push(sentence);
   };
@@ -74,10 +105,32 @@ export function createPromises(): Promises {
     },
     startedBy: ({ name }, state) => {
       secrets.add(state);
+      if (browsers.get(state)?.has(name) === false) broke(`${name} left with the state of another browser`);
       browsers.set(state, (browsers.get(state) ?? new Set()).add(name));
     },
     continuedBy: ({ name }, state) => {
       if (browsers.get(state)?.has(name) !== true) broke(`${name} went on with a flow of another browser`);
+    },
+    issued: (code, to, sinceMs) => {
+      secrets.add(code);
+      codes.set(code, { sinceMs, to, presented: 0, isRefused: false });
+    },
+    presented: ({ code, redirectUri, ownUri, nowMs }) => {
+      const known = codes.get(code);
+      if (known === undefined) return () => undefined;
+      const { isRefused: wasRefused, sinceMs, to } = known;
+      const isOfFlow = to.startsWith(redirectUri);
+      known.presented += 1;
+      const before = known.presented;
+      return ({ status, error }) => {
+        if (status === 200 && wasRefused) broke("a code worked that had been refused");
+        if (status === 200 && !isOfFlow) broke("a code worked with another redirect URI");
+        if (status === 200 && nowMs - sinceMs > CODE_MS) broke("a code worked after its end");
+        // With no other request for it, its client presented it, and the verifier was wrong.
+        const isAlone = before === 1 && known.presented === 1;
+        const isWrong = status === 400 && error === "invalid_grant" && isOfFlow && to.startsWith(ownUri) && isAlone;
+        if (isWrong) known.isRefused = true;
+      };
     },
     answered: (asker, text) => {
       for (const [token, { client, user }] of owners) {
@@ -91,11 +144,19 @@ export function createPromises(): Promises {
     wrote: (line) => {
       for (const secret of secrets) if (line.includes(secret)) broke(`a secret was written: ${line.slice(0, 120)}`);
     },
+    kept: (row) => {
+      for (const secret of secrets) if (row.includes(secret)) broke("the table has a secret in plain text");
+    },
+    suspended: (untilMs) => {
+      suspendedUntilMs = Math.max(suspendedUntilMs, untilMs);
+      for (const request of open) request.isLetDown = true;
+    },
     opened: (request) => void open.add(request),
     closed: (request) => void open.delete(request),
     checkBounds: (nowMs) => {
       for (const { what, sinceMs, boundMs } of open) {
-        if (nowMs - sinceMs > boundMs) broke(`${what} was not answered within ${boundMs / 1000} s`);
+        if (nowMs - Math.max(sinceMs, suspendedUntilMs) > boundMs)
+          broke(`${what} was not answered within ${boundMs / 1000} s`);
       }
     },
     broke,

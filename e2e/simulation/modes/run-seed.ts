@@ -1,10 +1,11 @@
 /** One run of everything, from one number. */
-import { attack, type Attacker } from "../actors/attacker.ts";
+import { attack } from "../actors/attacker.ts";
 import { createBrowser } from "../actors/browser.ts";
 import { type Account, checkRecovery, createAccount, livePlatform } from "../actors/platform.ts";
-import { clientNamed } from "../world/processes.ts";
+import { clientNamed, type Setting } from "../world/processes.ts";
 import { createRandom, type Random } from "../world/random.ts";
 import type { Weaken } from "../world/store.ts";
+import type { Attacker } from "../actors/tricks.ts";
 import { createWorld, type World } from "../world/world.ts";
 
 export interface Outcome {
@@ -39,7 +40,8 @@ export interface SeedOptions {
 export async function runSeed(seed: number, options: SeedOptions = {}): Promise<Outcome> {
   const { weaken, mostEvents } = options;
   const random = createRandom(seed);
-  const [north, mallory] = [clientNamed("north"), clientNamed(ATTACKER)];
+  const setting = drawSetting(random);
+  const [north, mallory] = [clientNamed("north", setting), clientNamed(ATTACKER, setting)];
   const aheadSeconds = Array.from({ length: BROKERS }, () => random.below(MOST_AHEAD_SECONDS + 1));
   const world = await createWorld({
     choose: (count) => random.below(count),
@@ -53,7 +55,7 @@ export async function runSeed(seed: number, options: SeedOptions = {}): Promise<
   const users = USERS.filter((user) => actors.includes(user)).map((user) => createAccount(user, north, world));
   const [own, amongOthers] = [createAccount(ATTACKER, mallory, world), createAccount(ATTACKER, north, world)];
   const attacker = actors.includes(ATTACKER)
-    ? { own: withCookies(own), amongOthers: withCookies(amongOthers) }
+    ? { own: withCookies(own), amongOthers: withCookies(amongOthers), victims: users }
     : undefined;
   const together = { users, attacker, hasOutages: actors.includes(OUTAGES) };
   const events = await runToEnd(world, () => liveTogether(together, world, random), mostEvents);
@@ -62,12 +64,18 @@ export async function runSeed(seed: number, options: SeedOptions = {}): Promise<
   return { seed, actors, broken: world.promises.broken(), story: world.story, events };
 }
 
+function drawSetting(random: Random): Setting {
+  const bringsClients = random.happens(30);
+  const hasOwners = bringsClients || random.happens(80);
+  return { hasOwners, bringsClients, refreshTokens: random.happens(20) ? "sealed" : "vendor" };
+}
+
 /** An attacker keeps the cookies that a browser would drop. */
 function withCookies(account: Account): Account {
   const { asker, world } = account;
   return {
     ...account,
-    browser: createBrowser({ name: `${asker.user ?? ""}'s browser` }, world, { keepsCookies: true }),
+    browser: createBrowser({ name: `${asker.name}'s browser` }, world, { keepsCookies: true }),
   };
 }
 

@@ -11,6 +11,8 @@ const START_SECONDS = 1_700_000_000;
 /** Of one process, from its start to its crash. */
 export interface Life {
   isOver: boolean;
+  /** Absent: it has not stood still yet. */
+  awake?: Promise<void>;
 }
 
 /** What runs in a process. */
@@ -86,13 +88,20 @@ const NEVER = new Promise<never>(() => undefined);
 /** What is answered after the crash never arrives. */
 export async function whileAlive<T>(life: Life, answer: Promise<T>): Promise<T> {
   await answer.catch(() => undefined);
+  await life.awake;
   return life.isOver ? NEVER : answer;
 }
 
-export function storeOf(life: Life, store: RecordStore): RecordStore {
+/** @param standStill is called when a lease has been taken, before the process has the answer */
+export function storeOf(life: Life, store: RecordStore, standStill: () => void = () => undefined): RecordStore {
+  const create: RecordStore["create"] = async (record) => {
+    const outcome = await store.create(record);
+    if (record.key.kind === "refresh") standStill();
+    return outcome;
+  };
   return {
     get: (...given) => whileAlive(life, store.get(...given)),
-    create: (...given) => whileAlive(life, store.create(...given)),
+    create: (record) => whileAlive(life, create(record)),
     advance: (...given) => whileAlive(life, store.advance(...given)),
     delete: (...given) => whileAlive(life, store.delete(...given)),
     ping: () => whileAlive(life, store.ping()),

@@ -11,7 +11,9 @@ import type { Scheduler } from "./scheduler.ts";
 export type Loot =
   | { readonly kind: "path"; readonly path: string }
   | { readonly kind: "code"; readonly code: string }
-  | { readonly kind: "refresh"; readonly token: string; readonly connection: string };
+  | { readonly kind: "refresh"; readonly token: string; readonly connection: string; readonly accessToken: string }
+  /** A backend presents it now. */
+  | { readonly kind: "presented"; readonly token: string; readonly connection: string };
 
 export interface Sent {
   readonly path: string;
@@ -38,6 +40,7 @@ export interface Judge {
   readonly what: string;
   readonly promises: Promises;
   readonly loot: Loot[];
+  readonly nowMs: number;
 }
 
 interface NetworkParts {
@@ -53,6 +56,8 @@ interface NetworkParts {
   /** Of virtual time. */
   readonly boundMs: (sent: Sent) => number;
   readonly requestOf: (sent: Sent) => Request;
+  /** @returns to be called with the answer, if one comes */
+  readonly present?: (sent: Sent) => (answer: Answer) => void;
   /** What an answer must not be. */
   readonly judge: (answer: Answer, sent: Sent, judge: Judge) => void;
 }
@@ -75,16 +80,26 @@ export function createNetwork(parts: NetworkParts): Send {
     const what = `${asker.name} asks ${name} ${process + 1} for ${describe(sent)}`;
     tell(what);
     if (sent.form === undefined) loot.push({ kind: "path", path: sent.path });
+    const { refresh_token: token, connection } = sent.form ?? {};
+    if (token !== undefined && connection !== undefined) loot.push({ kind: "presented", token, connection });
     await way();
-    const open: OpenRequest = { what, sinceMs: scheduler.nowMs(), boundMs: parts.boundMs(sent), isLetDown: false };
+    const open: OpenRequest = {
+      what,
+      sinceMs: scheduler.nowMs(),
+      boundMs: parts.boundMs(sent),
+      client: sent.client?.id,
+      isLetDown: false,
+    };
     promises.opened(open);
+    const presented = parts.present?.(sent);
     const answer = await currentRequest
       .run(open, () => processes.fetch(process, parts.requestOf(sent)))
       .then(readAnswer)
       .catch(() => undefined)
       .finally(() => promises.closed(open));
     if (answer === undefined) open.isLetDown = true;
-    else parts.judge(answer, sent, { asker, what, promises, loot });
+    else parts.judge(answer, sent, { asker, what, promises, loot, nowMs: scheduler.nowMs() });
+    if (answer !== undefined) presented?.(answer);
     await way();
     const isLost = random !== undefined && parts.losesAnswers() && random.happens(4);
     tell(`${asker.name} gets ${answer === undefined || isLost ? "no answer" : summary(answer)} for ${describe(sent)}`);

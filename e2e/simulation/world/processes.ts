@@ -14,20 +14,37 @@ import type { Promises } from "../invariants/promises.ts";
 import { clockOf, egressOf, type Fleet, type Life, startFleet, storeOf, timerOf } from "./fleet.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { SharedStore } from "./store.ts";
-import { ACME, type SimulatedVendor, VENDOR_CLIENT } from "./vendor.ts";
+import { ACME, type SimulatedVendor, VENDOR_CLIENT, type VendorClient } from "./vendor.ts";
 
 export const ISSUER = "https://broker.example";
 
-/** A platform, of a separate owner: the user is shown which owner asks. */
-export interface SimulatedClient {
+/** What the platforms of a deployment have in common. */
+export interface Setting {
+  /** Each platform is of an owner of its own, so users are shown which one asks. */
+  readonly hasOwners: boolean;
+  /** Each platform brings a client of its own at the vendor. */
+  readonly bringsClients: boolean;
+  readonly refreshTokens: "vendor" | "sealed";
+}
+
+const USUAL: Setting = { hasOwners: true, bringsClients: false, refreshTokens: "vendor" };
+
+/** A platform. */
+export interface SimulatedClient extends Setting {
   readonly id: string;
   readonly secret: string;
   readonly redirectUri: string;
+  /** Its own at the vendor; its secret is being replaced. */
+  readonly own: VendorClient | undefined;
 }
-export const clientNamed = (id: string): SimulatedClient => ({
+export const clientNamed = (id: string, setting: Setting = USUAL): SimulatedClient => ({
+  ...setting,
   id,
   secret: `secret-of-${id}-${"s".repeat(30)}`,
   redirectUri: `https://${id}.example/cb`,
+  own: setting.bringsClients
+    ? { id: `${id}'s own`, secrets: [`old-secret-of-${id}-at-acme`, `new-secret-of-${id}-at-acme`] }
+    : undefined,
 });
 
 export interface Processes extends Pick<Fleet<Broker>, "count" | "fetch" | "crash" | "close"> {
@@ -44,6 +61,8 @@ interface ProcessParts {
   /** For each process, the seconds its clock is ahead. */
   readonly aheadSeconds: readonly number[];
   readonly tell: (line: string) => void;
+  /** After how many milliseconds the process that was just granted a lease goes on. */
+  readonly suspension: () => number;
 }
 
 export async function startProcesses(parts: ProcessParts): Promise<Processes> {
@@ -61,7 +80,14 @@ async function startBroker(index: number, life: Life, parts: ProcessParts): Prom
   const { scheduler, store, vendor, promises, clients, aheadSeconds } = parts;
   const name = `broker ${index + 1}`;
   const now = clockOf(scheduler, aheadSeconds[index]);
-  const records = storeOf(life, store.of(name, now));
+  const standStill = (): void => {
+    const ms = parts.suspension();
+    if (ms === 0 || life.isOver) return;
+    parts.tell(`${name} stands still for ${Math.round(ms / 1000)} s`);
+    promises.suspended(scheduler.nowMs() + ms);
+    life.awake = scheduler.wait(ms);
+  };
+  const records = storeOf(life, store.of(name, now), standStill);
   const stdout = { write: (line: string) => promises.wrote(line) };
   const broker = await createBroker(configurationFor(clients), {
     now,
@@ -121,10 +147,11 @@ const VENDOR_CONFIG = {
   ],
 } as const;
 
-function configuredClient({ id, secret, redirectUri }: SimulatedClient): ClientConfig {
+function configuredClient({ id, secret, redirectUri, hasOwners, refreshTokens }: SimulatedClient): ClientConfig {
   return {
     clientId: id,
-    owner: `owner-of-${id}`,
+    ...(hasOwners ? { owner: `owner-of-${id}` } : {}),
+    refreshTokens,
     secretDigests: [createHash("sha256").update(secret).digest()],
     redirectUris: [redirectUri],
     browserBinding: "required",

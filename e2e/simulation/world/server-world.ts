@@ -16,7 +16,7 @@ import {
 } from "./network.ts";
 import type { Random } from "./random.ts";
 import { type Choose, createScheduler, type Scheduler } from "./scheduler.ts";
-import { createSharedRows, SERVER, startServers } from "./servers.ts";
+import { clientAt, createSharedRows, SERVER, startServers } from "./servers.ts";
 import { createSharedStore, type SharedStore } from "./store.ts";
 import { createVendor, type SimulatedVendor } from "./vendor.ts";
 
@@ -60,10 +60,17 @@ export async function createServerWorld({ choose, random, aheadSeconds }: Server
   const faults = random === undefined ? undefined : () => (isFaulty ? random : GENTLE);
   const parts = { scheduler, faults, tell };
   const distance = createDistance({ name: "record store", reason: "store_unavailable" }, parts);
-  const store = createSharedStore({ distance, tell, weaken: (unchanged) => unchanged });
+  const store = createSharedStore({ distance, tell, weaken: (unchanged) => unchanged, promises });
   const keyService = createKeyService(createDistance({ name: "key service", reason: "kms_unavailable" }, parts));
   const vendorOf = (name: string): SimulatedVendor =>
-    createVendor({ ...parts, promises, name, lifetimeSeconds: LIFETIME_SECONDS, replayedMs: Infinity });
+    createVendor({
+      ...parts,
+      clients: [clientAt(name)],
+      promises,
+      name,
+      lifetimeSeconds: LIFETIME_SECONDS,
+      replayedMs: Infinity,
+    });
   const vendors = new Map(["home", "acme"].map((name) => [`${name}.example`, vendorOf(name)]));
   const rows = createSharedRows(distance);
   const processes = await startServers({ scheduler, store, rows, keyService, vendors, promises, aheadSeconds, tell });
@@ -155,7 +162,7 @@ function judgeTokens(
     if (token !== undefined) promises.belongs(token, { client, user });
   }
   const next = textIn(body, "refresh_token") ?? "";
-  loot.push({ kind: "refresh", token: next, connection: "" });
+  loot.push({ kind: "refresh", token: next, connection: "", accessToken: textIn(body, "access_token") ?? "" });
   if (spent === undefined) return;
   if ((refreshes.get(spent) ?? next) !== next) promises.broke("a refresh token was exchanged for two");
   refreshes.set(spent, next);

@@ -30,7 +30,7 @@ import {
 import type { KeyService } from "./key-service.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { SharedStore } from "./store.ts";
-import type { SimulatedVendor } from "./vendor.ts";
+import type { SimulatedVendor, VendorClient } from "./vendor.ts";
 
 export const SERVER = "https://server.example";
 export const TOOL = "account";
@@ -51,13 +51,16 @@ const vendorAt = (id: string): Vendor =>
     rotatesRefreshTokens: true,
   });
 
+/** The deployment's client at this vendor. */
+export const clientAt = (id: string): VendorClient => ({ id: "ours", secrets: [`the server's secret at ${id}`] });
+
 const settingsOf = (id: string): HostedVendorSettings => ({
   vendor: vendorAt(id),
   credentials: {
     id: "env",
     source: "environment",
-    clientId: "ours",
-    clientSecret: new Secret(`the server's secret at ${id}`),
+    clientId: clientAt(id).id,
+    clientSecret: new Secret(clientAt(id).secrets[0] ?? ""),
   },
   scopes: SCOPES,
   apiHosts: [],

@@ -1,6 +1,7 @@
 /** One store that several processes share, as far away as a database in a network. */
-import type { Clock, RecordKey, RecordStore } from "@oauth-broker/oauth-core";
+import type { Clock, RecordKey, RecordStore, StoredRecord } from "@oauth-broker/oauth-core";
 import { memoryRecordStore } from "@oauth-broker/token-store/memory";
+import { currentRequest, type Promises } from "../invariants/promises.ts";
 import type { Distance } from "./distance.ts";
 
 /** Takes a defence away, to see the simulator find it. */
@@ -18,6 +19,12 @@ export interface SharedStore {
    * @param only those in this stage; default: any
    */
   rewriteFlows(only?: string): Promise<void>;
+  /**
+   * By the same: a flow's row takes the place of its own or of another's, with some of it changed.
+   *
+   * @returns false if there is none
+   */
+  plantFlow(from: string, change: (row: StoredRecord) => Partial<StoredRecord>, to?: string): Promise<boolean>;
 }
 
 interface StoreParts {
@@ -25,9 +32,10 @@ interface StoreParts {
   readonly distance: Distance;
   readonly tell: (line: string) => void;
   readonly weaken: Weaken;
+  readonly promises: Promises;
 }
 
-export function createSharedStore({ distance, tell, weaken }: StoreParts): SharedStore {
+export function createSharedStore({ distance, tell, weaken, promises }: StoreParts): SharedStore {
   let clock: Clock = () => 0;
   const flows: RecordKey[] = [];
   // It reads the clock before its first await, so each call is decided by its caller's.
@@ -39,6 +47,14 @@ export function createSharedStore({ distance, tell, weaken }: StoreParts): Share
       return make();
     });
 
+  /** What is kept has no secret in plain text, and a flow is its client's. */
+  const check = ({ key, data }: StoredRecord): void => {
+    promises.kept(JSON.stringify(data));
+    const client = currentRequest.getStore()?.client;
+    if (key.kind !== "flow" || client === undefined || data["clientId"] === client) return;
+    promises.broke(`${client} moved a flow of another client`);
+  };
+
   return {
     of: (process, now) => {
       const name = (operation: string, kind: string): string => `${process} asks the store to ${operation} ${kind}`;
@@ -46,12 +62,15 @@ export function createSharedStore({ distance, tell, weaken }: StoreParts): Share
         get: (key, options) => call(name("read", key.kind), now, () => store.get(key, options)),
         create: (record) => {
           if (record.key.kind === "flow") flows.push(record.key);
+          check({ keepUntil: record.expiresAt, ...record });
           return call(name("create", record.key.kind), now, () => store.create(record));
         },
         advance: (key, from, patch) =>
-          call(`${name("move", key.kind)} from ${from.stage} to ${patch.stage}`, now, () =>
-            store.advance(key, from, patch),
-          ),
+          call(`${name("move", key.kind)} from ${from.stage} to ${patch.stage}`, now, async () => {
+            const advanced = await store.advance(key, from, patch);
+            if (advanced.outcome === "moved") check(advanced.record);
+            return advanced;
+          }),
         delete: (key) => call(name("delete", key.kind), now, () => store.delete(key)),
         ping: () => call(name("answer", ""), now, () => store.ping()),
         close: async () => {},
@@ -66,6 +85,16 @@ export function createSharedStore({ distance, tell, weaken }: StoreParts): Share
         void store.delete(key);
         await store.create({ ...record, stage });
       }
+    },
+    plantFlow: async (from, change, to = from) => {
+      const row = await store.get({ kind: "flow", id: from }, { includeExpired: true });
+      if (row === undefined) return false;
+      const key = { kind: "flow", id: to };
+      const place = from === to ? "" : ", and put in the place of another";
+      tell(`the attacker writes the table: a flow's row is changed${place}`);
+      await store.delete(key);
+      await store.create({ ...row, ...change(row), key });
+      return true;
     },
     goAway: distance.goAway,
   };

@@ -57,11 +57,13 @@ interface Owner {
   readonly user: string;
 }
 interface Code extends Owner {
+  readonly vendorClient: string;
   readonly challenge: string;
   readonly redirectUri: string;
   isUsed: boolean;
 }
 interface Grant extends Owner {
+  readonly vendorClient: string;
   isAlive: boolean;
   refreshToken: string;
 }
@@ -78,7 +80,15 @@ interface Sent {
 }
 type Fate = "answer" | "lost" | "late" | "limited" | "unreached";
 
+/** A client at the vendor; while its secret is being replaced it has two. */
+export interface VendorClient {
+  readonly id: string;
+  readonly secrets: readonly string[];
+}
+
 interface VendorParts {
+  /** Beside the broker's own, or in its place. */
+  readonly clients: readonly VendorClient[];
   readonly scheduler: Scheduler;
   readonly faults: (() => Random | undefined) | undefined;
   readonly promises: Promises;
@@ -91,6 +101,7 @@ interface VendorParts {
 }
 
 export function createVendor({
+  clients,
   scheduler,
   faults,
   promises,
@@ -99,6 +110,9 @@ export function createVendor({
   lifetimeSeconds = LIFETIME_SECONDS,
   replayedMs = REPLAYED_MS,
 }: VendorParts): SimulatedVendor {
+  const secrets = new Map(
+    [{ id: VENDOR_CLIENT.id, secrets: [VENDOR_CLIENT.secret] }, ...clients].map((one) => [one.id, one.secrets]),
+  );
   const codes = new Map<string, Code>();
   const grants = new Map<string, Grant>();
   const sent = new Map<string, Sent>();
@@ -123,7 +137,7 @@ export function createVendor({
   };
   const refuse = (status = 400): Response => Response.json({ error: "invalid_grant" }, { status });
 
-  const redeem = (form: URLSearchParams): Response => {
+  const redeem = (form: URLSearchParams, vendorClient: string): Response => {
     const value = form.get("code") ?? "";
     const code = codes.get(value);
     if (code === undefined) return refuse();
@@ -132,13 +146,14 @@ export function createVendor({
     const isOfFlow =
       createHash("sha256").update(verifier).digest("base64url") === code.challenge &&
       form.get("redirect_uri") === code.redirectUri;
-    if (code.isUsed || !isOfFlow) return refuse();
+    if (code.isUsed || !isOfFlow || code.vendorClient !== vendorClient) return refuse();
     code.isUsed = true;
-    return tokensFor({ client: code.client, user: code.user, isAlive: true, refreshToken: "" });
+    return tokensFor({ client: code.client, user: code.user, vendorClient, isAlive: true, refreshToken: "" });
   };
-  const refresh = (token: string): Response => {
+  const refresh = (token: string, vendorClient: string): Response => {
     const grant = grants.get(token);
-    if (grant === undefined || !grant.isAlive) return refuse();
+    if (token.startsWith("access-")) promises.broke("an access token was sent as a refresh token");
+    if (grant === undefined || !grant.isAlive || grant.vendorClient !== vendorClient) return refuse();
     if (grant.refreshToken === token) return tokensFor(grant);
     grant.isAlive = false;
     tell(`${name} ends a grant of ${grant.user}: an old refresh token came back`);
@@ -152,13 +167,15 @@ export function createVendor({
     if (grant !== undefined) grant.isAlive = false;
     return new Response(null, { status: 200 });
   };
-  const answer = (url: URL, form: URLSearchParams, bearer: string): Response => {
+  const answer = (url: URL, form: URLSearchParams, headers: Headers): Response => {
     if (url.pathname === "/me") {
-      const user = users.get(bearer);
+      const user = users.get(headers.get("authorization")?.slice("Bearer ".length) ?? "");
       return user === undefined ? refuse(401) : Response.json({ account: accountOf(user) });
     }
+    const { id, secret } = credentialsIn(form, headers);
+    if (secrets.get(id)?.includes(secret) !== true) return Response.json({ error: "invalid_client" }, { status: 401 });
     if (url.pathname === "/revoke") return revoke(form.get("token") ?? "");
-    return form.get("grant_type") === "refresh_token" ? refresh(form.get("refresh_token") ?? "") : redeem(form);
+    return form.get("grant_type") === "refresh_token" ? refresh(form.get("refresh_token") ?? "", id) : redeem(form, id);
   };
 
   const fateOf = (random: Random | undefined): Fate => {
@@ -175,7 +192,6 @@ export function createVendor({
     new Promise((resolve, reject) => {
       const url = new URL(input);
       const form = formOf(init.body);
-      const bearer = new Headers(init.headers).get("authorization")?.slice("Bearer ".length) ?? "";
       const what = url.pathname === "/token" ? (form.get("grant_type") ?? "") : url.pathname.slice(1);
       const random = faults?.();
       const fate = fateOf(random);
@@ -208,7 +224,7 @@ export function createVendor({
           tell(`${name} limits ${what}`);
           return end(() => resolve(new Response("{}", { status: 429, headers: { "retry-after": "2" } })));
         }
-        const response = answer(url, form, bearer);
+        const response = answer(url, form, new Headers(init.headers));
         tell(
           `${name} answers ${what} of ${process} with ${response.status}${fate === "answer" ? "" : `, and it is ${fate}`}`,
         );
@@ -239,7 +255,8 @@ export function createVendor({
       promises.hide(code);
       const redirectUri = searchParams.get("redirect_uri") ?? "";
       const challenge = searchParams.get("code_challenge") ?? "";
-      codes.set(code, { ...owner, challenge, redirectUri, isUsed: false });
+      const vendorClient = searchParams.get("client_id") ?? "";
+      codes.set(code, { ...owner, vendorClient, challenge, redirectUri, isUsed: false });
       const back = new URL(redirectUri);
       back.searchParams.set("code", code);
       back.searchParams.set("state", searchParams.get("state") ?? "");
@@ -261,6 +278,20 @@ export function createVendor({
 
 function formOf(body: unknown): URLSearchParams {
   return new URLSearchParams(typeof body === "string" || body instanceof URLSearchParams ? body : "");
+}
+
+interface Credentials {
+  readonly id: string;
+  readonly secret: string;
+}
+
+/** In the header or in the body. */
+function credentialsIn(form: URLSearchParams, headers: Headers): Credentials {
+  const basic = /^Basic (.+)$/.exec(headers.get("authorization") ?? "")?.[1];
+  if (basic === undefined) return { id: form.get("client_id") ?? "", secret: form.get("client_secret") ?? "" };
+  const [id = "", secret = ""] = Buffer.from(basic, "base64").toString().split(":");
+  const decode = (text: string): string => decodeURIComponent(text.replaceAll("+", " "));
+  return { id: decode(id), secret: decode(secret) };
 }
 
 /** As the egress reports it. */

@@ -51,10 +51,31 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   let isFaulty = true;
   const faults = random === undefined ? undefined : () => (isFaulty ? random : GENTLE);
   const distance = createDistance({ name: "record store", reason: "store_unavailable" }, { scheduler, faults, tell });
-  const store = createSharedStore({ distance, tell, weaken });
-  const vendor = createVendor({ scheduler, faults, promises, tell });
-  for (const { secret } of clients) promises.hide(secret);
-  const processes = await startProcesses({ scheduler, store, vendor, promises, clients, aheadSeconds, tell });
+  const store = createSharedStore({ distance, tell, weaken, promises });
+  const own = clients.flatMap((client) => client.own ?? []);
+  const vendor = createVendor({ clients: own, scheduler, faults, promises, tell });
+  for (const secret of [...clients.map((client) => client.secret), ...own.flatMap(({ secrets }) => secrets)]) {
+    promises.hide(secret);
+  }
+  // Seldom, and then about as long as a lease lasts.
+  const suspension = (): number => (isFaulty && random?.happens(3) === true ? 24_000 + random.below(9_000) : 0);
+  const processes = await startProcesses({
+    scheduler,
+    store,
+    vendor,
+    promises,
+    clients,
+    aheadSeconds,
+    tell,
+    suspension,
+  });
+  const present = ({ form = {}, client }: Sent): ((answer: Answer) => void) => {
+    const { code, redirect_uri: redirectUri = "" } = form;
+    if (code === undefined) return () => undefined;
+    const ownUri = clients.find(({ id }) => id === client?.id)?.redirectUri ?? "";
+    const presented = promises.presented({ code, redirectUri, ownUri, nowMs: scheduler.nowMs() });
+    return ({ status, body }) => presented({ status, error: textIn(body, "error") });
+  };
 
   const send = createNetwork({
     name: "broker",
@@ -67,6 +88,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     losesAnswers: () => isFaulty,
     boundMs: ({ path }) => (path.startsWith("/v1/token") ? TOKEN_BOUND_MS : BOUND_MS),
     requestOf,
+    present,
     judge,
   });
 
@@ -97,7 +119,7 @@ function requestOf({ path, form, client, cookie }: Sent): Request {
   return new Request(ISSUER + path, { method: "POST", headers, body: new URLSearchParams(form) });
 }
 
-function judge(answer: Answer, sent: Sent, { asker, what, promises, loot }: Judge): void {
+function judge(answer: Answer, sent: Sent, { asker, what, promises, loot, nowMs }: Judge): void {
   const { status, text, location, cookies, body } = answer;
   promises.answered(asker, `${text} ${location ?? ""} ${cookies.join(" ")}`);
   if (status === 500) promises.broke(`${what} was answered 500`);
@@ -110,11 +132,12 @@ function judge(answer: Answer, sent: Sent, { asker, what, promises, loot }: Judg
     const state = new URLSearchParams(query).get("state") ?? "";
     promises.usedOnce("state", state);
     promises.continuedBy(asker, state);
-    promises.hide(code);
+    promises.issued(code, location ?? "", nowMs);
     loot.push({ kind: "code", code });
   }
   if (status !== 200 || path !== "/v1/token") return;
   if (sent.form?.["code"] !== undefined) promises.usedOnce("code", sent.form["code"]);
   const [token, connection] = [textIn(body, "refresh_token"), textIn(body, "connection")];
-  if (token !== undefined && connection !== undefined) loot.push({ kind: "refresh", token, connection });
+  const accessToken = textIn(body, "access_token") ?? "";
+  if (token !== undefined && connection !== undefined) loot.push({ kind: "refresh", token, connection, accessToken });
 }

@@ -232,7 +232,7 @@ export const BROKER_DEFENCES: DefencesByFile = {
       find: "clientSecret === undefined ? [id] : [id, clientSecret]",
       replace: "clientSecret === undefined ? [id] : [id]",
     },
-    "A refresh token that was answered to another caller is not sent again meanwhile": {
+    "A refresh token that was answered to another caller is not sent again in the meantime": {
       rows: ["RF-1"],
       find: "if (settled?.isSpent === true) throw justRefreshed(",
       replace: "if (settled?.isSpent === true && hasWaited && key.id === '') throw justRefreshed(",

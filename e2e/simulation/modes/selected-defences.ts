@@ -1,0 +1,52 @@
+/**
+ * The defences that the simulator has to find: those of the broker that make something work once,
+ * give a lease, fence a write, authenticate a record, or bind a state, code, token, client or user.
+ * docs/testing.md says of each at which seed it is found, or why it cannot show.
+ */
+import { MUTATIONS } from "../../../tooling/src/mutate/list.ts";
+
+const PLACES = [
+  "apps/broker/src/flows/",
+  "apps/broker/src/grants/",
+  "packages/oauth-core/src/brokered-code/",
+  "packages/oauth-core/src/authorization-server/",
+  "packages/oauth-core/src/protocol/state.ts",
+  "packages/oauth-core/src/protocol/pkce.ts",
+  "packages/token-store/src/crypto/record-mac.ts",
+  "packages/token-store/src/storage/authenticated-records.ts",
+];
+
+/** Of these places, too, but bounds, formats, pages and records of what happened. */
+const OF_ANOTHER_KIND: ReadonlySet<string> = new Set([
+  "Tokens are not handed out unrecorded",
+  "An answer is one code or one error",
+  "A long answer of a vendor is not kept for a replay",
+  "The answers kept of one client have a bound",
+  "The code of a native client is redeemed with the exact URI of its request",
+  "A client authenticates in one way at a time",
+  "An assertion lives a minute at most",
+  "A binding cookie is one that we could have set",
+  "A binding cookie is kept from sibling domains and scripts",
+  "A pushed request contains no request object",
+  "A sealed refresh token that does not open is sent to no vendor",
+  "A sealed refresh token has a bound",
+  "A token alone that says not where it came from is refused by name to a client of sealed tokens",
+  "A redirect URI that is sent to /token is compared although it may be left out",
+  "A browser keeps the cookies of twenty flows",
+  "A token of a host that a request named goes to no userinfo of the entry",
+  "Userinfo is asked only where the operator's file names it",
+  "A failing userinfo loses no tokens",
+  "A silent userinfo holds tokens up for 3 s at most",
+  "A connection without ways to check pins none at a refresh",
+  "A platform answers to its own name",
+  "A code_challenge has 43 characters of base64url",
+  "The header of a state is compared with the canonical bytes",
+  "A state has one spelling: its payload is canonical",
+  "The MAC does not depend on the order in which an engine returns fields",
+  "Callers cannot name the field that holds the MAC",
+]);
+
+/** By their sentences, in the order of the list. */
+export const SELECTED: readonly string[] = MUTATIONS.filter(
+  ({ file, defence }) => PLACES.some((place) => file.startsWith(place)) && !OF_ANOTHER_KIND.has(defence),
+).map(({ defence }) => defence);
