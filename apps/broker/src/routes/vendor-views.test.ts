@@ -144,7 +144,7 @@ describe("one vendor", () => {
       undefined,
     );
     expect(other["endpoint_checks"]).toBeUndefined();
-    expect(other["fact_checks"]).toEqual({ rotates_refresh_tokens: rotation });
+    expect(other["fact_checks"]).toMatchObject({ rotates_refresh_tokens: rotation });
   });
 
   it("says what the vendor has announced to end", () => {
