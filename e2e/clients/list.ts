@@ -33,7 +33,7 @@ type Package = keyof (typeof manifest)["dependencies"];
 
 /** By the name in programs/connections.mjs. */
 const FROM_NPM: Readonly<
-  Record<string, { readonly title: string; readonly package: Package; readonly language?: string }>
+  Record<string, { readonly title: string; readonly package: Package } & Partial<Pick<Client, "language" | "limits">>>
 > = {
   "sdk-1.13": { title: "@modelcontextprotocol/sdk", package: "sdk-1.13" },
   "sdk-1.17": { title: "@modelcontextprotocol/sdk", package: "sdk-1.17" },
@@ -46,18 +46,26 @@ const FROM_NPM: Readonly<
   mastra: { title: "@mastra/mcp", package: "@mastra/mcp" },
   "openai-agents": { title: "@openai/agents", package: "@openai/agents" },
   strands: { title: "@strands-agents/sdk", package: "@strands-agents/sdk" },
-  mcporter: { title: "mcporter", package: "mcporter" },
+  mcporter: {
+    title: "mcporter",
+    package: "mcporter",
+    limits: {
+      refresh: "its call command signs in again",
+      "hour later": "its list command takes the 401 for its answer: one request to /mcp, and none to /token",
+    },
+  },
   codex: { title: "@openai/codex", package: "@openai/codex", language: "Rust" },
   "mcp-remote": { title: "mcp-remote", package: "mcp-remote" },
 };
 
 function fromNpm(): Client[] {
-  return Object.entries(FROM_NPM).map(([id, { title, package: name, language = "TypeScript" }]) => ({
+  return Object.entries(FROM_NPM).map(([id, { title, package: name, language = "TypeScript", limits = {} }]) => ({
     id,
     title,
     version: manifest.dependencies[name].replace(/^npm:.*@/, ""),
     language,
     command: [process.execPath, "main.mjs", id],
+    limits,
   }));
 }
 

@@ -81,8 +81,10 @@ async function live(stage: Stage, start: (hours?: number) => Promise<Running>): 
   stage.hourLater();
   const before = stage.opened();
   client = await start(2);
-  outcomes["hour later"] = worked(await client.next(), stage.opened() === before);
-  outcomes.revoked = await revoke(stage, client);
+  const line = await client.next();
+  outcomes["hour later"] = worked(line, stage.opened() === before);
+  // What a program that gave up would do about a revoked grant is not seen.
+  outcomes.revoked = line.failed === undefined ? await revoke(stage, client) : skipped;
   return outcomes;
 }
 
@@ -145,6 +147,8 @@ class Running {
     this.#child.stderr?.on("data", (chunk: Buffer) => {
       this.#errors = (this.#errors + chunk.toString()).slice(-2_000);
     });
+    // A program that has ended is noticed by `next`.
+    this.#child.stdin?.on("error", () => undefined);
     this.#lines = createInterface({ input: this.#child.stdout ?? process.stdin })[Symbol.asyncIterator]();
   }
 

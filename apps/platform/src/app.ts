@@ -7,7 +7,7 @@ import { createEgress, type Egress } from "@oauth-broker/oauth-core/egress";
 import { isOwnHost } from "@oauth-broker/oauth-core/server";
 import { errorPageWith, foreignHostDetail, mount } from "@oauth-broker/service/http";
 import type { Log } from "@oauth-broker/service";
-import { createLinkEvents, type EventSettings, type LinkEvents } from "@oauth-broker/service/events";
+import { createLinkEvents, type EventSettings, startLinkEvents } from "@oauth-broker/service/events";
 import { Hono } from "hono";
 import { createAgent } from "./agent/agent.ts";
 import { createPendingCalls } from "./agent/pending-calls.ts";
@@ -41,8 +41,8 @@ export interface PlatformParts {
 export interface Platform {
   readonly app: Hono;
   readonly deps: PageDeps;
-  /** With `events` of the options: its `sweep` sends what is due. */
-  readonly events?: LinkEvents;
+  /** With `events` of the options: sends what is due, until the function that it returns is called. */
+  startEvents(): () => Promise<void>;
   close(): Promise<void>;
 }
 
@@ -60,10 +60,11 @@ export function createPlatform(
   const egress: Egress = createEgress({ ...access, timeoutMs: TIMEOUT_MS });
   const { connectors, records, keys } = storage;
   const vendors = async (): Promise<string[]> => (await connectors.list()).map(({ id }) => id);
+  // A slow receiver holds no connection that a user waits for.
+  const receiver = settings && createEgress({ ...access, operatorUrls: [settings.url], timeoutMs: TIMEOUT_MS });
+  const timer = systemTimer;
   const events =
-    settings === undefined
-      ? undefined
-      : createLinkEvents({ settings, records, now, log, vendors, fetch: egress.fetch, timer: systemTimer });
+    settings && receiver && createLinkEvents({ settings, records, now, log, vendors, fetch: receiver.fetch, timer });
   const connect = {
     connectors,
     records,
@@ -96,5 +97,10 @@ export function createPlatform(
     browserPaths: /^\//,
     isHttps,
   });
-  return { app, deps, ...defined({ events }), close: () => egress.close() };
+  return {
+    app,
+    deps,
+    startEvents: () => (events === undefined ? async () => undefined : startLinkEvents(events, timer)),
+    close: async () => void (await Promise.all([egress.close(), receiver?.close()])),
+  };
 }

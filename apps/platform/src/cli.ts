@@ -72,7 +72,7 @@ Environment
   BROKER_URL, BROKER_CLIENT_ID, BROKER_CLIENT_SECRET
                          with serve: the broker and this platform's client there, for connectors that go through it
   EVENTS_URL, EVENTS_SECRET
-                         with serve: who is told, signed, when a user's connection ends or is back (docs/reconnect-events.md)
+                         with serve: who gets a signed event when a user's connection ends or is back (docs/reconnect-events.md)
 
 Exit codes: 0 stopped or done, 1 failed, 2 not understood, 3 left as a draft: the OAuth client is missing.`;
 

@@ -11,7 +11,7 @@ import {
   type EnvironmentReader,
   MOST_MAX_CONNECTIONS,
 } from "@oauth-broker/service/configuration";
-import { EVENT_VARIABLES, type EventSettings, type EventVariable, readEvents } from "@oauth-broker/service/events";
+import { EVENT_VARIABLES, type EventSettings, readEvents } from "@oauth-broker/service/events";
 import type { BrokerAccess } from "./oauth/client-of-connector.ts";
 
 export { type Environment, startFolder } from "@oauth-broker/service/configuration";
@@ -32,6 +32,7 @@ export const DEFAULT_DATA = "platform-data";
 const SYSTEM = ["PATH", "HOME", "TMPDIR", "LANG", "LC_ALL", "TZ", "NODE_EXTRA_CA_CERTS"];
 
 const ORIGIN = "https origin without path and trailing slash (http on loopback only)";
+const [EVENTS_URL, EVENTS_SECRET] = EVENT_VARIABLES;
 /** The shape of each variable; `platform --help` (cli.ts) says what it is for. */
 const VARIABLES = {
   PLATFORM_URL: { type: ORIGIN, example: "https://platform.example.com" },
@@ -45,18 +46,14 @@ const VARIABLES = {
   BROKER_URL: { type: ORIGIN, example: "https://broker.example.com" },
   BROKER_CLIENT_ID: { type: "client_id at the broker", example: "platform" },
   BROKER_CLIENT_SECRET: { type: "the client_secret of that client", example: "…" },
+  EVENTS_URL,
+  EVENTS_SECRET,
 } as const;
 
-type Variable = keyof typeof VARIABLES | EventVariable;
-type Reader = EnvironmentReader<Variable>;
-
-const SHAPES = new Map<string, { readonly type: string; readonly example: string }>([
-  ...Object.entries(VARIABLES),
-  ...EVENT_VARIABLES.map((row) => [row.name, row] as const),
-]);
+type Reader = EnvironmentReader<keyof typeof VARIABLES>;
 
 const readerOf = (environment: Environment): Reader =>
-  createEnvironmentReader(environment, (name: Variable) => SHAPES.get(name) ?? { type: name, example: "" });
+  createEnvironmentReader(environment, (name: keyof typeof VARIABLES) => VARIABLES[name]);
 
 /** @throws ConfigError */
 export function loadPlatformConfig(environment: Environment, start: string, dataDir?: string): PlatformConfig {

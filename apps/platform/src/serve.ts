@@ -2,9 +2,7 @@
  * `platform serve`: serves the pages on a port of this machine until a signal. Prints the log on
  * stdout; its first line has the address.
  */
-import { systemTimer } from "@oauth-broker/oauth-core";
 import { listen, type Log } from "@oauth-broker/service";
-import { startSweep } from "@oauth-broker/service/events";
 import { createPlatform } from "./app.ts";
 import { EXIT } from "./cli.ts";
 import type { ServeConfig } from "./config.ts";
@@ -18,8 +16,6 @@ export interface ServeDeps {
   /** Settles at a signal to stop. */
   readonly stopped: Promise<void>;
 }
-
-const EVENTS_MS = 5_000;
 
 /**
  * @returns the exit code
@@ -40,13 +36,10 @@ export async function serve(
     log.warn("shared_callback", { detail: connector.id });
     say(`Warning: ${warning}`);
   }
-  const { events } = platform;
-  const endSweeps = events === undefined ? undefined : startSweep(events.sweep, EVENTS_MS, systemTimer);
+  const endEvents = platform.startEvents();
   await stopped;
   await listening.stop(0);
-  await endSweeps?.();
-  // What was noted since the last round is kept, and sent after the next start.
-  await events?.sweep(AbortSignal.abort());
+  await endEvents();
   await platform.close();
   log.flush();
   return EXIT.done;

@@ -1,11 +1,12 @@
 /**
  * The way requests take: over a network that is slow and loses answers, to one of the processes.
  */
-import { type Asker, currentRequest, type OpenRequest, type Promises } from "../invariants/promises.ts";
+import { type Asker, createPromises, currentRequest, type OpenRequest, type Promises } from "../invariants/promises.ts";
+import { createDistance, type Distance, type DistanceParts } from "./distance.ts";
 import type { Fleet, Program } from "./fleet.ts";
 import type { SimulatedClient } from "./processes.ts";
 import type { Random } from "./random.ts";
-import type { Scheduler } from "./scheduler.ts";
+import { type Choose, createScheduler, type Scheduler } from "./scheduler.ts";
 
 /** What an attacker has seen: a path that was opened, or what a backend was answered. */
 export type Loot =
@@ -43,6 +44,42 @@ export interface Judge {
   readonly nowMs: number;
 }
 
+/** What every world begins with. */
+export interface Beginning extends DistanceParts {
+  readonly promises: Promises;
+  readonly random: Random | undefined;
+  readonly loot: Loot[];
+  readonly story: readonly string[];
+  readonly isFaulty: () => boolean;
+  /** From here on nothing fails any more. */
+  readonly endFaults: () => void;
+  /** The way to the record store. */
+  readonly storeDistance: Distance;
+}
+
+export function begin(choose: Choose, random: Random | undefined): Beginning {
+  const scheduler = createScheduler(choose);
+  const story: string[] = [];
+  const tell = (line: string): void => {
+    story.push(`${(scheduler.nowMs() / 1000).toFixed(3).padStart(9)}  ${line}`);
+  };
+  let isFaulty = true;
+  const parts = { scheduler, faults: random && (() => (isFaulty ? random : GENTLE)), tell };
+  return {
+    ...parts,
+    promises: createPromises(),
+    random,
+    loot: [],
+    story,
+    isFaulty: () => isFaulty,
+    endFaults: () => {
+      isFaulty = false;
+      tell("from here on nothing fails");
+    },
+    storeDistance: createDistance({ name: "record store", reason: "store_unavailable" }, parts),
+  };
+}
+
 interface NetworkParts {
   /** Of one process: `broker`. */
   readonly name: string;
@@ -66,7 +103,7 @@ interface NetworkParts {
 export type Send = (asker: Asker, sent: Sent) => Promise<Answer | undefined>;
 
 /** Calls take a moment, and nothing goes wrong. */
-export const GENTLE: Random = {
+const GENTLE: Random = {
   below: (count) => Math.floor(count / 2),
   happens: () => false,
   pick: ([first]) => first!,

@@ -1,12 +1,12 @@
 /** Everything one run with deployed servers is made of. */
-import { createPromises, type Asker, type Promises } from "../invariants/promises.ts";
+import type { Asker, Promises } from "../invariants/promises.ts";
 import { createDistance } from "./distance.ts";
 import type { Fleet, Program } from "./fleet.ts";
 import { createKeyService, type KeyService } from "./key-service.ts";
 import {
   type Answer,
+  begin,
   createNetwork,
-  GENTLE,
   type Judge,
   type Loot,
   redirectOf,
@@ -15,7 +15,7 @@ import {
   textIn,
 } from "./network.ts";
 import type { Random } from "./random.ts";
-import { type Choose, createScheduler, type Scheduler } from "./scheduler.ts";
+import type { Choose, Scheduler } from "./scheduler.ts";
 import { clientAt, createSharedRows, SERVER, startServers } from "./servers.ts";
 import { createSharedStore, type SharedStore } from "./store.ts";
 import { createVendor, type SimulatedVendor } from "./vendor.ts";
@@ -49,17 +49,9 @@ const BOUND_MS = 60_000;
 const LIFETIME_SECONDS = 100;
 
 export async function createServerWorld({ choose, random, aheadSeconds }: ServerWorldOptions): Promise<ServerWorld> {
-  const scheduler = createScheduler(choose);
-  const promises = createPromises();
-  const story: string[] = [];
-  const loot: Loot[] = [];
-  const tell = (line: string): void => {
-    story.push(`${(scheduler.nowMs() / 1000).toFixed(3).padStart(9)}  ${line}`);
-  };
-  let isFaulty = true;
-  const faults = random === undefined ? undefined : () => (isFaulty ? random : GENTLE);
+  const beginning = begin(choose, random);
+  const { scheduler, promises, story, loot, tell, faults, storeDistance: distance } = beginning;
   const parts = { scheduler, faults, tell };
-  const distance = createDistance({ name: "record store", reason: "store_unavailable" }, parts);
   const store = createSharedStore({ distance, tell, weaken: (unchanged) => unchanged, promises });
   const keyService = createKeyService(createDistance({ name: "key service", reason: "kms_unavailable" }, parts));
   const vendorOf = (name: string): SimulatedVendor =>
@@ -83,7 +75,7 @@ export async function createServerWorld({ choose, random, aheadSeconds }: Server
     processes,
     tell,
     loot,
-    losesAnswers: () => isFaulty,
+    losesAnswers: beginning.isFaulty,
     boundMs: () => BOUND_MS,
     requestOf,
     judge: (answer, sent, judge) => judgeAnswer(answer, sent, judge, refreshes),
@@ -99,10 +91,7 @@ export async function createServerWorld({ choose, random, aheadSeconds }: Server
     tell,
     loot,
     story,
-    endFaults: () => {
-      isFaulty = false;
-      tell("from here on nothing fails");
-    },
+    endFaults: beginning.endFaults,
     send: async (asker, sent) => send(asker, sent),
   };
 }

@@ -1,10 +1,9 @@
 /** Everything one run with brokers is made of. */
-import { createPromises, type Promises } from "../invariants/promises.ts";
-import { createDistance } from "./distance.ts";
-import { type Answer, createNetwork, GENTLE, type Judge, type Loot, type Send, type Sent, textIn } from "./network.ts";
+import type { Promises } from "../invariants/promises.ts";
+import { type Answer, begin, createNetwork, type Judge, type Loot, type Send, type Sent, textIn } from "./network.ts";
 import { ISSUER, type Processes, type SimulatedClient, startProcesses } from "./processes.ts";
 import type { Random } from "./random.ts";
-import { type Choose, createScheduler, type Scheduler } from "./scheduler.ts";
+import type { Choose, Scheduler } from "./scheduler.ts";
 import { createSharedStore, type SharedStore, type Weaken } from "./store.ts";
 import { createVendor, type SimulatedVendor, VENDOR_ORIGIN } from "./vendor.ts";
 
@@ -41,16 +40,8 @@ const BOUND_MS = 40_000;
 
 export async function createWorld(options: WorldOptions): Promise<World> {
   const { choose, random, clients, aheadSeconds, weaken = (store) => store } = options;
-  const scheduler = createScheduler(choose);
-  const promises = createPromises();
-  const story: string[] = [];
-  const loot: Loot[] = [];
-  const tell = (line: string): void => {
-    story.push(`${(scheduler.nowMs() / 1000).toFixed(3).padStart(9)}  ${line}`);
-  };
-  let isFaulty = true;
-  const faults = random === undefined ? undefined : () => (isFaulty ? random : GENTLE);
-  const distance = createDistance({ name: "record store", reason: "store_unavailable" }, { scheduler, faults, tell });
+  const beginning = begin(choose, random);
+  const { scheduler, promises, story, loot, tell, faults, storeDistance: distance } = beginning;
   const store = createSharedStore({ distance, tell, weaken, promises });
   const own = clients.flatMap((client) => client.own ?? []);
   const vendor = createVendor({ clients: own, scheduler, faults, promises, tell });
@@ -58,7 +49,8 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     promises.hide(secret);
   }
   // Seldom, and then about as long as a lease lasts.
-  const suspension = (): number => (isFaulty && random?.happens(3) === true ? 24_000 + random.below(9_000) : 0);
+  const suspension = (): number =>
+    beginning.isFaulty() && random?.happens(3) === true ? 24_000 + random.below(9_000) : 0;
   const processes = await startProcesses({
     scheduler,
     store,
@@ -85,7 +77,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     processes,
     tell,
     loot,
-    losesAnswers: () => isFaulty,
+    losesAnswers: beginning.isFaulty,
     boundMs: ({ path }) => (path.startsWith("/v1/token") ? TOKEN_BOUND_MS : BOUND_MS),
     requestOf,
     present,
@@ -103,10 +95,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     tell,
     loot,
     story,
-    endFaults: () => {
-      isFaulty = false;
-      tell("from here on nothing fails");
-    },
+    endFaults: beginning.endFaults,
     send,
   };
 }

@@ -160,6 +160,9 @@ export function createConnections({ records, keys, now, events }: ConnectionsDep
     throw new OAuthError("temporarily_unavailable", "Another request is changing this connection. Try again");
   };
 
+  const noteDead = ({ id }: Connector, user: string, reason: string, grant: string): void =>
+    events?.note({ type: "link.dead", user, vendor: id, reason, grant });
+
   return {
     status: async (connector, userId) => {
       const kept = await read(connector, userId);
@@ -172,9 +175,13 @@ export function createConnections({ records, keys, now, events }: ConnectionsDep
 
     open: async (connector, userId) => {
       const kept = await read(connector, userId);
-      if (kept?.state !== "connected" || isOfOthers(kept, connector)) return undefined;
+      if (kept?.state !== "connected") return undefined;
       const { tokens, tokensRevision } = kept.data;
       if (tokens === undefined || tokensRevision === undefined) return undefined;
+      if (isOfOthers(kept, connector)) {
+        noteDead(connector, userId, "credentials_changed", tokensRevision);
+        return undefined;
+      }
       const opened = await openSecret(keys, tokens, placeOf(connector, userId));
       return { tokens: JSON.parse(opened.reveal()) as Tokens, revision: tokensRevision };
     },
@@ -197,7 +204,7 @@ export function createConnections({ records, keys, now, events }: ConnectionsDep
         const { connectedAt, wantedScope, failure } = kept.data;
         return { state: "reauthorize", reason, ...defined({ connectedAt, wantedScope, failure }) };
       });
-      if (isMarked) events?.note({ type: "link.dead", user: userId, vendor: connector.id, reason, grant: used });
+      if (isMarked) noteDead(connector, userId, reason, used);
     },
 
     wantScope: async (connector, userId, wantedScope, used) => {

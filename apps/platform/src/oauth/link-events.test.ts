@@ -2,6 +2,7 @@
  * The platform reports connections that end and return, to a receiver that verifies with a library
  * of Standard Webhooks.
  */
+import { createSecretKey } from "node:crypto";
 import { Secret, systemTimer } from "@oauth-broker/oauth-core";
 import { createLinkEvents, type LinkEvents } from "@oauth-broker/service/events";
 import { type ScriptedVendor, startScriptedVendor } from "@oauth-broker/simulators";
@@ -28,7 +29,7 @@ beforeEach(async () => {
   receiver = await startScriptedVendor({ "/links": () => ({ status }) });
   const { records, keys, now, fetch } = platform;
   events = createLinkEvents({
-    settings: { url: `${receiver.url}/links`, secrets: [new Secret(SECRET)] },
+    settings: { url: `${receiver.url}/links`, keys: [createSecretKey(Buffer.alloc(32, 7))] },
     records,
     now,
     fetch,
@@ -51,10 +52,17 @@ afterEach(async () => {
   await platform.close();
 });
 
-const TOKENS = { accessToken: "access-token-canary", refreshToken: "refresh-token-canary" };
+const TOKENS = {
+  accessToken: "access-token-canary",
+  refreshToken: "refresh-token-canary",
+  tokenType: "Bearer",
+  vendor: "github",
+  connection: "",
+  vendorData: {},
+};
 
 async function connect(): Promise<string> {
-  await connections.save(connector, USER, TOKENS as never);
+  await connections.save(connector, USER, TOKENS);
   return (await connections.open(connector, USER))?.revision ?? expect.fail("not connected");
 }
 
@@ -80,6 +88,15 @@ describe("reconnect events of the platform", () => {
     expect(receiver.received.map(({ body }) => body).join("")).not.toContain("canary");
   });
 
+  it("report a connection whose credentials were changed, when it is used", async () => {
+    await connect();
+    const changed = { ...connector, settings: { ...connector.settings, clientId: "another" } };
+    expect(await connections.open(changed, USER)).toBeUndefined();
+    expect(await connections.open(changed, USER)).toBeUndefined();
+    await events.sweep();
+    expect(verified()).toMatchObject([{ type: "link.dead", data: { reason: "credentials_changed" } }]);
+  });
+
   it("arrive with the same id when the receiver is back", async () => {
     status = 503;
     await connections.markForReauthorization(connector, USER, "invalid_grant", await connect());
@@ -96,7 +113,7 @@ describe("reconnect events of the platform", () => {
 
   it("say nothing of a refresh, a first connection, and tokens that others replaced", async () => {
     const used = await connect();
-    await connections.save(connector, USER, TOKENS as never, used);
+    await connections.save(connector, USER, TOKENS, used);
     await connections.markForReauthorization(connector, USER, "invalid_grant", used);
     await events.sweep();
     expect(receiver.received).toEqual([]);

@@ -4,8 +4,8 @@
  */
 import type { Clock, Fetch, Timer } from "@oauth-broker/oauth-core";
 import type { VendorClient } from "@oauth-broker/oauth-core/client";
-import { errorFields, type Log } from "@oauth-broker/service";
-import { createLinkEvents, type LinkEvents, type LinkEventsDeps, startSweep } from "@oauth-broker/service/events";
+import { errorFields, type Log, startSweep } from "@oauth-broker/service";
+import { createLinkEvents, type LinkEvents, type LinkEventsDeps, startLinkEvents } from "@oauth-broker/service/events";
 import type { Mode } from "../mode.ts";
 import type { Presentation } from "../presentation/presentation.ts";
 import type { HostedSettings } from "../settings.ts";
@@ -69,19 +69,14 @@ export function createHosted(settings: HostedSettings, { storage, timer, fetchRe
 }
 
 const QUESTIONS_MS = 30_000;
-const EVENTS_MS = 5_000;
 
 /** @returns ends what runs in the background, after the step under way */
 function startSweeps(linking: Pages | undefined, events: LinkEvents | undefined, timer: Timer): Mode["close"] {
   const ends: (() => Promise<void>)[] = [];
   if (linking !== undefined)
     ends.push(startSweep((stopping) => sweepQuestions(linking, stopping), QUESTIONS_MS, timer));
-  if (events !== undefined) ends.push(startSweep(events.sweep, EVENTS_MS, timer));
-  return async () => {
-    await Promise.all(ends.map((end) => end()));
-    // What was noted since the last round is kept, and sent by the next process.
-    await events?.sweep(AbortSignal.abort());
-  };
+  if (events !== undefined) ends.push(startLinkEvents(events, timer));
+  return async () => void (await Promise.all(ends.map((end) => end())));
 }
 
 /** A store that is down is asked again the next time. */

@@ -2,7 +2,7 @@
 import { createHmac } from "node:crypto";
 import type { Clock, Fetch, Timer } from "@oauth-broker/oauth-core";
 import type { LinkEvent } from "./outbox.ts";
-import { type EventSettings, eventKey } from "./settings.ts";
+import type { EventSettings } from "./settings.ts";
 
 export interface DeliverDeps {
   readonly settings: EventSettings;
@@ -23,8 +23,8 @@ export async function deliver(event: LinkEvent, { settings, fetch, now, timer }:
   const { id, type, at, ...data } = event;
   const body = JSON.stringify({ type, timestamp: new Date(at * 1000).toISOString(), data });
   const seconds = String(now());
-  const signatures = settings.secrets.map((secret) => {
-    const mac = createHmac("sha256", eventKey(secret)).update(`${id}.${seconds}.${body}`);
+  const signatures = settings.keys.map((key) => {
+    const mac = createHmac("sha256", key).update(`${id}.${seconds}.${body}`);
     return `v1,${mac.digest("base64")}`;
   });
   const answer = await fetch(settings.url, {

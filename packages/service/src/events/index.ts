@@ -1,6 +1,4 @@
-/** Reconnect events, and what else works in the background on records that processes share. */
-export { type Change, changeRecord, type ChangeOptions } from "./change-record.ts";
-export { createLinkEvents, type LinkEvents, type LinkEventsDeps } from "./link-events.ts";
+/** Reconnect events: what becomes of users' links, signed and kept until a receiver has it. */
+export { createLinkEvents, type LinkEvents, type LinkEventsDeps, startLinkEvents } from "./link-events.ts";
 export type { LinkChange, OutboxLimits } from "./outbox.ts";
 export { EVENT_VARIABLES, type EventSettings, type EventVariable, readEvents } from "./settings.ts";
-export { startSweep, type Sweep } from "./start-sweep.ts";

@@ -4,8 +4,9 @@
  * due. What is noted and not kept yet ends with the process: the next use of the dead link notes
  * it again.
  */
-import { createExpiringMap } from "@oauth-broker/oauth-core";
+import { createExpiringMap, type Timer } from "@oauth-broker/oauth-core";
 import { errorFields, type Log } from "../log.ts";
+import { startSweep } from "../start-sweep.ts";
 import { deliver, type DeliverDeps } from "./deliver.ts";
 import {
   createOutbox,
@@ -91,5 +92,16 @@ export function createLinkEvents(deps: LinkEventsDeps, limits: OutboxLimits = OU
         log.warn("link_events_not_swept", errorFields(error));
       }
     },
+  };
+}
+
+const ROUND_MS = 5_000;
+
+/** Sends what is due, round after round. @returns ends it; what was noted is then kept for the next process */
+export function startLinkEvents({ sweep }: LinkEvents, timer: Timer): () => Promise<void> {
+  const end = startSweep(sweep, ROUND_MS, timer);
+  return async () => {
+    await end();
+    await sweep(AbortSignal.abort());
   };
 }

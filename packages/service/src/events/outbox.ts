@@ -13,7 +13,7 @@ import {
   type RecordKey,
   type RecordStore,
 } from "@oauth-broker/oauth-core";
-import { changeRecord } from "./change-record.ts";
+import { changeRecord } from "../change-record.ts";
 
 /** What became of a link. */
 export type LinkChange = {

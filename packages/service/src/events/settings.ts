@@ -1,13 +1,13 @@
 /** Where reconnect events go: `EVENTS_URL` and `EVENTS_SECRET`, the same for every service that sends them. */
-import { OAuthError, Secret } from "@oauth-broker/oauth-core";
+import { createSecretKey, type KeyObject } from "node:crypto";
 import { requireEgressUrl } from "@oauth-broker/oauth-core/egress";
 import { type EnvironmentReader, problemOfThrown, splitList } from "../configuration/index.ts";
 
 /** The receiver of events, and what they are signed with. */
 export interface EventSettings {
   readonly url: string;
-  /** The secrets as Standard Webhooks write them, `whsec_…`: one, or two while they are rotated. */
-  readonly secrets: readonly Secret[];
+  /** HMAC keys: one, or two while they are rotated. */
+  readonly keys: readonly KeyObject[];
 }
 
 /** The variables, as messages and docs/configuration.md show them. */
@@ -49,7 +49,7 @@ export function readEvents(
   if (hasUrl && !hasSecret) read.refuse("EVENTS_SECRET", "is missing beside EVENTS_URL: no event leaves unsigned");
   if (hasSecret && !hasUrl) read.refuse("EVENTS_URL", "is missing beside EVENTS_SECRET");
   if (url === undefined || secrets === undefined) return undefined;
-  return { url, secrets: splitList(secrets).map((secret) => new Secret(secret)) };
+  return { url, keys: keysOf(secrets) };
 }
 
 //= bar#EG-7
@@ -62,28 +62,17 @@ function checkEventsUrl(text: string, rules: Parameters<typeof readEvents>[1]): 
 }
 
 function checkSecrets(text: string): string | undefined {
-  const secrets = splitList(text);
-  if (secrets.length > MOST_SECRETS) return "must hold at most two secrets";
-  const isEach = secrets.length > 0 && secrets.every((secret) => keyOfSecret(secret) !== undefined);
-  return isEach ? undefined : "must be whsec_ and 24 to 64 bytes in base64";
+  const { length } = splitList(text);
+  if (length > MOST_SECRETS) return "must hold at most two secrets";
+  return length > 0 && keysOf(text).length === length ? undefined : "must be whsec_ and 24 to 64 bytes in base64";
 }
 
 const [FEWEST_BYTES, MOST_BYTES] = [24, 64];
 
-/** @returns the bytes of `whsec_…`; undefined if it is none */
-function keyOfSecret(secret: string): Buffer | undefined {
-  const [, text] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret) ?? [];
-  if (text === undefined) return undefined;
-  const bytes = Buffer.from(text, "base64");
-  return bytes.length >= FEWEST_BYTES && bytes.length <= MOST_BYTES ? bytes : undefined;
-}
-
-/**
- * @param secret of the settings, which have been checked
- * @throws OAuthError server_error for any other
- */
-export function eventKey(secret: Secret): Buffer {
-  const key = keyOfSecret(secret.reveal());
-  if (key === undefined) throw new OAuthError("server_error", "The secret of events is none");
-  return key;
+/** @param text secrets as Standard Webhooks write them; what is none is left out */
+function keysOf(text: string): KeyObject[] {
+  return splitList(text).flatMap((secret) => {
+    const bytes = Buffer.from(/^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret)?.[1] ?? "", "base64");
+    return bytes.length >= FEWEST_BYTES && bytes.length <= MOST_BYTES ? [createSecretKey(bytes)] : [];
+  });
 }

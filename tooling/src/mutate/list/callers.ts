@@ -119,7 +119,7 @@ export const CALLER_DEFENCES: DefencesByFile = {
       ],
     },
   },
-  "packages/service/src/events/change-record.ts": {
+  "packages/service/src/change-record.ts": {
     "Each registration takes a slot of its own, over all processes": {
       find: 'if (outcome === "moved") return result;',
       replace: "if (outcome !== undefined) return result;",

@@ -13,7 +13,7 @@
  * them unreadable, the slots are free again.
  */
 import { hmacSha256, type RecordKey } from "@oauth-broker/oauth-core";
-import { changeRecord } from "@oauth-broker/service/events";
+import { changeRecord } from "@oauth-broker/service";
 import type { HostedDeps } from "../deps.ts";
 import { forgetUnused, UNUSED_SECONDS } from "./registration.ts";
 

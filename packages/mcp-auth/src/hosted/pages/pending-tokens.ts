@@ -7,7 +7,7 @@ import { type EpochSeconds, OAuthError, type RecordKey, Secret, type StoredRecor
 import { isSameText, randomToken } from "@oauth-broker/oauth-core/protocol";
 import { hashOf } from "@oauth-broker/oauth-core/server";
 import { deriveKey, open, seal, type TokenSet } from "@oauth-broker/token-store";
-import { changeRecord } from "@oauth-broker/service/events";
+import { changeRecord } from "@oauth-broker/service";
 import type { TicketsDeps } from "../tickets/tickets.ts";
 import { isSameSource } from "../records/identity-source.ts";
 

@@ -19,7 +19,7 @@ import {
   readCookie,
 } from "@oauth-broker/oauth-core/server";
 import { deriveKey, open, seal } from "@oauth-broker/token-store";
-import { type ChangeOptions, changeRecord } from "@oauth-broker/service/events";
+import { type ChangeOptions, changeRecord } from "@oauth-broker/service";
 import { isOfPresentSignIn, type OfSignIn } from "../sessions/sign-in-generation.ts";
 import type { TicketsDeps } from "../tickets/tickets.ts";
 import { isSameSource } from "../records/identity-source.ts";

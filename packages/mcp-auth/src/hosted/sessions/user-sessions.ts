@@ -5,7 +5,7 @@
  */
 import { type EpochSeconds, hmacSha256, type JsonObject, OAuthError, type RecordKey } from "@oauth-broker/oauth-core";
 import { randomToken } from "@oauth-broker/oauth-core/protocol";
-import { changeRecord } from "@oauth-broker/service/events";
+import { changeRecord } from "@oauth-broker/service";
 import type { ServerKey } from "../records/server-key.ts";
 import {
   ENDED_SESSION_SECONDS,

@@ -18,7 +18,7 @@ import {
 import { randomToken } from "@oauth-broker/oauth-core/protocol";
 import { hashOf } from "@oauth-broker/oauth-core/server";
 import type { LinkRequest, Ticket, TicketState } from "../../mode.ts";
-import { changeRecord } from "@oauth-broker/service/events";
+import { changeRecord } from "@oauth-broker/service";
 import { connectUrl } from "../../resource/paths.ts";
 import type { ServerKey } from "../records/server-key.ts";
 import { readSession, type SessionReading } from "../sessions/record.ts";

@@ -121,10 +121,13 @@ async function requestByDialect(
 ): Promise<Response> {
   const { method, body: place, tokenParameter, parameters = {}, headers = {} } = dialect;
   const { clientId, clientSecret } = credentials;
-  const fill = (text: string): string =>
-    text.replace(/\{(token|client_id|client_secret)\}/g, (_, name: string) =>
-      name === "token" ? token : name === "client_id" ? clientId : (clientSecret?.reveal() ?? ""),
-    );
+  const values = new Map([
+    ["{token}", token],
+    ["{client_id}", clientId],
+    ["{client_secret}", clientSecret?.reveal() ?? ""],
+  ]);
+  // Once: a token that looks like a name stays a token.
+  const fill = (text: string): string => text.replace(/\{\w+\}/g, (name) => values.get(name) ?? name);
   const filled = (texts: Readonly<Record<string, string>>): Record<string, string> =>
     Object.fromEntries(Object.entries(texts).map(([name, value]) => [name, fill(value)]));
   const sent = { ...filled(parameters), ...(place === "none" ? {} : { [tokenParameter]: token }) };
@@ -193,10 +196,9 @@ async function readRevocation(
     return "token";
   }
   const codes = error === undefined ? namedCodes(members.error) : [error];
-  const isGone =
-    (error !== undefined && UNKNOWN_TOKEN.has(error)) ||
-    codes.some((code) => vendor.revocation?.goneErrors?.includes(code) === true);
-  if (isGone) return "already";
+  const isGone = (code: string): boolean =>
+    UNKNOWN_TOKEN.has(code) || vendor.revocation?.goneErrors?.includes(code) === true;
+  if (codes.some(isGone)) return "already";
   //= rfc7009#2.2.1
   if (error === "unsupported_token_type") throw noWay(vendor, error);
   if (error !== undefined) throw vendorRefusal(error, call, saidBy(response, members, now));
