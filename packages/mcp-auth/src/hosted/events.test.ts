@@ -139,8 +139,9 @@ describe("an event", () => {
     events.note(RESTORED);
     await events.sweep();
     // Noted before the user authorized again.
-    receiver.start().note(DEAD);
-    await receiver.start().sweep();
+    const late = receiver.start();
+    late.note(DEAD);
+    await late.sweep();
     events.note({ ...DEAD, grant: "2.0" });
     await events.sweep();
     expect(receiver.types()).toEqual(["link.dead", "link.restored", "link.dead"]);

@@ -182,4 +182,37 @@ export const LINKING_DEFENCES: DefencesByFile = {
       tests: ["packages/mcp-auth/src/hosted/pages/connect.test.ts"],
     },
   },
+  "packages/service/src/events/deliver.ts": {
+    "An event is signed over its id, its time and its body": {
+      find: "update(`${id}.${seconds}.${body}`)",
+      replace: "update(`${id}.${seconds}`)",
+      tests: ["packages/mcp-auth/src/hosted/events.test.ts", "apps/platform/src/oauth/link-events.test.ts"],
+    },
+  },
+  "packages/service/src/events/link-events.ts": {
+    "Only 2xx says that a receiver has an event": {
+      find: "if (status >= 200 && status <= 299) return event;",
+      replace: "if (status >= 200) return event;",
+      tests: ["packages/mcp-auth/src/hosted/events.test.ts", "apps/platform/src/oauth/link-events.test.ts"],
+    },
+  },
+  "packages/service/src/events/outbox.ts": {
+    "A claim sets the time of the next try": {
+      find: "claimed.includes(one) ? nextTry(one, now()) : one",
+      replace: "claimed.includes(one) ? { ...nextTry(one, now()), due: one.due } : one",
+      tests: ["packages/mcp-auth/src/hosted/events.test.ts"],
+    },
+    "A link is reported dead once for each authorization": {
+      find: 'return reported?.["grant"] === change.grant ? undefined : hashOf(',
+      replace: 'return reported?.["grant"] === "" ? undefined : hashOf(',
+      tests: ["packages/mcp-auth/src/hosted/events.test.ts"],
+    },
+  },
+  "packages/service/src/events/settings.ts": {
+    "No event leaves unsigned": {
+      find: "if (hasUrl && !hasSecret) read.refuse(",
+      replace: "if (hasUrl && hasSecret && url === secrets) read.refuse(",
+      tests: ["packages/mcp-auth/src/hosted/events.test.ts", "apps/platform/src/oauth/link-events.test.ts"],
+    },
+  },
 };
