@@ -4,7 +4,7 @@ import { runServerSeed } from "./run-server-seed.ts";
 
 /** Bound by the CPU, so not in the soak. Other seeds run weekly: mutations.yml. */
 const SEEDS = 10;
-/** Some six seconds of a quiet core. */
+/** Some four seconds of a quiet core. */
 const LIMIT_MS = 120_000;
 
 describe("servers, a store, a key service and two vendors", { timeout: LIMIT_MS }, () => {
