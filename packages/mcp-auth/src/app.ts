@@ -20,6 +20,7 @@ import { MAX_OPEN } from "./hosted/tickets/tickets.ts";
 import { PATHS } from "./resource/paths.ts";
 import { supportedScopes } from "./hosted/link-policy/scope.ts";
 import { identitySource } from "./hosted/records/identity-source.ts";
+import { requireSignIn } from "./hosted/sessions/sign-in-source.ts";
 import { createMcpEndpoint } from "./mcp/endpoint.ts";
 import { createElicitationDeps, type ElicitationDeps } from "./mcp/elicitation/deps.ts";
 import { createKnownHost, onlyForUs } from "./mcp/admission/known-host.ts";
@@ -28,14 +29,14 @@ import type { ServerMetrics } from "./mcp/metrics.ts";
 import { challengePage, homeRoute } from "./mcp/people.ts";
 import { scopesOfResource } from "./resource/scopes.ts";
 import { limitRefusedTokens } from "./mcp/admission/refused-tokens.ts";
-import { requireKnownVendors, scopeMeanings } from "./mcp/tools/tool-vendors.ts";
+import { requireKnownVendors, scopeMeanings, toolWarnings } from "./mcp/tools/tool-vendors.ts";
 import type { Mode } from "./mode.ts";
 import { createOrigins } from "./origins.ts";
 import { createPresentation, type Presentation } from "./presentation/presentation.ts";
 import { createAuthenticate, validationWarning } from "./pre-registered/authenticate.ts";
 import type { ServerDefinition } from "./server.ts";
 import type { Settings } from "./settings.ts";
-import type { Storage } from "./storage.ts";
+import { openStorage, type Storage, type StorageOptions } from "./storage.ts";
 
 export interface AppOptions {
   readonly now: Clock;
@@ -181,6 +182,45 @@ export function createApp(definition: ServerDefinition, settings: Settings, opti
       await Promise.all([oauth.close(), api.close(), documents.close(), publicDocuments.close(), receiver?.close()]);
     },
   };
+}
+
+/** A server whose store is open. */
+export interface OpenServer extends McpApp {
+  /** Its user closes it: after the calls have ended, before `close`. */
+  readonly storage: Storage | undefined;
+  /** What an operator should know about the settings and the tools. */
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Opens the store, if the mode has one, then as `createApp`.
+ *
+ * @throws TokenStoreError for a store or key that may not be used; ConfigError as createApp; with
+ *   `VENDORS` as requireSignIn
+ */
+export async function openServer(
+  definition: ServerDefinition,
+  settings: Settings,
+  { environment, ...options }: Omit<AppOptions, "storage"> & Pick<StorageOptions, "environment">,
+): Promise<OpenServer> {
+  const storage = settings.mode === "hosted" ? await openServerStorage(options, environment) : undefined;
+  try {
+    const server = createApp(definition, settings, { ...options, storage });
+    if (settings.mode === "hosted" && storage !== undefined) await requireSignIn(settings, storage);
+    return { ...server, storage, warnings: [...settings.warnings, ...toolWarnings(definition.tools, settings)] };
+  } catch (error) {
+    await storage?.close();
+    throw error;
+  }
+}
+
+function openServerStorage(
+  { now, log, metrics }: Pick<AppOptions, "now" | "log" | "metrics">,
+  environment: StorageOptions["environment"],
+): Promise<Storage> {
+  const of = { now, ...defined({ environment }) };
+  if (metrics === undefined) return openStorage({ ...of, log });
+  return openStorage({ ...of, log: metrics.countStorageEvents(log), onTiming: metrics.timeStorage });
 }
 
 /** The pages that the HTTP layer shows by itself. */

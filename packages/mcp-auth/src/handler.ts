@@ -6,12 +6,9 @@
 import { systemClock } from "@oauth-broker/oauth-core";
 import { createLog } from "@oauth-broker/service";
 import { configError } from "@oauth-broker/service/configuration";
-import { createApp } from "./app.ts";
+import { openServer } from "./app.ts";
 import { type Environment, environmentOfProcess, loadSettings } from "./config.ts";
-import { requireSignIn } from "./hosted/sessions/sign-in-source.ts";
-import { toolWarnings } from "./mcp/tools/tool-vendors.ts";
 import type { ServerDefinition } from "./server.ts";
-import { openStorage } from "./storage.ts";
 
 /** A server without a port. */
 export interface McpHandler {
@@ -50,20 +47,18 @@ export async function createMcpHandler(
   { log: write = (line) => void process.stderr.write(line) }: McpHandlerOptions = {},
 ): Promise<McpHandler> {
   const log = createLog({ write });
-  const now = systemClock;
   const loaded = loadSettings(settings, definition.tools);
   if (loaded.deploymentUrl === undefined) throw withoutUrl();
   const environment: Environment = settings;
-  const storage = loaded.mode === "hosted" ? await openStorage({ now, log, environment }) : undefined;
-  const server = await openApp().catch(async (error: unknown) => {
-    await storage?.close();
-    throw error;
+  const { app, routes, storage, warnings, ...server } = await openServer(definition, loaded, {
+    now: systemClock,
+    log,
+    environment,
   });
-  for (const warning of [...loaded.warnings, ...toolWarnings(definition.tools, loaded)])
-    log.warn("configuration_warning", { warning });
+  for (const warning of warnings) log.warn("configuration_warning", { warning });
   return {
-    fetch: async (request, { remoteAddress } = {}) => server.app.fetch(withHost(request), { remoteAddress }),
-    routes: server.routes,
+    fetch: async (request, { remoteAddress } = {}) => app.fetch(withHost(request), { remoteAddress }),
+    routes,
     close: async () => {
       server.drain();
       await server.cutCalls();
@@ -71,12 +66,6 @@ export async function createMcpHandler(
       await server.close();
     },
   };
-
-  async function openApp() {
-    const app = createApp(definition, loaded, { now, log, storage });
-    if (loaded.mode === "hosted" && storage !== undefined) await requireSignIn(loaded, storage);
-    return app;
-  }
 }
 
 function withoutUrl(): Error {

@@ -18,16 +18,13 @@ import {
   toolOfContext,
 } from "@oauth-broker/service";
 import { startTracing } from "@oauth-broker/service/tracing";
-import { createApp, createMetricsApp, type McpApp } from "./app.ts";
+import { createMetricsApp, openServer, type OpenServer } from "./app.ts";
 import { runCommand } from "./cli/run-command.ts";
 import { isUnderDev, loadSettings } from "./config.ts";
-import { requireSignIn } from "./hosted/sessions/sign-in-source.ts";
 import type { ShowToAuthor } from "./mcp/run-tool.ts";
 import type { ServerMetrics } from "./mcp/metrics.ts";
-import { toolWarnings } from "./mcp/tools/tool-vendors.ts";
 import type { ServerDefinition } from "./server.ts";
 import type { Settings } from "./settings.ts";
-import { openStorage, type Storage } from "./storage.ts";
 
 export interface Running {
   /** The URL it listens on: `DEPLOYMENT_URL`, or host and port. */
@@ -99,8 +96,7 @@ export interface StartOptions {
 }
 
 /**
- * @throws Error with `code` EADDRINUSE and the like; TokenStoreError for a store or key that may
- *   not be used; ConfigError as createApp; with `VENDORS` as requireSignIn
+ * @throws Error with `code` EADDRINUSE and the like; as openServer
  */
 export async function startServer(
   definition: ServerDefinition,
@@ -109,29 +105,27 @@ export async function startServer(
 ): Promise<Running> {
   const tracing = await startTracing(settings.tracing, "mcp-server", log);
   const metrics = await openMetrics(definition, settings);
-  const storage = settings.mode === "hosted" ? await openServerStorage({ now, log, metrics }) : undefined;
-  let server: McpApp | undefined;
+  let server: OpenServer | undefined;
   let listening: Listening | undefined;
   let scraped: Listening | undefined;
   try {
-    server = createApp(definition, settings, { now, log, storage, showToAuthor, ...defined({ metrics }) });
-    if (settings.mode === "hosted" && storage !== undefined) await requireSignIn(settings, storage);
+    server = await openServer(definition, settings, { now, log, showToAuthor, ...defined({ metrics }) });
     const isTrustedProxy = createCidrMatcher(settings.limits.trustedProxies);
     listening = await listen(server.app, { ...settings.listen, isTrustedProxy });
     scraped = metrics && (await listenForMetrics(metrics, settings, log));
   } catch (error) {
     await listening?.stop(0);
     await server?.close();
-    await storage?.close();
+    await server?.storage?.close();
     await tracing?.stop();
     throw error;
   }
+  const { storage, warnings } = server;
   const { host } = settings.listen;
   const url = settings.deploymentUrl ?? `http://${host.includes(":") ? `[${host}]` : host}:${listening.port}`;
   log.info("listening", { url, pid: process.pid, mode: settings.mode, vendor: settings.vendor.vendor.id });
   const metricsUrl = scraped && `http://${METRICS_HOST}:${scraped.port}/metrics`;
   if (metricsUrl !== undefined) log.info("metrics_listening", { metricsUrl });
-  const warnings = [...settings.warnings, ...toolWarnings(definition.tools, settings)];
   for (const warning of warnings) log.warn("configuration_warning", { warning });
   log.flush();
   // Requests the vendor's metadata if it has any, so it is not awaited.
@@ -163,15 +157,6 @@ async function openMetrics(definition: ServerDefinition, settings: Settings): Pr
   if (settings.metricsPort === undefined) return undefined;
   const { createServerMetrics } = await import("./mcp/metrics.ts");
   return createServerMetrics(definition, settings);
-}
-
-function openServerStorage({
-  now,
-  log,
-  metrics,
-}: Pick<Required<StartOptions>, "now" | "log"> & { readonly metrics: ServerMetrics | undefined }): Promise<Storage> {
-  if (metrics === undefined) return openStorage({ now, log });
-  return openStorage({ now, log: metrics.countStorageEvents(log), onTiming: metrics.timeStorage });
 }
 
 async function listenForMetrics(metrics: ServerMetrics, { metricsPort = 0 }: Settings, log: Log): Promise<Listening> {
