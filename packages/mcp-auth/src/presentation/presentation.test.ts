@@ -71,7 +71,19 @@ describe("the consent page", () => {
     const page = await (await consentOf({ language: "en" }, undefined, "http://127.0.0.1:8123/cb")).text();
     expect(page).toContain("program on this computer. It chose this name itself");
     expect(page.match(/<p><strong>/g)).toHaveLength(1);
+    expect(page.match(/Continue only if/g)).toHaveLength(1);
   });
+
+  it.each(["en", "de"] as const)(
+    "bar#AS-7 says once when to continue, in %s, wherever the answer goes",
+    async (language) => {
+      for (const uri of [URI, "http://127.0.0.1:8123/cb"]) {
+        const page = await (await consentOf({ language }, undefined, uri)).text();
+        expect(page.match(/Continue only if|Fahren Sie nur fort/g), uri).toHaveLength(1);
+        await fixture?.close();
+      }
+    },
+  );
 });
 
 it("an error page is in the language too, and marks what clients are answered as English", async () => {

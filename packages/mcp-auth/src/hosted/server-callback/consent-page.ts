@@ -55,8 +55,7 @@ export function consentPage(shown: ConsentPage, headers: Record<string, string>,
   const vendors = permissions === undefined ? [vendorName] : permissions.map((one) => one.vendorName);
   const asking = askingName(client, name);
   const content = html`${asking === name ? undefined : consent.hosts(asking, host)}
-${consent.asks(asking, vendors, serverHost)}
-${warningOf(client, LOOPBACK.test(host), consent)}
+${requestOf(consent.asks(asking, vendors, serverHost), warningOf(client, LOOPBACK.test(host), consent), consent)}
 <dl>
 ${fact(labels.application, name)}
 ${fact(labels.knownBy, knownByOf(client, knownBy))}
@@ -95,15 +94,22 @@ export function askingName({ clientId, knownBy }: ServerClient, name: string): s
   return knownBy === "metadata_document" ? new URL(clientId).host : name;
 }
 
-/** One warning, of what the user can check. */
+/** What is asked, and once when to continue: a warning says it too. */
+function requestOf(asks: Markup, warning: string | undefined, { onlyIf }: PageTexts["consent"]): Markup {
+  if (warning === undefined) return html`<p>${asks} ${onlyIf}</p>`;
+  return html`<p>${asks}</p>
+<p><strong>${warning}</strong></p>`;
+}
+
+/** Of what the user can check. */
 function warningOf(
   { knownBy }: ServerClient,
   isOnThisComputer: boolean,
   { onThisComputer, choseItsName }: PageTexts["consent"],
-): Markup | undefined {
+): string | undefined {
   const isOwnWord = knownBy === "registration";
-  if (isOnThisComputer) return html`<p><strong>${onThisComputer(isOwnWord)}</strong></p>`;
-  return isOwnWord ? html`<p><strong>${choseItsName}</strong></p>` : undefined;
+  if (isOnThisComputer) return onThisComputer(isOwnWord);
+  return isOwnWord ? choseItsName : undefined;
 }
 
 function factsOfOne({ vendor, vendorName, scope, presentation }: ConsentPage): Markup {

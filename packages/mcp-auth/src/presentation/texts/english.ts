@@ -43,14 +43,16 @@ export const ENGLISH: PageTexts = {
   consent: {
     title: (asking, vendors) => `Let ${asking} use your ${accounts(vendors)}?`,
     asks: (asking, vendors, serverHost) =>
-      html`<p>${asking} asks to use your ${accounts(vendors)} through <strong>${serverHost}</strong>. Continue only if you came from this application and want it.</p>`,
+      html`${asking} asks to use your ${accounts(vendors)} through <strong>${serverHost}</strong>.`,
     hosts: (documentHost, redirectHost) =>
       html`<p>An application at <strong>${documentHost}</strong> asks; the answer goes to <strong>${redirectHost}</strong>.</p>`,
+    onlyIf: "Continue only if you came from this application and want it.",
     onThisComputer: (choseItsName) =>
       choseItsName
         ? "The answer goes to a program on this computer. It chose this name itself. Continue only if you started one just now."
         : "The answer goes to a program on this computer. Continue only if you started one just now.",
-    choseItsName: "The application chose this name itself. Check where it leads back to.",
+    choseItsName:
+      "The application chose this name itself. Continue only if you came from the address that it leads back to, and want it.",
     identityOnly: "who you are",
     grantedThere: "as you grant them there",
     linkedLater: (vendor) =>

@@ -83,14 +83,16 @@ export const GERMAN: PageTexts = {
   consent: {
     title: (asking, vendors) => `Darf ${asking} ${accounts(vendors)} verwenden?`,
     asks: (asking, vendors, serverHost) =>
-      html`<p>${asking} möchte ${accounts(vendors)} über <strong>${serverHost}</strong> verwenden. Fahren Sie nur fort, wenn Sie von dieser Anwendung kommen und das möchten.</p>`,
+      html`${asking} möchte ${accounts(vendors)} über <strong>${serverHost}</strong> verwenden.`,
     hosts: (documentHost, redirectHost) =>
       html`<p>Eine Anwendung bei <strong>${documentHost}</strong> fragt; die Antwort geht an <strong>${redirectHost}</strong>.</p>`,
+    onlyIf: "Fahren Sie nur fort, wenn Sie von dieser Anwendung kommen und das möchten.",
     onThisComputer: (choseItsName) =>
       choseItsName
         ? "Die Antwort geht an ein Programm auf diesem Computer. Es hat diesen Namen selbst gewählt. Fahren Sie nur fort, wenn Sie gerade eines gestartet haben."
         : "Die Antwort geht an ein Programm auf diesem Computer. Fahren Sie nur fort, wenn Sie gerade eines gestartet haben.",
-    choseItsName: "Die Anwendung hat diesen Namen selbst gewählt. Prüfen Sie, wohin sie zurückführt.",
+    choseItsName:
+      "Die Anwendung hat diesen Namen selbst gewählt. Fahren Sie nur fort, wenn Sie von der Adresse kommen, zu der sie zurückführt, und das möchten.",
     identityOnly: "wer Sie sind",
     grantedThere: "wie Sie sie dort erteilen",
     linkedLater: (vendor) =>

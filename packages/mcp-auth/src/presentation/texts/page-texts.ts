@@ -59,6 +59,8 @@ export interface PageTexts extends Pick<PageFrame, "language" | "direction"> {
     title(asking: string, vendors: readonly string[]): string;
     asks(asking: string, vendors: readonly string[], serverHost: string): Markup;
     hosts(documentHost: string, redirectHost: string): Markup;
+    /** When to continue. A page has one of the three: this, or one of the two warnings. */
+    readonly onlyIf: string;
     /** @param choseItsName the name on the page is the application's own word */
     onThisComputer(choseItsName: boolean): string;
     readonly choseItsName: string;
