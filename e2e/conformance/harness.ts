@@ -1,7 +1,7 @@
 /**
  * What the conformance suite runs against: the fixture as a hosted server with its own callback, a
- * process on SQLite, with the sandbox's OpenID provider as its vendor, behind the proxy that adds
- * the token of a user who really connected.
+ * process on SQLite, or inside an app, with the sandbox's OpenID provider as its vendor, behind the
+ * proxy that adds the token of a user who really connected.
  */
 import { createHash, randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -24,36 +24,38 @@ export interface Harness {
   close(): Promise<void>;
 }
 
-/** @param vendors `several`: with `VENDORS`, of which one signs users in and no tool needs another */
-export async function openHarness(vendors: "one" | "several" = "one"): Promise<Harness> {
+export interface HarnessOptions {
+  /** `several`: with `VENDORS`, of which one signs users in and no tool needs another. */
+  readonly vendors?: "one" | "several";
+  /** Starts what serves the fixture, with these variables. Default: `server.ts`, as an author's own process. */
+  readonly start?: (env: Readonly<Record<string, string>>) => Promise<{ stop(): Promise<void> }>;
+}
+
+export async function openHarness({ vendors = "one", start = startFixture }: HarnessOptions = {}): Promise<Harness> {
   const port = await freePort();
   const proxyPort = await freePort();
   const url = `http://127.0.0.1:${proxyPort}`;
   const client = { clientId: "fixture", clientSecret: randomBytes(24).toString("hex") };
   const provider = await startOpenIdProvider({ clients: [{ ...client, redirectUris: [`${url}/callback`] }] });
   const folder = mkdtempSync(join(tmpdir(), "oauth-broker-conformance-"));
-  const server = await startServer({
-    name: "the fixture",
-    args: [join(import.meta.dirname, "server.ts")],
-    folder,
-    env: {
-      OAUTH_MODE: "hosted",
-      OAUTH_CALLBACK: "server",
-      DEPLOYMENT_URL: url,
-      PORT: String(port),
-      ...vendorVariables(vendors, {
-        ISSUER: provider.issuer,
-        CLIENT_ID: client.clientId,
-        CLIENT_SECRET: client.clientSecret,
-        SCOPES: "openid profile api:read",
-      }),
-      EGRESS_ALLOW_LOOPBACK: "true",
-      OAUTH_CLIENTS: JSON.stringify([
-        { client_id: CLIENT_ID, client_name: "MCP conformance", redirect_uris: [REDIRECT_URI] },
-      ]),
-      // No client uses one, but the suite warns when the metadata does not offer it.
-      OAUTH_CLIENT_METADATA_HOSTS: "client.example",
-    },
+  const server = await start({
+    OAUTH_MODE: "hosted",
+    OAUTH_CALLBACK: "server",
+    DEPLOYMENT_URL: url,
+    PORT: String(port),
+    DATA_DIR: folder,
+    ...vendorVariables(vendors, {
+      ISSUER: provider.issuer,
+      CLIENT_ID: client.clientId,
+      CLIENT_SECRET: client.clientSecret,
+      SCOPES: "openid profile api:read",
+    }),
+    EGRESS_ALLOW_LOOPBACK: "true",
+    OAUTH_CLIENTS: JSON.stringify([
+      { client_id: CLIENT_ID, client_name: "MCP conformance", redirect_uris: [REDIRECT_URI] },
+    ]),
+    // No client uses one, but the suite warns when the metadata does not offer it.
+    OAUTH_CLIENT_METADATA_HOSTS: "client.example",
   });
   const proxy = await startBearerProxy(proxyPort, port);
   proxy.use(await connect(url));
@@ -66,6 +68,11 @@ export async function openHarness(vendors: "one" | "several" = "one"): Promise<H
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+async function startFixture(env: Readonly<Record<string, string>>): ReturnType<typeof startServer> {
+  const folder = import.meta.dirname;
+  return startServer({ name: "the fixture", args: [join(folder, "server.ts")], folder, env });
 }
 
 function vendorVariables(

@@ -1,8 +1,21 @@
-/** The examples with an MCP server inside an app: the app's pages and the server's, at one port. */
+/**
+ * The examples with an MCP server inside an app: the app's pages and the server's, at one port, and
+ * what the conformance suite says of them.
+ */
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { volume } from "@oauth-broker/oauth-core/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openHarness } from "../../conformance/harness.ts";
+import { expectScore, SCORES } from "../../conformance/scores.ts";
 import { freePort } from "../../support/free-port.ts";
 import { exampleFolder, type ExampleProcess, startExample } from "../../support/packages/example-process.ts";
+import { ROOT } from "../../support/paths.ts";
 import { temporaryFolder } from "../../support/broker/process.ts";
+
+const SERVE_FIXTURE = pathToFileURL(join(ROOT, "e2e", "conformance", "serve-fixture.ts")).href;
+/** Eight seconds of CPU for each app. */
+const REVISIONS = volume({ test: SCORES.slice(0, 1), soak: SCORES });
 
 describe.each(["mcp-in-hono", "mcp-in-express"])("%s", (name) => {
   let app: ExampleProcess;
@@ -47,5 +60,14 @@ describe.each(["mcp-in-hono", "mcp-in-express"])("%s", (name) => {
       expect.stringMatching(/^Bearer/),
     ]);
     expect((await fetch(`${url}/token`, { method: "DELETE" })).status).toBe(405);
+  });
+
+  it("meets MCP just as the server of the template does", async () => {
+    const harness = await openHarness({
+      start: async (env) =>
+        startExample({ folder: exampleFolder(name), env: { ...env, NODE_OPTIONS: `--import=${SERVE_FIXTURE}` } }),
+    });
+    for (const score of REVISIONS) await expectScore(harness.url, ...score);
+    await harness.close();
   });
 });

@@ -10,7 +10,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CLIENT_ID, openHarness, type Harness } from "../../conformance/harness.ts";
-import { baselineOf, type Revision, runSuite, type SuiteRun, scoredScenarios } from "../../conformance/suite.ts";
+import { expectScore, SCORES, scoreOf } from "../../conformance/scores.ts";
+import { baselineOf, type Revision, runSuite } from "../../conformance/suite.ts";
 import { freePort } from "../../support/free-port.ts";
 import { hostedEnvironment, startMcpServer } from "../../support/mcp/process.ts";
 import { startOpenIdVendor } from "../../support/mcp/vendor.ts";
@@ -27,62 +28,20 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-interface Score {
-  readonly scenarios: number;
-  readonly passed: number;
-  readonly failed: number;
-  readonly warnings: number;
-}
-
-/** Checks passed by scenario, of those that the suite runs and does not count yet. */
-type Beyond = Readonly<Record<string, number>>;
-
-function scoreOf({ scenarios }: SuiteRun, names: Iterable<string> = scenarios.keys()): Score {
-  const ran = [...names].map((name) => scenarios.get(name) ?? []);
-  const count = (wanted: string): number => ran.flat().filter((status) => status === wanted).length;
-  return {
-    scenarios: ran.filter((statuses) => statuses.length > 0).length,
-    passed: count("SUCCESS"),
-    failed: count("FAILURE"),
-    warnings: count("WARNING"),
-  };
-}
-
-const SCORES: readonly (readonly [Revision, Score, Beyond])[] = [
-  [
-    "2026-07-28",
-    { scenarios: 37, passed: 118, failed: 0, warnings: 0 },
-    { "http-header-validation": 14, "http-custom-header-server-validation": 10, "json-schema-2020-12": 8 },
-  ],
-  ["2025-11-25", { scenarios: 30, passed: 53, failed: 6, warnings: 1 }, { "json-schema-2020-12": 8 }],
-];
-
-async function expectScore({ url }: Harness, ...[revision, score, beyond]: (typeof SCORES)[number]): Promise<void> {
-  const args = ["--requirements", revision, "--expected-failures", baselineOf(revision)];
-  const run = await runSuite("server", "--url", `${url}/mcp`, ...args);
-  const found = scoreOf(run, scoredScenarios(revision));
-  console.log(`MCP ${revision}, scored:`, found);
-  expect(run.exitCode, run.output).toBe(0);
-  expect(found, run.output).toEqual(score);
-  for (const [scenario, passed] of Object.entries(beyond)) {
-    expect(scoreOf(run, [scenario]), run.output).toEqual({ scenarios: 1, passed, failed: 0, warnings: 0 });
-  }
-}
-
 // The body of every request is then read before the SDK reads it, and `initialize` answers
 // Mcp-Session-Id, without which the suite warns.
 it("the server meets both revisions just so with several vendors", async () => {
-  const several = await openHarness("several");
+  const several = await openHarness({ vendors: "several" });
   for (const [revision, score, beyond] of SCORES) {
     const withSession = revision === "2025-11-25" ? { passed: score.passed + 3, warnings: 0 } : {};
-    await expectScore(several, revision, { ...score, ...withSession }, beyond);
+    await expectScore(several.url, revision, { ...score, ...withSession }, beyond);
   }
   await several.close();
 });
 
 describe("the server", () => {
   it.each(SCORES)("meets %s but for its baseline", async (...score) => {
-    await expectScore(harness, ...score);
+    await expectScore(harness.url, ...score);
   });
 
   it("fails with a baseline that leaves a failing scenario out", async () => {
