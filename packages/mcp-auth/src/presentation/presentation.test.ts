@@ -37,6 +37,11 @@ describe("the consent page", () => {
     expect(shown.headers.get("content-security-policy")).not.toContain("img-src");
   });
 
+  it("bar#AS-10 shows an author's title without characters that reorder letters", () => {
+    const { frame } = createPresentation({ language: "en" }, "Mail \u202Egnp.exe\nfor all");
+    expect(String(frame.header)).toContain("<bdi>Mail gnp.exe for all</bdi>");
+  });
+
   it("bar#HT-10 links without a referrer, and loads the icon from this server alone", async () => {
     const links = {
       website: "https://acme.example/",

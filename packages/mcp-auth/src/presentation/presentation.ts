@@ -6,6 +6,7 @@ import { type Answer, formPageAnswer, pageAnswer } from "@oauth-broker/oauth-cor
 import { faviconRoute, type Route } from "@oauth-broker/service/http";
 import { html, type Markup, page, type PageFrame, STYLE_HASH } from "@oauth-broker/service/page";
 import type { Language, OperatorSettings } from "../settings.ts";
+import { shownText } from "./shown-text.ts";
 import { ENGLISH } from "./texts/english.ts";
 import { GERMAN } from "./texts/german.ts";
 import type { PageTexts } from "./texts/page-texts.ts";
@@ -40,7 +41,7 @@ export function createPresentation(
   const frame: PageFrame = {
     language,
     direction: texts.direction,
-    header: headerOf(name ?? title, icon !== undefined),
+    header: headerOf(name ?? shownText(title), icon !== undefined),
     footer: footerOf(links, texts),
   };
   const allowIcon = (answer: Answer): Answer => (icon === undefined ? answer : withIcon(answer));
