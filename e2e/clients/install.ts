@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../support/paths.ts";
-import { pythonVersions } from "./list.ts";
+import { PYTHON_SDK, pythonVersions } from "./list.ts";
 
 const CACHE: string = join(ROOT, "node_modules", ".cache");
 export const CLIENTS_FOLDER: string = join(CACHE, "clients");
@@ -17,6 +17,7 @@ export function pythonOf(version: string): string {
 export function installClients(say: (line: string) => void): void {
   mkdirSync(CLIENTS_FOLDER, { recursive: true });
   cpSync(join(import.meta.dirname, "programs"), CLIENTS_FOLDER, { recursive: true });
+  cpSync(join(PYTHON_SDK, "sdk.py"), join(CLIENTS_FOLDER, "sdk.py"));
   say("clients from npm");
   run("pnpm", ["install", "--frozen-lockfile", "--reporter=silent"], CLIENTS_FOLDER);
   for (const { version, lock } of pythonVersions()) {

@@ -19,13 +19,14 @@ export interface Client {
 export const STEPS = ["login", "restart", "refresh", "hour later", "revoked"] as const;
 export type Step = (typeof STEPS)[number];
 
-const PYTHON_LOCKS: string = join(import.meta.dirname, "..", "support", "mcp", "python-sdk");
+/** The locks of the Python SDK, and what the programs that use it share. */
+export const PYTHON_SDK: string = join(import.meta.dirname, "..", "support", "mcp", "python-sdk");
 
 /** @returns versions of the Python SDK, each with its lock */
 export function pythonVersions(): readonly { readonly version: string; readonly lock: string }[] {
-  return readdirSync(PYTHON_LOCKS).flatMap((name) => {
+  return readdirSync(PYTHON_SDK).flatMap((name) => {
     const version = /^requirements-(.+)\.txt$/.exec(name)?.[1];
-    return version === undefined ? [] : [{ version, lock: join(PYTHON_LOCKS, name) }];
+    return version === undefined ? [] : [{ version, lock: join(PYTHON_SDK, name) }];
   });
 }
 

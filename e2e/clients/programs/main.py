@@ -1,19 +1,17 @@
 """The official Python SDK as a program: main.py URL FOLDER. See main.mjs for what it prints and reads."""
 
 import asyncio
-import contextlib
 import json
 import os
 import subprocess
 import sys
 import time
 from pathlib import Path
-from urllib.parse import parse_qs, urlparse
 
 from mcp import ClientSession
-from mcp.client import streamable_http
 from mcp.client.auth import OAuthClientProvider, TokenStorage
 from mcp.shared.auth import OAuthClientInformationFull, OAuthClientMetadata, OAuthToken
+from sdk import answer_in, connected
 
 real_time = time.time
 hours = int(os.environ.get("HOURS_LATER", "0"))
@@ -61,32 +59,14 @@ class Callback:
         writer.write(b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 0\r\n\r\n")
         await writer.drain()
         writer.close()
-        await self.arrived.put({name: values[0] for name, values in parse_qs(urlparse(path).query).items()})
+        await self.arrived.put(path)
 
     async def wait(self):
-        answer = await asyncio.wait_for(self.arrived.get(), 20)
-        try:
-            from mcp.shared.auth import AuthorizationCodeResult
-        except ImportError:
-            return answer["code"], answer.get("state")
-        return AuthorizationCodeResult(code=answer["code"], state=answer.get("state"), iss=answer.get("iss"))
+        return answer_in(await asyncio.wait_for(self.arrived.get(), 20))
 
 
 async def show(url):
     subprocess.Popen(["xdg-open", url])
-
-
-@contextlib.asynccontextmanager
-async def connected(auth):
-    if hasattr(streamable_http, "streamablehttp_client"):
-        async with streamable_http.streamablehttp_client(SERVER, auth=auth) as streams:
-            yield streams
-        return
-    import httpx2
-
-    async with httpx2.AsyncClient(auth=auth) as http:
-        async with streamable_http.streamable_http_client(SERVER, http_client=http) as streams:
-            yield streams
 
 
 def say(**line):
@@ -110,7 +90,7 @@ async def main():
         redirect_handler=show,
         callback_handler=callback.wait,
     )
-    async with connected(auth) as streams, ClientSession(streams[0], streams[1]) as session:
+    async with connected(SERVER, auth) as streams, ClientSession(streams[0], streams[1]) as session:
         await session.initialize()
         listed = await session.list_tools()
         say(tools=[tool.name for tool in listed.tools], **await call(session))

@@ -1,5 +1,6 @@
 /** Everything one run with deployed servers is made of. */
 import type { Asker, Promises } from "../invariants/promises.ts";
+import { SERVER } from "../../../packages/mcp-auth/src/testing/hosted-settings.ts";
 import { createDistance } from "./distance.ts";
 import type { Fleet, Program } from "./fleet.ts";
 import { createKeyService, type KeyService } from "./key-service.ts";
@@ -16,7 +17,7 @@ import {
 } from "./network.ts";
 import type { Random } from "./random.ts";
 import type { Choose, Scheduler } from "./scheduler.ts";
-import { clientAt, createSharedRows, SERVER, startServers } from "./servers.ts";
+import { clientAt, createSharedRows, startServers } from "./servers.ts";
 import { createSharedStore, type SharedStore } from "./store.ts";
 import { createVendor, type SimulatedVendor } from "./vendor.ts";
 

@@ -14,6 +14,7 @@ import { createApp, type McpApp } from "../../../packages/mcp-auth/src/app.ts";
 import { severalVendors } from "../../../packages/mcp-auth/src/hosted/link-policy/link-policy.ts";
 import { requireSignIn } from "../../../packages/mcp-auth/src/hosted/sessions/sign-in-source.ts";
 import type { HostedSettings, HostedVendorSettings } from "../../../packages/mcp-auth/src/settings.ts";
+import { hostedSettings, SERVER } from "../../../packages/mcp-auth/src/testing/hosted-settings.ts";
 import type { Promises } from "../invariants/promises.ts";
 import type { Distance } from "./distance.ts";
 import {
@@ -32,7 +33,6 @@ import type { Scheduler } from "./scheduler.ts";
 import type { SharedStore } from "./store.ts";
 import type { SimulatedVendor, VendorClient } from "./vendor.ts";
 
-export const SERVER = "https://server.example";
 export const TOOL = "account";
 const SCOPES = ["read"];
 const TABLE = "simulated";
@@ -68,18 +68,9 @@ const settingsOf = (id: string): HostedVendorSettings => ({
 
 const SIGN_IN = settingsOf("home");
 
-const SETTINGS: HostedSettings = {
-  mode: "hosted",
-  listen: { host: "127.0.0.1", port: 0 },
-  metricsPort: undefined,
-  tracing: undefined,
-  deploymentUrl: SERVER,
-  allowedOrigins: [],
-  operator: { language: "en" },
+const SETTINGS: HostedSettings = hostedSettings({
   vendor: SIGN_IN,
   egress: { allowLoopback: false, allowCidrs: [] },
-  limits: { requestsPerMinute: 0, registrationsPerMinute: 0, refusedTokensPerMinute: 0, trustedProxies: [] },
-  warnings: [],
   links: severalVendors({
     vendors: new Map([
       ["home", SIGN_IN],
@@ -98,9 +89,7 @@ const SETTINGS: HostedSettings = {
     registration: { hosts: [] },
     clientMetadataHosts: [],
   },
-  allowVendorWithoutPkce: false,
-  adoptUnsealedServerKey: false,
-};
+});
 
 const DEFINITION = {
   name: "simulated",

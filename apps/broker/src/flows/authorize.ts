@@ -53,7 +53,7 @@ export async function authorize(
   const cookie = pending.cookie ?? createBindingCookie();
   // 2. from here failures go to the client
   const choice = await chooseAgain(pending, deps, trace);
-  if (choice instanceof OAuthError) return refuseToClient(choice, pending.to, trace);
+  if (choice instanceof OAuthError) return errorRedirect(choice, pending.to, trace);
   if (pending.stage === "pushed" && needsOwnerPage(choice, pending.client, deps.registrations)) {
     // 3. spends nothing
     return askUser(pending, choice, cookie, parameters, deps);
@@ -78,7 +78,7 @@ export async function takeDecision(
   // 3. the page was shown to this browser
   const cookie = requireShownHere(form, pending, trace);
   if (readDecision(form, trace) === "deny") return deny(pending, deps, trace);
-  if (choice instanceof OAuthError) return refuseToClient(choice, pending.to, trace);
+  if (choice instanceof OAuthError) return errorRedirect(choice, pending.to, trace);
   // 4. only this browser comes back
   return redirectToVendor(pending, choice, { cookie, binding: "browser" }, deps, trace);
 }
@@ -155,7 +155,7 @@ async function deny(
 ): Promise<Answer> {
   const { handle, to } = pending;
   await flows.decline(pending, trace);
-  const answer = refuseToClient(
+  const answer = errorRedirect(
     new OAuthError("access_denied", "The user declined before leaving for the vendor"),
     to,
     trace,
@@ -176,9 +176,4 @@ async function redirectToVendor(
 ): Promise<Answer> {
   const { kid } = keyset.active("flow");
   return flows.start({ flowId: handle.flowId, flow, handle }, choice, cookie, trace, { kid, binding });
-}
-
-function refuseToClient(error: OAuthError, to: ClientReturn, trace: Trace): Answer {
-  trace.failure = error;
-  return errorRedirect(error, to);
 }

@@ -7,13 +7,11 @@ back to, calls `whoami` and `tools/list`, and prints `DONE` with one line of JSO
 import asyncio
 import json
 import sys
-from contextlib import asynccontextmanager
-from urllib.parse import parse_qs, urlparse
 
 from mcp import ClientSession
-from mcp.client import streamable_http
 from mcp.client.auth import OAuthClientProvider, TokenStorage
 from mcp.shared.auth import OAuthClientMetadata
+from sdk import answer_in, connected
 
 SERVER, REDIRECT_URI = sys.argv[1:3]
 
@@ -40,26 +38,7 @@ async def show(url):
 
 
 async def came_back():
-    line = await asyncio.to_thread(sys.stdin.readline)
-    answer = {name: values[0] for name, values in parse_qs(urlparse(line.strip()).query).items()}
-    try:
-        from mcp.shared.auth import AuthorizationCodeResult
-    except ImportError:
-        return answer["code"], answer.get("state")
-    return AuthorizationCodeResult(code=answer["code"], state=answer.get("state"), iss=answer.get("iss"))
-
-
-@asynccontextmanager
-async def connected(auth):
-    if hasattr(streamable_http, "streamablehttp_client"):
-        async with streamable_http.streamablehttp_client(SERVER, auth=auth) as streams:
-            yield streams
-        return
-    import httpx2
-
-    async with httpx2.AsyncClient(auth=auth) as http:
-        async with streamable_http.streamable_http_client(SERVER, http_client=http) as streams:
-            yield streams
+    return answer_in((await asyncio.to_thread(sys.stdin.readline)).strip())
 
 
 async def main():
@@ -72,7 +51,7 @@ async def main():
         redirect_handler=show,
         callback_handler=came_back,
     )
-    async with connected(auth) as streams, ClientSession(streams[0], streams[1]) as session:
+    async with connected(SERVER, auth) as streams, ClientSession(streams[0], streams[1]) as session:
         await session.initialize()
         listed = await session.list_tools()
         called = await session.call_tool("whoami", {})

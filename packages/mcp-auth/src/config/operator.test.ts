@@ -5,8 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Environment, loadSettings } from "../config.ts";
-import { HOSTED } from "../testing/environments.ts";
-import { problemsOf as listProblems } from "../testing/refusal.ts";
+import { HOSTED, problemsOf as listProblems } from "../testing/environments.ts";
 
 const PNG = Buffer.from("89504e470d0a1a0a0000000d49484452", "hex");
 const ICO = Buffer.from("00000100010010100000", "hex");

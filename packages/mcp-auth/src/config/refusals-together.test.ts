@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { describeVariables } from "../config.ts";
-import { NO_URLS, PRE_REGISTERED, SERVER } from "../testing/environments.ts";
-import { problemsOf, refusalOf } from "../testing/refusal.ts";
+import { NO_URLS, PRE_REGISTERED, problemsOf, refusalOf, SERVER } from "../testing/environments.ts";
 
 describe("a server's environment is refused", () => {
   it("with all its problems at once, each with shape and example", () => {

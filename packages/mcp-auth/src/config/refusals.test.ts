@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Environment } from "../config.ts";
-import { HOSTED, NO_URLS, PRE_REGISTERED, SERVER, SEVERAL } from "../testing/environments.ts";
-import { problemsOf } from "../testing/refusal.ts";
+import { HOSTED, NO_URLS, PRE_REGISTERED, problemsOf, SERVER, SEVERAL } from "../testing/environments.ts";
 
 describe("a server's environment is refused", () => {
   it.each<[string, Environment, string]>([

@@ -8,8 +8,7 @@ import { memoryRecordStore } from "@oauth-broker/token-store/memory";
 import { beforeEach, describe, expect, it } from "vitest";
 import { loadSettings } from "../config.ts";
 import type { HostedSettings } from "../settings.ts";
-import { HOSTED } from "../testing/environments.ts";
-import { problemsOf } from "../testing/refusal.ts";
+import { HOSTED, problemsOf } from "../testing/environments.ts";
 import { openOpenIdFixture } from "../testing/hosted-fixture.ts";
 
 const SECRETS = ["whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz", "whsec_YWJjZGVmZ2hpamtsbW5vcHFyc3R1dnd4"];

@@ -5,7 +5,8 @@ import type { Context } from "hono";
 import { Hono } from "hono";
 import { expect, it } from "vitest";
 import type { HostedSettings } from "../settings.ts";
-import { CALLBACK, NO_LIMITS, openHostedFixture, VERIFIER } from "../testing/hosted-fixture.ts";
+import { CALLBACK, openHostedFixture, VERIFIER } from "../testing/hosted-fixture.ts";
+import { NO_LIMITS } from "../testing/hosted-settings.ts";
 import { createCallerAddress } from "../caller-address.ts";
 import { hostedRoutes } from "./routes.ts";
 

@@ -1,7 +1,10 @@
 /**
- * Environments with which a server starts, for tests to change. The operator defines the
- * vendor.
+ * Environments with which a server starts, for tests to change, and how one is refused. The
+ * operator defines the vendor.
  */
+import { type ConfigError, isConfigError } from "@oauth-broker/service/configuration";
+import { type Environment, loadSettings } from "../config.ts";
+
 const OWN = {
   VENDOR: "my-vendor",
   VENDOR_AUTHORIZATION_URL: "https://vendor.example.com/authorize",
@@ -46,3 +49,19 @@ export const SEVERAL = {
 
 /** Applied over the others: the vendor is then one of the registry. */
 export const NO_URLS = { VENDOR_AUTHORIZATION_URL: "", VENDOR_TOKEN_URL: "", VENDOR_USERINFO_URL: "" };
+
+/** @throws Error when it is accepted */
+export function refusalOf(environment: Environment): ConfigError {
+  try {
+    loadSettings(environment);
+  } catch (error) {
+    if (isConfigError(error)) return error;
+    throw error;
+  }
+  throw new Error("it was accepted");
+}
+
+/** One line for each problem. */
+export function problemsOf(environment: Environment): string[] {
+  return refusalOf(environment).problems.map(({ path, problem }) => `${path} ${problem}`);
+}

@@ -29,10 +29,9 @@ import { createSignInGeneration } from "../hosted/sessions/sign-in-generation.ts
 import { pagesOf } from "../app.ts";
 import { createPresentation, type ScopeMeanings } from "../presentation/presentation.ts";
 import type { HostedSettings } from "../settings.ts";
-import { oneVendor } from "../hosted/link-policy/link-policy.ts";
+import { CALLBACK, hostedSettings, SERVER } from "./hosted-settings.ts";
 
-export const SERVER = "https://server.example";
-export const CALLBACK = "https://platform.example/oauth/callback";
+export { CALLBACK, SERVER };
 export const CREDENTIALS: VendorCredentials = {
   id: "env",
   source: "environment",
@@ -40,12 +39,6 @@ export const CREDENTIALS: VendorCredentials = {
   clientSecret: new Secret("our-secret"),
 };
 export const SCOPES = ["openid", "profile", "api:read", "api:write"];
-export const NO_LIMITS = {
-  requestsPerMinute: 0,
-  registrationsPerMinute: 0,
-  refusedTokensPerMinute: 0,
-  trustedProxies: [],
-} as const;
 /** One flow's PKCE #1: rfc7636 appendix B. */
 export const VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 
@@ -126,24 +119,7 @@ export function openHostedFixture({
     options.serverKey?.(table) ?? createServerKey({ records: table, keys: undefined, context: { table: "memory" } });
   const records = authenticatedRecords({ records: table, keys: oneMacKey(() => serverKey.derive("record-mac")) });
   const own = { vendor, credentials: options.credentials ?? CREDENTIALS, scopes, apiHosts: [] };
-  const settings: HostedSettings = {
-    mode: "hosted",
-    listen: { host: "127.0.0.1", port: 0 },
-    metricsPort: undefined,
-    tracing: undefined,
-    deploymentUrl: SERVER,
-    allowedOrigins: [],
-    vendor: own,
-    callback: { kind: "platform", redirectUri: CALLBACK, registers: true },
-    allowVendorWithoutPkce: false,
-    adoptUnsealedServerKey: false,
-    links: oneVendor(changes?.vendor ?? own),
-    egress: { allowLoopback: true, allowCidrs: [] },
-    limits: NO_LIMITS,
-    operator: { language: "en" },
-    warnings: [],
-    ...changes,
-  };
+  const settings = hostedSettings({ vendor: own, ...changes });
   const documents = createEgress(documentEgress(settings));
   const publicDocuments = createEgress(publicDocumentEgress(settings));
   const signInGeneration = createSignInGeneration({ records, audience: `${SERVER}/mcp` });

@@ -206,8 +206,7 @@ function refuseToClient(
   trace: FlowTrace,
 ): Answer {
   if (to === undefined) throw error;
-  trace.failure = error;
-  const answer = errorRedirect(error, to);
+  const answer = errorRedirect(error, to, trace);
   return { ...answer, headers: { ...answer.headers, ...clearBindingCookie(issuer, flowId) } };
 }
 

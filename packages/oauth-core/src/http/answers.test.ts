@@ -43,7 +43,7 @@ describe("answers", () => {
   it("rfc9700#4.12 redirects with 303 and nothing else", () => {
     expect(redirectAnswer("https://vendor.example").status).toBe(303);
     expect(codeRedirect("c", to, {}).status).toBe(303);
-    expect(errorRedirect(new OAuthError("access_denied", "no"), to).status).toBe(303);
+    expect(errorRedirect(new OAuthError("access_denied", "no"), to, {}).status).toBe(303);
   });
 
   it("rfc6749#4.1.2 rfc9207#2 returns code, state and iss, and keeps the client's own query", () => {
@@ -58,7 +58,7 @@ describe("answers", () => {
 
   it("rfc6749#4.1.2.1 rfc9207#2 returns an error with iss, and state if one was sent", () => {
     const error = new OAuthError("access_denied", "The user cancelled", { vendorError: "user_denied" });
-    expect(parameters(errorRedirect(error, { ...to, state: undefined }).headers["location"])).toEqual({
+    expect(parameters(errorRedirect(error, { ...to, state: undefined }, {}).headers["location"])).toEqual({
       tab: "1",
       error: "access_denied",
       error_description: "The user cancelled",

@@ -157,10 +157,16 @@ export interface ClientReturn {
   readonly flowId: string;
 }
 
-/** The browser goes back to its client with `error`, `error_description`, `state` and `iss`. */
+/**
+ * The browser goes back to its client with `error`, `error_description`, `state` and `iss`.
+ *
+ * @param trace of the request, which logs the error like one that is returned as a page
+ */
 //= rfc6749#4.1.2.1
 //= rfc9207#2
-export function errorRedirect(error: OAuthError, to: ClientReturn): Answer {
+//= bar#AS-18
+export function errorRedirect(error: OAuthError, to: ClientReturn, trace: { failure?: OAuthError }): Answer {
+  trace.failure = error;
   return redirectAnswer(
     redirectUrl(to.redirect, { ...errorMembers(error, to.flowId), state: to.state, iss: to.issuer }),
   );

@@ -1,18 +1,7 @@
-/** How the legs with the server's own callback refuse: as a redirect to the client, or as a page. */
+/** The page of a refusal, which the legs with the server's own callback show. */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import type { FlowRefusal } from "@oauth-broker/oauth-core/brokered-code";
-import { type Answer, type ClientReturn, errorRedirect } from "@oauth-broker/oauth-core/http";
 import type { Trace } from "@oauth-broker/service/http";
-
-/**
- * An error that is returned as a redirect: reported to the client, and logged like one returned as
- * a page.
- */
-//= bar#AS-18
-export function refuseToClient(error: OAuthError, to: ClientReturn, trace: Trace): Answer {
-  trace.failure = error;
-  return errorRedirect(error, to);
-}
 
 /** The 400 page: no redirect, no request to the vendor. */
 export function refusePage(trace: Trace, refusal: FlowRefusal | "csrf", cause?: unknown): OAuthError {

@@ -1,7 +1,7 @@
 /** Open registration: what is accepted, what is stored, and for how long. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { redirectUriNearMisses } from "../../../../oauth-core/src/testing/corpora/redirect-uri-corpus.ts";
-import { NO_LIMITS } from "../../testing/hosted-fixture.ts";
+import { NO_LIMITS } from "../../testing/hosted-settings.ts";
 import { expectPage, openStubServerFixture, type StubServerFixture } from "../../testing/server-fixture.ts";
 
 const URI = "https://app.example/back";

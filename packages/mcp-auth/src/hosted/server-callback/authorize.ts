@@ -14,7 +14,7 @@ import {
   readBindingCookie,
   setBindingCookie,
 } from "@oauth-broker/oauth-core/server";
-import type { Answer, ClientReturn } from "@oauth-broker/oauth-core/http";
+import { type Answer, type ClientReturn, errorRedirect } from "@oauth-broker/oauth-core/http";
 import type { Trace } from "@oauth-broker/service/http";
 import {
   type AuthorizationRequest,
@@ -27,7 +27,7 @@ import { identitySource } from "../records/identity-source.ts";
 import type { LinkPolicy } from "../../settings.ts";
 import { consentPage, type VendorPermissions } from "./consent-page.ts";
 import type { ServerCallbackDeps } from "./deps.ts";
-import { refusePage, refuseToClient } from "../authorization/refusal.ts";
+import { refusePage } from "../authorization/refusal.ts";
 import type { LegDeps } from "./policy.ts";
 
 /** Belongs to the browser, not of one flow: two tabs show two pages that can both be answered. */
@@ -52,7 +52,7 @@ export async function askConsent(
   trace: Trace,
 ): Promise<Answer> {
   const { client, redirect, to, request } = await readRequest(parameters, deps, trace);
-  if (request instanceof OAuthError) return refuseToClient(request, to, trace);
+  if (request instanceof OAuthError) return errorRedirect(request, to, trace);
   const { deploymentUrl, vendor, links } = deps.settings;
   const consented = links.consentedScope(request.scope);
   const cookie = readBindingCookie(cookieHeader, deploymentUrl, CONSENT_COOKIE) ?? createBindingCookie();
@@ -103,7 +103,7 @@ export async function takeDecision(
     // 4. the record, the cookie, the vendor
     return await startFlow(received, request, deps, trace);
   } catch (error) {
-    return refuseToClient(toOAuthError(error), received.to, trace);
+    return errorRedirect(toOAuthError(error), received.to, trace);
   }
 }
 
