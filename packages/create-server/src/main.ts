@@ -16,6 +16,7 @@ process.exitCode = await create(process.argv.slice(2), {
   version: versionOfThis(),
   materials: async () => {
     const elapsed = stopwatch();
+    terminal.say("Packing the core, which takes half a minute the first time");
     makeTarballs();
     makeMaterials();
     terminal.say(`Packed the core (${elapsed()})`);
