@@ -15,7 +15,7 @@ import { buildAt } from "../against.ts";
 import { mcpTable, mcpAimLine } from "./mcp/figures.ts";
 import { mixedLine } from "./mcp/mixed.ts";
 import { type McpResults, runMcpBench } from "./mcp/bench.ts";
-import { countLines, countOperations } from "./counts/counts.ts";
+import { countLines, COUNTS } from "./counts/counts.ts";
 import { type CommandLine, commandLineOf, HELP, OPTIONS, RESULTS_FOLDER } from "./options.ts";
 import { registryTable, registryAimLine, runRegistryBench } from "./registry/bench.ts";
 import { runStoreBench, type StoreResults } from "./store/bench.ts";
@@ -26,7 +26,10 @@ async function run(commandLine: CommandLine): Promise<void> {
   if (commandLine.count) {
     say("building the broker where it is older than its sources");
     buildBroker();
-    process.stdout.write(`${countLines(await countOperations())}\n`);
+    for (const part of parts) {
+      if (part === "registry") throw new Error("nothing of the registry is counted");
+      process.stdout.write(`${countLines(await COUNTS[part]())}\n\n`);
+    }
     return;
   }
   const profileFolder = join(RESULTS_FOLDER, "profiles");

@@ -30,8 +30,8 @@ Prints tables and ratios with their quartiles, and writes them as JSON. How cost
                        another's (default 0 = none; 100000 take minutes)
   --registry-runs N    processes that load the registry, of each kind (default 15)
   --json PATH          where the results go (default e2e/load/bench/results/latest.json)
-  --count              counts instead of times: hashes, JSON calls, Buffer.from, promises and bytes of log of a flow and a
-                       refresh, the same on every machine
+  --count              counts instead of times, the same on every machine: hashes, JSON calls, Buffer.from, promises and
+                       bytes of log of a flow, a refresh, a call of /mcp and an operation of each store
   --profile            run the broker's servers under --cpu-prof, and the store's operations once more under a profiler,
                        and say where the profiles are, and which parts of the broker the CPU went to; the broker's figures
                        are then no figures

@@ -19,7 +19,8 @@ export interface Counts {
   promises: number;
 }
 
-const counts: Counts = { hashes: 0, recordMacs: 0, json: 0, bufferFrom: 0, promises: 0 };
+/** Of this process. */
+export const counts: Counts = { hashes: 0, recordMacs: 0, json: 0, bufferFrom: 0, promises: 0 };
 
 /** Replaces a method by itself and a count. */
 function count(owner: object, name: string, what: () => keyof Counts): void {

@@ -45,7 +45,7 @@ const REFRESH_PART = 0.25;
  * @throws Error when a process ends, or an answer is wrong
  */
 export async function runMcpBench(options: McpBenchOptions, say: (line: string) => void): Promise<McpResults> {
-  const harness = await startMcpHarness(options.profileFolder);
+  const harness = await startMcpHarness({ profileFolder: options.profileFolder });
   try {
     const { measurements, warmUp: callsWarmUp } = await runRounds(harness, options, say);
     const mixed = options.mixedCalls === 0 ? undefined : await runMixed(harness, options.mixedCalls, say);

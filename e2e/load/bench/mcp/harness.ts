@@ -22,14 +22,24 @@ export interface McpHarness {
 
 const WITHOUT_AUTH = join(import.meta.dirname, "no-auth.ts");
 
-/** @param profileFolder each subject leaves a CPU profile there when it stops */
-export async function startMcpHarness(profileFolder?: string): Promise<McpHarness> {
+export interface McpHarnessOptions {
+  /** Each subject leaves a CPU profile there when it stops. */
+  readonly profileFolder?: string | undefined;
+  /** A module that each subject loads first. */
+  readonly preload?: string | undefined;
+  /** Takes what a subject prints once it listens. */
+  readonly onLine?: ((subject: string, line: string) => void) | undefined;
+}
+
+export async function startMcpHarness(options: McpHarnessOptions = {}): Promise<McpHarness> {
+  const { onLine } = options;
   return openOnStage(async (stage) => {
     const aws = await startEngines(stage).call("open");
     const { url: vendorUrl } = await startVendor("canary", stage);
     const subject = async (name: McpSubject, env: Readonly<Record<string, string>> = {}): Promise<ServerProcess> => {
       const before = name === "open" ? ["--import", WITHOUT_AUTH] : [];
-      return startMcpServer({ name, vendorUrl, flags: [...flags(name, profileFolder), ...before], env }, stage);
+      const watched = onLine === undefined ? {} : { onLine: (line: string) => onLine(name, line) };
+      return startMcpServer({ name, vendorUrl, flags: [...flags(name, options), ...before], env, ...watched }, stage);
     };
     const servers = {
       open: await subject("open"),
@@ -47,8 +57,11 @@ export async function startMcpHarness(profileFolder?: string): Promise<McpHarnes
   });
 }
 
-function flags(name: McpSubject, folder: string | undefined): string[] {
-  return folder === undefined
-    ? []
-    : ["--cpu-prof", `--cpu-prof-dir=${folder}`, `--cpu-prof-name=mcp-${name}.cpuprofile`];
+function flags(name: McpSubject, { preload, profileFolder: folder }: McpHarnessOptions): string[] {
+  return [
+    ...(preload === undefined ? [] : ["--import", preload]),
+    ...(folder === undefined
+      ? []
+      : ["--cpu-prof", `--cpu-prof-dir=${folder}`, `--cpu-prof-name=mcp-${name}.cpuprofile`]),
+  ];
 }

@@ -28,7 +28,7 @@ const STAGES = ["pushed", "started"] as const;
 const EXPIRES_AT = 2 ** 32;
 
 /** A pushed flow, as the broker stores it. */
-const DATA = {
+export const RECORD_DATA: Readonly<Record<string, string>> & { readonly client: string } = {
   v: "1",
   client: "platform",
   vendor: "github",
@@ -54,12 +54,12 @@ export async function openOperations(engines: Engines): Promise<StoreOperations>
   for (const lane of lanes) {
     await bare.put(items[lane]!);
     await bare.put(
-      bareRecord({ kind: KIND, id: bareWriter(lane) }, { stage: STAGES[0], data: DATA, expiresAt: EXPIRES_AT }),
+      bareRecord({ kind: KIND, id: bareWriter(lane) }, { stage: STAGES[0], data: RECORD_DATA, expiresAt: EXPIRES_AT }),
     );
     await records.create({
       key: { kind: KIND, id: writer(lane) },
       stage: STAGES[0],
-      data: DATA,
+      data: RECORD_DATA,
       expiresAt: EXPIRES_AT,
     });
   }
@@ -82,22 +82,22 @@ export async function openOperations(engines: Engines): Promise<StoreOperations>
     },
     putNewItem: () =>
       bare.create(
-        bareRecord({ kind: KIND, id: randomUUID() }, { stage: STAGES[0], data: DATA, expiresAt: EXPIRES_AT }),
+        bareRecord({ kind: KIND, id: randomUUID() }, { stage: STAGES[0], data: RECORD_DATA, expiresAt: EXPIRES_AT }),
       ),
     create: async () => {
       const key = { kind: KIND, id: randomUUID() };
-      const outcome = await records.create({ key, stage: STAGES[0], data: DATA, expiresAt: EXPIRES_AT });
+      const outcome = await records.create({ key, stage: STAGES[0], data: RECORD_DATA, expiresAt: EXPIRES_AT });
       if (outcome !== "created") throw new Error("a new record was there before");
     },
     updateItem: async (lane) => {
       const [from, to] = nextStage.bare(lane);
-      await bare.advance(bareRecordKey({ kind: KIND, id: bareWriter(lane) }), { from, to, client: DATA.client });
+      await bare.advance(bareRecordKey({ kind: KIND, id: bareWriter(lane) }), { from, to, client: RECORD_DATA.client });
     },
     advance: async (lane) => {
       const [from, to] = nextStage.ours(lane);
       const { outcome } = await records.advance(
         { kind: KIND, id: writer(lane) },
-        { stage: from, expect: { client: DATA.client } },
+        { stage: from, expect: { client: RECORD_DATA.client } },
         { stage: to, set: { attempt: to } },
       );
       if (outcome !== "moved") throw new Error(`the record is ${outcome}`);
