@@ -4,6 +4,7 @@ import { createBrowser } from "../actors/browser.ts";
 import { type Account, checkRecovery, createAccount, livePlatform } from "../actors/platform.ts";
 import { clientNamed, type Setting } from "../world/processes.ts";
 import { createRandom, type Random } from "../world/random.ts";
+import { anyOf } from "../world/scheduler.ts";
 import type { Weaken } from "../world/store.ts";
 import type { Attacker } from "../actors/tricks.ts";
 import { createWorld, type World } from "../world/world.ts";
@@ -38,13 +39,13 @@ export interface SeedOptions {
 }
 
 export async function runSeed(seed: number, options: SeedOptions = {}): Promise<Outcome> {
-  const { weaken, mostEvents } = options;
+  const { weaken, mostEvents = Infinity } = options;
   const random = createRandom(seed);
   const setting = drawSetting(random);
   const [north, mallory] = [clientNamed("north", setting), clientNamed(ATTACKER, setting)];
   const aheadSeconds = Array.from({ length: BROKERS }, () => random.below(MOST_AHEAD_SECONDS + 1));
   const world = await createWorld({
-    choose: (count) => random.below(count),
+    choose: anyOf(random),
     random,
     clients: [north, mallory],
     aheadSeconds,
@@ -58,7 +59,8 @@ export async function runSeed(seed: number, options: SeedOptions = {}): Promise<
     ? { own: withCookies(own), amongOthers: withCookies(amongOthers), victims: users }
     : undefined;
   const together = { users, attacker, hasOutages: actors.includes(OUTAGES) };
-  const events = await runToEnd(world, () => liveTogether(together, world, random), mostEvents);
+  const isEnough = (events: number): boolean => events >= mostEvents;
+  const events = await runToEnd(world, () => liveTogether(together, world, random), isEnough);
   for (const page of await world.processes.metrics()) world.promises.wrote(page);
   await world.processes.close();
   return { seed, actors, broken: world.promises.broken(), story: world.story, events };
@@ -113,13 +115,13 @@ async function trouble(world: World, random: Random, isOver: () => boolean): Pro
 /**
  * Runs events until the program is over; what it throws breaks a promise too.
  *
- * @param most events; the run is then cut off
+ * @param isCutOff after so many events
  * @returns how many there were
  */
 export async function runToEnd(
   world: Pick<World, "scheduler" | "promises">,
   program: () => Promise<void>,
-  most = Infinity,
+  isCutOff: (events: number) => boolean = () => false,
 ): Promise<number> {
   let isOver = false;
   let events = 0;
@@ -128,13 +130,13 @@ export async function runToEnd(
     .finally(() => (isOver = true));
   const { scheduler, promises } = world;
   await scheduler.run(
-    () => isOver || promises.broken().length > 0 || events >= most,
+    () => isOver || promises.broken().length > 0 || isCutOff(events),
     () => {
       events += 1;
       promises.checkBounds(scheduler.nowMs());
     },
   );
-  if (promises.broken().length > 0 || events >= most) return events;
+  if (promises.broken().length > 0 || isCutOff(events)) return events;
   if (!isOver) promises.broke("a request was never answered");
   else await running;
   return events;

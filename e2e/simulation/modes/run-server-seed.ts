@@ -2,6 +2,7 @@
 import { checkRecovery, createSeat, liveClient } from "../actors/mcp-client.ts";
 import { attackServers } from "../actors/server-attacker.ts";
 import { createRandom, type Random } from "../world/random.ts";
+import { anyOf } from "../world/scheduler.ts";
 import { createServerWorld, type ServerWorld } from "../world/server-world.ts";
 import { type Outcome, runToEnd } from "./run-seed.ts";
 
@@ -14,7 +15,7 @@ const MOST_AHEAD_SECONDS = 2;
 export async function runServerSeed(seed: number): Promise<Outcome> {
   const random = createRandom(seed);
   const aheadSeconds = Array.from({ length: SERVERS }, () => random.below(MOST_AHEAD_SECONDS + 1));
-  const world = await createServerWorld({ choose: (count) => random.below(count), random, aheadSeconds });
+  const world = await createServerWorld({ choose: anyOf(random), random, aheadSeconds });
   const actors = USERS.slice(0, 1 + random.below(USERS.length));
   const events = await runToEnd(world, () => liveTogether(actors, world, random));
   await world.processes.close();

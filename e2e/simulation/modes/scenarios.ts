@@ -1,82 +1,88 @@
 /** Small scenarios for every order: what is prepared, and which requests then race. */
 import { randomBytes } from "node:crypto";
+import { defined } from "@oauth-broker/oauth-core";
 import { type Account, codeIn, connect, createAccount, type Kept, push, visitVendor } from "../actors/platform.ts";
 import type { Answer, Sent } from "../world/network.ts";
-import type { World } from "../world/world.ts";
-
-export interface Scenario {
-  /** @returns the requests that race, and what has to be true of their answers */
-  prepare(world: World): Promise<() => Promise<void>>;
-}
+import { clientNamed } from "../world/processes.ts";
+import { createWorld, type World } from "../world/world.ts";
+import type { Scenario, Stage } from "./every-order.ts";
 
 const FIRST = 0;
 const SECOND = 1;
 
 export const SCENARIOS: Readonly<Record<string, Scenario>> = {
-  "two-callbacks": {
-    prepare: async (world) => {
-      const { account, back } = await atVendor(world);
-      return async () => {
-        const answers = await Promise.all([open(account, back, FIRST), open(account, back, SECOND)]);
-        requireOne(world, answers, (answer) => codeIn(answer) !== undefined, "callback has a code");
-      };
-    },
-  },
-  "redemption-and-replay": {
-    prepare: async (world) => {
-      const { account, back, verifier } = await atVendor(world);
-      const code = codeIn(await open(account, back, FIRST)) ?? "";
-      const redeem = (process: number): Promise<Answer | undefined> =>
-        send(account, process, {
-          grant_type: "authorization_code",
-          code,
-          redirect_uri: account.client.redirectUri,
-          code_verifier: verifier,
-        });
-      return async () => {
-        const [one, other] = await Promise.all([redeem(FIRST), redeem(SECOND), open(account, back, SECOND)]);
-        requireOne(world, [one, other], isOk, "redemption has tokens");
-      };
-    },
-  },
-  "two-refreshes": {
-    prepare: async (world) => {
-      const { account, kept } = await connected(world);
-      return async () => {
-        const answers = await Promise.all([refresh(account, kept, FIRST), refresh(account, kept, SECOND)]);
-        if (!answers.every(isOk)) world.promises.broke("of two equal refreshes one has no tokens");
-      };
-    },
-  },
-  "refresh-crash-and-refresh": {
-    prepare: async (world) => {
-      const { account, kept } = await connected(world);
-      return async () => {
-        world.scheduler.later(0, () => void world.processes.crash(FIRST));
-        const answers = await Promise.all([refresh(account, kept, FIRST), refresh(account, kept, SECOND)]);
-        if (answers[1]?.status === undefined) world.promises.broke("the process that did not crash has no answer");
-      };
-    },
-  },
-  "two-refreshes-and-revoke": {
-    prepare: async (world) => {
-      const { account, kept } = await connected(world);
-      const { refreshToken: token, connection } = kept;
-      return async () => {
-        await Promise.all([
-          refresh(account, kept, FIRST),
-          refresh(account, kept, SECOND),
-          world.send(account.asker, {
-            path: "/v1/revoke",
-            form: { token, connection },
-            client: account.client,
-            process: SECOND,
-          }),
-        ]);
-      };
-    },
-  },
+  "two-callbacks": amongBrokers(async (world) => {
+    const { account, back } = await atVendor(world);
+    return async () => {
+      const answers = await Promise.all([open(account, back, FIRST), open(account, back, SECOND)]);
+      requireOne(world, answers, (answer) => codeIn(answer) !== undefined, "callback has a code");
+    };
+  }),
+  "redemption-and-replay": amongBrokers(async (world) => {
+    const { account, back, verifier } = await atVendor(world);
+    const code = codeIn(await open(account, back, FIRST)) ?? "";
+    const redeem = (process: number): Promise<Answer | undefined> =>
+      send(account, process, {
+        grant_type: "authorization_code",
+        code,
+        redirect_uri: account.client.redirectUri,
+        code_verifier: verifier,
+      });
+    return async () => {
+      const [one, other] = await Promise.all([redeem(FIRST), redeem(SECOND), open(account, back, SECOND)]);
+      requireOne(world, [one, other], isOk, "redemption has tokens");
+    };
+  }),
+  "two-refreshes": amongBrokers(async (world) => {
+    const { account, kept } = await connected(world);
+    return async () => {
+      const answers = await Promise.all([refresh(account, kept, FIRST), refresh(account, kept, SECOND)]);
+      if (!answers.every(isOk)) world.promises.broke("of two equal refreshes one has no tokens");
+    };
+  }),
+  "refresh-crash-and-refresh": amongBrokers(async (world) => {
+    const { account, kept } = await connected(world);
+    return async () => {
+      world.scheduler.later(0, () => void world.processes.crash(FIRST));
+      const answers = await Promise.all([refresh(account, kept, FIRST), refresh(account, kept, SECOND)]);
+      if (answers[1]?.status === undefined) world.promises.broke("the process that did not crash has no answer");
+    };
+  }),
+  "two-refreshes-and-revoke": amongBrokers(async (world) => {
+    const { account, kept } = await connected(world);
+    const { refreshToken: token, connection } = kept;
+    return async () => {
+      await Promise.all([
+        refresh(account, kept, FIRST),
+        refresh(account, kept, SECOND),
+        world.send(account.asker, {
+          path: "/v1/revoke",
+          form: { token, connection },
+          client: account.client,
+          process: SECOND,
+        }),
+      ]);
+    };
+  }),
 };
+
+/** @param prepare returns the race */
+function amongBrokers(prepare: (world: World) => ReturnType<Stage["prepare"]>): Scenario {
+  return async (choose, weaken) => {
+    const clients = [clientNamed("north"), clientNamed("mallory")];
+    const parts = { choose, random: undefined, clients, aheadSeconds: [0, 0], ...defined({ weaken }) };
+    const world = await createWorld(parts);
+    return {
+      ...world,
+      prepare: async () => {
+        // Until every process has its keys.
+        await world.scheduler.wait(1_000);
+        return prepare(world);
+      },
+      close: () => world.processes.close(),
+    };
+  };
+}
 
 async function atVendor(
   world: World,

@@ -6,11 +6,11 @@
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { currentRequest } from "../invariants/promises.ts";
 import type { Random } from "./random.ts";
-import type { Scheduler } from "./scheduler.ts";
+import type { Scheduler, Touch } from "./scheduler.ts";
 
 export interface Distance {
   /** @param make runs when the call arrives, up to its first await in one step */
-  call<T>(what: string, make: () => Promise<T>): Promise<T>;
+  call<T>(what: string, make: () => Promise<T>, touch?: Touch): Promise<T>;
   /** Every call fails until then. */
   goAway(untilMs: number): void;
 }
@@ -38,7 +38,7 @@ export function createDistance({ name, reason }: Service, { scheduler, faults, t
   };
 
   return {
-    call: (what, make) =>
+    call: (what, make, touch) =>
       new Promise((resolve, reject) => {
         const random = faults?.();
         const request = currentRequest.getStore();
@@ -59,7 +59,7 @@ export function createDistance({ name, reason }: Service, { scheduler, faults, t
             return scheduler.later(way(random), () => resolve(result));
           }, reject);
         };
-        scheduler.later(way(random), arrive);
+        scheduler.later(way(random), arrive, touch);
       }),
     goAway: (untilMs) => {
       awayUntilMs = untilMs;

@@ -34,15 +34,22 @@ export function createKeyService(distance: Distance): KeyService {
     return Buffer.concat([cipher.update(bytes.subarray(IV_BYTES + TAG_BYTES)), cipher.final()]);
   };
   return {
-    of: (process) => ({
-      newDataKey: (context) =>
-        distance.call(`${process} asks the key service for a data key`, async () => {
-          const dataKey = randomBytes(32);
-          return { dataKey, wrapped: wrap(dataKey, context) };
-        }),
-      unwrap: (wrapped, context) =>
-        distance.call(`${process} asks the key service to open a data key`, async () => unwrap(wrapped, context)),
-    }),
+    of: (process) => {
+      const call = <T>(what: string, make: () => T): Promise<T> =>
+        distance.call(`${process} asks the key service ${what}`, async () => make(), {
+          process,
+          place: "key service",
+          isRead: true,
+        });
+      return {
+        newDataKey: (context) =>
+          call("for a data key", () => {
+            const dataKey = randomBytes(32);
+            return { dataKey, wrapped: wrap(dataKey, context) };
+          }),
+        unwrap: (wrapped, context) => call("to open a data key", () => unwrap(wrapped, context)),
+      };
+    },
     goAway: distance.goAway,
   };
 }

@@ -5,25 +5,41 @@
  * virtual time moves to it.
  */
 import type { Timer } from "@oauth-broker/oauth-core";
+import type { Random } from "./random.ts";
 
-/** @returns which of `count` events comes next */
-export type Choose = (count: number) => number;
+/** What an event can have to do with another: the process that goes on with it, and what it reads or writes. */
+export interface Touch {
+  readonly process: string;
+  readonly place: string;
+  readonly isRead: boolean;
+}
+
+export interface Event {
+  readonly atMs: number;
+  readonly run: () => void;
+  /** Absent: anything. */
+  readonly touch: Touch | undefined;
+}
+
+/** @returns which of those that are due comes next; undefined: none, and the run ends there */
+export type Choose = (due: readonly Event[]) => Event | undefined;
+
+/** Any of them, by the numbers of a seed. */
+export const anyOf =
+  (random: Random): Choose =>
+  (due) =>
+    due.length < 2 ? due[0] : random.pick(due);
 
 export interface Scheduler {
   nowMs(): number;
   /** Runs it after that much virtual time. */
-  later(delayMs: number, run: () => void): void;
+  later(delayMs: number, run: () => void, touch?: Touch): void;
   /** Resolves after that much virtual time. */
   wait(delayMs: number): Promise<void>;
   /** The port of our processes. */
   readonly timer: Timer;
   /** Runs events until `isOver`, or until nothing can happen any more. */
   run(isOver: () => boolean, afterEach: () => void): Promise<void>;
-}
-
-interface Event {
-  readonly atMs: number;
-  readonly run: () => void;
 }
 
 /** Rounds of the event loop without anything new before an event counts as over. */
@@ -34,9 +50,9 @@ export function createScheduler(choose: Choose): Scheduler {
   let nowMs = 0;
   let scheduled = 0;
 
-  const later = (delayMs: number, run: () => void): void => {
+  const later: Scheduler["later"] = (delayMs, run, touch) => {
     scheduled += 1;
-    pending.push({ atMs: nowMs + delayMs, run });
+    pending.push({ atMs: nowMs + delayMs, run, touch });
   };
   const wait = (delayMs: number): Promise<void> => new Promise((resolve) => later(delayMs, resolve));
 
@@ -50,8 +66,7 @@ export function createScheduler(choose: Choose): Scheduler {
   const takeNext = (): Event | undefined => {
     const soonest = Math.min(...pending.map(({ atMs }) => atMs));
     nowMs = Math.max(nowMs, soonest);
-    const due = pending.filter(({ atMs }) => atMs <= nowMs);
-    const next = due[due.length < 2 ? 0 : choose(due.length)];
+    const next = choose(pending.filter(({ atMs }) => atMs <= nowMs));
     if (next !== undefined) pending.splice(pending.indexOf(next), 1);
     return next;
   };
@@ -72,7 +87,9 @@ export function createScheduler(choose: Choose): Scheduler {
     async run(isOver, afterEach) {
       await quiet();
       while (pending.length > 0 && !isOver()) {
-        takeNext()?.run();
+        const next = takeNext();
+        if (next === undefined) return;
+        next.run();
         await quiet();
         afterEach();
       }

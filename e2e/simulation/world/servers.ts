@@ -7,7 +7,7 @@ import { type KeyWrapper, Secret } from "@oauth-broker/oauth-core";
 import type { Egress } from "@oauth-broker/oauth-core/egress";
 import { defineVendor, type Vendor } from "@oauth-broker/oauth-core/registry";
 import { createLog } from "@oauth-broker/service";
-import { createTokenStore, type TokenRows } from "@oauth-broker/token-store";
+import { createTokenStore, type RowKey, type TokenRows } from "@oauth-broker/token-store";
 import { memoryTokenRows } from "@oauth-broker/token-store/memory";
 import { defineTool, z } from "@oauth-broker/mcp-auth";
 import { createApp, type McpApp } from "../../../packages/mcp-auth/src/app.ts";
@@ -115,13 +115,15 @@ export function createSharedRows(distance: Distance): SharedRows {
   const rows = memoryTokenRows({ table: TABLE });
   return {
     of: (process) => {
-      const call = <T>(what: string, make: () => Promise<T>): Promise<T> =>
-        distance.call(`${process} asks the store to ${what}`, make);
+      const call = <T>(what: string, make: () => Promise<T>, key?: RowKey): Promise<T> => {
+        const touch = key && { process, place: `${key.pk} ${key.sk}`, isRead: what === "read tokens" };
+        return distance.call(`${process} asks the store to ${what}`, make, touch);
+      };
       return {
         table: rows.table,
-        get: (key) => call("read tokens", () => rows.get(key)),
-        change: (...given) => call("write tokens", () => rows.change(...given)),
-        delete: (...given) => call("delete tokens", () => rows.delete(...given)),
+        get: (key) => call("read tokens", () => rows.get(key), key),
+        change: (key, ...given) => call("write tokens", () => rows.change(key, ...given), key),
+        delete: (key, ...given) => call("delete tokens", () => rows.delete(key, ...given), key),
         partition: (pk) => call("list tokens", () => rows.partition(pk)),
         scan: (options) => call("scan tokens", () => rows.scan(options)),
         ping: () => call("answer", () => rows.ping()),

@@ -41,12 +41,6 @@ export function createSharedStore({ distance, tell, weaken, promises }: StorePar
   // It reads the clock before its first await, so each call is decided by its caller's.
   const store = weaken(memoryRecordStore({ now: () => clock() }));
 
-  const call = <T>(what: string, now: Clock, make: () => Promise<T>): Promise<T> =>
-    distance.call(what, () => {
-      clock = now;
-      return make();
-    });
-
   /** What is kept has no secret in plain text, and a flow is its client's. */
   const check = ({ key, data }: StoredRecord): void => {
     promises.kept(JSON.stringify(data));
@@ -57,22 +51,31 @@ export function createSharedStore({ distance, tell, weaken, promises }: StorePar
 
   return {
     of: (process, now) => {
-      const name = (operation: string, kind: string): string => `${process} asks the store to ${operation} ${kind}`;
+      const call = <T>(what: string, { kind, id }: RecordKey, make: () => Promise<T>, isRead = false): Promise<T> =>
+        distance.call(
+          `${process} asks the store to ${what}`,
+          () => {
+            clock = now;
+            return make();
+          },
+          { process, place: `${kind} ${id}`, isRead },
+        );
       return {
-        get: (key, options) => call(name("read", key.kind), now, () => store.get(key, options)),
+        get: (key, options) => call(`read ${key.kind}`, key, () => store.get(key, options), true),
         create: (record) => {
-          if (record.key.kind === "flow") flows.push(record.key);
+          const { key } = record;
+          if (key.kind === "flow") flows.push(key);
           check({ keepUntil: record.expiresAt, ...record });
-          return call(name("create", record.key.kind), now, () => store.create(record));
+          return call(`create ${key.kind}`, key, () => store.create(record));
         },
         advance: (key, from, patch) =>
-          call(`${name("move", key.kind)} from ${from.stage} to ${patch.stage}`, now, async () => {
+          call(`move ${key.kind} from ${from.stage} to ${patch.stage}`, key, async () => {
             const advanced = await store.advance(key, from, patch);
             if (advanced.outcome === "moved") check(advanced.record);
             return advanced;
           }),
-        delete: (key) => call(name("delete", key.kind), now, () => store.delete(key)),
-        ping: () => call(name("answer", ""), now, () => store.ping()),
+        delete: (key) => call(`delete ${key.kind}`, key, () => store.delete(key)),
+        ping: () => call("answer", { kind: "", id: "" }, () => store.ping(), true),
         close: async () => {},
       };
     },
