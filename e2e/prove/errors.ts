@@ -2,7 +2,12 @@
  * The table of errors: the vendor refuses, is overloaded, or its answer is lost, at each leg; and
  * what the platform has to receive. Planted faults, so none of them is a fault of the broker.
  */
-import type { EntryFault, ErrorRule, FaultPoint } from "@oauth-broker/simulators/entry-vendor";
+import {
+  type EntryFault,
+  type ErrorRule,
+  type FaultPoint,
+  LIFETIME_SECONDS,
+} from "@oauth-broker/simulators/entry-vendor";
 import type { ApiAnswer } from "./broker.ts";
 import { describe, expectSame, type Stage, tokensOf, toToken } from "./stage.ts";
 
@@ -56,6 +61,7 @@ export async function errorTable(stage: Stage): Promise<void> {
     { what: "502", fault: OUTAGE, expected: unavailable({}) },
     { what: "a lost answer", fault: { kind: "lose" }, expected: unavailable(lost) },
   ];
+  await failedExchange(stage);
   const { refreshToken, connection } = tokens;
   for (const one of ofRefresh) {
     const form = { grant_type: "refresh_token", refresh_token: refreshToken, connection, ...stage.client.form };
@@ -66,6 +72,19 @@ export async function errorTable(stage: Stage): Promise<void> {
     );
   }
   await revocationErrors(stage, tokens);
+}
+
+/** The first token is passed on, with the reason, and a refresh makes the exchange. */
+async function failedExchange(stage: Stage): Promise<void> {
+  if (stage.entry.facts.longLivedToken === undefined) return;
+  const answer = await withFault(stage, "longLived", OUTAGE, async () => (await toToken(stage)).answer);
+  const { refreshToken, connection, body } = tokensOf(answer);
+  const { long_lived_token_error: reason } = body["vendor_data"] as Readonly<Record<string, unknown>>;
+  expectSame("the reason of a failed exchange", reason, "temporarily_unavailable");
+  expectSame("that the first token lives for long", Number(body["expires_in"]) > LIFETIME_SECONDS, false);
+  const form = { grant_type: "refresh_token", refresh_token: refreshToken ?? "", connection, ...stage.client.form };
+  const later = tokensOf(await stage.broker.post("/v1/token", form));
+  expectSame("that the later token lives for long", Number(later.body["expires_in"]) > LIFETIME_SECONDS, true);
 }
 
 /** @param retry what an outage that looks like a refusal has to say if a code is lost with it */

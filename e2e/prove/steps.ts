@@ -11,6 +11,7 @@ import {
   isRefreshable,
   isRevocable,
   LIFETIME_SECONDS,
+  LONG_LIFETIME_SECONDS,
   misfits,
   namesUnknownTokens,
   SAMPLE_RESOURCE,
@@ -70,9 +71,14 @@ function expectTokens(
   expectSame("the scope of the answer", ordered(scope), ordered(granted));
   expectSame("the type of the answer's token", body["token_type"], "Bearer");
   const lifetime = Number(body["expires_in"]);
-  const stated = facts.defaultLifetimeSeconds ?? LIFETIME_SECONDS;
+  const ownLifetime = facts.longLivedToken === undefined ? LIFETIME_SECONDS : LONG_LIFETIME_SECONDS;
+  const stated = facts.defaultLifetimeSeconds ?? ownLifetime;
   if (!(lifetime > stated - 10 && lifetime <= stated)) throw new Error(`expires_in is ${lifetime}, not ${stated}`);
   expectSame("that there is a refresh token", refreshToken !== undefined, isRefreshable(entry, grant.scope));
+  if (facts.longLivedToken !== undefined) {
+    expectSame("what renews it", refreshToken, accessToken);
+    expectSame("how long it does", body["refresh_token_expires_in"], lifetime);
+  }
   const hasIdToken = hasIdTokens(entry) && grant.scope.includes("openid");
   expectSame("that there is an ID token", body["vendor_id_token"] !== undefined, hasIdToken);
   const vendorData = body["vendor_data"] as Readonly<Record<string, unknown>>;
@@ -89,7 +95,8 @@ async function refresh(stage: Stage, seen: Seen): Promise<void> {
   const fresh = tokensOf(await broker.post("/v1/token", form));
   expectSame("that the new access token is live", vendor.isLive(fresh.accessToken), true);
   expectSame("that it is a new one", fresh.accessToken !== accessToken, true);
-  const rotates = entry.facts.rotatesRefreshTokens === true;
+  // A long-lived access token is its own refresh token, and a renewal is another one.
+  const rotates = entry.facts.rotatesRefreshTokens === true || entry.facts.longLivedToken !== undefined;
   expectSame("that the refresh token was replaced", fresh.refreshToken !== refreshToken, rotates);
   expectSame("that the refresh token is live", vendor.isLive(fresh.refreshToken ?? ""), true);
   seen.tokens = fresh;

@@ -71,9 +71,8 @@ const DECISIONS: Readonly<Record<string, Decision>> = {
   token_auth_none_public_client: ({ tokenEndpointAuthMethod }) => tokenEndpointAuthMethod === "none",
   token_auth_signed: ({ clientSecret }) => clientSecret !== undefined,
   token_body_json: ({ tokenRequestBody }) => tokenRequestBody === "json",
-  // The exchange for a token of longer life is not made: the first token is passed on as it is.
-  token_exchange_instead_of_refresh: ({ issuesRefreshTokens }) => issuesRefreshTokens === false,
-  two_step_exchange: ({ issuesRefreshTokens }) => issuesRefreshTokens === false,
+  token_exchange_instead_of_refresh: ({ longLivedToken }) => longLivedToken !== undefined,
+  two_step_exchange: ({ longLivedToken }) => longLivedToken !== undefined,
   token_params_extra: ({ codeExchangeParams, refreshParams, echoedCallbackParams }) =>
     (codeExchangeParams ?? refreshParams ?? echoedCallbackParams) !== undefined,
   token_response_renamed_fields: ({ tokenResponseNames }) => tokenResponseNames !== undefined,

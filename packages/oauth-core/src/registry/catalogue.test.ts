@@ -207,6 +207,19 @@ describe("the catalogue", () => {
     }
   });
 
+  it("bar#BY-4 exchanges access tokens for long-lived ones at the host that renews them", () => {
+    const exchanging = CATALOGUE.filter(({ vendor }) => vendor.longLivedToken !== undefined);
+    expect(exchanging.map(({ vendor }) => vendor.id)).toEqual(["facebook", "instagram", "threads"]);
+    for (const { vendor } of exchanging) {
+      const { longLivedToken, refreshEndpoint, tokenEndpoint, parameterNames } = vendor;
+      // Who compares the host of a renewal has compared the host of the exchange.
+      expect(longLivedToken?.endpoint.split("/")[2]).toBe((refreshEndpoint ?? tokenEndpoint).split("/")[2]);
+      const sent = [longLivedToken?.exchange, longLivedToken?.renewal].filter((one) => one !== undefined);
+      for (const request of sent) expect(Object.values(request).filter((value) => value === "{token}")).toHaveLength(1);
+      expect([parameterNames, vendor.issuesRefreshTokens]).toEqual([undefined, undefined]);
+    }
+  });
+
   it("is in the registry whole, behind the vendors that have a file", () => {
     for (const { vendor } of CATALOGUE) expect(REGISTRY.has(vendor.id), vendor.id).toBe(true);
   });

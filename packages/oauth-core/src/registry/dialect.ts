@@ -33,6 +33,18 @@ export interface RevocationDialect {
 }
 
 /**
+ * How an access token is exchanged for one that lives longer, at a vendor without refresh tokens:
+ * by a GET. In a value of its parameters `{token}`, `{client_id}` and `{client_secret}` are filled.
+ */
+export interface LongLivedToken {
+  /** Where the token that comes with the code is exchanged, at the host where tokens are renewed. */
+  readonly endpoint: string;
+  readonly exchange: Readonly<Record<string, string>>;
+  /** Renews a long-lived token, at the refresh endpoint. Absent: it is exchanged again. */
+  readonly renewal?: Readonly<Record<string, string>>;
+}
+
+/**
  * A client secret that is a JWT, made again for every request: issued by the client's team for its
  * client id, signed with a key of the team.
  */

@@ -72,7 +72,7 @@ export const TOKEN_ENDPOINT_FIELDS: readonly FieldWhere<{ readonly atMovedTokenE
 export const ISSUER_FIELDS: readonly FieldWhere<{ readonly atMovedAuthorizationEndpoint: "dropped" }>[] = fieldsWhere({
   atMovedAuthorizationEndpoint: "dropped",
 });
-type AddressField = FieldWhere<{ readonly is: "url"; readonly placeholders: string }> | "account";
+type AddressField = FieldWhere<{ readonly is: "url"; readonly placeholders: string }> | "account" | "longLivedToken";
 
 /** Fields that are an address of an entry, or have one, in which its placeholders are filled. */
 export const ADDRESS_FIELDS: readonly AddressField[] = ROWS.flatMap(([name, row]) =>

@@ -11,6 +11,7 @@ import type {
   CallbackErrors,
   CertificateAssertion,
   IssuerTemplate,
+  LongLivedToken,
   MemberPath,
   ResultMember,
   RevocationDialect,
@@ -136,6 +137,11 @@ export interface Vendor {
   readonly codeExchangeParams?: Readonly<Record<string, string>>;
   /** Fixed parameters of a refresh request. */
   readonly refreshParams?: Readonly<Record<string, string>>;
+  /**
+   * Access tokens live longer after an exchange, and renew themselves: a caller receives the
+   * long-lived token as refresh token too.
+   */
+  readonly longLivedToken?: LongLivedToken;
   /** How long the vendor's codes live, if it is known. */
   readonly authorizationCodeLifetimeSeconds?: number;
   /** `callback`: codes expire too fast to be parked, so the tokens are parked instead. */

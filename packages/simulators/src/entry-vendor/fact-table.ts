@@ -17,6 +17,7 @@ import {
   others,
   urlMember,
   type Wrong,
+  wrongRequests,
   wrongRevocations,
   wrongUrls,
 } from "./wrong-values.ts";
@@ -58,6 +59,11 @@ export const FACT_TABLE: Readonly<Record<string, FactRow>> = {
   authorizationEndpoint: endpoint("serves this host, path and query alone (vendor.ts)"),
   tokenEndpoint: endpoint("serves this host, path and query alone (vendor.ts)"),
   refreshEndpoint: endpoint("refreshes here, and not at the token endpoint (token.ts)"),
+  longLivedToken: row("long-lived tokens", "exchanges and renews them by these requests (token.ts)", (how: object) => ({
+    ...gone(),
+    ...urlMember(how),
+    ...wrongRequests(how as Readonly<Record<string, unknown>>),
+  })),
   revocationEndpoint: endpoint("revokes here (revoke.ts)"),
   registrationEndpoint: {
     ...endpoint("registers clients here (identity.ts)"),

@@ -90,6 +90,11 @@ export interface Facts {
   readonly authorizationEndpoint: string;
   readonly tokenEndpoint: string;
   readonly refreshEndpoint?: string;
+  readonly longLivedToken?: {
+    readonly endpoint: string;
+    readonly exchange: Readonly<Record<string, string>>;
+    readonly renewal?: Readonly<Record<string, string>>;
+  };
   readonly revocationEndpoint?: string;
   readonly registrationEndpoint?: string;
   readonly jwksUri?: string;

@@ -24,6 +24,7 @@ export {
   isRevocable,
   keyPair,
   LIFETIME_SECONDS,
+  LONG_LIFETIME_SECONDS,
   namesUnknownTokens,
   type Publication,
   SAMPLE_RESOURCE,

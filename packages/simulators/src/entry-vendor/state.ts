@@ -38,6 +38,7 @@ export interface IssuedCode extends Grant {
 export interface IssuedToken {
   readonly kind: "access_token" | "refresh_token";
   readonly grant: Grant;
+  readonly isLongLived?: true;
 }
 
 /** The endpoints of an entry, with the place of each in the entry. */
@@ -45,6 +46,7 @@ export type EndpointName =
   | "authorization"
   | "token"
   | "refresh"
+  | "longLived"
   | "revocation"
   | "registration"
   | "jwks"
@@ -96,6 +98,8 @@ export const SAMPLE_SCOPES: readonly string[] = ["sample.read", "sample.write"];
 export const SAMPLE_RESOURCE = "https://api.sample-resource.com/v1";
 /** How long access tokens live. */
 export const LIFETIME_SECONDS = 3_600;
+/** How long those live that were exchanged for a long-lived one. */
+export const LONG_LIFETIME_SECONDS = 5_184_000;
 /** The user who is signed in. */
 export const SUBJECT = "user-1";
 
@@ -108,6 +112,7 @@ export function createState(entry: Entry, client: EntryClient, now: () => number
     ["authorization", facts.authorizationEndpoint],
     ["token", facts.tokenEndpoint],
     ["refresh", facts.refreshEndpoint],
+    ["longLived", facts.longLivedToken?.endpoint],
     ["revocation", facts.revocationEndpoint],
     ["registration", facts.registrationEndpoint],
     ["jwks", facts.jwksUri ?? (issuer === undefined ? undefined : new URL("/sample/keys", issuer).href)],

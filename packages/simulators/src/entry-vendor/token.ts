@@ -25,6 +25,7 @@ import {
   isRefreshable,
   keyPair,
   LIFETIME_SECONDS,
+  LONG_LIFETIME_SECONDS,
   randomName,
   SUBJECT,
   type VendorState,
@@ -77,6 +78,31 @@ async function redeem(request: VendorRequest, parameters: Parameters, state: Ven
   return issue(code, request, state);
 }
 
+/**
+ * A GET with the token and the secret in its query: the first exchanges a short-lived token, the
+ * refresh endpoint renews a long-lived one. A vendor that has no renewal exchanges both.
+ */
+export function answerLongLived(request: VendorRequest, at: "longLived" | "refresh", state: VendorState): Response {
+  const { facts, client, tokens } = state;
+  const { exchange, renewal } = facts.longLivedToken!;
+  const expected = at === "refresh" ? renewal! : exchange;
+  const parameters = readParameters(request.url.searchParams, facts);
+  const filled = Object.entries(expected).map(([name, text]): [string, string] => [
+    name,
+    text.replace("{client_id}", client.clientId).replace("{client_secret}", client.clientSecret),
+  ]);
+  const [ofToken = ""] = filled.find(([, text]) => text === "{token}") ?? [];
+  const value = parameters.require(ofToken);
+  parameters.requireFixed(Object.fromEntries(filled.filter(([name]) => name !== ofToken)));
+  parameters.requireNoOther();
+  const known = tokens.get(value);
+  const isRight = renewal === undefined || (known?.isLongLived === true) === (at === "refresh");
+  if (known?.kind !== "access_token" || !isRight) throw refusal("invalid_grant", `no token for the ${at} endpoint`);
+  const accessToken = randomName("long-lived");
+  tokens.set(accessToken, { ...known, isLongLived: true });
+  return Response.json({ access_token: accessToken, token_type: "bearer", expires_in: LONG_LIFETIME_SECONDS });
+}
+
 function ofCallback(names: readonly string[] = []): Record<string, string> {
   return Object.fromEntries(names.map((name) => [name, callbackValue(name)]));
 }
@@ -116,7 +142,8 @@ async function issue(
   const { facts, entry, tokens } = state;
   const accessToken = randomName("access");
   tokens.set(accessToken, { kind: "access_token", grant });
-  const refreshToken = keepsRefreshToken || !isRefreshable(entry, grant.scope) ? undefined : randomName("refresh");
+  const issuesNone = keepsRefreshToken || facts.longLivedToken !== undefined || !isRefreshable(entry, grant.scope);
+  const refreshToken = issuesNone ? undefined : randomName("refresh");
   if (refreshToken !== undefined) tokens.set(refreshToken, { kind: "refresh_token", grant });
   const idToken = await idTokenOf(grant, state);
   const standard: Record<string, Json> = {

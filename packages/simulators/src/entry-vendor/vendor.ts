@@ -19,7 +19,7 @@ import {
   type Publication,
   type VendorState,
 } from "./state.ts";
-import { answerToken } from "./token.ts";
+import { answerLongLived, answerToken } from "./token.ts";
 
 /**
  * - `error`: this error, in the vendor's own form.
@@ -38,7 +38,7 @@ export type EntryFault =
   | { readonly kind: "lose" };
 
 /** Where a fault can be planted. */
-export type FaultPoint = "token" | "revocation";
+export type FaultPoint = "token" | "longLived" | "revocation";
 
 /** A simulated vendor, for the test that made it. */
 export interface EntryVendor {
@@ -51,7 +51,7 @@ export interface EntryVendor {
   decide(decision: Decision): void;
   /** What an MCP server says of itself from now on; `the entry's endpoints` before. */
   publish(publication: Publication): void;
-  /** The next request there fails; a token request at either endpoint for tokens. */
+  /** The next request there fails; a token request at any endpoint for tokens. */
   failNext(at: FaultPoint, fault: EntryFault): void;
   isLive(token: string): boolean;
   /** @returns the grant of a live token */
@@ -117,6 +117,8 @@ function endpointOf(request: VendorRequest, { endpoints, facts }: VendorState): 
   const hasGrant = request.body.includes("grant_type") && !isRevocation;
   return here.find((name) => {
     if (["authorization", "metadata", "resource", "jwks"].includes(name)) return request.method === "GET";
+    const isByGet = name === "longLived" || (name === "refresh" && facts.longLivedToken !== undefined);
+    if (isByGet) return request.method === "GET";
     if (name === "token" || name === "refresh") return request.method === "POST" && (hasGrant || here.length === 1);
     if (name === "revocation")
       return (
@@ -141,8 +143,8 @@ function takeFault(
   faults: { readonly at: FaultPoint; readonly fault: EntryFault }[],
   at: EndpointName,
 ): EntryFault | undefined {
-  const point = at === "refresh" ? "token" : at;
-  const index = faults.findIndex((planted) => planted.at === point);
+  const isOfTokens = at === "refresh" || at === "longLived";
+  const index = faults.findIndex((planted) => planted.at === at || (isOfTokens && planted.at === "token"));
   return index < 0 ? undefined : faults.splice(index, 1)[0]?.fault;
 }
 
@@ -153,6 +155,8 @@ async function answerAt(
   state: VendorState,
 ): Promise<Response> {
   if (at === "authorization") return answerAuthorization(request, decisions.shift() ?? {}, state);
+  const isRenewal = at === "refresh" && state.facts.longLivedToken !== undefined;
+  if (at === "longLived" || isRenewal) return answerLongLived(request, at, state);
   if (at === "token" || at === "refresh") return answerToken(request, at, state);
   if (at === "revocation") return answerRevocation(request, state);
   return ABOUT[at](request, state);

@@ -68,6 +68,18 @@ export function wrongRevocations(dialect: Readonly<Record<string, Json>>): Wrong
   });
 }
 
+/** @returns the dialect with one parameter of one of its requests missing or changed, for each */
+export function wrongRequests(dialect: Readonly<Record<string, unknown>>): Wrong {
+  const wrong = ["exchange", "renewal"].flatMap((name) => {
+    const parameters = { ...(dialect[name] as Readonly<Record<string, string>> | undefined) };
+    return Object.entries(eachMember(parameters, "of_another")).map(([what, changed]) => [
+      `${name} ${what}`,
+      { ...dialect, [name]: changed },
+    ]);
+  });
+  return Object.fromEntries(wrong) as Wrong;
+}
+
 /** @returns another host, another path, and no query if it has one */
 export function wrongUrls(url: string): Wrong {
   const [address = "", query] = url.split("?", 2);

@@ -234,6 +234,13 @@ export const VENDOR_CLIENT_DEFENCES: DefencesByFile = {
       replace: '...FLOW_FIELDS.filter((name) => name !== "tokenEndpoint").map((name) => vendor[name])',
     },
   },
+  "packages/oauth-core/src/vendor-client/token/long-lived.ts": {
+    "A failed exchange for a long-lived token loses no token": {
+      rows: ["VR-5"],
+      find: "return { ...tokens, vendorData, refreshToken: accessToken, ...refreshLifetime(expiresInSeconds) };",
+      replace: "throw error;",
+    },
+  },
   "packages/oauth-core/src/vendor-client/authorization/url.ts": {
     "A vendor with PKCE gets a challenge": {
       rows: ["VR-1"],

@@ -209,6 +209,17 @@ export const ENDPOINT_FIELDS = {
     atMovedTokenEndpoint: "dropped",
     explained: "endpoint",
   },
+  longLivedToken: {
+    is: "object",
+    by: ["catalogue"],
+    pinnedFor: "grants",
+    atMovedTokenEndpoint: "at its domain",
+    members: {
+      endpoint: { is: "url", placeholders: "filled" },
+      exchange: { is: "map", of: { is: "text", as: "parameter" } },
+      renewal: { is: "map", of: { is: "text", as: "parameter" }, optional: true },
+    },
+  },
   revocationEndpoint: {
     is: "url",
     placeholders: "known",

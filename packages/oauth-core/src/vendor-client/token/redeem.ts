@@ -8,6 +8,7 @@ import { type TokenDeps, validateTokenResponse } from "./validate.ts";
 import { askedResource } from "../authorization/url.ts";
 import { hasIdTokens, requireIssuer } from "../issuer.ts";
 import { askForTokens, type Asking } from "./request.ts";
+import { exchangeForLongLived } from "./long-lived.ts";
 import { refuse } from "./refused.ts";
 import type { SeenTokens, TokenAnswer } from "./response.ts";
 import { invalidVendorResponse, type VendorCall } from "../errors.ts";
@@ -62,11 +63,9 @@ export async function redeemCode(
     const answer = await requestTokens(vendor, credentials, request, { call, leg: "code", signal, onRefused }, deps);
     seen = answer;
     requireIdTokenWhereGranted(answer, vendor, request);
-    return await validateTokenResponse(
-      answer,
-      { vendor, credentials, call, signal, nonce: { sent: request.nonce } },
-      deps,
-    );
+    const exchange = { vendor, credentials, call, signal };
+    const tokens = await validateTokenResponse(answer, { ...exchange, nonce: { sent: request.nonce } }, deps);
+    return await exchangeForLongLived(tokens, exchange, deps);
   } catch (error) {
     throw seen === undefined ? error : refuse(error, { vendor, credentials, seen }, deps);
   }

@@ -6,6 +6,7 @@ import { formatScope } from "../../protocol/scope.ts";
 import type { ResolvedVendor, VendorCredentials, VendorTokens } from "../../registry/vendor.ts";
 import { type TokenDeps, validateTokenResponse } from "./validate.ts";
 import { askForTokens, type Asking } from "./request.ts";
+import { renewLongLived } from "./long-lived.ts";
 import { refuse } from "./refused.ts";
 import type { SeenTokens, TokenAnswer } from "./response.ts";
 import type { VendorCall } from "../errors.ts";
@@ -48,6 +49,8 @@ export async function refreshTokens(
     errors: vendor.tokenErrors,
   };
   const signal = request.signal === undefined ? deps.deadline() : AbortSignal.any([deps.deadline(), request.signal]);
+  if (vendor.longLivedToken !== undefined)
+    return renewLongLived(request.refreshToken, { vendor, credentials, call: asked, signal }, deps);
   let seen: SeenTokens | undefined;
   const onRefused = (shown: SeenTokens): void => void (seen = shown);
   try {

@@ -120,16 +120,8 @@ async function requestByDialect(
   { fetch }: Pick<VendorClientDeps, "fetch">,
 ): Promise<Response> {
   const { method, body: place, tokenParameter, parameters = {}, headers = {} } = dialect;
-  const { clientId, clientSecret } = credentials;
-  const values = new Map([
-    ["{token}", token],
-    ["{client_id}", clientId],
-    ["{client_secret}", clientSecret?.reveal() ?? ""],
-  ]);
-  // Once: a token that looks like a name stays a token.
-  const fill = (text: string): string => text.replace(/\{\w+\}/g, (name) => values.get(name) ?? name);
-  const filled = (texts: Readonly<Record<string, string>>): Record<string, string> =>
-    Object.fromEntries(Object.entries(texts).map(([name, value]) => [name, fill(value)]));
+  const { clientId } = credentials;
+  const filled = (texts: Readonly<Record<string, string>>) => filledWith(token, credentials, texts);
   const sent = { ...filled(parameters), ...(place === "none" ? {} : { [tokenParameter]: token }) };
   const content = contentOf(place, sent);
   const url = endpoint.replace("{client_id}", encodeURIComponent(clientId));
@@ -147,6 +139,22 @@ async function requestByDialect(
     signal,
     ...defined({ body: content.body }),
   });
+}
+
+/** @returns the texts with `{token}`, `{client_id}` and `{client_secret}` in their values filled */
+export function filledWith(
+  token: string,
+  { clientId, clientSecret }: VendorCredentials,
+  texts: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const values = new Map([
+    ["{token}", token],
+    ["{client_id}", clientId],
+    ["{client_secret}", clientSecret?.reveal() ?? ""],
+  ]);
+  // Once: a token that looks like a name stays a token.
+  const fill = (text: string): string => text.replace(/\{\w+\}/g, (name) => values.get(name) ?? name);
+  return Object.fromEntries(Object.entries(texts).map(([name, value]) => [name, fill(value)]));
 }
 
 function contentOf(
