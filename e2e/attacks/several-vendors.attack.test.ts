@@ -6,7 +6,7 @@
 import { createCookieJar } from "@oauth-broker/simulators";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type SeveralVendors, startSeveralVendors } from "../support/several-vendors/harness.ts";
-import { openTextBrowser } from "../support/several-vendors/browser.ts";
+import { asksToSignIn, openTextBrowser } from "../support/several-vendors/browser.ts";
 import { connectLinkingClient, type LinkingClient } from "../support/several-vendors/client.ts";
 import { callModern, type RawCall } from "../support/several-vendors/raw.ts";
 
@@ -55,7 +55,7 @@ describe("bar#LK-6 another sign-in vendor", () => {
     await harness.restart({ SIGN_IN: "chat", ADOPT_SIGN_IN: "true" });
 
     expect((await callModern(harness, accessToken, "github_account")).status).toBe(401);
-    expect((await browser.request("/connections")).status).toBe(303);
+    expect(asksToSignIn(await (await browser.request("/connections")).text())).toBe(true);
     // `user` at the chat is another user than `user` at home.
     const namesake = await connectLinkingClient(harness, "namesake", { era: "modern" });
     expect((await namesake.browser.open(ticket)).status).toBe(410);
@@ -74,7 +74,7 @@ describe("bar#LK-6 another sign-in vendor", () => {
     await harness.restart({ SIGN_IN: "home" });
     // Back at the first one: what began there before the operator left is not what it was.
     expect((await callModern(harness, accessToken, "github_account")).status).toBe(401);
-    expect((await browser.request("/connections")).status).toBe(303);
+    expect(asksToSignIn(await (await browser.request("/connections")).text())).toBe(true);
     const again = await connectLinkingClient(harness, "victim again", { era: "modern" });
     again.onUrl = async () => "decline";
     expect((await again.call("github_account")).text).toMatch(/^link_declined /);
@@ -100,5 +100,5 @@ it("bar#LK-5 a cookie of the pages opens nothing at /mcp, and a planted one is n
   attacker.store(new URL(harness.url), [`${name}=${chosen}; Path=/`]);
   const headers = { cookie: attacker.header(new URL(harness.url)) ?? "" };
   const answer = await fetch(`${harness.url}/connections`, { headers, redirect: "manual" });
-  expect(answer.status).toBe(303);
+  expect(asksToSignIn(await answer.text())).toBe(true);
 });

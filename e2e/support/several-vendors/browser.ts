@@ -28,7 +28,7 @@ export type VisitOptions = Partial<Pick<DriveConsentOptions, "account" | "decisi
 export interface TextBrowser {
   readonly name: string;
   readonly jar: CookieJar;
-  /** Follows redirects. @param place a path of the server, or a URL of it */
+  /** Follows redirects, and signs in if asked to. @param place a path of the server, or a URL of it */
   open(place: string | URL, options?: VisitOptions): Promise<Shown>;
   /** Presses a button of a page, and follows. @param vendor whose button it is */
   press(shown: Shown, button: string, options?: VisitOptions & { readonly vendor?: VendorName }): Promise<Shown>;
@@ -45,6 +45,11 @@ export interface TextBrowser {
 }
 
 const MOST_STEPS = 16;
+
+/** Whether a page is the one for a browser that is not signed in. */
+export function asksToSignIn(page: string): boolean {
+  return page.includes('name="action" value="sign_in"');
+}
 
 export interface TextBrowserOptions {
   /** At each vendor if a visit names no other; default `user`. */
@@ -88,7 +93,8 @@ export function openTextBrowser(
     request,
     open: async (place, options = {}) => {
       const url = new URL(place, harness.url);
-      return follow(await request(url), url, options);
+      const shown = await follow(await request(url), url, options);
+      return asksToSignIn(shown.html) ? browser.press(shown, "sign_in", options) : shown;
     },
     send: async (shown, button, vendor) => {
       const { action, fields } = formWith(shown.html, button, vendor);

@@ -3,7 +3,7 @@ import type { JsonObject, RecordKey, RecordStore } from "@oauth-broker/oauth-cor
 import { createCookieJar } from "@oauth-broker/simulators";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { SERVER } from "../../testing/hosted-fixture.ts";
-import { type LinkingFixture, openLinkingFixture } from "../../testing/linking/fixture.ts";
+import { asksToSignIn, type LinkingFixture, openLinkingFixture } from "../../testing/linking/fixture.ts";
 import { expectPage, location } from "../../testing/server-fixture.ts";
 
 let fixture: LinkingFixture;
@@ -19,7 +19,8 @@ const OPERATOR = { account: "operator" } as const;
 it("bar#ST-8 a page that sends a browser here again and again does not fill its cookies", async () => {
   const visitor = fixture.visitor();
   for (let visit = 0; visit < 60; visit += 1) {
-    expect((await visitor.get(visit % 2 === 0 ? "/connections" : "/connect/x")).status).toBe(303);
+    expect(await asksToSignIn(await visitor.get("/connections"))).toBe(true);
+    expect((await visitor.get("/connect/x")).status).toBe(303);
   }
   expect((visitor.jar.header(HERE) ?? "").length).toBeLessThan(2_048);
   // And the newest flow goes on.
@@ -64,7 +65,7 @@ describe("bar#CB-7 bar#LK-1 the URL of a ticket", () => {
       fixture.home.issuer,
       "login",
     ]);
-    expect((await fixture.request("/connections", { headers: { cookie } })).status).toBe(303);
+    expect(await asksToSignIn(await fixture.request("/connections", { headers: { cookie } }))).toBe(true);
     const back = await visitor.atVendor(answer, OPERATOR);
     expect(await visitor.open(back.pathname + back.search)).toMatchObject({
       status: 200,
@@ -109,10 +110,45 @@ describe("bar#AS-8 bar#LK-2 a flow of one browser", () => {
   });
 });
 
+describe("bar#AS-7 the page that asks to sign in", () => {
+  const post = (visitor: ReturnType<LinkingFixture["visitor"]>, fields: Record<string, string | undefined>) =>
+    visitor.post("/connections", { action: "sign_in", ...fields });
+  const csrfOf = async (visitor: ReturnType<LinkingFixture["visitor"]>): Promise<string | undefined> =>
+    /name="csrf" value="([^"]+)"/.exec(await (await visitor.get("/connections")).text())?.[1];
+
+  it("starts nothing at the vendor for a form of another browser, or without one", async () => {
+    const attacker = fixture.visitor();
+    const csrf = await csrfOf(attacker);
+    const victim = fixture.visitor();
+    for (const [what, answer] of [
+      ["no page shown", await post(victim, { csrf })],
+      ["another browser's", (await csrfOf(victim), await post(victim, { csrf }))],
+      ["none", await post(victim, {})],
+    ] as const)
+      expect([answer.status, answer.headers.get("location")], what).toEqual([303, "/connections"]);
+    expect(location(await post(attacker, { csrf })).origin).toBe(fixture.home.issuer);
+  });
+
+  it("starts nothing for a form that another site posts", async () => {
+    const visitor = fixture.visitor();
+    const csrf = await csrfOf(visitor);
+    const crossSite = { "sec-fetch-site": "cross-site" };
+    const answer = await visitor.post("/connections", { action: "sign_in", csrf }, crossSite);
+    await expectPage(answer, 403);
+  });
+
+  it("is no step for a browser that is signed in, in another tab", async () => {
+    const visitor = fixture.visitor();
+    const csrf = await csrfOf(visitor);
+    await visitor.open("/connections");
+    expect((await post(visitor, { csrf })).headers.get("location")).toBe("/connections");
+  });
+});
+
 describe("bar#LK-5 the sign-in cookie", () => {
   it("login CSRF: an attacker's finished sign-in is no sign-in in the victim's browser", async () => {
     const attacker = fixture.visitor();
-    const back = await attacker.atVendor(await attacker.get("/connections"), OPERATOR);
+    const back = await attacker.atVendor(await attacker.beginSignIn(), OPERATOR);
     const victim = fixture.visitor();
     const answer = await victim.get(back.pathname + back.search);
     await expectPage(answer);
@@ -128,12 +164,12 @@ describe("bar#LK-5 the sign-in cookie", () => {
     expect(shown.status).toBe(200);
     expect(victim.jar.get(HERE, "__Host-sign-in")).not.toBe(planted);
     const answer = await fixture.request("/connections", { headers: { cookie: `__Host-sign-in=${planted}` } });
-    expect(answer.status).toBe(303);
+    expect(await asksToSignIn(answer)).toBe(true);
   });
 
   it("is fresh at every sign-in, which ends the one before; HttpOnly, Lax, Secure, for 12 hours", async () => {
     const visitor = fixture.visitor();
-    const [one, two] = [await visitor.get("/connections"), await visitor.get("/connections")];
+    const [one, two] = [await visitor.beginSignIn(), await visitor.beginSignIn()];
     const first = await visitor.atVendor(one);
     const second = await visitor.atVendor(two);
     const answer = await visitor.get(first.pathname + first.search);
@@ -141,10 +177,10 @@ describe("bar#LK-5 the sign-in cookie", () => {
     expect(set).toMatch(/^__Host-sign-in=[\w-]{43}; Path=\/; Max-Age=43200; HttpOnly; SameSite=Lax; Secure$/);
     const before = visitor.jar.header(HERE) ?? "";
     await visitor.get(second.pathname + second.search);
-    expect((await fixture.request("/connections", { headers: { cookie: before } })).status).toBe(303);
-    expect((await visitor.get("/connections")).status).toBe(200);
+    expect(await asksToSignIn(await fixture.request("/connections", { headers: { cookie: before } }))).toBe(true);
+    expect(await asksToSignIn(await visitor.get("/connections"))).toBe(false);
     fixture.clock.advance(12 * 3600);
-    expect((await visitor.get("/connections")).status).toBe(303);
+    expect(await asksToSignIn(await visitor.get("/connections"))).toBe(true);
   });
 
   it("is none at /mcp and /token, and of another server or sign-in vendor none here", async () => {
@@ -154,10 +190,10 @@ describe("bar#LK-5 the sign-in cookie", () => {
     expect(await fixture.authenticate(value)).toBeUndefined();
     const cookie = `__Host-sign-in=${value}`;
     const other = fixture.again({ signIn: "chat" });
-    expect((await other.request("/connections", { headers: { cookie } })).status).toBe(303);
+    expect(await asksToSignIn(await other.request("/connections", { headers: { cookie } }))).toBe(true);
     await other.close();
     for (const wrong of [`__Host-other=${value}`, `sign-in=${value}`, `__Host-sign-in=${value}x`, "__Host-sign-in="]) {
-      expect((await fixture.request("/connections", { headers: { cookie: wrong } })).status).toBe(303);
+      expect(await asksToSignIn(await fixture.request("/connections", { headers: { cookie: wrong } }))).toBe(true);
     }
   });
 
@@ -206,7 +242,7 @@ describe("bar#XA-1 bar#LK-3 a mix-up between two linked vendors", () => {
     await expectPage(await browser.get(`/vendors/chat/callback${client.search}`));
     expect((await browser.finish(client)).searchParams.has("code")).toBe(true);
     const visitor = fixture.visitor();
-    const begun = location(await visitor.get("/connections"));
+    const begun = location(await visitor.beginSignIn());
     const state = begun.searchParams.get("state") ?? "";
     expect(state).toMatch(/^link-/);
     await expectPage(await visitor.get(`/callback?code=x&state=${state.replace("link-", "")}`));
@@ -215,7 +251,7 @@ describe("bar#XA-1 bar#LK-3 a mix-up between two linked vendors", () => {
 
   it("a redirect twice, in two tabs, is taken once", async () => {
     const visitor = fixture.visitor();
-    const back = await visitor.atVendor(await visitor.get("/connections"));
+    const back = await visitor.atVendor(await visitor.beginSignIn());
     const answers = await Promise.all([1, 2].map(() => visitor.get(back.pathname + back.search)));
     expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([303, 400]);
   });
@@ -237,7 +273,7 @@ describe("bar#TS-3 a writer of the table", () => {
     await attacker.open("/connections", OPERATOR);
     const id = await hashOfCookie(attacker.jar.get(HERE, "__Host-sign-in") ?? "");
     await overwrite(fixture.table, { kind: "sign-in", id }, { user: "user" });
-    expect((await attacker.get("/connections")).status).toBe(303);
+    expect(await asksToSignIn(await attacker.get("/connections"))).toBe(true);
   });
 
   it("who turns a flow of their own into a victim's stores no account there", async () => {

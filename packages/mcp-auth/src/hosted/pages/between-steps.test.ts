@@ -86,7 +86,7 @@ describe("the pages' own sign-in", () => {
     fixture = await open({ home: offline, chat: offline });
     const visitor = fixture.visitor();
     const scopeOf = (answer: Response) => location(answer).searchParams.get("scope")?.split(" ") ?? [];
-    expect(scopeOf(await visitor.get("/connections"))).not.toContain("offline_access");
+    expect(scopeOf(await visitor.beginSignIn())).not.toContain("offline_access");
     const page = await visitor.open("/connections");
     // A link does.
     expect(scopeOf(await visitor.send(page, "connect", "chat"))).toContain("offline_access");
@@ -97,7 +97,7 @@ describe("the pages' own sign-in", () => {
     const defaultScopes = ["api:read", "keep", "offline_access"];
     const entry = { ...vendor.vendor, issuesIdTokens: false, defaultScopes, offlineScopes: ["keep"] };
     const again = fixture.again({ settings: { vendor: { ...vendor, vendor: entry, scopes: defaultScopes } } });
-    const answer = await again.visitor().get("/connections");
+    const answer = await again.visitor().beginSignIn();
     expect(location(answer).searchParams.get("scope")).toBe("api:read");
   });
 

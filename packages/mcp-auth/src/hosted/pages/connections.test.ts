@@ -7,6 +7,7 @@ import {
   type Call,
   type LinkingFixture,
   type LinkingVisitor,
+  asksToSignIn,
   openLinkingFixture,
 } from "../../testing/linking/fixture.ts";
 import { pathOf, scopeOf, sectionOf, usableLink } from "../../testing/linking/linked-chat.ts";
@@ -81,6 +82,20 @@ describe("the page", () => {
     expect((await visitor.open("/connections?error=other_account")).html).toContain("another account");
   });
 
+  it("says where a sign-in leads, and why, before the browser leaves; and so after a sign-out", async () => {
+    const fresh = fixture.visitor();
+    const first = await fresh.get("/connections");
+    const html = await first.text();
+    expect([first.status, fixture.home.requests()]).toEqual([200, []]);
+    expect(html).toContain("<h1>Sign in to see your connections at server.example</h1>");
+    expect(html).toContain("You sign in at <strong>Home Vendor</strong>");
+    expect(html).toContain(">Continue to Home Vendor</button>");
+    expect(html).not.toMatch(/<a |Sample user|Chat Vendor/);
+    const out = await fresh.press(await fresh.open("/connections"), "sign_out");
+    expect(out.html).toContain("You are signed out in this browser.");
+    expect((await fresh.press(out, "sign_in")).html).toContain("Sample user");
+  });
+
   it("signs out: the cookie ends here and on the server, and the links stay", async () => {
     const page = await link();
     const cookie = visitor.jar.header(new URL(SERVER)) ?? "";
@@ -88,7 +103,7 @@ describe("the page", () => {
     expect(url.search).toBe("?signed_out=true");
     expect(html).toContain("You are signed out");
     expect(visitor.jar.get(new URL(SERVER), "__Host-sign-in")).toBeUndefined();
-    expect((await fixture.request("/connections", { headers: { cookie } })).status).toBe(303);
+    expect(await asksToSignIn(await fixture.request("/connections", { headers: { cookie } }))).toBe(true);
     expect(await call.links.read("chat")).toMatchObject({ state: "usable" });
   });
 

@@ -5,6 +5,13 @@
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { type Answer, redirectAnswer } from "@oauth-broker/oauth-core/http";
 import type { Parameters } from "@oauth-broker/oauth-core/protocol";
+import {
+  createBindingCookie,
+  formToken,
+  isFormToken,
+  readBindingCookie,
+  setBindingCookie,
+} from "@oauth-broker/oauth-core/server";
 import type { Trace } from "@oauth-broker/service/http";
 import { PATHS } from "../../resource/paths.ts";
 import { atVendor, endLinkOver, isUsable, linkKey, linkScope } from "../links/link.ts";
@@ -16,7 +23,7 @@ import {
   type Disconnected,
   isAtVendor,
   type ShownConnection,
-  signedOutPage,
+  signInPage,
   type Visitor,
 } from "./markup.ts";
 import type { SignedIn } from "./sign-ins.ts";
@@ -25,16 +32,18 @@ import { dropPending, replaceLink } from "./store-link.ts";
 /** The page after *Sign out*: without it the vendor would sign the browser in again at once. */
 const SIGNED_OUT = "signed_out";
 
+/** A form of the browser: no user is known yet. */
+const SIGN_IN_FORM = "connections";
+
 /** @param query chooses the message of the page and nothing else: what it does not know is ignored */
 export async function showConnections(
   query: URLSearchParams,
   cookieHeader: string | undefined,
   deps: PagesDeps,
-  trace: Trace,
 ): Promise<Answer> {
   const signedIn = await deps.signIns.read(cookieHeader);
   if (signedIn === undefined) {
-    return query.has(SIGNED_OUT) ? signedOutPage(deps.presentation) : startSignIn(PATHS.connections, {}, deps, trace);
+    return askToSignIn({ isSignedOut: query.has(SIGNED_OUT) }, cookieHeader, deps);
   }
   const listed = [...deps.settings.links.vendors.keys()];
   const connections = await Promise.all(listed.map((vendor) => connectionOf(vendor, signedIn, deps)));
@@ -48,6 +57,37 @@ export async function showConnections(
     linked: connections.find(({ vendor, state }) => vendor === linked && state === "usable")?.name,
     error: onlyOf(query, "error"),
   });
+}
+
+/** A page, so that no link of another site leads a browser through the vendor without a word. */
+function askToSignIn(
+  { isSignedOut }: { readonly isSignedOut: boolean },
+  cookieHeader: string | undefined,
+  { settings: { deploymentUrl, vendor }, presentation }: PagesDeps,
+): Answer {
+  const cookie = readBindingCookie(cookieHeader, deploymentUrl, SIGN_IN_FORM) ?? createBindingCookie();
+  const page = {
+    presentation,
+    isSignedOut,
+    signInName: vendor.vendor.name,
+    serverHost: new URL(deploymentUrl).host,
+    csrf: formToken(SIGN_IN_FORM, cookie),
+  };
+  return signInPage(page, setBindingCookie(deploymentUrl, SIGN_IN_FORM, cookie.value));
+}
+
+/** From a form that was not shown in this browser, or of one that is not signed in any more: to the page. */
+async function signIn(
+  form: Parameters,
+  cookieHeader: string | undefined,
+  deps: PagesDeps,
+  trace: Trace,
+): Promise<Answer> {
+  const cookie = readBindingCookie(cookieHeader, deps.settings.deploymentUrl, SIGN_IN_FORM);
+  const isSignIn = form.get("action") === "sign_in" && cookie !== undefined;
+  //= bar#AS-7
+  if (!isSignIn || !isFormToken(form.get("csrf"), SIGN_IN_FORM, cookie)) return redirectAnswer(PATHS.connections);
+  return startSignIn(PATHS.connections, {}, deps, trace);
 }
 
 /** Two of a kind say nothing. */
@@ -89,9 +129,11 @@ export async function changeConnections(
   trace: Trace,
 ): Promise<Answer | Response> {
   const signedIn = await deps.signIns.read(cookieHeader);
-  if (signedIn === undefined) return startSignIn(PATHS.connections, {}, deps, trace);
+  if (signedIn === undefined) return signIn(form, cookieHeader, deps, trace);
   const action = form.require("action");
   if (action === "sign_out") return signOut(form, signedIn, deps, trace);
+  // In another tab it was done.
+  if (action === "sign_in") return redirectAnswer(PATHS.connections);
   const listed = form.require("vendor");
   if (!deps.settings.links.vendors.has(listed))
     throw new OAuthError("invalid_request", "This vendor is not offered here");

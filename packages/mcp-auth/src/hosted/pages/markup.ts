@@ -1,6 +1,6 @@
 /**
  * The pages of links, in the look of the consent page: plain text, headings and buttons, no script.
- * Each says first who is signed in. Names of clients and accounts are untrusted.
+ * Each says first who is signed in, or how to. Names of clients and accounts are untrusted.
  */
 import type { Answer } from "@oauth-broker/oauth-core/http";
 import { askFirst, fact, hidden, html, type Markup } from "@oauth-broker/service/page";
@@ -145,11 +145,28 @@ ${signOut(visitor, texts.signOut, undefined)}`;
   return linkingPage(200, texts.title(visitor.serverHost), content, visitor.presentation);
 }
 
-export function signedOutPage(presentation: Presentation): Answer {
-  const { connections: texts } = presentation.texts;
-  const content = html`<p>${texts.signedOut}</p>
-<p><a class="button" href="${PATHS.connections}">${texts.signIn}</a></p>`;
-  return linkingPage(200, texts.signedOutTitle, content, presentation);
+export interface SignInPage {
+  readonly presentation: Presentation;
+  /** The user has signed out just now. */
+  readonly isSignedOut: boolean;
+  /** The vendor that signs users in. */
+  readonly signInName: string;
+  readonly serverHost: string;
+  readonly csrf: string;
+}
+
+/** @param headers with the cookie that the form's token is of */
+export function signInPage(shown: SignInPage, headers: Record<string, string>): Answer {
+  const { presentation, isSignedOut, signInName, serverHost, csrf } = shown;
+  const { connections: texts, consent } = presentation.texts;
+  const content = html`${isSignedOut ? html`<p>${texts.signedOut}</p>` : undefined}
+${texts.signInMeans(signInName, serverHost)}
+<form method="post" action="${PATHS.connections}">
+${hidden("csrf", csrf)}
+${button("sign_in", consent.continueTo(signInName))}
+</form>`;
+  const title = isSignedOut ? texts.signedOutTitle : texts.signInTitle(serverHost);
+  return linkingPage(200, title, content, presentation, headers);
 }
 
 function disconnectedNotice({ name, atVendor, help }: Disconnected, { presentation }: Visitor): Markup {
@@ -228,7 +245,13 @@ ${button("sign_out", label, "plain")}
 }
 
 /** The URL of a ticket is in no Referer, and no other site frames the page. */
-function linkingPage(status: number, title: string, content: Markup, presentation: Presentation): Answer {
-  const answer = presentation.formPage(title, content, {});
+function linkingPage(
+  status: number,
+  title: string,
+  content: Markup,
+  presentation: Presentation,
+  headers: Record<string, string> = {},
+): Answer {
+  const answer = presentation.formPage(title, content, headers);
   return { ...answer, status, headers: { ...answer.headers, "referrer-policy": "no-referrer" } };
 }

@@ -33,7 +33,7 @@ it("a browser sends more cookies than a server reads (twin of bar#ST-8)", async 
   vi.doMock(BINDING, async (original) => ({ ...(await original<object>()), endSurplusCookies: () => [] }));
   const fixture = await openFixture();
   const visitor = fixture.visitor();
-  for (let visit = 0; visit < 60; visit += 1) await visitor.get("/connections");
+  for (let visit = 0; visit < 60; visit += 1) await visitor.get("/connect/x");
   // 209 of them are the 16 KiB of headers that a server reads.
   expect((visitor.jar.header(HERE) ?? "").length).toBeGreaterThan((60 / 209) * 16_000);
   await fixture.close();
@@ -79,11 +79,21 @@ it("a flow gets the victim's account if bound to no browser (twin of bar#AS-8, b
   await fixture.close();
 });
 
+it("another browser's form starts a sign-in if its token is not compared (twin of bar#AS-7)", async () => {
+  vi.doMock(BINDING, async (original) => ({ ...(await original<object>()), isFormToken: () => true }));
+  const fixture = await openFixture();
+  const victim = fixture.visitor();
+  await victim.get("/connections");
+  const answer = await victim.post("/connections", { action: "sign_in", csrf: "the attacker's" });
+  expect(answer.headers.get("location")).toMatch(`${fixture.home.issuer}/`);
+  await fixture.close();
+});
+
 it("login CSRF: the victim is the attacker if bound to no browser (twin of bar#LK-5)", async () => {
   anyBrowser();
   const fixture = await openFixture();
   const attacker = fixture.visitor();
-  const back = await attacker.atVendor(await attacker.get("/connections"), OPERATOR);
+  const back = await attacker.atVendor(await attacker.beginSignIn(), OPERATOR);
   const victim = fixture.visitor();
   const { html } = await victim.open(back.pathname + back.search);
   expect(html).toContain("Sample operator");

@@ -30,9 +30,7 @@ export function pageRoutes(deps: PagesDeps): Route[] {
   return [
     page("GET", `${PATHS.connect}/:ticket`, (c, trace) => showTicket(ticketOf(c), deps, trace)),
     page("POST", `${PATHS.connect}/:ticket`, async (c, trace) => decideTicket(ticketOf(c), await form(c), deps, trace)),
-    page("GET", PATHS.connections, (c, trace) =>
-      showConnections(new URL(c.req.url).searchParams, cookieOf(c), deps, trace),
-    ),
+    page("GET", PATHS.connections, (c) => showConnections(new URL(c.req.url).searchParams, cookieOf(c), deps)),
     page("POST", PATHS.connections, async (c, trace) => changeConnections(await form(c), cookieOf(c), deps, trace)),
     ...others.map((id) =>
       browser("GET", callbackPath(id), (c: Context, trace: Trace) => {

@@ -2,7 +2,7 @@
 import type { StoredTokens, TokenKey } from "@oauth-broker/token-store";
 import { Secret } from "@oauth-broker/oauth-core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Call, type LinkingFixture, openLinkingFixture } from "../../testing/linking/fixture.ts";
+import { asksToSignIn, type Call, type LinkingFixture, openLinkingFixture } from "../../testing/linking/fixture.ts";
 import { DESK } from "../../testing/server-fixture.ts";
 import { atVendor, endLink, linkKey } from "../links/link.ts";
 
@@ -31,7 +31,7 @@ describe("the operator's end of a user", () => {
     expect([await fixture.linked("chat"), await fixture.linked("home")]).toEqual([undefined, undefined]);
     await fixture.sessions.endAll("user");
     await fixture.deps.signIns.endAll("user");
-    expect((await visitor.get("/connections")).status).toBe(303);
+    expect(await asksToSignIn(await visitor.get("/connections"))).toBe(true);
     expect(await call.links.ticketState(ticket.id)).toBe("gone");
     expect([await end("chat"), await end("home")]).toEqual([{}, {}]);
     // In the same second too.
@@ -42,7 +42,7 @@ describe("the operator's end of a user", () => {
     const visitor = await linkBoth();
     expect([await end("chat"), await end("chat")]).toEqual([{ vendor: "token" }, {}]);
     expect(await fixture.linked("home")).toBeDefined();
-    expect((await visitor.get("/connections")).status).toBe(200);
+    expect(await asksToSignIn(await visitor.get("/connections"))).toBe(false);
     expect(await call.links.read("chat")).toEqual({ state: "missing" });
     expect(() => atVendor("unlisted", fixture)).toThrow(TypeError);
   });
@@ -53,7 +53,8 @@ describe("the operator's end of a user", () => {
     await other.open("/connections", { account: "operator" });
     await fixture.deps.signIns.endAll("user");
     await fixture.deps.signIns.endAll("user");
-    expect([(await one.get("/connections")).status, (await other.get("/connections")).status]).toEqual([303, 200]);
+    expect(await asksToSignIn(await one.get("/connections"))).toBe(true);
+    expect(await asksToSignIn(await other.get("/connections"))).toBe(false);
   });
 });
 

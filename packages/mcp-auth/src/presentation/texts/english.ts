@@ -83,7 +83,9 @@ export const ENGLISH: PageTexts = {
     signOut: "Sign out",
     signedOutTitle: "You are signed out",
     signedOut: "You are signed out in this browser. Your connections stay as they are.",
-    signIn: "Sign in",
+    signInTitle: (serverHost) => `Sign in to see your connections at ${serverHost}`,
+    signInMeans: (vendor, serverHost) =>
+      html`<p>Your connections are shown to you alone, so <strong>${serverHost}</strong> has to know who you are. You sign in at <strong>${vendor}</strong>, which names your account to this server and leads you back here. That connects nothing: no token of this sign-in is kept.</p>`,
     states: {
       usable: "Connected",
       dead: "Ended by the vendor: connect it again",

@@ -125,7 +125,9 @@ export const GERMAN: PageTexts = {
     signOut: "Abmelden",
     signedOutTitle: "Sie sind abgemeldet",
     signedOut: "Sie sind in diesem Browser abgemeldet. Ihre Verbindungen bleiben, wie sie sind.",
-    signIn: "Anmelden",
+    signInTitle: (serverHost) => `Melden Sie sich an, um Ihre Verbindungen bei ${serverHost} zu sehen`,
+    signInMeans: (vendor, serverHost) =>
+      html`<p>Ihre Verbindungen sehen nur Sie, deshalb muss <strong>${serverHost}</strong> wissen, wer Sie sind. Sie melden sich bei <strong>${vendor}</strong> an; ${vendor} nennt diesem Server Ihr Konto und führt Sie hierher zurück. Dabei wird nichts verbunden: Kein Token dieser Anmeldung wird behalten.</p>`,
     states: {
       usable: "Verbunden",
       dead: "Vom Anbieter beendet: bitte neu verbinden",

@@ -92,7 +92,9 @@ export interface PageTexts extends Pick<PageFrame, "language" | "direction"> {
     readonly signOut: string;
     readonly signedOutTitle: string;
     readonly signedOut: string;
-    readonly signIn: string;
+    signInTitle(serverHost: string): string;
+    /** Before the browser leaves for the vendor that signs users in. */
+    signInMeans(vendor: string, serverHost: string): Markup;
     readonly states: Readonly<Record<"usable" | "dead" | "missing" | "unreadable", string>>;
     connect(vendor: string): string;
     reconnect(vendor: string): string;

@@ -56,10 +56,15 @@ export interface LinkingVisitor {
   readonly jar: CookieJar;
   get(path: string, headers?: Record<string, string>): Promise<Response>;
   post(path: string, fields: Record<string, string | undefined>, headers?: Record<string, string>): Promise<Response>;
-  /** Follows redirects, at our pages and at the vendors', at which it acts as `options` says. */
+  /**
+   * Follows redirects, at our pages and at the vendors', at which it acts as `options` says, and
+   * signs in where the page asks for it.
+   */
   open(path: string, options?: VisitOptions): Promise<Shown>;
   /** Presses a button of the page: `value` of `decision` or `action`. */
   press(shown: Shown, button: string, options?: VisitOptions & { readonly vendor?: string }): Promise<Shown>;
+  /** From the page that asks for it: the redirect to the sign-in vendor. */
+  beginSignIn(): Promise<Response>;
   /** The same without following: our own answer. */
   send(shown: Shown, button: string, vendor?: string): Promise<Response>;
   /** At a vendor, up to our callback, which is not requested. */
@@ -88,6 +93,13 @@ export interface LinkingOptions {
   readonly records: (now: Clock) => RecordStore;
   readonly rows: TokenRows;
   readonly vendorClient: (real: VendorClient) => VendorClient;
+}
+
+const SIGN_IN_BUTTON = /<button[^>]* name="action" value="sign_in"/;
+
+/** Whether an answer of `/connections` is the page for a browser that is not signed in. */
+export async function asksToSignIn(answer: Response): Promise<boolean> {
+  return answer.status === 200 && SIGN_IN_BUTTON.test(await answer.text());
 }
 
 export const SESSION_SCOPE: readonly string[] = ["home", "chat"].flatMap((id) =>
@@ -206,7 +218,16 @@ function visitorOf(fixture: ServerFixture): LinkingVisitor {
     jar,
     get: (path, headers = {}) => send(new URL(path, SERVER), { headers }),
     post: (path, fields, headers = {}) => send(new URL(path, SERVER), { method: "POST", body: form(fields), headers }),
-    open: async (path, options = {}) => follow(await visitor.get(path), new URL(path, SERVER), options),
+    open: async (path, options = {}) => {
+      const shown = await follow(await visitor.get(path), new URL(path, SERVER), options);
+      return SIGN_IN_BUTTON.test(shown.html) ? visitor.press(shown, "sign_in", options) : shown;
+    },
+    beginSignIn: async () => {
+      const answer = await visitor.get("/connections");
+      const { status, headers } = answer;
+      const shown = { url: new URL("/connections", SERVER), status, html: await answer.text(), headers };
+      return visitor.send(shown, "sign_in");
+    },
     send: async ({ html, url }, button, vendor) => {
       const found = parseForms(html).find(
         ({ buttons, fields }) =>
