@@ -83,7 +83,7 @@ export async function createBroker(config: Config, options: BrokerOptions): Prom
     onRefused: (kind) => log.warn("record_refused", { reason: kind }),
   });
   const metrics = createMetrics({ vendors: config.vendors.keys() });
-  const clientKeys = createSigningKeys({ fetch: egress.fetch, now });
+  const clientKeys = createSigningKeys({ fetch: egress.fetch, now, timer });
   const { allowLoopback, allowCidrs, operatorUrls = [] } = config.egress;
   // Several clients can wait for one vendor's document, so that call is charged to none of them.
   const fetchDocuments: Fetch = (input, init) => onBehalfOf({}, () => egress.fetch(input, init));
@@ -146,7 +146,7 @@ export async function createBroker(config: Config, options: BrokerOptions): Prom
       limit,
       rateLimits,
       singleFlight: createSingleFlight({ records, now, timer, onReplay: () => metrics.countRefreshReplay() }),
-      responseEncryption: createResponseEncryption({ fetch: egress.fetch, now }),
+      responseEncryption: createResponseEncryption({ fetch: egress.fetch, now, timer }),
     }),
     ...browserRoutes({ ...deps, flows, limit }),
     ...registerRoutes({ ...deps, limit, rateLimits, openTo: config.sandbox ? config.clients[0] : undefined }),

@@ -110,7 +110,11 @@ export function storeOf(life: Life, store: RecordStore, standStill: () => void =
 }
 
 export function timerOf(life: Life, timer: Timer): Timer {
-  return { ...timer, sleep: (ms) => whileAlive(life, timer.sleep(ms)) };
+  return {
+    ...timer,
+    sleep: (ms) => whileAlive(life, timer.sleep(ms)),
+    after: (ms, act) => timer.after(ms, () => (life.isOver ? undefined : act())),
+  };
 }
 
 export function egressOf(life: Life, egress: Egress): Egress {

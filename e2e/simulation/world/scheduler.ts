@@ -32,8 +32,12 @@ export const anyOf =
 
 export interface Scheduler {
   nowMs(): number;
-  /** Runs it after that much virtual time. */
-  later(delayMs: number, run: () => void, touch?: Touch): void;
+  /**
+   * Runs it after that much virtual time.
+   *
+   * @returns cancels it
+   */
+  later(delayMs: number, run: () => void, touch?: Touch): () => void;
   /** Resolves after that much virtual time. */
   wait(delayMs: number): Promise<void>;
   /** The port of our processes. */
@@ -52,9 +56,13 @@ export function createScheduler(choose: Choose): Scheduler {
 
   const later: Scheduler["later"] = (delayMs, run, touch) => {
     scheduled += 1;
-    pending.push({ atMs: nowMs + delayMs, run, touch });
+    const event = { atMs: nowMs + delayMs, run, touch };
+    pending.push(event);
+    return () => {
+      if (pending.includes(event)) pending.splice(pending.indexOf(event), 1);
+    };
   };
-  const wait = (delayMs: number): Promise<void> => new Promise((resolve) => later(delayMs, resolve));
+  const wait = (delayMs: number): Promise<void> => new Promise((resolve) => void later(delayMs, resolve));
 
   const quiet = async (): Promise<void> => {
     for (let rounds = 0, before = scheduled; rounds < QUIET_ROUNDS; rounds += 1) {
@@ -78,6 +86,7 @@ export function createScheduler(choose: Choose): Scheduler {
     timer: {
       sleep: wait,
       elapsedMs: () => nowMs,
+      after: (ms, act) => later(ms, act),
       timeout: (ms) => {
         const controller = new AbortController();
         later(ms, () => controller.abort(new DOMException("The operation timed out", "TimeoutError")));

@@ -231,7 +231,7 @@ export function createVendor({
         if (fate === "lost") return fail("broken", true);
         const backMs = fate === "late" ? 5_000 + (random?.below(30_000) ?? 0) : 1 + (random?.below(300) ?? 0);
         if (random === undefined) return deliver(response);
-        return scheduler.later(backMs, () => deliver(response));
+        scheduler.later(backMs, () => deliver(response));
       };
       const deliver = (response: Response): void =>
         end(() => {

@@ -134,7 +134,7 @@ export function createApp(definition: ServerDefinition, settings: Settings, opti
   });
   const stopping = new AbortController();
   const endpoint = createMcpEndpoint(definition, {
-    authenticate: limitRefusedTokens(mode.authenticate, { ...settings.limits, now }),
+    authenticate: limitRefusedTokens(mode.authenticate, { ...settings.limits, now, timer }),
     addressOf: createCallerAddress(settings.limits.trustedProxies),
     resourceMetadata: mode.resourceMetadata,
     scope: scopesOfResource(settings.mode === "hosted" ? supportedScopes(settings.links) : settings.vendor.scopes).join(

@@ -30,6 +30,13 @@ export interface Timer {
   elapsedMs(): number;
   /** @returns a signal that fires after that time, and does not keep the process alive */
   timeout(ms: number): AbortSignal;
+  /**
+   * Acts after that time.
+   *
+   * @param options.background does not keep the process alive
+   * @returns cancels it
+   */
+  after(ms: number, act: () => void, options?: { readonly background?: boolean }): () => void;
 }
 
 /** The web's fetch. In product code always the one of egress/index.ts. */

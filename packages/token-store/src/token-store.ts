@@ -132,10 +132,10 @@ export function createTokenStore(options: TokenStoreOptions): TokenStore {
   const { rows, keys, environment, now, timer, onEvent = () => undefined } = options;
   const mode = modeNamed(options.mode, { hasKeys: keys !== undefined });
   const context = dataKeyContext({ environment, table: rows.table });
-  const dataKeys = keys === undefined ? undefined : createDataKeys({ keys, context, now });
+  const dataKeys = keys === undefined ? undefined : createDataKeys({ keys, context, now, timer });
   const records = createTokenRecords({ rows, dataKeys, mode, environment, now, onEvent });
   const leases = createRefreshLeases(options.refresh ?? {}, { records, now, timer, onEvent });
-  const declaration = mode.heedsCopy ? declareOlderReaders({ rows, now }) : undefined;
+  const declaration = mode.heedsCopy ? declareOlderReaders({ rows, now, timer }) : undefined;
   void leases.replayJournal();
   if (dataKeys === undefined) onEvent({ name: "no_encryption" });
 

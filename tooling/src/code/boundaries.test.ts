@@ -112,6 +112,7 @@ describe("access to the outside is in one place", () => {
     ["time comes from a Clock", `${CORE}/protocol/state.ts`, `const year = new Date().getFullYear();`],
     ["waits come from a Timer", `${BROKER}/flows/a.ts`, `setTimeout(() => 1, 5);`],
     ["waits come from a Timer", `${BROKER}/flows/a.ts`, `const signal = AbortSignal.timeout(5);`],
+    ["waits come from a Timer", "packages/token-store/src/keys/data-keys.ts", `setTimeout(() => 1, 5);`],
     ["waits come from a Timer", `${BROKER}/flows/a.ts`, `import { setTimeout as sleep } from "node:timers/promises";`],
     ["time comes from a Clock", `${BROKER}/clock.ts`, `export const now = () => Date.now();`],
     ["redirects are 303", `${BROKER}/routes/a.ts`, `respond(307);`],

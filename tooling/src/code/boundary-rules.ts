@@ -221,32 +221,31 @@ const SERVES = /^packages\/service\/src\/serve\.ts$/;
 const FORWARDS = /^apps\/platform\/src\/ingress\/forward\.ts$/;
 
 /**
- * Files that still wait by the machine's own timers, each with why. Everything else takes a Timer,
- * so that tests and e2e/simulation decide when a wait is over. A line goes when its file takes one.
+ * What lives in real time, and waits by the machine's own timers. Everything else takes a Timer, so
+ * that tests and e2e/simulation decide when a wait is over.
  */
-const WAITS: readonly RegExp[] = [
+const REAL_TIME: readonly RegExp[] = [
   // It is the Timer.
   /^packages\/oauth-core\/src\/mechanics\/system-timer\.ts$/,
-  // Sockets, child processes and exports of spans, which live in real time.
-  /^packages\/(oauth-core\/src\/egress|service\/src)\//,
-  /^apps\/platform\/src\/(deploy|ingress)\//,
-  /^apps\/[^/]+\/src\/start\.ts$/,
-  /^packages\/mcp-auth\/src\/(start\.ts$|dev\/)/,
-  // What a database or a key service is given to answer, and the housekeeping of a file.
-  /^packages\/token-store\/src\/(storage\/(sqlite|dynamodb)|keys|modes|cli)\//,
-  // The audit stream's head, and a look at its file.
-  /^apps\/broker\/src\/audit\//,
+  // Sockets and the exports of spans.
+  /^packages\/oauth-core\/src\/egress\/(index|connector|exchange)\.ts$/,
+  /^packages\/service\/src\/(listener\/[a-z-]+|serve|tracing\/exporter)\.ts$/,
+  /^apps\/platform\/src\/ingress\/forward\.ts$/,
+  // Processes: their start, their end, and the lease of the process that deploys them.
+  /^(apps\/[^/]+|packages\/mcp-auth)\/src\/start\.ts$/,
+  /^packages\/mcp-auth\/src\/dev\/run-dev\.ts$/,
+  /^apps\/platform\/src\/deploy\/(server-process\/(process|keeper)|lease)\.ts$/,
+  // Files: the lock of a database and its housekeeping, the audit stream and its head.
+  /^packages\/token-store\/src\/storage\/sqlite\/(token-rows|housekeeping|lock-queue)\.ts$/,
+  /^apps\/broker\/src\/audit\/(audit|file)\.ts$/,
+  // What the SDK's calls to a table or a key service may take; the pauses of a command.
+  /^packages\/token-store\/src\/(storage\/dynamodb\/bounded-calls|keys\/kms|cli\/run)\.ts$/,
   // A library in another's program, with the timers of that program.
-  /^packages\/broker-client\/src\/broker\//,
+  /^packages\/broker-client\/src\/broker\/(http|unsent)\.ts$/,
   // Practice vendors and faulty networks, which tests start as servers.
   /^packages\/simulators\//,
-  // Not used yet by the requests that the simulation makes to the broker: documents of vendors,
-  // waits for a turn.
-  /^packages\/oauth-core\/src\/vendor-client\/(discovery|id-token|registration)\//,
-  /^packages\/oauth-core\/src\/mechanics\/turns\.ts$/,
-  /^packages\/token-store\/src\/refresh\/vendor-call\.ts$/,
 ];
-const TAKE_A_TIMER = { rule: "waits come from a Timer", allowed: WAITS, instead: "take a Timer as dependency" };
+const TAKE_A_TIMER = { rule: "waits come from a Timer", allowed: REAL_TIME, instead: "take a Timer as dependency" };
 
 /** External modules and the files that may import them. Type imports are free. */
 export const CONFINED_MODULES: readonly Confined[] = [

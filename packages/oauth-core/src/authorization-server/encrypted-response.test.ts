@@ -1,3 +1,4 @@
+import { systemTimer } from "../mechanics/system-timer.ts";
 import { generateKeyPairSync, type KeyObject } from "node:crypto";
 import { compactDecrypt, decodeProtectedHeader, errors, type JWK } from "jose";
 import { describe, expect, it } from "vitest";
@@ -45,7 +46,7 @@ function published(keys: readonly unknown[]) {
     web.count += 1;
     return web.answer();
   };
-  const encryption = createResponseEncryption({ fetch, now });
+  const encryption = createResponseEncryption({ fetch, now, timer: systemTimer });
   const encrypt = async (registered: Partial<EncryptedResponse> = {}) => {
     const client = { alg: "ECDH-ES", enc: "A256GCM", jwksUri: JWKS_URI, alsoSigns: false, ...registered };
     return (await encryption.prepare(client as EncryptedResponse))(BODY);
@@ -54,7 +55,11 @@ function published(keys: readonly unknown[]) {
 }
 
 const encryptTo = async (key: JWK, alg: ResponseEncryptionAlg, enc: EncryptedResponse["enc"] = "A256GCM") => {
-  const { prepare } = createResponseEncryption({ fetch: async () => Response.error(), now: fixedClock(NOW) });
+  const { prepare } = createResponseEncryption({
+    fetch: async () => Response.error(),
+    now: fixedClock(NOW),
+    timer: systemTimer,
+  });
   return (await prepare({ alg, enc, key }))(BODY);
 };
 
@@ -97,7 +102,11 @@ describe("an encrypted answer", () => {
   });
 
   it("has a vendor's numbers with their digits", async () => {
-    const { prepare } = createResponseEncryption({ fetch: async () => Response.error(), now: fixedClock(NOW) });
+    const { prepare } = createResponseEncryption({
+      fetch: async () => Response.error(),
+      now: fixedClock(NOW),
+      timer: systemTimer,
+    });
     const body = '{"vendor_data":{"user_id":17841405822304915,"rate":1.0}}';
     const encrypt = await prepare({ alg: "ECDH-ES", enc: "A256GCM", key: ec.jwk });
     const { plaintext } = await compactDecrypt(await encrypt(parseExactJson(body) as object), ec.privateKey);
@@ -131,7 +140,11 @@ describe("an encrypted answer", () => {
   it("refuses a key that cannot be used before there is anything to encrypt, every time", async () => {
     // A point of order 1: every key agreement with it yields zeros.
     const low = { kty: "OKP", crv: "X25519", x: Buffer.alloc(32).toString("base64url"), use: "enc" };
-    const { prepare } = createResponseEncryption({ fetch: async () => Response.error(), now: fixedClock(NOW) });
+    const { prepare } = createResponseEncryption({
+      fetch: async () => Response.error(),
+      now: fixedClock(NOW),
+      timer: systemTimer,
+    });
     for (const enc of RESPONSE_ENCRYPTION_ENCS) {
       const prepared = prepare({ alg: "ECDH-ES", enc, key: low });
       await expect(prepared).rejects.toEqual(refused("client_key_missing"));

@@ -5,9 +5,8 @@
  * client is authenticated. After it: the grant, then http/answers.ts.
  */
 import { CompactEncrypt, importJWK, type CryptoKey, type JWK } from "jose";
-import type { Clock, Fetch } from "../ports.ts";
 import { OAuthError } from "../protocol/errors.ts";
-import { createKeySets } from "../vendor-client/id-token/jwks.ts";
+import { createKeySets, type KeySetDeps } from "../vendor-client/id-token/jwks.ts";
 import { usableKeys } from "../vendor-client/id-token/jwks.ts";
 
 /**
@@ -78,7 +77,7 @@ function saysEncryption({ use, alg, key_ops: operations = [] }: JWK): boolean {
  * @returns the encryption of token answers; keys of a `jwks_uri` are kept for a while, and fetched
  *   again if no key fits
  */
-export function createResponseEncryption(deps: { readonly fetch: Fetch; readonly now: Clock }): ResponseEncryption {
+export function createResponseEncryption(deps: KeySetDeps): ResponseEncryption {
   const sets = createKeySets((set) => usableKeys(set, "enc"), deps);
   const published = async (jwksUri: string, alg: ResponseEncryptionAlg, alsoSigns: boolean): Promise<JWK> => {
     try {

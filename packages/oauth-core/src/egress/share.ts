@@ -4,6 +4,7 @@
  * service names the caller with `onBehalfOf`.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
+import { systemTimer } from "../mechanics/system-timer.ts";
 import { createTurns, type Turns } from "../mechanics/turns.ts";
 import { egressError } from "./errors.ts";
 
@@ -68,6 +69,7 @@ export function createOriginTurns(origin: string): Turns {
     //= bar#ST-8
     mostOfLane: () => CONNECTIONS_PER_CALLER,
     mostInLane: CALLS_PER_CALLER,
+    timer: systemTimer,
     refusal: (why) =>
       why === "full"
         ? egressError("connect", false, `${origin}: too many calls under way`)

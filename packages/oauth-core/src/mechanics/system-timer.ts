@@ -7,4 +7,9 @@ export const systemTimer: Timer = {
   sleep: async (ms, { background = false } = {}) => sleep(ms, undefined, { ref: !background }),
   elapsedMs: () => performance.now(),
   timeout: (ms) => AbortSignal.timeout(ms),
+  after: (ms, act, { background = false } = {}) => {
+    const timeout = setTimeout(act, ms);
+    if (background) timeout.unref();
+    return () => clearTimeout(timeout);
+  },
 };

@@ -1,5 +1,6 @@
 /** Covers what egress/share.test.ts does not: bounds that change, calls without lanes, refusals. */
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { systemTimer } from "./system-timer.ts";
 import { createTurns, type Refusal, type Turn, type Turns } from "./turns.ts";
 
 beforeEach(() => vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] }));
@@ -27,7 +28,7 @@ function harness(turns: Turns) {
 }
 
 it("starts as many calls as its lane allows, in order", async () => {
-  const { begun, call, end } = harness(createTurns({ mostOfLane: () => 2, refusal }));
+  const { begun, call, end } = harness(createTurns({ mostOfLane: () => 2, refusal, timer: systemTimer }));
   const all = ["1", "2", "3", "4"].map((name) => call(name, "a"));
   void call("other", "b");
   expect(begun).toEqual(["1", "2", "other"]);
@@ -37,7 +38,7 @@ it("starts as many calls as its lane allows, in order", async () => {
 });
 
 it("serves the lanes in turn, so that none waits for all of another", async () => {
-  const { begun, call, end } = harness(createTurns({ most: 1, refusal }));
+  const { begun, call, end } = harness(createTurns({ most: 1, refusal, timer: systemTimer }));
   for (const name of ["a1", "a2", "a3", "b1", "c1"]) void call(name, name.slice(0, 1));
   for (const name of ["a1", "a2", "b1", "c1"]) await end(name);
   expect(begun).toEqual(["a1", "a2", "b1", "c1", "a3"]);
@@ -49,7 +50,7 @@ it("starts waiting calls when a limit grows, and refuses those of a lane whose l
     if (room[lane] === 0) throw new Error(`none left for ${lane}`);
     return room[lane] ?? 0;
   };
-  const { begun, call, end } = harness(createTurns({ mostOfLane, refusal }));
+  const { begun, call, end } = harness(createTurns({ mostOfLane, refusal, timer: systemTimer }));
   const refused = ["b1", "b2", "b3"].map((name) => call(name, "b"));
   for (const name of ["a1", "a2", "a3"]) void call(name, "a");
   expect(begun).toEqual(["b1", "a1"]);
@@ -66,13 +67,13 @@ it("refuses a lane that has no room at once, also while every place is taken", a
     if (lane === "none") throw new Error("none left");
     return 5;
   };
-  const { call } = harness(createTurns({ most: 1, mostOfLane, refusal }));
+  const { call } = harness(createTurns({ most: 1, mostOfLane, refusal, timer: systemTimer }));
   void call("1", "a");
   expect(await call("2", "none")).toBe("none left");
 });
 
 it("refuses a call that finds no room to wait, in its lane or over all lanes", async () => {
-  const { call } = harness(createTurns({ most: 1, mostInLane: 2, mostWaiting: 2, refusal }));
+  const { call } = harness(createTurns({ most: 1, mostInLane: 2, mostWaiting: 2, refusal, timer: systemTimer }));
   void call("a1", "a");
   void call("a2", "a");
   expect(await call("a3", "a")).toBe("full");
@@ -81,7 +82,7 @@ it("refuses a call that finds no room to wait, in its lane or over all lanes", a
 });
 
 it("refuses at once where a call has no time to wait, and begins it where a place is free", async () => {
-  const { call, end } = harness(createTurns({ most: 1, refusal }));
+  const { call, end } = harness(createTurns({ most: 1, refusal, timer: systemTimer }));
   const first = call("1", "a", { timeoutMs: 0 });
   expect(await call("2", "a", { timeoutMs: 0 })).toBe("late");
   await end("1");
@@ -90,7 +91,9 @@ it("refuses at once where a call has no time to wait, and begins it where a plac
 
 it("refuses in time by the timer, and by the clock it was given where the timer is behind", async () => {
   let elapsed = 0;
-  const { begun, call, end } = harness(createTurns({ most: 1, refusal, elapsedMs: () => elapsed }));
+  const { begun, call, end } = harness(
+    createTurns({ most: 1, refusal, timer: { ...systemTimer, elapsedMs: () => elapsed } }),
+  );
   void call("1", "a");
   const late = call("2", "a", { timeoutMs: 100 });
   const inTime = call("3", "a", { timeoutMs: 5_000 });
@@ -107,7 +110,7 @@ it("refuses in time by the timer, and by the clock it was given where the timer 
 });
 
 it("is idle when nothing is under way or waiting, refused calls included", async () => {
-  const turns = createTurns({ most: 1, refusal });
+  const turns = createTurns({ most: 1, refusal, timer: systemTimer });
   const { call, end } = harness(turns);
   void call("1", "a");
   const late = call("2", "b", { timeoutMs: 10 });

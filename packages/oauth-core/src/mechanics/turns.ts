@@ -3,6 +3,7 @@
  * waiting calls lane by lane, so that no lane waits for all calls of another. A lane is a client,
  * an address, a vendor; with a single lane, calls are served in order.
  */
+import type { Timer } from "../ports.ts";
 
 /** How many calls may be under way and how many may wait. */
 export interface TurnsOptions {
@@ -19,8 +20,7 @@ export interface TurnsOptions {
   readonly mostWaiting?: number;
   /** The error of a refused call. */
   readonly refusal: (why: Refusal) => Error;
-  /** Monotonic milliseconds. */
-  readonly elapsedMs?: () => number;
+  readonly timer: Pick<Timer, "elapsedMs" | "after">;
 }
 
 /** No room to wait; no turn in time; the signal fired. */
@@ -67,7 +67,7 @@ export function createTurns({
   mostInLane = Infinity,
   mostWaiting = Infinity,
   refusal,
-  elapsedMs = () => performance.now(),
+  timer,
 }: TurnsOptions): Turns {
   // In order of service: the first lane has waited longest for a turn.
   const lanes = new Map<string, Lane>();
@@ -124,13 +124,13 @@ export function createTurns({
   const waitForTurn = (name: string, lane: Lane, { timeoutMs = Infinity, signal }: Turn): Promise<number> => {
     if (timeoutMs <= 0) throw refusal("late");
     if (lane.running + lane.waiting.size >= mostInLane || waiting >= mostWaiting) throw refusal("full");
-    const since = elapsedMs();
+    const since = timer.elapsedMs();
     return new Promise((resolve, reject) => {
-      let timer: NodeJS.Timeout | undefined;
+      let stopTimer: (() => void) | undefined;
       const settle = (): void => {
         lane.waiting.delete(one);
         waiting -= 1;
-        clearTimeout(timer);
+        stopTimer?.();
         signal?.removeEventListener("abort", onAbort);
       };
       const giveUp = (error: Error): void => {
@@ -140,7 +140,7 @@ export function createTurns({
       };
       const onAbort = (): void => giveUp(refusal("aborted"));
       const start = (): boolean => {
-        const leftMs = timeoutMs - (elapsedMs() - since);
+        const leftMs = timeoutMs - (timer.elapsedMs() - since);
         if (leftMs < 0) {
           giveUp(refusal("late"));
           return false;
@@ -151,7 +151,7 @@ export function createTurns({
         return true;
       };
       const one: Waiting = { start, giveUp };
-      if (timeoutMs < Infinity) timer = setTimeout(() => giveUp(refusal("late")), timeoutMs);
+      if (timeoutMs < Infinity) stopTimer = timer.after(timeoutMs, () => giveUp(refusal("late")));
       signal?.addEventListener("abort", onAbort, { once: true });
       lane.waiting.add(one);
       waiting += 1;

@@ -47,9 +47,6 @@ export interface VendorClientDeps {
   readonly onOddScope?: (vendor: Pick<Vendor, "id">) => void;
 }
 
-/** What metadata is fetched and read with. */
-export type DiscoveryDeps = Omit<VendorClientDeps, "timer">;
-
 type PostOptions = HttpRequestOptions<"POST", URLSearchParams>;
 
 interface FormOptions {

@@ -159,7 +159,7 @@ describe("createDeadline", () => {
     const slept: number[] = [];
     const limits: number[] = [];
     const deadline = createDeadline({
-      elapsedMs: () => 0,
+      ...systemTimer,
       sleep: async (ms) => (slept.push(ms), second.promise),
       timeout: (ms) => (limits.push(ms), new AbortController().signal),
     });

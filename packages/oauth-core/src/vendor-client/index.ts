@@ -84,7 +84,7 @@ export function createVendorClient(
   const fetch = vendorFetch(options.fetch);
   const documents = vendorFetch(options.fetchDocuments ?? options.fetch);
   const discovery = createDiscovery({ ...options, fetch: documents });
-  const keys = createSigningKeys({ fetch: documents, now });
+  const keys = createSigningKeys({ fetch: documents, now, timer });
   const common = { now, timer, fetch, bindings: createBindings({ ...options, fetch }), discovery, keys, deadline };
   const deps: TokenDeps = {
     ...common,

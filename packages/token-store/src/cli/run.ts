@@ -4,7 +4,7 @@
  * commands that know their issuer, call it directly.
  */
 import { setTimeout as wait } from "node:timers/promises";
-import { OAuthError, systemClock, USAGE_EXIT_CODE } from "@oauth-broker/oauth-core";
+import { OAuthError, systemClock, USAGE_EXIT_CODE, systemTimer } from "@oauth-broker/oauth-core";
 import {
   openKeys,
   openTokenRows,
@@ -85,7 +85,7 @@ async function runOn(command: Work, settings: TokenStoreSettings, deps: RunDeps)
   try {
     // A table that is missing or forbidden is an error at once, not an outage to wait for.
     await olderReadersUntil({ rows, now: systemClock });
-    const elapsedMs = (): number => performance.now();
+    const { elapsedMs } = systemTimer;
     const isBar = stderr.isTTY === true && !command.options.json;
     const progress = createProgress({
       style: isBar ? "bar" : "lines",
@@ -153,7 +153,7 @@ async function openDataKeys(settings: TokenStoreSettings, rows: TokenRows): Prom
   const keys = await openKeys(settings, rows.table);
   if (keys === undefined) throw new TokenStoreError("settings_invalid", { detail: NO_KEY });
   const context = dataKeyContext({ environment: settings.environment, table: rows.table });
-  return createDataKeys({ keys, context, now: systemClock });
+  return createDataKeys({ keys, context, now: systemClock, timer: systemTimer });
 }
 
 function show(result: Result, command: Work, { stdout, stderr, signal }: RunDeps): number {

@@ -1,4 +1,4 @@
-import { Secret } from "@oauth-broker/oauth-core";
+import { Secret, systemTimer } from "@oauth-broker/oauth-core";
 import { describe, expect, it, vi } from "vitest";
 import { declareOlderReaders, DECLARED_SECONDS } from "../modes/older-readers.ts";
 import {
@@ -22,7 +22,7 @@ async function copies(fixture: CliFixture, count: number): Promise<void> {
 const text = async (fixture: CliFixture): Promise<string> => JSON.stringify(await fixture.rows.scan({ limit: 10_000 }));
 
 async function declared({ rows, clock }: CliFixture): Promise<void> {
-  const declaration = declareOlderReaders({ rows, now: clock });
+  const declaration = declareOlderReaders({ rows, now: clock, timer: systemTimer });
   await declaration.declared;
   declaration.stop();
 }

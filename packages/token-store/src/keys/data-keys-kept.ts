@@ -3,7 +3,7 @@
  * more recently. Time is compared at every use; a timer also drops keys that are no longer
  * requested.
  */
-import type { Clock, EpochSeconds } from "@oauth-broker/oauth-core";
+import type { Clock, EpochSeconds, Timer } from "@oauth-broker/oauth-core";
 import { LRUCache } from "lru-cache";
 
 export interface DataKey {
@@ -23,8 +23,8 @@ export interface KeptKey extends DataKey {
   readonly forSealing: Promise<DataKey>;
   readonly forOpening: Promise<Buffer>;
   readonly since: EpochSeconds;
-  /** The same on a monotonic clock, in milliseconds. */
-  readonly sinceMonotonic: number;
+  /** The same on the timer, in milliseconds. */
+  readonly sinceElapsedMs: number;
   uses: number;
   gone: boolean;
 }
@@ -54,7 +54,7 @@ export const KEPT_KEY_LIMITS = {
 
 export function keptKeys(
   { maxAgeSeconds, maxUses, maxEntries }: Readonly<typeof KEPT_KEY_LIMITS>,
-  { now }: { readonly now: Clock },
+  { now, timer }: { readonly now: Clock; readonly timer: Timer },
 ): KeptKeys {
   const overwrite = laterOverwriter();
   const letGo = (key: KeptKey): void => {
@@ -63,7 +63,7 @@ export function keptKeys(
   };
   // Every entry has size 1, because `max` would allocate memory for all entries.
   const kept = new LRUCache<string, KeptKey>({ maxSize: maxEntries, sizeCalculation: () => 1, dispose: letGo });
-  let timer: NodeJS.Timeout | undefined;
+  let stopSweep: (() => void) | undefined;
   let closed = false;
 
   /** After the clock is set back, the difference is not an age. */
@@ -72,21 +72,20 @@ export function keptKeys(
     return age >= 0 && age < maxAgeSeconds;
   };
 
-  const remainingMs = ({ sinceMonotonic }: KeptKey): number =>
-    sinceMonotonic + maxAgeSeconds * 1000 - performance.now();
+  const remainingMs = ({ sinceElapsedMs }: KeptKey): number =>
+    sinceElapsedMs + maxAgeSeconds * 1000 - timer.elapsedMs();
 
   const sweep = (): void => {
-    timer = undefined;
+    stopSweep = undefined;
     const over = Array.from(kept.values()).filter((key) => remainingMs(key) <= 0 || !isYoung(key));
     for (const key of over) kept.delete(key.wrapped);
     sweepLater();
   };
 
   const sweepLater = (): void => {
-    if (timer !== undefined || kept.size === 0) return;
+    if (stopSweep !== undefined || kept.size === 0) return;
     const soonest = Math.min(...Array.from(kept.values(), remainingMs));
-    timer = setTimeout(sweep, Math.max(soonest, 0));
-    timer.unref();
+    stopSweep = timer.after(Math.max(soonest, 0), sweep, { background: true });
   };
 
   return {
@@ -112,7 +111,7 @@ export function keptKeys(
         forSealing: Promise.resolve({ dataKey, wrapped }),
         forOpening: Promise.resolve(dataKey),
         since: now(),
-        sinceMonotonic: performance.now(),
+        sinceElapsedMs: timer.elapsedMs(),
         uses: 0,
         gone: false,
       };
@@ -127,7 +126,7 @@ export function keptKeys(
 
     close: () => {
       closed = true;
-      clearTimeout(timer);
+      stopSweep?.();
       kept.clear();
     },
   };

@@ -2,6 +2,7 @@
  * The cache of data keys in front of KMS, with the SDK's own client: storms, outages, and a root
  * key that moves under load.
  */
+import { systemTimer } from "@oauth-broker/oauth-core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { type KmsServer, startKms } from "@oauth-broker/simulators/aws";
@@ -35,7 +36,13 @@ function wrapperOf(keyId: string, options: { deadlineMs?: number } = {}): KmsKey
 }
 
 function dataKeysOf(keys: KmsKeyWrapper): DataKeys {
-  const dataKeys = createDataKeys({ keys, context: CONTEXT, now: clock, timeoutMs: PATIENT.deadlineMs });
+  const dataKeys = createDataKeys({
+    keys,
+    context: CONTEXT,
+    now: clock,
+    timer: systemTimer,
+    timeoutMs: PATIENT.deadlineMs,
+  });
   closing.push(() => dataKeys.close());
   return dataKeys;
 }

@@ -1,4 +1,5 @@
 /** When data keys leave memory, and how many callers wait for the key service. */
+import { systemTimer } from "@oauth-broker/oauth-core";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { createDataKeys, type DataKeyLimits, type DataKeys } from "./data-keys.ts";
@@ -14,7 +15,7 @@ let service: CountingWrapper;
 let dataKeys: DataKeys;
 
 function start(limits: Partial<DataKeyLimits> = {}): void {
-  dataKeys = createDataKeys({ keys: service.keys, context: CONTEXT, now: clock, limits });
+  dataKeys = createDataKeys({ keys: service.keys, context: CONTEXT, now: clock, timer: systemTimer, limits });
 }
 
 beforeEach(() => {

@@ -3,7 +3,7 @@
  * Otherwise a cold start after an outage would request every row's data key in the same moment and
  * be throttled for it.
  */
-import { createTurns } from "@oauth-broker/oauth-core";
+import { createTurns, type Timer } from "@oauth-broker/oauth-core";
 import { kmsUnavailable } from "./kms-errors.ts";
 
 /** Callers get an answer within five seconds, even if the service takes nine. */
@@ -21,10 +21,11 @@ export type CallQueue = <T>(call: () => Promise<T>) => Promise<T>;
  *   `kms_unavailable`, without calling when the queue is full, or when its turn does not come in
  *   time
  */
-export function callQueue(maxConcurrency: number, timeoutMs: number): CallQueue {
+export function callQueue(maxConcurrency: number, timeoutMs: number, timer: Timer): CallQueue {
   const turns = createTurns({
     most: maxConcurrency,
     mostWaiting: MAX_WAITING,
+    timer,
     refusal: (why) =>
       why === "full"
         ? kmsUnavailable(`${MAX_WAITING} calls to the key service are waiting already`)
@@ -34,15 +35,13 @@ export function callQueue(maxConcurrency: number, timeoutMs: number): CallQueue 
 }
 
 /** Waits for a call that other callers may share; the call goes on when this caller gives up. */
-export async function withTimeLimit<T>(call: Promise<T>, timeoutMs: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(tooLate(timeoutMs)), timeoutMs);
-  });
+export async function withTimeLimit<T>(call: Promise<T>, timeoutMs: number, timer: Timer): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  const stop = timer.after(timeoutMs, () => late.reject(tooLate(timeoutMs)));
   try {
-    return await Promise.race([call, late]);
+    return await Promise.race([call, late.promise]);
   } finally {
-    clearTimeout(timer);
+    stop();
   }
 }
 

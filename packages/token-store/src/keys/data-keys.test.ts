@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { OAuthError } from "@oauth-broker/oauth-core";
+import { OAuthError, systemTimer } from "@oauth-broker/oauth-core";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { createDataKeys, type DataKeyLimits, type DataKeys } from "./data-keys.ts";
 import { type CountingWrapper, countingWrapper } from "../testing/aws/counting-wrapper.ts";
@@ -13,7 +13,7 @@ let service: CountingWrapper;
 let dataKeys: DataKeys;
 
 function start(limits: Partial<DataKeyLimits> = {}): void {
-  dataKeys = createDataKeys({ keys: service.keys, context: CONTEXT, now: clock, limits });
+  dataKeys = createDataKeys({ keys: service.keys, context: CONTEXT, now: clock, timer: systemTimer, limits });
 }
 
 beforeEach(() => {
@@ -179,6 +179,6 @@ describe("a root that moves", () => {
 
   it("is unknown to a wrapper with one root", () => {
     const { isStale: _, ...keys } = service.keys;
-    expect(createDataKeys({ keys, context: CONTEXT, now: clock }).isStale("b/1")).toBe(false);
+    expect(createDataKeys({ keys, context: CONTEXT, now: clock, timer: systemTimer }).isStale("b/1")).toBe(false);
   });
 });

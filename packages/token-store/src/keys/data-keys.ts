@@ -3,7 +3,7 @@
  * opened key is kept as long. Bounded by age, uses and entries (bar TS-13). A call to the key
  * service costs milliseconds and money; a row must not cost one each.
  */
-import type { Clock, KeyContext, KeyWrapper } from "@oauth-broker/oauth-core";
+import type { Clock, KeyContext, KeyWrapper, Timer } from "@oauth-broker/oauth-core";
 import { type DataKey, KEPT_KEY_LIMITS, type KeptKey, keptKeys } from "./data-keys-kept.ts";
 import { DATA_KEY_TIMEOUT_MS, callQueue, withTimeLimit } from "./data-keys-queue.ts";
 
@@ -33,6 +33,7 @@ export interface DataKeysOptions {
   readonly keys: KeyWrapper;
   readonly context: KeyContext;
   readonly now: Clock;
+  readonly timer: Timer;
   readonly limits?: Partial<DataKeyLimits>;
   /** How long a caller waits for a data key. Default `DATA_KEY_TIMEOUT_MS`. */
   readonly timeoutMs?: number;
@@ -54,12 +55,13 @@ export function createDataKeys({
   keys,
   context,
   now,
+  timer,
   limits = {},
   timeoutMs = DATA_KEY_TIMEOUT_MS,
 }: DataKeysOptions): DataKeys {
   const { maxConcurrency, ...bounds } = checked({ ...DEFAULTS, ...limits });
-  const kept = keptKeys(bounds, { now });
-  const queued = callQueue(maxConcurrency, timeoutMs);
+  const kept = keptKeys(bounds, { now, timer });
+  const queued = callQueue(maxConcurrency, timeoutMs, timer);
   let current: KeptKey | undefined;
   let making: Promise<KeptKey> | undefined;
   const opening = new Map<string, Promise<KeptKey>>();
@@ -98,7 +100,7 @@ export function createDataKeys({
     for (;;) {
       // Each round ends here or finds a whole key used up by other callers.
       // oxlint-disable-next-line no-await-in-loop
-      const key = await withTimeLimit(call(), timeoutMs);
+      const key = await withTimeLimit(call(), timeoutMs, timer);
       if (key.uses + uses <= bounds.maxUses) {
         key.uses += uses;
         return key;

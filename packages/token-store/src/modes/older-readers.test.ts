@@ -1,3 +1,4 @@
+import { systemTimer } from "@oauth-broker/oauth-core";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { DECLARED_SECONDS, declareOlderReaders, olderReadersUntil } from "./older-readers.ts";
@@ -10,7 +11,7 @@ describe("older readers", () => {
   afterEach(() => void vi.useRealTimers());
 
   it("are declared at start and while the store runs, and for a while after", async () => {
-    const deps = { rows: memoryTokenRows(), now: fixedClock(NOW) };
+    const deps = { rows: memoryTokenRows(), now: fixedClock(NOW), timer: systemTimer };
     expect(await olderReadersUntil(deps)).toBeUndefined();
     const declaration = declareOlderReaders(deps);
     await declaration.declared;
@@ -29,7 +30,7 @@ describe("older readers", () => {
   it("are declared again after an outage of the table", async () => {
     const rows = memoryTokenRows();
     const change = vi.spyOn(rows, "change").mockRejectedValueOnce(new Error("down"));
-    const deps = { rows, now: fixedClock(NOW) };
+    const deps = { rows, now: fixedClock(NOW), timer: systemTimer };
     const declaration = declareOlderReaders(deps);
     await declaration.declared;
     expect(await olderReadersUntil(deps)).toBeUndefined();

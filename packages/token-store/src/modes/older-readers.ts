@@ -3,7 +3,7 @@
  * mode `bridge` does so at start and while it runs. `token-store strip` removes what those builds
  * read, and refuses while the declaration is valid.
  */
-import type { Clock, EpochSeconds } from "@oauth-broker/oauth-core";
+import type { Clock, EpochSeconds, Timer } from "@oauth-broker/oauth-core";
 import type { TokenRows } from "../storage/token-rows.ts";
 
 const ROW = { pk: "TOKEN_STORE", sk: "OLDER_READERS" };
@@ -20,13 +20,22 @@ export interface Declaration {
   stop(): void;
 }
 
-export function declareOlderReaders({ rows, now }: { readonly rows: TokenRows; readonly now: Clock }): Declaration {
+export function declareOlderReaders({
+  rows,
+  now,
+  timer,
+}: {
+  readonly rows: TokenRows;
+  readonly now: Clock;
+  readonly timer: Timer;
+}): Declaration {
+  let stop = (): void => undefined;
   const declare = async (): Promise<void> => {
     const until = now() + DECLARED_SECONDS;
+    stop = timer.after(RENEW_SECONDS * 1000, () => void declare(), { background: true });
     await rows.change(ROW, { set: { until, ttl: until } }, {}).catch(() => undefined);
   };
-  const timer = setInterval(() => void declare(), RENEW_SECONDS * 1000).unref();
-  return { declared: declare(), stop: () => clearInterval(timer) };
+  return { declared: declare(), stop: () => stop() };
 }
 
 /** @returns until when, if a server has declared older readers and may still be running */

@@ -43,7 +43,7 @@ export function createGate(
   const turns = createTurns({
     mostOfLane: (vendor) => (closedUntil.has(vendor) ? 1 : most),
     refusal: noPlace,
-    elapsedMs: timer.elapsedMs,
+    timer,
   });
   return {
     run: async (vendor, waitMs, work) => {

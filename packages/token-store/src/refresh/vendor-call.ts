@@ -34,20 +34,20 @@ export async function askVendor(
   current: RefreshableTokens,
   attempt: Attempt,
   { refresh }: Pick<RefreshCall, "refresh">,
-  { times: { vendorTimeoutMs } }: Pick<RefreshContext, "times">,
+  { timer, times: { vendorTimeoutMs } }: Pick<RefreshContext, "timer" | "times">,
 ): Promise<TokenSet> {
   const deadline = new AbortController();
   const giveUp = Promise.withResolvers<never>();
-  const abort = setTimeout(() => deadline.abort(tooLate()), vendorTimeoutMs);
-  const leave = setTimeout(() => giveUp.reject(tooLate()), vendorTimeoutMs + LAST_WORD_MS);
+  const stopAbort = timer.after(vendorTimeoutMs, () => deadline.abort(tooLate()));
+  const stopLeave = timer.after(vendorTimeoutMs + LAST_WORD_MS, () => giveUp.reject(tooLate()));
   try {
     const { attemptId } = attempt.lease;
     return await Promise.race([refresh(current, { attemptId, signal: deadline.signal }), giveUp.promise]);
   } catch (error) {
     throw isAborted(error) ? tooLate(error) : error;
   } finally {
-    clearTimeout(abort);
-    clearTimeout(leave);
+    stopAbort();
+    stopLeave();
   }
 }
 

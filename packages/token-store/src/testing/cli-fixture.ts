@@ -4,7 +4,7 @@
  */
 import { randomBytes } from "node:crypto";
 import type { KeyWrapper } from "@oauth-broker/oauth-core";
-import { OAuthError } from "@oauth-broker/oauth-core";
+import { OAuthError, systemTimer } from "@oauth-broker/oauth-core";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { STANDALONE } from "../cli/arguments.ts";
 import type { Standing } from "../cli/checkpoint.ts";
@@ -91,7 +91,7 @@ export function cliFixture(options: { readonly rows?: TokenRows; readonly checkp
   const clock = fixedClock(NOW);
   const keys = memoryKeys();
   const context = { purpose: "test" };
-  const dataKeys = createDataKeys({ keys, context, now: clock });
+  const dataKeys = createDataKeys({ keys, context, now: clock, timer: systemTimer });
   const reports: Report[] = [];
   const stop = new AbortController();
   let elapsed = 0;

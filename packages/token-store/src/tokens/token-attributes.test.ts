@@ -5,7 +5,7 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { tmpdir } from "node:os";
-import { Secret } from "@oauth-broker/oauth-core";
+import { Secret, systemTimer } from "@oauth-broker/oauth-core";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { expect, it } from "vitest";
 import { createDataKeys } from "../keys/data-keys.ts";
@@ -24,7 +24,7 @@ it("lists every attribute a token row ever has", async () => {
   const rows = memoryTokenRows();
   const keys = localKeyWrapper({ path: join(folder, "key") });
   const now = fixedClock(NOW);
-  const dataKeys = createDataKeys({ keys, context: { purpose: "test" }, now });
+  const dataKeys = createDataKeys({ keys, context: { purpose: "test" }, now, timer: systemTimer });
   const records = createTokenRecords({ rows, dataKeys, mode: bridge, environment: "test", now });
   const key = { user: "u1", vendor: "v", issuer: "https://issuer.example" };
   const tokens = {

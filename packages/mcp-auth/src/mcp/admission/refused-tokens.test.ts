@@ -1,7 +1,7 @@
 /**
  * Tokens tried out on `/mcp`: what they cost, which callers they keep out, and which they must not.
  */
-import { OAuthError } from "@oauth-broker/oauth-core";
+import { OAuthError, systemTimer } from "@oauth-broker/oauth-core";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
 import { createApp } from "../../app.ts";
@@ -27,7 +27,7 @@ function fixture({ perMinute = 3, answer = async (bearer) => bearer.startsWith("
       asked.push(bearer);
       return (await answer(bearer)) ? ({ user: bearer } as Caller) : undefined;
     },
-    { refusedTokensPerMinute: perMinute, now },
+    { refusedTokensPerMinute: perMinute, now, timer: systemTimer },
   );
   /** `good`, `refused`, or the error's code. */
   const present = async (bearer: string, address = HERE): Promise<string> =>

@@ -10,6 +10,7 @@ import {
   createSharedCalls,
   createTurns,
   OAuthError,
+  type Timer,
   toOAuthError,
 } from "@oauth-broker/oauth-core";
 import { hashOf } from "@oauth-broker/oauth-core/server";
@@ -28,6 +29,7 @@ export interface RefusedTokensDeps {
   /** 0 = off. */
   readonly refusedTokensPerMinute: number;
   readonly now: Clock;
+  readonly timer: Timer;
 }
 
 /**
@@ -44,7 +46,7 @@ const MOST_WAITING = 1_000;
 
 export function limitRefusedTokens(
   authenticate: Authenticate,
-  { refusedTokensPerMinute, now }: RefusedTokensDeps,
+  { refusedTokensPerMinute, now, timer }: RefusedTokensDeps,
 ): AuthenticateFrom {
   const refusals = createRateLimit(refusedTokensPerMinute, now);
   const good = new LRUCache<string, true>({ max: MOST_TOKENS });
@@ -58,6 +60,7 @@ export function limitRefusedTokens(
       return refusals.left(address);
     },
     refusal: tooBusy,
+    timer,
   });
 
   /** @param key address and token */

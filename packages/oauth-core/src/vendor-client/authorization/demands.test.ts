@@ -1,4 +1,5 @@
 /** What metadata demands and we do not do, from the document to the refusal. */
+import { systemTimer } from "../../mechanics/system-timer.ts";
 import { describe, expect, it } from "vitest";
 import type { Fetch } from "../../ports.ts";
 import { fixedClock } from "../../testing/fixed-clock.ts";
@@ -21,7 +22,7 @@ async function resolved(metadata: object, entry: Partial<Vendor> = {}, takesForm
     ...metadata,
   };
   const fetch: Fetch = async () => Response.json(document);
-  const deps = { fetch, now: fixedClock(1_700_000_000), allowLoopback: false, takesFormPost };
+  const deps = { fetch, now: fixedClock(1_700_000_000), timer: systemTimer, allowLoopback: false, takesFormPost };
   const { resolve } = createDiscovery(deps);
   return resolve(defineVendor({ id: "v", name: "V", issuer: ISSUER, ...entry }));
 }

@@ -1,3 +1,4 @@
+import { systemTimer } from "../../mechanics/system-timer.ts";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { Fetch } from "../../ports.ts";
 import { fixedClock } from "../../testing/fixed-clock.ts";
@@ -33,7 +34,7 @@ const publish = (url: string, document: object, changes: object = {}): void => {
 beforeEach(() => {
   answers = new Map();
   asked = [];
-  discovery = createDiscovery({ fetch, now: clock, allowLoopback: false });
+  discovery = createDiscovery({ fetch, now: clock, timer: systemTimer, allowLoopback: false });
   publish(OIDC, SOUND);
 });
 

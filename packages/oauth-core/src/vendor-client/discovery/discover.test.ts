@@ -1,3 +1,4 @@
+import { systemTimer } from "../../mechanics/system-timer.ts";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Fetch } from "../../ports.ts";
 import { fixedClock } from "../../testing/fixed-clock.ts";
@@ -39,7 +40,7 @@ const INVALID = { code: "vendor_response_invalid", status: 502 };
 beforeEach(() => {
   answers = new Map();
   asked = [];
-  discovery = createDiscovery({ fetch, now: clock, allowLoopback: false });
+  discovery = createDiscovery({ fetch, now: clock, timer: systemTimer, allowLoopback: false });
   publish(OIDC, SOUND);
 });
 
@@ -302,7 +303,13 @@ describe("metadata", () => {
   });
 
   it("may name the operator's private networks where the operator permits them", async () => {
-    const inside = createDiscovery({ fetch, now: clock, allowLoopback: false, allowCidrs: ["10.0.0.0/8"] });
+    const inside = createDiscovery({
+      fetch,
+      now: clock,
+      timer: systemTimer,
+      allowLoopback: false,
+      allowCidrs: ["10.0.0.0/8"],
+    });
     publish(OIDC, SOUND, { token_endpoint: "https://10.1.2.3:8443/t" });
     await expect(discovery.resolve(entry())).rejects.toMatchObject(INVALID);
     await expect(inside.resolve(entry())).resolves.toHaveProperty("tokenEndpoint", "https://10.1.2.3:8443/t");

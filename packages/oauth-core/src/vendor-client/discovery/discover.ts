@@ -6,7 +6,7 @@
  */
 import { defined } from "../../mechanics/defined.ts";
 import { createExpiringMap } from "../../mechanics/expiring-map.ts";
-import type { Clock } from "../../ports.ts";
+import type { Clock, Timer } from "../../ports.ts";
 import { OAuthError } from "../../protocol/errors.ts";
 import type { ResolvedVendor, TokenEndpointAuthMethod, Vendor, VendorDemand } from "../../registry/vendor.ts";
 import { METADATA_FIELDS } from "../../registry/fields.ts";
@@ -14,7 +14,7 @@ import { without } from "../../registry/moved-vendor.ts";
 import type { Deadline } from "../deadline.ts";
 import { loadMetadata, type VendorMetadata } from "./document.ts";
 import { createRefreshingCache, type RefreshingCache } from "./cache.ts";
-import type { DiscoveryDeps } from "../binding.ts";
+import type { VendorClientDeps } from "../binding.ts";
 import { invalidVendorResponse } from "../errors.ts";
 import { atHostsOf, createLiveMetadata, isLive, type LiveVendor } from "./live.ts";
 
@@ -30,12 +30,12 @@ export interface Discovery {
   readonly live: (vendor: LiveVendor) => Promise<VendorMetadata | undefined>;
 }
 
-export function createDiscovery(deps: DiscoveryDeps): Discovery {
+export function createDiscovery(deps: VendorClientDeps): Discovery {
   const documents = createRefreshingCache<VendorMetadata>({
     load: (issuer) => loadMetadata(issuer, deps),
     now: deps.now,
   });
-  const advertised = createAdvertised({ documents, now: deps.now });
+  const advertised = createAdvertised({ ...deps, documents });
   const live = createLiveMetadata(deps);
   const modes: ReadonlySet<string> = new Set(deps.takesFormPost === true ? ["query", "form_post"] : ["query"]);
   const resolved = new WeakMap<
@@ -160,6 +160,7 @@ function authMethod(
 interface AdvertisedDeps {
   readonly documents: RefreshingCache<VendorMetadata>;
   readonly now: Clock;
+  readonly timer: Timer;
 }
 
 /** A flow waits no longer than this for metadata; the endpoints are known without it. */
@@ -177,7 +178,11 @@ const MAX_ISSUERS = 256;
  * @throws OAuthError vendor_response_invalid when the document names another issuer: either the
  *   entry or the document is wrong
  */
-function createAdvertised({ documents, now }: AdvertisedDeps): (issuer: string) => Promise<VendorMetadata | undefined> {
+function createAdvertised({
+  documents,
+  now,
+  timer,
+}: AdvertisedDeps): (issuer: string) => Promise<VendorMetadata | undefined> {
   const unavailable = createExpiringMap<true>(MAX_ISSUERS, now);
   const cut = new WeakMap<VendorMetadata, VendorMetadata>();
 
@@ -193,7 +198,7 @@ function createAdvertised({ documents, now }: AdvertisedDeps): (issuer: string) 
   return async (issuer) => {
     if (unavailable.get(issuer)) return undefined;
     try {
-      return cutOf(await documents.get(issuer, () => AbortSignal.timeout(ADVERTISED_TIMEOUT_MILLISECONDS)));
+      return cutOf(await documents.get(issuer, () => timer.timeout(ADVERTISED_TIMEOUT_MILLISECONDS)));
     } catch (error) {
       //= bar#DI-1
       if (!(error instanceof OAuthError) || error.extras.reason === "issuer_mismatch") throw error;

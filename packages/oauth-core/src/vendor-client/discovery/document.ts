@@ -10,7 +10,7 @@ import { operatorsHosts, requireEgressUrl } from "../../egress/url.ts";
 import { readObject, requireAnswer } from "../answer.ts";
 import { METADATA_FIELDS, type MetadataField } from "../../registry/fields.ts";
 import { wireName } from "../../registry/fields/shape.ts";
-import type { DiscoveryDeps } from "../binding.ts";
+import type { VendorClientDeps } from "../binding.ts";
 import { VENDOR_OPERATION_SECONDS } from "../deadline.ts";
 import { invalidVendorResponse, translateVendorError, type VendorCall } from "../errors.ts";
 
@@ -54,7 +54,7 @@ function wellKnownUrls(issuer: URL, first: FirstPlace): string[] {
  */
 export async function loadMetadata(
   issuer: string,
-  deps: DiscoveryDeps,
+  deps: VendorClientDeps,
   requireOwn: typeof requireMetadataOf = requireMetadataOf,
 ): Promise<VendorMetadata> {
   const found = await findMetadata(issuer, "openid-configuration", deps, requireOwn);
@@ -75,12 +75,12 @@ function nothingThere(): OAuthError {
 export async function findMetadata(
   issuer: string,
   first: FirstPlace,
-  deps: DiscoveryDeps,
+  deps: VendorClientDeps,
   requireOwn: typeof requireMetadataOf = requireMetadataOf,
 ): Promise<VendorMetadata | undefined> {
   const url = requireEndpoint(issuer, "issuer", deps);
   if (url.search !== "") throw invalidVendorResponse("discovery: the issuer has a query");
-  const signal = AbortSignal.timeout(VENDOR_OPERATION_SECONDS * 1000);
+  const signal = deps.timer.timeout(VENDOR_OPERATION_SECONDS * 1000);
   let refused: { readonly error: unknown } | undefined;
   try {
     for (const address of wellKnownUrls(url, first)) {
@@ -108,7 +108,7 @@ export async function findMetadata(
 export async function loadDocument(
   address: string,
   signal: AbortSignal,
-  { fetch, now }: DiscoveryDeps,
+  { fetch, now }: VendorClientDeps,
 ): Promise<JsonObject | "missing" | "unusable"> {
   const response = await fetch(address, { headers: { accept: "application/json" }, redirect: "manual", signal });
   if (response.status === 429 || response.status >= 500) requireAnswer(response, CALL, now);
@@ -139,7 +139,7 @@ async function requireMetadataOf(issuer: string, document: JsonObject): Promise<
  * @throws OAuthError vendor_response_invalid when an endpoint is not one we would request or send a
  *   browser to
  */
-function readMetadata(document: JsonObject, issuer: URL, deps: DiscoveryDeps): VendorMetadata {
+function readMetadata(document: JsonObject, issuer: URL, deps: VendorClientDeps): VendorMetadata {
   const endpoint = (name: string): string | undefined => {
     const value = document[name];
     if (value === undefined || value === null || value === "") return undefined;
@@ -184,7 +184,7 @@ function strings(value: JsonValue | undefined): readonly string[] | undefined {
 export function requireEndpoint(
   url: string,
   name: string,
-  { allowLoopback, allowCidrs = [], operatorUrls = [] }: DiscoveryDeps,
+  { allowLoopback, allowCidrs = [], operatorUrls = [] }: VendorClientDeps,
   issuer?: URL,
 ): URL {
   const hostname = URL.parse(url)?.hostname ?? "";

@@ -66,7 +66,7 @@ beforeEach(() => {
   answers = new Map();
   asked = [];
   onStoredEndpoints.mockClear();
-  discovery = createDiscovery({ fetch, now: clock, allowLoopback: false, onStoredEndpoints });
+  discovery = createDiscovery({ fetch, now: clock, timer: systemTimer, allowLoopback: false, onStoredEndpoints });
   publish(OAUTH, SOUND);
   server();
 });
@@ -93,7 +93,7 @@ describe("the endpoints of an MCP server", () => {
     for (const name of ["revocationEndpoint", "registrationEndpoint", "userinfoEndpoint"]) {
       expect(resolved).not.toHaveProperty(name);
     }
-    const place = findRegistration(strict, { discovery, deadline: createDeadline(systemTimer) });
+    const place = findRegistration(strict, { discovery, deadline: createDeadline(systemTimer), timer: systemTimer });
     await expect(place).rejects.toMatchObject({ extras: { reason: "registration_not_supported" } });
   });
 
@@ -119,11 +119,17 @@ describe("the endpoints of an MCP server", () => {
 
   it("are where clients register, with the methods that the metadata lists", async () => {
     publish(OAUTH, SOUND, { token_endpoint_auth_methods_supported: ["none"] });
-    const place = await findRegistration(falling, { discovery, deadline: createDeadline(systemTimer) });
+    const place = await findRegistration(falling, {
+      discovery,
+      deadline: createDeadline(systemTimer),
+      timer: systemTimer,
+    });
     expect(place).toEqual({ endpoint: SOUND.registration_endpoint, authMethods: ["none"] });
     answers.clear();
     clock.advance(3_600);
-    expect(await findRegistration(falling, { discovery, deadline: createDeadline(systemTimer) })).toEqual({
+    expect(
+      await findRegistration(falling, { discovery, deadline: createDeadline(systemTimer), timer: systemTimer }),
+    ).toEqual({
       endpoint: STORED.registrationEndpoint,
     });
   });
@@ -265,7 +271,7 @@ describe("hosts that live metadata may name", () => {
     const resolved = await discovery.resolve(strict);
     expect(resolved.jwksUri).toBe(elsewhere);
     expect(JSON.stringify({ ...resolved, jwksUri: "" })).not.toContain("evil");
-    const place = findRegistration(strict, { discovery, deadline: createDeadline(systemTimer) });
+    const place = findRegistration(strict, { discovery, deadline: createDeadline(systemTimer), timer: systemTimer });
     await expect(place).rejects.toMatchObject({ extras: { reason: "registration_not_supported" } });
   });
 });

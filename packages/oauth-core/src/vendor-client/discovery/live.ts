@@ -10,7 +10,7 @@ import { isOutage, OAuthError } from "../../protocol/errors.ts";
 import { METADATA_FIELDS, type MetadataField } from "../../registry/fields.ts";
 import { wireName } from "../../registry/fields/shape.ts";
 import type { EndpointSource, Vendor } from "../../registry/vendor.ts";
-import type { DiscoveryDeps } from "../binding.ts";
+import type { VendorClientDeps } from "../binding.ts";
 import { VENDOR_OPERATION_SECONDS } from "../deadline.ts";
 import { translateVendorError } from "../errors.ts";
 import { createRefreshingCache, FRESH_SECONDS } from "./cache.ts";
@@ -38,7 +38,9 @@ const MAX_SERVERS = 256;
  * @throws OAuthError vendor_response_invalid, `issuer_mismatch` when the server or the document
  *   names another issuer; temporarily_unavailable when the metadata cannot be reached
  */
-export function createLiveMetadata(deps: DiscoveryDeps): (vendor: LiveVendor) => Promise<VendorMetadata | undefined> {
+export function createLiveMetadata(
+  deps: VendorClientDeps,
+): (vendor: LiveVendor) => Promise<VendorMetadata | undefined> {
   const { now, onStoredEndpoints } = deps;
   const documents = createRefreshingCache<VendorMetadata>({
     load: async (key) => loadLive(key, deps),
@@ -72,7 +74,7 @@ function keyOf({ issuer, serverUrl }: LiveVendor): string {
   return `${issuer} ${serverUrl}`;
 }
 
-async function loadLive(key: string, deps: DiscoveryDeps): Promise<VendorMetadata> {
+async function loadLive(key: string, deps: VendorClientDeps): Promise<VendorMetadata> {
   const [issuer = "", serverUrl = ""] = key.split(" ");
   const [server, metadata] = await Promise.allSettled([
     requireIssuerOfServer(serverUrl, issuer, deps),
@@ -96,10 +98,10 @@ const RESOURCE = "/.well-known/oauth-protected-resource";
  * @throws OAuthError vendor_response_invalid, `issuer_mismatch`
  */
 //= rfc9728#3.3
-async function requireIssuerOfServer(serverUrl: string, issuer: string, deps: DiscoveryDeps): Promise<void> {
+async function requireIssuerOfServer(serverUrl: string, issuer: string, deps: VendorClientDeps): Promise<void> {
   const server = requireEndpoint(serverUrl, "server_url", deps);
   const path = server.pathname.replace(/\/$/, "");
-  const signal = AbortSignal.timeout(VENDOR_OPERATION_SECONDS * 1000);
+  const signal = deps.timer.timeout(VENDOR_OPERATION_SECONDS * 1000);
   for (const place of path === "" ? [RESOURCE] : [RESOURCE + path, RESOURCE]) {
     const document = await loadDocument(server.origin + place, signal, deps).catch((error: unknown) => {
       const known = translateVendorError(error, { what: "discovery", spends: false });

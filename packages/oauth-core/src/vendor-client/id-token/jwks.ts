@@ -7,7 +7,7 @@
 import { createPublicKey } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { createLocalJWKSet, errors, type CryptoKey, type JWK, type JWSHeaderParameters } from "jose";
-import type { Clock, Fetch, JsonObject, JsonValue } from "../../ports.ts";
+import type { Clock, Fetch, JsonObject, JsonValue, Timer } from "../../ports.ts";
 import { isJsonObject } from "../../protocol/strict-json.ts";
 import { readObject, requireAnswer } from "../answer.ts";
 import { VENDOR_OPERATION_SECONDS } from "../deadline.ts";
@@ -25,9 +25,11 @@ export interface SigningKeys {
   find(jwksUri: string, header: JWSHeaderParameters, signal?: AbortSignal): Promise<CryptoKey>;
 }
 
-interface KeySetDeps {
+/** What key sets are fetched with. */
+export interface KeySetDeps {
   readonly fetch: Fetch;
   readonly now: Clock;
+  readonly timer: Timer;
 }
 
 const CALL: VendorCall = { what: "key set", spends: false };
@@ -37,10 +39,10 @@ const CALL: VendorCall = { what: "key set", spends: false };
  *
  * @param read what is kept of one; its errors go to the caller
  */
-export function createKeySets<T>(read: (set: JsonObject) => T, { fetch, now }: KeySetDeps): RefreshingCache<T> {
+export function createKeySets<T>(read: (set: JsonObject) => T, deps: KeySetDeps): RefreshingCache<T> {
   return createRefreshingCache<T>({
-    load: async (jwksUri) => loadKeySet(jwksUri, read, { fetch, now }),
-    now,
+    load: async (jwksUri) => loadKeySet(jwksUri, read, deps),
+    now: deps.now,
   });
 }
 
@@ -72,12 +74,16 @@ export function createSigningKeys(deps: KeySetDeps): SigningKeys {
   };
 }
 
-async function loadKeySet<T>(jwksUri: string, read: (set: JsonObject) => T, { fetch, now }: KeySetDeps): Promise<T> {
+async function loadKeySet<T>(
+  jwksUri: string,
+  read: (set: JsonObject) => T,
+  { fetch, now, timer }: KeySetDeps,
+): Promise<T> {
   try {
     const response = await fetch(jwksUri, {
       headers: { accept: "application/json, application/jwk-set+json" },
       redirect: "manual",
-      signal: AbortSignal.timeout(VENDOR_OPERATION_SECONDS * 1000),
+      signal: timer.timeout(VENDOR_OPERATION_SECONDS * 1000),
     });
     requireAnswer(response, CALL, now);
     if (response.status !== 200) throw invalidVendorResponse(`key set: status ${response.status}`);

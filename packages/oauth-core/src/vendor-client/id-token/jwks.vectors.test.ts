@@ -2,6 +2,7 @@
  * Wycheproof's key sets and signatures against the path an ID token takes: algorithm, key look-up,
  * signature.
  */
+import { systemTimer } from "../../mechanics/system-timer.ts";
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../ports.ts";
@@ -31,7 +32,7 @@ const ALGS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES
  */
 async function isAccepted(jws: string, set: JsonObject): Promise<boolean> {
   const fetch = async (): Promise<Response> => Response.json(set);
-  const keys = createSigningKeys({ fetch, now: fixedClock(1_700_000_000) });
+  const keys = createSigningKeys({ fetch, now: fixedClock(1_700_000_000), timer: systemTimer });
   try {
     const [header, , signature] = jws.split(".");
     const readable = parseIdToken(`${header}.e30.${signature}`).header;

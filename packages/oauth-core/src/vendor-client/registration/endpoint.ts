@@ -1,4 +1,5 @@
 /** A vendor's registration endpoint, and which client authentication methods its metadata lists. */
+import type { Timer } from "../../ports.ts";
 import { defined } from "../../mechanics/defined.ts";
 import { OAuthError } from "../../protocol/errors.ts";
 import type { Vendor } from "../../registry/vendor.ts";
@@ -17,6 +18,7 @@ export interface RegistrationPlace {
 export interface RegistrationPlaceDeps {
   readonly discovery: Discovery;
   readonly deadline: Deadline;
+  readonly timer: Timer;
 }
 
 /** When the endpoint is known, metadata is not worth a longer wait. */
@@ -48,12 +50,11 @@ async function liveRegistration(vendor: LiveVendor, { discovery }: RegistrationP
 
 async function metadataOf(
   vendor: Vendor,
-  { discovery, deadline }: RegistrationPlaceDeps,
+  { discovery, deadline, timer }: RegistrationPlaceDeps,
 ): Promise<VendorMetadata | undefined> {
   const { issuer, registrationEndpoint } = vendor;
   if (issuer === undefined || isTemplate(issuer)) return undefined;
-  const timeout =
-    registrationEndpoint === undefined ? deadline : () => AbortSignal.timeout(METADATA_TIMEOUT_MILLISECONDS);
+  const timeout = registrationEndpoint === undefined ? deadline : () => timer.timeout(METADATA_TIMEOUT_MILLISECONDS);
   try {
     return await discovery.metadata(issuer, timeout);
   } catch (error) {

@@ -27,7 +27,7 @@ export interface RegistrationAnswer {
   readonly body: Uint8Array<ArrayBuffer>;
 }
 
-export interface RegisterDeps extends Pick<VendorClientDeps, "fetch"> {
+export interface RegisterDeps extends Pick<VendorClientDeps, "fetch" | "timer"> {
   readonly discovery: Discovery;
   readonly deadline: Deadline;
 }

@@ -71,7 +71,12 @@ export function compose(
   const timeouts = requestTimeoutMs === undefined ? { deadlineMs } : { deadlineMs, requestTimeoutMs };
   const rows = dynamodbTokenRows({ endpoint, region, table, ...timeouts });
   const keys = localKeyWrapper({ path: keyFile });
-  const dataKeys = createDataKeys({ keys, context: dataKeyContext({ environment: "test", table }), now });
+  const dataKeys = createDataKeys({
+    keys,
+    context: dataKeyContext({ environment: "test", table }),
+    now,
+    timer: systemTimer,
+  });
   const inner = createTokenRecords({ rows, dataKeys, mode: encrypted, environment: "test", now });
   let isLeased = false;
   const after = async <T>(result: Promise<T>, point: Point): Promise<T> => {

@@ -32,15 +32,19 @@ export function virtualTime(start: number): VirtualTime {
     // Twice: what a store's result triggers comes first.
     setImmediate(() => setImmediate(pump));
   };
-  const sleep: Timer["sleep"] = async (ms) => {
-    const woken = Promise.withResolvers<void>();
-    sleepers.push({ wakeAt: elapsedMs + ms, wake: woken.resolve });
+  const after: Timer["after"] = (ms, wake) => {
+    const sleeper = { wakeAt: elapsedMs + ms, wake };
+    sleepers.push(sleeper);
     startPump();
-    return woken.promise;
+    return () => {
+      if (sleepers.includes(sleeper)) sleepers.splice(sleepers.indexOf(sleeper), 1);
+    };
   };
+  const sleep: Timer["sleep"] = (ms) => new Promise((resolve) => void after(ms, resolve));
   return {
     timer: {
       sleep,
+      after,
       elapsedMs: () => elapsedMs,
       timeout: (ms) => {
         const controller = new AbortController();
