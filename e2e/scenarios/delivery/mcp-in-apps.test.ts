@@ -2,6 +2,7 @@
  * The examples with an MCP server inside an app: the app's pages and the server's, at one port, and
  * what the conformance suite says of them.
  */
+import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { volume } from "@oauth-broker/oauth-core/testing";
@@ -9,7 +10,13 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openHarness } from "../../conformance/harness.ts";
 import { expectScore, SCORES } from "../../conformance/scores.ts";
 import { freePort } from "../../support/free-port.ts";
-import { exampleFolder, type ExampleProcess, startExample } from "../../support/packages/example-process.ts";
+import {
+  endOfExample,
+  exampleFolder,
+  type ExampleProcess,
+  startExample,
+} from "../../support/packages/example-process.ts";
+import { BUILD_MS, buildNextApp } from "../../support/packages/next-app.ts";
 import { ROOT } from "../../support/paths.ts";
 import { temporaryFolder } from "../../support/broker/process.ts";
 
@@ -17,11 +24,16 @@ const SERVE_FIXTURE = pathToFileURL(join(ROOT, "e2e", "conformance", "serve-fixt
 /** Eight seconds of CPU for each app. */
 const REVISIONS = volume({ test: SCORES.slice(0, 1), soak: SCORES });
 
-describe.each(["mcp-in-hono", "mcp-in-express"])("%s", (name) => {
+const APPS = ["mcp-in-hono", "mcp-in-express", ...volume({ test: [], soak: ["mcp-in-next"] })];
+const LIBRARIES = ["mcp-auth", "oauth-core", "service", "token-store"];
+
+describe.each(APPS)("%s", (name) => {
+  let folder: string;
   let app: ExampleProcess;
   let url: string;
 
   beforeAll(async () => {
+    folder = name.endsWith("-in-next") ? await buildNextApp(name, LIBRARIES) : exampleFolder(name);
     const port = String(await freePort());
     url = `http://127.0.0.1:${port}`;
     const env = {
@@ -36,8 +48,8 @@ describe.each(["mcp-in-hono", "mcp-in-express"])("%s", (name) => {
       VENDOR_CLIENT_ID: "our-id",
       OAUTH_DYNAMIC_REGISTRATION: "open",
     };
-    app = await startExample({ folder: exampleFolder(name), env });
-  });
+    app = await startExample({ folder, env });
+  }, BUILD_MS);
   afterAll(() => app.stop());
 
   it("serves its own page, and the server's metadata", async () => {
@@ -64,10 +76,25 @@ describe.each(["mcp-in-hono", "mcp-in-express"])("%s", (name) => {
 
   it("meets MCP just as the server of the template does", async () => {
     const harness = await openHarness({
-      start: async (env) =>
-        startExample({ folder: exampleFolder(name), env: { ...env, NODE_OPTIONS: `--import=${SERVE_FIXTURE}` } }),
+      start: async (env) => startExample({ folder, env: { ...env, NODE_OPTIONS: `--import=${SERVE_FIXTURE}` } }),
     });
     for (const score of REVISIONS) await expectScore(harness.url, ...score);
     await harness.close();
+  });
+
+  it("ends with what is wrong with its settings", async () => {
+    const { code, output } = await endOfExample({ folder, env: { PORT: String(await freePort()) } });
+    expect(code).toBe(1);
+    expect(output).toContain("OAUTH_MODE is missing");
+  });
+
+  it("has at most 120 lines", () => {
+    const files = globSync("{,app/**/}*.{ts,tsx}", { cwd: exampleFolder(name) });
+    const lines = files.flatMap((path) =>
+      readFileSync(join(exampleFolder(name), path), "utf8")
+        .trimEnd()
+        .split("\n"),
+    );
+    expect(lines.length).toBeLessThanOrEqual(120);
   });
 });

@@ -51,7 +51,7 @@ export async function startExample({ folder, env }: ExampleOptions): Promise<Exa
       await Promise.race([once(child.stdout, "data"), once(child, "exit")]);
     }
   };
-  const [, url = ""] = await said(/^Open (\S+)$/m);
+  const [, url = ""] = await said(/^(?:Open|- Local:) +(\S+)$/m);
   return {
     url,
     output,
@@ -95,5 +95,7 @@ function commandOf(folder: string): readonly [command: string, args: readonly st
     readonly scripts: { readonly start: string };
   };
   const skipTime = ["--import", `data:text/javascript,${encodeURIComponent(SKIP_TIME_NODE)}`];
-  return [process.execPath, [...skipTime, ...scripts.start.split(" ").slice(1)]];
+  const [command = "", ...args] = scripts.start.split(" ");
+  const program = command === "node" ? [] : [join("node_modules", ".bin", command)];
+  return [process.execPath, [...skipTime, ...program, ...args]];
 }
