@@ -1,9 +1,9 @@
 /**
- * The steps of an MCP server whose endpoints its live metadata decides: it moves them, it publishes
- * nothing, or its documents name another issuer. Each begins after the broker's copy of the metadata
- * is no longer used.
+ * The steps of an MCP server, whose live metadata decides its endpoints or is compared with them: it
+ * moves them, it publishes nothing, or its documents name another issuer. Each begins after the
+ * broker's copy of the metadata is no longer used.
  */
-import { type Entry, isLive } from "@oauth-broker/simulators/entry-vendor";
+import { type Entry, isLive, isOfMcpServer } from "@oauth-broker/simulators/entry-vendor";
 import { expectSame, type Stage } from "./stage.ts";
 import { type Seen, type Step, useEachEndpoint } from "./steps.ts";
 
@@ -13,6 +13,7 @@ const FORGOTTEN_SECONDS = 3_601;
 async function move(stage: Stage, seen: Seen): Promise<void> {
   stage.clock.advance(FORGOTTEN_SECONDS);
   stage.vendor.publish("other endpoints");
+  if (!isLive(stage.entry.facts)) return expectRefused(stage, 502, "vendor_response_invalid");
   await useEachEndpoint(stage, seen, true);
 }
 
@@ -46,7 +47,7 @@ async function expectRefused({ broker, vendor, form }: Stage, status: number, er
 
 /** @returns the steps, in order; none for any other vendor */
 export function liveSteps({ facts }: Entry): readonly (readonly [name: string, step: Step])[] {
-  if (!isLive(facts)) return [];
+  if (!isOfMcpServer(facts)) return [];
   return [
     ["endpoints that moved", move],
     ["metadata that is not there", publishNothing],

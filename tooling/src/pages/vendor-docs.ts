@@ -140,8 +140,13 @@ function firstClassSection(entry: RegistryEntry): string {
 function capabilities(entry: RegistryEntry): string {
   const { pkce, ...others } = capabilitiesOf(entry);
   const named = Object.entries(others).flatMap(([name, has]) => (has ? [name] : []));
-  const { endpointsFrom } = entry.vendor;
-  const source = endpointsFrom === undefined ? [] : [`endpoints from ${endpointsFrom}`];
+  const { endpointsFrom, serverUrl } = entry.vendor;
+  const source =
+    endpointsFrom !== undefined
+      ? [`endpoints from ${endpointsFrom}`]
+      : serverUrl === undefined
+        ? []
+        : ["stored endpoints, compared with metadata"];
   return [pkce === "none" ? "no PKCE" : `PKCE ${pkce}`, ...named, ...source].join(", ");
 }
 

@@ -1,5 +1,5 @@
 /**
- * A vendor whose endpoints its live metadata decides: which pair a flow uses, what happens when it
+ * A vendor whose endpoints its live metadata decides, or has to have too: which pair a flow uses, what happens when it
  * moves or cannot be reached, and that nothing is sent where the metadata is wrong. The twin is in
  * oauth-core: vendor-client/discovery/live.twin.test.ts.
  */
@@ -25,18 +25,16 @@ const STORED = {
   tokenEndpoint: "https://old.acme.example/token",
   registrationEndpoint: "https://old.acme.example/register",
 };
-const entry = (endpointsFrom: NonNullable<Vendor["endpointsFrom"]>): Partial<Vendor> => ({
+type Source = NonNullable<Vendor["endpointsFrom"]> | "stored";
+const entry = (source: Source): Partial<Vendor> => ({
   ...STORED,
   issuer: ISSUER,
   issuesIdTokens: false,
   serverUrl: SERVER,
-  endpointsFrom,
+  ...(source === "stored" ? {} : { endpointsFrom: source }),
 });
 
-async function liveBroker(
-  endpointsFrom: NonNullable<Vendor["endpointsFrom"]> = "metadata",
-  more: Partial<VendorConfig> = {},
-) {
+async function liveBroker(endpointsFrom: Source = "metadata", more: Partial<VendorConfig> = {}) {
   const documents = new Map<string, () => Response>([
     [METADATA, () => Response.json(LIVE)],
     [RESOURCE, () => Response.json({ resource: SERVER, authorization_servers: [ISSUER] })],
@@ -166,6 +164,40 @@ describe("metadata that is wrong", () => {
     await callback({ state, code: "vendor-code" }, cookie);
     expect(posted()).toEqual([]);
     expect(JSON.stringify(seen)).not.toContain("evil.example");
+  });
+});
+
+describe("an MCP server whose endpoints the entry decides", () => {
+  const SAME = {
+    authorization_endpoint: STORED.authorizationEndpoint,
+    token_endpoint: STORED.tokenEndpoint,
+    registration_endpoint: STORED.registrationEndpoint,
+  };
+
+  it("bar#BY-4 has the same in its live metadata, on every leg; a difference is a 502 and a line of the log", async () => {
+    const { publish, push, park, redeem, post, posted, seen, lines, now } = await liveBroker("stored");
+    publish(SAME);
+    const connection = String((await redeem(await park())).body["connection"]);
+    expect(posted()).toEqual([STORED.tokenEndpoint]);
+    publish({ ...SAME, token_endpoint: `${ISSUER}/moved/token` });
+    now.advance(600);
+    const { response, body } = await push();
+    expect([response.status, body]).toMatchObject([
+      502,
+      { error: "vendor_response_invalid", reason: "endpoint_mismatch" },
+    ]);
+    const line = lines.find((one) => one.includes("endpoint_mismatch")) ?? "";
+    expect(line).toContain("vendors.acme.token_endpoint");
+    const refresh = { grant_type: "refresh_token", refresh_token: "rt", connection };
+    expect((await post("/v1/token", refresh)).response.status).toBe(502);
+    expect(posted()).toEqual([STORED.tokenEndpoint]);
+    expect(JSON.stringify(seen)).not.toContain("moved");
+  });
+
+  it("works where there is no metadata", async () => {
+    const { cut, start } = await liveBroker("stored");
+    cut();
+    expect((await start()).location?.href).toContain(STORED.authorizationEndpoint);
   });
 });
 

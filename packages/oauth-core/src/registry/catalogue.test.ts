@@ -6,6 +6,7 @@ import { authorizationUrl } from "../vendor-client/authorization/url.ts";
 import { expandVendor, withClientId } from "../vendor-client/templates.ts";
 import { problemsOf } from "../testing/catalogue-shape.ts";
 import { CATALOGUE, type CatalogueEntry, catalogueEntry, reasonsOff } from "./catalogue.ts";
+import { capabilitiesOf } from "./entry/registry-entry.ts";
 import { addressOf, FIELDS } from "./fields.ts";
 import { REGISTRY } from "./registry.ts";
 import type { Vendor } from "./vendor.ts";
@@ -194,8 +195,27 @@ describe("the catalogue", () => {
       }
       expect(entry.sunsets).toBeUndefined();
     }
-    for (const { vendor } of CATALOGUE.map(catalogueEntry)) {
-      if (vendor.endpointsFrom === undefined) expect(vendor).not.toHaveProperty("serverUrl");
+  });
+
+  it("compares the endpoints of any other MCP server with live metadata, if there is an address to ask", () => {
+    const servers = CATALOGUE.filter(({ quirks = [] }) => quirks.includes("mcp_authorization_server"));
+    const alone = servers.filter((entry) => catalogueEntry(entry).vendor.serverUrl === undefined);
+    expect(alone.map(({ vendor }) => vendor.id)).toEqual([
+      "atlassian-rovo-mcp",
+      "google-workspace-mcp",
+      "microsoft-agent365-mcp",
+      "microsoft-enterprise-mcp",
+    ]);
+    for (const entry of CATALOGUE.filter((one) => !servers.includes(one))) {
+      expect(catalogueEntry(entry).vendor, entry.vendor.id).not.toHaveProperty("serverUrl");
+    }
+  });
+
+  it("claims ID tokens of an MCP server only with keys, or with the openid scope", () => {
+    for (const entry of CATALOGUE.filter(({ quirks = [] }) => quirks.includes("mcp_authorization_server"))) {
+      const { id, jwksUri, defaultScopes = [], offlineScopes = [] } = entry.vendor;
+      const may = jwksUri !== undefined || [...defaultScopes, ...offlineScopes].includes("openid");
+      expect([id, capabilitiesOf(catalogueEntry(entry)).oidc && !may]).toEqual([id, false]);
     }
   });
 

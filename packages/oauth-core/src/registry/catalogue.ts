@@ -93,7 +93,7 @@ export function catalogueEntry(entry: CatalogueEntry): RegistryEntry {
   const off = reasonsOff(entry);
   const enabled = off.length === 0;
   return {
-    vendor: defineVendor({ ...vendor, ...(vendor.endpointsFrom === undefined ? {} : defined({ serverUrl })), enabled }),
+    vendor: defineVendor({ ...vendor, ...(isOfMcpServer(entry) ? defined({ serverUrl }) : {}), enabled }),
     placeholders: placeholders === undefined ? {} : specs(placeholders, vendor),
     setup: "none",
     byoc: true,
@@ -107,6 +107,16 @@ export function catalogueEntry(entry: CatalogueEntry): RegistryEntry {
       ...(enabled ? {} : { reasonsOff: off }),
     },
   };
+}
+
+/**
+ * Whether it is the authorization server of its MCP server, and not of another surface beside it. A
+ * server without an address of its own has no document to ask.
+ */
+function isOfMcpServer({ vendor, serverUrl, quirks = [] }: CatalogueEntry): boolean {
+  return (
+    quirks.includes("mcp_authorization_server") && vendor.issuer !== undefined && serverUrl?.includes("{") === false
+  );
 }
 
 /** A placeholder that is a whole host takes a host; any other follows the rule of its place. */

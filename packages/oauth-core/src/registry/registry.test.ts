@@ -108,7 +108,7 @@ describe("the registry", () => {
 });
 
 it("an MCP server claims ID tokens only with keys, or with the openid scope", () => {
-  const server = { id: "v", name: "V", issuer: "https://v.example", endpointsFrom: "metadata" } as const;
+  const server = { id: "v", name: "V", issuer: "https://v.example", serverUrl: "https://v.example/mcp" } as const;
   const claims = (facts: Partial<Vendor>): boolean =>
     capabilitiesOf({ vendor: defineVendor({ ...server, ...facts }), byoc: true }).oidc;
   expect(claims({})).toBe(false);

@@ -74,12 +74,13 @@ export interface Vendor {
   readonly introspectionEndpoint?: string;
   /**
    * For an MCP server with an issuer. Then the endpoints above are what its metadata has said
-   * before. Unset: they are the vendor's, and only absent ones are discovered.
+   * before. Unset: they are the vendor's, and only absent ones are discovered. Those of an entry
+   * with `serverUrl` are compared with the metadata; a difference ends the flow.
    */
   readonly endpointsFrom?: EndpointSource;
-  /** With `endpointsFrom`: the MCP server, whose own document has to name the issuer. */
+  /** Of an MCP server's own authorization server: the server, whose document has to name the issuer. */
   readonly serverUrl?: string;
-  /** With `endpointsFrom`: those of the members above that precede the metadata. */
+  /** With `serverUrl`: those of the members above that precede the metadata. */
   readonly operatorsEndpoints?: readonly FurtherEndpoint[];
   readonly account?: AccountEndpoint;
   /** Takes precedence over introspection and the account, if it can be used. */

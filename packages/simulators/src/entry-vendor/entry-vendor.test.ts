@@ -173,10 +173,15 @@ describe("an account", () => {
 describe("an MCP server", () => {
   const SERVER = "https://mcp.acme.example/v1";
   const LIVE = { ...VENDOR, issuer: "https://acme.example", endpointsFrom: "metadata" };
+  const QUIRKS = ["mcp_authorization_server"];
   const METADATA = "https://acme.example/.well-known/oauth-authorization-server";
   const RESOURCE = "https://mcp.acme.example/.well-known/oauth-protected-resource/v1";
   const open = () => {
-    const vendor = createEntryVendor(readEntry({ vendor: LIVE, serverUrl: SERVER }), CLIENT, () => 1_700_000_000);
+    const vendor = createEntryVendor(
+      readEntry({ vendor: LIVE, serverUrl: SERVER, quirks: QUIRKS }),
+      CLIENT,
+      () => 1_700_000_000,
+    );
     const get = async (url: string): Promise<{ status: number; body: Record<string, unknown> }> => {
       const answer = await vendor.handle({ method: "GET", url: new URL(url), headers: new Headers(), body: "" });
       if (answer === undefined) throw new Error("the connection was cut");
@@ -213,7 +218,9 @@ describe("an MCP server", () => {
 
   it("has stored endpoints that change nothing, unless its entry falls back on them", () => {
     const facts = (endpointsFrom: string): string[] =>
-      mutantsOf(readEntry({ vendor: { ...LIVE, endpointsFrom }, serverUrl: SERVER })).map(({ fact }) => fact);
+      mutantsOf(readEntry({ vendor: { ...LIVE, endpointsFrom }, serverUrl: SERVER, quirks: QUIRKS })).map(
+        ({ fact }) => fact,
+      );
     expect(facts("metadata")).not.toContain("tokenEndpoint");
     expect(facts("metadata, else stored")).toContain("tokenEndpoint");
     expect(facts("metadata")).toEqual(expect.arrayContaining(["serverUrl", "endpointsFrom", "issuer"]));

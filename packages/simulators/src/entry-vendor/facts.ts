@@ -102,7 +102,7 @@ export interface Facts {
   readonly introspectionEndpoint?: string;
   /** The endpoints above are those of an MCP server that may move them. */
   readonly endpointsFrom?: "metadata" | "metadata, else stored";
-  /** With `endpointsFrom`: the MCP server's URL. */
+  /** Of an MCP server's own authorization server: the server's URL. */
   readonly serverUrl?: string;
   readonly revocation?: RevocationFacts;
   readonly revokes: "access_token" | "refresh_token" | "either";
@@ -238,7 +238,8 @@ export function readEntry(
   { vendor: written, serverUrl, placeholders = {}, quirks = [] }: WrittenEntry,
   witness?: AccountWitness,
 ): Entry {
-  const vendor = written["endpointsFrom"] === undefined ? written : { ...written, serverUrl };
+  const isOfMcpServer = quirks.includes("mcp_authorization_server") && written["issuer"] !== undefined;
+  const vendor = isOfMcpServer && serverUrl?.includes("{") === false ? { ...written, serverUrl } : written;
   for (const name of ["id", "authorizationEndpoint", "tokenEndpoint"]) {
     if (typeof vendor[name] !== "string") throw new Error(`${String(vendor["id"])}: the entry has no ${name}`);
   }
@@ -255,6 +256,11 @@ export function readEntry(
 /** Whether the vendor's own metadata says where its endpoints are. */
 export function isLive({ endpointsFrom }: Facts): boolean {
   return endpointsFrom !== undefined;
+}
+
+/** Whether the vendor's own metadata has to have its endpoints. */
+export function isOfMcpServer({ serverUrl }: Facts): boolean {
+  return serverUrl !== undefined;
 }
 
 function freeze<T>(value: T): T {

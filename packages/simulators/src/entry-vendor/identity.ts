@@ -2,7 +2,7 @@
  * The vendor's answers about itself and about a token's user: metadata, keys, userinfo or account,
  * introspection or its own check, and the registration of clients.
  */
-import { type AccountFacts, type Entry, isLive, type Json } from "./facts.ts";
+import { type AccountFacts, type Entry, isOfMcpServer, type Json } from "./facts.ts";
 import {
   basic,
   requireClient,
@@ -68,7 +68,7 @@ function metadata({ facts, issuer = "", endpoints, publication }: VendorState): 
     token_endpoint: at("token"),
     jwks_uri: at("jwks"),
     // For any other vendor, clients take these from the entry.
-    ...(isLive(facts)
+    ...(isOfMcpServer(facts)
       ? {
           revocation_endpoint: at("revocation"),
           registration_endpoint: at("registration"),

@@ -3,6 +3,7 @@ export {
   type Entry,
   type Facts,
   isLive,
+  isOfMcpServer,
   type ErrorRule,
   type Json,
   type PlaceholderFacts,

@@ -3,7 +3,7 @@
  * tokens it has issued. Made by vendor.ts and passed to every endpoint.
  */
 import { generateKeyPairSync, type KeyObject, randomBytes } from "node:crypto";
-import { type Entry, type Facts, isLive, type RevocationFacts } from "./facts.ts";
+import { type Entry, type Facts, isOfMcpServer, type RevocationFacts } from "./facts.ts";
 import { fill, sampleValues } from "./placeholders.ts";
 
 /** Our client at the vendor, as on its developer pages. */
@@ -121,7 +121,7 @@ export function createState(entry: Entry, client: EntryClient, now: () => number
     ["account", facts.account?.endpoint],
     ["tokenCheck", facts.tokenCheck?.endpoint],
     ["metadata", issuer === undefined ? undefined : wellKnown(issuer, facts)],
-    ["resource", isLive(facts) && facts.serverUrl !== undefined ? resourceMetadata(facts.serverUrl) : undefined],
+    ["resource", facts.serverUrl === undefined ? undefined : resourceMetadata(facts.serverUrl)],
   ];
   const stored = new Map(
     named.flatMap(([name, url]) => (url === undefined ? [] : [[name, new URL(filled(url))] as const])),
@@ -157,7 +157,7 @@ function otherPath(url: URL): URL {
 function wellKnown(issuer: string, facts: Facts): string {
   const { origin, pathname } = new URL(issuer);
   const path = pathname.replace(/\/$/, "");
-  return isLive(facts)
+  return isOfMcpServer(facts)
     ? `${origin}/.well-known/oauth-authorization-server${path}`
     : `${origin}${path}/.well-known/openid-configuration`;
 }
@@ -169,12 +169,10 @@ function resourceMetadata(serverUrl: string): string {
 
 /** Whether ID tokens of this vendor are OpenID Connect's. */
 export function hasIdTokens({ facts }: Entry): boolean {
-  const { issuer, issuesIdTokens, endpointsFrom, jwksUri, defaultScopes, offlineScopes } = facts;
+  const { issuer, issuesIdTokens, jwksUri, defaultScopes, offlineScopes } = facts;
   if (issuer === undefined || issuesIdTokens === false) return false;
   // The issuer of an MCP server is OAuth's alone, unless it has keys or the scope.
-  return (
-    endpointsFrom === undefined || jwksUri !== undefined || [...defaultScopes, ...offlineScopes].includes("openid")
-  );
+  return !isOfMcpServer(facts) || jwksUri !== undefined || [...defaultScopes, ...offlineScopes].includes("openid");
 }
 
 /** A refresh token comes only when everything that it needs was granted. */

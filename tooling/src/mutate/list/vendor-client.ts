@@ -194,6 +194,15 @@ export const VENDOR_CLIENT_DEFENCES: DefencesByFile = {
       find: 'if (named.some((one) => typeof one === "string" && URL.parse(one)?.href === href)) return;',
       replace: 'if (href !== "" && named.length > 0) return;',
     },
+    "A stored endpoint of an MCP server that its live metadata has elsewhere gets no code": {
+      rows: ["BY-4"],
+      find: "if (stored === undefined || live === undefined || isSameAddress(stored, live)) continue;",
+      replace: "if (stored === undefined || live === undefined || isSameAddress(live, live)) continue;",
+      tests: [
+        "packages/oauth-core/src/vendor-client/discovery/stored-endpoints.test.ts",
+        "apps/broker/src/flows/live-metadata.test.ts",
+      ],
+    },
     "Live metadata names the authorization and the token endpoint at hosts of the vendor": {
       rows: ["BY-4"],
       find: "if (url === undefined || isOwn(url)) continue;",

@@ -109,8 +109,6 @@ export function capabilitiesOf(
 }
 
 /** The issuer of an MCP server is OAuth's (rfc8414#2): OpenID Connect's has keys, or the `openid` scope. */
-function isOpenIdConnect({ endpointsFrom, jwksUri, defaultScopes, offlineScopes }: Vendor): boolean {
-  return (
-    endpointsFrom === undefined || jwksUri !== undefined || [...defaultScopes, ...offlineScopes].includes("openid")
-  );
+function isOpenIdConnect({ serverUrl, jwksUri, defaultScopes, offlineScopes }: Vendor): boolean {
+  return serverUrl === undefined || jwksUri !== undefined || [...defaultScopes, ...offlineScopes].includes("openid");
 }

@@ -22,6 +22,7 @@ export const atlassian: RegistryEntry = {
     id: "atlassian",
     name: "Atlassian",
     issuer: ISSUER,
+    serverUrl: SERVER_URL,
     authorizationEndpoint: "https://auth.atlassian.com/authorize",
     tokenEndpoint: "https://auth.atlassian.com/oauth/token",
     registrationEndpoint: `${ISSUER}/dcr/register`,

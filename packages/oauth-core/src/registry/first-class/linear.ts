@@ -9,11 +9,14 @@
 import type { RegistryEntry } from "../entry/registry-entry.ts";
 import { defineVendor } from "../vendor.ts";
 
+const SERVER_URL = "https://mcp.linear.app/mcp";
+
 export const linear: RegistryEntry = {
   vendor: defineVendor({
     id: "linear",
     name: "Linear",
     issuer: "https://mcp.linear.app",
+    serverUrl: SERVER_URL,
     authorizationEndpoint: "https://mcp.linear.app/authorize",
     tokenEndpoint: "https://mcp.linear.app/token",
     revocationEndpoint: "https://mcp.linear.app/token",
@@ -28,7 +31,7 @@ export const linear: RegistryEntry = {
   placeholders: {},
   setup: "none",
   byoc: false,
-  serverUrl: "https://mcp.linear.app/mcp",
+  serverUrl: SERVER_URL,
   verification: {
     status: "first-class",
     checkedOn: "2026-11-21",

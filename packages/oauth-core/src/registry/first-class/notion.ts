@@ -8,11 +8,14 @@
 import type { RegistryEntry } from "../entry/registry-entry.ts";
 import { defineVendor } from "../vendor.ts";
 
+const SERVER_URL = "https://mcp.notion.com/mcp";
+
 export const notion: RegistryEntry = {
   vendor: defineVendor({
     id: "notion",
     name: "Notion",
     issuer: "https://mcp.notion.com",
+    serverUrl: SERVER_URL,
     authorizationEndpoint: "https://mcp.notion.com/authorize",
     tokenEndpoint: "https://mcp.notion.com/token",
     revocationEndpoint: "https://mcp.notion.com/token",
@@ -29,7 +32,7 @@ export const notion: RegistryEntry = {
   placeholders: {},
   setup: "none",
   byoc: false,
-  serverUrl: "https://mcp.notion.com/mcp",
+  serverUrl: SERVER_URL,
   verification: {
     status: "first-class",
     checkedOn: "2026-11-21",

@@ -2,7 +2,7 @@
  * A vendor's endpoints from its issuer alone: its published metadata, read strictly and cached.
  * Runs when a flow starts, never at process start. An entry's own statements take precedence over
  * metadata; for a vendor whose entry states its endpoints, metadata is read when it is available.
- * For an MCP server whose entry says so, live metadata takes precedence (live.ts).
+ * For an MCP server live metadata takes precedence, or has to say the same (live.ts).
  */
 import { defined } from "../../mechanics/defined.ts";
 import { createExpiringMap } from "../../mechanics/expiring-map.ts";
@@ -16,7 +16,15 @@ import { loadMetadata, type VendorMetadata } from "./document.ts";
 import { createRefreshingCache, type RefreshingCache } from "./cache.ts";
 import type { VendorClientDeps } from "../binding.ts";
 import { invalidVendorResponse } from "../errors.ts";
-import { atHostsOf, createLiveMetadata, isLive, type LiveVendor } from "./live.ts";
+import {
+  atHostsOf,
+  createLiveMetadata,
+  isLive,
+  isOfMcpServer,
+  type LiveMetadata,
+  type LiveVendor,
+  requireStoredEndpoints,
+} from "./live.ts";
 
 export interface Discovery {
   /** @throws OAuthError vendor_response_invalid, temporarily_unavailable */
@@ -35,21 +43,21 @@ export function createDiscovery(deps: VendorClientDeps): Discovery {
     load: (issuer) => loadMetadata(issuer, deps),
     now: deps.now,
   });
-  const advertised = createAdvertised({ ...deps, documents });
   const live = createLiveMetadata(deps);
+  const advertised = createAdvertised({ ...deps, documents, live });
   const modes: ReadonlySet<string> = new Set(deps.takesFormPost === true ? ["query", "form_post"] : ["query"]);
   const resolved = new WeakMap<
     Vendor,
     { readonly from: VendorMetadata | undefined; readonly vendor: ResolvedVendor }
   >();
   const metadataFor = (vendor: Vendor): Promise<VendorMetadata | undefined> | undefined => {
-    if (isLive(vendor)) return live(vendor);
+    if (isLive(vendor)) return live.decide(vendor);
     if (needsDiscovery(vendor)) return documents.get(vendor.issuer);
-    return hasAdvertised(vendor) ? advertised(vendor.issuer) : undefined;
+    return hasAdvertised(vendor) ? advertised(vendor) : undefined;
   };
   return {
     metadata: documents.get,
-    live,
+    live: live.decide,
     resolve: async (vendor) => {
       const from = await metadataFor(vendor);
       const known = resolved.get(vendor);
@@ -159,9 +167,12 @@ function authMethod(
 
 interface AdvertisedDeps {
   readonly documents: RefreshingCache<VendorMetadata>;
+  readonly live: LiveMetadata;
   readonly now: Clock;
   readonly timer: Timer;
 }
+
+type IssuingVendor = Vendor & { readonly issuer: string };
 
 /** A flow waits no longer than this for metadata; the endpoints are known without it. */
 const ADVERTISED_TIMEOUT_MILLISECONDS = 2_000;
@@ -170,19 +181,16 @@ const NEGATIVE_CACHE_SECONDS = 60;
 const MAX_ISSUERS = 256;
 
 /**
- * Metadata of a vendor whose endpoints the operator configured: what it says about `iss` and PKCE
- * is used, but it is optional.
+ * Metadata of a vendor whose endpoints its entry or the operator states: what it says about `iss`
+ * and PKCE is used, but it is optional. The endpoints of an MCP server's entry are compared with it.
  *
- * @returns for an issuer, its metadata reduced to what applies to a configured vendor, the same
+ * @returns for a vendor, its metadata reduced to what applies beside stated endpoints, the same
  *   object while the document is the same; undefined when it is not available
- * @throws OAuthError vendor_response_invalid when the document names another issuer: either the
- *   entry or the document is wrong
+ * @throws OAuthError vendor_response_invalid when the document names another issuer, or another
+ *   endpoint of an MCP server: either the entry or the document is wrong
  */
-function createAdvertised({
-  documents,
-  now,
-  timer,
-}: AdvertisedDeps): (issuer: string) => Promise<VendorMetadata | undefined> {
+function createAdvertised(deps: AdvertisedDeps): (vendor: IssuingVendor) => Promise<VendorMetadata | undefined> {
+  const { documents, live, now, timer } = deps;
   const unavailable = createExpiringMap<true>(MAX_ISSUERS, now);
   const cut = new WeakMap<VendorMetadata, VendorMetadata>();
 
@@ -195,10 +203,12 @@ function createAdvertised({
     return made;
   };
 
-  return async (issuer) => {
+  const deadline: Deadline = () => timer.timeout(ADVERTISED_TIMEOUT_MILLISECONDS);
+  const read = async (vendor: IssuingVendor): Promise<VendorMetadata | undefined> => {
+    const { issuer } = vendor;
     if (unavailable.get(issuer)) return undefined;
     try {
-      return cutOf(await documents.get(issuer, () => timer.timeout(ADVERTISED_TIMEOUT_MILLISECONDS)));
+      return await (isOfMcpServer(vendor) ? live.read(vendor, deadline) : documents.get(issuer, deadline));
     } catch (error) {
       //= bar#DI-1
       if (!(error instanceof OAuthError) || error.extras.reason === "issuer_mismatch") throw error;
@@ -206,12 +216,20 @@ function createAdvertised({
       return undefined;
     }
   };
+
+  return async (vendor) => {
+    const document = await read(vendor);
+    if (document === undefined) return undefined;
+    if (isOfMcpServer(vendor)) requireStoredEndpoints(vendor, document);
+    return cutOf(document);
+  };
 }
 
 /**
- * An entry that states `iss` itself needs no metadata, and an issuer with a placeholder has no
- * address to ask.
+ * An entry that states `iss` itself needs no metadata, unless it is to be compared, and an issuer
+ * with a placeholder has no address to ask.
  */
-function hasAdvertised(vendor: Vendor): vendor is Vendor & { readonly issuer: string } {
-  return vendor.issuer !== undefined && vendor.issRequired === undefined && !vendor.issuer.includes("{");
+function hasAdvertised(vendor: Vendor): vendor is IssuingVendor {
+  const { issuer, issRequired, serverUrl } = vendor;
+  return issuer !== undefined && !issuer.includes("{") && (issRequired === undefined || serverUrl !== undefined);
 }

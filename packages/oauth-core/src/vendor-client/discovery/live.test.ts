@@ -324,8 +324,9 @@ describe("the server's own document", () => {
   });
 });
 
-it("an entry without endpointsFrom keeps its endpoints, whatever its metadata says", async () => {
-  const resolved = await discovery.resolve(entry(undefined));
+it("an entry that is not of the MCP server keeps its endpoints, whatever its metadata says", async () => {
+  const { serverUrl: _server, ...api } = entry(undefined);
+  const resolved = await discovery.resolve(api);
   expect(resolved).toMatchObject(STORED);
   expect(asked).not.toContain(RESOURCE);
 });

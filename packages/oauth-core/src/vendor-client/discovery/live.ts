@@ -1,7 +1,8 @@
 /**
  * The endpoints of an MCP server by its live metadata (docs/decisions/0043). The server's own
- * document has to name the issuer that the entry pins; the issuer's document names the endpoints,
- * which are accepted at the vendor's own hosts alone. Called by discover.ts.
+ * document has to name the issuer that the entry pins; the issuer's document names the endpoints.
+ * Where metadata decides, they are accepted at the vendor's own hosts alone; any other entry has to
+ * have the same ones. Called by discover.ts.
  */
 import { registrableDomainOf } from "../../protocol/public-suffix.ts";
 import { createExpiringMap } from "../../mechanics/expiring-map.ts";
@@ -11,36 +12,45 @@ import { METADATA_FIELDS, type MetadataField } from "../../registry/fields.ts";
 import { wireName } from "../../registry/fields/shape.ts";
 import type { EndpointSource, Vendor } from "../../registry/vendor.ts";
 import type { VendorClientDeps } from "../binding.ts";
-import { VENDOR_OPERATION_SECONDS } from "../deadline.ts";
+import { type Deadline, VENDOR_OPERATION_SECONDS } from "../deadline.ts";
 import { translateVendorError } from "../errors.ts";
 import { createRefreshingCache, FRESH_SECONDS } from "./cache.ts";
 import { findMetadata, loadDocument, requireEndpoint, type VendorMetadata } from "./document.ts";
 
+/** The authorization server of an MCP server. */
+export type McpVendor = Vendor & { readonly issuer: string; readonly serverUrl: string };
+
 /** A vendor whose endpoints its live metadata decides. */
-export type LiveVendor = Vendor & {
-  readonly issuer: string;
-  readonly serverUrl: string;
-  readonly endpointsFrom: EndpointSource;
-};
+export type LiveVendor = McpVendor & { readonly endpointsFrom: EndpointSource };
+
+export function isOfMcpServer(vendor: Vendor): vendor is McpVendor {
+  return vendor.issuer !== undefined && vendor.serverUrl !== undefined;
+}
 
 export function isLive(vendor: Vendor): vendor is LiveVendor {
-  const { endpointsFrom, issuer, serverUrl } = vendor;
-  return endpointsFrom !== undefined && issuer !== undefined && serverUrl !== undefined;
+  return isOfMcpServer(vendor) && vendor.endpointsFrom !== undefined;
+}
+
+export interface LiveMetadata {
+  /**
+   * @returns for a vendor, its issuer's metadata; undefined when it cannot be reached and the entry
+   *   says that the stored endpoints are used then
+   * @throws OAuthError vendor_response_invalid, `issuer_mismatch` when the server or the document
+   *   names another issuer; temporarily_unavailable when the metadata cannot be reached
+   */
+  readonly decide: (vendor: LiveVendor) => Promise<VendorMetadata | undefined>;
+  /**
+   * @param deadline until when this caller waits
+   * @throws OAuthError as `decide`, for any entry
+   */
+  readonly read: (vendor: McpVendor, deadline: Deadline) => Promise<VendorMetadata>;
 }
 
 /** After a failure the stored endpoints are used without another attempt for this long. */
 const STORED_SECONDS = 60;
 const MAX_SERVERS = 256;
 
-/**
- * @returns for a vendor, its issuer's metadata; undefined when it cannot be reached and the entry
- *   says that the stored endpoints are used then
- * @throws OAuthError vendor_response_invalid, `issuer_mismatch` when the server or the document
- *   names another issuer; temporarily_unavailable when the metadata cannot be reached
- */
-export function createLiveMetadata(
-  deps: VendorClientDeps,
-): (vendor: LiveVendor) => Promise<VendorMetadata | undefined> {
+export function createLiveMetadata(deps: VendorClientDeps): LiveMetadata {
   const { now, onStoredEndpoints } = deps;
   const documents = createRefreshingCache<VendorMetadata>({
     load: async (key) => loadLive(key, deps),
@@ -49,7 +59,7 @@ export function createLiveMetadata(
   const unreachable = createExpiringMap<true>(MAX_SERVERS, now);
   const reported = createExpiringMap<true>(MAX_SERVERS, now);
 
-  return async (vendor) => {
+  const decide: LiveMetadata["decide"] = async (vendor) => {
     const key = keyOf(vendor);
     const isFallBack = vendor.endpointsFrom === "metadata, else stored";
     if (isFallBack && unreachable.get(key) === true) return undefined;
@@ -67,10 +77,11 @@ export function createLiveMetadata(
       return undefined;
     }
   };
+  return { decide, read: (vendor, deadline) => documents.get(keyOf(vendor), deadline) };
 }
 
 /** A URL has no space. */
-function keyOf({ issuer, serverUrl }: LiveVendor): string {
+function keyOf({ issuer, serverUrl }: McpVendor): string {
   return `${issuer} ${serverUrl}`;
 }
 
@@ -133,6 +144,38 @@ function requireNamed(issuer: string, { authorization_servers: named }: JsonObje
   throw new OAuthError("vendor_response_invalid", "authorization_servers of the MCP server names another issuer", {
     reason: "issuer_mismatch",
   });
+}
+
+/**
+ * An MCP server that keeps the endpoints of its entry has the same ones in its metadata. One that
+ * differs is not followed, and the stored one, which the vendor may have left, gets nothing either.
+ * What the metadata leaves out, and what an operator names, is compared with nothing.
+ *
+ * @throws OAuthError vendor_response_invalid, `endpoint_mismatch`
+ */
+//= bar#BY-4
+export function requireStoredEndpoints(vendor: Vendor, metadata: VendorMetadata): void {
+  const { operatorsEndpoints = [] } = vendor;
+  const own: readonly string[] = operatorsEndpoints;
+  for (const field of METADATA_FIELDS.filter((name) => !own.includes(name))) {
+    const { [field]: stored } = vendor;
+    const { [field]: live } = metadata;
+    if (stored === undefined || live === undefined || isSameAddress(stored, live)) continue;
+    const name = wireName(field);
+    throw new OAuthError(
+      "vendor_response_invalid",
+      `The vendor's metadata has another ${name} than the one known here`,
+      {
+        reason: "endpoint_mismatch",
+        detail: `compare with the vendor's documentation, and state vendors.${vendor.id}.${name} if it has moved`,
+      },
+    );
+  }
+}
+
+/** A template is filled before its address is used. */
+function isSameAddress(stored: string, live: string): boolean {
+  return stored.includes("{") || new URL(stored).href === new URL(live).href;
 }
 
 /** What a client sends codes, tokens or secrets to. Nothing of a user goes to `jwks_uri`. */

@@ -23,7 +23,10 @@ vi.mock("./live.ts", async (original) => {
   const known = await original<typeof live>();
   const atHostsOf: typeof known.atHostsOf = (vendor, metadata) =>
     off.has("hosts") ? metadata : known.atHostsOf(vendor, metadata);
-  return { ...known, atHostsOf };
+  const requireStoredEndpoints: typeof known.requireStoredEndpoints = (vendor, metadata) => {
+    if (!off.has("stored")) known.requireStoredEndpoints(vendor, metadata);
+  };
+  return { ...known, atHostsOf, requireStoredEndpoints };
 });
 
 const ISSUER = "https://auth.v.example";
@@ -39,7 +42,7 @@ const VENDOR = defineVendor({
 });
 
 /** @returns where a code and a secret went, by what the vendor's well-known address answers */
-async function attack(metadata: object): Promise<readonly string[]> {
+async function attack(metadata: object, entry = VENDOR): Promise<readonly string[]> {
   const sent: string[] = [];
   const fetch: Fetch = async (input, init) => {
     const url = String(input);
@@ -59,7 +62,7 @@ async function attack(metadata: object): Promise<readonly string[]> {
   const credentials = { id: "2026", source: "shared", clientId: "c", clientSecret: new Secret("s") } as const;
   const redirectUri = "https://broker.example/v1/callback";
   const flow = async (): Promise<void> => {
-    const vendor = await client.resolve(VENDOR);
+    const vendor = await client.resolve(entry);
     await client.redeemCode(vendor, credentials, { code: "c", redirectUri, codeVerifier: "v".repeat(43), scope: [] });
   };
   await flow().catch(() => undefined);
@@ -86,5 +89,14 @@ describe("without the check the attack succeeds, with it it does not:", () => {
     expect(await attack(metadata)).toEqual([]);
     off.add(check);
     expect(await attack(metadata)).toEqual([target]);
+  });
+
+  it("bar#BY-4 twin: an endpoint of the entry that its vendor has left", async () => {
+    const { endpointsFrom: _from, ...stored } = VENDOR;
+    const entry = { ...stored, tokenEndpoint: "https://left.example/t" };
+    const metadata = { issuer: ISSUER, authorization_endpoint: `${ISSUER}/a`, token_endpoint: `${ISSUER}/t` };
+    expect(await attack(metadata, entry)).toEqual([]);
+    off.add("stored");
+    expect(await attack(metadata, entry)).toEqual(["https://left.example/t"]);
   });
 });

@@ -6,7 +6,7 @@ import type { Vendor } from "../../registry/vendor.ts";
 import type { Deadline } from "../deadline.ts";
 import type { Discovery } from "../discovery/discover.ts";
 import type { VendorMetadata } from "../discovery/document.ts";
-import { isLive, type LiveVendor } from "../discovery/live.ts";
+import { isLive, isOfMcpServer, type LiveVendor } from "../discovery/live.ts";
 import { registrableDomainOf } from "../../protocol/public-suffix.ts";
 
 export interface RegistrationPlace {
@@ -33,6 +33,8 @@ const METADATA_TIMEOUT_MILLISECONDS = 2_000;
  */
 export async function findRegistration(vendor: Vendor, deps: RegistrationPlaceDeps): Promise<RegistrationPlace> {
   if (isLive(vendor)) return liveRegistration(vendor, deps);
+  // Compares the endpoint of an MCP server's entry.
+  if (isOfMcpServer(vendor)) await deps.discovery.resolve(vendor);
   const metadata = await metadataOf(vendor, deps);
   const endpoint = vendor.registrationEndpoint ?? metadata?.registrationEndpoint;
   // A template is not an address: the tenant is not known yet.
