@@ -103,7 +103,7 @@ export interface ClientConfig extends Client {
  * vendor has fewer fields.
  */
 export type VendorTemplate = Pick<RegistryEntry, "vendor" | "placeholders" | "setup" | "byoc" | "serverUrl"> &
-  Partial<Pick<RegistryEntry, "verification" | "aliases" | "sunsets" | "clientsOf">>;
+  Partial<Pick<RegistryEntry, "verification" | "aliases" | "sunsets" | "clientsOf" | "setupNote" | "generationOf">>;
 
 /** The broker's client at a vendor. */
 export interface ConfiguredCredentials extends VendorCredentials {

@@ -3,6 +3,7 @@
  * entries of the catalogue by kind, then the disabled ones with the reason. One line each.
  */
 import { capabilitiesOf, type RegistryEntry } from "../../../packages/oauth-core/src/registry/entry/registry-entry.ts";
+import { usualClientsOf } from "../../../packages/oauth-core/src/registry/entry/clients-of.ts";
 import { fillsRegistrableDomain } from "../../../packages/oauth-core/src/protocol/placeholders.ts";
 import type { SourcedFact } from "../../../packages/oauth-core/src/testing/vendor-witnesses/sources-of-facts.ts";
 import { generated, table } from "./markdown.ts";
@@ -33,6 +34,14 @@ export function renderVendors(entries: readonly RegistryEntry[], facts: readonly
       const ofKind = on.filter((entry) => KINDS.findIndex((kind) => kind.has(entry)) === index && has(entry));
       return [`### ${title} (${ofKind.length})`, text, onTable(ofKind)];
     }),
+    "## What has to be arranged first",
+    "Before the first flow, according to the page.",
+    table(
+      ["vendor", "what", "page"],
+      entries.flatMap(({ vendor, setupNote }) =>
+        setupNote === undefined ? [] : [[vendor.name, setupNote.text, setupNote.source]],
+      ),
+    ),
     "## Off",
     table(
       ["vendor", "id", "why off", "verification", "setup", "capabilities", "sources"],
@@ -111,14 +120,23 @@ function onTable(entries: readonly RegistryEntry[]): string {
     entries.map((entry) => [
       entry.vendor.name,
       code(entry.vendor.id),
-      (entry.aliases ?? []).map(code).join(", "),
-      Object.entries(entry.placeholders)
-        .flatMap(([name, { follows }]) => (follows === undefined ? [code(name)] : []))
-        .join(", "),
+      [...(entry.aliases ?? []).map(code), ...generation(entry)].join(", "),
+      placeholders(entry),
       capabilities(entry),
       verified(entry),
     ]),
   );
+}
+
+function generation({ generationOf }: RegistryEntry): readonly string[] {
+  return generationOf === undefined ? [] : [`as ${code(generationOf.id)}, for ${generationOf.apps}`];
+}
+
+/** With whose clients are good there, if a tenant may be a host. */
+function placeholders({ vendor, placeholders: specs, clientsOf }: RegistryEntry): string {
+  const names = Object.entries(specs).flatMap(([name, { follows }]) => (follows === undefined ? [code(name)] : []));
+  const of = clientsOf ?? usualClientsOf(vendor, specs);
+  return names.length === 0 ? "" : `${names.join(", ")}; clients of ${of === "vendor" ? "the vendor" : "each tenant"}`;
 }
 
 function firstClassSection(entry: RegistryEntry): string {

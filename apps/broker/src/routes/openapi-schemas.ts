@@ -20,6 +20,11 @@ const VENDOR: Record<string, Schema> = {
   id: text("The vendor's id."),
   name: text("The vendor's name."),
   aliases: texts("Other names of the vendor, accepted wherever an id is."),
+  generation_of: {
+    type: "object",
+    description: "The entry is for the vendor's apps of another generation than the entry of this id: for these apps.",
+    additionalProperties: true,
+  },
   enabled: {
     type: "boolean",
     description: "Whether the vendor may be used, with or without the broker's credentials.",

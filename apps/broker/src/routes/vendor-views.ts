@@ -42,11 +42,11 @@ export function createVendorList(entryNow: (entry: VendorConfig) => VendorConfig
 
 /** @param client the caller, when it authenticated */
 export function vendorSummary(entry: VendorConfig, client: ClientConfig | undefined): View {
-  const { vendor, aliases, setup, placeholders, serverUrl, verification } = entry;
+  const { vendor, aliases, generationOf, setup, placeholders, serverUrl, verification } = entry;
   return {
     id: vendor.id,
     name: vendor.name,
-    ...defined({ aliases }),
+    ...defined({ aliases, generation_of: generationOf }),
     enabled: vendor.enabled,
     accepts_new_authorizations: vendor.acceptsNewAuthorizations,
     verification: verification?.status ?? "operator",
@@ -61,7 +61,7 @@ export function vendorSummary(entry: VendorConfig, client: ClientConfig | undefi
 }
 
 export function vendorDetails(entry: VendorConfig, client: ClientConfig | undefined): View {
-  const { placeholders, verification, sunsets } = entry;
+  const { placeholders, verification, sunsets, setupNote } = entry;
   const ending = sunsets?.map(({ endsOn, what, urls, source }) => ({
     ends_on: endsOn,
     what,
@@ -72,7 +72,7 @@ export function vendorDetails(entry: VendorConfig, client: ClientConfig | undefi
     ...vendorSummary(entry, client),
     placeholders,
     ...reasonsOff(entry),
-    ...defined({ endpoints_from: entry.vendor.endpointsFrom, sunsets: ending }),
+    ...defined({ endpoints_from: entry.vendor.endpointsFrom, sunsets: ending, setup_note: setupNote }),
   };
   if (verification === undefined) return summary;
   const { checkedOn, checks, endpoints, quirks, recalled, sources } = verification;

@@ -1,5 +1,6 @@
 import { readdirSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { registrableDomainOf } from "../protocol/public-suffix.ts";
 import { fillsRegistrableDomain, placeholderNames } from "../protocol/placeholders.ts";
 import { sampleValues } from "../testing/sample-values.ts";
 import { authorizationUrl } from "../vendor-client/authorization/url.ts";
@@ -20,7 +21,7 @@ const urlsOf = ({ vendor, serverUrl }: CatalogueEntry): string[] =>
 describe("the catalogue", () => {
   it("holds each vendor once", () => {
     expect(new Set(CATALOGUE.map(({ vendor }) => vendor.id)).size).toBe(CATALOGUE.length);
-    expect(CATALOGUE.length).toBe(410);
+    expect(CATALOGUE.length).toBe(417);
   });
 
   it.each(CATALOGUE)("is well formed at $vendor.id", (entry) => {
@@ -237,6 +238,37 @@ describe("the catalogue", () => {
       const sent = [longLivedToken?.exchange, longLivedToken?.renewal].filter((one) => one !== undefined);
       for (const request of sent) expect(Object.values(request).filter((value) => value === "{token}")).toHaveLength(1);
       expect([parameterNames, vendor.issuesRefreshTokens]).toEqual([undefined, undefined]);
+    }
+  });
+
+  it("has a second entry for apps of another generation, at the vendor's own domain", () => {
+    const second = CATALOGUE.filter(({ generationOf }) => generationOf !== undefined);
+    expect(second.map(({ generationOf }) => generationOf?.id)).toEqual([
+      "kit",
+      "monday",
+      "oura",
+      "podium",
+      "todoist",
+      "trakt",
+      "zendesk",
+    ]);
+    for (const { vendor, generationOf, aliases } of second) {
+      const first = CATALOGUE.find((entry) => entry.vendor.id === generationOf?.id);
+      const domain = registrableDomainOf(first?.vendor.tokenEndpoint.replace("{subdomain}", "t") ?? "");
+      expect(registrableDomainOf(vendor.tokenEndpoint.replace("{subdomain}", "t")), vendor.id).toBe(domain);
+      // The names that users know find the first.
+      expect([first?.generationOf, aliases], vendor.id).toEqual([undefined, undefined]);
+      const { id: _, name: __, ...facts } = vendor;
+      expect(facts).not.toEqual({ ...first?.vendor, id: undefined, name: undefined });
+    }
+  });
+
+  it("says what has to be arranged first with a page that says so", () => {
+    const noted = CATALOGUE.filter(({ setupNote }) => setupNote !== undefined);
+    expect(noted.length).toBeGreaterThan(8);
+    for (const { vendor, setupNote, sources } of noted) {
+      expect(sources, vendor.id).toContain(setupNote?.source);
+      expect(catalogueEntry(CATALOGUE.find((entry) => entry.vendor === vendor)!).setupNote).toEqual(setupNote);
     }
   });
 

@@ -11,7 +11,7 @@ import { fillsRegistrableDomain, type PlaceholderSpec, type PlaceholderSpecs } f
 import data from "./catalogue.json" with { type: "json" };
 import type { ClientsOf } from "./entry/clients-of.ts";
 import type { FieldBy } from "./fields.ts";
-import type { EndpointVerification, RegistryEntry, Verification } from "./entry/registry-entry.ts";
+import type { EndpointVerification, RegistryEntry, SetupNote, Verification } from "./entry/registry-entry.ts";
 import type { Sunset } from "./entry/sunset.ts";
 import { defineVendor, type Vendor } from "./vendor.ts";
 
@@ -31,6 +31,8 @@ export interface CatalogueEntry extends EndpointVerification {
   readonly selfHosted?: true;
   /** Who issues its clients, if that is not what its placeholders say, and by which source. */
   readonly clientsOf?: { readonly value: ClientsOf; readonly source: string };
+  readonly setupNote?: SetupNote;
+  readonly generationOf?: RegistryEntry["generationOf"];
   readonly serverUrl?: string;
   /** The repository and the path in it. */
   readonly sources: readonly string[];
@@ -90,6 +92,7 @@ export function reasonsOff(entry: CatalogueEntry): string[] {
 export function catalogueEntry(entry: CatalogueEntry): RegistryEntry {
   const { vendor, aliases, placeholders, serverUrl, sources, adjudicated, recalled, quirks } = entry;
   const { confidence, sunsets, checks, agreeing, disagreements, superseded, clientsOf } = entry;
+  const { setupNote, generationOf } = entry;
   const off = reasonsOff(entry);
   const enabled = off.length === 0;
   return {
@@ -97,7 +100,7 @@ export function catalogueEntry(entry: CatalogueEntry): RegistryEntry {
     placeholders: placeholders === undefined ? {} : specs(placeholders, vendor),
     setup: "none",
     byoc: true,
-    ...defined({ aliases, serverUrl, sunsets, clientsOf: clientsOf?.value }),
+    ...defined({ aliases, serverUrl, sunsets, clientsOf: clientsOf?.value, setupNote, generationOf }),
     verification: {
       status: enabled ? "two-sources" : "listed",
       checkedOn: adjudicated ?? COMPILED_ON,

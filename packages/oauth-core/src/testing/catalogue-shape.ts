@@ -112,6 +112,8 @@ const ENTRY: Readonly<Record<string, Test>> = {
   placeholders: map((value) => isText(value) || PLACEHOLDER(value)),
   selfHosted: oneOf(true),
   clientsOf: object({ value: oneOf("vendor"), source: isText }),
+  setupNote: object({ text: isText, source: isUrl }),
+  generationOf: object({ id: isText, apps: isText }),
   serverUrl: isUrl,
   sources: list(isText),
   checks: map(object({ checkedOn: isDay, source: isText })),

@@ -1,6 +1,12 @@
 /** `vendor find`: the vendors whose id, name or alias contains a word. Sends nothing. */
 import { nearest } from "@oauth-broker/oauth-core";
-import { capabilitiesOf, REGISTRY, type RegistryEntry, searchVendors } from "@oauth-broker/oauth-core/registry";
+import {
+  capabilitiesOf,
+  REGISTRY,
+  type RegistryEntry,
+  searchVendors,
+  usualClientsOf,
+} from "@oauth-broker/oauth-core/registry";
 import type { Environment } from "../environment.ts";
 
 /** @returns the exit code */
@@ -12,8 +18,9 @@ export function runFind(query: string, { print, tell }: Pick<Environment, "print
     tell(`No vendor has '${query.slice(0, 64)}' in its name${near === undefined ? "" : `: did you mean ${near}?`}`);
     return 1;
   }
-  if (found.length === 1) for (const line of details(only)) print(line);
-  else for (const entry of found) print(summary(entry));
+  const isNamed = found.length === 1 || only.vendor.id === query;
+  if (isNamed) for (const line of details(only)) print(line);
+  for (const entry of isNamed ? found.slice(1) : found) print(summary(entry));
   return 0;
 }
 
@@ -35,6 +42,7 @@ function details(entry: RegistryEntry): string[] {
     `  token endpoint          ${vendor.tokenEndpoint ?? "discovered"}`,
     `  authentication          ${vendor.tokenEndpointAuthMethod}, PKCE ${pkce}`,
     `  capabilities            ${able.join(", ")}`,
+    ...arrangements(entry),
     `  checked on              ${verification.checkedOn}${confidence === undefined ? "" : `, confidence ${confidence}`}`,
     ...Object.entries(verification.checks ?? {}).map(
       ([name, { checkedOn, source }]) => `  ${name} checked on ${checkedOn}: ${source}`,
@@ -42,6 +50,16 @@ function details(entry: RegistryEntry): string[] {
     ...Object.entries(placeholders).map(([name, spec]) => `  {${name}}  ${placeholder(spec)}`),
     ...superseded.map((text) => `  not     ${text}`),
     ...verification.sources.map((source) => `  source  ${source}`),
+  ];
+}
+
+/** Whose clients are good there, for which apps the entry is, and what comes before the first flow. */
+function arrangements({ vendor, placeholders, clientsOf, generationOf, setupNote }: RegistryEntry): string[] {
+  const of = clientsOf ?? usualClientsOf(vendor, placeholders);
+  return [
+    `  clients of              ${of === "vendor" ? "the vendor, good at every tenant" : "each tenant"}`,
+    ...(generationOf === undefined ? [] : [`  beside                  ${generationOf.id}, for ${generationOf.apps}`]),
+    ...(setupNote === undefined ? [] : [`  first                   ${setupNote.text} (${setupNote.source})`]),
   ];
 }
 

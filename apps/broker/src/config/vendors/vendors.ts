@@ -161,6 +161,8 @@ export function buildVendor(
     credentials,
     ...defined({
       aliases: known?.aliases,
+      setupNote: known?.setupNote,
+      generationOf: known?.generationOf,
       serverUrl: known?.serverUrl,
       sunsets: known?.sunsets,
       verification: known?.verification,

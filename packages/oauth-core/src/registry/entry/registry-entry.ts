@@ -59,6 +59,19 @@ export interface EndpointVerification {
   readonly superseded?: readonly string[];
 }
 
+/** What has to be arranged before the first flow, in a sentence, and the page that says so. */
+export interface SetupNote {
+  readonly text: string;
+  readonly source: string;
+}
+
+/** An entry beside the one of this id, for the vendor's apps of another generation. */
+export interface GenerationOf {
+  readonly id: string;
+  /** Which apps are of this entry, in words. */
+  readonly apps: string;
+}
+
 /** A vendor of the registry, and what its operator has to know. */
 export interface RegistryEntry {
   readonly vendor: Vendor;
@@ -67,6 +80,8 @@ export interface RegistryEntry {
   /** The placeholders of its endpoint templates and of `serverUrl`. */
   readonly placeholders: PlaceholderSpecs;
   readonly setup: VendorSetup;
+  readonly setupNote?: SetupNote;
+  readonly generationOf?: GenerationOf;
   /** Unset: as the placeholders say (`usualClientsOf`). */
   readonly clientsOf?: ClientsOf;
   /** Customers may use their own app. Clients made by dynamic registration are not such apps. */
