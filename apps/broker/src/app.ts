@@ -91,8 +91,8 @@ export async function createBroker(config: Config, options: BrokerOptions): Prom
     log.warn("stored_endpoints_used", { vendor: id });
     metrics.countVendorCall(id, "discover", "stored");
   };
-  const onOddScope = ({ id }: Pick<Vendor, "id">): void => log.warn("vendor_scope_left_out", { vendor: id });
-  const own = { takesFormPost: true, onStoredEndpoints, onOddScope };
+  const onLesserAnswer = (event: string, { id }: Pick<Vendor, "id">): void => log.warn(event, { vendor: id });
+  const own = { takesFormPost: true, onStoredEndpoints, onLesserAnswer };
   const deps: Deps = {
     issuer: config.baseUrl,
     cell: config.cell,

@@ -105,7 +105,7 @@ export function createApp(definition: ServerDefinition, settings: Settings, opti
     log.warn("stored_endpoints_used", { vendor: entry.id });
     metrics?.countVendorCall(entry.id, "discover", "stored");
   };
-  const onOddScope = ({ id }: Pick<ResolvedVendor, "id">): void => log.warn("vendor_scope_left_out", { vendor: id });
+  const onLesserAnswer = (event: string, { id }: Pick<ResolvedVendor, "id">): void => log.warn(event, { vendor: id });
   const vendorClient = watchedVendorClient(
     createVendorClient({
       fetch: oauth.fetch,
@@ -113,7 +113,7 @@ export function createApp(definition: ServerDefinition, settings: Settings, opti
       now,
       ...settings.egress,
       onStoredEndpoints,
-      onOddScope,
+      onLesserAnswer,
     }),
     { log, ...defined({ metrics }) },
   );

@@ -163,17 +163,17 @@ describe("one vendor", () => {
 
   it("says which apps an entry is for beside another of its vendor, and what comes first", () => {
     const second = find(({ vendor }) => vendor.id === "podium-accounts");
-    expect(vendorSummary(configured(second), undefined)["generation_of"]).toEqual({
+    expect(vendorSummary(second, undefined)["generation_of"]).toEqual({
       id: "podium",
       apps: "apps whose tokens accounts.podium.com issues",
     });
     const [first, none] = ["podium", "trakt"].map((id) => find(({ vendor }) => vendor.id === id));
-    expect(vendorDetails(configured(first!), undefined)).toMatchObject({
+    expect(vendorDetails(first!, undefined)).toMatchObject({
       setup: "none",
       setup_note: { text: expect.stringMatching(/^The vendor reviews/), source: "https://docs.podium.com/" },
     });
-    expect(vendorDetails(configured(first!), undefined)).not.toHaveProperty("generation_of");
-    expect(vendorDetails(configured(none!), undefined)).not.toHaveProperty("setup_note");
+    expect(vendorDetails(first!, undefined)).not.toHaveProperty("generation_of");
+    expect(vendorDetails(none!, undefined)).not.toHaveProperty("setup_note");
   });
 
   it("keeps the reasons if the operator turned it on, and says if it was turned off", () => {

@@ -43,8 +43,14 @@ export interface VendorClientDeps {
    * at most once in ten minutes for one vendor.
    */
   readonly onStoredEndpoints?: (vendor: Pick<Vendor, "id">) => void;
-  /** Called for each token answer whose `scope` has no usable shape. */
-  readonly onOddScope?: (vendor: Pick<Vendor, "id">) => void;
+  /**
+   * Called for each token answer that is passed on with less than the vendor has: its `scope` has no
+   * usable shape, or the exchange for a long-lived token failed. The event is for the log.
+   */
+  readonly onLesserAnswer?: (
+    event: "vendor_scope_left_out" | "vendor_token_short_lived",
+    vendor: Pick<Vendor, "id">,
+  ) => void;
 }
 
 type PostOptions = HttpRequestOptions<"POST", URLSearchParams>;

@@ -80,7 +80,7 @@ export function createVendorClient(
   options: VendorClientDeps,
   { deadline = createDeadline(options.timer) }: { readonly deadline?: Deadline } = {},
 ): VendorClient {
-  const { now, timer, onOddScope } = options;
+  const { now, timer, onLesserAnswer } = options;
   const fetch = vendorFetch(options.fetch);
   const documents = vendorFetch(options.fetchDocuments ?? options.fetch);
   const discovery = createDiscovery({ ...options, fetch: documents });
@@ -88,7 +88,7 @@ export function createVendorClient(
   const common = { now, timer, fetch, bindings: createBindings({ ...options, fetch }), discovery, keys, deadline };
   const deps: TokenDeps = {
     ...common,
-    ...defined({ onOddScope }),
+    ...defined({ onLesserAnswer }),
     discard: (vendor, credentials, tokens) => discardTokens(vendor, credentials, tokens, common),
   };
   const bind =

@@ -1,10 +1,12 @@
 /** Access tokens that are exchanged for long-lived ones, at a vendor without refresh tokens. */
 import { inspect } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { systemTimer } from "../../mechanics/system-timer.ts";
 import { withoutTokenRecipients } from "../../registry/moved-vendor.ts";
 import type { Vendor, VendorTokens } from "../../registry/vendor.ts";
 import { CLIENT_ID, CLIENT_SECRET } from "../../testing/network/faulty-vendor.ts";
 import { type Lab, openLab } from "../../testing/network/vendor-lab.ts";
+import { createVendorClient } from "../index.ts";
 import { keptOf } from "../kept.ts";
 
 let lab: Lab;
@@ -106,6 +108,20 @@ describe("a code whose token is exchanged for a long-lived one", () => {
       expect(asked()).toEqual(["/token", "/long"]);
     },
   );
+
+  it("says to the operator that an exchange failed", async () => {
+    lab.vendor.answers.set("/long", { status: 400, body: { error: { code: 190 } } });
+    const seen: unknown[] = [];
+    const client = createVendorClient({
+      fetch: (input, init) => fetch(input, init),
+      timer: systemTimer,
+      now: lab.clock,
+      allowLoopback: true,
+      onLesserAnswer: (event, { id }) => void seen.push([event, id]),
+    });
+    await client.redeemCode(await lab.resolve(entry()), lab.vendor.credentials, { ...lab.request, scope: ["read"] });
+    expect(seen).toEqual([["vendor_token_short_lived", "faulty"]]);
+  });
 
   it("is not exchanged if the code was refused", async () => {
     lab.vendor.answers.set("/token", { status: 400, body: { error: "invalid_grant" } });

@@ -32,6 +32,7 @@ export async function exchangeForLongLived(
     const longLived = await ask(accessToken, how.endpoint, how.exchange, { ...exchange, call }, deps);
     return { ...rest, ...longLived, vendorData: { ...rest.vendorData, ...longLived.vendorData } };
   } catch (error) {
+    deps.onLesserAnswer?.("vendor_token_short_lived", exchange.vendor);
     const vendorData = { ...tokens.vendorData, long_lived_token_error: codeOf(error) };
     return { ...tokens, vendorData, refreshToken: accessToken, ...refreshLifetime(expiresInSeconds) };
   }
@@ -68,14 +69,17 @@ async function ask(
   deps: TokenDeps,
 ): Promise<VendorTokens> {
   const { vendor, credentials, call, signal } = exchange;
-  const { fetch, now, onOddScope } = deps;
+  const { fetch, now, onLesserAnswer } = deps;
   const url = new URL(endpoint);
   for (const [name, value] of Object.entries(filledWith(token, credentials, parameters)))
     url.searchParams.set(name, value);
   const headers = { accept: "application/json", "user-agent": "oauth-broker", ...vendor.tokenHeaders };
   try {
     const response = await fetch(url.href, { headers, redirect: "manual", signal });
-    const answer = await readTokenAnswer(response, vendor, call, { now, onOddScope: () => onOddScope?.(vendor) });
+    const answer = await readTokenAnswer(response, vendor, call, {
+      now,
+      onOddScope: () => onLesserAnswer?.("vendor_scope_left_out", vendor),
+    });
     const tokens = await validateTokenResponse(answer, exchange, deps);
     return { ...tokens, refreshToken: tokens.accessToken, ...refreshLifetime(tokens.expiresInSeconds) };
   } catch (error) {

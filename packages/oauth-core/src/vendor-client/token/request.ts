@@ -31,11 +31,15 @@ export async function askForTokens(
   vendor: ResolvedVendor,
   credentials: VendorCredentials,
   { call, leg, signal, onRefused }: Asking,
-  { bindings, now, onOddScope }: Pick<TokenDeps, "bindings" | "now" | "onOddScope">,
+  { bindings, now, onLesserAnswer }: Pick<TokenDeps, "bindings" | "now" | "onLesserAnswer">,
 ): Promise<TokenAnswer> {
   try {
     const response = await requestToken(parameters, vendor, credentials, { leg, signal }, bindings);
-    return await readTokenAnswer(response, vendor, call, { now, onRefused, onOddScope: () => onOddScope?.(vendor) });
+    return await readTokenAnswer(response, vendor, call, {
+      now,
+      onRefused,
+      onOddScope: () => onLesserAnswer?.("vendor_scope_left_out", vendor),
+    });
   } catch (error) {
     if (isWrongAnswer(error)) onRefused({});
     throw translateVendorError(error, call);

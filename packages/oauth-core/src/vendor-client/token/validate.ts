@@ -35,7 +35,7 @@ import type { LostTokens } from "./revoke.ts";
 import type { Bindings, VendorClientDeps } from "../binding.ts";
 import { type VendorCall, translateVendorError } from "../errors.ts";
 
-export interface TokenDeps extends Pick<VendorClientDeps, "now" | "timer" | "fetch" | "onOddScope"> {
+export interface TokenDeps extends Pick<VendorClientDeps, "now" | "timer" | "fetch" | "onLesserAnswer"> {
   readonly bindings: Bindings;
   readonly keys: SigningKeys;
   readonly discovery: Discovery;
