@@ -15,7 +15,6 @@ export const MISFITS: Readonly<Record<string, string>> = {
   "shopline scope_separator": "its page is a fragment, which takes no parameters: the entry is off",
   "slack-openid revocation": "the token in the header is enough; the source repeats it in a form",
   "stackexchange account": "the call repeats a key that the vendor issues beside the client id, which no variable has",
-  "threads refresh_url": "no field says the exchange that renews its tokens",
   "x authorization": "query is the response mode of a code where none is sent",
   "zapier authorization": "query is the response mode of a code where none is sent",
 };

@@ -41,6 +41,15 @@ export interface WitnessedToken {
   readonly expires_member?: string;
 }
 
+/** The exchange of a token for a long-lived one: a GET, and the answer to it. */
+export interface WitnessedExchange {
+  readonly url: string;
+  readonly grant_type: string;
+  /** The parameter of the token. */
+  readonly token_parameter: string;
+  readonly shape: JsonObject;
+}
+
 /** A refusal. */
 export interface WitnessedError {
   readonly leg: "code" | "refresh" | "account" | "callback";
@@ -85,6 +94,7 @@ export interface Witness {
     readonly callback?: readonly string[];
     readonly token_request_body?: "form" | "json";
     readonly refresh_url?: string;
+    readonly long_lived?: WitnessedExchange;
   };
   readonly facts: Readonly<Record<string, WitnessSource | readonly WitnessSource[]>>;
 }
