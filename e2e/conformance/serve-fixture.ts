@@ -6,6 +6,7 @@
 import { registerHooks } from "node:module";
 
 const HERE = new URL(".", import.meta.url).href;
+const FIXTURE_HANDLER = new URL("fixture/handler.ts", import.meta.url).href;
 /** Next.js adds a hash. */
 const PACKAGE = /^@oauth-broker\/mcp-auth(?:-[0-9a-f]+)?$/;
 let ofApp = "";
@@ -15,6 +16,6 @@ registerHooks({
     if (!PACKAGE.test(specifier)) return next(specifier, context);
     if (context.parentURL?.startsWith(HERE) === true) return { url: ofApp, shortCircuit: true };
     ofApp = next(specifier, context).url;
-    return { url: `${HERE}fixture/handler.ts`, shortCircuit: true };
+    return { url: FIXTURE_HANDLER, shortCircuit: true };
   },
 });

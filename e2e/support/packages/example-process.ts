@@ -1,7 +1,7 @@
 /** A program of examples/ as its README starts it: its own process, with the sandbox's variables. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../paths.ts";
 
@@ -38,6 +38,14 @@ runpy.run_path("main.py", run_name="__main__")`;
 /** @param name of a folder in examples/ */
 export function exampleFolder(name: string): string {
   return join(ROOT, "examples", name);
+}
+
+/** What is not empty and no comment of its own line, in all its files. */
+export function linesOfCode(name: string): number {
+  const folder = exampleFolder(name);
+  const files = globSync("{,app/**/}*.{ts,tsx,py}", { cwd: folder, exclude: ["next-env.d.ts"] });
+  const lines = files.flatMap((path) => readFileSync(join(folder, path), "utf8").split("\n"));
+  return lines.filter((line) => !/^\s*(?:(?:\/\/|\/?\*|#).*)?$/.test(line)).length;
 }
 
 /** @throws Error with its output when it ends before it listens */
