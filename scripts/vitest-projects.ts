@@ -14,6 +14,7 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 import { defineConfig, type ViteUserConfig } from "vitest/config";
+import { patience } from "../packages/oauth-core/src/testing/time-limits.ts";
 
 type TestOptions = NonNullable<ViteUserConfig["test"]>;
 
@@ -53,9 +54,10 @@ export function testProjects(options: TestOptions = {}): ViteUserConfig {
   const provide = { isSoak };
   // Properties over hundreds of inputs, whole processes and browsers take longer than vitest's five
   // seconds, and on a busy machine much longer.
-  const limits = { testTimeout: 90_000, hookTimeout: 90_000, expect: { poll: { timeout: 20_000 } } };
+  const limits = { testTimeout: patience(9_000), hookTimeout: patience(9_000) };
+  const expect = { poll: { timeout: patience(2_000) } };
   const workers = { maxWorkers: availableParallelism() };
-  return defineConfig({ test: { ...limits, ...workers, provide, ...options, setupFiles, projects } });
+  return defineConfig({ test: { ...limits, expect, ...workers, provide, ...options, setupFiles, projects } });
 }
 
 /** The text of a test file and of the fixtures it imports. */

@@ -4,6 +4,7 @@
  * a missing setting or a deleted file would. Without the binding:
  * apps/broker/src/keys/keyset-place.test.ts.
  */
+import { patience } from "@oauth-broker/oauth-core/testing";
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { RecordStore, StoredRecord } from "@oauth-broker/oauth-core";
@@ -139,7 +140,7 @@ describe("a keyset in a table, under KMS", () => {
     const store = `dynamodb:${table}?region=${region}&endpoint=${endpoint}`;
     return harnessOn(
       { store, keys: aws.keys },
-      () => dynamodbRecordStore({ table, region, endpoint, deadlineMs: 30_000, now }),
+      () => dynamodbRecordStore({ table, region, endpoint, deadlineMs: patience(3_000), now }),
       aws.env,
     );
   };

@@ -2,6 +2,7 @@
  * A real browser: the one CHROMIUM_PATH names, or Debian's. Its headless shell is Chromium without
  * windows, and opens a page at a quarter of the CPU.
  */
+import { patience } from "@oauth-broker/oauth-core/testing";
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { setTimeout } from "node:timers/promises";
@@ -22,7 +23,7 @@ export const NO_CHROMIUM =
   "No Chromium here: set CHROMIUM_PATH, or on Debian: apt-get install -y chromium-headless-shell fonts-liberation";
 
 /** How long a step in the browser may take on a busy machine: for `setDefaultTimeout`. */
-export const BROWSER_MS = 60_000;
+export const BROWSER_MS: number = patience(6_000);
 
 declare module "vitest" {
   interface ProvidedContext {

@@ -9,6 +9,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { patience } from "@oauth-broker/oauth-core/testing";
 import { findSecrets } from "./secrets.ts";
 
 export interface Service {
@@ -52,9 +53,8 @@ export interface Ended {
   readonly stderr: string;
 }
 
-/** A busy machine takes many times longer than an idle one. */
-const START_MS = 60_000;
-const EXIT_MS = 60_000;
+const START_MS = patience(6_000);
+const EXIT_MS = patience(6_000);
 
 const folders = new Set<string>();
 

@@ -2,6 +2,7 @@
  * The sandbox as `npm start` runs it, in a real browser: what a new user sees, and that every error
  * page has a link back.
  */
+import { patience } from "@oauth-broker/oauth-core/testing";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { type BrokerProcess, startBrokerProcess } from "../../support/broker/process.ts";
@@ -24,7 +25,7 @@ describe.skipIf(CHROMIUM === undefined)("the sandbox in Chromium", () => {
   beforeAll(async () => {
     broker = await startBrokerProcess({ entry: "src", env: { PORT: String(await freePort()) } });
     // A message for the operator, so it goes to stderr, after the JSON line.
-    home = await vi.waitUntil(() => /Open +(http:\S+)/.exec(broker.stderr())?.[1], { timeout: 20_000 });
+    home = await vi.waitUntil(() => /Open +(http:\S+)/.exec(broker.stderr())?.[1], { timeout: patience(2_000) });
     browser = await connectChromium();
   });
   afterAll(async () => {

@@ -3,22 +3,14 @@
  * soak takes the 15 s of that limit, with the built broker; `npm test` a fifth of it.
  */
 import { HTTP_TIMEOUTS } from "@oauth-broker/service";
-import { volume } from "@oauth-broker/oauth-core/testing";
+import { volume, patience } from "@oauth-broker/oauth-core/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { FORM, type HttpBroker, startHttpBroker } from "../../support/broker/http.ts";
 import { exchange, type RawAnswer } from "../../support/raw-http.ts";
-import { SHARE } from "../../support/broker/short-waits.ts";
 
-const { entry, share } = volume<{ readonly entry: "dist" | "short-waits"; readonly share: number }>({
-  test: { entry: "short-waits", share: SHARE },
-  soak: { entry: "dist", share: 1 },
-});
-/** A busy machine may be late. */
-const LATE_MS = 15_000;
-const HEADERS_MS = HTTP_TIMEOUTS.headersMs / share;
-const REQUEST_MS = HTTP_TIMEOUTS.requestMs / share;
-const CHECK_MS = HTTP_TIMEOUTS.checkMs / share;
-const TIMEOUT_MS = 60_000;
+const entry = volume<"dist" | "short-waits">({ test: "short-waits", soak: "dist" });
+/** Longer than both limits, and shorter than those of Node.js. */
+const TIMEOUT_MS = patience(4_000);
 
 let broker: HttpBroker;
 let port: number;
@@ -54,9 +46,7 @@ describe("bar#HT-5 slow clients", () => {
     expect(slowOnesEnded).toBe(false);
     const [heads, bodies, silents, idles] = await Promise.all([slowHead, slowBody, silent, Promise.all(idle)]);
     expect(heads).toMatchObject({ isClosed: true, status: 408 });
-    expect(heads.milliseconds).toBeLessThan(HEADERS_MS + CHECK_MS + LATE_MS);
     expect(bodies).toMatchObject({ isClosed: true, status: 408 });
-    expect(bodies.milliseconds).toBeLessThan(REQUEST_MS + CHECK_MS + LATE_MS);
     expect(silents.isClosed).toBe(true);
     expect(idles.every(({ isClosed, status }) => isClosed && status === 200)).toBe(true);
   });

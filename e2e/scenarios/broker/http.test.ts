@@ -54,7 +54,6 @@ describe("bar#HT-1 bodies", () => {
     const answer = await exchange({ port, bytes: request, endless: chunk, timeoutMs: 20_000 });
     expect(answer.isClosed).toBe(true);
     expect(statuses).toContain(answer.status);
-    expect(answer.milliseconds).toBeLessThan(5_000);
     // What was received in that time was discarded, not kept.
     expect(residentBytes(broker.process.pid) - before).toBeLessThan(160 * 1024 * 1024);
     expect(await broker.health()).toBe(200);

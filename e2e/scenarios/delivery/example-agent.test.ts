@@ -91,7 +91,7 @@ it("acts at both vendors for its user, and the model sees no token", async () =>
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (part) => (output += part));
   const ended = once(child, "exit");
   for (const vendor of ["github", "slack"]) {
-    await expect.poll(() => output, { timeout: 20_000 }).toMatch(new RegExp(`^Connect ${vendor}: \\S+$`, "m"));
+    await expect.poll(() => output).toMatch(new RegExp(`^Connect ${vendor}: \\S+$`, "m"));
     const start = new RegExp(`^Connect ${vendor}: (\\S+)$`, "m").exec(output)?.[1] ?? "";
     const callback = await driveConsent(start, {
       cookieJar: createCookieJar(),

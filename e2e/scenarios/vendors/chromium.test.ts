@@ -2,6 +2,7 @@
  * The sandbox's vendors in a real browser: what a user ticks, chooses and types reaches the tokens,
  * on any screen.
  */
+import { patience } from "@oauth-broker/oauth-core/testing";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { type BrokerProcess, startBrokerProcess } from "../../support/broker/process.ts";
@@ -21,7 +22,7 @@ describe.skipIf(CHROMIUM === undefined)("the sandbox's vendors in Chromium", () 
 
   beforeAll(async () => {
     broker = await startBrokerProcess({ entry: "src", env: { PORT: String(await freePort()) } });
-    home = await vi.waitUntil(() => /Open +(http:\S+)/.exec(broker.stderr())?.[1], { timeout: 20_000 });
+    home = await vi.waitUntil(() => /Open +(http:\S+)/.exec(broker.stderr())?.[1], { timeout: patience(2_000) });
     browser = await connectChromium();
   });
   afterAll(async () => {

@@ -2,6 +2,7 @@
  * The sandbox's vendors as `npm start` offers them: each is connected, refreshed, revoked and
  * cancelled from the platform's page.
  */
+import { patience } from "@oauth-broker/oauth-core/testing";
 import {
   createCookieJar,
   createVisitor,
@@ -20,7 +21,7 @@ let home: string;
 
 beforeAll(async () => {
   broker = await startBrokerProcess({ entry: "src", env: { PORT: String(await freePort()) } });
-  home = (await vi.waitUntil(() => /Open +(http:\S+)/.exec(broker.stderr())?.[1], { timeout: 20_000 })) ?? "";
+  home = (await vi.waitUntil(() => /Open +(http:\S+)/.exec(broker.stderr())?.[1], { timeout: patience(2_000) })) ?? "";
 });
 afterAll(() => broker.stop());
 

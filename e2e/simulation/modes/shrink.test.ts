@@ -1,10 +1,11 @@
 /** A seed that breaks a promise is reduced; the planted defects are stores without one defence. */
+import { patience } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
 import { runSeed } from "./run-seed.ts";
 import { promiseOf, shrink } from "./shrink.ts";
 import { withoutConditions, withoutLeases } from "./weakened.ts";
 
-const LIMIT_MS = 120_000;
+const LIMIT_MS = patience(12_000);
 const tries = 5;
 
 describe("a red seed", { timeout: LIMIT_MS }, () => {

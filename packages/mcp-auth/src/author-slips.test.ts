@@ -2,6 +2,7 @@
  * An author's slip in one tool is no outage for everyone: the process goes on, the log names the
  * tool and never the message, and the author sees the message under `npm run dev`.
  */
+import { patience } from "@oauth-broker/oauth-core/testing";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -59,7 +60,7 @@ async function start(environment: Readonly<Record<string, string>> = {}) {
     child.kill("SIGKILL");
     await exited;
   });
-  await expect.poll(() => lines.find(({ event }) => event === "listening"), { timeout: 60_000 }).toBeDefined();
+  await expect.poll(() => lines.find(({ event }) => event === "listening"), { timeout: patience(6_000) }).toBeDefined();
   const url = String(lines.find(({ event }) => event === "listening")?.["url"]);
   const call = async (name: string): Promise<string> => {
     const answer = await fetch(`${url}/mcp`, callOf(name));
@@ -68,7 +69,7 @@ async function start(environment: Readonly<Record<string, string>> = {}) {
   const lineOf = async (event: string, tool?: string): Promise<Record<string, unknown>> => {
     const found = (): Record<string, unknown> | undefined =>
       lines.find((line) => line["event"] === event && (tool === undefined || line["tool"] === tool));
-    await expect.poll(found, { timeout: 20_000 }).toBeDefined();
+    await expect.poll(found).toBeDefined();
     return found() ?? {};
   };
   return { call, lineOf, lines, exited, stderr: () => stderr };
@@ -122,7 +123,7 @@ describe("the error of a tool", () => {
     const server = await start({ [UNDER_DEV]: "true" });
     const answer = await server.call("throwing");
     await server.call("floating");
-    await expect.poll(server.stderr, { timeout: 20_000 }).toContain("message of the floating promise");
+    await expect.poll(server.stderr).toContain("message of the floating promise");
     expect(server.stderr()).toMatch(
       /The tool throwing failed:\nTypeError: message of the tool\n {4}at .*slips-server\.ts:\d+/,
     );
@@ -175,7 +176,7 @@ it("a call that a stop cuts has its signal, and time to clean up", async () => {
     { log: createLog({ write: () => undefined }) },
   );
   const calling = fetch(`${running.url}/mcp`, callOf("wait")).catch((error: unknown) => error);
-  await expect.poll(() => seen, { timeout: 20_000 }).toEqual(["started"]);
+  await expect.poll(() => seen).toEqual(["started"]);
   await running.stop();
   expect(seen).toEqual(["started", "cleaned up"]);
   await calling;

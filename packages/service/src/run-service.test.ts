@@ -116,7 +116,7 @@ describe("a process that serves", () => {
 
   it.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)("is drained by %s, and exits 0", async (signal) => {
     const { child, exited, said } = start();
-    await expect.poll(said, { timeout: 20_000 }).toBe("running;");
+    await expect.poll(said).toBe("running;");
     child.kill(signal);
     expect(await exited).toEqual([0, null]);
     expect(said()).toBe("running;drained");
@@ -124,10 +124,10 @@ describe("a process that serves", () => {
 
   it.each(["SIGUSR1", "SIGUSR2"] as const)("goes on after %s, and opens no debugger", async (signal) => {
     const { child, exited, said } = start();
-    await expect.poll(said, { timeout: 20_000 }).toBe("running;");
+    await expect.poll(said).toBe("running;");
     child.kill(signal);
     child.stdin.write("?");
-    await expect.poll(said, { timeout: 20_000 }).toBe("running;alive;");
+    await expect.poll(said).toBe("running;alive;");
     child.kill("SIGTERM");
     expect(await exited).toEqual([0, null]);
     // Node would say here where its debugger listens.

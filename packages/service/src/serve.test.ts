@@ -1,3 +1,4 @@
+import { soonerThan } from "@oauth-broker/oauth-core/testing";
 import { once } from "node:events";
 import { Agent, type IncomingMessage, request } from "node:http";
 import { connect } from "node:net";
@@ -63,7 +64,7 @@ it("shows a browser with too many cookies what it can do, also while it still se
   socket.pause();
   socket.write(`GET / HTTP/1.1\r\nhost: x\r\ncookie: ${"a=b; ".repeat(7_000)}`);
   // Half of the time that it may linger.
-  for (const from = performance.now(); performance.now() - from < 500; await sleep(5)) socket.write("c=d; ".repeat(50));
+  for (const half = AbortSignal.timeout(500); !half.aborted; await sleep(5)) socket.write("c=d; ".repeat(50));
   expect(socket.errored).toBeNull();
   const answer = text(socket);
   const [head = "", body = ""] = (await answer).split("\r\n\r\n");
@@ -175,10 +176,8 @@ it("does not wait for clients that keep their connection after the last response
   await sleep(5);
   slow.release.resolve();
   const answer = await inFlight;
-  const answeredAt = performance.now();
   expect(await answer.text()).toBe("done");
-  await stopped;
-  expect(performance.now() - answeredAt).toBeLessThan(1_000);
+  await soonerThan(1_000, stopped);
 });
 
 it("rfc9112#9.6 ends the connection of a request that does not reach the app", async () => {

@@ -1,4 +1,5 @@
 /** Users' links at a server with several vendors: rows under a sign-in. Twins: links.twin.test.ts. */
+import { PATIENT } from "./testing/aws/deadline.ts";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -49,7 +50,7 @@ const ENGINES: readonly [string, () => Promise<TokenRows>][] = [
         table: await engine.createTable(),
         region: engine.region,
         endpoint: engine.endpoint,
-        deadlineMs: 30_000,
+        ...PATIENT,
       }),
   ],
 ];

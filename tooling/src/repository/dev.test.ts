@@ -2,6 +2,7 @@
  * `npm run dev`, in a copy of the repository: what is saved is running a moment later, at the same
  * addresses; a file that is not valid in the meantime ends nothing; Ctrl-C ends everything.
  */
+import { patience } from "@oauth-broker/oauth-core/testing";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
@@ -55,27 +56,27 @@ const isUp = async (): Promise<boolean> => {
 };
 
 it("restarts the sandbox at the same addresses, outlives invalid files, ends by Ctrl-C", async () => {
-  await expect.poll(starts, { timeout: 60_000 }).toHaveLength(1);
+  await expect.poll(starts, { timeout: patience(6_000) }).toHaveLength(1);
   const first = redirectUri();
   const text = copy.read(FILE);
 
   copy.write(FILE, `${text}\nconst = ;\n`);
-  await expect.poll(() => output, { timeout: 60_000 }).toContain("Waiting for file changes");
-  await expect.poll(isUp, { timeout: 60_000 }).toBe(false);
+  await expect.poll(() => output, { timeout: patience(6_000) }).toContain("Waiting for file changes");
+  await expect.poll(isUp, { timeout: patience(6_000) }).toBe(false);
   expect(dev.exitCode).toBeNull();
 
   copy.write(FILE, text);
   // A watcher that sees one save as two starts it twice.
-  await expect.poll(() => starts().length, { timeout: 60_000 }).toBeGreaterThan(1);
-  await expect.poll(isUp, { timeout: 60_000 }).toBe(true);
+  await expect.poll(() => starts().length, { timeout: patience(6_000) }).toBeGreaterThan(1);
+  await expect.poll(isUp, { timeout: patience(6_000) }).toBe(true);
   expect(redirectUri()).toBe(first);
 
   const ended = once(dev, "exit");
   process.kill(-(dev.pid ?? 0), "SIGINT");
   await ended;
-  await expect.poll(isUp, { timeout: 20_000 }).toBe(false);
+  await expect.poll(isUp).toBe(false);
   // No process of the group is left.
-  await expect.poll(() => isGroupAlive(dev.pid), { timeout: 20_000 }).toBe(false);
+  await expect.poll(() => isGroupAlive(dev.pid)).toBe(false);
 });
 
 it("watches the sources of everything that the sandbox imports", () => {

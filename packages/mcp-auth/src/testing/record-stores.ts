@@ -1,4 +1,5 @@
 /** Every kind of record store a server can use, so that stored data is tested on all of them. */
+import { patience } from "@oauth-broker/oauth-core/testing";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -52,7 +53,7 @@ export const RECORD_STORES: Readonly<Record<string, () => Promise<RecordStores>>
     const opened: RecordStore[] = [];
     let table = "";
     const open = (now: Clock): RecordStore => {
-      const store = dynamodbRecordStore({ table, region, endpoint, now, deadlineMs: 20_000 });
+      const store = dynamodbRecordStore({ table, region, endpoint, now, deadlineMs: patience(3_000) });
       opened.push(store);
       return store;
     };

@@ -104,7 +104,7 @@ describe("bar#HT-5 a connection before its first request", () => {
     sockets.push(socket);
     await connected;
     fresh.endSilent();
-    await expect.poll(() => socket.closed, { timeout: 20_000 }).toBe(true);
+    await expect.poll(() => socket.closed).toBe(true);
     plain.close();
   });
 });

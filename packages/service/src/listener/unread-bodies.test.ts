@@ -35,7 +35,7 @@ async function refused(): Promise<{ readonly socket: Socket; readonly received: 
   socket.on("data", (part: Buffer) => (received += part.toString()));
   socket.on("error", () => undefined);
   socket.write(head("/refused"));
-  await expect.poll(() => received, { timeout: 20_000 }).toContain("413");
+  await expect.poll(() => received).toContain("413");
   return { socket, received: () => received };
 }
 
@@ -59,7 +59,7 @@ describe("bar#HT-1 a body that comes after its answer", () => {
     socket.on("error", () => undefined);
     socket.pause();
     socket.write(head("/refused"));
-    await expect.poll(() => asked.length, { timeout: 20_000 }).toBe(1);
+    await expect.poll(() => asked.length).toBe(1);
     const { socket: ours } = asked[0] ?? expect.fail("nothing was asked");
     const bytes = "1\r\na\r\n".repeat(20_000);
     // The server stops reading: then these no longer leave.
@@ -72,7 +72,7 @@ describe("bar#HT-1 a body that comes after its answer", () => {
     socket.setEncoding("utf8");
     socket.on("data", (part: string) => (received += part));
     socket.resume();
-    await expect.poll(() => socket.closed, { timeout: 20_000 }).toBe(true);
+    await expect.poll(() => socket.closed).toBe(true);
     expect(received).toContain("413");
     expect(ours.bytesRead).toBeLessThan(64 * 1024 * 1024);
   });
@@ -81,7 +81,7 @@ describe("bar#HT-1 a body that comes after its answer", () => {
     for (let round = 0; round < 20; round += 1) {
       const { socket, received } = await refused();
       socket.write(`3\r\nabc\r\n0\r\n\r\n${head("/read")}5\r\nabcde\r\n0\r\n\r\n`);
-      await expect.poll(received, { timeout: 20_000 }).toContain("read 5");
+      await expect.poll(received).toContain("read 5");
       socket.destroy();
     }
   });

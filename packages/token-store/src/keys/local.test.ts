@@ -130,7 +130,7 @@ describe("the key file", () => {
     expect(await readdir(join(folder, "data"))).toEqual(["key"]);
   });
 
-  it("is one for two processes that start at the same moment", { timeout: 60_000 }, async () => {
+  it("is one for two processes that start at the same moment", async () => {
     const children = await startProcesses("./key-racer.ts", [], 2);
     try {
       for (let round = 0; round < 20; round += 1) {

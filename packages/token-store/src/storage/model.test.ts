@@ -63,7 +63,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 describe("memory and SQLite", () => {
   // Two connections, as two processes have: neither knows what the other has written since it read.
-  it("give the same answer to any sequence of calls, at any time", { timeout: 60_000 }, async () => {
+  it("give the same answer to any sequence of calls, at any time", async () => {
     const folder = mkdtempSync(join(tmpdir(), "model-"));
     const clock = fixedClock(NOW);
     const open = (): RecordStore => sqliteRecordStore({ path: join(folder, "records.sqlite"), now: clock });

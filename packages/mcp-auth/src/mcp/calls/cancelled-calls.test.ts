@@ -50,7 +50,7 @@ const cancel = async (requestId: number | string, options?: SendOptions): Promis
   expect((await endpoint.send({ method: "notifications/cancelled", params }, options)).status).toBe(202);
 };
 const running = async (...words: string[]): Promise<void> => {
-  await expect.poll(() => [...started].toSorted(), { timeout: 20_000 }).toEqual(words);
+  await expect.poll(() => [...started].toSorted()).toEqual(words);
 };
 /** Watched from now on: it fails while the test does something else. */
 const failureOf = (work: Promise<unknown>): Promise<unknown> => work.catch((error: unknown) => error);
@@ -64,8 +64,8 @@ describe.each(ERAS)("a stock client, %s", (era) => {
     await running("one");
     cancelling.abort();
     expect(await ended).toBeInstanceOf(Error);
-    await expect.poll(() => [...fired], { timeout: 20_000 }).toEqual(["one"]);
-    await expect.poll(() => endpoint.lines.join(""), { timeout: 20_000 }).toContain('"reason":"call_cancelled"');
+    await expect.poll(() => [...fired]).toEqual(["one"]);
+    await expect.poll(() => endpoint.lines.join("")).toContain('"reason":"call_cancelled"');
     await client.close();
   });
 
@@ -124,7 +124,7 @@ it("a client of 2025 that disconnects fires it too", async () => {
   await running("one");
   leaving.abort();
   expect(await ended).toBeInstanceOf(Error);
-  await expect.poll(() => [...fired], { timeout: 20_000 }).toEqual(["one"]);
+  await expect.poll(() => [...fired]).toEqual(["one"]);
 });
 
 it("when the server stops, the calls that still run are told, and those that ended are not", async () => {

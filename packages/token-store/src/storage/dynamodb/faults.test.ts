@@ -1,5 +1,6 @@
-import { volume } from "@oauth-broker/oauth-core/testing";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { volume, soonerThan } from "@oauth-broker/oauth-core/testing";
+import { PATIENT } from "../../testing/aws/deadline.ts";
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import type { RecordStore } from "@oauth-broker/oauth-core";
 import { runCalls, startFaultyTable, tally } from "../../testing/aws/dynamo-faults.ts";
 import type { FaultyTable, Outcome } from "../../testing/aws/dynamo-faults.ts";
@@ -38,15 +39,22 @@ const spend = async (id: string): Promise<string> =>
   (await store.advance(keyOf(id), { stage: "issued", expect: { code: id } }, { stage: "spent", set: {} })).outcome;
 const read = async (id: string): Promise<string> => (await store.get(keyOf(id)))?.stage ?? "none";
 
-/** From the call to its result, whatever it is. */
-async function timed<T>(call: Promise<T>): Promise<{ readonly answer: unknown; readonly milliseconds: number }> {
-  const start = performance.now();
-  const answer = await call.catch((error: unknown) => error);
-  return { answer, milliseconds: performance.now() - start };
-}
+/** The result of a call, whatever it is, in time. */
+const outcomeOf = (call: Promise<unknown>, withinMs = ANSWERED_WITHIN_MS): Promise<unknown> =>
+  soonerThan(
+    withinMs,
+    call.catch((error: unknown) => error),
+  );
 
 describe("a throttled table", () => {
   it("three in ten requests: no wrong answer, and 99 in 100 succeed", async () => {
+    // The engine and its proxy are in this process, too, and their time is part of the deadline.
+    const usual = store;
+    store = dynamodbRecordStore({ ...faulty.options, ...PATIENT, now: () => NOW });
+    onTestFinished(async () => {
+      await store.close();
+      store = usual;
+    });
     faulty.proxy.set({ throttleRate: 0.3 });
     const phases: [string, (id: string) => Promise<string>][] = [
       ["created", create],
@@ -57,8 +65,6 @@ describe("a throttled table", () => {
     const all: Outcome[] = [];
     let ids = Array.from({ length: volume({ test: 150, soak: 600 }) }, (_, at) => `throttled${at}`);
     for (const [right, call] of phases) {
-      // Ten at once: the engine and its proxy are in this process too, and their time is part of
-      // the deadline.
       const outcomes = await runCalls(ids.length, 10, (at) => call(ids[at]!));
       const { [right]: succeeded = 0, temporarily_unavailable: refused = 0 } = tally(outcomes);
       expect(succeeded + refused, JSON.stringify(tally(outcomes))).toBe(ids.length);
@@ -74,9 +80,8 @@ describe("a throttled table", () => {
 
   it("all the time: refused in time, with the cause for the operator", async () => {
     faulty.proxy.set({ throttleRate: 1 });
-    const { answer, milliseconds } = await timed(create("throttled"));
+    const answer = await outcomeOf(create("throttled"));
     expect(answer).toEqual(UNAVAILABLE);
-    expect(milliseconds).toBeLessThanOrEqual(ANSWERED_WITHIN_MS);
     // Its own deadline may come before the last try.
     expect(String((answer as { detail?: string }).detail)).toMatch(/is throttled: use on-demand|no answer within/);
   });
@@ -101,9 +106,8 @@ describe("a table that is away", () => {
       rows.scan({ limit: 1 }),
       rows.ping(),
     ];
-    for (const { answer, milliseconds } of await Promise.all(calls.map((call) => timed<unknown>(call)))) {
+    for (const answer of await Promise.all(calls.map((call) => outcomeOf(call)))) {
       expect(answer).toEqual(UNAVAILABLE);
-      expect(milliseconds).toBeLessThanOrEqual(ANSWERED_WITHIN_MS);
     }
     faulty.proxy.set({});
     expect(await spend("before")).toBe("moved");
@@ -115,13 +119,10 @@ describe("a table that is away", () => {
     // take time.
     const hasty = dynamodbRecordStore({ ...faulty.options, now: () => NOW, deadlineMs: 1500 });
     faulty.proxy.set({ down: true });
-    const calls = Array.from({ length: 1500 }, (_, at) => timed(hasty.get(keyOf(`${at}`))));
+    const calls = Array.from({ length: 1500 }, (_, at) => outcomeOf(hasty.get(keyOf(`${at}`)), 3 * ANSWERED_WITHIN_MS));
     const outcomes = await Promise.all(calls);
-    for (const { answer, milliseconds } of outcomes) {
-      expect(answer).toEqual(UNAVAILABLE);
-      expect(milliseconds).toBeLessThanOrEqual(3 * ANSWERED_WITHIN_MS);
-    }
-    const atOnce = outcomes.filter(({ answer }) =>
+    for (const answer of outcomes) expect(answer).toEqual(UNAVAILABLE);
+    const atOnce = outcomes.filter((answer) =>
       String((answer as Error & { detail?: string }).detail).includes("waiting"),
     );
     expect(atOnce).toHaveLength(400);
@@ -136,28 +137,26 @@ describe("a table that is away", () => {
 describe("a table that hangs", () => {
   it("times out", async () => {
     faulty.proxy.set({ hangMs: 60_000 });
-    const { answer, milliseconds } = await timed(create("hangs"));
+    const answer = await outcomeOf(create("hangs"));
     expect(answer).toEqual(UNAVAILABLE);
     expect(answer).toMatchObject({ detail: "no answer within 2500 ms" });
-    expect(milliseconds).toBeLessThanOrEqual(ANSWERED_WITHIN_MS);
   });
 
   it("is asked again on another connection when a request hangs", async () => {
     await store.ping();
     faulty.proxy.set({ hangMs: 60_000 });
-    const created = timed(create("hung once"));
+    const created = create("hung once");
     await new Promise((resolve) => setTimeout(resolve, 200));
     faulty.proxy.set({});
-    expect(await created).toMatchObject({ answer: "created" });
+    expect(await created).toBe("created");
   });
 });
 
 describe("a table whose every answer is lost", () => {
   it("times out, and its write is there", async () => {
     faulty.proxy.set({ loseAnswers: "all" });
-    const { answer, milliseconds } = await timed(create("lost for good"));
+    const answer = await outcomeOf(create("lost for good"));
     expect(answer).toEqual(UNAVAILABLE);
-    expect(milliseconds).toBeLessThanOrEqual(ANSWERED_WITHIN_MS);
     faulty.proxy.set({});
     // The write was executed, and no caller got its result: the next read finds the record.
     expect(await read("lost for good")).toBe("issued");

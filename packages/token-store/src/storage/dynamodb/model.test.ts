@@ -60,7 +60,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-it("DynamoDB and memory give the same answer to any sequence of calls, at any time", { timeout: 60_000 }, async () => {
+it("DynamoDB and memory give the same answer to any sequence of calls, at any time", async () => {
   const engine = await startDynamoDb();
   const { endpoint, region } = engine;
   const clock = fixedClock(NOW);

@@ -42,7 +42,7 @@ async function order(children: readonly ChildProcess[], what: Order): Promise<Ta
 }
 
 describe("several processes on one SQLite file", () => {
-  it("make the file and its table at the same moment", { timeout: 60_000 }, async () => {
+  it("make the file and its table at the same moment", async () => {
     const children = await start(4);
     expect(await order(children, { what: "open" })).toEqual({ open: 4 });
     expect(await order(children, { what: "create", key: { kind: "flow", id: "first" }, times: 1 })).toEqual({
@@ -68,7 +68,7 @@ describe("several processes on one SQLite file", () => {
     expect(winners.size).toBe(2);
   });
 
-  it("lose no write where each commits many together", { timeout: 60_000 }, async () => {
+  it("lose no write where each commits many together", async () => {
     const children = await start(2);
     const rounds = Array.from({ length: 10 }, (_, round) => `round ${round}`);
     for (const round of rounds) {
@@ -89,7 +89,7 @@ describe("several processes on one SQLite file", () => {
     expect([...stages]).toEqual([["spent", 10 * 2 * 4 * CALLS]]);
   });
 
-  it("lose no acknowledged write when one is killed", { timeout: 60_000 }, async () => {
+  it("lose no acknowledged write when one is killed", async () => {
     const [child] = await start(1);
     const keys = Array.from({ length: 20 }, (_, at) => ({ kind: "code", id: `c${at}` }));
     for (const key of keys) {
@@ -102,7 +102,7 @@ describe("several processes on one SQLite file", () => {
     await store.close();
   });
 
-  it("answers `moved` for no write that a full disk undid", { timeout: 60_000 }, async () => {
+  it("answers `moved` for no write that a full disk undid", async () => {
     const key = { kind: "lease", id: "l1" };
     const before = sqliteRecordStore({ path, now: () => RACE_NOW });
     await before.create({ key, stage: "live", data: { version: "0" }, expiresAt: RACE_NOW + 60 });
@@ -127,7 +127,7 @@ describe("several processes on one SQLite file", () => {
     await after.close();
   });
 
-  it("is not ready where the disk is full, though it can be read", { timeout: 60_000 }, async () => {
+  it("is not ready where the disk is full, though it can be read", async () => {
     const key = { kind: "lease", id: "l1" };
     const store = sqliteRecordStore({ path, now: () => RACE_NOW });
     const times = Array.from({ length: 50 }, (_, at) => at);

@@ -2,6 +2,7 @@
  * Processes that refresh the same records at the same moment: one table, one strict vendor. For
  * refresh/storm.test.ts.
  */
+import { patience } from "@oauth-broker/oauth-core/testing";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -31,8 +32,8 @@ export async function startStormFixture(processes: number): Promise<StormFixture
     table: await engine.createTable(),
     // The engine shares two cores with all of them, and its speed is not under test. A request that
     // is aborted and sent again makes it slower still.
-    deadlineMs: 60_000,
-    requestTimeoutMs: 60_000,
+    deadlineMs: patience(6_000),
+    requestTimeoutMs: patience(6_000),
     times: { leaseSeconds: 240, vendorTimeoutMs: 60_000, storeBudgetMs: 60_000, waitMs: 180_000, commitMs: 60_000 },
     keyFile: join(folder, "key"),
     vendor: { tokenEndpoint: vendor.tokenEndpoint, clientId: vendor.clientId, clientSecret: vendor.clientSecret },
