@@ -5,7 +5,7 @@
 export { openTokenStore, readTokenStoreSettings, requireStoreFile, settingsProblems } from "./config.ts";
 export type { OpenTokenStoreOptions, TokenStoreSettings } from "./config.ts";
 export { deriveKey, open, seal } from "./crypto/envelope.ts";
-export { canonicalJson } from "./crypto/record-mac.ts";
+export { canonicalJson } from "./crypto/canonical-json.ts";
 export { TokenStoreError } from "./errors.ts";
 export type { TokenStoreErrorCode } from "./errors.ts";
 export { localKeyWrapper } from "./keys/local.ts";

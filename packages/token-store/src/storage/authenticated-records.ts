@@ -8,7 +8,8 @@
  * that was read decides. A read that loses to another write begins again.
  */
 import { type JsonValue, OAuthError, type Patch, type RecordStore, type StoredRecord } from "@oauth-broker/oauth-core";
-import { type Authenticated, isRecordMac, recordMac } from "../crypto/record-mac.ts";
+import { inOrder } from "../crypto/canonical-json.ts";
+import { type Authenticated, isRecordMac, isSameRecord, recordMac } from "../crypto/record-mac.ts";
 import { isAsExpected, patchedData, requireAdvance } from "./record-rules.ts";
 
 /** The field that holds the MAC. Callers cannot use its name. */
@@ -63,9 +64,8 @@ export function authenticatedRecords({
   const open = async (
     row: StoredRecord,
   ): Promise<{ readonly record: StoredRecord; readonly mac: string } | undefined> => {
-    const { [MAC]: mac, ...data } = row.data;
-    const record = { ...row, data };
-    const { kid, text } = splitMac(mac);
+    const record = withoutMac(row);
+    const { kid, text } = splitMac(row.data[MAC]);
     const key = await keys.find(kid);
     if (key !== undefined && isRecordMac(text, record, key)) return { record, mac: joinMac(kid, text) };
     onRefused(row.key.kind);
@@ -82,7 +82,8 @@ export function authenticatedRecords({
     },
     create: async (record) => {
       requireNotReserved(Object.keys(record.data));
-      return records.create({ ...record, data: { ...record.data, [MAC]: await macOf(record) } });
+      const data = inOrder(record.data);
+      return records.create({ ...record, data: { ...data, [MAC]: await macOf({ ...record, data }) } });
     },
     advance: async (name, from, patch) => {
       requireAdvance(from, patch);
@@ -93,13 +94,15 @@ export function authenticatedRecords({
         if (opened === undefined || !isAsExpected(opened.record.data, from)) return { outcome: "absent" };
         const { record, mac } = opened;
         if (record.stage !== from.stage) return { outcome: "replayed", record };
-        const set = { ...patch.set, [MAC]: await macOf(patched(record, patch)) };
+        const next = patched(record, patch);
+        const set = { ...patch.set, [MAC]: await macOf(next) };
         const expect = { ...from.expect, [MAC]: mac };
         const advanced = await records.advance(name, { ...from, expect }, { ...patch, set });
-        // Verified again: an attacker who writes the table may have changed the row but not its MAC
-        // since it was read.
-        const moved = advanced.outcome === "moved" ? await open(advanced.record) : undefined;
-        if (moved !== undefined) return { outcome: "moved", record: moved.record };
+        if (advanced.outcome !== "moved") continue;
+        // An attacker who writes the table may have changed the row but not its MAC since it was read.
+        const moved = withoutMac(advanced.record);
+        if (isSameRecord(moved, next)) return { outcome: "moved", record: moved };
+        onRefused(name.kind);
       }
       throw new OAuthError("temporarily_unavailable", "The record is being changed", { detail: "it kept changing" });
     },
@@ -107,6 +110,11 @@ export function authenticatedRecords({
     ping: () => records.ping(),
     close: () => records.close(),
   };
+}
+
+function withoutMac(row: StoredRecord): StoredRecord {
+  const { [MAC]: _, ...data } = row.data;
+  return { ...row, data };
 }
 
 /** @param mac as stored, of any type. The MAC itself has no dot */

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
-import type { JsonObject, RecordStore } from "@oauth-broker/oauth-core";
+import type { JsonObject, JsonValue, RecordStore } from "@oauth-broker/oauth-core";
+import { canonicalJson } from "../crypto/canonical-json.ts";
 import { memoryRecordStore } from "./memory/record-store.ts";
 import { sqliteRecordStore } from "./sqlite/record-store.ts";
 
@@ -72,7 +73,7 @@ describe("memory and SQLite", () => {
     const seen = new Set<string>();
     const outcome = async (one: Step, store: RecordStore): Promise<string> => {
       const answer = await one(store, clock()).catch((error: Error) => error.name);
-      return JSON.stringify(answer) ?? "undefined";
+      return answer === undefined ? "undefined" : canonicalJson(answer as JsonValue);
     };
     try {
       await fc.assert(
