@@ -11,7 +11,13 @@ import { fillsRegistrableDomain, type PlaceholderSpec, type PlaceholderSpecs } f
 import data from "./catalogue.json" with { type: "json" };
 import type { ClientsOf } from "./entry/clients-of.ts";
 import type { FieldBy } from "./fields.ts";
-import type { EndpointVerification, RegistryEntry, SetupNote, Verification } from "./entry/registry-entry.ts";
+import type {
+  EndpointVerification,
+  GenerationOf,
+  RegistryEntry,
+  SetupNote,
+  Verification,
+} from "./entry/registry-entry.ts";
 import type { Sunset } from "./entry/sunset.ts";
 import { defineVendor, type Vendor } from "./vendor.ts";
 
@@ -32,7 +38,7 @@ export interface CatalogueEntry extends EndpointVerification {
   /** Who issues its clients, if that is not what its placeholders say, and by which source. */
   readonly clientsOf?: { readonly value: ClientsOf; readonly source: string };
   readonly setupNote?: SetupNote;
-  readonly generationOf?: RegistryEntry["generationOf"];
+  readonly generationOf?: GenerationOf;
   readonly serverUrl?: string;
   /** The repository and the path in it. */
   readonly sources: readonly string[];
