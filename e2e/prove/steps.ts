@@ -75,6 +75,8 @@ function expectTokens(
   const stated = facts.defaultLifetimeSeconds ?? ownLifetime;
   if (!(lifetime > stated - 10 && lifetime <= stated)) throw new Error(`expires_in is ${lifetime}, not ${stated}`);
   expectSame("that there is a refresh token", refreshToken !== undefined, isRefreshable(entry, grant.scope));
+  const refreshLifetime = refreshToken === undefined ? undefined : facts.defaultRefreshLifetimeSeconds;
+  expectSame("the lifetime of the refresh token", body["refresh_token_expires_in"], refreshLifetime);
   if (facts.longLivedToken !== undefined) {
     expectSame("what renews it", refreshToken, accessToken);
     expectSame("how long it does", body["refresh_token_expires_in"], lifetime);

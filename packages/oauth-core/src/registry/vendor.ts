@@ -174,6 +174,8 @@ export interface Vendor {
   readonly tokenExpiry?: AbsoluteExpiry;
   /** Lifetime of access tokens whose response says none. */
   readonly defaultLifetimeSeconds?: number;
+  /** Lifetime of refresh tokens whose response says none. */
+  readonly defaultRefreshLifetimeSeconds?: number;
   readonly tokenResult?: ResultMember;
   /** Where the error code of a refusal is, when that is not `error`. */
   readonly errorMember?: MemberPath;

@@ -204,6 +204,15 @@ describe("bar#VR-7 a token answer", () => {
     expect((await read({ access_token: "t", expires_in: 60 }, fields)).expiresInSeconds).toBe(60);
   });
 
+  it("may leave the lifetime of its refresh token out where the entry knows it", async () => {
+    const fields = { defaultRefreshLifetimeSeconds: 5_184_000 };
+    const lifetime = async (body: object): Promise<number | undefined> =>
+      (await read({ access_token: "t", ...body }, fields)).refreshExpiresInSeconds;
+    expect(await lifetime({ refresh_token: "r" })).toBe(5_184_000);
+    expect(await lifetime({ refresh_token: "r", refresh_token_expires_in: 60 })).toBe(60);
+    expect(await lifetime({})).toBeUndefined();
+  });
+
   it("prefers expires_in to a point in time", async () => {
     const tokenExpiry = { member: "expires_at", unit: "seconds" } as const;
     const body = { access_token: "t", expires_in: 60, expires_at: NOW + 3600 };

@@ -188,6 +188,10 @@ export const FACT_TABLE: Readonly<Record<string, FactRow>> = {
     ...gone(),
     another: lifetime * 2,
   })),
+  defaultRefreshLifetimeSeconds: row("lifetimes", "states none for refresh tokens (token.ts)", (lifetime: number) => ({
+    ...gone(),
+    another: lifetime * 2,
+  })),
   errorMember: row("error shape", "states its errors there (vendor.ts)", () => ({ ...gone(), another: "of_another" })),
   tokenErrors: row("error shape", "answers with each (vendor.ts)", otherMeanings),
   callbackErrors: row("error shape", "sends the user back with each", otherMeanings),

@@ -138,6 +138,7 @@ export interface Facts {
   readonly tokenExpiry?: ExpiryFact;
   readonly tokenResult?: { readonly member: string; readonly success: readonly (string | number | boolean)[] };
   readonly defaultLifetimeSeconds?: number;
+  readonly defaultRefreshLifetimeSeconds?: number;
   readonly errorMember?: string;
   readonly tokenErrors: TokenErrorFacts;
   readonly callbackErrors: ErrorFacts;

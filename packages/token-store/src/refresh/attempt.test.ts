@@ -139,7 +139,12 @@ describe("step 4: stored before it is returned", () => {
 
   it("rfc6749#6 members that the answer leaves out are carried over, except its lifetime", async () => {
     const fixture = refreshFixture();
-    const kept = { scope: "a b", idToken: new Secret("id"), vendorData: new Secret('{"realm":"1"}') };
+    const kept = {
+      scope: "a b",
+      idToken: new Secret("id"),
+      vendorData: new Secret('{"realm":"1"}'),
+      refreshExpiresAt: 1_800_000_000,
+    };
     await fixture.records.replace(KEY, { ...(await fixture.link()), ...kept });
     fixture.time.advance(DUE);
     const answer = { accessToken: new Secret("at"), tokenType: "Bearer" };

@@ -70,8 +70,9 @@ export async function commitAnswer(
 //= rfc6749#6
 function carriedOver(old: TokenSet, sent: Secret, answer: TokenSet): TokenSet {
   const { idToken, scope, vendorData, link } = old;
+  const refreshExpiresAt = answer.refreshToken === undefined ? old.refreshExpiresAt : undefined;
   return {
-    ...defined({ idToken, scope, vendorData, link }),
+    ...defined({ idToken, scope, refreshExpiresAt, vendorData, link }),
     ...answer,
     //= bar#RF-2
     refreshToken: answer.refreshToken ?? sent,

@@ -42,8 +42,16 @@ export function holdsTokens(attributes: Attributes): boolean {
   );
 }
 
-export function detailsText({ account, label, linkedAt, notGranted, lacked }: LinkDetails): string {
-  return JSON.stringify({ account, label: label?.reveal(), linkedAt, notGranted, lacked });
+/** @param refreshExpiresAt of the tokens, if nothing is encrypted: the copy has no attribute for it */
+export function detailsText(
+  { account, label, linkedAt, notGranted, lacked }: LinkDetails,
+  refreshExpiresAt?: EpochSeconds,
+): string {
+  return JSON.stringify({ account, label: label?.reveal(), linkedAt, notGranted, lacked, refreshExpiresAt });
+}
+
+export function refreshExpiryIn(details: string): EpochSeconds | undefined {
+  return (JSON.parse(details) as { readonly refreshExpiresAt?: EpochSeconds }).refreshExpiresAt;
 }
 
 export function detailsOf(text: string): LinkDetails {

@@ -78,9 +78,9 @@ export function createTokenRecords(options: TokenRecordsOptions): TokenRecords {
     content: { readonly tokens: TokenSet; readonly previous?: Previous },
     row: { readonly version: number; readonly mark: ModeName; readonly signIn: SignIn | undefined },
   ): Promise<RowChange> => {
-    const { link } = content.tokens;
+    const { link, refreshExpiresAt } = content.tokens;
     if (dataKeys === undefined) {
-      const details = link === undefined ? {} : { [PLAIN_DETAILS]: detailsText(link) };
+      const details = link === undefined ? {} : { [PLAIN_DETAILS]: detailsText(link, refreshExpiresAt) };
       return { set: { version: row.version, ...details } };
     }
     const set = await sealHalf(content, row, place(key, row.signIn), { dataKeys });

@@ -8,7 +8,7 @@
 import { defined, type EpochSeconds, Secret } from "@oauth-broker/oauth-core";
 import { TokenStoreError } from "../errors.ts";
 import type { Attribute, Attributes, RowKey } from "../storage/token-rows.ts";
-import { detailsOf, detailsText, PLAIN_DETAILS } from "./link-attributes.ts";
+import { detailsOf, detailsText, PLAIN_DETAILS, refreshExpiryIn } from "./link-attributes.ts";
 import type { TokenKey, TokenSet, TokenStatus } from "./tokens.ts";
 
 /**
@@ -112,7 +112,9 @@ export function copyOf(attributes: Attributes): TokenSet | undefined {
     ...secretMember("idToken", text(attributes["id_token"])),
     tokenType: text(attributes["token_type"]) ?? "Bearer",
     ...defined({ scope, expiresAt }),
-    ...(details === undefined ? {} : { link: detailsOf(details) }),
+    ...(details === undefined
+      ? {}
+      : { link: detailsOf(details), ...defined({ refreshExpiresAt: refreshExpiryIn(details) }) }),
   };
 }
 
@@ -144,14 +146,16 @@ export function isSameCopy(a: TokenSet, b: TokenSet): boolean {
  * @throws TokenStoreError too_large, input_invalid
  */
 export function textsOf(tokens: TokenSet): ReadonlyMap<SealedField, string> {
-  const { tokenType, scope = "", expiresAt = 0, vendorData, link } = tokens;
-  const isWhole = Number.isSafeInteger(expiresAt) && tokenType.isWellFormed() && scope.isWellFormed();
+  const { tokenType, scope = "", expiresAt = 0, refreshExpiresAt = 0, vendorData, link } = tokens;
+  const isWhole =
+    [expiresAt, refreshExpiresAt].every(Number.isSafeInteger) && tokenType.isWellFormed() && scope.isWellFormed();
   if (!isWhole)
     throw new TokenStoreError("input_invalid", { detail: "a token type, scope or expiry that no row can hold" });
   const details = JSON.stringify({
     tokenType,
     scope: tokens.scope,
     expiresAt: tokens.expiresAt,
+    refreshExpiresAt: tokens.refreshExpiresAt,
     vendorData: vendorData?.reveal(),
     link: link === undefined ? undefined : detailsText(link),
   });
@@ -173,10 +177,11 @@ export function tokensOf(texts: ReadonlyMap<SealedField, string>): TokenSet {
   if (accessToken === undefined || details === undefined) {
     throw new TokenStoreError("unreadable", { detail: "a part of the sealed row is missing" });
   }
-  const { tokenType, scope, expiresAt, vendorData, link } = JSON.parse(details) as {
+  const { tokenType, scope, expiresAt, refreshExpiresAt, vendorData, link } = JSON.parse(details) as {
     tokenType: string;
     scope?: string;
     expiresAt?: number;
+    refreshExpiresAt?: number;
     vendorData?: string;
     link?: string;
   };
@@ -185,7 +190,7 @@ export function tokensOf(texts: ReadonlyMap<SealedField, string>): TokenSet {
     ...secretMember("refreshToken", texts.get("refresh_token")),
     ...secretMember("idToken", texts.get("id_token")),
     tokenType,
-    ...defined({ scope, expiresAt }),
+    ...defined({ scope, expiresAt, refreshExpiresAt }),
     ...secretMember("vendorData", vendorData),
     ...(link === undefined ? {} : { link: detailsOf(link) }),
   };

@@ -64,6 +64,7 @@ export function linkScope({ tokens: { scope } }: Pick<StoredTokens, "tokens">): 
 /** @param at when they were issued */
 export function tokenSetOf(tokens: VendorTokens, at: EpochSeconds): TokenSet {
   const { accessToken, refreshToken, idToken, tokenType, scope, expiresInSeconds, vendorData } = tokens;
+  const { refreshExpiresInSeconds } = tokens;
   return {
     accessToken: new Secret(accessToken),
     tokenType,
@@ -71,6 +72,7 @@ export function tokenSetOf(tokens: VendorTokens, at: EpochSeconds): TokenSet {
     ...(idToken === undefined ? {} : { idToken: new Secret(idToken.raw) }),
     ...(scope === undefined || scope.length === 0 ? {} : { scope: formatScope(scope) }),
     ...(expiresInSeconds === undefined ? {} : { expiresAt: at + expiresInSeconds }),
+    ...(refreshExpiresInSeconds === undefined ? {} : { refreshExpiresAt: at + refreshExpiresInSeconds }),
     // A refresh response does not repeat the members of the first: those are carried over.
     ...(Object.keys(vendorData).length === 0 ? {} : { vendorData: new Secret(JSON.stringify(vendorData)) }),
   };

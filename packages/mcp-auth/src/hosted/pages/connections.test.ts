@@ -22,12 +22,19 @@ let visitor: LinkingVisitor;
 let beforeCommit: () => Promise<void>;
 /** The vendor's answer to a revocation, instead of its own. */
 let revocation: OAuthError | undefined;
+/** Of the refresh token that comes with a link. */
+let refreshExpiresInSeconds: number | undefined;
 beforeEach(async () => {
   beforeCommit = async () => undefined;
   revocation = undefined;
+  refreshExpiresInSeconds = undefined;
   fixture = await openLinkingFixture({
     vendorClient: (real) => ({
       ...real,
+      redeemCode: async (...args) => ({
+        ...(await real.redeemCode(...args)),
+        ...(refreshExpiresInSeconds === undefined ? {} : { refreshExpiresInSeconds }),
+      }),
       refreshTokens: async (...args) => {
         const tokens = await real.refreshTokens(...args);
         await beforeCommit();
@@ -61,6 +68,17 @@ describe("the page", () => {
     expect(html.indexOf("Sample user")).toBeLessThan(html.indexOf("<form"));
     expect(headers.get("referrer-policy")).toBe("no-referrer");
     expect(sectionOf(html, "Home Vendor")).toContain("Not connected");
+  });
+
+  it("says when the user will be asked again, if the lifetime of the refresh token is known", async () => {
+    refreshExpiresInSeconds = 60 * 86_400;
+    await link();
+    const { html } = await visitor.open("/connections");
+    const day = new Date(Date.now() + refreshExpiresInSeconds * 1000).toISOString().slice(0, 10);
+    expect(sectionOf(html, "Chat Vendor")).toContain(`You will be asked to connect again about ${day}.`);
+    refreshExpiresInSeconds = undefined;
+    await visitor.press(await visitor.open("/connections"), "reconnect");
+    expect((await visitor.open("/connections")).html).not.toContain("asked to connect again");
   });
 
   it("never redirects to a client, and shows unknown results as none", async () => {

@@ -168,7 +168,7 @@ async function connectionOf(listed: string, { user, cookie }: SignedIn, deps: Pa
   const at = atVendor(listed, deps);
   const { stored, linkVersion } = await deps.tokens.readLink(linkKey(user, at));
   const linked = typeof stored === "object" ? stored : undefined;
-  const { link } = linked?.tokens ?? {};
+  const { link, refreshExpiresAt } = linked?.tokens ?? {};
   const waiting = await deps.pendingTokens.find(listed, cookie.hash);
   const asked = waiting?.user === user ? waiting : undefined;
   return {
@@ -178,6 +178,7 @@ async function connectionOf(listed: string, { user, cookie }: SignedIn, deps: Pa
     account: link?.label?.reveal() ?? link?.account,
     scopes: (linked === undefined ? undefined : linkScope(linked)) ?? [],
     since: linked === undefined ? undefined : dayOf(link?.linkedAt ?? linked.writtenAt),
+    until: refreshExpiresAt === undefined ? undefined : dayOf(refreshExpiresAt),
     csrf: await formCsrf(user, { form: ["connection", listed], linkVersion }, deps),
     pending:
       asked === undefined

@@ -91,6 +91,8 @@ export interface ShownConnection {
   readonly scopes: readonly string[];
   /** ISO 8601, the day. */
   readonly since: string | undefined;
+  /** The day after which it can no longer be renewed, if that is known. */
+  readonly until: string | undefined;
   readonly csrf: string;
   /** Tokens that wait for a yes in this browser. */
   readonly pending: ShownPending | undefined;
@@ -177,7 +179,7 @@ ${IS_BY_HAND[atVendor] ? texts.endByHand(help) : undefined}
 }
 
 function connectionOf(connection: ShownConnection, visitor: Visitor): Markup {
-  const { vendor, name, state, account, scopes, since, csrf, pending } = connection;
+  const { vendor, name, state, account, scopes, since, until, csrf, pending } = connection;
   const { presentation } = visitor;
   const { labels, connections: texts } = presentation.texts;
   const isLinked = state !== "missing";
@@ -189,6 +191,7 @@ ${account === undefined ? undefined : fact(labels.account, shownText(account) ||
 ${scopes.length === 0 ? undefined : fact(labels.permissions, presentation.scopes(vendor, scopes))}
 ${since === undefined ? undefined : fact(labels.since, since)}
 </dl>
+${until === undefined || state !== "usable" ? undefined : html`<p>${texts.askedAgainAbout(until)}</p>`}
 <form method="post" action="${PATHS.connections}">
 ${hidden("csrf", csrf)}${hidden("vendor", vendor)}
 ${isLinked ? button("reconnect", texts.reconnect(name), "plain") : button("connect", texts.connect(name))}

@@ -78,6 +78,7 @@ export const ENGLISH: PageTexts = {
     link: "Your connections",
     title: (serverHost) => `Your connections at ${serverHost}`,
     signedIn: (account, vendor) => html`<p>You are signed in as <strong>${account}</strong> (${vendor}).</p>`,
+    askedAgainAbout: (day) => `You will be asked to connect again about ${day}.`,
     linked: (vendor) => `${vendor} is connected. You can close this page and go back to your application.`,
     yourAccount: "Your account here",
     signOut: "Sign out",

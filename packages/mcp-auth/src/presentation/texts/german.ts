@@ -119,6 +119,7 @@ export const GERMAN: PageTexts = {
     link: "Ihre Verbindungen",
     title: (serverHost) => `Ihre Verbindungen bei ${serverHost}`,
     signedIn: (account, vendor) => html`<p>Sie sind angemeldet als <strong>${account}</strong> (${vendor}).</p>`,
+    askedAgainAbout: (day) => `Sie werden etwa am ${day} gebeten, das Konto erneut zu verbinden.`,
     linked: (vendor) =>
       `${vendor} ist verbunden. Sie können diese Seite schließen und zu Ihrer Anwendung zurückkehren.`,
     yourAccount: "Ihr Konto hier",

@@ -87,6 +87,8 @@ export interface PageTexts extends Pick<PageFrame, "language" | "direction"> {
     readonly link: string;
     title(serverHost: string): string;
     signedIn(account: Markup, vendor: string): Markup;
+    /** @param day on which its refresh token ends, ISO 8601 */
+    askedAgainAbout(day: string): string;
     linked(vendor: string): string;
     readonly yourAccount: string;
     readonly signOut: string;

@@ -46,6 +46,7 @@ export const ANSWER_FIELDS = {
   tokenResponseNames: { ...NAMES, by: ["catalogue"] },
   tokenExpiry: { ...EXPIRY, by: ["catalogue"] },
   defaultLifetimeSeconds: { is: "number", least: 1, most: 31_536_000, by: ["catalogue"] },
+  defaultRefreshLifetimeSeconds: { is: "number", least: 1, most: 31_536_000, by: ["catalogue"] },
   tokenResult: {
     is: "object",
     by: ["catalogue"],

@@ -36,6 +36,7 @@ const LABELS: Readonly<Partial<Record<keyof Vendor, readonly string[]>>> = {
   tokenErrors: ["errors"],
   tokenExpiry: ["lifetime"],
   defaultLifetimeSeconds: ["lifetime"],
+  defaultRefreshLifetimeSeconds: ["refresh lifetime"],
 };
 
 /** @returns one row for each fact of the entries */

@@ -37,6 +37,7 @@ type Dialect = Pick<
   | "tokenResponseNames"
   | "tokenExpiry"
   | "defaultLifetimeSeconds"
+  | "defaultRefreshLifetimeSeconds"
   | "errorMember"
   | "tokenResult"
   | "readTokenResponse"
@@ -140,7 +141,8 @@ function normalise(exact: JsonObject, vendor: Dialect, { now, onOddScope }: Read
     lifetimeUntil(members, vendor.tokenExpiry, now) ??
     vendor.defaultLifetimeSeconds;
   const refreshToken = optionalToken(members.refresh_token, "refresh_token");
-  const refreshExpiresInSeconds = refreshToken === undefined ? undefined : refreshLifetime(members);
+  const refreshExpiresInSeconds =
+    refreshToken === undefined ? undefined : (refreshLifetime(members) ?? vendor.defaultRefreshLifetimeSeconds);
   const scope = readableScope(members.scope, vendor.scopeSeparator);
   if (scope === "odd") onOddScope?.();
   // Without an issuer the signature cannot be checked, and nothing unverified is passed on.
