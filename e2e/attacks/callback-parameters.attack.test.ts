@@ -6,9 +6,9 @@
  * would let an attack through, so there are no twins; the answers that pass show that the table can
  * fail.
  */
+import { createFakeVendor } from "@oauth-broker/simulators";
 import { describe, expect, it } from "vitest";
 import { BASE_URL, CALLBACK, type Exchange, PLATFORMS, VENDOR_CLIENT } from "./support/names.ts";
-import { createFakeVendor } from "./support/fake-vendor.ts";
 import { atCallback, createBackend, createBrowser, type Flow, parameter } from "./support/actors.ts";
 import { createSeeded, type Seeded } from "./support/seeded.ts";
 import { createFixture } from "./support/fixture.ts";

@@ -4,11 +4,11 @@
  * Each input of each path gets its own canary. Many lines of code enforce this and no single
  * function, so there is no twin.
  */
+import { createFakeVendor } from "@oauth-broker/simulators";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { BASE_URL, CALLBACK, type Exchange, PLATFORMS, VENDOR_CLIENT } from "./support/names.ts";
-import { createFakeVendor } from "./support/fake-vendor.ts";
 import { atCallback, createBackend, createBrowser, encode, parameter } from "./support/actors.ts";
 import { createFixture } from "./support/fixture.ts";
 

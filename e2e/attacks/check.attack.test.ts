@@ -5,9 +5,9 @@
  * or the secret at a host of the attacker's. Defence: the token goes to the hosts that the
  * connection pinned when it was issued, and the connection opens for its own client alone.
  */
+import { createFakeVendor, ownerOf } from "@oauth-broker/simulators";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { CALLBACK, VENDOR_CLIENT } from "./support/names.ts";
-import { createFakeVendor, ownerOf } from "./support/fake-vendor.ts";
 import { without } from "./support/outcomes.ts";
 import { createBackend, createBrowser, parameter } from "./support/actors.ts";
 import { createFixture } from "./support/fixture.ts";

@@ -5,10 +5,10 @@
  * vendor the flow began with (requireIssuer). Where neither vendor sends `iss` there is no defence:
  * the last tests of X-1 show that.
  */
+import { createFakeVendor, type FakeVendor, ownerOf } from "@oauth-broker/simulators";
 import { loadConfig } from "@oauth-broker/broker/src/config.ts";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { type BouncingVendor, createBouncingVendor, crossApp, HONEST } from "./support/bouncing-vendor.ts";
-import { createFakeVendor, type FakeVendor, ownerOf } from "./support/fake-vendor.ts";
 import { expectRefusalPage, without } from "./support/outcomes.ts";
 import { atCallback, type Browser, createBackend, createBrowser, parameter } from "./support/actors.ts";
 import { BASE_URL, CALLBACK, VENDOR_CLIENT } from "./support/names.ts";
@@ -71,7 +71,7 @@ describe("X-1 an honest code comes back in a flow of the evil vendor", () => {
     await without(off, "requireIssuer", async () => {
       const { stolen, redeemStolen } = await cross(harness);
       expect(harness.honest.codes).toContain(stolen);
-      expect(harness.evil.tokenRequests[0]?.headers.get("authorization")).toMatch(/^Basic /);
+      expect(harness.evil.tokenRequests[0]?.headers.authorization).toMatch(/^Basic /);
       expect(ownerOf((await redeemStolen()).body["access_token"])).toBe("victim");
     });
   });

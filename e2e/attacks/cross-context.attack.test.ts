@@ -4,9 +4,9 @@
  * bound to its own flow, browser and client (associatedData for the sealed ones), an answer names
  * its vendor (requireIssuer), and every leg compares the context of the flow (flowContextHash).
  */
+import { createFakeVendor, type FakeVendorOptions, ownerOf } from "@oauth-broker/simulators";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { BASE_URL, CALLBACK, PLATFORMS, VENDOR_CLIENT } from "./support/names.ts";
-import { createFakeVendor, type FakeVendorOptions, ownerOf, withParameters } from "./support/fake-vendor.ts";
 import { expectRefusalPage, without } from "./support/outcomes.ts";
 import {
   atCallback,
@@ -18,6 +18,7 @@ import {
   parameter,
 } from "./support/actors.ts";
 import { createFixture } from "./support/fixture.ts";
+import { withParameters } from "./support/actors.ts";
 
 const off = vi.hoisted(() => new Set<string>());
 afterEach(() => off.clear());
@@ -230,9 +231,7 @@ describe("X-12 the vendor's metadata names other endpoints between start and cal
       const { evil } = await flip(form);
       const [asked] = evil.tokenRequests;
       expect(ownerOf(asked?.form.get("code")?.replace("code-", "token-"))).toBe("victim");
-      expect(atob(asked?.headers.get("authorization")?.replace("Basic ", "") ?? "")).toContain(
-        VENDOR_CLIENT.clientSecret,
-      );
+      expect(atob(asked?.headers.authorization?.replace("Basic ", "") ?? "")).toContain(VENDOR_CLIENT.clientSecret);
     });
   });
 });

@@ -4,11 +4,19 @@
  * sent to the other. Defence: each flow has its own state, cookie and record, and the answer must
  * name the vendor of its flow (requireIssuer).
  */
+import { createFakeVendor, type FakeVendor, ownerOf } from "@oauth-broker/simulators";
 import { volume } from "@oauth-broker/oauth-core/testing";
 import { afterEach, expect, it, vi } from "vitest";
-import { createFakeVendor, type FakeVendor, ownerOf, withParameters } from "./support/fake-vendor.ts";
 import { without } from "./support/outcomes.ts";
-import { atCallback, createBackend, createBrowser, type Flow, parameter, type Visit } from "./support/actors.ts";
+import {
+  atCallback,
+  createBackend,
+  createBrowser,
+  type Flow,
+  parameter,
+  type Visit,
+  withParameters,
+} from "./support/actors.ts";
 import { createScheduler, scheduleStore } from "./support/scheduler.ts";
 import { createSeeded } from "./support/seeded.ts";
 import { CALLBACK, VENDOR_CLIENT } from "./support/names.ts";

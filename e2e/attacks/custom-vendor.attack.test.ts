@@ -7,12 +7,12 @@
  * (readTarget), and the attacker's vendor has its own callback path, which an honest vendor does
  * not know (callbackContext) and where alone its answers count.
  */
+import { createFakeVendor, ownerOf } from "@oauth-broker/simulators";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { BASE_URL, CALLBACK, PLATFORMS, VENDOR_CLIENT } from "./support/names.ts";
 import { createBouncingVendor, crossApp, HONEST } from "./support/bouncing-vendor.ts";
-import { createFakeVendor, ownerOf, withParameters } from "./support/fake-vendor.ts";
 import { expectRefusalPage, without } from "./support/outcomes.ts";
-import { awayFromBroker, createBackend, createBrowser, parameter } from "./support/actors.ts";
+import { awayFromBroker, createBackend, createBrowser, parameter, withParameters } from "./support/actors.ts";
 import { createFixture } from "./support/fixture.ts";
 
 const off = vi.hoisted(() => new Set<string>());
@@ -139,7 +139,7 @@ describe("X-1 X-13 an honest code comes back in a flow of a custom vendor", () =
       const { evil, redeemStolen } = await cross();
       expect(whose(evil.stolen())).toBe("victim");
       // PKCE alone does not help. None of our secrets was sent all the same.
-      const sent = evil.tokenRequests[0]?.headers.get("authorization")?.replace("Basic ", "") ?? "";
+      const sent = evil.tokenRequests[0]?.headers.authorization?.replace("Basic ", "") ?? "";
       expect(atob(sent)).toBe(Object.values(ATTACKERS).join(":"));
       expect(ownerOf((await redeemStolen()).body["access_token"])).toBe("victim");
     });
@@ -169,7 +169,7 @@ describe("X-2 a token endpoint of the attacker's beside credentials of the opera
         const flow = await foe.push({ token_endpoint: `${EVIL}/token` });
         const { url } = await victim.visit(foe.startUrl(flow));
         await foe.redeem(parameter(url, "code"), flow.codeVerifier);
-        const sent = evil.tokenRequests[0]?.headers.get("authorization")?.replace("Basic ", "") ?? "";
+        const sent = evil.tokenRequests[0]?.headers.authorization?.replace("Basic ", "") ?? "";
         expect(atob(sent)).toContain(VENDOR_CLIENT.clientSecret);
       });
     });

@@ -6,17 +6,16 @@
  * network of the second part records where a socket would have been opened.
  */
 import { createEgress, type Egress } from "@oauth-broker/oauth-core/egress";
-import { type ScriptedVendor, startScriptedVendor } from "@oauth-broker/simulators";
+import { createFakeVendor, type FakeVendor, type ScriptedVendor, startScriptedVendor } from "@oauth-broker/simulators";
 import { Pool } from "undici";
 import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { EGRESS_CORPUS } from "../../packages/oauth-core/src/testing/corpora/egress-corpus.ts";
 import { recordingNetwork } from "../../packages/oauth-core/src/testing/network/recording-network.ts";
 import { CALLBACK, VENDOR_CLIENT } from "./support/names.ts";
-import { createFakeVendor, type FakeVendor } from "./support/fake-vendor.ts";
 import { without } from "./support/outcomes.ts";
 import { atCallback, createBackend, createBrowser, parameter } from "./support/actors.ts";
 import { IAT, register } from "./support/registration-fixture.ts";
-import { createFixture, idOf, requestOf } from "./support/fixture.ts";
+import { answerOf, createFixture, idOf, requestOf } from "./support/fixture.ts";
 
 const off = vi.hoisted(() => new Set<string>());
 afterEach(() => off.clear());
@@ -156,7 +155,7 @@ describe("bar#DI-2 metadata that points behind the broker", () => {
       const request = requestOf(input, init);
       const { origin, pathname } = URL.parse(request.url) ?? { origin: "", pathname: "" };
       const vendor = pathname.startsWith("/.well-known/") ? byOrigin.get(origin) : undefined;
-      return vendor === undefined ? guarded.fetch(input, init) : vendor.answer(request);
+      return vendor === undefined ? guarded.fetch(input, init) : answerOf(vendor, request);
     };
     return { fetch, fetchUntrusted: fetch, close: async () => guarded.close() };
   }

@@ -5,11 +5,11 @@
  * answer is encrypted to a key of the client (createResponseEncryption), which is never a key for
  * signatures (findEncryptionKey), and nothing is spent before the encryption key is available.
  */
+import { createFakeVendor, type FakeVendor } from "@oauth-broker/simulators";
 import { generateKeyPairSync, type KeyObject } from "node:crypto";
 import { compactDecrypt, type JWK } from "jose";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { CALLBACK, type Exchange, PLATFORMS, VENDOR_CLIENT } from "./support/names.ts";
-import { createFakeVendor, type FakeVendor } from "./support/fake-vendor.ts";
 import { without } from "./support/outcomes.ts";
 import { createBackend, createBrowser, encode, type Form, parameter } from "./support/actors.ts";
 import { createFixture } from "./support/fixture.ts";
@@ -126,14 +126,10 @@ describe("an attacker who blocks the client's key set", () => {
   /** @returns statuses before and after, and how often the vendor was called in between */
   async function keepKeysAway(): Promise<{ readonly statuses: number[]; readonly asked: number }> {
     const web = { isUp: false };
-    const place: FakeVendor = {
+    const place = createFakeVendor({
       origin: "https://keys.example",
-      authorize: (url) => url,
-      answer: () => (web.isUp ? Response.json({ keys: [decrypting.jwk] }) : new Response("", { status: 503 })),
-      tokenRequests: [],
-      codes: [],
-      tokens: [],
-    };
+      paths: { "/jwks.json": () => (web.isUp ? { body: { keys: [decrypting.jwk] } } : { status: 503 }) },
+    });
     const { honest, redeem } = await setUp({ jwks_uri: "https://keys.example/jwks.json" }, [place]);
     const refused = await redeem();
     const asked = honest.tokenRequests.length;

@@ -5,9 +5,9 @@
  * are absences of code, not functions, so there are no twins; each test also sends the request that
  * must pass. Bodies, heads and slow clients: e2e/scenarios/http*.test.ts.
  */
+import { createFakeVendor } from "@oauth-broker/simulators";
 import { describe, expect, it } from "vitest";
 import { BASE_URL, CALLBACK, type Exchange, PLATFORMS, VENDOR_CLIENT } from "./support/names.ts";
-import { createFakeVendor } from "./support/fake-vendor.ts";
 import { atCallback, createBackend, createBrowser, encode, parameter } from "./support/actors.ts";
 import { openWire } from "./support/wire.ts";
 import { createFixture } from "./support/fixture.ts";

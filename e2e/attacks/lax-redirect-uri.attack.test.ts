@@ -7,10 +7,10 @@
  * its own callback path, on which alone its answers count and which lies beneath no other path
  * (callbackPath).
  */
+import { createFakeVendor, type FakeVendorOptions, ownerOf } from "@oauth-broker/simulators";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { BASE_URL, CALLBACK, VENDOR_CLIENT } from "./support/names.ts";
 import { createBouncingVendor, HONEST } from "./support/bouncing-vendor.ts";
-import { createFakeVendor, type FakeVendorOptions, ownerOf } from "./support/fake-vendor.ts";
 import { expectRefusalPage, without } from "./support/outcomes.ts";
 import { createBackend, createBrowser, type Form } from "./support/actors.ts";
 import { createFixture } from "./support/fixture.ts";

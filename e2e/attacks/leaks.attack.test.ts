@@ -5,6 +5,7 @@
  * a vendor's code waits sealed (seal) under a key derived from the broker's code (deriveKey), which
  * is stored nowhere.
  */
+import { createFakeVendor } from "@oauth-broker/simulators";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -13,7 +14,6 @@ import { deriveKey, localKeyWrapper, open } from "@oauth-broker/token-store";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { CALLBACK, type Exchange, PLATFORMS, VENDOR_CLIENT } from "./support/names.ts";
 import { textMember } from "../support/text-member.ts";
-import { createFakeVendor } from "./support/fake-vendor.ts";
 import { without } from "./support/outcomes.ts";
 import { atCallback, createBackend, createBrowser, parameter } from "./support/actors.ts";
 import { createFixture, type Fixture } from "./support/fixture.ts";

@@ -4,8 +4,8 @@
  * data there. Defence: the callback continues only in the browser that left for the vendor, which
  * it recognizes by a cookie per flow (readBindingCookie).
  */
+import { createFakeVendor, ownerOf } from "@oauth-broker/simulators";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { createFakeVendor, ownerOf, withParameters } from "./support/fake-vendor.ts";
 import { expectRefusalPage, without } from "./support/outcomes.ts";
 import {
   atCallback,
@@ -18,6 +18,7 @@ import {
 } from "./support/actors.ts";
 import { BASE_URL, CALLBACK, VENDOR_CLIENT } from "./support/names.ts";
 import { createFixture, type Fixture } from "./support/fixture.ts";
+import { withParameters } from "./support/actors.ts";
 
 const off = vi.hoisted(() => new Set<string>());
 afterEach(() => off.clear());

@@ -3,11 +3,11 @@
  * refresh with as much as the broker reads. Goal: fill the store, in which answers are kept for a
  * minute, for callers in other processes. Defence: a long answer is not kept (createReplayShare).
  */
+import { createFakeVendor, ownerOf } from "@oauth-broker/simulators";
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { CALLBACK, VENDOR_CLIENT } from "./support/names.ts";
-import { createFakeVendor, ownerOf } from "./support/fake-vendor.ts";
 import { without } from "./support/outcomes.ts";
 import { createBackend, createBrowser, parameter } from "./support/actors.ts";
 import { createFixture } from "./support/fixture.ts";
@@ -34,17 +34,10 @@ async function refreshOften(): Promise<number> {
     ...VENDOR_CLIENT,
     origin: HONEST,
     redirectUri: CALLBACK,
-    token: (request, honest) => {
-      const answer = honest(request);
+    token: async (request, honest) => {
+      const answer = await honest(request);
       if (request.form.get("grant_type") !== "refresh_token") return answer;
-      const padded = new ReadableStream<string>({
-        start: async (controller) => {
-          const text = await answer.text();
-          controller.enqueue(text.replace(/\}$/, `,"blob":"${"x".repeat(ANSWER_BYTES)}"}`));
-          controller.close();
-        },
-      }).pipeThrough(new TextEncoderStream());
-      return new Response(padded, { headers: { "content-type": "application/json" } });
+      return { body: { ...(answer.body as object), blob: "x".repeat(ANSWER_BYTES) } };
     },
   });
   const fixture = await createFixture({ vendors: [vendor], config: { store: "sqlite:./broker.sqlite" } });

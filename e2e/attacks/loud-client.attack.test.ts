@@ -4,9 +4,9 @@
  * refresh tokens, each of which causes a call to a vendor that counts the calls of all clients of
  * the broker together. Defence: a limit per client and minute (createRateLimit).
  */
+import { createFakeVendor } from "@oauth-broker/simulators";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { CALLBACK, VENDOR_CLIENT } from "./support/names.ts";
-import { createFakeVendor } from "./support/fake-vendor.ts";
 import { without } from "./support/outcomes.ts";
 import { createBackend } from "./support/actors.ts";
 import { createFixture, type Fixture } from "./support/fixture.ts";

@@ -5,9 +5,9 @@
  * before the browser leaves (needsOwnerPage), also when that client sends our public client id as
  * its own, and that only the browser it was shown to can answer it (isFormToken).
  */
+import { createFakeVendor, ownerOf } from "@oauth-broker/simulators";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { BASE_URL, CALLBACK, type Exchange, PLATFORMS, VENDOR_CLIENT } from "./support/names.ts";
-import { createFakeVendor, ownerOf } from "./support/fake-vendor.ts";
 import { expectRefusalPage, without } from "./support/outcomes.ts";
 import {
   type Browser,

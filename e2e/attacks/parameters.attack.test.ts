@@ -5,9 +5,9 @@
  * PKCE #1 is S256 (requireS256Challenge), and a caller cannot use the broker's parameter names,
  * however spelt (isReservedAuthorizationParameter).
  */
+import { createFakeVendor } from "@oauth-broker/simulators";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { CALLBACK, type Exchange, VENDOR_CLIENT } from "./support/names.ts";
-import { createFakeVendor } from "./support/fake-vendor.ts";
 import { expectRefusalPage, without } from "./support/outcomes.ts";
 import { createBackend } from "./support/actors.ts";
 import { createSeeded } from "./support/seeded.ts";

@@ -4,12 +4,12 @@
  * client's own, character for character (verifyRedirectUri), and every other address the broker
  * redirects to comes from configuration.
  */
+import { createFakeVendor } from "@oauth-broker/simulators";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { redirectUriNearMisses } from "../../packages/oauth-core/src/testing/corpora/redirect-uri-corpus.ts";
 import { faultsOf } from "./support/every-answer.ts";
-import { createFakeVendor, withParameters } from "./support/fake-vendor.ts";
 import { without } from "./support/outcomes.ts";
-import { atCallback, createBackend, createBrowser, parameter } from "./support/actors.ts";
+import { atCallback, createBackend, createBrowser, parameter, withParameters } from "./support/actors.ts";
 import { BASE_URL, CALLBACK, PLATFORMS, VENDOR_CLIENT } from "./support/names.ts";
 import { createFixture } from "./support/fixture.ts";
 

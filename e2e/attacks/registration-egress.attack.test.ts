@@ -8,12 +8,13 @@
  */
 import { Secret } from "@oauth-broker/oauth-core";
 import { createEgress, type Egress } from "@oauth-broker/oauth-core/egress";
+import { createFakeVendor } from "@oauth-broker/simulators";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { EGRESS_CORPUS } from "../../packages/oauth-core/src/testing/corpora/egress-corpus.ts";
 import { recordingNetwork } from "../../packages/oauth-core/src/testing/network/recording-network.ts";
 import { without } from "./support/outcomes.ts";
-import { hostOf, IAT, metadataOf, register, setUpRegistration } from "./support/registration-fixture.ts";
-import { createFixture } from "./support/fixture.ts";
+import { hostOf, IAT, register, setUpRegistration } from "./support/registration-fixture.ts";
+import { answerOf, createFixture, requestOf } from "./support/fixture.ts";
 
 const off = vi.hoisted(() => new Set<string>());
 afterEach(() => off.clear());
@@ -58,7 +59,8 @@ describe("bar#EG-1 bar#DI-2 a registration endpoint in metadata that points behi
       const { origin, pathname, hostname } = URL.parse(String(input)) ?? { origin: "", pathname: "", hostname: "" };
       const index = /^v(\d+)\.example$/.exec(hostname)?.[1];
       if (index === undefined || !pathname.startsWith("/.well-known/")) return guarded.fetch(input, init);
-      return Response.json({ ...metadataOf(origin), registration_endpoint: urls[Number(index)] });
+      const metadata = () => ({ registration_endpoint: urls[Number(index)] });
+      return answerOf(createFakeVendor({ origin, sendsIss: false, metadata }), requestOf(input, init));
     };
     const fixture = await createFixture({
       vendors: [],

@@ -7,9 +7,9 @@
  */
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { CALLBACK } from "./support/names.ts";
-import type { VendorRequest } from "./support/fake-vendor.ts";
 import { without } from "./support/outcomes.ts";
 import { hostOf, IAT, setUpRegistration } from "./support/registration-fixture.ts";
+import type { OutboundRequest } from "./support/fixture.ts";
 
 const off = vi.hoisted(() => new Set<string>());
 /** What the caller sent, for the twin that forwards it. */
@@ -47,7 +47,7 @@ vi.mock("../../packages/oauth-core/src/vendor-client/registration/register.ts", 
   return { ...actual, registerClient };
 });
 
-const redirectUrisOf = (request: VendorRequest | undefined): unknown =>
+const redirectUrisOf = (request: OutboundRequest | undefined): unknown =>
   (JSON.parse(request?.body ?? "{}") as { redirect_uris?: unknown }).redirect_uris;
 
 const EVIL_URI = "https://evil.example/take";

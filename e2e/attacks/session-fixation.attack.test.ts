@@ -6,9 +6,9 @@
  * platform that does not bind the flow to the session offers such a link itself: the third variant,
  * which the platform has to prevent.
  */
+import { createFakeVendor, ownerOf } from "@oauth-broker/simulators";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { createFlowId, createHandle } from "../../packages/oauth-core/src/authorization-server/handle.ts";
-import { createFakeVendor, ownerOf } from "./support/fake-vendor.ts";
 import { expectRefusalPage, without } from "./support/outcomes.ts";
 import {
   type Answer,

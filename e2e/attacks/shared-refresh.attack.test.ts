@@ -5,10 +5,10 @@
  * refreshes equal (singleFlightId), and the subject is compared for each caller
  * (requireSameSubject).
  */
+import { createFakeVendor, type FakeVendor, type FakeVendorOptions, ownerOf, tokenOf } from "@oauth-broker/simulators";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { CALLBACK, NOW, VENDOR_CLIENT } from "./support/names.ts";
-import { createFakeVendor, type FakeVendor, type FakeVendorOptions, ownerOf } from "./support/fake-vendor.ts";
 import { without } from "./support/outcomes.ts";
 import { type Backend, createBackend, createBrowser, parameter } from "./support/actors.ts";
 import { createFixture, type Fixture } from "./support/fixture.ts";
@@ -38,19 +38,21 @@ async function connect(fixture: Fixture, backend: Backend, user: string): Promis
   return (await backend.redeem(parameter(url, "code"), flow.codeVerifier)).body as Record<string, string>;
 }
 
-const honestVendor = (token: NonNullable<FakeVendorOptions["token"]>): FakeVendor =>
-  createFakeVendor({ ...VENDOR_CLIENT, origin: HONEST, redirectUri: CALLBACK, token });
+const honestVendor = (options: Pick<FakeVendorOptions, "paths" | "token">): FakeVendor =>
+  createFakeVendor({ ...VENDOR_CLIENT, origin: HONEST, redirectUri: CALLBACK, ...options });
 
 describe("bar#RF-1 a refresh token of one client, spent, in the hands of another", () => {
   /** A vendor that rotates: a refresh token works once. */
   function rotatingVendor(): FakeVendor {
     const spent = new Set<string>();
-    return honestVendor((request, honest) => {
-      const presented = request.form.get("refresh_token");
-      if (presented === null) return honest(request);
-      if (spent.has(presented)) return Response.json({ error: "invalid_grant" }, { status: 400 });
-      spent.add(presented);
-      return honest(request);
+    return honestVendor({
+      token: (request, honest) => {
+        const presented = request.form.get("refresh_token");
+        if (presented === null) return honest(request);
+        if (spent.has(presented)) return { status: 400, body: { error: "invalid_grant" } };
+        spent.add(presented);
+        return honest(request);
+      },
     });
   }
 
@@ -94,13 +96,14 @@ describe("bar#RF-6 the attacker's refresh token beside the victim's connection",
     const idTokens = { victim: await idTokenOf("victim"), attacker: await idTokenOf("attacker") };
     const userOf = ({ form }: { form: URLSearchParams }): keyof typeof idTokens =>
       /of-attacker-/.test(`${form.get("code") ?? ""}${form.get("refresh_token") ?? ""}`) ? "attacker" : "victim";
-    const vendor = honestVendor((request) => {
-      const user = userOf(request);
-      const tokens = { access_token: `token-of-${user}-1`, refresh_token: `refresh-of-${user}-1` };
-      return Response.json({ ...tokens, token_type: "Bearer", id_token: idTokens[user] });
+    return honestVendor({
+      paths: { "/jwks": () => ({ body: jwks }) },
+      token: (request) => {
+        const user = userOf(request);
+        const tokens = { access_token: tokenOf("token", user), refresh_token: tokenOf("refresh", user) };
+        return { body: { ...tokens, token_type: "Bearer", id_token: idTokens[user] } };
+      },
     });
-    const isKeys = (url: string): boolean => url === `${HONEST}/jwks`;
-    return { ...vendor, answer: (request) => (isKeys(request.url) ? Response.json(jwks) : vendor.answer(request)) };
   }
 
   async function plant(isShared: boolean) {

@@ -3,9 +3,9 @@
  * twice. Goal: two answers where one is due. Defence: a flow advances by one conditional write (the
  * store's advance).
  */
+import { createFakeVendor } from "@oauth-broker/simulators";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { CALLBACK, type Exchange, VENDOR_CLIENT } from "./support/names.ts";
-import { createFakeVendor } from "./support/fake-vendor.ts";
 import { expectRefusalPage, without } from "./support/outcomes.ts";
 import { atCallback, createBackend, createBrowser, parameter } from "./support/actors.ts";
 import { createFixture } from "./support/fixture.ts";

@@ -3,9 +3,9 @@
  * forged state. Defence: the state is signed and compared in its one spelling (isSameText).
  * Replayed states: single-use.attack.test.ts.
  */
+import { createFakeVendor } from "@oauth-broker/simulators";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { stateForgeries, validState } from "../../packages/oauth-core/src/testing/corpora/state-corpus.ts";
-import { createFakeVendor } from "./support/fake-vendor.ts";
 import { expectRefusalPage, without } from "./support/outcomes.ts";
 import { atCallback, type Browser, createBackend, createBrowser, type Flow, parameter } from "./support/actors.ts";
 import { CUT, openWire } from "./support/wire.ts";

@@ -6,9 +6,9 @@
  * opens for its own client (requireItsToken), or inside a sealed refresh token, which is bound to
  * the client too (openSealedGrant).
  */
+import { createFakeVendor, ownerOf } from "@oauth-broker/simulators";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { BASE_URL, CALLBACK, PLATFORMS, type PlatformId, VENDOR_CLIENT } from "./support/names.ts";
-import { createFakeVendor, ownerOf } from "./support/fake-vendor.ts";
 import { without } from "./support/outcomes.ts";
 import { type Answer, createBackend, createBrowser, encode, type Form, parameter } from "./support/actors.ts";
 import { createFixture, type Fixture } from "./support/fixture.ts";

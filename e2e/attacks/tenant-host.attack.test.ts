@@ -6,10 +6,10 @@
  * is the caller's (foreignEndpoints), so that the flow has its own callback path, which an honest
  * vendor does not know.
  */
+import { createFakeVendor, ownerOf } from "@oauth-broker/simulators";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { CALLBACK, VENDOR_CLIENT } from "./support/names.ts";
 import { createBouncingVendor, crossApp, HONEST } from "./support/bouncing-vendor.ts";
-import { createFakeVendor, ownerOf } from "./support/fake-vendor.ts";
 import { expectRefusalPage, without } from "./support/outcomes.ts";
 import { createBackend, createBrowser, type Form, parameter } from "./support/actors.ts";
 import { createFixture } from "./support/fixture.ts";
@@ -109,7 +109,7 @@ describe("X-2 the operator's secret of one tenant at the tenant of the attacker"
       const flow = await foe.push(form);
       const { url } = await createBrowser(fixture, "attacker").visit(foe.startUrl(flow));
       await foe.redeem(parameter(url, "code"), flow.codeVerifier);
-      const sent = tenant.tokenRequests[0]?.headers.get("authorization")?.replace("Basic ", "") ?? "";
+      const sent = tenant.tokenRequests[0]?.headers.authorization?.replace("Basic ", "") ?? "";
       expect(atob(sent)).toContain(VENDOR_CLIENT.clientSecret);
     });
   });

@@ -5,9 +5,9 @@
  * off, so there is no twin; the diagonal, where each value is accepted for its own purpose, shows
  * that the table can fail.
  */
+import { createFakeVendor } from "@oauth-broker/simulators";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { describe, expect, it } from "vitest";
-import { createFakeVendor } from "./support/fake-vendor.ts";
 import { atCallback, createBackend, createBrowser, encode, type Form, parameter } from "./support/actors.ts";
 import { BASE_URL, CALLBACK, NOW, PLATFORMS, VENDOR_CLIENT } from "./support/names.ts";
 import { createFixture } from "./support/fixture.ts";

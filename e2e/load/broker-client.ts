@@ -124,7 +124,7 @@ export function createActor(url: string, { clientId, clientSecret, redirectUri, 
   return actor;
 }
 
-/** As the stub vendor answers. */
+/** As the vendor answers. */
 export function readTokens(reply: Reply, vendor: Pick<Parties["vendor"], "scope" | "issuer">): Tokens {
   const {
     access_token: accessToken,
@@ -148,7 +148,7 @@ export function readTokens(reply: Reply, vendor: Pick<Parties["vendor"], "scope"
   return typeof connection === "string" ? { accessToken, connection } : { accessToken };
 }
 
-/** The stub's hour, less the time since it answered. */
+/** The vendor's hour, less the time since it answered. */
 function isHour(seconds: unknown): boolean {
   return typeof seconds === "number" && seconds <= 3600 && seconds > 3590;
 }

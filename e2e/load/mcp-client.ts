@@ -4,7 +4,7 @@
  * server it drives.
  */
 import { createHash, randomBytes } from "node:crypto";
-import { canaryCode } from "@oauth-broker/simulators";
+import { fakeCode } from "@oauth-broker/simulators";
 import type { Connection, Reply } from "./connection.ts";
 
 export const CALLBACK = "https://platform.example/oauth/callback";
@@ -21,7 +21,7 @@ export async function connect(connection: Connection, user: string): Promise<Ses
   const codeVerifier = randomBytes(32).toString("base64url");
   return tokens(user, connection, {
     grant_type: "authorization_code",
-    code: canaryCode(user),
+    code: fakeCode(user),
     code_verifier: codeVerifier,
     redirect_uri: CALLBACK,
   });
@@ -29,7 +29,7 @@ export async function connect(connection: Connection, user: string): Promise<Ses
 
 /** Pre-registered mode: the platform itself holds the vendor's token, which is the bearer token. */
 export async function connectAtVendor(vendorUrl: string, user: string): Promise<Session> {
-  const body = new URLSearchParams({ grant_type: "authorization_code", code: canaryCode(user) });
+  const body = new URLSearchParams({ grant_type: "authorization_code", code: fakeCode(user) });
   const answer = await fetch(`${vendorUrl}/token`, { method: "POST", body });
   const { access_token: accessToken } = (await answer.json()) as { readonly access_token: string };
   return { user, accessToken, refreshToken: "" };

@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { devNull } from "node:os";
 import { join } from "node:path";
-import { canaryEnvironment } from "@oauth-broker/simulators";
+import { fakeVendorEnvironment } from "@oauth-broker/simulators";
 import { freePort } from "../support/free-port.ts";
 import { ROOT } from "../support/paths.ts";
 import type { EngineCalls, Engines } from "./engines.ts";
@@ -32,10 +32,10 @@ export interface Parties {
 /** 0 is off. */
 const NO_LIMITS = "par_per_minute: 0, explain_per_minute: 0, vendor_calls_per_minute: 0";
 
-/** @param kind `stub` costs next to nothing, the tokens of `canary` name their user */
-export async function startVendor(kind: "stub" | "canary", stage: Stage): Promise<ServerProcess> {
-  const file = join(ROOT, "packages", "simulators", "src", `${kind}-vendor.ts`);
-  return stage.addBehind(await startServer({ name: "vendor", args: [file], folder: stage.folder("vendor") }));
+/** @param codes `any` costs next to nothing, the tokens of `named` name their user */
+export async function startVendor(codes: "any" | "named", stage: Stage): Promise<ServerProcess> {
+  const file = join(ROOT, "packages", "simulators", "src", "fake-vendor", "start-fake-vendor.ts");
+  return stage.addBehind(await startServer({ name: "vendor", args: [file, codes], folder: stage.folder("vendor") }));
 }
 
 /** DynamoDB and KMS: dynalite, or the engine at DYNAMODB_LOCAL_ENDPOINT. */
@@ -69,7 +69,7 @@ export function tableEnvironment(engines: Engines): Readonly<Record<string, stri
   };
 }
 
-/** Hosted mode at the canary vendor, unless `env` says otherwise. */
+/** Hosted mode at the fake vendor with named codes, unless `env` says otherwise. */
 export async function startMcpServer(
   {
     flags = [],
@@ -87,7 +87,7 @@ export async function startMcpServer(
     ...command,
     args: [...flags, join(import.meta.dirname, "bench", "mcp", "server.ts")],
     env: {
-      ...canaryEnvironment(vendorUrl),
+      ...fakeVendorEnvironment(vendorUrl),
       PORT: port,
       DEPLOYMENT_URL: `http://127.0.0.1:${port}`,
       OAUTH_MODE: "hosted",
@@ -99,7 +99,7 @@ export async function startMcpServer(
 
 /**
  * @param suffix of each name, if several run
- * @param options.openid whether the vendor issues ID tokens, as `stub` does for the scope `openid`
+ * @param options.openid whether the vendor issues ID tokens, as `any` does for the scope `openid`
  */
 export function createParties(
   vendorUrl: string,

@@ -2,26 +2,22 @@
  * The actors of the attacks: users with browsers, and the backends of platforms. They act on
  * fixture.ts.
  */
-import { createHash, randomBytes } from "node:crypto";
+import { readAnswer } from "@oauth-broker/oauth-core/testing";
 import { createCookieJar, type CookieJar, sendWithCookies } from "@oauth-broker/simulators";
+import {
+  type Answer,
+  challengeOf,
+  createPlatform,
+  encode as encodeForm,
+  type Form,
+  type Pushed,
+} from "../../support/broker/platform.ts";
 import { BASE_URL, type Exchange, type PlatformId, PLATFORMS } from "./names.ts";
 import type { Fixture } from "./fixture.ts";
 
-export type Form = Readonly<Record<string, string | undefined>>;
-
+export { type Answer, challengeOf, type Form };
 /** A flow as the platform that started it knows it. */
-export interface Flow {
-  readonly requestUri: string;
-  readonly flowId: string;
-  /** The platform's own state. */
-  readonly state: string;
-  readonly codeVerifier: string;
-}
-
-export interface Answer {
-  readonly status: number;
-  readonly body: Readonly<Record<string, unknown>>;
-}
+export type Flow = Pushed;
 
 export interface Backend {
   readonly clientId: PlatformId;
@@ -88,62 +84,32 @@ export const atCallback = (url: URL): boolean =>
 export const awayFromBroker = (url: URL): boolean => url.origin !== BASE_URL;
 
 export function createBackend(fixture: Fixture, clientId: PlatformId = "platform"): Backend {
-  const { secret, redirectUri } = PLATFORMS[clientId];
-  const authorization = `Basic ${Buffer.from(`${clientId}:${secret}`).toString("base64")}`;
-  const post: Backend["post"] = async (path, form) => {
-    const { status, body } = await fixture.request(path, {
-      method: "POST",
-      headers: { authorization, "content-type": "application/x-www-form-urlencoded" },
-      body: encode(form),
-    });
-    return { status, body: JSON.parse(body) as Record<string, unknown> };
-  };
-  const par = async (codeVerifier: string, state: string, form: Form): Promise<Answer> =>
-    post("/v1/par", {
-      client_id: clientId,
-      response_type: "code",
-      vendor: "honest",
-      redirect_uri: redirectUri,
-      code_challenge: challengeOf(codeVerifier),
-      code_challenge_method: "S256",
-      state,
-      ...form,
-    });
+  const { secret: clientSecret, redirectUri } = PLATFORMS[clientId];
+  const platform = createPlatform({
+    baseUrl: BASE_URL,
+    clientId,
+    clientSecret,
+    redirectUri,
+    vendor: "honest",
+    scope: null,
+    send: async (url, init) => {
+      const { status, headers, body } = await fixture.request(url, init);
+      return readAnswer(new Response(body, { status, headers }));
+    },
+  });
   return {
     clientId,
-    post,
-    par: async (form = {}) => par(random(), random(), form),
-    push: async (form = {}) => {
-      const [codeVerifier, state] = [random(), random()];
-      const { status, body } = await par(codeVerifier, state, form);
-      const requestUri = body["request_uri"];
-      if (status !== 201 || typeof requestUri !== "string")
-        throw new Error(`/v1/par: ${status} ${JSON.stringify(body)}`);
-      const flowId = /:([^:.]+)\.[^.]*$/.exec(requestUri)?.[1] ?? "";
-      return { requestUri, flowId, state: form["state"] ?? state, codeVerifier };
-    },
-    startUrl: ({ requestUri }) =>
-      new URL(`${BASE_URL}/v1/authorize?${encode({ client_id: clientId, request_uri: requestUri })}`),
-    redeem: async (code, codeVerifier, form = {}) =>
-      post("/v1/token", {
-        grant_type: "authorization_code",
-        code,
-        redirect_uri: redirectUri,
-        code_verifier: codeVerifier,
-        ...form,
-      }),
+    post: platform.post,
+    par: platform.par,
+    push: platform.push,
+    startUrl: (flow) => new URL(platform.authorizeUrl(flow)),
+    redeem: (code, codeVerifier, form) => platform.redeem({ code, codeVerifier }, form),
   };
 }
 
 /** Omits members that are undefined. */
 export function encode(form: Form): string {
-  const encoded = new URLSearchParams();
-  for (const [name, value] of Object.entries(form)) if (value !== undefined) encoded.append(name, value);
-  return encoded.toString();
-}
-
-export function challengeOf(codeVerifier: string): string {
-  return createHash("sha256").update(codeVerifier).digest("base64url");
+  return encodeForm(form).toString();
 }
 
 export function parameter(url: URL, name: string): string {
@@ -152,6 +118,8 @@ export function parameter(url: URL, name: string): string {
   return value;
 }
 
-function random(): string {
-  return randomBytes(32).toString("base64url");
+export function withParameters(base: string, parameters: Readonly<Record<string, string>>): URL {
+  const url = new URL(base);
+  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
+  return url;
 }

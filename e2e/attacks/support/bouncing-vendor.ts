@@ -2,8 +2,16 @@
  * The attacker's vendor of the cross-app attacks: it sends each browser on to an honest vendor, as
  * the broker's client there, whose id is public: it is in every URL that users see.
  */
-import { atCallback, awayFromBroker, type Backend, type Browser, type Form, parameter } from "./actors.ts";
-import { createFakeVendor, type FakeVendor, withParameters } from "./fake-vendor.ts";
+import { createFakeVendor, type FakeVendor } from "@oauth-broker/simulators";
+import {
+  atCallback,
+  awayFromBroker,
+  type Backend,
+  type Browser,
+  type Form,
+  parameter,
+  withParameters,
+} from "./actors.ts";
 import { CALLBACK, VENDOR_CLIENT } from "./names.ts";
 
 /** The honest vendor. */
@@ -44,7 +52,7 @@ export function createBouncingVendor({ origin, bounceTo, ...options }: BounceOpt
         code_challenge: forwarded ?? parameter(url, "code_challenge"),
         code_challenge_method: "S256",
       }),
-    token: () => Response.json({ error: "invalid_grant" }, { status: 400 }),
+    token: () => ({ status: 400, body: { error: "invalid_grant" } }),
   });
   return {
     ...vendor,

@@ -4,9 +4,9 @@
  * a URL. fixture.ts checks all answers when its test ends, except in twins, which break things on
  * purpose.
  */
+import type { FakeVendor } from "@oauth-broker/simulators";
 import { expect } from "vitest";
 import { BASE_URL, type Exchange, PLATFORMS, VENDOR_CLIENT } from "./names.ts";
-import type { FakeVendor } from "./fake-vendor.ts";
 
 const twins = { ran: 0 };
 

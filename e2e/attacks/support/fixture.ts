@@ -4,6 +4,7 @@
  * it when the test ends. No sockets: requests go through the app, and what the broker sends to
  * vendors ends at `createFakeVendor`.
  */
+import type { FakeVendor } from "@oauth-broker/simulators";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,7 +17,15 @@ import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { onTestFinished } from "vitest";
 import { BASE_URL, type Exchange, NOW, PLATFORMS, VENDOR_CLIENT } from "./names.ts";
 import { expectSafeAnswers, twinsSoFar } from "./every-answer.ts";
-import type { FakeVendor, VendorRequest } from "./fake-vendor.ts";
+
+/** A request of the broker to a vendor. */
+export interface OutboundRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Headers;
+  readonly body: string;
+  readonly form: URLSearchParams;
+}
 
 export interface FixtureOptions {
   readonly vendors: readonly FakeVendor[];
@@ -44,7 +53,7 @@ export interface Fixture {
   request(url: URL | string, init?: RequestInit): Promise<Exchange>;
   readonly exchanges: readonly Exchange[];
   /** Every outbound request of the broker. */
-  readonly outbound: readonly VendorRequest[];
+  readonly outbound: readonly OutboundRequest[];
   readonly logLines: readonly string[];
   /** The folder of broker.yaml. */
   readonly folder: string;
@@ -57,7 +66,7 @@ export async function createFixture(options: FixtureOptions): Promise<Fixture> {
   const now = fixedClock(NOW);
   const twins = twinsSoFar();
   const logLines: string[] = [];
-  const outbound: VendorRequest[] = [];
+  const outbound: OutboundRequest[] = [];
   const broker = await createBroker(loadConfig({}, folder), {
     now,
     log: createLog({ write: (line) => void logLines.push(line) }),
@@ -121,18 +130,31 @@ export function idOf(origin: string): string {
 }
 
 /** @param kept receives each request before it is answered. An unknown host is unreachable. */
-export function egressTo(vendors: readonly FakeVendor[], kept: VendorRequest[]): Egress {
+export function egressTo(vendors: readonly FakeVendor[], kept: OutboundRequest[]): Egress {
   const fetch: Fetch = async (input, init = {}) => {
     const request = requestOf(input, init);
     kept.push(request);
     const vendor = vendors.find(({ origin }) => new URL(request.url).origin === origin);
     if (vendor === undefined) throw new Error("no vendor at this host");
-    return vendor.answer(request);
+    return answerOf(vendor, request);
   };
   return { fetch, fetchUntrusted: fetch, close: async () => {} };
 }
 
-export function requestOf(input: Parameters<Fetch>[0], init: RequestInit): VendorRequest {
+export async function answerOf(
+  vendor: Pick<FakeVendor, "answer">,
+  { url, headers, ...request }: OutboundRequest,
+): Promise<Response> {
+  const { pathname: path, searchParams: query } = new URL(url);
+  const asked = { ...request, path, query, headers: Object.fromEntries(headers) };
+  const { status = 200, headers: given = {}, body = null } = await vendor.answer(asked);
+  const init = { status, headers: given };
+  return typeof body === "object" && !(body instanceof Uint8Array) && body !== null
+    ? Response.json(body, init)
+    : new Response(body, init);
+}
+
+export function requestOf(input: Parameters<Fetch>[0], init: RequestInit): OutboundRequest {
   const { body } = init;
   const text = typeof body === "string" || body instanceof URLSearchParams ? body.toString() : "";
   return {

@@ -3,9 +3,9 @@
  * platforms of two owners, the first of which has an initial access token for the vendor `honest`.
  */
 import type { Egress } from "@oauth-broker/oauth-core/egress";
+import { createFakeVendor } from "@oauth-broker/simulators";
 import { type Exchange, type PlatformId, PLATFORMS } from "./names.ts";
-import type { VendorRequest } from "./fake-vendor.ts";
-import { createFixture, requestOf, type Fixture } from "./fixture.ts";
+import { answerOf, createFixture, type Fixture, type OutboundRequest, requestOf } from "./fixture.ts";
 
 /** The token of the owner `acme`, for the vendor `honest`. */
 export const IAT = "iat-of-acme-0123456789abcdefghijklmnop";
@@ -13,7 +13,7 @@ export const IAT = "iat-of-acme-0123456789abcdefghijklmnop";
 export interface RegistrationFixture {
   readonly fixture: Fixture;
   /** Registrations that reached a vendor, oldest first. */
-  readonly outbound: readonly VendorRequest[];
+  readonly outbound: readonly OutboundRequest[];
   register(body: string | object, who?: PlatformId): Promise<Exchange>;
 }
 
@@ -21,16 +21,22 @@ export interface RegistrationFixture {
 export async function setUpRegistration(
   metadata: Readonly<Record<string, unknown>> = {},
 ): Promise<RegistrationFixture> {
-  const outbound: VendorRequest[] = [];
+  const outbound: OutboundRequest[] = [];
   const fetch: Egress["fetch"] = async (input, init = {}) => {
     const request = requestOf(input, init);
     const { origin, pathname } = new URL(request.url);
-    if (pathname === "/.well-known/openid-configuration") {
-      return Response.json({ ...metadataOf(origin), ...(origin === "https://honest.example" ? metadata : {}) });
-    }
-    outbound.push(request);
+    if (!pathname.startsWith("/.well-known/")) outbound.push(request);
     const made = { client_id: `client-${outbound.length}`, client_secret: `made-s3cret-${outbound.length}` };
-    return Response.json({ ...(JSON.parse(request.body) as object), ...made }, { status: 201 });
+    const vendor = createFakeVendor({
+      origin,
+      sendsIss: false,
+      metadata: () => ({
+        registration_endpoint: `${origin}/register`,
+        ...(origin === "https://honest.example" ? metadata : {}),
+      }),
+      paths: { "/register": ({ body }) => ({ status: 201, body: { ...(JSON.parse(body) as object), ...made } }) },
+    });
+    return answerOf(vendor, request);
   };
   const fixture = await createFixture({
     vendors: [],
@@ -64,15 +70,4 @@ export function register(fixture: Fixture, body: string | object, who: PlatformI
   });
 }
 
-export function metadataOf(origin: string): Record<string, unknown> {
-  return {
-    issuer: origin,
-    authorization_endpoint: `${origin}/authorize`,
-    token_endpoint: `${origin}/token`,
-    registration_endpoint: `${origin}/register`,
-    jwks_uri: `${origin}/jwks`,
-    code_challenge_methods_supported: ["S256"],
-  };
-}
-
-export const hostOf = ({ url }: VendorRequest): string => new URL(url).hostname;
+export const hostOf = ({ url }: OutboundRequest): string => new URL(url).hostname;

@@ -5,7 +5,7 @@
 import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { canaryEnvironment, type CanaryVendor, startCanaryVendor } from "@oauth-broker/simulators";
+import { fakeVendorEnvironment, type FakeVendorServer, startFakeVendor } from "@oauth-broker/simulators";
 import { type AwsHarness, startAws } from "../../support/aws/aws.ts";
 import { runBrokerCommand, temporaryFolder } from "../../support/broker/process.ts";
 import { tableEnvironment } from "../../support/aws/mcp.ts";
@@ -33,7 +33,7 @@ export interface Deployment {
   readonly broker: BrokerTarget;
   readonly mcp: McpTarget;
   readonly aws: AwsHarness;
-  readonly vendor: CanaryVendor;
+  readonly vendor: FakeVendorServer;
   readonly brokers: Fleet;
   readonly servers: Fleet;
   /** An operator's command beside the brokers. @throws Error unless it ends with 0 */
@@ -47,7 +47,7 @@ export async function startDeployment(
   processes: { readonly brokers: number; readonly servers: number },
 ): Promise<Deployment> {
   const aws = await startAws();
-  const vendor = await startCanaryVendor({ lifetimeSeconds: LIFETIME_SECONDS });
+  const vendor = await startFakeVendor({ codes: "named", lifetimeSeconds: LIFETIME_SECONDS });
   const [brokerBalancer, mcpBalancer] = await Promise.all([startBalancer(), startBalancer()]);
   const folder = temporaryFolder();
   const store = await aws.newStore();
@@ -62,7 +62,7 @@ export async function startDeployment(
     OAUTH_MODE: "hosted",
     DEPLOYMENT_URL,
     PLATFORM_OAUTH_CALLBACK_URL: PLATFORM_CALLBACK,
-    ...canaryEnvironment(vendor.url),
+    ...fakeVendorEnvironment(vendor.url),
     ...tableEnvironment(aws),
   };
   const servers = await startFleet(
@@ -100,7 +100,7 @@ export interface SqliteDeployment {
 
 /** One broker on a SQLite file; the balancer answers for it while it is down, by cutting connections. */
 export async function startSqliteDeployment(): Promise<SqliteDeployment> {
-  const vendor = await startCanaryVendor();
+  const vendor = await startFakeVendor({ codes: "named" });
   const balancer: Balancer = await startBalancer();
   const folder = temporaryFolder();
   const broker = { url: balancer.url, clientSecret: randomBytes(32).toString("base64url") };
@@ -128,7 +128,7 @@ export async function startSqliteDeployment(): Promise<SqliteDeployment> {
 
 function brokerYaml(
   { url, clientSecret }: BrokerTarget,
-  vendor: CanaryVendor,
+  vendor: FakeVendorServer,
   { store, keys }: { readonly store: string; readonly keys: string },
 ): string {
   return `base_url: ${url}

@@ -5,7 +5,7 @@
  */
 import { randomBytes, randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { canaryCode, createCookieJar } from "@oauth-broker/simulators";
+import { fakeCode, createCookieJar } from "@oauth-broker/simulators";
 import { postAt, postWhoamiAt } from "../../support/mcp/client.ts";
 import { VERIFIER } from "../../support/mcp/hosted-harness.ts";
 import { PLATFORM_CALLBACK } from "../../support/mcp/process.ts";
@@ -191,7 +191,7 @@ async function connect({ url, clientSecret }: BrokerTarget, attempt: Attempts): 
   // The user approves: the vendor has no own page.
   const atVendor = new URL(leaving.headers.get("location") ?? "").searchParams;
   const callback = new URL(atVendor.get("redirect_uri") ?? "");
-  callback.searchParams.set("code", canaryCode(randomUUID()));
+  callback.searchParams.set("code", fakeCode(randomUUID()));
   callback.searchParams.set("state", atVendor.get("state") ?? "");
   const returning = await attempt("callback", async () => browse(callback, jar), 303);
   const code = new URL(returning.headers.get("location") ?? "").searchParams.get("code") ?? "";
@@ -233,7 +233,7 @@ function createCaller(mcp: McpTarget, attempt: Attempts): () => Promise<void> {
       const form = {
         client_id: "platform",
         grant_type: "authorization_code",
-        code: canaryCode(randomUUID()),
+        code: fakeCode(randomUUID()),
         code_verifier: VERIFIER,
         redirect_uri: PLATFORM_CALLBACK,
       };

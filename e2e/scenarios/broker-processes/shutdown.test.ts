@@ -2,7 +2,7 @@
  * SIGTERM: readiness fails first, new connections are refused after the grace period, requests in
  * flight are finished, exit code 0.
  */
-import { startStubVendor, type StubVendor } from "@oauth-broker/simulators";
+import { startFakeVendor, type FakeVendorServer } from "@oauth-broker/simulators";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type BrokerProcess, startBrokerProcess } from "../../support/broker/process.ts";
 import { brokerYaml, createSecrets } from "../../support/broker/configuration.ts";
@@ -12,13 +12,13 @@ import { createPlatform, send } from "../../support/broker/platform.ts";
 
 const secrets = createSecrets();
 let baseUrl: string;
-let stub: StubVendor;
+let stub: FakeVendorServer;
 let held: HeldVendor;
 let broker: BrokerProcess;
 
 beforeAll(async () => {
   baseUrl = `http://127.0.0.1:${await freePort()}`;
-  stub = await startStubVendor();
+  stub = await startFakeVendor({ codes: "any" });
   held = await startHeldVendor();
   const yaml = brokerYaml({
     baseUrl,

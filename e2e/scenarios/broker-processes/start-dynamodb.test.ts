@@ -5,7 +5,7 @@
  */
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { startStubVendor } from "@oauth-broker/simulators";
+import { startFakeVendor } from "@oauth-broker/simulators";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type AwsHarness, startAws } from "../../support/aws/aws.ts";
 import { runBrokerCommand, startBrokerProcess, temporaryFolder } from "../../support/broker/process.ts";
@@ -115,7 +115,7 @@ describe("the built file alone", () => {
     mkdirSync(own);
     const file = join(own, "main.js");
     copyFileSync(BROKER_BUNDLE, file);
-    const stub = await startStubVendor();
+    const stub = await startFakeVendor({ codes: "any" });
     const baseUrl = `http://127.0.0.1:${await freePort()}`;
     const yaml = brokerYaml({
       baseUrl,

@@ -2,7 +2,7 @@
  * The page that names the client and its owner, in a real browser: on a desktop, on a phone, by
  * keyboard, to the vendor and back.
  */
-import { startStubVendor, type StubVendor } from "@oauth-broker/simulators";
+import { startFakeVendor, type FakeVendorServer } from "@oauth-broker/simulators";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CHROMIUM, connectChromium, NO_CHROMIUM, takeScreenshot } from "../../support/chromium.ts";
@@ -19,7 +19,7 @@ describe.skipIf(CHROMIUM === undefined)("the page of clients of several owners i
    * this machine.
    */
   let home: string;
-  let stub: StubVendor;
+  let stub: FakeVendorServer;
   let running: InProcessBroker;
   let platform: Platform;
   let browser: Browser;
@@ -28,7 +28,7 @@ describe.skipIf(CHROMIUM === undefined)("the page of clients of several owners i
     const secrets = createSecrets();
     const baseUrl = `http://127.0.0.1:${await freePort()}`;
     home = `${baseUrl}/`;
-    stub = await startStubVendor();
+    stub = await startFakeVendor({ codes: "any" });
     running = await startInProcessBroker(`base_url: ${baseUrl}
 listen: { host: 127.0.0.1, port: ${new URL(baseUrl).port} }
 store: "memory:"

@@ -4,7 +4,7 @@
  * continues.
  */
 import { randomUUID } from "node:crypto";
-import { canaryCode, canaryEnvironment, type CanaryVendor, startCanaryVendor } from "@oauth-broker/simulators";
+import { fakeCode, fakeVendorEnvironment, type FakeVendorServer, startFakeVendor } from "@oauth-broker/simulators";
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from "vitest";
 import { type AwsHarness, startAws } from "../../support/aws/aws.ts";
 import { freePort } from "../../support/free-port.ts";
@@ -21,7 +21,7 @@ const LIFETIME_SECONDS = 8;
 const REFRESH_MS = 400;
 
 let aws: AwsHarness;
-let vendor: CanaryVendor;
+let vendor: FakeVendorServer;
 let env: Readonly<Record<string, string>>;
 let ports: readonly [string, string];
 let servers: [McpServer, McpServer];
@@ -30,10 +30,10 @@ const start = async (index: 0 | 1): Promise<McpServer> => startMcpServer({ ...en
 
 beforeAll(async () => {
   aws = await startAws();
-  vendor = await startCanaryVendor({ lifetimeSeconds: LIFETIME_SECONDS, refreshMs: REFRESH_MS });
+  vendor = await startFakeVendor({ codes: "named", lifetimeSeconds: LIFETIME_SECONDS, refreshMs: REFRESH_MS });
   const hosted = await hostedEnvironment();
   ports = [hosted["PORT"] ?? "", String(await freePort())];
-  env = { ...hosted, ...canaryEnvironment(vendor.url), ...tableEnvironment(aws) };
+  env = { ...hosted, ...fakeVendorEnvironment(vendor.url), ...tableEnvironment(aws) };
   servers = await Promise.all([start(0), start(1)]);
 });
 afterAll(async () => {
@@ -68,7 +68,7 @@ async function redeem(index: 0 | 1): Promise<string> {
   const form = {
     client_id: "platform",
     grant_type: "authorization_code",
-    code: canaryCode(user),
+    code: fakeCode(user),
     code_verifier: VERIFIER,
     redirect_uri: PLATFORM_CALLBACK,
   };
@@ -101,7 +101,7 @@ it("between /authorize and /token: the other redeems the code", async () => {
 
 it("during a hundred calls: those at the other are all answered, and none twice", async () => {
   const token = await redeem(0);
-  const before = vendor.counts().accounts;
+  const before = vendor.requests("/account");
   const calls = Array.from({ length: 100 }, async (_, index) => {
     const at = index % 2 === 0 ? 0 : 1;
     if (index === 50) servers[0].signal("SIGKILL");
@@ -114,7 +114,7 @@ it("during a hundred calls: those at the other are all answered, and none twice"
   const others = heard.filter(({ at }) => at === 1);
   expect(others.map(({ answer }) => answer !== undefined && isOwn(answer))).toEqual(others.map(() => true));
   expect(heard.filter(({ at, answer }) => at === 0 && answer === undefined).length).toBeGreaterThan(0);
-  expect(vendor.counts().accounts - before).toBeLessThanOrEqual(100);
+  expect(vendor.requests("/account") - before).toBeLessThanOrEqual(100);
   await servers[0].exited();
   servers[0] = await start(0);
 });

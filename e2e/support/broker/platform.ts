@@ -38,13 +38,21 @@ export interface AtPlatform extends AtCallback {
   readonly code: string;
 }
 
+export interface Redeemable {
+  readonly code: string;
+  readonly codeVerifier: string | undefined;
+}
+
 export interface PlatformOptions {
   readonly baseUrl: string;
   readonly clientId?: string;
   readonly clientSecret: string;
   readonly redirectUri?: string;
   readonly vendor?: string;
-  readonly scope?: string;
+  /** Default: that of most tests; null: none. */
+  readonly scope?: string | null;
+  /** Default: over the wire. */
+  readonly send?: (url: string, init: RequestInit) => Promise<Answer>;
   /** Further headers of the backend's requests, in addition to its credentials. */
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -66,8 +74,8 @@ export interface Platform {
   toCallback(options?: Journey): Promise<AtCallback>;
   /** Up to the redirect to the platform. */
   toPlatform(options?: Journey): Promise<AtPlatform>;
-  redeemForm(flow: Pick<AtPlatform, "code" | "codeVerifier">): Form;
-  redeem(flow: Pick<AtPlatform, "code" | "codeVerifier">, form?: Form): Promise<Answer>;
+  redeemForm(flow: Redeemable): Form;
+  redeem(flow: Redeemable, form?: Form): Promise<Answer>;
   /**
    * The whole flow.
    * @throws Error without tokens at the end
@@ -88,12 +96,13 @@ export interface Tokens {
 
 export function createPlatform(options: PlatformOptions): Platform {
   const { baseUrl, clientId = "platform", clientSecret, redirectUri = REDIRECT_URI, vendor = "op" } = options;
-  const scope = options.scope ?? SCOPE;
+  const scope = options.scope === null ? undefined : (options.scope ?? SCOPE);
+  const sendForm = options.send ?? send;
   const authorization = basic(clientId, clientSecret);
   plantSecret("Basic header", authorization.slice("Basic ".length));
 
   const post: Platform["post"] = async (path, form, at = baseUrl) =>
-    send(`${at}${path}`, { method: "POST", headers: { ...options.headers, authorization }, body: encode(form) });
+    sendForm(`${at}${path}`, { method: "POST", headers: { ...options.headers, authorization }, body: encode(form) });
 
   const par = async (form: Form, state: string, codeVerifier: string): Promise<Answer> =>
     post("/v1/par", {

@@ -1,9 +1,9 @@
 /**
- * Several processes of one broker on one store, a stub vendor and an OpenID provider, for races
+ * Several processes of one broker on one store, a fake vendor and an OpenID provider, for races
  * between uses.
  */
 import { rmSync } from "node:fs";
-import { type OpenIdProvider, startStubVendor, type StubVendor } from "@oauth-broker/simulators";
+import { type OpenIdProvider, startFakeVendor, type FakeVendorServer } from "@oauth-broker/simulators";
 import { type BrokerProcess, runBrokerCommand, startBrokerProcess, temporaryFolder } from "../broker/process.ts";
 import { type ClientKeys, createClientKeys } from "../broker/client-keys.ts";
 import { brokerYaml, createSecrets, REDIRECT_URI } from "../broker/configuration.ts";
@@ -29,12 +29,12 @@ export interface RaceHarness {
   /** The addresses of the processes. The first is the broker's base_url. */
   readonly urls: readonly string[];
   readonly brokers: readonly BrokerProcess[];
-  /** A client of the stub vendor. */
+  /** A client of the fake vendor. */
   readonly platform: Platform;
   /** The same client at the OpenID provider. */
   readonly atProvider: Platform;
   readonly vendor: OpenIdProvider;
-  readonly stub: StubVendor;
+  readonly stub: FakeVendorServer;
   /** The keys of the client `keyed`. */
   readonly keys: ClientKeys;
   /** An address at one process after the other. */
@@ -58,7 +58,7 @@ export async function startRaceHarness(options: RaceHarnessOptions): Promise<Rac
   const url = (index: number): string => urls[index % urls.length] ?? "";
   const baseUrl = url(0);
   const vendor = await startVendor({ baseUrl, secrets });
-  const stub = await startStubVendor();
+  const stub = await startFakeVendor({ codes: "any" });
   const keys = await createClientKeys("first");
   const yaml = brokerYaml({
     baseUrl,

@@ -3,7 +3,7 @@
  * every request, of clients and browsers alike, to one process after the other. The vendors'
  * account endpoints name the user of the token they were sent.
  */
-import { type CanaryVendor, canaryCode, startCanaryVendor } from "@oauth-broker/simulators";
+import { type FakeVendorServer, fakeCode, startFakeVendor } from "@oauth-broker/simulators";
 import { request } from "undici";
 import { type AwsHarness, startAws } from "../aws/aws.ts";
 import { freePort } from "../free-port.ts";
@@ -26,7 +26,7 @@ export interface LoadUser {
 
 export interface Load {
   readonly aws: AwsHarness;
-  readonly vendors: Readonly<Record<(typeof LOAD_VENDORS)[number], CanaryVendor>>;
+  readonly vendors: Readonly<Record<(typeof LOAD_VENDORS)[number], FakeVendorServer>>;
   /** Signs in at the MCP server. */
   connect(name: string): Promise<LoadUser>;
   /** Everything that clients and browsers received. */
@@ -42,7 +42,7 @@ const VERIFIER = "v".repeat(43);
 export async function startLoad(lifetimeSeconds: number): Promise<Load> {
   const aws = await startAws();
   const [one, two, three] = await Promise.all(
-    [1, 2, 3].map(() => startCanaryVendor({ lifetimeSeconds, refreshMs: 10 })),
+    [1, 2, 3].map(() => startFakeVendor({ codes: "named", lifetimeSeconds, refreshMs: 10 })),
   );
   if (one === undefined || two === undefined || three === undefined) throw new Error("a vendor did not start");
   const vendors = { one, two, three };
@@ -120,7 +120,7 @@ function variablesOf(id: string, vendorUrl: string): Readonly<Record<string, str
 /** A vendor without pages: it sends the browser back at once. */
 function approvedBy(user: string, at: URL): URL {
   const back = new URL(at.searchParams.get("redirect_uri") ?? "");
-  back.search = new URLSearchParams({ code: canaryCode(user), state: at.searchParams.get("state") ?? "" }).toString();
+  back.search = new URLSearchParams({ code: fakeCode(user), state: at.searchParams.get("state") ?? "" }).toString();
   return back;
 }
 

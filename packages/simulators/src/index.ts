@@ -1,8 +1,10 @@
-export { canaryCode, canaryEnvironment, startCanaryVendor } from "./canary-vendor.ts";
-export type { CanaryCounts, CanaryVendor, CanaryVendorOptions } from "./canary-vendor.ts";
 export { createCookieJar } from "./cookie-jar.ts";
 export type { CookieJar } from "./cookie-jar.ts";
 export { createVisitor, sendWithCookies, type Visitor } from "./visitor.ts";
+export { createFakeVendor, fakeCode, ownerOf, tokenOf } from "./fake-vendor/fake-vendor.ts";
+export type { AcceptedCodes, FakeVendor, FakeVendorCounts, FakeVendorOptions } from "./fake-vendor/fake-vendor.ts";
+export { fakeVendorEnvironment, startFakeVendor } from "./fake-vendor/start-fake-vendor.ts";
+export type { FakeVendorServer } from "./fake-vendor/start-fake-vendor.ts";
 export { driveConsent } from "./drive-consent.ts";
 export type { DriveConsentOptions } from "./drive-consent.ts";
 export { startOpenIdProvider } from "./openid-provider.ts";
@@ -11,9 +13,14 @@ export { ACCOUNTS } from "./vendor-pages.ts";
 export type { Account, AccountId } from "./vendor-pages.ts";
 export type { Fault, RecordedRequest, VendorFaults } from "./vendor-requests.ts";
 export { startScriptedVendor } from "./scripted-vendor.ts";
-export type { Respond, Script, ScriptedAnswer, ScriptedRequest, ScriptedVendor } from "./scripted-vendor.ts";
-export { startStubVendor } from "./stub-vendor.ts";
-export type { StubVendor } from "./stub-vendor.ts";
+export type {
+  Respond,
+  Script,
+  ScriptedAnswer,
+  ScriptedRequest,
+  ScriptedVendor,
+  VendorAnswer,
+} from "./scripted-vendor.ts";
 export { PAGE_HEADERS, renderPage } from "./layout.ts";
 export { startSandboxVendor, startSandboxVendors } from "./sandbox-vendors.ts";
 export type { PlaceholderOffer, SandboxVendor, SandboxVendorOptions, VendorOffer } from "./sandbox-app.ts";

@@ -30,6 +30,9 @@ export type Respond = (
   response: ServerResponse,
 ) => ScriptedAnswer | undefined | Promise<ScriptedAnswer | undefined>;
 
+/** A response that needs no connection. */
+export type VendorAnswer = (request: ScriptedRequest) => ScriptedAnswer | Promise<ScriptedAnswer>;
+
 /** By path; `*` is any other. */
 export type Script = Readonly<Record<string, ScriptedAnswer | Respond>>;
 

@@ -6,17 +6,17 @@ import { defineVendor, type Vendor, type VendorCredentials } from "@oauth-broker
 import { Secret } from "@oauth-broker/oauth-core";
 import { describe, expect, it } from "vitest";
 import type { VendorConfig } from "../config.ts";
-import { ISSUER, testBroker, testClient, testVendor } from "../testing/test-broker.ts";
+import { ISSUER, rotatingTokens, testBroker, testClient, testVendor } from "../testing/test-broker.ts";
 import { asFlow } from "./flow-record.ts";
 
 const OWN = { vendor_client_id: "mine", vendor_client_secret: "canary-s3cret" };
 const basic = (id: string, secret: string): string => `Basic ${Buffer.from(`${id}:${secret}`).toString("base64")}`;
 
 async function connected(form: Record<string, string> = OWN) {
-  let n = 0;
-  const vendorAnswers = async () =>
-    Response.json({ access_token: `at-${++n}`, token_type: "bearer", refresh_token: `rt-${n}` });
-  const broker = await testBroker({ vendorAnswers, vendor: { revocationEndpoint: "https://acme.example/revoke" } });
+  const broker = await testBroker({
+    vendorAnswers: rotatingTokens(),
+    vendor: { revocationEndpoint: "https://acme.example/revoke" },
+  });
   const { body } = await broker.redeem(await broker.park(form));
   const connection = String(body["connection"]);
   const refresh = (more: Record<string, string>) =>

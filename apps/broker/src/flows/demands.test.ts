@@ -1,6 +1,6 @@
 /** Metadata that cannot be met is refused at /v1/par, and /v1/explain says so; later legs go on. */
 import { describe, expect, it } from "vitest";
-import { testBroker } from "../testing/test-broker.ts";
+import { issueTokens, testBroker } from "../testing/test-broker.ts";
 
 const ISSUER = "https://acme.example";
 const entry = { issuer: ISSUER, issRequired: undefined } as const;
@@ -10,7 +10,7 @@ async function brokerAt(changes: () => object) {
     vendor: entry as object,
     vendorAnswers: async (input) => {
       if (!String(input).includes("/.well-known/")) {
-        return Response.json({ access_token: "at", token_type: "bearer", refresh_token: "rt" });
+        return issueTokens(input);
       }
       return Response.json({
         issuer: ISSUER,

@@ -2,14 +2,8 @@
 import type { VendorClient } from "@oauth-broker/oauth-core/client";
 import { REFLECTED } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
-import { ISSUER, lose, testBroker, testVendor } from "../testing/test-broker.ts";
+import { ISSUER, lose, rotatingTokens, testBroker, testVendor } from "../testing/test-broker.ts";
 import { openConnection, sealConnection } from "../grants/connection.ts";
-
-/** A vendor that rotates refresh tokens: each refresh answers the next number. */
-function rotating() {
-  let n = 0;
-  return async () => Response.json({ access_token: `at-${++n}`, token_type: "bearer", refresh_token: `rt-${n}` });
-}
 
 const REVOCABLE = testVendor({ revocationEndpoint: "https://acme.example/revoke" });
 
@@ -17,7 +11,7 @@ const refusal = (error: string, status = 400): Response =>
   Response.json({ error, error_description: "r3flect" }, { status });
 
 async function connected(options: Parameters<typeof testBroker>[0] = {}) {
-  const broker = await testBroker({ vendorAnswers: rotating(), ...options });
+  const broker = await testBroker({ vendorAnswers: rotatingTokens(), ...options });
   const { body } = await broker.redeem(await broker.park());
   const connection = String(body["connection"]);
   const refresh = (form: Record<string, string>, clientId?: string) =>

@@ -7,7 +7,7 @@ import type { Fetch } from "@oauth-broker/oauth-core";
 import type { Sunset, Vendor } from "@oauth-broker/oauth-core/registry";
 import { describe, expect, it } from "vitest";
 import type { VendorConfig } from "../config.ts";
-import { testBroker, testVendor } from "../testing/test-broker.ts";
+import { issueTokens, testBroker, testVendor } from "../testing/test-broker.ts";
 
 const ISSUER = "https://auth.acme.example";
 const METADATA = `${ISSUER}/.well-known/oauth-authorization-server`;
@@ -42,7 +42,7 @@ async function liveBroker(endpointsFrom: Source = "metadata", more: Partial<Vend
   const vendorAnswers: Fetch = async (input, init) => {
     if (init?.method === "POST") {
       if (String(input).endsWith("/register")) return Response.json({ client_id: "new" }, { status: 201 });
-      return Response.json({ access_token: "at", token_type: "bearer", refresh_token: "rt" });
+      return issueTokens(input);
     }
     return documents.get(String(input))?.() ?? new Response("", { status: 404 });
   };

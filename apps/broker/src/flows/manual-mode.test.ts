@@ -3,7 +3,7 @@
  * vendors.
  */
 import { describe, expect, it } from "vitest";
-import { ISSUER, testBroker, type TestBrokerOptions, testVendor } from "../testing/test-broker.ts";
+import { ISSUER, issueTokens, testBroker, type TestBrokerOptions, testVendor } from "../testing/test-broker.ts";
 
 const OWN = { vendor_client_id: "mine", vendor_client_secret: "their secret" };
 const ENDPOINTS = {
@@ -18,7 +18,7 @@ function issuer(metadata: () => Record<string, unknown> = () => ({})) {
   return async (input: string | URL) => {
     const { origin, pathname } = new URL(input);
     if (!pathname.startsWith("/.well-known/")) {
-      return Response.json({ access_token: "at", token_type: "bearer", refresh_token: "rt" });
+      return issueTokens(input);
     }
     return Response.json({
       issuer: origin,

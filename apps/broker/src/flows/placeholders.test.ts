@@ -7,7 +7,7 @@ import type { PlaceholderSpecs } from "@oauth-broker/oauth-core/protocol";
 import { defineVendor, type Vendor } from "@oauth-broker/oauth-core/registry";
 import { describe, expect, it } from "vitest";
 import type { VendorConfig } from "../config.ts";
-import { ISSUER, testBroker } from "../testing/test-broker.ts";
+import { ISSUER, issueTokens, testBroker } from "../testing/test-broker.ts";
 import { asFlow } from "./flow-record.ts";
 
 const OWN = { vendor_client_id: "mine", vendor_client_secret: "their secret" };
@@ -34,8 +34,7 @@ const SPECS: PlaceholderSpecs = { tenant: { pattern: "[a-z]{1,20}" }, region: { 
 
 async function brokerOf(one: VendorConfig = entry({}, SPECS)) {
   const vendors = new Map([["acme", one]]);
-  const vendorAnswers = async () => Response.json({ access_token: "at", token_type: "bearer", refresh_token: "rt" });
-  return { ...(await testBroker({ config: { vendors }, vendorAnswers })), vendors };
+  return { ...(await testBroker({ config: { vendors }, vendorAnswers: issueTokens })), vendors };
 }
 
 const given = (values: Record<string, string>) => ({ placeholders: JSON.stringify(values) });

@@ -5,7 +5,7 @@
 import type { Config } from "../config.ts";
 import { Secret } from "@oauth-broker/oauth-core";
 import { describe, expect, it } from "vitest";
-import { testBroker, type TestBrokerOptions, testVendor } from "../testing/test-broker.ts";
+import { issueTokens, testBroker, type TestBrokerOptions, testVendor } from "../testing/test-broker.ts";
 
 const BYOC = { vendor_client_id: "mine", vendor_client_secret: "their secret" };
 const ENDPOINTS = {
@@ -26,7 +26,7 @@ const PROXIED = { vendors, egress: { ...egress, proxy: new Secret("http://proxy.
 const behind = async (config: TestBrokerOptions["config"]) =>
   testBroker({
     ...(config === undefined ? {} : { config }),
-    vendorAnswers: async () => Response.json({ access_token: "at", token_type: "bearer", refresh_token: "rt" }),
+    vendorAnswers: issueTokens,
   });
 const shop = { vendor: "label", placeholders: '{"shop":"mine"}' };
 

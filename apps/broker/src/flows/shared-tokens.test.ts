@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 import { connectionOf, openConnection, sealConnection } from "../grants/connection.ts";
 import { sealRefreshToken } from "../grants/sealed-refresh-token.ts";
 import { bindTokens } from "../grants/token-binding.ts";
-import { testBroker, testClient, testVendor } from "../testing/test-broker.ts";
+import { rotatingTokens, testBroker, testClient, testVendor } from "../testing/test-broker.ts";
 import { chooseVendor } from "../vendor-choice/choose.ts";
 import { readVendorRequest } from "../vendor-choice/request.ts";
 
@@ -28,11 +28,11 @@ interface Grant {
 
 /** A vendor that rotates, and that takes its clients' tokens for those of one client. */
 function oneClient() {
-  let n = 0;
+  const issue = rotatingTokens();
   return async (input: string | URL) => {
     if (String(input).endsWith("/revoke")) return new Response(null, { status: 200 });
     if (String(input).endsWith("/introspect")) return Response.json({ active: true, client_id: "ours" });
-    return Response.json({ access_token: `at-${++n}`, token_type: "bearer", refresh_token: `rt-${n}` });
+    return issue(input);
   };
 }
 

@@ -37,6 +37,16 @@ export interface TestBrokerOptions {
   readonly vendorAnswers?: Fetch;
 }
 
+/** For `vendorAnswers`: the same tokens each time, with a refresh token. */
+export const issueTokens: Fetch = async () =>
+  Response.json({ access_token: "at", token_type: "bearer", refresh_token: "rt" });
+
+/** For `vendorAnswers`: a vendor that rotates refresh tokens. Each answer has the next number. */
+export function rotatingTokens(): Fetch {
+  let n = 0;
+  return async () => Response.json({ access_token: `at-${++n}`, token_type: "bearer", refresh_token: `rt-${n}` });
+}
+
 /**
  * For `vendorAnswers`: no response comes.
  *

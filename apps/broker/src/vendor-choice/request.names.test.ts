@@ -1,7 +1,7 @@
 /** Other names of a vendor: each finds its entry, and weakens no check of it. */
 import { describe, expect, it } from "vitest";
 import type { VendorConfig } from "../config.ts";
-import { testBroker, testClient, testVendor } from "../testing/test-broker.ts";
+import { issueTokens, testBroker, testClient, testVendor } from "../testing/test-broker.ts";
 import { aliasesOf, vendorNamed } from "./request.ts";
 
 const VENDOR: VendorConfig = { ...testVendor(), aliases: ["roadrunner", "own"] };
@@ -19,7 +19,7 @@ const brokerOf = async (clients?: Parameters<typeof testClient>[0][], fields: ob
       vendors: VENDORS,
       ...(clients === undefined ? {} : { clients: clients.map((id) => ({ ...testClient(id), owner: id, ...fields })) }),
     },
-    vendorAnswers: async () => Response.json({ access_token: "at", token_type: "bearer", refresh_token: "rt" }),
+    vendorAnswers: issueTokens,
   });
 
 describe("another name of a vendor", () => {

@@ -2,7 +2,7 @@
 import type { Sunset } from "@oauth-broker/oauth-core/registry";
 import { describe, expect, it } from "vitest";
 import type { VendorConfig } from "../config.ts";
-import { NOW, testBroker, type TestBroker, testVendor } from "../testing/test-broker.ts";
+import { issueTokens, NOW, testBroker, type TestBroker, testVendor } from "../testing/test-broker.ts";
 
 const URLS = ["https://acme.example/v1/"];
 const V1 = { authorizationEndpoint: `${URLS[0]}authorize`, tokenEndpoint: `${URLS[0]}token` };
@@ -15,7 +15,7 @@ const brokerWith = async (sunset: Sunset, vendor: Partial<VendorConfig["vendor"]
   return testBroker({
     config: { vendors: new Map([["acme", { ...entry, sunsets: [sunset] }]]) },
     client: { allowOverrides: true },
-    vendorAnswers: async () => Response.json({ access_token: "at", token_type: "bearer", refresh_token: "rt" }),
+    vendorAnswers: issueTokens,
   });
 };
 

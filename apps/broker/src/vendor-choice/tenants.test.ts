@@ -5,7 +5,7 @@
 import { REGISTRY } from "@oauth-broker/oauth-core/registry";
 import { describe, expect, it } from "vitest";
 import { load, MINIMAL, problemsOf } from "../config/testing/config-file.ts";
-import { testBroker, testClient } from "../testing/test-broker.ts";
+import { issueTokens, testBroker, testClient } from "../testing/test-broker.ts";
 
 const OWN = { vendor_client_id: "mine", vendor_client_secret: "their secret" };
 const CREDENTIALS = { client_id: "ours", client_secret: "vendor-secret-0123456789" };
@@ -15,7 +15,7 @@ async function brokerOf(vendors: object) {
   const config = load({ ...MINIMAL, vendors }, { registry: REGISTRY });
   const broker = await testBroker({
     config: { vendors: config.vendors, clients: [testClient("platform")] },
-    vendorAnswers: async () => Response.json({ access_token: "at", token_type: "bearer", refresh_token: "rt" }),
+    vendorAnswers: issueTokens,
   });
   const ask = async (vendor: string, placeholders: Record<string, string>, more: Record<string, string> = {}) =>
     (await broker.post("/v1/explain", { vendor, placeholders: JSON.stringify(placeholders), ...more })).body;

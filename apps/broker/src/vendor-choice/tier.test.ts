@@ -8,7 +8,7 @@ import { defineVendor, REGISTRY, type Vendor } from "@oauth-broker/oauth-core/re
 import { describe, expect, it } from "vitest";
 import type { VendorConfig } from "../config.ts";
 import { sealConnection } from "../grants/connection.ts";
-import { testBroker, testVendor } from "../testing/test-broker.ts";
+import { issueTokens, testBroker, testVendor } from "../testing/test-broker.ts";
 
 const OWN = { vendor_client_id: "mine", vendor_client_secret: "their secret" };
 const CUSTOM_PATH = expect.stringMatching(/^https:\/\/broker\.example\/v1\/custom\/[\w-]{22}\/callback$/);
@@ -173,7 +173,7 @@ describe("a connection whose token endpoint is the vendor's own", () => {
   it("is refreshed, checked and revoked although its page was one of the request's", async () => {
     const broker = await testBroker({
       vendor: { revocationEndpoint: "https://acme.example/revoke" },
-      vendorAnswers: async () => Response.json({ access_token: "at", token_type: "bearer", refresh_token: "rt" }),
+      vendorAnswers: issueTokens,
     });
     const page = { ...OWN, authorization_endpoint: "https://acme.example/v2/authorize" };
     const { location, state, cookie } = await broker.start(page);

@@ -1,6 +1,6 @@
 /**
  * What the bench compares, each in its own process on loopback: the floor, and the built broker as
- * an operator runs it (a broker.yaml in its own folder) on either store. One stub vendor serves
+ * an operator runs it (a broker.yaml in its own folder) on either store. One fake vendor serves
  * them all.
  */
 import { writeFileSync } from "node:fs";
@@ -56,7 +56,7 @@ export async function startSubjects(options: SubjectOptions = {}): Promise<Subje
       : ["--cpu-prof", `--cpu-prof-dir=${profileFolder}`, `--cpu-prof-name=${name}.cpuprofile`]),
   ];
   return openOnStage(async (stage) => {
-    const vendor = await startVendor("stub", stage);
+    const vendor = await startVendor("any", stage);
     const parties = createParties(vendor.url);
     const openidParties = createParties(vendor.url, "-openid", { openid: true });
     const start = async (name: Subject, args: readonly string[], folder: string): Promise<ServerProcess> => {

@@ -1,6 +1,6 @@
 /**
  * What the `/mcp` bench compares, each in its own process on loopback: a server without auth, the
- * same in hosted mode on SQLite and on DynamoDB with KMS, and in pre-registered mode; the canary
+ * same in hosted mode on SQLite and on DynamoDB with KMS, and in pre-registered mode; a fake
  * vendor and the AWS engines behind them.
  */
 import { join } from "node:path";
@@ -35,7 +35,7 @@ export async function startMcpHarness(options: McpHarnessOptions = {}): Promise<
   const { onLine } = options;
   return openOnStage(async (stage) => {
     const aws = await startEngines(stage).call("open");
-    const { url: vendorUrl } = await startVendor("canary", stage);
+    const { url: vendorUrl } = await startVendor("named", stage);
     const subject = async (name: McpSubject, env: Readonly<Record<string, string>> = {}): Promise<ServerProcess> => {
       const before = name === "open" ? ["--import", WITHOUT_AUTH] : [];
       const watched = onLine === undefined ? {} : { onLine: (line: string) => onLine(name, line) };

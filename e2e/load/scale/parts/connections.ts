@@ -20,7 +20,7 @@ const COLLECTOR = 'data:text/javascript,process.on("SIGUSR2",()=>globalThis.gc()
 
 export async function measureConnections(size: Size, say: (line: string) => void): Promise<Found> {
   return onStage(async (stage) => {
-    const { url: vendorUrl } = await startVendor("stub", stage);
+    const { url: vendorUrl } = await startVendor("any", stage);
     const { connections: many, starts } = size;
     const memory: { readonly few: number; readonly many: number }[] = [];
     for (let start = 1; start <= starts; start += 1) {

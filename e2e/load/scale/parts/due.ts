@@ -5,7 +5,7 @@
  * answer is neither a result nor a 503 with Retry-After.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { type CanaryVendor, startCanaryVendor } from "@oauth-broker/simulators";
+import { type FakeVendorServer, startFakeVendor } from "@oauth-broker/simulators";
 import { type Connection, openConnection } from "../../connection.ts";
 import { connect, type Session, tryTool, userName } from "../../mcp-client.ts";
 import { spreadOf } from "../../spread.ts";
@@ -23,7 +23,7 @@ const LIMIT = 1.25;
 
 /** One vendor, its server, its users. */
 interface Place {
-  readonly vendor: CanaryVendor;
+  readonly vendor: FakeVendorServer;
   readonly users: readonly User[];
   readonly connections: readonly Connection[];
   readonly calls: Calls;
@@ -65,7 +65,7 @@ export async function measureDue({ due }: Pick<Size, "due">, say: (line: string)
 
 async function open(number: number, due: DueSize, stage: Stage): Promise<Place> {
   const { lifetimeSeconds: firstLifetimeSeconds, perSecond: refreshesPerSecond } = due;
-  const vendor = await startCanaryVendor({ firstLifetimeSeconds, refreshesPerSecond });
+  const vendor = await startFakeVendor({ codes: "named", firstLifetimeSeconds, refreshesPerSecond });
   stage.addBehind({ stop: vendor.close });
   const backlog: number[] = [];
   const server = {

@@ -18,7 +18,7 @@ const LIMIT = 1.15;
 
 export async function measureProcesses(size: Size, say: (line: string) => void): Promise<Found> {
   const onSqlite = await onStage(async (stage) => {
-    const { url: vendorUrl } = await startVendor("stub", stage);
+    const { url: vendorUrl } = await startVendor("any", stage);
     let files = 0;
     const start: Start = async (processes, stores) => {
       const folder = stage.folder(`sqlite-${(files += 1)}`);
@@ -28,7 +28,7 @@ export async function measureProcesses(size: Size, say: (line: string) => void):
     return measureCounts("SQLite file", { start, stage, processes: size.processes, size }, say);
   });
   const onDynamoDb = await onStage(async (stage) => {
-    const { url: vendorUrl } = await startVendor("stub", stage);
+    const { url: vendorUrl } = await startVendor("any", stage);
     const worker = startEngines(stage);
     let tables = 0;
     const start: Start = async (processes, stores) => {

@@ -26,7 +26,7 @@ export async function measureRecords(size: Size, say: (line: string) => void): P
   const [from = 0, to = 0] = [size.records[0], size.records.at(-1)];
   for (const store of ["memory", "SQLite"] as const) {
     const compared = await onStage(async (stage) => {
-      const { url: vendorUrl } = await startVendor("stub", stage);
+      const { url: vendorUrl } = await startVendor("any", stage);
       const subjects = [];
       for (const records of size.records) {
         const name = `${records} records`;

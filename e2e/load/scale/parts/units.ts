@@ -4,7 +4,7 @@
  * because a request that scanned would be charged for its size.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { startCanaryVendor } from "@oauth-broker/simulators";
+import { startFakeVendor } from "@oauth-broker/simulators";
 import { dynamodbRecordStore } from "@oauth-broker/token-store/dynamodb";
 import { openConnection } from "../../connection.ts";
 import { callTool, connect, refresh, type Session, userName } from "../../mcp-client.ts";
@@ -25,7 +25,7 @@ export async function measureUnits(size: Size, say: (line: string) => void): Pro
   const [few = 0, many = 0] = size.records;
   return onStage(async (stage) => {
     const worker = startEngines(stage);
-    const { url: vendorUrl } = await startVendor("stub", stage);
+    const { url: vendorUrl } = await startVendor("any", stage);
     const kmsCalls = (): Promise<number> => worker.call("kmsCalls");
     const tables: Cost[][] = [];
     for (const records of [few, Math.min(many, MOST_ON_ENGINE)]) {
@@ -113,7 +113,7 @@ async function ofBroker(
 }
 
 async function ofServer({ engines, kmsCalls, count }: OnTable, stage: Stage): Promise<Cost[]> {
-  const vendor = await startCanaryVendor({ firstLifetimeSeconds: LIFETIME_SECONDS });
+  const vendor = await startFakeVendor({ codes: "named", firstLifetimeSeconds: LIFETIME_SECONDS });
   stage.addBehind({ stop: vendor.close });
   const proxy = stage.addBehind(await startCountingProxy(engines.endpoint));
   const env = tableEnvironment({ ...engines, endpoint: proxy.endpoint });

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Clock, systemClock } from "@oauth-broker/oauth-core";
 import { createLog } from "@oauth-broker/service";
-import { canaryCode, canaryEnvironment, startCanaryVendor } from "@oauth-broker/simulators";
+import { fakeCode, fakeVendorEnvironment, startFakeVendor } from "@oauth-broker/simulators";
 import { z } from "zod";
 import { createApp } from "../app.ts";
 import { loadSettings } from "../config.ts";
@@ -62,9 +62,9 @@ export function findCrossed(answers: readonly MixedAnswer[]): readonly MixedAnsw
 /** Connects this many users. */
 export async function openMixedCalls(users: number): Promise<MixedCalls> {
   const folder = mkdtempSync(join(tmpdir(), "mcp-auth-mixed-"));
-  const provider = await startCanaryVendor({ lifetimeSeconds: LIFETIME_SECONDS });
+  const provider = await startFakeVendor({ codes: "named", lifetimeSeconds: LIFETIME_SECONDS });
   const environment = {
-    ...canaryEnvironment(provider.url),
+    ...fakeVendorEnvironment(provider.url),
     OAUTH_MODE: "hosted",
     DEPLOYMENT_URL: SERVER,
     PLATFORM_OAUTH_CALLBACK_URL: CALLBACK,
@@ -85,7 +85,7 @@ export async function openMixedCalls(users: number): Promise<MixedCalls> {
     const body = new URLSearchParams({
       client_id: "platform",
       grant_type: "authorization_code",
-      code: canaryCode(user),
+      code: fakeCode(user),
       code_verifier: VERIFIER,
       redirect_uri: CALLBACK,
     });

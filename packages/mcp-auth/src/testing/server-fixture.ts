@@ -12,8 +12,8 @@ import {
   type OpenIdProvider,
   startOpenIdProvider,
   sendWithCookies,
-  startStubVendor,
-  type StubVendor,
+  startFakeVendor,
+  type FakeVendorServer,
 } from "@oauth-broker/simulators";
 import { expect } from "vitest";
 import { parseForms } from "../../../simulators/src/html-forms.ts";
@@ -205,7 +205,7 @@ export async function openOpenIdServerFixture({
 }
 
 export interface StubServerFixture extends ServerFixture {
-  readonly stub: StubVendor;
+  readonly stub: FakeVendorServer;
 }
 
 /**
@@ -215,7 +215,7 @@ export interface StubServerFixture extends ServerFixture {
 export async function openStubServerFixture(
   options: Partial<Parameters<typeof openServerFixture>[0]> = {},
 ): Promise<StubServerFixture> {
-  const stub = await startStubVendor();
+  const stub = await startFakeVendor({ codes: "any" });
   const { authorizationEndpoint, tokenEndpoint } = stub;
   const fixture = openServerFixture({
     vendor: defineVendor({ id: "stub", name: "Stub Vendor", authorizationEndpoint, tokenEndpoint }),

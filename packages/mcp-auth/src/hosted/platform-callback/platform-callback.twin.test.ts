@@ -4,7 +4,7 @@
  */
 import type * as Protocol from "@oauth-broker/oauth-core/protocol";
 import { defineVendor } from "@oauth-broker/oauth-core/registry";
-import { startStubVendor } from "@oauth-broker/simulators";
+import { startFakeVendor } from "@oauth-broker/simulators";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type * as VendorSecrets from "../authorization/vendor-secrets.ts";
 
@@ -59,7 +59,7 @@ describe("with a defence off", () => {
   it("a code yields tokens as often as the vendor accepts it (twin of bar#AS-4)", async () => {
     vi.doMock("./vendor-code.ts", async (original) => ({ ...(await original<object>()), claimCode: async () => {} }));
     const { openHostedFixture } = await import("../../testing/hosted-fixture.ts");
-    const stub = await startStubVendor();
+    const stub = await startFakeVendor({ codes: "any" });
     const { authorizationEndpoint, tokenEndpoint } = stub;
     const fixture = openHostedFixture({
       vendor: defineVendor({ id: "stub", name: "Stub", authorizationEndpoint, tokenEndpoint }),

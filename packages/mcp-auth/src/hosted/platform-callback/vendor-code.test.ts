@@ -1,6 +1,6 @@
 import { type Clock, type RecordStore, systemClock } from "@oauth-broker/oauth-core";
 import { defineVendor, type Vendor } from "@oauth-broker/oauth-core/registry";
-import { startStubVendor, type StubVendor } from "@oauth-broker/simulators";
+import { startFakeVendor, type FakeVendorServer } from "@oauth-broker/simulators";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import {
   type HostedFixture,
@@ -11,7 +11,7 @@ import {
 import { RECORD_STORES } from "../../testing/record-stores.ts";
 import { linkKey } from "../links/link.ts";
 
-const stubVendor = ({ authorizationEndpoint, tokenEndpoint, revocationEndpoint }: StubVendor): Vendor =>
+const stubVendor = ({ authorizationEndpoint, tokenEndpoint, revocationEndpoint }: FakeVendorServer): Vendor =>
   defineVendor({ id: "stub", name: "Stub", authorizationEndpoint, tokenEndpoint, revocationEndpoint });
 const openStubFixture = (records?: (now: Clock) => RecordStore): HostedFixture =>
   openHostedFixture({
@@ -22,10 +22,10 @@ const openStubFixture = (records?: (now: Clock) => RecordStore): HostedFixture =
   });
 
 /** A vendor that accepts every code any number of times. */
-let stub: StubVendor;
+let stub: FakeVendorServer;
 let fixture: HostedFixture;
 beforeAll(async () => {
-  stub = await startStubVendor();
+  stub = await startFakeVendor({ codes: "any" });
   fixture = openStubFixture();
 });
 afterAll(async () => {
@@ -47,11 +47,11 @@ describe("bar#AS-4 a code is valid once", () => {
   });
 
   it("of 50 at the same time one gets tokens, and the vendor is asked once", async () => {
-    const before = stub.counts()["/token"] ?? 0;
+    const before = stub.requests("/token");
     const answers = await Promise.all(Array.from({ length: 50 }, () => fixture.token({ code: "raced" })));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(answers.filter(({ body }) => body["error"] === "invalid_grant")).toHaveLength(49);
-    expect((stub.counts()["/token"] ?? 0) - before).toBe(1);
+    expect(stub.requests("/token") - before).toBe(1);
   });
 
   it.each(["sqlite", "dynamodb"])("also of 50 over two processes on one store: %s", async (kind) => {

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.close());
 
-const vendorVisits = (): number => fixture.stub.counts()["/authorize"] ?? 0;
+const vendorVisits = (): number => fixture.stub.requests("/authorize");
 const errorOf = (answer: Response) => Object.fromEntries(location(answer).searchParams);
 
 describe("bar#AS-7 the page's form is taken from the browser that saw the page", () => {

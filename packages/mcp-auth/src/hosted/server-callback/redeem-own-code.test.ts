@@ -37,11 +37,11 @@ describe("bar#AS-4 a code is valid once", () => {
 
   it("of 50 at the same time one gets tokens, and the vendor is asked once", async () => {
     const code = await codeOf();
-    const before = fixture.stub.counts()["/token"] ?? 0;
+    const before = fixture.stub.requests("/token");
     const answers = await Promise.all(Array.from({ length: 50 }, () => fixture.redeem(code)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(answers.filter(({ body }) => body["error"] === "invalid_grant")).toHaveLength(49);
-    expect((fixture.stub.counts()["/token"] ?? 0) - before).toBe(1);
+    expect(fixture.stub.requests("/token") - before).toBe(1);
   });
 
   it.each(["sqlite", "dynamodb"])("also of 50 over two processes on one store: %s", async (kind) => {
@@ -125,9 +125,9 @@ describe("bar#AS-6 errors the client can correct do not spend the code", () => {
     ["bar#AS-3 another verifier", { code_verifier: "w".repeat(43) }, "invalid_grant"],
   ])("%s", async (_what, parameters, error) => {
     const code = await codeOf();
-    const before = fixture.stub.counts()["/token"] ?? 0;
+    const before = fixture.stub.requests("/token");
     expect((await fixture.redeem(code, parameters)).body["error"]).toBe(error);
-    expect(fixture.stub.counts()["/token"] ?? 0).toBe(before);
+    expect(fixture.stub.requests("/token")).toBe(before);
     expect((await fixture.redeem(code, { resource: `${SERVER}/mcp` })).status).toBe(200);
   });
 

@@ -1,17 +1,17 @@
 /**
- * Several vendors, of which only the one that signs users in exists: the stub vendor, which grants
+ * Several vendors, of which only the one that signs users in exists: a fake vendor, which grants
  * `read` and `write` for any request. For what happens before a link is needed.
  */
 import { type Clock, defined, type RecordStore } from "@oauth-broker/oauth-core";
 import { defineVendor } from "@oauth-broker/oauth-core/registry";
-import { startStubVendor, type StubVendor } from "@oauth-broker/simulators";
+import { startFakeVendor, type FakeVendorServer } from "@oauth-broker/simulators";
 import type { HostedSettings, LinkingSettings } from "../../settings.ts";
 import { CREDENTIALS } from "../hosted-fixture.ts";
 import { openServerFixture, type ServerFixture } from "../server-fixture.ts";
 import { severalVendors } from "../../hosted/link-policy/link-policy.ts";
 
 export interface StubLinkingFixture extends ServerFixture {
-  readonly stub: StubVendor;
+  readonly stub: FakeVendorServer;
   /** The same vendor alone, or with the others, over the same table. */
   again(linking: "VENDOR" | "VENDORS"): ServerFixture;
 }
@@ -34,7 +34,7 @@ export async function openStubLinkingFixture(
   } = {},
 ): Promise<StubLinkingFixture> {
   const { mainScopes = MAIN_SCOPES } = options;
-  const stub = await startStubVendor();
+  const stub = await startFakeVendor({ codes: "any" });
   const { authorizationEndpoint, tokenEndpoint, revocationEndpoint } = stub;
   const ofStub = { id: "main", name: "Main Vendor", authorizationEndpoint, tokenEndpoint, revocationEndpoint };
   const main = { vendor: defineVendor(ofStub), credentials: CREDENTIALS, scopes: mainScopes, apiHosts: [] };

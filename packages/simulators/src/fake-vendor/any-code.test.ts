@@ -4,18 +4,18 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { createRemoteJWKSet, jwtVerify, type JWTPayload } from "jose";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startStubVendor, type StubVendor } from "./stub-vendor.ts";
+import { type FakeVendorServer, startFakeVendor } from "./start-fake-vendor.ts";
 
-let vendor: StubVendor;
+let vendor: FakeVendorServer;
 beforeAll(async () => {
-  vendor = await startStubVendor();
+  vendor = await startFakeVendor({ codes: "any" });
 });
 afterAll(() => vendor.close());
 
 const token = (form: Record<string, string>): Promise<Response> =>
   fetch(vendor.tokenEndpoint, { method: "POST", body: new URLSearchParams(form) });
 
-describe("stub vendor", () => {
+describe("the fake vendor that accepts any code", () => {
   it("sends the browser back at once with a code and the same state", async () => {
     const query = new URLSearchParams({ redirect_uri: "http://127.0.0.1:9/back", state: "a b&c", code_challenge: "x" });
     const answer = await fetch(`${vendor.authorizationEndpoint}?${query.toString()}`, { redirect: "manual" });
@@ -59,13 +59,13 @@ describe("stub vendor", () => {
   });
 
   it("counts", async () => {
-    const before = vendor.counts()["/revoke"] ?? 0;
+    const before = vendor.requests("/revoke");
     await fetch(vendor.revocationEndpoint, { method: "POST" });
-    expect(vendor.counts()["/revoke"]).toBe(before + 1);
+    expect(vendor.requests("/revoke")).toBe(before + 1);
   });
 
   it("runs as a program that says where it is", async () => {
-    const child = spawn(process.execPath, [fileURLToPath(new URL("stub-vendor.ts", import.meta.url)), "0"]);
+    const child = spawn(process.execPath, [fileURLToPath(new URL("start-fake-vendor.ts", import.meta.url)), "any"]);
     const exited = once(child, "exit");
     const [line] = await once(createInterface(child.stdout), "line");
     const { url } = JSON.parse(String(line));
