@@ -1,7 +1,5 @@
-import { createServer, type Server } from "node:http";
-import { once } from "node:events";
-import type { AddressInfo } from "node:net";
 import { createEgress } from "@oauth-broker/oauth-core/egress";
+import { type ScriptedAnswer, type ScriptedVendor, startScriptedVendor } from "@oauth-broker/simulators";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { registerAt } from "./client.ts";
 import { discoverServer } from "./discover.ts";
@@ -12,34 +10,30 @@ const PATH = "/.well-known/oauth-protected-resource/mcp";
 const ROOT = "/.well-known/oauth-protected-resource";
 const METADATA = "/.well-known/oauth-authorization-server";
 
-interface Canned {
-  readonly status: number;
-  readonly body?: unknown;
-  readonly headers?: Record<string, string>;
-}
-let server: Server;
+let server: ScriptedVendor;
 let origin: string;
-let answers: Record<string, Canned>;
+let answers: Record<string, ScriptedAnswer>;
 let asked: string[];
 
 beforeAll(async () => {
-  server = createServer((request, response) => {
-    const path = request.url ?? "";
-    asked.push(path);
-    const { status, body = {}, headers = {} } = answers[path] ?? { status: 404 };
-    response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
+  server = await startScriptedVendor({
+    "*": ({ path }) => {
+      asked.push(path);
+      return { body: {}, ...(answers[path] ?? { status: 404 }) };
+    },
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  origin = server.url;
 });
 afterAll(async () => {
   await egress.close();
-  server.close();
+  await server.close();
 });
 
-const resource = (): Canned => ({ status: 200, body: { resource: `${origin}/mcp`, authorization_servers: [origin] } });
-const metadata = (over: Record<string, unknown> = {}): Canned => ({
+const resource = (): ScriptedAnswer => ({
+  status: 200,
+  body: { resource: `${origin}/mcp`, authorization_servers: [origin] },
+});
+const metadata = (over: Record<string, unknown> = {}): ScriptedAnswer => ({
   status: 200,
   body: {
     issuer: origin,
