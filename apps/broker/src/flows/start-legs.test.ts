@@ -10,15 +10,7 @@ import { defineVendor } from "@oauth-broker/oauth-core/registry";
 import { expectError, readAnswer, REFLECTED } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { ClientConfig, VendorConfig } from "../config.ts";
-import {
-  ISSUER,
-  issueTokens,
-  PUSHED,
-  REDIRECT_URI,
-  testBroker,
-  testClient,
-  testVendor,
-} from "../testing/test-broker.ts";
+import { ISSUER, PUSHED, REDIRECT_URI, testBroker, testClient, testVendor } from "../testing/test-broker.ts";
 
 const STRICT = { allowOverrides: false };
 const FOREIGN_ENDPOINTS = {
@@ -220,7 +212,7 @@ describe("bar#XA-9 a vendor whose credentials clients of several owners share", 
       const started = await testBroker({
         config: { clients, store: { kind: "sqlite", path: join(folder, "broker.sqlite") } },
         vendor: { revocationEndpoint: "https://acme.example/revoke" },
-        vendorAnswers: issueTokens,
+        vendorAnswers: async () => Response.json({ access_token: "at", token_type: "bearer", refresh_token: "rt" }),
       });
       onTestFinished(() => started.close());
       return started;
