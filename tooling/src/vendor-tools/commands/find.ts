@@ -53,11 +53,12 @@ function details(entry: RegistryEntry): string[] {
   ];
 }
 
-/** Whose clients are good there, for which apps the entry is, and what comes before the first flow. */
+/** Whose clients are good at a tenant, for which apps the entry is, and what comes before the first flow. */
 function arrangements({ vendor, placeholders, clientsOf, generationOf, setupNote }: RegistryEntry): string[] {
   const of = clientsOf ?? usualClientsOf(vendor, placeholders);
+  const whose = of === "vendor" ? "the vendor, good at every tenant" : "each tenant";
   return [
-    `  clients of              ${of === "vendor" ? "the vendor, good at every tenant" : "each tenant"}`,
+    ...(Object.keys(placeholders).length === 0 ? [] : [`  clients of              ${whose}`]),
     ...(generationOf === undefined ? [] : [`  beside                  ${generationOf.id}, for ${generationOf.apps}`]),
     ...(setupNote === undefined ? [] : [`  first                   ${setupNote.text} (${setupNote.source})`]),
   ];
