@@ -17,7 +17,6 @@ import { freePort } from "../support/free-port.ts";
 import { BROKER_SOURCE, LINKING_SOURCE, PLATFORM_SOURCE } from "../support/paths.ts";
 import { textMember } from "../support/text-member.ts";
 import { type PartCommand, sentence, startPart } from "./parts.ts";
-import { startPracticeVendor } from "./practice-vendor.ts";
 import { type ServerProject, writeServerProject } from "./server-project.ts";
 
 export interface Tour {
@@ -98,9 +97,11 @@ export async function startTour(
     return begin({ name: `the deploy of ${name}`, args, folder, env: { ...platform, ...environment } });
   };
   const deployHosted = async (): Promise<string> => {
-    const vendor = await startPracticeVendor(`${url}/oauth/connectors/${CONNECTORS.hosted}/callback`, url);
+    const given = { VENDOR: "github", VENDOR_SCOPES: "read:user" };
+    const redirectUri = `${url}/oauth/connectors/${CONNECTORS.hosted}/callback`;
+    const vendor = await startPracticeVendors(given, { redirectUri, homeUrl: url, name: "Hosted server" });
     closing.push(vendor.close);
-    const environment = { VENDOR: "github", VENDOR_SCOPES: "read:user", ...vendor.environment };
+    const environment = { ...given, ...vendor.environment };
     return deploy({ name: CONNECTORS.hosted, mode: "hosted", environment });
   };
   const deployLinking = async (): Promise<string> => {
