@@ -2,13 +2,11 @@
  * The template in hosted mode with its own callback, at the OpenID provider: for tests with
  * browsers and with stock clients.
  */
-import { randomBytes } from "node:crypto";
-import { type OpenIdProvider, startOpenIdProvider } from "@oauth-broker/simulators";
+import type { OpenIdProvider } from "@oauth-broker/simulators";
 import { freePort } from "../free-port.ts";
 import { type Environment, type McpServer, startMcpServer } from "./process.ts";
-import { OUR_CLIENT } from "./vendor.ts";
+import { startOpenIdVendor } from "./vendor.ts";
 import { challengeOf } from "../broker/platform.ts";
-import { plantSecret } from "../secrets.ts";
 
 /** The verifier of `authorizeUrl`'s challenge. */
 export const VERIFIER = "v".repeat(43);
@@ -32,22 +30,13 @@ export interface ServerCallbackHarness {
 export async function startServerCallback(env: (baseUrl: string) => Environment): Promise<ServerCallbackHarness> {
   const port = String(await freePort());
   const baseUrl = `http://127.0.0.1:${port}`;
-  const clientSecret = `vendor-secret-${randomBytes(16).toString("hex")}`;
-  plantSecret("client secret at the vendor", clientSecret);
-  const provider = await startOpenIdProvider({
-    clients: [{ clientId: OUR_CLIENT, clientSecret, redirectUris: [`${baseUrl}/callback`], clientName: "MCP server" }],
-  });
+  const vendor = await startOpenIdVendor({ redirectUri: `${baseUrl}/callback` });
   const environment = {
     OAUTH_MODE: "hosted",
     OAUTH_CALLBACK: "server",
     DEPLOYMENT_URL: baseUrl,
     PORT: port,
-    VENDOR: "sandbox-op",
-    VENDOR_ISSUER: provider.issuer,
-    VENDOR_CLIENT_ID: OUR_CLIENT,
-    VENDOR_CLIENT_SECRET: clientSecret,
-    VENDOR_SCOPES: "openid profile offline_access",
-    EGRESS_ALLOW_LOOPBACK: "true",
+    ...vendor.env,
     ...env(baseUrl),
   };
   let server = await startMcpServer(environment);
@@ -55,7 +44,7 @@ export async function startServerCallback(env: (baseUrl: string) => Environment)
     get server() {
       return server;
     },
-    provider,
+    provider: vendor.provider,
     authorizeUrl: (wishes) => {
       const asked = new URLSearchParams({
         response_type: "code",
@@ -74,7 +63,7 @@ export async function startServerCallback(env: (baseUrl: string) => Environment)
       try {
         await server.stop();
       } finally {
-        await provider.close();
+        await vendor.close();
       }
     },
   };

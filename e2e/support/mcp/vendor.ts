@@ -9,6 +9,7 @@ import {
   driveConsent,
   type DriveConsentOptions,
   type OpenIdProvider,
+  type OpenIdProviderOptions,
   startOpenIdProvider,
 } from "@oauth-broker/simulators";
 import { type GitHubClient, type GitHubSimulator, startGitHub } from "@oauth-broker/simulators/vendors";
@@ -103,11 +104,13 @@ export interface OpenIdVendor extends McpVendor {
   readonly provider: OpenIdProvider;
 }
 
-export async function startOpenIdVendor(
-  options: Partial<Parameters<typeof startOpenIdProvider>[0]> = {},
-): Promise<OpenIdVendor> {
+/** @param options.redirectUri of our client; the platform's by default */
+export async function startOpenIdVendor({
+  redirectUri = PLATFORM_CALLBACK,
+  ...options
+}: Partial<OpenIdProviderOptions> & { readonly redirectUri?: string } = {}): Promise<OpenIdVendor> {
   const clientSecret = createVendorSecret();
-  const client = { clientId: OUR_CLIENT, clientSecret, redirectUris: [PLATFORM_CALLBACK] };
+  const client = { clientId: OUR_CLIENT, clientSecret, redirectUris: [redirectUri], clientName: "MCP server" };
   const provider = await startOpenIdProvider({ clients: [client], ...options });
   return {
     provider,
