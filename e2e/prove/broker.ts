@@ -5,6 +5,7 @@
 import { createHash, createPrivateKey, type KeyObject } from "node:crypto";
 import { type Broker, createBroker } from "@oauth-broker/broker/src/app.ts";
 import type { Config, VendorConfig } from "@oauth-broker/broker/src/config-types.ts";
+import { confidentialClient, memoryConfig } from "@oauth-broker/broker/src/testing/memory-config.ts";
 import { Secret } from "@oauth-broker/oauth-core";
 import type { Egress } from "@oauth-broker/oauth-core/egress";
 import type { RegistryEntry, VendorCredentials } from "@oauth-broker/oauth-core/registry";
@@ -209,27 +210,11 @@ function configuration(copy: RegistryEntry, { credentials, form }: ProofClient):
   const isOurs = Object.keys(form).length === 0;
   // As if an operator names the endpoint: then the broker asks it.
   const vendor: VendorConfig = { ...copy, credentials: isOurs ? [credentials] : [] };
-  return {
-    sandbox: false,
+  return memoryConfig({
     baseUrl: ISSUER,
-    listen: { host: "127.0.0.1", port: 0, trustedProxies: [] },
-    store: { kind: "memory" },
-    keys: { kind: "store" },
-    audit: { kind: "off" },
-    owners: [],
-    clients: [
-      {
-        clientId: "platform",
-        secretDigests: [createHash("sha256").update(CLIENT_SECRET).digest()],
-        redirectUris: [PLATFORM],
-        browserBinding: "required",
-        allowOverrides: true,
-        approvedVendors: [copy.vendor.id],
-      },
-    ],
+    clients: [{ ...confidentialClient("platform", CLIENT_SECRET, PLATFORM), approvedVendors: [copy.vendor.id] }],
     vendors: new Map([[copy.vendor.id, vendor]]),
     limits: { parPerMinute: 0, explainPerMinute: 0, vendorCallsPerMinute: 0, bodyBytes: 65_536 },
     egress: { allowLoopback: false, allowCidrs: [], timeoutMs: 5_000 },
-    warnings: [],
-  };
+  });
 }

@@ -2,7 +2,6 @@
  * Brokers of one deployment, built by their composition root, on the ports of the simulation. Each
  * has its own clock.
  */
-import { createHash } from "node:crypto";
 import type { KeyWrapper } from "@oauth-broker/oauth-core";
 import { Secret } from "@oauth-broker/oauth-core";
 import { createLog } from "@oauth-broker/service";
@@ -10,13 +9,12 @@ import { type Broker, createBroker } from "@oauth-broker/broker/src/app.ts";
 import type { ClientConfig, Config } from "@oauth-broker/broker/src/config-types.ts";
 import { recordKeysetStorage } from "@oauth-broker/broker/src/keys/keyset-storage.ts";
 import { createRevisionFloor } from "@oauth-broker/broker/src/keys/keyset-floor.ts";
+import { confidentialClient, ISSUER, memoryConfig } from "@oauth-broker/broker/src/testing/memory-config.ts";
 import type { Promises } from "../invariants/promises.ts";
 import { clockOf, egressOf, type Fleet, type Life, startFleet, storeOf, timerOf } from "./fleet.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { SharedStore } from "./store.ts";
 import { ACME, type SimulatedVendor, VENDOR_CLIENT, type VendorClient } from "./vendor.ts";
-
-export const ISSUER = "https://broker.example";
 
 /** What the platforms of a deployment have in common. */
 export interface Setting {
@@ -121,20 +119,11 @@ const OPEN_WRAPPER: KeyWrapper = {
 };
 
 function configurationFor(clients: readonly SimulatedClient[]): Config {
-  return {
-    sandbox: false,
-    baseUrl: ISSUER,
-    listen: { host: "127.0.0.1", port: 0, trustedProxies: [] },
-    store: { kind: "memory" },
-    keys: { kind: "store" },
+  return memoryConfig({
     audit: { kind: "stdout" },
-    owners: [],
     clients: clients.map(configuredClient),
     vendors: new Map([["acme", VENDOR_CONFIG]]),
-    limits: { parPerMinute: 600, explainPerMinute: 60, vendorCallsPerMinute: 6_000, bodyBytes: 65_536 },
-    egress: { allowLoopback: false, allowCidrs: [], timeoutMs: 10_000 },
-    warnings: [],
-  };
+  });
 }
 
 const VENDOR_CONFIG = {
@@ -149,13 +138,8 @@ const VENDOR_CONFIG = {
 
 function configuredClient({ id, secret, redirectUri, hasOwners, refreshTokens }: SimulatedClient): ClientConfig {
   return {
-    clientId: id,
+    ...confidentialClient(id, secret, redirectUri),
     ...(hasOwners ? { owner: `owner-of-${id}` } : {}),
     refreshTokens,
-    secretDigests: [createHash("sha256").update(secret).digest()],
-    redirectUris: [redirectUri],
-    browserBinding: "required",
-    allowOverrides: true,
-    approvedVendors: [],
   };
 }

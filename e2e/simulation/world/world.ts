@@ -1,7 +1,8 @@
 /** Everything one run with brokers is made of. */
+import { ISSUER } from "@oauth-broker/broker/src/testing/memory-config.ts";
 import type { Promises } from "../invariants/promises.ts";
 import { type Answer, begin, createNetwork, type Judge, type Loot, type Send, type Sent, textIn } from "./network.ts";
-import { ISSUER, type Processes, type SimulatedClient, startProcesses } from "./processes.ts";
+import { type Processes, type SimulatedClient, startProcesses } from "./processes.ts";
 import type { Random } from "./random.ts";
 import type { Choose, Scheduler } from "./scheduler.ts";
 import { createSharedStore, type SharedStore, type Weaken } from "./store.ts";

@@ -2,7 +2,6 @@
  * A broker in memory for tests: one client, one vendor whose answers the test sets, and a clock
  * that stands still. Requests go to the app without sockets; e2e/ has the same over the wire.
  */
-import { createHash } from "node:crypto";
 import { type Fetch, Secret } from "@oauth-broker/oauth-core";
 import { defineVendor, type Vendor } from "@oauth-broker/oauth-core/registry";
 import { expectRefusalShape, fixedClock, readAnswer } from "@oauth-broker/oauth-core/testing";
@@ -10,23 +9,17 @@ import { expect } from "vitest";
 import { type Broker, createBroker } from "../app.ts";
 import type { ClientConfig, Config } from "../config.ts";
 import { createLog } from "@oauth-broker/service";
+import { confidentialClient, ISSUER, memoryConfig, TEST_LIMITS } from "./memory-config.ts";
 
+export { ISSUER, TEST_LIMITS };
 export const CLIENT_SECRET = "s".repeat(43);
 export const REDIRECT_URI = "https://platform.example/cb";
-export const ISSUER = "https://broker.example";
 export const NOW = 1_700_000_000;
 // The pair printed in rfc7636 appendix B.
 export const CODE_VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 const CODE_CHALLENGE = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 
 const basic = (id: string, secret: string): string => `Basic ${Buffer.from(`${id}:${secret}`).toString("base64")}`;
-
-export const TEST_LIMITS: Config["limits"] = {
-  parPerMinute: 600,
-  explainPerMinute: 60,
-  vendorCallsPerMinute: 6000,
-  bodyBytes: 65_536,
-};
 
 export interface TestBrokerOptions {
   readonly config?: Partial<Config>;
@@ -95,35 +88,19 @@ function formOf(body: unknown): URLSearchParams {
 
 /** For a test that starts the broker itself. */
 export function configuration({ config, limits, client, vendor }: TestBrokerOptions): Config {
-  return {
-    sandbox: false,
-    baseUrl: ISSUER,
-    listen: { host: "127.0.0.1", port: 0, trustedProxies: [] },
-    store: { kind: "memory" },
-    keys: { kind: "store" },
-    audit: { kind: "off" },
-    owners: [],
+  return memoryConfig({
     clients: [
       { ...testClient("platform"), ...client },
       { ...testClient("other"), redirectUris: ["https://other.example/cb"] },
     ],
     vendors: new Map([["acme", testVendor(vendor)]]),
     limits: { ...TEST_LIMITS, ...limits },
-    egress: { allowLoopback: false, allowCidrs: [], timeoutMs: 10_000 },
-    warnings: [],
     ...config,
-  };
+  });
 }
 
 export function testClient(clientId: string): ClientConfig {
-  return {
-    clientId,
-    secretDigests: [createHash("sha256").update(CLIENT_SECRET).digest()],
-    redirectUris: [REDIRECT_URI],
-    browserBinding: "required",
-    allowOverrides: true,
-    approvedVendors: [],
-  };
+  return confidentialClient(clientId, CLIENT_SECRET, REDIRECT_URI);
 }
 
 export function testVendor(
