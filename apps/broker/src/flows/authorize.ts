@@ -6,7 +6,7 @@
  * link preview costs nothing. Before it: par.ts. After it: the vendor sends the browser to the
  * callback.
  */
-import { OAuthError, toOAuthError } from "@oauth-broker/oauth-core";
+import { defined, OAuthError, toOAuthError } from "@oauth-broker/oauth-core";
 import { type Parameters, verifyRedirectUri } from "@oauth-broker/oauth-core/protocol";
 import {
   type BindingCookie,
@@ -122,6 +122,7 @@ function askUser(
     client,
     vendorName: vendor.name,
     scope: flow.scope,
+    ...defined({ scopeMeanings: vendor.scopeMeanings }),
     redirectUri: flow.redirectUri,
     requestUri: parameters.require("request_uri"),
     csrf: formToken(ownerForm(handle.flowId), cookie),

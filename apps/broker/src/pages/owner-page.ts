@@ -11,6 +11,8 @@ export interface OwnerPage {
   readonly client: ClientConfig;
   readonly vendorName: string;
   readonly scope: readonly string[];
+  /** As the vendor's entry says it. */
+  readonly scopeMeanings?: Readonly<Record<string, string>>;
   /** The host the user returns to, from the client's registered redirect URIs. */
   readonly redirectUri: string;
   readonly requestUri: string;
@@ -21,14 +23,18 @@ export interface OwnerPage {
 /**
  * A vendor may ignore a scope it does not know, so that the words are the client's choice: one a
  * line, as code, they cannot be read as one of our sentences. All of them, and whole, so that none
- * hides behind others; vendor-choice/request.ts bounds their length together.
+ * hides behind others; vendor-choice/request.ts bounds their length together. Beside those that the
+ * entry knows stands its sentence.
  */
-function scopeList(scope: readonly string[]): Markup {
-  return html`${scope.map((one) => html`<code>${one}</code><br>`)}`;
+function scopeList(scope: readonly string[], meanings: Readonly<Record<string, string>>): Markup {
+  return html`${scope.map((one) => {
+    const meaning = Object.hasOwn(meanings, one) ? `${meanings[one]} ` : undefined;
+    return html`${meaning}<code>${one}</code><br>`;
+  })}`;
 }
 
 export function ownerPage(shown: OwnerPage, headers: Record<string, string>): Answer {
-  const { client, scope, flowId } = shown;
+  const { client, scope, scopeMeanings = {}, flowId } = shown;
   const application = client.name ?? client.clientId;
   const owner = client.ownerName ?? client.owner;
   const vendor = shown.vendorName;
@@ -38,7 +44,7 @@ export function ownerPage(shown: OwnerPage, headers: Record<string, string>): An
 ${fact("Application", application)}
 ${owner === undefined ? undefined : fact("Organization", owner)}
 ${fact("Vendor", vendor)}
-${scope.length === 0 ? undefined : fact("Permissions", scopeList(scope))}
+${scope.length === 0 ? undefined : fact("Permissions", scopeList(scope, scopeMeanings))}
 ${fact("Leads back to", new URL(shown.redirectUri).host)}
 </dl>
 <p>${vendor} knows this service, which several organizations use, and may not name ${application} itself.</p>

@@ -67,9 +67,26 @@ describe("the consent page", () => {
   });
 
   it("says what a scope means beside the scope, if a tool says it", async () => {
-    const meanings = new Map([["stub", new Map([["read", "Read <all> your notes"]])]]);
+    const meanings = new Map([["stub", new Map([["read", { sentence: "Read <all> your notes" }]])]]);
     const page = await (await consentOf({ language: "en" }, meanings)).text();
     expect(page).toContain("Read &lt;all&gt; your notes <code>read</code>");
+  });
+
+  it("bar#AS-10 shows no character of a sentence that hides or turns others, and no endless one", () => {
+    const sentence = `Read\u202e ${"all ".repeat(60)}`;
+    const meanings = new Map([["stub", new Map([["read", { sentence }]])]]);
+    const shown = String(createPresentation({ language: "en" }, "Test server", meanings).scopes("stub", ["read"]));
+    expect(shown).toMatch(/^Read all [al ]+… <code>read<\/code>$/);
+    expect(shown.length).toBeLessThan(200);
+  });
+
+  it("marks an entry's sentence as English on a page in another language, and leaves unknown scopes as they are", () => {
+    const meanings = new Map([["stub", new Map([["read", { sentence: "Read your notes", language: "en" }]])]]);
+    const scopes = ["read", "odd"];
+    const shownIn = (language: "en" | "de") =>
+      String(createPresentation({ language }, "Test server", meanings).scopes("stub", scopes));
+    expect(shownIn("en")).toBe("Read your notes <code>read</code><br><code>odd</code>");
+    expect(shownIn("de")).toBe('<span lang="en">Read your notes</span> <code>read</code><br><code>odd</code>');
   });
 
   it("bar#AS-7 warns once of a program on this computer that chose its name", async () => {

@@ -11,8 +11,15 @@ import { ENGLISH } from "./texts/english.ts";
 import { GERMAN } from "./texts/german.ts";
 import type { PageTexts } from "./texts/page-texts.ts";
 
-/** What a scope means, by the vendor's id and the scope. */
-export type ScopeMeanings = ReadonlyMap<string, ReadonlyMap<string, string>>;
+/** What a scope means, in a sentence. */
+export interface ScopeMeaning {
+  readonly sentence: string;
+  /** BCP 47, if it is known: vendors' entries are in English. */
+  readonly language?: string;
+}
+
+/** By the vendor's id and the scope. */
+export type ScopeMeanings = ReadonlyMap<string, ReadonlyMap<string, ScopeMeaning>>;
 
 export interface Presentation {
   readonly texts: PageTexts;
@@ -52,7 +59,7 @@ export function createPresentation(
     page: (status, heading, content) => allowIcon(pageAnswer(status, page(heading, content, frame), STYLE_HASH)),
     formPage: (heading, content, headers) =>
       allowIcon(formPageAnswer(page(heading, content, frame), STYLE_HASH, headers)),
-    scopes: (vendor, scopes) => describeScopes(scopes, meanings.get(vendor)),
+    scopes: (vendor, scopes) => describeScopes(scopes, meanings.get(vendor), language),
     iconRoute: icon === undefined ? faviconRoute : iconRoute(icon),
   };
 }
@@ -95,11 +102,25 @@ function iconRoute({ contentType, bytes }: NonNullable<OperatorSettings["icon"]>
   return { ...faviconRoute, handle: () => ({ status: 200, headers, body: bytes }) };
 }
 
-function describeScopes(scopes: readonly string[], meanings: ReadonlyMap<string, string> | undefined): string | Markup {
+/** The longest sentence beside a scope, in code points. */
+const LONGEST_MEANING = 160;
+
+//= bar#AS-10
+function describeScopes(
+  scopes: readonly string[],
+  meanings: ReadonlyMap<string, ScopeMeaning> | undefined,
+  language: Language,
+): string | Markup {
   if (meanings === undefined || !scopes.some((scope) => meanings.has(scope))) return scopes.join(" ");
   return html`${scopes.map((scope, at) => {
-    const meaning = meanings.get(scope);
     const line = at === 0 ? undefined : html`<br>`;
-    return meaning === undefined ? html`${line}<code>${scope}</code>` : html`${line}${meaning} <code>${scope}</code>`;
+    return html`${line}${sentenceOf(meanings.get(scope), language)}<code>${scope}</code>`;
   })}`;
+}
+
+function sentenceOf(meaning: ScopeMeaning | undefined, language: Language): Markup | undefined {
+  const sentence = shownText(meaning?.sentence ?? "", LONGEST_MEANING);
+  if (meaning === undefined || sentence === "") return undefined;
+  const isForeign = meaning.language !== undefined && meaning.language !== language;
+  return isForeign ? html`<span lang="${meaning.language}">${sentence}</span> ` : html`${sentence} `;
 }

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { expandTemplate, fillsRegistrableDomain, placeholderNames } from "../protocol/placeholders.ts";
 import { defined } from "../mechanics/defined.ts";
+import { checkScope, checkSentence } from "./fields/checks.ts";
 import { capabilitiesOf, REGISTRY } from "./registry.ts";
 import { defineVendor, type Vendor } from "./vendor.ts";
 
@@ -86,6 +87,33 @@ describe("the registry", () => {
     expect(identity ?? account?.identity ?? (issuesIdTokens === false ? undefined : "sub")).toBeDefined();
     const members = [typeof identity === "object" ? identity.members : [], account?.identity ?? []].flat();
     for (const member of members) expect(member).not.toMatch(/mail|login|(?:^|[._])name$/);
+  });
+
+  it("bar#AS-10 says what scopes allow in plain short sentences, from a source that it names", () => {
+    const known = [...REGISTRY.values()].filter(({ vendor }) => vendor.scopeMeanings !== undefined);
+    expect(known.map(({ vendor }) => vendor.id)).toEqual(expect.arrayContaining(["github", "google", "slack"]));
+    for (const { vendor, verification } of known) {
+      const { id, scopeMeanings = {}, defaultScopes } = vendor;
+      expect(verification.checks?.scopeMeanings ?? verification.sources, id).toBeDefined();
+      for (const scope of defaultScopes) expect(Object.keys(scopeMeanings), id).toContain(scope);
+      for (const [scope, sentence] of Object.entries(scopeMeanings))
+        expect([checkScope(scope), checkSentence(sentence)], `${id} ${scope}`).toEqual([undefined, undefined]);
+    }
+  });
+
+  it("bar#AS-10 takes no markup, nothing hidden and nothing endless for such a sentence", () => {
+    expect(checkSentence("Read your notes (and lists), by name")).toBeUndefined();
+    const wrong = [
+      "<b>Read</b> all",
+      "Read \u202egnp",
+      "Read\u200b all",
+      "Read\nall",
+      "read all",
+      "Read all.",
+      "R".repeat(121),
+    ];
+    for (const sentence of [...wrong, "", "Read &amp; write", "Read “all”"])
+      expect(checkSentence(sentence), sentence).toMatch(/^must be a sentence/);
   });
 
   it("offers registration only where it can be asked for: before a tenant is known", () => {

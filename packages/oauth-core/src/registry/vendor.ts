@@ -107,6 +107,8 @@ export interface Vendor {
   /** The authorization parameter that carries the scopes. */
   readonly scopeParameter: string;
   readonly defaultScopes: readonly string[];
+  /** By scope what it allows, for the user who is asked: in English, without a full stop. */
+  readonly scopeMeanings?: Readonly<Record<string, string>>;
   /**
    * Requested in addition to the caller's scopes: without them the vendor issues no refresh token.
    */

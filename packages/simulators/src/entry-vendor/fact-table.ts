@@ -293,6 +293,7 @@ export const FACT_TABLE: Readonly<Record<string, FactRow>> = {
 export const NOT_BEHAVIOUR: Readonly<Record<string, string>> = {
   id: "names the entry here",
   name: "is shown to users",
+  scopeMeanings: "is shown to users",
   choosesAccount: "is for a deployed server's own sign-in; the broker sends the prompt of its callers",
   scopeRefusal: "is how the vendor's API refuses a deployed server; the broker calls no API",
   apiHosts: "limits where a deployed server sends tokens; the broker calls no API",

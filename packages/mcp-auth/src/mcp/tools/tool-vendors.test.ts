@@ -9,7 +9,7 @@ import type { ServerDefinition } from "../../server.ts";
 import type { HostedVendorSettings, Settings } from "../../settings.ts";
 import { PRE_REGISTERED, SERVER } from "../../testing/environments.ts";
 import { SIGN_IN_VENDOR, type Tool } from "../../tool.ts";
-import { requireKnownVendors, toolWarnings, vendorsOf } from "./tool-vendors.ts";
+import { requireKnownVendors, scopeMeanings, toolWarnings, vendorsOf } from "./tool-vendors.ts";
 import { severalVendors } from "../../hosted/link-policy/link-policy.ts";
 
 const tool = (name: string, members: Partial<Tool> = {}): Tool => ({
@@ -19,28 +19,31 @@ const tool = (name: string, members: Partial<Tool> = {}): Tool => ({
   run: async () => "",
   ...members,
 });
-const vendor = (id: string, scopes: readonly string[]): HostedVendorSettings => ({
-  vendor: defineVendor({ id, name: id }),
+const vendor = (
+  id: string,
+  scopes: readonly string[],
+  meanings: Readonly<Record<string, string>> = {},
+): HostedVendorSettings => ({
+  vendor: defineVendor({ id, name: id, scopeMeanings: meanings }),
   credentials: { id, source: "environment", clientId: id, clientSecret: new Secret("s") },
   scopes,
   apiHosts: [],
 });
 const plain = loadSettings(PRE_REGISTERED);
 const hosted = loadSettings(SERVER);
-const several = {
-  ...hosted,
-  links: severalVendors({
-    vendors: new Map([
-      ["github", vendor("github", ["repo"])],
-      ["my-crm", vendor("my-crm", ["read", "write"])],
-    ]),
-    signIn: "github",
-    elicitationWaitSeconds: 25,
-    sessionMaxSeconds: 86_400,
-    endLinksWithLastSession: false,
-    adoptSignIn: false,
-  }),
-} as Settings;
+const LINKING = {
+  signIn: "github",
+  elicitationWaitSeconds: 25,
+  sessionMaxSeconds: 86_400,
+  endLinksWithLastSession: false,
+  adoptSignIn: false,
+} as const;
+const severalOf = (...vendors: readonly HostedVendorSettings[]): Settings =>
+  ({
+    ...hosted,
+    links: severalVendors({ ...LINKING, vendors: new Map(vendors.map((one) => [one.vendor.id, one])) }),
+  }) as Settings;
+const several = severalOf(vendor("github", ["repo"]), vendor("my-crm", ["read", "write"]));
 
 /** The problems of the tools, in order. */
 function problems(tools: readonly Tool[], settings: Settings): readonly string[] {
@@ -164,6 +167,29 @@ it("warns of a tool whose scope no client can ask for", () => {
   expect(toolWarnings(tools, one)).toEqual([`tool gist ${why}`, `tool named ${why}`]);
   expect(toolWarnings(tools, plain)).toEqual([]);
   expect(toolWarnings(tools, several)).toEqual([]);
+});
+
+it("a tool says what a scope means before the vendor's entry does, and the first tool before others", () => {
+  const said = scopeMeanings(
+    [
+      tool("one", { vendors: { github: { scopes: ["repo"], scopeMeanings: { repo: "Read the code" } } } }),
+      tool("other", { vendor: "github", scopes: ["repo"], scopeMeanings: { repo: "Another", gist: "Read gists" } }),
+    ],
+    severalOf(
+      vendor("github", ["repo"], { repo: "Read and change repositories", user: "Read your profile" }),
+      vendor("my-crm", ["read"], { read: "Read customers" }),
+    ),
+  );
+  expect(said.get("github")).toEqual(
+    new Map([
+      ["repo", { sentence: "Read the code" }],
+      ["gist", { sentence: "Read gists" }],
+      ["user", { sentence: "Read your profile", language: "en" }],
+    ]),
+  );
+  expect(said.get("my-crm")).toEqual(new Map([["read", { sentence: "Read customers", language: "en" }]]));
+  const ofOne = { ...plain, vendor: vendor("crm", ["read"], { read: "Read customers" }) };
+  expect(scopeMeanings([], ofOne).get("crm")?.get("read")?.sentence).toBe("Read customers");
 });
 
 it("the vendor that signs users in is known by its id", () => {

@@ -3,9 +3,11 @@
  * refused at start. Called by config.ts if the environment is wrong too, by app.ts, and by
  * endpoint.ts for the names of each tool.
  */
+import { defined } from "@oauth-broker/oauth-core";
 import { type ConfigError, configError, type Problem } from "@oauth-broker/service/configuration";
 import { prefixOf } from "../../config/reader.ts";
-import type { Settings } from "../../settings.ts";
+import type { ScopeMeaning, ScopeMeanings } from "../../presentation/presentation.ts";
+import type { Settings, VendorSettings } from "../../settings.ts";
 import { scopesOfResource } from "../../resource/scopes.ts";
 import { SIGN_IN_VENDOR, type Tool } from "../../tool.ts";
 
@@ -33,10 +35,13 @@ export function vendorsOf(tool: Pick<Tool, "vendors" | "vendor" | "scopes">, sig
   }));
 }
 
-/** @returns by the id of each vendor what its scopes mean, as the first tool says that has a sentence for one */
-export function scopeMeanings(tools: readonly Tool[], settings: Settings): Map<string, Map<string, string>> {
+/**
+ * @returns by the id of each vendor what its scopes mean, as the first tool says that has a sentence
+ *   for one, else as the vendor's entry says
+ */
+export function scopeMeanings(tools: readonly Tool[], settings: Settings): ScopeMeanings {
   const { signIn } = knownVendors(settings);
-  const meanings = new Map<string, Map<string, string>>();
+  const meanings = new Map<string, Map<string, ScopeMeaning>>();
   for (const { vendor = signIn, vendors = {}, scopeMeanings: own = {} } of tools) {
     const said = [
       [vendor, own] as const,
@@ -44,11 +49,24 @@ export function scopeMeanings(tools: readonly Tool[], settings: Settings): Map<s
     ];
     for (const [named, sentences] of said) {
       const id = named === SIGN_IN_VENDOR ? signIn : named;
-      const known = meanings.get(id) ?? new Map<string, string>();
-      meanings.set(id, new Map([...Object.entries(sentences), ...known]));
+      meanings.set(id, new Map([...meaningsIn(sentences), ...(meanings.get(id) ?? [])]));
     }
   }
+  for (const [id, { vendor }] of vendorsIn(settings))
+    meanings.set(id, new Map([...meaningsIn(vendor.scopeMeanings, "en"), ...(meanings.get(id) ?? [])]));
   return meanings;
+}
+
+function meaningsIn(
+  sentences: Readonly<Record<string, string>> = {},
+  language?: string,
+): [scope: string, meaning: ScopeMeaning][] {
+  return Object.entries(sentences).map(([scope, sentence]) => [scope, defined({ sentence, language })]);
+}
+
+function vendorsIn(settings: Settings): Iterable<readonly [id: string, Pick<VendorSettings, "vendor">]> {
+  if (settings.mode === "hosted" && settings.links.kind === "several") return settings.links.vendors;
+  return [[settings.vendor.vendor.id, settings.vendor]];
 }
 
 /** The vendors of a deployment, as far as its environment says which they are. */

@@ -61,6 +61,12 @@ export const checkScope: PatternCheck = Object.assign(
   { pattern: /^[!#-[\]-~]+$/ },
 );
 
+/** What users read on a page: no markup, nothing that hides or turns letters, and short. */
+export const checkSentence: PatternCheck = matching(
+  /^[A-Z][\w ,.:;'()/-]{1,118}[\w)]$/,
+  "must be a sentence of at most 120 plain characters, without a full stop at its end",
+);
+
 /** What the broker reads of a callback itself. */
 export const OWN_CALLBACK_PARAMETERS: readonly string[] = [
   "code",

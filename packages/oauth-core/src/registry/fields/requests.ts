@@ -1,7 +1,7 @@
 /** The rows of the fields that say how a vendor departs from the standard in its requests. */
 import { isReservedAuthorizationParameter } from "../../protocol/parameters.ts";
 import type { Vendor } from "../vendor.ts";
-import { checkHeaderName, checkHeaderValue, checkScope } from "./checks.ts";
+import { checkHeaderName, checkHeaderValue, checkScope, checkSentence } from "./checks.ts";
 import type { Rows } from "./endpoints.ts";
 import type { ListShape, MapShape, TextShape } from "./shape.ts";
 
@@ -44,6 +44,7 @@ export const REQUEST_FIELDS = {
     default: "[]",
     by: ["catalogue", "file"],
   },
+  scopeMeanings: { is: "map", name: checkScope, of: { is: "text", check: checkSentence }, by: ["catalogue"] },
   offlineScopes: { ...TEXTS, by: ["catalogue"] },
   resource: { is: "choice", values: ["send", "omit"], by: ["catalogue"] },
   defaultResource: { is: "url", by: ["catalogue"] },

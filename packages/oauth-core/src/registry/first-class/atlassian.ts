@@ -31,6 +31,17 @@ export const atlassian: RegistryEntry = {
     apiHosts: ["api.atlassian.com", "mcp.atlassian.com"],
     revocationEndpoint: "https://auth.atlassian.com/oauth/revoke",
     defaultScopes: ["read:me"],
+    scopeMeanings: {
+      "read:me": "See your name, email address and picture",
+      offline_access: "Keep this access while you are away",
+      "read:jira-user": "See users in Jira, with names and email addresses",
+      "read:jira-work": "Read projects and issues in Jira",
+      "write:jira-work": "Create and change issues in Jira, and comment in your name",
+      "read:confluence-content.all": "Read all pages in Confluence that you can open",
+      "read:confluence-space.summary": "See the spaces of Confluence",
+      "search:confluence": "Search in Confluence",
+      "write:confluence-content": "Create and change pages in Confluence",
+    },
     offlineScopes: ["offline_access"],
     authorizationParams: { audience: "api.atlassian.com", prompt: "consent" },
     tokenEndpointAuthMethod: "client_secret_post",
@@ -61,5 +72,11 @@ export const atlassian: RegistryEntry = {
       "NangoHQ/nango@2f4c0af packages/providers/providers.yaml#atlassian",
       "nextauthjs/next-auth src/providers/atlassian.js (the account)",
     ],
+    checks: {
+      scopeMeanings: {
+        checkedOn: "2026-11-27",
+        source: "https://developer.atlassian.com/cloud/jira/platform/scopes-for-oauth-2-3LO-and-forge-apps/",
+      },
+    },
   },
 };

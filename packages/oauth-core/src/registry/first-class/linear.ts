@@ -25,6 +25,14 @@ export const linear: RegistryEntry = {
     identity: "unknown",
     apiHosts: ["mcp.linear.app"],
     defaultScopes: ["read"],
+    scopeMeanings: {
+      read: "Read everything that you can see",
+      write: "Change everything that you can change",
+      "issues:create": "Create issues and their attachments",
+      "comments:create": "Write comments on issues",
+      "timeSchedule:write": "Create and change time schedules",
+      admin: "Do everything that an administrator can do",
+    },
     // The old refresh token stays valid for a while: a lost response can be requested again.
     rotatesRefreshTokens: false,
   }),
@@ -40,5 +48,8 @@ export const linear: RegistryEntry = {
       "https://mcp.linear.app/.well-known/oauth-authorization-server (as recorded 2026-09)",
       "https://linear.app/developers/oauth-2-0-authentication",
     ],
+    checks: {
+      scopeMeanings: { checkedOn: "2026-11-27", source: "https://linear.app/developers/oauth-2-0-authentication" },
+    },
   },
 };

@@ -26,6 +26,9 @@ export const notion: RegistryEntry = {
     identity: "unknown",
     apiHosts: ["mcp.notion.com"],
     defaultScopes: ["default"],
+    scopeMeanings: {
+      default: "Read and change the content that you can reach in Notion",
+    },
     issuesIdTokens: false,
     rotatesRefreshTokens: true,
   }),
@@ -40,5 +43,6 @@ export const notion: RegistryEntry = {
       "NangoHQ/nango@2f4c0af packages/providers/providers.yaml#notion-mcp",
       "https://mcp.notion.com/.well-known/oauth-authorization-server (as recorded 2026-09)",
     ],
+    checks: { scopeMeanings: { checkedOn: "2026-11-27", source: "https://developers.notion.com/docs/mcp" } },
   },
 };
