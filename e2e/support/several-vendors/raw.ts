@@ -1,4 +1,5 @@
 /** Calls of 2026-07-28 as they are on the wire, for clients without a library. */
+import { modernCall, rawRequest } from "../../../packages/mcp-auth/src/testing/linking/raw-calls.ts";
 import type { SeveralVendors } from "./harness.ts";
 
 /** The JSON-RPC result or error, as far as a test looks into it. */
@@ -15,8 +16,6 @@ export interface RawCall {
 }
 
 export type Send = (href: string, init: RequestInit) => Promise<Response>;
-
-const PREFIX = "io.modelcontextprotocol";
 
 /** By `fetch`; the response is kept. */
 export async function callModern(
@@ -35,29 +34,7 @@ export async function sendCall(
   params: object,
   { accessToken, url, send }: { readonly accessToken: string; readonly url: string; readonly send: Send },
 ): Promise<RawCall> {
-  const meta = {
-    [`${PREFIX}/protocolVersion`]: "2026-07-28",
-    [`${PREFIX}/clientInfo`]: { name: "raw", version: "1" },
-    [`${PREFIX}/clientCapabilities`]: { elicitation: { url: {} } },
-  };
-  const message = {
-    jsonrpc: "2.0",
-    id: 1,
-    method: "tools/call",
-    params: { name, arguments: {}, ...params, _meta: meta },
-  };
-  const answer = await send(`${url}/mcp`, {
-    method: "POST",
-    headers: {
-      authorization: `Bearer ${accessToken}`,
-      "content-type": "application/json",
-      accept: "application/json, text/event-stream",
-      "mcp-protocol-version": "2026-07-28",
-      "mcp-method": "tools/call",
-      "mcp-name": name,
-    },
-    body: JSON.stringify(message),
-  });
+  const answer = await send(`${url}/mcp`, rawRequest(accessToken, ...modernCall(name, params)));
   const text = await answer.text();
   const json = text.startsWith("{") ? text : (/^data: (\{.*)$/m.exec(text)?.[1] ?? "{}");
   const { result = {}, error } = JSON.parse(json) as { readonly result?: Result; readonly error?: RawCall["error"] };

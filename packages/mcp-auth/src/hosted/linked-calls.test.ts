@@ -12,7 +12,7 @@ import { z } from "zod";
 import { createMcpEndpoint } from "../mcp/endpoint.ts";
 import { createElicitationDeps } from "../mcp/elicitation/deps.ts";
 import { identitySource } from "./records/identity-source.ts";
-import { initialize, legacyCall, modernCall } from "../testing/linking/linked-calls.ts";
+import { initialize, legacyCall, modernCall } from "../testing/linking/raw-calls.ts";
 import { openStubLinkingFixture, type StubLinkingFixture } from "../testing/linking/stub-linking.ts";
 import { defineTool, SIGN_IN_VENDOR } from "../tool.ts";
 import { MAX_OPEN, type Tickets } from "./tickets/tickets.ts";

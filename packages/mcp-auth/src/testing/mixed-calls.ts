@@ -14,6 +14,7 @@ import { createApp } from "../app.ts";
 import { loadSettings } from "../config.ts";
 import { openStorage } from "../storage.ts";
 import { defineTool } from "../tool.ts";
+import { legacyCall, modernCall, rawRequest } from "./linking/raw-calls.ts";
 
 const SERVER = "https://server.example";
 const CALLBACK = "https://platform.example/oauth/callback";
@@ -95,7 +96,8 @@ export async function openMixedCalls(users: number): Promise<MixedCalls> {
   const call = async (caller: string, token: string, number: number): Promise<MixedAnswer> => {
     for (let tries = 1; ; tries += 1) {
       // Alternates between a client of 2025 and one of 2026.
-      const answer = await send("/mcp", number % 2 === 0 ? modernCall(token, number) : legacyCall(token, number));
+      const made = number % 2 === 0 ? modernCall("account", {}, {}, number) : legacyCall("account", {}, number);
+      const answer = await send("/mcp", rawRequest(token, ...made));
       const text = await answer.text();
       // A busy machine may keep the file's lock longer than a caller waits for it.
       if (answer.status !== 503 || tries === MOST_TRIES) return { caller, answered: readAnswer(text, number) };
@@ -124,34 +126,6 @@ export async function openMixedCalls(users: number): Promise<MixedCalls> {
       await provider.close();
       rmSync(folder, { recursive: true, force: true });
     },
-  };
-}
-
-const META = {
-  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-  "io.modelcontextprotocol/clientInfo": { name: "mixed", version: "1" },
-  "io.modelcontextprotocol/clientCapabilities": {},
-};
-
-function modernCall(token: string, id: number): RequestInit {
-  const headers = { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "account" };
-  return callWith(token, headers, { id, params: { name: "account", arguments: {}, _meta: META } });
-}
-
-function legacyCall(token: string, id: number): RequestInit {
-  return callWith(token, { "mcp-protocol-version": "2025-11-25" }, { id, params: { name: "account", arguments: {} } });
-}
-
-function callWith(token: string, headers: Readonly<Record<string, string>>, request: object): RequestInit {
-  return {
-    method: "POST",
-    headers: {
-      "content-type": "application/json",
-      accept: "application/json, text/event-stream",
-      authorization: `Bearer ${token}`,
-      ...headers,
-    },
-    body: JSON.stringify({ jsonrpc: "2.0", method: "tools/call", ...request }),
   };
 }
 

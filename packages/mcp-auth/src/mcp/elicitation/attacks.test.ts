@@ -1,7 +1,8 @@
 /** What a client sends back is nothing in any other call than its own. The twins: attacks.twin.test.ts. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { initialize, legacyCall, modernCall, openLinkedCalls } from "../../testing/linking/linked-calls.ts";
+import { openLinkedCalls } from "../../testing/linking/linked-calls.ts";
+import { initialize, legacyCall, modernCall } from "../../testing/linking/raw-calls.ts";
 import {
   ARGUMENTS,
   openReplayedState,

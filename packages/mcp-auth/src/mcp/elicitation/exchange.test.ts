@@ -2,13 +2,8 @@
 import { request as httpRequest } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import {
-  legacyCall,
-  type LinkedCalls,
-  modernCall,
-  openLinkedCalls,
-  WAIT_SECONDS,
-} from "../../testing/linking/linked-calls.ts";
+import { type LinkedCalls, openLinkedCalls, WAIT_SECONDS } from "../../testing/linking/linked-calls.ts";
+import { legacyCall, modernCall } from "../../testing/linking/raw-calls.ts";
 import { defineTool } from "../../tool.ts";
 
 const tools = [

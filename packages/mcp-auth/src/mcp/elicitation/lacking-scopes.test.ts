@@ -3,13 +3,8 @@ import { UrlElicitationRequiredError } from "@modelcontextprotocol/client";
 import { REGISTRY } from "@oauth-broker/oauth-core/registry";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
-import {
-  initialize,
-  legacyCall,
-  type LinkedCalls,
-  modernCall,
-  openLinkedCalls,
-} from "../../testing/linking/linked-calls.ts";
+import { type LinkedCalls, openLinkedCalls } from "../../testing/linking/linked-calls.ts";
+import { initialize, legacyCall, modernCall } from "../../testing/linking/raw-calls.ts";
 import { askedBeyond } from "../../testing/linking/replayed-state.ts";
 import { defineTool, NeedsScope, type Tool, ToolError } from "../../tool.ts";
 import type { LinkedVendor } from "./deps.ts";

@@ -1,7 +1,8 @@
 /** A tool of several vendors: each is sent its own token, at its own hosts. */
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { modernCall, openLinkedCalls } from "../../testing/linking/linked-calls.ts";
+import { openLinkedCalls } from "../../testing/linking/linked-calls.ts";
+import { modernCall } from "../../testing/linking/raw-calls.ts";
 import { openFetching } from "../../testing/linking/replayed-state.ts";
 import { defineTool } from "../../tool.ts";
 

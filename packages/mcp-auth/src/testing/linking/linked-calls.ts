@@ -15,6 +15,7 @@ import { createMcpEndpoint, type McpDeps } from "../../mcp/endpoint.ts";
 import type { Caller, CallerLinks, LinkRequest, TicketState, UserLink } from "../../mode.ts";
 import type { ServerDefinition } from "../../server.ts";
 import type { Tool } from "../../tool.ts";
+import { rawRequest } from "./raw-calls.ts";
 
 export const NOW = 1_700_000_000;
 export const WAIT_SECONDS = 25;
@@ -246,16 +247,7 @@ export async function openLinkedCalls(
       return client;
     },
     send: async (bearer: string, message: object | string, headers: Readonly<Record<string, string>> = {}) => {
-      const answer = await fetch(url, {
-        method: "POST",
-        headers: {
-          authorization: `Bearer ${bearer}`,
-          "content-type": "application/json",
-          accept: "application/json, text/event-stream",
-          ...headers,
-        },
-        body: typeof message === "string" ? message : JSON.stringify(message),
-      });
+      const answer = await fetch(url, rawRequest(bearer, message, headers));
       const text = await answer.text();
       const json = text.startsWith("{") ? text : (/^data: (\{.*)$/m.exec(text)?.[1] ?? "null");
       return { status: answer.status, headers: answer.headers, text, body: parsed(json) };
@@ -277,38 +269,4 @@ function parsed(json: string): unknown {
 
 function isSameRequest(one: LinkRequest, other: LinkRequest): boolean {
   return one.vendor === other.vendor && one.scopes.join(" ") === other.scopes.join(" ");
-}
-
-const PREFIX = "io.modelcontextprotocol";
-const URL_ELICITATION = { elicitation: { url: {} } };
-
-/** A raw call of 2026-07-28, and its headers. */
-export function modernCall(
-  name: string,
-  params: object = {},
-  capabilities: object = URL_ELICITATION,
-): [object, Readonly<Record<string, string>>] {
-  const meta = {
-    [`${PREFIX}/protocolVersion`]: "2026-07-28",
-    [`${PREFIX}/clientInfo`]: { name: "raw", version: "1" },
-    [`${PREFIX}/clientCapabilities`]: capabilities,
-  };
-  const headers = { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": name };
-  return [
-    { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: {}, ...params, _meta: meta } },
-    headers,
-  ];
-}
-
-/** A raw call of 2025-11-25, and its headers. */
-export function legacyCall(name: string, params: object = {}): [object, Readonly<Record<string, string>>] {
-  const message = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: {}, ...params } };
-  return [message, { "mcp-protocol-version": "2025-11-25" }];
-}
-
-/** `initialize` of 2025-11-25. */
-export function initialize(capabilities: object = URL_ELICITATION): object {
-  const clientInfo = { name: "raw", version: "1" };
-  const params = { protocolVersion: "2025-11-25", capabilities, clientInfo };
-  return { jsonrpc: "2.0", id: 0, method: "initialize", params };
 }

@@ -7,14 +7,8 @@
 import { z } from "zod";
 import type { createMcpEndpoint } from "../../mcp/endpoint.ts";
 import { defineTool } from "../../tool.ts";
-import {
-  initialize,
-  legacyCall,
-  type LinkedCalls,
-  modernCall,
-  openLinkedCalls,
-  type RawAnswer,
-} from "./linked-calls.ts";
+import { type LinkedCalls, openLinkedCalls, type RawAnswer } from "./linked-calls.ts";
+import { initialize, legacyCall, modernCall } from "./raw-calls.ts";
 
 /** Whom each tool ran for, and whose tokens the vendors were sent. */
 const tool = (name: string) =>
