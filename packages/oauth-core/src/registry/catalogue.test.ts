@@ -21,7 +21,7 @@ const urlsOf = ({ vendor, serverUrl }: CatalogueEntry): string[] =>
 describe("the catalogue", () => {
   it("holds each vendor once", () => {
     expect(new Set(CATALOGUE.map(({ vendor }) => vendor.id)).size).toBe(CATALOGUE.length);
-    expect(CATALOGUE.length).toBe(417);
+    expect(CATALOGUE.length).toBe(422);
   });
 
   it.each(CATALOGUE)("is well formed at $vendor.id", (entry) => {

@@ -8,6 +8,11 @@
  * app has rotation on, and are refreshed at another endpoint than codes are redeemed at. A
  * workspace may hold an app back until an administrator approves it: the user is then not sent to
  * the callback.
+ *
+ * PKCE is a setting of an app, one-way, which makes it a public client and ends its refresh tokens
+ * after 30 days. An app with the setting off and a secret may send a challenge: two public clients of
+ * the MCP server do. With the setting on, a verifier beside the secret was answered `internal_error`
+ * at the OpenID pair, so the operator of such an app says `pkce: none`.
  */
 import type { RegistryEntry } from "../entry/registry-entry.ts";
 import { defineVendor } from "../vendor.ts";
@@ -110,6 +115,9 @@ export const slack: RegistryEntry = {
       "https://devopsaitoolkit.com/blog/slack-error-missing-scope/",
       "https://gitlab.com/gitlab-org/gitlab/-/merge_requests/259717",
       "https://docs.litellm.ai/docs/mcp_servers/slack",
+      "https://docs.slack.dev/authentication/using-pkce",
+      "open-legal-products/mike pull request 346 (a secret and a challenge)",
+      "paradigmxyz/centaur pull request 1101 (a secret and a verifier with the setting on)",
     ],
     checks: {
       scopeMeanings: {
