@@ -91,7 +91,11 @@ export interface HttpLayer {
 }
 
 /** For a browser that opens a page before its user does: the user's own request is answered again. */
-const PREFETCHED = pageAnswer(403, page("Not opened yet", html`<p>Open this page yourself.</p>`), STYLE_HASH);
+export const PREFETCHED: Answer = pageAnswer(
+  403,
+  page("Not opened yet", html`<p>Open this page yourself.</p>`),
+  STYLE_HASH,
+);
 /** The route of requests for none of our paths. */
 const ANY_PATH = "*";
 const HSTS = { "strict-transport-security": "max-age=31536000" };

@@ -75,8 +75,8 @@ export const SHARING_DEFENCES: DefencesByFile = {
   },
   "apps/broker/src/pages/owner-page.ts": {
     "Scopes on the owner page are no sentence": {
-      find: "html`<code>${one}</code><br>`",
-      replace: "html`${one} `",
+      find: "html`${meaning}<code>${one}</code><br>`",
+      replace: "html`${meaning}${one} `",
       tests: ["apps/broker/src/flows/owner-page.test.ts"],
     },
     "No scope on the owner page hides behind others": {
