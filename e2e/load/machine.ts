@@ -1,6 +1,6 @@
 /**
  * What a run reads from the operating system: the processor time that another process has used so
- * far, its memory, and which machine it is. Time: all threads, user and kernel. Independent of what
+ * far, and which machine it is. Time: all threads, user and kernel. Independent of what
  * the process reports, and of wall time, which other work on the machine would distort.
  */
 import { spawnSync } from "node:child_process";
@@ -54,17 +54,6 @@ export async function measureCpu(
     byProcess,
     perSecond: (count / wallMicroseconds) * 1_000_000,
   };
-}
-
-/** @returns the resident memory of another process, in bytes */
-export function residentBytes(pid: number): number {
-  const kilobytes =
-    process.platform === "linux"
-      ? /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "latin1"))?.[1]
-      : spawnSync("ps", ["-o", "rss=", "-p", String(pid)], { encoding: "utf8" }).stdout;
-  const bytes = Number(kilobytes) * 1024;
-  if (!(bytes > 0)) throw new Error(`The memory of process ${pid} cannot be read`);
-  return bytes;
 }
 
 /** @throws Error when the system offers no such number, or the process has ended */

@@ -14,7 +14,8 @@ import { FULL, type Size, sizeOf, SMALL } from "./size.ts";
 
 const HELP = `Usage: npm run scale -- [PART …] [OPTIONS]
 
-How cost grows with records, processes, clients and vendors, connections, and users whose tokens end together.
+How cost grows with records, processes, clients and vendors, connections, flows that wait, vendors that hang, and users
+whose tokens end together.
 Everything runs on loopback, against a vendor and engines of this repository.
 
 ${Object.entries(PARTS)

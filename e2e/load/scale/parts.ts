@@ -2,13 +2,15 @@
 import { measureConfiguration } from "./parts/configuration.ts";
 import { measureConnections } from "./parts/connections.ts";
 import { measureDue } from "./parts/due.ts";
+import { measureHanging } from "./parts/hanging.ts";
 import { measureProcesses } from "./parts/processes.ts";
 import { measureRecords } from "./parts/records.ts";
 import type { Found } from "./section.ts";
 import type { Size } from "./size.ts";
 import { measureUnits } from "./parts/units.ts";
+import { measureWaiting } from "./parts/waiting.ts";
 
-export type Part = "records" | "processes" | "configuration" | "connections" | "due" | "units";
+export type Part = "records" | "processes" | "configuration" | "connections" | "waiting" | "hanging" | "due" | "units";
 
 export interface PartOfRun {
   /** One line for the help. */
@@ -27,7 +29,15 @@ export const PARTS: Readonly<Record<Part, PartOfRun>> = {
     about: "1 to 1,000 clients and vendors: CPU per flow, time to start",
     measure: measureConfiguration,
   },
-  connections: { about: "32 to 1,000 connections: CPU per flow, memory of each", measure: measureConnections },
+  connections: {
+    about: "32 to 1,000 connections, and 200 busy ones beside 1,000 idle: CPU per flow, memory of each",
+    measure: measureConnections,
+  },
+  waiting: {
+    about: "10,000 flows whose users are at the vendor, on memory and SQLite: memory of each",
+    measure: measureWaiting,
+  },
+  hanging: { about: "1 vendor of 10 hangs: CPU and time of the flows at the others, memory", measure: measureHanging },
   due: { about: "3,000 tokens that are due together, at vendors that allow 5 calls a second", measure: measureDue },
   units: { about: "what DynamoDB and KMS charge for a flow, a refresh and a call of /mcp", measure: measureUnits },
 };

@@ -47,8 +47,22 @@ describe.each(RUNS)("%s", () => {
 
   it("bar#HT-5 has many connections, and none within the limit is refused", async () => {
     const rows = rowsOf(await run("connections"));
-    expect(rows.map(({ what }) => what)).toContain("CPU per flow, 80 connections");
+    const names = rows.map(({ what }) => what);
+    expect(names).toContain("CPU per flow, 80 connections");
+    expect(names).toContain("CPU per flow, 16 busy beside 80 idle");
     expect(rows.at(-1)).toMatchObject({ what: "refused, of 80 at once", figure: "0" });
+  });
+
+  it("has users at the vendor, in memory and in SQLite", async () => {
+    const sections = await run("waiting");
+    expect(sections).toHaveLength(2);
+    for (const figure of figures(sections)) expect(figure).toMatch(/^-?[\d.]+ [KM]iB$/);
+  });
+
+  it("has a vendor that hangs, and flows at the others end", async () => {
+    const rows = rowsOf(await run("hanging"));
+    const [hanging] = rows.filter(({ what }) => what === "flows that hang at once");
+    expect(Number(hanging?.figure)).toBeGreaterThan(0);
   });
 
   it("has several processes on one SQLite file, and on one table", async () => {

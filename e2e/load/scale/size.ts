@@ -19,6 +19,10 @@ export interface Size {
   /** How often a broker starts for the time that takes. */
   readonly starts: number;
   readonly connections: number;
+  /** Of connections that are in use beside as many as that which are idle. */
+  readonly busy: number;
+  /** Flows whose users are at the vendor. */
+  readonly waiting: number;
   /** Of each kind of operation whose charges are counted. */
   readonly charged: number;
   readonly due: DueSize;
@@ -50,6 +54,8 @@ export const FULL: Size = {
   entries: 1000,
   starts: 5,
   connections: 1000,
+  busy: 200,
+  waiting: 10_000,
   charged: 20,
   due: { users: 1000, vendors: 3, perSecond: 5, lifetimeSeconds: 180, pauseMs: 4000, mostSeconds: 600 },
 };
@@ -72,6 +78,8 @@ export const SMALL: Size = {
   entries: 20,
   starts: 1,
   connections: 80,
+  busy: 16,
+  waiting: 100,
   charged: 5,
   due: { users: 24, vendors: 2, perSecond: 3, lifetimeSeconds: 6, pauseMs: 1000, mostSeconds: 60 },
 };

@@ -1,11 +1,11 @@
 /**
  * What a connection costs in memory and in processor time, and that none is refused that is within
- * the limit: 32 connections against a thousand, with a flow under way on every one of them.
+ * the limit: 32 connections against a thousand, with a flow under way on every one of them; and 200
+ * busy ones with and without a thousand idle ones beside them.
  */
-import { setTimeout as sleep } from "node:timers/promises";
-import { residentBytes } from "../../machine.ts";
 import { spreadOf } from "../../spread.ts";
 import { type Brokers, startBrokers } from "../fixture/brokers.ts";
+import { createMemoryReader, mebibytes } from "../fixture/memory.ts";
 import { compareSubjects, microseconds } from "../compare.ts";
 import { type Found, grouped, pageLines, type Row, times } from "../section.ts";
 import type { Size } from "../size.ts";
@@ -14,21 +14,18 @@ import { onStage, type Stage } from "../../stage.ts";
 
 const FEW = 32;
 const FLOWS_OF_EACH = 3;
-const SETTLE_MS = 500;
-/** Collects garbage when it is asked to, so that what is left belongs to the connections. */
-const COLLECTOR = 'data:text/javascript,process.on("SIGUSR2",()=>globalThis.gc())';
 
 export async function measureConnections(size: Size, say: (line: string) => void): Promise<Found> {
   return onStage(async (stage) => {
     const { url: vendorUrl } = await startVendor("any", stage);
-    const { connections: many, starts } = size;
-    const memory: { readonly few: number; readonly many: number }[] = [];
+    const { connections: many, starts, busy } = size;
+    const memory: MemoryOf[] = [];
     for (let start = 1; start <= starts; start += 1) {
       // A new process each time: memory that once was used may stay with the process.
-      const one = await measureMemory(await startBroker(`memory-${start}`, vendorUrl, stage), many);
+      const one = await measureMemory(`memory-${start}`, vendorUrl, stage, size);
       memory.push(one);
       say(
-        `start ${start}/${starts}  ${megabytes(one.few)} with ${FEW} connections, ${megabytes(one.many)} with ${many}`,
+        `start ${start}/${starts}  ${mebibytes(one.few)} with ${FEW} connections, ${mebibytes(one.many)} with ${many}`,
       );
     }
     const brokers = stage.add(await startBroker("cpu", vendorUrl, stage));
@@ -37,29 +34,49 @@ export async function measureConnections(size: Size, say: (line: string) => void
       processes: 1,
       measure: (flows: number) => brokers.measure(flows, connections),
     }));
-    const compared = await compareSubjects(subjects, { ...size, flows: Math.max(size.flows, many) }, say);
-    const each = spreadOf(memory.map((one) => (one.many - one.few) / (many - FEW)));
-    const [fewMedian, manyMedian] = [memory.map((one) => one.few), memory.map((one) => one.many)].map((all) =>
-      megabytes(spreadOf(all).median),
+    const flows = Math.max(size.flows, many);
+    const compared = await compareSubjects(subjects, { ...size, flows }, say);
+    const mixed = await compareSubjects(
+      [
+        { name: `${busy} busy`, processes: 1, measure: (count) => brokers.measure(count, busy) },
+        {
+          name: `${busy} busy beside ${many} idle`,
+          processes: 1,
+          measure: (count) => brokers.hold(many, 1, () => brokers.measure(count, busy)),
+        },
+      ],
+      // The broker is warm by now.
+      { ...size, flows, warmUp: 0 },
+      say,
     );
+    const each = spreadOf(memory.map((one) => (one.many - one.few) / (many - FEW)));
+    const medianOf = (which: keyof MemoryOf): string => mebibytes(spreadOf(memory.map((one) => one[which])).median);
+    const [fewMedian, manyMedian] = [medianOf("few"), medianOf("many")];
     const rows: Row[] = [
-      ...compared.map(({ name, cpu, ratio }, index) => ({
-        what: `CPU per flow, ${name}`,
-        figure: microseconds(cpu),
-        ...(index === 0 ? {} : { ratio }),
-      })),
-      { what: `memory of the process, ${FEW} connections`, figure: fewMedian ?? "" },
-      { what: `memory of the process, ${many}`, figure: manyMedian ?? "" },
+      ...[compared, mixed].flatMap((some) =>
+        some.map(({ name, cpu, ratio }, index) => ({
+          what: `CPU per flow, ${name}`,
+          figure: microseconds(cpu),
+          ...(index === 0 ? {} : { ratio }),
+        })),
+      ),
+      { what: `memory of the process, ${FEW} connections`, figure: fewMedian },
+      { what: `memory of the process, ${many}`, figure: manyMedian },
+      { what: `memory of the process, ${busy} busy beside ${many} idle`, figure: medianOf("mixed") },
       { what: "memory per open connection", figure: `${(each.median / 1024).toFixed(1)} KiB` },
       // A connection or a flow that is refused ends the run with an error.
       { what: `refused, of ${many} at once`, figure: "0", aim: { text: "0", met: true } },
     ];
-    const ratios = compared.slice(-1).map(({ ratio }) => times(ratio));
+    const last = (some: typeof compared): string[] => some.slice(-1).map(({ ratio }) => times(ratio));
     const page = [
-      ...pageLines("connections", [["connections to one process", String(FEW), grouped(many), ...ratios, ""]]),
+      ...pageLines("connections", [
+        ["connections to one process", String(FEW), grouped(many), ...last(compared), ""],
+        [`idle connections beside ${busy} busy ones`, "0", grouped(many), ...last(mixed), ""],
+      ]),
       "",
       ...pageLines("connections", [
         [`memory of a process with ${FEW}, with ${grouped(many)} connections`, `${fewMedian}, ${manyMedian}`, ""],
+        [`memory of a process with ${grouped(many)} idle and ${busy} busy connections`, medianOf("mixed"), ""],
         ["memory per open connection", `${(each.median / 1024).toFixed(0)} KiB`, ""],
         [`connections refused, of ${grouped(many)} with a flow under way on each`, "0", "0"],
       ]),
@@ -68,28 +85,31 @@ export async function measureConnections(size: Size, say: (line: string) => void
   });
 }
 
-function startBroker(name: string, vendorUrl: string, stage: Stage): Promise<Brokers> {
-  const flags = ["--expose-gc", "--import", COLLECTOR];
-  return startBrokers({ folder: stage.folder(name), store: "sqlite:./broker.sqlite", vendorUrl, flags });
+function startBroker(name: string, vendorUrl: string, stage: Stage, options = {}): Promise<Brokers> {
+  return startBrokers({ folder: stage.folder(name), store: "sqlite:./broker.sqlite", vendorUrl, ...options });
 }
 
-/** The memory of the process, after garbage was collected, while the connections are open and idle. */
-async function measureMemory(brokers: Brokers, many: number): Promise<{ readonly few: number; readonly many: number }> {
+interface MemoryOf {
+  readonly few: number;
+  readonly many: number;
+  /** With the busy ones beside the many. */
+  readonly mixed: number;
+}
+
+/** The memory of the process, after garbage was collected, while the connections are open. */
+async function measureMemory(name: string, vendorUrl: string, stage: Stage, size: Size): Promise<MemoryOf> {
+  const { connections: many, busy } = size;
+  const { options, read } = createMemoryReader();
+  const brokers = await startBroker(name, vendorUrl, stage, options);
   const pid = brokers.servers[0]?.pid ?? 0;
-  const collected = async (): Promise<number> => {
-    process.kill(pid, "SIGUSR2");
-    await sleep(SETTLE_MS);
-    return residentBytes(pid);
-  };
+  const collected = async (): Promise<number> => (await read(pid)).residentBytes;
   try {
     const each = Math.ceil((many * FLOWS_OF_EACH) / FEW);
     const few = await brokers.hold(FEW, each, collected);
-    return { few, many: await brokers.hold(many, FLOWS_OF_EACH, collected) };
+    const mixed = (): Promise<number> => brokers.hold(busy, FLOWS_OF_EACH, collected);
+    const ofMany = await brokers.hold(many, FLOWS_OF_EACH, async () => [await collected(), await mixed()] as const);
+    return { few, many: ofMany[0], mixed: ofMany[1] };
   } finally {
     await brokers.stop();
   }
-}
-
-function megabytes(bytes: number): string {
-  return `${(bytes / 1024 / 1024).toFixed(0)} MiB`;
 }

@@ -1,0 +1,81 @@
+/**
+ * What a flow costs in memory while its user is at the vendor: the same broker without such flows
+ * and with thousands, on the memory store and on SQLite.
+ */
+import { spreadOf } from "../../spread.ts";
+import { startVendor } from "../../services.ts";
+import { onStage } from "../../stage.ts";
+import { type Brokers, startBrokers } from "../fixture/brokers.ts";
+import { createMemoryReader, kibibytes, mebibytes, type Memory } from "../fixture/memory.ts";
+import { type Found, grouped, pageLines, type Section } from "../section.ts";
+import type { Size } from "../size.ts";
+
+const STORES = { memory: "memory:", SQLite: "sqlite:./broker.sqlite" } as const;
+const LANES = 32;
+/** Flows from begin to end beforehand: what a process keeps once, it has then. */
+const FLOWS_BEFORE = 1_000;
+
+interface Growth {
+  readonly none: Memory;
+  readonly many: Memory;
+}
+
+export async function measureWaiting(size: Size, say: (line: string) => void): Promise<Found> {
+  const { waiting, starts } = size;
+  const sections: Section[] = [];
+  const lines: string[][] = [];
+  for (const [store, url] of Object.entries(STORES)) {
+    const found: Growth[] = [];
+    for (let start = 1; start <= starts; start += 1) {
+      // A new process each time: memory that once was used may stay with the process.
+      const one = await onStage(async (stage) => {
+        const { url: vendorUrl } = await startVendor("any", stage);
+        const { options, read } = createMemoryReader();
+        const brokers = stage.add(
+          await startBrokers({ folder: stage.folder("broker"), store: url, vendorUrl, ...options }),
+        );
+        const pid = brokers.servers[0]?.pid ?? 0;
+        await brokers.measure(Math.min(FLOWS_BEFORE, waiting), LANES);
+        const none = await read(pid);
+        await leaveMany(brokers, waiting);
+        return { none, many: await read(pid) };
+      });
+      found.push(one);
+      say(
+        `${store}, start ${start}/${starts}  ${mebibytes(one.none.residentBytes)}, then ${mebibytes(one.many.residentBytes)}`,
+      );
+    }
+    const each = (what: keyof Memory): string =>
+      kibibytes(spreadOf(found.map(({ none, many }) => (many[what] - none[what]) / waiting)).median);
+    const whole = (when: keyof Growth): string =>
+      mebibytes(spreadOf(found.map((one) => one[when].residentBytes)).median);
+    const [heap, resident] = [each("heapBytes"), each("residentBytes")];
+    sections.push({
+      title: `Memory of flows whose users are at the vendor, ${store} store`,
+      rows: [
+        { what: "resident, without any", figure: whole("none") },
+        { what: `resident, ${grouped(waiting)} waiting`, figure: whole("many") },
+        { what: "heap, for each waiting flow", figure: heap },
+        { what: "resident, for each waiting flow", figure: resident },
+      ],
+    });
+    lines.push([
+      `memory per waiting flow, ${store} store, with ${grouped(waiting)}`,
+      `${resident} resident, ${heap} of it heap`,
+      "",
+    ]);
+  }
+  return { sections, page: pageLines("waiting", lines) };
+}
+
+/** So many flows, each as far as the vendor's page. */
+async function leaveMany({ actor, open }: Brokers, count: number): Promise<void> {
+  const lane = async (_: unknown, number: number): Promise<void> => {
+    const connection = open();
+    for (let done = number; done < count; done += LANES) {
+      await actor.leave(connection, await actor.push(connection));
+    }
+    await connection.close();
+  };
+  await Promise.all(Array.from({ length: LANES }, lane));
+}
