@@ -8,6 +8,8 @@ import { volume } from "@oauth-broker/oauth-core/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openHarness } from "../../conformance/harness.ts";
 import { expectScore, SCORES } from "../../conformance/scores.ts";
+import { startAws } from "../../support/aws/aws.ts";
+import { tableEnvironment } from "../../support/aws/mcp.ts";
 import { freePort } from "../../support/free-port.ts";
 import {
   endOfExample,
@@ -17,6 +19,7 @@ import {
   startExample,
 } from "../../support/packages/example-process.ts";
 import { BUILD_MS, buildNextApp } from "../../support/packages/next-app.ts";
+import { nodeOf } from "../../support/packages/packages.ts";
 import { ROOT } from "../../support/paths.ts";
 import { temporaryFolder } from "../../support/broker/process.ts";
 
@@ -92,3 +95,24 @@ describe.each(APPS)("%s", (name) => {
     expect(linesOfCode(name)).toBeLessThan(120);
   });
 });
+
+/** What `node:sqlite` needs Node.js 24.15 for is not loaded. */
+it.each(volume({ test: [], soak: ["22.19.0"] }))(
+  "with DynamoDB as its only store, an app on Node.js %s meets MCP just the same",
+  async (version) => {
+    const [aws, node] = [await startAws(), await nodeOf(version)];
+    let app: ExampleProcess | undefined;
+    const harness = await openHarness({
+      start: async ({ DATA_DIR: _, ...env }) => {
+        const settings = { ...env, ...tableEnvironment(aws), NODE_OPTIONS: `--import=${SERVE_FIXTURE}` };
+        app = await startExample({ folder: exampleFolder("mcp-in-hono"), env: settings, node });
+        return app;
+      },
+    });
+    for (const score of SCORES) await expectScore(harness.url, ...score);
+    expect(app?.output()).not.toMatch(/SQLite/i);
+    await harness.close();
+    await aws.close();
+  },
+  BUILD_MS,
+);

@@ -18,6 +18,8 @@ export interface ExampleProcess {
 export interface ExampleOptions {
   readonly folder: string;
   readonly env: Readonly<Record<string, string>>;
+  /** Default: the one of the tests. */
+  readonly node?: string;
 }
 
 const SKIP_TIME_NODE = `process.on("SIGUSR2", () => {
@@ -49,8 +51,8 @@ export function linesOfCode(name: string): number {
 }
 
 /** @throws Error with its output when it ends before it listens */
-export async function startExample({ folder, env }: ExampleOptions): Promise<ExampleProcess> {
-  const { child, output } = spawnExample({ folder, env });
+export async function startExample(options: ExampleOptions): Promise<ExampleProcess> {
+  const { child, output } = spawnExample(options);
   const said = async (text: RegExp): Promise<RegExpExecArray> => {
     for (;;) {
       const found = text.exec(output());
@@ -84,8 +86,8 @@ export async function endOfExample(
   return { code, output: output() };
 }
 
-function spawnExample({ folder, env }: ExampleOptions) {
-  const [command, args] = commandOf(folder);
+function spawnExample({ folder, env, node = process.execPath }: ExampleOptions) {
+  const [command, args] = commandOf(folder, node);
   const child = spawn(command, args, {
     cwd: folder,
     env: { PATH: process.env["PATH"], NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"], ...env },
@@ -97,7 +99,7 @@ function spawnExample({ folder, env }: ExampleOptions) {
 }
 
 /** The start script of its package.json, without npm; in Python its program. */
-function commandOf(folder: string): readonly [command: string, args: readonly string[]] {
+function commandOf(folder: string, node: string): readonly [command: string, args: readonly string[]] {
   if (existsSync(join(folder, "main.py"))) return [process.env["PYTHON_WITH_AUTHLIB"] ?? "", ["-c", SKIP_TIME_PYTHON]];
   const { scripts } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as {
     readonly scripts: { readonly start: string };
@@ -105,5 +107,5 @@ function commandOf(folder: string): readonly [command: string, args: readonly st
   const skipTime = ["--import", `data:text/javascript,${encodeURIComponent(SKIP_TIME_NODE)}`];
   const [command = "", ...args] = scripts.start.split(" ");
   const program = command === "node" ? [] : [join("node_modules", ".bin", command)];
-  return [process.execPath, [...skipTime, ...program, ...args]];
+  return [node, [...skipTime, ...program, ...args]];
 }
