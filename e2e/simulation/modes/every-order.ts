@@ -71,8 +71,9 @@ async function runOrder(scenario: Scenario, way: readonly number[], weaken: Weak
     const awake = due.filter((event) => !asleep.includes(event));
     const index = way[taken.length] ?? 0;
     const next = awake[index];
-    isKnown = next === undefined;
-    if (next === undefined) return undefined;
+    isKnown = awake.length === 0;
+    if (isKnown) return undefined;
+    if (next === undefined) throw new Error("the same choices led elsewhere");
     taken.push({ index, count: awake.length });
     asleep = [...asleep, ...awake.slice(0, index)].filter((event) => isIndependent(event, next));
     return next;

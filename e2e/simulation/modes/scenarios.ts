@@ -6,11 +6,13 @@ import type { Answer, Sent } from "../world/network.ts";
 import { clientNamed } from "../world/processes.ts";
 import { createWorld, type World } from "../world/world.ts";
 import type { Scenario, Stage } from "./every-order.ts";
+import { SHARED_ROW_SCENARIOS } from "./shared-row-scenarios.ts";
 
 const FIRST = 0;
 const SECOND = 1;
 
 export const SCENARIOS: Readonly<Record<string, Scenario>> = {
+  ...SHARED_ROW_SCENARIOS,
   "two-callbacks": amongBrokers(async (world) => {
     const { account, back } = await atVendor(world);
     return async () => {

@@ -9,14 +9,14 @@ import { SELECTED } from "./selected-defences.ts";
 
 const PAGE = join(import.meta.dirname, "../../../docs/testing.md");
 const PROGRAM = join(import.meta.dirname, "without-defence.ts");
-const ROW = /^\| ([^|]+) \| (\d+) \| ([^|]+) \|$/gm;
+const ROW = /^\| ([^|]+) \| (\d+|[a-z]+(?:-[a-z]+)+) \| ([^|]+) \|$/gm;
 
 const [, section = ""] = readFileSync(PAGE, "utf8").split("## What the simulator finds");
-const [ofBrokers = "", ofServers = ""] = section.split("### In deployed servers");
+const [ofBrokers = "", ofServers = "", ofScenarios = ""] = section.split(/^### .*$/m);
 const rowsIn = (text: string, world: string) =>
-  [...text.matchAll(ROW)].map(([, defence = "", seed = "", promise = ""]) => ({ world, defence, seed, promise }));
+  [...text.matchAll(ROW)].map(([, defence = "", at = "", promise = ""]) => ({ world, defence, at, promise }));
 const rowsOfBrokers = rowsIn(ofBrokers, "brokers");
-const rows = [...rowsOfBrokers, ...rowsIn(ofServers, "servers")];
+const rows = [...rowsOfBrokers, ...rowsIn(ofServers, "servers"), ...rowsIn(ofScenarios, "every order")];
 
 /** Each is another process. */
 const EVERY = volume({ test: 3, soak: 1 });
@@ -24,9 +24,14 @@ const EVERY = volume({ test: 3, soak: 1 });
 describe("the simulator finds", { timeout: 120_000 }, () => {
   it.each(rows.filter((_, index) => index % EVERY === 0))(
     "$promise, in $world without: $defence",
-    async ({ world, defence, seed, promise }) => {
-      const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM, defence, `${seed}..${seed}`, world]);
-      expect(JSON.parse(stdout)).toEqual({ seed: Number(seed), promise });
+    async ({ world, defence, at, promise }) => {
+      const { stdout } = await promisify(execFile)(process.execPath, [
+        PROGRAM,
+        defence,
+        /^\d/.test(at) ? `${at}..${at}` : at,
+        world,
+      ]);
+      expect(JSON.parse(stdout)).toEqual({ at, promise });
     },
   );
 

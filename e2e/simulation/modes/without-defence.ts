@@ -1,9 +1,10 @@
 /**
- * Runs seeds on source code from which one defence is removed, and prints the first that breaks a
- * promise. The defence is one of tooling/src/mutate: its sentence in the list, or how the name of one
+ * Runs seeds, or every order of a scenario, on source code from which one defence is removed, and
+ * prints the first that breaks a promise. The defence is one of tooling/src/mutate: its sentence in the list, or how the name of one
  * that was found by its citation begins. Modules are loaded once, so each defence is another process:
  *
  *     node e2e/simulation/modes/without-defence.ts "PKCE #2 differs for each flow" 1..40 [servers]
+ *     node e2e/simulation/modes/without-defence.ts "Mode bridge detects a changed copy" migrate-beside-a-writer
  */
 import { registerHooks } from "node:module";
 import { join } from "node:path";
@@ -17,9 +18,7 @@ const mutation =
   MUTATIONS.find((one) => one.defence === defence) ??
   readGuards().find((one) => one.defence.startsWith(`${defence}: `));
 const [, first, last] = /^(\d+)\.\.(\d+)$/.exec(range) ?? [];
-if (mutation === undefined || first === undefined || last === undefined) {
-  throw new Error("give a defence of tooling/src/mutate, and seeds such as 1..40");
-}
+if (mutation === undefined) throw new Error("give a defence of tooling/src/mutate");
 const url = pathToFileURL(join(import.meta.dirname, "../../..", mutation.file)).href;
 registerHooks({
   load: (asked, context, next) => {
@@ -33,12 +32,29 @@ registerHooks({
   },
 });
 
-const run =
-  world === "servers" ? (await import("./run-server-seed.ts")).runServerSeed : (await import("./run-seed.ts")).runSeed;
 const { promiseOf } = await import("./shrink.ts");
-let found: { readonly seed: number; readonly promise: string } | undefined;
-for (let seed = Number(first); seed <= Number(last) && found === undefined; seed += 1) {
-  const [sentence] = (await run(seed)).broken;
-  if (sentence !== undefined) found = { seed, promise: promiseOf(sentence) };
+
+async function firstSeed(): Promise<{ readonly at: string; readonly sentence: string } | undefined> {
+  const run =
+    world === "servers"
+      ? (await import("./run-server-seed.ts")).runServerSeed
+      : (await import("./run-seed.ts")).runSeed;
+  for (let seed = Number(first); seed <= Number(last); seed += 1) {
+    const [sentence] = (await run(seed)).broken;
+    if (sentence !== undefined) return { at: `${seed}`, sentence };
+  }
+  return undefined;
 }
-process.stdout.write(`${JSON.stringify(found ?? {})}\n`);
+
+async function firstOrder(): ReturnType<typeof firstSeed> {
+  const { SCENARIOS } = await import("./scenarios.ts");
+  const scenario = SCENARIOS[range];
+  if (scenario === undefined) throw new Error("give seeds such as 1..40, or a scenario");
+  const [sentence] = (await (await import("./every-order.ts")).runEveryOrder(scenario)).broken;
+  return sentence === undefined ? undefined : { at: range, sentence };
+}
+
+const found = await (first === undefined ? firstOrder() : firstSeed());
+process.stdout.write(
+  `${JSON.stringify(found === undefined ? {} : { at: found.at, promise: promiseOf(found.sentence) })}\n`,
+);

@@ -1,5 +1,5 @@
 /** Everything one run with deployed servers is made of. */
-import type { Asker, Promises } from "../invariants/promises.ts";
+import type { Asker } from "../invariants/promises.ts";
 import { SERVER } from "../../../packages/mcp-auth/src/testing/hosted-settings.ts";
 import { createDistance } from "./distance.ts";
 import type { Fleet, Program } from "./fleet.ts";
@@ -7,34 +7,22 @@ import { createKeyService, type KeyService } from "./key-service.ts";
 import {
   type Answer,
   begin,
+  type Beginning,
   createNetwork,
   type Judge,
-  type Loot,
   redirectOf,
   type Send,
   type Sent,
   textIn,
 } from "./network.ts";
 import type { Random } from "./random.ts";
-import type { Choose, Scheduler } from "./scheduler.ts";
-import { clientAt, createSharedRows, startServers } from "./servers.ts";
-import { createSharedStore, type SharedStore } from "./store.ts";
+import type { Choose } from "./scheduler.ts";
+import { clientAt, createSharedRows, type SharedRows, startServers } from "./servers.ts";
+import { createSharedStore, type SharedStore, type Weaken } from "./store.ts";
 import { createVendor, type SimulatedVendor } from "./vendor.ts";
 
-export interface ServerWorld {
-  readonly scheduler: Scheduler;
-  readonly promises: Promises;
-  /** By host. */
-  readonly vendors: ReadonlyMap<string, SimulatedVendor>;
-  readonly store: SharedStore;
-  readonly keyService: KeyService;
+export interface ServerWorld extends Surroundings {
   readonly processes: Fleet<Program>;
-  readonly random: Random | undefined;
-  readonly tell: (line: string) => void;
-  readonly loot: Loot[];
-  readonly story: readonly string[];
-  /** From here on nothing fails any more. */
-  endFaults(): void;
   readonly send: Send;
 }
 
@@ -49,11 +37,20 @@ const BOUND_MS = 60_000;
 /** So that tokens are refreshed again and again within minutes. */
 const LIFETIME_SECONDS = 100;
 
-export async function createServerWorld({ choose, random, aheadSeconds }: ServerWorldOptions): Promise<ServerWorld> {
+/** What all processes share, whether whole servers run or only parts of them. */
+export interface Surroundings extends Beginning {
+  readonly store: SharedStore;
+  readonly rows: SharedRows;
+  readonly keyService: KeyService;
+  /** By host. */
+  readonly vendors: ReadonlyMap<string, SimulatedVendor>;
+}
+
+export function createSurroundings(choose: Choose, random: Random | undefined, weaken?: Weaken): Surroundings {
   const beginning = begin(choose, random);
-  const { scheduler, promises, story, loot, tell, faults, storeDistance: distance } = beginning;
+  const { scheduler, promises, tell, faults, storeDistance: distance } = beginning;
   const parts = { scheduler, faults, tell };
-  const store = createSharedStore({ distance, tell, weaken: (unchanged) => unchanged, promises });
+  const store = createSharedStore({ distance, tell, weaken: weaken ?? ((unchanged) => unchanged), promises });
   const keyService = createKeyService(createDistance({ name: "key service", reason: "kms_unavailable" }, parts));
   const vendorOf = (name: string): SimulatedVendor =>
     createVendor({
@@ -65,8 +62,13 @@ export async function createServerWorld({ choose, random, aheadSeconds }: Server
       replayedMs: Infinity,
     });
   const vendors = new Map(["home", "acme"].map((name) => [`${name}.example`, vendorOf(name)]));
-  const rows = createSharedRows(distance);
-  const processes = await startServers({ scheduler, store, rows, keyService, vendors, promises, aheadSeconds, tell });
+  return { ...beginning, store, rows: createSharedRows(distance), keyService, vendors };
+}
+
+export async function createServerWorld({ choose, random, aheadSeconds }: ServerWorldOptions): Promise<ServerWorld> {
+  const surroundings = createSurroundings(choose, random);
+  const { scheduler, promises, loot, tell, isFaulty } = surroundings;
+  const processes = await startServers({ ...surroundings, aheadSeconds });
   const refreshes = new Map<string, string>();
   const send = createNetwork({
     name: "server",
@@ -76,25 +78,12 @@ export async function createServerWorld({ choose, random, aheadSeconds }: Server
     processes,
     tell,
     loot,
-    losesAnswers: beginning.isFaulty,
+    losesAnswers: isFaulty,
     boundMs: () => BOUND_MS,
     requestOf,
     judge: (answer, sent, judge) => judgeAnswer(answer, sent, judge, refreshes),
   });
-  return {
-    scheduler,
-    promises,
-    vendors,
-    store,
-    keyService,
-    processes,
-    random,
-    tell,
-    loot,
-    story,
-    endFaults: beginning.endFaults,
-    send: async (asker, sent) => send(asker, sent),
-  };
+  return { ...surroundings, processes, send };
 }
 
 function requestOf({ path, form, json, bearer, cookie }: Sent): Request {

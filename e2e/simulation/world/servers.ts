@@ -3,11 +3,11 @@
  * their composition root on the ports of the simulation. Users sign in at `home` and link `acme`,
  * which the only tool asks whose account it is.
  */
-import { type KeyWrapper, Secret } from "@oauth-broker/oauth-core";
+import { type Clock, type KeyWrapper, Secret, type Timer } from "@oauth-broker/oauth-core";
 import type { Egress } from "@oauth-broker/oauth-core/egress";
 import { defineVendor, type Vendor } from "@oauth-broker/oauth-core/registry";
 import { createLog } from "@oauth-broker/service";
-import { createTokenStore, type RowKey, type TokenRows } from "@oauth-broker/token-store";
+import { createTokenStore, type RowKey, type TokenRows, type TokenStore } from "@oauth-broker/token-store";
 import { memoryTokenRows } from "@oauth-broker/token-store/memory";
 import { defineTool, z } from "@oauth-broker/mcp-auth";
 import { createApp, type McpApp } from "../../../packages/mcp-auth/src/app.ts";
@@ -35,8 +35,8 @@ import type { SimulatedVendor, VendorClient } from "./vendor.ts";
 
 export const TOOL = "account";
 const SCOPES = ["read"];
-const TABLE = "simulated";
-const ENVIRONMENT = "local";
+export const TABLE = "simulated";
+export const ENVIRONMENT = "local";
 
 const vendorAt = (id: string): Vendor =>
   defineVendor({
@@ -68,7 +68,7 @@ const settingsOf = (id: string): HostedVendorSettings => ({
 
 const SIGN_IN = settingsOf("home");
 
-const SETTINGS: HostedSettings = hostedSettings({
+export const SETTINGS: HostedSettings = hostedSettings({
   vendor: SIGN_IN,
   egress: { allowLoopback: false, allowCidrs: [] },
   links: severalVendors({
@@ -133,15 +133,19 @@ export function createSharedRows(distance: Distance): SharedRows {
   };
 }
 
-export interface ServerParts {
+export interface PortParts {
   readonly scheduler: Scheduler;
-  readonly store: SharedStore;
   readonly rows: SharedRows;
   readonly keyService: KeyService;
   /** By host. */
   readonly vendors: ReadonlyMap<string, SimulatedVendor>;
   readonly promises: Promises;
   /** For each process, the seconds its clock is ahead. */
+  readonly aheadSeconds?: readonly number[];
+}
+
+export interface ServerParts extends PortParts {
+  readonly store: SharedStore;
   readonly aheadSeconds: readonly number[];
   readonly tell: (line: string) => void;
 }
@@ -161,13 +165,22 @@ export async function startServers(parts: ServerParts): Promise<Fleet<Program>> 
 
 const nameOf = (index: number): string => `server ${index + 1}`;
 
-function startServer(index: number, life: Life, parts: ServerParts): Program {
-  const { scheduler, store, vendors, promises, aheadSeconds } = parts;
+/** What one process has of the world, and its token store. */
+export interface Ports {
+  readonly now: Clock & { milliseconds(): number };
+  readonly timer: Timer;
+  readonly rows: TokenRows;
+  readonly keys: KeyWrapper;
+  readonly tokens: TokenStore;
+  readonly outside: Egress;
+}
+
+/** @param life default: it does not crash */
+export function portsOf(index: number, parts: PortParts, life: Life = { isOver: false }): Ports {
+  const { scheduler, vendors, promises, aheadSeconds } = parts;
   const name = nameOf(index);
-  const now = clockOf(scheduler, aheadSeconds[index]);
+  const now = clockOf(scheduler, aheadSeconds?.[index]);
   const timer = timerOf(life, scheduler.timer);
-  const log = createLog({ write: (line: string) => promises.wrote(line) }, now.milliseconds);
-  const records = storeOf(life, store.of(name, now));
   const rows = rowsOf(life, parts.rows.of(name));
   const keys = keysOf(life, parts.keyService.of(name));
   const tokens = createTokenStore({
@@ -179,6 +192,14 @@ function startServer(index: number, life: Life, parts: ServerParts): Program {
     timer,
     onEvent: (event) => promises.wrote(JSON.stringify(event)),
   });
+  return { now, timer, rows, keys, tokens, outside: egressOf(life, egressTo(vendors, name, life)) };
+}
+
+function startServer(index: number, life: Life, parts: ServerParts): Program {
+  const { store, promises } = parts;
+  const { now, timer, keys, tokens, outside } = portsOf(index, parts, life);
+  const log = createLog({ write: (line: string) => promises.wrote(line) }, now.milliseconds);
+  const records = storeOf(life, store.of(nameOf(index), now));
   const storage = {
     tokens,
     records,
@@ -187,7 +208,6 @@ function startServer(index: number, life: Life, parts: ServerParts): Program {
     ping: async () => void (await Promise.all([tokens.ping(), records.ping()])),
     close: async () => {},
   };
-  const outside = egressOf(life, egressTo(vendors, name, life));
   const server: McpApp = createApp(DEFINITION, SETTINGS, { now, timer, openEgress: () => outside, log, storage });
   // As at every start: it listens only when it is known whose users the sessions are.
   let isListening = false;

@@ -48,6 +48,14 @@ export interface SimulatedVendor {
   egressOf(process: string, life?: { readonly isOver: boolean }): Egress;
   /** What this process was answered a moment ago may be lost. */
   crashed(process: string): void;
+  /**
+   * As after an authorization.
+   *
+   * @returns the tokens of a new grant
+   */
+  issue(owner: Owner): { readonly accessToken: string; readonly refreshToken: string };
+  /** Whether a grant of the user is alive. */
+  holds(user: string): boolean;
   /** The attacker has put this code into the attacker's own flow. */
   expectStolen(code: string): void;
 }
@@ -121,12 +129,16 @@ export function createVendor({
   let count = 0;
   const mint = (what: string, { user }: Owner): string => `${what}-${++count}-of-${user}-at-${name}-${"x".repeat(20)}`;
 
-  const tokensFor = (grant: Grant): Response => {
+  const issueTo = (grant: Grant): ReturnType<SimulatedVendor["issue"]> => {
     const [accessToken, refreshToken] = [mint("access", grant), mint("refresh", grant)];
     grant.refreshToken = refreshToken;
     grants.set(refreshToken, grant);
     users.set(accessToken, grant.user);
     for (const token of [accessToken, refreshToken]) promises.belongs(token, grant);
+    return { accessToken, refreshToken };
+  };
+  const tokensFor = (grant: Grant): Response => {
+    const { accessToken, refreshToken } = issueTo(grant);
     return Response.json({
       access_token: accessToken,
       token_type: "bearer",
@@ -243,7 +255,9 @@ export function createVendor({
           }
           resolve(response);
         });
-      scheduler.later(random === undefined ? 0 : 1 + random.below(300), arrive);
+      // With nothing left to chance it is asked and answers in one step: a second use ends the grant then.
+      if (random === undefined) scheduler.later(0, arrive, { process, place: name, isRead: false });
+      else scheduler.later(1 + random.below(300), arrive);
       // As the egress of production: ten seconds for the whole exchange.
       if (random !== undefined) scheduler.later(10_000, () => fail("timeout", true));
     });
@@ -272,6 +286,8 @@ export function createVendor({
         if (record.process === process && isRecent) record.isLost = true;
       }
     },
+    issue: (owner) => issueTo({ ...owner, vendorClient: clients[0]?.id ?? "", isAlive: true, refreshToken: "" }),
+    holds: (user) => [...grants.values()].some((grant) => grant.user === user && grant.isAlive),
     expectStolen: (code) => void stolen.add(code),
   };
 }

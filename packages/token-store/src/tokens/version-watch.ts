@@ -20,7 +20,8 @@ export interface VersionWatch {
 }
 
 export function createVersionWatch(maxRows = MAX_ROWS): VersionWatch {
-  const seen = new LRUCache<string, number>({ max: maxRows });
+  // By size, because room for a `max` is taken at once.
+  const seen = new LRUCache<string, number>({ maxSize: maxRows, sizeCalculation: () => 1 });
   return {
     wentBack(key, version) {
       const id = rowId(key);
