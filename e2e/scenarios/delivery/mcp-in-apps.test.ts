@@ -103,7 +103,7 @@ it.each(volume({ test: [], soak: ["22.19.0"] }))(
     const [aws, node] = [await startAws(), await nodeOf(version)];
     let app: ExampleProcess | undefined;
     const harness = await openHarness({
-      start: async ({ DATA_DIR: _, ...env }) => {
+      start: async (env) => {
         const settings = { ...env, ...tableEnvironment(aws), NODE_OPTIONS: `--import=${SERVE_FIXTURE}` };
         app = await startExample({ folder: exampleFolder("mcp-in-hono"), env: settings, node });
         return app;
