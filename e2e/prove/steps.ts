@@ -75,12 +75,11 @@ function expectTokens(
   const stated = facts.defaultLifetimeSeconds ?? ownLifetime;
   if (!(lifetime > stated - 10 && lifetime <= stated)) throw new Error(`expires_in is ${lifetime}, not ${stated}`);
   expectSame("that there is a refresh token", refreshToken !== undefined, isRefreshable(entry, grant.scope));
-  const refreshLifetime = refreshToken === undefined ? undefined : facts.defaultRefreshLifetimeSeconds;
+  const isLongLived = facts.longLivedToken !== undefined;
+  if (isLongLived) expectSame("what renews it", refreshToken, accessToken);
+  const own = isLongLived ? lifetime : facts.defaultRefreshLifetimeSeconds;
+  const refreshLifetime = refreshToken === undefined ? undefined : own;
   expectSame("the lifetime of the refresh token", body["refresh_token_expires_in"], refreshLifetime);
-  if (facts.longLivedToken !== undefined) {
-    expectSame("what renews it", refreshToken, accessToken);
-    expectSame("how long it does", body["refresh_token_expires_in"], lifetime);
-  }
   const hasIdToken = hasIdTokens(entry) && grant.scope.includes("openid");
   expectSame("that there is an ID token", body["vendor_id_token"] !== undefined, hasIdToken);
   const vendorData = body["vendor_data"] as Readonly<Record<string, unknown>>;
