@@ -12,7 +12,7 @@ import type { Size } from "../size.ts";
 
 const STORES = { memory: "memory:", SQLite: "sqlite:./broker.sqlite" } as const;
 const LANES = 32;
-/** Flows from begin to end beforehand: what a process keeps once, it has then. */
+/** Flows from begin to end before: what a process keeps once, it has then. */
 const FLOWS_BEFORE = 1_000;
 
 interface Growth {
