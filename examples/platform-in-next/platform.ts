@@ -63,7 +63,7 @@ export const answer =
   async (request: Request, ...rest: Rest): Promise<Response> =>
     work(request, ...rest).catch((error: unknown) => {
       console.error(error);
-      // Not `instanceof`: each bundle of Next.js has a BrokerClientError of its own.
+      // Not `instanceof`: each bundle of Next.js has another BrokerClientError.
       const known = ERRORS[(error as { readonly code?: string }).code ?? ""];
       return say(...(known ?? (["This did not work.", 502] as const)));
     });

@@ -1,7 +1,7 @@
 /**
  * Small scenarios of what processes share beside the flows of a broker, for every order: the row of
  * a link, the table that is migrated, the keyset. A whole server has too many answers for that, so
- * its own functions race, each in a process of its own.
+ * the functions that share it race, each in another process.
  */
 import { type Fetch, OAuthError, Secret } from "@oauth-broker/oauth-core";
 import { createVendorClient } from "@oauth-broker/oauth-core/client";

@@ -4,6 +4,7 @@
  * of the scope `openid` too: their answer has an ID token, signed with the RS256 key at `/jwks`.
  */
 import { randomBytes } from "node:crypto";
+import { machineClock } from "../clock.ts";
 import type { ScriptedAnswer, ScriptedRequest, VendorAnswer } from "../scripted-vendor.ts";
 import { createIdTokenSigner } from "../vendors/id-tokens.ts";
 
@@ -42,7 +43,7 @@ async function token({ form, headers }: ScriptedRequest, sign: Sign): Promise<Sc
   if (isOpenid.length === 0 && refreshToken?.startsWith(OPENID) !== true) {
     return { body: { ...tokens, refresh_token: `rt-${random()}`, scope: "read write" } };
   }
-  const iat = Math.floor(Date.now() / 1000);
+  const iat = machineClock();
   const claims = { sub: "user-1", aud: clientIdOf(headers.authorization), iat, exp: iat + 3600 };
   return {
     body: {

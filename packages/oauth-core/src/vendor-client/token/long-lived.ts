@@ -76,10 +76,7 @@ async function ask(
   const headers = { accept: "application/json", "user-agent": "oauth-broker", ...vendor.tokenHeaders };
   try {
     const response = await fetch(url.href, { headers, redirect: "manual", signal });
-    const answer = await readTokenAnswer(response, vendor, call, {
-      now,
-      onOddScope: () => onLesserAnswer?.("vendor_scope_left_out", vendor),
-    });
+    const answer = await readTokenAnswer(response, vendor, call, { now, ...defined({ onLesserAnswer }) });
     const tokens = await validateTokenResponse(answer, exchange, deps);
     return { ...tokens, refreshToken: tokens.accessToken, ...refreshLifetime(tokens.expiresInSeconds) };
   } catch (error) {

@@ -20,7 +20,7 @@ function read(
 ): Promise<unknown> {
   const text = typeof body === "string" ? body : JSON.stringify(body);
   const response = new Response(text, { status, headers: { "content-type": type, ...headers } });
-  const dialect = { scopeSeparator: " ", tokenResponseNames: {}, ...fields };
+  const dialect = { id: "acme", scopeSeparator: " ", tokenResponseNames: {}, ...fields };
   const { tokenErrors = {} } = fields;
   return readTokenAnswer(response, dialect, { ...call, errors: tokenErrors }, { now: fixedClock(1_700_000_000) });
 }

@@ -4,6 +4,7 @@
  * again, which costs a sixth of the call. The library still authenticates the client, and checks
  * the answer (validate.ts).
  */
+import { defined } from "../../mechanics/defined.ts";
 import type { ResolvedVendor, VendorCredentials } from "../../registry/vendor.ts";
 import type { Bindings } from "../binding.ts";
 import { isWrongAnswer, translateVendorError, type VendorCall } from "../errors.ts";
@@ -35,11 +36,7 @@ export async function askForTokens(
 ): Promise<TokenAnswer> {
   try {
     const response = await requestToken(parameters, vendor, credentials, { leg, signal }, bindings);
-    return await readTokenAnswer(response, vendor, call, {
-      now,
-      onRefused,
-      onOddScope: () => onLesserAnswer?.("vendor_scope_left_out", vendor),
-    });
+    return await readTokenAnswer(response, vendor, call, { now, onRefused, ...defined({ onLesserAnswer }) });
   } catch (error) {
     if (isWrongAnswer(error)) onRefused({});
     throw translateVendorError(error, call);

@@ -4,7 +4,7 @@ import { fixedClock } from "../../testing/fixed-clock.ts";
 import { type Reading, readTokenAnswer, type TokenAnswer } from "./response.ts";
 
 const CALL = { what: "code redemption", spends: true };
-const DIALECT = { scopeSeparator: " ", tokenResponseNames: {} };
+const DIALECT = { id: "acme", scopeSeparator: " ", tokenResponseNames: {} };
 
 interface Options extends Partial<Reading> {
   readonly type?: string;
@@ -231,15 +231,15 @@ describe("bar#VR-7 a scope list", () => {
     ["with JSON in a text", '["a"]'],
     ["with an umlaut", "gr\u00fcn"],
   ])("%s is left out, kept as it came, and reported", async (_title, scope) => {
-    const onOddScope = vi.fn<() => void>();
-    expect(await read({ ...SOUND, scope }, { onOddScope })).toEqual({ ...READ, vendorData: { scope } });
-    expect(onOddScope).toHaveBeenCalledOnce();
+    const onLesserAnswer = vi.fn<NonNullable<Reading["onLesserAnswer"]>>();
+    expect(await read({ ...SOUND, scope }, { onLesserAnswer })).toEqual({ ...READ, vendorData: { scope } });
+    expect(onLesserAnswer).toHaveBeenCalledOnce();
   });
 
   it("that can be read is reported to nobody", async () => {
-    const onOddScope = vi.fn<() => void>();
-    for (const scope of ["a b", ["a b"], "", null, undefined]) await read({ ...SOUND, scope }, { onOddScope });
-    expect(onOddScope).not.toHaveBeenCalled();
+    const onLesserAnswer = vi.fn<NonNullable<Reading["onLesserAnswer"]>>();
+    for (const scope of ["a b", ["a b"], "", null, undefined]) await read({ ...SOUND, scope }, { onLesserAnswer });
+    expect(onLesserAnswer).not.toHaveBeenCalled();
   });
 });
 

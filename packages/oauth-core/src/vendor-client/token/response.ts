@@ -13,6 +13,7 @@ import type { ResolvedVendor } from "../../registry/vendor.ts";
 import { type Body, isOutage, parseBody, readBody, requireNoRedirect } from "../answer.ts";
 import { memberAt } from "../member-path.ts";
 import { hasIdTokens } from "../issuer.ts";
+import type { VendorClientDeps } from "../binding.ts";
 import { invalidVendorResponse, type VendorCall } from "../errors.ts";
 import { errorInSuccess, readLeniently, refusalOf } from "./refusal.ts";
 
@@ -30,6 +31,7 @@ export interface TokenAnswer {
 
 type Dialect = Pick<
   ResolvedVendor,
+  | "id"
   | "issuer"
   | "issuesIdTokens"
   | "scopeSeparator"
@@ -48,15 +50,13 @@ type Dialect = Pick<
 export type SeenTokens = Partial<Pick<TokenAnswer, "accessToken" | "refreshToken">>;
 
 /** What an answer is read with. */
-export interface Reading {
+export interface Reading extends Pick<VendorClientDeps, "onLesserAnswer"> {
   readonly now: Clock;
   /**
    * A success that cannot be read as one, or an error beside tokens, is about to be refused: the
    * tokens it shows.
    */
   readonly onRefused?: (seen: SeenTokens) => void;
-  /** The answer has a `scope` of an unusable shape. */
-  readonly onOddScope?: () => void;
 }
 
 /**
@@ -133,7 +133,7 @@ const STANDARD: ReadonlySet<string> = new Set([
 ]);
 
 /** @param exact whose numbers keep their digits: they are passed on, and read from `answer` */
-function normalise(exact: JsonObject, vendor: Dialect, { now, onOddScope }: Reading): TokenAnswer {
+function normalise(exact: JsonObject, vendor: Dialect, { now, onLesserAnswer }: Reading): TokenAnswer {
   const { members } = unwrap(withPlainNumbers(exact), vendor);
   const { vendorData } = unwrap(exact, vendor);
   const expiresInSeconds =
@@ -144,7 +144,7 @@ function normalise(exact: JsonObject, vendor: Dialect, { now, onOddScope }: Read
   const refreshExpiresInSeconds =
     refreshToken === undefined ? undefined : (refreshLifetime(members) ?? vendor.defaultRefreshLifetimeSeconds);
   const scope = readableScope(members.scope, vendor.scopeSeparator);
-  if (scope === "odd") onOddScope?.();
+  if (scope === "odd") onLesserAnswer?.("vendor_scope_left_out", vendor);
   // Without an issuer the signature cannot be checked, and nothing unverified is passed on.
   const idToken = hasIdTokens(vendor) ? optionalToken(members.id_token, "id_token") : undefined;
   return {
